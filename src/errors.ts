@@ -1,0 +1,70 @@
+/**
+ * What the service refuses, by a stable code. Domain code throws a `Refusal`; only the door (http/problem.ts) knows
+ * which status a code answers with. The message is a whole sentence that names the field, the value and the remedy.
+ */
+export type RefusalCode =
+  // the request itself
+  | 'malformed_json'
+  | 'contradictory_request'
+  | 'incomplete_reference'
+  | 'invalid_request'
+  | 'invalid_delta'
+  | 'body_too_large'
+  | 'unsupported_media_type'
+  | 'idempotency_key_reused'
+  // who asks
+  | 'missing_key'
+  | 'unknown_key'
+  | 'missing_scope'
+  // what is asked for
+  | 'route_not_found'
+  | 'method_not_allowed'
+  | 'artifact_not_found'
+  | 'variant_not_found'
+  | 'revision_not_found'
+  | 'environment_not_found'
+  // the state it is in
+  | 'slug_taken'
+  | 'id_taken'
+  | 'ambiguous_slug'
+  | 'archived'
+  | 'revision_exists'
+  | 'revision_conflict'
+  | 'precondition_failed'
+  // the machine below
+  | 'locked'
+  | 'overloaded'
+  | 'storage_unavailable'
+  | 'damaged_repository'
+
+/** One problem with one place of the request: `loc` is the path to it (`["body","workflow","slug"]`). */
+export interface FieldProblem {
+  readonly loc: readonly (string | number)[]
+  readonly msg: string
+  readonly type: string
+}
+
+/** What a refusal may carry beside its sentence; the door copies these into the problem document as they are. */
+export interface RefusalData {
+  readonly errors?: readonly FieldProblem[]
+  readonly conflict?: Readonly<Record<string, unknown>>
+  readonly details?: Readonly<Record<string, unknown>>
+}
+
+/** An expected "no": stored nothing, says why, which and what to do. */
+export class Refusal extends Error {
+  override readonly name = 'Refusal'
+  readonly code: RefusalCode
+  readonly data: RefusalData
+
+  constructor(code: RefusalCode, message: string, data: RefusalData = {}) {
+    super(message)
+    this.code = code
+    this.data = data
+  }
+}
+
+/** A 422 for one field: `invalid(["body","workflow","slug"], "a slug …", "invalid_slug")`. */
+export function invalid(loc: readonly (string | number)[], msg: string, type = 'value_error'): Refusal {
+  return new Refusal('invalid_request', `${loc.join('.')}: ${msg}`, { errors: [{ loc, msg, type }] })
+}

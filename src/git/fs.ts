@@ -1,0 +1,54 @@
+/**
+ * The one door to the disk. Everything under `git/` (and the key and intent files of `access/`) goes through this
+ * narrow interface, so that the same code runs on node:fs, on memory, and on a simulated disk that loses unsynced
+ * writes.
+ *
+ * Small reads and metadata operations are synchronous: they are answered by the page cache in 2 to 5 µs, where the
+ * same call through the thread pool costs 25 to 90 µs. What really waits for the disk (`sync…`) is asynchronous.
+ * Errors are node's (`code` is ENOENT, EEXIST, ENOSPC …); absence is `undefined` where the signature says so.
+ */
+export interface Fs {
+  /** What `path` is now, or undefined if nothing is there. Follows no symbolic link. */
+  stat(path: string): FileStat | undefined
+  /** Names in a folder, unsorted; undefined if there is no such folder. */
+  readDir(path: string): string[] | undefined
+  /** The whole file, or undefined if there is none. */
+  readFile(path: string): Buffer | undefined
+  /** A handle for positioned reads of an existing file, or undefined if there is none. */
+  open(path: string): ReadHandle | undefined
+  /** Creates `path` (it must not exist: EEXIST) holding `bytes`; resolves once the bytes are on the disk. */
+  createSynced(path: string, bytes: Uint8Array | readonly Uint8Array[]): Promise<void>
+  /** Creates `path` (it must not exist: EEXIST) holding `bytes`, without waiting for the disk. */
+  create(path: string, bytes: Uint8Array): void
+  /** Adds `bytes` at the end of `path` in one write, creating it if need be, without waiting for the disk. */
+  append(path: string, bytes: Uint8Array): void
+  /** Makes the folder and its missing parents. */
+  makeDir(path: string): void
+  /** Atomically replaces `to` (a folder only where `to` is absent or empty). */
+  rename(from: string, to: string): void
+  /** A second name for a file; EEXIST if `to` is taken. */
+  link(from: string, to: string): void
+  /** Removes a file; absence is fine. */
+  remove(path: string): void
+  /** Removes a folder and everything in it; absence is fine. */
+  removeTree(path: string): void
+  /** Sets the file's modification time to now, so that a concurrent prune spares it. */
+  freshen(path: string): void
+  /** Resolves once what was created, renamed or removed in this folder is on the disk. */
+  syncDir(path: string): Promise<void>
+}
+
+export interface FileStat {
+  readonly kind: 'file' | 'folder' | 'other'
+  readonly size: number
+  /** Milliseconds since 1970, with the fraction the file system keeps. */
+  readonly modified: number
+  readonly inode: number
+}
+
+export interface ReadHandle {
+  readonly size: number
+  /** Fills `target` from byte `position` of the file and answers how many bytes it got (fewer only at the end). */
+  read(target: Uint8Array, position: number): number
+  close(): void
+}
