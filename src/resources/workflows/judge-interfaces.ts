@@ -1,0 +1,98 @@
+import type { PlainObject } from '../../json/json.ts'
+import type { BuiltInInterface } from './built-in-interfaces.ts'
+import { scored } from './evaluator-interfaces.ts'
+import { closedObject, openObject } from './object-schema.ts'
+
+/** The evaluators that ask somebody else for the verdict: a web address, the user's own code, a model. */
+export function judgeInterfaces(): Readonly<Record<string, BuiltInInterface>> {
+  return {
+    auto_webhook_test: {
+      parameters: closedObject(
+        { webhook_url: { type: 'string', 'x-svc-type': 'text', title: 'Address to ask' } },
+        ['webhook_url'],
+      ),
+      outputs: scored,
+    },
+    auto_custom_code_run: {
+      parameters: closedObject(
+        {
+          code: { type: 'string', default: exactMatchInPython, 'x-svc-type': 'code', title: 'Source' },
+          runtime: {
+            type: 'string',
+            enum: ['python', 'javascript', 'typescript'],
+            default: 'python',
+            'x-svc-type': 'choice',
+            title: 'Language',
+          },
+          version: { type: 'string', default: '3', 'x-svc-type': 'hidden' },
+        },
+        ['code'],
+      ),
+    },
+    auto_ai_critique: {
+      parameters: closedObject(
+        {
+          prompt_template: {
+            type: 'array',
+            default: [
+              {
+                role: 'system',
+                content:
+                  'You grade the work of an assistant. Judge strictly and answer only with the fields asked for.',
+              },
+              {
+                role: 'user',
+                content:
+                  'Expected: {{correct_answer}}\nAnswered: {{outputs}}\nDoes the answer say the same as the expected one?',
+              },
+            ],
+            'x-svc-type-ref': 'messages',
+            title: 'Question to the judge',
+          },
+          model: { type: 'string', default: 'gpt-4o', 'x-svc-type-ref': 'model', title: 'Judge' },
+          connection: { type: ['string', 'null'], default: null, 'x-svc-type': 'hidden' },
+          response_type: {
+            type: 'string',
+            default: 'json_schema',
+            'x-svc-type': 'hidden',
+            'x-svc-ui-advanced': true,
+          },
+          json_schema: judgement(),
+          version: { type: 'string', default: '5', 'x-svc-type': 'hidden' },
+        },
+        ['prompt_template'],
+      ),
+      inputs: openObject({}),
+      outputs: closedObject({ score: { type: 'boolean' } }, ['score']),
+    },
+  }
+}
+
+/** The judge's form: what the model is made to answer with. */
+function judgement(): PlainObject {
+  return {
+    type: 'object',
+    properties: {
+      name: { type: 'string', default: 'schema' },
+      schema: { type: 'object' },
+      strict: { type: ['boolean', 'null'], default: true },
+    },
+    default: {
+      name: 'schema',
+      schema: {
+        type: 'object',
+        properties: { score: { type: 'boolean', description: 'Whether the answer is right.' } },
+        required: ['score'],
+        additionalProperties: false,
+      },
+      strict: true,
+    },
+    'x-svc-type': 'llm_response_schema',
+    title: 'Verdict',
+  }
+}
+
+const exactMatchInPython = `def evaluate(inputs, outputs, trace):
+    matches = outputs == inputs.get("correct_answer")
+    return {"score": 1.0 if matches else 0.0, "success": matches}
+`

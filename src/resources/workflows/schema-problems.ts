@@ -1,0 +1,135 @@
+import { createRequire } from 'node:module'
+import { Ajv, type ErrorObject, type Options, type ValidateFunction } from 'ajv'
+import { Ajv2019 } from 'ajv/dist/2019.js'
+import { Ajv2020 } from 'ajv/dist/2020.js'
+import Ajv04 from 'ajv-draft-04'
+import { getKey, type JsonObject } from '../../json/json.ts'
+import { plainJson } from '../../json/plain-json.ts'
+import { DRAFT_2020_12 } from './object-schema.ts'
+
+/** What is wrong with one place of a JSON Schema; `path` leads there from the schema's root. */
+export interface SchemaProblem {
+  readonly path: readonly (string | number)[]
+  readonly message: string
+}
+
+/**
+ * What keeps an object from being a JSON Schema of the draft its `$schema` names (2020-12 if it names none); at most
+ * twenty problems. The schema is only looked at: never compiled, and no reference in it is followed (contract/workflows
+ * 10.6, issue 2).
+ */
+export function schemaProblems(schema: JsonObject): readonly SchemaProblem[] {
+  const named = getKey(schema, '$schema') ?? DRAFT_2020_12
+  const draft = typeof named === 'string' ? drafts.get(draftName(named)) : undefined
+  if (draft === undefined) {
+    const known = [...drafts.values()].map(({ metaSchema }) => metaSchema).join(', ')
+    const message = `${JSON.stringify(plainJson(named))} is not a draft this service knows; use one of ${known}, or leave $schema out for the first`
+    return [{ path: ['$schema'], message }]
+  }
+  const validate = metaValidator(draft)
+  return validate(plainJson(schema)) === true ? [] : byPlace(validate.errors ?? [])
+}
+
+/** An identifier of a draft without what people write differently: the scheme and an empty fragment. */
+function draftName(uri: string): string {
+  return uri.replace(/^https?:\/\//, '').replace(/#$/, '')
+}
+
+/** One way to get a draft's meta-schema compiled, which takes tens of milliseconds and so waits for the first use. */
+interface Draft {
+  readonly metaSchema: string
+  readonly create: () => Pick<Ajv, 'getSchema'>
+}
+
+/** Shapes are checked strictly, but of the formats only what would break a later compile: a pattern that is none. */
+const options: Options = {
+  allErrors: true,
+  strict: false,
+  // a limit past the range of a double is a number all the same
+  strictNumbers: false,
+  logger: false,
+  formats: { regex: isPattern, uri: true, 'uri-reference': true },
+}
+
+const drafts: ReadonlyMap<string, Draft> = new Map([
+  [draftName(DRAFT_2020_12), { metaSchema: DRAFT_2020_12, create: () => new Ajv2020(options) }],
+  [
+    'json-schema.org/draft/2019-09/schema',
+    { metaSchema: 'https://json-schema.org/draft/2019-09/schema', create: () => new Ajv2019(options) },
+  ],
+  [
+    'json-schema.org/draft-07/schema',
+    { metaSchema: 'http://json-schema.org/draft-07/schema', create: () => new Ajv(options) },
+  ],
+  [
+    'json-schema.org/draft-06/schema',
+    {
+      metaSchema: 'http://json-schema.org/draft-06/schema',
+      create: () =>
+        new Ajv(options).addMetaSchema(
+          createRequire(import.meta.url)('ajv/dist/refs/json-schema-draft-06.json'),
+        ),
+    },
+  ],
+  [
+    'json-schema.org/draft-04/schema',
+    // the package is CommonJS, so its default export is a member of what Node imports
+    { metaSchema: 'http://json-schema.org/draft-04/schema', create: () => new Ajv04.default(options) },
+  ],
+])
+
+const compiled = new Map<Draft, ValidateFunction>()
+
+function metaValidator(draft: Draft): ValidateFunction {
+  const known = compiled.get(draft)
+  if (known !== undefined) return known
+  const made = draft.create().getSchema(draft.metaSchema)
+  if (made === undefined) throw new Error(`ajv has no meta-schema ${draft.metaSchema}`)
+  compiled.set(draft, made)
+  return made
+}
+
+/** Whether JavaScript can compile the pattern, in the way ajv tries first or in the older way. */
+function isPattern(pattern: string): boolean {
+  for (const flags of ['u', '']) {
+    try {
+      return new RegExp(pattern, flags) instanceof RegExp
+    } catch {
+      // the next flags may read it
+    }
+  }
+  return false
+}
+
+/** One problem a place: where a meta-schema offers several forms, ajv complains once about each. */
+function byPlace(errors: readonly ErrorObject[]): readonly SchemaProblem[] {
+  const messages = new Map<string, Set<string>>()
+  for (const error of errors) {
+    const found = messages.get(error.instancePath) ?? new Set()
+    if (found.size === 0 && messages.size === MOST_PROBLEMS) break
+    if (!combining.includes(error.keyword)) found.add(sentence(error))
+    messages.set(error.instancePath, found)
+  }
+  return [...messages]
+    .filter(([, found]) => found.size > 0)
+    .map(([pointer, found]) => ({ path: pointerPath(pointer), message: [...found].join(', or ') }))
+}
+
+const MOST_PROBLEMS = 20
+
+/** Keywords that only sum up what their branches complained about. */
+const combining: readonly string[] = ['anyOf', 'allOf', 'oneOf', 'if', '$ref', '$dynamicRef', '$recursiveRef']
+
+function sentence(error: ErrorObject): string {
+  if (error.keyword === 'enum') return `must be one of ${JSON.stringify(error.params['allowedValues'])}`
+  if (error.keyword === 'format') return 'must be a regular expression that JavaScript can read'
+  return error.message ?? `breaks "${error.keyword}"`
+}
+
+/** The steps of a JSON Pointer (RFC 6901). */
+function pointerPath(pointer: string): readonly string[] {
+  return pointer
+    .split('/')
+    .slice(1)
+    .map((step) => step.replaceAll('~1', '/').replaceAll('~0', '~'))
+}

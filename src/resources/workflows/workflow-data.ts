@@ -1,0 +1,103 @@
+import { Refusal, type FieldProblem } from '../../errors.ts'
+import { entriesOf, fromEntries, getKey, isJsonObject, type Json, type JsonObject } from '../../json/json.ts'
+import type { AcceptedPayload, PayloadContext } from '../../versioning/family.ts'
+import { handlerUriProblem, isSkill, parseHandlerUri, type HandlerUri } from './handler-uri.ts'
+import { fillSchemas } from './schema-filling.ts'
+import { runtimes } from './script-file.ts'
+import { reduceToSkill } from './skill-reduction.ts'
+import { typeName } from './type-name.ts'
+import { headersProblems, literalHeaderWarnings } from './workflow-headers.ts'
+import { workflowSchemasProblems } from './workflow-schemas.ts'
+import { dropServicesUrl } from './workflow-url.ts'
+
+/**
+ * A `data` object as a client sent it, made ready to store (interface 2.3; contract/workflows 2.4, 10): nulls left out,
+ * a url of our own dropped, the schemas of a built-in handler filled in, a skill reduced to what a skill has. Refuses
+ * with one `invalid_request` that lists every problem at its place below `context.loc`; an unknown key is one of them.
+ */
+export function acceptWorkflowData(data: Json, context: PayloadContext): AcceptedPayload {
+  if (!isJsonObject(data)) {
+    throw refusal([
+      { loc: context.loc, msg: `data must be an object, but it is ${typeName(data)}`, type: 'object_type' },
+    ])
+  }
+  const sent = withoutNulls(data, 'schemas', 'headers')
+  const problems = entriesOf(sent).flatMap(([key, value]) => fieldProblems(key, value, [...context.loc, key]))
+  if (problems.length > 0) throw refusal(problems)
+  const uri = handlerOf(sent)
+  const own = dropServicesUrl(sent, context.servicesBase)
+  if (isSkill(uri)) return reduceToSkill(own)
+  const headers = getKey(own, 'headers')
+  return {
+    data: fillSchemas(own, uri),
+    warnings: isJsonObject(headers) ? literalHeaderWarnings(headers) : [],
+  }
+}
+
+function refusal(problems: readonly FieldProblem[]): Refusal {
+  const message = problems.map(({ loc, msg }) => `${loc.join('.')}: ${msg}`).join('; ')
+  return new Refusal('invalid_request', message, { errors: problems })
+}
+
+/** The object without members that are null, and so its named members, one level down: null equals absent (ruling 1.6). */
+function withoutNulls(object: JsonObject, ...inside: readonly string[]): JsonObject {
+  return fromEntries(
+    entriesOf(object)
+      .filter(([, value]) => value !== null)
+      .map(([key, value]) => [
+        key,
+        inside.includes(key) && isJsonObject(value) ? withoutNulls(value) : value,
+      ]),
+  )
+}
+
+function fieldProblems(key: string, value: Json, loc: readonly (string | number)[]): readonly FieldProblem[] {
+  const check = fields.get(key)
+  if (check !== undefined) return check(value, loc)
+  const msg = `"${key}" is not a key of data; its keys are ${[...fields.keys()].join(', ')}`
+  return [{ loc, msg, type: 'extra_forbidden' }]
+}
+
+type Check = (value: Json, loc: readonly (string | number)[]) => readonly FieldProblem[]
+
+/** The closed shape of `data`, in the order of the interface. */
+const fields: ReadonlyMap<string, Check> = new Map<string, Check>([
+  ['uri', text('uri', 'handler_uri', (value) => handlerUriProblem(parseHandlerUri(value)))],
+  ['url', text('url', 'url', urlProblem)],
+  ['schemas', workflowSchemasProblems],
+  ['parameters', parametersProblems],
+  ['runtime', text('runtime', 'enum', runtimeProblem)],
+  ['script', text('script', 'string_type', () => undefined)],
+  ['headers', headersProblems],
+])
+
+/** A check of a field that must be a string, and then pass `problem`. */
+function text(name: string, type: string, problem: (value: string) => string | undefined): Check {
+  return (value, loc) => {
+    if (typeof value !== 'string') {
+      return [{ loc, msg: `${name} must be a string, but it is ${typeName(value)}`, type: 'string_type' }]
+    }
+    const msg = problem(value)
+    return msg === undefined ? [] : [{ loc, msg, type }]
+  }
+}
+
+function urlProblem(url: string): string | undefined {
+  // URL alone would also read "http:x" and what has spaces in it
+  if (/^https?:\/\/[^/?#\s\\][^\s\\]*$/i.test(url) && URL.canParse(url)) return undefined
+  return `"${url}" is not an absolute http or https address with a host, such as https://example.org/handler`
+}
+
+function runtimeProblem(runtime: string): string | undefined {
+  return runtimes.includes(runtime) ? undefined : `"${runtime}" is not a runtime; use ${runtimes.join(', ')}`
+}
+
+function parametersProblems(value: Json, loc: readonly (string | number)[]): readonly FieldProblem[] {
+  if (isJsonObject(value)) return []
+  return [{ loc, msg: `parameters must be an object, but it is ${typeName(value)}`, type: 'object_type' }]
+}
+
+function handlerOf(data: JsonObject): HandlerUri | undefined {
+  const uri = getKey(data, 'uri')
+  return typeof uri === 'string' ? parseHandlerUri(uri) : undefined
+}

@@ -1,0 +1,21 @@
+import type { Family } from '../../versioning/family.ts'
+import { acceptWorkflowData } from './workflow-data.ts'
+import { applyWorkflowDelta } from './workflow-delta.ts'
+import { decodeWorkflow, encodeWorkflow, isWorkflowFile } from './workflow-files.ts'
+import { deriveFlags, derivedFlagNames } from './workflow-flags.ts'
+import { presentWorkflow } from './workflow-url.ts'
+
+/** Workflows, and so applications, evaluators and snippets, which are workflows by role (interface 1, 2.2). */
+export const workflowFamily: Family = {
+  name: 'workflow',
+  folder: 'workflows',
+  roles: ['is_application', 'is_evaluator', 'is_snippet'],
+  flagNames: derivedFlagNames,
+  ownsFile: isWorkflowFile,
+  encode: encodeWorkflow,
+  decode: decodeWorkflow,
+  accept: acceptWorkflowData,
+  applyDelta: applyWorkflowDelta,
+  flags: deriveFlags,
+  present: presentWorkflow,
+}

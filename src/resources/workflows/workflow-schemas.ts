@@ -1,0 +1,38 @@
+import type { FieldProblem } from '../../errors.ts'
+import { entriesOf, isJsonObject, type Json } from '../../json/json.ts'
+import { typeName } from './type-name.ts'
+import { schemaProblems } from './schema-problems.ts'
+
+/** The schemas a workflow may carry: of its configuration, of a request, of an answer (interface 2.3). */
+export const schemaParts: readonly string[] = ['parameters', 'inputs', 'outputs']
+
+/**
+ * What is wrong with a `data.schemas` that a client sent, each problem at its place below `loc`. A part that is null
+ * counts as absent (ruling 1.6); a key that is no part is refused like an unknown key of `data`.
+ */
+export function workflowSchemasProblems(
+  schemas: Json,
+  loc: readonly (string | number)[],
+): readonly FieldProblem[] {
+  if (!isJsonObject(schemas)) {
+    const msg = `schemas must be an object with the keys ${schemaParts.join(', ')}, but it is ${typeName(schemas)}`
+    return [{ loc, msg, type: 'object_type' }]
+  }
+  return entriesOf(schemas).flatMap(([part, schema]): readonly FieldProblem[] => {
+    const place = [...loc, part]
+    if (!schemaParts.includes(part)) {
+      const msg = `"${part}" is not a key of data.schemas; its keys are ${schemaParts.join(', ')}`
+      return [{ loc: place, msg, type: 'extra_forbidden' }]
+    }
+    if (schema === null) return []
+    if (!isJsonObject(schema)) {
+      const msg = `schemas.${part} must be a JSON Schema object, but it is ${typeName(schema)}`
+      return [{ loc: place, msg, type: 'object_type' }]
+    }
+    return schemaProblems(schema).map(({ path, message }) => ({
+      loc: [...place, ...path],
+      msg: `schemas.${part} is not a valid JSON Schema: ${['', ...path].join('/') || 'the schema'} ${message}`,
+      type: 'json_schema',
+    }))
+  })
+}
