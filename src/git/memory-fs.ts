@@ -1,0 +1,82 @@
+import { Volume } from 'memfs'
+import type { FileStat, Fs, ReadHandle } from './fs.ts'
+
+type Memory = InstanceType<typeof Volume>
+
+/**
+ * A disk in memory that behaves as `nodeFs` does, one per call: for tests and for a server that keeps nothing. "On the
+ * disk" means in memory.
+ */
+export function memoryFs(): Fs {
+  const volume = new Volume()
+  const create = (path: string, chunks: readonly Uint8Array[]) =>
+    volume.writeFileSync(path, Buffer.concat(chunks), { flag: 'wx' })
+
+  return {
+    stat: (path) => statOf(volume, path),
+    // encoding utf8 makes memfs answer names as strings, which its declared type leaves open
+    readDir: (path) =>
+      statOf(volume, path)?.kind === 'folder'
+        ? (volume.readdirSync(path, { encoding: 'utf8' }) as string[])
+        : undefined,
+    // without an encoding memfs answers a Buffer, which its declared type leaves open
+    readFile: (path) =>
+      statOf(volume, path)?.kind === 'file' ? Buffer.from(volume.readFileSync(path) as Buffer) : undefined,
+    open: (path) => (statOf(volume, path)?.kind === 'file' ? openHandle(volume, path) : undefined),
+    createSynced: async (path, bytes) => create(path, bytes instanceof Uint8Array ? [bytes] : bytes),
+    create: (path, bytes) => create(path, [bytes]),
+    append: (path, bytes) => volume.appendFileSync(path, Buffer.from(bytes)),
+    makeDir: (path) => void volume.mkdirSync(path, { recursive: true }),
+    rename: (from, to) => {
+      refuseOverwriting(volume, from, to)
+      volume.renameSync(from, to)
+    },
+    link: (from, to) => volume.linkSync(from, to),
+    remove: (path) => {
+      if (statOf(volume, path)) volume.unlinkSync(path)
+    },
+    removeTree: (path) => volume.rmSync(path, { recursive: true, force: true }),
+    freshen: (path) => {
+      const now = Date.now() / 1000
+      volume.utimesSync(path, now, now)
+    },
+    syncDir: async (path) => void volume.readdirSync(path),
+  }
+}
+
+function statOf(volume: Memory, path: string): FileStat | undefined {
+  const stats = volume.lstatSync(path, { throwIfNoEntry: false })
+  if (!stats) return undefined
+  const kind = stats.isFile() ? 'file' : stats.isDirectory() ? 'folder' : 'other'
+  // memfs types the numbers as number | bigint; they are numbers unless bigint was asked for
+  return {
+    kind,
+    size: Number(stats.size),
+    modified: Number(stats.mtimeMs),
+    inode: Number(stats.ino),
+    links: Number(stats.nlink),
+  }
+}
+
+function openHandle(volume: Memory, path: string): ReadHandle {
+  const fd = volume.openSync(path, 'r')
+  return {
+    size: Number(volume.fstatSync(fd).size),
+    read: (target, position) => volume.readSync(fd, target, 0, target.length, position),
+    close: () => volume.closeSync(fd),
+  }
+}
+
+/** memfs replaces whatever is at `to`; POSIX keeps a folder that holds something, and never mixes files and folders. */
+function refuseOverwriting(volume: Memory, from: string, to: string): void {
+  const source = statOf(volume, from)
+  const target = statOf(volume, to)
+  if (!source || !target) return
+  if (target.kind === 'folder' && source.kind !== 'folder') throw renameError('EISDIR', from, to)
+  if (target.kind !== 'folder' && source.kind === 'folder') throw renameError('ENOTDIR', from, to)
+  if (target.kind === 'folder' && volume.readdirSync(to).length > 0) throw renameError('ENOTEMPTY', from, to)
+}
+
+function renameError(code: string, from: string, to: string): NodeJS.ErrnoException {
+  return Object.assign(new Error(`${code}: rename '${from}' -> '${to}'`), { code, syscall: 'rename' })
+}

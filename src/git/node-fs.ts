@@ -1,0 +1,182 @@
+import * as fs from 'node:fs'
+import { promisify } from 'node:util'
+import type { FileStat, Fs, ReadHandle } from './fs.ts'
+
+const fsync = promisify(fs.fsync)
+const write = promisify(fs.write)
+
+/** More than this is written through the thread pool: a synchronous write of it would hold up every other request. */
+const LONG_WRITE = 1024 * 1024
+
+/** Most files of a repository fit in here, which spares a read the question how long the file is. */
+const scratch = Buffer.allocUnsafeSlow(64 * 1024)
+
+/**
+ * The real disk, through node:fs. A file where a path needs a folder, and a folder where a file is read, count as
+ * absence. Every other error is node's own, unchanged.
+ */
+export const nodeFs: Fs = {
+  stat(path) {
+    const stats = absentAsUndefined(() => fs.lstatSync(path, { throwIfNoEntry: false }))
+    return stats && toFileStat(stats)
+  },
+
+  readDir(path) {
+    return absentAsUndefined(() => fs.readdirSync(path))
+  },
+
+  readFile(path) {
+    return withDescriptor(path, readWhole)
+  },
+
+  open(path) {
+    const fd = absentAsUndefined(() => fs.openSync(path, 'r'))
+    return fd === undefined ? undefined : toReadHandle(fd)
+  },
+
+  async createSynced(path, bytes) {
+    const chunks = bytes instanceof Uint8Array ? [bytes] : bytes
+    const length = chunks.reduce((sum, chunk) => sum + chunk.length, 0)
+    const fd = fs.openSync(path, 'wx')
+    try {
+      try {
+        if (length > LONG_WRITE) await writeLong(fd, chunks)
+        else writeShort(fd, chunks)
+        await fsync(fd)
+      } finally {
+        fs.closeSync(fd)
+      }
+    } catch (error) {
+      fs.rmSync(path, { force: true })
+      throw error
+    }
+  },
+
+  create(path, bytes) {
+    const fd = fs.openSync(path, 'wx')
+    try {
+      try {
+        writeShort(fd, [bytes])
+      } finally {
+        fs.closeSync(fd)
+      }
+    } catch (error) {
+      fs.rmSync(path, { force: true })
+      throw error
+    }
+  },
+
+  append(path, bytes) {
+    const fd = fs.openSync(path, 'a')
+    try {
+      writeShort(fd, [bytes])
+    } finally {
+      fs.closeSync(fd)
+    }
+  },
+
+  makeDir(path) {
+    fs.mkdirSync(path, { recursive: true })
+  },
+
+  rename(from, to) {
+    fs.renameSync(from, to)
+  },
+
+  link(from, to) {
+    fs.linkSync(from, to)
+  },
+
+  remove(path) {
+    absentAsUndefined(() => fs.unlinkSync(path))
+  },
+
+  removeTree(path) {
+    fs.rmSync(path, { recursive: true, force: true })
+  },
+
+  freshen(path) {
+    const now = Date.now() / 1000
+    fs.utimesSync(path, now, now)
+  },
+
+  async syncDir(path) {
+    const fd = fs.openSync(path, 'r')
+    try {
+      await fsync(fd)
+    } finally {
+      fs.closeSync(fd)
+    }
+  },
+}
+
+function absentAsUndefined<T>(action: () => T): T | undefined {
+  try {
+    return action()
+  } catch (error) {
+    const code = (error as NodeJS.ErrnoException).code // node:fs throws nothing else
+    if (code === 'ENOENT' || code === 'ENOTDIR') return undefined
+    throw error
+  }
+}
+
+function toFileStat(stats: fs.Stats): FileStat {
+  const kind = stats.isFile() ? 'file' : stats.isDirectory() ? 'folder' : 'other'
+  return { kind, size: stats.size, modified: stats.mtimeMs, inode: stats.ino, links: stats.nlink }
+}
+
+function withDescriptor<T>(path: string, action: (fd: number) => T): T | undefined {
+  const fd = absentAsUndefined(() => fs.openSync(path, 'r'))
+  if (fd === undefined) return undefined
+  try {
+    return action(fd)
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === 'EISDIR') return undefined // only reading a folder says so
+    throw error
+  } finally {
+    fs.closeSync(fd)
+  }
+}
+
+function readWhole(fd: number): Buffer {
+  const got = fs.readSync(fd, scratch, 0, scratch.length, 0)
+  if (got < scratch.length) return Buffer.from(scratch.subarray(0, got))
+  const whole = Buffer.allocUnsafeSlow(Math.max(fs.fstatSync(fd).size, got))
+  return whole.subarray(0, fill(fd, whole, 0))
+}
+
+function fill(fd: number, target: Uint8Array, position: number): number {
+  let filled = 0
+  while (filled < target.length) {
+    const got = fs.readSync(fd, target, filled, target.length - filled, position + filled)
+    if (got === 0) break
+    filled += got
+  }
+  return filled
+}
+
+function toReadHandle(fd: number): ReadHandle | undefined {
+  const stats = fs.fstatSync(fd)
+  if (!stats.isFile()) {
+    fs.closeSync(fd)
+    return undefined
+  }
+  return {
+    size: stats.size,
+    read: (target, position) => fill(fd, target, position),
+    close: () => fs.closeSync(fd),
+  }
+}
+
+function writeShort(fd: number, chunks: readonly Uint8Array[]): void {
+  const bytes = chunks.length === 1 && chunks[0] ? chunks[0] : Buffer.concat(chunks)
+  for (let written = 0; written < bytes.length;) written += fs.writeSync(fd, bytes, written)
+}
+
+async function writeLong(fd: number, chunks: readonly Uint8Array[]): Promise<void> {
+  for (const chunk of chunks) {
+    for (let written = 0; written < chunk.length;) {
+      written += (await write(fd, chunk, written, chunk.length - written)).bytesWritten
+    }
+  }
+}

@@ -1,0 +1,172 @@
+import { Refusal } from '../errors.ts'
+import { DamagedObject, type DamagedCopy } from './damaged-object.ts'
+import type { Fs } from './fs.ts'
+import { LooseObjects } from './loose-objects.ts'
+import { hashObject, type GitObject, type ObjectKind, type Oid } from './object.ts'
+import type { PackCache } from './pack-cache.ts'
+import type { PackFile } from './pack-file.ts'
+import { PackList, type ListedPack } from './pack-list.ts'
+import { Unreadable } from './unreadable.ts'
+import { Vanished } from './vanished.ts'
+
+/** How often a repository that is repacked again and again is looked through for one object. */
+const ATTEMPTS = 100
+
+/**
+ * Reads the objects of one repository, loose or packed, as git and we write them. Every object is checked against its
+ * id before it is answered; where one copy is damaged another is looked for, and only without any does `DamagedObject`
+ * tell. What a fetch, `git gc` or `git repack` did to the repository meanwhile is found without being told.
+ */
+export class ObjectStore {
+  readonly #fs: Fs
+  readonly #gitdir: string
+  readonly #loose: LooseObjects
+  readonly #packs: PackList
+
+  constructor(fs: Fs, gitdir: string, cache: PackCache) {
+    this.#fs = fs
+    this.#gitdir = gitdir
+    this.#loose = new LooseObjects(fs, gitdir)
+    this.#packs = new PackList(fs, cache, gitdir)
+  }
+
+  /** The object, or undefined if the repository does not have it. Its bytes are shared: never change them. */
+  async read(oid: Oid): Promise<GitObject | undefined> {
+    // packed first: what git packs while we look stays loose until its pack can be listed
+    return this.#search(oid, (damaged) => this.#readPacked(oid, damaged) ?? this.#readLoose(oid, damaged))
+  }
+
+  /** The bytes of an object that must be of this kind (`damaged_repository` if not), or undefined if it is absent. */
+  async readKind(oid: Oid, kind: ObjectKind): Promise<Buffer | undefined> {
+    const object = await this.read(oid)
+    if (!object || object.kind === kind) return object?.bytes
+    throw new Refusal(
+      'damaged_repository',
+      `Object ${oid} of ${this.#gitdir} is a ${object.kind} where a ${kind} is needed. Run git fsck there.`,
+    )
+  }
+
+  /** Whether the repository has the object now (a look at the disk, not at what is remembered). Does not read it. */
+  async has(oid: Oid): Promise<boolean> {
+    this.#packs.refresh()
+    const found = this.#search(
+      oid,
+      (damaged) => this.#findPacked(oid, damaged, () => true) ?? (this.#loose.has(oid) || undefined),
+    )
+    return found ?? false
+  }
+
+  /**
+   * Sets the time of a file that holds the object to now, so that no prune takes it. False if there is no sound copy of
+   * it on the disk, or only one among what `git gc` is about to drop: then write the object.
+   */
+  async freshen(oid: Oid): Promise<boolean> {
+    this.#packs.refresh()
+    const freshenPacked = (pack: PackFile, offset: number, listed: ListedPack) => {
+      if (listed.isCruft) return undefined
+      checkedRead(pack, offset, oid)
+      return this.#touch(listed.packPath) || undefined
+    }
+    if (this.#findPacked(oid, [], freshenPacked)) return true
+    return this.#readLoose(oid, []) !== undefined && this.#touch(this.#loose.path(oid))
+  }
+
+  /** The ids of all objects that start with 4 to 40 hex digits (lower case), in order. */
+  async startingWith(hexPrefix: string): Promise<Oid[]> {
+    if (!/^[0-9a-f]{4,40}$/.test(hexPrefix)) {
+      throw new RangeError(`"${hexPrefix}" is not 4 to 40 lower-case hex digits.`)
+    }
+    this.#packs.refresh()
+    const found = this.#search(`${hexPrefix}…`, (damaged) => this.#collect(hexPrefix, damaged))
+    return found ?? []
+  }
+
+  /** Looks until something is found or no pack has appeared since the last look. */
+  #search<T>(what: string, look: (damaged: DamagedCopy[]) => T | undefined): T | undefined {
+    for (let attempt = 1; ; attempt++) {
+      const damaged: DamagedCopy[] = []
+      const found = look(damaged)
+      if (found !== undefined) return found
+      if (attempt < ATTEMPTS && this.#packs.refresh()) continue
+      if (damaged.length > 0) throw new DamagedObject(this.#gitdir, what, damaged)
+      return undefined
+    }
+  }
+
+  #readPacked(oid: Oid, damaged: DamagedCopy[]): GitObject | undefined {
+    return this.#findPacked(oid, damaged, (pack, offset) => checkedRead(pack, offset, oid))
+  }
+
+  #readLoose(oid: Oid, damaged: DamagedCopy[]): GitObject | undefined {
+    try {
+      return this.#loose.read(oid)
+    } catch (error) {
+      if (!(error instanceof Unreadable)) throw error
+      damaged.push({ file: this.#loose.path(oid), reason: error.message })
+      return undefined
+    }
+  }
+
+  #findPacked<T>(oid: Oid, damaged: DamagedCopy[], use: UsePacked<T>): T | undefined {
+    for (const listed of this.#packs.packs) {
+      const found = this.#inPack(listed, damaged, (pack) => {
+        const offset = pack.index.find(oid)
+        return offset === undefined ? undefined : use(pack, offset, listed)
+      })
+      if (found !== undefined) {
+        this.#packs.prefer(listed)
+        return found
+      }
+    }
+    return undefined
+  }
+
+  #inPack<T>(
+    listed: ListedPack,
+    damaged: DamagedCopy[],
+    use: (pack: PackFile) => T | undefined,
+  ): T | undefined {
+    let pack: PackFile | undefined
+    try {
+      pack = this.#packs.open(listed)
+      return use(pack)
+    } catch (error) {
+      if (error instanceof Vanished) this.#packs.forget(listed)
+      else if (error instanceof Unreadable) {
+        damaged.push({ file: pack ? listed.packPath : listed.indexPath, reason: error.message })
+      } else throw error
+      return undefined
+    }
+  }
+
+  /** The ids with this prefix, or undefined if a pack was gone or unreadable and they may be incomplete. */
+  #collect(hexPrefix: string, damaged: DamagedCopy[]): Oid[] | undefined {
+    const packs = this.#packs.packs
+    const found = new Set(this.#loose.startingWith(hexPrefix))
+    let complete = true
+    for (const listed of packs) {
+      const oids = this.#inPack(listed, damaged, (pack) => pack.index.startingWith(hexPrefix))
+      if (!oids) complete = false
+      for (const oid of oids ?? []) found.add(oid)
+    }
+    return complete ? [...found].sort() : undefined
+  }
+
+  #touch(path: string): boolean {
+    try {
+      this.#fs.freshen(path)
+      return true
+    } catch (error) {
+      if ((error as NodeJS.ErrnoException).code === 'ENOENT') return false // an Fs throws node's errors
+      throw error
+    }
+  }
+}
+
+type UsePacked<T> = (pack: PackFile, offset: number, listed: ListedPack) => T | undefined
+
+function checkedRead(pack: PackFile, offset: number, oid: Oid): GitObject {
+  const object = pack.read(offset)
+  if (hashObject(object.kind, object.bytes) !== oid) throw new Unreadable(`its bytes do not match its id`)
+  return object
+}

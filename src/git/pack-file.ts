@@ -1,0 +1,145 @@
+import { applyDelta } from './delta.ts'
+import type { Fs } from './fs.ts'
+import { inflateExactly } from './inflate.ts'
+import { objectKinds, type GitObject, type ObjectKind } from './object.ts'
+import type { PackCache } from './pack-cache.ts'
+import type { PackIndex } from './pack-index.ts'
+import { Unreadable } from './unreadable.ts'
+import { WindowedFile } from './windowed-file.ts'
+
+/** Packs are read in pieces of twice this, so a pack of up to 128 KiB is read whole and not kept open. */
+const STRIDE = 64 * 1024
+
+/** The entry types that are deltas (gitformat-pack): on an entry so many bytes before, or on an object by its id. */
+const OFFSET_DELTA = 6
+const REFERENCE_DELTA = 7
+
+/** The longest header of an entry: ten bytes of type and size, then an id or a distance of at most ten bytes. */
+const LONGEST_HEADER = 30
+
+/**
+ * A pack with its index. Reading throws `Unreadable` for bytes that are no sound entry and `Vanished` when the file is
+ * gone; objects are not yet compared with their ids.
+ */
+export class PackFile {
+  readonly index: PackIndex
+  readonly path: string
+  readonly #fs: Fs
+  readonly #cache: PackCache
+  #file: WindowedFile | undefined
+
+  constructor(fs: Fs, cache: PackCache, path: string, index: PackIndex) {
+    this.#fs = fs
+    this.#cache = cache
+    this.path = path
+    this.index = index
+  }
+
+  /** The object whose entry starts at `offset`, put together from its deltas however long their chain is. */
+  read(offset: number): GitObject {
+    const file = this.#open()
+    const deltas: { readonly at: number; readonly bytes: Buffer }[] = []
+    let at = offset
+    let object = this.#cache.bases.get(this.#baseKey(at))
+    while (!object) {
+      const entry = readEntryHeader(file, at)
+      const bytes = readEntryBytes(file, entry)
+      if (entry.kind) {
+        object = { kind: entry.kind, bytes }
+        this.#cache.bases.set(this.#baseKey(at), object)
+      } else {
+        if (deltas.length > this.index.count) throw new Unreadable('a chain of deltas runs in a circle')
+        deltas.push({ at, bytes })
+        at = this.#baseOf(entry, at)
+        object = this.#cache.bases.get(this.#baseKey(at))
+      }
+    }
+    for (const delta of deltas.reverse()) {
+      object = { kind: object.kind, bytes: applyDelta(object.bytes, delta.bytes) }
+      this.#cache.bases.set(this.#baseKey(delta.at), object)
+    }
+    return object
+  }
+
+  #open(): WindowedFile {
+    if (this.#file) return this.#file
+    const file = new WindowedFile(this.#fs, this.#cache, this.path, STRIDE)
+    const { bytes } = file.at(0, 12)
+    if (bytes.length < 12 || bytes.toString('latin1', 0, 4) !== 'PACK')
+      throw new Unreadable('it is not a pack')
+    const version = bytes.readUInt32BE(4)
+    if (version !== 2 && version !== 3) throw new Unreadable(`pack version ${version} is not known`)
+    if (bytes.readUInt32BE(8) !== this.index.count) {
+      throw new Unreadable('the pack and its index hold different numbers of objects')
+    }
+    return (this.#file = file)
+  }
+
+  #baseKey(offset: number): string {
+    return `${this.path}@${offset}`
+  }
+
+  #baseOf(entry: EntryHeader, at: number): number {
+    if (entry.baseOid === undefined) {
+      const base = at - (entry.baseDistance ?? 0)
+      if (base < 12 || base >= at) throw new Unreadable('a delta names a base outside of the pack')
+      return base
+    }
+    const base = this.index.find(entry.baseOid)
+    if (base === undefined) throw new Unreadable(`a delta needs ${entry.baseOid}, which is not in the pack`)
+    return base
+  }
+}
+
+interface EntryHeader {
+  /** Undefined for a delta, whose kind is that of its base. */
+  readonly kind: ObjectKind | undefined
+  /** How many bytes the entry inflates to. */
+  readonly size: number
+  /** Where its deflated bytes start. */
+  readonly body: number
+  readonly baseDistance?: number
+  readonly baseOid?: string
+}
+
+function readEntryHeader(file: WindowedFile, offset: number): EntryHeader {
+  if (offset >= file.size - 20) throw new Unreadable('the pack is cut short')
+  const { bytes, start } = file.at(offset, LONGEST_HEADER)
+  let at = offset - start
+  const next = () => {
+    const byte = bytes[at++]
+    if (byte === undefined) throw new Unreadable('the pack is cut short')
+    return byte
+  }
+  let byte = next()
+  const type = (byte >> 4) & 7
+  let size = byte & 15
+  for (let factor = 16; byte >= 128; factor *= 128) {
+    byte = next()
+    size += (byte & 127) * factor
+  }
+  if (type === OFFSET_DELTA) {
+    byte = next()
+    let baseDistance = byte & 127
+    while (byte >= 128) {
+      byte = next()
+      baseDistance = (baseDistance + 1) * 128 + (byte & 127)
+    }
+    return { kind: undefined, size, body: start + at, baseDistance }
+  }
+  if (type === REFERENCE_DELTA) {
+    const baseOid = bytes.toString('hex', at, at + 20)
+    return { kind: undefined, size, body: start + at + 20, baseOid }
+  }
+  const kind = objectKinds[type - 1]
+  if (!kind) throw new Unreadable(`the pack holds an entry of the unknown type ${type}`)
+  return { kind, size, body: start + at }
+}
+
+function readEntryBytes(file: WindowedFile, { size, body }: EntryHeader): Buffer {
+  // how long an entry is deflated is written nowhere; deflating makes nothing longer than this
+  const length = Math.min(size + Math.ceil(size / 4) + 1024, file.size - body)
+  if (size > file.size * 1100) throw new Unreadable('an entry claims more bytes than its pack can hold')
+  const { bytes, start } = file.at(body, length)
+  return inflateExactly(bytes.subarray(body - start), size)
+}

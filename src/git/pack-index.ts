@@ -1,0 +1,143 @@
+import { createHash } from 'node:crypto'
+import type { Fs } from './fs.ts'
+import type { Oid } from './object.ts'
+import type { PackCache } from './pack-cache.ts'
+import { Unreadable } from './unreadable.ts'
+import { Vanished } from './vanished.ts'
+import { WindowedFile, type Window } from './windowed-file.ts'
+
+/** An index up to this size is held whole; 256 KiB are some 9,000 objects. */
+const WHOLE = 256 * 1024
+/** Larger ones are searched in windows of twice this. */
+const STRIDE = 16 * 1024
+
+const FAN_OUT = 8
+const OIDS = FAN_OUT + 256 * 4
+const TRAILER = 2 * 20
+
+/**
+ * The index of a pack, version 2 (gitformat-pack): which objects the pack holds and where they start. Throws
+ * `Unreadable` if the file is damaged or of another version, `Vanished` if it is gone.
+ */
+export class PackIndex {
+  readonly path: string
+  /** How many objects the pack holds. */
+  readonly count: number
+  /** How many bytes of memory this object holds for as long as it lives. */
+  readonly heldBytes: number
+  readonly #source: Buffer | WindowedFile
+  readonly #fanOut: Buffer
+
+  constructor(fs: Fs, cache: PackCache, path: string) {
+    this.path = path
+    this.#source = openSource(fs, cache, path)
+    const size = this.#source instanceof WindowedFile ? this.#source.size : this.#source.length
+    if (size < OIDS + TRAILER) throw new Unreadable('the pack index is cut short')
+    const head = this.#at(0, OIDS).bytes.subarray(0, OIDS)
+    if (head.readUInt32BE(0) !== 0xff744f63 || head.readUInt32BE(4) !== 2) {
+      throw new Unreadable('the pack index is not of version 2; git index-pack writes it anew')
+    }
+    this.#fanOut =
+      this.#source instanceof WindowedFile ? Buffer.from(head.subarray(FAN_OUT)) : head.subarray(FAN_OUT)
+    this.heldBytes = this.#source instanceof WindowedFile ? this.#fanOut.length : size
+    this.count = this.#below(256)
+    const long = (size - OIDS - TRAILER - this.count * 28) / 8
+    if (!Number.isInteger(long) || long < 0 || long > this.count || !this.#isAscending()) {
+      throw new Unreadable('the pack index is cut short or its object counts are wrong')
+    }
+  }
+
+  /** Where the object starts in the pack, or undefined if the pack does not hold it. */
+  find(oid: Oid): number | undefined {
+    const first = Number.parseInt(oid.slice(0, 2), 16)
+    const end = this.#below(first + 1)
+    if (this.#below(first) === end) return undefined
+    const key = Buffer.from(oid, 'hex')
+    const number = this.#lowerBound(key)
+    return number < end && this.#compare(number, key) === 0 ? this.#offset(number) : undefined
+  }
+
+  /** The objects whose ids start with these hex digits, in order of their ids. */
+  startingWith(hexPrefix: string): Oid[] {
+    const found: Oid[] = []
+    const start = this.#lowerBound(Buffer.from(hexPrefix.padEnd(40, '0'), 'hex'))
+    for (let number = start; number < this.count; number++) {
+      const oid = this.#oid(number)
+      if (!oid.startsWith(hexPrefix)) break
+      found.push(oid)
+    }
+    return found
+  }
+
+  /** Every object of the pack, in order of their ids. */
+  *oids(): Generator<Oid> {
+    for (let number = 0; number < this.count; number++) yield this.#oid(number)
+  }
+
+  #at(position: number, length: number): Window {
+    return this.#source instanceof WindowedFile
+      ? this.#source.at(position, length)
+      : { bytes: this.#source, start: 0 }
+  }
+
+  /** How many objects have a first byte below this one. */
+  #below(firstByte: number): number {
+    return firstByte === 0 ? 0 : this.#fanOut.readUInt32BE((firstByte - 1) * 4)
+  }
+
+  #isAscending(): boolean {
+    for (let byte = 0; byte < 256; byte++) if (this.#below(byte) > this.#below(byte + 1)) return false
+    return true
+  }
+
+  /** The first object whose id is not less than the key. */
+  #lowerBound(key: Buffer): number {
+    const first = key[0] ?? 0
+    let low = this.#below(first)
+    let high = this.#below(first + 1)
+    while (low < high) {
+      const middle = (low + high) >>> 1
+      if (this.#compare(middle, key) < 0) low = middle + 1
+      else high = middle
+    }
+    return low
+  }
+
+  #compare(number: number, key: Buffer): number {
+    const position = OIDS + number * 20
+    const { bytes, start } = this.#at(position, 20)
+    return bytes.compare(key, 0, 20, position - start, position - start + 20)
+  }
+
+  #oid(number: number): Oid {
+    const position = OIDS + number * 20
+    const { bytes, start } = this.#at(position, 20)
+    return bytes.toString('hex', position - start, position - start + 20)
+  }
+
+  #offset(number: number): number {
+    const offsets = OIDS + this.count * 24
+    const offset = this.#uint32(offsets + number * 4)
+    if (offset < 0x80000000) return offset
+    const long = offsets + this.count * 4 + (offset - 0x80000000) * 8
+    return this.#uint32(long) * 0x100000000 + this.#uint32(long + 4)
+  }
+
+  #uint32(position: number): number {
+    const { bytes, start } = this.#at(position, 4)
+    if (position - start + 4 > bytes.length) throw new Unreadable('the pack index points past its own end')
+    return bytes.readUInt32BE(position - start)
+  }
+}
+
+function openSource(fs: Fs, cache: PackCache, path: string): Buffer | WindowedFile {
+  const stat = fs.stat(path)
+  if (stat && stat.size > WHOLE) return new WindowedFile(fs, cache, path, STRIDE)
+  const bytes = fs.readFile(path)
+  if (!bytes) throw new Vanished(`${path} is gone.`)
+  // an index held whole is checked whole, so that a damaged one cannot hide an object
+  const end = Math.max(0, bytes.length - 20)
+  const sum = createHash('sha1').update(bytes.subarray(0, end)).digest()
+  if (!sum.equals(bytes.subarray(end))) throw new Unreadable('the pack index does not match its checksum')
+  return bytes
+}
