@@ -1,0 +1,36 @@
+/**
+ * Why a text is not JSON that this service can keep: `syntax` is not JSON at all (ruling 1.5: 400), the others are JSON
+ * that would be changed in silence (ruling 3.15: 422) or is nested too deeply.
+ */
+export type JsonTextProblem = 'syntax' | 'duplicate_key' | 'lone_surrogate' | 'too_deep'
+
+/** A refused JSON text: what is wrong, and where, in a whole sentence. */
+export class JsonTextError extends Error {
+  override readonly name = 'JsonTextError'
+  readonly kind: JsonTextProblem
+  /** Counted from 1. */
+  readonly line: number
+  /** Counted from 1, in UTF-16 units of its line. */
+  readonly column: number
+  /** The way from the root to the value that was being read; for a repeated key, to its member. */
+  readonly path: readonly (string | number)[]
+
+  /** `sentence` says what is wrong and what to do; the place is put before it. `offset` counts UTF-16 units of `text`. */
+  constructor(
+    kind: JsonTextProblem,
+    sentence: string,
+    text: string,
+    offset: number,
+    path: readonly (string | number)[],
+  ) {
+    const lines = text.slice(0, offset).split('\n')
+    const line = lines.length
+    const column = (lines.at(-1)?.length ?? 0) + 1
+    const place = path.length === 0 ? '' : ` (in ${path.join('.')})`
+    super(`JSON line ${line}, column ${column}${place}: ${sentence}`)
+    this.kind = kind
+    this.line = line
+    this.column = column
+    this.path = path
+  }
+}

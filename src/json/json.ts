@@ -1,0 +1,98 @@
+/**
+ * JSON values that hold a text exactly (ruling 3.15). Ordinary values are plain JavaScript; two classes stand for what
+ * JavaScript cannot hold: a number a double would change, and an object whose keys it would reorder or swallow.
+ */
+export type Json = null | boolean | number | string | ExactNumber | readonly Json[] | JsonObject
+
+/** An object in either representation; use the functions below instead of indexing it. */
+export type JsonObject = PlainObject | ExactObject
+
+/** An object whose keys JavaScript keeps in order. Its values never are `ExactObject`s' own fields, only `Json`. */
+export interface PlainObject {
+  readonly [key: string]: Json
+}
+
+/** A number literal that does not come back digit for digit from a double: `1.0`, `-0`, `1e400`, twenty digits. */
+export class ExactNumber {
+  readonly literal: string
+
+  /** `literal` must be a number as RFC 8259 writes it; the parser vouches for that. */
+  constructor(literal: string) {
+    this.literal = literal
+  }
+}
+
+/** An object that has an integer-like key, which JavaScript would move to the front, or the key `__proto__`. */
+export class ExactObject extends Map<string, Json> {}
+
+/** Whether `value` is an object in either representation: neither array nor number nor null. */
+export function isJsonObject(value: Json | undefined): value is JsonObject {
+  return (
+    typeof value === 'object' && value !== null && !Array.isArray(value) && !(value instanceof ExactNumber)
+  )
+}
+
+/** Whether `value` is an array (`Array.isArray` does not narrow readonly arrays). */
+export function isJsonArray(value: Json | undefined): value is readonly Json[] {
+  return Array.isArray(value)
+}
+
+/** The object's own member `key`; undefined if it has none (never something of the prototype's). */
+export function getKey(object: JsonObject, key: string): Json | undefined {
+  if (object instanceof ExactObject) return object.get(key)
+  return Object.hasOwn(object, key) ? object[key] : undefined
+}
+
+/** Whether the object has a member `key` of its own. */
+export function hasKey(object: JsonObject, key: string): boolean {
+  return object instanceof ExactObject ? object.has(key) : Object.hasOwn(object, key)
+}
+
+/** The keys in the order of the text. */
+export function keysOf(object: JsonObject): string[] {
+  return object instanceof ExactObject ? [...object.keys()] : Object.keys(object)
+}
+
+/** The members in the order of the text. */
+export function entriesOf(object: JsonObject): [string, Json][] {
+  return object instanceof ExactObject ? [...object] : Object.entries(object)
+}
+
+/** The object with these members in this order, in whichever representation holds them; a repeated key keeps its
+ * first place and takes its last value. */
+export function fromEntries(entries: Iterable<readonly [string, Json]>): JsonObject {
+  const members = new Map(entries)
+  for (const key of members.keys()) if (isAwkwardKey(key)) return new ExactObject(members)
+  const plain: Record<string, Json> = {}
+  for (const [key, value] of members) plain[key] = value
+  return plain
+}
+
+/** A new object in which `key` is `value`: in its old place, or last when it is new. */
+export function withKey(object: JsonObject, key: string, value: Json): JsonObject {
+  if (object instanceof ExactObject || isAwkwardKey(key))
+    return new ExactObject(entriesOf(object)).set(key, value)
+  return { ...object, [key]: value }
+}
+
+/** A new object without the member `key`; the same object if it has none. */
+export function withoutKey(object: JsonObject, key: string): JsonObject {
+  if (!hasKey(object, key)) return object
+  return fromEntries(entriesOf(object).filter(([other]) => other !== key))
+}
+
+/** The nearest double to a number of either representation (±Infinity past its range); undefined for anything else. */
+export function numberOf(value: Json | undefined): number | undefined {
+  if (typeof value === 'number') return value
+  return value instanceof ExactNumber ? Number(value.literal) : undefined
+}
+
+/**
+ * Whether a plain object cannot hold `key` where the text has it. JavaScript moves array indexes (up to 4294967294) to
+ * the front; any canonical integer of at most ten digits counts here, which is never wrong and quick to tell.
+ */
+export function isAwkwardKey(key: string): boolean {
+  const first = key.charCodeAt(0)
+  if (first >= 48 && first <= 57) return key.length <= 10 && /^(?:0|[1-9][0-9]*)$/.test(key)
+  return first === 95 && key === '__proto__'
+}

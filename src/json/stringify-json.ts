@@ -1,0 +1,66 @@
+import { ExactNumber, ExactObject } from './json.ts'
+
+/** A ready JSON text that is written as it stands, without being read: `data` that is only passed through. */
+export class JsonText {
+  readonly text: string
+
+  /** The caller vouches that `text` is one JSON value; an indented text keeps the margins it has. */
+  constructor(text: string) {
+    this.text = text
+  }
+}
+
+/**
+ * The JSON text of a value, compact or with two-space indentation (laid out as `JSON.stringify` does), every number and
+ * key as it was read (ruling 3.15). Takes `Json`, ready texts anywhere in it, and records of our own; a member that is
+ * undefined is left out. Throws TypeError for what JSON has no word for (NaN, infinities, undefined elsewhere, bigints,
+ * functions, dates and other instances) where `JSON.stringify` would write something else in silence. One call a level:
+ * what `parseJson` accepted is far from the end of the stack.
+ */
+export function stringifyJson(value: unknown, indent?: 2): string {
+  return write(value, indent === undefined ? '' : '\n')
+}
+
+/** `margin` is the line break and spaces before a closing bracket at this level; '' writes everything on one line. */
+function write(value: unknown, margin: string): string {
+  if (typeof value === 'string') return JSON.stringify(value)
+  // String(-0) is 0 as well: a minus that arithmetic left behind was in no text
+  if (typeof value === 'number' && Number.isFinite(value)) return String(value)
+  if (typeof value === 'boolean' || value === null) return String(value)
+  if (typeof value !== 'object') throw unspeakable(value)
+  if (Array.isArray(value)) return writeArray(value, margin)
+  if (value instanceof ExactNumber) return value.literal
+  if (value instanceof JsonText) return value.text
+  if (value instanceof ExactObject) return writeObject(value.keys(), (key) => value.get(key), margin)
+  const prototype: unknown = Object.getPrototypeOf(value)
+  if (prototype !== Object.prototype && prototype !== null) throw unspeakable(value)
+  // a plain object: any string may be asked of it, and only its own keys are
+  const plain = value as Readonly<Record<string, unknown>>
+  return writeObject(Object.keys(plain), (key) => plain[key], margin)
+}
+
+function writeArray(items: readonly unknown[], margin: string): string {
+  const inner = margin === '' ? '' : margin + '  '
+  let text = ''
+  for (const item of items) text += (text === '' ? '[' : ',') + inner + write(item, inner)
+  return text === '' ? '[]' : text + margin + ']'
+}
+
+function writeObject(keys: Iterable<string>, get: (key: string) => unknown, margin: string): string {
+  const inner = margin === '' ? '' : margin + '  '
+  const colon = margin === '' ? ':' : ': '
+  let text = ''
+  for (const key of keys) {
+    const value = get(key)
+    if (value === undefined) continue
+    text += (text === '' ? '{' : ',') + inner + JSON.stringify(key) + colon + write(value, inner)
+  }
+  return text === '' ? '{}' : text + margin + '}'
+}
+
+function unspeakable(value: unknown): TypeError {
+  const what = typeof value === 'object' ? `an instance of ${value?.constructor.name}` : String(value)
+  return new TypeError(
+    `JSON cannot say ${what}; give strings, finite numbers, booleans, null, arrays and objects.`,
+  )
+}
