@@ -1,0 +1,127 @@
+import { parseArgs } from 'node:util'
+import { createApiKey, isLive, listApiKeys, revokeApiKey } from '../src/access/api-keys.ts'
+import type { ApiKey } from '../src/access/key-file.ts'
+import { DEFAULT_PROJECT } from '../src/access/project-name.ts'
+import { SCOPES } from '../src/access/scope.ts'
+import { ConfigError, readConfig } from '../src/config.ts'
+import { Refusal } from '../src/errors.ts'
+import { nodeFs } from '../src/git/node-fs.ts'
+
+const USAGE = `Make, list and revoke API keys. A running server accepts or refuses them from its next request on.
+
+  npm run keys -- create --name NAME --scopes SCOPES [--email EMAIL] [--project PROJECT]
+  npm run keys -- list [--project PROJECT]
+  npm run keys -- revoke (--id ID | --name NAME) [--project PROJECT]
+
+  NAME and EMAIL   become the git author of what the key commits
+  SCOPES           some of ${SCOPES.join(', ')}, separated by commas; admin includes the others
+  PROJECT          "${DEFAULT_PROJECT}" unless given; a new name makes a new project
+
+The store is the folder in STORE_DIR (./store unless set).`
+
+interface Options {
+  readonly name?: string | undefined
+  readonly email?: string | undefined
+  readonly scopes?: string | undefined
+  readonly project: string
+  readonly id?: string | undefined
+}
+
+try {
+  process.stdout.write(`${await run(process.argv.slice(2))}\n`)
+} catch (error) {
+  if (!isExpected(error)) throw error
+  process.stderr.write(`${error.message}\n`)
+  process.exitCode = 1
+}
+
+async function run(args: readonly string[]): Promise<string> {
+  const { values, positionals } = readArguments(args)
+  if (values.help || positionals.length === 0) return USAGE
+  const [command, ...rest] = positionals
+  if (rest.length > 0) throw new UsageError(`"${rest[0]}" is one word too many.`)
+  const options: Options = { ...values, project: values.project ?? DEFAULT_PROJECT }
+  const storeDir = readConfig(process.env).storeDir
+  if (command === 'create') return create(storeDir, options)
+  if (command === 'list') return list(storeDir, options)
+  if (command === 'revoke') return revoke(storeDir, options)
+  throw new UsageError(`There is no command "${command}".`)
+}
+
+class UsageError extends Error {
+  constructor(sentence: string) {
+    super(`${sentence}\n\n${USAGE}`)
+  }
+}
+
+function readArguments(args: readonly string[]) {
+  const text = { type: 'string' } as const
+  try {
+    return parseArgs({
+      args: [...args],
+      allowPositionals: true,
+      options: {
+        name: text,
+        email: text,
+        scopes: text,
+        project: text,
+        id: text,
+        help: { type: 'boolean', short: 'h' },
+      },
+    })
+  } catch (error) {
+    throw new UsageError((error as Error).message) // parseArgs throws nothing but TypeErrors that say what is wrong
+  }
+}
+
+async function create(storeDir: string, options: Options): Promise<string> {
+  if (options.name === undefined) throw new UsageError('create needs --name.')
+  if (options.scopes === undefined) throw new UsageError('create needs --scopes.')
+  const scopes = options.scopes.split(',').map((scope) => scope.trim())
+  const { project, name, email } = options
+  const { key, token } = await createApiKey(nodeFs, storeDir, { project, name, email, scopes })
+  return `${token}
+
+This is the key, shown only now. Send it as  Authorization: ApiKey <key>
+
+${table([key])}`
+}
+
+function list(storeDir: string, { project }: Options): string {
+  const keys = listApiKeys(nodeFs, storeDir, project)
+  return keys.length === 0 ? `Project "${project}" in ${storeDir} has no keys.` : table(keys)
+}
+
+async function revoke(storeDir: string, options: Options): Promise<string> {
+  const { id, name, project } = options
+  if ((id === undefined) === (name === undefined)) throw new UsageError('revoke needs either --id or --name.')
+  const key = await revokeApiKey(nodeFs, storeDir, project, id === undefined ? { name: name ?? '' } : { id })
+  return `Revoked "${key.name}" (${key.id}). Requests with it are refused from now on.`
+}
+
+function table(keys: readonly ApiKey[]): string {
+  const rows = keys.map((key) => [
+    key.id,
+    key.name,
+    key.email,
+    key.scopes.join(','),
+    `…${key.last4}`,
+    key.created_at.slice(0, 19).replace('T', ' '),
+    isLive(key) ? 'live' : `revoked ${key.revoked_at?.slice(0, 10)}`,
+  ])
+  const lines = [['ID', 'NAME', 'EMAIL', 'SCOPES', 'ENDS', 'CREATED (UTC)', 'STATE'], ...rows]
+  const widths =
+    lines[0]?.map((_, column) => Math.max(...lines.map((line) => line[column]?.length ?? 0))) ?? []
+  return lines
+    .map((line) =>
+      line
+        .map((cell, column) => cell.padEnd(widths[column] ?? 0))
+        .join('  ')
+        .trimEnd(),
+    )
+    .join('\n')
+}
+
+function isExpected(error: unknown): error is Error {
+  return error instanceof Refusal || error instanceof ConfigError || error instanceof UsageError
+}

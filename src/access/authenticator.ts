@@ -1,0 +1,103 @@
+import { timingSafeEqual } from 'node:crypto'
+import { v5 as uuidv5 } from 'uuid'
+import type { Fs } from '../git/fs.ts'
+import { isLive, projectNames } from './api-keys.ts'
+import type { Caller } from './caller.ts'
+import { keyAuthor } from './key-author.ts'
+import { type ApiKey, keyFilePath, readKeyFile } from './key-file.ts'
+import { hashToken } from './key-token.ts'
+import { DEFAULT_PROJECT } from './project-name.ts'
+
+/** Tells who holds a token; undefined if nobody does (any more). */
+export type Authenticate = (token: string) => Caller | undefined
+
+export interface AuthenticatorOptions {
+  readonly fs: Fs
+  readonly storeDir: string
+  /** A token that is the admin key of project `default` without being stored anywhere. */
+  readonly adminToken?: string | undefined
+  /** Told once for each state of a key file that cannot be read; the keys in it are refused meanwhile. */
+  readonly onDamage: (error: unknown) => void
+}
+
+/**
+ * Looks tokens up in the key files of all projects. Keys that another process made or revoked count from the next call
+ * on: a known token costs one hash and one stat of its project's file; only an unknown one looks at every project.
+ * Hashes are compared in constant time.
+ */
+export function createAuthenticator(options: AuthenticatorOptions): Authenticate {
+  const { fs, storeDir, onDamage } = options
+  const admin = options.adminToken === undefined ? undefined : adminKey(options.adminToken)
+  const projects = new Map<string, ProjectKeys>()
+  /** In which project a hash was last found. */
+  const homes = new Map<string, string>()
+
+  function current(project: string): ProjectKeys {
+    const known = projects.get(project)
+    const stamp = stampOf(fs, keyFilePath(storeDir, project))
+    if (known && known.stamp === stamp) return known
+    const read = { stamp, entries: readEntries(project) }
+    projects.set(project, read)
+    return read
+  }
+
+  function readEntries(project: string): readonly KeyEntry[] {
+    try {
+      return readKeyFile(fs, storeDir, project)
+        .filter(isLive)
+        .map((key) => toEntry(project, key))
+    } catch (error) {
+      onDamage(error)
+      return []
+    }
+  }
+
+  return (token) => {
+    const hash = hashToken(token)
+    if (admin && timingSafeEqual(admin.hash, hash)) return admin.caller
+    const name = hash.toString('latin1')
+    const home = homes.get(name)
+    for (const project of home === undefined ? projectNames(fs, storeDir) : [home]) {
+      const found = find(current(project).entries, hash)
+      if (!found) continue
+      homes.set(name, project)
+      return found.caller
+    }
+    homes.delete(name)
+    return undefined
+  }
+}
+
+interface ProjectKeys {
+  /** Changes whenever the file does. */
+  readonly stamp: string
+  readonly entries: readonly KeyEntry[]
+}
+
+interface KeyEntry {
+  readonly hash: Buffer
+  readonly caller: Caller
+}
+
+function adminKey(token: string): KeyEntry {
+  const id = uuidv5('branchpoint:SVC_API_KEY', uuidv5.URL)
+  return {
+    hash: hashToken(token),
+    caller: { project: DEFAULT_PROJECT, key: { id, ...keyAuthor('admin'), scopes: ['admin'] } },
+  }
+}
+
+/** A replaced file has another inode; size and time also tell an edit in place. */
+function stampOf(fs: Fs, path: string): string {
+  const stat = fs.stat(path)
+  return stat ? `${stat.inode} ${stat.modified} ${stat.size}` : ''
+}
+
+function toEntry(project: string, key: ApiKey): KeyEntry {
+  const { id, name, email, scopes } = key
+  return { hash: Buffer.from(key.sha256, 'hex'), caller: { project, key: { id, name, email, scopes } } }
+}
+
+function find(entries: readonly KeyEntry[], hash: Buffer): KeyEntry | undefined {
+  return entries.find((entry) => timingSafeEqual(entry.hash, hash))
+}

@@ -1,0 +1,14 @@
+import { Refusal } from '../errors.ts'
+import type { Caller } from './caller.ts'
+import { type Scope, grants } from './scope.ts'
+
+/** Refuses with `missing_scope` (403) unless the caller's key has `needed`, directly or through `admin`. */
+export function requireScope(caller: Caller, needed: Scope): void {
+  if (grants(caller.key.scopes, needed)) return
+  throw new Refusal(
+    'missing_scope',
+    `The key "${caller.key.name}" has the scopes ${caller.key.scopes.join(', ')}; this request needs "${needed}". ` +
+      `Use a key that has it.`,
+    { details: { scope: needed } },
+  )
+}

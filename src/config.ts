@@ -1,0 +1,102 @@
+import { z } from 'zod'
+
+/** Everything an operator can set, checked. The only place that knows the names of the environment variables. */
+export interface Config {
+  /** TCP port to listen on; 0 takes any free one. */
+  readonly port: number
+  /** Address or host name to listen on. */
+  readonly host: string
+  /** Folder that holds everything durable. */
+  readonly storeDir: string
+  /** How clients reach this server, without a trailing slash; undefined means the address it listens on. */
+  readonly publicUrl: string | undefined
+  /** Whether answers carry `version` as a number or as a string (ruling 3.1). */
+  readonly versionType: 'number' | 'string'
+  /** A key accepted as the admin key of project `default`, beside those in the store. */
+  readonly adminKey: string | undefined
+  readonly logLevel: LogLevel
+  /** Largest JSON body, in bytes, after decompression. */
+  readonly maxBodyBytes: number
+  /** Deepest nesting of a JSON body. */
+  readonly maxBodyDepth: number
+}
+
+/** pino's levels, and `silent` for no log at all. */
+export type LogLevel = (typeof LOG_LEVELS)[number]
+
+/**
+ * Reads the configuration from environment variables; an empty variable counts as unset. Throws one `ConfigError` that
+ * names every bad variable, its value and what is allowed.
+ */
+export function readConfig(env: Readonly<Record<string, string | undefined>>): Config {
+  const given = Object.fromEntries(Object.entries(env).filter(([, value]) => value !== ''))
+  const read = variables.safeParse(given)
+  if (!read.success) throw new ConfigError(read.error.issues.map((issue) => describeIssue(issue, given)))
+  const values = read.data
+  return {
+    port: values.PORT,
+    host: values.HOST,
+    storeDir: values.STORE_DIR,
+    publicUrl: values.PUBLIC_URL,
+    versionType: values.VERSION_TYPE,
+    adminKey: values.SVC_API_KEY,
+    logLevel: values.LOG_LEVEL,
+    maxBodyBytes: values.MAX_BODY_BYTES,
+    maxBodyDepth: values.MAX_BODY_DEPTH,
+  }
+}
+
+/** The start must not go on: the message lists every problem on its own line. */
+export class ConfigError extends Error {
+  override readonly name = 'ConfigError'
+
+  constructor(problems: readonly string[]) {
+    super(`The configuration is not valid:\n${problems.map((problem) => `  ${problem}`).join('\n')}`)
+  }
+}
+
+const LOG_LEVELS = ['trace', 'debug', 'info', 'warn', 'error', 'fatal', 'silent'] as const
+
+const variables = z.object({
+  PORT: wholeNumber(0, 65535).default(3000),
+  HOST: allowed(/^[A-Za-z0-9_.:%-]+$/, 'a host name or an IP address').default('127.0.0.1'),
+  STORE_DIR: allowed(/^[^\0]+$/, 'a folder').default('./store'),
+  PUBLIC_URL: z.string().transform(toPublicUrl).optional(),
+  VERSION_TYPE: oneOf(['number', 'string']).default('number'),
+  SVC_API_KEY: allowed(/^[\x21-\x7e]+$/, 'printable ASCII characters without spaces').optional(),
+  LOG_LEVEL: oneOf(LOG_LEVELS).default('info'),
+  MAX_BODY_BYTES: wholeNumber(1024, 1024 ** 3).default(16 * 1024 ** 2),
+  MAX_BODY_DEPTH: wholeNumber(8, 1000).default(128),
+})
+
+function wholeNumber(min: number, max: number) {
+  const error = `a whole number from ${min} to ${max}`
+  return z
+    .string()
+    .regex(/^[0-9]{1,10}$/, { error, abort: true })
+    .transform(Number)
+    .refine((value) => value >= min && value <= max, { error })
+}
+
+function allowed(pattern: RegExp, words: string) {
+  return z.string().regex(pattern, words)
+}
+
+function oneOf<const T extends readonly [string, ...string[]]>(values: T) {
+  return z.enum(values, { error: `one of ${values.join(', ')}` })
+}
+
+function toPublicUrl(text: string, context: z.RefinementCtx): string {
+  const url = URL.canParse(text) ? new URL(text) : undefined
+  if (!url || !/^https?:$/.test(url.protocol) || url.search || url.hash || url.username || url.password) {
+    context.addIssue('an http or https address without query, fragment or password')
+    return z.NEVER
+  }
+  return url.href.replace(/\/+$/, '')
+}
+
+function describeIssue(issue: z.core.$ZodIssue, given: Readonly<Record<string, string | undefined>>): string {
+  const name = String(issue.path[0])
+  const value = name === 'SVC_API_KEY' ? 'the value given (not shown)' : JSON.stringify(given[name])
+  return `${name}: ${value} is not ${issue.message}`
+}

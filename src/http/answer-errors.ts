@@ -1,0 +1,56 @@
+import type { Middleware } from 'koa'
+import type { Logger } from 'pino'
+import { Refusal } from '../errors.ts'
+import { type Problem, internalProblem, problemOf } from './problem.ts'
+import type { DoorState } from './request-state.ts'
+
+/**
+ * The one place where an error becomes an answer (rulings 1.3 and 1.5). A refusal is answered as it says, a failing disk
+ * as `storage_unavailable`; anything else is a bug of ours: logged whole, answered without internals.
+ */
+export function answerErrors(log: Logger): Middleware<DoorState> {
+  return async (ctx, next) => {
+    try {
+      await next()
+    } catch (error) {
+      const { requestId } = ctx.state
+      const refusal = error instanceof Refusal ? error : refusalOfDisk(error)
+      const problem = refusal ? problemOf(refusal) : internalProblem(requestId)
+      if (problem.status >= 500) log.error({ err: error, requestId }, problem.title)
+      ctx.status = problem.status
+      setHeaders(problem, (name, value) => ctx.set(name, value))
+      ctx.body = JSON.stringify(problem)
+      ctx.type = 'application/problem+json'
+    }
+  }
+}
+
+/** node's error codes of a disk that is full, broken, read-only or out of handles, each with what it means. */
+const DISK_ERRORS: Readonly<Record<string, string>> = {
+  ENOSPC: 'is full',
+  EDQUOT: 'has no quota left',
+  EROFS: 'is read-only',
+  EACCES: 'denies access',
+  EPERM: 'denies access',
+  EIO: 'fails to read or write',
+  EMFILE: 'has no file handles left',
+  ENFILE: 'has no file handles left',
+}
+
+function refusalOfDisk(error: unknown): Refusal | undefined {
+  const { code = '', syscall } = error as Partial<NodeJS.ErrnoException> // read from anything thrown; absent is fine
+  const meaning = DISK_ERRORS[code]
+  if (meaning === undefined || syscall === undefined) return undefined
+  return new Refusal(
+    'storage_unavailable',
+    `The disk under the store ${meaning} (${code}). Nothing was stored by this request; try again once the operator ` +
+      `has seen to it.`,
+  )
+}
+
+function setHeaders(problem: Problem, set: (name: string, value: string) => void): void {
+  if (problem.status === 401) set('WWW-Authenticate', 'ApiKey')
+  if (problem.status === 503) set('Retry-After', '1')
+  const allow = problem.details?.['allow']
+  if (problem.status === 405 && Array.isArray(allow)) set('Allow', allow.join(', '))
+}

@@ -1,0 +1,49 @@
+import Koa, { type Middleware } from 'koa'
+import type { Logger } from 'pino'
+import type { Authenticate } from '../access/authenticator.ts'
+import { answerErrors } from './answer-errors.ts'
+import { authenticate } from './authenticate.ts'
+import { docs, openApiDocument } from './docs.ts'
+import { type Readiness, health, ready } from './health.ts'
+import { identify } from './identify.ts'
+import { openRoutes } from './open-routes.ts'
+import { refuseUnrouted } from './refuse-unrouted.ts'
+import { requestLog } from './request-log.ts'
+import type { DoorState, RequestState } from './request-state.ts'
+
+export interface AppDependencies {
+  readonly log: Logger
+  readonly authenticate: Authenticate
+  readonly readiness: () => Readiness
+  /** The OpenAPI 3.1 document of everything `route` answers. */
+  readonly openApi: object
+  /** Everything that needs a key. Calls `next` for what it does not know, leaving `ctx.matched` as @koa/router does. */
+  readonly route: Middleware<RequestState>
+}
+
+/** The door, in the order a request goes through it. */
+export function createApp({
+  log,
+  authenticate: callerOf,
+  readiness,
+  openApi,
+  route,
+}: AppDependencies): Koa<DoorState> {
+  const app = new Koa<DoorState>()
+  app.on('error', (error: unknown) => log.warn({ err: error }, 'an answer could not be sent'))
+  app.use(identify)
+  app.use(requestLog(log))
+  app.use(answerErrors(log))
+  app.use(
+    openRoutes({
+      '/health': health,
+      '/ready': ready(readiness),
+      '/openapi.json': openApiDocument(openApi),
+      '/docs': docs(openApi),
+    }),
+  )
+  app.use(authenticate(callerOf))
+  app.use(route as Middleware<DoorState>) // the line above has set the caller
+  app.use(refuseUnrouted)
+  return app
+}

@@ -1,0 +1,36 @@
+import type { Middleware } from 'koa'
+import type { Authenticate } from '../access/authenticator.ts'
+import { Refusal } from '../errors.ts'
+import type { DoorState } from './request-state.ts'
+
+/** Lets in who sends `Authorization: ApiKey <key>` with a live key (interface 5); everybody else is a 401. */
+export function authenticate(callerOf: Authenticate): Middleware<DoorState> {
+  return (ctx, next) => {
+    const token = tokenOf(ctx.req.headers.authorization)
+    const caller = callerOf(token)
+    if (!caller) {
+      throw new Refusal(
+        'unknown_key',
+        'This API key is unknown or revoked. Ask an administrator for a live one.',
+      )
+    }
+    ctx.state.caller = caller
+    return next()
+  }
+}
+
+function tokenOf(header: string | undefined): string {
+  if (header === undefined || header.trim() === '') {
+    throw new Refusal(
+      'missing_key',
+      'The request carries no key: send the header "Authorization: ApiKey <key>".',
+    )
+  }
+  const match = /^ApiKey +(\S+)$/i.exec(header)
+  if (match?.[1]) return match[1]
+  const scheme = /^[A-Za-z]+(?= )/.exec(header)?.[0] ?? 'none that can be read'
+  throw new Refusal(
+    'missing_key',
+    `The Authorization header has the scheme ${scheme}, not ApiKey and one key: send "Authorization: ApiKey <key>".`,
+  )
+}

@@ -1,0 +1,168 @@
+import { isUtf8 } from 'node:buffer'
+import type { IncomingHttpHeaders } from 'node:http'
+import type { Middleware, ParameterizedContext } from 'koa'
+import { HttpMethodEnum, koaBody } from 'koa-body'
+import { Refusal } from '../errors.ts'
+import type { Json } from '../json/json.ts'
+import { parseJson } from '../json/parse-json.ts'
+import { refusalOfJson } from './refusal-of-json.ts'
+
+export interface BodyLimits {
+  /** Largest body in bytes, after decompression. */
+  readonly maxBytes: number
+  /** Deepest nesting of arrays and objects. */
+  readonly maxDepth: number
+}
+
+/** A body as a value and as the very text that was sent; an empty body has the value undefined. */
+export interface JsonBody {
+  readonly value: Json | undefined
+  readonly text: string
+}
+
+/** Reads the JSON body of a request, once; see `jsonBodyReader`. */
+export type ReadJsonBody = (ctx: ParameterizedContext<unknown>) => Promise<JsonBody>
+
+/**
+ * Makes the reader of JSON bodies. koa-body fetches, inflates and bounds the bytes; parsing is ours, because ruling 3.15
+ * wants every number, key and character back as it was sent. Refuses another media type, charset or encoding (415), a
+ * body past the limit (413), what is not UTF-8 or not JSON (400) and JSON that would not survive (422). A body without
+ * a Content-Type is taken for JSON.
+ */
+export function jsonBodyReader({ maxBytes, maxDepth }: BodyLimits): ReadJsonBody {
+  const fetchBytes = koaBody({
+    json: false,
+    urlencoded: false,
+    textTypes: [JSON_TYPE],
+    textLimit: maxBytes,
+    encoding: BYTES_AS_TEXT,
+    parsedMethods: Object.values(HttpMethodEnum),
+  })
+
+  return async (ctx) => {
+    const { headers } = ctx.req
+    if (isBodyless(headers)) return NO_BODY
+    checkMediaType(headers)
+    if (Number(headers['content-length']) > maxBytes) throw tooLarge(maxBytes)
+    try {
+      await fetchWith(fetchBytes, ctx)
+    } catch (error) {
+      drain(ctx)
+      throw refusalOfFetching(error, maxBytes) ?? error
+    }
+    return toJsonBody(String(ctx.request.body), maxDepth)
+  }
+}
+
+const JSON_TYPE = 'application/json'
+
+/** One character for each byte, so that bytes which are not UTF-8 arrive unharmed and can be refused. */
+const BYTES_AS_TEXT = 'binary'
+
+const NO_BODY: JsonBody = { value: undefined, text: '' }
+
+/** RFC 9112 6.3: a request has a body if it says how long, or that it comes in chunks. */
+function isBodyless(headers: IncomingHttpHeaders): boolean {
+  const length = headers['content-length']
+  return headers['transfer-encoding'] === undefined && (length === undefined || length === '0')
+}
+
+/** Leaves the plain names in the headers, so that koa-body cannot read them differently from us. */
+function checkMediaType(headers: IncomingHttpHeaders): void {
+  const type = headers['content-type']
+  if (type !== JSON_TYPE) {
+    if (type !== undefined && !isJsonInUtf8(type)) {
+      throw new Refusal(
+        'unsupported_media_type',
+        `The body is announced as ${JSON.stringify(type.slice(0, 200))}; this route takes JSON in UTF-8: send ` +
+          `"Content-Type: application/json".`,
+      )
+    }
+    headers['content-type'] = JSON_TYPE
+  }
+  const encoding = headers['content-encoding']
+  if (encoding !== undefined) headers['content-encoding'] = encoding.toLowerCase()
+}
+
+function isJsonInUtf8(type: string): boolean {
+  const [media = '', ...parameters] = type.split(';').map((part) => part.trim().toLowerCase())
+  if (!/^application\/(?:[a-z0-9!#$&^_.-]+\+)?json$/.test(media)) return false
+  return parameters.every(
+    (parameter) => !parameter.startsWith('charset=') || /^charset="?utf-?8"?$/.test(parameter),
+  )
+}
+
+async function fetchWith(fetchBytes: Middleware, ctx: ParameterizedContext<unknown>): Promise<void> {
+  // koa-body is typed for Koa's own open state; it does not touch the state.
+  const fetched = fetchBytes(ctx as Parameters<Middleware>[0], nothingNext)
+  // The inflating stream is never told that the connection is gone; without this the request would hang for ever.
+  if (ctx.req.headers['content-encoding'] !== undefined) await Promise.race([fetched, untilClosed(ctx)])
+  else await fetched
+}
+
+function nothingNext(): Promise<void> {
+  return Promise.resolve()
+}
+
+function untilClosed(ctx: ParameterizedContext<unknown>): Promise<never> {
+  return new Promise((_, reject) => {
+    ctx.res.once('close', () => reject(Object.assign(new Error('closed'), { type: 'request.aborted' })))
+  })
+}
+
+/** Lets the rest of a refused body pass, so that the client gets the answer and can go on using its connection. */
+function drain({ req }: ParameterizedContext<unknown>): void {
+  req.unpipe()
+  req.resume()
+}
+
+function refusalOfFetching(error: unknown, maxBytes: number): Refusal | undefined {
+  const { type, status, code } = error as { type?: unknown; status?: unknown; code?: unknown } // of raw-body, inflation, zlib
+  if (type === 'entity.too.large') return tooLarge(maxBytes)
+  if (type === 'request.aborted' || type === 'request.size.invalid') {
+    return new Refusal(
+      'malformed_json',
+      'The connection ended before the whole body was there; send it again.',
+    )
+  }
+  if (status === 415) {
+    return new Refusal(
+      'unsupported_media_type',
+      'The Content-Encoding of the body is not supported: use gzip, deflate, br or none.',
+    )
+  }
+  if (typeof code === 'string' && /^(?:Z_|ERR_(?:BROTLI|_ERROR)|ERR_ZLIB)/.test(code)) {
+    return new Refusal(
+      'malformed_json',
+      'The body does not decompress the way its Content-Encoding says; send it again.',
+    )
+  }
+  return undefined
+}
+
+function tooLarge(maxBytes: number): Refusal {
+  return new Refusal(
+    'body_too_large',
+    `The body is larger than ${maxBytes} bytes, the limit of this server; send less.`,
+    {
+      details: { limit_bytes: maxBytes },
+    },
+  )
+}
+
+function toJsonBody(byteText: string, maxDepth: number): JsonBody {
+  if (byteText === '') return NO_BODY
+  const bytes = Buffer.from(byteText, 'latin1')
+  if (!isUtf8(bytes)) {
+    throw new Refusal(
+      'malformed_json',
+      'The body is not valid UTF-8, which JSON has to be; encode it as UTF-8.',
+    )
+  }
+  const text = bytes.toString('utf8')
+  try {
+    return { value: parseJson(text, { maxDepth }), text }
+  } catch (error) {
+    throw refusalOfJson(error) ?? error
+  }
+}

@@ -1,0 +1,41 @@
+import { createHash } from 'node:crypto'
+import { docsPage } from './docs/docs-page.ts'
+import { DOCS_SCRIPT } from './docs/docs-script.ts'
+import { DOCS_STYLE } from './docs/docs-style.ts'
+import type { OpenRoute } from './open-routes.ts'
+
+/** `GET /openapi.json`: the document, written out once. */
+export function openApiDocument(openApi: object): OpenRoute {
+  const text = JSON.stringify(openApi)
+  return (ctx) => {
+    ctx.body = text
+    ctx.type = 'application/json'
+  }
+}
+
+/**
+ * `GET /docs`: the document as one page to read in a browser. It loads nothing, from here or elsewhere; its policy
+ * allows exactly its own style and script. Made on the first request.
+ */
+export function docs(openApi: object): OpenRoute {
+  let page: string | undefined
+  return (ctx) => {
+    page ??= docsPage(openApi)
+    ctx.set('Content-Security-Policy', POLICY)
+    ctx.body = page
+    ctx.type = 'text/html; charset=utf-8'
+  }
+}
+
+const POLICY = [
+  "default-src 'none'",
+  `style-src '${digest(DOCS_STYLE)}'`,
+  `script-src '${digest(DOCS_SCRIPT)}'`,
+  "base-uri 'none'",
+  "form-action 'none'",
+  "frame-ancestors 'none'",
+].join('; ')
+
+function digest(text: string): string {
+  return `sha256-${createHash('sha256').update(text).digest('base64')}`
+}

@@ -1,0 +1,28 @@
+import type { OpenRoute } from './open-routes.ts'
+
+/** How far the store is, and which repositories it cannot serve. */
+export interface Readiness {
+  readonly ready: boolean
+  readonly artifacts: number
+  readonly problems: readonly { readonly repository: string; readonly reason: string }[]
+}
+
+/** `GET /health`: the process is alive and answers. */
+export const health: OpenRoute = (ctx) => {
+  ctx.body = '{"status":"ok"}'
+  ctx.type = 'application/json'
+}
+
+/**
+ * `GET /ready`: 200 once every repository is known, 503 with `Retry-After` until then. A damaged repository is named but
+ * does not make the server unready: the others are served.
+ */
+export function ready(readiness: () => Readiness): OpenRoute {
+  return (ctx) => {
+    const { ready, artifacts, problems } = readiness()
+    ctx.status = ready ? 200 : 503
+    if (!ready) ctx.set('Retry-After', '1')
+    ctx.set('Cache-Control', 'no-store')
+    ctx.body = { status: ready ? 'ready' : 'starting', artifacts, damaged: problems }
+  }
+}

@@ -1,0 +1,19 @@
+import { type Logger, pino } from 'pino'
+import type { LogLevel } from '../config.ts'
+
+/** The log of a process, and how to empty its buffer before the process ends. */
+export interface Log {
+  readonly logger: Logger
+  /** Writes out what is buffered, at once. */
+  flush(): void
+}
+
+/**
+ * A structured log (one JSON object a line) to `target`: a file descriptor, standard output unless given. Lines are
+ * buffered, so that no request waits for the log, and written at the latest after half a second or at exit.
+ */
+export function openLog(level: LogLevel, target: number | string = 1): Log {
+  const destination = pino.destination({ dest: target, sync: false, minLength: 8192, periodicFlush: 500 })
+  const logger = pino({ level, base: null, timestamp: pino.stdTimeFunctions.isoTime }, destination)
+  return { logger, flush: () => destination.flushSync() }
+}

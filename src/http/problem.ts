@@ -1,0 +1,67 @@
+import { Refusal, type RefusalCode, type RefusalData } from '../errors.ts'
+
+/** An RFC 9457 problem document, as ruling 1.3 shapes it. */
+export interface Problem extends RefusalData {
+  readonly type: string
+  readonly title: string
+  readonly status: number
+  readonly detail: string
+  readonly code: ProblemCode
+  /** Nothing was found or done; clients that only look at `count` see that. */
+  readonly count: 0
+}
+
+/** The refusals, and the one code for our own bugs. */
+export type ProblemCode = RefusalCode | 'internal_error'
+
+/** The problem document that answers a refusal. */
+export function problemOf(refusal: Refusal): Problem {
+  return { ...problem(refusal.code, refusal.message), ...refusal.data }
+}
+
+/** The problem document that answers a bug of ours: nothing but the id under which the log has it. */
+export function internalProblem(requestId: string): Problem {
+  return problem(
+    'internal_error',
+    `The server failed in a way it did not expect. Nothing in the request explains it; ask the operator to look for ` +
+      `request ${requestId} in the log.`,
+  )
+}
+
+/** Status and title of every code (ruling 1.5). */
+export const PROBLEMS: Readonly<Record<ProblemCode, readonly [status: number, title: string]>> = {
+  malformed_json: [400, 'The body is not JSON'],
+  contradictory_request: [400, 'The request contradicts itself'],
+  incomplete_reference: [400, 'The reference identifies nothing'],
+  invalid_request: [422, 'The request is not valid'],
+  invalid_delta: [422, 'The delta cannot be applied'],
+  body_too_large: [413, 'The body is too large'],
+  unsupported_media_type: [415, 'The media type is not supported'],
+  idempotency_key_reused: [422, 'The Idempotency-Key belongs to another request'],
+  missing_key: [401, 'No API key was sent'],
+  unknown_key: [401, 'The API key is not known'],
+  missing_scope: [403, 'The API key lacks a scope'],
+  route_not_found: [404, 'There is no such route'],
+  method_not_allowed: [405, 'The route does not take this method'],
+  artifact_not_found: [404, 'There is no such artifact'],
+  variant_not_found: [404, 'There is no such variant'],
+  revision_not_found: [404, 'There is no such revision'],
+  environment_not_found: [404, 'There is no such environment'],
+  slug_taken: [409, 'The slug is taken'],
+  id_taken: [409, 'The id is taken'],
+  ambiguous_slug: [409, 'The slug is ambiguous'],
+  archived: [409, 'The target is archived'],
+  revision_exists: [409, 'The variant has its first revision'],
+  revision_conflict: [409, 'The head has moved'],
+  precondition_failed: [412, 'The precondition failed'],
+  locked: [503, 'The repository is locked'],
+  overloaded: [503, 'The server is overloaded'],
+  storage_unavailable: [503, 'The storage is not available'],
+  damaged_repository: [503, 'The repository is damaged'],
+  internal_error: [500, 'The server failed'],
+}
+
+function problem(code: ProblemCode, detail: string): Problem {
+  const [status, title] = PROBLEMS[code]
+  return { type: `urn:svc:problem:${code}`, title, status, detail, code, count: 0 }
+}

@@ -1,0 +1,37 @@
+import type { Middleware } from 'koa'
+import type { Logger } from 'pino'
+import type { DoorState } from './request-state.ts'
+
+/**
+ * One structured line for each request, written when its answer has left or its client has gone: id, method, path
+ * without the query string, status, milliseconds, bytes of the answer, id of the key. Never a header or a body.
+ */
+export function requestLog(log: Logger): Middleware<DoorState> {
+  return (ctx, next) => {
+    if (!log.isLevelEnabled('info')) return next()
+    const start = performance.now()
+    const { res, method, originalUrl, state } = ctx
+    res.once('close', () => {
+      const length = res.getHeader('content-length')
+      log.info(
+        {
+          requestId: state.requestId,
+          method,
+          path: withoutQuery(originalUrl),
+          status: res.statusCode,
+          ms: Math.round((performance.now() - start) * 1000) / 1000,
+          bytes: length === undefined ? undefined : Number(length),
+          keyId: state.caller?.key.id,
+          aborted: res.writableFinished ? undefined : true,
+        },
+        'request',
+      )
+    })
+    return next()
+  }
+}
+
+function withoutQuery(url: string): string {
+  const query = url.indexOf('?')
+  return query < 0 ? url : url.slice(0, query)
+}

@@ -1,0 +1,14 @@
+import type { Caller } from '../access/caller.ts'
+
+/** What the door knows of a request once it is let in: `ctx.state` of every route. */
+export interface RequestState {
+  /** The `X-Request-Id` of the answer and of the log line. */
+  readonly requestId: string
+  readonly caller: Caller
+}
+
+/** `ctx.state` at the door itself, where the caller may not be known yet. */
+export interface DoorState {
+  requestId: string
+  caller?: Caller
+}

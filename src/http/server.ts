@@ -1,0 +1,118 @@
+import {
+  type IncomingMessage,
+  type RequestListener,
+  type Server,
+  type ServerResponse,
+  createServer,
+} from 'node:http'
+import type { AddressInfo } from 'node:net'
+
+export interface ServerOptions {
+  readonly host: string
+  /** 0 takes any free port. */
+  readonly port: number
+  /** Answers a request; its promise settles when all that the request set going is done (`app.callback()`). */
+  readonly handle: (request: IncomingMessage, response: ServerResponse) => Promise<void>
+}
+
+export interface RunningServer {
+  /** The address in fact listened on, `http://host:port`, as a client on this machine can use it. */
+  readonly url: string
+  /**
+   * Stops accepting, lets every request in flight finish (also one whose client has gone), closes the connections and
+   * resolves. `true` if all of that happened within `graceMs`; `false` if the rest was cut off.
+   */
+  stop(graceMs: number): Promise<boolean>
+}
+
+/** Listens. Rejects with one plain sentence if the address cannot be had. */
+export async function startServer({ host, port, handle }: ServerOptions): Promise<RunningServer> {
+  const inFlight = new InFlight()
+  const server = createServer(TIMEOUTS, inFlight.listener(handle))
+  server.keepAliveTimeout = KEEP_ALIVE
+  await listen(server, host, port)
+  // An address of a server that listens on TCP is always this object.
+  const { port: actualPort } = server.address() as AddressInfo
+  return {
+    url: `http://${reachableHost(host)}:${actualPort}`,
+    stop: (graceMs) => stop(server, inFlight, graceMs),
+  }
+}
+
+/** The host under which a client on this machine reaches a server that listens on `host`, ready for a URL. */
+export function reachableHost(host: string): string {
+  if (host === '0.0.0.0') return '127.0.0.1'
+  if (host === '::') return '[::1]'
+  return host.includes(':') ? `[${host}]` : host
+}
+
+/** Milliseconds. A request may be a large upload on a slow line, its headers may not. */
+const TIMEOUTS = { headersTimeout: 20_000, requestTimeout: 300_000 }
+
+/** Longer than load balancers keep idle connections (60 s), so that none is closed just as it is used. */
+const KEEP_ALIVE = 65_000
+
+/** The requests that are being answered. */
+class InFlight {
+  readonly #responses = new Set<ServerResponse>()
+  #draining = false
+  #onEmpty: (() => void) | undefined
+
+  listener(handle: ServerOptions['handle']): RequestListener {
+    return (request, response) => {
+      if (this.#draining) response.setHeader('Connection', 'close')
+      this.#responses.add(response)
+      const done = () => this.#done(response)
+      handle(request, response).then(done, done)
+    }
+  }
+
+  /** Resolves when none is left; tells the clients of those that are to close their connections. */
+  drain(): Promise<void> {
+    this.#draining = true
+    for (const response of this.#responses)
+      if (!response.headersSent) response.setHeader('Connection', 'close')
+    if (this.#responses.size === 0) return Promise.resolve()
+    return new Promise((resolve) => (this.#onEmpty = resolve))
+  }
+
+  #done(response: ServerResponse): void {
+    this.#responses.delete(response)
+    if (this.#responses.size === 0) this.#onEmpty?.()
+  }
+}
+
+function listen(server: Server, host: string, port: number): Promise<void> {
+  return new Promise((resolve, reject) => {
+    server.once('error', (error: NodeJS.ErrnoException) =>
+      reject(new Error(whyNotListening(error, host, port))),
+    )
+    server.listen(port, host, resolve)
+  })
+}
+
+function whyNotListening({ code, message }: NodeJS.ErrnoException, host: string, port: number): string {
+  const place = `Cannot listen on ${host} port ${port}`
+  if (code === 'EADDRINUSE')
+    return `${place}: something else does already. Stop it, or set PORT to another port.`
+  if (code === 'EACCES') return `${place}: the system does not allow it. Set PORT to one above 1023.`
+  if (code === 'EADDRNOTAVAIL' || code === 'ENOTFOUND')
+    return `${place}: this machine has no such address. Set HOST.`
+  return `${place}: ${message}`
+}
+
+async function stop(server: Server, inFlight: InFlight, graceMs: number): Promise<boolean> {
+  const closed = new Promise<void>((resolve) => server.close(() => resolve()))
+  const finished = inFlight.drain().then(() => {
+    // Answered just now on a connection that was not told to close, or still unused: nothing more is coming.
+    server.closeIdleConnections()
+    return closed
+  })
+  const inTime = await Promise.race([finished.then(() => true), afterwards(graceMs)])
+  if (!inTime) server.closeAllConnections()
+  return inTime
+}
+
+function afterwards(ms: number): Promise<false> {
+  return new Promise((resolve) => setTimeout(resolve, ms, false).unref())
+}
