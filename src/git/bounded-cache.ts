@@ -1,54 +1,70 @@
-/** Keeps the values used last, as many as fit a total weight (bytes, or simply how many). */
-export class BoundedCache<V> {
-  readonly #limit: number
+/**
+ * Keeps what was used lately, up to a total weight (bytes, or simply how many). Values live in two generations: what is
+ * used moves to the young one; once that weighs half the limit it becomes the old one, and what was still old goes. So a
+ * hit costs one look-up, where a strict order of use costs a removal and an insertion.
+ */
+export class BoundedCache<K, V> {
+  readonly #half: number
   readonly #weigh: (value: V) => number
   readonly #dispose: (value: V) => void
-  readonly #values = new Map<string, V>()
-  #weight = 0
+  #young = new Map<K, V>()
+  #old = new Map<K, V>()
+  #youngWeight = 0
 
   /** `dispose` is told of every value that leaves, whatever the reason. */
   constructor(limit: number, weigh: (value: V) => number, dispose: (value: V) => void = () => {}) {
-    this.#limit = limit
+    this.#half = limit / 2
     this.#weigh = weigh
     this.#dispose = dispose
   }
 
   /** The value, which counts as used now. */
-  get(key: string): V | undefined {
-    const value = this.#values.get(key)
-    if (value === undefined) return undefined
-    this.#values.delete(key)
-    this.#values.set(key, value)
-    return value
+  get(key: K): V | undefined {
+    const value = this.#young.get(key)
+    if (value !== undefined) return value
+    const old = this.#old.get(key)
+    if (old === undefined) return undefined
+    this.#old.delete(key)
+    this.#insert(key, old)
+    return old
   }
 
   /** The value, without counting as a use: for looking through many that probably do not help. */
-  peek(key: string): V | undefined {
-    return this.#values.get(key)
+  peek(key: K): V | undefined {
+    return this.#young.get(key) ?? this.#old.get(key)
   }
 
-  /** Keeps the value and drops those unused longest until the rest fits; a value over the limit is not kept at all. */
-  set(key: string, value: V): void {
+  /** Keeps the value in place of what the key held; one heavier than half the limit is not kept. */
+  set(key: K, value: V): void {
     this.delete(key)
-    const weight = this.#weigh(value)
-    if (weight > this.#limit) return this.#dispose(value)
-    this.#values.set(key, value)
-    this.#weight += weight
-    for (const oldest of this.#values.keys()) {
-      if (this.#weight <= this.#limit) return
-      this.delete(oldest)
-    }
+    if (this.#weigh(value) > this.#half) this.#dispose(value)
+    else this.#insert(key, value)
   }
 
-  delete(key: string): void {
-    const value = this.#values.get(key)
+  delete(key: K): void {
+    const young = this.#young.get(key)
+    const value = young ?? this.#old.get(key)
     if (value === undefined) return
-    this.#values.delete(key)
-    this.#weight -= this.#weigh(value)
+    if (young !== undefined) this.#youngWeight -= this.#weigh(young)
+    this.#young.delete(key)
+    this.#old.delete(key)
     this.#dispose(value)
   }
 
   clear(): void {
-    for (const key of [...this.#values.keys()]) this.delete(key)
+    for (const key of [...this.#young.keys(), ...this.#old.keys()]) this.delete(key)
+  }
+
+  #insert(key: K, value: V): void {
+    const weight = this.#weigh(value)
+    if (this.#youngWeight + weight > this.#half) {
+      const leaving = this.#old
+      this.#old = this.#young
+      this.#young = new Map()
+      this.#youngWeight = 0
+      for (const gone of leaving.values()) this.#dispose(gone)
+    }
+    this.#young.set(key, value)
+    this.#youngWeight += weight
   }
 }

@@ -43,8 +43,10 @@ export function parseCommit(bytes: Buffer): Commit {
   let next = 1
   const parents: Oid[] = []
   while (headers[next]?.key === 'parent') parents.push(requiredOid(headers, next++, 'parent'))
-  const author = parseSignature(headers[next]?.key === 'author' ? (headers[next++]?.value ?? '') : '')
-  const committer = headers[next]?.key === 'committer' ? parseSignature(headers[next++]?.value ?? '') : author
+  const authorLine = headers[next]?.key === 'author' ? headers[next++]?.value : undefined
+  const committerLine = headers[next]?.key === 'committer' ? headers[next++]?.value : authorLine
+  const author = parseSignature(authorLine ?? '')
+  const committer = committerLine === authorLine ? author : parseSignature(committerLine ?? '')
   const commit = { tree, parents, author, committer, message }
   return next < headers.length ? { ...commit, headers: headers.slice(next) } : commit
 }

@@ -2,6 +2,7 @@ import { BoundedCache } from './bounded-cache.ts'
 import type { ReadHandle } from './fs.ts'
 import type { GitObject } from './object.ts'
 import type { PackFile } from './pack-file.ts'
+import type { Window } from './windowed-file.ts'
 
 const MIB = 1024 * 1024
 
@@ -14,17 +15,24 @@ const ENTRY = 512
  */
 export class PackCache {
   /** Open packs by the path of their index, with the bytes of small indexes. */
-  readonly packs = new BoundedCache<PackFile>(16 * MIB, (pack) => pack.index.heldBytes + ENTRY)
+  readonly packs = new BoundedCache<string, PackFile>(16 * MIB, (pack) => pack.index.heldBytes + ENTRY)
   /** Pieces of packs and of large indexes. */
-  readonly windows = new BoundedCache<Buffer>(24 * MIB, (bytes) => bytes.length + ENTRY)
-  /** Objects read lately, which the next delta may build on. */
-  readonly bases = new BoundedCache<GitObject>(8 * MIB, ({ bytes }) => bytes.length + ENTRY)
+  readonly windows = new BoundedCache<number, Window>(24 * MIB, ({ bytes }) => bytes.length + ENTRY)
+  /** Objects that deltas were built on, or that deltas made, lately: the next delta may build on them. */
+  readonly bases = new BoundedCache<string, GitObject>(8 * MIB, ({ bytes }) => bytes.length + ENTRY)
   /** Open files by path. */
-  readonly handles = new BoundedCache<ReadHandle>(
+  readonly handles = new BoundedCache<string, ReadHandle>(
     128,
     () => 1,
     (handle) => handle.close(),
   )
+
+  #serial = 0
+
+  /** A number that no other file of this cache has, to build keys with: shorter than its path. */
+  nextSerial(): number {
+    return ++this.#serial
+  }
 
   /** Lets go of everything, open files included. */
   close(): void {

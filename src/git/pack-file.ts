@@ -7,9 +7,6 @@ import type { PackIndex } from './pack-index.ts'
 import { Unreadable } from './unreadable.ts'
 import { WindowedFile } from './windowed-file.ts'
 
-/** Packs are read in pieces of twice this, so a pack of up to 128 KiB is read whole and not kept open. */
-const STRIDE = 64 * 1024
-
 /** The entry types that are deltas (gitformat-pack): on an entry so many bytes before, or on an object by its id. */
 const OFFSET_DELTA = 6
 const REFERENCE_DELTA = 7
@@ -26,11 +23,13 @@ export class PackFile {
   readonly path: string
   readonly #fs: Fs
   readonly #cache: PackCache
+  readonly #serial: number
   #file: WindowedFile | undefined
 
   constructor(fs: Fs, cache: PackCache, path: string, index: PackIndex) {
     this.#fs = fs
     this.#cache = cache
+    this.#serial = cache.nextSerial()
     this.path = path
     this.index = index
   }
@@ -46,7 +45,8 @@ export class PackFile {
       const bytes = readEntryBytes(file, entry)
       if (entry.kind) {
         object = { kind: entry.kind, bytes }
-        this.#cache.bases.set(this.#baseKey(at), object)
+        // most objects are nobody's base: the first delta that needs this one reads it again and keeps it
+        if (deltas.length > 0) this.#cache.bases.set(this.#baseKey(at), object)
       } else {
         if (deltas.length > this.index.count) throw new Unreadable('a chain of deltas runs in a circle')
         deltas.push({ at, bytes })
@@ -63,7 +63,7 @@ export class PackFile {
 
   #open(): WindowedFile {
     if (this.#file) return this.#file
-    const file = new WindowedFile(this.#fs, this.#cache, this.path, STRIDE)
+    const file = new WindowedFile(this.#fs, this.#cache, this.path)
     const { bytes } = file.at(0, 12)
     if (bytes.length < 12 || bytes.toString('latin1', 0, 4) !== 'PACK')
       throw new Unreadable('it is not a pack')
@@ -76,7 +76,7 @@ export class PackFile {
   }
 
   #baseKey(offset: number): string {
-    return `${this.path}@${offset}`
+    return `${this.#serial}:${offset}`
   }
 
   #baseOf(entry: EntryHeader, at: number): number {

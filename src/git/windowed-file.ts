@@ -1,6 +1,10 @@
-import type { Fs } from './fs.ts'
+import type { Fs, ReadHandle } from './fs.ts'
 import type { PackCache } from './pack-cache.ts'
 import { Vanished } from './vanished.ts'
+
+/** Windows are twice this long and start every so many bytes: what is no longer than this lies whole in one of them. */
+const STRIDE = 64 * 1024
+const WINDOW = 2 * STRIDE
 
 /** A stretch of a file: `bytes[0]` is the file's byte number `start`. */
 export interface Window {
@@ -9,21 +13,21 @@ export interface Window {
 }
 
 /**
- * A large file that never changes, read a window at a time. Windows are `2 × stride` long and start every `stride`, so
- * whatever is no longer than a stride lies whole in one of them. Windows and the open file live in the shared cache.
+ * A file that never changes, read a window at a time. Windows and the open file live in the shared cache; a file that
+ * fits into one window is not kept open.
  */
 export class WindowedFile {
   readonly path: string
   readonly size: number
   readonly #fs: Fs
   readonly #cache: PackCache
-  readonly #stride: number
+  readonly #serial: number
 
-  constructor(fs: Fs, cache: PackCache, path: string, stride: number) {
+  constructor(fs: Fs, cache: PackCache, path: string) {
     this.path = path
     this.#fs = fs
     this.#cache = cache
-    this.#stride = stride
+    this.#serial = cache.nextSerial()
     this.size = this.#handle().size
   }
 
@@ -32,30 +36,25 @@ export class WindowedFile {
    * has been removed and is not open any more.
    */
   at(position: number, length: number): Window {
-    const number = Math.floor(position / this.#stride)
-    const start = number * this.#stride
-    if (position + length > start + 2 * this.#stride && start + 2 * this.#stride < this.size) {
-      return { bytes: this.#read(position, length), start: position }
-    }
-    const key = `${this.path}@${number}`
-    let bytes = this.#cache.windows.get(key)
-    if (!bytes) {
-      bytes = this.#read(start, 2 * this.#stride)
-      this.#cache.windows.set(key, bytes)
-    }
-    return { bytes, start }
+    const number = Math.floor(position / STRIDE)
+    const start = number * STRIDE
+    if (position + length > start + WINDOW && start + WINDOW < this.size) return this.#read(position, length)
+    const key = this.#serial * 2 ** 24 + number // room for files of a tebibyte
+    const known = this.#cache.windows.get(key)
+    if (known) return known
+    const window = this.#read(start, WINDOW)
+    this.#cache.windows.set(key, window)
+    return window
   }
 
-  #read(position: number, length: number): Buffer {
-    const target = Buffer.allocUnsafeSlow(Math.max(0, Math.min(length, this.size - position)))
-    const handle = this.#handle()
-    const got = handle.read(target, position)
-    // one window holds all of a small file, so its handle is worth more to another
-    if (this.size <= 2 * this.#stride) this.#cache.handles.delete(this.path)
-    return target.subarray(0, got)
+  #read(start: number, length: number): Window {
+    const target = Buffer.allocUnsafeSlow(Math.max(0, Math.min(length, this.size - start)))
+    const got = this.#handle().read(target, start)
+    if (this.size <= WINDOW) this.#cache.handles.delete(this.path)
+    return { bytes: target.subarray(0, got), start }
   }
 
-  #handle() {
+  #handle(): ReadHandle {
     const open = this.#cache.handles.get(this.path)
     if (open) return open
     const handle = this.#fs.open(this.path)
