@@ -6,6 +6,7 @@ import Ajv04 from 'ajv-draft-04'
 import { getKey, type JsonObject } from '../../json/json.ts'
 import { plainJson } from '../../json/plain-json.ts'
 import { DRAFT_2020_12 } from './object-schema.ts'
+import { patternProblems } from './pattern-problems.ts'
 
 /** What is wrong with one place of a JSON Schema; `path` leads there from the schema's root. */
 export interface SchemaProblem {
@@ -14,9 +15,9 @@ export interface SchemaProblem {
 }
 
 /**
- * What keeps an object from being a JSON Schema of the draft its `$schema` names (2020-12 if it names none); at most
- * twenty problems. The schema is only looked at: never compiled, and no reference in it is followed (contract/workflows
- * 10.6, issue 2).
+ * What keeps an object from being a JSON Schema of the draft its `$schema` names (2020-12 if it names none): its first
+ * wrong place, and every pattern that is no regular expression. The schema is only looked at: never compiled, and no
+ * reference in it is followed (contract/workflows 10.6).
  */
 export function schemaProblems(schema: JsonObject): readonly SchemaProblem[] {
   const named = getKey(schema, '$schema') ?? DRAFT_2020_12
@@ -27,7 +28,8 @@ export function schemaProblems(schema: JsonObject): readonly SchemaProblem[] {
     return [{ path: ['$schema'], message }]
   }
   const validate = metaValidator(draft)
-  return validate(plainJson(schema)) === true ? [] : byPlace(validate.errors ?? [])
+  const isValid = validate(plainJson(schema)) === true
+  return [...(isValid ? [] : byPlace(validate.errors ?? [])), ...patternProblems(schema)]
 }
 
 /** An identifier of a draft without what people write differently: the scheme and an empty fragment. */
@@ -41,42 +43,30 @@ interface Draft {
   readonly create: () => Pick<Ajv, 'getSchema'>
 }
 
-/** Shapes are checked strictly, but of the formats only what would break a later compile: a pattern that is none. */
+/** Without `allErrors`: ajv takes quadratic time to gather them, 20 s for a schema of a few megabytes made for that. */
 const options: Options = {
-  allErrors: true,
   strict: false,
   // a limit past the range of a double is a number all the same
   strictNumbers: false,
   logger: false,
-  formats: { regex: isPattern, uri: true, 'uri-reference': true },
 }
 
-const drafts: ReadonlyMap<string, Draft> = new Map([
-  [draftName(DRAFT_2020_12), { metaSchema: DRAFT_2020_12, create: () => new Ajv2020(options) }],
+const drafts: ReadonlyMap<string, Draft> = new Map(
   [
-    'json-schema.org/draft/2019-09/schema',
+    { metaSchema: DRAFT_2020_12, create: () => new Ajv2020(options) },
     { metaSchema: 'https://json-schema.org/draft/2019-09/schema', create: () => new Ajv2019(options) },
-  ],
-  [
-    'json-schema.org/draft-07/schema',
     { metaSchema: 'http://json-schema.org/draft-07/schema', create: () => new Ajv(options) },
-  ],
-  [
-    'json-schema.org/draft-06/schema',
-    {
-      metaSchema: 'http://json-schema.org/draft-06/schema',
-      create: () =>
-        new Ajv(options).addMetaSchema(
-          createRequire(import.meta.url)('ajv/dist/refs/json-schema-draft-06.json'),
-        ),
-    },
-  ],
-  [
-    'json-schema.org/draft-04/schema',
+    { metaSchema: 'http://json-schema.org/draft-06/schema', create: draft06 },
     // the package is CommonJS, so its default export is a member of what Node imports
     { metaSchema: 'http://json-schema.org/draft-04/schema', create: () => new Ajv04.default(options) },
-  ],
-])
+  ].map((draft) => [draftName(draft.metaSchema), draft]),
+)
+
+/** ajv's class for draft-07 knows draft-06 once it is given its meta-schema. */
+function draft06(): Ajv {
+  const metaSchema: object = createRequire(import.meta.url)('ajv/dist/refs/json-schema-draft-06.json')
+  return new Ajv(options).addMetaSchema(metaSchema)
+}
 
 const compiled = new Map<Draft, ValidateFunction>()
 
@@ -89,24 +79,11 @@ function metaValidator(draft: Draft): ValidateFunction {
   return made
 }
 
-/** Whether JavaScript can compile the pattern, in the way ajv tries first or in the older way. */
-function isPattern(pattern: string): boolean {
-  for (const flags of ['u', '']) {
-    try {
-      return new RegExp(pattern, flags) instanceof RegExp
-    } catch {
-      // the next flags may read it
-    }
-  }
-  return false
-}
-
-/** One problem a place: where a meta-schema offers several forms, ajv complains once about each. */
+/** One problem a place: where a meta-schema offers several forms, ajv complains once about each and then of all. */
 function byPlace(errors: readonly ErrorObject[]): readonly SchemaProblem[] {
   const messages = new Map<string, Set<string>>()
   for (const error of errors) {
     const found = messages.get(error.instancePath) ?? new Set()
-    if (found.size === 0 && messages.size === MOST_PROBLEMS) break
     if (!combining.includes(error.keyword)) found.add(sentence(error))
     messages.set(error.instancePath, found)
   }
@@ -115,14 +92,11 @@ function byPlace(errors: readonly ErrorObject[]): readonly SchemaProblem[] {
     .map(([pointer, found]) => ({ path: pointerPath(pointer), message: [...found].join(', or ') }))
 }
 
-const MOST_PROBLEMS = 20
-
 /** Keywords that only sum up what their branches complained about. */
 const combining: readonly string[] = ['anyOf', 'allOf', 'oneOf', 'if', '$ref', '$dynamicRef', '$recursiveRef']
 
 function sentence(error: ErrorObject): string {
   if (error.keyword === 'enum') return `must be one of ${JSON.stringify(error.params['allowedValues'])}`
-  if (error.keyword === 'format') return 'must be a regular expression that JavaScript can read'
   return error.message ?? `breaks "${error.keyword}"`
 }
 

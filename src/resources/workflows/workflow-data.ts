@@ -1,8 +1,9 @@
-import { Refusal, type FieldProblem } from '../../errors.ts'
+import type { FieldProblem } from '../../errors.ts'
 import { entriesOf, fromEntries, getKey, isJsonObject, type Json, type JsonObject } from '../../json/json.ts'
 import type { AcceptedPayload, PayloadContext } from '../../versioning/family.ts'
 import { handlerUriProblem, isSkill, parseHandlerUri, type HandlerUri } from './handler-uri.ts'
 import { fillSchemas } from './schema-filling.ts'
+import { problemsRefusal } from './problems-refusal.ts'
 import { runtimes } from './script-file.ts'
 import { reduceToSkill } from './skill-reduction.ts'
 import { typeName } from './type-name.ts'
@@ -17,13 +18,13 @@ import { dropServicesUrl } from './workflow-url.ts'
  */
 export function acceptWorkflowData(data: Json, context: PayloadContext): AcceptedPayload {
   if (!isJsonObject(data)) {
-    throw refusal([
+    throw problemsRefusal('invalid_request', [
       { loc: context.loc, msg: `data must be an object, but it is ${typeName(data)}`, type: 'object_type' },
     ])
   }
   const sent = withoutNulls(data, 'schemas', 'headers')
   const problems = entriesOf(sent).flatMap(([key, value]) => fieldProblems(key, value, [...context.loc, key]))
-  if (problems.length > 0) throw refusal(problems)
+  if (problems.length > 0) throw problemsRefusal('invalid_request', problems)
   const uri = handlerOf(sent)
   const own = dropServicesUrl(sent, context.servicesBase)
   if (isSkill(uri)) return reduceToSkill(own)
@@ -32,11 +33,6 @@ export function acceptWorkflowData(data: Json, context: PayloadContext): Accepte
     data: fillSchemas(own, uri),
     warnings: isJsonObject(headers) ? literalHeaderWarnings(headers) : [],
   }
-}
-
-function refusal(problems: readonly FieldProblem[]): Refusal {
-  const message = problems.map(({ loc, msg }) => `${loc.join('.')}: ${msg}`).join('; ')
-  return new Refusal('invalid_request', message, { errors: problems })
 }
 
 /** The object without members that are null, and so its named members, one level down: null equals absent (ruling 1.6). */

@@ -1,8 +1,9 @@
-import { Refusal, type FieldProblem } from '../../errors.ts'
+import type { FieldProblem } from '../../errors.ts'
 import { getKey, isJsonArray, isJsonObject, type Json, type JsonObject } from '../../json/json.ts'
 import { mergeJson } from '../../json/merge-json.ts'
 import { removePath } from '../../json/remove-path.ts'
 import type { AcceptedPayload, PayloadContext } from '../../versioning/family.ts'
+import { problemsRefusal } from './problems-refusal.ts'
 import { typeName } from './type-name.ts'
 import { acceptWorkflowData } from './workflow-data.ts'
 
@@ -31,23 +32,23 @@ interface WorkflowDelta {
 
 function readDelta(delta: Json, loc: readonly (string | number)[]): WorkflowDelta {
   if (!isJsonObject(delta)) {
-    throw invalidDelta([
+    throw problemsRefusal('invalid_delta', [
       { loc, msg: `delta must be an object, but it is ${typeName(delta)}`, type: 'object_type' },
     ])
   }
   if ((getKey(delta, 'operations') ?? null) !== null) {
     const msg = 'ordered operations are not supported; send {"set": {…}, "remove": ["path.of.keys"]} instead'
-    throw invalidDelta([{ loc: [...loc, 'operations'], msg, type: 'extra_forbidden' }])
+    throw problemsRefusal('invalid_delta', [{ loc: [...loc, 'operations'], msg, type: 'extra_forbidden' }])
   }
   const set = getKey(delta, 'set') ?? null
   const remove = getKey(delta, 'remove') ?? null
   if (set === null && remove === null) {
     const msg =
       'a delta needs "set" (an object to merge into data), "remove" (a list of dotted paths) or both'
-    throw invalidDelta([{ loc, msg, type: 'missing' }])
+    throw problemsRefusal('invalid_delta', [{ loc, msg, type: 'missing' }])
   }
   const problems = [...setProblems(set, [...loc, 'set']), ...removeProblems(remove, [...loc, 'remove'])]
-  if (problems.length > 0) throw invalidDelta(problems)
+  if (problems.length > 0) throw problemsRefusal('invalid_delta', problems)
   return {
     set: isJsonObject(set) ? set : {},
     remove: isJsonArray(remove) ? remove.filter((path) => typeof path === 'string') : [],
@@ -72,9 +73,4 @@ function removeProblems(remove: Json, loc: readonly (string | number)[]): readon
     const msg = `a path to remove must be text such as "parameters.prompt", but it is ${found}`
     return [{ loc: [...loc, index], msg, type: 'string_type' }]
   })
-}
-
-function invalidDelta(problems: readonly FieldProblem[]): Refusal {
-  const message = problems.map(({ loc, msg }) => `${loc.join('.')}: ${msg}`).join('; ')
-  return new Refusal('invalid_delta', message, { errors: problems })
 }

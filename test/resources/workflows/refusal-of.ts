@@ -1,0 +1,13 @@
+import { Refusal } from '../../../src/errors.ts'
+
+/** The refusal that `act` ends in; anything else, a result above all, fails the test. */
+export function refusalOf(act: () => unknown): Refusal {
+  let result: unknown
+  try {
+    result = act()
+  } catch (error) {
+    if (error instanceof Refusal) return error
+    throw error
+  }
+  throw new Error(`expected a refusal, got ${JSON.stringify(result)}`)
+}

@@ -1,0 +1,130 @@
+import { expect } from 'chai'
+import type { JsonObject } from '../../../src/json/json.ts'
+import { parseJson } from '../../../src/json/parse-json.ts'
+import { stringifyJson } from '../../../src/json/stringify-json.ts'
+import { applyWorkflowDelta } from '../../../src/resources/workflows/workflow-delta.ts'
+import type { AcceptedPayload } from '../../../src/versioning/family.ts'
+import { refusalOf } from './refusal-of.ts'
+
+const loc = ['body', 'workflow_revision_commit', 'delta']
+const base =
+  '{"parameters":{"prompt":{"messages":[{"role":"user"}],"t":0.1000000000000000055},"2":1,"1":2},"script":"x"}'
+
+describe('workflow delta', () => {
+  for (const [what, before, delta, after] of [
+    [
+      'merges objects',
+      '{"parameters":{"b":{"c":1},"a":1}}',
+      '{"set":{"parameters":{"b":{"d":2}}}}',
+      '{"parameters":{"b":{"c":1,"d":2},"a":1}}',
+    ],
+    [
+      'replaces scalars and lists',
+      '{"parameters":{"a":[1,2],"b":1}}',
+      '{"set":{"parameters":{"a":[3],"b":{"c":1}}}}',
+      '{"parameters":{"a":[3],"b":{"c":1}}}',
+    ],
+    ['unsets a field by null', base, '{"set":{"parameters":null}}', '{"script":"x"}'],
+    ['stores a deeper null', '{}', '{"set":{"parameters":{"a":null}}}', '{"parameters":{"a":null}}'],
+    [
+      'removes after setting',
+      '{}',
+      '{"set":{"parameters":{"a":{"b":1,"c":2}}},"remove":["parameters.a.b"]}',
+      '{"parameters":{"a":{"c":2}}}',
+    ],
+    [
+      'ignores paths that lead nowhere',
+      '{"script":"x"}',
+      '{"remove":["parameters.a","script.y","url","a..b"]}',
+      '{"script":"x"}',
+    ],
+    ['keeps what it does not touch', base, '{"set":{"script":"y"}}', base.replace('"x"', '"y"')],
+    ['may change nothing', base, '{"set":{},"remove":[],"comment":1}', base],
+    [
+      'takes null for absent',
+      base,
+      '{"set":null,"remove":["script"],"operations":null}',
+      base.replace(',"script":"x"', ''),
+    ],
+    ['drops a url of our own', '{}', '{"set":{"url":"http://127.0.0.1:3000/services/chat/v0/1"}}', '{}'],
+    [
+      'keeps a url of elsewhere',
+      '{"url":"https://a.b"}',
+      '{"set":{"script":""}}',
+      '{"url":"https://a.b","script":""}',
+    ],
+  ] as const) {
+    it(what, () => {
+      expect(stringifyJson(apply(before, delta).data)).to.equal(after)
+    })
+  }
+
+  it('starts from nothing when there is no revision with data yet', () => {
+    const { data } = apply(undefined, '{"set":{"parameters":{"a":1}}}')
+    expect(data).to.deep.equal({ parameters: { a: 1 } })
+  })
+
+  it('fills in schemas and warns as a whole payload does', () => {
+    const { data, warnings } = apply('{}', '{"set":{"uri":"echo","headers":{"X":"y"}}}')
+    expect(Object.keys(data)).to.deep.equal(['uri', 'headers', 'schemas'])
+    expect(warnings.map(({ code }) => code)).to.deep.equal(['literal_header'])
+  })
+
+  it('leaves the base as it was', () => {
+    const before = parseJson(base) as JsonObject
+    applyWorkflowDelta(before, parseJson('{"set":{"parameters":{"2":5}},"remove":["script"]}'), context())
+    expect(stringifyJson(before)).to.equal(base)
+  })
+
+  for (const [delta, place, word] of [
+    ['[]', [], 'an array'],
+    ['null', [], 'null'],
+    ['{}', [], '"set"'],
+    ['{"add":{}}', [], '"remove"'],
+    ['{"set":null,"remove":null}', [], '"set"'],
+    ['{"set":[]}', ['set'], 'an array'],
+    ['{"remove":"script"}', ['remove'], 'a string'],
+    ['{"remove":["script",1]}', ['remove', 1], 'a number'],
+    ['{"remove":[""]}', ['remove', 0], 'empty'],
+    ['{"operations":[]}', ['operations'], '{"set": {…}, "remove": ["path.of.keys"]}'],
+    ['{"set":{},"operations":[]}', ['operations'], 'not supported'],
+  ] as const) {
+    it(`refuses ${delta} as no delta`, () => {
+      const { code, message, data } = refusalOf(() => apply(base, delta))
+      expect(code).to.equal('invalid_delta')
+      expect(data.errors?.map((problem) => problem.loc)).to.deep.equal([[...loc, ...place]])
+      expect(message).to.contain(word)
+    })
+  }
+
+  it('names every problem of the delta at once', () => {
+    expect(refusalOf(() => apply(base, '{"set":1,"remove":[1,2]}')).data.errors).to.have.length(3)
+  })
+
+  for (const [delta, place] of [
+    ['{"set":{"temperature":1}}', ['temperature']],
+    ['{"set":{"parameters":[]}}', ['parameters']],
+    ['{"set":{"schemas":{"inputs":{"type":"x"}}}}', ['schemas', 'inputs', 'type']],
+    ['{"set":{"uri":"svc:builtin:no:v0"}}', ['uri']],
+  ] as const) {
+    it(`refuses ${delta} for its result`, () => {
+      const { code, data } = refusalOf(() => apply(base, delta))
+      expect(code).to.equal('invalid_request')
+      expect(data.errors?.map((problem) => problem.loc)).to.deep.equal([[...loc, 'set', ...place]])
+    })
+  }
+
+  it('can take out what a push has put in', () => {
+    expect(refusalOf(() => apply('{"odd":1}', '{"set":{"script":"x"}}')).message).to.contain('"odd"')
+    expect(apply('{"odd":1}', '{"set":{"script":"x"},"remove":["odd"]}').data).to.deep.equal({ script: 'x' })
+  })
+})
+
+function context() {
+  return { loc, servicesBase: 'http://127.0.0.1:3000/services' }
+}
+
+function apply(before: string | undefined, delta: string): AcceptedPayload {
+  const data = before === undefined ? undefined : (parseJson(before) as JsonObject)
+  return applyWorkflowDelta(data, parseJson(delta), context())
+}
