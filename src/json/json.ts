@@ -7,7 +7,7 @@ export type Json = null | boolean | number | string | ExactNumber | readonly Jso
 /** An object in either representation; use the functions below instead of indexing it. */
 export type JsonObject = PlainObject | ExactObject
 
-/** An object whose keys JavaScript keeps in order. Its values never are `ExactObject`s' own fields, only `Json`. */
+/** An object whose keys JavaScript keeps in the order of the text, each an own property. */
 export interface PlainObject {
   readonly [key: string]: Json
 }
