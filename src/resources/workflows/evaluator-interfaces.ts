@@ -100,7 +100,7 @@ export function evaluatorInterfaces(): Readonly<Record<string, BuiltInInterface>
 }
 
 /** The answer of an evaluator that only says yes or no. */
-export const verdict: PlainObject = closedObject({ success: { type: 'boolean' } }, ['success'])
+const verdict: PlainObject = closedObject({ success: { type: 'boolean' } }, ['success'])
 
 /** The answer of an evaluator that gives a number, and whether that is enough. */
 export const scored: PlainObject = closedObject({ score: { type: 'number' }, success: { type: 'boolean' } })

@@ -1,3 +1,5 @@
+import { getKey, type JsonObject } from '../../json/json.ts'
+
 /** The parts of a `data.uri`, missing ones filled in. */
 export interface HandlerUri {
   readonly provider: string
@@ -19,6 +21,12 @@ export function parseHandlerUri(uri: string): HandlerUri | undefined {
   const version = parts.length === 4 ? parts.pop() : undefined
   const [key = '', kind = 'builtin', provider = 'svc'] = parts.reverse()
   return { provider, kind, key, version: version || LATEST }
+}
+
+/** The handler that a workflow's data names; undefined if it names none. */
+export function handlerOf(data: JsonObject): HandlerUri | undefined {
+  const uri = getKey(data, 'uri')
+  return typeof uri === 'string' ? parseHandlerUri(uri) : undefined
 }
 
 /** Whether the service itself provides the handler (interface 2.3, `is_managed`). */

@@ -1,7 +1,7 @@
 import type { FieldProblem } from '../../errors.ts'
 import { entriesOf, fromEntries, getKey, isJsonObject, type Json, type JsonObject } from '../../json/json.ts'
 import type { AcceptedPayload, PayloadContext } from '../../versioning/family.ts'
-import { handlerUriProblem, isSkill, parseHandlerUri, type HandlerUri } from './handler-uri.ts'
+import { handlerOf, handlerUriProblem, isSkill, parseHandlerUri } from './handler-uri.ts'
 import { fillSchemas } from './schema-filling.ts'
 import { problemsRefusal } from './problems-refusal.ts'
 import { runtimes } from './script-file.ts'
@@ -91,9 +91,4 @@ function runtimeProblem(runtime: string): string | undefined {
 function parametersProblems(value: Json, loc: readonly (string | number)[]): readonly FieldProblem[] {
   if (isJsonObject(value)) return []
   return [{ loc, msg: `parameters must be an object, but it is ${typeName(value)}`, type: 'object_type' }]
-}
-
-function handlerOf(data: JsonObject): HandlerUri | undefined {
-  const uri = getKey(data, 'uri')
-  return typeof uri === 'string' ? parseHandlerUri(uri) : undefined
 }

@@ -1,5 +1,5 @@
 import { entriesOf, getKey, isJsonObject, type Json, type JsonObject } from '../../json/json.ts'
-import { isManaged, isSkill, parseHandlerUri } from './handler-uri.ts'
+import { handlerOf, isManaged, isSkill } from './handler-uri.ts'
 
 /** The flags that `deriveFlags` gives, in wire order (contract/workflows 2.3). */
 export const derivedFlagNames = [
@@ -29,7 +29,7 @@ export function deriveFlags(
 ): Readonly<Record<(typeof derivedFlagNames)[number], boolean>> {
   const field = (key: string): Json | undefined => (data === undefined ? undefined : getKey(data, key))
   const text = (key: string): string => (typeof field(key) === 'string' ? String(field(key)) : '')
-  const uri = parseHandlerUri(text('uri'))
+  const uri = data && handlerOf(data)
   const runs = !isSkill(uri)
   return {
     is_managed: isManaged(uri),

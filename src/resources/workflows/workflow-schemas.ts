@@ -4,7 +4,7 @@ import { typeName } from './type-name.ts'
 import { schemaProblems } from './schema-problems.ts'
 
 /** The schemas a workflow may carry: of its configuration, of a request, of an answer (interface 2.3). */
-export const schemaParts: readonly string[] = ['parameters', 'inputs', 'outputs']
+const schemaParts: readonly string[] = ['parameters', 'inputs', 'outputs']
 
 /**
  * What is wrong with a `data.schemas` that a client sent, each problem at its place below `loc`. A part that is null

@@ -1,6 +1,6 @@
 import { getKey, withKey, withoutKey, type JsonObject } from '../../json/json.ts'
 import type { PresentContext } from '../../versioning/family.ts'
-import { effectiveVersion, isManaged, isSkill, parseHandlerUri } from './handler-uri.ts'
+import { effectiveVersion, handlerOf, isManaged, isSkill } from './handler-uri.ts'
 
 /**
  * The data as a reader sees it: beside a managed uri, `url` is where the service runs exactly this revision,
@@ -9,8 +9,7 @@ import { effectiveVersion, isManaged, isSkill, parseHandlerUri } from './handler
 export function presentWorkflow(data: JsonObject, context: PresentContext): JsonObject {
   const stored = getKey(data, 'url')
   if (typeof stored === 'string' && !isServicesUrl(stored, context.servicesBase)) return data
-  const uri = getKey(data, 'uri')
-  const handler = typeof uri === 'string' ? parseHandlerUri(uri) : undefined
+  const handler = handlerOf(data)
   if (!isManaged(handler) || isSkill(handler)) return data
   const parts = [handler.key, effectiveVersion(handler), context.revisionId].map(encodeURIComponent)
   return withKey(data, 'url', [context.servicesBase, ...parts].join('/'))

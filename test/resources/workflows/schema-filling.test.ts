@@ -8,6 +8,8 @@ import { builtInInterface } from '../../../src/resources/workflows/built-in-inte
 import { parseHandlerUri } from '../../../src/resources/workflows/handler-uri.ts'
 import { fillSchemas } from '../../../src/resources/workflows/schema-filling.ts'
 
+const ajv = new Ajv2020({ strict: false })
+
 describe('built-in interfaces', () => {
   const described = {
     pio: ['completion', 'chat', 'agent', 'llm', 'auto_ai_critique'],
@@ -192,6 +194,6 @@ function outputs(data: JsonObject): JsonObject {
 }
 
 function validator(schema: JsonObject): (value: unknown) => boolean {
-  const validate = new Ajv2020({ strict: false }).compile(plainJson(schema) as object)
+  const validate = ajv.compile(plainJson(schema) as object)
   return (value) => validate(value) === true
 }
