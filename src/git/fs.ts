@@ -44,6 +44,8 @@ export interface FileStat {
   /** Milliseconds since 1970, with the fraction the file system keeps. */
   readonly modified: number
   readonly inode: number
+  /** How many names the file has. */
+  readonly links: number
 }
 
 export interface ReadHandle {

@@ -35,7 +35,9 @@ export function memoryFs(): Fs {
     remove: (path) => {
       if (statOf(volume, path)) volume.unlinkSync(path)
     },
-    removeTree: (path) => volume.rmSync(path, { recursive: true, force: true }),
+    removeTree: (path) => {
+      if (statOf(volume, path)) volume.rmSync(path, { recursive: true, force: true })
+    },
     freshen: (path) => {
       const now = Date.now() / 1000
       volume.utimesSync(path, now, now)
@@ -45,7 +47,7 @@ export function memoryFs(): Fs {
 }
 
 function statOf(volume: Memory, path: string): FileStat | undefined {
-  const stats = volume.lstatSync(path, { throwIfNoEntry: false })
+  const stats = lstat(volume, path)
   if (!stats) return undefined
   const kind = stats.isFile() ? 'file' : stats.isDirectory() ? 'folder' : 'other'
   // memfs types the numbers as number | bigint; they are numbers unless bigint was asked for
@@ -55,6 +57,15 @@ function statOf(volume: Memory, path: string): FileStat | undefined {
     modified: Number(stats.mtimeMs),
     inode: Number(stats.ino),
     links: Number(stats.nlink),
+  }
+}
+
+function lstat(volume: Memory, path: string) {
+  try {
+    return volume.lstatSync(path, { throwIfNoEntry: false })
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === 'ENOTDIR') return undefined // memfs throws node's errors
+    throw error
   }
 }
 

@@ -92,7 +92,7 @@ export const nodeFs: Fs = {
   },
 
   removeTree(path) {
-    fs.rmSync(path, { recursive: true, force: true })
+    absentAsUndefined(() => fs.rmSync(path, { recursive: true, force: true }))
   },
 
   freshen(path) {

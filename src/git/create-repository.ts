@@ -1,0 +1,57 @@
+import { Refusal } from '../errors.ts'
+import type { Fs } from './fs.ts'
+import type { GitObject, Oid } from './object.ts'
+import { encodePack } from './pack-writer.ts'
+import { identityName, thisProcess } from './process-identity.ts'
+
+/** What a new repository holds from its first moment. */
+export interface NewRepository {
+  readonly objects: readonly (GitObject & { readonly oid: Oid })[]
+  readonly refs: ReadonlyMap<string, Oid>
+  /** The branch HEAD names, which may not exist yet. */
+  readonly head: string
+}
+
+/** The config of every repository made here; another one is read by the rules of git-config(1). */
+export const BARE_CONFIG = '[core]\n\trepositoryformatversion = 0\n\tfilemode = true\n\tbare = true\n'
+
+/** Prefix of the folders in which repositories are built aside; one whose process is dead is rubbish. */
+export const BUILD_PREFIX = '.new-'
+
+let builds = 0
+
+/**
+ * Makes a bare repository at `folder/name` in one step: built aside with its first objects in one pack and its refs
+ * packed, everything synced, then renamed in whole. After a crash it is there or it is not. Refuses a taken name with
+ * `slug_taken`. About 36 KB on disk: four folders, five small files, no hooks.
+ */
+export async function createRepository(fs: Fs, folder: string, name: string, content: NewRepository): Promise<void> {
+  const aside = `${folder}/${BUILD_PREFIX}${identityName(thisProcess())}.${++builds}`
+  try {
+    fs.makeDir(`${aside}/objects/pack`)
+    fs.makeDir(`${aside}/refs`)
+    const pack = encodePack(content.objects)
+    await Promise.all([
+      fs.createSynced(`${aside}/objects/pack/${pack.name}.pack`, pack.pack),
+      fs.createSynced(`${aside}/objects/pack/${pack.name}.idx`, pack.index),
+      fs.createSynced(`${aside}/HEAD`, Buffer.from(`ref: refs/heads/${content.head}\n`)),
+      fs.createSynced(`${aside}/config`, Buffer.from(BARE_CONFIG)),
+      fs.createSynced(`${aside}/packed-refs`, Buffer.from(packedRefs(content.refs))),
+    ])
+    const folders = [`${aside}/objects/pack`, `${aside}/objects`, `${aside}/refs`, aside]
+    await Promise.all(folders.map((path) => fs.syncDir(path)))
+    fs.rename(aside, `${folder}/${name}`)
+    await fs.syncDir(folder)
+  } catch (error) {
+    fs.removeTree(aside)
+    const code = (error as NodeJS.ErrnoException).code
+    if (code !== 'ENOTEMPTY' && code !== 'EEXIST') throw error
+    throw new Refusal('slug_taken', `${name} exists in the store already. Choose another slug.`)
+  }
+}
+
+/** git-pack-refs(1): sorted by name; none of ours is an annotated tag, so nothing is peeled. */
+function packedRefs(refs: ReadonlyMap<string, Oid>): string {
+  const lines = [...refs].sort(([a], [b]) => (a < b ? -1 : 1)).map(([name, oid]) => `${oid} ${name}\n`)
+  return `# pack-refs with: peeled fully-peeled sorted \n${lines.join('')}`
+}

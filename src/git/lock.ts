@@ -1,0 +1,159 @@
+import { setTimeout as pause } from 'node:timers/promises'
+import { Refusal } from '../errors.ts'
+import type { Fs } from './fs.ts'
+import { identityName, isDead, parseIdentity, thisProcess } from './process-identity.ts'
+
+/** How long a lock that somebody alive (or git itself) holds is waited for, in milliseconds. */
+const PATIENCE = 5000
+
+const self = identityName(thisProcess())
+let sequence = 0
+
+/**
+ * A lock in git's protocol: the file `<something>.lock`, created exclusively, holding what the locked file shall
+ * become. git and every server process respect it.
+ */
+export interface HeldLock {
+  /** Makes the lock file the new content of `target`, which ends the lock. Not yet on the disk: sync the folder. */
+  publish(target: string): void
+  /** Gives the lock up; the locked file stays as it was. */
+  release(): void
+}
+
+/**
+ * The owner file of a lock to be: `<folder>/locks/<owner>.<n>`, holding `content`, on the disk when this resolves. It is
+ * linked to the lock name later, so that anyone who finds the lock can tell by the inode whose it is.
+ */
+export async function prepareLock(fs: Fs, folder: string, content: string): Promise<PreparedLock> {
+  const owner = nextOwner(fs, folder)
+  await fs.createSynced(owner, Buffer.from(content))
+  return new PreparedLock(fs, `${folder}/locks`, owner)
+}
+
+/**
+ * Runs `work` while holding `<folder>/<name>.lock`, a lock that guards no file of its own, across all server processes.
+ * Refuses with `locked` if a live process keeps it too long.
+ */
+export async function holdingLock<T>(fs: Fs, folder: string, name: string, work: () => Promise<T>): Promise<T> {
+  const owner = nextOwner(fs, folder)
+  fs.create(owner, Buffer.alloc(0))
+  const lock = await new PreparedLock(fs, `${folder}/locks`, owner).acquire(`${folder}/${name}.lock`)
+  try {
+    return await work()
+  } finally {
+    lock.release()
+  }
+}
+
+/** A written owner file: acquire locks with it, or discard it. */
+export class PreparedLock {
+  readonly #fs: Fs
+  readonly #folder: string
+  readonly #owner: string
+
+  constructor(fs: Fs, folder: string, owner: string) {
+    this.#fs = fs
+    this.#folder = folder
+    this.#owner = owner
+  }
+
+  /**
+   * Links the owner file to `lockPath`. Waits up to five seconds for a live holder, takes over from a dead one of this
+   * host; otherwise refuses with `locked`, naming the file.
+   */
+  async acquire(lockPath: string): Promise<HeldLock> {
+    try {
+      await this.#linkTo(lockPath)
+    } catch (error) {
+      this.discard()
+      throw error
+    }
+    return {
+      publish: (target) => {
+        this.#fs.rename(lockPath, target)
+        this.discard()
+      },
+      release: () => {
+        this.#fs.remove(lockPath)
+        this.discard()
+      },
+    }
+  }
+
+  /** Removes the owner file of a lock that is not wanted any more (or was published). */
+  discard(): void {
+    this.#fs.remove(this.#owner)
+  }
+
+  async #linkTo(lockPath: string): Promise<void> {
+    const deadline = Date.now() + PATIENCE
+    for (let wait = 1; ; wait = Math.min(wait * 2, 50)) {
+      if (this.#tryLink(lockPath)) return
+      if (await this.#takeOver(lockPath)) continue
+      if (Date.now() > deadline) throw stillLocked(lockPath)
+      await pause(wait * (0.5 + Math.random()))
+    }
+  }
+
+  #tryLink(lockPath: string): boolean {
+    try {
+      this.#fs.link(this.#owner, lockPath)
+      return true
+    } catch (error) {
+      if ((error as NodeJS.ErrnoException).code === 'EEXIST') return false
+      throw error
+    }
+  }
+
+  /**
+   * Frees a lock whose owner is dead. Only the holder of `<dead owner>.takeover` may remove it, so of two processes that
+   * find the same dead lock one removes it and neither can remove a successor's. True if it is worth trying again at
+   * once.
+   */
+  async #takeOver(lockPath: string): Promise<boolean> {
+    const dead = this.#deadOwnerOf(lockPath)
+    if (!dead) return false
+    const right = `${this.#folder}/${dead}.takeover`
+    await this.#linkTo(right)
+    try {
+      if (this.#deadOwnerOf(lockPath) === dead) this.#fs.remove(lockPath)
+      this.#fs.remove(`${this.#folder}/${dead}`)
+    } finally {
+      this.#fs.remove(right)
+    }
+    return true
+  }
+
+  #deadOwnerOf(lockPath: string): string | undefined {
+    const lock = this.#fs.stat(lockPath)
+    if (!lock) return undefined
+    return this.#fs.readDir(this.#folder)?.find((name) => {
+      if (name.endsWith('.takeover')) return false
+      if (this.#fs.stat(`${this.#folder}/${name}`)?.inode !== lock.inode) return false
+      const owner = parseIdentity(name)
+      return owner !== undefined && isDead(owner)
+    })
+  }
+}
+
+/** Removes owner files that dead processes of this host left behind without a lock linked to them. */
+export function sweepOwnerFiles(fs: Fs, gitdir: string): void {
+  for (const name of fs.readDir(`${gitdir}/locks`) ?? []) {
+    const owner = parseIdentity(name)
+    const path = `${gitdir}/locks/${name}`
+    if (owner && fs.stat(path)?.links === 1 && isDead(owner)) fs.remove(path)
+  }
+}
+
+function nextOwner(fs: Fs, folder: string): string {
+  if (!fs.stat(`${folder}/locks`)) fs.makeDir(`${folder}/locks`)
+  return `${folder}/locks/${self}.${++sequence}`
+}
+
+function stillLocked(lockPath: string): Refusal {
+  return new Refusal(
+    'locked',
+    `${lockPath} is held by another process. Try again in a moment; if no git or Branchpoint process is at work on ` +
+      `this repository, somebody on another host died holding it: remove that file by hand.`,
+  )
+}

@@ -1,0 +1,76 @@
+import { readFileSync } from 'node:fs'
+import { hostname } from 'node:os'
+
+/**
+ * Who holds a lock: `<host>.<boot>.<pid>.<start>`, a name that no other process of this host ever had or will have.
+ * A pid alone is not enough: it is reused, and after a restart it may be ours.
+ */
+export interface ProcessIdentity {
+  readonly host: string
+  readonly boot: string
+  readonly pid: number
+  readonly start: string
+}
+
+/** This process. Where the system tells no start time (no /proc), start and boot are `0` and only the pid decides. */
+export function thisProcess(): ProcessIdentity {
+  return {
+    host: hostname().replace(/[^A-Za-z0-9-]/g, '-') || 'localhost',
+    boot: bootId(),
+    pid: process.pid,
+    start: startOf(process.pid) ?? '0',
+  }
+}
+
+/** The identity as a file name. */
+export function identityName(identity: ProcessIdentity): string {
+  return `${identity.host}.${identity.boot}.${identity.pid}.${identity.start}`
+}
+
+/** The identity a file name begins with (anything after a fifth dot-part is the owner's own numbering). */
+export function parseIdentity(name: string): ProcessIdentity | undefined {
+  const match = /^([A-Za-z0-9-]+)\.([A-Za-z0-9]+)\.(\d+)\.(\d+)(?:\.|$)/.exec(name)
+  if (!match) return undefined
+  const [, host = '', boot = '', pid = '', start = ''] = match
+  return { host, boot, pid: Number(pid), start }
+}
+
+/**
+ * True only when the owner is known to be gone: same host, and either another boot, no such pid, or a pid that was
+ * started at another time. A process of another host is never called dead.
+ */
+export function isDead(owner: ProcessIdentity): boolean {
+  const self = thisProcess()
+  if (owner.host !== self.host) return false
+  if (owner.boot !== self.boot) return true
+  if (!isRunning(owner.pid)) return true
+  const start = startOf(owner.pid)
+  return start !== undefined && owner.start !== '0' && start !== owner.start
+}
+
+function isRunning(pid: number): boolean {
+  try {
+    process.kill(pid, 0)
+    return true
+  } catch (error) {
+    return (error as NodeJS.ErrnoException).code === 'EPERM'
+  }
+}
+
+function bootId(): string {
+  try {
+    return readFileSync('/proc/sys/kernel/random/boot_id', 'latin1').replace(/[^0-9a-f]/g, '').slice(0, 12)
+  } catch {
+    return '0'
+  }
+}
+
+/** Field 22 of /proc/<pid>/stat: clock ticks from boot to the process's start (proc(5)). */
+function startOf(pid: number): string | undefined {
+  try {
+    const stat = readFileSync(`/proc/${pid}/stat`, 'latin1')
+    return stat.slice(stat.lastIndexOf(')') + 2).split(' ')[19]
+  } catch {
+    return undefined
+  }
+}

@@ -1,0 +1,153 @@
+import { Refusal } from '../errors.ts'
+import type { FileStat, Fs } from './fs.ts'
+import type { Oid } from './object.ts'
+
+/** The folders of refs that the registry knows; refs elsewhere (notes, remotes, deeper names) are left alone. */
+export const REF_FOLDERS = ['refs/heads', 'refs/tags', 'refs/meta', 'refs/environments'] as const
+
+/** What the refs of a repository were at one moment. The same object is answered as long as nothing changed. */
+export interface RefSnapshot {
+  /** Full ref names (`refs/heads/main`) to object ids. */
+  readonly refs: ReadonlyMap<string, Oid>
+  /** The ref that HEAD points at, existing or not; undefined if HEAD is detached. */
+  readonly head: string | undefined
+}
+
+/**
+ * Reads the refs of one bare repository, loose and packed, and notices by folder times what changed since the last look:
+ * git, other servers and we ourselves move a ref by creating a lock beside it and renaming it, which always touches the
+ * folder. (gitrepository-layout(5), git-pack-refs(1).)
+ */
+export class RefReader {
+  readonly #fs: Fs
+  readonly #gitdir: string
+  readonly #loose = new Map<string, Seen<ReadonlyMap<string, Oid>>>()
+  #top: Seen<{ packed: ReadonlyMap<string, Oid>; head: string | undefined }> | undefined
+  #snapshot: RefSnapshot | undefined
+
+  constructor(fs: Fs, gitdir: string) {
+    this.#fs = fs
+    this.#gitdir = gitdir
+  }
+
+  /** The refs as they are now; costs one stat a folder when nothing changed. Refuses a damaged ref file by name. */
+  snapshot(): RefSnapshot {
+    // Loose before packed: `git pack-refs` writes the packed file before it removes a loose one, so nothing is missed.
+    let changed = false
+    for (const folder of REF_FOLDERS) {
+      const seen = this.#loose.get(folder)
+      const stamp = stampOf(this.#fs.stat(`${this.#gitdir}/${folder}`))
+      if (seen && isSame(seen.stamp, stamp)) continue
+      this.#loose.set(folder, { stamp, value: stamp === ABSENT ? NO_REFS : this.#readFolder(folder) })
+      changed = true
+    }
+    const stamp = stampOf(this.#fs.stat(this.#gitdir))
+    if (!this.#top || !isSame(this.#top.stamp, stamp)) {
+      this.#top = { stamp, value: { packed: this.#readPacked(), head: this.#readHead() } }
+      changed = true
+    }
+    if (changed || !this.#snapshot) this.#snapshot = this.#merge(this.#snapshot)
+    return this.#snapshot
+  }
+
+  #merge(previous: RefSnapshot | undefined): RefSnapshot {
+    const top = this.#top?.value
+    const refs = new Map<string, Oid>(top?.packed)
+    for (const folder of REF_FOLDERS) {
+      for (const [name, oid] of this.#loose.get(folder)?.value ?? []) refs.set(name, oid)
+    }
+    const head = top?.head
+    return previous && previous.head === head && isSameMap(previous.refs, refs) ? previous : { refs, head }
+  }
+
+  #readFolder(folder: string): ReadonlyMap<string, Oid> {
+    const refs = new Map<string, Oid>()
+    for (const name of this.#fs.readDir(`${this.#gitdir}/${folder}`) ?? []) {
+      if (name.endsWith('.lock')) continue
+      const path = `${this.#gitdir}/${folder}/${name}`
+      const oid = this.#readLoose(path)
+      if (oid) refs.set(`${folder}/${name}`, oid)
+    }
+    return refs
+  }
+
+  /** Undefined for what is no ref of ours: a folder of deeper names, a symbolic ref, a file that vanished meanwhile. */
+  #readLoose(path: string): Oid | undefined {
+    const text = readIfFile(this.#fs, path)
+    if (text === undefined || text.startsWith('ref:')) return undefined
+    const oid = /^([0-9a-f]{40})\s*$/.exec(text)?.[1]
+    if (!oid) throw damagedRef(path)
+    return oid
+  }
+
+  #readPacked(): ReadonlyMap<string, Oid> {
+    const refs = new Map<string, Oid>()
+    const path = `${this.#gitdir}/packed-refs`
+    for (const line of readIfFile(this.#fs, path)?.split('\n') ?? []) {
+      if (line === '' || line.startsWith('#') || line.startsWith('^')) continue
+      const [, oid, name] = /^([0-9a-f]{40}) (\S+)$/.exec(line) ?? []
+      if (!oid || !name) throw damagedRef(path)
+      if (REF_FOLDERS.some((folder) => isDirectlyIn(name, folder))) refs.set(name, oid)
+    }
+    return refs
+  }
+
+  #readHead(): string | undefined {
+    return /^ref: (\S+)\s*$/.exec(readIfFile(this.#fs, `${this.#gitdir}/HEAD`) ?? '')?.[1]
+  }
+}
+
+/** A value read from the disk, with the folder's time at the moment before it was read. */
+interface Seen<T> {
+  readonly stamp: Stamp
+  readonly value: T
+}
+
+interface Stamp {
+  readonly modified: number
+  readonly inode: number
+  /** False if the folder had changed so recently that another change could carry the same time. */
+  readonly settled: boolean
+}
+
+/** Coarser than any kernel's time stamps (1 to 10 ms); a folder younger than this is read again. */
+const TICK = 25
+
+const ABSENT: Stamp = { modified: 0, inode: 0, settled: true }
+
+const NO_REFS: ReadonlyMap<string, Oid> = new Map()
+
+function stampOf(stat: FileStat | undefined): Stamp {
+  if (!stat) return ABSENT
+  return { modified: stat.modified, inode: stat.inode, settled: Date.now() - stat.modified > TICK }
+}
+
+function isSame(seen: Stamp, now: Stamp): boolean {
+  return seen.settled && seen.modified === now.modified && seen.inode === now.inode
+}
+
+function isSameMap(a: ReadonlyMap<string, Oid>, b: ReadonlyMap<string, Oid>): boolean {
+  if (a.size !== b.size) return false
+  for (const [name, oid] of a) if (b.get(name) !== oid) return false
+  return true
+}
+
+function isDirectlyIn(name: string, folder: string): boolean {
+  return name.startsWith(`${folder}/`) && !name.includes('/', folder.length + 1)
+}
+
+function readIfFile(fs: Fs, path: string): string | undefined {
+  try {
+    return fs.readFile(path)?.toString('utf8')
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === 'EISDIR') return undefined
+    throw error
+  }
+}
+
+function damagedRef(path: string): Refusal {
+  return new Refusal(
+    'damaged_repository',
+    `${path} does not hold an object id where git keeps one. Restore it from a clone or remove the damaged line.`,
+  )
+}

@@ -1,0 +1,63 @@
+import { getConfig } from 'isomorphic-git'
+import { Refusal } from '../errors.ts'
+import { BARE_CONFIG } from './create-repository.ts'
+import type { Fs } from './fs.ts'
+
+/**
+ * Refuses by name what this registry cannot serve: SHA-256 repositories, reftable refs, shallow history, alternates
+ * (objects that a backup of the folder would miss), a symbolic link in a repository's place, and what is no bare
+ * repository at all. Answers to repository-format in git's technical documentation.
+ */
+export async function assertServable(fs: Fs, gitdir: string): Promise<void> {
+  const kind = fs.stat(gitdir)?.kind
+  if (kind === 'other') throw unservable(gitdir, 'is a symbolic link or no folder. Put the repository itself there.')
+  if (kind !== 'folder') throw unservable(gitdir, 'is not a folder.')
+  if (!fs.stat(`${gitdir}/HEAD`) || !fs.stat(`${gitdir}/objects`)) {
+    throw unservable(gitdir, 'is not a bare git repository: it has no HEAD or no objects folder.')
+  }
+  if (fs.stat(`${gitdir}/objects/info/alternates`)) {
+    throw unservable(gitdir, 'borrows objects through objects/info/alternates. Run `git repack -ad` and remove that file.')
+  }
+  if (fs.stat(`${gitdir}/shallow`)) {
+    throw unservable(gitdir, 'is a shallow clone, so versions cannot be counted. Run `git fetch --unshallow`.')
+  }
+  const config = fs.readFile(`${gitdir}/config`)?.toString('utf8') ?? ''
+  if (config === BARE_CONFIG) return
+  const read = (path: string): Promise<unknown> => getConfig({ fs: readOnly(fs), gitdir, path })
+  const format: unknown = await read('extensions.objectformat')
+  if (format !== undefined && format !== 'sha1') {
+    throw unservable(gitdir, `uses the object format ${String(format)}; only sha1 is served.`)
+  }
+  const storage: unknown = await read('extensions.refstorage')
+  if (storage !== undefined && storage !== 'files') {
+    throw unservable(gitdir, `keeps its refs as ${String(storage)}; only files are served.`)
+  }
+}
+
+function unservable(gitdir: string, why: string): Refusal {
+  return new Refusal('damaged_repository', `${gitdir} ${why}`)
+}
+
+/** As much of isomorphic-git's file system client as reading a config takes; a write would be a mistake here. */
+function readOnly(fs: Fs): NonNullable<Parameters<typeof getConfig>[0]['fs']> {
+  const refuse = async (): Promise<never> => {
+    throw Object.assign(new Error('read-only'), { code: 'EROFS' })
+  }
+  const readFile = async (path: string, options?: string | { encoding?: string }): Promise<Buffer | string> => {
+    const bytes = fs.readFile(path)
+    if (!bytes) throw Object.assign(new Error(`${path} is absent`), { code: 'ENOENT' })
+    const encoding = typeof options === 'string' ? options : options?.encoding
+    return encoding === undefined ? bytes : bytes.toString('utf8')
+  }
+  const promises = {
+    readFile,
+    writeFile: refuse,
+    unlink: refuse,
+    readdir: refuse,
+    mkdir: refuse,
+    rmdir: refuse,
+    stat: refuse,
+    lstat: refuse,
+  }
+  return { promises }
+}

@@ -1,0 +1,110 @@
+import { Refusal } from '../errors.ts'
+import type { NewRepository } from './create-repository.ts'
+import { BUILD_PREFIX, createRepository } from './create-repository.ts'
+import type { Fs } from './fs.ts'
+import { holdingLock } from './lock.ts'
+import { PackCache } from './pack-cache.ts'
+import { isDead, parseIdentity } from './process-identity.ts'
+import { Repository } from './repository.ts'
+
+/** The layout this code reads and writes, kept in the file `format` of a store. */
+const FORMAT = '1'
+
+/** A store on disk: `<dir>/<project>/<family folder>/<slug>.git`. */
+export class Store {
+  readonly fs: Fs
+  readonly dir: string
+  readonly #packs = new PackCache()
+
+  private constructor(fs: Fs, dir: string) {
+    this.fs = fs
+    this.dir = dir
+  }
+
+  /** Opens the store at `dir`, making an empty one if there is nothing; refuses a layout it does not know. */
+  static async open(fs: Fs, dir: string): Promise<Store> {
+    const format = fs.readFile(`${dir}/format`)?.toString('utf8').trim()
+    if (format === undefined) {
+      fs.makeDir(dir)
+      await fs.createSynced(`${dir}/format`, Buffer.from(`${FORMAT}\n`))
+      await fs.syncDir(dir)
+    } else if (format !== FORMAT) {
+      throw new Refusal(
+        'storage_unavailable',
+        `The store at ${dir} has format "${format}"; this version reads format "${FORMAT}". Use the version that made it.`,
+      )
+    }
+    return new Store(fs, dir)
+  }
+
+  /** The names of its projects. */
+  projects(): string[] {
+    const names = this.fs.readDir(this.dir) ?? []
+    return names.filter((name) => !name.startsWith('.') && this.fs.stat(`${this.dir}/${name}`)?.kind === 'folder')
+  }
+
+  /** One project's folder, made if need be. */
+  async project(name: string): Promise<ProjectStore> {
+    const folder = `${this.dir}/${name}`
+    if (!this.fs.stat(folder)) {
+      this.fs.makeDir(folder)
+      await this.fs.syncDir(this.dir)
+    }
+    return new ProjectStore(this.fs, folder, this.#packs)
+  }
+}
+
+/** The repositories of one project, and how the server processes that serve it tell each other what they wrote. */
+export class ProjectStore {
+  readonly fs: Fs
+  readonly folder: string
+  readonly #packs: PackCache
+  #claims: Promise<unknown> = Promise.resolve()
+
+  constructor(fs: Fs, folder: string, packs: PackCache) {
+    this.fs = fs
+    this.folder = folder
+    this.#packs = packs
+  }
+
+  /** The names `<slug>.git` in a family's folder, as slugs; builds that a dead process left behind are removed. */
+  slugs(family: string): string[] {
+    const slugs = []
+    for (const name of this.fs.readDir(`${this.folder}/${family}`) ?? []) {
+      if (name.endsWith('.git') && !name.startsWith('.')) slugs.push(name.slice(0, -'.git'.length))
+      else if (name.startsWith(BUILD_PREFIX)) this.#removeIfDead(`${this.folder}/${family}`, name)
+    }
+    return slugs
+  }
+
+  repository(family: string, slug: string): Repository {
+    return new Repository(this.fs, `${this.folder}/${family}/${slug}.git`, this.#packs)
+  }
+
+  exists(family: string, slug: string): boolean {
+    return this.fs.stat(`${this.folder}/${family}/${slug}.git`) !== undefined
+  }
+
+  /** Makes a repository in one step; see createRepository. */
+  async create(family: string, slug: string, content: NewRepository): Promise<void> {
+    const folder = `${this.folder}/${family}`
+    if (!this.fs.stat(folder)) {
+      this.fs.makeDir(folder)
+      await this.fs.syncDir(this.folder)
+    }
+    await createRepository(this.fs, folder, `${slug}.git`, content)
+  }
+
+  /** Runs `work` while no other writer, in this or another process, can claim a slug in this project. */
+  claimingSlugs<T>(work: () => Promise<T>): Promise<T> {
+    // A queue of our own first: among ourselves, waiting in line beats trying for the lock again and again.
+    const turn = this.#claims.then(() => holdingLock(this.fs, this.folder, 'slugs', work))
+    this.#claims = turn.catch(() => undefined)
+    return turn
+  }
+
+  #removeIfDead(folder: string, name: string): void {
+    const owner = parseIdentity(name.slice(BUILD_PREFIX.length))
+    if (owner && isDead(owner)) this.fs.removeTree(`${folder}/${name}`)
+  }
+}

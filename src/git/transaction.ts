@@ -1,0 +1,246 @@
+import { setTimeout as pause } from 'node:timers/promises'
+import { Refusal } from '../errors.ts'
+import type { Fs } from './fs.ts'
+import type { GitObject, ObjectKind, Oid } from './object.ts'
+import { hashObject } from './object.ts'
+import type { ObjectStore } from './object-store.ts'
+import { encodePack } from './pack-writer.ts'
+import { identityName, thisProcess } from './process-identity.ts'
+import type { RefMove } from './ref-update.ts'
+import { prepareMoves, RefMoved } from './ref-update.ts'
+import type { RefReader } from './refs.ts'
+
+/** What a write sees and does: refs as they are now plus what it has moved itself, objects it can read and add. */
+export interface Transaction {
+  ref(name: string): Oid | undefined
+  /** Every ref that starts with the prefix, with its own moves applied. */
+  refs(prefix: string): ReadonlyMap<string, Oid>
+  read(oid: Oid): Promise<GitObject | undefined>
+  /** Adds an object; it reaches the disk with the transaction, before any ref that needs it. */
+  write(kind: ObjectKind, bytes: Buffer): Oid
+  /** Moves the ref that decides whether the operation happened. */
+  move(ref: string, target: Oid): void
+  /** Moves a ref that follows from one that was moved (or points HEAD at a branch, as `ref: refs/heads/<branch>`). */
+  follow(ref: string, target: string): void
+}
+
+/** A write: computes what to store from what is. It may run again if another writer was faster, so it keeps no state. */
+export type TransactionJob<T> = (transaction: Transaction) => Promise<T>
+
+/** So many jobs share one pack and one move of their refs at most. */
+const BATCH = 64
+/** How often a batch is worked out anew because another process moved a ref first. */
+const ATTEMPTS = 200
+
+/**
+ * The one door to a repository's disk. Jobs take turns; those that wait together are worked out one after the other,
+ * each on top of the last, and reach the disk together: objects as one synced pack, then the refs. A job that throws
+ * stores nothing and disturbs no other.
+ */
+export class RepositoryWriter {
+  readonly #fs: Fs
+  readonly #gitdir: string
+  readonly #objects: ObjectStore
+  readonly #refs: RefReader
+  #queue: Entry[] = []
+  #running = false
+
+  constructor(fs: Fs, gitdir: string, objects: ObjectStore, refs: RefReader) {
+    this.#fs = fs
+    this.#gitdir = gitdir
+    this.#objects = objects
+    this.#refs = refs
+  }
+
+  /** Runs the job and resolves with its result once everything it stored is on the disk. */
+  run<T>(job: TransactionJob<T>): Promise<T> {
+    return new Promise<T>((resolve, reject) => {
+      // The queue holds jobs of every result type; each entry's own closure keeps its type.
+      this.#queue.push({ job, resolve: resolve as (value: unknown) => void, reject })
+      if (!this.#running) void this.#drain()
+    })
+  }
+
+  async #drain(): Promise<void> {
+    this.#running = true
+    while (this.#queue.length > 0) {
+      const batch = this.#queue.splice(0, BATCH)
+      try {
+        await this.#runBatch(batch)
+      } catch (error) {
+        for (const entry of batch) entry.reject(error)
+      }
+    }
+    this.#running = false
+  }
+
+  async #runBatch(batch: readonly Entry[]): Promise<void> {
+    for (let attempt = 1; attempt <= ATTEMPTS; attempt++) {
+      const draft = new Draft(this.#refs.snapshot().refs, this.#objects)
+      const settled: (() => void)[] = []
+      for (const entry of batch) {
+        const own = new Draft(draft, this.#objects)
+        try {
+          const result = await entry.job(own)
+          draft.absorb(own)
+          settled.push(() => entry.resolve(result))
+        } catch (error) {
+          settled.push(() => entry.reject(error))
+        }
+      }
+      try {
+        await this.#flush(draft)
+      } catch (error) {
+        if (!(error instanceof RefMoved)) throw error
+        await pause(Math.random() * Math.min(attempt, 20))
+        continue
+      }
+      for (const settle of settled) settle()
+      return
+    }
+    throw new Refusal(
+      'locked',
+      `${this.#gitdir}: other writers moved the same refs ${ATTEMPTS} times in a row. Try again in a moment.`,
+    )
+  }
+
+  async #flush(draft: Draft): Promise<void> {
+    const moves = draft.moves()
+    if (moves.length === 0) return
+    const fresh = []
+    for (const object of draft.objects()) {
+      if (object.kind === 'commit' || !(await this.#objects.freshen(object.oid))) fresh.push(object)
+    }
+    const [pack, refs] = await Promise.allSettled([
+      stagePack(this.#fs, this.#gitdir, fresh),
+      prepareMoves(this.#fs, this.#gitdir, this.#refs, moves),
+    ])
+    if (pack.status === 'rejected' || refs.status === 'rejected') {
+      if (pack.status === 'fulfilled') pack.value.discard()
+      if (refs.status === 'fulfilled') refs.value.discard()
+      throw pack.status === 'rejected' ? pack.reason : (refs as PromiseRejectedResult).reason
+    }
+    try {
+      await refs.value.apply(() => pack.value.publish())
+    } catch (error) {
+      pack.value.discard()
+      throw error
+    }
+  }
+}
+
+interface Entry {
+  readonly job: TransactionJob<unknown>
+  readonly resolve: (value: unknown) => void
+  readonly reject: (error: unknown) => void
+}
+
+interface NewObject extends GitObject {
+  readonly oid: Oid
+}
+
+/** Refs and objects on top of a base (the disk, or the drafts of earlier jobs of the batch). */
+class Draft implements Transaction {
+  readonly #base: ReadonlyMap<string, Oid> | Draft
+  readonly #store: ObjectStore
+  readonly #moves = new Map<string, string>()
+  readonly #following = new Set<string>()
+  readonly #objects = new Map<Oid, NewObject>()
+
+  constructor(base: ReadonlyMap<string, Oid> | Draft, store: ObjectStore) {
+    this.#base = base
+    this.#store = store
+  }
+
+  ref(name: string): Oid | undefined {
+    return this.#moves.get(name) ?? (this.#base instanceof Draft ? this.#base.ref(name) : this.#base.get(name))
+  }
+
+  refs(prefix: string): ReadonlyMap<string, Oid> {
+    const below = this.#base instanceof Draft ? this.#base.refs(prefix) : this.#base
+    return new Map([...below, ...this.#moves].filter(([name]) => name.startsWith(prefix)))
+  }
+
+  async read(oid: Oid): Promise<GitObject | undefined> {
+    const pending = this.#objects.get(oid)
+    if (pending) return pending
+    return this.#base instanceof Draft ? this.#base.read(oid) : this.#store.read(oid)
+  }
+
+  write(kind: ObjectKind, bytes: Buffer): Oid {
+    const oid = hashObject(kind, bytes)
+    this.#objects.set(oid, { oid, kind, bytes })
+    return oid
+  }
+
+  move(ref: string, target: Oid): void {
+    this.#moves.set(ref, target)
+    this.#following.delete(ref)
+  }
+
+  follow(ref: string, target: string): void {
+    if (!this.#moves.has(ref)) this.#following.add(ref)
+    this.#moves.set(ref, target)
+  }
+
+  /** Takes over what a finished job did. */
+  absorb(job: Draft): void {
+    for (const [oid, object] of job.#objects) this.#objects.set(oid, object)
+    for (const [ref, target] of job.#moves) {
+      if (job.#following.has(ref)) this.follow(ref, target)
+      else this.move(ref, target)
+    }
+  }
+
+  objects(): Iterable<NewObject> {
+    return this.#objects.values()
+  }
+
+  moves(): RefMove[] {
+    const base = this.#base
+    return [...this.#moves].map(([ref, target]) => ({
+      ref,
+      expected: base instanceof Draft ? base.ref(ref) : base.get(ref),
+      target,
+      follows: this.#following.has(ref),
+    }))
+  }
+}
+
+interface StagedPack {
+  /** Gives pack and index their names; resolves when the names are on the disk. */
+  publish(): Promise<void>
+  discard(): void
+}
+
+const self = identityName(thisProcess())
+let staged = 0
+
+/** Writes the objects as one pack under temporary names that git ignores (and its gc removes), synced. */
+async function stagePack(fs: Fs, gitdir: string, objects: readonly NewObject[]): Promise<StagedPack> {
+  if (objects.length === 0) return { publish: async () => undefined, discard: () => undefined }
+  const folder = `${gitdir}/objects/pack`
+  const { name, pack, index } = encodePack(objects)
+  const temporary = `${folder}/tmp_${self}_${++staged}`
+  const discard = (): void => {
+    fs.remove(`${temporary}_pack`)
+    fs.remove(`${temporary}_idx`)
+  }
+  try {
+    const writes = [fs.createSynced(`${temporary}_pack`, pack), fs.createSynced(`${temporary}_idx`, index)]
+    await Promise.allSettled(writes)
+    await Promise.all(writes)
+  } catch (error) {
+    discard()
+    throw error
+  }
+  return {
+    discard,
+    publish: async () => {
+      // The pack before its index: a pack without an index is invisible, an index without a pack is damage.
+      fs.rename(`${temporary}_pack`, `${folder}/${name}.pack`)
+      fs.rename(`${temporary}_idx`, `${folder}/${name}.idx`)
+      await fs.syncDir(folder)
+    },
+  }
+}

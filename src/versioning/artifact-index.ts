@@ -1,0 +1,264 @@
+import { setImmediate as nextTurn } from 'node:timers/promises'
+import { Refusal } from '../errors.ts'
+import { ChangeLog } from '../git/change-log.ts'
+import { assertServable } from '../git/repository-format.ts'
+import type { Repository } from '../git/repository.ts'
+import type { ProjectStore } from '../git/store.ts'
+import type { ArtifactView } from './artifact-view.ts'
+import { viewArtifact } from './artifact-view.ts'
+import type { Family } from './family.ts'
+import { repositoryDigits } from './ids.ts'
+import { SlugTable } from './slug-table.ts'
+import { slugProblem } from './slugs.ts'
+
+/** A repository that is in the store and not served, and why. */
+export interface RepositoryProblem {
+  readonly repository: string
+  readonly reason: string
+}
+
+/** How stale a project-wide query may be towards plain git, in milliseconds (design section 4). */
+const STALE = 2000
+/** So many repositories are looked at before other work gets its turn. */
+const BREATH = 100
+
+/**
+ * Finds artifacts by id and slug and lists them: one small record an artifact, derived from the repositories alone. It
+ * is filled by the same `#apply` at start and while serving, so a live index equals a rebuilt one. What it answers by
+ * id or slug is checked against the disk first.
+ */
+export class ArtifactIndex {
+  readonly #store: ProjectStore
+  readonly #families: readonly Family[]
+  readonly #changes: ChangeLog
+  readonly #entries = new Map<string, Entry>()
+  readonly #byDigits = new Map<string, Entry>()
+  readonly #slugs = new SlugTable<Entry>()
+  readonly #problems = new Map<string, RepositoryProblem>()
+  readonly #ordered = new Map<string, readonly Entry[]>()
+  #sweep: Promise<void> | undefined
+  #swept = 0
+
+  constructor(store: ProjectStore, families: readonly Family[], writer: string) {
+    this.#store = store
+    this.#families = families
+    this.#changes = new ChangeLog(store.fs, store.folder, writer)
+  }
+
+  /** Reads every repository of the project. */
+  async load(): Promise<void> {
+    this.#changes.news()
+    await this.sweep()
+  }
+
+  /** Repositories that are not served, with the reason. */
+  problems(): RepositoryProblem[] {
+    return [...this.#problems.values()]
+  }
+
+  /** Whether an artifact has the digits in which this id ends. */
+  hasDigits(id: string): boolean {
+    return this.#byDigits.has(repositoryDigits(id))
+  }
+
+  get size(): number {
+    return this.#entries.size
+  }
+
+  /** The artifact whose id ends in the same digits as `id`, as it is on disk now. */
+  async findByDigits(id: string): Promise<ArtifactView | undefined> {
+    await this.#hear()
+    const digits = repositoryDigits(id)
+    let entry = this.#byDigits.get(digits)
+    if (!entry) {
+      await this.#sweepAgain()
+      entry = this.#byDigits.get(digits)
+    }
+    return entry && (await this.#current(entry))
+  }
+
+  async findBySlug(family: Family, slug: string): Promise<ArtifactView | undefined> {
+    if (slugProblem(slug) !== undefined) return undefined
+    await this.#hear()
+    const path = pathOf(family, slug)
+    if (!this.#entries.has(path) && this.#store.exists(family.folder, slug)) await this.#look(family, slug)
+    const entry = this.#entries.get(path)
+    return entry && (await this.#current(entry))
+  }
+
+  /** The artifacts of the family that have a variant of this slug; several only where plain git brought it. */
+  findByVariantSlug(family: Family, slug: string): Promise<ArtifactView[]> {
+    return this.#findBySlugOf('variant', family, slug, (view) => view.variants.some((it) => it.slug === slug))
+  }
+
+  /** The artifacts of the family in which some revision was given this slug. */
+  findByTag(family: Family, slug: string): Promise<ArtifactView[]> {
+    return this.#findBySlugOf('tag', family, slug, (view) => view.tags.has(slug))
+  }
+
+  /** Whether a slug is taken at a level, compared without case. Only sure while claiming slugs (see ProjectStore). */
+  async isTaken(level: 'artifact' | 'variant' | 'tag', family: Family, slug: string): Promise<boolean> {
+    await this.#hear()
+    return this.#slugs.has(level, family.folder, slug)
+  }
+
+  /** Every artifact of the family, oldest first; at most two seconds behind plain git, never behind another server. */
+  async list(family: Family): Promise<readonly ArtifactView[]> {
+    await this.#hear()
+    if (Date.now() - this.#swept > STALE) await this.sweep()
+    let ordered = this.#ordered.get(family.folder)
+    if (!ordered) {
+      ordered = [...this.#entries.values()].filter((entry) => entry.family === family).sort(byCreation)
+      this.#ordered.set(family.folder, ordered)
+    }
+    return ordered.map((entry) => entry.view)
+  }
+
+  /** Takes in what this process just wrote to a repository, and tells the other processes. */
+  async written(family: Family, slug: string): Promise<ArtifactView> {
+    this.#changes.announce(pathOf(family, slug))
+    await this.#look(family, slug)
+    const entry = this.#entries.get(pathOf(family, slug))
+    if (!entry) throw new Refusal('artifact_not_found', `${pathOf(family, slug)} vanished from the store.`)
+    return entry.view
+  }
+
+  /** Looks at every repository once; calls that come while it runs share the next round. */
+  async sweep(): Promise<void> {
+    const started = Date.now()
+    const seen = new Set<string>()
+    let looked = 0
+    for (const family of this.#families) {
+      for (const slug of this.#store.slugs(family.folder)) {
+        seen.add(pathOf(family, slug))
+        await this.#look(family, slug)
+        if (++looked % BREATH === 0) await nextTurn()
+      }
+    }
+    for (const [path, entry] of this.#entries) if (!seen.has(path)) this.#drop(entry)
+    for (const path of this.#problems.keys()) if (!seen.has(path)) this.#problems.delete(path)
+    this.#swept = started
+  }
+
+  /** A sweep that began after this call. */
+  async #sweepAgain(): Promise<void> {
+    const running = this.#sweep
+    if (running) await running
+    this.#sweep ??= this.sweep().finally(() => {
+      this.#sweep = undefined
+    })
+    await this.#sweep
+  }
+
+  async #hear(): Promise<void> {
+    const news = this.#changes.news()
+    if (news === 'everything') return this.#sweepAgain()
+    for (const path of news) {
+      const family = this.#families.find((it) => path.startsWith(`${it.folder}/`))
+      if (family) await this.#look(family, path.slice(family.folder.length + 1))
+    }
+  }
+
+  async #findBySlugOf(
+    level: 'variant' | 'tag',
+    family: Family,
+    slug: string,
+    has: (view: ArtifactView) => boolean,
+  ): Promise<ArtifactView[]> {
+    await this.#hear()
+    const found = await this.#currentOf(this.#slugs.get(level, family.folder, slug), has)
+    if (found.length > 0) return found
+    await this.#sweepAgain()
+    return this.#currentOf(this.#slugs.get(level, family.folder, slug), has)
+  }
+
+  async #currentOf(entries: readonly Entry[], has: (view: ArtifactView) => boolean): Promise<ArtifactView[]> {
+    const found: ArtifactView[] = []
+    for (const entry of entries) {
+      const view = await this.#current(entry)
+      if (view && has(view)) found.push(view)
+    }
+    return found
+  }
+
+  /** The entry's view as of now; undefined if the repository is gone or no longer served. */
+  async #current(entry: Entry): Promise<ArtifactView | undefined> {
+    if (entry.repository.refs() === entry.view.source.refs) return entry.view
+    await this.#look(entry.family, entry.slug)
+    return this.#entries.get(pathOf(entry.family, entry.slug))?.view
+  }
+
+  async #look(family: Family, slug: string): Promise<void> {
+    const path = pathOf(family, slug)
+    const entry = this.#entries.get(path)
+    try {
+      const repository = entry?.repository ?? this.#store.repository(family.folder, slug)
+      if (entry && repository.refs() === entry.view.source.refs) return
+      if (!entry) await assertServable(this.#store.fs, repository.path)
+      let view = await viewArtifact(family, slug, repository, entry?.view)
+      // Something moved while the view was made: an older view must never replace a newer one.
+      while (repository.refs() !== view.source.refs) view = await viewArtifact(family, slug, repository, view)
+      this.#apply(path, family, slug, repository, view)
+    } catch (error) {
+      if (!(error instanceof Refusal) || error.code !== 'damaged_repository') throw error
+      if (entry) this.#drop(entry)
+      if (this.#store.exists(family.folder, slug)) {
+        this.#problems.set(path, { repository: path, reason: error.message })
+      }
+    }
+  }
+
+  #apply(path: string, family: Family, slug: string, repository: Repository, view: ArtifactView): void {
+    const rival = this.#byDigits.get(view.digits)
+    if (rival && rival.path !== path) {
+      // A copy within the project (`cp -r`): the one whose folder has the name it was made with is the original.
+      const [original, copy] = isOriginal(view, rival.view) ? [path, rival.path] : [rival.path, path]
+      this.#problems.set(copy, {
+        repository: copy,
+        reason: `${copy} has the same artifact id as ${original}. Give it a new id, or remove it.`,
+      })
+      if (copy === path) return
+      this.#drop(rival)
+    }
+    this.#problems.delete(path)
+    const before = this.#entries.get(path)
+    if (before) this.#slugs.remove(before)
+    if (!before || before.view.id !== view.id) this.#ordered.delete(family.folder)
+    const entry = before ?? { path, family, slug, repository, view }
+    entry.view = view
+    this.#entries.set(path, entry)
+    this.#byDigits.set(view.digits, entry)
+    this.#slugs.add('artifact', family.folder, slug, entry)
+    for (const variant of view.variants) this.#slugs.add('variant', family.folder, variant.slug, entry)
+    for (const tag of view.tags.keys()) this.#slugs.add('tag', family.folder, tag, entry)
+  }
+
+  #drop(entry: Entry): void {
+    this.#entries.delete(entry.path)
+    if (this.#byDigits.get(entry.view.digits) === entry) this.#byDigits.delete(entry.view.digits)
+    this.#slugs.remove(entry)
+    this.#ordered.delete(entry.family.folder)
+  }
+}
+
+interface Entry {
+  readonly path: string
+  readonly family: Family
+  readonly slug: string
+  readonly repository: Repository
+  view: ArtifactView
+}
+
+function pathOf(family: Family, slug: string): string {
+  return `${family.folder}/${slug}`
+}
+
+function isOriginal(view: ArtifactView, rival: ArtifactView): boolean {
+  const [mine, theirs] = [view.record.slug === view.slug, rival.record.slug === rival.slug]
+  return mine === theirs ? view.slug < rival.slug : mine
+}
+
+function byCreation(a: Entry, b: Entry): number {
+  const [x, y] = [a.view.record, b.view.record]
+  return x.created_at < y.created_at ? -1 : x.created_at > y.created_at ? 1 : x.id < y.id ? -1 : 1
+}

@@ -1,0 +1,108 @@
+import type { z } from 'zod'
+import { Refusal } from '../errors.ts'
+import { parseCommit } from '../git/commit.ts'
+import type { Oid } from '../git/object.ts'
+import type { TreeEntry } from '../git/tree.ts'
+import { parseJson } from '../json/parse-json.ts'
+import { stringifyJson } from '../json/stringify-json.ts'
+import type { ArchivedRecord, ArtifactRecord, VariantRecord } from './records.ts'
+import { archivedRecord, artifactRecord, variantRecord } from './records.ts'
+import type { ObjectSink, ObjectSource } from './tree-files.ts'
+import { readBytes, readTree, replaceEntries, writeFile, writeTree } from './tree-files.ts'
+
+/** The ref that holds what may change about an artifact (design section 1). */
+export const META_REF = 'refs/meta/artifact'
+
+/** Everything on refs/meta/artifact, decoded. */
+export interface ArtifactState {
+  readonly artifact: ArtifactRecord
+  /** By variant slug. */
+  readonly variants: ReadonlyMap<string, VariantRecord>
+  /** By revision id. */
+  readonly archived: ReadonlyMap<string, ArchivedRecord>
+}
+
+/** A change of one file of the state; undefined removes it. */
+export interface StateChange {
+  readonly artifact?: ArtifactRecord
+  readonly variants?: Readonly<Record<string, VariantRecord>>
+  readonly archived?: Readonly<Record<string, ArchivedRecord | undefined>>
+}
+
+/** Reads the state that a commit of refs/meta/artifact holds. Refuses damaged files by name. */
+export async function readArtifactState(source: ObjectSource, commit: Oid): Promise<ArtifactState> {
+  const tree = await readTree(source, parseCommit(await readBytes(source, commit, 'commit')).tree)
+  const file = tree.find((entry) => entry.name === 'artifact.json')
+  if (!file) throw new Refusal('damaged_repository', `${META_REF} holds no artifact.json. Restore it from a clone.`)
+  return {
+    artifact: await readRecord(source, file, artifactRecord),
+    variants: await readFolder(source, tree, 'variants', variantRecord),
+    archived: await readFolder(source, tree, 'archived', archivedRecord),
+  }
+}
+
+/** Writes the tree that results from applying `change` to `base` (undefined: to nothing); answers its id. */
+export async function writeArtifactState(
+  target: ObjectSource & ObjectSink,
+  base: Oid | undefined,
+  change: StateChange,
+): Promise<Oid> {
+  const before =
+    base === undefined ? [] : await readTree(target, parseCommit(await readBytes(target, base, 'commit')).tree)
+  let entries = before
+  if (change.artifact) entries = replaceEntries(entries, [writeRecord(target, 'artifact', change.artifact)])
+  for (const folder of ['variants', 'archived'] as const) {
+    const records = change[folder]
+    if (records) entries = await changeFolder(target, entries, folder, records)
+  }
+  return writeTree(target, entries)
+}
+
+async function readFolder<T>(
+  source: ObjectSource,
+  tree: readonly TreeEntry[],
+  folder: string,
+  schema: z.ZodType<T>,
+): Promise<ReadonlyMap<string, T>> {
+  const records = new Map<string, T>()
+  const entry = tree.find((candidate) => candidate.name === folder)
+  if (!entry) return records
+  for (const file of await readTree(source, entry.oid)) {
+    if (!file.name.endsWith('.json')) continue
+    records.set(file.name.slice(0, -'.json'.length), await readRecord(source, file, schema))
+  }
+  return records
+}
+
+async function readRecord<T>(source: ObjectSource, file: TreeEntry, schema: z.ZodType<T>): Promise<T> {
+  const text = (await readBytes(source, file.oid, 'blob')).toString('utf8')
+  try {
+    return schema.parse(parseJson(text))
+  } catch (error) {
+    const why = error instanceof Error ? error.message : String(error)
+    throw new Refusal('damaged_repository', `${META_REF}:${file.name} cannot be read: ${why}`)
+  }
+}
+
+async function changeFolder(
+  target: ObjectSource & ObjectSink,
+  entries: readonly TreeEntry[],
+  folder: string,
+  records: Readonly<Record<string, object | undefined>>,
+): Promise<readonly TreeEntry[]> {
+  const existing = entries.find((entry) => entry.name === folder)
+  const before = existing ? await readTree(target, existing.oid) : []
+  const removed = new Set(Object.keys(records).map((name) => `${name}.json`))
+  const written = Object.entries(records).flatMap(([name, record]) =>
+    record ? [writeRecord(target, name, record)] : [],
+  )
+  const after = [...before.filter((entry) => !removed.has(entry.name)), ...written]
+  const others = entries.filter((entry) => entry.name !== folder)
+  return after.length === 0 ? others : [...others, { mode: '40000', name: folder, oid: writeTree(target, after) }]
+}
+
+function writeRecord(target: ObjectSink, name: string, record: object): TreeEntry {
+  // Records are plain objects of our own making; what is free-form inside them is exact JSON.
+  const text = stringifyJson(record as Parameters<typeof stringifyJson>[0], 2)
+  return writeFile(target, `${name}.json`, Buffer.from(`${text}\n`))
+}

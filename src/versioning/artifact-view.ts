@@ -1,0 +1,186 @@
+import { Refusal } from '../errors.ts'
+import { parseCommit } from '../git/commit.ts'
+import type { HistoryNode } from '../git/history.ts'
+import { isOnChain } from '../git/history.ts'
+import type { Oid } from '../git/object.ts'
+import type { RefSnapshot } from '../git/refs.ts'
+import type { Repository } from '../git/repository.ts'
+import { parseTag } from '../git/tag.ts'
+import type { ArtifactState } from './artifact-state.ts'
+import { META_REF, readArtifactState } from './artifact-state.ts'
+import type { Family } from './family.ts'
+import { repositoryDigits, variantUuid } from './ids.ts'
+import type { ArchivedRecord, ArtifactRecord, VariantRecord } from './records.ts'
+import { slugProblem } from './slugs.ts'
+import { readBytes } from './tree-files.ts'
+
+/**
+ * An artifact as its repository stood at one moment: everything the registry derives from the refs and the meta commit.
+ * It is immutable; whatever moves in the repository makes a new view, so what was computed from a view stays true of it.
+ */
+export interface ArtifactView {
+  readonly family: Family
+  readonly repository: Repository
+  readonly slug: string
+  readonly id: string
+  /** The 12 hex digits that end every id of this artifact. */
+  readonly digits: string
+  readonly record: ArtifactRecord
+  readonly metaCommit: Oid
+  /** In order of creation. */
+  readonly variants: readonly VariantView[]
+  /** The variant HEAD names, else the first created; undefined while there is none. */
+  readonly defaultVariant: VariantView | undefined
+  /** Chosen revision slugs to commits (annotated tags peeled). */
+  readonly tags: ReadonlyMap<string, Oid>
+  /** Revisions archived one by one, by id. */
+  readonly archived: ReadonlyMap<string, ArchivedRecord>
+  /** What the view was made of, to tell whether it is still current and to make the next one from. */
+  readonly source: { readonly refs: RefSnapshot; readonly state: ArtifactState }
+}
+
+export interface VariantView {
+  readonly slug: string
+  readonly id: string
+  /** The branch's commit; undefined while there is no revision. */
+  readonly head: Oid | undefined
+  readonly record: VariantRecord
+}
+
+const HEADS = 'refs/heads/'
+const TAGS = 'refs/tags/'
+
+/**
+ * Derives the view from the repository as it is. `previous` only saves work: the result is the same without it. Refuses with
+ * `damaged_repository` what cannot be served, saying why.
+ */
+export async function viewArtifact(
+  family: Family,
+  slug: string,
+  repository: Repository,
+  previous?: ArtifactView,
+): Promise<ArtifactView> {
+  const refs = repository.refs()
+  const metaCommit = refs.refs.get(META_REF)
+  if (metaCommit === undefined) {
+    throw new Refusal(
+      'damaged_repository',
+      `${repository.path} has no ${META_REF}, so it is no artifact of this registry yet; it waits to be adopted.`,
+    )
+  }
+  const state =
+    previous?.metaCommit === metaCommit
+      ? previous.source.state
+      : await readArtifactState(repository.objects, metaCommit)
+  const digits = repositoryDigits(state.artifact.id)
+  const variants = await viewVariants(repository, refs, state, digits, previous)
+  return {
+    family,
+    repository,
+    slug,
+    id: state.artifact.id,
+    digits,
+    record: state.artifact,
+    metaCommit,
+    variants,
+    defaultVariant: variants.find((variant) => `${HEADS}${variant.slug}` === refs.head) ?? variants[0],
+    tags: await viewTags(repository, refs, previous),
+    archived: state.archived,
+    source: { refs, state },
+  }
+}
+
+/** The variant of this exact slug. */
+export function findVariant(view: ArtifactView, slug: string): VariantView | undefined {
+  return view.variants.find((variant) => variant.slug === slug)
+}
+
+async function viewVariants(
+  repository: Repository,
+  refs: RefSnapshot,
+  state: ArtifactState,
+  digits: string,
+  previous: ArtifactView | undefined,
+): Promise<readonly VariantView[]> {
+  const slugs = new Set(state.variants.keys())
+  for (const name of refs.refs.keys()) {
+    const slug = name.startsWith(HEADS) ? name.slice(HEADS.length) : undefined
+    if (slug !== undefined && slugProblem(slug) === undefined) slugs.add(slug)
+  }
+  const variants: VariantView[] = []
+  for (const slug of slugs) {
+    const head = refs.refs.get(`${HEADS}${slug}`)
+    const before = previous && findVariant(previous, slug)
+    const record = state.variants.get(slug) ?? (await recordOfPushed(repository, refs, slug, head, before))
+    if (before && before.head === head && before.record === record) variants.push(before)
+    else variants.push({ slug, id: variantUuid(slug, digits), head, record })
+  }
+  return variants.sort(byCreation)
+}
+
+/**
+ * A branch that git brought has no record; it counts as created when the oldest commit that is its own (on no branch that
+ * has a record) was made. That commit does not change while the branch only grows.
+ */
+async function recordOfPushed(
+  repository: Repository,
+  refs: RefSnapshot,
+  slug: string,
+  head: Oid | undefined,
+  before: VariantView | undefined,
+): Promise<VariantRecord> {
+  if (head === undefined) throw new Error(`variant ${slug} has neither a record nor a branch`)
+  if (before?.head === head) return before.record
+  const { history, objects } = repository
+  const others: HistoryNode[] = []
+  for (const [name, oid] of refs.refs) {
+    if (name.startsWith(HEADS) && name !== `${HEADS}${slug}` && oid !== head) others.push(await history.node(oid))
+  }
+  let own = await history.node(head)
+  while (own.parent) {
+    const parent: HistoryNode = own.parent
+    if (others.some((other) => isOnChain(parent, other))) break
+    own = parent
+  }
+  const commit = parseCommit(await readBytes(objects, own.oid, 'commit'))
+  return {
+    name: slug,
+    created_at: new Date(commit.committer.seconds * 1000).toISOString(),
+    created_by_id: `${commit.author.name} <${commit.author.email}>`,
+  }
+}
+
+function byCreation(a: VariantView, b: VariantView): number {
+  return compare(a.record.created_at, b.record.created_at) || compare(a.slug, b.slug)
+}
+
+function compare(a: string, b: string): number {
+  return a < b ? -1 : a > b ? 1 : 0
+}
+
+async function viewTags(
+  repository: Repository,
+  refs: RefSnapshot,
+  previous: ArtifactView | undefined,
+): Promise<ReadonlyMap<string, Oid>> {
+  const tags = new Map<string, Oid>()
+  for (const [name, oid] of refs.refs) {
+    if (!name.startsWith(TAGS)) continue
+    const slug = name.slice(TAGS.length)
+    const known = previous?.source.refs.refs.get(name) === oid ? previous.tags.get(slug) : undefined
+    const commit = known ?? (await peel(repository, oid))
+    if (commit !== undefined) tags.set(slug, commit)
+  }
+  return tags
+}
+
+/** The commit a tag names, through annotated tags; undefined if it names a tree or blob. */
+async function peel(repository: Repository, oid: Oid): Promise<Oid | undefined> {
+  let object = await repository.objects.read(oid)
+  let at = oid
+  while (object?.kind === 'tag') {
+    at = parseTag(object.bytes).object
+    object = await repository.objects.read(at)
+  }
+  return object?.kind === 'commit' ? at : undefined
+}

@@ -1,0 +1,76 @@
+import { encodeCommit, parseCommit } from '../git/commit.ts'
+import type { Oid } from '../git/object.ts'
+import type { TreeEntry } from '../git/tree.ts'
+import type { JsonObject } from '../json/json.ts'
+import { stringifyJson } from '../json/stringify-json.ts'
+import type { WriteContext } from './change-artifact.ts'
+import { encodeMessage } from './commit-message.ts'
+import type { Family } from './family.ts'
+import type { Header } from './records.ts'
+import { compactHeader } from './records.ts'
+import type { Registry } from './registry.ts'
+import { signatureOf } from './signature.ts'
+import { REVISION_FILE } from './stored-revision.ts'
+import type { ObjectSink, ObjectSource } from './tree-files.ts'
+import { readBytes, readTree, writeFile, writeTree } from './tree-files.ts'
+
+/** What a new revision says. */
+export interface RevisionDraft {
+  readonly message?: string | undefined
+  readonly header?: Header | undefined
+  /** The payload, ready to store; undefined for a revision without one. */
+  readonly data: JsonObject | undefined
+  /** A slug of its own; the caller has made sure that it is free. */
+  readonly slug?: string | undefined
+}
+
+/**
+ * Writes the objects of a revision on `variant` after `parent` (undefined: the variant's first) and answers the commit. Files
+ * of the parent's tree that are neither payload nor header (a README that was pushed) are carried over.
+ */
+export async function buildRevision(
+  registry: Registry,
+  family: Family,
+  target: ObjectSink & ObjectSource,
+  { variant, parent, draft, context }: RevisionPlan,
+): Promise<Oid> {
+  const carried = parent === undefined ? [] : await filesToCarry(family, target, parent)
+  const signature = signatureOf(context.actor, registry.now())
+  const commit = encodeCommit({
+    tree: writeTree(target, [...carried, ...writePayload(family, target, draft)]),
+    parents: parent === undefined ? [] : [parent],
+    author: signature,
+    committer: signature,
+    message: encodeMessage({
+      message: draft.message,
+      trailers: {
+        variant,
+        ...(draft.slug === undefined ? {} : { slug: draft.slug }),
+        ...(context.idempotencyKey === undefined ? {} : { idempotencyKey: context.idempotencyKey }),
+      },
+    }),
+  })
+  return target.write('commit', commit)
+}
+
+export interface RevisionPlan {
+  readonly variant: string
+  readonly parent: Oid | undefined
+  readonly draft: RevisionDraft
+  readonly context: WriteContext
+}
+
+async function filesToCarry(family: Family, source: ObjectSource, parent: Oid): Promise<TreeEntry[]> {
+  const entries = await readTree(source, parseCommit(await readBytes(source, parent, 'commit')).tree)
+  return entries.filter((entry) => entry.name !== REVISION_FILE && !family.ownsFile(entry.name))
+}
+
+function writePayload(family: Family, target: ObjectSink, { data, header = {} }: RevisionDraft): TreeEntry[] {
+  const files = data === undefined ? [] : family.encode(data)
+  const entries = files.map((file) => writeFile(target, file.path, file.bytes))
+  const brought = compactHeader(header)
+  if (Object.keys(brought).length === 0) return entries
+  // A header is a plain object of our own making; tags and meta in it are exact JSON.
+  const text = stringifyJson(brought as JsonObject, 2)
+  return [...entries, writeFile(target, REVISION_FILE, Buffer.from(`${text}\n`))]
+}

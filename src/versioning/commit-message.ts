@@ -1,0 +1,70 @@
+/** What our trailers say about a commit: hints about its origin (design section 1), never a reason to refuse. */
+export interface Trailers {
+  /** The variant it was committed to. */
+  readonly variant?: string
+  /** The revision slug its committer chose. */
+  readonly slug?: string
+  readonly idempotencyKey?: string
+}
+
+export interface CommitMessage {
+  /** As the client gave it; undefined if it gave none. */
+  readonly message: string | undefined
+  readonly trailers: Trailers
+}
+
+const KEYS = { variant: 'Variant', slug: 'Slug', idempotencyKey: 'Idempotency-Key' } as const
+const OURS = /^(?:Variant|Slug|Deploy|Idempotency-Key): /
+const TRAILER = /^[A-Za-z0-9-]+: /
+
+/**
+ * The text of a commit: the client's message exactly, then our trailers as its last lines. They join a block of trailers
+ * that the message ends with (`Signed-off-by: …`), except where the message's own end could be taken for ours.
+ */
+export function encodeMessage({ message, trailers }: CommitMessage): string {
+  const lines = Object.entries(KEYS)
+    .flatMap(([key, word]) => {
+      const value = trailers[key as keyof Trailers]
+      return value === undefined ? [] : [`${word}: ${value}\n`]
+    })
+    .join('')
+  if (message === undefined) return lines
+  if (lines === '') return `${message}\n`
+  return endsInForeignTrailers(message) ? `${message}\n${lines}` : `${message}\n\n${lines}`
+}
+
+/** The inverse; also reads what plain git wrote, where the message's final newline is git's. */
+export function decodeMessage(text: string): CommitMessage {
+  const start = startOfOwnLines(text)
+  const trailers: Record<string, string> = {}
+  for (const line of text.slice(start).split('\n')) {
+    const key = Object.entries(KEYS).find(([, word]) => line.startsWith(`${word}: `))
+    if (key) trailers[key[0]] = line.slice(key[1].length + 2)
+  }
+  if (start === 0) return { message: undefined, trailers }
+  if (start === text.length) {
+    const message = text.endsWith('\n') ? text.slice(0, -1) : text
+    return { message: message === '' ? undefined : message, trailers }
+  }
+  const blank = text.slice(start - 2, start) === '\n\n' ? 2 : 1
+  return { message: text.slice(0, start - blank), trailers }
+}
+
+/** Whether the message's last paragraph is trailers (git-interpret-trailers(1)) that ours may join without doubt. */
+function endsInForeignTrailers(message: string): boolean {
+  const paragraph = message.lastIndexOf('\n\n')
+  if (paragraph < 0) return false
+  const lines = message.slice(paragraph + 2).split('\n')
+  return lines.every((line) => TRAILER.test(line)) && !OURS.test(lines.at(-1) ?? '')
+}
+
+/** Where the run of our own lines at the end of the text begins; its length if there is none. */
+function startOfOwnLines(text: string): number {
+  let start = text.length
+  while (start > 0 && text[start - 1] === '\n') {
+    const line = text.lastIndexOf('\n', start - 2) + 1
+    if (!OURS.test(text.slice(line, start))) break
+    start = line
+  }
+  return start
+}

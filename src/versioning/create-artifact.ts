@@ -1,0 +1,97 @@
+import { randomBytes } from 'node:crypto'
+import { v7 as uuidv7 } from 'uuid'
+import { Refusal } from '../errors.ts'
+import { encodeCommit } from '../git/commit.ts'
+import { META_REF, writeArtifactState } from './artifact-state.ts'
+import type { ArtifactView } from './artifact-view.ts'
+import { buildRevision } from './build-revision.ts'
+import type { RevisionDraft } from './build-revision.ts'
+import type { WriteContext } from './change-artifact.ts'
+import { assertSlugFree, freeVariantSlug } from './claim-slugs.ts'
+import { encodeMessage } from './commit-message.ts'
+import type { Family } from './family.ts'
+import { repositoryDigits } from './ids.ts'
+import { NewObjects } from './new-objects.ts'
+import type { Header, VariantRecord } from './records.ts'
+import { compactHeader } from './records.ts'
+import type { Registry } from './registry.ts'
+import { signatureOf } from './signature.ts'
+
+/** What a create request says; `loc` is where its slug stands in the request. */
+export interface NewArtifact {
+  /** An id the caller wants (any UUID); a UUIDv7 is made if absent. */
+  readonly id?: string | undefined
+  readonly slug?: string | undefined
+  readonly header: Header
+  /** With a variant, and with its first revision if the payload is there: the simple create (rulings 3.2, 3.3). */
+  readonly withVariant?: { readonly revision?: RevisionDraft | undefined } | undefined
+  readonly loc: readonly (string | number)[]
+}
+
+/**
+ * Creates an artifact: a new repository, in one step, with its first variant and revision if asked for. Refuses a taken slug
+ * or id (`slug_taken`, `id_taken`).
+ */
+export function createArtifact(
+  registry: Registry,
+  family: Family,
+  input: NewArtifact,
+  context: WriteContext,
+): Promise<ArtifactView> {
+  return registry.store.claimingSlugs(async () => {
+    const slug = input.slug ?? randomBytes(6).toString('hex')
+    await assertSlugFree(registry, family, 'artifact', slug, input.loc)
+    const id = await freeId(registry, input.id)
+    const variant = await freeVariantSlug(registry, family, slug)
+    await registry.store.create(family.folder, slug, await firstContent(registry, family, input, context, { id, slug, variant }))
+    return registry.index.written(family, slug)
+  })
+}
+
+async function firstContent(
+  registry: Registry,
+  family: Family,
+  input: NewArtifact,
+  context: WriteContext,
+  names: { readonly id: string; readonly slug: string; readonly variant: string },
+): Promise<Parameters<typeof registry.store.create>[2]> {
+  const objects = new NewObjects()
+  const now = registry.now()
+  const created = { created_at: now.toISOString(), created_by_id: context.actor.id }
+  const { flags, ...described } = compactHeader(input.header)
+  const artifact = { id: names.id, kind: family.name, slug: names.slug, ...described, ...(flags ? { flags } : {}), ...created }
+  const variant: VariantRecord = { ...described, name: described.name ?? names.variant, ...created }
+  const state = { artifact, ...(input.withVariant ? { variants: { [names.variant]: variant } } : {}) }
+  const signature = signatureOf(context.actor, now)
+  const trailers = context.idempotencyKey === undefined ? {} : { idempotencyKey: context.idempotencyKey }
+  const metaCommit = encodeCommit({
+    tree: await writeArtifactState(objects, undefined, state),
+    parents: [],
+    author: signature,
+    committer: signature,
+    message: encodeMessage({ message: `Create ${family.name} ${names.slug}`, trailers }),
+  })
+  const refs = new Map([[META_REF, objects.write('commit', metaCommit)]])
+  const draft = input.withVariant?.revision
+  if (draft) {
+    const plan = { variant: names.variant, parent: undefined, draft, context }
+    refs.set(`refs/heads/${names.variant}`, await buildRevision(registry, family, objects, plan))
+  }
+  return { objects: objects.all(), refs, head: names.variant }
+}
+
+/** The id wanted, or a new one; its last twelve digits name the repository and must be free in the project. */
+async function freeId(registry: Registry, wanted: string | undefined): Promise<string> {
+  if (wanted !== undefined) {
+    if (!registry.index.hasDigits(wanted)) return wanted
+    throw new Refusal(
+      'id_taken',
+      `The id ${wanted}, or another that ends in ${repositoryDigits(wanted)}, is taken. Leave it out to get a free one.`,
+      { conflict: { id: wanted } },
+    )
+  }
+  for (;;) {
+    const id = uuidv7()
+    if (!registry.index.hasDigits(id)) return id
+  }
+}

@@ -1,0 +1,69 @@
+import { Refusal } from '../errors.ts'
+import type { Oid } from '../git/object.ts'
+import type { Transaction } from '../git/transaction.ts'
+import type { ArtifactState } from './artifact-state.ts'
+import type { ArtifactView } from './artifact-view.ts'
+import { findVariant } from './artifact-view.ts'
+import { assertActive } from './assert-active.ts'
+import type { MetaChange, WriteContext } from './change-artifact.ts'
+import { changeArtifact } from './change-artifact.ts'
+import { assertSlugFree, freeVariantSlug } from './claim-slugs.ts'
+import type { Header } from './records.ts'
+import { compactHeader } from './records.ts'
+import type { VariantPlace } from './references.ts'
+import type { Registry } from './registry.ts'
+
+/** What a request for a new variant says; `loc` is where its slug stands in the request. */
+export interface NewVariant {
+  readonly slug?: string | undefined
+  readonly header: Header
+  /** The commit it begins at (a fork); undefined for a variant without revisions. */
+  readonly start?: Oid | undefined
+  readonly loc: readonly (string | number)[]
+}
+
+/**
+ * Adds a variant to an artifact: its record, and for a fork a branch at the start commit and nothing else (ruling 3.9). The
+ * first variant of an artifact becomes the default one. Refuses archived artifacts and taken slugs.
+ */
+export function createVariant(
+  registry: Registry,
+  artifact: ArtifactView,
+  input: NewVariant,
+  context: WriteContext,
+): Promise<VariantPlace> {
+  const { family } = artifact
+  return registry.store.claimingSlugs(async () => {
+    const slug = input.slug ?? (await freeVariantSlug(registry, family, artifact.slug))
+    await assertSlugFree(registry, family, 'variant', slug, input.loc)
+    const changed = await changeArtifact(registry, artifact, context, (state, transaction) => {
+      assertActive('artifact', artifact.slug, state.artifact)
+      return planVariant(registry, slug, input, context, state, transaction)
+    })
+    const variant = findVariant(changed, slug)
+    if (!variant) throw new Refusal('variant_not_found', `The variant "${slug}" vanished as soon as it was made.`)
+    return { artifact: changed, variant }
+  })
+}
+
+function planVariant(
+  registry: Registry,
+  slug: string,
+  { header, start }: NewVariant,
+  context: WriteContext,
+  state: ArtifactState,
+  transaction: Transaction,
+): MetaChange {
+  const isFirst = state.variants.size === 0 && transaction.refs('refs/heads/').size === 0
+  if (isFirst) transaction.follow('HEAD', `ref: refs/heads/${slug}`)
+  if (start !== undefined) transaction.follow(`refs/heads/${slug}`, start)
+  const record = {
+    ...compactHeader(header),
+    name: header.name ?? slug,
+    created_at: registry.now().toISOString(),
+    created_by_id: context.actor.id,
+    ...(start === undefined ? {} : { start }),
+  }
+  const subject = start === undefined ? `Create variant ${slug}` : `Fork variant ${slug} at ${start.slice(0, 12)}`
+  return { subject, variants: { [slug]: record } }
+}

@@ -1,0 +1,55 @@
+import type { HistoryNode } from '../git/history.ts'
+import { objectUuid } from './ids.ts'
+import type { Registry } from './registry.ts'
+import type { Revision, RevisionPlace } from './revision.ts'
+import { readRevisionAt } from './revision.ts'
+import type { Window, Windowing } from './windowing.ts'
+import { cutWindow } from './windowing.ts'
+
+export interface LogOptions {
+  /** At most so many revisions, the first included. */
+  readonly depth?: number | undefined
+  readonly includeArchived?: boolean | undefined
+  readonly windowing?: Windowing | undefined
+}
+
+/**
+ * The revision at `start` and those before it on its first-parent chain, newest first unless windowing orders otherwise
+ * (interface 9.5, ruling 3.10). Revisions archived one by one are left out unless asked for.
+ */
+export async function logRevisions(
+  registry: Registry,
+  start: RevisionPlace,
+  { depth, includeArchived, windowing }: LogOptions,
+): Promise<Window<Revision>> {
+  const { artifact, variant } = start
+  const chain: RevisionPlace[] = []
+  let node: HistoryNode | undefined = await artifact.repository.history.node(start.oid)
+  while (node && (depth === undefined || chain.length < depth)) {
+    if (includeArchived || !artifact.archived.has(objectUuid(node.oid, artifact.digits))) {
+      chain.push({ artifact, variant, oid: node.oid, version: node.depth })
+    }
+    node = node.parent
+  }
+  const needsTimes = windowing?.newest !== undefined || windowing?.oldest !== undefined
+  const rows = []
+  for (const place of chain.reverse()) {
+    const createdAt = needsTimes ? dateOf(await readRevisionAt(registry, place)) : ''
+    rows.push({ id: objectUuid(place.oid, artifact.digits), createdAt, value: place })
+  }
+  const window = await cutWindow(rows, { order: 'descending', ...windowing }, () => true)
+  return {
+    rows: await Promise.all(window.rows.map((place) => readRevisionAt(registry, place))),
+    next: window.next,
+  }
+}
+
+/** The commit date, `YYYY-MM-DDTHH:MM:SSZ` (ruling 3.14). */
+export function dateOf(revision: Revision): string {
+  return isoSeconds(revision.stored.commit.committer.seconds)
+}
+
+/** Seconds since 1970 as an RFC 3339 time in UTC without a fraction. */
+export function isoSeconds(seconds: number): string {
+  return new Date(seconds * 1000).toISOString().replace('.000Z', 'Z')
+}

@@ -1,0 +1,52 @@
+import type { ProjectStore } from '../git/store.ts'
+import type { Family } from './family.ts'
+import type { RegistrySettings } from './registry.ts'
+import { Registry } from './registry.ts'
+import { repairArtifact } from './repair-artifact.ts'
+
+/** How often plain git's changes to repositories that nobody names are looked for, in milliseconds. */
+const SWEEP_EVERY = 1000
+
+/** A registry that is read in, repaired, and kept current until it is closed. */
+export interface OpenRegistry {
+  readonly registry: Registry
+  close(): void
+}
+
+/** Reads a project in: every repository once, finishing what a crash cut off. */
+export async function openRegistry(
+  store: ProjectStore,
+  families: readonly Family[],
+  settings: RegistrySettings,
+): Promise<OpenRegistry> {
+  const registry = new Registry(store, families, settings)
+  await registry.index.load()
+  for (const family of families) {
+    for (const artifact of await registry.index.list(family)) await repairArtifact(registry, artifact)
+  }
+  return { registry, close: keepCurrent(registry) }
+}
+
+/**
+ * Sweeps again and again, never spending more than a tenth of the time on it: with very many artifacts the sweeps come
+ * less often, and a query that would be too stale waits for one.
+ */
+function keepCurrent(registry: Registry): () => void {
+  let timer: NodeJS.Timeout | undefined
+  let closed = false
+  const again = (pause: number): void => {
+    timer = setTimeout(() => void sweep(), pause)
+    timer.unref()
+  }
+  const sweep = async (): Promise<void> => {
+    const started = Date.now()
+    // A disk that fails here fails the requests that need it too, and they say so.
+    await registry.index.sweep().catch(() => undefined)
+    if (!closed) again(Math.max(SWEEP_EVERY, (Date.now() - started) * 10))
+  }
+  again(SWEEP_EVERY)
+  return () => {
+    closed = true
+    clearTimeout(timer)
+  }
+}

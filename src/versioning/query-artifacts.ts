@@ -1,0 +1,119 @@
+import type { ArtifactView } from './artifact-view.ts'
+import type { Family } from './family.ts'
+import type { HeaderFilter } from './filters.ts'
+import { matchesFlags, matchesHeader, matchesReferences } from './filters.ts'
+import type { Reference, VariantPlace } from './references.ts'
+import type { Registry } from './registry.ts'
+import type { Revision } from './revision.ts'
+import { latestOf, readRevisionAt } from './revision.ts'
+import { revisionFlags } from './revision-flags.ts'
+import type { Window, Windowing } from './windowing.ts'
+import { cutWindow } from './windowing.ts'
+
+/** A query at the artifact or variant level (contract/workflows 6.1). */
+export interface ArtifactQuery {
+  readonly filter: HeaderFilter
+  /** Flags that the surface asks for beside the filter's own. */
+  readonly roles: Readonly<Record<string, boolean>>
+  readonly artifacts?: readonly Reference[] | undefined
+  readonly variants?: readonly Reference[] | undefined
+  readonly includeArchived?: boolean | undefined
+  readonly windowing?: Windowing | undefined
+}
+
+/** The artifacts that match, by creation. */
+export async function queryArtifacts(
+  registry: Registry,
+  family: Family,
+  query: ArtifactQuery,
+): Promise<Window<ArtifactView>> {
+  const rows = await artifactRows(registry, family)
+  return cutWindow(rows, query.windowing, (artifact) => matchesArtifact(artifact, query))
+}
+
+/** The variants that match, by creation; those of an archived artifact are hidden with it. */
+export async function queryVariants(
+  registry: Registry,
+  family: Family,
+  query: ArtifactQuery,
+): Promise<Window<VariantPlace>> {
+  const rows = []
+  for (const artifact of await registry.index.list(family)) {
+    for (const variant of artifact.variants) {
+      rows.push({ id: variant.id, createdAt: variant.record.created_at, value: { artifact, variant } })
+    }
+  }
+  rows.sort((a, b) => (a.createdAt < b.createdAt ? -1 : a.createdAt > b.createdAt ? 1 : a.id < b.id ? -1 : 1))
+  return cutWindow(rows, query.windowing, ({ artifact, variant }) => {
+    if (!query.includeArchived && (isArchived(artifact.record) || isArchived(variant.record))) return false
+    return (
+      matchesHeader(variant.slug, variant.record, query.filter) &&
+      matchesRoles(artifact, query) &&
+      matchesReferences(query.artifacts, artifact.id, ({ slug }) => slug === artifact.slug) &&
+      matchesReferences(query.variants, variant.id, ({ slug }) => slug === variant.slug)
+    )
+  })
+}
+
+/** An artifact with the latest revision of its default variant, as the simple endpoints show it. */
+export interface FlatArtifact {
+  readonly artifact: ArtifactView
+  readonly revision: Revision | undefined
+}
+
+/** The artifacts that match, each with its latest revision; flags are asked of that revision. */
+export async function queryFlat(
+  registry: Registry,
+  family: Family,
+  query: ArtifactQuery,
+): Promise<Window<FlatArtifact>> {
+  const { flags, ...filter } = query.filter
+  const known = new Map<ArtifactView, FlatArtifact>()
+  const read = async (artifact: ArtifactView): Promise<FlatArtifact> => {
+    const flat = known.get(artifact) ?? (await flatten(registry, artifact))
+    known.set(artifact, flat)
+    return flat
+  }
+  const window = await cutWindow(await artifactRows(registry, family), query.windowing, async (artifact) => {
+    if (!matchesArtifact(artifact, { ...query, filter })) return false
+    return flags === undefined || matchesFlags(flatFlags(await read(artifact)), flags)
+  })
+  return { rows: await Promise.all(window.rows.map(read)), next: window.next }
+}
+
+/** The artifact with the latest revision of its default variant. */
+export async function flatten(registry: Registry, artifact: ArtifactView): Promise<FlatArtifact> {
+  const place = artifact.defaultVariant && (await latestOf(artifact, artifact.defaultVariant))
+  return { artifact, revision: place && (await readRevisionAt(registry, place)) }
+}
+
+/** The flags of a flat record: the roles and what is derived from the latest payload. */
+export function flatFlags({ artifact, revision }: FlatArtifact): Readonly<Record<string, boolean>> {
+  return revisionFlags(artifact, revision?.stored.data)
+}
+
+async function artifactRows(
+  registry: Registry,
+  family: Family,
+): Promise<{ id: string; createdAt: string; value: ArtifactView }[]> {
+  const artifacts = await registry.index.list(family)
+  return artifacts.map((value) => ({ id: value.id, createdAt: value.record.created_at, value }))
+}
+
+function matchesArtifact(artifact: ArtifactView, query: ArtifactQuery): boolean {
+  if (!query.includeArchived && isArchived(artifact.record)) return false
+  return (
+    matchesHeader(artifact.slug, artifact.record, query.filter) &&
+    matchesRoles(artifact, query) &&
+    matchesReferences(query.artifacts, artifact.id, ({ slug }) => slug === artifact.slug)
+  )
+}
+
+function matchesRoles(artifact: ArtifactView, { roles, filter }: ArtifactQuery): boolean {
+  const flags = artifact.record.flags ?? {}
+  return matchesFlags(flags, roles) && matchesFlags(flags, filter.flags)
+}
+
+function isArchived(record: { readonly deleted_at?: string | undefined }): boolean {
+  return record.deleted_at !== undefined
+}

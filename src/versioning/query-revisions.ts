@@ -1,0 +1,131 @@
+import { setImmediate as nextTurn } from 'node:timers/promises'
+import type { HistoryNode } from '../git/history.ts'
+import type { ArtifactView, VariantView } from './artifact-view.ts'
+import type { Family } from './family.ts'
+import type { RevisionFilter } from './filters.ts'
+import { holdsText, matchesFlags, matchesHeader, matchesReferences } from './filters.ts'
+import { dateOf } from './log-revisions.ts'
+import type { ArtifactQuery } from './query-artifacts.ts'
+import type { Reference } from './references.ts'
+import type { Registry } from './registry.ts'
+import type { Revision } from './revision.ts'
+import { readRevisionAt } from './revision.ts'
+import { revisionFlags } from './revision-flags.ts'
+import type { Ordered, Window } from './windowing.ts'
+import { cutWindow } from './windowing.ts'
+
+/** A query of revisions across the project. */
+export interface RevisionQuery extends Omit<ArtifactQuery, 'filter'> {
+  readonly filter: RevisionFilter
+  readonly revisions?: readonly Reference[] | undefined
+}
+
+/** So many artifacts are read before other work gets its turn. */
+const BREATH = 50
+
+/**
+ * The revisions that match, by date; each once, at its home, or at the variant asked for. Hidden while archived by itself,
+ * with its artifact, or with every variant that holds it (ruling 3.11).
+ */
+export async function queryRevisions(
+  registry: Registry,
+  family: Family,
+  query: RevisionQuery,
+): Promise<Window<Revision>> {
+  const rows: (Ordered<Revision> & { readonly depth: number })[] = []
+  let looked = 0
+  for (const artifact of await registry.index.list(family)) {
+    if (!isArtifactWanted(artifact, query)) continue
+    for (const revision of await revisionsOf(registry, artifact, query)) {
+      rows.push({ id: revision.id, createdAt: dateOf(revision), depth: revision.version, value: revision })
+    }
+    if (++looked % BREATH === 0) await nextTurn()
+  }
+  rows.sort(
+    (a, b) =>
+      (a.createdAt < b.createdAt ? -1 : a.createdAt > b.createdAt ? 1 : 0) ||
+      a.depth - b.depth ||
+      (a.id < b.id ? -1 : 1),
+  )
+  return cutWindow(rows, query.windowing, (revision) => matches(revision, query))
+}
+
+function isArtifactWanted(artifact: ArtifactView, query: RevisionQuery): boolean {
+  if (!query.includeArchived && artifact.record.deleted_at !== undefined) return false
+  const wanted = Object.fromEntries(
+    Object.entries(query.filter.flags ?? {}).filter(([name]) => artifact.family.roles.includes(name)),
+  )
+  const flags = artifact.record.flags ?? {}
+  return (
+    matchesFlags(flags, query.roles) &&
+    matchesFlags(flags, wanted) &&
+    matchesReferences(query.artifacts, artifact.id, ({ slug }) => slug === artifact.slug)
+  )
+}
+
+/** Each revision of the variants in view, once. */
+async function revisionsOf(registry: Registry, artifact: ArtifactView, query: RevisionQuery): Promise<Revision[]> {
+  const variants = artifact.variants.filter(
+    (variant) =>
+      (query.includeArchived || variant.record.deleted_at === undefined) &&
+      matchesReferences(query.variants, variant.id, ({ slug }) => slug === variant.slug),
+  )
+  const holders = new Map<HistoryNode, VariantView[]>()
+  for (const variant of variants) {
+    let node = variant.head === undefined ? undefined : await artifact.repository.history.node(variant.head)
+    for (; node; node = node.parent) {
+      const known = holders.get(node)
+      if (known) known.push(variant)
+      else holders.set(node, [variant])
+    }
+  }
+  const revisions: Revision[] = []
+  for (const [node, holding] of holders) {
+    const place = { artifact, variant: await homeAmong(registry, artifact, node, holding), oid: node.oid, version: node.depth }
+    revisions.push(await readRevisionAt(registry, place))
+  }
+  return revisions
+}
+
+/** The variant of these that the commit was made on, else the oldest of them. */
+async function homeAmong(
+  registry: Registry,
+  artifact: ArtifactView,
+  node: HistoryNode,
+  holding: readonly VariantView[],
+): Promise<VariantView> {
+  const [first] = holding
+  if (!first) throw new Error(`no variant holds ${node.oid}`)
+  if (holding.length === 1) return first
+  const { trailers } = await registry.revisions(artifact.family).read(artifact.repository.objects, node.oid)
+  return holding.find((variant) => variant.slug === trailers.variant) ?? first
+}
+
+function matches(revision: Revision, query: RevisionQuery): boolean {
+  const { filter } = query
+  const { stored } = revision
+  if (!query.includeArchived && revision.archived) return false
+  if (!matchesHeader(revision.slug, stored.header, filter) || !holdsText(stored.message, filter.message)) return false
+  const { name, email } = stored.commit.author
+  if (!isOneOf(`${name} <${email}>`, filter.author, filter.authors)) return false
+  const dates = filter.dates?.map(asInstant)
+  const date = filter.date === undefined ? undefined : asInstant(filter.date)
+  if (!isOneOf(asInstant(dateOf(revision)), date, dates)) return false
+  if (filter.flags && !matchesFlags(revisionFlags(revision.artifact, stored.data), filter.flags)) return false
+  return matchesReferences(query.revisions, revision.id, (reference) => isNamedBy(revision, reference))
+}
+
+function isOneOf<T>(value: T, one: T | undefined, several: readonly T[] | undefined): boolean {
+  if (one === undefined && several === undefined) return true
+  return value === one || (several?.includes(value) ?? false)
+}
+
+function asInstant(time: string): number {
+  return Date.parse(time)
+}
+
+/** `{slug}` is the revision's own slug; with a version it may be its variant's (interface 2.1). */
+function isNamedBy(revision: Revision, { slug, version }: Reference): boolean {
+  if (version === undefined) return revision.slug === slug || revision.artifact.tags.get(slug ?? '') === revision.oid
+  return revision.version === version && (revision.variant.slug === slug || revision.slug === slug)
+}

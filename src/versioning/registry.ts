@@ -1,0 +1,44 @@
+import { v7 as uuidv7 } from 'uuid'
+import type { ProjectStore } from '../git/store.ts'
+import { ArtifactIndex } from './artifact-index.ts'
+import type { Family } from './family.ts'
+import { RevisionCache } from './stored-revision.ts'
+
+/** Who does something: the API key's id, name and email. Name and email become the git author. */
+export interface Actor {
+  readonly id: string
+  readonly name: string
+  readonly email: string
+}
+
+/** Settings of the service that shape what is stored or answered. */
+export interface RegistrySettings {
+  /** `<PUBLIC_URL>/services`: a `data.url` under it is derived on read and never stored (ruling 4). */
+  readonly servicesBase: string
+  readonly now: () => Date
+}
+
+/** One project's artifacts: where they are stored, how they are found, what is decoded already. */
+export class Registry {
+  readonly store: ProjectStore
+  readonly index: ArtifactIndex
+  readonly families: readonly Family[]
+  readonly servicesBase: string
+  readonly now: () => Date
+  readonly #revisions: ReadonlyMap<Family, RevisionCache>
+
+  constructor(store: ProjectStore, families: readonly Family[], settings: RegistrySettings) {
+    this.store = store
+    this.families = families
+    this.servicesBase = settings.servicesBase
+    this.now = settings.now
+    this.index = new ArtifactIndex(store, families, `${process.pid}-${uuidv7()}`)
+    this.#revisions = new Map(families.map((family) => [family, new RevisionCache(family)]))
+  }
+
+  revisions(family: Family): RevisionCache {
+    const cache = this.#revisions.get(family)
+    if (!cache) throw new Error(`the registry does not serve ${family.folder}`)
+    return cache
+  }
+}

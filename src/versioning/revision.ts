@@ -1,0 +1,127 @@
+import { Refusal } from '../errors.ts'
+import type { HistoryNode } from '../git/history.ts'
+import { ancestorAt, isOnChain } from '../git/history.ts'
+import type { Oid } from '../git/object.ts'
+import type { ArtifactView, VariantView } from './artifact-view.ts'
+import { findVariant } from './artifact-view.ts'
+import { objectUuid, oidPrefix } from './ids.ts'
+import type { ArchivedRecord } from './records.ts'
+import type { Registry } from './registry.ts'
+import type { StoredRevision } from './stored-revision.ts'
+
+/** A revision's place: the artifact as it is now, the variant it was reached through, the commit and its version. */
+export interface RevisionPlace {
+  readonly artifact: ArtifactView
+  readonly variant: VariantView
+  readonly oid: Oid
+  /** First-parent depth: 1 for the first commit of a variant (ruling 3.1). */
+  readonly version: number
+}
+
+/** A revision with everything a record of it shows. */
+export interface Revision extends RevisionPlace {
+  readonly id: string
+  /** The chosen slug if its tag stands, else `<variant slug>-<version>` (ruling 3.4). */
+  readonly slug: string
+  readonly stored: StoredRevision
+  readonly archived: ArchivedRecord | undefined
+}
+
+/** Reads what a record of the revision at this place shows. */
+export async function readRevisionAt(registry: Registry, place: RevisionPlace): Promise<Revision> {
+  const { artifact, variant, oid, version } = place
+  const stored = await registry.revisions(artifact.family).read(artifact.repository.objects, oid)
+  const id = objectUuid(oid, artifact.digits)
+  const chosen = stored.trailers.slug
+  const slug = chosen !== undefined && artifact.tags.get(chosen) === oid ? chosen : `${variant.slug}-${version}`
+  return { ...place, id, slug, stored, archived: artifact.archived.get(id) }
+}
+
+/** The place of the commit `oid` as reached through `variant`. */
+export async function placeOf(artifact: ArtifactView, variant: VariantView, oid: Oid): Promise<RevisionPlace> {
+  const { depth } = await artifact.repository.history.node(oid)
+  return { artifact, variant, oid, version: depth }
+}
+
+/** The variant's newest revision that is not archived by itself (ruling 3.7); undefined if there is none. */
+export async function latestOf(artifact: ArtifactView, variant: VariantView): Promise<RevisionPlace | undefined> {
+  if (variant.head === undefined) return undefined
+  let node: HistoryNode | undefined = await artifact.repository.history.node(variant.head)
+  if (artifact.archived.size > 0) {
+    while (node && artifact.archived.has(objectUuid(node.oid, artifact.digits))) node = node.parent
+  }
+  return node && { artifact, variant, oid: node.oid, version: node.depth }
+}
+
+/** The variant's revision of this version, archived or not; undefined if it has none. */
+export async function versionOf(
+  artifact: ArtifactView,
+  variant: VariantView,
+  version: number,
+): Promise<RevisionPlace | undefined> {
+  if (variant.head === undefined) return undefined
+  const node = ancestorAt(await artifact.repository.history.node(variant.head), version)
+  return node && { artifact, variant, oid: node.oid, version }
+}
+
+/**
+ * The place of the revision an id names: a commit on the first-parent chain of a branch or tag (design section 2), as
+ * reached through its home. Undefined if there is none.
+ */
+export async function findRevisionById(
+  registry: Registry,
+  artifact: ArtifactView,
+  id: string,
+): Promise<RevisionPlace | undefined> {
+  const { repository, digits } = artifact
+  for (const oid of await repository.objects.startingWith(oidPrefix(id))) {
+    if (objectUuid(oid, digits) !== id) continue
+    if ((await repository.objects.read(oid))?.kind !== 'commit') continue
+    const place = await placeAtHome(registry, artifact, oid)
+    if (place) return place
+  }
+  return undefined
+}
+
+/**
+ * The commit's place at its home (ruling 3.9): the variant its `Variant:` trailer names if that branch's chain holds it,
+ * else the oldest variant whose chain does. A commit that only a tag keeps is shown at the variant it was made on, or the
+ * default one. Undefined if no branch or tag holds it.
+ */
+export async function placeAtHome(
+  registry: Registry,
+  artifact: ArtifactView,
+  oid: Oid,
+): Promise<RevisionPlace | undefined> {
+  const node = await artifact.repository.history.node(oid)
+  const holders = await variantsHolding(artifact, node)
+  const { trailers } = await registry.revisions(artifact.family).read(artifact.repository.objects, oid)
+  const home = holders.find((variant) => variant.slug === trailers.variant) ?? holders[0]
+  if (home) return { artifact, variant: home, oid, version: node.depth }
+  if (!(await isHeldByTag(artifact, node))) return undefined
+  const origin = trailers.variant === undefined ? undefined : findVariant(artifact, trailers.variant)
+  const variant = origin ?? artifact.defaultVariant
+  return variant && { artifact, variant, oid, version: node.depth }
+}
+
+/** The variants whose first-parent chain holds the commit, oldest first. */
+export async function variantsHolding(artifact: ArtifactView, node: HistoryNode): Promise<VariantView[]> {
+  const holders: VariantView[] = []
+  for (const variant of artifact.variants) {
+    if (variant.head === undefined) continue
+    if (isOnChain(node, await artifact.repository.history.node(variant.head))) holders.push(variant)
+  }
+  return holders
+}
+
+async function isHeldByTag(artifact: ArtifactView, node: HistoryNode): Promise<boolean> {
+  for (const oid of artifact.tags.values()) {
+    if (isOnChain(node, await artifact.repository.history.node(oid))) return true
+  }
+  return false
+}
+
+/** Refuses a missing revision, saying what was asked for. */
+export function revisionNotFound(what: string): Refusal {
+  return new Refusal('revision_not_found', `There is no revision ${what}. Check the reference, or list with /query.`)
+}

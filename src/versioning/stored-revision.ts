@@ -1,0 +1,84 @@
+import { LRUCache } from 'lru-cache'
+import { Refusal } from '../errors.ts'
+import type { Commit } from '../git/commit.ts'
+import { parseCommit } from '../git/commit.ts'
+import type { Oid } from '../git/object.ts'
+import type { TreeEntry } from '../git/tree.ts'
+import type { JsonObject } from '../json/json.ts'
+import { parseJson } from '../json/parse-json.ts'
+import { decodeMessage } from './commit-message.ts'
+import type { CommitMessage } from './commit-message.ts'
+import type { Family } from './family.ts'
+import type { RevisionHeader } from './records.ts'
+import { revisionHeader } from './records.ts'
+import type { ObjectSource } from './tree-files.ts'
+import { readBytes, readTree } from './tree-files.ts'
+
+/** The file of a commit's tree for what came beside the payload. */
+export const REVISION_FILE = 'revision.json'
+
+/** A commit decoded as a revision: what follows from the commit alone, and so never changes. */
+export interface StoredRevision extends CommitMessage {
+  readonly oid: Oid
+  readonly commit: Commit
+  readonly header: RevisionHeader
+  /** The payload as stored; undefined for a revision without one. */
+  readonly data: JsonObject | undefined
+  /** Bytes of the files it was decoded from. */
+  readonly size: number
+}
+
+/** Decoded revisions of one family, the most recently used 32 MB of them. A commit never changes, so neither do these. */
+export class RevisionCache {
+  readonly #family: Family
+  readonly #revisions = new LRUCache<Oid, StoredRevision>({
+    maxSize: 32 * 1024 * 1024,
+    sizeCalculation: (revision) => revision.size * 3 + 500,
+  })
+
+  constructor(family: Family) {
+    this.#family = family
+  }
+
+  async read(source: ObjectSource, oid: Oid): Promise<StoredRevision> {
+    const known = this.#revisions.get(oid)
+    if (known) return known
+    const revision = await readRevision(this.#family, source, oid)
+    this.#revisions.set(oid, revision)
+    return revision
+  }
+}
+
+/** Reads and decodes a commit of a branch. Refuses with `damaged_repository` what does not decode, naming the file. */
+async function readRevision(family: Family, source: ObjectSource, oid: Oid): Promise<StoredRevision> {
+  const commit = parseCommit(await readBytes(source, oid, 'commit'))
+  const files = new Map<string, Buffer>()
+  let size = 0
+  for (const entry of await readTree(source, commit.tree)) {
+    if (!isFile(entry) || (entry.name !== REVISION_FILE && !family.ownsFile(entry.name))) continue
+    const bytes = await readBytes(source, entry.oid, 'blob')
+    files.set(entry.name, bytes)
+    size += bytes.length
+  }
+  try {
+    return {
+      oid,
+      commit,
+      ...decodeMessage(commit.message),
+      header: decodeHeader(files.get(REVISION_FILE)),
+      data: family.decode((path) => files.get(path)),
+      size,
+    }
+  } catch (error) {
+    const why = error instanceof Error ? error.message : String(error)
+    throw new Refusal('damaged_repository', `Commit ${oid} does not decode as a ${family.name} revision: ${why}`)
+  }
+}
+
+function isFile(entry: TreeEntry): boolean {
+  return entry.mode === '100644' || entry.mode === '100755'
+}
+
+function decodeHeader(bytes: Buffer | undefined): RevisionHeader {
+  return bytes ? revisionHeader.parse(parseJson(bytes.toString('utf8'))) : {}
+}
