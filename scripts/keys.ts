@@ -27,6 +27,13 @@ interface Options {
   readonly id?: string | undefined
 }
 
+/** The command line itself is wrong; the message ends with the usage. */
+class UsageError extends Error {
+  constructor(sentence: string) {
+    super(`${sentence}\n\n${USAGE}`)
+  }
+}
+
 try {
   process.stdout.write(`${await run(process.argv.slice(2))}\n`)
 } catch (error) {
@@ -46,12 +53,6 @@ async function run(args: readonly string[]): Promise<string> {
   if (command === 'list') return list(storeDir, options)
   if (command === 'revoke') return revoke(storeDir, options)
   throw new UsageError(`There is no command "${command}".`)
-}
-
-class UsageError extends Error {
-  constructor(sentence: string) {
-    super(`${sentence}\n\n${USAGE}`)
-  }
 }
 
 function readArguments(args: readonly string[]) {

@@ -38,7 +38,7 @@ const DISK_ERRORS: Readonly<Record<string, string>> = {
 }
 
 function refusalOfDisk(error: unknown): Refusal | undefined {
-  const { code = '', syscall } = error as Partial<NodeJS.ErrnoException> // read from anything thrown; absent is fine
+  const { code = '', syscall } = (error ?? {}) as Partial<NodeJS.ErrnoException> // anything may be thrown
   const meaning = DISK_ERRORS[code]
   if (meaning === undefined || syscall === undefined) return undefined
   return new Refusal(

@@ -52,7 +52,7 @@ const TIMEOUTS = { headersTimeout: 20_000, requestTimeout: 300_000 }
 /** Longer than load balancers keep idle connections (60 s), so that none is closed just as it is used. */
 const KEEP_ALIVE = 65_000
 
-/** The requests that are being answered. */
+/** The requests that are being answered: until the work is done and the answer has left, or its client has gone. */
 class InFlight {
   readonly #responses = new Set<ServerResponse>()
   #draining = false
@@ -62,8 +62,12 @@ class InFlight {
     return (request, response) => {
       if (this.#draining) response.setHeader('Connection', 'close')
       this.#responses.add(response)
-      const done = () => this.#done(response)
-      handle(request, response).then(done, done)
+      let open = 2
+      const ended = () => {
+        if (--open === 0) this.#done(response)
+      }
+      response.once('close', ended)
+      handle(request, response).then(ended, ended)
     }
   }
 
@@ -104,8 +108,8 @@ function whyNotListening({ code, message }: NodeJS.ErrnoException, host: string,
 async function stop(server: Server, inFlight: InFlight, graceMs: number): Promise<boolean> {
   const closed = new Promise<void>((resolve) => server.close(() => resolve()))
   const finished = inFlight.drain().then(() => {
-    // Answered just now on a connection that was not told to close, or still unused: nothing more is coming.
-    server.closeIdleConnections()
+    // What is still connected has had its answers, or never asked; node's own closing of idle ones leaves out the latter.
+    server.closeAllConnections()
     return closed
   })
   const inTime = await Promise.race([finished.then(() => true), afterwards(graceMs)])

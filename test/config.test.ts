@@ -1,0 +1,89 @@
+import { expect } from 'chai'
+import { ConfigError, readConfig } from '../src/config.ts'
+
+describe('configuration', () => {
+  it('has defaults for everything, and takes an empty variable for an unset one', () => {
+    const defaults = {
+      port: 3000,
+      host: '127.0.0.1',
+      storeDir: './store',
+      publicUrl: undefined,
+      versionType: 'number',
+      adminKey: undefined,
+      logLevel: 'info',
+      maxBodyBytes: 16 * 1024 * 1024,
+      maxBodyDepth: 128,
+    }
+    expect(readConfig({})).to.deep.equal(defaults)
+    expect(readConfig({ PORT: '', SVC_API_KEY: '', PUBLIC_URL: '' })).to.deep.equal(defaults)
+  })
+
+  it('reads every variable', () => {
+    const config = readConfig({
+      PORT: '0',
+      HOST: '::1',
+      STORE_DIR: '/srv/store',
+      PUBLIC_URL: 'https://prompts.example.org/base/',
+      VERSION_TYPE: 'string',
+      SVC_API_KEY: 'letmein',
+      LOG_LEVEL: 'silent',
+      MAX_BODY_BYTES: '2048',
+      MAX_BODY_DEPTH: '16',
+    })
+    expect(config).to.deep.equal({
+      port: 0,
+      host: '::1',
+      storeDir: '/srv/store',
+      publicUrl: 'https://prompts.example.org/base',
+      versionType: 'string',
+      adminKey: 'letmein',
+      logLevel: 'silent',
+      maxBodyBytes: 2048,
+      maxBodyDepth: 16,
+    })
+  })
+
+  it('names every bad variable, its value and what is allowed, all at once', () => {
+    const text = problemsOf({
+      PORT: '70000',
+      VERSION_TYPE: 'float',
+      LOG_LEVEL: 'loud',
+      PUBLIC_URL: 'ftp://x',
+    })
+    expect(text).to.contain('PORT: "70000" is not a whole number from 0 to 65535')
+    expect(text).to.contain('VERSION_TYPE: "float" is not one of number, string')
+    expect(text).to.contain('LOG_LEVEL: "loud" is not one of trace, debug, info, warn, error, fatal, silent')
+    expect(text).to.contain('PUBLIC_URL: "ftp://x" is not an http or https address')
+  })
+
+  for (const [name, value] of [
+    ['PORT', '3000x'],
+    ['PORT', '-1'],
+    ['PORT', '1.5'],
+    ['HOST', 'a b'],
+    ['PUBLIC_URL', 'prompts.example.org'],
+    ['PUBLIC_URL', 'https://x.example/?q=1'],
+    ['MAX_BODY_BYTES', '12'],
+    ['MAX_BODY_DEPTH', '100000'],
+  ] as const) {
+    it(`refuses ${name}=${value}`, () => {
+      expect(problemsOf({ [name]: value })).to.contain(`${name}: ${JSON.stringify(value)} is not `)
+    })
+  }
+
+  it('never repeats a bad key', () => {
+    expect(problemsOf({ SVC_API_KEY: 'two words' }))
+      .to.contain('SVC_API_KEY')
+      .and.not.contain('two words')
+  })
+})
+
+function problemsOf(env: Record<string, string>): string {
+  try {
+    readConfig(env)
+  } catch (error) {
+    expect(error).to.be.instanceOf(ConfigError)
+    return (error as ConfigError).message
+  }
+  throw new Error('the configuration was accepted')
+}
