@@ -1,0 +1,62 @@
+import { execFileSync } from 'node:child_process'
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+
+/** The real git, with nobody's own configuration; answers its output without the last line break. */
+export function git(folder: string, args: readonly string[], input?: string | Buffer): string {
+  return gitBytes(folder, args, input).toString().replace(/\n$/, '')
+}
+
+/** The same, byte for byte. */
+export function gitBytes(folder: string, args: readonly string[], input?: string | Buffer): Buffer {
+  return execFileSync('git', args, {
+    cwd: folder,
+    input,
+    maxBuffer: 256 * 1024 * 1024,
+    stdio: ['pipe', 'pipe', 'pipe'],
+    env: {
+      ...process.env,
+      GIT_CONFIG_GLOBAL: '/dev/null',
+      GIT_CONFIG_NOSYSTEM: '1',
+      GIT_AUTHOR_NAME: 'Ann',
+      GIT_AUTHOR_EMAIL: 'ann@example.com',
+      GIT_COMMITTER_NAME: 'Ann',
+      GIT_COMMITTER_EMAIL: 'ann@example.com',
+    },
+  })
+}
+
+/** A new folder that is removed after the tests of the current `describe`. */
+export function temporaryFolder(): string {
+  const folder = mkdtempSync(join(tmpdir(), 'branchpoint-git-'))
+  after(() => rmSync(folder, { recursive: true, force: true }))
+  return folder
+}
+
+/** A new bare repository with `revisions` commits on main, each changing `data.json`. Answers its folder. */
+export function repositoryWithHistory(revisions: number): string {
+  const folder = temporaryFolder()
+  git(folder, ['init', '--quiet', '--bare', '--initial-branch=main', '.'])
+  let stream = ''
+  for (let number = 1; number <= revisions; number++) {
+    const lines = Array.from({ length: 40 }, (_, line) => `  "line${line}": "text of line ${line}",\n`)
+    const data = `{\n${lines.join('')}  "revision": ${number}\n}\n`
+    stream +=
+      `commit refs/heads/main\ncommitter Ann <ann@example.com> ${1_700_000_000 + number} +0000\n` +
+      `data <<END\nChange ${number}\n\nVariant: main\nEND\n` +
+      `M 100644 inline data.json\ndata ${data.length}\n${data}\n`
+  }
+  git(folder, ['-c', 'fastimport.unpackLimit=0', 'fast-import', '--quiet'], stream)
+  return folder
+}
+
+/** Every object of the repository: id and kind as git lists them. */
+export function allObjects(folder: string): { readonly oid: string; readonly kind: string }[] {
+  return git(folder, ['cat-file', '--batch-all-objects', '--batch-check=%(objectname) %(objecttype)'])
+    .split('\n')
+    .map((line) => {
+      const [oid = '', kind = ''] = line.split(' ')
+      return { oid, kind }
+    })
+}
