@@ -1,4 +1,4 @@
-import { createHash, randomBytes } from 'node:crypto'
+import { hash, randomBytes } from 'node:crypto'
 
 /** A new secret: `svc_` and 32 random bytes in 43 characters of URL-safe base64. */
 export function newToken(): string {
@@ -10,5 +10,5 @@ export function newToken(): string {
  * there is nothing for a slow hash to slow down.
  */
 export function hashToken(token: string): Buffer {
-  return createHash('sha256').update(token).digest()
+  return hash('sha256', token, 'buffer')
 }

@@ -1,5 +1,5 @@
 import { isUtf8 } from 'node:buffer'
-import type { IncomingHttpHeaders } from 'node:http'
+import type { IncomingHttpHeaders, IncomingMessage } from 'node:http'
 import type { Middleware, ParameterizedContext } from 'koa'
 import { HttpMethodEnum, koaBody } from 'koa-body'
 import { Refusal } from '../errors.ts'
@@ -24,8 +24,9 @@ export interface JsonBody {
 export type ReadJsonBody = (ctx: ParameterizedContext<unknown>) => Promise<JsonBody>
 
 /**
- * Makes the reader of JSON bodies. koa-body fetches, inflates and bounds the bytes; parsing is ours, because ruling 3.15
- * wants every number, key and character back as it was sent. Refuses another media type, charset or encoding (415), a
+ * Makes the reader of JSON bodies. A plain body of a known length is collected here, which costs a third of what koa-body
+ * does on a small one; koa-body inflates compressed bodies and bounds those that come in chunks. Parsing is ours always,
+ * because ruling 3.15 wants every number, key and character back as it was sent. Refuses another media type, charset or encoding (415), a
  * body past the limit (413), what is not UTF-8 or not JSON (400) and JSON that would not survive (422). A body without
  * a Content-Type is taken for JSON.
  */
@@ -45,12 +46,13 @@ export function jsonBodyReader({ maxBytes, maxDepth }: BodyLimits): ReadJsonBody
     checkMediaType(headers)
     if (Number(headers['content-length']) > maxBytes) throw tooLarge(maxBytes)
     try {
-      await fetchWith(fetchBytes, ctx)
+      const plain = headers['content-encoding'] === undefined && headers['content-length'] !== undefined
+      const bytes = plain ? await collect(ctx.req) : await fetchWith(fetchBytes, ctx)
+      return toJsonBody(bytes, maxDepth)
     } catch (error) {
       drain(ctx)
       throw refusalOfFetching(error, maxBytes) ?? error
     }
-    return toJsonBody(String(ctx.request.body), maxDepth)
   }
 }
 
@@ -92,12 +94,27 @@ function isJsonInUtf8(type: string): boolean {
   )
 }
 
-async function fetchWith(fetchBytes: Middleware, ctx: ParameterizedContext<unknown>): Promise<void> {
+/** All bytes of a body whose length is announced: node ends it there. */
+function collect(request: IncomingMessage): Promise<Buffer> {
+  return new Promise((resolve, reject) => {
+    let first: Buffer | undefined
+    let all: Buffer[] | undefined
+    request.on('data', (chunk: Buffer) => {
+      if (first === undefined) first = chunk
+      else (all ??= [first]).push(chunk)
+    })
+    request.on('end', () => resolve(all ? Buffer.concat(all) : (first ?? Buffer.alloc(0))))
+    request.on('error', () => reject(cutOff()))
+  })
+}
+
+async function fetchWith(fetchBytes: Middleware, ctx: ParameterizedContext<unknown>): Promise<Buffer> {
   // koa-body is typed for Koa's own open state; it does not touch the state.
   const fetched = fetchBytes(ctx as Parameters<Middleware>[0], nothingNext)
   // The inflating stream is never told that the connection is gone; without this the request would hang for ever.
   if (ctx.req.headers['content-encoding'] !== undefined) await Promise.race([fetched, untilClosed(ctx)])
   else await fetched
+  return Buffer.from(String(ctx.request.body), BYTES_AS_TEXT)
 }
 
 function nothingNext(): Promise<void> {
@@ -106,7 +123,7 @@ function nothingNext(): Promise<void> {
 
 function untilClosed(ctx: ParameterizedContext<unknown>): Promise<never> {
   return new Promise((_, reject) => {
-    ctx.res.once('close', () => reject(Object.assign(new Error('closed'), { type: 'request.aborted' })))
+    ctx.res.once('close', () => reject(cutOff()))
   })
 }
 
@@ -140,6 +157,10 @@ function refusalOfFetching(error: unknown, maxBytes: number): Refusal | undefine
   return undefined
 }
 
+function cutOff(): Refusal {
+  return new Refusal('malformed_json', 'The connection ended before the whole body was there; send it again.')
+}
+
 function tooLarge(maxBytes: number): Refusal {
   return new Refusal(
     'body_too_large',
@@ -150,9 +171,8 @@ function tooLarge(maxBytes: number): Refusal {
   )
 }
 
-function toJsonBody(byteText: string, maxDepth: number): JsonBody {
-  if (byteText === '') return NO_BODY
-  const bytes = Buffer.from(byteText, 'latin1')
+function toJsonBody(bytes: Buffer, maxDepth: number): JsonBody {
+  if (bytes.length === 0) return NO_BODY
   if (!isUtf8(bytes)) {
     throw new Refusal(
       'malformed_json',

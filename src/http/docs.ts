@@ -22,6 +22,7 @@ export function docs(openApi: object): OpenRoute {
   return (ctx) => {
     page ??= docsPage(openApi)
     ctx.set('Content-Security-Policy', POLICY)
+    ctx.set('Referrer-Policy', 'no-referrer')
     ctx.body = page
     ctx.type = 'text/html; charset=utf-8'
   }

@@ -4,8 +4,8 @@ import { normalisePath } from './normalise-path.ts'
 import type { DoorState } from './request-state.ts'
 
 /**
- * First at the door: gives the request its id (the caller's own `X-Request-Id` if it is sane), answers it, sets the
- * headers that every answer carries, and brings the address into the form routes know.
+ * First at the door: gives the request its id (the caller's own `X-Request-Id` if it is sane), answers it, forbids
+ * browsers to guess types (what else protects a page, /docs sets), and brings the address into the form routes know.
  */
 export const identify: Middleware<DoorState> = (ctx, next) => {
   const { req, res, state } = ctx
@@ -13,8 +13,6 @@ export const identify: Middleware<DoorState> = (ctx, next) => {
   state.requestId = typeof sent === 'string' && SANE_ID.test(sent) ? sent : randomUUID()
   res.setHeader('X-Request-Id', state.requestId)
   res.setHeader('X-Content-Type-Options', 'nosniff')
-  res.setHeader('Referrer-Policy', 'no-referrer')
-  res.setHeader('X-Frame-Options', 'DENY')
   req.url = normalisePath(req.url ?? '/')
   return next()
 }

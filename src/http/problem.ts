@@ -35,7 +35,7 @@ export const PROBLEMS: Readonly<Record<ProblemCode, readonly [status: number, ti
   incomplete_reference: [400, 'The reference identifies nothing'],
   invalid_request: [422, 'The request is not valid'],
   invalid_delta: [422, 'The delta cannot be applied'],
-  missing_payload: [422, 'The commit has no payload'],
+  missing_payload: [400, 'The commit has no payload'],
   body_too_large: [413, 'The body is too large'],
   unsupported_media_type: [415, 'The media type is not supported'],
   idempotency_key_reused: [422, 'The Idempotency-Key belongs to another request'],
