@@ -21,9 +21,9 @@ export interface AuthenticatorOptions {
 }
 
 /**
- * Looks tokens up in the key files of all projects. Keys that another process made or revoked count from the next call
- * on: a known token costs one hash and at most one stat, of its project's file; only an unknown one looks at every project.
- * Hashes are compared in constant time.
+ * Looks tokens up in the key files of all projects. Keys that another process made or revoked count from the next request
+ * on: a known token costs one hash and at most one stat, of its project's file; only an unknown one looks at every
+ * project. Hashes are compared in constant time.
  */
 export function createAuthenticator(options: AuthenticatorOptions): Authenticate {
   const { fs, storeDir, onDamage } = options

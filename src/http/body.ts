@@ -26,9 +26,10 @@ export type ReadJsonBody = (ctx: ParameterizedContext<unknown>) => Promise<JsonB
 /**
  * Makes the reader of JSON bodies. A plain body of a known length is collected here, which costs a third of what koa-body
  * does on a small one; koa-body inflates compressed bodies and bounds those that come in chunks. Parsing is ours always,
- * because ruling 3.15 wants every number, key and character back as it was sent. Refuses another media type, charset or encoding (415), a
- * body past the limit (413), what is not UTF-8 or not JSON (400) and JSON that would not survive (422). A body without
- * a Content-Type is taken for JSON.
+ * because ruling 3.15 wants every number, key and character back as it was sent.
+ *
+ * Refuses another media type, charset or encoding (415), a body past the limit (413), what is not UTF-8 or not JSON (400)
+ * and JSON that would not survive (422). A body without a Content-Type is taken for JSON.
  */
 export function jsonBodyReader({ maxBytes, maxDepth }: BodyLimits): ReadJsonBody {
   const fetchBytes = koaBody({
