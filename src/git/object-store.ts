@@ -32,8 +32,13 @@ export class ObjectStore {
 
   /** The object, or undefined if the repository does not have it. Its bytes are shared: never change them. */
   async read(oid: Oid): Promise<GitObject | undefined> {
-    // packed first: what git packs while we look stays loose until its pack can be listed
-    return this.#search(oid, (damaged) => this.#readPacked(oid, damaged) ?? this.#readLoose(oid, damaged))
+    for (let attempt = 1; ; attempt++) {
+      const damaged: DamagedCopy[] = []
+      // packed first: what git packs while we look stays loose until its pack can be listed
+      const object = this.#readPacked(oid, damaged) ?? this.#readLoose(oid, damaged)
+      if (object) return object
+      if (!this.#lookAgain(oid, damaged, attempt)) return undefined
+    }
   }
 
   /** The bytes of an object that must be of this kind (`damaged_repository` if not), or undefined if it is absent. */
@@ -49,11 +54,11 @@ export class ObjectStore {
   /** Whether the repository has the object now (a look at the disk, not at what is remembered). Does not read it. */
   async has(oid: Oid): Promise<boolean> {
     this.#packs.refresh()
-    const found = this.#search(
-      oid,
-      (damaged) => this.#findPacked(oid, damaged, () => true) ?? (this.#loose.has(oid) || undefined),
-    )
-    return found ?? false
+    for (let attempt = 1; ; attempt++) {
+      const damaged: DamagedCopy[] = []
+      if (this.#findPacked(oid, damaged, () => true) || this.#loose.has(oid)) return true
+      if (!this.#lookAgain(oid, damaged, attempt)) return false
+    }
   }
 
   /**
@@ -62,7 +67,7 @@ export class ObjectStore {
    */
   async freshen(oid: Oid): Promise<boolean> {
     this.#packs.refresh()
-    const freshenPacked = (pack: PackFile, offset: number, listed: ListedPack) => {
+    const freshenPacked = (pack: PackFile, offset: number, _: Oid, listed: ListedPack) => {
       if (listed.isCruft) return undefined
       checkedRead(pack, offset, oid)
       return this.#touch(listed.packPath) || undefined
@@ -76,25 +81,23 @@ export class ObjectStore {
     if (!/^[0-9a-f]{4,40}$/.test(hexPrefix)) {
       throw new RangeError(`"${hexPrefix}" is not 4 to 40 lower-case hex digits.`)
     }
-    this.#packs.refresh()
-    const found = this.#search(`${hexPrefix}…`, (damaged) => this.#collect(hexPrefix, damaged))
-    return found ?? []
-  }
-
-  /** Looks until something is found or no pack has appeared since the last look. */
-  #search<T>(what: string, look: (damaged: DamagedCopy[]) => T | undefined): T | undefined {
     for (let attempt = 1; ; attempt++) {
       const damaged: DamagedCopy[] = []
-      const found = look(damaged)
-      if (found !== undefined) return found
-      if (attempt < ATTEMPTS && this.#packs.refresh()) continue
-      if (damaged.length > 0) throw new DamagedObject(this.#gitdir, what, damaged)
-      return undefined
+      const { oids, complete } = this.#collect(hexPrefix, damaged)
+      if (complete || attempt === ATTEMPTS) return [...oids].sort()
+      this.#lookAgain(`${hexPrefix}…`, damaged, attempt)
     }
   }
 
+  /** Nothing was found: true if another look may help, false if it is absent; refuses if it may lie in what is damaged. */
+  #lookAgain(what: string, damaged: readonly DamagedCopy[], attempt: number): boolean {
+    if (attempt < ATTEMPTS && this.#packs.refresh()) return true
+    if (damaged.length > 0) throw new DamagedObject(this.#gitdir, what, damaged)
+    return false
+  }
+
   #readPacked(oid: Oid, damaged: DamagedCopy[]): GitObject | undefined {
-    return this.#findPacked(oid, damaged, (pack, offset) => checkedRead(pack, offset, oid))
+    return this.#findPacked(oid, damaged, checkedRead)
   }
 
   #readLoose(oid: Oid, damaged: DamagedCopy[]): GitObject | undefined {
@@ -109,47 +112,43 @@ export class ObjectStore {
 
   #findPacked<T>(oid: Oid, damaged: DamagedCopy[], use: UsePacked<T>): T | undefined {
     for (const listed of this.#packs.packs) {
-      const found = this.#inPack(listed, damaged, (pack) => {
+      let pack: PackFile | undefined
+      try {
+        pack = this.#packs.open(listed)
         const offset = pack.index.find(oid)
-        return offset === undefined ? undefined : use(pack, offset, listed)
-      })
-      if (found !== undefined) {
+        const found = offset === undefined ? undefined : use(pack, offset, oid, listed)
+        if (found === undefined) continue
         this.#packs.prefer(listed)
         return found
+      } catch (error) {
+        this.#setAside(listed, pack, error, damaged)
       }
     }
     return undefined
   }
 
-  #inPack<T>(
-    listed: ListedPack,
-    damaged: DamagedCopy[],
-    use: (pack: PackFile) => T | undefined,
-  ): T | undefined {
-    let pack: PackFile | undefined
-    try {
-      pack = this.#packs.open(listed)
-      return use(pack)
-    } catch (error) {
-      if (error instanceof Vanished) this.#packs.forget(listed)
-      else if (error instanceof Unreadable) {
-        damaged.push({ file: pack ? listed.packPath : listed.indexPath, reason: error.message })
-      } else throw error
-      return undefined
-    }
+  /** A pack that is gone is forgotten, one that is damaged is noted; any other error is not ours to judge. */
+  #setAside(listed: ListedPack, pack: PackFile | undefined, error: unknown, damaged: DamagedCopy[]): void {
+    if (error instanceof Vanished) this.#packs.forget(listed)
+    else if (error instanceof Unreadable) {
+      damaged.push({ file: pack ? listed.packPath : listed.indexPath, reason: error.message })
+    } else throw error
   }
 
-  /** The ids with this prefix, or undefined if a pack was gone or unreadable and they may be incomplete. */
-  #collect(hexPrefix: string, damaged: DamagedCopy[]): Oid[] | undefined {
-    const packs = this.#packs.packs
-    const found = new Set(this.#loose.startingWith(hexPrefix))
+  /** The ids with this prefix; not complete if a pack was gone or unreadable. */
+  #collect(hexPrefix: string, damaged: DamagedCopy[]): { oids: ReadonlySet<Oid>; complete: boolean } {
+    const oids = new Set(this.#loose.startingWith(hexPrefix))
+    this.#packs.refresh() // after the loose ones: what git packs meanwhile is in one or the other
     let complete = true
-    for (const listed of packs) {
-      const oids = this.#inPack(listed, damaged, (pack) => pack.index.startingWith(hexPrefix))
-      if (!oids) complete = false
-      for (const oid of oids ?? []) found.add(oid)
+    for (const listed of this.#packs.packs) {
+      try {
+        for (const oid of this.#packs.open(listed).index.startingWith(hexPrefix)) oids.add(oid)
+      } catch (error) {
+        this.#setAside(listed, undefined, error, damaged)
+        complete = false
+      }
     }
-    return complete ? [...found].sort() : undefined
+    return { oids, complete }
   }
 
   #touch(path: string): boolean {
@@ -163,7 +162,7 @@ export class ObjectStore {
   }
 }
 
-type UsePacked<T> = (pack: PackFile, offset: number, listed: ListedPack) => T | undefined
+type UsePacked<T> = (pack: PackFile, offset: number, _: Oid, listed: ListedPack) => T | undefined
 
 function checkedRead(pack: PackFile, offset: number, oid: Oid): GitObject {
   const object = pack.read(offset)

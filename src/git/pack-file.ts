@@ -38,20 +38,20 @@ export class PackFile {
   read(offset: number): GitObject {
     const file = this.#open()
     const deltas: { readonly at: number; readonly bytes: Buffer }[] = []
-    let at = offset
-    let object = this.#cache.bases.get(this.#baseKey(at))
-    while (!object) {
-      const entry = readEntryHeader(file, at)
-      const bytes = readEntryBytes(file, entry)
+    let object: GitObject | undefined
+    for (let at = offset; !object;) {
+      const entry = readEntry(file, at)
+      // only deltas and what they are built on are kept: most objects are nobody's base
+      object = entry.kind && deltas.length === 0 ? undefined : this.#cache.bases.get(this.#baseKey(at))
+      if (object) break
+      const bytes = inflateExactly(entry.deflated, entry.size)
       if (entry.kind) {
         object = { kind: entry.kind, bytes }
-        // most objects are nobody's base: the first delta that needs this one reads it again and keeps it
         if (deltas.length > 0) this.#cache.bases.set(this.#baseKey(at), object)
       } else {
         if (deltas.length > this.index.count) throw new Unreadable('a chain of deltas runs in a circle')
         deltas.push({ at, bytes })
         at = this.#baseOf(entry, at)
-        object = this.#cache.bases.get(this.#baseKey(at))
       }
     }
     for (const delta of deltas.reverse()) {
@@ -79,7 +79,7 @@ export class PackFile {
     return `${this.#serial}:${offset}`
   }
 
-  #baseOf(entry: EntryHeader, at: number): number {
+  #baseOf(entry: Entry, at: number): number {
     if (entry.baseOid === undefined) {
       const base = at - (entry.baseDistance ?? 0)
       if (base < 12 || base >= at) throw new Unreadable('a delta names a base outside of the pack')
@@ -91,55 +91,57 @@ export class PackFile {
   }
 }
 
-interface EntryHeader {
+interface Entry {
   /** Undefined for a delta, whose kind is that of its base. */
   readonly kind: ObjectKind | undefined
   /** How many bytes the entry inflates to. */
   readonly size: number
-  /** Where its deflated bytes start. */
-  readonly body: number
+  /** Starts with its deflated bytes; how many they are is written nowhere. */
+  readonly deflated: Buffer
   readonly baseDistance?: number
   readonly baseOid?: string
 }
 
-function readEntryHeader(file: WindowedFile, offset: number): EntryHeader {
-  if (offset >= file.size - 20) throw new Unreadable('the pack is cut short')
+function readEntry(file: WindowedFile, offset: number): Entry {
+  if (offset >= file.size - 20) throw cutShort()
   const { bytes, start } = file.at(offset, LONGEST_HEADER)
   let at = offset - start
-  const next = () => {
-    const byte = bytes[at++]
-    if (byte === undefined) throw new Unreadable('the pack is cut short')
-    return byte
-  }
-  let byte = next()
+  let byte = bytes[at++] ?? 0
   const type = (byte >> 4) & 7
   let size = byte & 15
   for (let factor = 16; byte >= 128; factor *= 128) {
-    byte = next()
+    byte = bytes[at++] ?? 0
     size += (byte & 127) * factor
   }
+  const kind = objectKinds[type - 1]
+  if (kind) return { kind, size, deflated: deflatedBytes(file, start + at, size) }
   if (type === OFFSET_DELTA) {
-    byte = next()
+    byte = bytes[at++] ?? 0
     let baseDistance = byte & 127
     while (byte >= 128) {
-      byte = next()
+      byte = bytes[at++] ?? 0
       baseDistance = (baseDistance + 1) * 128 + (byte & 127)
     }
-    return { kind: undefined, size, body: start + at, baseDistance }
+    return { kind: undefined, size, deflated: deflatedBytes(file, start + at, size), baseDistance }
   }
   if (type === REFERENCE_DELTA) {
     const baseOid = bytes.toString('hex', at, at + 20)
-    return { kind: undefined, size, body: start + at + 20, baseOid }
+    return { kind: undefined, size, deflated: deflatedBytes(file, start + at + 20, size), baseOid }
   }
-  const kind = objectKinds[type - 1]
-  if (!kind) throw new Unreadable(`the pack holds an entry of the unknown type ${type}`)
-  return { kind, size, body: start + at }
+  throw new Unreadable(`the pack holds an entry of the unknown type ${type}`)
 }
 
-function readEntryBytes(file: WindowedFile, { size, body }: EntryHeader): Buffer {
-  // how long an entry is deflated is written nowhere; deflating makes nothing longer than this
-  const length = Math.min(size + Math.ceil(size / 4) + 1024, file.size - body)
+function deflatedBytes(file: WindowedFile, position: number, size: number): Buffer {
+  if (position > file.size - 20) throw cutShort()
   if (size > file.size * 1100) throw new Unreadable('an entry claims more bytes than its pack can hold')
-  const { bytes, start } = file.at(body, length)
-  return inflateExactly(bytes.subarray(body - start), size)
+  // deflating makes nothing longer than this
+  const { bytes, start } = file.at(
+    position,
+    Math.min(size + Math.ceil(size / 4) + 1024, file.size - position),
+  )
+  return bytes.subarray(position - start)
+}
+
+function cutShort(): Unreadable {
+  return new Unreadable('the pack is cut short')
 }

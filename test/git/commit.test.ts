@@ -1,5 +1,6 @@
 import { expect } from 'chai'
 import { encodeCommit, parseCommit, type Commit } from '../../src/git/commit.ts'
+import { firstParent } from '../../src/git/first-parent.ts'
 import { hashObject } from '../../src/git/object.ts'
 import { git, gitBytes, repositoryWithHistory } from './git-program.ts'
 
@@ -38,7 +39,14 @@ describe('git: commits', () => {
     for (const oid of git(folder, ['rev-list', 'main']).split('\n')) {
       const bytes = gitBytes(folder, ['cat-file', 'commit', oid])
       expect(encodeCommit(parseCommit(bytes)).equals(bytes)).to.equal(true)
+      expect(firstParent(bytes)).to.equal(parseCommit(bytes).parents[0])
     }
+  })
+
+  it('finds the first of several parents, and none in a root', () => {
+    const parents = ['1'.repeat(40), '2'.repeat(40)]
+    expect(firstParent(encodeCommit({ ...commit, parents }))).to.equal(parents[0])
+    expect(firstParent(encodeCommit(commit))).to.equal(undefined)
   })
 
   it('reads what git tolerates', () => {

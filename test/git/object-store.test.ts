@@ -126,6 +126,7 @@ describe('git: object store', () => {
   it('forgets what git pruned, and says so when it is about to be written again', async () => {
     const folder = repositoryWithHistory(3)
     const lost = git(folder, ['rev-parse', 'main'])
+    const kept = git(folder, ['rev-parse', 'main~1'])
     const store = open(folder)
     expect(await store.has(lost)).to.equal(true)
     git(folder, ['update-ref', 'refs/heads/main', 'main~1'])
@@ -133,6 +134,15 @@ describe('git: object store', () => {
     expect(await store.has(lost)).to.equal(false)
     expect(await store.freshen(lost)).to.equal(false)
     expect(await store.startingWith(lost)).to.deep.equal([])
+
+    const other = open(folder)
+    expect(await other.startingWith(kept)).to.deep.equal([kept])
+    const cache = new PackCache()
+    const listed = open(folder, cache)
+    expect(await listed.read(lost)).to.equal(undefined) // has listed the pack
+    git(folder, ['repack', '-adfq', '--window=5'])
+    cache.close()
+    expect(await listed.startingWith(kept)).to.deep.equal([kept])
   })
 
   it('freshens the file that holds an object, but not one that gc is about to drop', async () => {

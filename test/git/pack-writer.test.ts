@@ -7,6 +7,7 @@ import { nodeFs } from '../../src/git/node-fs.ts'
 import { hashObject, type ObjectKind } from '../../src/git/object.ts'
 import { ObjectStore } from '../../src/git/object-store.ts'
 import { PackCache } from '../../src/git/pack-cache.ts'
+import { PackIndex } from '../../src/git/pack-index.ts'
 import { encodePack, type PackableObject } from '../../src/git/pack-writer.ts'
 import { encodeTree } from '../../src/git/tree.ts'
 import { git, gitBytes, temporaryFolder } from './git-program.ts'
@@ -60,6 +61,12 @@ describe('git: packs we write', () => {
     const checksum = git(folder, ['index-pack', '-o', theirs, `${path}.pack`])
     expect(encoded.name).to.equal(`pack-${checksum}`)
     expect(fs.readFileSync(theirs).equals(encoded.index)).to.equal(true)
+  })
+
+  it('have an index that lists every object in order', () => {
+    const index = new PackIndex(nodeFs, new PackCache(), `${path}.idx`)
+    expect([...index.oids()]).to.deep.equal(all.map(({ oid }) => oid).sort())
+    expect(index.count).to.equal(all.length)
   })
 
   it('are read by git, by isomorphic-git and by us alike', async () => {
