@@ -9,6 +9,7 @@ export type RefusalCode =
   | 'incomplete_reference'
   | 'invalid_request'
   | 'invalid_delta'
+  | 'missing_payload'
   | 'body_too_large'
   | 'unsupported_media_type'
   | 'idempotency_key_reused'

@@ -25,7 +25,12 @@ let builds = 0
  * packed, everything synced, then renamed in whole. After a crash it is there or it is not. Refuses a taken name with
  * `slug_taken`. About 36 KB on disk: four folders, five small files, no hooks.
  */
-export async function createRepository(fs: Fs, folder: string, name: string, content: NewRepository): Promise<void> {
+export async function createRepository(
+  fs: Fs,
+  folder: string,
+  name: string,
+  content: NewRepository,
+): Promise<void> {
   const aside = `${folder}/${BUILD_PREFIX}${identityName(thisProcess())}.${++builds}`
   try {
     fs.makeDir(`${aside}/objects/pack`)

@@ -1,6 +1,6 @@
 import { crc32 } from 'node:zlib'
 import { Refusal } from '../errors.ts'
-import { parseCommit } from './commit.ts'
+import { firstParent } from './first-parent.ts'
 import type { Fs } from './fs.ts'
 import type { Oid } from './object.ts'
 import type { ObjectStore } from './object-store.ts'
@@ -79,7 +79,7 @@ export class History {
     if (object?.kind !== 'commit') {
       throw new Refusal('damaged_repository', `${this.#path}: commit ${oid} is missing from the repository.`)
     }
-    return parseCommit(object.bytes).parents[0]
+    return firstParent(object.bytes)
   }
 
   #load(): void {

@@ -34,7 +34,12 @@ export async function prepareLock(fs: Fs, folder: string, content: string): Prom
  * Runs `work` while holding `<folder>/<name>.lock`, a lock that guards no file of its own, across all server processes.
  * Refuses with `locked` if a live process keeps it too long.
  */
-export async function holdingLock<T>(fs: Fs, folder: string, name: string, work: () => Promise<T>): Promise<T> {
+export async function holdingLock<T>(
+  fs: Fs,
+  folder: string,
+  name: string,
+  work: () => Promise<T>,
+): Promise<T> {
   const owner = nextOwner(fs, folder)
   fs.create(owner, Buffer.alloc(0))
   const lock = await new PreparedLock(fs, `${folder}/locks`, owner).acquire(`${folder}/${name}.lock`)

@@ -59,7 +59,9 @@ function isRunning(pid: number): boolean {
 
 function bootId(): string {
   try {
-    return readFileSync('/proc/sys/kernel/random/boot_id', 'latin1').replace(/[^0-9a-f]/g, '').slice(0, 12)
+    return readFileSync('/proc/sys/kernel/random/boot_id', 'latin1')
+      .replace(/[^0-9a-f]/g, '')
+      .slice(0, 12)
   } catch {
     return '0'
   }

@@ -69,7 +69,8 @@ async function applyMoves(
     }
     const now = refs.snapshot().refs
     for (const move of moves) {
-      if (move.ref !== 'HEAD' && now.get(move.ref) !== move.expected) throw new RefMoved(`${move.ref} moved meanwhile`)
+      if (move.ref !== 'HEAD' && now.get(move.ref) !== move.expected)
+        throw new RefMoved(`${move.ref} moved meanwhile`)
     }
     await publishObjects()
     for (const follows of [false, true]) {

@@ -10,16 +10,23 @@ import type { Fs } from './fs.ts'
  */
 export async function assertServable(fs: Fs, gitdir: string): Promise<void> {
   const kind = fs.stat(gitdir)?.kind
-  if (kind === 'other') throw unservable(gitdir, 'is a symbolic link or no folder. Put the repository itself there.')
+  if (kind === 'other')
+    throw unservable(gitdir, 'is a symbolic link or no folder. Put the repository itself there.')
   if (kind !== 'folder') throw unservable(gitdir, 'is not a folder.')
   if (!fs.stat(`${gitdir}/HEAD`) || !fs.stat(`${gitdir}/objects`)) {
     throw unservable(gitdir, 'is not a bare git repository: it has no HEAD or no objects folder.')
   }
   if (fs.stat(`${gitdir}/objects/info/alternates`)) {
-    throw unservable(gitdir, 'borrows objects through objects/info/alternates. Run `git repack -ad` and remove that file.')
+    throw unservable(
+      gitdir,
+      'borrows objects through objects/info/alternates. Run `git repack -ad` and remove that file.',
+    )
   }
   if (fs.stat(`${gitdir}/shallow`)) {
-    throw unservable(gitdir, 'is a shallow clone, so versions cannot be counted. Run `git fetch --unshallow`.')
+    throw unservable(
+      gitdir,
+      'is a shallow clone, so versions cannot be counted. Run `git fetch --unshallow`.',
+    )
   }
   const config = fs.readFile(`${gitdir}/config`)?.toString('utf8') ?? ''
   if (config === BARE_CONFIG) return
@@ -43,7 +50,10 @@ function readOnly(fs: Fs): NonNullable<Parameters<typeof getConfig>[0]['fs']> {
   const refuse = async (): Promise<never> => {
     throw Object.assign(new Error('read-only'), { code: 'EROFS' })
   }
-  const readFile = async (path: string, options?: string | { encoding?: string }): Promise<Buffer | string> => {
+  const readFile = async (
+    path: string,
+    options?: string | { encoding?: string },
+  ): Promise<Buffer | string> => {
     const bytes = fs.readFile(path)
     if (!bytes) throw Object.assign(new Error(`${path} is absent`), { code: 'ENOENT' })
     const encoding = typeof options === 'string' ? options : options?.encoding

@@ -40,7 +40,9 @@ export class Store {
   /** The names of its projects. */
   projects(): string[] {
     const names = this.fs.readDir(this.dir) ?? []
-    return names.filter((name) => !name.startsWith('.') && this.fs.stat(`${this.dir}/${name}`)?.kind === 'folder')
+    return names.filter(
+      (name) => !name.startsWith('.') && this.fs.stat(`${this.dir}/${name}`)?.kind === 'folder',
+    )
   }
 
   /** One project's folder, made if need be. */

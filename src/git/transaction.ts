@@ -153,7 +153,9 @@ class Draft implements Transaction {
   }
 
   ref(name: string): Oid | undefined {
-    return this.#moves.get(name) ?? (this.#base instanceof Draft ? this.#base.ref(name) : this.#base.get(name))
+    return (
+      this.#moves.get(name) ?? (this.#base instanceof Draft ? this.#base.ref(name) : this.#base.get(name))
+    )
   }
 
   refs(prefix: string): ReadonlyMap<string, Oid> {

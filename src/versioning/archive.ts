@@ -64,7 +64,12 @@ function isDone(record: { readonly deleted_at?: string | undefined }, action: Ar
   return (record.deleted_at !== undefined) === (action === 'archive')
 }
 
-function stamped<T extends object>(registry: Registry, record: T, action: ArchiveAction, context: WriteContext): T {
+function stamped<T extends object>(
+  registry: Registry,
+  record: T,
+  action: ArchiveAction,
+  context: WriteContext,
+): T {
   const stamp = updated(registry, context)
   if (action === 'archive') {
     return { ...record, ...stamp, deleted_at: stamp.updated_at, deleted_by_id: stamp.updated_by_id }

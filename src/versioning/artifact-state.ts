@@ -33,7 +33,8 @@ export interface StateChange {
 export async function readArtifactState(source: ObjectSource, commit: Oid): Promise<ArtifactState> {
   const tree = await readTree(source, parseCommit(await readBytes(source, commit, 'commit')).tree)
   const file = tree.find((entry) => entry.name === 'artifact.json')
-  if (!file) throw new Refusal('damaged_repository', `${META_REF} holds no artifact.json. Restore it from a clone.`)
+  if (!file)
+    throw new Refusal('damaged_repository', `${META_REF} holds no artifact.json. Restore it from a clone.`)
   return {
     artifact: await readRecord(source, file, artifactRecord),
     variants: await readFolder(source, tree, 'variants', variantRecord),
@@ -48,7 +49,9 @@ export async function writeArtifactState(
   change: StateChange,
 ): Promise<Oid> {
   const before =
-    base === undefined ? [] : await readTree(target, parseCommit(await readBytes(target, base, 'commit')).tree)
+    base === undefined
+      ? []
+      : await readTree(target, parseCommit(await readBytes(target, base, 'commit')).tree)
   let entries = before
   if (change.artifact) entries = replaceEntries(entries, [writeRecord(target, 'artifact', change.artifact)])
   for (const folder of ['variants', 'archived'] as const) {
@@ -98,7 +101,9 @@ async function changeFolder(
   )
   const after = [...before.filter((entry) => !removed.has(entry.name)), ...written]
   const others = entries.filter((entry) => entry.name !== folder)
-  return after.length === 0 ? others : [...others, { mode: '40000', name: folder, oid: writeTree(target, after) }]
+  return after.length === 0
+    ? others
+    : [...others, { mode: '40000', name: folder, oid: writeTree(target, after) }]
 }
 
 function writeRecord(target: ObjectSink, name: string, record: object): TreeEntry {

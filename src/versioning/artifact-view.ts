@@ -134,7 +134,8 @@ async function recordOfPushed(
   const { history, objects } = repository
   const others: HistoryNode[] = []
   for (const [name, oid] of refs.refs) {
-    if (name.startsWith(HEADS) && name !== `${HEADS}${slug}` && oid !== head) others.push(await history.node(oid))
+    if (name.startsWith(HEADS) && name !== `${HEADS}${slug}` && oid !== head)
+      others.push(await history.node(oid))
   }
   let own = await history.node(head)
   while (own.parent) {

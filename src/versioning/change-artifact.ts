@@ -36,7 +36,10 @@ export async function changeArtifact(
   await artifact.repository.transact(async (transaction) => {
     const head = transaction.ref(META_REF)
     if (head === undefined) {
-      throw new Refusal('artifact_not_found', `The ${artifact.family.name} "${artifact.slug}" is gone from the store.`)
+      throw new Refusal(
+        'artifact_not_found',
+        `The ${artifact.family.name} "${artifact.slug}" is gone from the store.`,
+      )
     }
     const change = await plan(await readArtifactState(transaction, head), transaction)
     const signature = signatureOf(context.actor, registry.now())

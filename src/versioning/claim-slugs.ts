@@ -41,13 +41,18 @@ export async function assertRevisionSlugFree(
 /** The first free of `base`, `base-2`, `base-3` … at the variant level. */
 export async function freeVariantSlug(registry: Registry, family: Family, base: string): Promise<string> {
   let slug = base
-  for (let number = 2; await registry.index.isTaken('variant', family, slug); number++) slug = `${base}-${number}`
+  for (let number = 2; await registry.index.isTaken('variant', family, slug); number++)
+    slug = `${base}-${number}`
   return slug
 }
 
 function slugTaken(level: SlugLevel, slug: string): Refusal {
   const what = level === 'tag' ? 'revision' : level
-  return new Refusal('slug_taken', `The ${what} slug "${slug}" is taken in this project. Choose another one.`, {
-    conflict: { slug },
-  })
+  return new Refusal(
+    'slug_taken',
+    `The ${what} slug "${slug}" is taken in this project. Choose another one.`,
+    {
+      conflict: { slug },
+    },
+  )
 }

@@ -87,7 +87,8 @@ async function commitTo(
     const head = transaction.ref(branch)
     const latest = await latestCommit(transaction, state, artifact.digits, head)
     assertBase(input, latest && objectUuid(latest, artifact.digits), variant.slug, head !== undefined)
-    const payload = accepted ?? (await payloadFromDelta(registry, family, transaction, latest, input, payloadContext))
+    const payload =
+      accepted ?? (await payloadFromDelta(registry, family, transaction, latest, input, payloadContext))
     const draft = { message: input.message, header: input.header, slug: input.slug, data: payload?.data }
     const plan = { variant: variant.slug, parent: head, draft, context }
     const commit = await buildRevision(registry, family, transaction, plan)
@@ -103,7 +104,8 @@ async function commitTo(
 async function stateNow(artifact: ArtifactView, transaction: Transaction): Promise<ArtifactState> {
   const head = transaction.ref(META_REF)
   if (head === artifact.metaCommit) return artifact.source.state
-  if (head === undefined) throw new Refusal('artifact_not_found', `"${artifact.slug}" is gone from the store.`)
+  if (head === undefined)
+    throw new Refusal('artifact_not_found', `"${artifact.slug}" is gone from the store.`)
   return readArtifactState(transaction, head)
 }
 
@@ -121,7 +123,12 @@ async function latestCommit(
   return oid
 }
 
-function assertBase(input: NewRevision, current: string | undefined, variant: string, hasHead: boolean): void {
+function assertBase(
+  input: NewRevision,
+  current: string | undefined,
+  variant: string,
+  hasHead: boolean,
+): void {
   if (input.mustBeFirst && hasHead) {
     throw new Refusal(
       'revision_exists',
@@ -165,5 +172,8 @@ async function payloadFromDelta(
     return family.applyDelta(base, input.delta, { ...payloadContext, loc: [...payloadContext.loc, 'delta'] })
   }
   if (base === undefined) return undefined
-  throw new Refusal('missing_payload', 'The commit brings neither data nor delta, and the variant has data. Send one.')
+  throw new Refusal(
+    'missing_payload',
+    'The commit brings neither data nor delta, and the variant has data. Send one.',
+  )
 }

@@ -43,7 +43,11 @@ export function createArtifact(
     await assertSlugFree(registry, family, 'artifact', slug, input.loc)
     const id = await freeId(registry, input.id)
     const variant = await freeVariantSlug(registry, family, slug)
-    await registry.store.create(family.folder, slug, await firstContent(registry, family, input, context, { id, slug, variant }))
+    await registry.store.create(
+      family.folder,
+      slug,
+      await firstContent(registry, family, input, context, { id, slug, variant }),
+    )
     return registry.index.written(family, slug)
   })
 }
@@ -59,7 +63,14 @@ async function firstContent(
   const now = registry.now()
   const created = { created_at: now.toISOString(), created_by_id: context.actor.id }
   const { flags, ...described } = compactHeader(input.header)
-  const artifact = { id: names.id, kind: family.name, slug: names.slug, ...described, ...(flags ? { flags } : {}), ...created }
+  const artifact = {
+    id: names.id,
+    kind: family.name,
+    slug: names.slug,
+    ...described,
+    ...(flags ? { flags } : {}),
+    ...created,
+  }
   const variant: VariantRecord = { ...described, name: described.name ?? names.variant, ...created }
   const state = { artifact, ...(input.withVariant ? { variants: { [names.variant]: variant } } : {}) }
   const signature = signatureOf(context.actor, now)

@@ -41,7 +41,8 @@ export function createVariant(
       return planVariant(registry, slug, input, context, state, transaction)
     })
     const variant = findVariant(changed, slug)
-    if (!variant) throw new Refusal('variant_not_found', `The variant "${slug}" vanished as soon as it was made.`)
+    if (!variant)
+      throw new Refusal('variant_not_found', `The variant "${slug}" vanished as soon as it was made.`)
     return { artifact: changed, variant }
   })
 }
@@ -64,6 +65,7 @@ function planVariant(
     created_by_id: context.actor.id,
     ...(start === undefined ? {} : { start }),
   }
-  const subject = start === undefined ? `Create variant ${slug}` : `Fork variant ${slug} at ${start.slice(0, 12)}`
+  const subject =
+    start === undefined ? `Create variant ${slug}` : `Fork variant ${slug} at ${start.slice(0, 12)}`
   return { subject, variants: { [slug]: record } }
 }

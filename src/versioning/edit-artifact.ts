@@ -47,12 +47,17 @@ export function variantIn(artifact: ArtifactView, variant: VariantView): Variant
 }
 
 /** When and by whom something was changed, as its record says it. */
-export function updated(registry: Registry, { actor }: WriteContext): { updated_at: string; updated_by_id: string } {
+export function updated(
+  registry: Registry,
+  { actor }: WriteContext,
+): { updated_at: string; updated_by_id: string } {
   return { updated_at: registry.now().toISOString(), updated_by_id: actor.id }
 }
 
 function applyEdit<T extends Header>(record: T, edit: HeaderEdit): T {
   const changed = { ...record, ...edit }
   // What is null now is cleared: the codec leaves out undefined.
-  return Object.fromEntries(Object.entries(changed).filter(([, value]) => value !== null && value !== undefined)) as T
+  return Object.fromEntries(
+    Object.entries(changed).filter(([, value]) => value !== null && value !== undefined),
+  ) as T
 }

@@ -52,7 +52,8 @@ export function matchesReferences(
   id: string,
   hasSlug: (reference: Reference) => boolean,
 ): boolean {
-  const naming = references?.filter((reference) => reference.id !== undefined || reference.slug !== undefined) ?? []
+  const naming =
+    references?.filter((reference) => reference.id !== undefined || reference.slug !== undefined) ?? []
   if (naming.length === 0) return true
   return naming.some((reference) => (reference.id === undefined ? hasSlug(reference) : reference.id === id))
 }

@@ -27,7 +27,12 @@ export function repositoryDigits(id: string): string {
 /** The hex digits of the git id that an object's id gives whole: all 74 bits but the last two. */
 export function oidPrefix(id: string): string {
   const clock = Number.parseInt(id.slice(19, 23), 16) & 0x3fff
-  return id.slice(0, 8) + id.slice(9, 13) + id.slice(15, 18) + (clock << 2).toString(16).padStart(4, '0').slice(0, 3)
+  return (
+    id.slice(0, 8) +
+    id.slice(9, 13) +
+    id.slice(15, 18) +
+    (clock << 2).toString(16).padStart(4, '0').slice(0, 3)
+  )
 }
 
 const UUID = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/i

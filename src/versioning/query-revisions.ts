@@ -64,7 +64,11 @@ function isArtifactWanted(artifact: ArtifactView, query: RevisionQuery): boolean
 }
 
 /** Each revision of the variants in view, once. */
-async function revisionsOf(registry: Registry, artifact: ArtifactView, query: RevisionQuery): Promise<Revision[]> {
+async function revisionsOf(
+  registry: Registry,
+  artifact: ArtifactView,
+  query: RevisionQuery,
+): Promise<Revision[]> {
   const variants = artifact.variants.filter(
     (variant) =>
       (query.includeArchived || variant.record.deleted_at === undefined) &&
@@ -81,7 +85,12 @@ async function revisionsOf(registry: Registry, artifact: ArtifactView, query: Re
   }
   const revisions: Revision[] = []
   for (const [node, holding] of holders) {
-    const place = { artifact, variant: await homeAmong(registry, artifact, node, holding), oid: node.oid, version: node.depth }
+    const place = {
+      artifact,
+      variant: await homeAmong(registry, artifact, node, holding),
+      oid: node.oid,
+      version: node.depth,
+    }
     revisions.push(await readRevisionAt(registry, place))
   }
   return revisions
@@ -105,7 +114,8 @@ function matches(revision: Revision, query: RevisionQuery): boolean {
   const { filter } = query
   const { stored } = revision
   if (!query.includeArchived && revision.archived) return false
-  if (!matchesHeader(revision.slug, stored.header, filter) || !holdsText(stored.message, filter.message)) return false
+  if (!matchesHeader(revision.slug, stored.header, filter) || !holdsText(stored.message, filter.message))
+    return false
   const { name, email } = stored.commit.author
   if (!isOneOf(`${name} <${email}>`, filter.author, filter.authors)) return false
   const dates = filter.dates?.map(asInstant)
@@ -126,6 +136,7 @@ function asInstant(time: string): number {
 
 /** `{slug}` is the revision's own slug; with a version it may be its variant's (interface 2.1). */
 function isNamedBy(revision: Revision, { slug, version }: Reference): boolean {
-  if (version === undefined) return revision.slug === slug || revision.artifact.tags.get(slug ?? '') === revision.oid
+  if (version === undefined)
+    return revision.slug === slug || revision.artifact.tags.get(slug ?? '') === revision.oid
   return revision.version === version && (revision.variant.slug === slug || revision.slug === slug)
 }

@@ -125,7 +125,9 @@ async function resolveRevisionReference(
     (version === undefined ? undefined : await bySlugAndVersion(registry, family, slug, version, scope)) ??
     (await byRevisionSlug(registry, family, slug, scope))
   if (found && (version === undefined || found.version === version)) return found
-  throw revisionNotFound(version === undefined ? `with the slug "${slug}"` : `"${slug}" with version ${version}`)
+  throw revisionNotFound(
+    version === undefined ? `with the slug "${slug}"` : `"${slug}" with version ${version}`,
+  )
 }
 
 /** `{version}` alone counts on the variant, else on the default variant of the artifact, that stands beside it. */
@@ -161,7 +163,10 @@ async function bySlugAndVersion(
   const place = onlyOne(places, 'variant', slug)
   if (place) return versionOf(place.artifact, place.variant, version)
   const artifact = await registry.index.findBySlug(family, slug)
-  if (!artifact?.defaultVariant || (scope.artifact && !(await isScope(registry, family, scope.artifact, artifact)))) {
+  if (
+    !artifact?.defaultVariant ||
+    (scope.artifact && !(await isScope(registry, family, scope.artifact, artifact)))
+  ) {
     return undefined
   }
   return versionOf(artifact, artifact.defaultVariant, version)
@@ -174,8 +179,11 @@ async function byRevisionSlug(
   slug: string,
   scope: References,
 ): Promise<RevisionPlace | undefined> {
-  const variant = scope.variant ? await resolveVariant(registry, family, scope.variant, scope.artifact) : undefined
-  const inScope = variant?.artifact ?? (scope.artifact && (await resolveArtifact(registry, family, scope.artifact)))
+  const variant = scope.variant
+    ? await resolveVariant(registry, family, scope.variant, scope.artifact)
+    : undefined
+  const inScope =
+    variant?.artifact ?? (scope.artifact && (await resolveArtifact(registry, family, scope.artifact)))
   const tagged = inScope
     ? [inScope].filter((artifact) => artifact.tags.has(slug))
     : await registry.index.findByTag(family, slug)
@@ -260,7 +268,10 @@ function variantNotFound(family: Family, which: string): never {
 
 function environmentNotFound({ id, slug }: Reference): Refusal {
   if (id === undefined && slug === undefined) return incomplete('environment_ref', 'an id or a slug')
-  return new Refusal('environment_not_found', `There is no environment ${id ?? `with the slug "${slug ?? ''}"`}.`)
+  return new Refusal(
+    'environment_not_found',
+    `There is no environment ${id ?? `with the slug "${slug ?? ''}"`}.`,
+  )
 }
 
 function incomplete(field: string, needed: string): Refusal {

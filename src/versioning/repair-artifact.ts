@@ -16,7 +16,11 @@ interface MissingRef {
  * tag of a chosen revision slug, HEAD. Answers how many refs it moved.
  */
 export async function repairArtifact(registry: Registry, artifact: ArtifactView): Promise<number> {
-  const missing = [...missingBranches(artifact), ...missingHead(artifact), ...(await missingTags(registry, artifact))]
+  const missing = [
+    ...missingBranches(artifact),
+    ...missingHead(artifact),
+    ...(await missingTags(registry, artifact)),
+  ]
   if (missing.length === 0) return 0
   await artifact.repository.transact(async (transaction) => {
     for (const { ref, target } of missing) {
@@ -29,7 +33,9 @@ export async function repairArtifact(registry: Registry, artifact: ArtifactView)
 
 function missingBranches(artifact: ArtifactView): MissingRef[] {
   return artifact.variants.flatMap(({ slug, head, record }) =>
-    head === undefined && record.start !== undefined ? [{ ref: `refs/heads/${slug}`, target: record.start }] : [],
+    head === undefined && record.start !== undefined
+      ? [{ ref: `refs/heads/${slug}`, target: record.start }]
+      : [],
   )
 }
 

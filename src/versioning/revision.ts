@@ -33,18 +33,26 @@ export async function readRevisionAt(registry: Registry, place: RevisionPlace): 
   const stored = await registry.revisions(artifact.family).read(artifact.repository.objects, oid)
   const id = objectUuid(oid, artifact.digits)
   const chosen = stored.trailers.slug
-  const slug = chosen !== undefined && artifact.tags.get(chosen) === oid ? chosen : `${variant.slug}-${version}`
+  const slug =
+    chosen !== undefined && artifact.tags.get(chosen) === oid ? chosen : `${variant.slug}-${version}`
   return { ...place, id, slug, stored, archived: artifact.archived.get(id) }
 }
 
 /** The place of the commit `oid` as reached through `variant`. */
-export async function placeOf(artifact: ArtifactView, variant: VariantView, oid: Oid): Promise<RevisionPlace> {
+export async function placeOf(
+  artifact: ArtifactView,
+  variant: VariantView,
+  oid: Oid,
+): Promise<RevisionPlace> {
   const { depth } = await artifact.repository.history.node(oid)
   return { artifact, variant, oid, version: depth }
 }
 
 /** The variant's newest revision that is not archived by itself (ruling 3.7); undefined if there is none. */
-export async function latestOf(artifact: ArtifactView, variant: VariantView): Promise<RevisionPlace | undefined> {
+export async function latestOf(
+  artifact: ArtifactView,
+  variant: VariantView,
+): Promise<RevisionPlace | undefined> {
   if (variant.head === undefined) return undefined
   let node: HistoryNode | undefined = await artifact.repository.history.node(variant.head)
   if (artifact.archived.size > 0) {
@@ -123,5 +131,8 @@ async function isHeldByTag(artifact: ArtifactView, node: HistoryNode): Promise<b
 
 /** Refuses a missing revision, saying what was asked for. */
 export function revisionNotFound(what: string): Refusal {
-  return new Refusal('revision_not_found', `There is no revision ${what}. Check the reference, or list with /query.`)
+  return new Refusal(
+    'revision_not_found',
+    `There is no revision ${what}. Check the reference, or list with /query.`,
+  )
 }

@@ -71,7 +71,10 @@ async function readRevision(family: Family, source: ObjectSource, oid: Oid): Pro
     }
   } catch (error) {
     const why = error instanceof Error ? error.message : String(error)
-    throw new Refusal('damaged_repository', `Commit ${oid} does not decode as a ${family.name} revision: ${why}`)
+    throw new Refusal(
+      'damaged_repository',
+      `Commit ${oid} does not decode as a ${family.name} revision: ${why}`,
+    )
   }
 }
 

@@ -1,0 +1,57 @@
+import type { z } from 'zod'
+import type { Scope } from '../access/scope.ts'
+import type { WriteContext } from '../versioning/change-artifact.ts'
+import type { Registry } from '../versioning/registry.ts'
+
+/** A guarded request, without anything of HTTP but its conditional headers. */
+export interface Call<I> {
+  readonly registry: Registry
+  readonly input: I
+  /** Path parameters; ids are UUIDs in lower case. */
+  readonly params: Readonly<Record<string, string>>
+  readonly context: WriteContext
+  readonly ifMatch: string | undefined
+  readonly ifNoneMatch: string | undefined
+}
+
+/** What an endpoint answers: a body to be written as JSON, or ready text; with its entity tag if it is a revision's. */
+export interface Answer {
+  readonly body?: object
+  readonly text?: Buffer
+  readonly etag?: string
+  /** The client has what it would get (304). */
+  readonly notModified?: boolean
+}
+
+/** One route: how it is asked, what it needs, what it does; the router, the guard and /openapi.json all read this. */
+export interface Endpoint {
+  readonly method: 'GET' | 'POST' | 'PUT'
+  /** As @koa/router writes it: `/workflows/:id/archive`. */
+  readonly path: string
+  readonly tag: string
+  readonly summary: string
+  readonly scope: Scope
+  /** The body (POST, PUT) or the query string (GET); undefined where there is none. */
+  readonly input?: z.ZodType
+  /** Whether the body may be left out, and read as `{}`. */
+  readonly optionalBody?: boolean
+  /** Whether null means something other than absent (PUT). */
+  readonly keepNulls?: boolean
+  /** Makes body members out of query-string parameters (ruling 1.7, and GET forms). */
+  readonly fromQuery?: (query: URLSearchParams) => Readonly<Record<string, unknown>>
+  readonly output: z.ZodType
+  /** A request as it could be sent, for the documentation. */
+  readonly example?: object
+  readonly run: (call: Call<never>) => Promise<Answer>
+}
+
+/** Ties the type of an endpoint's input to what its `run` takes. */
+export function endpoint<T>(
+  definition: Omit<Endpoint, 'run' | 'input'> & {
+    readonly input?: z.ZodType<T>
+    readonly run: (call: Call<T>) => Promise<Answer>
+  },
+): Endpoint {
+  // The router parses by `input` before it calls `run`, so a run never sees another type.
+  return definition as unknown as Endpoint
+}

@@ -1,0 +1,19 @@
+import type { Endpoint } from '../endpoint.ts'
+import type { SurfaceContext } from '../surface-context.ts'
+import { artifactEndpoints } from './artifact-endpoints.ts'
+import { revisionEndpoints } from './revision-endpoints.ts'
+import { simpleEndpoints } from './simple-endpoints.ts'
+import { forkEndpoint, variantEndpoints } from './variant-endpoints.ts'
+
+/** Every route that needs a key, those asked most often first: the same set for every surface, and the shared fork. */
+export function allEndpoints(surfaces: readonly SurfaceContext[]): Endpoint[] {
+  return [
+    ...surfaces.flatMap((context) => [
+      ...revisionEndpoints(context),
+      ...variantEndpoints(context),
+      ...artifactEndpoints(context),
+      ...simpleEndpoints(context),
+    ]),
+    ...surfaces.slice(0, 1).map((context) => forkEndpoint(context, '/variants/fork')),
+  ]
+}

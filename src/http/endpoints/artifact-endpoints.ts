@@ -1,0 +1,141 @@
+import { z } from 'zod'
+import type { ArchiveAction } from '../../versioning/archive.ts'
+import { archiveArtifact } from '../../versioning/archive.ts'
+import { createArtifact } from '../../versioning/create-artifact.ts'
+import { editArtifact } from '../../versioning/edit-artifact.ts'
+import { queryArtifacts } from '../../versioning/query-artifacts.ts'
+import { artifactById } from '../../versioning/references.ts'
+import { answerList } from '../answer-list.ts'
+import type { Answer, Endpoint } from '../endpoint.ts'
+import { endpoint } from '../endpoint.ts'
+import { envelope } from '../envelope.ts'
+import { assertSameId } from '../path-id.ts'
+import { presentArtifact } from '../present.ts'
+import { queryInput, queryOf } from '../query-input.ts'
+import { queryParameters } from '../query-parameters.ts'
+import { list, single } from '../record-schemas.ts'
+import { header, headerEdit, slug, uuid } from '../request-schemas.ts'
+import { roleFlags } from '../role-flags.ts'
+import type { ArtifactView } from '../../versioning/artifact-view.ts'
+import { spellings } from '../surface-names.ts'
+import type { SurfaceContext } from '../surface-context.ts'
+
+/** The routes of a surface at the artifact level (contract/workflows 4.1). */
+export function artifactEndpoints({ surface, names, records }: SurfaceContext): Endpoint[] {
+  const { family, path, singular, plural } = surface
+  const output = single(singular, records.artifact)
+  const tag = plural
+  const answer = (artifact: ArtifactView): Answer => ({
+    body: { count: 1, [singular]: presentArtifact(artifact) },
+  })
+
+  const archiving = (action: ArchiveAction): Endpoint =>
+    endpoint({
+      method: 'POST',
+      path: `/${path}/:id/${action}`,
+      tag,
+      summary:
+        action === 'archive'
+          ? `Archive the ${singular}, hiding its variants and revisions`
+          : `Bring the ${singular} back`,
+      scope: 'write',
+      output,
+      run: async ({ registry, params, context }) => {
+        const artifact = await artifactById(registry, family, params['id'] ?? '')
+        return answer(await archiveArtifact(registry, artifact, action, context))
+      },
+    })
+
+  return [
+    endpoint({
+      method: 'POST',
+      path: `/${path}`,
+      tag,
+      summary: `Create a ${singular}: a repository without variants yet`,
+      scope: 'write',
+      input: envelope({
+        artifact: {
+          names: names.singulars,
+          schema: z.object({ slug: slug.optional(), ...header }),
+          required: true,
+        },
+        ...idInQuery(names.singulars),
+      }),
+      fromQuery: queryParameters(spellings(names, '_id')),
+      output,
+      example: { [singular]: { slug: 'support-bot', name: 'Support bot', description: 'Answers tickets' } },
+      run: async ({ registry, input, context }) => {
+        const { slug: chosen, ...rest } = input.artifact
+        const created = await createArtifact(
+          registry,
+          family,
+          {
+            id: input.id,
+            slug: chosen,
+            header: { ...rest, flags: roleFlags(surface, rest.flags) },
+            loc: ['body', input.sentAs.artifact, 'slug'],
+          },
+          context,
+        )
+        return answer(created)
+      },
+    }),
+    endpoint({
+      method: 'POST',
+      path: `/${path}/query`,
+      tag,
+      summary: `List ${plural} by filters`,
+      scope: 'read',
+      optionalBody: true,
+      ...queryInput(names, 'artifact', family.roles),
+      output: list(plural, records.artifact),
+      example: { [singular]: { tags: { team: 'support' } }, windowing: { limit: 20 } },
+      run: async ({ registry, input }) => {
+        const window = await queryArtifacts(registry, family, queryOf(input, surface))
+        return answerList(plural, window, input.windowing, window.rows.map(presentArtifact))
+      },
+    }),
+    endpoint({
+      method: 'GET',
+      path: `/${path}/:id`,
+      tag,
+      summary: `The ${singular} of this id, archived or not`,
+      scope: 'read',
+      output,
+      run: async ({ registry, params }) => answer(await artifactById(registry, family, params['id'] ?? '')),
+    }),
+    endpoint({
+      method: 'PUT',
+      path: `/${path}/:id`,
+      tag,
+      summary:
+        'Edit name, description, tags, meta or flags; a field left out keeps its value, null clears it',
+      scope: 'write',
+      keepNulls: true,
+      input: envelope({
+        artifact: {
+          names: names.singulars,
+          schema: z.object({ id: uuid.optional(), ...headerEdit }),
+          required: true,
+        },
+      }),
+      output,
+      example: { [singular]: { name: 'Support bot, second edition', description: null } },
+      run: async ({ registry, params, input, context }) => {
+        const { id, flags, ...edit } = input.artifact
+        assertSameId(params['id'], id)
+        const artifact = await artifactById(registry, family, params['id'] ?? '')
+        const edited =
+          flags === undefined ? edit : { ...edit, flags: roleFlags(surface, flags ?? undefined) ?? null }
+        return answer(await editArtifact(registry, artifact, edited, context))
+      },
+    }),
+    archiving('archive'),
+    archiving('unarchive'),
+  ]
+}
+
+/** `?application_id=`: existing clients choose an artifact's id in the query string (contract/workflows 3.1). */
+export function idInQuery(singulars: readonly string[]): { id: { names: string[]; schema: typeof uuid } } {
+  return { id: { names: singulars.map((name) => `${name}_id`), schema: uuid } }
+}

@@ -1,0 +1,312 @@
+import { z } from 'zod'
+import { Refusal } from '../../errors.ts'
+import type { ArchiveAction } from '../../versioning/archive.ts'
+import { archiveRevision } from '../../versioning/archive.ts'
+import type { NewRevision } from '../../versioning/commit-revision.ts'
+import { commitRevision } from '../../versioning/commit-revision.ts'
+import { diffRevisions } from '../../versioning/diff-revisions.ts'
+import { logRevisions } from '../../versioning/log-revisions.ts'
+import { queryRevisions } from '../../versioning/query-revisions.ts'
+import { resolveRevision, revisionById, variantById } from '../../versioning/references.ts'
+import { latestOf, revisionNotFound } from '../../versioning/revision.ts'
+import type { RevisionPlace } from '../../versioning/revision.ts'
+import { answerList } from '../answer-list.ts'
+import { revisionOfEtag } from '../etag.ts'
+import type { Call, Endpoint } from '../endpoint.ts'
+import { endpoint } from '../endpoint.ts'
+import { envelope, firstOf } from '../envelope.ts'
+import { presentRevision } from '../present.ts'
+import { queryInput, queryOf } from '../query-input.ts'
+import { dottedParameters } from '../query-parameters.ts'
+import { list, retrievalInfo, single, warning } from '../record-schemas.ts'
+import { anyJson, depth, header, message, reference, slug, uuid, windowing } from '../request-schemas.ts'
+import { RevisionAnswers } from '../revision-answers.ts'
+import { idSpellings, spellings } from '../surface-names.ts'
+import type { SurfaceContext } from '../surface-context.ts'
+import { EXAMPLE_ID, optionalIds, requiredId } from './variant-endpoints.ts'
+
+/** The routes of a surface at the revision level (interface 4.1, 4.5, section 9; contract/workflows 4.2). */
+export function revisionEndpoints({ surface, names, present, records }: SurfaceContext): Endpoint[] {
+  const { family, path, singular } = surface
+  const key = `${singular}_revision`
+  const flagNames = [...family.roles, ...family.flagNames]
+  const record = records.revision
+  const tag = surface.plural
+  const answers = new RevisionAnswers(surface, present)
+  const variantIds = idSpellings(names, '_variant')
+
+  const commitFields = {
+    ...optionalIds([...variantIds, ...idSpellings(names, ''), 'revision_id']),
+    slug: slug.optional(),
+    message: message.optional(),
+    ...header,
+  }
+
+  const commit = async (
+    { registry, context, ifMatch }: Call<unknown>,
+    member: string,
+    fields: Readonly<Record<string, unknown>> & z.infer<z.ZodObject<typeof header>>,
+    more: Pick<NewRevision, 'message' | 'slug' | 'data' | 'delta' | 'baseRevisionId' | 'mustBeFirst'>,
+  ) => {
+    const place = await variantById(registry, family, requiredId(fields, variantIds, member))
+    assertParent(place.artifact.id, firstOf(fields, idSpellings(names, '')), member)
+    const { name, description, tags, meta } = fields
+    return commitRevision(
+      registry,
+      place,
+      {
+        ...more,
+        header: { name, description, tags, meta },
+        ifMatch: ifMatch === undefined ? undefined : readIfMatch(ifMatch),
+        loc: ['body', member],
+      },
+      context,
+    )
+  }
+
+  const archiving = (action: ArchiveAction): Endpoint =>
+    endpoint({
+      method: 'POST',
+      path: `/${path}/revisions/:id/${action}`,
+      tag,
+      summary:
+        action === 'archive'
+          ? 'Archive the revision: hidden from queries and from "latest", for ever resolvable by id and version'
+          : 'Bring the revision back',
+      scope: 'write',
+      output: single(key, record),
+      run: async ({ registry, params, context }) => {
+        const place = await revisionById(registry, family, params['id'] ?? '')
+        return answers.fresh(registry, await archiveRevision(registry, place, action, context))
+      },
+    })
+
+  const retrieveInput = envelope({
+    artifact: { names: spellings(names, '_ref'), schema: reference },
+    variant: { names: spellings(names, '_variant_ref'), schema: reference },
+    revision: { names: spellings(names, '_revision_ref'), schema: reference },
+    environment: { names: ['environment_ref'], schema: reference },
+  })
+  const retrieve = async ({ registry, input, ifNoneMatch }: Call<z.infer<typeof retrieveInput>>) => {
+    const place = await resolveRevision(registry, family, input)
+    return answers.retrieved(registry, place, ifNoneMatch)
+  }
+  const retrieved = single(key, record, { retrieval_info: retrievalInfo(names) })
+
+  return [
+    endpoint({
+      method: 'POST',
+      path: `/${path}/revisions/retrieve`,
+      tag,
+      summary:
+        'The revision that references name; the most specific wins: revision, variant, environment, artifact',
+      scope: 'read',
+      optionalBody: true,
+      input: retrieveInput,
+      output: retrieved,
+      example: { [`${singular}_variant_ref`]: { slug: 'support-bot' } },
+      run: retrieve,
+    }),
+    endpoint({
+      method: 'GET',
+      path: `/${path}/revisions/retrieve`,
+      tag,
+      summary: `The same with dotted parameters: ?${singular}_variant_ref.slug=support-bot`,
+      scope: 'read',
+      fromQuery: dottedParameters([]),
+      input: retrieveInput,
+      output: retrieved,
+      run: retrieve,
+    }),
+    endpoint({
+      method: 'POST',
+      path: `/${path}/revisions/commit`,
+      tag,
+      summary: 'Commit a revision: a whole payload (data) or a change of the latest one (delta)',
+      scope: 'write',
+      input: envelope({
+        revision: {
+          names: [...spellings(names, '_revision_commit'), ...spellings(names, '_revision')],
+          schema: z.object({
+            ...commitFields,
+            data: anyJson.optional(),
+            delta: anyJson.optional(),
+            base_revision_id: uuid.optional(),
+          }),
+          required: true,
+        },
+      }),
+      output: single(key, record, { warnings: z.array(warning).optional() }),
+      example: {
+        [`${key}_commit`]: {
+          [`${singular}_variant_id`]: EXAMPLE_ID,
+          message: 'Cooler',
+          data: { parameters: { prompt: { messages: [{ role: 'system', content: 'Be brief.' }] } } },
+        },
+      },
+      run: async (call) => {
+        const { revision, sentAs } = call.input
+        const { message: text, slug: chosen, data, delta, base_revision_id: baseRevisionId } = revision
+        const more = { message: text, slug: chosen, data, delta, baseRevisionId }
+        const { place, warnings } = await commit(call, sentAs.revision, revision, more)
+        return answers.fresh(call.registry, place, warnings.length > 0 ? { warnings } : {})
+      },
+    }),
+    endpoint({
+      method: 'POST',
+      path: `/${path}/revisions`,
+      tag,
+      summary: "A variant's first revision, without a payload",
+      scope: 'write',
+      input: envelope({
+        revision: { names: spellings(names, '_revision'), schema: z.object(commitFields), required: true },
+      }),
+      output: single(key, record),
+      example: { [key]: { [`${singular}_variant_id`]: EXAMPLE_ID, message: 'Begin' } },
+      run: async (call) => {
+        const { revision, sentAs } = call.input
+        const more = { message: revision.message, slug: revision.slug, mustBeFirst: true }
+        const { place } = await commit(call, sentAs.revision, revision, more)
+        return answers.fresh(call.registry, place)
+      },
+    }),
+    endpoint({
+      method: 'POST',
+      path: `/${path}/revisions/log`,
+      tag,
+      summary: 'The revisions of a variant, newest first, without payloads unless include_data is true',
+      scope: 'read',
+      input: envelope({
+        of: {
+          names: [
+            ...names.singulars,
+            ...spellings(names, '_revisions'),
+            ...spellings(names, '_revision'),
+            ...spellings(names, '_variant'),
+          ],
+          schema: z.object({
+            ...optionalIds([...idSpellings(names, ''), ...variantIds, ...idSpellings(names, '_revision')]),
+            depth: depth.optional(),
+            include_data: z.boolean().optional(),
+            include_archived: z.boolean().optional(),
+          }),
+          required: true,
+        },
+        depth: { names: ['depth'], schema: depth },
+        includeData: { names: ['include_data'], schema: z.boolean() },
+        includeArchived: { names: ['include_archived'], schema: z.boolean() },
+        windowing: { names: ['windowing'], schema: windowing },
+      }),
+      output: list(`${key}s`, record),
+      example: { [singular]: { [`${singular}_variant_id`]: EXAMPLE_ID } },
+      run: async ({ registry, input }) => {
+        const { of } = input
+        const revisionId = firstOf<string>(of, idSpellings(names, '_revision'))
+        const variantId = firstOf<string>(of, variantIds)
+        const artifactId = firstOf<string>(of, idSpellings(names, ''))
+        const start = await logStart(registry, { revisionId, variantId, artifactId })
+        const window = await logRevisions(registry, start, {
+          depth: input.depth ?? of.depth,
+          includeArchived: input.includeArchived ?? of.include_archived,
+          windowing: input.windowing,
+        })
+        const withData = input.includeData ?? of.include_data ?? false
+        const records = window.rows.map((revision) => presentRevision(revision, present, withData))
+        return answerList(`${key}s`, window, input.windowing, records)
+      },
+    }),
+    endpoint({
+      method: 'POST',
+      path: `/${path}/revisions/query`,
+      tag,
+      summary: 'List revisions by filters',
+      scope: 'read',
+      optionalBody: true,
+      ...queryInput(names, 'revision', flagNames),
+      output: list(`${key}s`, record),
+      example: { [key]: { message: 'cooler' }, [`${singular}_refs`]: [{ slug: 'support-bot' }] },
+      run: async ({ registry, input }) => {
+        const window = await queryRevisions(registry, family, queryOf(input, surface))
+        const records = window.rows.map((revision) => presentRevision(revision, present, true))
+        return answerList(`${key}s`, window, input.windowing, records)
+      },
+    }),
+    endpoint({
+      method: 'POST',
+      path: `/${path}/revisions/diff`,
+      tag,
+      summary: 'What changed between two revisions: an RFC 6902 patch, and a text diff of each file',
+      scope: 'read',
+      input: envelope({
+        base: { names: ['base'], schema: reference, required: true },
+        head: { names: ['head'], schema: reference, required: true },
+      }),
+      output: z.strictObject({
+        count: z.literal(1),
+        diff: z.strictObject({
+          patch: z.array(z.looseObject({ op: z.string(), path: z.string() })),
+          files: z.array(z.strictObject({ path: z.string(), diff: z.string() })),
+        }),
+      }),
+      example: { base: { slug: 'support-bot', version: 1 }, head: { slug: 'support-bot', version: 2 } },
+      run: async ({ registry, input }) => {
+        const base = await resolveRevision(registry, family, { revision: input.base })
+        const head = await resolveRevision(registry, family, { revision: input.head })
+        return { body: { count: 1, diff: await diffRevisions(registry, base, head) } }
+      },
+    }),
+    endpoint({
+      method: 'GET',
+      path: `/${path}/revisions/:id`,
+      tag,
+      summary: 'The revision of this id, archived or not, for ever the same',
+      scope: 'read',
+      output: single(key, record),
+      run: async ({ registry, params, ifNoneMatch }) =>
+        answers.read(registry, await revisionById(registry, family, params['id'] ?? ''), ifNoneMatch),
+    }),
+    archiving('archive'),
+    archiving('unarchive'),
+  ]
+
+  async function logStart(
+    registry: Call<unknown>['registry'],
+    {
+      revisionId,
+      variantId,
+      artifactId,
+    }: Readonly<Record<'revisionId' | 'variantId' | 'artifactId', string | undefined>>,
+  ): Promise<RevisionPlace> {
+    if (revisionId !== undefined) return revisionById(registry, family, revisionId)
+    if (variantId === undefined) {
+      return resolveRevision(
+        registry,
+        family,
+        artifactId === undefined ? {} : { artifact: { id: artifactId } },
+      )
+    }
+    const { artifact, variant } = await variantById(registry, family, variantId)
+    const start = await latestOf(artifact, variant)
+    if (!start) throw revisionNotFound(`on the variant "${variant.slug}" yet, or all of them are archived`)
+    return start
+  }
+}
+
+/** `If-Match: *` asks only that there is a revision; otherwise one of our entity tags, of which the id counts. */
+function readIfMatch(ifMatch: string): string {
+  if (ifMatch.trim() === '*') return '*'
+  const id = revisionOfEtag(ifMatch)
+  if (id !== undefined) return id
+  throw new Refusal(
+    'precondition_failed',
+    `If-Match ${JSON.stringify(ifMatch.slice(0, 100))} is no entity tag of a revision. Send the ETag of the revision you changed.`,
+  )
+}
+
+function assertParent(actual: string, sent: string | undefined, member: string): void {
+  if (sent === undefined || sent === actual) return
+  throw new Refusal(
+    'contradictory_request',
+    `body.${member} names the artifact ${sent}, but its variant belongs to ${actual}. Leave the artifact's id out.`,
+  )
+}

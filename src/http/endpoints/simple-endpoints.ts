@@ -1,0 +1,198 @@
+import { z } from 'zod'
+import type { ArchiveAction } from '../../versioning/archive.ts'
+import { archiveArtifact } from '../../versioning/archive.ts'
+import type { ArtifactView } from '../../versioning/artifact-view.ts'
+import { commitRevision } from '../../versioning/commit-revision.ts'
+import { createArtifact } from '../../versioning/create-artifact.ts'
+import { createVariant } from '../../versioning/create-variant.ts'
+import { editArtifact } from '../../versioning/edit-artifact.ts'
+import { flatten, queryFlat } from '../../versioning/query-artifacts.ts'
+import { artifactById } from '../../versioning/references.ts'
+import type { Registry } from '../../versioning/registry.ts'
+import { answerList } from '../answer-list.ts'
+import type { Answer, Endpoint } from '../endpoint.ts'
+import { endpoint } from '../endpoint.ts'
+import { envelope } from '../envelope.ts'
+import { assertSameId } from '../path-id.ts'
+import { presentFlat } from '../present.ts'
+import { queryInput, queryOf } from '../query-input.ts'
+import { queryParameters } from '../query-parameters.ts'
+import { list, single, warning } from '../record-schemas.ts'
+import { anyJson, header, headerEdit, message, slug, uuid } from '../request-schemas.ts'
+import { roleFlags } from '../role-flags.ts'
+import { spellings } from '../surface-names.ts'
+import type { SurfaceContext } from '../surface-context.ts'
+import { idInQuery } from './artifact-endpoints.ts'
+
+/** The simple routes of a surface: one flat record an artifact (interface 4.4, contract/workflows 15). */
+export function simpleEndpoints({ surface, names, present, records }: SurfaceContext): Endpoint[] {
+  const { family, singular, plural } = surface
+  const path = `/simple/${surface.path}`
+  const flagNames = [...family.roles, ...family.flagNames]
+  const record = records.flat
+  const output = single(singular, record, { warnings: z.array(warning).optional() })
+  const tag = `simple ${plural}`
+
+  const answer = async (
+    registry: Registry,
+    artifact: ArtifactView,
+    warnings: readonly object[] = [],
+  ): Promise<Answer> => ({
+    body: {
+      count: 1,
+      [singular]: presentFlat(await flatten(registry, artifact), present),
+      ...(warnings.length > 0 ? { warnings } : {}),
+    },
+  })
+
+  const archiving = (action: ArchiveAction): Endpoint =>
+    endpoint({
+      method: 'POST',
+      path: `${path}/:id/${action}`,
+      tag,
+      summary: action === 'archive' ? `Archive the ${singular}` : `Bring the ${singular} back`,
+      scope: 'write',
+      output,
+      run: async ({ registry, params, context }) => {
+        const artifact = await artifactById(registry, family, params['id'] ?? '')
+        return answer(registry, await archiveArtifact(registry, artifact, action, context))
+      },
+    })
+
+  return [
+    endpoint({
+      method: 'POST',
+      path,
+      tag,
+      summary: `Create a ${singular} with its variant, and with version 1 if data is sent`,
+      scope: 'write',
+      input: envelope({
+        artifact: {
+          names: names.singulars,
+          schema: z.object({
+            slug: slug.optional(),
+            ...header,
+            data: anyJson.optional(),
+            message: message.optional(),
+          }),
+          required: true,
+        },
+        ...idInQuery(names.singulars),
+      }),
+      fromQuery: queryParameters(spellings(names, '_id')),
+      output,
+      example: {
+        [singular]: {
+          slug: 'support-bot',
+          name: 'Support bot',
+          data: { parameters: { prompt: { messages: [{ role: 'system', content: 'You are kind.' }] } } },
+        },
+      },
+      run: async ({ registry, input, context }) => {
+        const { slug: chosen, data, message: text, flags, ...rest } = input.artifact
+        const member = input.sentAs.artifact
+        const accepted =
+          data === undefined
+            ? undefined
+            : family.accept(data, { loc: ['body', member, 'data'], servicesBase: registry.servicesBase })
+        const created = await createArtifact(
+          registry,
+          family,
+          {
+            id: input.id,
+            slug: chosen,
+            header: { ...rest, flags: roleFlags(surface, flags) },
+            withVariant: { revision: accepted && { data: accepted.data, message: text, header: rest } },
+            loc: ['body', member, 'slug'],
+          },
+          context,
+        )
+        return answer(registry, created, accepted?.warnings)
+      },
+    }),
+    endpoint({
+      method: 'POST',
+      path: `${path}/query`,
+      tag,
+      summary: `List ${plural}, each merged with its latest revision`,
+      scope: 'read',
+      optionalBody: true,
+      ...queryInput(names, 'flat', flagNames),
+      output: list(plural, record),
+      example: {},
+      run: async ({ registry, input }) => {
+        const window = await queryFlat(registry, family, queryOf(input, surface))
+        return answerList(
+          plural,
+          window,
+          input.windowing,
+          window.rows.map((flat) => presentFlat(flat, present)),
+        )
+      },
+    }),
+    endpoint({
+      method: 'GET',
+      path: `${path}/:id`,
+      tag,
+      summary: `The ${singular} merged with its latest revision, archived or not`,
+      scope: 'read',
+      output,
+      run: async ({ registry, params }) =>
+        answer(registry, await artifactById(registry, family, params['id'] ?? '')),
+    }),
+    endpoint({
+      method: 'PUT',
+      path: `${path}/:id`,
+      tag,
+      summary: 'Edit the header; with data, commit a new revision on the default variant too',
+      scope: 'write',
+      keepNulls: true,
+      input: envelope({
+        artifact: {
+          names: names.singulars,
+          schema: z.object({
+            id: uuid.optional(),
+            ...headerEdit,
+            data: anyJson.nullish(),
+            message: message.nullish(),
+          }),
+          required: true,
+        },
+      }),
+      output,
+      example: { [singular]: { data: { parameters: { temperature: 0.2 } } } },
+      run: async ({ registry, params, input, context }) => {
+        const { id, data, message: text, flags, ...edit } = input.artifact
+        assertSameId(params['id'], id)
+        let artifact = await artifactById(registry, family, params['id'] ?? '')
+        const edited =
+          flags === undefined ? edit : { ...edit, flags: roleFlags(surface, flags ?? undefined) ?? null }
+        const isEdit = Object.values(edited).some((value) => value !== undefined)
+        const loc = ['body', input.sentAs.artifact]
+        // The payload first: a refused one leaves the header as it was, too.
+        const warnings =
+          data === undefined || data === null
+            ? []
+            : await commitData(registry, artifact, data, text ?? undefined, loc, context)
+        if (isEdit) artifact = await editArtifact(registry, artifact, edited, context)
+        return answer(registry, await artifactById(registry, family, artifact.id), warnings)
+      },
+    }),
+    archiving('archive'),
+    archiving('unarchive'),
+  ]
+
+  async function commitData(
+    registry: Registry,
+    artifact: ArtifactView,
+    data: NonNullable<z.infer<typeof anyJson>>,
+    text: string | undefined,
+    loc: readonly string[],
+    context: Parameters<typeof commitRevision>[3],
+  ): Promise<readonly object[]> {
+    const place = artifact.defaultVariant
+      ? { artifact, variant: artifact.defaultVariant }
+      : await createVariant(registry, artifact, { header: {}, loc }, context)
+    return (await commitRevision(registry, place, { data, message: text, header: {}, loc }, context)).warnings
+  }
+}

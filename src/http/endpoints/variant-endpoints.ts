@@ -1,0 +1,210 @@
+import { z } from 'zod'
+import { Refusal } from '../../errors.ts'
+import type { ArchiveAction } from '../../versioning/archive.ts'
+import { archiveVariant } from '../../versioning/archive.ts'
+import { createVariant } from '../../versioning/create-variant.ts'
+import { editVariant } from '../../versioning/edit-artifact.ts'
+import { forkVariant } from '../../versioning/fork-variant.ts'
+import { queryVariants } from '../../versioning/query-artifacts.ts'
+import type { VariantPlace } from '../../versioning/references.ts'
+import { artifactById, variantById } from '../../versioning/references.ts'
+import { answerList } from '../answer-list.ts'
+import type { Answer, Endpoint } from '../endpoint.ts'
+import { endpoint } from '../endpoint.ts'
+import { envelope, firstOf } from '../envelope.ts'
+import { assertSameId } from '../path-id.ts'
+import { presentVariant } from '../present.ts'
+import { queryInput, queryOf } from '../query-input.ts'
+import { list, single } from '../record-schemas.ts'
+import { header, headerEdit, reference, slug, uuid } from '../request-schemas.ts'
+import { idSpellings, spellings } from '../surface-names.ts'
+import type { SurfaceContext } from '../surface-context.ts'
+
+/** The routes of a surface at the variant level (contract/workflows 4.2, interface 4.5). */
+export function variantEndpoints(context: SurfaceContext): Endpoint[] {
+  const { surface, names, present, records } = context
+  const { family, path, singular } = surface
+  const key = `${singular}_variant`
+  const output = single(key, records.variant)
+  const tag = surface.plural
+  const answer = (place: VariantPlace): Answer => ({
+    body: { count: 1, [key]: presentVariant(place, present) },
+  })
+  const parentIds = idSpellings(names, '')
+
+  const archiving = (action: ArchiveAction): Endpoint =>
+    endpoint({
+      method: 'POST',
+      path: `/${path}/variants/:id/${action}`,
+      tag,
+      summary: action === 'archive' ? 'Archive the variant, hiding its revisions' : 'Bring the variant back',
+      scope: 'write',
+      output,
+      run: async ({ registry, params, context: write }) =>
+        answer(
+          await archiveVariant(
+            registry,
+            await variantById(registry, family, params['id'] ?? ''),
+            action,
+            write,
+          ),
+        ),
+    })
+
+  return [
+    endpoint({
+      method: 'POST',
+      path: `/${path}/variants`,
+      tag,
+      summary: 'Create a variant without revisions; the first one becomes the default',
+      scope: 'write',
+      input: envelope({
+        variant: {
+          names: spellings(names, '_variant'),
+          schema: z.object({ ...optionalIds(parentIds), slug: slug.optional(), ...header }),
+          required: true,
+        },
+      }),
+      output,
+      example: { [key]: { [`${singular}_id`]: EXAMPLE_ID, slug: 'experiment', name: 'Experiment' } },
+      run: async ({ registry, input, context: write }) => {
+        const { slug: chosen, ...rest } = input.variant
+        const id = requiredId(input.variant, parentIds, input.sentAs.variant)
+        const artifact = await artifactById(registry, family, id)
+        const loc = ['body', input.sentAs.variant, 'slug']
+        const { name, description, tags, meta } = rest
+        return answer(
+          await createVariant(
+            registry,
+            artifact,
+            { slug: chosen, header: { name, description, tags, meta }, loc },
+            write,
+          ),
+        )
+      },
+    }),
+    forkEndpoint(context, `/${path}/variants/fork`),
+    endpoint({
+      method: 'POST',
+      path: `/${path}/variants/query`,
+      tag,
+      summary: 'List variants by filters',
+      scope: 'read',
+      optionalBody: true,
+      ...queryInput(names, 'variant', family.roles),
+      output: list(`${key}s`, records.variant),
+      example: { [`${singular}_refs`]: [{ slug: 'support-bot' }] },
+      run: async ({ registry, input }) => {
+        const window = await queryVariants(registry, family, queryOf(input, surface))
+        const records = window.rows.map((place) => presentVariant(place, present))
+        return answerList(`${key}s`, window, input.windowing, records)
+      },
+    }),
+    endpoint({
+      method: 'GET',
+      path: `/${path}/variants/:id`,
+      tag,
+      summary: 'The variant of this id, archived or not',
+      scope: 'read',
+      output,
+      run: async ({ registry, params }) => answer(await variantById(registry, family, params['id'] ?? '')),
+    }),
+    endpoint({
+      method: 'PUT',
+      path: `/${path}/variants/:id`,
+      tag,
+      summary: 'Edit name, description, tags or meta; a field left out keeps its value, null clears it',
+      scope: 'write',
+      keepNulls: true,
+      input: envelope({
+        variant: {
+          names: spellings(names, '_variant'),
+          schema: z.object({ id: uuid.optional(), ...headerEdit }),
+          required: true,
+        },
+      }),
+      output,
+      example: { [key]: { description: 'Warmer tone' } },
+      run: async ({ registry, params, input, context: write }) => {
+        const { id, name, description, tags, meta } = input.variant
+        assertSameId(params['id'], id)
+        const place = await variantById(registry, family, params['id'] ?? '')
+        return answer(
+          await editVariant(registry, place, definedOnly({ name, description, tags, meta }), write),
+        )
+      },
+    }),
+    archiving('archive'),
+    archiving('unarchive'),
+  ]
+}
+
+/** `POST …/variants/fork`: under a surface, and at `/variants/fork` for the keys of any (interface 4.5, rulings 2, 3.9). */
+export function forkEndpoint({ surface, names, present, records }: SurfaceContext, path: string): Endpoint {
+  const { family, singular } = surface
+  const key = `${singular}_variant`
+  return endpoint({
+    method: 'POST',
+    path,
+    tag: surface.plural,
+    summary:
+      'Fork: a new variant that begins at an existing revision (default: the latest of the variant named)',
+    scope: 'write',
+    input: envelope({
+      variant: {
+        names: spellings(names, '_variant'),
+        schema: z.object({ slug: slug.optional(), ...header }),
+        required: true,
+      },
+      artifactRef: { names: spellings(names, '_ref'), schema: reference },
+      variantRef: { names: spellings(names, '_variant_ref'), schema: reference },
+      revisionRef: { names: spellings(names, '_revision_ref'), schema: reference },
+    }),
+    output: single(key, records.variant),
+    example: {
+      [key]: { slug: 'support-bot-warm', name: 'Warmer tone' },
+      [`${singular}_variant_ref`]: { slug: 'support-bot' },
+      [`${singular}_revision_ref`]: { version: 2 },
+    },
+    run: async ({ registry, input, context }) => {
+      const { slug: chosen, name, description, tags, meta } = input.variant
+      const source = { artifact: input.artifactRef, variant: input.variantRef, revision: input.revisionRef }
+      const loc = ['body', input.sentAs.variant, 'slug']
+      const place = await forkVariant(
+        registry,
+        family,
+        source,
+        { slug: chosen, header: { name, description, tags, meta }, loc },
+        context,
+      )
+      return { body: { count: 1, [key]: presentVariant(place, present) } }
+    },
+  })
+}
+
+/** An id as examples show it. */
+export const EXAMPLE_ID = '01a1fbb1-f5c2-76ee-83de-4bacd1c878f6'
+
+/** The spellings of a parent's id as optional fields. */
+export function optionalIds(names: readonly string[]): Record<string, z.ZodOptional<typeof uuid>> {
+  return Object.fromEntries(names.map((name) => [name, uuid.optional()]))
+}
+
+/** The parent id under any spelling; refuses its absence by the surface's own name for it. */
+export function requiredId(
+  record: Readonly<Record<string, unknown>>,
+  names: readonly string[],
+  member: string,
+): string {
+  const id = firstOf<string>(record, names)
+  if (id !== undefined) return id
+  const loc = ['body', member, names[0] ?? 'id']
+  const msg = 'this field is required: send the id of the parent'
+  throw new Refusal('invalid_request', `${loc.join('.')}: ${msg}.`, {
+    errors: [{ loc, msg, type: 'missing' }],
+  })
+}
+
+function definedOnly<T extends object>(record: T): T {
+  return Object.fromEntries(Object.entries(record).filter(([, value]) => value !== undefined)) as T
+}

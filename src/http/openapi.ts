@@ -1,0 +1,200 @@
+import { z } from 'zod'
+import type { Endpoint } from './endpoint.ts'
+import { PROBLEMS } from './problem.ts'
+import { reference, windowing } from './request-schemas.ts'
+import type { SurfaceContext } from './surface-context.ts'
+
+type JsonSchema = Record<string, unknown>
+
+/**
+ * The OpenAPI 3.1 document of the endpoints, from the very schemas that guard them. Records and the shared parts of requests
+ * are named components; everything else stands where it is used.
+ */
+export function openApiDocument(endpoints: readonly Endpoint[], surfaces: readonly SurfaceContext[]): object {
+  const named = namedSchemas(surfaces)
+  const schemas: Record<string, JsonSchema> = { Problem: problemSchema() }
+  for (const [schema, name] of named) schemas[name] = toJsonSchema(schema, ioOf(schema), new Map())
+  const paths: Record<string, Record<string, object>> = {}
+  for (const endpoint of endpoints) {
+    const path = endpoint.path.replaceAll(/:(\w+)/g, '{$1}')
+    paths[path] = { ...paths[path], [endpoint.method.toLowerCase()]: operation(endpoint, named) }
+  }
+  return {
+    openapi: '3.1.0',
+    info: {
+      title: 'Branchpoint',
+      version: '1',
+      description:
+        'A registry in which every artifact is a git repository: variants are branches, revisions are commits. ' +
+        'Every path also answers under /api; a slash at the end is optional.',
+      license: { name: 'MIT', identifier: 'MIT' },
+    },
+    servers: [{ url: '/' }],
+    security: [{ ApiKey: [] }],
+    paths: { ...paths, ...OPEN_PATHS },
+    components: {
+      securitySchemes: {
+        ApiKey: {
+          type: 'apiKey',
+          in: 'header',
+          name: 'Authorization',
+          description: 'The word ApiKey, a space, and the key: `Authorization: ApiKey svc_…`',
+        },
+      },
+      schemas,
+      responses: {
+        Problem: {
+          description: 'Refused; see `code` and `detail`',
+          content: content('application/problem+json', ref('Problem')),
+        },
+      },
+    },
+  }
+}
+
+const OPEN_PATHS = Object.fromEntries(
+  Object.entries({
+    '/health': 'The process is alive',
+    '/ready': 'Every repository is known; repositories that are not served are named',
+    '/openapi.json': 'This document',
+    '/docs': 'This document as a page',
+  }).map(([path, summary]) => [
+    path,
+    { get: { tags: ['service'], summary, security: [], responses: { 200: { description: summary } } } },
+  ]),
+)
+
+function namedSchemas(surfaces: readonly SurfaceContext[]): Map<z.ZodType, string> {
+  const named = new Map<z.ZodType, string>([
+    [reference, 'Reference'],
+    [windowing, 'Windowing'],
+  ])
+  for (const { surface, records } of surfaces) {
+    const name = surface.singular[0]?.toUpperCase() + surface.singular.slice(1)
+    named.set(records.artifact, name)
+    named.set(records.variant, `${name}Variant`)
+    named.set(records.revision, `${name}Revision`)
+    named.set(records.flat, `Simple${name}`)
+  }
+  return named
+}
+
+function operation(endpoint: Endpoint, named: ReadonlyMap<z.ZodType, string>): object {
+  const { method, input, optionalBody, example, output, scope, tag, summary, path } = endpoint
+  const schema = input && toJsonSchema(input, 'input', named)
+  const parameters = [
+    ...[...path.matchAll(/:(\w+)/g)].map(([, name]) => ({
+      name,
+      in: 'path',
+      required: true,
+      schema: { type: 'string', format: 'uuid' },
+    })),
+    ...(method === 'GET' && schema ? dottedParameters(schema) : []),
+    ...(method === 'POST' && scope === 'write' ? [IDEMPOTENCY_KEY] : []),
+  ]
+  return {
+    tags: [tag],
+    summary,
+    operationId: `${method.toLowerCase()}${path.replaceAll(/[/:_-]+(\w)/g, (_, letter: string) => letter.toUpperCase())}`,
+    description: `Needs a key with the scope \`${scope}\`.`,
+    ...(parameters.length > 0 ? { parameters } : {}),
+    ...(schema && method !== 'GET'
+      ? {
+          requestBody: {
+            required: !optionalBody,
+            content: { 'application/json': { schema, ...(example ? { example } : {}) } },
+          },
+        }
+      : {}),
+    responses: {
+      200: {
+        description: 'Done',
+        content: content('application/json', toJsonSchema(output, 'output', named)),
+      },
+      default: { $ref: '#/components/responses/Problem' },
+    },
+  }
+}
+
+const IDEMPOTENCY_KEY = {
+  name: 'Idempotency-Key',
+  in: 'header',
+  required: false,
+  description:
+    'Repeating the request with the same key and body within 24 hours answers the first result again.',
+  schema: { type: 'string', minLength: 1, maxLength: 255 },
+}
+
+/** A GET form takes the members of its members as `member.field` parameters. */
+function dottedParameters(schema: JsonSchema): object[] {
+  return Object.keys((schema['properties'] as JsonSchema | undefined) ?? {}).flatMap((member) =>
+    ['id', 'slug', 'version'].map((field) => ({
+      name: `${member}.${field}`,
+      in: 'query',
+      required: false,
+      schema: { type: 'string' },
+    })),
+  )
+}
+
+/** The JSON Schema of a zod schema; schemas that have a name become references to it. */
+function toJsonSchema(
+  schema: z.ZodType,
+  io: 'input' | 'output',
+  named: ReadonlyMap<z.ZodType, string>,
+): JsonSchema {
+  const { $schema: _, ...json } = z.toJSONSchema(schema, {
+    io,
+    unrepresentable: 'any',
+    override: ({ zodSchema, jsonSchema }) => {
+      // The callback gets zod's core type of the same object that the map holds.
+      const name = named.get(zodSchema as unknown as z.ZodType)
+      if (name === undefined) return
+      for (const key of Object.keys(jsonSchema)) delete jsonSchema[key as keyof typeof jsonSchema]
+      jsonSchema.$ref = `#/components/schemas/${name}`
+    },
+  })
+  return json
+}
+
+function ioOf(schema: z.ZodType): 'input' | 'output' {
+  return schema === reference || schema === windowing ? 'input' : 'output'
+}
+
+function problemSchema(): JsonSchema {
+  return {
+    type: 'object',
+    description: 'RFC 9457',
+    required: ['type', 'title', 'status', 'detail', 'code', 'count'],
+    properties: {
+      type: { type: 'string' },
+      title: { type: 'string' },
+      status: { type: 'integer' },
+      detail: { type: 'string', description: 'What is wrong, with which field, and what to do.' },
+      code: { type: 'string', enum: Object.keys(PROBLEMS) },
+      count: { type: 'integer', const: 0 },
+      errors: {
+        type: 'array',
+        items: {
+          type: 'object',
+          required: ['loc', 'msg', 'type'],
+          properties: {
+            loc: { type: 'array', items: { type: ['string', 'integer'] } },
+            msg: { type: 'string' },
+            type: { type: 'string' },
+          },
+        },
+      },
+      conflict: { type: 'object' },
+      details: { type: 'object' },
+    },
+  }
+}
+
+function content(type: string, schema: JsonSchema): object {
+  return { [type]: { schema } }
+}
+
+function ref(name: string): JsonSchema {
+  return { $ref: `#/components/schemas/${name}` }
+}

@@ -1,0 +1,102 @@
+import { dateOf } from '../versioning/log-revisions.ts'
+import type { ArtifactView } from '../versioning/artifact-view.ts'
+import type { FlatArtifact } from '../versioning/query-artifacts.ts'
+import { flatFlags } from '../versioning/query-artifacts.ts'
+import type { ArtifactRecord, Header, VariantRecord } from '../versioning/records.ts'
+import type { VariantPlace } from '../versioning/references.ts'
+import type { Revision } from '../versioning/revision.ts'
+import { revisionFlags } from '../versioning/revision-flags.ts'
+
+/** What shapes records beside the things themselves. */
+export interface PresentOptions {
+  /** Singulars under which parent ids and slugs are answered (SurfaceNames.answered). */
+  readonly answered: readonly string[]
+  readonly servicesBase: string
+  readonly versionType: 'number' | 'string'
+}
+
+/** An artifact as a record (contract/workflows 2.1). Fields without a value are undefined, and so left out. */
+export function presentArtifact(artifact: ArtifactView): object {
+  const { record } = artifact
+  return {
+    id: artifact.id,
+    slug: artifact.slug,
+    ...headerOf(record),
+    flags: record.flags,
+    ...lifecycleOf(record),
+  }
+}
+
+/** A variant as a record (contract/workflows 2.2): its flags are always the artifact's roles. */
+export function presentVariant({ artifact, variant }: VariantPlace, options: PresentOptions): object {
+  return {
+    id: variant.id,
+    slug: variant.slug,
+    ...parents(options, '', artifact),
+    ...headerOf(variant.record),
+    flags: artifact.record.flags,
+    ...lifecycleOf(variant.record),
+  }
+}
+
+/** A revision as a record (contract/workflows 2.3, interface 2.1), with or without its payload. */
+export function presentRevision(revision: Revision, options: PresentOptions, withData: boolean): object {
+  const { artifact, variant, stored, archived } = revision
+  const { name, email } = stored.commit.author
+  const date = dateOf(revision)
+  return {
+    id: revision.id,
+    slug: revision.slug,
+    version: options.versionType === 'string' ? String(revision.version) : revision.version,
+    ...parents(options, '', artifact),
+    ...parents(options, '_variant', variant),
+    author: `${name} <${email}>`,
+    date,
+    message: stored.message,
+    created_at: date,
+    deleted_at: archived?.deleted_at,
+    deleted_by_id: archived?.deleted_by_id,
+    ...headerOf(stored.header),
+    flags: revisionFlags(artifact, stored.data),
+    data: withData ? dataOf(revision, options) : undefined,
+  }
+}
+
+/** A flat record: artifact, default variant and latest revision merged (interface 4.4, contract/workflows 2.5). */
+export function presentFlat(flat: FlatArtifact, options: PresentOptions): object {
+  const { artifact, revision } = flat
+  return {
+    ...presentArtifact(artifact),
+    flags: flatFlags(flat),
+    variant_id: artifact.defaultVariant?.id,
+    revision_id: revision?.id,
+    data: (revision && dataOf(revision, options)) ?? {},
+  }
+}
+
+function dataOf({ artifact, id, stored }: Revision, { servicesBase }: PresentOptions): object | undefined {
+  return stored.data && artifact.family.present(stored.data, { servicesBase, revisionId: id })
+}
+
+/** A parent's id and slug under every name that clients know it by. */
+function parents(
+  { answered }: PresentOptions,
+  level: '' | '_variant',
+  parent: { readonly id: string; readonly slug: string },
+): Record<string, string> {
+  const fields: Record<string, string> = {}
+  for (const name of [level === '' ? 'artifact' : 'variant', ...answered.map((it) => `${it}${level}`)]) {
+    fields[`${name}_id`] = parent.id
+    fields[`${name}_slug`] = parent.slug
+  }
+  return fields
+}
+
+function headerOf({ name, description, tags, meta }: Header): object {
+  return { name, description, tags, meta }
+}
+
+function lifecycleOf(record: ArtifactRecord | VariantRecord): object {
+  const { created_at, created_by_id, updated_at, updated_by_id, deleted_at, deleted_by_id } = record
+  return { created_at, created_by_id, updated_at, updated_by_id, deleted_at, deleted_by_id }
+}

@@ -1,0 +1,133 @@
+import { z } from 'zod'
+import type { SurfaceNames } from './surface-names.ts'
+
+/** What we answer, as schemas: the source of /openapi.json, and what the tests hold every answer against. */
+
+const id = z.string().meta({ format: 'uuid' })
+const timestamp = z.string().meta({ format: 'date-time' })
+const jsonObject = z.unknown().meta({ type: 'object' })
+
+const header = {
+  name: z.string().optional(),
+  description: z.string().optional(),
+  tags: jsonObject.optional(),
+  meta: jsonObject.optional(),
+}
+
+const lifecycle = {
+  created_at: timestamp,
+  created_by_id: z.string(),
+  updated_at: timestamp.optional(),
+  updated_by_id: z.string().optional(),
+  deleted_at: timestamp.optional(),
+  deleted_by_id: z.string().optional(),
+}
+
+/** An artifact record with the family's role flags. */
+export function artifactRecord(roles: readonly string[]): z.ZodType {
+  return z.strictObject({ id, slug: z.string(), ...header, flags: flags(roles).optional(), ...lifecycle })
+}
+
+/** A variant record. */
+export function variantRecord(names: SurfaceNames, roles: readonly string[]): z.ZodType {
+  return z.strictObject({
+    id,
+    slug: z.string(),
+    ...parents(names, ''),
+    ...header,
+    flags: flags(roles).optional(),
+    ...lifecycle,
+  })
+}
+
+/** A revision record; `data` is there unless the answer leaves payloads out. */
+export function revisionRecord(names: SurfaceNames, flagNames: readonly string[]): z.ZodType {
+  return z.strictObject({
+    id,
+    slug: z.string(),
+    version: z.union([z.int().min(1), z.string().regex(/^[1-9][0-9]*$/)]),
+    ...parents(names, ''),
+    ...parents(names, '_variant'),
+    author: z.string(),
+    date: timestamp,
+    message: z.string().optional(),
+    created_at: timestamp,
+    deleted_at: timestamp.optional(),
+    deleted_by_id: z.string().optional(),
+    ...header,
+    flags: flags(flagNames),
+    data: jsonObject.optional(),
+  })
+}
+
+/** A flat record of the simple endpoints. */
+export function flatRecord(flagNames: readonly string[]): z.ZodType {
+  return z.strictObject({
+    id,
+    slug: z.string(),
+    ...header,
+    flags: flags(flagNames),
+    ...lifecycle,
+    variant_id: id.optional(),
+    revision_id: id.optional(),
+    data: jsonObject,
+  })
+}
+
+/** `{count: 1, <key>: record}` and what else an answer may carry (ruling 1.2). */
+export function single(
+  key: string,
+  record: z.ZodType,
+  more: Readonly<Record<string, z.ZodType>> = {},
+): z.ZodType {
+  return z.strictObject({ count: z.literal(1), [key]: record, ...more })
+}
+
+/** `{count: n, <key>: [record], windowing?}`; windowing is there exactly when more rows remain (ruling 1.8). */
+export function list(key: string, record: z.ZodType): z.ZodType {
+  const windowing = z.strictObject({
+    next: id,
+    limit: z.int().optional(),
+    order: z.enum(['ascending', 'descending']).optional(),
+    newest: timestamp.optional(),
+    oldest: timestamp.optional(),
+  })
+  return z.strictObject({ count: z.int().min(0), [key]: z.array(record), windowing: windowing.optional() })
+}
+
+/** Something accepted that deserves a look. */
+export const warning = z.strictObject({
+  code: z.string(),
+  message: z.string(),
+  target: z.array(z.union([z.string(), z.int()])).optional(),
+})
+
+/** Which records a retrieve went through (contract/workflows 5.4). */
+export function retrievalInfo(names: SurfaceNames): z.ZodType {
+  const referenced = z.strictObject({
+    id,
+    slug: z.string(),
+    version: z.union([z.int(), z.string()]).optional(),
+  })
+  const [own = ''] = names.singulars
+  return z.strictObject({
+    references: z.strictObject({
+      [own]: referenced,
+      [`${own}_variant`]: referenced,
+      [`${own}_revision`]: referenced,
+    }),
+  })
+}
+
+function flags(names: readonly string[]): z.ZodType {
+  return z.strictObject(Object.fromEntries(names.map((name) => [name, z.boolean()])))
+}
+
+function parents({ answered }: SurfaceNames, level: '' | '_variant'): Record<string, z.ZodType> {
+  const fields: Record<string, z.ZodType> = {}
+  for (const name of [level === '' ? 'artifact' : 'variant', ...answered.map((it) => `${it}${level}`)]) {
+    fields[`${name}_id`] = id
+    fields[`${name}_slug`] = z.string()
+  }
+  return fields
+}

@@ -1,0 +1,59 @@
+import type { Store } from '../git/store.ts'
+import type { Family } from '../versioning/family.ts'
+import type { OpenRegistry } from '../versioning/open-registry.ts'
+import { openRegistry } from '../versioning/open-registry.ts'
+import type { Registry, RegistrySettings } from '../versioning/registry.ts'
+import type { Readiness } from './health.ts'
+
+/** The registries of all projects of a store: those it has are read at start, new ones when first asked for. */
+export class Registries {
+  readonly #store: Store
+  readonly #families: readonly Family[]
+  readonly #settings: RegistrySettings
+  readonly #opening = new Map<string, Promise<OpenRegistry>>()
+  readonly #open: OpenRegistry[] = []
+  #started = false
+
+  constructor(store: Store, families: readonly Family[], settings: RegistrySettings) {
+    this.#store = store
+    this.#families = families
+    this.#settings = settings
+  }
+
+  /** Reads every project of the store in. */
+  async start(): Promise<void> {
+    await Promise.all(this.#store.projects().map((project) => this.of(project)))
+    this.#started = true
+  }
+
+  async of(project: string): Promise<Registry> {
+    let opening = this.#opening.get(project)
+    if (!opening) {
+      opening = this.#openProject(project)
+      this.#opening.set(project, opening)
+      // A failure is told to those who wait; the next request tries again.
+      opening.catch(() => this.#opening.delete(project))
+    }
+    return (await opening).registry
+  }
+
+  /** For /ready: how many artifacts are served, and what is not served and why. */
+  readiness(): Readiness {
+    const registries = this.#open.map(({ registry }) => registry)
+    return {
+      ready: this.#started,
+      artifacts: registries.reduce((sum, { index }) => sum + index.size, 0),
+      problems: registries.flatMap(({ index }) => index.problems()),
+    }
+  }
+
+  close(): void {
+    for (const registry of this.#open) registry.close()
+  }
+
+  async #openProject(project: string): Promise<OpenRegistry> {
+    const open = await openRegistry(await this.#store.project(project), this.#families, this.#settings)
+    this.#open.push(open)
+    return open
+  }
+}

@@ -1,0 +1,113 @@
+import { LRUCache } from 'lru-cache'
+import { stringifyJson } from '../json/stringify-json.ts'
+import type { Surface } from '../resources/workflows/surfaces.ts'
+import type { ArtifactView } from '../versioning/artifact-view.ts'
+import type { Registry } from '../versioning/registry.ts'
+import type { Revision, RevisionPlace } from '../versioning/revision.ts'
+import { readRevisionAt } from '../versioning/revision.ts'
+import { etagMatches } from './etag.ts'
+import { etagOf } from './etag-of.ts'
+import type { Answer } from './endpoint.ts'
+import type { PresentOptions } from './present.ts'
+import { presentRevision } from './present.ts'
+
+/** A written answer with its entity tag. */
+interface Written {
+  readonly text: Buffer
+  readonly etag: string
+}
+
+/** Bytes of written answers that one surface keeps. */
+const KEPT = 16 * 1024 * 1024
+
+/**
+ * The answers that hold one revision, with their entity tags (ruling 1.9). Written answers are kept: a view never changes, so
+ * neither does what was written from it.
+ */
+export class RevisionAnswers {
+  readonly #surface: Surface
+  readonly #present: PresentOptions
+  readonly #key: string
+  readonly #written = new LRUCache<string, Written>({
+    maxSize: KEPT,
+    sizeCalculation: ({ text }) => text.length + 300,
+  })
+  readonly #serials = new WeakMap<ArtifactView, number>()
+  #lastSerial = 0
+
+  constructor(surface: Surface, present: PresentOptions) {
+    this.#surface = surface
+    this.#present = present
+    this.#key = `${surface.singular}_revision`
+  }
+
+  /** The revision at a place, as GET by id answers it. */
+  read(registry: Registry, place: RevisionPlace, ifNoneMatch: string | undefined): Promise<Answer> {
+    return this.#answer(registry, place, 'read', ifNoneMatch)
+  }
+
+  /** The same with `retrieval_info`, as retrieve answers it (contract/workflows 5.4). */
+  retrieved(registry: Registry, place: RevisionPlace, ifNoneMatch: string | undefined): Promise<Answer> {
+    return this.#answer(registry, place, 'retrieve', ifNoneMatch)
+  }
+
+  /** The revision as a write leaves it, with what else the write answers. */
+  async fresh(registry: Registry, place: RevisionPlace, more: object = {}): Promise<Answer> {
+    const revision = await readRevisionAt(registry, place)
+    const body = { count: 1, [this.#key]: presentRevision(revision, this.#present, true), ...more }
+    return { body, etag: this.#etag(revision, 'read') }
+  }
+
+  async #answer(
+    registry: Registry,
+    place: RevisionPlace,
+    form: 'read' | 'retrieve',
+    ifNoneMatch: string | undefined,
+  ): Promise<Answer> {
+    const key = `${this.#serialOf(place.artifact)} ${place.oid} ${place.variant.slug} ${form}`
+    const known = this.#written.get(key)
+    if (known) return this.#send(known, ifNoneMatch)
+    const revision = await readRevisionAt(registry, place)
+    const etag = this.#etag(revision, form)
+    if (etagMatches(ifNoneMatch, etag)) return { etag, notModified: true }
+    const body = {
+      count: 1,
+      [this.#key]: presentRevision(revision, this.#present, true),
+      retrieval_info: form === 'retrieve' ? this.#retrievalInfo(revision) : undefined,
+    }
+    const written = { text: Buffer.from(stringifyJson(body)), etag }
+    this.#written.set(key, written)
+    return written
+  }
+
+  #send(written: Written, ifNoneMatch: string | undefined): Answer {
+    return etagMatches(ifNoneMatch, written.etag) ? { etag: written.etag, notModified: true } : written
+  }
+
+  #etag(revision: Revision, form: string): string {
+    const { servicesBase, versionType } = this.#present
+    return etagOf(revision, [this.#surface.singular, form, versionType, servicesBase].join(' '))
+  }
+
+  #retrievalInfo(revision: Revision): object {
+    const { singular } = this.#surface
+    const { artifact, variant, id, slug, version } = revision
+    return {
+      references: {
+        [singular]: { id: artifact.id, slug: artifact.slug },
+        [`${singular}_variant`]: { id: variant.id, slug: variant.slug },
+        [`${singular}_revision`]: {
+          id,
+          slug,
+          version: this.#present.versionType === 'string' ? String(version) : version,
+        },
+      },
+    }
+  }
+
+  #serialOf(artifact: ArtifactView): number {
+    let serial = this.#serials.get(artifact)
+    if (serial === undefined) this.#serials.set(artifact, (serial = ++this.#lastSerial))
+    return serial
+  }
+}

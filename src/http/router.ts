@@ -1,0 +1,123 @@
+import Router from '@koa/router'
+import type { Middleware, ParameterizedContext } from 'koa'
+import { z } from 'zod'
+import { requireScope } from '../access/require-scope.ts'
+import { invalid } from '../errors.ts'
+import { stringifyJson } from '../json/stringify-json.ts'
+import type { Registry } from '../versioning/registry.ts'
+import type { ReadJsonBody } from './body.ts'
+import type { Answer, Endpoint } from './endpoint.ts'
+import { plainEnvelope } from './envelope.ts'
+import { guard } from './guard.ts'
+import { uuid } from './request-schemas.ts'
+import type { RequestState } from './request-state.ts'
+
+export interface RouterDependencies {
+  readonly endpoints: readonly Endpoint[]
+  readonly readJsonBody: ReadJsonBody
+  readonly registryOf: (project: string) => Promise<Registry>
+}
+
+/**
+ * Routes requests to endpoints: guards what comes in, calls, writes what comes out. One @koa/router for each first path
+ * segment, so that a request is only compared with the routes of its surface.
+ */
+export function createRouter({
+  endpoints,
+  readJsonBody,
+  registryOf,
+}: RouterDependencies): Middleware<RequestState> {
+  const routers = new Map<string, Middleware<RequestState>>()
+  for (const [segment, group] of bySegment(endpoints)) {
+    const router = new Router<RequestState>()
+    for (const endpoint of group) {
+      const handle = async (ctx: ParameterizedContext<RequestState>): Promise<void> =>
+        send(ctx, await answer(endpoint, ctx, readJsonBody, registryOf))
+      router.register(endpoint.path, [endpoint.method], handle)
+    }
+    // A router's middleware wants its own context type; it is a Koa context with a few fields more.
+    routers.set(segment, router.routes() as unknown as Middleware<RequestState>)
+  }
+  return (ctx, next) => routers.get(segmentOf(ctx.path))?.(ctx, next) ?? next()
+}
+
+function segmentOf(path: string): string {
+  const end = path.indexOf('/', 1)
+  return end < 0 ? path : path.slice(0, end)
+}
+
+async function answer(
+  endpoint: Endpoint,
+  ctx: ParameterizedContext<RequestState>,
+  readJsonBody: ReadJsonBody,
+  registryOf: RouterDependencies['registryOf'],
+): Promise<Answer> {
+  const { caller } = ctx.state
+  requireScope(caller, endpoint.scope)
+  const params = readParams(ctx)
+  const input = endpoint.input && (await readInput(endpoint, endpoint.input, ctx, readJsonBody))
+  const registry = await registryOf(caller.project)
+  const { 'if-match': ifMatch, 'if-none-match': ifNoneMatch } = ctx.req.headers
+  const { id, name, email } = caller.key
+  return endpoint.run({
+    registry,
+    // Parsed by the endpoint's own schema, one line above.
+    input: input as never,
+    params,
+    context: { actor: { id, name, email } },
+    ifMatch,
+    ifNoneMatch,
+  })
+}
+
+const idParams = z.record(z.string(), uuid)
+const NO_PARAMS = {}
+
+function readParams(ctx: ParameterizedContext<RequestState>): Readonly<Record<string, string>> {
+  const { params } = ctx as unknown as { readonly params: Record<string, string> } // set by the router
+  return Object.keys(params).length === 0 ? NO_PARAMS : guard(idParams, params, 'path')
+}
+
+async function readInput(
+  endpoint: Endpoint,
+  schema: z.ZodType,
+  ctx: ParameterizedContext<RequestState>,
+  readJsonBody: ReadJsonBody,
+): Promise<unknown> {
+  const query =
+    ctx.querystring === '' ? undefined : endpoint.fromQuery?.(new URLSearchParams(ctx.querystring))
+  if (endpoint.method === 'GET') return guard(schema, query ?? {}, 'query')
+  const { value } = await readJsonBody(ctx)
+  if (value === undefined && !endpoint.optionalBody) {
+    throw invalid(['body'], 'this route needs a JSON object as its body.', 'missing')
+  }
+  const body = plainEnvelope(value ?? {}, { keepNulls: endpoint.keepNulls ?? false })
+  // A field of the body wins over the same one in the query string.
+  return guard(schema, query && isRecord(body) ? { ...query, ...body } : body, 'body')
+}
+
+function isRecord(value: unknown): value is Record<string, unknown> {
+  return typeof value === 'object' && value !== null && !Array.isArray(value)
+}
+
+function send(ctx: ParameterizedContext<RequestState>, { body, text, etag, notModified }: Answer): void {
+  if (etag !== undefined) {
+    ctx.set('ETag', etag)
+    ctx.set('Cache-Control', 'private, no-cache')
+  }
+  if (notModified) {
+    ctx.status = 304
+    return
+  }
+  ctx.set('Content-Type', 'application/json; charset=utf-8')
+  ctx.body = text ?? stringifyJson(body)
+}
+
+function bySegment(endpoints: readonly Endpoint[]): Map<string, Endpoint[]> {
+  const groups = new Map<string, Endpoint[]>()
+  for (const endpoint of endpoints) {
+    const segment = segmentOf(endpoint.path)
+    groups.set(segment, [...(groups.get(segment) ?? []), endpoint])
+  }
+  return groups
+}

@@ -1,0 +1,43 @@
+import type { z } from 'zod'
+import type { Surface } from '../resources/workflows/surfaces.ts'
+import type { PresentOptions } from './present.ts'
+import { artifactRecord, flatRecord, revisionRecord, variantRecord } from './record-schemas.ts'
+import type { SurfaceNames } from './surface-names.ts'
+import { surfaceNames } from './surface-names.ts'
+
+/** What the endpoints of a surface are built from. */
+export interface SurfaceContext {
+  readonly surface: Surface
+  readonly names: SurfaceNames
+  readonly present: PresentOptions
+  /** The schemas of its records, each one object, so that /openapi.json can name it once. */
+  readonly records: Readonly<Record<'artifact' | 'variant' | 'revision' | 'flat', z.ZodType>>
+}
+
+export interface SurfaceSettings {
+  readonly servicesBase: string
+  readonly versionType: 'number' | 'string'
+}
+
+/** The context of a surface among all surfaces. */
+export function surfaceContext(
+  surface: Surface,
+  surfaces: readonly Surface[],
+  settings: SurfaceSettings,
+): SurfaceContext {
+  const { family } = surface
+  const siblings = surfaces.filter((it) => it.family === family)
+  const names = surfaceNames(surface, siblings)
+  const flagNames = [...family.roles, ...family.flagNames]
+  return {
+    surface,
+    names,
+    present: { answered: names.answered, ...settings },
+    records: {
+      artifact: artifactRecord(family.roles),
+      variant: variantRecord(names, family.roles),
+      revision: revisionRecord(names, flagNames),
+      flat: flatRecord(flagNames),
+    },
+  }
+}

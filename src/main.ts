@@ -1,0 +1,43 @@
+import { ConfigError, readConfig } from './config.ts'
+import { Refusal } from './errors.ts'
+import { nodeFs } from './git/node-fs.ts'
+import { openLog } from './http/open-log.ts'
+import { shutDownOnSignals } from './http/shutdown.ts'
+import { start } from './start.ts'
+
+try {
+  const config = readConfig(process.env)
+  const log = openLog(config.logLevel)
+  const service = await start({ config, fs: nodeFs, log, now: () => new Date() })
+  log.logger.info({ url: service.server.url, store: config.storeDir }, 'listening')
+  log.flush()
+  if (service.firstToken !== undefined) process.stderr.write(welcome(service.server.url, service.firstToken))
+  shutDownOnSignals({
+    server: service.server,
+    say: (sentence) => log.logger.info(sentence),
+    close: () => {
+      service.close()
+      log.flush()
+    },
+  })
+} catch (error) {
+  if (!(error instanceof ConfigError || error instanceof Refusal)) throw error
+  process.stderr.write(`${error.message}\n`)
+  process.exitCode = 1
+}
+
+/** What the first start tells its user: the key, once, and a line to try it with. */
+function welcome(url: string, token: string): string {
+  return `
+Branchpoint listens on ${url}. This API key was made for you; it is shown only now:
+
+  ${token}
+
+Try it:
+
+  curl -s ${url}/simple/applications/ -H 'Authorization: ApiKey ${token}' \\
+    -H 'Content-Type: application/json' \\
+    -d '{"application": {"slug": "hello", "data": {"parameters": {"prompt": {"messages": [{"role": "user", "content": "Hello, {{name}}!"}]}}}}}'
+
+`
+}

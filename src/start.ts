@@ -1,0 +1,81 @@
+import type { IncomingMessage, ServerResponse } from 'node:http'
+import { createFirstApiKey } from './access/api-keys.ts'
+import { createAuthenticator } from './access/authenticator.ts'
+import type { Config } from './config.ts'
+import type { Fs } from './git/fs.ts'
+import { Store } from './git/store.ts'
+import { createApp } from './http/app.ts'
+import { jsonBodyReader } from './http/body.ts'
+import type { Endpoint } from './http/endpoint.ts'
+import { allEndpoints } from './http/endpoints/all-endpoints.ts'
+import { openApiDocument } from './http/openapi.ts'
+import type { Log } from './http/open-log.ts'
+import { Registries } from './http/registries.ts'
+import { createRouter } from './http/router.ts'
+import type { RunningServer } from './http/server.ts'
+import { startServer } from './http/server.ts'
+import { surfaceContext } from './http/surface-context.ts'
+import { workflowSurfaces } from './resources/workflows/surfaces.ts'
+
+export interface StartOptions {
+  readonly config: Config
+  readonly fs: Fs
+  readonly log: Log
+  readonly now: () => Date
+}
+
+export interface StartedService {
+  readonly server: RunningServer
+  /** The key made because the store had none; shown once, here. */
+  readonly firstToken: string | undefined
+  /** Every route that needs a key. */
+  readonly endpoints: readonly Endpoint[]
+  /** Stops looking after the store; call it once the server has stopped. */
+  close(): void
+}
+
+/**
+ * Listens, and resolves once the store is read in; until then /ready says so and requests wait. Rejects with one plain
+ * sentence when the store cannot be opened or the address cannot be had.
+ */
+export async function start({ config, fs, log, now }: StartOptions): Promise<StartedService> {
+  const { storeDir, adminKey } = config
+  const store = await Store.open(fs, storeDir)
+  const firstKey = adminKey === undefined ? await createFirstApiKey(fs, storeDir) : undefined
+  let handle: (request: IncomingMessage, response: ServerResponse) => Promise<void>
+  const server = await startServer({
+    host: config.host,
+    port: config.port,
+    handle: (request, response) => handle(request, response),
+  })
+  // From here to the app's callback nothing waits, so no request comes before it is set.
+  const settings = {
+    servicesBase: `${config.publicUrl ?? server.url}/services`,
+    versionType: config.versionType,
+    now,
+  }
+  const families = [...new Set(workflowSurfaces.map((surface) => surface.family))]
+  const registries = new Registries(store, families, settings)
+  const surfaces = workflowSurfaces.map((surface) => surfaceContext(surface, workflowSurfaces, settings))
+  const endpoints = allEndpoints(surfaces)
+  const app = createApp({
+    log: log.logger,
+    authenticate: createAuthenticator({
+      fs,
+      storeDir,
+      adminToken: adminKey,
+      onDamage: (error) =>
+        log.logger.error({ err: error }, 'a key file cannot be read; its keys are refused'),
+    }),
+    readiness: () => registries.readiness(),
+    openApi: openApiDocument(endpoints, surfaces),
+    route: createRouter({
+      endpoints,
+      readJsonBody: jsonBodyReader({ maxBytes: config.maxBodyBytes, maxDepth: config.maxBodyDepth }),
+      registryOf: (project) => registries.of(project),
+    }),
+  })
+  handle = app.callback()
+  await registries.start()
+  return { server, firstToken: firstKey?.token, endpoints, close: () => registries.close() }
+}

@@ -1,0 +1,114 @@
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { readConfig } from '../src/config.ts'
+import type { Fs } from '../src/git/fs.ts'
+import { nodeFs } from '../src/git/node-fs.ts'
+import type { Endpoint } from '../src/http/endpoint.ts'
+import { openLog } from '../src/http/open-log.ts'
+import { start } from '../src/start.ts'
+
+/** An answer of the service: status, headers, and the parsed body (undefined if empty or not JSON). */
+export interface Reply {
+  readonly status: number
+  readonly headers: Headers
+  readonly text: string
+  // Tests look into answers freely; every 200 has been held against its schema before they do.
+  // eslint-disable-next-line @typescript-eslint/no-explicit-any
+  readonly body: any
+}
+
+export interface RunningService {
+  readonly url: string
+  readonly storeDir: string
+  /** The folder of a workflow's repository. */
+  repository(slug: string): string
+  /** Sends a request with the admin key (or `headers`) and checks a 200 against the endpoint's own schema. */
+  call(
+    method: string,
+    path: string,
+    body?: unknown,
+    headers?: Readonly<Record<string, string>>,
+  ): Promise<Reply>
+  post(path: string, body?: unknown, headers?: Readonly<Record<string, string>>): Promise<Reply>
+  get(path: string, headers?: Readonly<Record<string, string>>): Promise<Reply>
+  put(path: string, body: unknown): Promise<Reply>
+  /** Stops the server and removes the store, unless `keepStore`. */
+  stop(options?: { readonly keepStore?: boolean }): Promise<void>
+}
+
+export interface ServiceOptions {
+  readonly env?: Readonly<Record<string, string>>
+  /** An existing store; a new temporary folder otherwise. */
+  readonly storeDir?: string
+  readonly fs?: Fs
+  readonly now?: () => Date
+}
+
+/** The admin key of every test service. */
+export const ADMIN_KEY = 'test-admin-key'
+
+/** Starts the real server on a free port over a real folder. */
+export async function startService(options: ServiceOptions = {}): Promise<RunningService> {
+  const storeDir = options.storeDir ?? mkdtempSync(join(tmpdir(), 'branchpoint-'))
+  const config = readConfig({
+    PORT: '0',
+    STORE_DIR: storeDir,
+    SVC_API_KEY: ADMIN_KEY,
+    LOG_LEVEL: 'silent',
+    ...options.env,
+  })
+  const log = openLog(config.logLevel)
+  const now = options.now ?? (() => new Date())
+  const service = await start({ config, fs: options.fs ?? nodeFs, log, now })
+  const { url } = service.server
+  const call: RunningService['call'] = async (method, path, body, headers = {}) => {
+    const response = await fetch(url + path, {
+      method,
+      headers: { authorization: `ApiKey ${ADMIN_KEY}`, 'content-type': 'application/json', ...headers },
+      ...(body === undefined ? {} : { body: typeof body === 'string' ? body : JSON.stringify(body) }),
+    })
+    const text = await response.text()
+    const isJson = /json/.test(response.headers.get('content-type') ?? '')
+    const reply = {
+      status: response.status,
+      headers: response.headers,
+      text,
+      body: isJson && text ? JSON.parse(text) : undefined,
+    }
+    if (response.status === 200) checkOutput(service.endpoints, method, path, reply.body)
+    return reply
+  }
+  return {
+    url,
+    storeDir,
+    repository: (slug) => join(storeDir, 'default', 'workflows', `${slug}.git`),
+    call,
+    post: (path, body = {}, headers) => call('POST', path, body, headers),
+    get: (path, headers) => call('GET', path, undefined, headers),
+    put: (path, body) => call('PUT', path, body),
+    stop: async ({ keepStore = false } = {}) => {
+      await service.server.stop(5000)
+      service.close()
+      if (!keepStore) rmSync(storeDir, { recursive: true, force: true })
+    },
+  }
+}
+
+function checkOutput(endpoints: readonly Endpoint[], method: string, path: string, body: unknown): void {
+  const bare = path
+    .replace(/\?.*$/, '')
+    .replace(/^(\/api|\/preview)+(?=\/)/, '')
+    .replace(/\/$/, '')
+  const endpoint = endpoints.find((it) => it.method === method && pattern(it.path).test(bare))
+  const result = endpoint?.output.safeParse(body)
+  if (result && !result.success) {
+    throw new Error(
+      `${method} ${path} answered what its schema does not allow: ${result.error.message}\n${JSON.stringify(body)}`,
+    )
+  }
+}
+
+function pattern(path: string): RegExp {
+  return new RegExp(`^${path.replaceAll(/:\w+/g, '[^/]+')}$`)
+}
