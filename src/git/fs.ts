@@ -32,8 +32,6 @@ export interface Fs {
   remove(path: string): void
   /** Removes a folder and everything in it; absence is fine. */
   removeTree(path: string): void
-  /** Sets the file's modification time to now, so that a concurrent prune spares it. */
-  freshen(path: string): void
   /** Resolves once what was created, renamed or removed in this folder is on the disk. */
   syncDir(path: string): Promise<void>
 }

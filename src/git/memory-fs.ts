@@ -38,10 +38,6 @@ export function memoryFs(): Fs {
     removeTree: (path) => {
       if (statOf(volume, path)) volume.rmSync(path, { recursive: true, force: true })
     },
-    freshen: (path) => {
-      const now = Date.now() / 1000
-      volume.utimesSync(path, now, now)
-    },
     syncDir: async (path) => void volume.readdirSync(path),
   }
 }

@@ -95,11 +95,6 @@ export const nodeFs: Fs = {
     absentAsUndefined(() => fs.rmSync(path, { recursive: true, force: true }))
   },
 
-  freshen(path) {
-    const now = Date.now() / 1000
-    fs.utimesSync(path, now, now)
-  },
-
   async syncDir(path) {
     const fd = fs.openSync(path, 'r')
     try {

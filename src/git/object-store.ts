@@ -18,13 +18,13 @@ const ATTEMPTS = 100
  * tell. What a fetch, `git gc` or `git repack` did to the repository meanwhile is found without being told.
  */
 export class ObjectStore {
-  readonly #fs: Fs
   readonly #gitdir: string
   readonly #loose: LooseObjects
   readonly #packs: PackList
+  readonly #cache: PackCache
 
   constructor(fs: Fs, gitdir: string, cache: PackCache) {
-    this.#fs = fs
+    this.#cache = cache
     this.#gitdir = gitdir
     this.#loose = new LooseObjects(fs, gitdir)
     this.#packs = new PackList(fs, cache, gitdir)
@@ -32,6 +32,8 @@ export class ObjectStore {
 
   /** The object, or undefined if the repository does not have it. Its bytes are shared: never change them. */
   async read(oid: Oid): Promise<GitObject | undefined> {
+    const written = this.#cache.written.peek(`${this.#gitdir} ${oid}`)
+    if (written) return written
     for (let attempt = 1; ; attempt++) {
       const damaged: DamagedCopy[] = []
       // packed first: what git packs while we look stays loose until its pack can be listed
@@ -61,19 +63,10 @@ export class ObjectStore {
     }
   }
 
-  /**
-   * Sets the time of a file that holds the object to now, so that no prune takes it. False if there is no sound copy of
-   * it on the disk, or only one among what `git gc` is about to drop: then write the object.
-   */
-  async freshen(oid: Oid): Promise<boolean> {
-    this.#packs.refresh()
-    const freshenPacked = (pack: PackFile, offset: number, _: Oid, listed: ListedPack) => {
-      if (listed.isCruft) return undefined
-      checkedRead(pack, offset, oid)
-      return this.#touch(listed.packPath) || undefined
-    }
-    if (this.#findPacked(oid, [], freshenPacked)) return true
-    return this.#readLoose(oid, []) !== undefined && this.#touch(this.#loose.path(oid))
+  /** Keeps what was just written to the disk in memory for a while. */
+  remember(objects: Iterable<GitObject & { readonly oid: Oid }>): void {
+    for (const { oid, kind, bytes } of objects)
+      this.#cache.written.set(`${this.#gitdir} ${oid}`, { kind, bytes })
   }
 
   /** The ids of all objects that start with 4 to 40 hex digits (lower case), in order. */
@@ -116,7 +109,7 @@ export class ObjectStore {
       try {
         pack = this.#packs.open(listed)
         const offset = pack.index.find(oid)
-        const found = offset === undefined ? undefined : use(pack, offset, oid, listed)
+        const found = offset === undefined ? undefined : use(pack, offset, oid)
         if (found === undefined) continue
         this.#packs.prefer(listed)
         return found
@@ -150,19 +143,9 @@ export class ObjectStore {
     }
     return { oids, complete }
   }
-
-  #touch(path: string): boolean {
-    try {
-      this.#fs.freshen(path)
-      return true
-    } catch (error) {
-      if ((error as NodeJS.ErrnoException).code === 'ENOENT') return false // an Fs throws node's errors
-      throw error
-    }
-  }
 }
 
-type UsePacked<T> = (pack: PackFile, offset: number, _: Oid, listed: ListedPack) => T | undefined
+type UsePacked<T> = (pack: PackFile, offset: number, oid: Oid) => T | undefined
 
 function checkedRead(pack: PackFile, offset: number, oid: Oid): GitObject {
   const object = pack.read(offset)

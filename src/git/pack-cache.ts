@@ -20,6 +20,8 @@ export class PackCache {
   readonly windows = new BoundedCache<number, Window>(24 * MIB, ({ bytes }) => bytes.length + ENTRY)
   /** Objects that deltas were built on, or that deltas made, lately: the next delta may build on them. */
   readonly bases = new BoundedCache<string, GitObject>(8 * MIB, ({ bytes }) => bytes.length + ENTRY)
+  /** Objects written lately, by repository and id: what was just stored is what is read next. */
+  readonly written = new BoundedCache<string, GitObject>(8 * MIB, ({ bytes }) => bytes.length + ENTRY)
   /** Open files by path. */
   readonly handles = new BoundedCache<string, ReadHandle>(
     128,
@@ -39,6 +41,7 @@ export class PackCache {
     this.packs.clear()
     this.windows.clear()
     this.bases.clear()
+    this.written.clear()
     this.handles.clear()
   }
 }

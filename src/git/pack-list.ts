@@ -14,8 +14,6 @@ export interface ListedPack {
   readonly name: string
   readonly packPath: string
   readonly indexPath: string
-  /** Holds what `git gc` found unreachable; what lies only there may be pruned soon. */
-  readonly isCruft: boolean
 }
 
 /** Which packs a repository has, as `objects/pack` was last listed. */
@@ -51,7 +49,7 @@ export class PackList {
       .filter((file) => /^pack-.*\.idx$/.test(file))
       .map((file) => file.slice(0, -'.idx'.length))
       .filter((name) => !known.has(name) && names.has(`${name}.pack`))
-      .map((name) => this.#describe(name, names))
+      .map((name) => this.#describe(name))
     this.#packs = [...this.#newestFirst(fresh), ...this.#packs]
     return fresh.length > 0
   }
@@ -92,13 +90,12 @@ export class PackList {
       .map(({ pack }) => pack)
   }
 
-  #describe(name: string, names: ReadonlySet<string>): ListedPack {
+  #describe(name: string): ListedPack {
     const path = `${this.#folder}/${name}`
     return {
       name,
       packPath: `${path}.pack`,
       indexPath: `${path}.idx`,
-      isCruft: names.has(`${name}.mtimes`),
     }
   }
 }

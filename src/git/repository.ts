@@ -4,6 +4,9 @@ import { ObjectStore } from './object-store.ts'
 import type { PackCache } from './pack-cache.ts'
 import type { RefSnapshot } from './refs.ts'
 import { RefReader } from './refs.ts'
+import { sweepOwnerFiles } from './lock.ts'
+import { PackRoller } from './roll-up-packs.ts'
+import { sweepStagedPacks } from './stage-pack.ts'
 import type { TransactionJob } from './transaction.ts'
 import { RepositoryWriter } from './transaction.ts'
 
@@ -12,6 +15,7 @@ import { RepositoryWriter } from './transaction.ts'
  * go through one queue and git's own locks.
  */
 export class Repository {
+  readonly #fs: Fs
   readonly path: string
   readonly objects: ObjectStore
   readonly history: History
@@ -19,11 +23,13 @@ export class Repository {
   readonly #writer: RepositoryWriter
 
   constructor(fs: Fs, path: string, packs: PackCache) {
+    this.#fs = fs
     this.path = path
     this.objects = new ObjectStore(fs, path, packs)
     this.#refs = new RefReader(fs, path)
     this.history = new History(fs, path, this.objects)
-    this.#writer = new RepositoryWriter(fs, path, this.objects, this.#refs)
+    const roller = new PackRoller(fs, path, this.objects, packs)
+    this.#writer = new RepositoryWriter(fs, path, this.objects, this.#refs, roller)
   }
 
   /** The refs as they are now; the same object as long as nothing moved. */
@@ -34,5 +40,11 @@ export class Repository {
   /** Runs a write; see RepositoryWriter. */
   transact<T>(job: TransactionJob<T>): Promise<T> {
     return this.#writer.run(job)
+  }
+
+  /** Removes what dead processes of this host left unfinished: staged packs, owner files of locks. */
+  sweepLeftovers(): void {
+    sweepStagedPacks(this.#fs, this.path)
+    sweepOwnerFiles(this.#fs, this.path)
   }
 }

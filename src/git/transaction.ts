@@ -4,11 +4,12 @@ import type { Fs } from './fs.ts'
 import type { GitObject, ObjectKind, Oid } from './object.ts'
 import { hashObject } from './object.ts'
 import type { ObjectStore } from './object-store.ts'
-import { encodePack } from './pack-writer.ts'
-import { identityName, thisProcess } from './process-identity.ts'
+import type { PackableObject } from './pack-writer.ts'
 import type { RefMove } from './ref-update.ts'
 import { prepareMoves, RefMoved } from './ref-update.ts'
 import type { RefReader } from './refs.ts'
+import type { PackRoller } from './roll-up-packs.ts'
+import { stagePack } from './stage-pack.ts'
 
 /** What a write sees and does: refs as they are now plus what it has moved itself, objects it can read and add. */
 export interface Transaction {
@@ -42,14 +43,16 @@ export class RepositoryWriter {
   readonly #gitdir: string
   readonly #objects: ObjectStore
   readonly #refs: RefReader
+  readonly #roller: PackRoller
   #queue: Entry[] = []
   #running = false
 
-  constructor(fs: Fs, gitdir: string, objects: ObjectStore, refs: RefReader) {
+  constructor(fs: Fs, gitdir: string, objects: ObjectStore, refs: RefReader, roller: PackRoller) {
     this.#fs = fs
     this.#gitdir = gitdir
     this.#objects = objects
     this.#refs = refs
+    this.#roller = roller
   }
 
   /** Runs the job and resolves with its result once everything it stored is on the disk. */
@@ -107,12 +110,9 @@ export class RepositoryWriter {
   async #flush(draft: Draft): Promise<void> {
     const moves = draft.moves()
     if (moves.length === 0) return
-    const fresh = []
-    for (const object of draft.objects()) {
-      if (object.kind === 'commit' || !(await this.#objects.freshen(object.oid))) fresh.push(object)
-    }
+    // Also what the repository has already: a copy in the newest pack cannot be pruned, and costs less than looking for it.
     const [pack, refs] = await Promise.allSettled([
-      stagePack(this.#fs, this.#gitdir, fresh),
+      stagePack(this.#fs, this.#gitdir, draft.objects()),
       prepareMoves(this.#fs, this.#gitdir, this.#refs, moves),
     ])
     if (pack.status === 'rejected' || refs.status === 'rejected') {
@@ -126,6 +126,8 @@ export class RepositoryWriter {
       pack.value.discard()
       throw error
     }
+    this.#objects.remember(draft.objects())
+    this.#roller.packWritten()
   }
 }
 
@@ -135,17 +137,13 @@ interface Entry {
   readonly reject: (error: unknown) => void
 }
 
-interface NewObject extends GitObject {
-  readonly oid: Oid
-}
-
 /** Refs and objects on top of a base (the disk, or the drafts of earlier jobs of the batch). */
 class Draft implements Transaction {
   readonly #base: ReadonlyMap<string, Oid> | Draft
   readonly #store: ObjectStore
   readonly #moves = new Map<string, string>()
   readonly #following = new Set<string>()
-  readonly #objects = new Map<Oid, NewObject>()
+  readonly #objects = new Map<Oid, PackableObject>()
 
   constructor(base: ReadonlyMap<string, Oid> | Draft, store: ObjectStore) {
     this.#base = base
@@ -194,8 +192,8 @@ class Draft implements Transaction {
     }
   }
 
-  objects(): Iterable<NewObject> {
-    return this.#objects.values()
+  objects(): readonly PackableObject[] {
+    return [...this.#objects.values()]
   }
 
   moves(): RefMove[] {
@@ -206,43 +204,5 @@ class Draft implements Transaction {
       target,
       follows: this.#following.has(ref),
     }))
-  }
-}
-
-interface StagedPack {
-  /** Gives pack and index their names; resolves when the names are on the disk. */
-  publish(): Promise<void>
-  discard(): void
-}
-
-const self = identityName(thisProcess())
-let staged = 0
-
-/** Writes the objects as one pack under temporary names that git ignores (and its gc removes), synced. */
-async function stagePack(fs: Fs, gitdir: string, objects: readonly NewObject[]): Promise<StagedPack> {
-  if (objects.length === 0) return { publish: async () => undefined, discard: () => undefined }
-  const folder = `${gitdir}/objects/pack`
-  const { name, pack, index } = encodePack(objects)
-  const temporary = `${folder}/tmp_${self}_${++staged}`
-  const discard = (): void => {
-    fs.remove(`${temporary}_pack`)
-    fs.remove(`${temporary}_idx`)
-  }
-  try {
-    const writes = [fs.createSynced(`${temporary}_pack`, pack), fs.createSynced(`${temporary}_idx`, index)]
-    await Promise.allSettled(writes)
-    await Promise.all(writes)
-  } catch (error) {
-    discard()
-    throw error
-  }
-  return {
-    discard,
-    publish: async () => {
-      // The pack before its index: a pack without an index is invisible, an index without a pack is damage.
-      fs.rename(`${temporary}_pack`, `${folder}/${name}.pack`)
-      fs.rename(`${temporary}_idx`, `${folder}/${name}.idx`)
-      await fs.syncDir(folder)
-    },
   }
 }

@@ -180,16 +180,6 @@ describe('fs: the disk and the memory behave alike', () => {
         }
         await fs.syncDir(folder)
       })
-
-      it('freshens a file', async () => {
-        const folder = fresh()
-        fs.create(`${folder}/a`, Buffer.from('a'))
-        const before = fs.stat(`${folder}/a`)!.modified
-        await pause(15)
-        fs.freshen(`${folder}/a`)
-        expect(fs.stat(`${folder}/a`)!.modified).to.be.greaterThan(before)
-        expect(codeOf(() => fs.freshen(`${folder}/none`))).to.equal('ENOENT')
-      })
     })
   }
 

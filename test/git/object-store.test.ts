@@ -2,7 +2,7 @@ import { expect } from 'chai'
 import { spawn } from 'node:child_process'
 import { randomBytes } from 'node:crypto'
 import { once } from 'node:events'
-import { readdirSync, rmSync, statSync, utimesSync } from 'node:fs'
+import { readdirSync, rmSync } from 'node:fs'
 import { setTimeout as pause } from 'node:timers/promises'
 import { parseCommit } from '../../src/git/commit.ts'
 import { memoryFs } from '../../src/git/memory-fs.ts'
@@ -64,7 +64,6 @@ describe('git: object store', () => {
     const absent = '1234567890'.repeat(4)
     expect(await store.read(absent)).to.equal(undefined)
     expect(await store.has(absent)).to.equal(false)
-    expect(await store.freshen(absent)).to.equal(false)
     expect(await store.startingWith('12345678')).to.deep.equal([])
     expect(await open(temporaryFolder()).read(absent)).to.equal(undefined)
   })
@@ -123,7 +122,7 @@ describe('git: object store', () => {
     }
   })
 
-  it('forgets what git pruned, and says so when it is about to be written again', async () => {
+  it('forgets what git pruned', async () => {
     const folder = repositoryWithHistory(3)
     const lost = git(folder, ['rev-parse', 'main'])
     const kept = git(folder, ['rev-parse', 'main~1'])
@@ -132,7 +131,6 @@ describe('git: object store', () => {
     git(folder, ['update-ref', 'refs/heads/main', 'main~1'])
     git(folder, ['repack', '-adq'])
     expect(await store.has(lost)).to.equal(false)
-    expect(await store.freshen(lost)).to.equal(false)
     expect(await store.startingWith(lost)).to.deep.equal([])
 
     const other = open(folder)
@@ -143,27 +141,6 @@ describe('git: object store', () => {
     git(folder, ['repack', '-adfq', '--window=5'])
     cache.close()
     expect(await listed.startingWith(kept)).to.deep.equal([kept])
-  })
-
-  it('freshens the file that holds an object, but not one that gc is about to drop', async () => {
-    const folder = repositoryWithHistory(3)
-    const packed = git(folder, ['rev-parse', 'main'])
-    const loose = git(folder, ['hash-object', '-w', '--stdin'], 'loose')
-    const store = open(folder)
-    for (const [oid, file] of [
-      [packed, packOf(folder)],
-      [loose, `${folder}/objects/${loose.slice(0, 2)}/${loose.slice(2)}`],
-    ] as const) {
-      utimesSync(file, 1000, 1000)
-      expect(await store.freshen(oid)).to.equal(true)
-      expect(statSync(file).mtimeMs).to.be.closeTo(Date.now(), 5000)
-    }
-    git(folder, ['repack', '--cruft', '-dq'])
-    expect(readdirSync(`${folder}/objects/pack`).some((name) => name.endsWith('.mtimes'))).to.equal(true)
-    expect(await store.has(loose)).to.equal(true)
-    expect((await store.read(loose))?.bytes.toString()).to.equal('loose')
-    expect(await store.freshen(loose)).to.equal(false)
-    expect(await store.freshen(packed)).to.equal(true)
   })
 
   it('shares few open files among many repositories', async () => {
