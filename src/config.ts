@@ -1,4 +1,5 @@
 import { z } from 'zod'
+import { LOG_LEVELS, type LogLevel } from './http/open-log.ts'
 
 /** Everything an operator can set, checked. The only place that knows the names of the environment variables. */
 export interface Config {
@@ -20,9 +21,6 @@ export interface Config {
   /** Deepest nesting of a JSON body. */
   readonly maxBodyDepth: number
 }
-
-/** pino's levels, and `silent` for no log at all. */
-export type LogLevel = (typeof LOG_LEVELS)[number]
 
 /**
  * Reads the configuration from environment variables; an empty variable counts as unset. Throws one `ConfigError` that
@@ -54,8 +52,6 @@ export class ConfigError extends Error {
     super(`The configuration is not valid:\n${problems.map((problem) => `  ${problem}`).join('\n')}`)
   }
 }
-
-const LOG_LEVELS = ['trace', 'debug', 'info', 'warn', 'error', 'fatal', 'silent'] as const
 
 const variables = z.object({
   PORT: wholeNumber(0, 65535).default(3000),

@@ -46,10 +46,16 @@ export class PackRoller {
       })
   }
 
-  /** Makes one pack of sixteen or more of a size, if there are so many. */
+  /** Makes one pack of every sixteen or more of a size, until no size has so many. */
   async rollUp(): Promise<void> {
-    const chosen = packsToRollUp(this.#smallPacks())
-    if (chosen.length === 0) return
+    for (;;) {
+      const chosen = packsToRollUp(this.#smallPacks())
+      if (chosen.length === 0) return
+      await this.#makeOne(chosen)
+    }
+  }
+
+  async #makeOne(chosen: readonly SmallPack[]): Promise<void> {
     const objects: PackableObject[] = []
     const seen = new Set<Oid>()
     for (const { index } of chosen) {
@@ -57,7 +63,7 @@ export class PackRoller {
         if (seen.has(oid)) continue
         seen.add(oid)
         const object = await this.#objects.read(oid)
-        if (!object) return
+        if (!object) throw new Error(`${oid} vanished while packs were rolled up`)
         objects.push({ ...object, oid })
       }
     }

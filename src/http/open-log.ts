@@ -1,5 +1,9 @@
 import { type Logger, pino } from 'pino'
-import type { LogLevel } from '../config.ts'
+
+/** pino's levels, and `silent` for no log at all. */
+export const LOG_LEVELS = ['trace', 'debug', 'info', 'warn', 'error', 'fatal', 'silent'] as const
+
+export type LogLevel = (typeof LOG_LEVELS)[number]
 
 /** The log of a process, and how to empty its buffer before the process ends. */
 export interface Log {

@@ -1,0 +1,75 @@
+import type { ChildProcess } from 'node:child_process'
+import { spawn } from 'node:child_process'
+import { readFileSync } from 'node:fs'
+import { fileURLToPath } from 'node:url'
+
+/** A server in a process of its own. */
+export interface ChildServer {
+  readonly url: string
+  /** Milliseconds from the start of the process until it was ready to serve. */
+  readonly startedIn: number
+  /** Resident memory now, in bytes. */
+  resident(): number
+  stop(): Promise<void>
+}
+
+/** The key with which the benchmarks call the service. */
+export const KEY = 'bench-key'
+
+/** Starts the service over `storeDir`; ready when /ready says so. */
+export function startBranchpoint(
+  storeDir: string,
+  env: Readonly<Record<string, string>> = {},
+): Promise<ChildServer> {
+  const entry = fileURLToPath(new URL('../../src/main.js', import.meta.url))
+  return startChild(
+    entry,
+    { PORT: '0', STORE_DIR: storeDir, SVC_API_KEY: KEY, ...env },
+    (text) => /"url":"([^"]+)"/.exec(text)?.[1],
+  )
+}
+
+/** Starts the bare Koa application that the figures are ratios to. */
+export function startFloor(env: Readonly<Record<string, string>>): Promise<ChildServer> {
+  const entry = fileURLToPath(new URL('./floor-server.js', import.meta.url))
+  return startChild(entry, env, (text) => /(http:\S+)/.exec(text)?.[1])
+}
+
+async function startChild(
+  entry: string,
+  env: Readonly<Record<string, string>>,
+  urlIn: (text: string) => string | undefined,
+): Promise<ChildServer> {
+  const started = performance.now()
+  const child = spawn(process.execPath, [entry], {
+    env: { ...process.env, ...env },
+    stdio: ['ignore', 'pipe', 'inherit'],
+  })
+  const url = await new Promise<string>((resolve, reject) => {
+    let text = ''
+    child.stdout.on('data', (chunk: Buffer) => {
+      text += chunk.toString()
+      const found = urlIn(text)
+      if (found !== undefined) resolve(found)
+    })
+    child.on('exit', (code) => reject(new Error(`${entry} ended with ${code} before it listened: ${text}`)))
+  })
+  return {
+    url,
+    startedIn: performance.now() - started,
+    resident: () => residentOf(child),
+    stop: () => stop(child),
+  }
+}
+
+function residentOf({ pid }: ChildProcess): number {
+  const kilobytes = /VmRSS:\s+(\d+)/.exec(readFileSync(`/proc/${pid}/status`, 'utf8'))?.[1]
+  return Number(kilobytes) * 1024
+}
+
+function stop(child: ChildProcess): Promise<void> {
+  return new Promise((resolve) => {
+    child.once('exit', () => resolve())
+    child.kill('SIGTERM')
+  })
+}

@@ -1,0 +1,71 @@
+import { spawnSync } from 'node:child_process'
+import { nodeFs } from '../../src/git/node-fs.ts'
+import type { JsonObject } from '../../src/json/json.ts'
+import { Store } from '../../src/git/store.ts'
+import { workflowFamily } from '../../src/resources/workflows/workflow-family.ts'
+import { createArtifact } from '../../src/versioning/create-artifact.ts'
+import { openRegistry } from '../../src/versioning/open-registry.ts'
+
+const ACTOR = { id: '00000000-0000-4000-8000-000000000000', name: 'bench', email: 'bench@example.org' }
+
+/** Makes `count` applications, every tenth tagged `{"team": "support"}`, each with one revision. */
+export async function fillStore(storeDir: string, count: number): Promise<void> {
+  const store = await Store.open(nodeFs, storeDir)
+  const settings = { servicesBase: 'http://127.0.0.1/services', now: () => new Date() }
+  const { registry, close } = await openRegistry(await store.project('default'), [workflowFamily], settings)
+  for (let number = 0; number < count; number++) {
+    await createArtifact(
+      registry,
+      workflowFamily,
+      {
+        slug: `bot-${number}`,
+        header: {
+          name: `Bot ${number}`,
+          flags: { is_application: true, is_evaluator: false, is_snippet: false },
+          tags: { team: number % 10 === 0 ? 'support' : 'sales' },
+        },
+        withVariant: { revision: { data: promptData(number) } },
+        loc: [],
+      },
+      { actor: ACTOR },
+    )
+    if (number % 500 === 499) process.stderr.write(`\r  ${number + 1} of ${count} artifacts`)
+  }
+  process.stderr.write('\r'.padEnd(40) + '\r')
+  close()
+}
+
+/** Lengthens the main branch of a workflow to `count` revisions with `git fast-import`, as a restore or migration would. */
+export function lengthen(repository: string, branch: string, count: number): void {
+  const stream = []
+  for (let number = 2; number <= count; number++) {
+    const data = `${JSON.stringify(promptData(number), undefined, 2)}\n`
+    stream.push(
+      `commit refs/heads/${branch}\ncommitter bench <bench@example.org> ${1_700_000_000 + number} +0000\n`,
+      `data ${Buffer.byteLength(`Revision ${number}\n`)}\nRevision ${number}\n\n`,
+      number === 2 ? `from refs/heads/${branch}^0\n` : '',
+      `M 100644 inline data.json\ndata ${Buffer.byteLength(data)}\n${data}\n`,
+    )
+  }
+  const result = spawnSync('git', ['fast-import', '--quiet'], { cwd: repository, input: stream.join('') })
+  if (result.status !== 0) throw new Error(`git fast-import: ${result.stderr.toString()}`)
+}
+
+/** A prompt of about two kilobytes, different for every number. */
+export function promptData(number: number): JsonObject {
+  return {
+    parameters: {
+      prompt: {
+        messages: [
+          {
+            role: 'system',
+            content: `You answer tickets of queue ${number}. ${'Be kind, be brief, cite the manual. '.repeat(45)}`,
+          },
+          { role: 'user', content: '{{question}}' },
+        ],
+        llm_config: { model: 'gpt-4o-mini', temperature: 0.2, max_tokens: 400 },
+        template_format: 'curly',
+      },
+    },
+  }
+}
