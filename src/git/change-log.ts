@@ -1,4 +1,5 @@
 import type { Fs } from './fs.ts'
+import { currentTurn } from './turn.ts'
 
 /** Past this size the log is begun anew; readers that notice look at everything once. */
 const LONGEST = 1024 * 1024
@@ -14,6 +15,7 @@ export class ChangeLog {
   readonly #writer: string
   #inode = 0
   #read = 0
+  #turn: number | undefined
 
   /** `writer` names this reader and writer; its own lines are not told back to it. */
   constructor(fs: Fs, folder: string, writer: string) {
@@ -31,8 +33,16 @@ export class ChangeLog {
     }
   }
 
-  /** The repositories that others wrote to since the last call, or `everything` when that cannot be told. */
+  /** The repositories that others wrote to since the last call (requests that came in together share one look), or `everything` when that cannot be told. */
   news(): ReadonlySet<string> | 'everything' {
+    const turn = currentTurn()
+    if (this.#turn === turn) return NOTHING
+    this.#turn = turn
+    return this.freshNews()
+  }
+
+  /** The same, looked at afresh. */
+  freshNews(): ReadonlySet<string> | 'everything' {
     const stat = this.#fs.stat(this.#path)
     if (!stat) return this.#lose()
     if (stat.inode === this.#inode && stat.size === this.#read) return NOTHING

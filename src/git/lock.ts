@@ -94,7 +94,7 @@ export class PreparedLock {
     const deadline = Date.now() + PATIENCE
     for (let wait = 1; ; wait = Math.min(wait * 2, 50)) {
       if (this.#tryLink(lockPath)) return
-      if (await this.#takeOver(lockPath)) continue
+      if (await this.takeOver(lockPath)) continue
       if (Date.now() > deadline) throw stillLocked(lockPath)
       await pause(wait * (0.5 + Math.random()))
     }
@@ -115,7 +115,7 @@ export class PreparedLock {
    * find the same dead lock one removes it and neither can remove a successor's. True if it is worth trying again at
    * once.
    */
-  async #takeOver(lockPath: string): Promise<boolean> {
+  async takeOver(lockPath: string): Promise<boolean> {
     const dead = this.#deadOwnerOf(lockPath)
     if (!dead) return false
     const right = `${this.#folder}/${dead}.takeover`
@@ -141,13 +141,30 @@ export class PreparedLock {
   }
 }
 
-/** Removes owner files that dead processes of this host left behind without a lock linked to them. */
-export function sweepOwnerFiles(fs: Fs, gitdir: string): void {
-  for (const name of fs.readDir(`${gitdir}/locks`) ?? []) {
+/**
+ * Removes what dead processes of this host left: their locks on anything in these folders, on which plain git would fail
+ * until the end of time, and their owner files.
+ */
+export async function sweepDeadLocks(fs: Fs, gitdir: string, folders: readonly string[]): Promise<void> {
+  const dead = (fs.readDir(`${gitdir}/locks`) ?? []).filter((name) => {
     const owner = parseIdentity(name)
-    const path = `${gitdir}/locks/${name}`
-    if (owner && fs.stat(path)?.links === 1 && isDead(owner)) fs.remove(path)
+    return owner !== undefined && isDead(owner)
+  })
+  if (dead.length === 0) return
+  const owner = nextOwner(fs, gitdir)
+  fs.create(owner, Buffer.alloc(0))
+  const sweeper = new PreparedLock(fs, `${gitdir}/locks`, owner)
+  try {
+    for (const folder of folders) {
+      for (const name of fs.readDir(folder) ?? []) {
+        if (name.endsWith('.lock')) await sweeper.takeOver(`${folder}/${name}`)
+      }
+    }
+  } finally {
+    sweeper.discard()
   }
+  // Left without a lock now, or linked to a ref that the owner still moved.
+  for (const name of dead) fs.remove(`${gitdir}/locks/${name}`)
 }
 
 function nextOwner(fs: Fs, folder: string): string {

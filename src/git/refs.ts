@@ -1,6 +1,7 @@
 import { Refusal } from '../errors.ts'
 import type { FileStat, Fs } from './fs.ts'
 import type { Oid } from './object.ts'
+import { currentTurn } from './turn.ts'
 
 /** The folders of refs that the registry knows; refs elsewhere (notes, remotes, deeper names) are left alone. */
 export const REF_FOLDERS = ['refs/heads', 'refs/tags', 'refs/meta', 'refs/environments'] as const
@@ -24,10 +25,20 @@ export class RefReader {
   readonly #loose = new Map<string, Seen<ReadonlyMap<string, Oid>>>()
   #top: Seen<{ packed: ReadonlyMap<string, Oid>; head: string | undefined }> | undefined
   #snapshot: RefSnapshot | undefined
+  #turn: number | undefined
 
   constructor(fs: Fs, gitdir: string) {
     this.#fs = fs
     this.#gitdir = gitdir
+  }
+
+  /** The refs as they are now, looked at once for all requests that came in together (see currentTurn). */
+  shared(): RefSnapshot {
+    const turn = currentTurn()
+    if (this.#snapshot && this.#turn === turn) return this.#snapshot
+    const snapshot = this.snapshot()
+    this.#turn = turn
+    return snapshot
   }
 
   /** The refs as they are now; costs one stat a folder when nothing changed. Refuses a damaged ref file by name. */

@@ -3,8 +3,8 @@ import { History } from './history.ts'
 import { ObjectStore } from './object-store.ts'
 import type { PackCache } from './pack-cache.ts'
 import type { RefSnapshot } from './refs.ts'
-import { RefReader } from './refs.ts'
-import { sweepOwnerFiles } from './lock.ts'
+import { REF_FOLDERS, RefReader } from './refs.ts'
+import { sweepDeadLocks } from './lock.ts'
 import { PackRoller } from './roll-up-packs.ts'
 import { sweepStagedPacks } from './stage-pack.ts'
 import type { TransactionJob } from './transaction.ts'
@@ -32,8 +32,13 @@ export class Repository {
     this.#writer = new RepositoryWriter(fs, path, this.objects, this.#refs, roller)
   }
 
-  /** The refs as they are now; the same object as long as nothing moved. */
+  /** The refs as they are now; the same object as long as nothing moved. Requests that came in together share the look. */
   refs(): RefSnapshot {
+    return this.#refs.shared()
+  }
+
+  /** The refs as they are now, looked at afresh: for who has just moved one. */
+  freshRefs(): RefSnapshot {
     return this.#refs.snapshot()
   }
 
@@ -42,9 +47,10 @@ export class Repository {
     return this.#writer.run(job)
   }
 
-  /** Removes what dead processes of this host left unfinished: staged packs, owner files of locks. */
-  sweepLeftovers(): void {
+  /** Removes what dead processes of this host left unfinished: staged packs, locks. */
+  async sweepLeftovers(): Promise<void> {
     sweepStagedPacks(this.#fs, this.path)
-    sweepOwnerFiles(this.#fs, this.path)
+    const folders = REF_FOLDERS.map((folder) => `${this.path}/${folder}`)
+    await sweepDeadLocks(this.#fs, this.path, [this.path, ...folders])
   }
 }

@@ -69,6 +69,8 @@ export class PackRoller {
     }
     const pack = await stagePack(this.#fs, this.#gitdir, objects)
     await pack.publish()
+    // Refs need its objects already: there was nothing to keep it from.
+    pack.release()
     for (const { name } of chosen) {
       if (name === pack.name) continue
       // The index first: what has no index is no pack to anyone.

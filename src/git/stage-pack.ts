@@ -5,8 +5,14 @@ import { identityName, parseIdentity, isDead, thisProcess } from './process-iden
 
 /** A pack on the disk that nobody sees yet. */
 export interface StagedPack {
-  /** Gives pack and index their names; resolves when the names are on the disk. */
+  /**
+   * Gives pack and index their names; resolves when the names are on the disk. A `.keep` file beside them tells a
+   * `git repack -ad` that runs just now to leave the pack alone although no ref needs it yet (git-index-pack(1)).
+   */
   publish(): Promise<void>
+  /** The refs that need the pack have moved: removes the `.keep`. */
+  release(): void
+  /** Forgets the pack; what was published stays as objects that nothing needs. */
   discard(): void
   /** `pack-<hash>`; undefined for a pack of no objects, which is not written. */
   readonly name: string | undefined
@@ -25,9 +31,15 @@ export async function stagePack(
   const folder = `${gitdir}/objects/pack`
   const { name, pack, index } = encodePack(objects)
   const temporary = `${folder}/tmp_${self}.${++staged}`
+  const keep = `${folder}/${name}.keep`
+  let isKept = false
+  const release = (): void => {
+    if (isKept) fs.remove(keep)
+  }
   const discard = (): void => {
     fs.remove(`${temporary}_pack`)
     fs.remove(`${temporary}_idx`)
+    release()
   }
   const writes = [fs.createSynced(`${temporary}_pack`, pack), fs.createSynced(`${temporary}_idx`, index)]
   // Both have to be over before what failed is cleaned up.
@@ -40,8 +52,14 @@ export async function stagePack(
   }
   return {
     name,
+    release,
     discard,
     publish: async () => {
+      // A pack of this name that somebody keeps already stays theirs to release.
+      if (!fs.stat(keep)) {
+        fs.create(keep, Buffer.from(`${self}\n`))
+        isKept = true
+      }
       // The pack before its index: a pack without an index is invisible, an index without a pack is damage.
       fs.rename(`${temporary}_pack`, `${folder}/${name}.pack`)
       fs.rename(`${temporary}_idx`, `${folder}/${name}.idx`)
@@ -50,13 +68,23 @@ export async function stagePack(
   }
 }
 
-/** Removes what dead processes of this host staged and never published. */
+/** Removes what dead processes of this host staged and never published, and the `.keep` of what they did publish. */
 export function sweepStagedPacks(fs: Fs, gitdir: string): void {
   for (const name of fs.readDir(`${gitdir}/objects/pack`) ?? []) {
-    if (!name.startsWith('tmp_')) continue
-    const owner = parseIdentity(name.slice('tmp_'.length))
-    if (owner && isDead(owner)) fs.remove(`${gitdir}/objects/pack/${name}`)
+    const path = `${gitdir}/objects/pack/${name}`
+    const owner = name.endsWith('.keep')
+      ? fs.readFile(path)?.toString('utf8').trimEnd()
+      : name.startsWith('tmp_')
+        ? name.slice('tmp_'.length)
+        : undefined
+    const identity = owner === undefined ? undefined : parseIdentity(owner)
+    if (identity && isDead(identity)) fs.remove(path)
   }
 }
 
-const NOTHING: StagedPack = { name: undefined, publish: async () => undefined, discard: () => undefined }
+const NOTHING: StagedPack = {
+  name: undefined,
+  publish: async () => undefined,
+  release: () => undefined,
+  discard: () => undefined,
+}

@@ -126,6 +126,7 @@ export class RepositoryWriter {
       pack.value.discard()
       throw error
     }
+    pack.value.release()
     this.#objects.remember(draft.objects())
     this.#roller.packWritten()
   }

@@ -4,7 +4,8 @@ import type { DoorState } from './request-state.ts'
 
 /**
  * One structured line for each request, written when its answer has left or its client has gone: id, method, path
- * without the query string, status, milliseconds, bytes of the answer, id of the key. Never a header or a body.
+ * without the query string, status, milliseconds, bytes of the answer, id of the key. Never a header or a body. Reads that
+ * succeed are logged at level debug, everything else at info.
  */
 export function requestLog(log: Logger): Middleware<DoorState> {
   return (ctx, next) => {
@@ -12,8 +13,11 @@ export function requestLog(log: Logger): Middleware<DoorState> {
     const start = performance.now()
     const { res, method, originalUrl, state } = ctx
     res.once('close', () => {
+      // A successful read is the most frequent and the least remarkable thing there is: a line of its own only for debugging.
+      const level = state.isRead && res.statusCode < 400 && res.writableFinished ? 'debug' : 'info'
+      if (!log.isLevelEnabled(level)) return
       const length = res.getHeader('content-length')
-      log.info(
+      log[level](
         {
           requestId: state.requestId,
           method,

@@ -5,10 +5,13 @@ export interface RequestState {
   /** The `X-Request-Id` of the answer and of the log line. */
   readonly requestId: string
   readonly caller: Caller
+  /** Set by the router for requests that only read. */
+  isRead?: boolean
 }
 
 /** `ctx.state` at the door itself, where the caller may not be known yet. */
 export interface DoorState {
   requestId: string
   caller?: Caller
+  isRead?: boolean
 }

@@ -38,6 +38,7 @@ export class ArtifactIndex {
   readonly #ordered = new Map<string, readonly Entry[]>()
   #sweep: Promise<void> | undefined
   #swept = 0
+  #hearing: Promise<void> | undefined
 
   constructor(store: ProjectStore, families: readonly Family[], writer: string) {
     this.#store = store
@@ -98,7 +99,8 @@ export class ArtifactIndex {
 
   /** Whether a slug is taken at a level, compared without case. Only sure while claiming slugs (see ProjectStore). */
   async isTaken(level: 'artifact' | 'variant' | 'tag', family: Family, slug: string): Promise<boolean> {
-    await this.#hear()
+    // Afresh: another process may have claimed a slug and let go of the lock since the requests of this turn came in.
+    await this.#hear(this.#changes.freshNews())
     return this.#slugs.has(level, family.folder, slug)
   }
 
@@ -150,8 +152,19 @@ export class ArtifactIndex {
     await this.#sweep
   }
 
-  async #hear(): Promise<void> {
-    const news = this.#changes.news()
+  /** Takes in what other processes wrote; also waits for what is being taken in already. */
+  #hear(news = this.#changes.news()): Promise<void> | undefined {
+    if (news !== 'everything' && news.size === 0) return this.#hearing
+    const hearing = (this.#hearing ?? Promise.resolve())
+      .then(() => this.#takeIn(news))
+      .finally(() => {
+        if (this.#hearing === hearing) this.#hearing = undefined
+      })
+    this.#hearing = hearing
+    return hearing
+  }
+
+  async #takeIn(news: ReadonlySet<string> | 'everything'): Promise<void> {
     if (news === 'everything') return this.#sweepAgain()
     for (const path of news) {
       const family = this.#families.find((it) => path.startsWith(`${it.folder}/`))
@@ -193,11 +206,12 @@ export class ArtifactIndex {
     const entry = this.#entries.get(path)
     try {
       const repository = entry?.repository ?? this.#store.repository(family.folder, slug)
-      if (entry && repository.refs() === entry.view.source.refs) return
+      if (entry && repository.freshRefs() === entry.view.source.refs) return
       if (!entry) await assertServable(this.#store.fs, repository.path)
       let view = await viewArtifact(family, slug, repository, entry?.view)
       // Something moved while the view was made: an older view must never replace a newer one.
-      while (repository.refs() !== view.source.refs) view = await viewArtifact(family, slug, repository, view)
+      while (repository.freshRefs() !== view.source.refs)
+        view = await viewArtifact(family, slug, repository, view)
       this.#apply(path, family, slug, repository, view)
     } catch (error) {
       if (!(error instanceof Refusal) || error.code !== 'damaged_repository') throw error

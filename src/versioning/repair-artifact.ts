@@ -16,7 +16,7 @@ interface MissingRef {
  * tag of a chosen revision slug, HEAD. Answers how many refs it moved.
  */
 export async function repairArtifact(registry: Registry, artifact: ArtifactView): Promise<number> {
-  artifact.repository.sweepLeftovers()
+  await artifact.repository.sweepLeftovers()
   const missing = [
     ...missingBranches(artifact),
     ...missingHead(artifact),

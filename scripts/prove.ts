@@ -1,0 +1,75 @@
+import { randomInt } from 'node:crypto'
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { parseArgs } from 'node:util'
+import type { Finding } from './prove/kill-round.ts'
+import { killRound } from './prove/kill-round.ts'
+import { sharedStoreRound } from './prove/shared-store-round.ts'
+
+/**
+ * `npm run prove`: what takes too long for `npm test`. Kills real servers in the middle of write loads, lets two of them write
+ * to one store, and lets git keep house under both. `--rounds N` sets how many servers are killed. Ends with 1 if anything
+ * that was acknowledged is lost, or if `git fsck --strict` finds fault.
+ */
+const { values: options } = parseArgs({
+  options: { rounds: { type: 'string', default: '20' }, seconds: { type: 'string', default: '10' } },
+})
+const rounds = Number(options.rounds)
+const milliseconds = Number(options.seconds) * 1000
+const folder = mkdtempSync(join(tmpdir(), 'branchpoint-prove-'))
+const rows: { readonly proof: string; readonly acknowledged: number; readonly problems: number }[] = []
+
+try {
+  await proveKills()
+  await proveSharedStore('two servers, one store', [])
+  await proveSharedStore('the same under git gc', [['gc', '--quiet']])
+  await proveSharedStore('the same under git repack -ad and pack-refs', [
+    ['repack', '-a', '-d', '-q'],
+    ['pack-refs', '--all'],
+  ])
+} finally {
+  rmSync(folder, { recursive: true, force: true })
+}
+printTable()
+
+async function proveKills(): Promise<void> {
+  const findings: Finding[] = []
+  for (let round = 1; round <= rounds; round++) {
+    // Three stores, so that some rounds begin with an empty one and others with what several crashes left.
+    const storeDir = join(folder, `kill-${round % 3}`)
+    const killAfter = randomInt(20, 800)
+    const finding = await killRound({ storeDir, artifacts: 3, clients: 12, killAfter })
+    findings.push(finding)
+    report(`kill -9, round ${round} of ${rounds}, after ${killAfter} ms`, finding)
+  }
+  keep(`kill -9 in a write load, ${rounds} rounds`, findings)
+}
+
+async function proveSharedStore(proof: string, upkeep: readonly (readonly string[])[]): Promise<void> {
+  const storeDir = join(folder, `shared-${rows.length}`)
+  const finding = await sharedStoreRound({ storeDir, clients: 16, runFor: milliseconds, upkeep })
+  report(proof, finding)
+  keep(proof, [finding])
+}
+
+function report(what: string, { acknowledged, problems }: Finding): void {
+  process.stdout.write(`${what}: ${acknowledged} revisions acknowledged, ${problems.length} problems\n`)
+  for (const problem of problems.slice(0, 10)) process.stdout.write(`  ${problem}\n`)
+}
+
+function keep(proof: string, findings: readonly Finding[]): void {
+  rows.push({
+    proof,
+    acknowledged: findings.reduce((sum, { acknowledged }) => sum + acknowledged, 0),
+    problems: findings.reduce((sum, { problems }) => sum + problems.length, 0),
+  })
+}
+
+function printTable(): void {
+  process.stdout.write('\n| proof | revisions acknowledged | problems |\n|---|---|---|\n')
+  for (const { proof, acknowledged, problems } of rows) {
+    process.stdout.write(`| ${proof} | ${acknowledged} | ${problems} |\n`)
+  }
+  if (rows.some(({ problems }) => problems > 0)) process.exitCode = 1
+}

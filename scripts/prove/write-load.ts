@@ -1,0 +1,132 @@
+import { randomBytes, randomInt } from 'node:crypto'
+import { ask } from './ask.ts'
+import type { Ledger } from './ledger.ts'
+
+interface Revision {
+  readonly id: string
+  readonly version: number
+}
+
+/**
+ * Concurrent clients that write to a service as fast as it answers: mostly commits to a few variants, and named commits, forks,
+ * new artifacts and edits between them. Whatever is answered goes into the ledger.
+ */
+export class WriteLoad {
+  readonly #urls: readonly string[]
+  readonly #ledger: Ledger
+  readonly #variants: string[] = []
+  #clients: Promise<void>[] = []
+  #ending = false
+
+  /** Clients take turns among the urls, which are those of server processes over one store. */
+  constructor(urls: readonly string[], ledger: Ledger) {
+    this.#urls = urls
+    this.#ledger = ledger
+  }
+
+  /** Makes the artifacts to write to, then sets the clients going. */
+  async begin({
+    artifacts,
+    clients,
+  }: {
+    readonly artifacts: number
+    readonly clients: number
+  }): Promise<void> {
+    for (let number = 0; number < artifacts; number++) await this.#create(this.#url(number))
+    for (let number = 0; number < clients; number++) this.#clients.push(this.#work(number))
+  }
+
+  /** From now on a request may fail: its server is about to be killed. */
+  expectFailures(): void {
+    this.#ending = true
+  }
+
+  /** Resolves when every client has had its last answer. */
+  async end(): Promise<void> {
+    this.#ending = true
+    await Promise.all(this.#clients)
+    this.#clients = []
+  }
+
+  async #work(number: number): Promise<void> {
+    const url = this.#url(number)
+    const own = this.#variants[number % this.#variants.length] ?? ''
+    let artifact: string | undefined
+    while (!this.#ending) {
+      const dice = randomInt(100)
+      try {
+        if (dice < 70) await this.#commit(url, randomInt(3) === 0 ? this.#anyVariant() : own)
+        else if (dice < 80) await this.#commit(url, this.#anyVariant(), `named.${randomName()}`)
+        else if (dice < 87) await this.#fork(url)
+        else if (dice < 93 || artifact === undefined) artifact = await this.#create(url)
+        else await this.#rename(url, artifact)
+      } catch (error) {
+        if (!this.#ending) this.#ledger.failures.push(String(error))
+      }
+    }
+  }
+
+  async #commit(url: string, variant: string, slug?: string): Promise<void> {
+    const data = somePayload()
+    const { workflow_revision } = await ask<{ workflow_revision: Revision }>(
+      url,
+      'POST',
+      '/workflows/revisions/commit',
+      { workflow_revision_commit: { workflow_variant_id: variant, message: 'Load', slug, data } },
+    )
+    this.#ledger.revisions.set(workflow_revision.id, { version: workflow_revision.version, data, slug })
+  }
+
+  async #fork(url: string): Promise<void> {
+    const slug = `fork.${randomName()}`
+    const { workflow_variant } = await ask<{ workflow_variant: { id: string } }>(
+      url,
+      'POST',
+      '/workflows/variants/fork',
+      { workflow_variant: { slug }, workflow_variant_ref: { id: this.#anyVariant() } },
+    )
+    this.#ledger.variants.set(workflow_variant.id, slug)
+    this.#variants.push(workflow_variant.id)
+  }
+
+  async #create(url: string): Promise<string> {
+    const slug = `load.${randomName()}`
+    const data = somePayload()
+    const { workflow } = await ask<{ workflow: { id: string; variant_id: string; revision_id: string } }>(
+      url,
+      'POST',
+      '/simple/workflows',
+      { workflow: { slug, data } },
+    )
+    this.#ledger.artifacts.set(workflow.id, slug)
+    this.#ledger.variants.set(workflow.variant_id, slug)
+    this.#ledger.revisions.set(workflow.revision_id, { version: 1, data, slug: undefined })
+    this.#variants.push(workflow.variant_id)
+    return workflow.id
+  }
+
+  async #rename(url: string, artifact: string): Promise<void> {
+    const name = randomName()
+    const before = this.#ledger.names.get(artifact)
+    this.#ledger.names.set(artifact, { answered: before?.answered, asked: name })
+    await ask(url, 'PUT', `/workflows/${artifact}`, { workflow: { name } })
+    this.#ledger.names.set(artifact, { answered: name, asked: name })
+  }
+
+  #url(number: number): string {
+    return this.#urls[number % this.#urls.length] ?? ''
+  }
+
+  #anyVariant(): string {
+    return this.#variants[randomInt(this.#variants.length)] ?? ''
+  }
+}
+
+function randomName(): string {
+  return randomBytes(8).toString('hex')
+}
+
+/** Unlike any other, and mostly small. */
+function somePayload(): object {
+  return { parameters: { value: randomName(), text: 'x'.repeat(randomInt(10) === 0 ? 20_000 : 200) } }
+}
