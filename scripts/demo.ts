@@ -1,0 +1,150 @@
+import { spawnSync } from 'node:child_process'
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { readConfig } from '../src/config.ts'
+import { nodeFs } from '../src/git/node-fs.ts'
+import { openLog } from '../src/http/open-log.ts'
+import { start } from '../src/start.ts'
+
+/**
+ * `npm run demo`: the real server on a temporary store and a free port; a prompt's life through REST, then the repository
+ * that it made, as git shows it.
+ */
+const storeDir = mkdtempSync(join(tmpdir(), 'branchpoint-demo-'))
+const config = readConfig({ PORT: '0', STORE_DIR: storeDir, LOG_LEVEL: 'silent' })
+const service = await start({ config, fs: nodeFs, log: openLog(config.logLevel), now: () => new Date() })
+const { url } = service.server
+
+try {
+  await tellTheStory()
+} finally {
+  await service.server.stop(5000)
+  service.close()
+  rmSync(storeDir, { recursive: true, force: true })
+}
+
+async function tellTheStory(): Promise<void> {
+  say(`A server on ${url}, its store in ${storeDir}`)
+
+  chapter('Create an application with its first prompt')
+  const created = await post('/simple/applications/', {
+    application: {
+      slug: 'support-bot',
+      name: 'Support bot',
+      tags: { team: 'support' },
+      data: { uri: 'svc:builtin:completion:v0', parameters: prompt('You answer tickets. Be kind.', 0.7) },
+    },
+  })
+  const { id, variant_id: variantId } = created['application'] as { id: string; variant_id: string }
+
+  chapter('Commit three more revisions')
+  const changes: [string, object][] = [
+    ['Cooler', prompt('You answer tickets. Be kind.', 0.2)],
+    ['Shorter answers', prompt('You answer tickets. Be kind and brief.', 0.2)],
+    ['Cite the manual', prompt('You answer tickets. Be kind and brief, and cite the manual.', 0.2)],
+  ]
+  for (const [message, parameters] of changes) {
+    await post('/applications/revisions/commit', {
+      application_revision_commit: {
+        application_variant_id: variantId,
+        message,
+        data: { uri: 'svc:builtin:completion:v0', parameters },
+      },
+    })
+  }
+
+  chapter('Fork a variant at version 2 and go on there')
+  const forked = await post('/applications/variants/fork', {
+    application_variant: { slug: 'support-bot-warm', name: 'Warmer tone' },
+    application_variant_ref: { slug: 'support-bot' },
+    application_revision_ref: { version: 2 },
+  })
+  const warm = forked['application_variant'] as { id: string }
+  await post('/applications/revisions/commit', {
+    application_revision_commit: {
+      application_variant_id: warm.id,
+      message: 'Greet by name',
+      slug: 'warm-candidate',
+      delta: { set: { parameters: prompt('You answer tickets. Greet {{name}} warmly.', 0.9) } },
+    },
+  })
+
+  chapter('Retrieve by every kind of reference')
+  const byVariant = await retrieve({ application_variant_ref: { slug: 'support-bot' } })
+  await retrieve({ application_ref: { slug: 'support-bot' } })
+  await retrieve({ application_ref: { id } })
+  await retrieve({ application_variant_ref: { id: warm.id } })
+  await retrieve({ application_revision_ref: { slug: 'support-bot', version: 2 } })
+  await retrieve({ application_revision_ref: { slug: 'support-bot-3' } })
+  await retrieve({ application_revision_ref: { slug: 'warm-candidate' } })
+  await retrieve({
+    application_variant_ref: { slug: 'support-bot-warm' },
+    application_revision_ref: { version: 1 },
+  })
+  await retrieve({ application_revision_ref: { id: byVariant } })
+
+  chapter('Archive the latest revision, ask for the latest, bring it back')
+  await post(`/applications/revisions/${byVariant}/archive`, {})
+  await retrieve({ application_variant_ref: { slug: 'support-bot' } })
+  await post(`/applications/revisions/${byVariant}/unarchive`, {})
+  await retrieve({ application_variant_ref: { slug: 'support-bot' } })
+
+  const repository = join(storeDir, 'default', 'workflows', 'support-bot.git')
+  chapter('The same, as git sees it')
+  git(repository, ['log', '--graph', '--all', '--format=%h %an%d %s'])
+  git(repository, ['show', 'support-bot'])
+  git(repository, ['fsck', '--strict'])
+}
+
+function prompt(system: string, temperature: number): object {
+  return {
+    prompt: {
+      messages: [
+        { role: 'system', content: system },
+        { role: 'user', content: '{{question}}' },
+      ],
+      llm_config: { model: 'gpt-4o-mini', temperature, max_tokens: 400 },
+      template_format: 'curly',
+    },
+  }
+}
+
+/** Retrieves and prints which revision it was; answers its id. */
+async function retrieve(references: object): Promise<string> {
+  const answer = await post('/applications/revisions/retrieve', references, false)
+  const { id, slug, version, message } = answer['application_revision'] as Record<string, string>
+  say(`  ${JSON.stringify(references)}\n      → ${slug}, version ${version}: ${message ?? '(no message)'}`)
+  return id ?? ''
+}
+
+async function post(path: string, body: object, tell = true): Promise<Record<string, unknown>> {
+  const response = await fetch(url + path, {
+    method: 'POST',
+    headers: { authorization: `ApiKey ${service.firstToken}`, 'content-type': 'application/json' },
+    body: JSON.stringify(body),
+  })
+  const answer = (await response.json()) as Record<string, unknown>
+  if (!response.ok) throw new Error(`POST ${path}: ${JSON.stringify(answer)}`)
+  if (tell) {
+    const [, record] = Object.entries(answer).find(([key]) => key !== 'count') ?? []
+    const { slug, version } = record as Record<string, unknown>
+    say(`  POST ${path}  → ${String(slug)}${version === undefined ? '' : `, version ${String(version)}`}`)
+  }
+  return answer
+}
+
+function git(cwd: string, args: readonly string[]): void {
+  say(`\n$ git ${args.join(' ')}`)
+  const { stdout, stderr, status } = spawnSync('git', args, { cwd, encoding: 'utf8' })
+  say((stdout + stderr).trimEnd())
+  if (status !== 0) throw new Error(`git ${args[0]} failed`)
+}
+
+function chapter(title: string): void {
+  say(`\n── ${title}`)
+}
+
+function say(text: string): void {
+  process.stdout.write(`${text}\n`)
+}
