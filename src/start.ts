@@ -1,6 +1,7 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import { createFirstApiKey } from './access/api-keys.ts'
 import { createAuthenticator } from './access/authenticator.ts'
+import { Intents } from './access/intents.ts'
 import type { Config } from './config.ts'
 import type { Fs } from './git/fs.ts'
 import { Store } from './git/store.ts'
@@ -58,6 +59,7 @@ export async function start({ config, fs, log, now }: StartOptions): Promise<Sta
   const registries = new Registries(store, families, settings)
   const surfaces = workflowSurfaces.map((surface) => surfaceContext(surface, workflowSurfaces, settings))
   const endpoints = allEndpoints(surfaces)
+  const intents = new Intents(fs, storeDir, now)
   const app = createApp({
     log: log.logger,
     authenticate: createAuthenticator({
@@ -73,9 +75,15 @@ export async function start({ config, fs, log, now }: StartOptions): Promise<Sta
       endpoints,
       readJsonBody: jsonBodyReader({ maxBytes: config.maxBodyBytes, maxDepth: config.maxBodyDepth }),
       registryOf: (project) => registries.of(project),
+      intents,
     }),
   })
   handle = app.callback()
   await registries.start()
-  return { server, firstToken: firstKey?.token, endpoints, close: () => registries.close() }
+  const stopPurging = intents.keepPurged()
+  const close = () => {
+    stopPurging()
+    registries.close()
+  }
+  return { server, firstToken: firstKey?.token, endpoints, close }
 }

@@ -97,6 +97,11 @@ export class ProjectStore {
     await createRepository(this.fs, folder, `${slug}.git`, content)
   }
 
+  /** Resolves once the names of a family's repositories are on the disk. */
+  syncNames(family: string): Promise<void> {
+    return this.fs.syncDir(`${this.folder}/${family}`)
+  }
+
   /** Runs `work` while no other writer, in this or another process, can claim a slug in this project. */
   claimingSlugs<T>(work: () => Promise<T>): Promise<T> {
     // A queue of our own first: among ourselves, waiting in line beats trying for the lock again and again.

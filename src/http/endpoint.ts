@@ -1,4 +1,5 @@
 import type { z } from 'zod'
+import type { ResultAddress } from '../access/intent-file.ts'
 import type { Scope } from '../access/scope.ts'
 import type { WriteContext } from '../versioning/change-artifact.ts'
 import type { Registry } from '../versioning/registry.ts'
@@ -21,7 +22,14 @@ export interface Answer {
   readonly etag?: string
   /** The client has what it would get (304). */
   readonly notModified?: boolean
+  /** Where a write's result is, for `recall`. */
+  readonly address?: ResultAddress
+  /** This is the first result of the request's Idempotency-Key, again. */
+  readonly isReplayed?: boolean
 }
+
+/** Answers as `run` did, from where the result is. */
+export type Recall<I> = (call: Call<I>, address: ResultAddress) => Promise<Answer>
 
 /** One route: how it is asked, what it needs, what it does; the router, the guard and /openapi.json all read this. */
 export interface Endpoint {
@@ -43,13 +51,16 @@ export interface Endpoint {
   /** A request as it could be sent, for the documentation. */
   readonly example?: object
   readonly run: (call: Call<never>) => Promise<Answer>
+  /** Every POST that writes has it; its `run` answers with an address. */
+  readonly recall?: Recall<never>
 }
 
 /** Ties the type of an endpoint's input to what its `run` takes. */
 export function endpoint<T>(
-  definition: Omit<Endpoint, 'run' | 'input'> & {
+  definition: Omit<Endpoint, 'run' | 'recall' | 'input'> & {
     readonly input?: z.ZodType<T>
     readonly run: (call: Call<T>) => Promise<Answer>
+    readonly recall?: Recall<T>
   },
 ): Endpoint {
   // The router parses by `input` before it calls `run`, so a run never sees another type.

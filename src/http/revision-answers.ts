@@ -55,7 +55,7 @@ export class RevisionAnswers {
   async fresh(registry: Registry, place: RevisionPlace, more: object = {}): Promise<Answer> {
     const revision = await readRevisionAt(registry, place)
     const body = { count: 1, [this.#key]: presentRevision(revision, this.#present, true), ...more }
-    return { body, etag: this.#etag(revision, 'read') }
+    return { body, etag: this.#etag(revision, 'read'), address: { id: revision.id } }
   }
 
   async #answer(

@@ -3,9 +3,11 @@ import type { Middleware, ParameterizedContext } from 'koa'
 import { LRUCache } from 'lru-cache'
 import { z } from 'zod'
 import { requireScope } from '../access/require-scope.ts'
+import type { Intents } from '../access/intents.ts'
 import { invalid } from '../errors.ts'
 import { stringifyJson } from '../json/stringify-json.ts'
 import type { Registry } from '../versioning/registry.ts'
+import { answerOnce } from './answer-once.ts'
 import type { ReadJsonBody } from './body.ts'
 import type { Answer, Endpoint } from './endpoint.ts'
 import { plainEnvelope } from './envelope.ts'
@@ -17,6 +19,7 @@ export interface RouterDependencies {
   readonly endpoints: readonly Endpoint[]
   readonly readJsonBody: ReadJsonBody
   readonly registryOf: (project: string) => Promise<Registry>
+  readonly intents: Intents
 }
 
 /**
@@ -24,19 +27,15 @@ export interface RouterDependencies {
  * table; for the others there is one @koa/router for each first path segment, so that a request is only compared with the
  * routes of its surface.
  */
-export function createRouter({
-  endpoints,
-  readJsonBody,
-  registryOf,
-}: RouterDependencies): Middleware<RequestState> {
+export function createRouter(dependencies: RouterDependencies): Middleware<RequestState> {
   const handlers = new Map<string, Middleware<RequestState>>()
   const routers = new Map<string, Middleware<RequestState>>()
-  for (const [segment, group] of bySegment(endpoints)) {
+  for (const [segment, group] of bySegment(dependencies.endpoints)) {
     const router = new Router<RequestState>()
     for (const endpoint of group) {
       const handle = async (ctx: ParameterizedContext<RequestState>): Promise<void> => {
         ctx.state.isRead = endpoint.scope === 'read'
-        send(ctx, await answer(endpoint, ctx, readJsonBody, registryOf))
+        send(ctx, await answer(endpoint, ctx, dependencies))
       }
       if (!endpoint.path.includes(':')) handlers.set(`${endpoint.method} ${endpoint.path}`, handle)
       router.register(endpoint.path, [endpoint.method], handle)
@@ -59,17 +58,18 @@ function segmentOf(path: string): string {
 async function answer(
   endpoint: Endpoint,
   ctx: ParameterizedContext<RequestState>,
-  readJsonBody: ReadJsonBody,
-  registryOf: RouterDependencies['registryOf'],
+  { readJsonBody, registryOf, intents }: RouterDependencies,
 ): Promise<Answer> {
   const { caller } = ctx.state
   requireScope(caller, endpoint.scope)
   const params = readParams(ctx)
-  const input = endpoint.input && (await readInput(endpoint, endpoint.input, ctx, readJsonBody))
+  const { input, text } = endpoint.input
+    ? await readInput(endpoint, endpoint.input, ctx, readJsonBody)
+    : NO_INPUT
   const registry = await registryOf(caller.project)
-  const { 'if-match': ifMatch, 'if-none-match': ifNoneMatch } = ctx.req.headers
+  const { 'if-match': ifMatch, 'if-none-match': ifNoneMatch, 'idempotency-key': key } = ctx.req.headers
   const { id, name, email } = caller.key
-  return endpoint.run({
+  const call = {
     registry,
     // Parsed by the endpoint's own schema, one line above.
     input: input as never,
@@ -77,8 +77,21 @@ async function answer(
     context: { actor: { id, name, email } },
     ifMatch,
     ifNoneMatch,
-  })
+  }
+  if (key === undefined || !endpoint.recall) return endpoint.run(call)
+  const asks = [endpoint.method, ctx.path, ctx.querystring, text]
+  // node joins a header that is sent twice, so this one is never a list.
+  const request = { project: caller.project, credential: id, key: String(key), asks }
+  return answerOnce(intents, request, endpoint, endpoint.recall, call)
 }
+
+/** What a request brought, guarded, and the text of its body. */
+interface GuardedInput {
+  readonly input: unknown
+  readonly text: string
+}
+
+const NO_INPUT: GuardedInput = { input: undefined, text: '' }
 
 const idParams = z.record(z.string(), uuid)
 const NO_PARAMS = {}
@@ -93,10 +106,10 @@ async function readInput(
   schema: z.ZodType,
   ctx: ParameterizedContext<RequestState>,
   readJsonBody: ReadJsonBody,
-): Promise<unknown> {
+): Promise<GuardedInput> {
   const query =
     ctx.querystring === '' ? undefined : endpoint.fromQuery?.(new URLSearchParams(ctx.querystring))
-  if (endpoint.method === 'GET') return guard(schema, query ?? {}, 'query')
+  if (endpoint.method === 'GET') return { input: guard(schema, query ?? {}, 'query'), text: '' }
   const { value, text } = await readJsonBody(ctx)
   if (value === undefined && !endpoint.optionalBody) {
     throw invalid(['body'], 'this route needs a JSON object as its body.', 'missing')
@@ -108,19 +121,24 @@ async function readInput(
   const body = plainEnvelope(value ?? {}, { keepNulls: endpoint.keepNulls ?? false })
   // A field of the body wins over the same one in the query string.
   const input = guard(schema, query && isRecord(body) ? { ...query, ...body } : body, 'body')
-  if (isShort) shortInputs.set(key, input as object)
-  return input
+  const guarded = { input, text }
+  if (isShort) shortInputs.set(key, guarded)
+  return guarded
 }
 
 /** Clients that poll send the same short question again and again; what the guard makes of it depends on its text alone. */
-const shortInputs = new LRUCache<string, object>({ max: 1000 })
+const shortInputs = new LRUCache<string, GuardedInput>({ max: 1000 })
 const SHORT = 400
 
 function isRecord(value: unknown): value is Record<string, unknown> {
   return typeof value === 'object' && value !== null && !Array.isArray(value)
 }
 
-function send(ctx: ParameterizedContext<RequestState>, { body, text, etag, notModified }: Answer): void {
+function send(
+  ctx: ParameterizedContext<RequestState>,
+  { body, text, etag, notModified, isReplayed }: Answer,
+): void {
+  if (isReplayed) ctx.set('Idempotent-Replayed', 'true')
   if (etag !== undefined) {
     ctx.set('ETag', etag)
     ctx.set('Cache-Control', 'private, no-cache')

@@ -6,6 +6,7 @@ import { META_REF, readArtifactState, writeArtifactState } from './artifact-stat
 import type { ArtifactView } from './artifact-view.ts'
 import { encodeMessage } from './commit-message.ts'
 import type { Actor, Registry } from './registry.ts'
+import { resumeAttempt } from './resume-attempt.ts'
 import { signatureOf } from './signature.ts'
 
 /** A change of what may change about an artifact, and the line of its history that says so. */
@@ -21,6 +22,10 @@ export type PlanChange = (state: ArtifactState, transaction: Transaction) => Pro
 export interface WriteContext {
   readonly actor: Actor
   readonly idempotencyKey?: string | undefined
+  /** The id of the artifact that this write creates, chosen beforehand so that an attempt that was cut off is found. */
+  readonly artifactId?: string | undefined
+  /** When an earlier attempt at this very write began; what it did is looked for before anything is done. */
+  readonly attemptedAt?: Date | undefined
 }
 
 /**
@@ -33,6 +38,8 @@ export async function changeArtifact(
   context: WriteContext,
   plan: PlanChange,
 ): Promise<ArtifactView> {
+  const earlier = await resumeAttempt(registry, artifact, META_REF, context)
+  if (earlier) return earlier.artifact
   await artifact.repository.transact(async (transaction) => {
     const head = transaction.ref(META_REF)
     if (head === undefined) {

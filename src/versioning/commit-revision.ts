@@ -16,9 +16,12 @@ import { objectUuid } from './ids.ts'
 import type { Header } from './records.ts'
 import type { VariantPlace } from './references.ts'
 import type { Registry } from './registry.ts'
+import type { FinishedAttempt } from './resume-attempt.ts'
+import { resumeAttempt } from './resume-attempt.ts'
 import type { RevisionPlace } from './revision.ts'
 import { placeOf } from './revision.ts'
 import { readBytes } from './tree-files.ts'
+import { warningsOf } from './warnings-of.ts'
 
 /** What a commit request says (interface 4.1, 4.5; contract/workflows 11); `loc` is where it stands in the request. */
 export interface NewRevision {
@@ -62,12 +65,24 @@ export async function commitRevision(
     input.data === undefined
       ? undefined
       : family.accept(input.data, { ...payloadContext, loc: [...input.loc, 'data'] })
+  const earlier = await resumeAttempt(registry, place.artifact, branchOf(place), context)
+  if (earlier) return committedEarlier(registry, place, earlier, input)
   const { slug } = input
   if (slug === undefined) return commitTo(registry, place, input, context, accepted, payloadContext)
   return registry.store.claimingSlugs(async () => {
     await assertRevisionSlugFree(registry, family, slug, [...input.loc, 'slug'])
     return commitTo(registry, place, input, context, accepted, payloadContext)
   })
+}
+
+async function committedEarlier(
+  registry: Registry,
+  { variant }: VariantPlace,
+  { artifact, commit }: FinishedAttempt,
+  { data }: NewRevision,
+): Promise<CommittedRevision> {
+  const place = await placeOf(artifact, findVariant(artifact, variant.slug) ?? variant, commit)
+  return { place, warnings: await warningsOf(registry, place, data) }
 }
 
 async function commitTo(
@@ -79,7 +94,7 @@ async function commitTo(
   payloadContext: PayloadContext,
 ): Promise<CommittedRevision> {
   const { family, repository } = artifact
-  const branch = `refs/heads/${variant.slug}`
+  const branch = branchOf({ artifact, variant })
   const { oid, warnings } = await repository.transact(async (transaction) => {
     const state = await stateNow(artifact, transaction)
     assertActive('artifact', artifact.slug, state.artifact)
@@ -98,6 +113,10 @@ async function commitTo(
   })
   const written = await registry.index.written(family, artifact.slug)
   return { place: await placeOf(written, findVariant(written, variant.slug) ?? variant, oid), warnings }
+}
+
+function branchOf({ variant }: VariantPlace): string {
+  return `refs/heads/${variant.slug}`
 }
 
 /** What is archived now; read again only if the meta ref moved since the view was made. */

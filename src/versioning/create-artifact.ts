@@ -15,6 +15,7 @@ import { NewObjects } from './new-objects.ts'
 import type { Header, VariantRecord } from './records.ts'
 import { compactHeader } from './records.ts'
 import type { Registry } from './registry.ts'
+import { resumeAttempt } from './resume-attempt.ts'
 import { signatureOf } from './signature.ts'
 
 /** What a create request says; `loc` is where its slug stands in the request. */
@@ -32,16 +33,18 @@ export interface NewArtifact {
  * Creates an artifact: a new repository, in one step, with its first variant and revision if asked for. Refuses a taken slug
  * or id (`slug_taken`, `id_taken`).
  */
-export function createArtifact(
+export async function createArtifact(
   registry: Registry,
   family: Family,
   input: NewArtifact,
   context: WriteContext,
 ): Promise<ArtifactView> {
+  const earlier = await createdEarlier(registry, family, input, context)
+  if (earlier) return earlier
   return registry.store.claimingSlugs(async () => {
     const slug = input.slug ?? randomBytes(6).toString('hex')
     await assertSlugFree(registry, family, 'artifact', slug, input.loc)
-    const id = await freeId(registry, input.id)
+    const id = await freeId(registry, input.id, context.artifactId)
     const variant = await freeVariantSlug(registry, family, slug)
     await registry.store.create(
       family.folder,
@@ -50,6 +53,22 @@ export function createArtifact(
     )
     return registry.index.written(family, slug)
   })
+}
+
+/** What an earlier attempt at this very write created. */
+async function createdEarlier(
+  registry: Registry,
+  family: Family,
+  input: NewArtifact,
+  context: WriteContext,
+): Promise<ArtifactView | undefined> {
+  const id = input.id ?? context.artifactId
+  if (id === undefined || context.attemptedAt === undefined) return undefined
+  const found = await registry.index.findByDigits(id)
+  if (found?.id !== id || found.family !== family) return undefined
+  const earlier = await resumeAttempt(registry, found, META_REF, context)
+  if (earlier) await registry.store.syncNames(family.folder)
+  return earlier?.artifact
 }
 
 async function firstContent(
@@ -91,8 +110,12 @@ async function firstContent(
   return { objects: objects.all(), refs, head: names.variant }
 }
 
-/** The id wanted, or a new one; its last twelve digits name the repository and must be free in the project. */
-async function freeId(registry: Registry, wanted: string | undefined): Promise<string> {
+/** The id wanted, else the one preferred if it is free, else a new one; its last twelve digits name the repository and must be free in the project. */
+async function freeId(
+  registry: Registry,
+  wanted: string | undefined,
+  preferred: string | undefined,
+): Promise<string> {
   if (wanted !== undefined) {
     if (!registry.index.hasDigits(wanted)) return wanted
     throw new Refusal(
@@ -101,8 +124,7 @@ async function freeId(registry: Registry, wanted: string | undefined): Promise<s
       { conflict: { id: wanted } },
     )
   }
-  for (;;) {
-    const id = uuidv7()
-    if (!registry.index.hasDigits(id)) return id
-  }
+  let id = preferred ?? uuidv7()
+  while (registry.index.hasDigits(id)) id = uuidv7()
+  return id
 }

@@ -1,4 +1,5 @@
 import { z } from 'zod'
+import type { ResultAddress } from '../../access/intent-file.ts'
 import type { ArchiveAction } from '../../versioning/archive.ts'
 import { archiveArtifact } from '../../versioning/archive.ts'
 import { createArtifact } from '../../versioning/create-artifact.ts'
@@ -6,7 +7,7 @@ import { editArtifact } from '../../versioning/edit-artifact.ts'
 import { queryArtifacts } from '../../versioning/query-artifacts.ts'
 import { artifactById } from '../../versioning/references.ts'
 import { answerList } from '../answer-list.ts'
-import type { Answer, Endpoint } from '../endpoint.ts'
+import type { Answer, Call, Endpoint } from '../endpoint.ts'
 import { endpoint } from '../endpoint.ts'
 import { envelope } from '../envelope.ts'
 import { assertSameId } from '../path-id.ts'
@@ -27,7 +28,10 @@ export function artifactEndpoints({ surface, names, records }: SurfaceContext): 
   const tag = plural
   const answer = (artifact: ArtifactView): Answer => ({
     body: { count: 1, [singular]: presentArtifact(artifact) },
+    address: { id: artifact.id },
   })
+  const recall = async ({ registry }: Call<unknown>, { id }: ResultAddress): Promise<Answer> =>
+    answer(await artifactById(registry, family, id))
 
   const archiving = (action: ArchiveAction): Endpoint =>
     endpoint({
@@ -44,6 +48,7 @@ export function artifactEndpoints({ surface, names, records }: SurfaceContext): 
         const artifact = await artifactById(registry, family, params['id'] ?? '')
         return answer(await archiveArtifact(registry, artifact, action, context))
       },
+      recall,
     })
 
   return [
@@ -79,6 +84,7 @@ export function artifactEndpoints({ surface, names, records }: SurfaceContext): 
         )
         return answer(created)
       },
+      recall,
     }),
     endpoint({
       method: 'POST',

@@ -1,4 +1,5 @@
 import { z } from 'zod'
+import type { ResultAddress } from '../../access/intent-file.ts'
 import { Refusal } from '../../errors.ts'
 import type { ArchiveAction } from '../../versioning/archive.ts'
 import { archiveRevision } from '../../versioning/archive.ts'
@@ -10,9 +11,10 @@ import { queryRevisions } from '../../versioning/query-revisions.ts'
 import { resolveRevision, revisionById, variantById } from '../../versioning/references.ts'
 import { latestOf, revisionNotFound } from '../../versioning/revision.ts'
 import type { RevisionPlace } from '../../versioning/revision.ts'
+import { warningsOf } from '../../versioning/warnings-of.ts'
 import { answerList } from '../answer-list.ts'
 import { revisionOfEtag } from '../etag.ts'
-import type { Call, Endpoint } from '../endpoint.ts'
+import type { Answer, Call, Endpoint } from '../endpoint.ts'
 import { endpoint } from '../endpoint.ts'
 import { envelope, firstOf } from '../envelope.ts'
 import { presentRevision } from '../present.ts'
@@ -64,6 +66,9 @@ export function revisionEndpoints({ surface, names, present, records }: SurfaceC
     )
   }
 
+  const recall = async ({ registry }: Call<unknown>, { id }: ResultAddress): Promise<Answer> =>
+    answers.fresh(registry, await revisionById(registry, family, id))
+
   const archiving = (action: ArchiveAction): Endpoint =>
     endpoint({
       method: 'POST',
@@ -79,6 +84,7 @@ export function revisionEndpoints({ surface, names, present, records }: SurfaceC
         const place = await revisionById(registry, family, params['id'] ?? '')
         return answers.fresh(registry, await archiveRevision(registry, place, action, context))
       },
+      recall,
     })
 
   const retrieveInput = envelope({
@@ -151,6 +157,11 @@ export function revisionEndpoints({ surface, names, present, records }: SurfaceC
         const { place, warnings } = await commit(call, sentAs.revision, revision, more)
         return answers.fresh(call.registry, place, warnings.length > 0 ? { warnings } : {})
       },
+      recall: async ({ registry, input }, { id }) => {
+        const place = await revisionById(registry, family, id)
+        const warnings = await warningsOf(registry, place, input.revision.data)
+        return answers.fresh(registry, place, warnings.length > 0 ? { warnings } : {})
+      },
     }),
     endpoint({
       method: 'POST',
@@ -169,6 +180,7 @@ export function revisionEndpoints({ surface, names, present, records }: SurfaceC
         const { place } = await commit(call, sentAs.revision, revision, more)
         return answers.fresh(call.registry, place)
       },
+      recall,
     }),
     endpoint({
       method: 'POST',

@@ -1,4 +1,5 @@
 import { z } from 'zod'
+import type { ResultAddress } from '../../access/intent-file.ts'
 import type { ArchiveAction } from '../../versioning/archive.ts'
 import { archiveArtifact } from '../../versioning/archive.ts'
 import type { ArtifactView } from '../../versioning/artifact-view.ts'
@@ -6,9 +7,12 @@ import { commitRevision } from '../../versioning/commit-revision.ts'
 import { createArtifact } from '../../versioning/create-artifact.ts'
 import { createVariant } from '../../versioning/create-variant.ts'
 import { editArtifact } from '../../versioning/edit-artifact.ts'
+import type { FlatArtifact } from '../../versioning/query-artifacts.ts'
 import { flatten, queryFlat } from '../../versioning/query-artifacts.ts'
-import { artifactById } from '../../versioning/references.ts'
+import { artifactById, revisionById } from '../../versioning/references.ts'
 import type { Registry } from '../../versioning/registry.ts'
+import { readRevisionAt } from '../../versioning/revision.ts'
+import { warningsOf } from '../../versioning/warnings-of.ts'
 import { answerList } from '../answer-list.ts'
 import type { Answer, Endpoint } from '../endpoint.ts'
 import { endpoint } from '../endpoint.ts'
@@ -33,17 +37,28 @@ export function simpleEndpoints({ surface, names, present, records }: SurfaceCon
   const output = single(singular, record, { warnings: z.array(warning).optional() })
   const tag = `simple ${plural}`
 
+  const answerFlat = (flat: FlatArtifact, warnings: readonly object[] = []): Answer => ({
+    body: {
+      count: 1,
+      [singular]: presentFlat(flat, present),
+      ...(warnings.length > 0 ? { warnings } : {}),
+    },
+    address: { id: flat.artifact.id, ...(flat.revision ? { revision: flat.revision.id } : {}) },
+  })
+
   const answer = async (
     registry: Registry,
     artifact: ArtifactView,
-    warnings: readonly object[] = [],
-  ): Promise<Answer> => ({
-    body: {
-      count: 1,
-      [singular]: presentFlat(await flatten(registry, artifact), present),
-      ...(warnings.length > 0 ? { warnings } : {}),
-    },
-  })
+    warnings?: readonly object[],
+  ): Promise<Answer> => answerFlat(await flatten(registry, artifact), warnings)
+
+  /** With the revision that was the latest then, though there may be later ones now. */
+  const recallFlat = async (registry: Registry, address: ResultAddress): Promise<FlatArtifact> => {
+    const artifact = await artifactById(registry, family, address.id)
+    if (address.revision === undefined) return { artifact, revision: undefined }
+    const place = await revisionById(registry, family, address.revision)
+    return { artifact, revision: await readRevisionAt(registry, place) }
+  }
 
   const archiving = (action: ArchiveAction): Endpoint =>
     endpoint({
@@ -57,6 +72,7 @@ export function simpleEndpoints({ surface, names, present, records }: SurfaceCon
         const artifact = await artifactById(registry, family, params['id'] ?? '')
         return answer(registry, await archiveArtifact(registry, artifact, action, context))
       },
+      recall: async ({ registry }, address) => answerFlat(await recallFlat(registry, address)),
     })
 
   return [
@@ -108,6 +124,11 @@ export function simpleEndpoints({ surface, names, present, records }: SurfaceCon
           context,
         )
         return answer(registry, created, accepted?.warnings)
+      },
+      recall: async ({ registry, input }, address) => {
+        const flat = await recallFlat(registry, address)
+        const warnings = flat.revision && (await warningsOf(registry, flat.revision, input.artifact.data))
+        return answerFlat(flat, warnings)
       },
     }),
     endpoint({

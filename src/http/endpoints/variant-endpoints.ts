@@ -9,7 +9,7 @@ import { queryVariants } from '../../versioning/query-artifacts.ts'
 import type { VariantPlace } from '../../versioning/references.ts'
 import { artifactById, variantById } from '../../versioning/references.ts'
 import { answerList } from '../answer-list.ts'
-import type { Answer, Endpoint } from '../endpoint.ts'
+import type { Answer, Endpoint, Recall } from '../endpoint.ts'
 import { endpoint } from '../endpoint.ts'
 import { envelope, firstOf } from '../envelope.ts'
 import { assertSameId } from '../path-id.ts'
@@ -27,9 +27,8 @@ export function variantEndpoints(context: SurfaceContext): Endpoint[] {
   const key = `${singular}_variant`
   const output = single(key, records.variant)
   const tag = surface.plural
-  const answer = (place: VariantPlace): Answer => ({
-    body: { count: 1, [key]: presentVariant(place, present) },
-  })
+  const answer = (place: VariantPlace): Answer => answerVariant(context, place)
+  const recall = recallVariant(context)
   const parentIds = idSpellings(names, '')
 
   const archiving = (action: ArchiveAction): Endpoint =>
@@ -49,6 +48,7 @@ export function variantEndpoints(context: SurfaceContext): Endpoint[] {
             write,
           ),
         ),
+      recall,
     })
 
   return [
@@ -82,6 +82,7 @@ export function variantEndpoints(context: SurfaceContext): Endpoint[] {
           ),
         )
       },
+      recall,
     }),
     forkEndpoint(context, `/${path}/variants/fork`),
     endpoint({
@@ -140,7 +141,8 @@ export function variantEndpoints(context: SurfaceContext): Endpoint[] {
 }
 
 /** `POST …/variants/fork`: under a surface, and at `/variants/fork` for the keys of any (interface 4.5, rulings 2, 3.9). */
-export function forkEndpoint({ surface, names, present, records }: SurfaceContext, path: string): Endpoint {
+export function forkEndpoint(surfaceContext: SurfaceContext, path: string): Endpoint {
+  const { surface, names, records } = surfaceContext
   const { family, singular } = surface
   const key = `${singular}_variant`
   return endpoint({
@@ -177,9 +179,22 @@ export function forkEndpoint({ surface, names, present, records }: SurfaceContex
         { slug: chosen, header: { name, description, tags, meta }, loc },
         context,
       )
-      return { body: { count: 1, [key]: presentVariant(place, present) } }
+      return answerVariant(surfaceContext, place)
     },
+    recall: recallVariant(surfaceContext),
   })
+}
+
+function answerVariant({ surface, present }: SurfaceContext, place: VariantPlace): Answer {
+  return {
+    body: { count: 1, [`${surface.singular}_variant`]: presentVariant(place, present) },
+    address: { id: place.variant.id },
+  }
+}
+
+function recallVariant(context: SurfaceContext): Recall<unknown> {
+  return async ({ registry }, { id }) =>
+    answerVariant(context, await variantById(registry, context.surface.family, id))
 }
 
 /** An id as examples show it. */

@@ -1,0 +1,184 @@
+import { hash } from 'node:crypto'
+import { setImmediate as nextTurn } from 'node:timers/promises'
+import { v7 as uuidv7 } from 'uuid'
+import { Refusal } from '../errors.ts'
+import type { Fs } from '../git/fs.ts'
+import { holdingLock, sweepDeadLocks } from '../git/lock.ts'
+import { projectNames } from './api-keys.ts'
+import type { Intent, ResultAddress } from './intent-file.ts'
+import { readIntent, replaceIntent } from './intent-file.ts'
+
+/** A request that carries an `Idempotency-Key`. */
+export interface KeyedRequest {
+  readonly project: string
+  /** The id of the API key it came with; each has keys of its own. */
+  readonly credential: string
+  readonly key: string
+  /** Everything that makes it another request: method, path, query string, body. */
+  readonly asks: readonly string[]
+}
+
+/** One go at the work of a keyed request. */
+export interface Attempt {
+  /** The id that an artifact gets if the work creates one: the same in every attempt. */
+  readonly artifactId: string
+  /** When the first attempt began, if there was one: it may have done the work and died before it could say so. */
+  readonly earlier: Date | undefined
+}
+
+/** What `Intents.once` calls. */
+export interface KeyedWork<T> {
+  /** Does the work; `address` is where its result will be found again. */
+  readonly run: (attempt: Attempt) => Promise<{ readonly answer: T; readonly address: ResultAddress }>
+  /** Answers from a result that is there already. */
+  readonly recall: (address: ResultAddress) => Promise<T>
+  /** Whether what `run` threw means that it stored nothing, and never will for this request. */
+  readonly isRefusal: (error: unknown) => boolean
+}
+
+const HOUR = 60 * 60 * 1000
+/** How long a key is remembered, in milliseconds (ruling 1.11). */
+const LIFETIME = 24 * HOUR
+/** So many files are looked at before other work gets its turn. */
+const BREATH = 100
+
+/**
+ * Sees to it that a keyed request is carried out once, however often it is sent, across restarts and server processes. An
+ * intent on the disk goes before the work and learns the result's address after it. Whoever works on a key holds its lock,
+ * which a dead process loses: an intent without a result, found under the lock, is one whose attempt was cut off, and the
+ * work begins by looking for what that attempt may have done.
+ */
+export class Intents {
+  readonly #fs: Fs
+  readonly #storeDir: string
+  readonly #now: () => Date
+  readonly #turns = new Map<string, Promise<unknown>>()
+  readonly #folders = new Map<string, Promise<void>>()
+
+  constructor(fs: Fs, storeDir: string, now: () => Date) {
+    this.#fs = fs
+    this.#storeDir = storeDir
+    this.#now = now
+  }
+
+  /**
+   * Runs the work, or answers its first result again. Requests with one key take turns. Refuses a key that another request
+   * has used (`idempotency_key_reused`), and with `locked` one that another process keeps working on.
+   */
+  once<T>({ project, credential, key, asks }: KeyedRequest, work: KeyedWork<T>): Promise<T> {
+    const folder = this.#folderOf(project)
+    const name = hash('sha256', `${credential}\n${key}`)
+    const fingerprint = hash('sha256', asks.join('\n'))
+    // A queue of our own first: among ourselves, waiting in line beats trying for the lock again and again.
+    return this.#inTurn(`${folder}/${name}`, async () => {
+      await this.#folderReady(project)
+      return holdingLock(this.#fs, folder, name, () =>
+        this.#attempt(folder, `${folder}/${name}.json`, fingerprint, work),
+      )
+    })
+  }
+
+  /** Removes what is past its time, and what dead processes left. */
+  async purge(): Promise<void> {
+    let looked = 0
+    for (const project of projectNames(this.#fs, this.#storeDir)) {
+      const folder = this.#folderOf(project)
+      for (const file of this.#fs.readDir(folder) ?? []) {
+        await this.#purgeFile(folder, file)
+        if (++looked % BREATH === 0) await nextTurn()
+      }
+      await sweepDeadLocks(this.#fs, folder, [folder])
+    }
+  }
+
+  /** Purges now and every hour, until the function it answers is called. */
+  keepPurged(): () => void {
+    // A disk that fails here fails the requests that need it too, and they say so.
+    const purge = () => void this.purge().catch(() => undefined)
+    purge()
+    const timer = setInterval(purge, HOUR).unref()
+    return () => clearInterval(timer)
+  }
+
+  async #attempt<T>(folder: string, path: string, fingerprint: string, work: KeyedWork<T>): Promise<T> {
+    const known = this.#readLive(path)
+    if (known && known.fingerprint !== fingerprint) throw reused(known)
+    // What another process has just written is only sure to be seen by the requests of the next turn.
+    if (known) await nextTurn()
+    if (known?.result) return work.recall(known.result)
+    const intent = known ?? { fingerprint, created_at: this.#now().toISOString(), artifact_id: uuidv7() }
+    if (!known) {
+      await replaceIntent(this.#fs, path, intent)
+      await this.#fs.syncDir(folder)
+    }
+    const earlier = known && new Date(known.created_at)
+    try {
+      const { answer, address } = await work.run({ artifactId: intent.artifact_id, earlier })
+      // The work is done and its commit names the key: without this the next request finds it, only slower.
+      await replaceIntent(this.#fs, path, { ...intent, result: address }).catch(() => undefined)
+      return answer
+    } catch (error) {
+      if (work.isRefusal(error)) this.#fs.remove(path)
+      throw error
+    }
+  }
+
+  /** The intent, unless its time is over. */
+  #readLive(path: string): Intent | undefined {
+    const intent = readIntent(this.#fs, path)
+    if (!intent || this.#now().getTime() - Date.parse(intent.created_at) >= LIFETIME) return undefined
+    return intent
+  }
+
+  async #purgeFile(folder: string, file: string): Promise<void> {
+    const name = /^([0-9a-f]{64})\./.exec(file)?.[1]
+    if (name === undefined || file.endsWith('.lock') || !this.#isOld(`${folder}/${file}`)) return
+    // Under the lock, because a request may be putting a new intent in its place. A busy one waits for the next round.
+    await holdingLock(this.#fs, folder, name, async () => {
+      for (const path of [`${folder}/${name}.json`, `${folder}/${name}.json.new`])
+        if (this.#isOld(path)) this.#fs.remove(path)
+    }).catch(() => undefined)
+  }
+
+  /** An intent is never changed after its time is over, so its file's time is enough. */
+  #isOld(path: string): boolean {
+    const stat = this.#fs.stat(path)
+    return stat !== undefined && this.#now().getTime() - stat.modified > LIFETIME
+  }
+
+  #folderOf(project: string): string {
+    return `${this.#storeDir}/${project}/idempotency`
+  }
+
+  /** Resolves once the project's folder of intents is there and on the disk. */
+  #folderReady(project: string): Promise<void> {
+    let ready = this.#folders.get(project)
+    if (!ready) {
+      this.#fs.makeDir(this.#folderOf(project))
+      ready = this.#fs.syncDir(`${this.#storeDir}/${project}`)
+      this.#folders.set(project, ready)
+      // A failure is told to those who wait; the next request tries again.
+      ready.catch(() => this.#folders.delete(project))
+    }
+    return ready
+  }
+
+  #inTurn<T>(name: string, job: () => Promise<T>): Promise<T> {
+    const turn = (this.#turns.get(name) ?? Promise.resolve()).then(job)
+    const over = turn
+      .catch(() => undefined)
+      .then(() => {
+        if (this.#turns.get(name) === over) this.#turns.delete(name)
+      })
+    this.#turns.set(name, over)
+    return turn
+  }
+}
+
+function reused({ created_at }: Intent): Refusal {
+  return new Refusal(
+    'idempotency_key_reused',
+    `This Idempotency-Key was sent at ${created_at} with another path or body. Send that same request again, or take a ` +
+      `new key for this one.`,
+  )
+}

@@ -1,0 +1,32 @@
+import { checkIdempotencyKey } from '../access/idempotency-key.ts'
+import type { Intents, KeyedRequest } from '../access/intents.ts'
+import { Refusal } from '../errors.ts'
+import type { Answer, Call, Endpoint, Recall } from './endpoint.ts'
+import { PROBLEMS } from './problem.ts'
+
+/**
+ * Answers a request with an `Idempotency-Key`: runs the endpoint the first time, afterwards answers its first result again,
+ * as the thing at its address is now (ruling 1.11).
+ */
+export function answerOnce(
+  intents: Intents,
+  request: KeyedRequest,
+  { run, path }: Endpoint,
+  recall: Recall<never>,
+  call: Call<never>,
+): Promise<Answer> {
+  const key = checkIdempotencyKey(request.key)
+  return intents.once(
+    { ...request, key },
+    {
+      run: async ({ artifactId, earlier }) => {
+        const keyed = { idempotencyKey: key, artifactId, attemptedAt: earlier }
+        const answer = await run({ ...call, context: { ...call.context, ...keyed } })
+        if (!answer.address) throw new Error(`${path} can be recalled, but did not say where its result is`)
+        return { answer, address: answer.address }
+      },
+      recall: async (address) => ({ ...(await recall(call, address)), isReplayed: true }),
+      isRefusal: (error) => error instanceof Refusal && PROBLEMS[error.code][0] < 500,
+    },
+  )
+}

@@ -1,0 +1,65 @@
+import { parseCommit } from '../git/commit.ts'
+import type { Oid } from '../git/object.ts'
+import type { ArtifactView } from './artifact-view.ts'
+import type { WriteContext } from './change-artifact.ts'
+import { decodeMessage } from './commit-message.ts'
+import type { Registry } from './registry.ts'
+import { repairArtifact } from './repair-artifact.ts'
+import type { ObjectSource } from './tree-files.ts'
+import { readBytes } from './tree-files.ts'
+
+/** What an earlier attempt at a write left: its commit, and the artifact as it is now, whole. */
+export interface FinishedAttempt {
+  readonly commit: Oid
+  readonly artifact: ArtifactView
+}
+
+/**
+ * The result of an earlier attempt that moved `ref` and was cut off before it could answer; undefined if there was no such
+ * attempt, or if it did not get that far. What it had left to do is done: refs are on the disk, and those that follow are
+ * there.
+ */
+export async function resumeAttempt(
+  registry: Registry,
+  artifact: ArtifactView,
+  ref: string,
+  context: WriteContext,
+): Promise<FinishedAttempt | undefined> {
+  if (context.attemptedAt === undefined) return undefined
+  const commit = await artifact.repository.transact(async (transaction) => {
+    const head = transaction.ref(ref)
+    const found = await findCommit(transaction, head, context, context.attemptedAt)
+    // The rename may not have reached the disk: moving the ref to where it is already makes sure of it.
+    if (head !== undefined && found !== undefined) transaction.move(ref, head)
+    return found
+  })
+  if (commit === undefined) return undefined
+  const written = await registry.index.written(artifact.family, artifact.slug)
+  const repaired = await repairArtifact(registry, written)
+  return {
+    commit,
+    artifact: repaired > 0 ? await registry.index.written(artifact.family, artifact.slug) : written,
+  }
+}
+
+/** Clocks of those who push commits on top of ours may be this wrong, in seconds. */
+const SLACK = 3600
+
+/** The newest commit by this actor with this key in its trailer, looked for from the head back to when it was first sent. */
+async function findCommit(
+  source: ObjectSource,
+  head: Oid | undefined,
+  { actor, idempotencyKey }: WriteContext,
+  since: Date | undefined,
+): Promise<Oid | undefined> {
+  if (idempotencyKey === undefined || since === undefined) return undefined
+  const oldest = since.getTime() / 1000 - SLACK
+  for (let oid = head; oid !== undefined;) {
+    const { author, committer, message, parents } = parseCommit(await readBytes(source, oid, 'commit'))
+    if (committer.seconds < oldest) return undefined
+    const isTheirs = author.name === actor.name && author.email === actor.email
+    if (isTheirs && decodeMessage(message).trailers.idempotencyKey === idempotencyKey) return oid
+    oid = parents[0]
+  }
+  return undefined
+}
