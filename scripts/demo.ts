@@ -20,7 +20,7 @@ try {
   await tellTheStory()
 } finally {
   await service.server.stop(5000)
-  service.close()
+  await service.close()
   rmSync(storeDir, { recursive: true, force: true })
 }
 

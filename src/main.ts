@@ -15,8 +15,8 @@ try {
   shutDownOnSignals({
     server: service.server,
     say: (sentence) => log.logger.info(sentence),
-    close: () => {
-      service.close()
+    close: async () => {
+      await service.close()
       log.flush()
     },
   })

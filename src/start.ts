@@ -31,8 +31,8 @@ export interface StartedService {
   readonly firstToken: string | undefined
   /** Every route that needs a key. */
   readonly endpoints: readonly Endpoint[]
-  /** Stops looking after the store; call it once the server has stopped. */
-  close(): void
+  /** Stops looking after the store and settles it; call it once the server has stopped. */
+  close(): Promise<void>
 }
 
 /**
@@ -81,9 +81,10 @@ export async function start({ config, fs, log, now }: StartOptions): Promise<Sta
   handle = app.callback()
   await registries.start()
   const stopPurging = intents.keepPurged()
-  const close = () => {
+  const close = async (): Promise<void> => {
     stopPurging()
     registries.close()
+    await store.close()
   }
   return { server, firstToken: firstKey?.token, endpoints, close }
 }

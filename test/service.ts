@@ -89,7 +89,7 @@ export async function startService(options: ServiceOptions = {}): Promise<Runnin
     put: (path, body) => call('PUT', path, body),
     stop: async ({ keepStore = false } = {}) => {
       await service.server.stop(5000)
-      service.close()
+      await service.close()
       if (!keepStore) rmSync(storeDir, { recursive: true, force: true })
     },
   }

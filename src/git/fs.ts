@@ -20,6 +20,10 @@ export interface Fs {
   createSynced(path: string, bytes: Uint8Array | readonly Uint8Array[]): Promise<void>
   /** Creates `path` (it must not exist: EEXIST) holding `bytes`, without waiting for the disk. */
   create(path: string, bytes: Uint8Array): void
+  /** Creates `path` (it must not exist: EEXIST) to write on at its end. */
+  createLog(path: string): LogHandle
+  /** Resolves once what the file holds is on the disk; absence is fine. */
+  sync(path: string): Promise<void>
   /** Adds `bytes` at the end of `path` in one write, creating it if need be, without waiting for the disk. */
   append(path: string, bytes: Uint8Array): void
   /** Makes the folder and its missing parents. */
@@ -50,5 +54,13 @@ export interface ReadHandle {
   readonly size: number
   /** Fills `target` from byte `position` of the file and answers how many bytes it got (fewer only at the end). */
   read(target: Uint8Array, position: number): number
+  close(): void
+}
+
+/** A file that only grows. */
+export interface LogHandle {
+  append(bytes: Uint8Array): void
+  /** Resolves once everything appended before the call is on the disk. */
+  sync(): Promise<void>
   close(): void
 }

@@ -1,7 +1,7 @@
 import { setTimeout as pause } from 'node:timers/promises'
 import { Refusal } from '../errors.ts'
 import type { Fs } from './fs.ts'
-import { identityName, isDead, parseIdentity, thisProcess } from './process-identity.ts'
+import { identityName, isBeforeBoot, isDead, parseIdentity, thisProcess } from './process-identity.ts'
 
 /** How long a lock that somebody alive (or git itself) holds is waited for, in milliseconds. */
 const PATIENCE = 5000
@@ -21,12 +21,12 @@ export interface HeldLock {
 }
 
 /**
- * The owner file of a lock to be: `<folder>/locks/<owner>.<n>`, holding `content`, on the disk when this resolves. It is
- * linked to the lock name later, so that anyone who finds the lock can tell by the inode whose it is.
+ * The owner file of a lock to be: `<folder>/locks/<owner>.<n>`, holding `content`, not synced. It is linked to the lock name
+ * later, so that anyone who finds the lock can tell by the inode whose it is.
  */
-export async function prepareLock(fs: Fs, folder: string, content: string): Promise<PreparedLock> {
+export function prepareLock(fs: Fs, folder: string, content: string): PreparedLock {
   const owner = nextOwner(fs, folder)
-  await fs.createSynced(owner, Buffer.from(content))
+  fs.create(owner, Buffer.from(content))
   return new PreparedLock(fs, `${folder}/locks`, owner)
 }
 
@@ -132,12 +132,16 @@ export class PreparedLock {
   #deadOwnerOf(lockPath: string): string | undefined {
     const lock = this.#fs.stat(lockPath)
     if (!lock) return undefined
-    return this.#fs.readDir(this.#folder)?.find((name) => {
+    const owned = this.#fs.readDir(this.#folder)?.find((name) => {
       if (name.endsWith('.takeover')) return false
-      if (this.#fs.stat(`${this.#folder}/${name}`)?.inode !== lock.inode) return false
-      const owner = parseIdentity(name)
-      return owner !== undefined && isDead(owner)
+      return this.#fs.stat(`${this.#folder}/${name}`)?.inode === lock.inode
     })
+    if (owned === undefined) {
+      // A power cut may leave the lock and lose its owner file; nobody of before the machine's start is alive.
+      return isBeforeBoot(lock.modified) ? `unowned.${lock.inode}` : undefined
+    }
+    const owner = parseIdentity(owned)
+    return owner !== undefined && isDead(owner) ? owned : undefined
   }
 }
 

@@ -25,6 +25,15 @@ export function memoryFs(): Fs {
     open: (path) => (statOf(volume, path)?.kind === 'file' ? openHandle(volume, path) : undefined),
     createSynced: async (path, bytes) => create(path, bytes instanceof Uint8Array ? [bytes] : bytes),
     create: (path, bytes) => create(path, [bytes]),
+    createLog: (path) => {
+      create(path, [])
+      return {
+        append: (bytes) => volume.appendFileSync(path, Buffer.from(bytes)),
+        sync: async () => undefined,
+        close: () => undefined,
+      }
+    },
+    sync: async () => undefined,
     append: (path, bytes) => volume.appendFileSync(path, Buffer.from(bytes)),
     makeDir: (path) => void volume.mkdirSync(path, { recursive: true }),
     rename: (from, to) => {

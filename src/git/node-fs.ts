@@ -66,6 +66,25 @@ export const nodeFs: Fs = {
     }
   },
 
+  createLog(path) {
+    const fd = fs.openSync(path, 'ax')
+    return {
+      append: (bytes) => writeShort(fd, [bytes]),
+      sync: () => fsync(fd),
+      close: () => fs.closeSync(fd),
+    }
+  },
+
+  async sync(path) {
+    const fd = absentAsUndefined(() => fs.openSync(path, 'r'))
+    if (fd === undefined) return
+    try {
+      await fsync(fd)
+    } finally {
+      fs.closeSync(fd)
+    }
+  },
+
   append(path, bytes) {
     const fd = fs.openSync(path, 'a')
     try {

@@ -36,6 +36,42 @@ export function encodePack(objects: readonly PackableObject[]): EncodedPack {
     if (offset > LARGEST_PACK)
       throw new RangeError('One pack holds at most 2 GiB; write the objects as several.')
   }
+  return sealPack(chunks, rows)
+}
+
+/** A pack's bytes and the objects in it with the offsets of their entries. */
+export interface JoinablePack {
+  readonly pack: Buffer
+  readonly offsets: ReadonlyMap<Oid, number>
+}
+
+/**
+ * One pack of all objects of several packs, each once, their entries copied as they are. Undefined if a pack does not match its
+ * own checksum or holds deltas, whose bases would be elsewhere.
+ */
+export function joinPacks(packs: readonly JoinablePack[]): EncodedPack | undefined {
+  const chunks: Buffer[] = []
+  const rows: IndexRow[] = []
+  const seen = new Set<Oid>()
+  let offset = 12
+  for (const { pack, offsets } of packs) {
+    const checksum = createHash('sha1').update(pack.subarray(0, -20)).digest()
+    if (!checksum.equals(pack.subarray(-20))) return undefined
+    const entries = [...offsets].sort(([, a], [, b]) => a - b)
+    for (const [index, [oid, start]] of entries.entries()) {
+      const entry = pack.subarray(start, entries[index + 1]?.[1] ?? pack.length - 20)
+      if (((entry[0] ?? 0) & 0x70) >> 4 > objectKinds.length) return undefined
+      if (seen.has(oid)) continue
+      seen.add(oid)
+      rows.push({ oid, offset, crc: crc32(entry) })
+      chunks.push(entry)
+      offset += entry.length
+    }
+  }
+  return sealPack([packHeader(rows.length), ...chunks], rows)
+}
+
+function sealPack(chunks: Buffer[], rows: readonly IndexRow[]): EncodedPack {
   const pack = withChecksum(chunks)
   const checksum = pack.subarray(-20)
   return { name: `pack-${checksum.toString('hex')}`, pack, index: encodeIndex(rows, checksum) }

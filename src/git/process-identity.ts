@@ -1,5 +1,5 @@
 import { readFileSync } from 'node:fs'
-import { hostname } from 'node:os'
+import { hostname, uptime } from 'node:os'
 
 /**
  * Who holds a lock: `<host>.<boot>.<pid>.<start>`, a name that no other process of this host ever had or will have.
@@ -46,6 +46,11 @@ export function isDead(owner: ProcessIdentity): boolean {
   if (!isRunning(owner.pid)) return true
   const start = startOf(owner.pid)
   return start !== undefined && owner.start !== '0' && start !== owner.start
+}
+
+/** Whether a moment (milliseconds since 1970) lies before this machine was started. */
+export function isBeforeBoot(moment: number): boolean {
+  return moment < Date.now() - uptime() * 1000
 }
 
 function isRunning(pid: number): boolean {

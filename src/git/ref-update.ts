@@ -22,66 +22,37 @@ export class RefMoved extends Error {
   override readonly name = 'RefMoved'
 }
 
-/** Ref moves whose lock contents are already on the disk. */
-export interface PreparedMoves {
-  /**
-   * Takes the locks, compares, then calls `publishObjects` (after which every object the targets need is on the disk) and
-   * moves the refs. Resolves when the moves are on the disk. Throws RefMoved, having moved nothing.
-   */
-  apply(publishObjects: () => Promise<void>): Promise<void>
-  /** Forgets the moves; for when something else failed first. */
-  discard(): void
-}
-
 /**
- * Writes the lock contents of the moves to the disk, without locking anything yet, so that the wait for the disk can be
- * shared with the objects' own.
+ * Moves refs by git's lock protocol: takes every lock, compares, has `decide` put the write on the disk (all or nothing),
+ * and renames the locks into place. Throws RefMoved, or what `decide` threw, having moved nothing.
  */
-export async function prepareMoves(
+export async function moveRefs(
   fs: Fs,
   gitdir: string,
   refs: RefReader,
   moves: readonly RefMove[],
-): Promise<PreparedMoves> {
-  const sorted = [...moves].sort((a, b) => (a.ref < b.ref ? -1 : 1))
-  const locks = await Promise.all(sorted.map((move) => prepareLock(fs, gitdir, `${move.target}\n`)))
-  return {
-    apply: (publishObjects) => applyMoves(fs, gitdir, refs, sorted, locks, publishObjects),
-    discard: () => locks.forEach((lock) => lock.discard()),
-  }
-}
-
-async function applyMoves(
-  fs: Fs,
-  gitdir: string,
-  refs: RefReader,
-  moves: readonly RefMove[],
-  locks: readonly PreparedLock[],
-  publishObjects: () => Promise<void>,
+  decide: () => Promise<void>,
 ): Promise<void> {
+  // In the order of names, so that two writers never wait for each other.
+  const sorted = [...moves].sort((a, b) => (a.ref < b.ref ? -1 : 1))
+  const locks: PreparedLock[] = []
   const held = new Map<RefMove, HeldLock>()
   try {
-    const made = makeFolders(fs, gitdir, moves)
-    for (const [index, move] of moves.entries()) {
-      // In the order of names, so that two writers never wait for each other.
-      const lock = await locks[index]?.acquire(`${gitdir}/${move.ref}.lock`)
-      if (lock) held.set(move, lock)
+    for (const move of sorted) {
+      makeFolder(fs, dirname(`${gitdir}/${move.ref}`))
+      const lock = prepareLock(fs, gitdir, `${move.target}\n`)
+      locks.push(lock)
+      held.set(move, await lock.acquire(`${gitdir}/${move.ref}.lock`))
     }
     const now = refs.snapshot().refs
-    for (const move of moves) {
-      if (move.ref !== 'HEAD' && now.get(move.ref) !== move.expected)
-        throw new RefMoved(`${move.ref} moved meanwhile`)
+    for (const { ref, expected } of sorted) {
+      if (ref !== 'HEAD' && now.get(ref) !== expected) throw new RefMoved(`${ref} moved meanwhile`)
     }
-    await publishObjects()
-    for (const follows of [false, true]) {
-      const folders = new Set(follows ? [] : made)
-      for (const move of moves) {
-        if (move.follows !== follows) continue
-        held.get(move)?.publish(`${gitdir}/${move.ref}`)
-        held.delete(move)
-        folders.add(dirname(`${gitdir}/${move.ref}`))
-      }
-      await Promise.all([...folders].map((folder) => fs.syncDir(folder)))
+    await decide()
+    // The ref of truth first: whoever sees a ref that follows from it sees it, too.
+    for (const move of [...sorted].sort((a, b) => Number(a.follows) - Number(b.follows))) {
+      held.get(move)?.publish(`${gitdir}/${move.ref}`)
+      held.delete(move)
     }
   } catch (error) {
     for (const lock of held.values()) lock.release()
@@ -90,14 +61,6 @@ async function applyMoves(
   }
 }
 
-/** Makes missing ref folders; answers their parents, which have to be synced too. */
-function makeFolders(fs: Fs, gitdir: string, moves: readonly RefMove[]): string[] {
-  const parents = new Set<string>()
-  for (const move of moves) {
-    const folder = dirname(`${gitdir}/${move.ref}`)
-    if (fs.stat(folder)) continue
-    fs.makeDir(folder)
-    parents.add(dirname(folder))
-  }
-  return [...parents]
+function makeFolder(fs: Fs, folder: string): void {
+  if (!fs.stat(folder)) fs.makeDir(folder)
 }

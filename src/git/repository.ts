@@ -1,5 +1,6 @@
 import type { Fs } from './fs.ts'
 import { History } from './history.ts'
+import type { Journal } from './journal.ts'
 import { ObjectStore } from './object-store.ts'
 import type { PackCache } from './pack-cache.ts'
 import type { RefSnapshot } from './refs.ts'
@@ -22,14 +23,14 @@ export class Repository {
   readonly #refs: RefReader
   readonly #writer: RepositoryWriter
 
-  constructor(fs: Fs, path: string, packs: PackCache) {
+  constructor(fs: Fs, path: string, packs: PackCache, journal: Journal) {
     this.#fs = fs
     this.path = path
     this.objects = new ObjectStore(fs, path, packs)
     this.#refs = new RefReader(fs, path)
     this.history = new History(fs, path, this.objects)
-    const roller = new PackRoller(fs, path, this.objects, packs)
-    this.#writer = new RepositoryWriter(fs, path, this.objects, this.#refs, roller)
+    const roller = new PackRoller(fs, path, packs)
+    this.#writer = new RepositoryWriter(fs, path, this.objects, this.#refs, roller, journal)
   }
 
   /** The refs as they are now; the same object as long as nothing moved. Requests that came in together share the look. */

@@ -1,10 +1,10 @@
 import type { Fs } from './fs.ts'
-import type { ObjectStore } from './object-store.ts'
 import type { Oid } from './object.ts'
 import type { PackCache } from './pack-cache.ts'
 import { PackIndex } from './pack-index.ts'
-import type { PackableObject } from './pack-writer.ts'
-import { stagePack } from './stage-pack.ts'
+import type { JoinablePack } from './pack-writer.ts'
+import { joinPacks } from './pack-writer.ts'
+import { stageEncodedPack } from './stage-pack.ts'
 
 /** So many packs written make it worth looking whether they should become one. */
 const OFTEN = 16
@@ -20,16 +20,14 @@ const LARGEST = 4 * 1024 * 1024
 export class PackRoller {
   readonly #fs: Fs
   readonly #gitdir: string
-  readonly #objects: ObjectStore
   readonly #cache: PackCache
   /** One short of a look, so that a process that starts with many packs notices soon. */
   #written = OFTEN - 1
   #rolling = false
 
-  constructor(fs: Fs, gitdir: string, objects: ObjectStore, cache: PackCache) {
+  constructor(fs: Fs, gitdir: string, cache: PackCache) {
     this.#fs = fs
     this.#gitdir = gitdir
-    this.#objects = objects
     this.#cache = cache
   }
 
@@ -56,20 +54,12 @@ export class PackRoller {
   }
 
   async #makeOne(chosen: readonly SmallPack[]): Promise<void> {
-    const objects: PackableObject[] = []
-    const seen = new Set<Oid>()
-    for (const { index } of chosen) {
-      for (const oid of index.oids()) {
-        if (seen.has(oid)) continue
-        seen.add(oid)
-        const object = await this.#objects.read(oid)
-        if (!object) throw new Error(`${oid} vanished while packs were rolled up`)
-        objects.push({ ...object, oid })
-      }
-    }
-    const pack = await stagePack(this.#fs, this.#gitdir, objects)
-    await pack.publish()
-    // Refs need its objects already: there was nothing to keep it from.
+    const joined = joinPacks(chosen.map((pack) => this.#joinable(pack)))
+    if (!joined) throw new Error(`a pack of ${this.#gitdir} cannot be joined with others as it is`)
+    const pack = await stageEncodedPack(this.#fs, this.#gitdir, joined, { synced: true })
+    pack.publish()
+    await pack.syncNames()
+    // What it holds is needed by refs already: it may be repacked like any other.
     pack.release()
     for (const { name } of chosen) {
       if (name === pack.name) continue
@@ -77,6 +67,14 @@ export class PackRoller {
       this.#fs.remove(`${this.#folder}/${name}.idx`)
       this.#fs.remove(`${this.#folder}/${name}.pack`)
     }
+  }
+
+  #joinable({ name, index }: SmallPack): JoinablePack {
+    const pack = this.#fs.readFile(`${this.#folder}/${name}.pack`)
+    if (!pack) throw new Error(`${name} vanished while packs were rolled up`)
+    const offsets = new Map<Oid, number>()
+    for (const oid of index.oids()) offsets.set(oid, index.find(oid) ?? 0)
+    return { pack, offsets }
   }
 
   get #folder(): string {

@@ -1,35 +1,55 @@
 import type { Fs } from './fs.ts'
-import type { PackableObject } from './pack-writer.ts'
+import type { EncodedPack, PackableObject } from './pack-writer.ts'
 import { encodePack } from './pack-writer.ts'
 import { identityName, parseIdentity, isDead, thisProcess } from './process-identity.ts'
 
-/** A pack on the disk that nobody sees yet. */
+/** A pack under temporary names that nobody sees yet. */
 export interface StagedPack {
+  /** `pack-<hash>`; undefined for a pack of no objects, which is not written. */
+  readonly name: string | undefined
+  /** The bytes of a small pack, which is not synced: a journal has to keep them. Undefined for one that is. */
+  readonly unsynced: { readonly pack: Buffer; readonly index: Buffer } | undefined
   /**
-   * Gives pack and index their names; resolves when the names are on the disk. A `.keep` file beside them tells a
-   * `git repack -ad` that runs just now to leave the pack alone although no ref needs it yet (git-index-pack(1)).
+   * Gives pack and index their names. A `.keep` file beside a synced one tells a `git repack -ad` that runs just now to leave
+   * the pack alone although no ref needs it yet (git-index-pack(1)).
    */
-  publish(): Promise<void>
+  publish(): void
+  /** Resolves when the names are on the disk; for a synced pack. */
+  syncNames(): Promise<void>
   /** The refs that need the pack have moved: removes the `.keep`. */
   release(): void
   /** Forgets the pack; what was published stays as objects that nothing needs. */
   discard(): void
-  /** `pack-<hash>`; undefined for a pack of no objects, which is not written. */
-  readonly name: string | undefined
 }
+
+/** A pack larger than this is synced itself, rather than written a second time into a journal. */
+const SMALL = 256 * 1024
 
 const self = identityName(thisProcess())
 let staged = 0
 
-/** Writes the objects as one pack under temporary names that git ignores (and its gc removes), synced. */
+/**
+ * Writes the objects as one pack under temporary names that git ignores (and its gc removes). A large pack is on the disk
+ * when this resolves.
+ */
 export async function stagePack(
   fs: Fs,
   gitdir: string,
   objects: readonly PackableObject[],
 ): Promise<StagedPack> {
   if (objects.length === 0) return NOTHING
+  const encoded = encodePack(objects)
+  return stageEncodedPack(fs, gitdir, encoded, { synced: encoded.pack.length > SMALL })
+}
+
+/** The same for a pack that is encoded already. */
+export async function stageEncodedPack(
+  fs: Fs,
+  gitdir: string,
+  { name, pack, index }: EncodedPack,
+  { synced }: { readonly synced: boolean },
+): Promise<StagedPack> {
   const folder = `${gitdir}/objects/pack`
-  const { name, pack, index } = encodePack(objects)
   const temporary = `${folder}/tmp_${self}.${++staged}`
   const keep = `${folder}/${name}.keep`
   let isKept = false
@@ -41,11 +61,13 @@ export async function stagePack(
     fs.remove(`${temporary}_idx`)
     release()
   }
-  const writes = [fs.createSynced(`${temporary}_pack`, pack), fs.createSynced(`${temporary}_idx`, index)]
-  // Both have to be over before what failed is cleaned up.
-  await Promise.allSettled(writes)
+  const writes = [
+    [`${temporary}_pack`, pack],
+    [`${temporary}_idx`, index],
+  ] as const
   try {
-    await Promise.all(writes)
+    if (synced) await allOver(writes.map(([path, bytes]) => fs.createSynced(path, bytes)))
+    else for (const [path, bytes] of writes) fs.create(path, bytes)
   } catch (error) {
     discard()
     throw error
@@ -54,17 +76,18 @@ export async function stagePack(
     name,
     release,
     discard,
-    publish: async () => {
-      // A pack of this name that somebody keeps already stays theirs to release.
-      if (!fs.stat(keep)) {
+    unsynced: synced ? undefined : { pack, index },
+    publish: () => {
+      // The refs follow a small pack within the same moment. A pack that somebody keeps already stays theirs to release.
+      if (synced && !fs.stat(keep)) {
         fs.create(keep, Buffer.from(`${self}\n`))
         isKept = true
       }
       // The pack before its index: a pack without an index is invisible, an index without a pack is damage.
       fs.rename(`${temporary}_pack`, `${folder}/${name}.pack`)
       fs.rename(`${temporary}_idx`, `${folder}/${name}.idx`)
-      await fs.syncDir(folder)
     },
+    syncNames: () => fs.syncDir(folder),
   }
 }
 
@@ -82,9 +105,17 @@ export function sweepStagedPacks(fs: Fs, gitdir: string): void {
   }
 }
 
+/** Waits for every promise, also after one has failed; then fails as the first that did. */
+async function allOver(promises: readonly Promise<void>[]): Promise<void> {
+  await Promise.allSettled(promises)
+  await Promise.all(promises)
+}
+
 const NOTHING: StagedPack = {
   name: undefined,
-  publish: async () => undefined,
+  unsynced: undefined,
+  publish: () => undefined,
+  syncNames: async () => undefined,
   release: () => undefined,
   discard: () => undefined,
 }

@@ -2,9 +2,11 @@ import { Refusal } from '../errors.ts'
 import type { NewRepository } from './create-repository.ts'
 import { BUILD_PREFIX, createRepository } from './create-repository.ts'
 import type { Fs } from './fs.ts'
+import { Journal } from './journal.ts'
 import { holdingLock } from './lock.ts'
 import { PackCache } from './pack-cache.ts'
 import { isDead, parseIdentity } from './process-identity.ts'
+import { recoverJournals } from './recover-journals.ts'
 import { Repository } from './repository.ts'
 
 /** The layout this code reads and writes, kept in the file `format` of a store. */
@@ -15,10 +17,12 @@ export class Store {
   readonly fs: Fs
   readonly dir: string
   readonly #packs = new PackCache()
+  readonly #journal: Journal
 
   private constructor(fs: Fs, dir: string) {
     this.fs = fs
     this.dir = dir
+    this.#journal = new Journal(fs, dir)
   }
 
   /** Opens the store at `dir`, making an empty one if there is nothing; refuses a layout it does not know. */
@@ -34,7 +38,13 @@ export class Store {
         `The store at ${dir} has format "${format}"; this version reads format "${FORMAT}". Use the version that made it.`,
       )
     }
+    await recoverJournals(fs, dir)
     return new Store(fs, dir)
+  }
+
+  /** Syncs what is only in the journal, and drops it; after the last write. */
+  close(): Promise<void> {
+    return this.#journal.checkpoint()
   }
 
   /** The names of its projects. */
@@ -52,7 +62,7 @@ export class Store {
       this.fs.makeDir(folder)
       await this.fs.syncDir(this.dir)
     }
-    return new ProjectStore(this.fs, folder, this.#packs)
+    return new ProjectStore(this.fs, folder, this.#packs, this.#journal)
   }
 }
 
@@ -63,7 +73,10 @@ export class ProjectStore {
   readonly #packs: PackCache
   #claims: Promise<unknown> = Promise.resolve()
 
-  constructor(fs: Fs, folder: string, packs: PackCache) {
+  readonly #journal: Journal
+
+  constructor(fs: Fs, folder: string, packs: PackCache, journal: Journal) {
+    this.#journal = journal
     this.fs = fs
     this.folder = folder
     this.#packs = packs
@@ -80,7 +93,7 @@ export class ProjectStore {
   }
 
   repository(family: string, slug: string): Repository {
-    return new Repository(this.fs, `${this.folder}/${family}/${slug}.git`, this.#packs)
+    return new Repository(this.fs, `${this.folder}/${family}/${slug}.git`, this.#packs, this.#journal)
   }
 
   exists(family: string, slug: string): boolean {

@@ -1,14 +1,16 @@
 import { setTimeout as pause } from 'node:timers/promises'
 import { Refusal } from '../errors.ts'
 import type { Fs } from './fs.ts'
+import type { Journal } from './journal.ts'
 import type { GitObject, ObjectKind, Oid } from './object.ts'
 import { hashObject } from './object.ts'
 import type { ObjectStore } from './object-store.ts'
 import type { PackableObject } from './pack-writer.ts'
 import type { RefMove } from './ref-update.ts'
-import { prepareMoves, RefMoved } from './ref-update.ts'
+import { moveRefs, RefMoved } from './ref-update.ts'
 import type { RefReader } from './refs.ts'
 import type { PackRoller } from './roll-up-packs.ts'
+import type { StagedPack } from './stage-pack.ts'
 import { stagePack } from './stage-pack.ts'
 
 /** What a write sees and does: refs as they are now plus what it has moved itself, objects it can read and add. */
@@ -44,10 +46,19 @@ export class RepositoryWriter {
   readonly #objects: ObjectStore
   readonly #refs: RefReader
   readonly #roller: PackRoller
+  readonly #journal: Journal
   #queue: Entry[] = []
   #running = false
 
-  constructor(fs: Fs, gitdir: string, objects: ObjectStore, refs: RefReader, roller: PackRoller) {
+  constructor(
+    fs: Fs,
+    gitdir: string,
+    objects: ObjectStore,
+    refs: RefReader,
+    roller: PackRoller,
+    journal: Journal,
+  ) {
+    this.#journal = journal
     this.#fs = fs
     this.#gitdir = gitdir
     this.#objects = objects
@@ -79,7 +90,9 @@ export class RepositoryWriter {
 
   async #runBatch(batch: readonly Entry[]): Promise<void> {
     for (let attempt = 1; attempt <= ATTEMPTS; attempt++) {
-      const draft = new Draft(this.#refs.snapshot().refs, this.#objects)
+      // Seen in this turn is good enough to begin with: under the locks everything is compared afresh.
+      const refs = attempt === 1 ? this.#refs.shared() : this.#refs.snapshot()
+      const draft = new Draft(refs.refs, this.#objects)
       const settled: (() => void)[] = []
       for (const entry of batch) {
         const own = new Draft(draft, this.#objects)
@@ -111,24 +124,39 @@ export class RepositoryWriter {
     const moves = draft.moves()
     if (moves.length === 0) return
     // Also what the repository has already: a copy in the newest pack cannot be pruned, and costs less than looking for it.
-    const [pack, refs] = await Promise.allSettled([
-      stagePack(this.#fs, this.#gitdir, draft.objects()),
-      prepareMoves(this.#fs, this.#gitdir, this.#refs, moves),
-    ])
-    if (pack.status === 'rejected' || refs.status === 'rejected') {
-      if (pack.status === 'fulfilled') pack.value.discard()
-      if (refs.status === 'fulfilled') refs.value.discard()
-      throw pack.status === 'rejected' ? pack.reason : (refs as PromiseRejectedResult).reason
-    }
+    const pack = await stagePack(this.#fs, this.#gitdir, draft.objects())
     try {
-      await refs.value.apply(() => pack.value.publish())
+      await this.#moveRefs(moves, pack)
     } catch (error) {
-      pack.value.discard()
+      pack.discard()
       throw error
     }
-    pack.value.release()
+    pack.release()
     this.#objects.remember(draft.objects())
     this.#roller.packWritten()
+  }
+
+  /** The moment of truth is the journal's sync: before it nothing happened, after it everything did. */
+  async #moveRefs(moves: readonly RefMove[], pack: StagedPack): Promise<void> {
+    let settled: (() => void) | undefined
+    const decide = async (): Promise<void> => {
+      const { name, unsynced } = pack
+      if (name !== undefined && !unsynced) {
+        pack.publish()
+        await pack.syncNames()
+      }
+      settled = await this.#journal.append({
+        gitdir: this.#gitdir,
+        moves: moves.map(({ ref, expected, target }) => ({ ref, expected, target })),
+        ...(name !== undefined && unsynced ? { pack: { name, ...unsynced } } : {}),
+      })
+      if (unsynced) pack.publish()
+    }
+    try {
+      await moveRefs(this.#fs, this.#gitdir, this.#refs, moves, decide)
+    } finally {
+      settled?.()
+    }
   }
 }
 

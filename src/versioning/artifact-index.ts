@@ -210,8 +210,7 @@ export class ArtifactIndex {
       if (!entry) await assertServable(this.#store.fs, repository.path)
       let view = await viewArtifact(family, slug, repository, entry?.view)
       // Something moved while the view was made: an older view must never replace a newer one.
-      while (repository.freshRefs() !== view.source.refs)
-        view = await viewArtifact(family, slug, repository, view)
+      while (repository.refs() !== view.source.refs) view = await viewArtifact(family, slug, repository, view)
       this.#apply(path, family, slug, repository, view)
     } catch (error) {
       if (!(error instanceof Refusal) || error.code !== 'damaged_repository') throw error

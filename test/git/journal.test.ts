@@ -1,0 +1,200 @@
+import { cpSync, readdirSync, readFileSync, renameSync, rmSync, truncateSync, writeFileSync } from 'node:fs'
+import { expect } from 'chai'
+import { encodeCommit } from '../../src/git/commit.ts'
+import type { Fs } from '../../src/git/fs.ts'
+import { decodeRecords } from '../../src/git/journal-record.ts'
+import { nodeFs } from '../../src/git/node-fs.ts'
+import type { Repository } from '../../src/git/repository.ts'
+import { Store } from '../../src/git/store.ts'
+import { encodeTree } from '../../src/git/tree.ts'
+import { git, temporaryFolder } from './git-program.ts'
+
+const REPOSITORY = 'default/workflows/bot.git'
+
+describe('git: the journal', () => {
+  it('keeps an answered write through a power cut that lost everything not synced', async () => {
+    const { folder, store, repository } = await freshStore()
+    const before = snapshot(folder)
+    const oids = [await commit(repository, 'one'), await commit(repository, 'two')]
+    powerCut(folder, before)
+    expect(git(`${folder}/${REPOSITORY}`, ['for-each-ref'])).to.equal('')
+    await Store.open(nodeFs, folder)
+    expect(git(`${folder}/${REPOSITORY}`, ['rev-list', 'main']).split('\n')).to.deep.equal(oids.reverse())
+    expect(git(`${folder}/${REPOSITORY}`, ['fsck', '--strict'])).to.equal('')
+    expect(journals(folder)).to.deep.equal([])
+    await store.close()
+  })
+
+  it('mends a ref and a pack that a power cut left torn', async () => {
+    const { folder, repository, newPacks } = await freshStore()
+    const head = await commit(repository, 'one')
+    ageJournals(folder)
+    const gitdir = `${folder}/${REPOSITORY}`
+    writeFileSync(`${gitdir}/refs/heads/main`, '')
+    for (const path of newPacks()) truncateSync(path, 10)
+    await Store.open(nodeFs, folder)
+    expect(git(gitdir, ['rev-parse', 'main'])).to.equal(head)
+    expect(git(gitdir, ['fsck', '--strict'])).to.equal('')
+  })
+
+  it('leaves a ref alone that git moved elsewhere after us', async () => {
+    const { folder, repository } = await freshStore()
+    const first = await commit(repository, 'one')
+    await commit(repository, 'two')
+    ageJournals(folder)
+    const gitdir = `${folder}/${REPOSITORY}`
+    const other = git(gitdir, ['commit-tree', `${first}^{tree}`, '-m', 'by hand'])
+    git(gitdir, ['update-ref', 'refs/heads/main', other])
+    await Store.open(nodeFs, folder)
+    expect(git(gitdir, ['rev-parse', 'main'])).to.equal(other)
+  })
+
+  it('ignores a record that the power cut left half written', async () => {
+    const { folder, repository } = await freshStore()
+    const before = snapshot(folder)
+    const first = await commit(repository, 'one')
+    await commit(repository, 'two')
+    powerCut(folder, before)
+    const [journal = ''] = journals(folder)
+    const bytes = readFileSync(journal)
+    writeFileSync(journal, bytes.subarray(0, bytes.length - 5))
+    expect(decodeRecords(readFileSync(journal))).to.have.length(1)
+    await Store.open(nodeFs, folder)
+    expect(git(`${folder}/${REPOSITORY}`, ['rev-parse', 'main'])).to.equal(first)
+  })
+
+  it('does nothing again while the machine was not restarted: what was answered is there', async () => {
+    const { folder, repository } = await freshStore()
+    await commit(repository, 'one')
+    ageJournals(folder, { boot: 'same' })
+    git(`${folder}/${REPOSITORY}`, ['update-ref', '-d', 'refs/heads/main'])
+    await Store.open(nodeFs, folder)
+    expect(git(`${folder}/${REPOSITORY}`, ['for-each-ref'])).to.equal('')
+    expect(journals(folder)).to.deep.equal([])
+  })
+
+  it('is gone after a clean stop, everything it told of synced', async () => {
+    const synced: string[] = []
+    const { folder, store, repository, newPacks } = await freshStore({
+      ...nodeFs,
+      sync: (path) => (synced.push(path), nodeFs.sync(path)),
+    })
+    await commit(repository, 'one')
+    expect(journals(folder)).to.have.length(1)
+    await store.close()
+    expect(journals(folder)).to.deep.equal([])
+    const gitdir = `${folder}/${REPOSITORY}`
+    expect(newPacks()).to.have.length(2)
+    expect(synced).to.include.members([`${gitdir}/refs/heads/main`, ...newPacks()])
+  })
+
+  it('costs one sync for all writes that wait at the same moment', async () => {
+    let syncs = 0
+    const { repository } = await freshStore(
+      countingLog(() => {
+        syncs++
+      }),
+    )
+    await Promise.all(
+      Array.from({ length: 30 }, (_, number) => commit(repository, `${number}`, `b${number}`)),
+    )
+    expect(syncs).to.be.lessThan(10)
+  })
+
+  it('refuses the write when it cannot grow, moves nothing, and goes on once it can', async () => {
+    let full = true
+    const { folder, repository, newPacks } = await freshStore(
+      countingLog(() => {
+        if (full) throw Object.assign(new Error('no space'), { code: 'ENOSPC', syscall: 'write' })
+      }),
+    )
+    const refused = await commit(repository, 'one').catch((error: NodeJS.ErrnoException) => error.code)
+    expect(refused).to.equal('ENOSPC')
+    expect(git(`${folder}/${REPOSITORY}`, ['for-each-ref'])).to.equal('')
+    expect(newPacks()).to.deep.equal([])
+    full = false
+    const head = await commit(repository, 'two')
+    expect(git(`${folder}/${REPOSITORY}`, ['rev-parse', 'main'])).to.equal(head)
+  })
+})
+
+interface Fresh {
+  readonly folder: string
+  readonly store: Store
+  readonly repository: Repository
+  /** Packs and indexes that came after the repository was made. */
+  readonly newPacks: () => string[]
+}
+
+async function freshStore(fs: Fs = nodeFs): Promise<Fresh> {
+  const folder = temporaryFolder()
+  const store = await Store.open(fs, folder)
+  const project = await store.project('default')
+  await project.create('workflows', 'bot', { objects: [], refs: new Map(), head: 'main' })
+  const packs = `${folder}/${REPOSITORY}/objects/pack`
+  const first = new Set(readdirSync(packs))
+  const newPacks = (): string[] =>
+    readdirSync(packs)
+      .filter((name) => !first.has(name))
+      .map((name) => `${packs}/${name}`)
+  return { folder, store, repository: project.repository('workflows', 'bot'), newPacks }
+}
+
+async function commit(repository: Repository, message: string, branch = 'main'): Promise<string> {
+  const signature = { name: 'a', email: 'a@b.c', seconds: 1_700_000_000, timezone: '+0000' }
+  return repository.transact(async (transaction) => {
+    const parent = transaction.ref(`refs/heads/${branch}`)
+    const tree = transaction.write('tree', encodeTree([]))
+    const parents = parent === undefined ? [] : [parent]
+    const bytes = encodeCommit({ tree, parents, author: signature, committer: signature, message })
+    const oid = transaction.write('commit', bytes)
+    transaction.move(`refs/heads/${branch}`, oid)
+    return oid
+  })
+}
+
+/** A copy of what is on the disk for certain. */
+function snapshot(folder: string): string {
+  const copy = temporaryFolder()
+  cpSync(folder, copy, { recursive: true })
+  return copy
+}
+
+/** Puts everything back to `before` but the journals, which are those of an earlier start of the machine now. */
+function powerCut(folder: string, before: string): void {
+  rmSync(`${folder}/default`, { recursive: true })
+  cpSync(`${before}/default`, `${folder}/default`, { recursive: true })
+  ageJournals(folder)
+}
+
+/** Renames the journals as if a process that is dead now had written them. */
+function ageJournals(folder: string, { boot = 'other' }: { boot?: 'same' | 'other' } = {}): void {
+  for (const path of journals(folder)) {
+    const [host, id, , , number] = path.slice(path.lastIndexOf('/') + 1).split('.')
+    renameSync(
+      path,
+      `${folder}/.journal/${host}.${boot === 'same' ? id : 'feedfacecafe'}.999999999.1.${number}`,
+    )
+  }
+}
+
+function journals(folder: string): string[] {
+  return readdirSync(`${folder}/.journal`).map((name) => `${folder}/.journal/${name}`)
+}
+
+/** The real disk, telling of every sync of a journal before it happens. */
+function countingLog(onSync: () => void): Fs {
+  return {
+    ...nodeFs,
+    createLog: (path) => {
+      const log = nodeFs.createLog(path)
+      return {
+        ...log,
+        sync: async () => {
+          onSync()
+          await log.sync()
+        },
+      }
+    },
+  }
+}
