@@ -3,8 +3,8 @@ import { createVariant } from './create-variant.ts'
 import type { NewVariant } from './create-variant.ts'
 import type { Family } from './family.ts'
 import type { References, VariantPlace } from './references.ts'
-import { resolveRevision } from './references.ts'
 import type { Registry } from './registry.ts'
+import { resolveRevision } from './resolve-revision.ts'
 
 /**
  * Makes a variant at an existing revision (default: the latest of the variant referred to): a branch at that commit, no

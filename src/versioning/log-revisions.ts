@@ -23,12 +23,13 @@ export async function logRevisions(
   { depth, includeArchived, windowing }: LogOptions,
 ): Promise<Window<Revision>> {
   const { artifact, variant } = start
-  const chain: RevisionPlace[] = []
+  const chain: (RevisionPlace & { readonly isListed: boolean })[] = []
   let node: HistoryNode | undefined = await artifact.repository.history.node(start.oid)
-  while (node && (depth === undefined || chain.length < depth)) {
-    if (includeArchived || !artifact.archived.has(objectUuid(node.oid, artifact.digits))) {
-      chain.push({ artifact, variant, oid: node.oid, version: node.depth })
-    }
+  let listed = 0
+  while (node && (depth === undefined || listed < depth)) {
+    const isListed = includeArchived || !artifact.archived.has(objectUuid(node.oid, artifact.digits))
+    if (isListed) listed++
+    chain.push({ artifact, variant, oid: node.oid, version: node.depth, isListed })
     node = node.parent
   }
   const needsTimes = windowing?.newest !== undefined || windowing?.oldest !== undefined
@@ -37,7 +38,7 @@ export async function logRevisions(
     const createdAt = needsTimes ? dateOf(await readRevisionAt(registry, place)) : ''
     rows.push({ id: objectUuid(place.oid, artifact.digits), createdAt, value: place })
   }
-  const window = await cutWindow(rows, { order: 'descending', ...windowing }, () => true)
+  const window = await cutWindow(rows, { order: 'descending', ...windowing }, ({ isListed }) => isListed)
   return {
     rows: await Promise.all(window.rows.map((place) => readRevisionAt(registry, place))),
     next: window.next,

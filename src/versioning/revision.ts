@@ -112,6 +112,13 @@ export async function placeAtHome(
   return variant && { artifact, variant, oid, version: node.depth }
 }
 
+/** Whether the variant's first-parent chain holds the revision. */
+export async function isHeldBy({ artifact, oid }: RevisionPlace, { head }: VariantView): Promise<boolean> {
+  if (head === undefined) return false
+  const { history } = artifact.repository
+  return isOnChain(await history.node(oid), await history.node(head))
+}
+
 /** The variants whose first-parent chain holds the commit, oldest first. */
 export async function variantsHolding(artifact: ArtifactView, node: HistoryNode): Promise<VariantView[]> {
   const holders: VariantView[] = []

@@ -7,10 +7,10 @@ import type { NewRevision } from '../../versioning/commit-revision.ts'
 import { commitRevision } from '../../versioning/commit-revision.ts'
 import { diffRevisions } from '../../versioning/diff-revisions.ts'
 import { logRevisions } from '../../versioning/log-revisions.ts'
+import { logStart } from '../../versioning/log-start.ts'
 import { queryRevisions } from '../../versioning/query-revisions.ts'
-import { resolveRevision, revisionById, variantById } from '../../versioning/references.ts'
-import { latestOf, revisionNotFound } from '../../versioning/revision.ts'
-import type { RevisionPlace } from '../../versioning/revision.ts'
+import { revisionById, variantById } from '../../versioning/references.ts'
+import { resolveRevision } from '../../versioning/resolve-revision.ts'
 import { warningsOf } from '../../versioning/warnings-of.ts'
 import { answerList } from '../answer-list.ts'
 import { revisionOfEtag } from '../etag.ts'
@@ -216,12 +216,14 @@ export function revisionEndpoints({ surface, names, present, records }: SurfaceC
         const revisionId = firstOf<string>(of, idSpellings(names, '_revision'))
         const variantId = firstOf<string>(of, variantIds)
         const artifactId = firstOf<string>(of, idSpellings(names, ''))
-        const start = await logStart(registry, { revisionId, variantId, artifactId })
-        const window = await logRevisions(registry, start, {
-          depth: input.depth ?? of.depth,
-          includeArchived: input.includeArchived ?? of.include_archived,
-          windowing: input.windowing,
-        })
+        const start = await logStart(registry, family, { revisionId, variantId, artifactId })
+        const window = start
+          ? await logRevisions(registry, start, {
+              depth: input.depth ?? of.depth,
+              includeArchived: input.includeArchived ?? of.include_archived,
+              windowing: input.windowing,
+            })
+          : { rows: [], next: undefined }
         const withData = input.includeData ?? of.include_data ?? false
         const records = window.rows.map((revision) => presentRevision(revision, present, withData))
         return answerList(`${key}s`, window, input.windowing, records)
@@ -280,28 +282,6 @@ export function revisionEndpoints({ surface, names, present, records }: SurfaceC
     archiving('archive'),
     archiving('unarchive'),
   ]
-
-  async function logStart(
-    registry: Call<unknown>['registry'],
-    {
-      revisionId,
-      variantId,
-      artifactId,
-    }: Readonly<Record<'revisionId' | 'variantId' | 'artifactId', string | undefined>>,
-  ): Promise<RevisionPlace> {
-    if (revisionId !== undefined) return revisionById(registry, family, revisionId)
-    if (variantId === undefined) {
-      return resolveRevision(
-        registry,
-        family,
-        artifactId === undefined ? {} : { artifact: { id: artifactId } },
-      )
-    }
-    const { artifact, variant } = await variantById(registry, family, variantId)
-    const start = await latestOf(artifact, variant)
-    if (!start) throw revisionNotFound(`on the variant "${variant.slug}" yet, or all of them are archived`)
-    return start
-  }
 }
 
 /** `If-Match: *` asks only that there is a revision; otherwise one of our entity tags, of which the id counts. */
