@@ -164,10 +164,12 @@ function assertBase(
       { details: { base_revision_id: input.baseRevisionId, ...details } },
     )
   }
-  if (input.ifMatch !== undefined && input.ifMatch !== '*' && input.ifMatch !== current) {
+  // `*` is met by any revision, and only by one (RFC 9110, 13.1.1).
+  const isMatched = input.ifMatch === '*' ? current !== undefined : input.ifMatch === current
+  if (input.ifMatch !== undefined && !isMatched) {
     throw new Refusal(
       'precondition_failed',
-      `If-Match names ${input.ifMatch}, but the variant "${variant}" moved on: ${now}.`,
+      `If-Match asks for ${input.ifMatch === '*' ? 'a revision' : input.ifMatch} on the variant "${variant}", but ${now}.`,
       { details },
     )
   }
