@@ -8,8 +8,9 @@ import type { ArtifactView } from './artifact-view.ts'
 import { viewArtifact } from './artifact-view.ts'
 import type { Family } from './family.ts'
 import { repositoryDigits } from './ids.ts'
+import type { SlugLevel } from './slug-table.ts'
 import { SlugTable } from './slug-table.ts'
-import { slugProblem } from './slugs.ts'
+import { numberedBase, slugProblem } from './slugs.ts'
 
 /** A repository that is in the store and not served, and why. */
 export interface RepositoryProblem {
@@ -98,7 +99,7 @@ export class ArtifactIndex {
   }
 
   /** Whether a slug is taken at a level, compared without case. Only sure while claiming slugs (see ProjectStore). */
-  async isTaken(level: 'artifact' | 'variant' | 'tag', family: Family, slug: string): Promise<boolean> {
+  async isTaken(level: SlugLevel, family: Family, slug: string): Promise<boolean> {
     // Afresh: another process may have claimed a slug and let go of the lock since the requests of this turn came in.
     await this.#hear(this.#changes.freshNews())
     return this.#slugs.has(level, family.folder, slug)
@@ -243,7 +244,11 @@ export class ArtifactIndex {
     this.#byDigits.set(view.digits, entry)
     this.#slugs.add('artifact', family.folder, slug, entry)
     for (const variant of view.variants) this.#slugs.add('variant', family.folder, variant.slug, entry)
-    for (const tag of view.tags.keys()) this.#slugs.add('tag', family.folder, tag, entry)
+    for (const tag of view.tags.keys()) {
+      this.#slugs.add('tag', family.folder, tag, entry)
+      const base = numberedBase(tag)
+      if (base !== undefined) this.#slugs.add('numbered', family.folder, base, entry)
+    }
   }
 
   #drop(entry: Entry): void {

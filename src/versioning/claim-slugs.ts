@@ -1,10 +1,13 @@
 import { Refusal } from '../errors.ts'
 import type { Family } from './family.ts'
 import type { Registry } from './registry.ts'
-import { assertSlug } from './slugs.ts'
+import { assertSlug, numberedBase } from './slugs.ts'
 import type { SlugLevel } from './slug-table.ts'
 
-/** Refuses a slug that is ill-formed or that another thing of its level has, compared without case (ruling 3.3). */
+/**
+ * Refuses a slug that is ill-formed or that another thing of its level has, compared without case (ruling 3.3); for a
+ * variant also one whose revisions would come to have a slug that another revision was given.
+ */
 export async function assertSlugFree(
   registry: Registry,
   family: Family,
@@ -14,6 +17,14 @@ export async function assertSlugFree(
 ): Promise<void> {
   assertSlug(slug, loc)
   if (await registry.index.isTaken(level, family, slug)) throw slugTaken(level, slug)
+  if (level === 'variant' && (await registry.index.isTaken('numbered', family, slug))) {
+    throw new Refusal(
+      'slug_taken',
+      `Revisions of a variant "${slug}" would be named "${slug}-<number>", and a revision was given such a slug. ` +
+        `Choose another one.`,
+      { conflict: { slug } },
+    )
+  }
 }
 
 /**
@@ -28,7 +39,7 @@ export async function assertRevisionSlugFree(
 ): Promise<void> {
   assertSlug(slug, loc)
   if (await registry.index.isTaken('tag', family, slug)) throw slugTaken('tag', slug)
-  const base = /^(.+)-[0-9]+$/.exec(slug)?.[1]
+  const base = numberedBase(slug)
   if (base !== undefined && (await registry.index.isTaken('variant', family, base))) {
     throw new Refusal(
       'slug_taken',
@@ -40,9 +51,11 @@ export async function assertRevisionSlugFree(
 
 /** The first free of `base`, `base-2`, `base-3` … at the variant level. */
 export async function freeVariantSlug(registry: Registry, family: Family, base: string): Promise<string> {
+  const isTaken = async (slug: string): Promise<boolean> =>
+    (await registry.index.isTaken('variant', family, slug)) ||
+    (await registry.index.isTaken('numbered', family, slug))
   let slug = base
-  for (let number = 2; await registry.index.isTaken('variant', family, slug); number++)
-    slug = `${base}-${number}`
+  for (let number = 2; await isTaken(slug); number++) slug = `${base}-${number}`
   return slug
 }
 

@@ -1,6 +1,7 @@
 import { foldSlug } from './slugs.ts'
 
-export type SlugLevel = 'artifact' | 'variant' | 'tag'
+/** `numbered`: what stands before `-<number>` in a chosen revision slug, which a variant of that slug would come to own. */
+export type SlugLevel = 'artifact' | 'variant' | 'tag' | 'numbered'
 
 /** Which things have which slug: per level and family folder, compared without case; one slug may have several. */
 export class SlugTable<T extends object> {

@@ -24,6 +24,11 @@ export function assertSlug(slug: string, loc: readonly (string | number)[]): voi
   if (problem) throw invalid(loc, `the slug ${JSON.stringify(slug)} ${problem}.`, 'invalid_slug')
 }
 
+/** What stands before `-<number>` in a slug that reads as a variant's revision (ruling 3.4); undefined in another. */
+export function numberedBase(slug: string): string | undefined {
+  return /^(.+)-[0-9]+$/.exec(slug)?.[1]
+}
+
 /** How slugs are compared: two that differ in case only are the same slug (ruling 3.3). */
 export function foldSlug(slug: string): string {
   return slug.toLowerCase()
