@@ -1,15 +1,18 @@
 import { setImmediate as nextTurn } from 'node:timers/promises'
+import { Refusal } from '../errors.ts'
 import type { HistoryNode } from '../git/history.ts'
 import type { ArtifactView, VariantView } from './artifact-view.ts'
 import type { Family } from './family.ts'
 import type { RevisionFilter } from './filters.ts'
 import { holdsText, matchesFlags, matchesHeader, matchesReferences } from './filters.ts'
+import { objectUuid } from './ids.ts'
 import { dateOf } from './log-revisions.ts'
 import type { ArtifactQuery } from './query-artifacts.ts'
 import type { Reference } from './references.ts'
 import type { Registry } from './registry.ts'
+import { resolveRevision } from './resolve-revision.ts'
 import type { Revision } from './revision.ts'
-import { readRevisionAt } from './revision.ts'
+import { findRevisionById, readRevisionAt } from './revision.ts'
 import { revisionFlags } from './revision-flags.ts'
 import type { Ordered, Window } from './windowing.ts'
 import { cutWindow } from './windowing.ts'
@@ -32,22 +35,48 @@ export async function queryRevisions(
   family: Family,
   query: RevisionQuery,
 ): Promise<Window<Revision>> {
-  const rows: (Ordered<Revision> & { readonly depth: number })[] = []
+  const named = await idsNamed(registry, family, query.revisions)
+  const rows: Row[] = []
   let looked = 0
   for (const artifact of await registry.index.list(family)) {
     if (!isArtifactWanted(artifact, query)) continue
     for (const revision of await revisionsOf(registry, artifact, query)) {
-      rows.push({ id: revision.id, createdAt: dateOf(revision), depth: revision.version, value: revision })
+      rows.push(rowOf(revision))
     }
     if (++looked % BREATH === 0) await nextTurn()
   }
+  const cursor = await missingCursor(registry, family, rows, query.windowing?.next)
+  if (cursor) rows.push(cursor)
   rows.sort(
     (a, b) =>
       (a.createdAt < b.createdAt ? -1 : a.createdAt > b.createdAt ? 1 : 0) ||
       a.depth - b.depth ||
       (a.id < b.id ? -1 : 1),
   )
-  return cutWindow(rows, query.windowing, (revision) => matches(revision, query))
+  return cutWindow(
+    rows,
+    query.windowing,
+    (revision) => revision !== cursor?.value && matches(revision, query, named),
+  )
+}
+
+type Row = Ordered<Revision> & { readonly depth: number }
+
+function rowOf(revision: Revision): Row {
+  return { id: revision.id, createdAt: dateOf(revision), depth: revision.version, value: revision }
+}
+
+/** The row of a cursor that is not in view (any more), so that paging goes on where it stood. */
+async function missingCursor(
+  registry: Registry,
+  family: Family,
+  rows: readonly Row[],
+  next: string | undefined,
+): Promise<Row | undefined> {
+  if (next === undefined || rows.some((row) => row.id === next)) return undefined
+  const artifact = await registry.index.findByDigits(next)
+  const place = artifact?.family === family ? await findRevisionById(registry, artifact, next) : undefined
+  return place && rowOf(await readRevisionAt(registry, place))
 }
 
 function isArtifactWanted(artifact: ArtifactView, query: RevisionQuery): boolean {
@@ -110,10 +139,11 @@ async function homeAmong(
   return holding.find((variant) => variant.slug === trailers.variant) ?? first
 }
 
-function matches(revision: Revision, query: RevisionQuery): boolean {
+function matches(revision: Revision, query: RevisionQuery, named: ReadonlySet<string> | undefined): boolean {
   const { filter } = query
   const { stored } = revision
   if (!query.includeArchived && revision.archived) return false
+  if (named && !named.has(revision.id)) return false
   if (!matchesHeader(revision.slug, stored.header, filter) || !holdsText(stored.message, filter.message))
     return false
   const { name, email } = stored.commit.author
@@ -121,8 +151,7 @@ function matches(revision: Revision, query: RevisionQuery): boolean {
   const dates = filter.dates?.map(asInstant)
   const date = filter.date === undefined ? undefined : asInstant(filter.date)
   if (!isOneOf(asInstant(dateOf(revision)), date, dates)) return false
-  if (filter.flags && !matchesFlags(revisionFlags(revision.artifact, stored.data), filter.flags)) return false
-  return matchesReferences(query.revisions, revision.id, (reference) => isNamedBy(revision, reference))
+  return !filter.flags || matchesFlags(revisionFlags(revision.artifact, stored.data), filter.flags)
 }
 
 function isOneOf<T>(value: T, one: T | undefined, several: readonly T[] | undefined): boolean {
@@ -134,9 +163,29 @@ function asInstant(time: string): number {
   return Date.parse(time)
 }
 
-/** `{slug}` is the revision's own slug; with a version it may be its variant's (interface 2.1). */
-function isNamedBy(revision: Revision, { slug, version }: Reference): boolean {
-  if (version === undefined)
-    return revision.slug === slug || revision.artifact.tags.get(slug ?? '') === revision.oid
-  return revision.version === version && (revision.variant.slug === slug || revision.slug === slug)
+/** The ids that the references name, each as a retrieve by it would; undefined if they name nothing at all. */
+async function idsNamed(
+  registry: Registry,
+  family: Family,
+  references: readonly Reference[] | undefined,
+): Promise<ReadonlySet<string> | undefined> {
+  const naming = references?.filter(({ id, slug }) => id !== undefined || slug !== undefined) ?? []
+  if (naming.length === 0) return undefined
+  const ids = new Set<string>()
+  for (const revision of naming) {
+    const id = revision.id ?? (await idOf(registry, family, revision))
+    if (id !== undefined) ids.add(id)
+  }
+  return ids
+}
+
+/** The id of the revision that a slug names; undefined if there is none. */
+async function idOf(registry: Registry, family: Family, revision: Reference): Promise<string | undefined> {
+  try {
+    const { artifact, oid } = await resolveRevision(registry, family, { revision })
+    return objectUuid(oid, artifact.digits)
+  } catch (error) {
+    if (error instanceof Refusal && error.code === 'revision_not_found') return undefined
+    throw error
+  }
 }
