@@ -13,7 +13,6 @@ import { revisionById, variantById } from '../../versioning/references.ts'
 import { resolveRevision } from '../../versioning/resolve-revision.ts'
 import { warningsOf } from '../../versioning/warnings-of.ts'
 import { answerList } from '../answer-list.ts'
-import { revisionOfEtag } from '../etag.ts'
 import type { Answer, Call, Endpoint } from '../endpoint.ts'
 import { endpoint } from '../endpoint.ts'
 import { envelope, firstOf } from '../envelope.ts'
@@ -22,6 +21,7 @@ import { queryInput, queryOf } from '../query-input.ts'
 import { dottedParameters } from '../query-parameters.ts'
 import { list, retrievalInfo, single, warning } from '../record-schemas.ts'
 import { anyJson, depth, header, message, reference, slug, uuid, windowing } from '../request-schemas.ts'
+import { readIfMatch } from '../read-if-match.ts'
 import { RevisionAnswers } from '../revision-answers.ts'
 import { idSpellings, spellings } from '../surface-names.ts'
 import type { SurfaceContext } from '../surface-context.ts'
@@ -282,17 +282,6 @@ export function revisionEndpoints({ surface, names, present, records }: SurfaceC
     archiving('archive'),
     archiving('unarchive'),
   ]
-}
-
-/** `If-Match: *` asks only that there is a revision; otherwise one of our entity tags, of which the id counts. */
-function readIfMatch(ifMatch: string): string {
-  if (ifMatch.trim() === '*') return '*'
-  const id = revisionOfEtag(ifMatch)
-  if (id !== undefined) return id
-  throw new Refusal(
-    'precondition_failed',
-    `If-Match ${JSON.stringify(ifMatch.slice(0, 100))} is no entity tag of a revision. Send the ETag of the revision you changed.`,
-  )
 }
 
 function assertParent(actual: string, sent: string | undefined, member: string): void {
