@@ -8,11 +8,10 @@ import type { ObjectStore } from './object-store.ts'
 /** A commit's place in first-parent history. All of it follows from the commit alone, so it is true for ever. */
 export interface HistoryNode {
   readonly oid: Oid
+  /** The node of the first parent; undefined for a root. */
   readonly parent: HistoryNode | undefined
   /** `git rev-list --first-parent --count <oid>`: 1 for a root. */
   readonly depth: number
-  /** The root of this first-parent chain, so that unrelated chains are told apart at once. */
-  readonly root: Oid
 }
 
 /** A history shorter than this is walked faster than a file is opened; nothing is kept beside the repository. */
@@ -23,16 +22,17 @@ const RECORD = 48
 
 /**
  * First-parent depths of one repository. What was walked once is kept in memory and, for long histories, in the file
- * `first-parents` beside the objects: append-only records of facts that cannot change. The file is derived: damaged records
- * are ignored, a missing file is walked again.
+ * `first-parents` beside the objects: append-only records of facts that cannot change, of which only those that are asked
+ * for are ever decoded. The file is derived: when it is damaged or missing, the commits are walked again.
  */
 export class History {
   readonly #fs: Fs
   readonly #path: string
   readonly #objects: ObjectStore
   readonly #nodes = new Map<Oid, HistoryNode>()
-  #kept = 0
+  #records: Buffer | undefined
   #loaded = false
+  #isKept = false
 
   constructor(fs: Fs, gitdir: string, objects: ObjectStore) {
     this.#fs = fs
@@ -40,37 +40,30 @@ export class History {
     this.#objects = objects
   }
 
-  /** How many commits are known in memory. */
-  get size(): number {
-    return this.#nodes.size
-  }
-
   /** The commit's place; walks from it back to what is known. Refuses a commit that is missing or no commit. */
   async node(oid: Oid): Promise<HistoryNode> {
-    const known = this.#nodes.get(oid)
-    if (known) return known
-    this.#load()
     const unknown: Oid[] = []
     let next: Oid | undefined = oid
-    while (next !== undefined && !this.#nodes.has(next)) {
+    let known = this.#known(oid)
+    while (next !== undefined && !known) {
       unknown.push(next)
       next = await this.#firstParent(next)
+      known = next === undefined ? undefined : this.#known(next)
     }
-    let parent = next === undefined ? undefined : this.#nodes.get(next)
     const learned: HistoryNode[] = []
     for (const id of unknown.reverse()) {
-      parent = this.#learn(id, parent)
-      learned.push(parent)
+      known = { oid: id, parent: known, depth: (known?.depth ?? 0) + 1 }
+      this.#nodes.set(id, known)
+      learned.push(known)
     }
     this.#keep(learned)
-    const node = this.#nodes.get(oid)
-    if (!node) throw new Error(`history of ${oid} was walked but not learned`)
-    return node
+    if (!known) throw new Error(`the history of ${oid} was walked but not learned`)
+    return known
   }
 
-  #learn(oid: Oid, parent: HistoryNode | undefined): HistoryNode {
-    const node = { oid, parent, depth: (parent?.depth ?? 0) + 1, root: parent?.root ?? oid }
-    this.#nodes.set(oid, node)
+  #known(oid: Oid): HistoryNode | undefined {
+    const node = this.#nodes.get(oid) ?? this.#recorded(oid)
+    if (node) this.#nodes.set(oid, node)
     return node
   }
 
@@ -82,42 +75,83 @@ export class History {
     return firstParent(object.bytes)
   }
 
-  #load(): void {
-    if (this.#loaded) return
-    this.#loaded = true
-    const bytes = this.#fs.readFile(this.#path)
-    if (!bytes) return
-    for (let at = 0; at < bytes.length; at += RECORD) {
-      if (!this.#decode(bytes, at)) {
-        // Torn by a crash or damaged: what was read so far is true, the rest is walked and kept anew.
-        this.#fs.remove(this.#path)
-        return
-      }
-    }
-    this.#kept = this.#nodes.size
+  /** The node of a record, looked for from the end: what is asked for is mostly new. */
+  #recorded(oid: Oid, before?: number): HistoryNode | undefined {
+    const records = this.#load()
+    if (!records) return undefined
+    const wanted = Buffer.from(oid, 'hex')
+    // A record's parent is most often the record before it.
+    const guess = before === undefined ? records.length - RECORD : before - RECORD
+    let at =
+      guess >= 0 && wanted.equals(records.subarray(guess, guess + 20)) ? guess : records.lastIndexOf(wanted)
+    while (at >= 0 && at % RECORD !== 0) at = at === 0 ? -1 : records.lastIndexOf(wanted, at - 1)
+    if (at < 0) return undefined
+    if (crc32(records.subarray(at, at + RECORD - 4)) !== records.readUInt32BE(at + RECORD - 4))
+      return this.#drop()
+    return new RecordedNode(oid, records.readUInt32BE(at + 40), () => this.#parentOf(records, at))
   }
 
-  /** False if the record is not whole, or stands before its parent's. */
-  #decode(bytes: Buffer, at: number): boolean {
-    if (at + RECORD > bytes.length) return false
-    if (crc32(bytes.subarray(at, at + RECORD - 4)) !== bytes.readUInt32BE(at + RECORD - 4)) return false
-    const oid = bytes.toString('hex', at, at + 20)
-    const parent = this.#nodes.get(bytes.toString('hex', at + 20, at + 40))
-    if ((parent?.depth ?? 0) + 1 !== bytes.readUInt32BE(at + 40)) return false
-    if (!this.#nodes.has(oid)) this.#learn(oid, parent)
-    return true
+  #parentOf(records: Buffer, at: number): HistoryNode | undefined {
+    const oid = records.toString('hex', at + 20, at + 40)
+    const node = this.#nodes.get(oid) ?? this.#recorded(oid, at)
+    if (!node) {
+      // Everything read from the file is in doubt; the next request walks the commits themselves.
+      this.#nodes.clear()
+      this.#drop()
+      throw new Refusal('damaged_repository', `${this.#path} was damaged and has been dropped. Try again.`)
+    }
+    this.#nodes.set(oid, node)
+    return node
+  }
+
+  #load(): Buffer | undefined {
+    if (this.#loaded) return this.#records
+    this.#loaded = true
+    const bytes = this.#fs.readFile(this.#path)
+    // A torn end would put every later record out of step.
+    if (bytes && bytes.length % RECORD !== 0) return this.#drop()
+    this.#records = bytes
+    this.#isKept = bytes !== undefined
+    return bytes
+  }
+
+  /** Forgets the file, which is damaged; what is needed is walked, and kept anew. */
+  #drop(): undefined {
+    this.#fs.remove(this.#path)
+    this.#records = undefined
+    this.#isKept = false
+    return undefined
   }
 
   #keep(learned: readonly HistoryNode[]): void {
-    if (this.#nodes.size < WORTH_KEEPING) return
-    // The first time, everything; from then on what is new.
-    const unkept = this.#kept === 0 ? [...this.#nodes.values()] : learned
+    if (learned.length === 0 || (!this.#isKept && this.#nodes.size < WORTH_KEEPING)) return
+    // The first time, everything, parents before children; from then on what is new.
+    const unkept = this.#isKept ? learned : [...this.#nodes.values()].sort((a, b) => a.depth - b.depth)
     try {
       this.#fs.append(this.#path, Buffer.concat(unkept.map(encodeRecord)))
-      this.#kept = this.#nodes.size
+      this.#isKept = true
     } catch {
       // Derived data: a full disk or a read-only folder costs speed at the next start, nothing else.
     }
+  }
+}
+
+/** A node of the file, whose parent is looked up when it is asked for. */
+class RecordedNode implements HistoryNode {
+  readonly oid: Oid
+  readonly depth: number
+  readonly #findParent: () => HistoryNode | undefined
+  #parent: HistoryNode | undefined
+
+  constructor(oid: Oid, depth: number, findParent: () => HistoryNode | undefined) {
+    this.oid = oid
+    this.depth = depth
+    this.#findParent = findParent
+  }
+
+  get parent(): HistoryNode | undefined {
+    if (this.depth > 1) this.#parent ??= this.#findParent()
+    return this.#parent
   }
 }
 
@@ -140,5 +174,5 @@ export function ancestorAt(head: HistoryNode, depth: number): HistoryNode | unde
 
 /** True if `node` is on the first-parent chain that ends in `head`. */
 export function isOnChain(node: HistoryNode, head: HistoryNode): boolean {
-  return node.root === head.root && ancestorAt(head, node.depth) === node
+  return ancestorAt(head, node.depth)?.oid === node.oid
 }

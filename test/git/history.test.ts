@@ -1,0 +1,81 @@
+import { appendFileSync, existsSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { expect } from 'chai'
+import { ancestorAt, History, isOnChain } from '../../src/git/history.ts'
+import { nodeFs } from '../../src/git/node-fs.ts'
+import { ObjectStore } from '../../src/git/object-store.ts'
+import { PackCache } from '../../src/git/pack-cache.ts'
+import { git, repositoryWithHistory } from './git-program.ts'
+
+describe('git: first-parent history', () => {
+  it('counts as git rev-list --first-parent does, merges included', async () => {
+    const gitdir = repositoryWithHistory(5)
+    const tree = git(gitdir, ['rev-parse', 'main^{tree}'])
+    const side = git(gitdir, ['commit-tree', tree, '-p', 'main~3', '-m', 'side'])
+    const merge = git(gitdir, ['commit-tree', tree, '-p', 'main', '-p', side, '-m', 'merge'])
+    const history = open(gitdir)
+    for (const oid of [merge, side, git(gitdir, ['rev-parse', 'main~4'])]) {
+      const count = git(gitdir, ['rev-list', '--first-parent', '--count', oid])
+      expect((await history.node(oid)).depth).to.equal(Number(count))
+    }
+    const [head, aside] = [await history.node(merge), await history.node(side)]
+    expect(isOnChain(aside, head)).to.equal(false)
+    expect(ancestorAt(head, 2)?.oid).to.equal(git(gitdir, ['rev-parse', 'main~3']))
+    expect(ancestorAt(head, 7)).to.equal(undefined)
+  })
+
+  it('keeps nothing beside a short history', async () => {
+    const gitdir = repositoryWithHistory(10)
+    await open(gitdir).node(git(gitdir, ['rev-parse', 'main']))
+    expect(existsSync(`${gitdir}/first-parents`)).to.equal(false)
+  })
+
+  it('keeps a long one, adds to it, and reads it back', async () => {
+    const gitdir = repositoryWithHistory(100)
+    const head = git(gitdir, ['rev-parse', 'main'])
+    await open(gitdir).node(git(gitdir, ['rev-parse', 'main~1']))
+    const size = readFileSync(`${gitdir}/first-parents`).length
+    await open(gitdir).node(head)
+    expect(readFileSync(`${gitdir}/first-parents`).length).to.equal(size + 48)
+    expect(chainOf(await open(gitdir).node(head))).to.deep.equal(
+      git(gitdir, ['rev-list', 'main']).split('\n'),
+    )
+  })
+
+  const damages: Readonly<Record<string, (path: string) => void>> = {
+    'is deleted': (path) => rmSync(path),
+    'ends in half a record': (path) => appendFileSync(path, 'half a record'),
+    'has a flipped bit in its last record': (path) => flip(path, -20),
+    'has a flipped bit in its middle': (path) => flip(path, 48 * 50 + 45),
+    'is of something else': (path) => writeFileSync(path, Buffer.alloc(48 * 3, 7)),
+  }
+  for (const [what, damage] of Object.entries(damages)) {
+    it(`never tells anything wrong when the file ${what}`, async () => {
+      const gitdir = repositoryWithHistory(100)
+      const head = git(gitdir, ['rev-parse', 'main'])
+      await open(gitdir).node(head)
+      damage(`${gitdir}/first-parents`)
+      const history = open(gitdir)
+      const read = async (): Promise<string[]> => chainOf(await history.node(head))
+      // What lies deeper than the damage is noticed only when it is asked for; then the second try is right.
+      const chain = await read().catch(read)
+      expect(chain).to.deep.equal(git(gitdir, ['rev-list', 'main']).split('\n'))
+    })
+  }
+})
+
+function open(gitdir: string): History {
+  return new History(nodeFs, gitdir, new ObjectStore(nodeFs, gitdir, new PackCache()))
+}
+
+function chainOf(head: Awaited<ReturnType<History['node']>>): string[] {
+  const oids = []
+  for (let node: typeof head | undefined = head; node; node = node.parent) oids.push(node.oid)
+  return oids
+}
+
+function flip(path: string, at: number): void {
+  const bytes = readFileSync(path)
+  const index = at < 0 ? bytes.length + at : at
+  bytes[index] = (bytes[index] ?? 0) ^ 1
+  writeFileSync(path, bytes)
+}
