@@ -1,0 +1,141 @@
+import { expect } from 'chai'
+import type { SurfaceClient } from './surface-client.ts'
+import { expectRefusal } from './surface-client.ts'
+import { singulars, testedSurfaces } from './tested-surface.ts'
+
+/** Artifacts: created, read, edited (interface 2.1, 4.1; rulings 2, 3.2, 3.3, 3.12). */
+export function describeArtifacts(client: SurfaceClient): void {
+  const { path, singular, role } = client.surface
+  const roles = { is_application: false, is_evaluator: false, is_snippet: false }
+
+  it('create answers the record with what was sent, its role, and when it was made', async () => {
+    const slug = client.slug()
+    const sent = { slug, name: 'Triage', description: '', tags: { team: 'a' }, meta: { n: null, list: [1] } }
+    const reply = await client.post('/', client.wrap('', sent))
+    const { id, created_at, created_by_id, flags, ...rest } = client.record(reply)
+    expect(reply.body.count).to.equal(1)
+    expect(rest).to.deep.equal(sent)
+    expect(id).to.match(/^[0-9a-f]{8}-[0-9a-f]{4}-7[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/)
+    expect(Date.now() - Date.parse(created_at)).to.be.within(-1000, 60_000)
+    expect(created_by_id).to.be.a('string')
+    expect(flags).to.deep.equal(role === undefined ? undefined : { ...roles, [role]: true })
+  })
+
+  it('create makes neither variant nor revision', async () => {
+    const { id, slug } = await client.artifact()
+    const refs = { [`${singular}_refs`]: [{ id }] }
+    expect(await client.query('_variant', refs)).to.deep.equal([])
+    expect(await client.query('_revision', refs)).to.deep.equal([])
+    expect(client.git(slug, 'for-each-ref', '--format=%(refname)')).to.equal('refs/meta/artifact')
+  })
+
+  it('create takes the body under every spelling and ignores keys it does not know', async () => {
+    for (const spelling of singulars) {
+      const slug = client.slug(spelling)
+      const body = { [spelling]: { slug, folder_id: null, nonsense: 1 }, other: true }
+      expect(client.record(await client.post('/', body)).slug).to.equal(slug)
+    }
+  })
+
+  it('create gives 12 hex digits for a slug that is left out', async () => {
+    const { slug } = client.record(await client.post('/', client.wrap('', { name: 'No slug' })))
+    expect(slug).to.match(/^[0-9a-f]{12}$/)
+  })
+
+  it('create takes the id from the query string, once', async () => {
+    const id = '5f0c9a1b-e2d4-4b00-8000-' + `0000000000${testedSurfaces.findIndex((it) => it.path === path)}1`
+    const create = () => client.post(`/?${singular}_id=${id}`, client.wrap('', { slug: client.slug() }))
+    expect(client.record(await create()).id).to.equal(id)
+    expectRefusal(await create(), 409, 'id_taken', id)
+  })
+
+  it('create refuses a taken slug, whatever its case, archived or not, on any surface', async () => {
+    const { id, slug } = await client.artifact({ slug: client.slug('Taken') })
+    await client.archive('', id)
+    for (const surface of testedSurfaces) {
+      const again = { [surface.singular]: { slug: slug.toLowerCase() } }
+      const reply = await client.service.post(`/${surface.path}`, again)
+      expectRefusal(reply, 409, 'slug_taken', slug.toLowerCase())
+      expect(reply.body.conflict).to.deep.equal({ slug: slug.toLowerCase() })
+    }
+  })
+
+  it('role flags: one sent sets all three; other flags are derived and ignored', async () => {
+    const { flags } = await client.artifact({ flags: { is_snippet: true, is_chat: true } })
+    expect(flags).to.deep.equal({ ...roles, ...(role && { [role]: true }), is_snippet: true })
+    const denied = role && (await client.artifact({ flags: { [role]: false } }))
+    if (role) expect(denied.flags[role]).to.equal(true)
+  })
+
+  it('read answers the same record on all surfaces, each in its own envelope', async () => {
+    const artifact = await client.artifact({ name: 'One record', tags: { a: { b: 'c' } } })
+    for (const surface of testedSurfaces) {
+      const { body } = await client.service.get(`/${surface.path}/${artifact.id}`)
+      expect(body).to.deep.equal({ count: 1, [surface.singular]: artifact })
+    }
+  })
+
+  it('edit keeps what is left out, clears what is null, and never moves the slug', async () => {
+    const { id, slug } = await client.artifact({
+      name: 'A',
+      description: 'B',
+      tags: { t: 'x' },
+      meta: { m: 1 },
+    })
+    const first = client.record(
+      await client.put(`/${id}`, client.wrap('', { id, name: 'A2', meta: null, slug: 'no' })),
+    )
+    expect(first).to.include({ slug, name: 'A2', description: 'B' })
+    expect(first.tags).to.deep.equal({ t: 'x' })
+    expect(first).to.not.have.property('meta')
+    expect(first.updated_at >= first.created_at).to.equal(true)
+    const second = client.record(
+      await client.put(
+        `/${id}`,
+        client.wrap('', { description: null, tags: { u: true }, meta: { n: null } }),
+      ),
+    )
+    expect(second).to.not.have.property('description')
+    expect([second.name, second.tags, second.meta]).to.deep.equal(['A2', { u: true }, { n: null }])
+    expect(client.record(await client.get(`/${id}`))).to.deep.equal(second)
+  })
+
+  it('edit keeps role flags that are left out; null clears all but the role of the surface', async () => {
+    const { id, flags } = await client.artifact({ flags: { is_snippet: true } })
+    const kept = client.record(await client.put(`/${id}`, client.wrap('', { name: 'Kept' })))
+    expect(kept.flags).to.deep.equal(flags)
+    const cleared = client.record(await client.put(`/${id}`, client.wrap('', { flags: null })))
+    expect(cleared.flags).to.deep.equal(role === undefined ? undefined : { ...roles, [role]: true })
+  })
+
+  it('edit refuses a body that names another thing than the path, and what is archived', async () => {
+    const [one, other] = [await client.artifact(), await client.artifact()]
+    const mismatch = await client.put(`/${one.id}`, client.wrap('', { id: other.id, name: 'X' }))
+    expectRefusal(mismatch, 400, 'contradictory_request', one.id, other.id)
+    await client.archive('', one.id)
+    expectRefusal(await client.put(`/${one.id}`, client.wrap('', { name: 'X' })), 409, 'archived', one.slug)
+    expect(client.record(await client.get(`/${one.id}`))).to.not.have.property('name')
+  })
+
+  it('is there at the root and under /api, with and without a slash at the end', async () => {
+    const { id } = await client.artifact()
+    for (const url of [`/${path}/${id}`, `/${path}/${id}/`, `/api/${path}/${id}`, `/api/${path}/${id}/`]) {
+      expect((await client.service.get(url)).body[singular].id).to.equal(id)
+    }
+  })
+
+  it('an id that is unknown, or that is of another level, is a 404', async () => {
+    const { variantId, revisions } = await client.made(1)
+    for (const id of ['00000000-0000-7000-8000-000000000000', variantId, revisions[0].id]) {
+      expectRefusal(await client.get(`/${id}`), 404, 'artifact_not_found', id)
+    }
+  })
+
+  it('there is no DELETE, and no GET of a list', async () => {
+    const { id } = await client.artifact()
+    const gone = await client.service.call('DELETE', `/${path}/${id}`)
+    expectRefusal(gone, 405, 'method_not_allowed')
+    expect(gone.headers.get('allow')).to.include('PUT')
+    expectRefusal(await client.get('/'), 405, 'method_not_allowed')
+  })
+}

@@ -1,0 +1,30 @@
+import type { RunningService } from '../../service.ts'
+import { startService } from '../../service.ts'
+import { describeArtifacts } from './describe-artifacts.ts'
+import { describeVariants } from './describe-variants.ts'
+import { SurfaceClient } from './surface-client.ts'
+import type { TestedSurface } from './tested-surface.ts'
+
+/** All that is promised of every surface, asked of one: a server of its own, and one block a subject. */
+export function describeSurface(surface: TestedSurface): void {
+  describe(surface.path, () => {
+    let service: RunningService | undefined
+    before(async () => {
+      service = await startService()
+    })
+    after(() => service?.stop())
+
+    const client = new SurfaceClient(surface, () => {
+      if (!service) throw new Error('the service has not started yet')
+      return service
+    })
+    for (const [subject, describeSubject] of subjects) {
+      describe(`${surface.path}: ${subject}`, () => describeSubject(client))
+    }
+  })
+}
+
+const subjects: readonly (readonly [string, (client: SurfaceClient) => void])[] = [
+  ['artifacts', describeArtifacts],
+  ['variants', describeVariants],
+]

@@ -1,0 +1,106 @@
+import { expect } from 'chai'
+import type { SurfaceClient } from './surface-client.ts'
+import { expectRefusal } from './surface-client.ts'
+import { singulars } from './tested-surface.ts'
+
+/** Variants: created, read, edited (interface 2.1, 4.1; rulings 2, 3.2, 3.3, 3.8, 3.12). */
+export function describeVariants(client: SurfaceClient): void {
+  const { singular } = client.surface
+
+  it('create takes the parent under every spelling, and answers it under the family’s and its own', async () => {
+    const { id, slug, flags } = await client.artifact()
+    for (const field of [...singulars.map((it) => `${it}_id`), 'artifact_id']) {
+      for (const wrapper of singulars) {
+        const body = { [`${wrapper}_variant`]: { [field]: id, slug: client.slug('v') } }
+        const variant = client.record(await client.post('/variants', body), '_variant')
+        expect(variant).to.include({ artifact_id: id, workflow_id: id, artifact_slug: slug })
+        expect(variant).to.include({ [`${singular}_id`]: id, [`${singular}_slug`]: slug })
+        expect(variant.flags).to.deep.equal(flags)
+      }
+    }
+  })
+
+  it('create makes no revision', async () => {
+    const { id } = await client.artifact()
+    const variant = await client.variant(id)
+    expect(await client.log(variant.id)).to.deep.equal([])
+    const reply = await client.retrieve(client.wrap('_variant_ref', { id: variant.id }))
+    expectRefusal(reply, 404, 'revision_not_found', variant.slug)
+  })
+
+  it('create names a variant after its slug unless a name is sent', async () => {
+    const { id } = await client.artifact()
+    expect((await client.variant(id, { slug: client.slug('v') })).name).to.match(/^v_/)
+    expect((await client.variant(id, { slug: client.slug('v'), name: 'Warm' })).name).to.equal('Warm')
+  })
+
+  it('a slug left out is the artifact’s, then -2, -3 …', async () => {
+    const { id, slug } = await client.artifact()
+    const slugs = []
+    for (let n = 0; n < 3; n++) slugs.push((await client.variant(id)).slug)
+    expect(slugs).to.deep.equal([slug, `${slug}-2`, `${slug}-3`])
+  })
+
+  it('a slug is one variant’s in the project, archived ones included, compared without case', async () => {
+    const first = await client.artifact()
+    const second = await client.artifact()
+    const variant = await client.variant(first.id, { slug: client.slug('Warm') })
+    await client.archive('/variants', variant.id)
+    const fields = { [`${singular}_id`]: second.id, slug: variant.slug.toUpperCase() }
+    const reply = await client.post('/variants', client.wrap('_variant', fields))
+    expectRefusal(reply, 409, 'slug_taken', variant.slug.toUpperCase())
+    expect(reply.body.conflict).to.deep.equal({ slug: variant.slug.toUpperCase() })
+  })
+
+  it('the first one made is the default, in git too, however old another’s commits are', async () => {
+    const { id, slug } = await client.artifact()
+    const first = await client.variant(id, { slug: client.slug('first') })
+    const second = await client.variant(id, { slug: client.slug('second') })
+    await client.committed(second.id, { data: { parameters: { of: 'second' } } })
+    await client.committed(first.id, { data: { parameters: { of: 'first' } } })
+    const latest = await client.retrieved(client.wrap('_ref', { slug }))
+    expect(latest.data).to.deep.equal({ parameters: { of: 'first' } })
+    expect(client.git(slug, 'symbolic-ref', 'HEAD')).to.equal(`refs/heads/${first.slug}`)
+  })
+
+  it('is the same record by id on every surface, but for the names of its parents', async () => {
+    const variant = await client.variant((await client.artifact()).id, { description: 'D', meta: { a: [] } })
+    expect(client.record(await client.get(`/variants/${variant.id}`), '_variant')).to.deep.equal(variant)
+    const { body } = await client.service.get(`/workflows/variants/${variant.id}`)
+    expect(variant).to.deep.include(body.workflow_variant)
+  })
+
+  it('edit keeps what is left out and clears what is null', async () => {
+    const { id } = await client.artifact()
+    const before = await client.variant(id, { name: 'N', description: 'D', tags: { t: 'x' }, meta: { m: 1 } })
+    const edit = { id: before.id, description: 'D2', tags: null, slug: 'other' }
+    const after = client.record(
+      await client.put(`/variants/${before.id}`, client.wrap('_variant', edit)),
+      '_variant',
+    )
+    expect(after).to.include({ slug: before.slug, name: 'N', description: 'D2' })
+    expect(after.meta).to.deep.equal({ m: 1 })
+    expect(after).to.not.have.property('tags')
+    expect(client.record(await client.get(`/variants/${before.id}`), '_variant')).to.deep.equal(after)
+  })
+
+  it('edit refuses a body that names another variant', async () => {
+    const { id } = await client.artifact()
+    const [one, other] = [await client.variant(id), await client.variant(id)]
+    const reply = await client.put(
+      `/variants/${one.id}`,
+      client.wrap('_variant', { id: other.id, name: 'X' }),
+    )
+    expectRefusal(reply, 400, 'contradictory_request', one.id, other.id)
+  })
+
+  it('create refuses an unknown parent, an archived one and none', async () => {
+    const unknown = '00000000-0000-7000-8000-000000000000'
+    const create = (fields: object) => client.post('/variants', client.wrap('_variant', fields))
+    expectRefusal(await create({ [`${singular}_id`]: unknown }), 404, 'artifact_not_found', unknown)
+    expectRefusal(await create({}), 422, 'invalid_request', `${singular}_id`)
+    const { id, slug } = await client.artifact()
+    await client.archive('', id)
+    expectRefusal(await create({ [`${singular}_id`]: id }), 409, 'archived', slug)
+  })
+}
