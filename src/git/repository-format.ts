@@ -68,6 +68,8 @@ function readOnly(fs: Fs): NonNullable<Parameters<typeof getConfig>[0]['fs']> {
     rmdir: refuse,
     stat: refuse,
     lstat: refuse,
+    readlink: refuse,
+    symlink: refuse,
   }
   return { promises }
 }

@@ -1,0 +1,198 @@
+import {
+  cpSync,
+  existsSync,
+  linkSync,
+  mkdirSync,
+  mkdtempSync,
+  rmSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { expect } from 'chai'
+import type { ChildServer } from '../../scripts/bench/child-server.ts'
+import { KEY, startBranchpoint } from '../../scripts/bench/child-server.ts'
+import { killRound } from '../../scripts/prove/kill-round.ts'
+import { thisProcess } from '../../src/git/process-identity.ts'
+import { git } from '../git/git-program.ts'
+import type { RunningService } from '../service.ts'
+import { startService } from '../service.ts'
+
+describe('servers: concurrent commits to one variant', () => {
+  it('one server: 50 answers, consecutive versions, all in git log, fsck clean', async () => {
+    const service = await startService()
+    const variant = await create(service, 'busy')
+    const replies = await Promise.all(
+      Array.from({ length: 50 }, (_, number) => commitWith(service.post, variant, number)),
+    )
+    expectConsecutive(replies, service.repository('busy'), 'busy')
+    await service.stop()
+  })
+
+  it('two server processes on one store: the same, and each sees the other at once', async () => {
+    const storeDir = mkdtempSync(join(tmpdir(), 'branchpoint-two-'))
+    const servers = await Promise.all([1, 2].map(() => startBranchpoint(storeDir, { LOG_LEVEL: 'info' })))
+    try {
+      const [one, two] = servers.map(poster)
+      if (!one || !two) throw new Error('two servers were started')
+      const { body } = await one('/simple/workflows/', {
+        workflow: { slug: 'busy', data: { parameters: { n: 0 } } },
+      })
+      const seen = await two('/workflows/query', { workflow: { slug: 'busy' } })
+      expect(seen.body.count).to.equal(1)
+      const replies = await Promise.all(
+        Array.from({ length: 50 }, (_, number) =>
+          commitWith(number % 2 ? one : two, body.workflow.variant_id, number),
+        ),
+      )
+      expectConsecutive(replies, `${storeDir}/default/workflows/busy.git`, 'busy')
+      const creates = await Promise.all(
+        Array.from({ length: 20 }, (_, number) =>
+          (number % 2 ? one : two)('/workflows/', { workflow: { slug: number % 3 ? 'wanted' : 'Wanted' } }),
+        ),
+      )
+      expect(creates.filter(({ status }) => status === 200)).to.have.length(1)
+      expect(creates.filter(({ body: refused }) => refused.code === 'slug_taken')).to.have.length(19)
+    } finally {
+      await Promise.all(servers.map((server) => server.stop()))
+      rmSync(storeDir, { recursive: true })
+    }
+  })
+
+  it('kill -9 in the middle of a write load loses nothing that was answered', async () => {
+    const storeDir = mkdtempSync(join(tmpdir(), 'branchpoint-kill-'))
+    const finding = await killRound({ storeDir, artifacts: 2, clients: 8, killAfter: 400 })
+    expect(finding.problems).to.deep.equal([])
+    expect(finding.acknowledged).to.be.greaterThan(0)
+    rmSync(storeDir, { recursive: true })
+  })
+})
+
+describe('servers: what is in the way', () => {
+  let service: RunningService
+  beforeEach(async () => (service = await startService()))
+  afterEach(() => service.stop())
+
+  it('the lock of a dead process is taken over', async () => {
+    const variant = await create(service, 'bot')
+    const { host, boot } = thisProcess()
+    const owner = `${service.repository('bot')}/locks/${host}.${boot}.999999999.1.1`
+    mkdirSync(`${service.repository('bot')}/locks`, { recursive: true })
+    mkdirSync(`${service.repository('bot')}/refs/heads`, { recursive: true })
+    writeFileSync(owner, 'unfinished')
+    linkSync(owner, `${service.repository('bot')}/refs/heads/bot.lock`)
+    expect((await commitWith(service.post, variant, 1)).status).to.equal(200)
+    expect(existsSync(owner)).to.equal(false)
+  })
+
+  it('a foreign lock is 503 with Retry-After, names the file, and stores nothing', async () => {
+    const variant = await create(service, 'bot')
+    mkdirSync(`${service.repository('bot')}/refs/heads`, { recursive: true })
+    writeFileSync(`${service.repository('bot')}/refs/heads/bot.lock`, '')
+    const refused = await commitWith(service.post, variant, 1)
+    expect([refused.status, refused.body.code]).to.deep.equal([503, 'locked'])
+    expect(refused.headers.get('retry-after')).to.equal('1')
+    expect(refused.body.detail).to.contain('refs/heads/bot.lock')
+    expect(git(service.repository('bot'), ['rev-list', '--count', 'bot'])).to.equal('1')
+  }).timeout(15_000)
+
+  it('a fork, a named revision and a build that a crash cut off are finished or cleaned at the next start', async () => {
+    const variant = await create(service, 'bot')
+    await service.post('/variants/fork', {
+      workflow_variant: { slug: 'cut' },
+      workflow_variant_ref: { slug: 'bot' },
+    })
+    await service.post('/workflows/revisions/commit', {
+      workflow_revision: { workflow_variant_id: variant, slug: 'named', data: { parameters: { n: 2 } } },
+    })
+    await service.stop({ keepStore: true })
+    const repository = service.repository('bot')
+    const { host, boot } = thisProcess()
+    const build = `${service.storeDir}/default/workflows/.new-${host}.${boot}.999999999.1.1`
+    mkdirSync(build)
+    git(repository, ['update-ref', '-d', 'refs/heads/cut'])
+    git(repository, ['update-ref', '-d', 'refs/tags/named'])
+    git(repository, ['symbolic-ref', 'HEAD', 'refs/heads/nothing'])
+    service = await startService({ storeDir: service.storeDir })
+    expect(git(repository, ['rev-parse', 'cut'])).to.equal(git(repository, ['rev-parse', 'bot~1']))
+    expect(git(repository, ['rev-parse', 'named'])).to.equal(git(repository, ['rev-parse', 'bot']))
+    expect(git(repository, ['symbolic-ref', 'HEAD'])).to.equal('refs/heads/bot')
+    expect(existsSync(build)).to.equal(false)
+  })
+
+  it('what cannot be served is named by /ready and does not hold up the rest', async () => {
+    await create(service, 'good')
+    const folder = `${service.storeDir}/default/workflows`
+    cpSync(`${folder}/good.git`, `${folder}/copy.git`, { recursive: true })
+    symlinkSync(`${folder}/good.git`, `${folder}/link.git`)
+    git('/', ['init', '-q', '--bare', `${folder}/plain.git`])
+    git('/', ['init', '-q', '--bare', '--object-format=sha256', `${folder}/sha256.git`])
+    cpSync(`${folder}/good.git`, `${folder}/borrows.git`, { recursive: true })
+    mkdirSync(`${folder}/borrows.git/objects/info`)
+    writeFileSync(`${folder}/borrows.git/objects/info/alternates`, `${folder}/good.git/objects\n`)
+    await service.stop({ keepStore: true })
+    service = await startService({ storeDir: service.storeDir })
+    const { body } = await service.get('/ready')
+    const reasons = new Map(
+      body.damaged.map((it: { repository: string; reason: string }) => [it.repository, it.reason]),
+    )
+    expect([...reasons.keys()]).to.have.members(
+      ['borrows', 'copy', 'link', 'plain', 'sha256'].map((it) => `workflows/${it}`),
+    )
+    expect(reasons.get('workflows/copy')).to.contain('same artifact id as workflows/good')
+    expect(reasons.get('workflows/sha256')).to.contain('sha256')
+    expect(reasons.get('workflows/borrows')).to.contain('alternates')
+    expect(reasons.get('workflows/link')).to.contain('symbolic link')
+    expect(reasons.get('workflows/plain')).to.contain('adopted')
+    expect((await service.post('/workflows/query')).body.count).to.equal(1)
+  })
+})
+
+interface Posted {
+  readonly status: number
+  readonly headers: Headers
+  // Answers are looked into freely, as in test/service.ts.
+  // eslint-disable-next-line @typescript-eslint/no-explicit-any
+  readonly body: any
+}
+
+type Post = (path: string, body: object) => Promise<Posted>
+
+function poster({ url }: ChildServer): Post {
+  return async (path, body) => {
+    const response = await fetch(url + path, {
+      method: 'POST',
+      headers: { authorization: `ApiKey ${KEY}`, 'content-type': 'application/json' },
+      body: JSON.stringify(body),
+    })
+    return { status: response.status, headers: response.headers, body: await response.json() }
+  }
+}
+
+async function create(service: RunningService, slug: string): Promise<string> {
+  const { body } = await service.post('/simple/workflows/', {
+    workflow: { slug, data: { parameters: { n: 0 } } },
+  })
+  return body.workflow.variant_id
+}
+
+function commitWith(post: Post, variant: string, number: number): Promise<Posted> {
+  return post('/workflows/revisions/commit', {
+    workflow_revision: {
+      workflow_variant_id: variant,
+      message: `commit ${number}`,
+      data: { parameters: { number } },
+    },
+  })
+}
+
+function expectConsecutive(replies: readonly Posted[], repository: string, branch: string): void {
+  const versions = replies.map(({ body }) => body.workflow_revision?.version).sort((a, b) => a - b)
+  expect(versions).to.deep.equal(Array.from({ length: 50 }, (_, index) => index + 2))
+  const subjects = git(repository, ['log', '--format=%s', branch])
+    .split('\n')
+    .filter((it) => it.startsWith('commit '))
+  expect(new Set(subjects).size).to.equal(50)
+  expect(git(repository, ['fsck', '--strict'])).to.equal('')
+}
