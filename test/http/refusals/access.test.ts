@@ -1,0 +1,126 @@
+import { createApiKey, revokeApiKey } from '../../../src/access/api-keys.ts'
+import type { Scope } from '../../../src/access/scope.ts'
+import { nodeFs } from '../../../src/git/node-fs.ts'
+import { arrangeRefused } from './refused-fixture.ts'
+import { refusedRequests } from './refused-requests.ts'
+
+describe('refusals: access', () => {
+  const store = refusedRequests(arrangeRefused)
+  const { refuses } = store
+  const create = { path: '/workflows', body: { workflow: { slug: 'new' } } }
+
+  /** The header of a new key with these scopes. */
+  const keyWith = async (scopes: readonly Scope[], project = 'default'): Promise<Record<string, string>> => {
+    const name = `key-${scopes.join('-')}-${++keys}`
+    const { token } = await createApiKey(nodeFs, store.service.storeDir, { project, name, scopes })
+    return { authorization: `ApiKey ${token}` }
+  }
+  let keys = 0
+
+  it('no key is a 401 that says which header to send', () =>
+    refuses(
+      { ...create, headers: { authorization: '' } },
+      { status: 401, code: 'missing_key', says: ['Authorization: ApiKey'] },
+    ))
+
+  it('another scheme is a 401 that names it', () =>
+    refuses(
+      { ...create, headers: { authorization: 'Bearer test-admin-key' } },
+      { status: 401, code: 'missing_key', says: ['Bearer', 'ApiKey'] },
+    ))
+
+  it('an unknown key is a 401', () =>
+    refuses(
+      { ...create, headers: { authorization: 'ApiKey nobody' } },
+      { status: 401, code: 'unknown_key', says: ['API key'] },
+    ))
+
+  it('a revoked key is a 401', async () => {
+    const { storeDir } = store.service
+    const { key, token } = await createApiKey(nodeFs, storeDir, {
+      project: 'default',
+      name: 'brief',
+      scopes: ['admin'],
+    })
+    await revokeApiKey(nodeFs, storeDir, 'default', { id: key.id })
+    await refuses(
+      { ...create, headers: { authorization: `ApiKey ${token}` } },
+      { status: 401, code: 'unknown_key', says: ['revoked'] },
+    )
+  })
+
+  it('a key is asked for before the body is looked at', () =>
+    refuses(
+      { path: '/workflows', body: '{', headers: { authorization: '' } },
+      { status: 401, code: 'missing_key', says: ['ApiKey'] },
+    ))
+
+  const writes: readonly (readonly [string, (made: typeof store.made) => string, string?])[] = [
+    ['create', () => '/workflows'],
+    ['edit', ({ bot }) => `/workflows/${bot}`, 'PUT'],
+    ['archive', ({ bot }) => `/workflows/${bot}/archive`],
+    ['create a variant', () => '/workflows/variants'],
+    ['fork', () => '/variants/fork'],
+    ['commit', () => '/workflows/revisions/commit'],
+    ['archive a revision', ({ first }) => `/workflows/revisions/${first}/archive`],
+    ['create simply', () => '/simple/workflows'],
+  ]
+  for (const [name, pathOf, method = 'POST'] of writes) {
+    it(`a key that only reads may not ${name}: 403 naming the scope`, async () => {
+      const headers = await keyWith(['read'])
+      await refuses(
+        { method, path: pathOf(store.made), body: { workflow: { slug: 'new' } }, headers },
+        { status: 403, code: 'missing_scope', says: ['write'] },
+      )
+    })
+  }
+
+  it('a key that only writes may not read', async () => {
+    const headers = await keyWith(['write'])
+    const says = ['read']
+    const wanted = { status: 403, code: 'missing_scope', says }
+    await refuses({ path: '/workflows/query', body: {}, headers }, wanted)
+    await refuses({ method: 'GET', path: `/workflows/${store.made.bot}`, headers }, wanted)
+  })
+
+  it('a key of another project finds nothing of this one', async () => {
+    const headers = await keyWith(['admin'], 'elsewhere')
+    const { bot, botVariant, first } = store.made
+    const path = '/workflows/revisions/retrieve'
+    await refuses(
+      { method: 'GET', path: `/workflows/${bot}`, headers },
+      { status: 404, code: 'artifact_not_found', says: [bot] },
+    )
+    await refuses(
+      { path, body: { workflow_revision_ref: { id: first } }, headers },
+      { status: 404, code: 'revision_not_found', says: [first] },
+    )
+    await refuses(
+      { path, body: { workflow_variant_ref: { slug: 'bot' } }, headers },
+      { status: 404, code: 'variant_not_found', says: ['bot'] },
+    )
+    await refuses(
+      {
+        path: '/workflows/revisions/commit',
+        body: { workflow_revision: { workflow_variant_id: botVariant, data: {} } },
+        headers,
+      },
+      { status: 404, code: 'variant_not_found', says: [botVariant] },
+    )
+  })
+
+  it('an unknown route is a 404, another method a 405 that names those it takes', async () => {
+    await refuses(
+      { path: '/nothing/here' },
+      { status: 404, code: 'route_not_found', says: ['/nothing/here'] },
+    )
+    await refuses(
+      { method: 'PUT', path: `/workflows/revisions/${store.made.first}`, body: { workflow_revision: {} } },
+      { status: 405, code: 'method_not_allowed', says: ['PUT', 'GET'] },
+    )
+    await refuses(
+      { method: 'DELETE', path: `/workflows/${store.made.bot}` },
+      { status: 405, code: 'method_not_allowed', says: ['DELETE'] },
+    )
+  })
+})

@@ -1,0 +1,77 @@
+import { expect } from 'chai'
+import type { RunningService, ServiceOptions } from '../../service.ts'
+import { startService } from '../../service.ts'
+import { snapshotOf } from './store-snapshot.ts'
+
+/** How a refusal must look. */
+export interface Expected {
+  readonly status: number
+  readonly code: string
+  /** What the sentence must say: the field, and the value where it is short. */
+  readonly says: readonly string[]
+  /** Places that `errors` must name, in any order (422). */
+  readonly at?: readonly (readonly (string | number)[])[]
+}
+
+/** A request; the body as text where its very characters matter. */
+export interface Request {
+  readonly method?: string
+  readonly path: string
+  readonly body?: unknown
+  readonly headers?: Readonly<Record<string, string>>
+}
+
+export interface RefusedRequests<T> {
+  /** What `arrange` made. */
+  readonly made: T
+  readonly service: RunningService
+  /** Sends the request, holds the answer against what is expected, and the store against how it was. */
+  refuses(request: Request, expected: Expected): Promise<void>
+}
+
+/**
+ * A server for the tests of the current `describe`, with what `arrange` stores in it. All of them send only what must be
+ * refused, so the store is compared with one picture of it taken before them.
+ */
+export function refusedRequests<T>(
+  arrange: (service: RunningService) => Promise<T>,
+  options: ServiceOptions = {},
+): RefusedRequests<T> {
+  let state: { readonly service: RunningService; readonly made: T; readonly before: string } | undefined
+  before(async () => {
+    const service = await startService(options)
+    const made = await arrange(service)
+    state = { service, made, before: await snapshotOf(service.storeDir) }
+    expect(state.before).to.include('refs/heads/')
+  })
+  after(() => state?.service.stop())
+
+  const started = () => {
+    if (!state) throw new Error('the service has not started yet')
+    return state
+  }
+  return {
+    get made() {
+      return started().made
+    },
+    get service() {
+      return started().service
+    },
+    refuses: async ({ method = 'POST', path, body, headers }, expected) => {
+      const { service, before: stored } = started()
+      const reply = await service.call(method, path, body, headers)
+      expect(reply.status, reply.text).to.equal(expected.status)
+      expect(reply.headers.get('content-type')).to.match(/^application\/problem\+json/)
+      expect(reply.body).to.include({ status: expected.status, code: expected.code, count: 0 })
+      expect(reply.body.type).to.be.a('string')
+      expect(reply.body.title).to.be.a('string')
+      for (const words of expected.says) expect(reply.body.detail).to.include(words)
+      if (expected.at) expect(reply.body.errors.map(locOf)).to.have.deep.members(expected.at)
+      expect(await snapshotOf(service.storeDir)).to.equal(stored)
+    },
+  }
+}
+
+function locOf({ loc }: { readonly loc: readonly (string | number)[] }): readonly (string | number)[] {
+  return loc
+}
