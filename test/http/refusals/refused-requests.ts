@@ -1,7 +1,7 @@
 import { expect } from 'chai'
 import type { RunningService, ServiceOptions } from '../../service.ts'
 import { startService } from '../../service.ts'
-import { snapshotOf } from './store-snapshot.ts'
+import { filesOf, snapshotOf } from './store-snapshot.ts'
 
 /** How a refusal must look. */
 export interface Expected {
@@ -37,12 +37,13 @@ export function refusedRequests<T>(
   arrange: (service: RunningService) => Promise<T>,
   options: ServiceOptions = {},
 ): RefusedRequests<T> {
-  let state: { readonly service: RunningService; readonly made: T; readonly before: string } | undefined
+  let state: State<T> | undefined
   before(async () => {
     const service = await startService(options)
     const made = await arrange(service)
-    state = { service, made, before: await snapshotOf(service.storeDir) }
-    expect(state.before).to.include('refs/heads/')
+    const files = filesOf(service.storeDir)
+    state = { service, made, files, snapshot: await snapshotOf(service.storeDir) }
+    expect(state.snapshot).to.include('refs/heads/')
   })
   after(() => state?.service.stop())
 
@@ -58,7 +59,7 @@ export function refusedRequests<T>(
       return started().service
     },
     refuses: async ({ method = 'POST', path, body, headers }, expected) => {
-      const { service, before: stored } = started()
+      const { service } = started()
       const reply = await service.call(method, path, body, headers)
       expect(reply.status, reply.text).to.equal(expected.status)
       expect(reply.headers.get('content-type')).to.match(/^application\/problem\+json/)
@@ -67,9 +68,24 @@ export function refusedRequests<T>(
       expect(reply.body.title).to.be.a('string')
       for (const words of expected.says) expect(reply.body.detail).to.include(words)
       if (expected.at) expect(reply.body.errors.map(locOf)).to.have.deep.members(expected.at)
-      expect(await snapshotOf(service.storeDir)).to.equal(stored)
+      await expectUnchanged(started())
     },
   }
+}
+
+interface State<T> {
+  readonly service: RunningService
+  readonly made: T
+  readonly snapshot: string
+  files: string
+}
+
+async function expectUnchanged<T>(state: State<T>): Promise<void> {
+  const { storeDir } = state.service
+  const files = filesOf(storeDir)
+  if (files === state.files) return
+  expect(await snapshotOf(storeDir)).to.equal(state.snapshot)
+  state.files = files
 }
 
 function locOf({ loc }: { readonly loc: readonly (string | number)[] }): readonly (string | number)[] {

@@ -1,17 +1,34 @@
 import { execFile } from 'node:child_process'
-import { existsSync, readdirSync } from 'node:fs'
+import { existsSync, readFileSync, readdirSync, statSync } from 'node:fs'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
 
 const run = promisify(execFile)
 
-/** Everything that a write could leave behind, as text that can be compared: one line a repository, ref or HEAD. */
+/** Everything that a write could leave behind, as text that can be compared: one block a repository, in order. */
 export async function snapshotOf(storeDir: string): Promise<string> {
   const repositories = repositoriesOf(storeDir)
   return (await Promise.all(repositories.map((path) => describeRepository(storeDir, path)))).join('\n')
 }
 
-/** All repositories of all projects, by their path in the store, those being built included. */
+/**
+ * Names, sizes and times of all files of all repositories. While these stay, so does the snapshot, which takes git twenty
+ * times as long; upkeep may change them and leave the snapshot as it is.
+ */
+export function filesOf(storeDir: string): string {
+  return repositoriesOf(storeDir)
+    .flatMap((path) =>
+      readdirSync(join(storeDir, path), { recursive: true, withFileTypes: true }).flatMap((entry) => {
+        if (!entry.isFile()) return []
+        const file = join(entry.parentPath, entry.name)
+        const { size, mtimeMs } = statSync(file)
+        return [`${file} ${size} ${mtimeMs}`]
+      }),
+    )
+    .join('\n')
+}
+
+/** All repositories of all projects, by their path in the store. */
 function repositoriesOf(storeDir: string): string[] {
   return readdirSync(storeDir, { withFileTypes: true })
     .filter((project) => project.isDirectory() && !project.name.startsWith('.'))
@@ -28,11 +45,12 @@ function foldersIn(storeDir: string, path: string): string[] {
 }
 
 async function describeRepository(storeDir: string, path: string): Promise<string> {
-  const git = async (...args: string[]) => (await run('git', args, { cwd: join(storeDir, path) })).stdout
-  const [head, refs, objects] = await Promise.all([
-    git('symbolic-ref', 'HEAD'),
+  const cwd = join(storeDir, path)
+  const git = async (...args: string[]) => (await run('git', args, { cwd })).stdout
+  const [refs, objects] = await Promise.all([
     git('for-each-ref', '--format=%(refname) %(objectname)'),
     git('cat-file', '--batch-all-objects', '--batch-check=%(objectname)'),
   ])
+  const head = readFileSync(join(cwd, 'HEAD'), 'utf8')
   return `${path}: ${objects.split('\n').length - 1} objects, HEAD ${head}${refs}`
 }

@@ -1,0 +1,159 @@
+import { arrangeRefused } from './refused-fixture.ts'
+import { refusedRequests } from './refused-requests.ts'
+
+describe('refusals: payloads', () => {
+  const store = refusedRequests(arrangeRefused)
+  const { refuses } = store
+
+  /** Refused as a commit, as the result of a delta and as a simple create alike, at the same place below each. */
+  const refusesData = async (
+    data: unknown,
+    at: readonly (readonly (string | number)[])[],
+    ...says: readonly string[]
+  ): Promise<void> => {
+    const where = (...base: string[]) => at.map((path) => [...base, ...path])
+    const expected = { status: 422, code: 'invalid_request', says }
+    const variant = { workflow_variant_id: store.made.botVariant }
+    await refuses(
+      { path: '/workflows/revisions/commit', body: { workflow_revision_commit: { ...variant, data } } },
+      { ...expected, at: where('body', 'workflow_revision_commit', 'data') },
+    )
+    await refuses(
+      { path: '/simple/applications', body: { application: { slug: 'new', data } } },
+      { ...expected, at: where('body', 'application', 'data') },
+    )
+    await refuses(
+      {
+        method: 'PUT',
+        path: `/simple/workflows/${store.made.bot}`,
+        body: { workflow: { name: 'No', data } },
+      },
+      { ...expected, at: where('body', 'workflow', 'data') },
+    )
+  }
+
+  it('an unknown key of data is named', () =>
+    refusesData({ temprature: 1 }, [['temprature']], '"temprature"'))
+
+  it('every unknown key is named at once, __proto__ too', async () => {
+    const body = `{"workflow_revision": {"workflow_variant_id": "${store.made.botVariant}", "data": {"__proto__": {}, "a": 1}}}`
+    const base = ['body', 'workflow_revision', 'data']
+    await refuses(
+      { path: '/workflows/revisions/commit', body },
+      {
+        status: 422,
+        code: 'invalid_request',
+        says: ['"__proto__"', '"a"'],
+        at: [
+          [...base, '__proto__'],
+          [...base, 'a'],
+        ],
+      },
+    )
+  })
+
+  const wrongTypes: readonly (readonly [unknown, readonly (string | number)[], string])[] = [
+    [[], [], 'data must be an object'],
+    ['text', [], 'data must be an object'],
+    [{ parameters: [] }, ['parameters'], 'parameters must be an object'],
+    [{ parameters: 'x' }, ['parameters'], 'parameters must be an object'],
+    [{ uri: 7 }, ['uri'], 'uri must be a string'],
+    [{ script: {} }, ['script'], 'script must be a string'],
+    [{ runtime: 'cobol' }, ['runtime'], 'cobol'],
+    [{ url: 'not a url' }, ['url'], 'not a url'],
+    [{ url: 'ftp://example.org/x' }, ['url'], 'ftp://example.org/x'],
+    [{ headers: { a: 1 } }, ['headers', 'a'], 'a'],
+    [{ schemas: [] }, ['schemas'], 'schemas'],
+  ]
+  for (const [data, at, says] of wrongTypes) {
+    it(`${JSON.stringify(data)} is refused at ${['data', ...at].join('.')}`, () =>
+      refusesData(data, [at], says))
+  }
+
+  for (const uri of ['svc:builtin:nonsense', 'svc:custom:nonsense']) {
+    it(`an unknown handler, ${uri}, is refused`, () => refusesData({ uri: `${uri}:v0` }, [['uri']], uri))
+  }
+
+  const drafts = [
+    'https://json-schema.org/draft/2020-12/schema',
+    'https://json-schema.org/draft/2019-09/schema',
+    'http://json-schema.org/draft-07/schema#',
+    'http://json-schema.org/draft-06/schema#',
+    'http://json-schema.org/draft-04/schema#',
+  ]
+  for (const $schema of drafts) {
+    it(`an invalid JSON Schema is refused by ${$schema}`, () =>
+      refusesData(
+        { schemas: { inputs: { $schema, type: 'strnig' } } },
+        [['schemas', 'inputs', 'type']],
+        'schemas.inputs',
+      ))
+  }
+
+  it('an invalid schema without $schema, or with one that nobody knows, is refused', async () => {
+    await refusesData(
+      { schemas: { outputs: { properties: [] } } },
+      [['schemas', 'outputs', 'properties']],
+      'outputs',
+    )
+    await refusesData(
+      { schemas: { parameters: { $schema: 'https://example.org/mine' } } },
+      [['schemas', 'parameters', '$schema']],
+      'https://example.org/mine',
+    )
+  })
+
+  it('a commit with both data and delta, or neither, is a 400', async () => {
+    const path = '/workflows/revisions/commit'
+    const workflow_variant_id = store.made.botVariant
+    await refuses(
+      { path, body: { workflow_revision: { workflow_variant_id, data: {}, delta: { set: {} } } } },
+      { status: 400, code: 'contradictory_request', says: ['data', 'delta'] },
+    )
+    await refuses(
+      { path, body: { workflow_revision: { workflow_variant_id, message: 'nothing' } } },
+      { status: 400, code: 'missing_payload', says: ['data', 'delta'] },
+    )
+  })
+
+  const deltas: readonly (readonly [unknown, readonly (string | number)[]])[] = [
+    [{}, []],
+    [[], []],
+    [{ unknown: 1 }, []],
+    [{ set: [] }, ['set']],
+    [{ remove: 'parameters.n' }, ['remove']],
+    [{ remove: ['parameters.n', 7] }, ['remove', 1]],
+    [{ operations: [] }, ['operations']],
+  ]
+  for (const [delta, at] of deltas) {
+    it(`the delta ${JSON.stringify(delta)} is refused`, () =>
+      refuses(
+        {
+          path: '/applications/revisions/commit',
+          body: { application_revision: { application_variant_id: store.made.botVariant, delta } },
+        },
+        {
+          status: 422,
+          code: 'invalid_delta',
+          says: ['delta'],
+          at: [['body', 'application_revision', 'delta', ...at]],
+        },
+      ))
+  }
+
+  it('a delta whose result is no payload is refused at what it sets', () =>
+    refuses(
+      {
+        path: '/evaluators/revisions/commit',
+        body: {
+          evaluator_revision: { variant_id: store.made.botVariant, delta: { set: { parametres: {} } } },
+        },
+      },
+      {
+        status: 422,
+        code: 'invalid_request',
+        says: ['"parametres"'],
+        at: [['body', 'evaluator_revision', 'delta', 'set', 'parametres']],
+      },
+    ))
+})

@@ -1,0 +1,264 @@
+import { arrangeRefused, NOBODY } from './refused-fixture.ts'
+import { refusedRequests } from './refused-requests.ts'
+
+describe('refusals: ids and references', () => {
+  const store = refusedRequests(arrangeRefused)
+  const { refuses } = store
+
+  const illFormedIds = ['7', 'not-a-uuid', `${NOBODY}0`, NOBODY.replaceAll('-', '_'), '%00']
+  for (const id of illFormedIds) {
+    it(`${JSON.stringify(id)} in a path is no id`, async () => {
+      for (const path of [`/workflows/${id}`, `/workflows/variants/${id}`, `/workflows/revisions/${id}`]) {
+        const wanted = { status: 422, code: 'invalid_request', says: ['path.id'], at: [['path', 'id']] }
+        await refuses({ method: 'GET', path }, wanted)
+        await refuses({ path: `${path}/archive` }, wanted)
+      }
+    })
+  }
+
+  it('GET /workflows/query reads "query" as an id, and says so', () =>
+    refuses(
+      { method: 'GET', path: '/workflows/query' },
+      { status: 422, code: 'invalid_request', says: ['path.id', '"query"'] },
+    ))
+
+  it('an unknown id in a path is a 404 by its level', async () => {
+    const levels = [
+      ['/workflows', 'artifact_not_found', 'workflow'],
+      ['/workflows/variants', 'variant_not_found', 'workflow_variant'],
+      ['/workflows/revisions', 'revision_not_found', 'workflow_revision'],
+    ] as const
+    for (const [path, code, key] of levels) {
+      const wanted = { status: 404, code, says: [NOBODY] }
+      await refuses({ method: 'GET', path: `${path}/${NOBODY}` }, wanted)
+      await refuses({ path: `${path}/${NOBODY}/archive` }, wanted)
+      await refuses({ path: `${path}/${NOBODY}/unarchive` }, wanted)
+      if (code === 'revision_not_found') continue
+      await refuses({ method: 'PUT', path: `${path}/${NOBODY}`, body: { [key]: { name: 'X' } } }, wanted)
+    }
+    await refuses(
+      { method: 'PUT', path: `/simple/workflows/${NOBODY}`, body: { workflow: { data: {} } } },
+      { status: 404, code: 'artifact_not_found', says: [NOBODY] },
+    )
+  })
+
+  it('an id that differs in one bit from one that is there is unknown', async () => {
+    const { bot, botVariant, first } = store.made
+    const flip = (id: string) => (id.startsWith('0') ? '1' : '0') + id.slice(1)
+    await refuses(
+      { method: 'GET', path: `/workflows/${flip(bot)}` },
+      { status: 404, code: 'artifact_not_found', says: [flip(bot)] },
+    )
+    await refuses(
+      { method: 'GET', path: `/workflows/variants/${flip(botVariant)}` },
+      { status: 404, code: 'variant_not_found', says: [flip(botVariant)] },
+    )
+    await refuses(
+      { method: 'GET', path: `/workflows/revisions/${flip(first)}` },
+      { status: 404, code: 'revision_not_found', says: [flip(first)] },
+    )
+  })
+
+  const retrieve = '/workflows/revisions/retrieve'
+  const reference = (of: string, value: unknown) => ({
+    path: retrieve,
+    body: { [`workflow${of}_ref`]: value },
+  })
+
+  for (const of of ['', '_variant', '_revision']) {
+    for (const [value, field] of [
+      [{ id: 'x' }, 'id'],
+      [{ id: 7 }, 'id'],
+      [{ slug: 'a/b' }, 'slug'],
+      [{ slug: 7 }, 'slug'],
+    ] as const) {
+      it(`workflow${of}_ref ${JSON.stringify(value)} is ill-formed`, () =>
+        refuses(reference(of, value), {
+          status: 422,
+          code: 'invalid_request',
+          says: [`workflow${of}_ref.${field}`],
+          at: [['body', `workflow${of}_ref`, field]],
+        }))
+    }
+    for (const version of [0, -1, 1.5, 'abc', '0', '-1', '1.5', '', true, [1], 1e300]) {
+      it(`workflow${of}_ref: ${JSON.stringify(version)} is no version`, () =>
+        refuses(reference(of, { slug: 'bot', version }), {
+          status: 422,
+          code: 'invalid_request',
+          says: [`workflow${of}_ref.version`],
+          at: [['body', `workflow${of}_ref`, 'version']],
+        }))
+    }
+    it(`workflow${of}_ref that is no object is refused`, () =>
+      refuses(reference(of, 'bot'), {
+        status: 422,
+        code: 'invalid_request',
+        says: [`workflow${of}_ref`],
+        at: [['body', `workflow${of}_ref`]],
+      }))
+    it(`workflow${of}_ref {} identifies nothing`, () =>
+      refuses(reference(of, {}), {
+        status: 400,
+        code: 'incomplete_reference',
+        says: [`workflow${of}_ref`, 'needs'],
+      }))
+    it(`workflow${of}_ref with a version alone lacks what to count on`, () =>
+      refuses(reference(of, { version: 1 }), {
+        status: 400,
+        code: 'incomplete_reference',
+        says: [`workflow${of}_ref`, 'slug'],
+      }))
+  }
+
+  it('no reference at all is a 400 that lists what may be sent', () =>
+    refuses(
+      { path: retrieve, body: {} },
+      { status: 400, code: 'incomplete_reference', says: ['workflow_variant_ref', 'environment_ref'] },
+    ))
+
+  it('what is not there is a 404 by the level asked for', async () => {
+    const missing = { slug: 'nobody' }
+    await refuses(reference('', missing), { status: 404, code: 'artifact_not_found', says: ['"nobody"'] })
+    await refuses(reference('_variant', missing), {
+      status: 404,
+      code: 'variant_not_found',
+      says: ['"nobody"'],
+    })
+    await refuses(reference('_revision', missing), {
+      status: 404,
+      code: 'revision_not_found',
+      says: ['"nobody"'],
+    })
+    await refuses(reference('_revision', { slug: 'nobody', version: 1 }), {
+      status: 404,
+      code: 'revision_not_found',
+      says: ['"nobody"', '1'],
+    })
+    await refuses(reference('_revision', { slug: 'bot', version: 99 }), {
+      status: 404,
+      code: 'revision_not_found',
+      says: ['99'],
+    })
+    await refuses(reference('_variant', { slug: 'bot', version: 99 }), {
+      status: 404,
+      code: 'revision_not_found',
+      says: ['99', '"bot"'],
+    })
+  })
+
+  it('a named revision of another version is not there', () =>
+    refuses(reference('_revision', { slug: 'launch', version: 1 }), {
+      status: 404,
+      code: 'revision_not_found',
+      says: ['launch', '1'],
+    }))
+
+  it('a variant without revisions has no latest', () =>
+    refuses(reference('_variant', { slug: 'spare' }), {
+      status: 404,
+      code: 'revision_not_found',
+      says: ['spare'],
+    }))
+
+  it('an environment is not there, or not identified', async () => {
+    const ask = (environment_ref: object) => ({ path: retrieve, body: { environment_ref } })
+    await refuses(ask({ slug: 'staging' }), { status: 404, code: 'environment_not_found', says: ['staging'] })
+    await refuses(ask({ id: NOBODY }), { status: 404, code: 'environment_not_found', says: [NOBODY] })
+    await refuses(ask({}), { status: 400, code: 'incomplete_reference', says: ['environment_ref'] })
+  })
+
+  it('the GET form refuses alike, at the same names', async () => {
+    const ask = (query: string) => ({ method: 'GET', path: `${retrieve}?${query}` })
+    await refuses(ask('workflow_variant_ref.slug=nobody'), {
+      status: 404,
+      code: 'variant_not_found',
+      says: ['"nobody"'],
+    })
+    await refuses(ask('workflow_revision_ref.slug=bot&workflow_revision_ref.version=1.5'), {
+      status: 422,
+      code: 'invalid_request',
+      says: ['workflow_revision_ref.version', '"1.5"'],
+      at: [['query', 'workflow_revision_ref', 'version']],
+    })
+    await refuses(ask(''), { status: 400, code: 'incomplete_reference', says: ['workflow_variant_ref'] })
+  })
+
+  it('a commit to a variant that is not there, or to none, is refused', async () => {
+    const commit = (fields: object) => ({
+      path: '/workflows/revisions/commit',
+      body: { workflow_revision: { data: {}, ...fields } },
+    })
+    await refuses(commit({ workflow_variant_id: NOBODY }), {
+      status: 404,
+      code: 'variant_not_found',
+      says: [NOBODY],
+    })
+    await refuses(commit({ workflow_variant_id: store.made.bot }), {
+      status: 404,
+      code: 'variant_not_found',
+      says: [store.made.bot],
+    })
+    await refuses(commit({}), {
+      status: 422,
+      code: 'invalid_request',
+      says: ['workflow_variant_id'],
+      at: [['body', 'workflow_revision', 'workflow_variant_id']],
+    })
+    await refuses(commit({ workflow_variant_id: 'bot' }), {
+      status: 422,
+      code: 'invalid_request',
+      says: ['workflow_variant_id', '"bot"'],
+      at: [['body', 'workflow_revision', 'workflow_variant_id']],
+    })
+    await refuses(commit({ workflow_variant_id: store.made.botVariant, workflow_id: store.made.gone }), {
+      status: 400,
+      code: 'contradictory_request',
+      says: [store.made.gone, store.made.bot],
+    })
+  })
+
+  it('a fork of what is not there is refused', async () => {
+    const fork = (references: object) => ({
+      path: '/variants/fork',
+      body: { workflow_variant: { slug: 'new' }, ...references },
+    })
+    await refuses(fork({}), { status: 400, code: 'incomplete_reference', says: ['workflow_variant_ref'] })
+    await refuses(fork({ workflow_variant_ref: { id: NOBODY } }), {
+      status: 404,
+      code: 'variant_not_found',
+      says: [NOBODY],
+    })
+    await refuses(fork({ workflow_variant_ref: { slug: 'bot' }, workflow_revision_ref: { version: 99 } }), {
+      status: 404,
+      code: 'revision_not_found',
+      says: ['99'],
+    })
+    await refuses(fork({ workflow_variant_ref: { slug: 'spare' } }), {
+      status: 404,
+      code: 'revision_not_found',
+      says: ['spare'],
+    })
+  })
+
+  it('a log or a diff of what is not there is refused', async () => {
+    const log = (workflow: object) => ({ path: '/workflows/revisions/log', body: { workflow } })
+    await refuses(log({ workflow_variant_id: NOBODY }), {
+      status: 404,
+      code: 'variant_not_found',
+      says: [NOBODY],
+    })
+    await refuses(log({}), { status: 400, code: 'incomplete_reference', says: ['workflow'] })
+    const diff = (base: unknown) => ({
+      path: '/workflows/revisions/diff',
+      body: { base, head: { id: store.made.first } },
+    })
+    await refuses(diff({ id: NOBODY }), { status: 404, code: 'revision_not_found', says: [NOBODY] })
+    await refuses(diff({}), { status: 400, code: 'incomplete_reference', says: ['needs'] })
+    await refuses(diff(undefined), {
+      status: 422,
+      code: 'invalid_request',
+      says: ['base'],
+      at: [['body', 'base']],
+    })
+  })
+})
