@@ -1,4 +1,3 @@
-import { createTwoFilesPatch } from 'diff'
 import type { Oid } from '../git/object.ts'
 import type { TreeEntry } from '../git/tree.ts'
 import type { JsonPatchOperation } from '../json/json-patch.ts'
@@ -7,6 +6,7 @@ import type { Registry } from './registry.ts'
 import type { RevisionPlace } from './revision.ts'
 import type { ObjectSource } from './tree-files.ts'
 import { readBytes, readTree } from './tree-files.ts'
+import { unifiedDiff } from './unified-diff.ts'
 
 export interface RevisionDiff {
   /** RFC 6902: what turns the payload of `base` into that of `head`. */
@@ -27,18 +27,11 @@ export async function diffRevisions(
   for (const path of [...new Set([...before.files.keys(), ...after.files.keys()])].sort()) {
     const [old, now] = [before.files.get(path), after.files.get(path)]
     if (old === now) continue
-    files.push({
-      path,
-      diff: createTwoFilesPatch(
-        old === undefined ? '/dev/null' : `a/${path}`,
-        now === undefined ? '/dev/null' : `b/${path}`,
-        old === undefined ? '' : await textOf(base.artifact.repository.objects, old),
-        now === undefined ? '' : await textOf(head.artifact.repository.objects, now),
-        undefined,
-        undefined,
-        { context: 3 },
-      ),
-    })
+    const [oldText, newText] = [
+      old && (await textOf(base.artifact.repository.objects, old)),
+      now && (await textOf(head.artifact.repository.objects, now)),
+    ]
+    files.push({ path, diff: unifiedDiff(path, oldText, newText) })
   }
   return { patch: jsonPatch(before.data, after.data), files }
 }
