@@ -16,8 +16,8 @@ export interface FinishedAttempt {
 
 /**
  * The result of an earlier attempt that moved `ref` and was cut off before it could answer; undefined if there was no such
- * attempt, or if it did not get that far. What it had left to do is done: refs are on the disk, and those that follow are
- * there.
+ * attempt, or if it did not get that far. Refs that follow from it and were left behind are moved. (A ref that can be seen is on
+ * the disk, in the journal at least; see Journal.)
  */
 export async function resumeAttempt(
   registry: Registry,
@@ -26,13 +26,8 @@ export async function resumeAttempt(
   context: WriteContext,
 ): Promise<FinishedAttempt | undefined> {
   if (context.attemptedAt === undefined) return undefined
-  const commit = await artifact.repository.transact(async (transaction) => {
-    const head = transaction.ref(ref)
-    const found = await findCommit(transaction, head, context, context.attemptedAt)
-    // The rename may not have reached the disk: moving the ref to where it is already makes sure of it.
-    if (head !== undefined && found !== undefined) transaction.move(ref, head)
-    return found
-  })
+  const { repository } = artifact
+  const commit = await findCommit(repository.objects, repository.freshRefs().refs.get(ref), context)
   if (commit === undefined) return undefined
   const written = await registry.index.written(artifact.family, artifact.slug)
   const repaired = await repairArtifact(registry, written)
@@ -49,11 +44,10 @@ const SLACK = 3600
 async function findCommit(
   source: ObjectSource,
   head: Oid | undefined,
-  { actor, idempotencyKey }: WriteContext,
-  since: Date | undefined,
+  { actor, idempotencyKey, attemptedAt }: WriteContext,
 ): Promise<Oid | undefined> {
-  if (idempotencyKey === undefined || since === undefined) return undefined
-  const oldest = since.getTime() / 1000 - SLACK
+  if (idempotencyKey === undefined || attemptedAt === undefined) return undefined
+  const oldest = attemptedAt.getTime() / 1000 - SLACK
   for (let oid = head; oid !== undefined;) {
     const { author, committer, message, parents } = parseCommit(await readBytes(source, oid, 'commit'))
     if (committer.seconds < oldest) return undefined

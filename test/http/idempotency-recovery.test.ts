@@ -1,0 +1,186 @@
+import { expect } from 'chai'
+import { readFileSync, readdirSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { createApiKey } from '../../src/access/api-keys.ts'
+import type { Fs } from '../../src/git/fs.ts'
+import { nodeFs } from '../../src/git/node-fs.ts'
+import { git } from '../git/git-program.ts'
+import type { RunningService } from '../service.ts'
+import { startService } from '../service.ts'
+import { commitOf, data, everything, expectSame, made, sendAll } from './keyed-operations.ts'
+
+const HOUR = 60 * 60 * 1000
+
+describe('Idempotency-Key after a failure', () => {
+  let service: RunningService
+  let now: Date
+
+  beforeEach(async () => {
+    now = new Date()
+    service = await startService({ now: () => now })
+  })
+  afterEach(() => service.stop())
+
+  const keyed = (path: string, body: object, key: string) =>
+    service.post(path, body, { 'idempotency-key': key })
+
+  /** What a crash between the last write of the work and the note of its result leaves. */
+  function forgetResults(): number {
+    const folder = join(service.storeDir, 'default/idempotency')
+    const files = readdirSync(folder).filter((name) => name.endsWith('.json'))
+    for (const name of files) {
+      const { result, ...intent } = JSON.parse(readFileSync(join(folder, name), 'utf8'))
+      expect(result, name).to.be.an('object')
+      writeFileSync(join(folder, name), JSON.stringify(intent))
+    }
+    return files.length
+  }
+
+  /** The same store on a disk that fails once, where `breaks` says. */
+  async function failingOnce(breaks: (call: keyof Fs, path: string) => boolean): Promise<void> {
+    let broken = false
+    const check = (call: keyof Fs, path: string) => {
+      if (broken || !breaks(call, path)) return
+      broken = true
+      throw Object.assign(new Error('EIO: i/o error'), { code: 'EIO', syscall: call })
+    }
+    const fs: Fs = {
+      ...nodeFs,
+      createSynced: async (path, bytes) => {
+        check('createSynced', path)
+        await nodeFs.createSynced(path, bytes)
+      },
+      syncDir: async (path) => {
+        check('syncDir', path)
+        await nodeFs.syncDir(path)
+      },
+      rename: (from, to) => {
+        check('rename', to)
+        nodeFs.rename(from, to)
+      },
+      createLog: (path) => {
+        check('createLog', path)
+        return nodeFs.createLog(path)
+      },
+    }
+    await service.stop({ keepStore: true })
+    service = await startService({ storeDir: service.storeDir, fs, now: () => now })
+  }
+
+  it('finds the work of a request that a crash cut off after its commit, whatever the operation', async () => {
+    const sent = await sendAll(service)
+    const before = everything(service)
+    await service.stop({ keepStore: true })
+    expect(forgetResults()).to.equal(sent.length)
+    service = await startService({ storeDir: service.storeDir, now: () => now })
+    for (const { name, path, body, key, first } of sent) expectSame(name, first, await keyed(path, body, key))
+    expect(everything(service)).to.equal(before)
+    const { path, body, key } = sent[0] ?? expect.fail('nothing was sent')
+    expect((await keyed(path, body, key)).headers.get('idempotent-replayed')).to.equal('true')
+  })
+
+  it('finds it below what others committed since, and finishes the refs that follow', async () => {
+    const { variant_id } = await made(service, 'bot')
+    const tagged = commitOf(variant_id, { slug: 'golden' })
+    const first = await keyed('/workflows/revisions/commit', tagged, 'tagged')
+    const fork = { workflow_variant: {}, workflow_variant_ref: { slug: 'bot' } }
+    const forked = await keyed('/workflows/variants/fork', fork, 'forked')
+    forgetResults()
+    const repository = service.repository('bot')
+    git(repository, ['update-ref', '-d', 'refs/heads/bot-2'])
+    git(repository, ['update-ref', '-d', 'refs/tags/golden'])
+    expectSame('commit', first, await keyed('/workflows/revisions/commit', tagged, 'tagged'))
+    expectSame('fork', forked, await keyed('/workflows/variants/fork', fork, 'forked'))
+    const id = git(repository, ['rev-parse', 'refs/tags/golden', 'refs/heads/bot-2'])
+    expect(new Set(id.split('\n')).size).to.equal(1)
+
+    await service.post('/workflows/revisions/commit', commitOf(variant_id))
+    await service.put(`/workflows/variants/${variant_id}`, { workflow_variant: { name: 'Renamed' } })
+    forgetResults()
+    expectSame('commit', first, await keyed('/workflows/revisions/commit', tagged, 'tagged'))
+    expectSame('fork', forked, await keyed('/workflows/variants/fork', fork, 'forked'))
+    expect(git(repository, ['rev-list', '--count', 'bot'])).to.equal('3')
+  })
+
+  it('begins again what a crash cut off before its commit', async () => {
+    const { variant_id } = await made(service, 'bot')
+    const first = await keyed('/workflows/revisions/commit', commitOf(variant_id), 'lost')
+    forgetResults()
+    git(service.repository('bot'), ['update-ref', 'refs/heads/bot', 'bot~1'])
+    now = new Date(now.getTime() + HOUR)
+    const again = await keyed('/workflows/revisions/commit', commitOf(variant_id), 'lost')
+    expect(again.body.workflow_revision.version).to.equal(2)
+    expect(again.body.workflow_revision.id).to.not.equal(first.body.workflow_revision.id)
+    expect(git(service.repository('bot'), ['rev-list', '--count', 'bot'])).to.equal('2')
+  })
+
+  it('does not archive again what was unarchived since', async () => {
+    const { id, variant_id, revision_id } = await made(service, 'bot')
+    for (const path of [`revisions/${revision_id}`, `variants/${variant_id}`, id]) {
+      await keyed(`/workflows/${path}/archive`, {}, path)
+      await service.post(`/workflows/${path}/unarchive`)
+    }
+    forgetResults()
+    for (const path of [`revisions/${revision_id}`, `variants/${variant_id}`, id])
+      expect((await keyed(`/workflows/${path}/archive`, {}, path)).text, path).to.not.contain('deleted_at')
+  })
+
+  it('takes a commit for the work only if the same API key made it', async () => {
+    const { variant_id } = await made(service, 'bot')
+    const { token } = await createApiKey(nodeFs, service.storeDir, {
+      project: 'default',
+      name: 'other',
+      scopes: ['write'],
+    })
+    const theirs = { authorization: `ApiKey ${token}`, 'idempotency-key': 'shared' }
+    await keyed('/workflows/revisions/commit', commitOf(variant_id), 'shared')
+    const first = await service.post('/workflows/revisions/commit', commitOf(variant_id), theirs)
+    forgetResults()
+    git(service.repository('bot'), ['update-ref', 'refs/heads/bot', 'bot~1'])
+    const again = await service.post('/workflows/revisions/commit', commitOf(variant_id), theirs)
+    expect(again.body.workflow_revision).to.include({
+      version: 3,
+      author: first.body.workflow_revision.author,
+    })
+    expect(git(service.repository('bot'), ['rev-list', '--count', 'bot'])).to.equal('3')
+  })
+
+  it('resumes after a disk that failed before the commit', async () => {
+    const { variant_id } = await made(service, 'bot')
+    await failingOnce((call) => call === 'createLog')
+    const failed = await keyed('/workflows/revisions/commit', commitOf(variant_id), 'disk')
+    expect([failed.status, failed.body.code]).to.deep.equal([503, 'storage_unavailable'])
+    const again = await keyed('/workflows/revisions/commit', commitOf(variant_id), 'disk')
+    expect(again.body.workflow_revision.version).to.equal(2)
+    expect(git(service.repository('bot'), ['rev-list', '--count', 'bot'])).to.equal('2')
+  })
+
+  it('resumes after a disk that failed when the commit was there already', async () => {
+    const { variant_id } = await made(service, 'bot')
+    const tagged = commitOf(variant_id, { slug: 'golden' })
+    await failingOnce((call, path) => call === 'rename' && path.endsWith('refs/tags/golden'))
+    const failed = await keyed('/workflows/revisions/commit', tagged, 'disk')
+    expect([failed.status, failed.body.code]).to.deep.equal([503, 'storage_unavailable'])
+    const repository = service.repository('bot')
+    const head = git(repository, ['rev-parse', 'bot'])
+    const again = await keyed('/workflows/revisions/commit', tagged, 'disk')
+    expect(again.body.workflow_revision).to.include({ version: 2, slug: 'golden' })
+    expect(git(repository, ['rev-parse', 'bot', 'golden'])).to.equal(`${head}\n${head}`)
+  })
+
+  it('resumes after a disk that failed when a new repository was there already', async () => {
+    await service.post('/workflows', { workflow: {} })
+    await failingOnce((call, path) => call === 'syncDir' && path.endsWith('/workflows'))
+    const create = { workflow: { data } }
+    expect((await keyed('/simple/workflows', create, 'disk')).status).to.equal(503)
+    expect((await keyed('/simple/workflows', create, 'disk')).body.workflow.revision_id).to.be.a('string')
+    expect((await service.post('/workflows/query')).body.count).to.equal(2)
+  })
+
+  it('writes nothing when the intent itself cannot be written', async () => {
+    await failingOnce((call, path) => call === 'createSynced' && path.includes('/idempotency/'))
+    expect((await keyed('/workflows', { workflow: { slug: 'bot' } }, 'disk')).status).to.equal(503)
+    expect((await service.post('/workflows/query')).body.count).to.equal(0)
+    expect((await keyed('/workflows', { workflow: { slug: 'bot' } }, 'disk')).status).to.equal(200)
+  })
+})
