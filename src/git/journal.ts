@@ -3,6 +3,7 @@ import type { Fs, LogHandle } from './fs.ts'
 import type { JournalRecord } from './journal-record.ts'
 import { encodeRecord } from './journal-record.ts'
 import { identityName, thisProcess } from './process-identity.ts'
+import type { TouchedRecord } from './sync-touched.ts'
 import { syncTouched } from './sync-touched.ts'
 
 /** The folder of journals in a store. */
@@ -126,13 +127,6 @@ interface JournalFile {
   size: number
   /** Records whose packs and refs are not in place yet. */
   unsettled: number
-}
-
-/** What of a record is needed to sync what it put in place. */
-export interface TouchedRecord {
-  readonly repository: string
-  readonly moves: JournalRecord['moves']
-  readonly name: string | undefined
 }
 
 interface Waiting {

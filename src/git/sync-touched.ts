@@ -1,6 +1,13 @@
 import { dirname } from 'node:path/posix'
 import type { Fs } from './fs.ts'
-import type { TouchedRecord } from './journal.ts'
+import type { JournalRecord } from './journal-record.ts'
+
+/** What of a journal record is needed to sync what it put in place. */
+export interface TouchedRecord {
+  readonly repository: string
+  readonly moves: JournalRecord['moves']
+  readonly name: string | undefined
+}
 
 /** So many repositories are synced at the same time. */
 const AT_ONCE = 4

@@ -153,7 +153,6 @@ interface Posted {
   readonly status: number
   readonly headers: Headers
   // Answers are looked into freely, as in test/service.ts.
-  // eslint-disable-next-line @typescript-eslint/no-explicit-any
   readonly body: any
 }
 

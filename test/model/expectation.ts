@@ -30,7 +30,6 @@ export interface Planned {
 
 /** An answer's body, of which only ids and generated slugs are believed. */
 // A test looks into what came back freely; everything in it is compared afterwards.
-// eslint-disable-next-line @typescript-eslint/no-explicit-any
 export type ActualBody = any
 
 /** The refusals that histories run into, with the status each answers (ruling 1.5). */
