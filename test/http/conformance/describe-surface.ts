@@ -1,6 +1,8 @@
 import type { RunningService } from '../../service.ts'
 import { startService } from '../../service.ts'
 import { describeArtifacts } from './describe-artifacts.ts'
+import { describeCommits } from './describe-commits.ts'
+import { describeRetrieval } from './describe-retrieval.ts'
 import { describeVariants } from './describe-variants.ts'
 import { SurfaceClient } from './surface-client.ts'
 import type { TestedSurface } from './tested-surface.ts'
@@ -27,4 +29,6 @@ export function describeSurface(surface: TestedSurface): void {
 const subjects: readonly (readonly [string, (client: SurfaceClient) => void])[] = [
   ['artifacts', describeArtifacts],
   ['variants', describeVariants],
+  ['commits', describeCommits],
+  ['retrieval', describeRetrieval],
 ]

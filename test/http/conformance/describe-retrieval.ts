@@ -1,0 +1,278 @@
+import { expect } from 'chai'
+import type { SurfaceClient } from './surface-client.ts'
+import { expectRefusal } from './surface-client.ts'
+import { singulars } from './tested-surface.ts'
+
+/** Retrieve by reference (interface 2.1, 9.4; rulings 3.5 to 3.7, 3.9; contract/workflows 5.2, 5.4). */
+export function describeRetrieval(client: SurfaceClient): void {
+  const { singular } = client.surface
+  const [A, V, R] = [`${singular}_ref`, `${singular}_variant_ref`, `${singular}_revision_ref`] as const
+
+  /**
+   * Two artifacts. `one` has the default variant `one` with two revisions (the first one named) and the variant `side`
+   * with one; `two` has a default variant of another slug, with one revision.
+   */
+  const arranged = async () => {
+    const { id, slug, variantId } = await client.made(0)
+    const name = client.slug('named')
+    const payload = (of: string) => ({ data: { parameters: { of } } })
+    const first = await client.committed(variantId, { ...payload('first'), slug: name })
+    const second = await client.committed(variantId, payload('second'))
+    const side = await client.variant(id, { slug: client.slug('side') })
+    const aside = await client.committed(side.id, payload('aside'))
+    const two = await client.artifact()
+    const main = await client.variant(two.id, { slug: client.slug('main') })
+    const other = await client.committed(main.id, payload('other'))
+    return {
+      one: { id, slug, variantId, first, second, name },
+      side: { id: side.id, slug: side.slug, aside },
+      two: { id: two.id, slug: two.slug, main: main.slug, mainId: main.id, other },
+    }
+  }
+  let things: Awaited<ReturnType<typeof arranged>>
+  before(async () => {
+    things = await arranged()
+  })
+
+  type Things = typeof things
+  type Case = readonly [
+    name: string,
+    refs: (of: Things) => object,
+    found: (of: Things) => { readonly id: string },
+  ]
+  const found: readonly Case[] = [
+    ['a revision’s id', ({ one }) => ({ [R]: { id: one.first.id } }), ({ one }) => one.first],
+    ['a revision’s slug', ({ one }) => ({ [R]: { slug: one.second.slug } }), ({ one }) => one.second],
+    ['a revision’s chosen slug', ({ one }) => ({ [R]: { slug: one.name } }), ({ one }) => one.first],
+    ['<variant>-<version>', ({ one }) => ({ [R]: { slug: `${one.slug}-1` } }), ({ one }) => one.first],
+    [
+      'a variant’s slug and a version',
+      ({ side }) => ({ [R]: { slug: side.slug, version: 1 } }),
+      ({ side }) => side.aside,
+    ],
+    [
+      'an artifact’s slug and a version',
+      ({ two }) => ({ [R]: { slug: two.slug, version: 1 } }),
+      ({ two }) => two.other,
+    ],
+    [
+      'a chosen slug and its version',
+      ({ one }) => ({ [R]: { slug: one.name, version: 1 } }),
+      ({ one }) => one.first,
+    ],
+    [
+      'a version as a string',
+      ({ one }) => ({ [R]: { slug: one.slug, version: '2' } }),
+      ({ one }) => one.second,
+    ],
+    ['a variant’s id', ({ side }) => ({ [V]: { id: side.id } }), ({ side }) => side.aside],
+    ['a variant’s slug', ({ one }) => ({ [V]: { slug: one.slug } }), ({ one }) => one.second],
+    [
+      'a variant with a version',
+      ({ one }) => ({ [V]: { slug: one.slug, version: 1 } }),
+      ({ one }) => one.first,
+    ],
+    [
+      'a variant and a revision’s version',
+      ({ one }) => ({ [V]: { id: one.variantId }, [R]: { version: 1 } }),
+      ({ one }) => one.first,
+    ],
+    [
+      'an artifact’s id: its default variant',
+      ({ one }) => ({ [A]: { id: one.id } }),
+      ({ one }) => one.second,
+    ],
+    [
+      'an artifact’s slug: its default variant',
+      ({ one }) => ({ [A]: { slug: one.slug } }),
+      ({ one }) => one.second,
+    ],
+    [
+      'an artifact with a version',
+      ({ one }) => ({ [A]: { slug: one.slug, version: 1 } }),
+      ({ one }) => one.first,
+    ],
+    [
+      'an artifact and a revision’s version',
+      ({ one }) => ({ [A]: { slug: one.slug }, [R]: { version: 1 } }),
+      ({ one }) => one.first,
+    ],
+    [
+      'an artifact and a variant in it',
+      ({ one, side }) => ({ [A]: { slug: one.slug }, [V]: { slug: side.slug } }),
+      ({ side }) => side.aside,
+    ],
+    [
+      'all three',
+      ({ one }) => ({ [A]: { id: one.id }, [V]: { id: one.variantId }, [R]: { id: one.first.id } }),
+      ({ one }) => one.first,
+    ],
+    [
+      'a revision before another variant',
+      ({ one, two }) => ({ [V]: { id: two.mainId }, [R]: { id: one.first.id } }),
+      ({ one }) => one.first,
+    ],
+    [
+      'a revision before another artifact',
+      ({ one, two }) => ({ [A]: { id: two.id }, [R]: { id: one.first.id } }),
+      ({ one }) => one.first,
+    ],
+    [
+      'a variant before another artifact',
+      ({ side, two }) => ({ [A]: { id: two.id }, [V]: { id: side.id } }),
+      ({ side }) => side.aside,
+    ],
+    [
+      'a variant before an environment',
+      ({ side }) => ({ environment_ref: { slug: 'production' }, [V]: { id: side.id } }),
+      ({ side }) => side.aside,
+    ],
+    [
+      'null as if it were absent',
+      ({ side }) => ({ [R]: null, [V]: { id: side.id, slug: null } }),
+      ({ side }) => side.aside,
+    ],
+  ]
+  for (const [name, refs, which] of found) {
+    it(`by ${name}`, async () => {
+      const revision = await client.retrieved({ ...refs(things) })
+      const wanted = which(things)
+      expect(revision.id).to.equal(wanted.id)
+      expect(revision).to.deep.equal(wanted)
+    })
+  }
+
+  type Missing = readonly [name: string, refs: (of: Things) => object, status: number, code: string]
+  const missing: readonly Missing[] = [
+    [
+      'a variant that is in another artifact',
+      ({ side, two }) => ({ [A]: { slug: two.slug }, [V]: { slug: side.slug } }),
+      404,
+      'variant_not_found',
+    ],
+    [
+      'a slug that is no revision of the variant beside it',
+      ({ one, side }) => ({ [V]: { id: side.id }, [R]: { slug: one.name } }),
+      404,
+      'revision_not_found',
+    ],
+    [
+      'a slug that is no revision of the artifact beside it',
+      ({ one, two }) => ({ [A]: { id: two.id }, [R]: { slug: one.name } }),
+      404,
+      'revision_not_found',
+    ],
+    [
+      'a chosen slug with another version',
+      ({ one }) => ({ [R]: { slug: one.name, version: 2 } }),
+      404,
+      'revision_not_found',
+    ],
+    [
+      'a variant’s slug as a revision’s',
+      ({ side }) => ({ [R]: { slug: side.slug } }),
+      404,
+      'revision_not_found',
+    ],
+    [
+      'a revision’s slug as a variant’s',
+      ({ one }) => ({ [V]: { slug: one.name } }),
+      404,
+      'variant_not_found',
+    ],
+    [
+      'a version that is not there',
+      ({ one }) => ({ [R]: { slug: one.slug, version: 3 } }),
+      404,
+      'revision_not_found',
+    ],
+    [
+      'an environment before an artifact',
+      ({ one }) => ({ environment_ref: { slug: 'none' }, [A]: { id: one.id } }),
+      404,
+      'environment_not_found',
+    ],
+    [
+      'an empty revision reference before a variant',
+      ({ one }) => ({ [R]: {}, [V]: { id: one.variantId } }),
+      400,
+      'incomplete_reference',
+    ],
+  ]
+  for (const [name, refs, status, code] of missing) {
+    it(`not by ${name}`, async () => expectRefusal(await client.retrieve({ ...refs(things) }), status, code))
+  }
+
+  it('takes references under every spelling', async () => {
+    for (const spelling of singulars) {
+      const { id, slug, first, second } = things.one
+      const ask = (refs: object) => client.retrieved({ ...refs })
+      expect((await ask({ [`${spelling}_ref`]: { id } })).id).to.equal(second.id)
+      expect((await ask({ [`${spelling}_variant_ref`]: { slug } })).id).to.equal(second.id)
+      expect((await ask({ [`${spelling}_revision_ref`]: { id: first.id } })).id).to.equal(first.id)
+    }
+  })
+
+  it('a version counts on the artifact’s variant of that slug before the artifact itself', async () => {
+    const { two } = things
+    const rival = await client.variant(things.one.id, { slug: two.slug })
+    const revision = await client.committed(rival.id, { data: { parameters: { of: 'rival' } } })
+    const found = await client.retrieved({ [R]: { slug: two.slug, version: 1 } })
+    expect(found.id).to.equal(revision.id)
+    const scoped = await client.retrieved({ [A]: { id: two.id }, [R]: { slug: two.slug, version: 1 } })
+    expect(scoped.id).to.equal(two.other.id)
+  })
+
+  it('says through which artifact, variant and revision it went', async () => {
+    const { one } = things
+    const { body } = await client.retrieve({ [V]: { id: one.variantId } })
+    expect(body.retrieval_info).to.deep.equal({
+      references: {
+        [singular]: { id: one.id, slug: one.slug },
+        [`${singular}_variant`]: { id: one.variantId, slug: one.slug },
+        [`${singular}_revision`]: { id: one.second.id, slug: one.second.slug, version: 2 },
+      },
+    })
+  })
+
+  it('the latest skips what is archived by itself; an id and a version never do', async () => {
+    const { id, slug, variantId, revisions } = await client.made(3)
+    const [first, second, third] = revisions
+    await client.archive('/revisions', third.id)
+    await client.archive('/revisions', second.id)
+    for (const refs of [{ [V]: { id: variantId } }, { [A]: { id } }, { [V]: { slug } }]) {
+      expect((await client.retrieved(refs)).id).to.equal(first.id)
+    }
+    for (const ref of [{ id: third.id }, { slug, version: 3 }, { slug: `${slug}-3` }]) {
+      const revision = await client.retrieved({ [R]: ref })
+      expect(revision.id).to.equal(third.id)
+      expect(revision.deleted_at).to.be.a('string')
+    }
+    await client.archive('/revisions', first.id)
+    expectRefusal(await client.retrieve({ [V]: { id: variantId } }), 404, 'revision_not_found', slug)
+    await client.archive('/revisions', third.id, 'unarchive')
+    expect((await client.retrieved({ [V]: { id: variantId } })).id).to.equal(third.id)
+  })
+
+  it('finds in archived variants and artifacts as before', async () => {
+    const { id, slug, variantId, revisions } = await client.made(1)
+    await client.archive('/variants', variantId)
+    await client.archive('', id)
+    for (const refs of [{ [R]: { id: revisions[0].id } }, { [V]: { slug } }, { [A]: { slug } }]) {
+      expect((await client.retrieved(refs)).id).to.equal(revisions[0].id)
+    }
+  })
+
+  it('is answered under GET with dotted parameters too', async () => {
+    const { one } = things
+    const get = async (query: string) =>
+      client.record(await client.get(`/revisions/retrieve?${query}`), '_revision')
+    expect((await get(`${V}.slug=${one.slug}`)).id).to.equal(one.second.id)
+    expect((await get(`${R}.slug=${one.slug}&${R}.version=1`)).id).to.equal(one.first.id)
+    expect((await get(`${A}.id=${one.id}&${R}.version=1`)).id).to.equal(one.first.id)
+    const posted = await client.retrieve({ [V]: { slug: one.slug } })
+    const got = await client.get(`/revisions/retrieve?${V}.slug=${one.slug}`)
+    expect(got.text).to.equal(posted.text)
+    expect(got.headers.get('etag')).to.equal(posted.headers.get('etag'))
+  })
+}
