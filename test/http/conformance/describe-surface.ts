@@ -2,6 +2,10 @@ import type { RunningService } from '../../service.ts'
 import { startService } from '../../service.ts'
 import { describeArtifacts } from './describe-artifacts.ts'
 import { describeCommits } from './describe-commits.ts'
+import { describeEntityTags } from './describe-entity-tags.ts'
+import { describeLog } from './describe-log.ts'
+import { describeFork } from './describe-fork.ts'
+import { describeArchiving } from './describe-archiving.ts'
 import { describeRetrieval } from './describe-retrieval.ts'
 import { describeVariants } from './describe-variants.ts'
 import { SurfaceClient } from './surface-client.ts'
@@ -31,4 +35,8 @@ const subjects: readonly (readonly [string, (client: SurfaceClient) => void])[] 
   ['variants', describeVariants],
   ['commits', describeCommits],
   ['retrieval', describeRetrieval],
+  ['entity tags', describeEntityTags],
+  ['log', describeLog],
+  ['fork', describeFork],
+  ['archiving', describeArchiving],
 ]
