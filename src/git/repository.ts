@@ -48,6 +48,11 @@ export class Repository {
     return this.#writer.run(job)
   }
 
+  /** Whether a server ever wrote to it here; if not, no server can have left anything unfinished. */
+  wasWritten(): boolean {
+    return this.#fs.stat(`${this.path}/locks`) !== undefined
+  }
+
   /** Removes what dead processes of this host left unfinished: staged packs, locks. */
   async sweepLeftovers(): Promise<void> {
     sweepStagedPacks(this.#fs, this.path)

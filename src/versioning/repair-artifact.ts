@@ -16,14 +16,14 @@ interface MissingRef {
  * tag of a chosen revision slug, HEAD. Answers how many refs it moved.
  */
 export async function repairArtifact(registry: Registry, artifact: ArtifactView): Promise<number> {
-  await artifact.repository.sweepLeftovers()
-  const missing = [
-    ...missingBranches(artifact),
-    ...missingHead(artifact),
-    ...(await missingTags(registry, artifact)),
-  ]
+  const { repository } = artifact
+  const missing = [...missingBranches(artifact), ...missingHead(artifact)]
+  if (repository.wasWritten()) {
+    await repository.sweepLeftovers()
+    missing.push(...(await missingTags(registry, artifact)))
+  }
   if (missing.length === 0) return 0
-  await artifact.repository.transact(async (transaction) => {
+  await repository.transact(async (transaction) => {
     for (const { ref, target } of missing) {
       if (ref === 'HEAD' || transaction.ref(ref) === undefined) transaction.follow(ref, target)
     }
