@@ -71,6 +71,8 @@ function restoreRefs(fs: Fs, store: string, records: readonly JournalRecord[]): 
   const chains = new Map<string, Map<string, string>>()
   for (const { repository, moves } of records) {
     for (const { ref, expected, target } of moves) {
+      // A move to where the ref is already leads nowhere.
+      if (expected === target) continue
       const path = `${store}/${repository}/${ref}`
       const steps = chains.get(path) ?? new Map<string, string>()
       // Of two moves from the same value the later one happened: it could not have if the earlier one had.

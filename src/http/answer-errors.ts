@@ -43,8 +43,8 @@ function refusalOfDisk(error: unknown): Refusal | undefined {
   if (meaning === undefined || syscall === undefined) return undefined
   return new Refusal(
     'storage_unavailable',
-    `The disk under the store ${meaning} (${code}). Nothing was stored by this request; try again once the operator ` +
-      `has seen to it.`,
+    `The disk under the store ${meaning} (${code}). What this request was to store may be there or not: look before you ` +
+      `repeat it, or repeat it with the same Idempotency-Key, once the operator has seen to the disk.`,
   )
 }
 
