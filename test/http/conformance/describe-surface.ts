@@ -6,8 +6,10 @@ import { describeEntityTags } from './describe-entity-tags.ts'
 import { describeLog } from './describe-log.ts'
 import { describeFork } from './describe-fork.ts'
 import { describeArchiving } from './describe-archiving.ts'
+import { describeQueries } from './describe-queries.ts'
 import { describeRetrieval } from './describe-retrieval.ts'
 import { describeVariants } from './describe-variants.ts'
+import { describeWindowing } from './describe-windowing.ts'
 import { SurfaceClient } from './surface-client.ts'
 import type { TestedSurface } from './tested-surface.ts'
 
@@ -27,6 +29,7 @@ export function describeSurface(surface: TestedSurface): void {
     for (const [subject, describeSubject] of subjects) {
       describe(`${surface.path}: ${subject}`, () => describeSubject(client))
     }
+    describe(`${surface.path}: windowing`, () => describeWindowing(surface))
   })
 }
 
@@ -39,4 +42,5 @@ const subjects: readonly (readonly [string, (client: SurfaceClient) => void])[] 
   ['log', describeLog],
   ['fork', describeFork],
   ['archiving', describeArchiving],
+  ['queries', describeQueries],
 ]
