@@ -1,5 +1,6 @@
 import type { RunningService } from '../../service.ts'
 import { startService } from '../../service.ts'
+import { hastyFs } from '../hasty-fs.ts'
 import { describeArtifacts } from './describe-artifacts.ts'
 import { describeCommits } from './describe-commits.ts'
 import { describeEntityTags } from './describe-entity-tags.ts'
@@ -18,7 +19,7 @@ export function describeSurface(surface: TestedSurface): void {
   describe(surface.path, () => {
     let service: RunningService | undefined
     before(async () => {
-      service = await startService()
+      service = await startService({ fs: hastyFs })
     })
     after(() => service?.stop())
 

@@ -1,6 +1,7 @@
 import { expect } from 'chai'
 import type { Reply, RunningService } from '../../service.ts'
 import { startService } from '../../service.ts'
+import { hastyFs } from '../hasty-fs.ts'
 import { SurfaceClient } from './surface-client.ts'
 import type { TestedSurface } from './tested-surface.ts'
 
@@ -26,7 +27,7 @@ export function describeWindowing(surface: TestedSurface): void {
   let listings: readonly Listing[] = []
   before(async () => {
     let time = Date.parse('2026-01-01T00:00:00Z')
-    service = await startService({ now: () => new Date((time += 1000)) })
+    service = await startService({ fs: hastyFs, now: () => new Date((time += 1000)) })
     const { singular, plural, path } = surface
     const client = new SurfaceClient(surface, () => service as RunningService) // started one line above
     const tags = { set: 'windowed' }
