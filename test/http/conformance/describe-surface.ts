@@ -1,14 +1,18 @@
 import type { RunningService } from '../../service.ts'
 import { startService } from '../../service.ts'
 import { hastyFs } from '../hasty-fs.ts'
+import { describeArchiving } from './describe-archiving.ts'
 import { describeArtifacts } from './describe-artifacts.ts'
 import { describeCommits } from './describe-commits.ts'
+import { describeDiff } from './describe-diff.ts'
 import { describeEntityTags } from './describe-entity-tags.ts'
-import { describeLog } from './describe-log.ts'
+import { describeExactJson } from './describe-exact-json.ts'
 import { describeFork } from './describe-fork.ts'
-import { describeArchiving } from './describe-archiving.ts'
+import { describeLog } from './describe-log.ts'
+import { describePayloads } from './describe-payloads.ts'
 import { describeQueries } from './describe-queries.ts'
 import { describeRetrieval } from './describe-retrieval.ts'
+import { describeSimple } from './describe-simple.ts'
 import { describeVariants } from './describe-variants.ts'
 import { describeWindowing } from './describe-windowing.ts'
 import { SurfaceClient } from './surface-client.ts'
@@ -44,4 +48,8 @@ const subjects: readonly (readonly [string, (client: SurfaceClient) => void])[] 
   ['fork', describeFork],
   ['archiving', describeArchiving],
   ['queries', describeQueries],
+  ['exact JSON', describeExactJson],
+  ['diff', describeDiff],
+  ['payloads', describePayloads],
+  ['simple', describeSimple],
 ]

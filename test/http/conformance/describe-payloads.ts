@@ -1,0 +1,154 @@
+import { expect } from 'chai'
+import { git } from '../../git/git-program.ts'
+import type { SurfaceClient } from './surface-client.ts'
+
+/** What is derived from a payload, and what is left out of it (interface 2.3; ruling 4; contract/workflows 10). */
+export function describePayloads(client: SurfaceClient): void {
+  const commit = async (data: object) => client.committed((await client.made(0)).variantId, { data })
+  const base = () => `${client.service.url}/services`
+
+  it('the url of a managed handler is bound to the revision, and never stored', async () => {
+    const { slug, variantId } = await client.made(0)
+    const sent = { uri: 'svc:builtin:completion:v0', url: `${base()}/completion/v0` }
+    const first = await client.committed(variantId, { data: sent })
+    expect(first.data.url).to.equal(`${base()}/completion/v0/${first.id}`)
+    const second = await client.committed(variantId, { data: first.data })
+    expect(second.data.url).to.equal(`${base()}/completion/v0/${second.id}`)
+    const third = await client.committed(variantId, { delta: { set: { url: first.data.url } } })
+    expect(third.data.url).to.equal(`${base()}/completion/v0/${third.id}`)
+    for (const at of [`${slug}~2`, `${slug}~1`, slug])
+      expect(client.git(slug, 'show', `${at}:data.json`)).to.not.include('"url"')
+  })
+
+  it('the url of a custom handler is likewise, and a foreign one is kept', async () => {
+    const hook = await commit({ uri: 'svc:custom:hook:v0' })
+    expect(hook.data.url).to.equal(`${base()}/hook/v0/${hook.id}`)
+    const url = 'https://example.org/handler?x=1'
+    expect((await commit({ uri: 'svc:custom:hook:v0', url })).data.url).to.equal(url)
+    expect((await commit({ url })).data).to.deep.equal({ url })
+  })
+
+  it('no uri, no url; another provider’s uri has none either', async () => {
+    expect((await commit({ parameters: {} })).data).to.deep.equal({ parameters: {} })
+    expect((await commit({ uri: 'user:custom:mine:v1' })).data).to.deep.equal({ uri: 'user:custom:mine:v1' })
+  })
+
+  it('schemas of a built-in handler are filled in where none are sent, inputs never', async () => {
+    const { data } = await commit({ uri: 'svc:builtin:completion:v0' })
+    expect(data.schemas).to.have.all.keys('parameters', 'outputs')
+    const own = { type: 'string', title: 'Mine' }
+    const kept = await commit({
+      uri: 'svc:builtin:completion:v0',
+      schemas: { outputs: own, inputs: { type: 'object' } },
+    })
+    expect(kept.data.schemas.outputs).to.deep.equal(own)
+    expect(kept.data.schemas.inputs).to.deep.equal({ type: 'object' })
+    expect(kept.data.schemas.parameters).to.deep.equal(data.schemas.parameters)
+  })
+
+  type Flagged = readonly [data: object, ...flags: string[]]
+  const flagged: readonly Flagged[] = [
+    [{ parameters: {} }],
+    [{ uri: 'svc:builtin:completion:v0' }, 'is_managed', 'has_url'],
+    [{ uri: 'svc:builtin:chat:v0' }, 'is_managed', 'is_chat', 'has_url'],
+    [{ uri: 'completion' }, 'is_managed', 'has_url'],
+    [{ uri: 'svc:builtin:llm:v0' }, 'is_managed', 'is_llm', 'has_url'],
+    [{ uri: 'svc:builtin:match:v0' }, 'is_managed', 'is_match', 'has_url'],
+    [{ uri: 'svc:custom:hook:v0' }, 'is_managed', 'is_custom', 'is_hook', 'has_url'],
+    [{ uri: 'svc:custom:feedback:v0' }, 'is_managed', 'is_custom', 'is_feedback', 'has_url'],
+    [
+      { uri: 'svc:custom:code:v0', script: 'x', runtime: 'python' },
+      'is_managed',
+      'is_custom',
+      'is_code',
+      'has_url',
+      'has_script',
+    ],
+    [{ uri: 'user:custom:fn:latest' }, 'is_custom'],
+    [{ url: 'https://example.org/h' }, 'has_url'],
+    [{ schemas: { inputs: { properties: { m: { 'x-svc-type-ref': 'messages' } } } } }, 'is_chat'],
+  ]
+  for (const [data, ...flags] of flagged) {
+    it(`flags of ${JSON.stringify(data)}: ${flags.join(', ') || 'none'}`, async () => {
+      const { role } = client.surface
+      const revision = await commit(data)
+      const set = Object.entries(revision.flags).filter(([, value]) => value)
+      expect(set.map(([name]) => name)).to.have.members([...(role ? [role] : []), ...flags])
+      const read = client.record(await client.get(`/revisions/${revision.id}`), '_revision')
+      expect(read.flags).to.deep.equal(revision.flags)
+    })
+  }
+
+  it('flags sent with a commit are ignored; roles are the artifact’s as it is now', async () => {
+    const { id, variantId } = await client.made(0)
+    const sent = { data: { parameters: {} }, flags: { is_chat: true, has_url: true } }
+    const revision = await client.committed(variantId, sent)
+    expect([revision.flags.is_chat, revision.flags.has_url, revision.flags.is_snippet]).to.deep.equal([
+      false,
+      false,
+      false,
+    ])
+    await client.put(`/${id}`, client.wrap('', { flags: { is_snippet: true } }))
+    const read = client.record(await client.get(`/revisions/${revision.id}`), '_revision')
+    expect(read.flags.is_snippet).to.equal(true)
+  })
+
+  it('the script is a file of its own in git, named after its runtime', async () => {
+    for (const [runtime, file] of [
+      ['python', 'script.py'],
+      ['typescript', 'script.ts'],
+      ['javascript', 'script.js'],
+    ] as const) {
+      const { slug, variantId } = await client.made(0)
+      const data = { uri: 'svc:custom:code:v0', script: 'a = 1\n\tb\n\n', runtime }
+      const revision = await client.committed(variantId, { data })
+      expect(revision.data.script).to.equal(data.script)
+      expect(client.git(slug, 'cat-file', 'blob', `${slug}:${file}`)).to.equal(data.script.replace(/\n$/, ''))
+    }
+  })
+
+  it('a literal header is accepted with a warning, one that names a secret without', async () => {
+    const { variantId } = await client.made(0)
+    const literal = await client.commit(variantId, { data: { headers: { 'X-Key': 'abc' } } })
+    expect(literal.status, literal.text).to.equal(200)
+    expect(literal.body.warnings).to.have.length(1)
+    expect(literal.body.warnings[0].target).to.include('X-Key')
+    const secret = await client.commit(variantId, { data: { headers: { 'X-Key': { secret: 'NAME' } } } })
+    expect(secret.body).to.not.have.property('warnings')
+    expect(secret.body[`${client.surface.singular}_revision`].data.headers).to.deep.equal({
+      'X-Key': { secret: 'NAME' },
+    })
+  })
+
+  it('null equals absent at the top of data, and is a value below', async () => {
+    const revision = await commit({ uri: null, url: null, parameters: { a: null, b: '', c: 1 } })
+    expect(revision.data).to.deep.equal({ parameters: { a: null, b: '', c: 1 } })
+  })
+
+  it('files that a person adds with git are carried over by the next commit', async () => {
+    const { slug, variantId } = await client.made(1)
+    const blob = client.git(slug, 'hash-object', '-w', '/dev/null')
+    const tree = client.git(slug, 'ls-tree', slug)
+    const withReadme = git(
+      client.service.repository(slug),
+      ['mktree'],
+      `${tree}\n100644 blob ${blob}\tREADME.md\n`,
+    )
+    const identity = ['-c', 'user.name=Ann', '-c', 'user.email=ann@example.org']
+    const commitId = client.git(
+      slug,
+      ...identity,
+      'commit-tree',
+      withReadme,
+      '-p',
+      slug,
+      '-m',
+      'Add a readme',
+    )
+    client.git(slug, 'update-ref', `refs/heads/${slug}`, commitId)
+    const pushed = await client.retrieved(client.wrap('_variant_ref', { slug }))
+    expect(pushed).to.include({ version: 2, message: 'Add a readme' })
+    await client.committed(variantId, { data: { parameters: { next: true } } })
+    expect(client.git(slug, 'ls-tree', '--name-only', slug).split('\n')).to.include('README.md')
+  })
+}
