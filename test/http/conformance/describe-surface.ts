@@ -38,7 +38,10 @@ export function describeSurface(surface: TestedSurface): void {
   })
 }
 
+/** Those that list whole projects come first, while there is little to list. */
 const subjects: readonly (readonly [string, (client: SurfaceClient) => void])[] = [
+  ['queries', describeQueries],
+  ['archiving', describeArchiving],
   ['artifacts', describeArtifacts],
   ['variants', describeVariants],
   ['commits', describeCommits],
@@ -46,8 +49,6 @@ const subjects: readonly (readonly [string, (client: SurfaceClient) => void])[] 
   ['entity tags', describeEntityTags],
   ['log', describeLog],
   ['fork', describeFork],
-  ['archiving', describeArchiving],
-  ['queries', describeQueries],
   ['exact JSON', describeExactJson],
   ['diff', describeDiff],
   ['payloads', describePayloads],

@@ -84,13 +84,13 @@ export class SurfaceClient {
 
   /** An artifact with a default variant of the same slug and revisions whose payload counts `n` from 1. */
   async made(revisions: number, more: object = {}): Promise<Made> {
-    const { id, slug } = await this.artifact(more)
-    const variant = await this.variant(id, { slug })
+    const counted = (n: number) => ({ message: `Count ${n}`, data: { parameters: { n } } })
+    const fields = { slug: this.slug(), ...(revisions > 0 ? counted(1) : {}), ...more }
+    const flat = this.record(await this.service.post(`/simple/${this.surface.path}`, this.wrap('', fields)))
     const made = []
-    for (let n = 1; n <= revisions; n++) {
-      made.push(await this.committed(variant.id, { message: `Count ${n}`, data: { parameters: { n } } }))
-    }
-    return { slug, id, variantId: variant.id, revisions: made }
+    if (revisions > 0) made.push(this.record(await this.get(`/revisions/${flat.revision_id}`), '_revision'))
+    for (let n = 2; n <= revisions; n++) made.push(await this.committed(flat.variant_id, counted(n)))
+    return { slug: flat.slug, id: flat.id, variantId: flat.variant_id, revisions: made }
   }
 
   retrieve(references: Readonly<Record<string, unknown>>): Promise<Reply> {
