@@ -148,6 +148,9 @@ export function describePayloads(client: SurfaceClient): void {
     client.git(slug, 'update-ref', `refs/heads/${slug}`, commitId)
     const pushed = await client.retrieved(client.wrap('_variant_ref', { slug }))
     expect(pushed).to.include({ version: 2, message: 'Add a readme' })
+    // No trailer says where it was made, so its home is the oldest variant that holds it.
+    const byId = await client.retrieved(client.wrap('_revision_ref', { id: pushed.id }))
+    expect(byId.variant_id).to.equal(variantId)
     await client.committed(variantId, { data: { parameters: { next: true } } })
     expect(client.git(slug, 'ls-tree', '--name-only', slug).split('\n')).to.include('README.md')
   })
