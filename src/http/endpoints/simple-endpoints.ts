@@ -211,6 +211,10 @@ export function simpleEndpoints({ surface, names, present, records }: SurfaceCon
     loc: readonly string[],
     context: Parameters<typeof commitRevision>[3],
   ): Promise<readonly object[]> {
+    // A payload that will be refused must not leave a new variant behind.
+    if (!artifact.defaultVariant) {
+      family.accept(data, { loc: [...loc, 'data'], servicesBase: registry.servicesBase })
+    }
     const place = artifact.defaultVariant
       ? { artifact, variant: artifact.defaultVariant }
       : await createVariant(registry, artifact, { header: {}, loc }, context)

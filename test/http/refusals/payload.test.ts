@@ -5,7 +5,7 @@ describe('refusals: payloads', () => {
   const store = refusedRequests(arrangeRefused)
   const { refuses } = store
 
-  /** Refused as a commit, as the result of a delta and as a simple create alike, at the same place below each. */
+  /** Refused as a commit, as a simple create and as a simple edit alike, at the same place below each; an edit makes no variant. */
   const refusesData = async (
     data: unknown,
     at: readonly (readonly (string | number)[])[],
@@ -22,14 +22,12 @@ describe('refusals: payloads', () => {
       { path: '/simple/applications', body: { application: { slug: 'new', data } } },
       { ...expected, at: where('body', 'application', 'data') },
     )
-    await refuses(
-      {
-        method: 'PUT',
-        path: `/simple/workflows/${store.made.bot}`,
-        body: { workflow: { name: 'No', data } },
-      },
-      { ...expected, at: where('body', 'workflow', 'data') },
-    )
+    for (const id of [store.made.bot, store.made.bare]) {
+      await refuses(
+        { method: 'PUT', path: `/simple/workflows/${id}`, body: { workflow: { name: 'No', data } } },
+        { ...expected, at: where('body', 'workflow', 'data') },
+      )
+    }
   }
 
   it('an unknown key of data is named', () =>

@@ -16,6 +16,8 @@ export interface RefusedFixture {
   readonly gone: string
   readonly goneVariant: string
   readonly goneRevision: string
+  /** A live workflow `bare`, without variants. */
+  readonly bare: string
 }
 
 /** Ids that nothing has, of the right form. */
@@ -52,5 +54,6 @@ export async function arrangeRefused(service: RunningService): Promise<RefusedFi
   const goneVariant = await variant(gone, 'gone')
   const goneRevision = await commit(goneVariant)
   await post(`/workflows/${gone}/archive`, {})
-  return { bot, botVariant, first, second, spare, oldVariant, gone, goneVariant, goneRevision }
+  const bare = await workflow('bare')
+  return { bot, botVariant, first, second, spare, oldVariant, gone, goneVariant, goneRevision, bare }
 }
