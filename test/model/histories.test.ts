@@ -10,7 +10,7 @@ describe('histories', () => {
         await runHistory(steps, { fs: memoryFs(), storeDir: '/store', servers: 1 })
       }),
       {
-        numRuns: Number(process.env['RUNS'] ?? 30),
+        numRuns: Number(process.env['RUNS'] ?? 12),
         seed: Number(process.env['SEED'] ?? 1),
         endOnFailure: process.env['SHRINK'] === undefined,
       },

@@ -52,8 +52,8 @@ export function referenceTo(
   // A version may come as a number or as a numeric string (ruling 3.1).
   const written = pick % 2 === 0 ? sent : String(sent)
   if (by === 'nothing') return {}
-  if (by === 'version') return level === 'revision' ? { version: written } : {}
-  if (by === 'slug and version') return { slug: target.outerSlug, version: written }
+  if (by === 'version' && level === 'revision') return { version: written }
+  if (by === 'version' || by === 'slug and version') return { slug: target.outerSlug, version: written }
   return by === 'id' ? { id: pick % 4 === 0 ? target.id.toUpperCase() : target.id } : { slug: target.slug }
 }
 
