@@ -1,4 +1,5 @@
 import { dirname } from 'node:path/posix'
+import { Refusal } from '../errors.ts'
 import type { Fs } from './fs.ts'
 import { prepareLock } from './lock.ts'
 import type { HeldLock, PreparedLock } from './lock.ts'
@@ -48,6 +49,7 @@ export async function moveRefs(
     for (const { ref, expected } of sorted) {
       if (ref !== 'HEAD' && now.get(ref) !== expected) throw new RefMoved(`${ref} moved meanwhile`)
     }
+    for (const move of sorted) assertNameFree(fs, gitdir, move)
     await decide()
     // The ref of truth first: whoever sees a ref that follows from it sees it, too.
     for (const move of [...sorted].sort((a, b) => Number(a.follows) - Number(b.follows))) {
@@ -59,6 +61,45 @@ export async function moveRefs(
     for (const lock of locks) lock.discard()
     throw error
   }
+}
+
+/**
+ * git lets no ref have the name of a folder of refs. Folders that hold none, which git leaves behind, are removed; a ref that
+ * would hide others is refused with `slug_taken`, naming one of them.
+ */
+function assertNameFree(fs: Fs, gitdir: string, { ref, expected }: RefMove): void {
+  const path = `${gitdir}/${ref}`
+  const isFolder = fs.stat(path)?.kind === 'folder'
+  const below =
+    (isFolder ? firstFile(fs, path) : undefined) ??
+    (expected === undefined ? packedBelow(fs, gitdir, ref) : undefined)
+  if (below !== undefined) {
+    const name = `${ref}/${below}`
+    throw new Refusal(
+      'slug_taken',
+      `${ref} cannot be made: git keeps ${name} in this repository, and no ref may have the name of another's folder. ` +
+        `Choose another slug, or rename that one with git.`,
+      { conflict: { slug: ref.slice(ref.lastIndexOf('/') + 1) } },
+    )
+  }
+  if (isFolder) fs.removeTree(path)
+}
+
+/** The path of some file in the folder, seen from it. */
+function firstFile(fs: Fs, folder: string): string | undefined {
+  for (const name of fs.readDir(folder) ?? []) {
+    if (fs.stat(`${folder}/${name}`)?.kind !== 'folder') return name
+    const deeper = firstFile(fs, `${folder}/${name}`)
+    if (deeper !== undefined) return `${name}/${deeper}`
+  }
+  return undefined
+}
+
+/** The name of some packed ref below `ref`, seen from it. */
+function packedBelow(fs: Fs, gitdir: string, ref: string): string | undefined {
+  const packed = fs.readFile(`${gitdir}/packed-refs`)?.toString('utf8') ?? ''
+  const at = packed.indexOf(` ${ref}/`)
+  return at < 0 ? undefined : /^\S+/.exec(packed.slice(at + ref.length + 2))?.[0]
 }
 
 function makeFolder(fs: Fs, folder: string): void {

@@ -82,7 +82,10 @@ export class RepositoryWriter {
       try {
         await this.#runBatch(batch)
       } catch (error) {
-        for (const entry of batch) entry.reject(error)
+        if (batch.length > 1 && error instanceof Refusal && error.code === 'slug_taken') {
+          // One of them asked for a ref that cannot be; on their own, the others go through.
+          for (const entry of batch) await this.#runBatch([entry]).catch(entry.reject)
+        } else for (const entry of batch) entry.reject(error)
       }
     }
     this.#running = false
