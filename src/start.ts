@@ -79,7 +79,14 @@ export async function start({ config, fs, log, now }: StartOptions): Promise<Sta
     }),
   })
   handle = app.callback()
-  await registries.start()
+  try {
+    await registries.start()
+  } catch (error) {
+    // Nobody should go on asking a server that will never be ready.
+    await server.stop(0)
+    registries.close()
+    throw error
+  }
   const stopPurging = intents.keepPurged()
   const close = async (): Promise<void> => {
     stopPurging()

@@ -4,7 +4,7 @@ import type { Surface } from '../resources/workflows/surfaces.ts'
 import type { ArtifactView } from '../versioning/artifact-view.ts'
 import type { Registry } from '../versioning/registry.ts'
 import type { Revision, RevisionPlace } from '../versioning/revision.ts'
-import { readRevisionAt } from '../versioning/revision.ts'
+import { readListedRevision, readRevisionAt } from '../versioning/revision.ts'
 import { etagMatches } from './etag.ts'
 import { etagOf } from './etag-of.ts'
 import type { Answer } from './endpoint.ts'
@@ -53,7 +53,7 @@ export class RevisionAnswers {
 
   /** The revision as a write leaves it, with what else the write answers. */
   async fresh(registry: Registry, place: RevisionPlace, more: object = {}): Promise<Answer> {
-    const revision = await readRevisionAt(registry, place)
+    const revision = await readListedRevision(registry, place)
     const body = { count: 1, [this.#key]: presentRevision(revision, this.#present, true), ...more }
     return { body, etag: this.#etag(revision, 'read'), address: { id: revision.id } }
   }

@@ -138,7 +138,10 @@ export class ArtifactIndex {
         if (++looked % BREATH === 0) await nextTurn()
       }
     }
-    for (const [path, entry] of this.#entries) if (!seen.has(path)) this.#drop(entry)
+    for (const [path, entry] of this.#entries) {
+      // Not seen and there all the same: made while this sweep was under way.
+      if (!seen.has(path) && !this.#store.exists(entry.family.folder, entry.slug)) this.#drop(entry)
+    }
     for (const path of this.#problems.keys()) if (!seen.has(path)) this.#problems.delete(path)
     this.#swept = started
   }

@@ -2,7 +2,7 @@ import type { HistoryNode } from '../git/history.ts'
 import { objectUuid } from './ids.ts'
 import type { Registry } from './registry.ts'
 import type { Revision, RevisionPlace } from './revision.ts'
-import { readRevisionAt } from './revision.ts'
+import { readListedRevision } from './revision.ts'
 import type { Window, Windowing } from './windowing.ts'
 import { cutWindow } from './windowing.ts'
 
@@ -35,12 +35,12 @@ export async function logRevisions(
   const needsTimes = windowing?.newest !== undefined || windowing?.oldest !== undefined
   const rows = []
   for (const place of chain.reverse()) {
-    const createdAt = needsTimes ? dateOf(await readRevisionAt(registry, place)) : ''
+    const createdAt = needsTimes ? dateOf(await readListedRevision(registry, place)) : ''
     rows.push({ id: objectUuid(place.oid, artifact.digits), createdAt, value: place })
   }
   const window = await cutWindow(rows, { order: 'descending', ...windowing }, ({ isListed }) => isListed)
   return {
-    rows: await Promise.all(window.rows.map((place) => readRevisionAt(registry, place))),
+    rows: await Promise.all(window.rows.map((place) => readListedRevision(registry, place))),
     next: window.next,
   }
 }

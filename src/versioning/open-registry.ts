@@ -1,4 +1,6 @@
+import { Refusal } from '../errors.ts'
 import type { ProjectStore } from '../git/store.ts'
+import type { ArtifactView } from './artifact-view.ts'
 import type { Family } from './family.ts'
 import type { RegistrySettings } from './registry.ts'
 import { Registry } from './registry.ts'
@@ -22,9 +24,18 @@ export async function openRegistry(
   const registry = new Registry(store, families, settings)
   await registry.index.load()
   for (const family of families) {
-    for (const artifact of await registry.index.list(family)) await repairArtifact(registry, artifact)
+    for (const artifact of await registry.index.list(family)) await repairIfPossible(registry, artifact)
   }
   return { registry, close: keepCurrent(registry) }
+}
+
+/** An artifact that cannot be repaired now (somebody locks it, git left damage) is served as it is, like the others. */
+async function repairIfPossible(registry: Registry, artifact: ArtifactView): Promise<void> {
+  try {
+    await repairArtifact(registry, artifact)
+  } catch (error) {
+    if (!(error instanceof Refusal)) throw error
+  }
 }
 
 /**

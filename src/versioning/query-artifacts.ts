@@ -5,7 +5,7 @@ import { matchesFlags, matchesHeader, matchesReferences } from './filters.ts'
 import type { Reference, VariantPlace } from './references.ts'
 import type { Registry } from './registry.ts'
 import type { Revision } from './revision.ts'
-import { latestOf, readRevisionAt } from './revision.ts'
+import { latestOf, readListedRevision } from './revision.ts'
 import { revisionFlags } from './revision-flags.ts'
 import type { Window, Windowing } from './windowing.ts'
 import { cutWindow } from './windowing.ts'
@@ -81,10 +81,10 @@ export async function queryFlat(
   return { rows: await Promise.all(window.rows.map(read)), next: window.next }
 }
 
-/** The artifact with the latest revision of its default variant. */
+/** The artifact with the latest revision of its default variant, as far as that decodes. */
 export async function flatten(registry: Registry, artifact: ArtifactView): Promise<FlatArtifact> {
   const place = artifact.defaultVariant && (await latestOf(artifact, artifact.defaultVariant))
-  return { artifact, revision: place && (await readRevisionAt(registry, place)) }
+  return { artifact, revision: place && (await readListedRevision(registry, place)) }
 }
 
 /** The flags of a flat record: the roles and what is derived from the latest payload. */

@@ -12,7 +12,7 @@ import type { Reference } from './references.ts'
 import type { Registry } from './registry.ts'
 import { resolveRevision } from './resolve-revision.ts'
 import type { Revision } from './revision.ts'
-import { findRevisionById, readRevisionAt } from './revision.ts'
+import { findRevisionById, readListedRevision } from './revision.ts'
 import { revisionFlags } from './revision-flags.ts'
 import type { Ordered, Window } from './windowing.ts'
 import { cutWindow } from './windowing.ts'
@@ -76,7 +76,7 @@ async function missingCursor(
   if (next === undefined || rows.some((row) => row.id === next)) return undefined
   const artifact = await registry.index.findByDigits(next)
   const place = artifact?.family === family ? await findRevisionById(registry, artifact, next) : undefined
-  return place && rowOf(await readRevisionAt(registry, place))
+  return place && rowOf(await readListedRevision(registry, place))
 }
 
 function isArtifactWanted(artifact: ArtifactView, query: RevisionQuery): boolean {
@@ -120,7 +120,7 @@ async function revisionsOf(
       oid: node.oid,
       version: node.depth,
     }
-    revisions.push(await readRevisionAt(registry, place))
+    revisions.push(await readListedRevision(registry, place))
   }
   return revisions
 }
@@ -135,7 +135,9 @@ async function homeAmong(
   const [first] = holding
   if (!first) throw new Error(`no variant holds ${node.oid}`)
   if (holding.length === 1) return first
-  const { trailers } = await registry.revisions(artifact.family).read(artifact.repository.objects, node.oid)
+  const { trailers } = await registry
+    .revisions(artifact.family)
+    .readForList(artifact.repository.objects, node.oid)
   return holding.find((variant) => variant.slug === trailers.variant) ?? first
 }
 

@@ -27,10 +27,17 @@ export interface Revision extends RevisionPlace {
   readonly archived: ArchivedRecord | undefined
 }
 
-/** Reads what a record of the revision at this place shows. */
+/** Reads what a record of the revision at this place shows. Refuses with `damaged_repository` what does not decode. */
 export async function readRevisionAt(registry: Registry, place: RevisionPlace): Promise<Revision> {
+  const revision = await readListedRevision(registry, place)
+  if (revision.stored.damage) throw revision.stored.damage
+  return revision
+}
+
+/** The same for a list, and for the answer of a write that did not ask: what does not decode is shown without it. */
+export async function readListedRevision(registry: Registry, place: RevisionPlace): Promise<Revision> {
   const { artifact, variant, oid, version } = place
-  const stored = await registry.revisions(artifact.family).read(artifact.repository.objects, oid)
+  const stored = await registry.revisions(artifact.family).readForList(artifact.repository.objects, oid)
   const id = objectUuid(oid, artifact.digits)
   const chosen = stored.trailers.slug
   const slug =
@@ -103,7 +110,7 @@ export async function placeAtHome(
 ): Promise<RevisionPlace | undefined> {
   const node = await artifact.repository.history.node(oid)
   const holders = await variantsHolding(artifact, node)
-  const { trailers } = await registry.revisions(artifact.family).read(artifact.repository.objects, oid)
+  const { trailers } = await registry.revisions(artifact.family).readForList(artifact.repository.objects, oid)
   const home = holders.find((variant) => variant.slug === trailers.variant) ?? holders[0]
   if (home) return { artifact, variant: home, oid, version: node.depth }
   if (!(await isHeldByTag(artifact, node))) return undefined

@@ -26,6 +26,8 @@ export interface StoredRevision extends CommitMessage {
   readonly data: JsonObject | undefined
   /** Bytes of the files it was decoded from. */
   readonly size: number
+  /** Why header and payload could not be decoded, when git brought files that are none of ours; they are absent then. */
+  readonly damage?: Refusal
 }
 
 /** Decoded revisions of one family, the most recently used 32 MB of them. A commit never changes, so neither do these. */
@@ -40,7 +42,15 @@ export class RevisionCache {
     this.#family = family
   }
 
+  /** The revision. Refuses with `damaged_repository` what does not decode, naming the file. */
   async read(source: ObjectSource, oid: Oid): Promise<StoredRevision> {
+    const revision = await this.readForList(source, oid)
+    if (revision.damage) throw revision.damage
+    return revision
+  }
+
+  /** The revision as far as it decodes: one bad commit must not hide the others of a list. */
+  async readForList(source: ObjectSource, oid: Oid): Promise<StoredRevision> {
     const known = this.#revisions.get(oid)
     if (known) return known
     const revision = await readRevision(this.#family, source, oid)
@@ -49,7 +59,6 @@ export class RevisionCache {
   }
 }
 
-/** Reads and decodes a commit of a branch. Refuses with `damaged_repository` what does not decode, naming the file. */
 async function readRevision(family: Family, source: ObjectSource, oid: Oid): Promise<StoredRevision> {
   const commit = parseCommit(await readBytes(source, oid, 'commit'))
   const files = new Map<string, Buffer>()
@@ -60,21 +69,14 @@ async function readRevision(family: Family, source: ObjectSource, oid: Oid): Pro
     files.set(entry.name, bytes)
     size += bytes.length
   }
+  const known = { oid, commit, ...decodeMessage(commit.message), size }
   try {
-    return {
-      oid,
-      commit,
-      ...decodeMessage(commit.message),
-      header: decodeHeader(files.get(REVISION_FILE)),
-      data: family.decode((path) => files.get(path)),
-      size,
-    }
+    const header = decodeHeader(files.get(REVISION_FILE))
+    return { ...known, header, data: family.decode((path) => files.get(path)) }
   } catch (error) {
     const why = error instanceof Error ? error.message : String(error)
-    throw new Refusal(
-      'damaged_repository',
-      `Commit ${oid} does not decode as a ${family.name} revision: ${why}`,
-    )
+    const sentence = `Commit ${oid} does not decode as a ${family.name} revision: ${why}`
+    return { ...known, header: {}, data: undefined, damage: new Refusal('damaged_repository', sentence) }
   }
 }
 

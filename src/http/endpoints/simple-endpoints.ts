@@ -158,8 +158,11 @@ export function simpleEndpoints({ surface, names, present, records }: SurfaceCon
       summary: `The ${singular} merged with its latest revision, archived or not`,
       scope: 'read',
       output,
-      run: async ({ registry, params }) =>
-        answer(registry, await artifactById(registry, family, params['id'] ?? '')),
+      run: async ({ registry, params }) => {
+        const flat = await flatten(registry, await artifactById(registry, family, params['id'] ?? ''))
+        if (flat.revision?.stored.damage) throw flat.revision.stored.damage
+        return answerFlat(flat)
+      },
     }),
     endpoint({
       method: 'PUT',
