@@ -45,8 +45,11 @@ export interface Endpoint {
   readonly optionalBody?: boolean
   /** Whether null means something other than absent (PUT). */
   readonly keepNulls?: boolean
-  /** Makes body members out of query-string parameters (ruling 1.7, and GET forms). */
-  readonly fromQuery?: (query: URLSearchParams) => Readonly<Record<string, unknown>>
+  /** Makes body members out of query-string parameters (ruling 1.7, and GET forms), beside those that the body has. */
+  readonly fromQuery?: (
+    query: URLSearchParams,
+    body: Readonly<Record<string, unknown>>,
+  ) => Readonly<Record<string, unknown>>
   readonly output: z.ZodType
   /** A request as it could be sent, for the documentation. */
   readonly example?: object

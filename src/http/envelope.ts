@@ -1,4 +1,6 @@
+import { isDeepStrictEqual } from 'node:util'
 import { z } from 'zod'
+import { Refusal } from '../errors.ts'
 import type { Json } from '../json/json.ts'
 import { ExactNumber, ExactObject } from '../json/json.ts'
 
@@ -22,7 +24,7 @@ export type EnvelopeValue<P extends Readonly<Record<string, EnvelopePart>>> = {
 
 /**
  * The schema of a request body whose members each have several accepted names (rulings section 2). Members that nobody asks
- * for are ignored (ruling 1.6).
+ * for are ignored (ruling 1.6). One member under two names must say the same under both.
  */
 export function envelope<const P extends Readonly<Record<string, EnvelopePart>>>(
   parts: P,
@@ -34,7 +36,7 @@ export function envelope<const P extends Readonly<Record<string, EnvelopePart>>>
     const value: Record<string, unknown> = {}
     const sentAs: Record<string, string> = {}
     for (const [key, { names, required }] of Object.entries(parts)) {
-      const name = names.find((candidate) => body[candidate] !== undefined)
+      const name = nameSent(body, names)
       if (name !== undefined) value[key] = body[name]
       sentAs[key] = name ?? names[0] ?? key
       if (name === undefined && required) {
@@ -52,19 +54,31 @@ export function envelope<const P extends Readonly<Record<string, EnvelopePart>>>
   return z.object(shape).transform(read)
 }
 
-/** The first of several spellings of one field that was sent. */
+/** What was sent under one of several spellings of a field. */
 export function firstOf<T>(
   record: Readonly<Record<string, unknown>>,
   names: readonly string[],
 ): T | undefined {
-  for (const name of names) if (record[name] !== undefined) return record[name] as T // same schema for every spelling
-  return undefined
+  const name = nameSent(record, names)
+  return name === undefined ? undefined : (record[name] as T) // same schema for every spelling
+}
+
+/** The name that a field came under. To take one of two values that differ would drop the other in silence. */
+function nameSent(record: Readonly<Record<string, unknown>>, names: readonly string[]): string | undefined {
+  const [first, ...others] = names.filter((name) => record[name] !== undefined)
+  if (first === undefined) return undefined
+  const other = others.find((name) => !isDeepStrictEqual(record[name], record[first]))
+  if (other === undefined) return first
+  throw new Refusal(
+    'contradictory_request',
+    `${first} and ${other} are two names of one field, but they say different things. Send one of them.`,
+  )
 }
 
 /**
- * A parsed body made ready for a schema. Envelopes and their members become plain objects (an odd key like `7` or
- * `__proto__` there is an unknown key, and ignored), numbers written as `1.0` plain numbers; free-form values deeper down
- * stay exact. Where `null` equals absent (ruling 1.6; not in PUT), nulls at these two levels are left out.
+ * A parsed body made ready for a schema. Envelopes, their members and what is listed in those become plain objects (an odd
+ * key like `7` or `__proto__` there is an unknown key, as any other), numbers written as `1.0` plain numbers; free-form
+ * values deeper down stay exact. Where `null` equals absent (ruling 1.6; not in PUT), nulls at these levels are left out.
  */
 export function plainEnvelope(body: Json | undefined, options: { readonly keepNulls: boolean }): unknown {
   return plainLevel(body, options.keepNulls, 2)
@@ -73,14 +87,14 @@ export function plainEnvelope(body: Json | undefined, options: { readonly keepNu
 function plainLevel(value: Json | undefined, keepNulls: boolean, levels: number): unknown {
   if (value instanceof ExactNumber) return asPlainNumber(value)
   if (levels === 0 || value === null || typeof value !== 'object') return value
-  if (Array.isArray(value)) return value.map((item) => plainLevel(item, keepNulls, levels - 1))
-  const plain: Record<string, unknown> = {}
-  const entries = value instanceof ExactObject ? value : Object.entries(value)
-  for (const [key, member] of entries) {
-    if (key === '__proto__' || (member === null && !keepNulls)) continue
-    plain[key] = plainLevel(member, keepNulls, levels - 1)
-  }
-  return plain
+  // A list takes no level of its own: a reference in one is read like a reference by itself.
+  if (Array.isArray(value)) return value.map((item) => plainLevel(item, keepNulls, levels))
+  const entries = value instanceof ExactObject ? [...value] : Object.entries(value)
+  return Object.fromEntries(
+    entries
+      .filter(([, member]) => member !== null || keepNulls)
+      .map(([key, member]) => [key, plainLevel(member, keepNulls, levels - 1)]),
+  )
 }
 
 /** `1.0` and `1e2` are the numbers they say; what a double cannot hold stays what it is, and fails as a number. */

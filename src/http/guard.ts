@@ -25,5 +25,12 @@ function problemsOf(issue: z.core.$ZodIssue, where: string): FieldProblem[] {
   }
   const type =
     issue.code === 'custom' && typeof issue.params?.['type'] === 'string' ? issue.params['type'] : issue.code
-  return [{ loc, msg: issue.message.replace(/^Invalid input: /, ''), type }]
+  return [{ loc, msg: inWordsOfJson(issue.message.replace(/^Invalid input: /, '')), type }]
+}
+
+/** Names the classes that stand for exact JSON the way the sender knows them. */
+function inWordsOfJson(message: string): string {
+  return message
+    .replace(/ExactNumber$/, 'a number that is out of range or too exact')
+    .replace(/ExactObject$/, 'object')
 }

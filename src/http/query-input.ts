@@ -26,7 +26,6 @@ const SUFFIX = { artifact: '', variant: '_variant', revision: '_revision', flat:
 /** The input of a query endpoint: body and query string alike (contract/workflows 6, rulings 1.6 to 1.8). */
 export function queryInput(names: SurfaceNames, level: QueryLevel, flagNames: readonly string[]) {
   const suffix = SUFFIX[level]
-  const [own = ''] = names.singulars
   const references = REFERENCED[level]
   const referencePart = (of: ReferenceLevel) => ({
     names: references.includes(of) ? spellings(names, `${of}_refs`) : [],
@@ -42,8 +41,8 @@ export function queryInput(names: SurfaceNames, level: QueryLevel, flagNames: re
       windowing: { names: ['windowing'], schema: windowing },
     }),
     fromQuery: queryFilters(
-      `${own}${suffix}`,
-      references.flatMap((it) => spellings(names, it)),
+      spellings(names, suffix),
+      references.map((it) => spellings(names, it)),
     ),
   }
 }

@@ -17,26 +17,34 @@ export function queryParameters(
 
 /**
  * Reads the filters that existing clients send in the query string beside an empty body (contract/workflows 6.2): `X_id`,
- * `X_slug`, the repeatable `X_ids` and `X_slugs`, header fields, flags, tags and meta as JSON text, and windowing. Answers the
- * same members a body would have. `filterName` is the member for header fields, `levels` the singulars of references.
+ * `X_slug`, `X_version`, the repeatable `X_ids`, `X_slugs` and `X_versions`, the fields of the filter object (its lists
+ * repeatable; flags, tags and meta as JSON text), and windowing. Answers the members that a body would have, save those that
+ * `body` has itself. `filterNames` are the spellings of the filter object, `levels` those of what each kind of reference is to.
  */
 export function queryFilters(
-  filterName: string,
-  levels: readonly string[],
-): (query: URLSearchParams) => Record<string, unknown> {
-  return (query) => {
-    const body: Record<string, unknown> = {}
-    const filter = collect(query, FILTER_FIELDS)
-    if (Object.keys(filter).length > 0) body[filterName] = filter
-    const windowing = collect(query, WINDOWING_FIELDS)
-    if (Object.keys(windowing).length > 0) body['windowing'] = windowing
-    const archived = query.get('include_archived')
-    if (archived !== null) body['include_archived'] = toBoolean('include_archived', archived)
-    for (const level of levels) {
-      const references = referencesIn(query, level)
-      if (references.length > 0) body[`${level}_refs`] = references
+  filterNames: readonly string[],
+  levels: readonly (readonly string[])[],
+): (query: URLSearchParams, body: Readonly<Record<string, unknown>>) => Record<string, unknown> {
+  return (query, body) => {
+    const read: Record<string, unknown> = {}
+    const put = (names: readonly string[], value: unknown): void => {
+      if (names.every((name) => body[name] === undefined)) read[names[0] ?? ''] = value
     }
-    return body
+    const filter = { ...collect(query, FILTER_FIELDS), ...collectLists(query, FILTER_LISTS) }
+    if (Object.keys(filter).length > 0) put(filterNames, filter)
+    const windowing = collect(query, WINDOWING_FIELDS)
+    if (Object.keys(windowing).length > 0) put(['windowing'], windowing)
+    const archived = query.get('include_archived')
+    if (archived !== null) put(['include_archived'], toBoolean('include_archived', archived))
+    for (const singulars of levels) {
+      const references = singulars.flatMap((singular) => referencesIn(query, singular))
+      if (references.length > 0)
+        put(
+          singulars.map((singular) => `${singular}_refs`),
+          references,
+        )
+    }
+    return read
   }
 }
 
@@ -79,6 +87,7 @@ const asNumber: Reader = (name, text) => {
 }
 
 const FILTER_FIELDS: Readonly<Record<string, Reader>> = {
+  slug: asText,
   name: asText,
   description: asText,
   message: asText,
@@ -88,6 +97,8 @@ const FILTER_FIELDS: Readonly<Record<string, Reader>> = {
   tags: asJson,
   meta: asJson,
 }
+
+const FILTER_LISTS: readonly string[] = ['slugs', 'authors', 'dates']
 
 const WINDOWING_FIELDS: Readonly<Record<string, Reader>> = {
   limit: asNumber,
@@ -106,10 +117,23 @@ function collect(query: URLSearchParams, fields: Readonly<Record<string, Reader>
   return read
 }
 
-function referencesIn(query: URLSearchParams, level: string): Record<string, string>[] {
-  const ids = [...query.getAll(`${level}_id`), ...query.getAll(`${level}_ids`)]
-  const slugs = [...query.getAll(`${level}_slug`), ...query.getAll(`${level}_slugs`)]
-  return [...ids.map((id) => ({ id })), ...slugs.map((slug) => ({ slug }))]
+function collectLists(query: URLSearchParams, names: readonly string[]): Record<string, readonly string[]> {
+  const given = names.filter((name) => query.has(name))
+  return Object.fromEntries(given.map((name) => [name, query.getAll(name)]))
+}
+
+/** The first version belongs to the first slug, and so on. */
+function referencesIn(query: URLSearchParams, singular: string): object[] {
+  const all = (field: string): string[] => [
+    ...query.getAll(`${singular}_${field}`),
+    ...query.getAll(`${singular}_${field}s`),
+  ]
+  const [slugs, versions] = [all('slug'), all('version')]
+  const bySlug = Array.from({ length: Math.max(slugs.length, versions.length) }, (_, index) => ({
+    slug: slugs[index],
+    version: versions[index],
+  }))
+  return [...all('id').map((id) => ({ id })), ...bySlug]
 }
 
 function toBoolean(name: string, text: string): boolean {

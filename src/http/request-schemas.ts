@@ -1,6 +1,7 @@
 import { z } from 'zod'
 import type { Json, JsonObject } from '../json/json.ts'
-import { isJsonObject } from '../json/json.ts'
+import { entriesOf, isJsonObject } from '../json/json.ts'
+import { stringifyJson } from '../json/stringify-json.ts'
 import { slugProblem } from '../versioning/slugs.ts'
 import { parseUuid } from '../versioning/ids.ts'
 
@@ -72,13 +73,12 @@ export const tags = jsonObject.check((context) => {
   })
 })
 
-export const roleFlags = z
-  .record(z.string(), z.unknown())
-  .transform((flags, context) => {
-    const read: Record<string, boolean> = {}
-    for (const [name, value] of Object.entries(flags)) {
+export const roleFlags = jsonObject
+  .transform((flags, context): Record<string, boolean> => {
+    const read: [string, boolean][] = []
+    for (const [name, value] of entriesOf(flags)) {
       if (value === null) continue
-      if (typeof value === 'boolean') read[name] = value
+      if (typeof value === 'boolean') read.push([name, value])
       else {
         context.addIssue({
           code: 'custom',
@@ -88,7 +88,7 @@ export const roleFlags = z
         })
       }
     }
-    return read
+    return Object.fromEntries(read)
   })
   .meta({ type: 'object', additionalProperties: { type: 'boolean' } })
 
@@ -149,7 +149,7 @@ export const message = z.string().refine((text) => !text.includes('\0'), 'must n
 
 /** A value as a sentence shows it, cut short. */
 export function shown(value: unknown): string {
-  const text = JSON.stringify(value) ?? String(value)
+  const text = value === undefined ? 'nothing' : stringifyJson(value)
   return text.length > 80 ? `${text.slice(0, 80)}…` : text
 }
 

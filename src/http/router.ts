@@ -107,20 +107,22 @@ async function readInput(
   ctx: ParameterizedContext<RequestState>,
   readJsonBody: ReadJsonBody,
 ): Promise<GuardedInput> {
-  const query =
-    ctx.querystring === '' ? undefined : endpoint.fromQuery?.(new URLSearchParams(ctx.querystring))
-  if (endpoint.method === 'GET') return { input: guard(schema, query ?? {}, 'query'), text: '' }
+  const fromQuery = ctx.querystring === '' ? undefined : endpoint.fromQuery
+  const inQuery = (body: Readonly<Record<string, unknown>>): Readonly<Record<string, unknown>> =>
+    fromQuery?.(new URLSearchParams(ctx.querystring), body) ?? {}
+  if (endpoint.method === 'GET') return { input: guard(schema, inQuery({}), 'query'), text: '' }
   const { value, text } = await readJsonBody(ctx)
   if (value === undefined && !endpoint.optionalBody) {
     throw invalid(['body'], 'this route needs a JSON object as its body.', 'missing')
   }
-  const isShort = endpoint.scope === 'read' && query === undefined && text.length <= SHORT
+  const isShort = endpoint.scope === 'read' && !fromQuery && text.length <= SHORT
   const key = `${endpoint.path} ${text}`
   const known = isShort ? shortInputs.get(key) : undefined
   if (known !== undefined) return known
   const body = plainEnvelope(value ?? {}, { keepNulls: endpoint.keepNulls ?? false })
   // A field of the body wins over the same one in the query string.
-  const input = guard(schema, query && isRecord(body) ? { ...query, ...body } : body, 'body')
+  const whole = fromQuery && isRecord(body) ? { ...inQuery(body), ...body } : body
+  const input = guard(schema, whole, value === undefined && fromQuery ? 'query' : 'body')
   const guarded = { input, text }
   if (isShort) shortInputs.set(key, guarded)
   return guarded

@@ -11,6 +11,7 @@ import { describeFork } from './describe-fork.ts'
 import { describeLog } from './describe-log.ts'
 import { describePayloads } from './describe-payloads.ts'
 import { describeQueries } from './describe-queries.ts'
+import { describeQueryStrings } from './describe-query-strings.ts'
 import { describeRetrieval } from './describe-retrieval.ts'
 import { describeSimple } from './describe-simple.ts'
 import { describeVariants } from './describe-variants.ts'
@@ -41,6 +42,7 @@ export function describeSurface(surface: TestedSurface): void {
 /** Those that list whole projects come first, while there is little to list. */
 const subjects: readonly (readonly [string, (client: SurfaceClient) => void])[] = [
   ['queries', describeQueries],
+  ['query strings', describeQueryStrings],
   ['archiving', describeArchiving],
   ['artifacts', describeArtifacts],
   ['variants', describeVariants],

@@ -89,6 +89,15 @@ describe('refusals: ids and references', () => {
           at: [['body', `workflow${of}_ref`, 'version']],
         }))
     }
+    it(`workflow${of}_ref: a version past all counting is no version, and named digit for digit`, () =>
+      refuses(
+        { path: retrieve, body: `{"workflow${of}_ref":{"slug":"bot","version":12345678901234567890}}` },
+        {
+          status: 422,
+          code: 'invalid_request',
+          says: [`workflow${of}_ref.version: 12345678901234567890 is`],
+        },
+      ))
     it(`workflow${of}_ref that is no object is refused`, () =>
       refuses(reference(of, 'bot'), {
         status: 422,

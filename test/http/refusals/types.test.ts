@@ -116,10 +116,13 @@ describe('refusals: wrong types', () => {
         [{ meta: [] }, 'meta'],
         [{ flags: { is_nonsense: true } }, 'flags', 'is_nonsense'],
         [{ flags: { is_snippet: 'yes' } }, 'flags', 'is_snippet'],
+        [{ flags: { 7: true } }, 'flags', '7'],
+        [{ 7: 'x' }, '7'],
       ]
       for (const [value, ...at] of filters) {
         await refuses({ path, body: { [filter]: value } }, invalid('body', filter, ...at))
       }
+      await refuses({ path, body: `{"${filter}":{"__proto__":1}}` }, invalid('body', filter, '__proto__'))
       await refuses({ path, body: { [filter]: 'bot' } }, invalid('body', filter))
       await refuses({ path, body: { include_archived: 'yes' } }, invalid('body', 'include_archived'))
       await refuses({ path, body: { [`${singular}_refs`]: {} } }, invalid('body', `${singular}_refs`))
@@ -145,6 +148,8 @@ describe('refusals: wrong types', () => {
         await refuses({ path, body: { windowing } }, invalid('body', 'windowing', field))
       }
       await refuses({ path, body: { windowing: 5 } }, invalid('body', 'windowing'))
+      const past = { ...invalid('body', 'windowing', 'limit'), says: ['limit', 'out of range'] }
+      await refuses({ path, body: '{"windowing":{"limit":12345678901234567890}}' }, past)
     })
 
     it(`${path}: a query string that cannot be meant`, async () => {
@@ -152,11 +157,12 @@ describe('refusals: wrong types', () => {
       await refuses(ask('include_archived=yes'), invalid('query', 'include_archived'))
       await refuses(ask('tags=team'), invalid('query', 'tags'))
       await refuses(ask('limit=many'), invalid('query', 'limit'))
-      const wanted = { status: 422, code: 'invalid_request' }
-      await refuses(ask('limit=0'), { ...wanted, says: ['limit'] })
-      await refuses(ask('order=up'), { ...wanted, says: ['order'] })
-      await refuses(ask('flags={"is_nonsense":true}'), { ...wanted, says: ['is_nonsense'] })
-      await refuses(ask(`${singular}_id=x`), { ...wanted, says: [`${singular}_refs.0.id`] })
+      await refuses(ask('limit=0'), invalid('query', 'windowing', 'limit'))
+      await refuses(ask('order=up'), invalid('query', 'windowing', 'order'))
+      await refuses(ask('slug=a%20b'), invalid('query', filter, 'slug'))
+      await refuses(ask('slugs=bot&slugs=a/b'), invalid('query', filter, 'slugs', 1))
+      await refuses(ask('flags={"is_nonsense":true}'), invalid('query', filter, 'flags', 'is_nonsense'))
+      await refuses(ask(`${singular}_id=x`), invalid('query', `${singular}_refs`, 0, 'id'))
     })
   }
 
