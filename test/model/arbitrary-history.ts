@@ -2,6 +2,7 @@ import fc from 'fast-check'
 import { header, maybe, MESSAGES, pick, RARELY, roles, slug } from './arbitrary-header.ts'
 import { DELTAS, payload } from './arbitrary-payload.ts'
 import { filter, reference, references, windowing } from './arbitrary-query.ts'
+import { UPKEEP } from './keep-house.ts'
 import type { ModelDelta } from './model-data.ts'
 import { SURFACES } from './model-records.ts'
 import { definedOf } from './model-state.ts'
@@ -124,6 +125,7 @@ const actions: fc.Arbitrary<Action> = fc.oneof(
     arbitrary: fc.record({
       kind: fc.constant('query' as const),
       level: anyLevel,
+      pick,
       filter: maybe(filter, 40),
       artifacts: maybe(fc.array(reference, { maxLength: 2 }), RARELY),
       variants: maybe(fc.array(reference, { maxLength: 2 }), RARELY),
@@ -140,6 +142,8 @@ function withCommon(arbitrary: fc.Arbitrary<Action>): fc.Arbitrary<Step> {
     surface: fc.constantFrom(...SURFACES),
     wait: fc.constantFrom(0, 0, 0, 1, 3, 250, 1000, 4000),
     server: pick,
+    restart: fc.nat(29).map((number) => number === 29),
+    upkeep: maybe(fc.constantFrom(...UPKEEP), 10),
   })
   return fc.tuple(arbitrary, common).map(([action, about]) => ({ ...action, ...about }))
 }

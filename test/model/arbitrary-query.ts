@@ -1,8 +1,7 @@
 import fc from 'fast-check'
 import { maybe, META, pick, RARELY, roles, slug, TAGS } from './arbitrary-header.ts'
-import type { ModelFilter } from './model-query.ts'
 import { definedOf } from './model-state.ts'
-import type { ReferencesStep, ReferenceStep, WindowingStep } from './step.ts'
+import type { FilterStep, ReferencesStep, ReferenceStep, WindowingStep } from './step.ts'
 
 /** A reference, mostly to what its request is about. */
 export const reference: fc.Arbitrary<ReferenceStep> = fc.record({
@@ -48,8 +47,29 @@ export const windowing: fc.Arbitrary<WindowingStep> = fc.record({
   oldest: maybe(pick, RARELY),
 })
 
+const payloadFlags = fc
+  .record({
+    is_chat: maybe(fc.boolean()),
+    has_script: maybe(fc.boolean()),
+    is_managed: maybe(fc.boolean(), RARELY),
+    has_url: maybe(fc.boolean(), RARELY),
+  })
+  .map((flags) => definedOf(flags))
+
+const ofRevision = maybe(
+  fc
+    .record({
+      message: maybe(fc.constantFrom('COOL', 'body', 'Slug: rel', '')),
+      author: maybe(fc.constantFrom('own' as const, 'others' as const)),
+      date: maybe(pick),
+      flags: maybe(payloadFlags),
+    })
+    .map((fields) => definedOf(fields)),
+  30,
+)
+
 /** Filters that match some of what the histories make. */
-export const filter: fc.Arbitrary<ModelFilter> = fc
+export const filter: fc.Arbitrary<FilterStep> = fc
   .record({
     slug: maybe(slug, RARELY),
     slugs: maybe(fc.array(slug, { maxLength: 4 }), RARELY),
@@ -58,5 +78,6 @@ export const filter: fc.Arbitrary<ModelFilter> = fc
     flags: maybe(roles, RARELY),
     tags: maybe(fc.constantFrom(...TAGS), RARELY),
     meta: maybe(fc.constantFrom(...META), RARELY),
+    ofRevision,
   })
   .map((fields) => definedOf(fields))

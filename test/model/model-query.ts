@@ -2,7 +2,7 @@ import type { Expectation } from './expectation.ts'
 import { answered, refused } from './expectation.ts'
 import type { Members } from './model-data.ts'
 import type { SurfaceName } from './model-records.ts'
-import { artifactRecord, flatFlags, flatRecord } from './model-records.ts'
+import { artifactRecord, flatFlags, flatRecord, ROLES } from './model-records.ts'
 import { revisionFlags, revisionRecord, rolesOf, variantRecord } from './model-records.ts'
 import type { ModelReference } from './model-references.ts'
 import { isSameId, names } from './model-references.ts'
@@ -23,8 +23,10 @@ export interface ModelFilter {
   readonly tags?: Members
   readonly meta?: Members
   readonly message?: string
+  readonly author?: string
   readonly authors?: readonly string[]
   readonly date?: string
+  readonly dates?: readonly string[]
 }
 
 export interface ModelQuery {
@@ -44,6 +46,7 @@ export function expectedList(
   query: ModelQuery,
 ): Expectation {
   const key = { artifact: `${surface}s`, flat: `${surface}s` }[level as string] ?? `${surface}_${level}s`
+  if (hasForeignFilter(level, query.filter)) return refused('invalid_request')
   const window = cutRows(rowsOf(state, level, surface, query), query.windowing)
   if (window === 'unknown cursor') return refused('invalid_request')
   return answered({
@@ -51,6 +54,16 @@ export function expectedList(
     [key]: window.rows,
     ...(window.next === undefined ? {} : { windowing: { ...query.windowing, next: window.next } }),
   })
+}
+
+/** Whether a filter asks for what things of the level do not have, which is an unknown key of it (ruling 1.6). */
+function hasForeignFilter(level: QueryLevel, filter: ModelFilter = {}): boolean {
+  const { message, author, authors, date, dates, flags = {} } = filter
+  const asksCommit = [message, author, authors, date, dates].some((it) => it !== undefined)
+  const asksPayload = Object.keys(flags).some((name) => !(ROLES as readonly string[]).includes(name))
+  return (
+    (asksCommit && level !== 'revision') || (asksPayload && (level === 'artifact' || level === 'variant'))
+  )
 }
 
 function rowsOf(
@@ -149,8 +162,8 @@ function isRevisionWanted(
     hasFlags(revisionFlags(place), filter) &&
     passes(shownSlug(place), revision.header, filter) &&
     isPart(filter.message, revision.message) &&
-    (filter.authors === undefined || filter.authors.includes(revision.author)) &&
-    (filter.date === undefined || Date.parse(filter.date) === Date.parse(revision.date)) &&
+    isOneOf(revision.author, filter.author, filter.authors) &&
+    isOneOf(Date.parse(revision.date), ...asTimes(filter)) &&
     isAmong(artifacts, artifact) &&
     (naming.length === 0 || naming.some((it) => names(state, it, place)))
   )
@@ -165,15 +178,23 @@ function hasFlags(flags: Readonly<Record<string, boolean>>, { flags: wanted = {}
 }
 
 function passes(slug: string, header: ModelHeader, filter: ModelFilter): boolean {
-  const slugs = [...(filter.slug === undefined ? [] : [filter.slug]), ...(filter.slugs ?? [])]
-  const named = filter.slug === undefined && filter.slugs === undefined
   return (
-    (named || slugs.includes(slug)) &&
+    isOneOf(slug, filter.slug, filter.slugs) &&
     isPart(filter.name, header.name) &&
     isPart(filter.description, header.description) &&
     (filter.tags === undefined || contains(header.tags ?? {}, filter.tags)) &&
     (filter.meta === undefined || contains(header.meta ?? {}, filter.meta))
   )
+}
+
+/** Whether a value is the one or one of the several asked for, or none is asked for. */
+function isOneOf<T>(value: T, one: T | undefined, several: readonly T[] | undefined): boolean {
+  if (one === undefined && several === undefined) return true
+  return value === one || (several?.includes(value) ?? false)
+}
+
+function asTimes({ date, dates }: ModelFilter): [number | undefined, number[] | undefined] {
+  return [date === undefined ? undefined : Date.parse(date), dates?.map((it) => Date.parse(it))]
 }
 
 function isPart(part: string | undefined, text: string | undefined): boolean {

@@ -1,17 +1,16 @@
 import type { Planned } from './expectation.ts'
 import { answered, refused } from './expectation.ts'
-import type { ModelQuery, QueryLevel } from './model-query.ts'
-import { expectedList } from './model-query.ts'
+import type { QueryLevel } from './model-query.ts'
 import { artifactRecord, flatRecord, retrievalInfo, revisionRecord, variantRecord } from './model-records.ts'
-import type { ModelReference, ModelReferences } from './model-references.ts'
+import type { ModelReferences } from './model-references.ts'
 import { resolve } from './model-references.ts'
 import type { ModelState, RevisionAt, VariantAt } from './model-state.ts'
 import { chainOf, definedOf, revisionsOf, variantsOf } from './model-state.ts'
 import { cutRows } from './model-window.ts'
-import { pickFrom, referencesOf, referenceTo, windowingOf, wrongId } from './pick-targets.ts'
+import { pickFrom, referencesOf, windowingOf, wrongId } from './pick-targets.ts'
 import { notFoundAt, pathOf } from './plan-archive.ts'
 import { referenceMembers } from './plan-variant.ts'
-import type { GetStep, LogStep, QueryStep, ReferenceStep, RetrieveStep, Step } from './step.ts'
+import type { GetStep, LogStep, RetrieveStep, Step } from './step.ts'
 
 /** `GET …/{id}` at every level, archived or not. */
 export function planGet(state: ModelState, { surface, level, pick }: GetStep & Step): Planned {
@@ -153,58 +152,4 @@ function logStart(
 function headOf(place: VariantAt): RevisionAt | undefined {
   const revision = place.variant.head
   return revision && { ...place, revision }
-}
-
-/** `POST …/query` at every level (contract/workflows 6, rulings 1.6 to 1.8). */
-export function planQuery(state: ModelState, step: QueryStep & Step): Planned {
-  const { surface, level, filter, includeArchived, inUrl } = step
-  const windowing = windowingOf(rowsAt(state, level), step.windowing)
-  const references = (of: 'artifact' | 'variant' | 'revision', list: readonly ReferenceStep[] | undefined) =>
-    list?.map((it): ModelReference => referenceTo(state, of, it))
-  const query: ModelQuery = {
-    filter,
-    artifacts: references('artifact', step.artifacts),
-    variants: level === 'variant' || level === 'revision' ? references('variant', step.variants) : undefined,
-    revisions: level === 'revision' ? references('revision', step.revisions) : undefined,
-    includeArchived,
-    windowing,
-  }
-  return listing(state, surface, level, query, inUrl)
-}
-
-/** A query as it is sent, and what it must answer. */
-export function listing(
-  state: ModelState,
-  surface: Step['surface'],
-  level: QueryLevel,
-  query: ModelQuery,
-  inUrl: boolean,
-): Planned {
-  const { filter, artifacts, variants, revisions, includeArchived, windowing } = query
-  const inBody = inUrl ? {} : { include_archived: includeArchived, windowing }
-  // A windowing without members is no parameter at all, so it goes in the body then.
-  const isBare = windowing !== undefined && Object.keys(windowing).length === 0
-  const body = definedOf({
-    [level === 'artifact' || level === 'flat' ? surface : `${surface}_${level}`]: filter,
-    [`${surface}_refs`]: artifacts,
-    [`${surface}_variant_refs`]: variants,
-    [`${surface}_revision_refs`]: revisions,
-    ...inBody,
-    ...(isBare ? { windowing } : {}),
-  })
-  const parameters = new URLSearchParams()
-  if (inUrl) {
-    const sent = definedOf({ include_archived: includeArchived, ...windowing })
-    for (const [name, value] of Object.entries(sent)) parameters.append(name, String(value))
-  }
-  const suffix = parameters.size > 0 ? `?${parameters}` : ''
-  const request = { method: 'POST' as const, path: `${pathOf(level, surface)}/query${suffix}`, body }
-  return { request, expected: expectedList(state, level, surface, query) }
-}
-
-function rowsAt(state: ModelState, level: QueryLevel): { readonly id: string; readonly at: string }[] {
-  if (level === 'revision')
-    return revisionsOf(state).map(({ revision }) => ({ id: revision.id, at: revision.date }))
-  const things = level === 'variant' ? variantsOf(state).map(({ variant }) => variant) : state.artifacts
-  return things.map(({ id, lifecycle }) => ({ id, at: lifecycle.created_at }))
 }

@@ -5,6 +5,7 @@ import type { Reply, RunningService } from '../service.ts'
 import { startService } from '../service.ts'
 import type { Planned } from './expectation.ts'
 import { refused, STATUS } from './expectation.ts'
+import type { Upkeep } from './keep-house.ts'
 import { learnActor } from './learn-actor.ts'
 import type { ModelState } from './model-state.ts'
 import { planStep } from './plan-step.ts'
@@ -20,6 +21,8 @@ export interface HistoryOptions {
   readonly storeDir: string
   /** How many servers share the store while the history runs. */
   readonly servers: number
+  /** What the git program does to a repository while the servers run. */
+  readonly keepHouse?: (state: ModelState, upkeep: Upkeep, pick: number) => void
   /** What is done to the store between the last server that ran the history and the first one that reads it again. */
   readonly between?: (state: ModelState) => void
   /** Ids under which the last server must find no revision. */
@@ -35,7 +38,6 @@ export interface HistoryOutcome {
 /**
  * Runs a history against the service and the model side by side and compares every answer field by field; then asks for
  * everything there is, starts another server over the same store, and asks it the same: its index is made from scratch.
- *
  */
 export async function runHistory(steps: readonly Step[], options: HistoryOptions): Promise<HistoryOutcome> {
   const clock = { ms: START }
@@ -53,7 +55,13 @@ export async function runHistory(steps: readonly Step[], options: HistoryOptions
     const asker = new Asker()
     for (const step of steps) {
       clock.ms += step.kind === 'fork' ? Math.max(1, step.wait) : step.wait
-      await asker.ask(pickServer(servers, step.server), planStep(state, step))
+      const index = step.server % servers.length
+      if (step.upkeep) options.keepHouse?.(state, step.upkeep, step.server)
+      if (step.restart) {
+        await servers[index]?.stop({ keepStore: true })
+        servers[index] = await start()
+      }
+      await asker.ask(pickServer(servers, index), planStep(state, step))
     }
     const live: string[] = []
     for (const planned of wholeState(state))

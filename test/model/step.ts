@@ -1,3 +1,4 @@
+import type { Upkeep } from './keep-house.ts'
 import type { ModelDelta, Members } from './model-data.ts'
 import type { ModelFilter, QueryLevel } from './model-query.ts'
 import type { SurfaceName } from './model-records.ts'
@@ -32,6 +33,17 @@ export interface WindowingStep {
   readonly next: Pick | undefined
   readonly newest: Pick | undefined
   readonly oldest: Pick | undefined
+}
+
+/** A filter; `ofRevision` is what only revisions have (and, of its flags, flat records), so that elsewhere it is refused. */
+export type FilterStep = ModelFilter & {
+  readonly ofRevision?: {
+    readonly message?: string
+    readonly author?: 'own' | 'others'
+    /** The date of one of the revisions. */
+    readonly date?: Pick
+    readonly flags?: Readonly<Record<string, boolean>>
+  }
 }
 
 /** Fields of an edit: null clears (ruling 3.12). */
@@ -122,13 +134,14 @@ export interface LogStep {
 export interface QueryStep {
   readonly kind: 'query'
   readonly level: QueryLevel
-  readonly filter: ModelFilter | undefined
+  readonly pick: Pick
+  readonly filter: FilterStep | undefined
   readonly artifacts: readonly ReferenceStep[] | undefined
   readonly variants: readonly ReferenceStep[] | undefined
   readonly revisions: readonly ReferenceStep[] | undefined
   readonly includeArchived: boolean | undefined
   readonly windowing: WindowingStep | undefined
-  /** Windowing and include_archived in the query string (ruling 1.7). */
+  /** As much as can be in the query string (ruling 1.7). */
   readonly inUrl: boolean
 }
 
@@ -150,4 +163,8 @@ export type Step = Action & {
   readonly wait: number
   /** Which of the servers over the store is asked. */
   readonly server: Pick
+  /** That server is stopped and started before it is asked. */
+  readonly restart: boolean
+  /** What the git program does to a repository before, where there is one on a disk. */
+  readonly upkeep: Upkeep | undefined
 }

@@ -3,7 +3,8 @@ import type { QueryLevel } from './model-query.ts'
 import { SURFACES } from './model-records.ts'
 import type { ModelState } from './model-state.ts'
 import { revisionsOf, shownSlug, variantsOf } from './model-state.ts'
-import { listing, planGet, planLog, retrieval } from './plan-read.ts'
+import { listing } from './plan-query.ts'
+import { planGet, planLog, retrieval } from './plan-read.ts'
 
 const LEVELS: readonly QueryLevel[] = ['artifact', 'variant', 'revision', 'flat']
 
@@ -47,6 +48,6 @@ export function wholeState(state: ModelState): Planned[] {
   return [...gets, ...lists, ...logs, ...latest, ...bySlug]
 
   function at(index: number) {
-    return { surface: surfaceAt(index), wait: 0, server: 0 }
+    return { surface: surfaceAt(index), wait: 0, server: 0, restart: false, upkeep: undefined }
   }
 }
