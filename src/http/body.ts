@@ -14,10 +14,10 @@ export interface BodyLimits {
   readonly maxDepth: number
 }
 
-/** A body as a value and as the very text that was sent; an empty body has the value undefined. */
+/** The very text that was sent, and the value it is parsed to when asked for; an empty body has the value undefined. */
 export interface JsonBody {
-  readonly value: Json | undefined
   readonly text: string
+  parse(): Json | undefined
 }
 
 /** Reads the JSON body of a request, once; see `jsonBodyReader`. */
@@ -62,7 +62,7 @@ const JSON_TYPE = 'application/json'
 /** One character for each byte, so that bytes which are not UTF-8 arrive unharmed and can be refused. */
 const BYTES_AS_TEXT = 'binary'
 
-const NO_BODY: JsonBody = { value: undefined, text: '' }
+const NO_BODY: JsonBody = { text: '', parse: () => undefined }
 
 /** RFC 9112 6.3: a request has a body if it says how long, or that it comes in chunks. */
 function isBodyless(headers: IncomingHttpHeaders): boolean {
@@ -181,8 +181,12 @@ function toJsonBody(bytes: Buffer, maxDepth: number): JsonBody {
     )
   }
   const text = bytes.toString('utf8')
+  return { text, parse: () => parseText(text, maxDepth) }
+}
+
+function parseText(text: string, maxDepth: number): Json {
   try {
-    return { value: parseJson(text, { maxDepth }), text }
+    return parseJson(text, { maxDepth })
   } catch (error) {
     throw refusalOfJson(error) ?? error
   }

@@ -3,6 +3,8 @@ import { stringifyJson } from '../json/stringify-json.ts'
 import type { Surface } from '../resources/workflows/surfaces.ts'
 import type { ArtifactView } from '../versioning/artifact-view.ts'
 import type { Registry } from '../versioning/registry.ts'
+import type { References } from '../versioning/references.ts'
+import { resolveRevision } from '../versioning/resolve-revision.ts'
 import type { Revision, RevisionPlace } from '../versioning/revision.ts'
 import { readListedRevision, readRevisionAt } from '../versioning/revision.ts'
 import { etagMatches } from './etag.ts'
@@ -15,6 +17,13 @@ import { presentRevision } from './present.ts'
 interface Written {
   readonly text: Buffer
   readonly etag: string
+}
+
+/** What references named at a moment of the index. */
+interface Found {
+  readonly registry: Registry
+  readonly moment: number
+  readonly place: RevisionPlace
 }
 
 /** Bytes of written answers that one surface keeps. */
@@ -32,6 +41,7 @@ export class RevisionAnswers {
     maxSize: KEPT,
     sizeCalculation: ({ text }) => text.length + 300,
   })
+  readonly #found = new WeakMap<References, Found>()
   readonly #serials = new WeakMap<ArtifactView, number>()
   #lastSerial = 0
 
@@ -46,8 +56,22 @@ export class RevisionAnswers {
     return this.#answer(registry, place, 'read', ifNoneMatch)
   }
 
-  /** The same with `retrieval_info`, as retrieve answers it (contract/workflows 5.4). */
-  retrieved(registry: Registry, place: RevisionPlace, ifNoneMatch: string | undefined): Promise<Answer> {
+  /**
+   * The revision that references name, with `retrieval_info` (contract/workflows 5.4). Who polls asks the same again and again,
+   * and the router hands over the same references then: what they named is found again without a search while nothing moved.
+   */
+  async retrieve(
+    registry: Registry,
+    references: References,
+    ifNoneMatch: string | undefined,
+  ): Promise<Answer> {
+    const known = this.#found.get(references)
+    if (known?.registry === registry && registry.index.isStill(known.moment, known.place.artifact)) {
+      return this.#answer(registry, known.place, 'retrieve', ifNoneMatch)
+    }
+    const { moment } = registry.index
+    const place = await resolveRevision(registry, this.#surface.family, references)
+    this.#found.set(references, { registry, moment, place })
     return this.#answer(registry, place, 'retrieve', ifNoneMatch)
   }
 

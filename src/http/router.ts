@@ -111,14 +111,15 @@ async function readInput(
   const inQuery = (body: Readonly<Record<string, unknown>>): Readonly<Record<string, unknown>> =>
     fromQuery?.(new URLSearchParams(ctx.querystring), body) ?? {}
   if (endpoint.method === 'GET') return { input: guard(schema, inQuery({}), 'query'), text: '' }
-  const { value, text } = await readJsonBody(ctx)
-  if (value === undefined && !endpoint.optionalBody) {
-    throw invalid(['body'], 'this route needs a JSON object as its body.', 'missing')
-  }
+  const { text, parse } = await readJsonBody(ctx)
   const isShort = endpoint.scope === 'read' && !fromQuery && text.length <= SHORT
   const key = `${endpoint.path} ${text}`
   const known = isShort ? shortInputs.get(key) : undefined
   if (known !== undefined) return known
+  const value = parse()
+  if (value === undefined && !endpoint.optionalBody) {
+    throw invalid(['body'], 'this route needs a JSON object as its body.', 'missing')
+  }
   const body = plainEnvelope(value ?? {}, { keepNulls: endpoint.keepNulls ?? false })
   // A field of the body wins over the same one in the query string.
   const whole = fromQuery && isRecord(body) ? { ...inQuery(body), ...body } : body
@@ -140,16 +141,17 @@ function send(
   ctx: ParameterizedContext<RequestState>,
   { body, text, etag, notModified, isReplayed }: Answer,
 ): void {
-  if (isReplayed) ctx.set('Idempotent-Replayed', 'true')
+  const { res } = ctx
+  if (isReplayed) res.setHeader('Idempotent-Replayed', 'true')
   if (etag !== undefined) {
-    ctx.set('ETag', etag)
-    ctx.set('Cache-Control', 'private, no-cache')
+    res.setHeader('ETag', etag)
+    res.setHeader('Cache-Control', 'private, no-cache')
   }
   if (notModified) {
     ctx.status = 304
     return
   }
-  ctx.set('Content-Type', 'application/json; charset=utf-8')
+  res.setHeader('Content-Type', 'application/json; charset=utf-8')
   ctx.body = text ?? stringifyJson(body)
 }
 

@@ -40,6 +40,7 @@ export class ArtifactIndex {
   #sweep: Promise<void> | undefined
   #swept = 0
   #hearing: Promise<void> | undefined
+  #moment = 0
 
   constructor(store: ProjectStore, families: readonly Family[], writer: string) {
     this.#store = store
@@ -65,6 +66,21 @@ export class ArtifactIndex {
 
   get size(): number {
     return this.#entries.size
+  }
+
+  /** A number that is another one after anything the index knows has changed. */
+  get moment(): number {
+    return this.#moment
+  }
+
+  /**
+   * Whether everything is as it was at `moment`, looked at as every other question is: then what was found for a question that
+   * led to this view would be found again.
+   */
+  isStill(moment: number, view: ArtifactView): boolean {
+    return (
+      this.#hear() === undefined && this.#moment === moment && view.repository.refs() === view.source.refs
+    )
   }
 
   /** The artifact whose id ends in the same digits as `id`, as it is on disk now. */
@@ -237,6 +253,7 @@ export class ArtifactIndex {
       if (copy === path) return
       this.#drop(rival)
     }
+    this.#moment++
     this.#problems.delete(path)
     const before = this.#entries.get(path)
     if (before) this.#slugs.remove(before)
@@ -255,6 +272,7 @@ export class ArtifactIndex {
   }
 
   #drop(entry: Entry): void {
+    this.#moment++
     this.#entries.delete(entry.path)
     if (this.#byDigits.get(entry.view.digits) === entry) this.#byDigits.delete(entry.view.digits)
     this.#slugs.remove(entry)

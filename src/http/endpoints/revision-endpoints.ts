@@ -93,10 +93,8 @@ export function revisionEndpoints({ surface, names, present, records }: SurfaceC
     revision: { names: spellings(names, '_revision_ref'), schema: reference },
     environment: { names: ['environment_ref'], schema: reference },
   })
-  const retrieve = async ({ registry, input, ifNoneMatch }: Call<z.infer<typeof retrieveInput>>) => {
-    const place = await resolveRevision(registry, family, input)
-    return answers.retrieved(registry, place, ifNoneMatch)
-  }
+  const retrieve = ({ registry, input, ifNoneMatch }: Call<z.infer<typeof retrieveInput>>) =>
+    answers.retrieve(registry, input, ifNoneMatch)
   const retrieved = single(key, record, { retrieval_info: retrievalInfo(names) })
 
   return [
