@@ -2,7 +2,7 @@ import type { Fs } from './fs.ts'
 import { currentTurn } from './turn.ts'
 
 /** Past this size the log is begun anew; readers that notice look at everything once. */
-const LONGEST = 1024 * 1024
+const LONGEST = 16 * 1024 * 1024
 
 /**
  * How the server processes of one project tell each other which repositories they wrote to: the file `changes`, one line
@@ -15,6 +15,8 @@ export class ChangeLog {
   readonly #writer: string
   #inode = 0
   #read = 0
+  /** Bytes of our own lines since the last look; if the log grew by no more, there is nothing to read. */
+  #own = 0
   #turn: number | undefined
 
   /** `writer` names this reader and writer; its own lines are not told back to it. */
@@ -26,8 +28,10 @@ export class ChangeLog {
 
   /** Tells the others that `repository` (`<family>/<slug>`) changed. */
   announce(repository: string): void {
+    const line = Buffer.from(`${this.#writer} ${repository}\n`)
     try {
-      this.#fs.append(this.#path, Buffer.from(`${this.#writer} ${repository}\n`))
+      this.#fs.append(this.#path, line)
+      this.#own += line.length
     } catch {
       // The write itself is safe on the disk; the others find it by their regular sweep, two seconds later at most.
     }
@@ -45,21 +49,34 @@ export class ChangeLog {
   freshNews(): ReadonlySet<string> | 'everything' {
     const stat = this.#fs.stat(this.#path)
     if (!stat) return this.#lose()
-    if (stat.inode === this.#inode && stat.size === this.#read) return NOTHING
-    const bytes = this.#fs.readFile(this.#path)
-    const isContinued = stat.inode === this.#inode && bytes !== undefined && bytes.length >= this.#read
-    const from = isContinued ? this.#read : 0
-    const end = (bytes?.lastIndexOf(10) ?? -1) + 1
+    const isContinued = stat.inode === this.#inode && stat.size >= this.#read
+    const isOwn = isContinued && stat.size === this.#read + this.#own
+    const news = isOwn ? NOTHING : isContinued ? this.#readUntil(stat.size) : 'everything'
     this.#inode = stat.inode
-    this.#read = end
-    if (end > LONGEST) this.#beginAnew()
-    if (!isContinued) return 'everything'
+    this.#read = stat.size
+    this.#own = 0
+    if (this.#read > LONGEST) this.#beginAnew()
+    return news
+  }
+
+  /** What others announced since the last look; lines are appended whole. */
+  #readUntil(end: number): ReadonlySet<string> {
     const others = new Set<string>()
-    for (const line of bytes.toString('utf8', from, end).split('\n')) {
+    for (const line of this.#textUntil(end).split('\n')) {
       const [writer, repository] = line.split(' ')
       if (repository !== undefined && writer !== this.#writer) others.add(repository)
     }
     return others
+  }
+
+  #textUntil(end: number): string {
+    const bytes = Buffer.alloc(end - this.#read)
+    const handle = this.#fs.open(this.#path)
+    try {
+      return bytes.toString('utf8', 0, handle?.read(bytes, this.#read))
+    } finally {
+      handle?.close()
+    }
   }
 
   #beginAnew(): void {
@@ -72,6 +89,7 @@ export class ChangeLog {
     const had = this.#inode !== 0
     this.#inode = 0
     this.#read = 0
+    this.#own = 0
     return had ? 'everything' : NOTHING
   }
 }

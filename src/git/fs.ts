@@ -34,6 +34,8 @@ export interface Fs {
   link(from: string, to: string): void
   /** Removes a file; absence is fine. */
   remove(path: string): void
+  /** Removes files one after the other, in this order, without holding up anyone; absence is fine. */
+  removeAll(paths: readonly string[]): Promise<void>
   /** Removes a folder and everything in it; absence is fine. */
   removeTree(path: string): void
   /** Resolves once what was created, renamed or removed in this folder is on the disk. */

@@ -3,7 +3,6 @@ import type { Fs, LogHandle } from './fs.ts'
 import type { JournalRecord } from './journal-record.ts'
 import { encodeRecord } from './journal-record.ts'
 import { identityName, thisProcess } from './process-identity.ts'
-import type { TouchedRecord } from './sync-touched.ts'
 import { syncTouched } from './sync-touched.ts'
 
 /** The folder of journals in a store. */
@@ -90,7 +89,7 @@ export class Journal {
       throw error
     }
     for (const { record, bytes, resolve } of batch) {
-      file.records.push({ repository: record.repository, moves: record.moves, name: record.pack?.name })
+      file.records.push(record)
       file.size += bytes.length
       resolve(() => {
         file.unsettled--
@@ -123,7 +122,7 @@ export class Journal {
 interface JournalFile {
   readonly path: string
   readonly log: LogHandle
-  readonly records: TouchedRecord[]
+  readonly records: JournalRecord[]
   size: number
   /** Records whose packs and refs are not in place yet. */
   unsettled: number

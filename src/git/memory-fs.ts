@@ -44,6 +44,9 @@ export function memoryFs(): Fs {
     remove: (path) => {
       if (statOf(volume, path)) volume.unlinkSync(path)
     },
+    removeAll: async (paths) => {
+      for (const path of paths) if (statOf(volume, path)) volume.unlinkSync(path)
+    },
     removeTree: (path) => {
       if (statOf(volume, path)) volume.rmSync(path, { recursive: true, force: true })
     },

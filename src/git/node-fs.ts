@@ -4,6 +4,7 @@ import type { FileStat, Fs, ReadHandle } from './fs.ts'
 
 const fsync = promisify(fs.fsync)
 const write = promisify(fs.write)
+const unlink = promisify(fs.unlink)
 
 /** More than this is written through the thread pool: a synchronous write of it would hold up every other request. */
 const LONG_WRITE = 1024 * 1024
@@ -110,6 +111,10 @@ export const nodeFs: Fs = {
     absentAsUndefined(() => fs.unlinkSync(path))
   },
 
+  async removeAll(paths) {
+    for (const path of paths) await unlink(path).catch(ignoreAbsence)
+  },
+
   removeTree(path) {
     absentAsUndefined(() => fs.rmSync(path, { recursive: true, force: true }))
   },
@@ -122,6 +127,10 @@ export const nodeFs: Fs = {
       fs.closeSync(fd)
     }
   },
+}
+
+function ignoreAbsence(error: NodeJS.ErrnoException): void {
+  if (error.code !== 'ENOENT' && error.code !== 'ENOTDIR') throw error
 }
 
 function absentAsUndefined<T>(action: () => T): T | undefined {

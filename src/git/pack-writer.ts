@@ -135,3 +135,16 @@ function encodeIndex(rows: readonly IndexRow[], packChecksum: Buffer): Buffer {
   perFirstByte.forEach((ofThisByte, byte) => table.writeUInt32BE((sum += ofThisByte), 8 + byte * 4))
   return withChecksum([table, packChecksum])
 }
+
+/** Where the objects of a pack of up to 2 GiB start, from its index. */
+export function offsetsIn(index: Buffer): ReadonlyMap<Oid, number> {
+  const count = index.readUInt32BE(8 + 255 * 4)
+  const oids = 8 + 256 * 4
+  const starts = oids + count * 24
+  const offsets = new Map<Oid, number>()
+  for (let number = 0; number < count; number++) {
+    const oid = index.toString('hex', oids + number * 20, oids + number * 20 + 20)
+    offsets.set(oid, index.readUInt32BE(starts + number * 4))
+  }
+  return offsets
+}

@@ -35,11 +35,7 @@ export async function recoverJournals(fs: Fs, store: string): Promise<void> {
   }
   const lost = left.some(({ owner }) => owner?.boot !== thisProcess().boot)
   if (lost) restoreRefs(fs, store, records)
-  await syncTouched(
-    fs,
-    store,
-    records.map(({ repository, moves, pack }) => ({ repository, moves, name: pack?.name })),
-  )
+  await syncTouched(fs, store, records)
   for (const { path } of left) fs.remove(path)
 }
 

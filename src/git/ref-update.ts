@@ -45,9 +45,8 @@ export async function moveRefs(
       locks.push(lock)
       held.set(move, await lock.acquire(`${gitdir}/${move.ref}.lock`))
     }
-    const now = refs.snapshot().refs
     for (const { ref, expected } of sorted) {
-      if (ref !== 'HEAD' && now.get(ref) !== expected) throw new RefMoved(`${ref} moved meanwhile`)
+      if (ref !== 'HEAD' && refs.current(ref) !== expected) throw new RefMoved(`${ref} moved meanwhile`)
     }
     for (const move of sorted) assertNameFree(fs, gitdir, move)
     await decide()
@@ -56,6 +55,7 @@ export async function moveRefs(
       held.get(move)?.publish(`${gitdir}/${move.ref}`)
       held.delete(move)
     }
+    refs.apply(sorted)
   } catch (error) {
     for (const lock of held.values()) lock.release()
     for (const lock of locks) lock.discard()

@@ -23,7 +23,7 @@ export class RefReader {
   readonly #fs: Fs
   readonly #gitdir: string
   readonly #loose = new Map<string, Seen<ReadonlyMap<string, Oid>>>()
-  #top: Seen<{ packed: ReadonlyMap<string, Oid>; head: string | undefined }> | undefined
+  #top: Seen<TopFiles> | undefined
   #snapshot: RefSnapshot | undefined
   #turn: number | undefined
 
@@ -52,13 +52,41 @@ export class RefReader {
       this.#loose.set(folder, { stamp, value: stamp === ABSENT ? NO_REFS : this.#readFolder(folder) })
       changed = true
     }
-    const stamp = stampOf(this.#fs.stat(this.#gitdir))
-    if (!this.#top || !isSame(this.#top.stamp, stamp)) {
-      this.#top = { stamp, value: { packed: this.#readPacked(), head: this.#readHead() } }
-      changed = true
-    }
-    if (changed || !this.#snapshot) this.#snapshot = this.#merge(this.#snapshot)
+    const top = this.#top
+    this.#packedAndHead()
+    if (changed || this.#top !== top || !this.#snapshot) this.#snapshot = this.#merge(this.#snapshot)
     return this.#snapshot
+  }
+
+  /** One ref as it is now, looked at afresh. */
+  current(ref: string): Oid | undefined {
+    // Loose before packed, as above.
+    return this.#readLoose(`${this.#gitdir}/${ref}`) ?? this.#packedAndHead().packed.get(ref)
+  }
+
+  /** The refs after these moves of ours, without a look: what others moved meanwhile shows with the next one. */
+  apply(moves: Iterable<{ readonly ref: string; readonly target: string }>): void {
+    const { refs, head } = this.#snapshot ?? this.snapshot()
+    const moved = new Map(refs)
+    let movedHead = head
+    for (const { ref, target } of moves) {
+      if (ref === 'HEAD') movedHead = branchIn(target)
+      else moved.set(ref, target)
+    }
+    this.#snapshot = { refs: moved, head: movedHead }
+  }
+
+  /** The snapshot that was looked at or applied last. */
+  get latest(): RefSnapshot {
+    return this.#snapshot ?? this.snapshot()
+  }
+
+  #packedAndHead(): TopFiles {
+    const stamp = stampOf(this.#fs.stat(this.#gitdir))
+    if (this.#top && isSame(this.#top.stamp, stamp)) return this.#top.value
+    const value = { packed: this.#readPacked(), head: this.#readHead() }
+    this.#top = { stamp, value }
+    return value
   }
 
   #merge(previous: RefSnapshot | undefined): RefSnapshot {
@@ -104,8 +132,14 @@ export class RefReader {
   }
 
   #readHead(): string | undefined {
-    return /^ref: (\S+)\s*$/.exec(readIfFile(this.#fs, `${this.#gitdir}/HEAD`) ?? '')?.[1]
+    return branchIn(readIfFile(this.#fs, `${this.#gitdir}/HEAD`) ?? '')
   }
+}
+
+/** What the repository's own folder holds of refs. */
+interface TopFiles {
+  readonly packed: ReadonlyMap<string, Oid>
+  readonly head: string | undefined
 }
 
 /** A value read from the disk, with the folder's time at the moment before it was read. */
@@ -141,6 +175,10 @@ function isSameMap(a: ReadonlyMap<string, Oid>, b: ReadonlyMap<string, Oid>): bo
   if (a.size !== b.size) return false
   for (const [name, oid] of a) if (b.get(name) !== oid) return false
   return true
+}
+
+function branchIn(head: string): string | undefined {
+  return /^ref: (\S+)\s*$/.exec(head)?.[1]
 }
 
 function isDirectlyIn(name: string, folder: string): boolean {

@@ -6,7 +6,6 @@ import type { PackCache } from './pack-cache.ts'
 import type { RefSnapshot } from './refs.ts'
 import { REF_FOLDERS, RefReader } from './refs.ts'
 import { sweepDeadLocks } from './lock.ts'
-import { PackRoller } from './roll-up-packs.ts'
 import { sweepStagedPacks } from './stage-pack.ts'
 import type { TransactionJob } from './transaction.ts'
 import { RepositoryWriter } from './transaction.ts'
@@ -29,8 +28,7 @@ export class Repository {
     this.objects = new ObjectStore(fs, path, packs)
     this.#refs = new RefReader(fs, path)
     this.history = new History(fs, path, this.objects)
-    const roller = new PackRoller(fs, path, packs)
-    this.#writer = new RepositoryWriter(fs, path, this.objects, this.#refs, roller, journal)
+    this.#writer = new RepositoryWriter(fs, path, this.objects, this.#refs, journal)
   }
 
   /** The refs as they are now; the same object as long as nothing moved. Requests that came in together share the look. */
@@ -41,6 +39,11 @@ export class Repository {
   /** The refs as they are now, looked at afresh: for who has just moved one. */
   freshRefs(): RefSnapshot {
     return this.#refs.snapshot()
+  }
+
+  /** The refs after our own last write, or as they were last looked at: for who shows what was just written. */
+  writtenRefs(): RefSnapshot {
+    return this.#refs.latest
   }
 
   /** Runs a write; see RepositoryWriter. */

@@ -1,106 +1,105 @@
 import type { Fs } from './fs.ts'
 import type { Oid } from './object.ts'
-import type { PackCache } from './pack-cache.ts'
+import { PackCache } from './pack-cache.ts'
 import { PackIndex } from './pack-index.ts'
-import type { JoinablePack } from './pack-writer.ts'
-import { joinPacks } from './pack-writer.ts'
+import type { EncodedPack, JoinablePack } from './pack-writer.ts'
+import { joinPacks, offsetsIn } from './pack-writer.ts'
 import { stageEncodedPack } from './stage-pack.ts'
 
-/** So many packs written make it worth looking whether they should become one. */
+/** So many packs of about one size become one. */
 const OFTEN = 16
 /** A pack larger than this is left to git's own repacking. */
 const LARGEST = 4 * 1024 * 1024
 
 /**
- * Keeps the packs of a repository few. Each write adds a small pack; every sixteenth time, sixteen packs of about one size
- * become one, so a history of ten thousand commits lies in some thirty packs. It happens behind the writers' backs: an
- * object is always in some pack, the new one being on the disk before the old ones go. Packs with companions (`.keep`,
- * `.bitmap`, `.mtimes` …), large ones, and repositories with a multi-pack index are left to git's own repacking.
+ * Keeps the packs of a repository few. Each write adds a small pack. Those of one checkpoint (`fresh`, whose bytes are still
+ * at hand) become one; and sixteen packs of about one size become one, so a history of ten thousand commits lies in some
+ * thirty packs. It happens behind the writers' backs: an object is always in some pack, the new one being on the disk before
+ * the old ones go. Packs with companions (`.keep`, `.bitmap`, `.mtimes` …), large ones, and repositories with a multi-pack
+ * index are left to git's own repacking. Answers the names of the fresh packs that are gone.
  */
-export class PackRoller {
-  readonly #fs: Fs
-  readonly #gitdir: string
-  readonly #cache: PackCache
-  /** One short of a look, so that a process that starts with many packs notices soon. */
-  #written = OFTEN - 1
-  #rolling = false
-
-  constructor(fs: Fs, gitdir: string, cache: PackCache) {
-    this.#fs = fs
-    this.#gitdir = gitdir
-    this.#cache = cache
-  }
-
-  /** To be told of every pack that was written; returns at once. */
-  packWritten(): void {
-    if (++this.#written < OFTEN || this.#rolling) return
-    this.#written = 0
-    this.#rolling = true
-    this.rollUp()
-      // Nothing is lost: the packs stay as they are until the next time.
-      .catch(() => undefined)
-      .finally(() => {
-        this.#rolling = false
-      })
-  }
-
-  /** Makes one pack of every sixteen or more of a size, until no size has so many. */
-  async rollUp(): Promise<void> {
+export async function rollUpPacks(
+  fs: Fs,
+  gitdir: string,
+  fresh: readonly EncodedPack[],
+): Promise<ReadonlySet<string>> {
+  const folder = `${gitdir}/objects/pack`
+  const own = new Set(loneNames(fs.readDir(folder) ?? []))
+  const lone = fresh.filter(({ name }) => own.has(name))
+  const gone = lone.length > 1 ? await makeOne(fs, gitdir, lone.map(inMemory)) : NONE
+  if (own.size - gone.size < OFTEN) return gone
+  const cache = new PackCache()
+  try {
     for (;;) {
-      const chosen = packsToRollUp(this.#smallPacks())
-      if (chosen.length === 0) return
-      await this.#makeOne(chosen)
+      const chosen = packsToRollUp(smallPacks(fs, folder, cache))
+      if (chosen.length === 0) return gone
+      await makeOne(
+        fs,
+        gitdir,
+        chosen.map((pack) => onDisk(fs, folder, pack)),
+      )
     }
+  } finally {
+    cache.close()
   }
+}
 
-  async #makeOne(chosen: readonly SmallPack[]): Promise<void> {
-    const joined = joinPacks(chosen.map((pack) => this.#joinable(pack)))
-    if (!joined) throw new Error(`a pack of ${this.#gitdir} cannot be joined with others as it is`)
-    const pack = await stageEncodedPack(this.#fs, this.#gitdir, joined, { synced: true })
-    pack.publish()
-    await pack.syncNames()
-    // What it holds is needed by refs already: it may be repacked like any other.
-    pack.release()
-    for (const { name } of chosen) {
-      if (name === pack.name) continue
-      // The index first: what has no index is no pack to anyone.
-      this.#fs.remove(`${this.#folder}/${name}.idx`)
-      this.#fs.remove(`${this.#folder}/${name}.pack`)
-    }
-  }
+const NONE: ReadonlySet<string> = new Set()
 
-  #joinable({ name, index }: SmallPack): JoinablePack {
-    const pack = this.#fs.readFile(`${this.#folder}/${name}.pack`)
-    if (!pack) throw new Error(`${name} vanished while packs were rolled up`)
-    const offsets = new Map<Oid, number>()
-    for (const oid of index.oids()) offsets.set(oid, index.find(oid) ?? 0)
-    return { pack, offsets }
-  }
+type NamedPack = JoinablePack & { readonly name: string }
 
-  get #folder(): string {
-    return `${this.#gitdir}/objects/pack`
-  }
+/** Answers the names of those that are gone. */
+async function makeOne(fs: Fs, gitdir: string, chosen: readonly NamedPack[]): Promise<ReadonlySet<string>> {
+  const joined = joinPacks(chosen)
+  if (!joined) throw new Error(`a pack of ${gitdir} cannot be joined with others as it is`)
+  const pack = await stageEncodedPack(fs, gitdir, joined, { synced: true })
+  pack.publish()
+  await pack.syncNames()
+  // What it holds is needed by refs already: it may be repacked like any other.
+  pack.release()
+  const names = chosen.map(({ name }) => name).filter((name) => name !== pack.name)
+  // The index first: what has no index is no pack to anyone.
+  const folder = `${gitdir}/objects/pack`
+  await fs.removeAll(names.flatMap((name) => [`${folder}/${name}.idx`, `${folder}/${name}.pack`]))
+  return new Set(names)
+}
 
-  /** The packs that are ours to roll up. */
-  #smallPacks(): SmallPack[] {
-    const files = this.#fs.readDir(this.#folder) ?? []
-    if (files.includes('multi-pack-index')) return []
-    const companions = new Map<string, number>()
-    for (const file of files) {
-      const name = file.slice(0, file.lastIndexOf('.'))
-      companions.set(name, (companions.get(name) ?? 0) + 1)
-    }
-    const packs: SmallPack[] = []
-    for (const file of files) {
-      const name = file.slice(0, -'.idx'.length)
-      if (!/^pack-[0-9a-f]{40}\.idx$/.test(file) || companions.get(name) !== 2) continue
-      const size = this.#fs.stat(`${this.#folder}/${name}.pack`)?.size
-      if (size === undefined || size > LARGEST) continue
-      const index = new PackIndex(this.#fs, this.#cache, `${this.#folder}/${file}`)
-      packs.push({ name, index, count: index.count })
-    }
-    return packs
+function inMemory({ name, pack, index }: EncodedPack): NamedPack {
+  return { name, pack, offsets: offsetsIn(index) }
+}
+
+function onDisk(fs: Fs, folder: string, { name, index }: SmallPack): NamedPack {
+  const pack = fs.readFile(`${folder}/${name}.pack`)
+  if (!pack) throw new Error(`${name} vanished while packs were rolled up`)
+  const offsets = new Map<Oid, number>()
+  for (const oid of index.oids()) offsets.set(oid, index.find(oid) ?? 0)
+  return { name, pack, offsets }
+}
+
+/** The packs that are ours to roll up. */
+function smallPacks(fs: Fs, folder: string, cache: PackCache): SmallPack[] {
+  const packs: SmallPack[] = []
+  for (const name of loneNames(fs.readDir(folder) ?? [])) {
+    const size = fs.stat(`${folder}/${name}.pack`)?.size
+    if (size === undefined || size > LARGEST) continue
+    const index = new PackIndex(fs, cache, `${folder}/${name}.idx`)
+    packs.push({ name, index, count: index.count })
   }
+  return packs
+}
+
+/** The packs that have nothing beside them but their index; none where a multi-pack index knows them. */
+function loneNames(files: readonly string[]): string[] {
+  if (files.includes('multi-pack-index')) return []
+  const companions = new Map<string, number>()
+  for (const file of files) {
+    const name = file.slice(0, file.lastIndexOf('.'))
+    companions.set(name, (companions.get(name) ?? 0) + 1)
+  }
+  return files
+    .filter((file) => /^pack-[0-9a-f]{40}\.idx$/.test(file))
+    .map((file) => file.slice(0, -'.idx'.length))
+    .filter((name) => companions.get(name) === 2)
 }
 
 interface SmallPack {

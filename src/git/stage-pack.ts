@@ -9,6 +9,8 @@ export interface StagedPack {
   readonly name: string | undefined
   /** The bytes of a small pack, which is not synced: a journal has to keep them. Undefined for one that is. */
   readonly unsynced: { readonly pack: Buffer; readonly index: Buffer } | undefined
+  /** Writes the temporary files of a small pack; those of a large one are there. */
+  stage(): void
   /**
    * Gives pack and index their names. A `.keep` file beside a synced one tells a `git repack -ad` that runs just now to leave
    * the pack alone although no ref needs it yet (git-index-pack(1)).
@@ -29,7 +31,7 @@ const self = identityName(thisProcess())
 let staged = 0
 
 /**
- * Writes the objects as one pack under temporary names that git ignores (and its gc removes). A large pack is on the disk
+ * Prepares the objects as one pack under temporary names that git ignores (and its gc removes). A large pack is on the disk
  * when this resolves.
  */
 export async function stagePack(
@@ -67,7 +69,6 @@ export async function stageEncodedPack(
   ] as const
   try {
     if (synced) await allOver(writes.map(([path, bytes]) => fs.createSynced(path, bytes)))
-    else for (const [path, bytes] of writes) fs.create(path, bytes)
   } catch (error) {
     discard()
     throw error
@@ -77,6 +78,9 @@ export async function stageEncodedPack(
     release,
     discard,
     unsynced: synced ? undefined : { pack, index },
+    stage: () => {
+      if (!synced) for (const [path, bytes] of writes) fs.create(path, bytes)
+    },
     publish: () => {
       // The refs follow a small pack within the same moment. A pack that somebody keeps already stays theirs to release.
       if (synced && !fs.stat(keep)) {
@@ -114,6 +118,7 @@ async function allOver(promises: readonly Promise<void>[]): Promise<void> {
 const NOTHING: StagedPack = {
   name: undefined,
   unsynced: undefined,
+  stage: () => undefined,
   publish: () => undefined,
   syncNames: async () => undefined,
   release: () => undefined,

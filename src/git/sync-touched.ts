@@ -1,52 +1,56 @@
 import { dirname } from 'node:path/posix'
 import type { Fs } from './fs.ts'
 import type { JournalRecord } from './journal-record.ts'
-
-/** What of a journal record is needed to sync what it put in place. */
-export interface TouchedRecord {
-  readonly repository: string
-  readonly moves: JournalRecord['moves']
-  readonly name: string | undefined
-}
+import type { EncodedPack } from './pack-writer.ts'
+import { rollUpPacks } from './roll-up-packs.ts'
 
 /** So many repositories are synced at the same time. */
 const AT_ONCE = 4
 
 /**
- * Syncs the packs, refs and folders that journal records tell of, as far as they are still there (a pack that was rolled up
- * is in a pack that was synced before).
+ * Syncs the packs, refs and folders that journal records tell of, as far as they are still there. The small packs of a
+ * repository become one on the way, which is one sync in place of many.
  */
-export async function syncTouched(fs: Fs, store: string, records: readonly TouchedRecord[]): Promise<void> {
-  const touched = new Map<string, { files: Set<string>; folders: Set<string> }>()
-  for (const { repository, moves, name } of records) {
+export async function syncTouched(fs: Fs, store: string, records: readonly JournalRecord[]): Promise<void> {
+  const touched = new Map<string, Touched>()
+  for (const { repository, moves, pack } of records) {
     const gitdir = `${store}/${repository}`
-    const { files, folders } = touched.get(gitdir) ?? { files: new Set(), folders: new Set() }
-    touched.set(gitdir, { files, folders })
-    if (name !== undefined) {
-      files.add(`${gitdir}/objects/pack/${name}.pack`).add(`${gitdir}/objects/pack/${name}.idx`)
-      folders.add(`${gitdir}/objects/pack`)
-    }
-    for (const { ref } of moves) {
-      files.add(`${gitdir}/${ref}`)
-      // The folder of the ref may be new itself.
-      for (let path = dirname(`${gitdir}/${ref}`); path.length >= gitdir.length; path = dirname(path)) {
-        folders.add(path)
-      }
-    }
+    const it = touched.get(gitdir) ?? { packs: new Map(), refs: new Set() }
+    touched.set(gitdir, it)
+    if (pack) it.packs.set(pack.name, pack)
+    for (const { ref } of moves) it.refs.add(ref)
   }
   const repositories = [...touched]
   while (repositories.length > 0) {
-    await Promise.all(
-      repositories.splice(0, AT_ONCE).map(([, it]) => syncRepository(fs, it.files, it.folders)),
-    )
+    await Promise.all(repositories.splice(0, AT_ONCE).map(([gitdir, it]) => syncRepository(fs, gitdir, it)))
   }
 }
 
-async function syncRepository(
-  fs: Fs,
-  files: ReadonlySet<string>,
-  folders: ReadonlySet<string>,
-): Promise<void> {
-  for (const file of files) await fs.sync(file)
+/** What was put in place in one repository. */
+interface Touched {
+  readonly packs: Map<string, EncodedPack>
+  readonly refs: Set<string>
+}
+
+async function syncRepository(fs: Fs, gitdir: string, { packs, refs }: Touched): Promise<void> {
+  const folders = new Set<string>()
+  if (packs.size > 0) {
+    const folder = `${gitdir}/objects/pack`
+    // Where it cannot be done, nothing is lost: the packs stay as they are until the next time.
+    const gone = await rollUpPacks(fs, gitdir, [...packs.values()]).catch(() => new Set<string>())
+    for (const name of packs.keys()) {
+      if (gone.has(name)) continue
+      await fs.sync(`${folder}/${name}.pack`)
+      await fs.sync(`${folder}/${name}.idx`)
+    }
+    folders.add(folder)
+  }
+  for (const ref of refs) {
+    await fs.sync(`${gitdir}/${ref}`)
+    // The folder of the ref may be new itself.
+    for (let path = dirname(`${gitdir}/${ref}`); path.length >= gitdir.length; path = dirname(path)) {
+      folders.add(path)
+    }
+  }
   for (const folder of folders) if (fs.stat(folder)) await fs.syncDir(folder)
 }

@@ -9,7 +9,6 @@ import type { PackableObject } from './pack-writer.ts'
 import type { RefMove } from './ref-update.ts'
 import { moveRefs, RefMoved } from './ref-update.ts'
 import type { RefReader } from './refs.ts'
-import type { PackRoller } from './roll-up-packs.ts'
 import type { StagedPack } from './stage-pack.ts'
 import { stagePack } from './stage-pack.ts'
 
@@ -45,25 +44,16 @@ export class RepositoryWriter {
   readonly #gitdir: string
   readonly #objects: ObjectStore
   readonly #refs: RefReader
-  readonly #roller: PackRoller
   readonly #journal: Journal
   #queue: Entry[] = []
   #running = false
 
-  constructor(
-    fs: Fs,
-    gitdir: string,
-    objects: ObjectStore,
-    refs: RefReader,
-    roller: PackRoller,
-    journal: Journal,
-  ) {
+  constructor(fs: Fs, gitdir: string, objects: ObjectStore, refs: RefReader, journal: Journal) {
     this.#journal = journal
     this.#fs = fs
     this.#gitdir = gitdir
     this.#objects = objects
     this.#refs = refs
-    this.#roller = roller
   }
 
   /** Runs the job and resolves with its result once everything it stored is on the disk. */
@@ -136,7 +126,6 @@ export class RepositoryWriter {
     }
     pack.release()
     this.#objects.remember(draft.objects())
-    this.#roller.packWritten()
   }
 
   /** The moment of truth is the journal's sync: before it nothing happened, after it everything did. */
@@ -148,17 +137,33 @@ export class RepositoryWriter {
         pack.publish()
         await pack.syncNames()
       }
-      settled = await this.#journal.append({
+      const decided = this.#journal.append({
         gitdir: this.#gitdir,
         moves: moves.map(({ ref, expected, target }) => ({ ref, expected, target })),
         ...(name !== undefined && unsynced ? { pack: { name, ...unsynced } } : {}),
       })
+      // Making files takes about as long as the journal's sync, which runs in another thread.
+      const staging = attempt(() => pack.stage())
+      settled = await decided
+      staging()
       if (unsynced) pack.publish()
     }
     try {
       await moveRefs(this.#fs, this.#gitdir, this.#refs, moves, decide)
     } finally {
       settled?.()
+    }
+  }
+}
+
+/** Does it now; what it threw is thrown when the result is asked for. */
+function attempt(work: () => void): () => void {
+  try {
+    work()
+    return () => undefined
+  } catch (error) {
+    return () => {
+      throw error
     }
   }
 }

@@ -136,7 +136,9 @@ export class ArtifactIndex {
   /** Takes in what this process just wrote to a repository, and tells the other processes. */
   async written(family: Family, slug: string): Promise<ArtifactView> {
     this.#changes.announce(pathOf(family, slug))
-    await this.#look(family, slug)
+    const known = this.#entries.get(pathOf(family, slug))
+    if (known) await this.#takeInOwn(known)
+    else await this.#look(family, slug)
     const entry = this.#entries.get(pathOf(family, slug))
     if (!entry) throw new Refusal('artifact_not_found', `${pathOf(family, slug)} vanished from the store.`)
     return entry.view
@@ -221,6 +223,17 @@ export class ArtifactIndex {
     return this.#entries.get(pathOf(entry.family, entry.slug))?.view
   }
 
+  /** Takes in what this process wrote without looking at the disk again. */
+  async #takeInOwn({ path, family, slug, repository, view: before }: Entry): Promise<void> {
+    let view = before
+    for (let refs = repository.writtenRefs(); refs !== view.source.refs; refs = repository.writtenRefs()) {
+      view = await viewArtifact(family, slug, repository, refs, view)
+    }
+    if (this.#entries.get(path)?.view.source.refs !== view.source.refs) {
+      this.#apply(path, family, slug, repository, view)
+    }
+  }
+
   async #look(family: Family, slug: string): Promise<void> {
     const path = pathOf(family, slug)
     const entry = this.#entries.get(path)
@@ -228,9 +241,11 @@ export class ArtifactIndex {
       const repository = entry?.repository ?? this.#store.repository(family.folder, slug)
       if (entry && repository.freshRefs() === entry.view.source.refs) return
       if (!entry) await assertServable(this.#store.fs, repository.path)
-      let view = await viewArtifact(family, slug, repository, entry?.view)
+      let view = await viewArtifact(family, slug, repository, repository.refs(), entry?.view)
       // Something moved while the view was made: an older view must never replace a newer one.
-      while (repository.refs() !== view.source.refs) view = await viewArtifact(family, slug, repository, view)
+      for (let refs = repository.refs(); refs !== view.source.refs; refs = repository.refs()) {
+        view = await viewArtifact(family, slug, repository, refs, view)
+      }
       this.#apply(path, family, slug, repository, view)
     } catch (error) {
       if (!(error instanceof Refusal) || error.code !== 'damaged_repository') throw error

@@ -51,16 +51,16 @@ const HEADS = 'refs/heads/'
 const TAGS = 'refs/tags/'
 
 /**
- * Derives the view from the repository as it is. `previous` only saves work: the result is the same without it. Refuses with
+ * Derives the view from the repository as these refs of it say. `previous` only saves work: the result is the same without it. Refuses with
  * `damaged_repository` what cannot be served, saying why.
  */
 export async function viewArtifact(
   family: Family,
   slug: string,
   repository: Repository,
+  refs: RefSnapshot,
   previous?: ArtifactView,
 ): Promise<ArtifactView> {
-  const refs = repository.refs()
   const metaCommit = refs.refs.get(META_REF)
   if (metaCommit === undefined) {
     throw new Refusal(
