@@ -20,6 +20,12 @@ export interface Config {
   readonly maxBodyBytes: number
   /** Deepest nesting of a JSON body. */
   readonly maxBodyDepth: number
+  /** Largest uploaded file, in bytes, after decompression. */
+  readonly uploadMaxBytes: number
+  /** Most rows of a testset. */
+  readonly testsetMaxRows: number
+  /** Largest row of a testset, in bytes. */
+  readonly testsetMaxRowBytes: number
 }
 
 /**
@@ -41,6 +47,9 @@ export function readConfig(env: Readonly<Record<string, string | undefined>>): C
     logLevel: values.LOG_LEVEL,
     maxBodyBytes: values.MAX_BODY_BYTES,
     maxBodyDepth: values.MAX_BODY_DEPTH,
+    uploadMaxBytes: values.UPLOAD_MAX_BYTES,
+    testsetMaxRows: values.TESTSET_MAX_ROWS,
+    testsetMaxRowBytes: values.TESTSET_MAX_ROW_BYTES,
   }
 }
 
@@ -63,6 +72,9 @@ const variables = z.object({
   LOG_LEVEL: oneOf(LOG_LEVELS).default('info'),
   MAX_BODY_BYTES: wholeNumber(1024, 1024 ** 3).default(16 * 1024 ** 2),
   MAX_BODY_DEPTH: wholeNumber(8, 1000).default(128),
+  UPLOAD_MAX_BYTES: wholeNumber(1024, 8 * 1024 ** 3).default(1024 ** 3),
+  TESTSET_MAX_ROWS: wholeNumber(1, 10_000_000).default(1_000_000),
+  TESTSET_MAX_ROW_BYTES: wholeNumber(1024, 256 * 1024 ** 2).default(5 * 1024 ** 2),
 })
 
 function wholeNumber(min: number, max: number) {

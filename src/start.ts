@@ -15,7 +15,9 @@ import { Registries } from './http/registries.ts'
 import { createRouter } from './http/router.ts'
 import type { RunningServer } from './http/server.ts'
 import { startServer } from './http/server.ts'
+import { sweepUploads } from './http/spool.ts'
 import { surfaceContext } from './http/surface-context.ts'
+import { uploadReader } from './http/upload.ts'
 import { workflowSurfaces } from './resources/workflows/surfaces.ts'
 
 export interface StartOptions {
@@ -35,6 +37,9 @@ export interface StartedService {
   close(): Promise<void>
 }
 
+/** Names, descriptions, tags and meta of what a file becomes; what is larger wants a JSON body. */
+const UPLOAD_FIELD_BYTES = 1024 * 1024
+
 /**
  * Listens, and resolves once the store is read in; until then /ready says so and requests wait. Rejects with one plain
  * sentence when the store cannot be opened or the address cannot be had.
@@ -42,6 +47,8 @@ export interface StartedService {
 export async function start({ config, fs, log, now }: StartOptions): Promise<StartedService> {
   const { storeDir, adminKey } = config
   const store = await Store.open(fs, storeDir)
+  const uploads = `${storeDir}/.uploads`
+  sweepUploads(fs, uploads)
   const firstKey = adminKey === undefined ? await createFirstApiKey(fs, storeDir) : undefined
   let handle: (request: IncomingMessage, response: ServerResponse) => Promise<void>
   const server = await startServer({
@@ -74,6 +81,12 @@ export async function start({ config, fs, log, now }: StartOptions): Promise<Sta
     route: createRouter({
       endpoints,
       readJsonBody: jsonBodyReader({ maxBytes: config.maxBodyBytes, maxDepth: config.maxBodyDepth }),
+      readUpload: uploadReader({
+        fs,
+        folder: uploads,
+        maxBytes: config.uploadMaxBytes,
+        maxFieldBytes: UPLOAD_FIELD_BYTES,
+      }),
       registryOf: (project) => registries.of(project),
       intents,
     }),

@@ -13,6 +13,9 @@ describe('configuration', () => {
       logLevel: 'info',
       maxBodyBytes: 16 * 1024 * 1024,
       maxBodyDepth: 128,
+      uploadMaxBytes: 1024 ** 3,
+      testsetMaxRows: 1_000_000,
+      testsetMaxRowBytes: 5 * 1024 ** 2,
     }
     expect(readConfig({})).to.deep.equal(defaults)
     expect(readConfig({ PORT: '', SVC_API_KEY: '', PUBLIC_URL: '' })).to.deep.equal(defaults)
@@ -29,6 +32,9 @@ describe('configuration', () => {
       LOG_LEVEL: 'silent',
       MAX_BODY_BYTES: '2048',
       MAX_BODY_DEPTH: '16',
+      UPLOAD_MAX_BYTES: '4096',
+      TESTSET_MAX_ROWS: '100',
+      TESTSET_MAX_ROW_BYTES: '2048',
     })
     expect(config).to.deep.equal({
       port: 0,
@@ -40,6 +46,9 @@ describe('configuration', () => {
       logLevel: 'silent',
       maxBodyBytes: 2048,
       maxBodyDepth: 16,
+      uploadMaxBytes: 4096,
+      testsetMaxRows: 100,
+      testsetMaxRowBytes: 2048,
     })
   })
 
@@ -65,6 +74,9 @@ describe('configuration', () => {
     ['PUBLIC_URL', 'https://x.example/?q=1'],
     ['MAX_BODY_BYTES', '12'],
     ['MAX_BODY_DEPTH', '100000'],
+    ['UPLOAD_MAX_BYTES', '9999999999'],
+    ['TESTSET_MAX_ROWS', '0'],
+    ['TESTSET_MAX_ROW_BYTES', '5MB'],
   ] as const) {
     it(`refuses ${name}=${value}`, () => {
       expect(problemsOf({ [name]: value })).to.contain(`${name}: ${JSON.stringify(value)} is not `)

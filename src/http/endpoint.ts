@@ -3,6 +3,7 @@ import type { ResultAddress } from '../access/intent-file.ts'
 import type { Scope } from '../access/scope.ts'
 import type { WriteContext } from '../versioning/change-artifact.ts'
 import type { Registry } from '../versioning/registry.ts'
+import type { Upload } from './upload.ts'
 
 /** A guarded request, without anything of HTTP but its conditional headers. */
 export interface Call<I> {
@@ -15,10 +16,28 @@ export interface Call<I> {
   readonly ifNoneMatch: string | undefined
 }
 
-/** What an endpoint answers: a body to be written as JSON, or ready text; with its entity tag if it is a revision's. */
+/** The call of an endpoint that takes an upload; `input` is made of its text fields. */
+export interface UploadCall<I> extends Call<I> {
+  /** Its file is there until the answer is made, and then removed. */
+  readonly upload: Upload
+}
+
+/**
+ * What an endpoint answers: a body to be written as JSON, ready JSON text, or a stream; with its entity tag if it is a
+ * revision's.
+ */
 export interface Answer {
   readonly body?: object
   readonly text?: Buffer
+  /**
+   * A body written piece by piece, each asked for when the client has taken the one before. It is closed when the client goes;
+   * what it throws is answered as any error while nothing was written yet, and breaks the connection afterwards.
+   */
+  readonly stream?: AsyncIterable<string | Buffer>
+  /** The Content-Type of `stream`. */
+  readonly contentType?: string
+  /** Makes `stream` a download under this name. */
+  readonly fileName?: string
   readonly etag?: string
   /** The client has what it would get (304). */
   readonly notModified?: boolean
@@ -50,7 +69,11 @@ export interface Endpoint {
     query: URLSearchParams,
     body: Readonly<Record<string, unknown>>,
   ) => Readonly<Record<string, unknown>>
+  /** Whether the body is an upload, whose text fields `input` guards; see `uploadEndpoint`. */
+  readonly upload?: true
   readonly output: z.ZodType
+  /** The media types of a streamed answer, for the documentation; `output` is not used then. */
+  readonly downloads?: readonly string[]
   /** A request as it could be sent, for the documentation. */
   readonly example?: object
   readonly run: (call: Call<never>) => Promise<Answer>
@@ -68,4 +91,16 @@ export function endpoint<T>(
 ): Endpoint {
   // The router parses by `input` before it calls `run`, so a run never sees another type.
   return definition as unknown as Endpoint
+}
+
+/** The same for an endpoint that takes a file, as a form or as the body itself (see `uploadReader`). */
+export function uploadEndpoint<T>(
+  definition: Omit<Endpoint, 'run' | 'recall' | 'input' | 'upload' | 'method' | 'fromQuery'> & {
+    readonly input?: z.ZodType<T>
+    readonly run: (call: UploadCall<T>) => Promise<Answer>
+    readonly recall?: Recall<T>
+  },
+): Endpoint {
+  // As above; and the router adds the upload to the call of every endpoint that says so.
+  return { ...definition, method: 'POST', upload: true } as unknown as Endpoint
 }

@@ -3,6 +3,7 @@ import type { Endpoint } from './endpoint.ts'
 import { PROBLEMS } from './problem.ts'
 import { reference, windowing } from './request-schemas.ts'
 import type { SurfaceContext } from './surface-context.ts'
+import { FILE_MEDIA_TYPES } from './upload.ts'
 
 type JsonSchema = Record<string, unknown>
 
@@ -82,6 +83,7 @@ function namedSchemas(surfaces: readonly SurfaceContext[]): Map<z.ZodType, strin
 function operation(endpoint: Endpoint, named: ReadonlyMap<z.ZodType, string>): object {
   const { method, input, optionalBody, example, output, scope, tag, summary, path } = endpoint
   const schema = input && toJsonSchema(input, 'input', named)
+  const { upload, downloads } = endpoint
   const parameters = [
     ...[...path.matchAll(/:(\w+)/g)].map(([, name]) => ({
       name,
@@ -90,6 +92,7 @@ function operation(endpoint: Endpoint, named: ReadonlyMap<z.ZodType, string>): o
       schema: { type: 'string', format: 'uuid' },
     })),
     ...(method === 'GET' && schema ? dottedParameters(schema) : []),
+    ...(upload && schema ? fieldParameters(schema) : []),
     ...(method === 'POST' && scope === 'write' ? [IDEMPOTENCY_KEY] : []),
   ]
   return {
@@ -98,7 +101,8 @@ function operation(endpoint: Endpoint, named: ReadonlyMap<z.ZodType, string>): o
     operationId: `${method.toLowerCase()}${path.replaceAll(/[/:_-]+(\w)/g, (_, letter: string) => letter.toUpperCase())}`,
     description: `Needs a key with the scope \`${scope}\`.`,
     ...(parameters.length > 0 ? { parameters } : {}),
-    ...(schema && method !== 'GET'
+    ...(upload ? { requestBody: uploadBody(schema) } : {}),
+    ...(schema && method !== 'GET' && !upload
       ? {
           requestBody: {
             required: !optionalBody,
@@ -109,7 +113,9 @@ function operation(endpoint: Endpoint, named: ReadonlyMap<z.ZodType, string>): o
     responses: {
       200: {
         description: 'Done',
-        content: content('application/json', toJsonSchema(output, 'output', named)),
+        content: downloads
+          ? contents(downloads, FILE)
+          : content('application/json', toJsonSchema(output, 'output', named)),
       },
       default: { $ref: '#/components/responses/Problem' },
     },
@@ -136,6 +142,32 @@ function dottedParameters(schema: JsonSchema): object[] {
     })),
   )
 }
+
+/** An upload whose body is the file takes the fields of the form in the query string. */
+function fieldParameters({ properties = {} }: JsonSchema): object[] {
+  return Object.entries(properties as JsonSchema).map(([name, schema]) => ({
+    name,
+    in: 'query',
+    required: false,
+    description: 'Like the field of the form, which wins.',
+    schema,
+  }))
+}
+
+function uploadBody({ properties = {}, required = [] }: JsonSchema = {}): object {
+  const form = {
+    type: 'object',
+    properties: { file: FILE, ...(properties as JsonSchema) },
+    required: ['file', ...(required as readonly string[])],
+  }
+  return {
+    required: true,
+    description: 'A form with the file in the part `file`, or the file itself.',
+    content: { ...content('multipart/form-data', form), ...contents(FILE_MEDIA_TYPES, FILE) },
+  }
+}
+
+const FILE: JsonSchema = { type: 'string', format: 'binary' }
 
 /** The JSON Schema of a zod schema; schemas that have a name become references to it. */
 function toJsonSchema(
@@ -193,6 +225,10 @@ function problemSchema(): JsonSchema {
 
 function content(type: string, schema: JsonSchema): object {
   return { [type]: { schema } }
+}
+
+function contents(types: readonly string[], schema: JsonSchema): object {
+  return Object.fromEntries(types.map((type) => [type, { schema }]))
 }
 
 function ref(name: string): JsonSchema {

@@ -5,19 +5,21 @@ import { z } from 'zod'
 import { requireScope } from '../access/require-scope.ts'
 import type { Intents } from '../access/intents.ts'
 import { invalid } from '../errors.ts'
-import { stringifyJson } from '../json/stringify-json.ts'
 import type { Registry } from '../versioning/registry.ts'
 import { answerOnce } from './answer-once.ts'
 import type { ReadJsonBody } from './body.ts'
-import type { Answer, Endpoint } from './endpoint.ts'
+import type { Answer, Call, Endpoint } from './endpoint.ts'
 import { plainEnvelope } from './envelope.ts'
 import { guard } from './guard.ts'
 import { uuid } from './request-schemas.ts'
 import type { RequestState } from './request-state.ts'
+import { send } from './send.ts'
+import { type ReadUpload, type Upload, uploadIdentity } from './upload.ts'
 
 export interface RouterDependencies {
   readonly endpoints: readonly Endpoint[]
   readonly readJsonBody: ReadJsonBody
+  readonly readUpload: ReadUpload
   readonly registryOf: (project: string) => Promise<Registry>
   readonly intents: Intents
 }
@@ -35,7 +37,7 @@ export function createRouter(dependencies: RouterDependencies): Middleware<Reque
     for (const endpoint of group) {
       const handle = async (ctx: ParameterizedContext<RequestState>): Promise<void> => {
         ctx.state.isRead = endpoint.scope === 'read'
-        send(ctx, await answer(endpoint, ctx, dependencies))
+        return send(ctx, await answer(endpoint, ctx, dependencies))
       }
       if (!endpoint.path.includes(':')) handlers.set(`${endpoint.method} ${endpoint.path}`, handle)
       router.register(endpoint.path, [endpoint.method], handle)
@@ -58,25 +60,53 @@ function segmentOf(path: string): string {
 async function answer(
   endpoint: Endpoint,
   ctx: ParameterizedContext<RequestState>,
-  { readJsonBody, registryOf, intents }: RouterDependencies,
+  dependencies: RouterDependencies,
+): Promise<Answer> {
+  requireScope(ctx.state.caller, endpoint.scope)
+  const params = readParams(ctx)
+  if (endpoint.upload) return answerUpload(endpoint, ctx, dependencies, params)
+  const guarded = endpoint.input
+    ? await readInput(endpoint, endpoint.input, ctx, dependencies.readJsonBody)
+    : NO_INPUT
+  return run(endpoint, ctx, dependencies, params, guarded)
+}
+
+async function answerUpload(
+  endpoint: Endpoint,
+  ctx: ParameterizedContext<RequestState>,
+  dependencies: RouterDependencies,
+  params: Call<never>['params'],
+): Promise<Answer> {
+  const upload = await dependencies.readUpload(ctx)
+  try {
+    const input = endpoint.input && guard(endpoint.input, upload.fields, 'body')
+    const text = uploadIdentity(upload).join('\n')
+    return await run(endpoint, ctx, dependencies, params, { input, text, upload })
+  } finally {
+    upload.discard()
+  }
+}
+
+async function run(
+  endpoint: Endpoint,
+  ctx: ParameterizedContext<RequestState>,
+  { registryOf, intents }: RouterDependencies,
+  params: Call<never>['params'],
+  { input, text, upload }: GuardedInput,
 ): Promise<Answer> {
   const { caller } = ctx.state
-  requireScope(caller, endpoint.scope)
-  const params = readParams(ctx)
-  const { input, text } = endpoint.input
-    ? await readInput(endpoint, endpoint.input, ctx, readJsonBody)
-    : NO_INPUT
   const registry = await registryOf(caller.project)
   const { 'if-match': ifMatch, 'if-none-match': ifNoneMatch, 'idempotency-key': key } = ctx.req.headers
   const { id, name, email } = caller.key
   const call = {
     registry,
-    // Parsed by the endpoint's own schema, one line above.
+    // Parsed by the endpoint's own schema.
     input: input as never,
     params,
     context: { actor: { id, name, email } },
     ifMatch,
     ifNoneMatch,
+    upload,
   }
   if (key === undefined || !endpoint.recall) return endpoint.run(call)
   const asks = [endpoint.method, ctx.path, ctx.querystring, text]
@@ -85,10 +115,11 @@ async function answer(
   return answerOnce(intents, request, endpoint, endpoint.recall, call)
 }
 
-/** What a request brought, guarded, and the text of its body. */
+/** What a request brought, guarded, and the text of its body (for an upload: what tells it from another one). */
 interface GuardedInput {
   readonly input: unknown
   readonly text: string
+  readonly upload?: Upload
 }
 
 const NO_INPUT: GuardedInput = { input: undefined, text: '' }
@@ -135,24 +166,6 @@ const SHORT = 400
 
 function isRecord(value: unknown): value is Record<string, unknown> {
   return typeof value === 'object' && value !== null && !Array.isArray(value)
-}
-
-function send(
-  ctx: ParameterizedContext<RequestState>,
-  { body, text, etag, notModified, isReplayed }: Answer,
-): void {
-  const { res } = ctx
-  if (isReplayed) res.setHeader('Idempotent-Replayed', 'true')
-  if (etag !== undefined) {
-    res.setHeader('ETag', etag)
-    res.setHeader('Cache-Control', 'private, no-cache')
-  }
-  if (notModified) {
-    ctx.status = 304
-    return
-  }
-  res.setHeader('Content-Type', 'application/json; charset=utf-8')
-  ctx.body = text ?? stringifyJson(body)
 }
 
 function bySegment(endpoints: readonly Endpoint[]): Map<string, Endpoint[]> {
