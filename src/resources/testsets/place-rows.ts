@@ -1,0 +1,205 @@
+import type { Oid } from '../../git/object.ts'
+import { isTooDeep, positionsAfter, positionsBetween, type RowPosition } from './row-position.ts'
+import type { RowBlobs, RowEntry } from './row-tree.ts'
+
+/** A row that needs a place: its blob, and its dedup id, which is the same before and after an edit. */
+export interface UnplacedRow {
+  readonly oid: Oid
+  readonly key: string
+}
+
+/** The dedup ids of some rows of the base, given by their indexes; undefined for a row without one. */
+export type KeysOfBase = (indexes: readonly number[]) => Promise<readonly (string | undefined)[]>
+
+/**
+ * A position for each row of `next`, ascending, such that git shows what changed since `base` (its rows in order) and
+ * nothing else. A row that was there, by its content or else by its dedup id, keeps its position as long as the order
+ * allows. Between two kept rows the others take the positions of rows that went, and then fresh ones. When those would lie too
+ * deep, all rows are numbered anew. `keysOfBase` is asked once at most, for rows whose content went.
+ */
+export async function placeRows(
+  base: readonly RowEntry[],
+  next: readonly UnplacedRow[],
+  keysOfBase: KeysOfBase,
+): Promise<readonly RowPosition[]> {
+  const kept = longestRising(await matchRows(base, next, keysOfBase))
+  const positions: RowPosition[] = []
+  let previous = -1
+  let waiting = 0
+  for (let index = 0; index <= next.length; index++) {
+    const match = index === next.length ? base.length : (kept[index] ?? NONE)
+    if (match === NONE) {
+      waiting++
+      continue
+    }
+    fillGap(positions, base, { previous, following: match, count: waiting })
+    const position = base[match]?.position
+    if (position !== undefined) positions.push(position)
+    previous = match
+    waiting = 0
+  }
+  return positions.some(isTooDeep) ? positionsAfter(undefined, next.length) : positions
+}
+
+/** What `editRows` has to do to turn the rows of `base` into those of `next`; both ascend. */
+export function rowChanges(
+  base: readonly RowEntry[],
+  next: readonly RowEntry[],
+): ReadonlyMap<RowPosition, RowBlobs | undefined> {
+  const changes = new Map<RowPosition, RowBlobs | undefined>()
+  let old = 0
+  for (const row of next) {
+    let before = base[old]
+    for (; before && before.position < row.position; before = base[++old])
+      changes.set(before.position, undefined)
+    const isThere = before?.position === row.position
+    if (!isThere || before?.oid !== row.oid || before.meta !== row.meta) changes.set(row.position, row)
+    if (isThere) old++
+  }
+  for (const { position } of base.slice(old)) changes.set(position, undefined)
+  return changes
+}
+
+const NONE = -1
+
+/** For each row of `next` the index of the base row it is, or NONE; each base row at most once. */
+async function matchRows(
+  base: readonly RowEntry[],
+  next: readonly UnplacedRow[],
+  keysOfBase: KeysOfBase,
+): Promise<Int32Array> {
+  const matches = matchNames(
+    base.map((row) => row.oid),
+    next.map((row) => row.oid),
+  )
+  const left = indexesWhere(next.length, (index) => matches[index] === NONE)
+  if (left.length === 0) return matches
+  const isTaken = new Uint8Array(base.length)
+  for (const match of matches) if (match !== NONE) isTaken[match] = 1
+  const gone = indexesWhere(base.length, (index) => isTaken[index] === 0)
+  if (gone.length === 0) return matches
+  const keys = left.map((index) => next[index]?.key)
+  for (const [at, match] of matchNames(await keysOfBase(gone), keys).entries()) {
+    matches[left[at] ?? 0] = gone[match] ?? NONE
+  }
+  return matches
+}
+
+function indexesWhere(length: number, test: (index: number) => boolean): number[] {
+  const indexes: number[] = []
+  for (let index = 0; index < length; index++) if (test(index)) indexes.push(index)
+  return indexes
+}
+
+/** How far ahead a name is looked for before it goes into the table. */
+const AHEAD = 4
+
+/**
+ * For each name of `next` an index at which `base` has it, or NONE; each index at most once. Most revisions change little and
+ * keep the order, so what stands in its turn or at the end is found without a table, in a tenth of the time.
+ */
+function matchNames(base: readonly Name[], next: readonly Name[]): Int32Array {
+  const matches = new Int32Array(next.length).fill(NONE)
+  const isTaken = new Uint8Array(base.length)
+  const take = (index: number, match: number): void => {
+    matches[index] = match
+    isTaken[match] = 1
+  }
+  let [baseEnd, nextEnd] = [base.length, next.length]
+  while (baseEnd > 0 && nextEnd > 0 && isSame(base[baseEnd - 1], next[nextEnd - 1]))
+    take(--nextEnd, --baseEnd)
+  for (let index = 0, turn = 0; index < nextEnd; index++) {
+    const limit = Math.min(baseEnd, turn + AHEAD)
+    let match = turn
+    while (match < limit && !isSame(base[match], next[index])) match++
+    if (match === limit) continue
+    take(index, match)
+    turn = match + 1
+  }
+  const left = indexesWhere(nextEnd, (index) => matches[index] === NONE)
+  if (left.length === 0) return matches
+  const free = indexesWhere(baseEnd, (index) => isTaken[index] === 0)
+  const takeFirst = takingOnce(base, free)
+  for (const index of left) matches[index] = takeFirst(next[index])
+  return matches
+}
+
+type Name = string | undefined
+
+function isSame(a: Name, b: Name): boolean {
+  return a !== undefined && a === b
+}
+
+/** Answers, for a name, the first of `indexes` where it stands and that was not answered before; NONE after the last. */
+function takingOnce(names: readonly Name[], indexes: readonly number[]): (name: Name) => number {
+  const first = new Map<Name, number>()
+  const following = new Int32Array(names.length).fill(NONE)
+  for (const index of indexes.toReversed()) {
+    const name = names[index]
+    if (name === undefined) continue
+    following[index] = first.get(name) ?? NONE
+    first.set(name, index)
+  }
+  return (name) => {
+    const index = first.get(name) ?? NONE
+    if (index !== NONE) first.set(name, following[index] ?? NONE)
+    return index
+  }
+}
+
+/** The values with all but a longest rising subsequence replaced by NONE (patience sorting, n log n). */
+function longestRising(values: Int32Array): Int32Array {
+  // ends[n]: where the rising run of n + 1 values that ends lowest ends
+  const ends = new Int32Array(values.length)
+  const before = new Int32Array(values.length)
+  let length = 0
+  for (let at = 0; at < values.length; at++) {
+    const value = values[at] ?? NONE
+    if (value === NONE) continue
+    const rank = rankOf(value, values, ends, length)
+    before[at] = rank === 0 ? NONE : (ends[rank - 1] ?? NONE)
+    ends[rank] = at
+    length = Math.max(length, rank + 1)
+  }
+  const kept = new Int32Array(values.length).fill(NONE)
+  for (let at = length === 0 ? NONE : (ends[length - 1] ?? NONE); at !== NONE; at = before[at] ?? NONE) {
+    kept[at] = values[at] ?? NONE
+  }
+  return kept
+}
+
+/** How many runs end below the value; most values just make the longest run longer. */
+function rankOf(value: number, values: Int32Array, ends: Int32Array, length: number): number {
+  const endOf = (rank: number): number => values[ends[rank] ?? 0] ?? NONE
+  if (length === 0 || endOf(length - 1) < value) return length
+  let [low, high] = [0, length - 1]
+  while (low < high) {
+    const middle = (low + high) >> 1
+    if (endOf(middle) < value) low = middle + 1
+    else high = middle
+  }
+  return low
+}
+
+interface Gap {
+  /** The kept rows of the base around it; -1 and the base's length at its ends. */
+  readonly previous: number
+  readonly following: number
+  /** How many rows go there. */
+  readonly count: number
+}
+
+function fillGap(
+  positions: RowPosition[],
+  base: readonly RowEntry[],
+  { previous, following, count }: Gap,
+): void {
+  const reused = Math.min(count, following - previous - 1)
+  for (let index = 1; index <= reused; index++) {
+    const position = base[previous + index]?.position
+    if (position !== undefined) positions.push(position)
+  }
+  if (reused === count) return
+  const fresh = positionsBetween(base[following - 1]?.position, base[following]?.position, count - reused)
+  for (const position of fresh) positions.push(position)
+}

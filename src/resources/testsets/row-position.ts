@@ -1,0 +1,140 @@
+/**
+ * Where a row stands (design 1): a sequence of bytes, one character (U+0000 to U+00FF) a byte, so that comparing strings
+ * compares positions. The bytes 00 3f 05 are the file `testcases/00/3f/05.json`; rows put in after it lie in the folder
+ * `testcases/00/3f/05/`. git sorts `05.json`, `05.meta.json`, `05/`, `06.json` in this order, so its depth-first order is
+ * the order of positions. None ends in the byte 00: something always fits before the first row of a folder.
+ */
+export type RowPosition = string
+
+/** So many bytes a position has at most. It takes about a hundred single insertions at one place. */
+export const DEEPEST_POSITION = 16
+
+/** True if the position is longer than rows may lie deep; whoever made it then numbers all rows anew. */
+export function isTooDeep(position: RowPosition): boolean {
+  return position.length > DEEPEST_POSITION
+}
+
+/** A position as a path below `testcases`, without an ending: `00/3f/05`. */
+export function positionPath(position: RowPosition): string {
+  return Array.from(position, (byte) => byte.charCodeAt(0).toString(16).padStart(2, '0')).join('/')
+}
+
+/** The position that `positionPath` wrote; undefined for any other text, and for what lies too deep. */
+export function parsePosition(path: string): RowPosition | undefined {
+  if (!/^[0-9a-f]{2}(\/[0-9a-f]{2})*$/.test(path)) return undefined
+  const position = Buffer.from(path.replaceAll('/', ''), 'hex').toString('latin1')
+  return position.endsWith('\0') || isTooDeep(position) ? undefined : position
+}
+
+/**
+ * The next `count` positions after `last` (undefined: the first ones), ascending: three bytes each without a gap, and
+ * three more behind ff ff ff once those are used up.
+ */
+export function positionsAfter(last: RowPosition | undefined, count: number): RowPosition[] {
+  let prefix = ''
+  let rest = last ?? ''
+  while (rest.startsWith(LAST_TRIPLE)) {
+    prefix += LAST_TRIPLE
+    rest = rest.slice(LAST_TRIPLE.length)
+  }
+  let rank = ranksUpTo(numberOf(rest, USUAL_LENGTH))
+  const positions: RowPosition[] = []
+  while (positions.length < count) {
+    const room = TRIPLES - Number(rank)
+    pushRun(positions, prefix, USUAL_LENGTH, rank, Math.min(room, count - positions.length))
+    prefix += LAST_TRIPLE
+    rank = 0n
+  }
+  return positions
+}
+
+/**
+ * `count` positions strictly between two neighbours, ascending: one after the other in the middle of the gap, as few bytes
+ * long as hold them all, but no fewer than three. Undefined stands for the beginning and for the end. Throws a RangeError
+ * if `before` is not below `after`.
+ */
+export function positionsBetween(
+  before: RowPosition | undefined,
+  after: RowPosition | undefined,
+  count: number,
+): RowPosition[] {
+  if (after === undefined) return positionsAfter(before, count)
+  const low = before ?? ''
+  if (low >= after || after.endsWith('\0')) {
+    throw new RangeError(`no row fits between ${positionPath(low)} and ${positionPath(after)}`)
+  }
+  const shared = sharedLength(low, after)
+  const [from, to] = [low.slice(shared), after.slice(shared)]
+  for (let length = Math.max(1, USUAL_LENGTH - shared); ; length++) {
+    // What the upper neighbour only starts with lies before it, so it is still free.
+    const end = numberOf(to, length) + (to.length > length ? 1n : 0n)
+    const first = ranksUpTo(numberOf(from, length))
+    const free = Number(ranksUpTo(end - 1n) - first)
+    if (free < count) continue
+    const positions: RowPosition[] = []
+    pushRun(
+      positions,
+      low.slice(0, shared),
+      length,
+      first + BigInt(middle(Number(first % 255n), free, count)),
+      count,
+    )
+    return positions
+  }
+}
+
+const LAST_TRIPLE = '\xff\xff\xff'
+
+/** How many bytes a row's position has unless it was put between others. */
+const USUAL_LENGTH = LAST_TRIPLE.length
+
+/** How many positions of three bytes there are: 255 in each of the folders. */
+const TRIPLES = 255 * 256 * 256
+
+/** The bytes as a number of `length` digits: cut off, or filled up with 00. */
+function numberOf(bytes: string, length: number): bigint {
+  const digits = Buffer.from(bytes.slice(0, length).padEnd(length, '\0'), 'latin1').toString('hex')
+  return BigInt(`0x${digits}`)
+}
+
+/** How many numbers from 1 to `number` do not end in 00: the rank, from 0, of the next one that does not. */
+function ranksUpTo(number: bigint): bigint {
+  return number - number / 256n
+}
+
+function sharedLength(a: string, b: string): number {
+  let length = 0
+  while (length < a.length && a.charCodeAt(length) === b.charCodeAt(length)) length++
+  return length
+}
+
+/** How far into `free` places a run begins: in the middle, or with the next folder if it fills one at least. */
+function middle(firstOfGap: number, free: number, count: number): number {
+  const start = Math.floor((free - count) / 2)
+  if (count < 255) return start
+  const aligned = start + ((255 - ((firstOfGap + (start % 255)) % 255)) % 255)
+  return aligned + count <= free ? aligned : start
+}
+
+/** Adds the positions of `count` consecutive ranks: `prefix`, and then the digits of each. */
+function pushRun(
+  positions: RowPosition[],
+  prefix: string,
+  length: number,
+  rank: bigint,
+  count: number,
+): void {
+  let folder = rank / 255n
+  let last = Number(rank % 255n) + 1
+  for (let left = count; left > 0; last = 1, folder++) {
+    const head = prefix + folderBytes(folder, length - 1)
+    const end = Math.min(255, last + left - 1)
+    left -= end - last + 1
+    for (; last <= end; last++) positions.push(head + String.fromCharCode(last))
+  }
+}
+
+function folderBytes(folder: bigint, length: number): string {
+  if (length === 0) return ''
+  return Buffer.from(folder.toString(16).padStart(2 * length, '0'), 'hex').toString('latin1')
+}

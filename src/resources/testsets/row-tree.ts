@@ -1,0 +1,224 @@
+import type { Oid } from '../../git/object.ts'
+import type { ObjectSink, ObjectSource } from '../../versioning/tree-files.ts'
+import { readBytes } from '../../versioning/tree-files.ts'
+import { decodeRowFolder, emptyRowFolder, encodeRowFolder, OID_BYTES, scanRowFolder } from './row-folder.ts'
+import type { RowFolder } from './row-folder.ts'
+import { DEEPEST_POSITION, isTooDeep, type RowPosition } from './row-position.ts'
+
+/** What a row is made of: the blob of its data, and the blob of its flags, tags and meta if it has any. */
+export interface RowBlobs {
+  readonly oid: Oid
+  readonly meta: Oid | undefined
+}
+
+/** A row of a revision and where it stands. */
+export interface RowEntry extends RowBlobs {
+  readonly position: RowPosition
+}
+
+/** Where to begin, and in which direction to go. */
+export interface RowRange {
+  /** Only rows after this position, or before it when descending. It need not be one of a row. */
+  readonly after?: RowPosition | undefined
+  readonly descending?: boolean | undefined
+}
+
+/**
+ * The rows of a `testcases` tree in order, some at a time, never none. Reads a folder only when the rows before it have
+ * been taken: a page from the middle of a million rows costs three trees. Ask `countRows` first where a push may have brought a
+ * tree that names one folder of rows over and over: it counts that at once, and walking it would never end.
+ */
+export async function* rowsOf(
+  source: ObjectSource,
+  tree: Oid | undefined,
+  { after, descending = false }: RowRange = {},
+): AsyncGenerator<readonly RowEntry[]> {
+  if (tree !== undefined) yield* rowsOfFolder(source, tree, { prefix: '', after, descending })
+}
+
+/** The row at a position; undefined if there is none. */
+export async function rowAt(
+  source: ObjectSource,
+  tree: Oid | undefined,
+  position: RowPosition,
+): Promise<RowEntry | undefined> {
+  let next = tree
+  for (let depth = 0; next !== undefined && depth < position.length && !isTooDeep(position); depth++) {
+    const folder = decodeRowFolder(await readBytes(source, next, 'tree'))
+    const byte = position.charCodeAt(depth)
+    if (depth === position.length - 1) return entryOf(folder, byte, position)
+    next = folder.folders[byte]
+  }
+  return undefined
+}
+
+/**
+ * Sets rows, or removes them (undefined), and answers the new tree: undefined if nothing is left in it. Only trees on the
+ * way to a changed row are read and written, and none that comes out as it was; folders left empty vanish. What is no row
+ * is carried over, unless a row needs its name. Throws a RangeError for a position where no row can be.
+ */
+export async function editRows(
+  target: ObjectSource & ObjectSink,
+  tree: Oid | undefined,
+  changes: ReadonlyMap<RowPosition, RowBlobs | undefined>,
+): Promise<Oid | undefined> {
+  const positions = [...changes.keys()].sort()
+  const misplaced = positions.find(
+    (position) => position === '' || position.endsWith('\0') || isTooDeep(position),
+  )
+  if (misplaced !== undefined) throw new RangeError(`no row can be at ${JSON.stringify(misplaced)}`)
+  return editFolder({ target, changes, positions }, tree, { depth: 0, from: 0, to: positions.length })
+}
+
+/** Where the row counts of trees are kept; any Map or bounded cache. They never change. */
+export interface RowCounts {
+  get(tree: string): number | undefined
+  set(tree: string, count: number): unknown
+}
+
+/** How many rows a `testcases` tree holds. Reads only trees whose count is not kept. */
+export async function countRows(
+  source: ObjectSource,
+  tree: Oid | undefined,
+  counts: RowCounts,
+): Promise<number> {
+  return tree === undefined ? 0 : countFolder(source, tree, 0, counts)
+}
+
+interface FolderRange {
+  readonly prefix: RowPosition
+  /** What is left of the position to begin after, below `prefix`; undefined: begin at the edge. */
+  readonly after: RowPosition | undefined
+  readonly descending: boolean
+}
+
+async function* rowsOfFolder(
+  source: ObjectSource,
+  tree: Oid,
+  { prefix, after, descending }: FolderRange,
+): AsyncGenerator<readonly RowEntry[]> {
+  const folder = decodeRowFolder(await readBytes(source, tree, 'tree'))
+  let batch: RowEntry[] = []
+  for (let step = 0; step < 256; step++) {
+    const byte = descending ? 255 - step : step
+    const side = sideOf(byte, after, descending)
+    if (side < 0) continue
+    const position = prefix + String.fromCharCode(byte)
+    const rest = side === 0 ? after?.slice(1) : undefined
+    // A row stands before what lies in its folder, so the range may begin between the two.
+    const row = side > 0 || (descending && rest !== '') ? entryOf(folder, byte, position) : undefined
+    if (row && !descending) batch.push(row)
+    const deeper = descending && rest === '' ? undefined : folderAt(folder, byte, prefix.length)
+    if (deeper !== undefined) {
+      if (batch.length > 0) yield batch
+      batch = []
+      yield* rowsOfFolder(source, deeper, {
+        prefix: position,
+        after: rest === '' ? undefined : rest,
+        descending,
+      })
+    }
+    if (row && descending) batch.push(row)
+  }
+  if (batch.length > 0) yield batch
+}
+
+/** Positive if everything at this byte is in the range, 0 if part of it may be, negative if nothing is. */
+function sideOf(byte: number, after: RowPosition | undefined, descending: boolean): number {
+  if (after === undefined) return 1
+  const edge = after.charCodeAt(0)
+  return descending ? edge - byte : byte - edge
+}
+
+function entryOf(folder: RowFolder, byte: number, position: RowPosition): RowEntry | undefined {
+  const oid = folder.rows[byte]
+  return oid === undefined ? undefined : { position, oid, meta: folder.metas[byte] }
+}
+
+/** The folder at a byte; rows in one that is too deep do not count as rows, so it is never looked into. */
+function folderAt(folder: RowFolder, byte: number, depth: number): Oid | undefined {
+  return depth + 1 < DEEPEST_POSITION ? folder.folders[byte] : undefined
+}
+
+interface RowEdit {
+  readonly target: ObjectSource & ObjectSink
+  readonly changes: ReadonlyMap<RowPosition, RowBlobs | undefined>
+  /** The keys of `changes`, ascending. */
+  readonly positions: readonly RowPosition[]
+}
+
+/** The part of an edit that lies in one folder: `positions` from `from` to before `to` agree in `depth` bytes. */
+interface EditRange {
+  readonly depth: number
+  readonly from: number
+  readonly to: number
+}
+
+async function editFolder(
+  edit: RowEdit,
+  tree: Oid | undefined,
+  { depth, from, to }: EditRange,
+): Promise<Oid | undefined> {
+  const { target, changes, positions } = edit
+  const folder =
+    tree === undefined ? emptyRowFolder() : decodeRowFolder(await readBytes(target, tree, 'tree'))
+  let isChanged = false
+  for (let at = from; at < to;) {
+    const position = positions[at] ?? ''
+    const byte = position.charCodeAt(depth)
+    if (position.length === depth + 1) {
+      if (setRow(folder, byte, changes.get(position))) isChanged = true
+      at++
+      continue
+    }
+    const end = endOfByte(positions, depth, at, to)
+    const deeper = await editFolder(edit, folder.folders[byte], { depth: depth + 1, from: at, to: end })
+    if (deeper !== folder.folders[byte]) isChanged = true
+    folder.folders[byte] = deeper
+    at = end
+  }
+  if (!isChanged) return tree
+  const bytes = encodeRowFolder(folder)
+  return bytes && target.write('tree', bytes)
+}
+
+/** True if it makes a difference. A meta file without a row is nobody's until a row stands there. */
+function setRow(folder: RowFolder, byte: number, blobs: RowBlobs | undefined): boolean {
+  const { oid, meta } = blobs ?? {}
+  if (folder.rows[byte] === oid && (folder.metas[byte] === meta || oid === undefined)) return false
+  folder.rows[byte] = oid
+  folder.metas[byte] = meta
+  return true
+}
+
+/** Where the positions that have the same byte at `depth` as the one at `from` end. */
+function endOfByte(positions: readonly RowPosition[], depth: number, from: number, to: number): number {
+  const byte = positions[from]?.charCodeAt(depth)
+  let end = from + 1
+  while (end < to && positions[end]?.charCodeAt(depth) === byte) end++
+  return end
+}
+
+async function countFolder(
+  source: ObjectSource,
+  tree: Oid,
+  depth: number,
+  counts: RowCounts,
+): Promise<number> {
+  // What lies too deep is not counted, so a tree's count depends on how deep it hangs.
+  const key = `${tree} ${depth}`
+  const known = counts.get(key)
+  if (known !== undefined) return known
+  const bytes = await readBytes(source, tree, 'tree')
+  const deeper: Oid[] = []
+  let count = 0
+  scanRowFolder(bytes, (kind, _byte, _entryAt, oidAt) => {
+    if (kind === 'row') count++
+    if (kind === 'folder' && depth + 1 < DEEPEST_POSITION) {
+      deeper.push(bytes.toString('hex', oidAt, oidAt + OID_BYTES))
+    }
+  })
+  for (const folder of deeper) count += await countFolder(source, folder, depth + 1, counts)
+  counts.set(key, count)
+  return count
+}
