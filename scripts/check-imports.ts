@@ -11,7 +11,7 @@ const FLOORS: Readonly<Record<string, readonly string[]>> = {
   '.': ['http', 'access', 'resources', 'versioning', 'git', 'json', '.'],
   http: ['access', 'resources', 'versioning', 'git', 'json', '.'],
   access: ['git', 'json', '.'],
-  resources: ['versioning', 'json', '.'],
+  resources: ['versioning', 'git', 'json', '.'],
   versioning: ['git', 'json', '.'],
   git: ['json', '.'],
   json: [],

@@ -18,7 +18,7 @@ import { startServer } from './http/server.ts'
 import { sweepUploads } from './http/spool.ts'
 import { surfaceContext } from './http/surface-context.ts'
 import { uploadReader } from './http/upload.ts'
-import { workflowSurfaces } from './resources/workflows/surfaces.ts'
+import { surfaces } from './resources/surfaces.ts'
 
 export interface StartOptions {
   readonly config: Config
@@ -62,10 +62,10 @@ export async function start({ config, fs, log, now }: StartOptions): Promise<Sta
     versionType: config.versionType,
     now,
   }
-  const families = [...new Set(workflowSurfaces.map((surface) => surface.family))]
+  const families = [...new Set(surfaces.map((surface) => surface.family))]
   const registries = new Registries(store, families, settings)
-  const surfaces = workflowSurfaces.map((surface) => surfaceContext(surface, workflowSurfaces, settings))
-  const endpoints = allEndpoints(surfaces)
+  const contexts = surfaces.map((surface) => surfaceContext(surface, surfaces, settings))
+  const endpoints = allEndpoints(contexts)
   const intents = new Intents(fs, storeDir, now)
   const app = createApp({
     log: log.logger,
@@ -77,7 +77,7 @@ export async function start({ config, fs, log, now }: StartOptions): Promise<Sta
         log.logger.error({ err: error }, 'a key file cannot be read; its keys are refused'),
     }),
     readiness: () => registries.readiness(),
-    openApi: openApiDocument(endpoints, surfaces),
+    openApi: openApiDocument(endpoints, contexts),
     route: createRouter({
       endpoints,
       readJsonBody: jsonBodyReader({ maxBytes: config.maxBodyBytes, maxDepth: config.maxBodyDepth }),

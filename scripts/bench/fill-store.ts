@@ -24,7 +24,7 @@ export async function fillStore(storeDir: string, count: number): Promise<void> 
           flags: { is_application: true, is_evaluator: false, is_snippet: false },
           tags: { team: number % 10 === 0 ? 'support' : 'sales' },
         },
-        withVariant: { revision: { data: promptData(number) } },
+        withVariant: { revision: { payload: promptData(number) } },
         loc: [],
       },
       { actor: ACTOR },

@@ -20,6 +20,11 @@ export interface Transaction {
   read(oid: Oid): Promise<GitObject | undefined>
   /** Adds an object; it reaches the disk with the transaction, before any ref that needs it. */
   write(kind: ObjectKind, bytes: Buffer): Oid
+  /**
+   * Makes the objects of a pack that is staged in this repository, and on the disk, part of the write. It stays its maker's to
+   * discard when the write fails.
+   */
+  adopt(pack: StagedPack): void
   /** Moves the ref that decides whether the operation happened. */
   move(ref: string, target: Oid): void
   /** Moves a ref that follows from one that was moved (or points HEAD at a branch, as `ref: refs/heads/<branch>`). */
@@ -119,7 +124,7 @@ export class RepositoryWriter {
     // Also what the repository has already: a copy in the newest pack cannot be pruned, and costs less than looking for it.
     const pack = await stagePack(this.#fs, this.#gitdir, draft.objects())
     try {
-      await this.#moveRefs(moves, pack)
+      await this.#moveRefs(moves, pack, draft.packs())
     } catch (error) {
       pack.discard()
       throw error
@@ -129,13 +134,17 @@ export class RepositoryWriter {
   }
 
   /** The moment of truth is the journal's sync: before it nothing happened, after it everything did. */
-  async #moveRefs(moves: readonly RefMove[], pack: StagedPack): Promise<void> {
+  async #moveRefs(
+    moves: readonly RefMove[],
+    pack: StagedPack,
+    adopted: readonly StagedPack[],
+  ): Promise<void> {
     let settled: (() => void) | undefined
     const decide = async (): Promise<void> => {
       const { name, unsynced } = pack
-      if (name !== undefined && !unsynced) {
-        pack.publish()
-        await pack.syncNames()
+      for (const synced of unsynced || name === undefined ? adopted : [pack, ...adopted]) {
+        synced.publish()
+        await synced.syncNames()
       }
       const decided = this.#journal.append({
         gitdir: this.#gitdir,
@@ -150,6 +159,7 @@ export class RepositoryWriter {
     }
     try {
       await moveRefs(this.#fs, this.#gitdir, this.#refs, moves, decide)
+      for (const synced of adopted) synced.release()
     } finally {
       settled?.()
     }
@@ -181,6 +191,7 @@ class Draft implements Transaction {
   readonly #moves = new Map<string, string>()
   readonly #following = new Set<string>()
   readonly #objects = new Map<Oid, PackableObject>()
+  readonly #packs = new Set<StagedPack>()
 
   constructor(base: ReadonlyMap<string, Oid> | Draft, store: ObjectStore) {
     this.#base = base
@@ -210,6 +221,10 @@ class Draft implements Transaction {
     return oid
   }
 
+  adopt(pack: StagedPack): void {
+    this.#packs.add(pack)
+  }
+
   move(ref: string, target: Oid): void {
     this.#moves.set(ref, target)
     this.#following.delete(ref)
@@ -223,6 +238,7 @@ class Draft implements Transaction {
   /** Takes over what a finished job did. */
   absorb(job: Draft): void {
     for (const [oid, object] of job.#objects) this.#objects.set(oid, object)
+    for (const pack of job.#packs) this.#packs.add(pack)
     for (const [ref, target] of job.#moves) {
       if (job.#following.has(ref)) this.follow(ref, target)
       else this.move(ref, target)
@@ -231,6 +247,10 @@ class Draft implements Transaction {
 
   objects(): readonly PackableObject[] {
     return [...this.#objects.values()]
+  }
+
+  packs(): readonly StagedPack[] {
+    return [...this.#packs]
   }
 
   moves(): RefMove[] {

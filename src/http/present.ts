@@ -6,6 +6,8 @@ import type { ArtifactRecord, Header, VariantRecord } from '../versioning/record
 import type { VariantPlace } from '../versioning/references.ts'
 import type { Revision } from '../versioning/revision.ts'
 import { revisionFlags } from '../versioning/revision-flags.ts'
+import type { PresentedPayload, Reading } from '../versioning/family.ts'
+import { PLAIN_READING } from '../versioning/family.ts'
 
 /** What shapes records beside the things themselves. */
 export interface PresentOptions {
@@ -39,8 +41,12 @@ export function presentVariant({ artifact, variant }: VariantPlace, options: Pre
   }
 }
 
-/** A revision as a record (contract/workflows 2.3, interface 2.1), with or without its payload. */
-export function presentRevision(revision: Revision, options: PresentOptions, withData: boolean): object {
+/** A revision as a record (contract/workflows 2.3, interface 2.1), with the payload that was presented, if any. */
+export function presentRevision(
+  revision: Revision,
+  options: PresentOptions,
+  presented?: PresentedPayload,
+): object {
   const { artifact, variant, stored, archived } = revision
   const { name, email } = stored.commit.author
   const date = dateOf(revision)
@@ -57,25 +63,42 @@ export function presentRevision(revision: Revision, options: PresentOptions, wit
     deleted_at: archived?.deleted_at,
     deleted_by_id: archived?.deleted_by_id,
     ...headerOf(stored.header),
-    flags: revisionFlags(artifact, stored.data),
-    data: withData ? dataOf(revision, options) : undefined,
+    flags: revisionFlags(artifact, stored.payload),
+    data: presented?.data,
   }
 }
 
 /** A flat record: artifact, default variant and latest revision merged (interface 4.4, contract/workflows 2.5). */
-export function presentFlat(flat: FlatArtifact, options: PresentOptions): object {
+export async function presentFlat(
+  flat: FlatArtifact,
+  options: PresentOptions,
+  asked?: Reading,
+): Promise<object> {
   const { artifact, revision } = flat
+  const presented = revision && (await presentPayload(revision, options, asked))
   return {
     ...presentArtifact(artifact),
     flags: flatFlags(flat),
     variant_id: artifact.defaultVariant?.id,
     revision_id: revision?.id,
-    data: (revision && dataOf(revision, options)) ?? {},
+    data: presented?.data ?? {},
   }
 }
 
-function dataOf({ artifact, id, stored }: Revision, { servicesBase }: PresentOptions): object | undefined {
-  return stored.data && artifact.family.present(stored.data, { servicesBase, revisionId: id })
+/** The payload of a revision as its reader asked for it; undefined if there is none. */
+export async function presentPayload(
+  { artifact, id, stored }: Revision,
+  { servicesBase }: PresentOptions,
+  asked: Reading = PLAIN_READING,
+): Promise<PresentedPayload | undefined> {
+  if (stored.payload === undefined) return undefined
+  return artifact.family.present(stored.payload, {
+    servicesBase,
+    artifactId: artifact.id,
+    revisionId: id,
+    source: artifact.repository.objects,
+    asked,
+  })
 }
 
 /** A parent's id and slug under every name that clients know it by. */

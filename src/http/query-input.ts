@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import type { Surface } from '../resources/workflows/surfaces.ts'
+import type { Surface } from '../resources/surface.ts'
 import type { RevisionFilter } from '../versioning/filters.ts'
 import type { RevisionQuery } from '../versioning/query-revisions.ts'
 import { envelope } from './envelope.ts'

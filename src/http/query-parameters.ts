@@ -49,6 +49,22 @@ export function queryFilters(
 }
 
 /**
+ * Reads what of payloads a request asks to see, `flags` and, where they come in parts, `limit`, `order` and `next`, save what
+ * `body` has itself.
+ */
+export function queryReading(
+  flags: readonly string[],
+  isPaged: boolean,
+): (query: URLSearchParams, body: Readonly<Record<string, unknown>>) => Record<string, unknown> {
+  return (query, body) => {
+    const read = collect(query, Object.fromEntries(flags.map((name) => [name, toBoolean])))
+    const windowing = isPaged ? collect(query, PAGE_FIELDS) : {}
+    if (Object.keys(windowing).length > 0) read['windowing'] = windowing
+    return Object.fromEntries(Object.entries(read).filter(([name]) => body[name] === undefined))
+  }
+}
+
+/**
  * Reads a GET form: dotted parameters as nested members (`workflow_variant_ref.slug=a`), `true` and `false` as booleans
  * where `booleans` names them.
  */
@@ -100,10 +116,10 @@ const FILTER_FIELDS: Readonly<Record<string, Reader>> = {
 
 const FILTER_LISTS: readonly string[] = ['slugs', 'authors', 'dates']
 
+const PAGE_FIELDS: Readonly<Record<string, Reader>> = { limit: asNumber, order: asText, next: asText }
+
 const WINDOWING_FIELDS: Readonly<Record<string, Reader>> = {
-  limit: asNumber,
-  order: asText,
-  next: asText,
+  ...PAGE_FIELDS,
   newest: asText,
   oldest: asText,
 }

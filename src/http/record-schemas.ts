@@ -95,6 +95,40 @@ export function list(key: string, record: z.ZodType): z.ZodType {
   return z.strictObject({ count: z.int().min(0), [key]: z.array(record), windowing: windowing.optional() })
 }
 
+/** Where the next part of a payload begins; there exactly when more of it remains (rulings 1.8, 5.8). */
+export const pageInfo = z.strictObject({
+  next: z.string(),
+  limit: z.int().optional(),
+  order: z.enum(['ascending', 'descending']).optional(),
+})
+
+/** An immutable row of a testset (interface 2.6); its flags, tags and meta belong to the revision it is shown in. */
+export const testcase = z.strictObject({
+  id,
+  testset_id: id,
+  set_id: id.optional(),
+  data: jsonObject,
+  flags: jsonObject.optional(),
+  tags: jsonObject.optional(),
+  meta: jsonObject.optional(),
+})
+
+/** The diff of two JSON documents (ruling 3.16). */
+export const documentDiff = z.strictObject({
+  patch: z.array(z.looseObject({ op: z.string(), path: z.string() })),
+  files: z.array(z.strictObject({ path: z.string(), diff: z.string() })),
+})
+
+/** The diff of two lists of rows, joined on their dedup ids (ruling 5.7). */
+export const rowDiff = z.strictObject({
+  rows: z.strictObject({
+    added: z.array(testcase),
+    removed: z.array(testcase),
+    changed: z.array(z.strictObject({ dedup_id: z.string(), base: testcase, head: testcase })),
+  }),
+  columns: z.strictObject({ added: z.array(z.string()), removed: z.array(z.string()) }),
+})
+
 /** Something accepted that deserves a look. */
 export const warning = z.strictObject({
   code: z.string(),

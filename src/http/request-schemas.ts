@@ -142,6 +142,15 @@ export const windowing = z
     description: 'Which part of a list: ascending by creation unless sent without an order.',
   })
 
+/** Which part of a payload: the first rows unless it says otherwise. */
+export const pageWindowing = z
+  .object({
+    limit: z.number().int('must be a whole number').min(1, 'must be at least 1').optional(),
+    order: z.enum(['ascending', 'descending'], 'must be "ascending" or "descending"').optional(),
+    next: z.string().min(1).optional(),
+  })
+  .meta({ id: 'PageWindowing', description: 'Which part of a payload; `next` is that of the page before.' })
+
 export const depth = z.number().int('must be a whole number').min(1, 'must be at least 1')
 
 /** A control character in a commit message that git cannot carry is refused here, with its field. */

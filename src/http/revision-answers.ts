@@ -1,7 +1,10 @@
 import { LRUCache } from 'lru-cache'
 import { stringifyJson } from '../json/stringify-json.ts'
-import type { Surface } from '../resources/workflows/surfaces.ts'
+import { holdsStream } from '../json/json-stream.ts'
+import type { Surface } from '../resources/surface.ts'
 import type { ArtifactView } from '../versioning/artifact-view.ts'
+import type { Reading } from '../versioning/family.ts'
+import { PLAIN_READING } from '../versioning/family.ts'
 import type { Registry } from '../versioning/registry.ts'
 import type { References } from '../versioning/references.ts'
 import { resolveRevision } from '../versioning/resolve-revision.ts'
@@ -11,7 +14,11 @@ import { etagMatches } from './etag.ts'
 import { etagOf } from './etag-of.ts'
 import type { Answer } from './endpoint.ts'
 import type { PresentOptions } from './present.ts'
-import { presentRevision } from './present.ts'
+import { presentPayload, presentRevision } from './present.ts'
+import type { WithReading } from './reading.ts'
+import { readingKey } from './reading.ts'
+
+type Form = 'read' | 'retrieve'
 
 /** A written answer with its entity tag. */
 interface Written {
@@ -52,8 +59,13 @@ export class RevisionAnswers {
   }
 
   /** The revision at a place, as GET by id answers it. */
-  read(registry: Registry, place: RevisionPlace, ifNoneMatch: string | undefined): Promise<Answer> {
-    return this.#answer(registry, place, 'read', ifNoneMatch)
+  read(
+    registry: Registry,
+    place: RevisionPlace,
+    asked: Reading,
+    ifNoneMatch: string | undefined,
+  ): Promise<Answer> {
+    return this.#answer(registry, place, 'read', asked, ifNoneMatch)
   }
 
   /**
@@ -62,43 +74,49 @@ export class RevisionAnswers {
    */
   async retrieve(
     registry: Registry,
-    references: References,
+    references: WithReading<References>,
     ifNoneMatch: string | undefined,
   ): Promise<Answer> {
     const known = this.#found.get(references)
     if (known?.registry === registry && registry.index.isStill(known.moment, known.place.artifact)) {
-      return this.#answer(registry, known.place, 'retrieve', ifNoneMatch)
+      return this.#answer(registry, known.place, 'retrieve', references.asked, ifNoneMatch)
     }
     const { moment } = registry.index
     const place = await resolveRevision(registry, this.#surface.family, references)
     this.#found.set(references, { registry, moment, place })
-    return this.#answer(registry, place, 'retrieve', ifNoneMatch)
+    return this.#answer(registry, place, 'retrieve', references.asked, ifNoneMatch)
   }
 
   /** The revision as a write leaves it, with what else the write answers. */
-  async fresh(registry: Registry, place: RevisionPlace, more: object = {}): Promise<Answer> {
+  async fresh(
+    registry: Registry,
+    place: RevisionPlace,
+    asked: Reading = PLAIN_READING,
+    more: object = {},
+  ): Promise<Answer> {
     const revision = await readListedRevision(registry, place)
-    const body = { count: 1, [this.#key]: presentRevision(revision, this.#present, true), ...more }
-    return { body, etag: this.#etag(revision, 'read'), address: { id: revision.id } }
+    const body = { ...(await this.#body(revision, asked)), ...more }
+    return { body, etag: this.#etag(revision, 'read', asked), address: { id: revision.id } }
   }
 
   async #answer(
     registry: Registry,
     place: RevisionPlace,
-    form: 'read' | 'retrieve',
+    form: Form,
+    asked: Reading,
     ifNoneMatch: string | undefined,
   ): Promise<Answer> {
-    const key = `${this.#serialOf(place.artifact)} ${place.oid} ${place.variant.slug} ${form}`
+    const key = `${this.#serialOf(place.artifact)} ${place.oid} ${place.variant.slug} ${form}${readingKey(asked)}`
     const known = this.#written.get(key)
     if (known) return this.#send(known, ifNoneMatch)
     const revision = await readRevisionAt(registry, place)
-    const etag = this.#etag(revision, form)
+    const etag = this.#etag(revision, form, asked)
     if (etagMatches(ifNoneMatch, etag)) return { etag, notModified: true }
     const body = {
-      count: 1,
-      [this.#key]: presentRevision(revision, this.#present, true),
+      ...(await this.#body(revision, asked)),
       retrieval_info: form === 'retrieve' ? this.#retrievalInfo(revision) : undefined,
     }
+    if (holdsStream(body)) return { body, etag }
     const written = { text: Buffer.from(stringifyJson(body)), etag }
     this.#written.set(key, written)
     return written
@@ -108,9 +126,19 @@ export class RevisionAnswers {
     return etagMatches(ifNoneMatch, written.etag) ? { etag: written.etag, notModified: true } : written
   }
 
-  #etag(revision: Revision, form: string): string {
+  async #body(revision: Revision, asked: Reading): Promise<object> {
+    const presented = await presentPayload(revision, this.#present, asked)
+    return {
+      count: 1,
+      [this.#key]: presentRevision(revision, this.#present, presented),
+      windowing: presented?.windowing,
+    }
+  }
+
+  #etag(revision: Revision, form: Form, asked: Reading): string {
     const { servicesBase, versionType } = this.#present
-    return etagOf(revision, [this.#surface.singular, form, versionType, servicesBase].join(' '))
+    const options = [this.#surface.singular, form, versionType, servicesBase, readingKey(asked)]
+    return etagOf(revision, options.join(' '))
   }
 
   #retrievalInfo(revision: Revision): object {

@@ -1,4 +1,4 @@
-import type { Surface } from '../resources/workflows/surfaces.ts'
+import type { Surface } from '../resources/surface.ts'
 
 /**
  * The role flags an artifact is to have: all of the family's as soon as one is given (the others false), and those that its

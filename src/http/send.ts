@@ -1,6 +1,7 @@
 import type { ServerResponse } from 'node:http'
 import { Readable } from 'node:stream'
 import type { ParameterizedContext } from 'koa'
+import { holdsStream, stringifyStreams } from '../json/json-stream.ts'
 import { stringifyJson } from '../json/stringify-json.ts'
 import type { Answer } from './endpoint.ts'
 
@@ -15,9 +16,13 @@ export function send(ctx: ParameterizedContext<unknown>, answer: Answer): void |
     ctx.status = 304
     return
   }
-  res.setHeader('Content-Type', 'application/json; charset=utf-8')
+  if (body && holdsStream(body))
+    return sendStream(ctx, { ...answer, contentType: JSON_TYPE }, stringifyStreams(body))
+  res.setHeader('Content-Type', JSON_TYPE)
   ctx.body = text ?? stringifyJson(body)
 }
+
+const JSON_TYPE = 'application/json; charset=utf-8'
 
 function setEtag(res: ServerResponse, etag: string): void {
   res.setHeader('ETag', etag)

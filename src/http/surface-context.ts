@@ -1,5 +1,5 @@
 import type { z } from 'zod'
-import type { Surface } from '../resources/workflows/surfaces.ts'
+import type { Surface } from '../resources/surface.ts'
 import type { PresentOptions } from './present.ts'
 import { artifactRecord, flatRecord, revisionRecord, variantRecord } from './record-schemas.ts'
 import type { SurfaceNames } from './surface-names.ts'

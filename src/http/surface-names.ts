@@ -1,4 +1,4 @@
-import type { Surface } from '../resources/workflows/surfaces.ts'
+import type { Surface } from '../resources/surface.ts'
 
 /** The words of one surface in requests and answers (rulings section 2). */
 export interface SurfaceNames {

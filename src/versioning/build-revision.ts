@@ -5,7 +5,7 @@ import type { JsonObject } from '../json/json.ts'
 import { stringifyJson } from '../json/stringify-json.ts'
 import type { WriteContext } from './change-artifact.ts'
 import { encodeMessage } from './commit-message.ts'
-import type { Family } from './family.ts'
+import type { Family, Payload, PayloadTarget } from './family.ts'
 import type { Header } from './records.ts'
 import { compactHeader } from './records.ts'
 import type { Registry } from './registry.ts'
@@ -19,7 +19,7 @@ export interface RevisionDraft {
   readonly message?: string | undefined
   readonly header?: Header | undefined
   /** The payload, ready to store; undefined for a revision without one. */
-  readonly data: JsonObject | undefined
+  readonly payload: Payload | undefined
   /** A slug of its own; the caller has made sure that it is free. */
   readonly slug?: string | undefined
 }
@@ -31,13 +31,15 @@ export interface RevisionDraft {
 export async function buildRevision(
   registry: Registry,
   family: Family,
-  target: ObjectSink & ObjectSource,
+  target: PayloadTarget,
   { variant, parent, draft, context }: RevisionPlan,
 ): Promise<Oid> {
-  const carried = parent === undefined ? [] : await filesToCarry(family, target, parent)
+  const before = parent === undefined ? [] : await rootOf(target, parent)
+  const carried = before.filter((entry) => entry.name !== REVISION_FILE && !family.ownsFile(entry.name))
+  const payload = draft.payload ? await family.write(target, draft.payload, before) : []
   const signature = signatureOf(context.actor, registry.now())
   const commit = encodeCommit({
-    tree: writeTree(target, [...carried, ...writePayload(family, target, draft)]),
+    tree: writeTree(target, [...carried, ...payload, ...writeHeader(target, draft)]),
     parents: parent === undefined ? [] : [parent],
     author: signature,
     committer: signature,
@@ -60,17 +62,14 @@ export interface RevisionPlan {
   readonly context: WriteContext
 }
 
-async function filesToCarry(family: Family, source: ObjectSource, parent: Oid): Promise<TreeEntry[]> {
-  const entries = await readTree(source, parseCommit(await readBytes(source, parent, 'commit')).tree)
-  return entries.filter((entry) => entry.name !== REVISION_FILE && !family.ownsFile(entry.name))
+async function rootOf(source: ObjectSource, commit: Oid): Promise<readonly TreeEntry[]> {
+  return readTree(source, parseCommit(await readBytes(source, commit, 'commit')).tree)
 }
 
-function writePayload(family: Family, target: ObjectSink, { data, header = {} }: RevisionDraft): TreeEntry[] {
-  const files = data === undefined ? [] : family.encode(data)
-  const entries = files.map((file) => writeFile(target, file.path, file.bytes))
+function writeHeader(target: ObjectSink, { header = {} }: RevisionDraft): TreeEntry[] {
   const brought = compactHeader(header)
-  if (Object.keys(brought).length === 0) return entries
+  if (Object.keys(brought).length === 0) return []
   // A header is a plain object of our own making; tags and meta in it are exact JSON.
   const text = stringifyJson(brought as JsonObject, 2)
-  return [...entries, writeFile(target, REVISION_FILE, Buffer.from(`${text}\n`))]
+  return [writeFile(target, REVISION_FILE, Buffer.from(`${text}\n`))]
 }

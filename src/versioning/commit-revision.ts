@@ -2,7 +2,7 @@ import { Refusal } from '../errors.ts'
 import { parseCommit } from '../git/commit.ts'
 import type { Oid } from '../git/object.ts'
 import type { Transaction } from '../git/transaction.ts'
-import type { Json, JsonObject } from '../json/json.ts'
+import type { Json } from '../json/json.ts'
 import type { ArtifactState } from './artifact-state.ts'
 import { META_REF, readArtifactState } from './artifact-state.ts'
 import type { ArtifactView } from './artifact-view.ts'
@@ -104,7 +104,12 @@ async function commitTo(
     assertBase(input, latest && objectUuid(latest, artifact.digits), variant.slug, head !== undefined)
     const payload =
       accepted ?? (await payloadFromDelta(registry, family, transaction, latest, input, payloadContext))
-    const draft = { message: input.message, header: input.header, slug: input.slug, data: payload?.data }
+    const draft = {
+      message: input.message,
+      header: input.header,
+      slug: input.slug,
+      payload: payload?.payload,
+    }
     const plan = { variant: variant.slug, parent: head, draft, context }
     const commit = await buildRevision(registry, family, transaction, plan)
     transaction.move(branch, commit)
@@ -187,10 +192,11 @@ async function payloadFromDelta(
   input: NewRevision,
   payloadContext: PayloadContext,
 ): Promise<AcceptedPayload | undefined> {
-  const base: JsonObject | undefined =
-    latest === undefined ? undefined : (await registry.revisions(family).read(transaction, latest)).data
+  const base =
+    latest === undefined ? undefined : (await registry.revisions(family).read(transaction, latest)).payload
   if (input.delta !== undefined) {
-    return family.applyDelta(base, input.delta, { ...payloadContext, loc: [...payloadContext.loc, 'delta'] })
+    const loc = [...payloadContext.loc, 'delta']
+    return family.applyDelta(base, input.delta, { ...payloadContext, loc, source: transaction })
   }
   if (base === undefined) return undefined
   throw new Refusal(

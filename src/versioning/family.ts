@@ -1,9 +1,17 @@
+import type { StagedPack } from '../git/stage-pack.ts'
+import type { TreeEntry } from '../git/tree.ts'
 import type { Json, JsonObject } from '../json/json.ts'
+import type { JsonStream } from '../json/json-stream.ts'
+import type { ObjectSink, ObjectSource } from './tree-files.ts'
+import type { Windowing } from './windowing.ts'
+
+/** A payload as the engine carries it about. Its family makes it, and nobody else looks inside. */
+export type Payload = object
 
 /**
  * All that a family of artifacts (workflows, testsets, environments, queries) tells the shared engine about itself.
  * The engine knows artifacts, variants and revisions; what a payload may hold, how it lies in a commit's tree and what
- * is derived from it is the family's. Everything here is pure: no disk, no clock, no request.
+ * is derived from it is the family's. No clock and no request is known here, and of the disk only the objects handed in.
  */
 export interface Family {
   /** Singular, also the prefix of envelope keys: `workflow`, `workflow_revision`. */
@@ -14,29 +22,46 @@ export interface Family {
   readonly roles: readonly string[]
   /** Flags derived from a revision's payload, in wire order; they follow the roles. */
   readonly flagNames: readonly string[]
-  /** Whether a path of a commit's tree is part of the payload. Paths that are not are carried over by a commit. */
-  ownsFile(path: string): boolean
-  /** The files that hold a payload. Their paths all satisfy `ownsFile`. */
-  encode(data: JsonObject): readonly PayloadFile[]
+  /** Whether a name in the root of a commit's tree is part of the payload. What is not is carried over by a commit. */
+  ownsFile(name: string): boolean
+  /** Writes a payload and answers its entries of the root tree. `before` are those of the parent commit. */
+  write(target: PayloadTarget, payload: Payload, before: readonly TreeEntry[]): Promise<readonly TreeEntry[]>
   /**
-   * The payload in a tree, undefined if the tree holds none. Calls `read` only with paths that satisfy `ownsFile`.
-   * Refuses with `damaged_repository` what is there and cannot be read.
+   * The payload that entries of a root tree hold, undefined if there is none. Throws an Error that says why if it does not
+   * decode.
    */
-  decode(read: (path: string) => Buffer | undefined): JsonObject | undefined
+  read(source: ObjectSource, entries: readonly TreeEntry[]): Promise<StoredPayload | undefined>
   /** A payload as a client sent it, made ready to store; refuses with every problem at once. */
   accept(data: Json, context: PayloadContext): AcceptedPayload
   /** The payload that a delta makes of `base` (undefined: of nothing), made ready to store. */
-  applyDelta(base: JsonObject | undefined, delta: Json, context: PayloadContext): AcceptedPayload
+  applyDelta(
+    base: Payload | undefined,
+    delta: Json,
+    context: PayloadContext & { readonly source: ObjectSource },
+  ): Promise<AcceptedPayload>
+  /** Whether a delta that names an older base may be applied to the latest revision all the same (ruling 5.4). */
+  mayRebase(delta: Json): boolean
+  /** What the sender of a stored payload was told of it, worked out again. */
+  warnings(payload: Payload, context: PayloadContext): readonly Warning[]
   /** A value for each of `flagNames`; undefined stands for a revision without a payload. */
-  flags(data: JsonObject | undefined): Readonly<Record<string, boolean>>
+  flags(payload: Payload | undefined): Readonly<Record<string, boolean>>
   /** The payload as a reader sees it: what is stored, and what is derived on read. */
-  present(data: JsonObject, context: PresentContext): JsonObject
+  present(payload: Payload, context: PresentContext): Promise<PresentedPayload>
+  /** What tells two revisions apart, as `revisions/diff` answers it (rulings 3.16, 5.7). */
+  diff(base: DiffSide, head: DiffSide, windowing: Windowing | undefined): Promise<PresentedDiff>
 }
 
-/** One file of a payload: `path` relative to the root of the commit's tree, with `/` between its parts. */
-export interface PayloadFile {
-  readonly path: string
-  readonly bytes: Buffer
+/** Where a payload is written: objects one by one, or many at once in a pack that is ready. */
+export interface PayloadTarget extends ObjectSink, ObjectSource {
+  /** Makes the objects of the pack part of what is written. */
+  adopt(pack: StagedPack): void
+}
+
+/** A decoded payload. */
+export interface StoredPayload {
+  readonly payload: Payload
+  /** Bytes of memory that it takes, roughly. */
+  readonly size: number
 }
 
 /** Where a payload came from: `loc` is its place in the request, for the refusals that name one. */
@@ -46,15 +71,48 @@ export interface PayloadContext {
   readonly servicesBase: string
 }
 
-/** Which revision a payload is shown for. */
+/** Which revision a payload is shown for, and what its reader asked for. */
 export interface PresentContext {
   readonly servicesBase: string
+  readonly artifactId: string
   readonly revisionId: string
+  readonly source: ObjectSource
+  readonly asked: Reading
+}
+
+/** What a reader may ask of a payload: members of the request that are flags, and which part of it. */
+export interface Reading {
+  readonly flags: Readonly<Record<string, boolean | undefined>>
+  readonly windowing?: Windowing | undefined
+}
+
+/** The reader who asks for nothing in particular. */
+export const PLAIN_READING: Reading = { flags: {} }
+
+/** A payload for a reader: whole, or read while it is written out; and where to go on if it is a part. */
+export interface PresentedPayload {
+  readonly data: JsonObject | JsonStream | undefined
+  readonly windowing?: object | undefined
+}
+
+/** One side of a diff. */
+export interface DiffSide {
+  readonly artifactId: string
+  readonly source: ObjectSource
+  readonly payload: Payload | undefined
+  /** Of the commit's root. */
+  readonly entries: readonly TreeEntry[]
+}
+
+/** The body of a diff, beside `count`. */
+export interface PresentedDiff {
+  readonly diff: object
+  readonly windowing?: object | undefined
 }
 
 /** A payload that may be stored, and what its sender should know about it. */
 export interface AcceptedPayload {
-  readonly data: JsonObject
+  readonly payload: Payload
   readonly warnings: readonly Warning[]
 }
 

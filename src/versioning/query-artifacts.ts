@@ -89,7 +89,7 @@ export async function flatten(registry: Registry, artifact: ArtifactView): Promi
 
 /** The flags of a flat record: the roles and what is derived from the latest payload. */
 export function flatFlags({ artifact, revision }: FlatArtifact): Readonly<Record<string, boolean>> {
-  return revisionFlags(artifact, revision?.stored.data)
+  return revisionFlags(artifact, revision?.stored.payload)
 }
 
 async function artifactRows(

@@ -153,7 +153,7 @@ function matches(revision: Revision, query: RevisionQuery, named: ReadonlySet<st
   const dates = filter.dates?.map(asInstant)
   const date = filter.date === undefined ? undefined : asInstant(filter.date)
   if (!isOneOf(asInstant(dateOf(revision)), date, dates)) return false
-  return !filter.flags || matchesFlags(revisionFlags(revision.artifact, stored.data), filter.flags)
+  return !filter.flags || matchesFlags(revisionFlags(revision.artifact, stored.payload), filter.flags)
 }
 
 function isOneOf<T>(value: T, one: T | undefined, several: readonly T[] | undefined): boolean {

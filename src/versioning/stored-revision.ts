@@ -4,11 +4,10 @@ import type { Commit } from '../git/commit.ts'
 import { parseCommit } from '../git/commit.ts'
 import type { Oid } from '../git/object.ts'
 import type { TreeEntry } from '../git/tree.ts'
-import type { JsonObject } from '../json/json.ts'
 import { parseJson } from '../json/parse-json.ts'
 import { decodeMessage } from './commit-message.ts'
 import type { CommitMessage } from './commit-message.ts'
-import type { Family } from './family.ts'
+import type { Family, Payload } from './family.ts'
 import type { RevisionHeader } from './records.ts'
 import { revisionHeader } from './records.ts'
 import type { ObjectSource } from './tree-files.ts'
@@ -23,8 +22,8 @@ export interface StoredRevision extends CommitMessage {
   readonly commit: Commit
   readonly header: RevisionHeader
   /** The payload as stored; undefined for a revision without one. */
-  readonly data: JsonObject | undefined
-  /** Bytes of the files it was decoded from. */
+  readonly payload: Payload | undefined
+  /** Bytes of memory that it takes, roughly. */
   readonly size: number
   /** Why header and payload could not be decoded, when git brought files that are none of ours; they are absent then. */
   readonly damage?: Refusal
@@ -35,7 +34,7 @@ export class RevisionCache {
   readonly #family: Family
   readonly #revisions = new LRUCache<Oid, StoredRevision>({
     maxSize: 32 * 1024 * 1024,
-    sizeCalculation: (revision) => revision.size * 3 + 500,
+    sizeCalculation: (revision) => revision.size + 500,
   })
 
   constructor(family: Family) {
@@ -61,22 +60,18 @@ export class RevisionCache {
 
 async function readRevision(family: Family, source: ObjectSource, oid: Oid): Promise<StoredRevision> {
   const commit = parseCommit(await readBytes(source, oid, 'commit'))
-  const files = new Map<string, Buffer>()
-  let size = 0
-  for (const entry of await readTree(source, commit.tree)) {
-    if (!isFile(entry) || (entry.name !== REVISION_FILE && !family.ownsFile(entry.name))) continue
-    const bytes = await readBytes(source, entry.oid, 'blob')
-    files.set(entry.name, bytes)
-    size += bytes.length
-  }
-  const known = { oid, commit, ...decodeMessage(commit.message), size }
+  const entries = await readTree(source, commit.tree)
+  const headerFile = entries.find((entry) => entry.name === REVISION_FILE && isFile(entry))
+  const headerBytes = headerFile && (await readBytes(source, headerFile.oid, 'blob'))
+  const known = { oid, commit, ...decodeMessage(commit.message), size: headerBytes?.length ?? 0 }
   try {
-    const header = decodeHeader(files.get(REVISION_FILE))
-    return { ...known, header, data: family.decode((path) => files.get(path)) }
+    const header = decodeHeader(headerBytes)
+    const read = await family.read(source, entries)
+    return { ...known, header, payload: read?.payload, size: known.size + (read?.size ?? 0) }
   } catch (error) {
     const why = error instanceof Error ? error.message : String(error)
     const sentence = `Commit ${oid} does not decode as a ${family.name} revision: ${why}`
-    return { ...known, header: {}, data: undefined, damage: new Refusal('damaged_repository', sentence) }
+    return { ...known, header: {}, payload: undefined, damage: new Refusal('damaged_repository', sentence) }
   }
 }
 

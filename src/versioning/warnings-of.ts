@@ -13,7 +13,8 @@ export async function warningsOf(
   sent: Json | undefined,
 ): Promise<readonly Warning[]> {
   const { family, repository } = artifact
-  const data = sent ?? (await registry.revisions(family).read(repository.objects, oid)).data
-  if (data === undefined) return []
-  return family.accept(data, { loc: [], servicesBase: registry.servicesBase }).warnings
+  const context = { loc: [], servicesBase: registry.servicesBase }
+  if (sent !== undefined) return family.accept(sent, context).warnings
+  const { payload } = await registry.revisions(family).read(repository.objects, oid)
+  return payload ? family.warnings(payload, context) : []
 }

@@ -3,6 +3,8 @@ import type { ResultAddress } from '../../access/intent-file.ts'
 import { Refusal } from '../../errors.ts'
 import type { ArchiveAction } from '../../versioning/archive.ts'
 import { archiveRevision } from '../../versioning/archive.ts'
+import type { Reading } from '../../versioning/family.ts'
+import type { Revision } from '../../versioning/revision.ts'
 import type { NewRevision } from '../../versioning/commit-revision.ts'
 import { commitRevision } from '../../versioning/commit-revision.ts'
 import { diffRevisions } from '../../versioning/diff-revisions.ts'
@@ -16,11 +18,22 @@ import { answerList } from '../answer-list.ts'
 import type { Answer, Call, Endpoint } from '../endpoint.ts'
 import { endpoint } from '../endpoint.ts'
 import { envelope, firstOf } from '../envelope.ts'
-import { presentRevision } from '../present.ts'
+import { presentPayload, presentRevision } from '../present.ts'
+import { withReading } from '../reading.ts'
 import { queryInput, queryOf } from '../query-input.ts'
 import { dottedParameters } from '../query-parameters.ts'
-import { list, retrievalInfo, single, warning } from '../record-schemas.ts'
-import { anyJson, depth, header, message, reference, slug, uuid, windowing } from '../request-schemas.ts'
+import { documentDiff, list, pageInfo, retrievalInfo, rowDiff, single, warning } from '../record-schemas.ts'
+import {
+  anyJson,
+  depth,
+  header,
+  message,
+  pageWindowing,
+  reference,
+  slug,
+  uuid,
+  windowing,
+} from '../request-schemas.ts'
 import { readIfMatch } from '../read-if-match.ts'
 import { RevisionAnswers } from '../revision-answers.ts'
 import { idSpellings, spellings } from '../surface-names.ts'
@@ -87,15 +100,30 @@ export function revisionEndpoints({ surface, names, present, records }: SurfaceC
       recall,
     })
 
-  const retrieveInput = envelope({
+  const references = envelope({
     artifact: { names: spellings(names, '_ref'), schema: reference },
     variant: { names: spellings(names, '_variant_ref'), schema: reference },
     revision: { names: spellings(names, '_revision_ref'), schema: reference },
     environment: { names: ['environment_ref'], schema: reference },
   })
-  const retrieve = ({ registry, input, ifNoneMatch }: Call<z.infer<typeof retrieveInput>>) =>
+  const retrieveInput = withReading(surface, { input: references }, { paged: true })
+  const retrieve = ({ registry, input, ifNoneMatch }: Call<z.infer<typeof retrieveInput.input>>) =>
     answers.retrieve(registry, input, ifNoneMatch)
-  const retrieved = single(key, record, { retrieval_info: retrievalInfo(names) })
+  const isRows = surface.payload === 'rows'
+  const paged: Record<string, z.ZodType> = isRows ? { windowing: pageInfo.optional() } : {}
+  const retrieved = single(key, record, { retrieval_info: retrievalInfo(names), ...paged })
+
+  /** The rows of a list, each with its payload unless that is left out. */
+  const presentAll = (rows: readonly Revision[], withData: boolean, asked: Reading) =>
+    Promise.all(
+      rows.map(async (revision) =>
+        presentRevision(
+          revision,
+          present,
+          withData ? await presentPayload(revision, present, asked) : undefined,
+        ),
+      ),
+    )
 
   return [
     endpoint({
@@ -106,7 +134,7 @@ export function revisionEndpoints({ surface, names, present, records }: SurfaceC
         'The revision that references name; the most specific wins: revision, variant, environment, artifact',
       scope: 'read',
       optionalBody: true,
-      input: retrieveInput,
+      ...retrieveInput,
       output: retrieved,
       example: { [`${singular}_variant_ref`]: { slug: 'support-bot' } },
       run: retrieve,
@@ -117,8 +145,7 @@ export function revisionEndpoints({ surface, names, present, records }: SurfaceC
       tag,
       summary: `The same with dotted parameters: ?${singular}_variant_ref.slug=support-bot`,
       scope: 'read',
-      fromQuery: dottedParameters([]),
-      input: retrieveInput,
+      ...withReading(surface, { input: references, fromQuery: dottedParameters([]) }, { paged: true }),
       output: retrieved,
       run: retrieve,
     }),
@@ -128,24 +155,26 @@ export function revisionEndpoints({ surface, names, present, records }: SurfaceC
       tag,
       summary: 'Commit a revision: a whole payload (data) or a change of the latest one (delta)',
       scope: 'write',
-      input: envelope({
-        revision: {
-          names: [...spellings(names, '_revision_commit'), ...spellings(names, '_revision')],
-          schema: z.object({
-            ...commitFields,
-            data: anyJson.optional(),
-            delta: anyJson.optional(),
-            base_revision_id: uuid.optional(),
-          }),
-          required: true,
-        },
+      ...withReading(surface, {
+        input: envelope({
+          revision: {
+            names: [...spellings(names, '_revision_commit'), ...spellings(names, '_revision')],
+            schema: z.object({
+              ...commitFields,
+              data: anyJson.optional(),
+              delta: anyJson.optional(),
+              base_revision_id: uuid.optional(),
+            }),
+            required: true,
+          },
+        }),
       }),
       output: single(key, record, { warnings: z.array(warning).optional() }),
       example: {
         [`${key}_commit`]: {
           [`${singular}_variant_id`]: EXAMPLE_ID,
           message: 'Cooler',
-          data: { parameters: { prompt: { messages: [{ role: 'system', content: 'Be brief.' }] } } },
+          data: surface.example,
         },
       },
       run: async (call) => {
@@ -153,12 +182,12 @@ export function revisionEndpoints({ surface, names, present, records }: SurfaceC
         const { message: text, slug: chosen, data, delta, base_revision_id: baseRevisionId } = revision
         const more = { message: text, slug: chosen, data, delta, baseRevisionId }
         const { place, warnings } = await commit(call, sentAs.revision, revision, more)
-        return answers.fresh(call.registry, place, warnings.length > 0 ? { warnings } : {})
+        return answers.fresh(call.registry, place, call.input.asked, warnings.length > 0 ? { warnings } : {})
       },
       recall: async ({ registry, input }, { id }) => {
         const place = await revisionById(registry, family, id)
         const warnings = await warningsOf(registry, place, input.revision.data)
-        return answers.fresh(registry, place, warnings.length > 0 ? { warnings } : {})
+        return answers.fresh(registry, place, input.asked, warnings.length > 0 ? { warnings } : {})
       },
     }),
     endpoint({
@@ -186,26 +215,28 @@ export function revisionEndpoints({ surface, names, present, records }: SurfaceC
       tag,
       summary: 'The revisions of a variant, newest first, without payloads unless include_data is true',
       scope: 'read',
-      input: envelope({
-        of: {
-          names: [
-            ...names.singulars,
-            ...spellings(names, '_revisions'),
-            ...spellings(names, '_revision'),
-            ...spellings(names, '_variant'),
-          ],
-          schema: z.object({
-            ...optionalIds([...idSpellings(names, ''), ...variantIds, ...idSpellings(names, '_revision')]),
-            depth: depth.optional(),
-            include_data: z.boolean().optional(),
-            include_archived: z.boolean().optional(),
-          }),
-          required: true,
-        },
-        depth: { names: ['depth'], schema: depth },
-        includeData: { names: ['include_data'], schema: z.boolean() },
-        includeArchived: { names: ['include_archived'], schema: z.boolean() },
-        windowing: { names: ['windowing'], schema: windowing },
+      ...withReading(surface, {
+        input: envelope({
+          of: {
+            names: [
+              ...names.singulars,
+              ...spellings(names, '_revisions'),
+              ...spellings(names, '_revision'),
+              ...spellings(names, '_variant'),
+            ],
+            schema: z.object({
+              ...optionalIds([...idSpellings(names, ''), ...variantIds, ...idSpellings(names, '_revision')]),
+              depth: depth.optional(),
+              include_data: z.boolean().optional(),
+              include_archived: z.boolean().optional(),
+            }),
+            required: true,
+          },
+          depth: { names: ['depth'], schema: depth },
+          includeData: { names: ['include_data'], schema: z.boolean() },
+          includeArchived: { names: ['include_archived'], schema: z.boolean() },
+          windowing: { names: ['windowing'], schema: windowing },
+        }),
       }),
       output: list(`${key}s`, record),
       example: { [singular]: { [`${singular}_variant_id`]: EXAMPLE_ID } },
@@ -223,7 +254,7 @@ export function revisionEndpoints({ surface, names, present, records }: SurfaceC
             })
           : { rows: [], next: undefined }
         const withData = input.includeData ?? of.include_data ?? false
-        const records = window.rows.map((revision) => presentRevision(revision, present, withData))
+        const records = await presentAll(window.rows, withData, input.asked)
         return answerList(`${key}s`, window, input.windowing, records)
       },
     }),
@@ -234,12 +265,12 @@ export function revisionEndpoints({ surface, names, present, records }: SurfaceC
       summary: 'List revisions by filters',
       scope: 'read',
       optionalBody: true,
-      ...queryInput(names, 'revision', flagNames),
+      ...withReading(surface, queryInput(names, 'revision', flagNames)),
       output: list(`${key}s`, record),
       example: { [key]: { message: 'cooler' }, [`${singular}_refs`]: [{ slug: 'support-bot' }] },
       run: async ({ registry, input }) => {
         const window = await queryRevisions(registry, family, queryOf(input, surface))
-        const records = window.rows.map((revision) => presentRevision(revision, present, true))
+        const records = await presentAll(window.rows, true, input.asked)
         return answerList(`${key}s`, window, input.windowing, records)
       },
     }),
@@ -252,19 +283,18 @@ export function revisionEndpoints({ surface, names, present, records }: SurfaceC
       input: envelope({
         base: { names: ['base'], schema: reference, required: true },
         head: { names: ['head'], schema: reference, required: true },
+        windowing: { names: ['windowing'], schema: pageWindowing },
       }),
       output: z.strictObject({
         count: z.literal(1),
-        diff: z.strictObject({
-          patch: z.array(z.looseObject({ op: z.string(), path: z.string() })),
-          files: z.array(z.strictObject({ path: z.string(), diff: z.string() })),
-        }),
+        diff: isRows ? rowDiff : documentDiff,
+        ...paged,
       }),
       example: { base: { slug: 'support-bot', version: 1 }, head: { slug: 'support-bot', version: 2 } },
       run: async ({ registry, input }) => {
         const base = await resolveRevision(registry, family, { revision: input.base })
         const head = await resolveRevision(registry, family, { revision: input.head })
-        return { body: { count: 1, diff: await diffRevisions(registry, base, head) } }
+        return { body: { count: 1, ...(await diffRevisions(registry, base, head, input.windowing)) } }
       },
     }),
     endpoint({
@@ -273,9 +303,12 @@ export function revisionEndpoints({ surface, names, present, records }: SurfaceC
       tag,
       summary: 'The revision of this id, archived or not, for ever the same',
       scope: 'read',
-      output: single(key, record),
-      run: async ({ registry, params, ifNoneMatch }) =>
-        answers.read(registry, await revisionById(registry, family, params['id'] ?? ''), ifNoneMatch),
+      ...withReading(surface, { input: z.object({}) }, { paged: true }),
+      output: single(key, record, paged),
+      run: async ({ registry, params, input, ifNoneMatch }) => {
+        const place = await revisionById(registry, family, params['id'] ?? '')
+        return answers.read(registry, place, input.asked, ifNoneMatch)
+      },
     }),
     archiving('archive'),
     archiving('unarchive'),

@@ -118,7 +118,7 @@ export function simpleEndpoints({ surface, names, present, records }: SurfaceCon
             id: input.id,
             slug: chosen,
             header: { ...rest, flags: roleFlags(surface, flags) },
-            withVariant: { revision: accepted && { data: accepted.data, message: text, header: rest } },
+            withVariant: { revision: accepted && { payload: accepted.payload, message: text, header: rest } },
             loc: ['body', member, 'slug'],
           },
           context,

@@ -8,13 +8,13 @@ import {
   withoutKey,
   type JsonObject,
 } from '../../json/json.ts'
-import type { AcceptedPayload } from '../../versioning/family.ts'
+import type { AcceptedDocument } from '../../versioning/document-family.ts'
 
 /**
  * The data of a skill, which is content and never runs: `uri`, `parameters` and `schemas.parameters` stay
  * (contract/workflows 10.3), and a warning names each thing left out.
  */
-export function reduceToSkill(data: JsonObject): AcceptedPayload {
+export function reduceToSkill(data: JsonObject): AcceptedDocument {
   const sent = getKey(data, 'schemas')
   const schemas: JsonObject = isJsonObject(sent) ? sent : {}
   const kept = pick(data, fieldsOfSkill)

@@ -1,6 +1,7 @@
 import type { FieldProblem } from '../../errors.ts'
 import { entriesOf, fromEntries, getKey, isJsonObject, type Json, type JsonObject } from '../../json/json.ts'
-import type { AcceptedPayload, PayloadContext } from '../../versioning/family.ts'
+import type { AcceptedDocument } from '../../versioning/document-family.ts'
+import type { PayloadContext } from '../../versioning/family.ts'
 import { handlerOf, handlerUriProblem, isSkill, parseHandlerUri } from './handler-uri.ts'
 import { fillSchemas } from './schema-filling.ts'
 import { problemsRefusal } from './problems-refusal.ts'
@@ -16,7 +17,7 @@ import { dropServicesUrl } from './workflow-url.ts'
  * a url of our own dropped, the schemas of a built-in handler filled in, a skill reduced to what a skill has. Refuses
  * with one `invalid_request` that lists every problem at its place below `context.loc`; an unknown key is one of them.
  */
-export function acceptWorkflowData(data: Json, context: PayloadContext): AcceptedPayload {
+export function acceptWorkflowData(data: Json, context: PayloadContext): AcceptedDocument {
   if (!isJsonObject(data)) {
     throw problemsRefusal('invalid_request', [
       { loc: context.loc, msg: `data must be an object, but it is ${typeName(data)}`, type: 'object_type' },

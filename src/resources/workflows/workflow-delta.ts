@@ -2,7 +2,8 @@ import type { FieldProblem } from '../../errors.ts'
 import { getKey, isJsonArray, isJsonObject, type Json, type JsonObject } from '../../json/json.ts'
 import { mergeJson } from '../../json/merge-json.ts'
 import { removePath } from '../../json/remove-path.ts'
-import type { AcceptedPayload, PayloadContext } from '../../versioning/family.ts'
+import type { AcceptedDocument } from '../../versioning/document-family.ts'
+import type { PayloadContext } from '../../versioning/family.ts'
 import { problemsRefusal } from './problems-refusal.ts'
 import { typeName } from './type-name.ts'
 import { acceptWorkflowData } from './workflow-data.ts'
@@ -17,7 +18,7 @@ export function applyWorkflowDelta(
   base: JsonObject | undefined,
   delta: Json,
   context: PayloadContext,
-): AcceptedPayload {
+): AcceptedDocument {
   const { set, remove } = readDelta(delta, context.loc)
   const merged = mergeJson(base ?? {}, set)
   const result = remove.reduce((data, path) => removePath(data, path.split('.')), merged)

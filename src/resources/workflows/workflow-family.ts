@@ -1,12 +1,13 @@
-import type { Family } from '../../versioning/family.ts'
+import type { DocumentDefinition } from '../../versioning/document-family.ts'
+import { documentFamily } from '../../versioning/document-family.ts'
 import { acceptWorkflowData } from './workflow-data.ts'
 import { applyWorkflowDelta } from './workflow-delta.ts'
 import { decodeWorkflow, encodeWorkflow, isWorkflowFile } from './workflow-files.ts'
 import { deriveFlags, derivedFlagNames } from './workflow-flags.ts'
 import { presentWorkflow } from './workflow-url.ts'
 
-/** Workflows, and so applications, evaluators and snippets, which are workflows by role (interface 1, 2.2). */
-export const workflowFamily: Family = {
+/** What a workflow's payload is: its `data` object, and how it lies in files. */
+export const workflowDocument: DocumentDefinition = {
   name: 'workflow',
   folder: 'workflows',
   roles: ['is_application', 'is_evaluator', 'is_snippet'],
@@ -19,3 +20,6 @@ export const workflowFamily: Family = {
   flags: deriveFlags,
   present: presentWorkflow,
 }
+
+/** Workflows, and so applications, evaluators and snippets, which are workflows by role (interface 1, 2.2). */
+export const workflowFamily = documentFamily(workflowDocument)

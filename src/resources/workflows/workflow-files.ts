@@ -3,7 +3,7 @@ import { getKey, isJsonObject, withKey, type Json, type JsonObject } from '../..
 import { JsonTextError } from '../../json/json-text-error.ts'
 import { parseJson } from '../../json/parse-json.ts'
 import { stringifyJson } from '../../json/stringify-json.ts'
-import type { PayloadFile } from '../../versioning/family.ts'
+import type { PayloadFile } from '../../versioning/document-family.ts'
 import { scriptFile, scriptFiles } from './script-file.ts'
 import { typeName } from './type-name.ts'
 

@@ -6,7 +6,10 @@ import { effectiveVersion, handlerOf, isManaged, isSkill } from './handler-uri.t
  * The data as a reader sees it: beside a managed uri, `url` is where the service runs exactly this revision,
  * `<services base>/<key>/<version>/<revision id>`, unless a url of elsewhere is stored (ruling 4). A skill has none.
  */
-export function presentWorkflow(data: JsonObject, context: PresentContext): JsonObject {
+export function presentWorkflow(
+  data: JsonObject,
+  context: Pick<PresentContext, 'servicesBase' | 'revisionId'>,
+): JsonObject {
   const stored = getKey(data, 'url')
   if (typeof stored === 'string' && !isServicesUrl(stored, context.servicesBase)) return data
   const handler = handlerOf(data)

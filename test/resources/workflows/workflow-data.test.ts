@@ -2,7 +2,7 @@ import { expect } from 'chai'
 import { parseJson } from '../../../src/json/parse-json.ts'
 import { stringifyJson } from '../../../src/json/stringify-json.ts'
 import { acceptWorkflowData } from '../../../src/resources/workflows/workflow-data.ts'
-import type { AcceptedPayload } from '../../../src/versioning/family.ts'
+import type { AcceptedDocument } from '../../../src/versioning/document-family.ts'
 import { refusalOf } from './refusal-of.ts'
 
 const loc = ['body', 'workflow_revision_commit', 'data']
@@ -142,7 +142,7 @@ describe('workflow data', () => {
   })
 })
 
-function accept(text: string): AcceptedPayload {
+function accept(text: string): AcceptedDocument {
   return acceptWorkflowData(parseJson(text), { loc, servicesBase: 'http://127.0.0.1:3000/services' })
 }
 

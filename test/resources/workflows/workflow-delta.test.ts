@@ -3,7 +3,7 @@ import type { JsonObject } from '../../../src/json/json.ts'
 import { parseJson } from '../../../src/json/parse-json.ts'
 import { stringifyJson } from '../../../src/json/stringify-json.ts'
 import { applyWorkflowDelta } from '../../../src/resources/workflows/workflow-delta.ts'
-import type { AcceptedPayload } from '../../../src/versioning/family.ts'
+import type { AcceptedDocument } from '../../../src/versioning/document-family.ts'
 import { refusalOf } from './refusal-of.ts'
 
 const loc = ['body', 'workflow_revision_commit', 'delta']
@@ -124,7 +124,7 @@ function context() {
   return { loc, servicesBase: 'http://127.0.0.1:3000/services' }
 }
 
-function apply(before: string | undefined, delta: string): AcceptedPayload {
+function apply(before: string | undefined, delta: string): AcceptedDocument {
   const data = before === undefined ? undefined : (parseJson(before) as JsonObject)
   return applyWorkflowDelta(data, parseJson(delta), context())
 }

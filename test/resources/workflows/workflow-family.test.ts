@@ -2,39 +2,39 @@ import { expect } from 'chai'
 import type { JsonObject } from '../../../src/json/json.ts'
 import { parseJson } from '../../../src/json/parse-json.ts'
 import { stringifyJson } from '../../../src/json/stringify-json.ts'
-import { workflowSurfaces } from '../../../src/resources/workflows/surfaces.ts'
-import { workflowFamily } from '../../../src/resources/workflows/workflow-family.ts'
+import { workflowSurfaces } from '../../../src/resources/workflows/workflow-surfaces.ts'
+import { workflowDocument } from '../../../src/resources/workflows/workflow-family.ts'
 
 const servicesBase = 'http://127.0.0.1:3000/services'
 
 describe('workflow family', () => {
   it('names the seventeen flags of a revision in wire order', () => {
-    expect([...workflowFamily.roles, ...workflowFamily.flagNames].join(' ')).to.equal(
+    expect([...workflowDocument.roles, ...workflowDocument.flagNames].join(' ')).to.equal(
       'is_application is_evaluator is_snippet is_managed is_custom is_llm is_hook is_code is_match is_feedback is_agent is_skill is_chat has_url has_script has_handler is_static',
     )
-    expect(Object.keys(workflowFamily.flags(undefined))).to.deep.equal([...workflowFamily.flagNames])
+    expect(Object.keys(workflowDocument.flags(undefined))).to.deep.equal([...workflowDocument.flagNames])
   })
 
   it('brings a prompt through a commit, a delta and a read unchanged but for what was asked', () => {
     const sent = parseJson(
       '{"parameters":{"prompt":{"messages":[{"role":"user","content":"{{q}}"}],"llm_config":{"temperature":0.10}}}}',
     )
-    const { data } = workflowFamily.accept(sent, { loc: ['body'], servicesBase })
-    const files = workflowFamily.encode(data)
-    expect(files.every(({ path }) => workflowFamily.ownsFile(path))).to.equal(true)
-    const read = workflowFamily.decode((path) => files.find((file) => file.path === path)?.bytes)
+    const { data } = workflowDocument.accept(sent, { loc: ['body'], servicesBase })
+    const files = workflowDocument.encode(data)
+    expect(files.every(({ path }) => workflowDocument.ownsFile(path))).to.equal(true)
+    const read = workflowDocument.decode((path) => files.find((file) => file.path === path)?.bytes)
     const delta = parseJson('{"set":{"parameters":{"prompt":{"llm_config":{"top_p":1}}}}}')
-    const next = workflowFamily.applyDelta(read, delta, { loc: ['body'], servicesBase }).data
-    expect(stringifyJson(workflowFamily.present(next, { servicesBase, revisionId: 'r' }))).to.equal(
+    const next = workflowDocument.applyDelta(read, delta, { loc: ['body'], servicesBase }).data
+    expect(stringifyJson(workflowDocument.present(next, { servicesBase, revisionId: 'r' }))).to.equal(
       '{"parameters":{"prompt":{"messages":[{"role":"user","content":"{{q}}"}],"llm_config":{"temperature":0.10,"top_p":1}}}}',
     )
   })
 
   it('stores nothing of the read view when that is sent back', () => {
-    const { data } = workflowFamily.accept({ uri: 'svc:builtin:chat:v0' }, { loc: [], servicesBase })
-    const shown: JsonObject = workflowFamily.present(data, { servicesBase, revisionId: 'r' })
+    const { data } = workflowDocument.accept({ uri: 'svc:builtin:chat:v0' }, { loc: [], servicesBase })
+    const shown: JsonObject = workflowDocument.present(data, { servicesBase, revisionId: 'r' })
     expect(shown).to.have.property('url', `${servicesBase}/chat/v0/r`)
-    expect(workflowFamily.accept(shown, { loc: [], servicesBase }).data).to.deep.equal(data)
+    expect(workflowDocument.accept(shown, { loc: [], servicesBase }).data).to.deep.equal(data)
   })
 
   it('is seen through three surfaces, two of which fix a role of the family', () => {

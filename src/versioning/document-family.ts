@@ -1,0 +1,89 @@
+import type { TreeEntry } from '../git/tree.ts'
+import type { Json, JsonObject } from '../json/json.ts'
+import { jsonPatch } from '../json/json-patch.ts'
+import { diffFiles } from './diff-files.ts'
+import type { Family, Payload, PayloadContext, PresentContext, Warning } from './family.ts'
+import { readBytes, writeFile } from './tree-files.ts'
+
+/**
+ * A family whose payload is one JSON document in a few files at the root of the commit's tree. Everything here is pure: no
+ * disk, no clock, no request.
+ */
+export interface DocumentDefinition extends Pick<
+  Family,
+  'name' | 'folder' | 'roles' | 'flagNames' | 'ownsFile'
+> {
+  /** The files that hold a payload. Their paths all satisfy `ownsFile`. */
+  encode(data: JsonObject): readonly PayloadFile[]
+  /**
+   * The payload in a tree, undefined if the tree holds none. Calls `read` only with paths that satisfy `ownsFile`.
+   * Refuses with `damaged_repository` what is there and cannot be read.
+   */
+  decode(read: (path: string) => Buffer | undefined): JsonObject | undefined
+  accept(data: Json, context: PayloadContext): AcceptedDocument
+  applyDelta(base: JsonObject | undefined, delta: Json, context: PayloadContext): AcceptedDocument
+  flags(data: JsonObject | undefined): Readonly<Record<string, boolean>>
+  present(data: JsonObject, context: Pick<PresentContext, 'servicesBase' | 'revisionId'>): JsonObject
+}
+
+/** One file of a payload: `path` relative to the root of the commit's tree. */
+export interface PayloadFile {
+  readonly path: string
+  readonly bytes: Buffer
+}
+
+/** A document that may be stored, and what its sender should know about it. */
+export interface AcceptedDocument {
+  readonly data: JsonObject
+  readonly warnings: readonly Warning[]
+}
+
+/** Makes a family of its definition. */
+export function documentFamily(definition: DocumentDefinition): Family {
+  const { name, folder, roles, flagNames, ownsFile, encode, decode, flags } = definition
+  return {
+    name,
+    folder,
+    roles,
+    flagNames,
+    ownsFile,
+    write: async (target, payload) =>
+      encode(documentOf(payload)).map((file) => writeFile(target, file.path, file.bytes)),
+    read: async (source, entries) => {
+      const files = new Map<string, Buffer>()
+      for (const entry of entries) {
+        if (isFile(entry) && ownsFile(entry.name))
+          files.set(entry.name, await readBytes(source, entry.oid, 'blob'))
+      }
+      const data = decode((path) => files.get(path))
+      // Decoded JSON takes about three times the memory of its text.
+      return data && { payload: data, size: 3 * [...files.values()].reduce((sum, it) => sum + it.length, 0) }
+    },
+    accept: (data, context) => accepted(definition.accept(data, context)),
+    applyDelta: async (base, delta, context) =>
+      accepted(definition.applyDelta(base && documentOf(base), delta, context)),
+    mayRebase: () => false,
+    warnings: (payload, context) => definition.accept(documentOf(payload), context).warnings,
+    flags: (payload) => flags(payload && documentOf(payload)),
+    present: async (payload, context) => ({ data: definition.present(documentOf(payload), context) }),
+    diff: async (base, head) => ({
+      diff: {
+        patch: jsonPatch(base.payload && documentOf(base.payload), head.payload && documentOf(head.payload)),
+        files: await diffFiles(base, head),
+      },
+    }),
+  }
+}
+
+/** The document that a payload of such a family is. */
+export function documentOf(payload: Payload): JsonObject {
+  return payload as JsonObject // a document family makes no other payloads, and the engine hands it only its own
+}
+
+function accepted({ data, warnings }: AcceptedDocument) {
+  return { payload: data, warnings }
+}
+
+function isFile({ mode }: TreeEntry): boolean {
+  return mode === '100644' || mode === '100755'
+}
