@@ -11,6 +11,8 @@ export type RefusalCode =
   | 'invalid_delta'
   | 'missing_payload'
   | 'body_too_large'
+  | 'invalid_file'
+  | 'limit_exceeded'
   | 'unsupported_media_type'
   | 'idempotency_key_reused'
   // who asks

@@ -37,6 +37,8 @@ export const PROBLEMS: Readonly<Record<ProblemCode, readonly [status: number, ti
   invalid_delta: [422, 'The delta cannot be applied'],
   missing_payload: [400, 'The commit has no payload'],
   body_too_large: [413, 'The body is too large'],
+  invalid_file: [422, 'The file is not valid'],
+  limit_exceeded: [413, 'A limit is exceeded'],
   unsupported_media_type: [415, 'The media type is not supported'],
   idempotency_key_reused: [422, 'The Idempotency-Key belongs to another request'],
   missing_key: [401, 'No API key was sent'],

@@ -1,0 +1,52 @@
+import { invalidFile, rowTooLarge, strangeAt } from './file-refusal.ts'
+import type { FileLimits, FileRow } from './file-row.ts'
+import { fileText } from './file-text.ts'
+import { rowOfJson } from './row-of-json.ts'
+import { placeIn } from './text-place.ts'
+
+/**
+ * The rows of a JSON Lines file, in batches of what a stretch of it holds: one object a line, each a row; blank lines are
+ * skipped (ruling 5.5). Numbers and keys stay exactly as they are written. Refuses a bad file (`invalid_file`) and one
+ * past the limits (`limit_exceeded`) with the place.
+ */
+export async function* jsonLinesRows(
+  chunks: AsyncIterable<Buffer>,
+  limits: FileLimits,
+): AsyncGenerator<readonly FileRow[]> {
+  let line = 1
+  // the line that has not ended
+  let pending = ''
+  let pendingBytes = 0
+  for await (const { text } of fileText(chunks)) {
+    const rows: FileRow[] = []
+    let start = 0
+    for (let end = text.indexOf('\n'); end !== -1; end = text.indexOf('\n', start)) {
+      addRow(rows, pending + text.slice(start, end), line, limits)
+      pending = ''
+      pendingBytes = 0
+      start = end + 1
+      line++
+    }
+    const rest = text.slice(start)
+    pending += rest
+    pendingBytes += Buffer.byteLength(rest)
+    if (pendingBytes > limits.maxRowBytes) throw rowTooLarge({ line, column: 1 }, limits.maxRowBytes)
+    if (rows.length > 0) yield rows
+  }
+  const rows: FileRow[] = []
+  addRow(rows, pending, line, limits)
+  if (rows.length > 0) yield rows
+}
+
+/** Adds the row that a line holds, if any. */
+function addRow(rows: FileRow[], text: string, line: number, limits: FileLimits): void {
+  const first = text.startsWith('{') ? 0 : text.search(/[^ \t\r]/)
+  if (first === -1) return
+  const begin = { line, column: 1 }
+  if (text.charAt(first) !== '{') {
+    const remedy =
+      'every line must be one object in braces, such as {"question": "…"} (an array is the format json).'
+    throw invalidFile(placeIn(begin, text, first), `${strangeAt(text, first)}; ${remedy}`)
+  }
+  rows.push({ data: rowOfJson(text, limits, () => begin), line })
+}
