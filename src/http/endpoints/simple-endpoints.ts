@@ -7,6 +7,7 @@ import { commitRevision } from '../../versioning/commit-revision.ts'
 import { createArtifact } from '../../versioning/create-artifact.ts'
 import { createVariant } from '../../versioning/create-variant.ts'
 import { editArtifact } from '../../versioning/edit-artifact.ts'
+import type { Reading } from '../../versioning/family.ts'
 import type { FlatArtifact } from '../../versioning/query-artifacts.ts'
 import { flatten, queryFlat } from '../../versioning/query-artifacts.ts'
 import { artifactById, revisionById } from '../../versioning/references.ts'
@@ -20,6 +21,7 @@ import { envelope } from '../envelope.ts'
 import { assertSameId } from '../path-id.ts'
 import { presentFlat } from '../present.ts'
 import { queryInput, queryOf } from '../query-input.ts'
+import { withReading } from '../reading.ts'
 import { queryParameters } from '../query-parameters.ts'
 import { list, single, warning } from '../record-schemas.ts'
 import { anyJson, header, headerEdit, message, slug, uuid } from '../request-schemas.ts'
@@ -37,10 +39,14 @@ export function simpleEndpoints({ surface, names, present, records }: SurfaceCon
   const output = single(singular, record, { warnings: z.array(warning).optional() })
   const tag = `simple ${plural}`
 
-  const answerFlat = (flat: FlatArtifact, warnings: readonly object[] = []): Answer => ({
+  const answerFlat = async (
+    flat: FlatArtifact,
+    asked?: Reading,
+    warnings: readonly object[] = [],
+  ): Promise<Answer> => ({
     body: {
       count: 1,
-      [singular]: presentFlat(flat, present),
+      [singular]: await presentFlat(flat, present, asked),
       ...(warnings.length > 0 ? { warnings } : {}),
     },
     address: { id: flat.artifact.id, ...(flat.revision ? { revision: flat.revision.id } : {}) },
@@ -49,8 +55,9 @@ export function simpleEndpoints({ surface, names, present, records }: SurfaceCon
   const answer = async (
     registry: Registry,
     artifact: ArtifactView,
+    asked?: Reading,
     warnings?: readonly object[],
-  ): Promise<Answer> => answerFlat(await flatten(registry, artifact), warnings)
+  ): Promise<Answer> => answerFlat(await flatten(registry, artifact), asked, warnings)
 
   /** With the revision that was the latest then, though there may be later ones now. */
   const recallFlat = async (registry: Registry, address: ResultAddress): Promise<FlatArtifact> => {
@@ -82,26 +89,28 @@ export function simpleEndpoints({ surface, names, present, records }: SurfaceCon
       tag,
       summary: `Create a ${singular} with its variant, and with version 1 if data is sent`,
       scope: 'write',
-      input: envelope({
-        artifact: {
-          names: names.singulars,
-          schema: z.object({
-            slug: slug.optional(),
-            ...header,
-            data: anyJson.optional(),
-            message: message.optional(),
-          }),
-          required: true,
-        },
-        ...idInQuery(names.singulars),
+      ...withReading(surface, {
+        input: envelope({
+          artifact: {
+            names: names.singulars,
+            schema: z.object({
+              slug: slug.optional(),
+              ...header,
+              data: anyJson.optional(),
+              message: message.optional(),
+            }),
+            required: true,
+          },
+          ...idInQuery(names.singulars),
+        }),
+        fromQuery: queryParameters(spellings(names, '_id')),
       }),
-      fromQuery: queryParameters(spellings(names, '_id')),
       output,
       example: {
         [singular]: {
           slug: 'support-bot',
           name: 'Support bot',
-          data: { parameters: { prompt: { messages: [{ role: 'system', content: 'You are kind.' }] } } },
+          data: surface.example,
         },
       },
       run: async ({ registry, input, context }) => {
@@ -123,12 +132,12 @@ export function simpleEndpoints({ surface, names, present, records }: SurfaceCon
           },
           context,
         )
-        return answer(registry, created, accepted?.warnings)
+        return answer(registry, created, input.asked, accepted?.warnings)
       },
       recall: async ({ registry, input }, address) => {
         const flat = await recallFlat(registry, address)
         const warnings = flat.revision && (await warningsOf(registry, flat.revision, input.artifact.data))
-        return answerFlat(flat, warnings)
+        return answerFlat(flat, input.asked, warnings)
       },
     }),
     endpoint({
@@ -138,7 +147,7 @@ export function simpleEndpoints({ surface, names, present, records }: SurfaceCon
       summary: `List ${plural}, each merged with its latest revision`,
       scope: 'read',
       optionalBody: true,
-      ...queryInput(names, 'flat', flagNames),
+      ...withReading(surface, queryInput(names, 'flat', flagNames)),
       output: list(plural, record),
       example: {},
       run: async ({ registry, input }) => {
@@ -147,7 +156,7 @@ export function simpleEndpoints({ surface, names, present, records }: SurfaceCon
           plural,
           window,
           input.windowing,
-          window.rows.map((flat) => presentFlat(flat, present)),
+          await Promise.all(window.rows.map((flat) => presentFlat(flat, present, input.asked))),
         )
       },
     }),
@@ -157,11 +166,12 @@ export function simpleEndpoints({ surface, names, present, records }: SurfaceCon
       tag,
       summary: `The ${singular} merged with its latest revision, archived or not`,
       scope: 'read',
+      ...withReading(surface, { input: z.object({}) }),
       output,
-      run: async ({ registry, params }) => {
+      run: async ({ registry, params, input }) => {
         const flat = await flatten(registry, await artifactById(registry, family, params['id'] ?? ''))
         if (flat.revision?.stored.damage) throw flat.revision.stored.damage
-        return answerFlat(flat)
+        return answerFlat(flat, input.asked)
       },
     }),
     endpoint({
@@ -171,20 +181,22 @@ export function simpleEndpoints({ surface, names, present, records }: SurfaceCon
       summary: 'Edit the header; with data, commit a new revision on the default variant too',
       scope: 'write',
       keepNulls: true,
-      input: envelope({
-        artifact: {
-          names: names.singulars,
-          schema: z.object({
-            id: uuid.optional(),
-            ...headerEdit,
-            data: anyJson.nullish(),
-            message: message.nullish(),
-          }),
-          required: true,
-        },
+      ...withReading(surface, {
+        input: envelope({
+          artifact: {
+            names: names.singulars,
+            schema: z.object({
+              id: uuid.optional(),
+              ...headerEdit,
+              data: anyJson.nullish(),
+              message: message.nullish(),
+            }),
+            required: true,
+          },
+        }),
       }),
       output,
-      example: { [singular]: { data: { parameters: { temperature: 0.2 } } } },
+      example: { [singular]: { data: surface.example } },
       run: async ({ registry, params, input, context }) => {
         const { id, data, message: text, flags, ...edit } = input.artifact
         assertSameId(params['id'], id)
@@ -199,7 +211,7 @@ export function simpleEndpoints({ surface, names, present, records }: SurfaceCon
             ? []
             : await commitData(registry, artifact, data, text ?? undefined, loc, context)
         if (isEdit) artifact = await editArtifact(registry, artifact, edited, context)
-        return answer(registry, await artifactById(registry, family, artifact.id), warnings)
+        return answer(registry, await artifactById(registry, family, artifact.id), input.asked, warnings)
       },
     }),
     archiving('archive'),
