@@ -22,6 +22,8 @@ export interface Fs {
   create(path: string, bytes: Uint8Array): void
   /** Creates `path` (it must not exist: EEXIST) to write on at its end. */
   createLog(path: string): LogHandle
+  /** Creates `path` (it must not exist: EEXIST) to write on at its end, to read back and to correct. */
+  createFile(path: string): FileHandle
   /** Resolves once what the file holds is on the disk; absence is fine. */
   sync(path: string): Promise<void>
   /** Adds `bytes` at the end of `path` in one write, creating it if need be, without waiting for the disk. */
@@ -65,4 +67,12 @@ export interface LogHandle {
   /** Resolves once everything appended before the call is on the disk. */
   sync(): Promise<void>
   close(): void
+}
+
+/** A file in the making: grows at its end, can be read, and what is written can be written over. */
+export interface FileHandle extends LogHandle {
+  /** Fills `target` from byte `position` of the file and answers how many bytes it got (fewer only at the end). */
+  read(target: Uint8Array, position: number): number
+  /** Replaces the bytes from `position` on; they must lie within what was appended. */
+  overwrite(bytes: Uint8Array, position: number): void
 }

@@ -1,5 +1,5 @@
 import { Volume } from 'memfs'
-import type { FileStat, Fs, ReadHandle } from './fs.ts'
+import type { FileHandle, FileStat, Fs, ReadHandle } from './fs.ts'
 
 type Memory = InstanceType<typeof Volume>
 
@@ -33,6 +33,7 @@ export function memoryFs(): Fs {
         close: () => undefined,
       }
     },
+    createFile: (path) => createHandle(volume, path),
     sync: async () => undefined,
     append: (path, bytes) => volume.appendFileSync(path, Buffer.from(bytes)),
     makeDir: (path) => void volume.mkdirSync(path, { recursive: true }),
@@ -82,6 +83,18 @@ function openHandle(volume: Memory, path: string): ReadHandle {
   return {
     size: Number(volume.fstatSync(fd).size),
     read: (target, position) => volume.readSync(fd, target, 0, target.length, position),
+    close: () => volume.closeSync(fd),
+  }
+}
+
+function createHandle(volume: Memory, path: string): FileHandle {
+  const fd = volume.openSync(path, 'wx+')
+  let end = 0
+  return {
+    append: (bytes) => void (end += volume.writeSync(fd, bytes, 0, bytes.length, end)),
+    read: (target, position) => volume.readSync(fd, target, 0, target.length, position),
+    overwrite: (bytes, position) => void volume.writeSync(fd, bytes, 0, bytes.length, position),
+    sync: async () => undefined,
     close: () => volume.closeSync(fd),
   }
 }

@@ -76,6 +76,18 @@ export const nodeFs: Fs = {
     }
   },
 
+  createFile(path) {
+    // not opened for appending: Linux would then add at the end whatever position a write names
+    const fd = fs.openSync(path, 'wx+')
+    return {
+      append: (bytes) => writeShort(fd, [bytes]),
+      read: (target, position) => fill(fd, target, position),
+      overwrite: (bytes, position) => writeAt(fd, bytes, position),
+      sync: () => fsync(fd),
+      close: () => fs.closeSync(fd),
+    }
+  },
+
   async sync(path) {
     const fd = absentAsUndefined(() => fs.openSync(path, 'r'))
     if (fd === undefined) return
@@ -194,6 +206,13 @@ function toReadHandle(fd: number): ReadHandle | undefined {
 function writeShort(fd: number, chunks: readonly Uint8Array[]): void {
   const bytes = chunks.length === 1 && chunks[0] ? chunks[0] : Buffer.concat(chunks)
   for (let written = 0; written < bytes.length;) written += fs.writeSync(fd, bytes, written)
+}
+
+/** Leaves the place where the next byte is appended as it is (pwrite(2)). */
+function writeAt(fd: number, bytes: Uint8Array, position: number): void {
+  for (let written = 0; written < bytes.length;) {
+    written += fs.writeSync(fd, bytes, written, bytes.length - written, position + written)
+  }
 }
 
 async function writeLong(fd: number, chunks: readonly Uint8Array[]): Promise<void> {

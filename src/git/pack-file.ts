@@ -1,18 +1,28 @@
 import { applyDelta } from './delta.ts'
 import type { Fs } from './fs.ts'
 import { inflateExactly } from './inflate.ts'
-import { objectKinds, type GitObject, type ObjectKind } from './object.ts'
+import type { GitObject } from './object.ts'
 import type { PackCache } from './pack-cache.ts'
+import { readEntry, type Entry, type EntrySource } from './pack-entry.ts'
 import type { PackIndex } from './pack-index.ts'
+import { PieceReader } from './piece-reader.ts'
 import { Unreadable } from './unreadable.ts'
 import { WindowedFile } from './windowed-file.ts'
 
-/** The entry types that are deltas (gitformat-pack): on an entry so many bytes before, or on an object by its id. */
-const OFFSET_DELTA = 6
-const REFERENCE_DELTA = 7
+/** Windows of a pack larger than this would push each other out of their cache; here and there, less is read at once. */
+const VAST = 8 * 1024 * 1024
+/** How much of one: the first time, and where a look goes on from the last. */
+const SHORT_PIECE = 4 * 1024
+const MIDDLING_PIECE = 64 * 1024
 
-/** The longest header of an entry: ten bytes of type and size, then an id or a distance of at most ten bytes. */
-const LONGEST_HEADER = 30
+/** How much is read at once by who goes through a pack: the first time, and at most. */
+const FIRST_PIECE = 32 * 1024
+const LONGEST_PIECE = 1024 * 1024
+
+/** An object of a pack, and where the entry after its own starts if that was seen. */
+export interface PackedObject extends GitObject {
+  readonly next: number | undefined
+}
 
 /**
  * A pack with its index. Reading throws `Unreadable` for bytes that are no sound entry and `Vanished` when the file is
@@ -25,6 +35,7 @@ export class PackFile {
   readonly #cache: PackCache
   readonly #serial: number
   #file: WindowedFile | undefined
+  #entries: EntrySource | undefined
 
   constructor(fs: Fs, cache: PackCache, path: string, index: PackIndex) {
     this.#fs = fs
@@ -34,17 +45,22 @@ export class PackFile {
     this.index = index
   }
 
-  /** The object whose entry starts at `offset`, put together from its deltas however long their chain is. */
-  read(offset: number): GitObject {
-    const file = this.#open()
+  /**
+   * The object whose entry starts at `offset`, put together from its deltas however long their chain is. The entry is
+   * read from `source`, a piece of this pack, what it builds on is not.
+   */
+  read(offset: number, source?: EntrySource): PackedObject {
+    const entries = this.#openEntries()
     const deltas: { readonly at: number; readonly bytes: Buffer }[] = []
+    let next: number | undefined
     let object: GitObject | undefined
     for (let at = offset; !object;) {
-      const entry = readEntry(file, at)
+      const entry = readEntry(at === offset ? (source ?? entries) : entries, at)
       // only deltas and what they are built on are kept: most objects are nobody's base
       object = entry.kind && deltas.length === 0 ? undefined : this.#cache.bases.get(this.#baseKey(at))
       if (object) break
-      const bytes = inflateExactly(entry.deflated, entry.size)
+      const { bytes, streamLength } = inflateExactly(entry.deflated, entry.size)
+      if (at === offset) next = entry.position + streamLength
       if (entry.kind) {
         object = { kind: entry.kind, bytes }
         if (deltas.length > 0) this.#cache.bases.set(this.#baseKey(at), object)
@@ -58,7 +74,18 @@ export class PackFile {
       object = { kind: object.kind, bytes: applyDelta(object.bytes, delta.bytes) }
       this.#cache.bases.set(this.#baseKey(delta.at), object)
     }
-    return object
+    return { kind: object.kind, bytes: object.bytes, next }
+  }
+
+  /** To read entries from that follow one another. */
+  pieces(): EntrySource {
+    return new PieceReader(this.#open(), FIRST_PIECE, LONGEST_PIECE)
+  }
+
+  #openEntries(): EntrySource {
+    if (this.#entries) return this.#entries
+    const file = this.#open()
+    return (this.#entries = file.size > VAST ? new PieceReader(file, SHORT_PIECE, MIDDLING_PIECE) : file)
   }
 
   #open(): WindowedFile {
@@ -89,59 +116,4 @@ export class PackFile {
     if (base === undefined) throw new Unreadable(`a delta needs ${entry.baseOid}, which is not in the pack`)
     return base
   }
-}
-
-interface Entry {
-  /** Undefined for a delta, whose kind is that of its base. */
-  readonly kind: ObjectKind | undefined
-  /** How many bytes the entry inflates to. */
-  readonly size: number
-  /** Starts with its deflated bytes; how many they are is written nowhere. */
-  readonly deflated: Buffer
-  readonly baseDistance?: number
-  readonly baseOid?: string
-}
-
-function readEntry(file: WindowedFile, offset: number): Entry {
-  if (offset >= file.size - 20) throw cutShort()
-  const { bytes, start } = file.at(offset, LONGEST_HEADER)
-  let at = offset - start
-  let byte = bytes[at++] ?? 0
-  const type = (byte >> 4) & 7
-  let size = byte & 15
-  for (let factor = 16; byte >= 128; factor *= 128) {
-    byte = bytes[at++] ?? 0
-    size += (byte & 127) * factor
-  }
-  const kind = objectKinds[type - 1]
-  if (kind) return { kind, size, deflated: deflatedBytes(file, start + at, size) }
-  if (type === OFFSET_DELTA) {
-    byte = bytes[at++] ?? 0
-    let baseDistance = byte & 127
-    while (byte >= 128) {
-      byte = bytes[at++] ?? 0
-      baseDistance = (baseDistance + 1) * 128 + (byte & 127)
-    }
-    return { kind: undefined, size, deflated: deflatedBytes(file, start + at, size), baseDistance }
-  }
-  if (type === REFERENCE_DELTA) {
-    const baseOid = bytes.toString('hex', at, at + 20)
-    return { kind: undefined, size, deflated: deflatedBytes(file, start + at + 20, size), baseOid }
-  }
-  throw new Unreadable(`the pack holds an entry of the unknown type ${type}`)
-}
-
-function deflatedBytes(file: WindowedFile, position: number, size: number): Buffer {
-  if (position > file.size - 20) throw cutShort()
-  if (size > file.size * 1100) throw new Unreadable('an entry claims more bytes than its pack can hold')
-  // deflating makes nothing longer than this
-  const { bytes, start } = file.at(
-    position,
-    Math.min(size + Math.ceil(size / 4) + 1024, file.size - position),
-  )
-  return bytes.subarray(position - start)
-}
-
-function cutShort(): Unreadable {
-  return new Unreadable('the pack is cut short')
 }

@@ -4,10 +4,19 @@ import type { Oid } from './object.ts'
 import type { PackCache } from './pack-cache.ts'
 import { Unreadable } from './unreadable.ts'
 import { Vanished } from './vanished.ts'
+import { PieceReader } from './piece-reader.ts'
 import { Window, WindowedFile } from './windowed-file.ts'
 
 /** An index up to this size is held whole; 256 KiB are some 9,000 objects. */
 const WHOLE = 256 * 1024
+
+/**
+ * One larger than this (300,000 objects) would push everything else out of the cache of windows, and its own too: each look
+ * reads only the few KiB around the place where the id should be, and nothing is kept.
+ */
+const VAST = 8 * 1024 * 1024
+/** So many ids are read around that place; in a million, the right ones 999 times in 1000. */
+const NEAR = 256
 
 const FAN_OUT = 8
 const OIDS = FAN_OUT + 256 * 4
@@ -23,21 +32,21 @@ export class PackIndex {
   readonly count: number
   /** How many bytes of memory this object holds for as long as it lives. */
   readonly heldBytes: number
-  readonly #source: Window | WindowedFile
+  readonly #source: Window | WindowedFile | PieceReader
   /** Starts as the file does; of a large index the first window, which stays. */
   readonly #head: DataView
 
   constructor(fs: Fs, cache: PackCache, path: string) {
     this.path = path
     this.#source = openSource(fs, cache, path)
-    const size = this.#source instanceof WindowedFile ? this.#source.size : this.#source.bytes.length
+    const size = this.#source instanceof Window ? this.#source.bytes.length : this.#source.size
     if (size < OIDS + TRAILER) throw new Unreadable('the pack index is cut short')
-    const head = this.#at(0, OIDS).view
+    const head = this.#headView()
     if (head.getUint32(0) !== 0xff744f63 || head.getUint32(4) !== 2) {
       throw new Unreadable('the pack index is not of version 2; git index-pack writes it anew')
     }
     this.#head = head
-    this.heldBytes = head.byteLength
+    this.heldBytes = head.byteLength + (this.#source instanceof PieceReader ? NEAR * 20 : 0)
     this.count = this.#below(256)
     const long = (size - OIDS - TRAILER - this.count * 28) / 8
     if (!Number.isInteger(long) || long < 0 || long > this.count || !this.#isAscending()) {
@@ -72,7 +81,13 @@ export class PackIndex {
   }
 
   #at(position: number, length: number): Window {
-    return this.#source instanceof WindowedFile ? this.#source.at(position, length) : this.#source
+    return this.#source instanceof Window ? this.#source : this.#source.at(position, length)
+  }
+
+  #headView(): DataView {
+    const { bytes, view } = this.#at(0, OIDS)
+    // the next piece is read over this one
+    return this.#source instanceof PieceReader ? new Window(Buffer.from(bytes), 0).view : view
   }
 
   /** How many objects have a first byte below this one. */
@@ -90,6 +105,7 @@ export class PackIndex {
     const head = Number.parseInt(hexPrefix.slice(0, 8).padEnd(8, '0'), 16)
     let low = this.#below(head >>> 24)
     let high = this.#below((head >>> 24) + 1)
+    if (this.#source instanceof PieceReader) [low, high] = this.#narrow(head, low, high)
     if (low === high) return low
     const { view, start } = this.#at(OIDS + low * 20, (high - low) * 20)
     while (low < high) {
@@ -98,6 +114,25 @@ export class PackIndex {
       else high = middle
     }
     return low
+  }
+
+  /** At most `NEAR` of the numbers from `low` to `high`, the lower bound among them: ids are spread evenly. */
+  #narrow(head: number, low: number, high: number): readonly [number, number] {
+    let least = head - (head % 0x1000000)
+    let most = least + 0x1000000
+    for (let step = 0; high - low > NEAR; step++) {
+      // ids that are not spread evenly, of whatever making, take twice the steps of halving at most
+      const part = step % 2 === 0 ? (head - least) / (most - least || 1) : 0.5
+      const guess = low + Math.floor(part * (high - low))
+      const from = Math.min(Math.max(guess - NEAR / 2, low), high - NEAR)
+      const { view, start } = this.#at(OIDS + from * 20, NEAR * 20)
+      const first = view.getUint32(OIDS + from * 20 - start)
+      const last = view.getUint32(OIDS + (from + NEAR - 1) * 20 - start)
+      if (head > last) [low, least] = [from + NEAR, last]
+      else if (head <= first) [high, most] = [from, first]
+      else return [from, from + NEAR]
+    }
+    return [low, high]
   }
 
   #oid(number: number): Oid {
@@ -121,9 +156,12 @@ export class PackIndex {
   }
 }
 
-function openSource(fs: Fs, cache: PackCache, path: string): Window | WindowedFile {
-  const stat = fs.stat(path)
-  if (stat && stat.size > WHOLE) return new WindowedFile(fs, cache, path)
+function openSource(fs: Fs, cache: PackCache, path: string): Window | WindowedFile | PieceReader {
+  const size = fs.stat(path)?.size ?? 0
+  if (size > WHOLE) {
+    const file = new WindowedFile(fs, cache, path)
+    return size > VAST ? new PieceReader(file, NEAR * 20) : file
+  }
   const bytes = fs.readFile(path)
   if (!bytes) throw new Vanished(`${path} is gone.`)
   // an index held whole is checked whole, so that a damaged one cannot hide an object

@@ -1,3 +1,4 @@
+import { allOver } from './all-over.ts'
 import type { Fs } from './fs.ts'
 import type { EncodedPack, PackableObject } from './pack-writer.ts'
 import { encodePack } from './pack-writer.ts'
@@ -39,7 +40,7 @@ export async function stagePack(
   gitdir: string,
   objects: readonly PackableObject[],
 ): Promise<StagedPack> {
-  if (objects.length === 0) return NOTHING
+  if (objects.length === 0) return nothingStaged
   const encoded = encodePack(objects)
   return stageEncodedPack(fs, gitdir, encoded, { synced: encoded.pack.length > SMALL })
 }
@@ -51,47 +52,77 @@ export async function stageEncodedPack(
   { name, pack, index }: EncodedPack,
   { synced }: { readonly synced: boolean },
 ): Promise<StagedPack> {
-  const folder = `${gitdir}/objects/pack`
-  const temporary = `${folder}/tmp_${self}.${++staged}`
-  const keep = `${folder}/${name}.keep`
-  let isKept = false
-  const release = (): void => {
-    if (isKept) fs.remove(keep)
-  }
-  const discard = (): void => {
-    fs.remove(`${temporary}_pack`)
-    fs.remove(`${temporary}_idx`)
-    release()
-  }
+  const staging = stagingFor(fs, gitdir)
   const writes = [
-    [`${temporary}_pack`, pack],
-    [`${temporary}_idx`, index],
+    [staging.packPath, pack],
+    [staging.indexPath, index],
   ] as const
+  if (!synced) return staging.staged(name, { pack, index })
   try {
-    if (synced) await allOver(writes.map(([path, bytes]) => fs.createSynced(path, bytes)))
+    await allOver(writes.map(([path, bytes]) => fs.createSynced(path, bytes)))
   } catch (error) {
-    discard()
+    staging.remove()
     throw error
   }
+  return staging.staged(name, undefined)
+}
+
+/** Where a pack and its index are written before anybody may see them. */
+export interface Staging {
+  readonly packPath: string
+  readonly indexPath: string
+  /** Removes what was written. */
+  remove(): void
+  /** Both files are complete and on the disk; or they will be when `stage` is called, with these bytes. */
+  staged(name: string, unsynced: StagedPack['unsynced']): StagedPack
+}
+
+/** Temporary names in the repository that no other pack of this or another process has. */
+export function stagingFor(fs: Fs, gitdir: string): Staging {
+  const folder = `${gitdir}/objects/pack`
+  const temporary = `${folder}/tmp_${self}.${++staged}`
+  const packPath = `${temporary}_pack`
+  const indexPath = `${temporary}_idx`
+  const remove = (): void => {
+    fs.remove(packPath)
+    fs.remove(indexPath)
+  }
   return {
-    name,
-    release,
-    discard,
-    unsynced: synced ? undefined : { pack, index },
-    stage: () => {
-      if (!synced) for (const [path, bytes] of writes) fs.create(path, bytes)
-    },
-    publish: () => {
-      // The refs follow a small pack within the same moment. A pack that somebody keeps already stays theirs to release.
-      if (synced && !fs.stat(keep)) {
-        fs.create(keep, Buffer.from(`${self}\n`))
-        isKept = true
+    packPath,
+    indexPath,
+    remove,
+    staged: (name, unsynced) => {
+      const keep = `${folder}/${name}.keep`
+      let isKept = false
+      const release = (): void => {
+        if (isKept) fs.remove(keep)
       }
-      // The pack before its index: a pack without an index is invisible, an index without a pack is damage.
-      fs.rename(`${temporary}_pack`, `${folder}/${name}.pack`)
-      fs.rename(`${temporary}_idx`, `${folder}/${name}.idx`)
+      return {
+        name,
+        unsynced,
+        stage: () => {
+          if (!unsynced) return
+          fs.create(packPath, unsynced.pack)
+          fs.create(indexPath, unsynced.index)
+        },
+        publish: () => {
+          // The refs follow a small pack within the same moment. A pack that somebody keeps already stays theirs to release.
+          if (!unsynced && !fs.stat(keep)) {
+            fs.create(keep, Buffer.from(`${self}\n`))
+            isKept = true
+          }
+          // The pack before its index: a pack without an index is invisible, an index without a pack is damage.
+          fs.rename(packPath, `${folder}/${name}.pack`)
+          fs.rename(indexPath, `${folder}/${name}.idx`)
+        },
+        syncNames: () => fs.syncDir(folder),
+        release,
+        discard: () => {
+          remove()
+          release()
+        },
+      }
     },
-    syncNames: () => fs.syncDir(folder),
   }
 }
 
@@ -109,13 +140,8 @@ export function sweepStagedPacks(fs: Fs, gitdir: string): void {
   }
 }
 
-/** Waits for every promise, also after one has failed; then fails as the first that did. */
-async function allOver(promises: readonly Promise<void>[]): Promise<void> {
-  await Promise.allSettled(promises)
-  await Promise.all(promises)
-}
-
-const NOTHING: StagedPack = {
+/** What a pack of no objects is staged as: nothing. */
+export const nothingStaged: StagedPack = {
   name: undefined,
   unsynced: undefined,
   stage: () => undefined,

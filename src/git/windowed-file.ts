@@ -55,6 +55,11 @@ export class WindowedFile {
     return window
   }
 
+  /** Fills `target` from byte `position` and answers how many bytes it got; keeps no window. Throws as `at` does. */
+  fill(target: Uint8Array, position: number): number {
+    return this.#handle().read(target, position)
+  }
+
   #read(start: number, length: number): Window {
     const target = Buffer.allocUnsafeSlow(Math.max(0, Math.min(length, this.size - start)))
     const got = this.#handle().read(target, start)

@@ -105,6 +105,27 @@ describe('fs: the disk and the memory behave alike', () => {
         expect(fs.readFile(`${folder}/log`)?.toString()).to.equal('a\nb\n')
       })
 
+      it('writes a file on, reads it back and corrects it', async () => {
+        const folder = fresh()
+        const file = fs.createFile(`${folder}/draft`)
+        expect(codeOf(() => fs.createFile(`${folder}/draft`))).to.equal('EEXIST')
+        expect(codeOf(() => fs.createFile(`${folder}/none/draft`))).to.equal('ENOENT')
+        file.append(Buffer.from('head'))
+        file.append(Buffer.from('body'))
+        file.overwrite(Buffer.from('HE'), 0)
+        file.append(Buffer.from('tail'))
+        file.overwrite(Buffer.from('Y'), 7)
+        file.append(Buffer.from('.'))
+        const target = Buffer.alloc(6)
+        expect(file.read(target, 6)).to.equal(6)
+        expect(target.toString()).to.equal('dYtail')
+        expect(file.read(target, 10)).to.equal(3)
+        expect(file.read(target, 13)).to.equal(0)
+        await file.sync()
+        file.close()
+        expect(fs.readFile(`${folder}/draft`)?.toString()).to.equal('HEadbodYtail.')
+      })
+
       it('makes folders with their parents, again without complaint', () => {
         const folder = fresh()
         fs.makeDir(`${folder}/a/b/c`)

@@ -12,6 +12,7 @@ export const hastyFs: Fs = {
     return Promise.resolve()
   },
   createLog: (path) => ({ ...nodeFs.createLog(path), sync: () => Promise.resolve() }),
+  createFile: (path) => ({ ...nodeFs.createFile(path), sync: () => Promise.resolve() }),
   sync: () => Promise.resolve(),
   syncDir: () => Promise.resolve(),
 }

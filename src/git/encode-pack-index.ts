@@ -1,0 +1,64 @@
+import { createHash } from 'node:crypto'
+import type { PackTable } from './pack-table.ts'
+
+/** Offsets from here on stand in a table of their own, of 64 bits each. */
+const LONG = 0x80000000
+
+/** So many rows of a column are written at once. */
+const PIECE = 8192
+
+/**
+ * The index of version 2 for a pack of these objects (gitformat-pack), byte for byte as `git index-pack` makes it, in pieces
+ * of at most 160 KiB. `packChecksum` is the last 20 bytes of the pack.
+ */
+export function* encodePackIndex(table: PackTable, packChecksum: Buffer): Generator<Buffer, void> {
+  const hash = createHash('sha1')
+  for (const piece of piecesOf(table, packChecksum)) {
+    hash.update(piece)
+    yield piece
+  }
+  yield hash.digest()
+}
+
+function* piecesOf(table: PackTable, packChecksum: Buffer): Generator<Buffer, void> {
+  const rows = table.inOrder()
+  yield header(table, rows)
+  yield* column(rows, 20, (row, target, at) => table.writeId(row, target, at))
+  yield* column(rows, 4, (row, target, at) => target.setUint32(at, table.crc(row)))
+  let long = 0
+  yield* column(rows, 4, (row, target, at) => {
+    const offset = table.offset(row)
+    target.setUint32(at, offset < LONG ? offset : LONG + long++)
+  })
+  if (long > 0) {
+    const longRows = rows.filter((row) => table.offset(row) >= LONG)
+    yield* column(longRows, 8, (row, target, at) => target.setBigUint64(at, BigInt(table.offset(row))))
+  }
+  yield packChecksum
+}
+
+/** Magic, version and how many objects have a first byte up to each of the 256. */
+function header(table: PackTable, rows: Uint32Array): Buffer {
+  const perFirstByte = new Uint32Array(256)
+  for (const row of rows) perFirstByte[table.firstByte(row)]! += 1 // one entry for each value of a byte
+  const bytes = Buffer.allocUnsafe(8 + 256 * 4)
+  bytes.writeUInt32BE(0xff744f63, 0)
+  bytes.writeUInt32BE(2, 4)
+  let sum = 0
+  perFirstByte.forEach((ofThisByte, byte) => bytes.writeUInt32BE((sum += ofThisByte), 8 + byte * 4))
+  return bytes
+}
+
+function* column(
+  rows: Uint32Array,
+  width: number,
+  write: (row: number, target: DataView, at: number) => void,
+): Generator<Buffer, void> {
+  for (let start = 0; start < rows.length; start += PIECE) {
+    const piece = rows.subarray(start, start + PIECE)
+    const bytes = Buffer.allocUnsafe(piece.length * width)
+    const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.length)
+    piece.forEach((row, number) => write(row, view, number * width))
+    yield bytes
+  }
+}
