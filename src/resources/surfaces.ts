@@ -1,5 +1,14 @@
 import type { Surface } from './surface.ts'
+import type { TestsetLimits } from './testsets/row-collector.ts'
+import { testsetSurface } from './testsets/testset-surface.ts'
 import { workflowSurfaces } from './workflows/workflow-surfaces.ts'
 
+/** What of the configuration shapes resources. */
+export interface ResourceSettings {
+  readonly testsets: TestsetLimits
+}
+
 /** Every surface of the service (interface 2, 4). */
-export const surfaces: readonly Surface[] = [...workflowSurfaces]
+export function surfacesOf({ testsets }: ResourceSettings): readonly Surface[] {
+  return [...workflowSurfaces, testsetSurface(testsets)]
+}

@@ -32,6 +32,8 @@ export interface NewRevision {
   readonly data?: Json | undefined
   /** A change of the latest payload, or undefined. */
   readonly delta?: Json | undefined
+  /** The revision that a delta was made for, if the request says (ruling 5.4). */
+  readonly deltaBaseId?: string | undefined
   /** Refuse unless this is the latest revision: with `revision_conflict` … */
   readonly baseRevisionId?: string | undefined
   /** … or, when it came as If-Match, with `precondition_failed`. */
@@ -102,6 +104,7 @@ async function commitTo(
     const head = transaction.ref(branch)
     const latest = await latestCommit(transaction, state, artifact.digits, head)
     assertBase(input, latest && objectUuid(latest, artifact.digits), variant.slug, head !== undefined)
+    assertDeltaBase(family, input, latest && objectUuid(latest, artifact.digits), variant.slug)
     const payload =
       accepted ?? (await payloadFromDelta(registry, family, transaction, latest, input, payloadContext))
     const draft = {
@@ -180,6 +183,23 @@ function assertBase(
   }
 }
 
+/** A delta that does more than add belongs to the revision it was made for. */
+function assertDeltaBase(
+  family: Family,
+  { delta, deltaBaseId, loc }: NewRevision,
+  current: string | undefined,
+  variant: string,
+): void {
+  if (delta === undefined || deltaBaseId === undefined || deltaBaseId === current) return
+  if (family.mayRebase(delta)) return
+  throw new Refusal(
+    'revision_conflict',
+    `The variant "${variant}" moved on: its latest revision is ${current ?? 'none'}, not ${deltaBaseId}, for which ` +
+      `${loc.join('.')}.delta was made. Retrieve it, work your change into it, and commit on top.`,
+    { details: { base_revision_id: deltaBaseId, current_revision_id: current ?? null } },
+  )
+}
+
 /**
  * A delta starts from the latest payload. With neither data nor delta the revision is one without a payload, which only
  * a variant whose latest has none takes, so that nobody empties a prompt by mistake.
@@ -196,7 +216,7 @@ async function payloadFromDelta(
     latest === undefined ? undefined : (await registry.revisions(family).read(transaction, latest)).payload
   if (input.delta !== undefined) {
     const loc = [...payloadContext.loc, 'delta']
-    return family.applyDelta(base, input.delta, { ...payloadContext, loc, source: transaction })
+    return family.applyDelta(base, input.delta, { ...payloadContext, loc, target: transaction })
   }
   if (base === undefined) return undefined
   throw new Refusal(

@@ -2,6 +2,7 @@ import type { StagedPack } from '../git/stage-pack.ts'
 import type { TreeEntry } from '../git/tree.ts'
 import type { Json, JsonObject } from '../json/json.ts'
 import type { JsonStream } from '../json/json-stream.ts'
+import type { JsonText } from '../json/stringify-json.ts'
 import type { ObjectSink, ObjectSource } from './tree-files.ts'
 import type { Windowing } from './windowing.ts'
 
@@ -37,7 +38,7 @@ export interface Family {
   applyDelta(
     base: Payload | undefined,
     delta: Json,
-    context: PayloadContext & { readonly source: ObjectSource },
+    context: PayloadContext & { readonly target: PayloadTarget },
   ): Promise<AcceptedPayload>
   /** Whether a delta that names an older base may be applied to the latest revision all the same (ruling 5.4). */
   mayRebase(delta: Json): boolean
@@ -91,7 +92,7 @@ export const PLAIN_READING: Reading = { flags: {} }
 
 /** A payload for a reader: whole, or read while it is written out; and where to go on if it is a part. */
 export interface PresentedPayload {
-  readonly data: JsonObject | JsonStream | undefined
+  readonly data: JsonObject | JsonText | JsonStream | undefined
   readonly windowing?: object | undefined
 }
 

@@ -3,7 +3,7 @@ import type { SurfaceContext } from '../surface-context.ts'
 import { artifactEndpoints } from './artifact-endpoints.ts'
 import { revisionEndpoints } from './revision-endpoints.ts'
 import { simpleEndpoints } from './simple-endpoints.ts'
-import { forkEndpoint, variantEndpoints } from './variant-endpoints.ts'
+import { sharedForkEndpoint, variantEndpoints } from './variant-endpoints.ts'
 
 /** Every route that needs a key, those asked most often first: the same set for every surface, and the shared fork. */
 export function allEndpoints(surfaces: readonly SurfaceContext[]): Endpoint[] {
@@ -14,6 +14,12 @@ export function allEndpoints(surfaces: readonly SurfaceContext[]): Endpoint[] {
       ...artifactEndpoints(context),
       ...simpleEndpoints(context),
     ]),
-    ...surfaces.slice(0, 1).map((context) => forkEndpoint(context, '/variants/fork')),
+    sharedForkEndpoint(firstOfEachFamily(surfaces)),
   ]
+}
+
+function firstOfEachFamily(surfaces: readonly SurfaceContext[]): SurfaceContext[] {
+  return surfaces.filter(
+    ({ surface }, index) => surfaces.findIndex((it) => it.surface.family === surface.family) === index,
+  )
 }

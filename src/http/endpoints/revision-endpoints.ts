@@ -1,6 +1,5 @@
 import { z } from 'zod'
 import type { ResultAddress } from '../../access/intent-file.ts'
-import { Refusal } from '../../errors.ts'
 import type { ArchiveAction } from '../../versioning/archive.ts'
 import { archiveRevision } from '../../versioning/archive.ts'
 import type { Reading } from '../../versioning/family.ts'
@@ -11,10 +10,11 @@ import { diffRevisions } from '../../versioning/diff-revisions.ts'
 import { logRevisions } from '../../versioning/log-revisions.ts'
 import { logStart } from '../../versioning/log-start.ts'
 import { queryRevisions } from '../../versioning/query-revisions.ts'
-import { revisionById, variantById } from '../../versioning/references.ts'
+import { revisionById } from '../../versioning/references.ts'
 import { resolveRevision } from '../../versioning/resolve-revision.ts'
 import { warningsOf } from '../../versioning/warnings-of.ts'
 import { answerList } from '../answer-list.ts'
+import { commitPlace } from '../commit-place.ts'
 import type { Answer, Call, Endpoint } from '../endpoint.ts'
 import { endpoint } from '../endpoint.ts'
 import { envelope, firstOf } from '../envelope.ts'
@@ -38,10 +38,11 @@ import { readIfMatch } from '../read-if-match.ts'
 import { RevisionAnswers } from '../revision-answers.ts'
 import { idSpellings, spellings } from '../surface-names.ts'
 import type { SurfaceContext } from '../surface-context.ts'
-import { EXAMPLE_ID, optionalIds, requiredId } from './variant-endpoints.ts'
+import { EXAMPLE_ID, optionalIds } from './variant-endpoints.ts'
 
 /** The routes of a surface at the revision level (interface 4.1, 4.5, section 9; contract/workflows 4.2). */
-export function revisionEndpoints({ surface, names, present, records }: SurfaceContext): Endpoint[] {
+export function revisionEndpoints(context: SurfaceContext): Endpoint[] {
+  const { surface, names, present, records } = context
   const { family, path, singular } = surface
   const key = `${singular}_revision`
   const flagNames = [...family.roles, ...family.flagNames]
@@ -51,31 +52,31 @@ export function revisionEndpoints({ surface, names, present, records }: SurfaceC
   const variantIds = idSpellings(names, '_variant')
 
   const commitFields = {
-    ...optionalIds([...variantIds, ...idSpellings(names, ''), 'revision_id']),
+    ...optionalIds([...variantIds, ...idSpellings(names, ''), ...idSpellings(names, '_revision')]),
     slug: slug.optional(),
     message: message.optional(),
     ...header,
   }
 
   const commit = async (
-    { registry, context, ifMatch }: Call<unknown>,
+    { registry, context: writeContext, ifMatch }: Call<unknown>,
     member: string,
     fields: Readonly<Record<string, unknown>> & z.infer<z.ZodObject<typeof header>>,
     more: Pick<NewRevision, 'message' | 'slug' | 'data' | 'delta' | 'baseRevisionId' | 'mustBeFirst'>,
   ) => {
-    const place = await variantById(registry, family, requiredId(fields, variantIds, member))
-    assertParent(place.artifact.id, firstOf(fields, idSpellings(names, '')), member)
+    const place = await commitPlace(context, registry, fields, member)
     const { name, description, tags, meta } = fields
     return commitRevision(
       registry,
       place,
       {
         ...more,
+        deltaBaseId: firstOf<string>(fields, idSpellings(names, '_revision')),
         header: { name, description, tags, meta },
         ifMatch: ifMatch === undefined ? undefined : readIfMatch(ifMatch),
         loc: ['body', member],
       },
-      context,
+      writeContext,
     )
   }
 
@@ -313,12 +314,4 @@ export function revisionEndpoints({ surface, names, present, records }: SurfaceC
     archiving('archive'),
     archiving('unarchive'),
   ]
-}
-
-function assertParent(actual: string, sent: string | undefined, member: string): void {
-  if (sent === undefined || sent === actual) return
-  throw new Refusal(
-    'contradictory_request',
-    `body.${member} names the artifact ${sent}, but its variant belongs to ${actual}. Leave the artifact's id out.`,
-  )
 }

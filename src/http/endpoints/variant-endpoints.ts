@@ -140,7 +140,7 @@ export function variantEndpoints(context: SurfaceContext): Endpoint[] {
   ]
 }
 
-/** `POST …/variants/fork`: under a surface, and at `/variants/fork` for the keys of any (interface 4.5, rulings 2, 3.9). */
+/** `POST …/variants/fork` of a surface (interface 4.5, ruling 3.9). */
 export function forkEndpoint(surfaceContext: SurfaceContext, path: string): Endpoint {
   const { surface, names, records } = surfaceContext
   const { family, singular } = surface
@@ -182,6 +182,39 @@ export function forkEndpoint(surfaceContext: SurfaceContext, path: string): Endp
       return answerVariant(surfaceContext, place)
     },
     recall: recallVariant(surfaceContext),
+  })
+}
+
+/** `POST /variants/fork`, which takes the keys of any family (ruling 2): those of the first one that the body names. */
+export function sharedForkEndpoint(contexts: readonly SurfaceContext[]): Endpoint {
+  const forks = contexts.map((context) => ({
+    names: spellings(context.names, '_variant'),
+    endpoint: forkEndpoint(context, '/variants/fork'),
+  }))
+  const [first] = forks
+  if (!first) throw new Error('there is no surface to fork on')
+  const input = z.unknown().transform((body, context) => {
+    const named = (names: readonly string[]) => names.some((name) => Object.hasOwn(body as object, name))
+    const fork = (forks.find(({ names }) => named(names)) ?? first).endpoint
+    const parsed = fork.input?.safeParse(body)
+    for (const issue of parsed?.error?.issues ?? []) context.addIssue({ ...issue, code: 'custom' })
+    // A refused input never gets further.
+    return { fork, input: parsed?.data as never }
+  })
+  return endpoint({
+    ...first.endpoint,
+    input: input.meta({
+      anyOf: forks.map(
+        ({ endpoint: { input: of } }) => of && z.toJSONSchema(of, { io: 'input', unrepresentable: 'any' }),
+      ),
+    }),
+    output: z.union(forks.map((fork) => fork.endpoint.output)),
+    run: (call) => call.input.fork.run({ ...call, input: call.input.input } as never),
+    recall: (call, address) => {
+      const { fork } = call.input
+      if (!fork.recall) throw new Error('a fork can be recalled')
+      return fork.recall({ ...call, input: call.input.input } as never, address)
+    },
   })
 }
 

@@ -1,0 +1,123 @@
+import { Refusal } from '../../errors.ts'
+import type { FieldProblem } from '../../errors.ts'
+import type { Json, JsonObject } from '../../json/json.ts'
+import { getKey, isJsonArray, isJsonObject, keysOf } from '../../json/json.ts'
+import type { AcceptedPayload, PayloadContext } from '../../versioning/family.ts'
+import { parseUuid } from '../../versioning/ids.ts'
+import type { SentRow } from './sent-row.ts'
+import { sentRow } from './sent-row.ts'
+import type { TestsetPayload } from './testset-payload.ts'
+
+type Loc = readonly (string | number)[]
+
+/**
+ * The `data` of a testset commit: `testcases`, or else `testcase_ids` of rows that the testset has (contract/testsets 4.1).
+ * Refuses with every problem at once.
+ */
+export function acceptTestset(data: Json, { loc }: PayloadContext): AcceptedPayload {
+  const problems: FieldProblem[] = []
+  const accept = (payload: TestsetPayload): AcceptedPayload => {
+    if (problems.length === 0) return { payload, warnings: [] }
+    throw new Refusal('invalid_request', describe(problems), { errors: problems })
+  }
+  if (!isJsonObject(data)) {
+    problems.push({ loc, msg: 'must be an object with testcases or testcase_ids', type: 'object_type' })
+    return accept(EMPTY)
+  }
+  for (const key of keysOf(data)) {
+    if (key === 'testcases' || key === 'testcase_ids') continue
+    problems.push({
+      loc: [...loc, key],
+      msg: 'is no key of a testset; it has testcases and testcase_ids',
+      type: 'extra_forbidden',
+    })
+  }
+  const testcases = getKey(data, 'testcases') ?? null
+  if (testcases !== null)
+    return accept({ kind: 'sent', rows: sentRows(testcases, [...loc, 'testcases'], problems) })
+  const ids = getKey(data, 'testcase_ids') ?? null
+  if (ids !== null) {
+    const where = [...loc, 'testcase_ids']
+    return accept({ kind: 'named', ids: testcaseIds(ids, where, problems), loc: where })
+  }
+  return accept(EMPTY)
+}
+
+/** A list of testcase records as rows; what is wrong with them goes to `problems`. */
+export function sentRows(value: Json, loc: Loc, problems: FieldProblem[]): SentRow[] {
+  if (!isJsonArray(value)) {
+    problems.push({ loc, msg: 'must be an array of testcases', type: 'list_type' })
+    return []
+  }
+  return value.flatMap((testcase, index) => {
+    const row = sentTestcase(testcase, [...loc, index], problems)
+    return row ? [row] : []
+  })
+}
+
+/** A testcase record as a row; undefined, with problems, if it is none. */
+export function sentTestcase(value: Json, loc: Loc, problems: FieldProblem[]): SentRow | undefined {
+  if (!isJsonObject(value)) {
+    problems.push({ loc, msg: 'must be an object like {"data": {…}}', type: 'object_type' })
+    return undefined
+  }
+  for (const key of keysOf(value)) {
+    if (RECORD_KEYS.has(key)) continue
+    problems.push({
+      loc: [...loc, key],
+      msg: 'is no key of a testcase; its columns go into data',
+      type: 'extra_forbidden',
+    })
+  }
+  const data = getKey(value, 'data') ?? EMPTY_OBJECT
+  if (!isJsonObject(data)) {
+    problems.push({ loc: [...loc, 'data'], msg: 'must be an object', type: 'object_type' })
+    return undefined
+  }
+  try {
+    return sentRow(data, value, (key, msg) => {
+      const where = hasOwnField(value, key) ? [...loc, key] : [...loc, 'data', key]
+      problems.push({ loc: where, msg, type: 'value_error' })
+      throw REFUSED
+    })
+  } catch (error) {
+    if (error === REFUSED) return undefined
+    throw error
+  }
+}
+
+/** A list of testcase ids, in lower case. */
+export function testcaseIds(value: Json, loc: Loc, problems: FieldProblem[]): string[] {
+  if (!isJsonArray(value)) {
+    problems.push({ loc, msg: 'must be an array of testcase ids', type: 'list_type' })
+    return []
+  }
+  return value.flatMap((item, index) => {
+    const id = typeof item === 'string' ? parseUuid(item) : undefined
+    if (id === undefined)
+      problems.push({ loc: [...loc, index], msg: 'is no testcase id', type: 'uuid_parsing' })
+    return id ?? []
+  })
+}
+
+/** One sentence that names every problem of a list, the first few of very many. */
+export function describe(problems: readonly FieldProblem[]): string {
+  const shown = problems.slice(0, 20).map(({ loc, msg }) => `${loc.join('.')} ${msg}.`)
+  const more = problems.length - shown.length
+  return more > 0 ? `${shown.join(' ')} And ${more} more.` : shown.join(' ')
+}
+
+const EMPTY: TestsetPayload = { kind: 'sent', rows: [] }
+const EMPTY_OBJECT: JsonObject = {}
+const REFUSED = new Error('refused')
+
+/** What a testcase record may hold; a record that was read can be sent back. */
+const RECORD_KEYS = new Set([
+  ...['data', 'flags', 'tags', 'meta'],
+  ...['id', 'testset_id', 'set_id'],
+  ...['created_at', 'created_by_id', 'updated_at', 'updated_by_id', 'deleted_at', 'deleted_by_id'],
+])
+
+function hasOwnField(value: JsonObject, key: string): boolean {
+  return (key === 'flags' || key === 'tags' || key === 'meta') && getKey(value, key) !== undefined
+}

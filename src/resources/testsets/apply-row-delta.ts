@@ -1,0 +1,24 @@
+import type { PayloadTarget } from '../../versioning/family.ts'
+import type { TestsetLimits } from './row-collector.ts'
+import type { RowDelta } from './row-delta.ts'
+import { RowEdit } from './row-edit.ts'
+import type { EditedTestset, StoredTestset } from './testset-payload.ts'
+
+/**
+ * The testset that a delta makes of `base`: columns first, on the rows of the base only, then rows replaced, removed and added
+ * (contract/testsets 4.2). Adding rows costs the rows added, however many there are. Refuses unknown row ids, and dedup ids
+ * that another row holds.
+ */
+export async function applyRowDelta(
+  target: PayloadTarget,
+  base: StoredTestset,
+  { columns, replace, remove, add }: RowDelta,
+  limits: TestsetLimits,
+): Promise<EditedTestset> {
+  const edit = new RowEdit(target, base, limits)
+  await edit.changeColumns(columns)
+  for (const named of replace) await edit.replace(named)
+  for (const { id, loc } of remove) await edit.remove(id, loc)
+  await edit.add(add)
+  return { kind: 'edited', base, changes: edit.changes, columns: edit.columns }
+}

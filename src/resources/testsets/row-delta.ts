@@ -1,0 +1,144 @@
+import { Refusal } from '../../errors.ts'
+import type { FieldProblem } from '../../errors.ts'
+import type { Json, JsonObject } from '../../json/json.ts'
+import { getKey, isJsonArray, isJsonObject, keysOf } from '../../json/json.ts'
+import { parseUuid } from '../../versioning/ids.ts'
+import { describe, sentRows, sentTestcase, testcaseIds } from './accept-testset.ts'
+import type { SentRow } from './sent-row.ts'
+import { DEDUP_COLUMN } from './sent-row.ts'
+
+type Loc = readonly (string | number)[]
+
+/** What a delta of a testset asks for (contract/testsets 4.2). */
+export interface RowDelta {
+  readonly columns: {
+    readonly add: readonly string[]
+    readonly remove: readonly string[]
+    /** Old names and new ones. */
+    readonly rename: ReadonlyMap<string, string>
+  }
+  readonly replace: readonly NamedRow[]
+  readonly remove: readonly { readonly id: string; readonly loc: Loc }[]
+  readonly add: readonly { readonly row: SentRow; readonly loc: Loc }[]
+}
+
+/** A new content for the row that is a testcase now. */
+export interface NamedRow {
+  readonly id: string
+  readonly row: SentRow
+  readonly loc: Loc
+}
+
+/** Reads a delta; refuses with every problem at once. */
+export function parseRowDelta(delta: Json, loc: Loc): RowDelta {
+  const problems: FieldProblem[] = []
+  const read = readDelta(delta, loc, problems)
+  if (problems.length === 0) return read
+  throw new Refusal('invalid_request', describe(problems), { errors: problems })
+}
+
+/** Whether a delta does nothing but add rows, so that it may be applied to a later revision than it was made for. */
+export function onlyAddsRows(delta: Json): boolean {
+  const { columns, replace, remove } = readDelta(delta, [], [])
+  const { add, remove: removed, rename } = columns
+  return replace.length + remove.length + add.length + removed.length + rename.size === 0
+}
+
+function readDelta(delta: Json, loc: Loc, problems: FieldProblem[]): RowDelta {
+  const whole = membersOf(delta, ['rows', 'columns'], loc, problems)
+  const rows = membersOf(whole('rows'), ['add', 'remove', 'replace'], [...loc, 'rows'], problems)
+  const columns = membersOf(whole('columns'), ['add', 'remove', 'replace'], [...loc, 'columns'], problems)
+  const at = (...path: string[]): Loc => [...loc, ...path]
+  const removed = names(columns('remove'), at('columns', 'remove'), problems)
+  const rename = renames(columns('replace'), at('columns', 'replace'), problems)
+  refuseDedupColumn(removed, at('columns', 'remove'), problems)
+  refuseDedupColumn([...rename].flat(), at('columns', 'replace'), problems)
+  return {
+    columns: { add: names(columns('add'), at('columns', 'add'), problems), remove: removed, rename },
+    replace: namedRows(rows('replace'), at('rows', 'replace'), problems),
+    remove: testcaseIds(rows('remove') ?? [], at('rows', 'remove'), problems).map((id, index) => ({
+      id,
+      loc: [...at('rows', 'remove'), index],
+    })),
+    add: sentRows(rows('add') ?? [], at('rows', 'add'), problems).map((row, index) => ({
+      row,
+      loc: [...at('rows', 'add'), index],
+    })),
+  }
+}
+
+/** Reads members of an object, which may be absent or null; other members are a problem. */
+function membersOf(
+  value: Json | undefined,
+  known: readonly string[],
+  loc: Loc,
+  problems: FieldProblem[],
+): (key: string) => Json | undefined {
+  if (value === undefined || value === null) return () => undefined
+  if (!isJsonObject(value)) {
+    problems.push({ loc, msg: `must be an object with ${known.join(', ')}`, type: 'object_type' })
+    return () => undefined
+  }
+  for (const key of keysOf(value)) {
+    if (!known.includes(key))
+      problems.push({ loc: [...loc, key], msg: `is not one of ${known.join(', ')}`, type: 'extra_forbidden' })
+  }
+  const object: JsonObject = value
+  return (key) => getKey(object, key) ?? undefined
+}
+
+/** The dedup id is no column that a delta may take from rows. */
+function refuseDedupColumn(names: readonly string[], loc: Loc, problems: FieldProblem[]): void {
+  if (names.includes(DEDUP_COLUMN))
+    problems.push({
+      loc,
+      msg: `must leave ${DEDUP_COLUMN} alone, by which rows are known`,
+      type: 'value_error',
+    })
+}
+
+function names(value: Json | undefined, loc: Loc, problems: FieldProblem[]): string[] {
+  if (value === undefined) return []
+  if (isJsonArray(value) && value.every((name) => typeof name === 'string')) return [...value]
+  problems.push({ loc, msg: 'must be an array of column names', type: 'list_type' })
+  return []
+}
+
+function renames(value: Json | undefined, loc: Loc, problems: FieldProblem[]): Map<string, string> {
+  const pairs = new Map<string, string>()
+  if (value === undefined) return pairs
+  if (!isJsonArray(value)) {
+    problems.push({ loc, msg: 'must be an array of pairs [old, new]', type: 'list_type' })
+    return pairs
+  }
+  for (const [index, pair] of value.entries()) {
+    const [from, to, ...more] = isJsonArray(pair) ? pair : []
+    if (typeof from === 'string' && typeof to === 'string' && more.length === 0) pairs.set(from, to)
+    else
+      problems.push({ loc: [...loc, index], msg: 'must be a pair of names, [old, new]', type: 'tuple_type' })
+  }
+  return pairs
+}
+
+function namedRows(value: Json | undefined, loc: Loc, problems: FieldProblem[]): NamedRow[] {
+  if (value === undefined) return []
+  if (!isJsonArray(value)) {
+    problems.push({ loc, msg: 'must be an array of testcases with their ids', type: 'list_type' })
+    return []
+  }
+  return value.flatMap((item, index) => {
+    const where = [...loc, index]
+    const sent = isJsonObject(item) ? getKey(item, 'id') : undefined
+    const id = typeof sent === 'string' ? parseUuid(sent) : undefined
+    if (id === undefined) {
+      problems.push({
+        loc: [...where, 'id'],
+        msg: 'must be the id of the testcase to replace',
+        type: 'uuid_parsing',
+      })
+      return []
+    }
+    const row = sentTestcase(item, where, problems)
+    return row ? [{ id, row, loc: where }] : []
+  })
+}

@@ -1,0 +1,163 @@
+import { BoundedCache } from '../../git/bounded-cache.ts'
+import { invalid } from '../../errors.ts'
+import { keysOf } from '../../json/json.ts'
+import type { PayloadTarget } from '../../versioning/family.ts'
+import { readBytes } from '../../versioning/tree-files.ts'
+import { changeColumnNames, changeRowColumns } from './change-columns.ts'
+import { NamedRows } from './collect-sent.ts'
+import { limitExceeded, type TestsetLimits } from './row-collector.ts'
+import type { NamedRow, RowDelta } from './row-delta.ts'
+import { RowIndex } from './row-index.ts'
+import { positionsAfter, type RowPosition } from './row-position.ts'
+import type { RowBlobs, RowEntry } from './row-tree.ts'
+import { countRows, rowsOf } from './row-tree.ts'
+import type { SentRow } from './sent-row.ts'
+import { DEDUP_COLUMN } from './sent-row.ts'
+import {
+  contentHash,
+  contentOf,
+  decodeRow,
+  dedupIdOf,
+  encodeRow,
+  encodeRowMeta,
+  generatedDedupId,
+} from './stored-row.ts'
+import { allRows, rowBytesOf } from './stored-rows.ts'
+import type { StoredTestset } from './testset-payload.ts'
+
+type Loc = readonly (string | number)[]
+
+/** Row counts by tree, which never change; a million rows have four thousand trees. */
+const counts = new BoundedCache<string, number>(200_000, () => 1)
+
+/** The changes of one delta as they add up. */
+export class RowEdit {
+  readonly changes = new Map<RowPosition, RowBlobs | undefined>()
+  columns: readonly string[]
+  readonly #target: PayloadTarget
+  readonly #base: StoredTestset
+  readonly #limits: TestsetLimits
+  readonly #index: RowIndex
+  #named: NamedRows | undefined
+
+  constructor(target: PayloadTarget, base: StoredTestset, limits: TestsetLimits) {
+    this.#target = target
+    this.#base = base
+    this.#limits = limits
+    this.#index = new RowIndex(target, base.tree)
+    this.columns = base.columns
+  }
+
+  /** Removes, renames and adds columns of every row of the base. */
+  async changeColumns(change: RowDelta['columns']): Promise<void> {
+    if (change.add.length + change.remove.length + change.rename.size === 0) return
+    this.columns = changeColumnNames(this.columns, change)
+    for await (const batch of rowBytesOf(this.#target, this.#base.tree)) {
+      for (const { row, data: bytes } of batch) {
+        const data = decodeRow(bytes)
+        const content = changeRowColumns(contentOf(data), change)
+        const hash = contentHash(content)
+        const dedupId = dedupIdOf(data) ?? generatedDedupId(hash)
+        this.#index.put(row.position, { dedupId, contentHash: hash })
+        const changed = encodeRow(content, dedupId)
+        if (!changed.equals(bytes))
+          this.changes.set(row.position, { oid: this.#blob(changed), meta: row.meta })
+      }
+    }
+  }
+
+  /** Gives the row that is this testcase a new content; it keeps its place, and its dedup id unless it brings one. */
+  async replace({ id, row, loc }: NamedRow): Promise<void> {
+    const entry = await this.#find(id, loc)
+    const hash = contentHash(row.content)
+    const before = dedupIdOf(decodeRow(await readBytes(this.#target, entry.oid, 'blob')))
+    const dedupId = row.dedupId ?? before ?? generatedDedupId(hash)
+    await this.#index.learn([], [dedupId])
+    const holder = this.#index.holderOf(dedupId)
+    if (holder !== undefined && holder !== entry.position) throw held(dedupId, loc)
+    this.#put(entry.position, row, dedupId, hash, entry.meta)
+  }
+
+  /** Takes out the row that is this testcase. */
+  async remove(id: string, loc: Loc): Promise<void> {
+    const { position } = await this.#find(id, loc)
+    this.changes.set(position, undefined)
+    this.#index.remove(position)
+  }
+
+  /** Adds rows behind the last, save those whose content another row has and that bring no dedup id (ruling 5.1). */
+  async add(rows: RowDelta['add']): Promise<void> {
+    if (rows.length === 0) return
+    const hashed = rows.map(({ row, loc }) => ({ row, loc, hash: contentHash(row.content) }))
+    await this.#index.learn(
+      hashed.map(({ hash }) => hash),
+      hashed.map(({ row, hash }) => row.dedupId ?? generatedDedupId(hash)),
+    )
+    const positions = positionsAfter(await this.#lastPosition(), rows.length)
+    let added = 0
+    for (const { row, loc, hash } of hashed) {
+      if (row.dedupId === undefined && this.#index.hasContent(hash)) continue
+      if (row.dedupId !== undefined && this.#index.holderOf(row.dedupId) !== undefined)
+        throw held(row.dedupId, loc)
+      const dedupId = row.dedupId ?? (await this.#freeDedupId(generatedDedupId(hash)))
+      this.#put(positions[added++] ?? '', row, dedupId, hash, undefined)
+    }
+    await this.#checkCount(added)
+  }
+
+  #put(position: RowPosition, row: SentRow, dedupId: string, hash: string, meta: RowBlobs['meta']): void {
+    const oid = this.#blob(encodeRow(row.content, dedupId))
+    this.changes.set(position, { oid, meta: row.meta ? this.#blob(encodeRowMeta(row.meta)) : meta })
+    this.#index.put(position, { dedupId, contentHash: hash })
+    const known = new Set(this.columns)
+    const fresh = keysOf(row.content).filter((column) => !known.has(column))
+    if (row.hasDedupColumn && !known.has(DEDUP_COLUMN)) fresh.push(DEDUP_COLUMN)
+    if (fresh.length > 0) this.columns = [...this.columns, ...fresh]
+    if (this.columns.length > this.#limits.maxColumns) throw limitExceeded('columns', this.#limits.maxColumns)
+  }
+
+  #blob(bytes: Buffer): string {
+    if (bytes.length > this.#limits.maxRowBytes) throw limitExceeded('bytes a row', this.#limits.maxRowBytes)
+    return this.#target.write('blob', bytes)
+  }
+
+  async #find(id: string, loc: Loc): Promise<RowEntry> {
+    this.#named ??= new NamedRows(this.#target, await allRows(this.#target, this.#base.tree))
+    const entry = this.#named.find(id)
+    if (entry) return entry
+    throw invalid(
+      loc,
+      `${id} is no row of the revision that the delta changes. Retrieve it to see its rows.`,
+      'unknown_testcase',
+    )
+  }
+
+  async #lastPosition(): Promise<RowPosition | undefined> {
+    for await (const batch of rowsOf(this.#target, this.#base.tree, { descending: true }))
+      return batch[0]?.position
+    return undefined
+  }
+
+  async #freeDedupId(wanted: string): Promise<string> {
+    let dedupId = wanted
+    for (let number = 2; this.#index.holderOf(dedupId) !== undefined; number++) {
+      dedupId = `${wanted}-${number}`
+      await this.#index.learn([], [dedupId])
+    }
+    return dedupId
+  }
+
+  async #checkCount(added: number): Promise<void> {
+    const removed = [...this.changes.values()].filter((change) => change === undefined).length
+    const count = (await countRows(this.#target, this.#base.tree, counts)) + added - removed
+    if (count > this.#limits.maxRows) throw limitExceeded('rows', this.#limits.maxRows)
+  }
+}
+
+function held(dedupId: string, loc: Loc) {
+  return invalid(
+    [...loc, 'data', DEDUP_COLUMN],
+    `another row has the dedup id "${dedupId}". Replace that row, or choose another dedup id.`,
+    'dedup_id_taken',
+  )
+}

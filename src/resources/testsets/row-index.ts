@@ -1,0 +1,74 @@
+import type { Oid } from '../../git/object.ts'
+import type { ObjectSource } from '../../versioning/tree-files.ts'
+import { keyOfContent, keyOfDedupId, RowKeys } from './row-keys.ts'
+import type { RowPosition } from './row-position.ts'
+import { contentHash, contentOf, decodeRow, dedupIdOf } from './stored-row.ts'
+import { readBlobs } from './stored-rows.ts'
+
+/** What rows are told apart by. */
+export interface RowIdentity {
+  readonly dedupId: string
+  readonly contentHash: string
+}
+
+/** The keys of all testsets of the process that were asked about lately. */
+const keys = new RowKeys()
+
+/** Which row of a testset holds a dedup id or a content, while its rows are changed. */
+export class RowIndex {
+  readonly #source: ObjectSource
+  readonly #tree: Oid | undefined
+  /** Rows as they are now: those changed, and those of the base that were asked about. */
+  readonly #rows = new Map<RowPosition, RowIdentity | undefined>()
+  readonly #byDedupId = new Map<string, RowPosition>()
+  readonly #byContent = new Map<string, Set<RowPosition>>()
+
+  constructor(source: ObjectSource, tree: Oid | undefined) {
+    this.#source = source
+    this.#tree = tree
+  }
+
+  /** Looks the rows of the base up that may have these contents and dedup ids; ask `holderOf` and `hasContent` afterwards. */
+  async learn(contentHashes: readonly string[], dedupIds: readonly string[]): Promise<void> {
+    const wanted = new Set([...contentHashes.map(keyOfContent), ...dedupIds.map(keyOfDedupId)])
+    const found = await keys.candidates(this.#source, this.#tree, wanted)
+    const unknown = found.filter(({ position }) => !this.#rows.has(position))
+    const blobs = await readBlobs(
+      this.#source,
+      unknown.map(({ oid }) => oid),
+    )
+    for (const [index, { position }] of unknown.entries()) {
+      const data = decodeRow(blobs[index] ?? Buffer.alloc(0))
+      const content = contentHash(contentOf(data))
+      this.put(position, { dedupId: dedupIdOf(data) ?? '', contentHash: content })
+    }
+  }
+
+  /** The row that holds a dedup id that was learnt. */
+  holderOf(dedupId: string): RowPosition | undefined {
+    return this.#byDedupId.get(dedupId)
+  }
+
+  /** Whether some row has a content that was learnt. */
+  hasContent(hash: string): boolean {
+    return (this.#byContent.get(hash)?.size ?? 0) > 0
+  }
+
+  /** The row is another one now. */
+  put(position: RowPosition, identity: RowIdentity): void {
+    this.remove(position)
+    this.#rows.set(position, identity)
+    this.#byDedupId.set(identity.dedupId, position)
+    const equal = this.#byContent.get(identity.contentHash) ?? new Set()
+    this.#byContent.set(identity.contentHash, equal.add(position))
+  }
+
+  /** The row is gone. */
+  remove(position: RowPosition): void {
+    const before = this.#rows.get(position)
+    this.#rows.set(position, undefined)
+    if (!before) return
+    if (this.#byDedupId.get(before.dedupId) === position) this.#byDedupId.delete(before.dedupId)
+    this.#byContent.get(before.contentHash)?.delete(position)
+  }
+}

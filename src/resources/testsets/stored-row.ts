@@ -1,0 +1,86 @@
+import { hash } from 'node:crypto'
+import { Refusal } from '../../errors.ts'
+import type { JsonObject } from '../../json/json.ts'
+import { entriesOf, fromEntries, getKey, isJsonObject, withKey, withoutKey } from '../../json/json.ts'
+import { canonicalJson } from '../../json/canonical-json.ts'
+import { parseJson } from '../../json/parse-json.ts'
+import type { RowMeta } from './sent-row.ts'
+import { DEDUP_COLUMN } from './sent-row.ts'
+
+/**
+ * A row's blob (design 1): the canonical JSON of its data, dedup id and all, and one newline. So its git id is a hash of the
+ * content.
+ */
+export function encodeRow(content: JsonObject, dedupId: string): Buffer {
+  return Buffer.from(`${canonicalJson(withKey(content, DEDUP_COLUMN, dedupId))}\n`)
+}
+
+/** What makes two rows equal (ruling 5.1): the SHA-1, in hex, of the canonical content without the dedup id. */
+export function contentHash(content: JsonObject): string {
+  return hash('sha1', canonicalJson(content), 'hex')
+}
+
+/** The dedup id that a row gets which brought none (ruling 5.2), given its content hash. */
+export function generatedDedupId(contentHashHex: string): string {
+  return contentHashHex.slice(0, 12)
+}
+
+/** The data in a row's blob. Refuses with `damaged_repository` what is no object. */
+export function decodeRow(bytes: Buffer): JsonObject {
+  return decodeObject(bytes, 'a row')
+}
+
+/** The dedup id of stored data; undefined where git brought a row without one. */
+export function dedupIdOf(data: JsonObject): string | undefined {
+  const id = getKey(data, DEDUP_COLUMN)
+  return typeof id === 'string' ? id : undefined
+}
+
+/** The data without its dedup id. */
+export function contentOf(data: JsonObject): JsonObject {
+  return withoutKey(data, DEDUP_COLUMN)
+}
+
+/** The blob of a row's flags, tags and meta. */
+export function encodeRowMeta(meta: RowMeta): Buffer {
+  return Buffer.from(`${canonicalJson(meta as JsonObject)}\n`) // a record of our own with JSON in it
+}
+
+/** Flags, tags and meta in such a blob; what else git brought in it is left out. */
+export function decodeRowMeta(bytes: Buffer): RowMeta {
+  const known = entriesOf(decodeObject(bytes, "a row's flags, tags and meta"))
+  return Object.fromEntries(
+    known.filter(([key, value]) => ['flags', 'tags', 'meta'].includes(key) && isJsonObject(value)),
+  )
+}
+
+/** The data with its keys in the order of the columns (ruling 5.2a), then any others, the dedup id last unless it is a column. */
+export function inColumnOrder(data: JsonObject, columns: readonly string[]): JsonObject {
+  const members = new Map(entriesOf(data))
+  const ordered = []
+  for (const column of columns) {
+    const value = members.get(column)
+    if (value === undefined) continue
+    ordered.push([column, value] as const)
+    members.delete(column)
+  }
+  const dedup = members.get(DEDUP_COLUMN)
+  members.delete(DEDUP_COLUMN)
+  const last = dedup === undefined ? [] : [[DEDUP_COLUMN, dedup] as const]
+  return fromEntries([...ordered, ...members, ...last])
+}
+
+function decodeObject(bytes: Buffer, what: string): JsonObject {
+  let value
+  try {
+    value = parseJson(bytes.toString('utf8'))
+  } catch (error) {
+    throw damaged(`${what} is no JSON: ${error instanceof Error ? error.message : String(error)}`)
+  }
+  if (isJsonObject(value)) return value
+  throw damaged(`${what} is JSON, but no object`)
+}
+
+function damaged(problem: string): Refusal {
+  return new Refusal('damaged_repository', `In a testset, ${problem}. Commit a repaired version with git.`)
+}

@@ -1,0 +1,23 @@
+import type { Oid } from '../../git/object.ts'
+import { objectUuid, repositoryDigits } from '../../versioning/ids.ts'
+import { decodeRow, decodeRowMeta, inColumnOrder } from './stored-row.ts'
+import type { RowBytes } from './stored-rows.ts'
+
+/** The id of a row's testcase in the testset of this id. */
+export function testcaseId(oid: Oid, testsetId: string): string {
+  return objectUuid(oid, repositoryDigits(testsetId))
+}
+
+/** A row of a revision as a record (interface 2.6), its keys in the order of the columns. */
+export function presentTestcase(
+  { row, data, meta }: RowBytes,
+  testsetId: string,
+  columns: readonly string[],
+): object {
+  return {
+    id: testcaseId(row.oid, testsetId),
+    testset_id: testsetId,
+    data: inColumnOrder(decodeRow(data), columns),
+    ...(meta ? decodeRowMeta(meta) : {}),
+  }
+}

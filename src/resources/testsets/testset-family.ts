@@ -1,0 +1,38 @@
+import type { Family } from '../../versioning/family.ts'
+import { acceptTestset } from './accept-testset.ts'
+import { applyRowDelta } from './apply-row-delta.ts'
+import { diffTestsets } from './diff-testsets.ts'
+import { presentTestset } from './present-testset.ts'
+import type { TestsetLimits } from './row-collector.ts'
+import { onlyAddsRows, parseRowDelta } from './row-delta.ts'
+import { asStored, asTestset } from './testset-payload.ts'
+import { isTestsetFile, readTestset } from './testset-tree.ts'
+import { writeTestset } from './write-testset.ts'
+
+/** Testsets: immutable rows, each a blob of its own (interface 2.6, rulings 5, design 1). */
+export function testsetFamily(limits: TestsetLimits): Family {
+  return {
+    name: 'testset',
+    folder: 'testsets',
+    roles: [],
+    flagNames: [],
+    ownsFile: isTestsetFile,
+    write: (target, payload, before) => writeTestset(target, asTestset(payload), before, limits),
+    read: async (source, entries) => {
+      const payload = await readTestset(source, entries)
+      return payload && { payload, size: 200 + 50 * payload.columns.length }
+    },
+    accept: acceptTestset,
+    applyDelta: async (base, delta, { loc, target }) => {
+      const stored = base ? asStored(base) : NO_ROWS
+      return { payload: await applyRowDelta(target, stored, parseRowDelta(delta, loc), limits), warnings: [] }
+    },
+    mayRebase: onlyAddsRows,
+    warnings: () => [],
+    flags: () => ({}),
+    present: (payload, context) => presentTestset(asStored(payload), context),
+    diff: diffTestsets,
+  }
+}
+
+const NO_ROWS = { kind: 'stored', tree: undefined, columns: [] } as const

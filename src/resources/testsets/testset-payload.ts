@@ -1,0 +1,65 @@
+import type { StagedPack } from '../../git/stage-pack.ts'
+import type { Oid } from '../../git/object.ts'
+import type { Payload } from '../../versioning/family.ts'
+import type { RowPosition } from './row-position.ts'
+import type { RowBlobs } from './row-tree.ts'
+import type { SentRow } from './sent-row.ts'
+
+/** The payload of a testset revision, at one of the stages it goes through. */
+export type TestsetPayload = StoredTestset | SentTestset | NamedTestset | CollectedTestset | EditedTestset
+
+/** As it lies in a commit. */
+export interface StoredTestset {
+  readonly kind: 'stored'
+  /** The folder of the rows; undefined if there are none. */
+  readonly tree: Oid | undefined
+  /** The top-level keys of the rows in order of first appearance. */
+  readonly columns: readonly string[]
+}
+
+/** Rows that a request brought. */
+export interface SentTestset {
+  readonly kind: 'sent'
+  readonly rows: readonly SentRow[]
+}
+
+/** Rows of the testset that a request named by their ids. */
+export interface NamedTestset {
+  readonly kind: 'named'
+  readonly ids: readonly string[]
+  readonly loc: readonly (string | number)[]
+}
+
+/** Rows whose blobs are written, in order. */
+export interface CollectedTestset {
+  readonly kind: 'collected'
+  readonly rows: readonly CollectedRow[]
+  readonly columns: readonly string[]
+  /** Holds those of the blobs that the repository may not have. */
+  readonly pack?: StagedPack
+}
+
+/** A row whose blob is written, with its dedup id. */
+export interface CollectedRow extends RowBlobs {
+  readonly key: string
+}
+
+/** Changes of a stored testset whose blobs are written. */
+export interface EditedTestset {
+  readonly kind: 'edited'
+  readonly base: StoredTestset
+  readonly changes: ReadonlyMap<RowPosition, RowBlobs | undefined>
+  readonly columns: readonly string[]
+}
+
+/** What a payload of the testset family is. */
+export function asTestset(payload: Payload): TestsetPayload {
+  return payload as TestsetPayload // the engine hands a family only payloads of its own making
+}
+
+/** A payload that was read from a commit. */
+export function asStored(payload: Payload): StoredTestset {
+  const testset = asTestset(payload)
+  if (testset.kind === 'stored') return testset
+  throw new Error(`a testset that is ${testset.kind} was not read from a commit`)
+}

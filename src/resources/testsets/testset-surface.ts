@@ -1,0 +1,18 @@
+import type { Surface } from '../surface.ts'
+import { READ_FLAGS } from './present-testset.ts'
+import type { TestsetLimits } from './row-collector.ts'
+import { testsetFamily } from './testset-family.ts'
+
+/** The surface over testsets (interface 4.6). */
+export function testsetSurface(limits: TestsetLimits): Surface {
+  return {
+    path: 'testsets',
+    singular: 'testset',
+    plural: 'testsets',
+    family: testsetFamily(limits),
+    fixedFlags: {},
+    readFlags: READ_FLAGS,
+    payload: 'rows',
+    example: { testcases: [{ data: { country: 'Norway', capital: 'Oslo' } }] },
+  }
+}

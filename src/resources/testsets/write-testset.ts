@@ -1,0 +1,64 @@
+import type { TreeEntry } from '../../git/tree.ts'
+import type { PayloadTarget } from '../../versioning/family.ts'
+import type { ObjectSource } from '../../versioning/tree-files.ts'
+import { collectSent } from './collect-sent.ts'
+import { findNamed } from './find-named.ts'
+import type { TestsetLimits } from './row-collector.ts'
+import { placeRows, rowChanges } from './place-rows.ts'
+import type { RowEntry } from './row-tree.ts'
+import { editRows } from './row-tree.ts'
+import { allRows, readBlobs } from './stored-rows.ts'
+import { decodeRow, dedupIdOf } from './stored-row.ts'
+import type { CollectedTestset, NamedTestset, SentTestset, TestsetPayload } from './testset-payload.ts'
+import { readTestset, rowsIn, writeTestsetEntries } from './testset-tree.ts'
+
+/** Writes a testset onto the one in the parent's root, such that git shows the rows that changed and no others. */
+export async function writeTestset(
+  target: PayloadTarget,
+  payload: TestsetPayload,
+  before: readonly TreeEntry[],
+  limits: TestsetLimits,
+): Promise<readonly TreeEntry[]> {
+  if (payload.kind === 'stored') return writeTestsetEntries(target, payload.tree, payload.columns)
+  if (payload.kind === 'edited') {
+    const edited = await editRows(target, payload.base.tree, payload.changes)
+    return writeTestsetEntries(target, edited, payload.columns)
+  }
+  const base = await allRows(target, rowsIn(before))
+  const { rows, columns, pack } = await collect(target, payload, { before, base, limits })
+  if (pack) target.adopt(pack)
+  const positions = await placeRows(base, rows, (indexes) => dedupIdsAt(target, base, indexes))
+  const placed = rows.map(({ oid, meta }, index) => ({ position: positions[index] ?? '', oid, meta }))
+  const tree = await editRows(target, rowsIn(before), rowChanges(base, placed))
+  return writeTestsetEntries(target, tree, columns)
+}
+
+async function collect(
+  target: PayloadTarget,
+  payload: SentTestset | NamedTestset | CollectedTestset,
+  onto: {
+    readonly before: readonly TreeEntry[]
+    readonly base: readonly RowEntry[]
+    readonly limits: TestsetLimits
+  },
+): Promise<CollectedTestset> {
+  if (payload.kind === 'collected') return payload
+  if (payload.kind === 'sent') return collectSent(target, payload.rows, onto.base, onto.limits)
+  return findNamed(target, payload, onto.base, await readTestset(target, onto.before))
+}
+
+async function dedupIdsAt(
+  source: ObjectSource,
+  base: readonly RowEntry[],
+  indexes: readonly number[],
+): Promise<(string | undefined)[]> {
+  const oids = indexes.flatMap((index) => base[index]?.oid ?? [])
+  const dedupIds: (string | undefined)[] = []
+  for (let at = 0; at < oids.length; at += AT_ONCE) {
+    for (const bytes of await readBlobs(source, oids.slice(at, at + AT_ONCE)))
+      dedupIds.push(dedupIdOf(decodeRow(bytes)))
+  }
+  return dedupIds
+}
+
+const AT_ONCE = 512
