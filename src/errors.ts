@@ -26,6 +26,7 @@ export type RefusalCode =
   | 'variant_not_found'
   | 'revision_not_found'
   | 'environment_not_found'
+  | 'testcase_not_found'
   // the state it is in
   | 'slug_taken'
   | 'id_taken'

@@ -64,17 +64,18 @@ export async function start({ config, fs, log, now }: StartOptions): Promise<Sta
     versionType: config.versionType,
     now,
   }
-  const surfaces = surfacesOf({
+  const resources = {
     testsets: {
       maxRows: config.testsetMaxRows,
       maxRowBytes: config.testsetMaxRowBytes,
       maxColumns: MAX_COLUMNS,
     },
-  })
+  }
+  const surfaces = surfacesOf(resources)
   const families = [...new Set(surfaces.map((surface) => surface.family))]
   const registries = new Registries(store, families, settings)
   const contexts = surfaces.map((surface) => surfaceContext(surface, surfaces, settings))
-  const endpoints = allEndpoints(contexts)
+  const endpoints = allEndpoints(contexts, resources)
   const intents = new Intents(fs, storeDir, now)
   const app = createApp({
     log: log.logger,

@@ -2,12 +2,15 @@ import { Refusal } from '../errors.ts'
 import type { Fs } from './fs.ts'
 import type { GitObject, Oid } from './object.ts'
 import { encodePack } from './pack-writer.ts'
+import type { StagedPack } from './stage-pack.ts'
 import { identityName, thisProcess } from './process-identity.ts'
 
 /** What a new repository holds from its first moment. */
 export interface NewRepository {
   readonly objects: readonly (GitObject & { readonly oid: Oid })[]
   readonly refs: ReadonlyMap<string, Oid>
+  /** Packs staged in the folder where the repository is built. */
+  readonly packs?: readonly StagedPack[]
   /** The branch HEAD names, which may not exist yet. */
   readonly head: string
 }
@@ -20,9 +23,16 @@ export const BUILD_PREFIX = '.new-'
 
 let builds = 0
 
+/** A folder in which a repository is about to be built, for packs to be staged there first. */
+export function buildFolder(fs: Fs, folder: string): string {
+  const aside = `${folder}/${BUILD_PREFIX}${identityName(thisProcess())}.${++builds}`
+  fs.makeDir(`${aside}/objects/pack`)
+  return aside
+}
+
 /**
  * Makes a bare repository at `folder/name` in one step: built aside with its first objects in one pack and its refs
- * packed, everything synced, then renamed in whole. After a crash it is there or it is not. Refuses a taken name with
+ * packed, everything synced, then renamed in whole; in the folder `aside` if packs were staged there. After a crash it is there or it is not. Refuses a taken name with
  * `slug_taken`. About 36 KB on disk: four folders, five small files, no hooks.
  */
 export async function createRepository(
@@ -30,11 +40,15 @@ export async function createRepository(
   folder: string,
   name: string,
   content: NewRepository,
+  aside = buildFolder(fs, folder),
 ): Promise<void> {
-  const aside = `${folder}/${BUILD_PREFIX}${identityName(thisProcess())}.${++builds}`
   try {
-    fs.makeDir(`${aside}/objects/pack`)
     fs.makeDir(`${aside}/refs`)
+    for (const staged of content.packs ?? []) {
+      staged.publish()
+      // Nobody sees the repository yet, so nobody has to be told to keep it.
+      staged.release()
+    }
     const pack = encodePack(content.objects)
     await Promise.all([
       fs.createSynced(`${aside}/objects/pack/${pack.name}.pack`, pack.pack),

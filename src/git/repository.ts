@@ -2,6 +2,7 @@ import type { Fs } from './fs.ts'
 import { History } from './history.ts'
 import type { Journal } from './journal.ts'
 import { ObjectStore } from './object-store.ts'
+import { PackBuilder } from './pack-builder.ts'
 import type { PackCache } from './pack-cache.ts'
 import type { RefSnapshot } from './refs.ts'
 import { REF_FOLDERS, RefReader } from './refs.ts'
@@ -44,6 +45,11 @@ export class Repository {
   /** The refs after our own last write, or as they were last looked at: for who shows what was just written. */
   writtenRefs(): RefSnapshot {
     return this.#refs.latest
+  }
+
+  /** A pack to be written in this repository, for a write to adopt. */
+  packBuilder(): PackBuilder {
+    return new PackBuilder(this.#fs, this.path)
   }
 
   /** Runs a write; see RepositoryWriter. */

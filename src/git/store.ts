@@ -1,9 +1,10 @@
 import { Refusal } from '../errors.ts'
 import type { NewRepository } from './create-repository.ts'
-import { BUILD_PREFIX, createRepository } from './create-repository.ts'
+import { BUILD_PREFIX, buildFolder, createRepository } from './create-repository.ts'
 import type { Fs } from './fs.ts'
 import { Journal } from './journal.ts'
 import { holdingLock } from './lock.ts'
+import { PackBuilder } from './pack-builder.ts'
 import { PackCache } from './pack-cache.ts'
 import { isDead, parseIdentity } from './process-identity.ts'
 import { recoverJournals } from './recover-journals.ts'
@@ -66,6 +67,14 @@ export class Store {
   }
 }
 
+/** A folder in which a new repository is prepared. */
+export interface NewFolder {
+  readonly path: string
+  packBuilder(): PackBuilder
+  /** Removes it, if no repository was made of it. */
+  discard(): void
+}
+
 /** The repositories of one project, and how the server processes that serve it tell each other what they wrote. */
 export class ProjectStore {
   readonly fs: Fs
@@ -101,13 +110,27 @@ export class ProjectStore {
   }
 
   /** Makes a repository in one step; see createRepository. */
-  async create(family: string, slug: string, content: NewRepository): Promise<void> {
+  async create(family: string, slug: string, content: NewRepository, aside?: NewFolder): Promise<void> {
+    await createRepository(this.fs, await this.#familyFolder(family), `${slug}.git`, content, aside?.path)
+  }
+
+  /** Where a large new repository is built: its packs are staged there before `create` is called with it. */
+  async prepare(family: string): Promise<NewFolder> {
+    const path = buildFolder(this.fs, await this.#familyFolder(family))
+    return {
+      path,
+      packBuilder: () => new PackBuilder(this.fs, path),
+      discard: () => this.fs.removeTree(path),
+    }
+  }
+
+  async #familyFolder(family: string): Promise<string> {
     const folder = `${this.folder}/${family}`
     if (!this.fs.stat(folder)) {
       this.fs.makeDir(folder)
       await this.fs.syncDir(this.folder)
     }
-    await createRepository(this.fs, folder, `${slug}.git`, content)
+    return folder
   }
 
   /** Resolves once the names of a family's repositories are on the disk. */

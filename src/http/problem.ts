@@ -50,6 +50,7 @@ export const PROBLEMS: Readonly<Record<ProblemCode, readonly [status: number, ti
   variant_not_found: [404, 'There is no such variant'],
   revision_not_found: [404, 'There is no such revision'],
   environment_not_found: [404, 'There is no such environment'],
+  testcase_not_found: [404, 'There is no such testcase'],
   slug_taken: [409, 'The slug is taken'],
   id_taken: [409, 'The id is taken'],
   ambiguous_slug: [409, 'The slug is ambiguous'],

@@ -11,7 +11,7 @@ import { assertActive } from './assert-active.ts'
 import { buildRevision } from './build-revision.ts'
 import type { WriteContext } from './change-artifact.ts'
 import { assertRevisionSlugFree } from './claim-slugs.ts'
-import type { AcceptedPayload, Family, PayloadContext, Warning } from './family.ts'
+import type { AcceptedPayload, Family, Payload, PayloadContext, Warning } from './family.ts'
 import { objectUuid } from './ids.ts'
 import type { Header } from './records.ts'
 import type { VariantPlace } from './references.ts'
@@ -30,6 +30,8 @@ export interface NewRevision {
   readonly slug?: string | undefined
   /** The whole payload, or undefined. */
   readonly data?: Json | undefined
+  /** A payload that is ready to store, in place of `data`. */
+  readonly payload?: Payload | undefined
   /** A change of the latest payload, or undefined. */
   readonly delta?: Json | undefined
   /** The revision that a delta was made for, if the request says (ruling 5.4). */
@@ -65,7 +67,7 @@ export async function commitRevision(
   }
   const accepted =
     input.data === undefined
-      ? undefined
+      ? input.payload && { payload: input.payload, warnings: [] }
       : family.accept(input.data, { ...payloadContext, loc: [...input.loc, 'data'] })
   const earlier = await resumeAttempt(registry, place.artifact, branchOf(place), context)
   if (earlier) return committedEarlier(registry, place, earlier, input)

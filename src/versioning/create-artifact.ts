@@ -2,6 +2,7 @@ import { randomBytes } from 'node:crypto'
 import { v7 as uuidv7 } from 'uuid'
 import { Refusal } from '../errors.ts'
 import { encodeCommit } from '../git/commit.ts'
+import type { NewFolder } from '../git/store.ts'
 import { META_REF, writeArtifactState } from './artifact-state.ts'
 import type { ArtifactView } from './artifact-view.ts'
 import { buildRevision } from './build-revision.ts'
@@ -26,6 +27,8 @@ export interface NewArtifact {
   readonly header: Header
   /** With a variant, and with its first revision if the payload is there: the simple create (rulings 3.2, 3.3). */
   readonly withVariant?: { readonly revision?: RevisionDraft | undefined } | undefined
+  /** Where packs of the revision's payload are staged. */
+  readonly aside?: NewFolder
   readonly loc: readonly (string | number)[]
 }
 
@@ -50,6 +53,7 @@ export async function createArtifact(
       family.folder,
       slug,
       await firstContent(registry, family, input, context, { id, slug, variant }),
+      input.aside,
     )
     return registry.index.written(family, slug)
   })
@@ -107,7 +111,7 @@ async function firstContent(
     const plan = { variant: names.variant, parent: undefined, draft, context }
     refs.set(`refs/heads/${names.variant}`, await buildRevision(registry, family, objects, plan))
   }
-  return { objects: objects.all(), refs, head: names.variant }
+  return { objects: objects.all(), packs: objects.packs, refs, head: names.variant }
 }
 
 /** The id wanted, else the one preferred if it is free, else a new one; its last twelve digits name the repository and must be free in the project. */

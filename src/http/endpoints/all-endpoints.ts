@@ -1,18 +1,24 @@
+import type { ResourceSettings } from '../../resources/surfaces.ts'
 import type { Endpoint } from '../endpoint.ts'
 import type { SurfaceContext } from '../surface-context.ts'
 import { artifactEndpoints } from './artifact-endpoints.ts'
 import { revisionEndpoints } from './revision-endpoints.ts'
 import { simpleEndpoints } from './simple-endpoints.ts'
+import { testcaseEndpoints } from './testcase-endpoints.ts'
+import { testsetFileEndpoints } from './testset-file-endpoints.ts'
 import { sharedForkEndpoint, variantEndpoints } from './variant-endpoints.ts'
 
 /** Every route that needs a key, those asked most often first: the same set for every surface, and the shared fork. */
-export function allEndpoints(surfaces: readonly SurfaceContext[]): Endpoint[] {
+export function allEndpoints(surfaces: readonly SurfaceContext[], settings: ResourceSettings): Endpoint[] {
   return [
     ...surfaces.flatMap((context) => [
       ...revisionEndpoints(context),
       ...variantEndpoints(context),
       ...artifactEndpoints(context),
       ...simpleEndpoints(context),
+      ...(context.surface.payload === 'rows'
+        ? [...testsetFileEndpoints(context, settings.testsets), ...testcaseEndpoints(context)]
+        : []),
     ]),
     sharedForkEndpoint(firstOfEachFamily(surfaces)),
   ]

@@ -1,0 +1,239 @@
+import { z } from 'zod'
+import { Refusal } from '../../errors.ts'
+import type { RowFile } from '../../resources/testsets/collect-file.ts'
+import { FILE_TYPES } from '../../resources/testsets/collect-file.ts'
+import { writeTestsetFile } from '../../resources/testsets/download-testset.ts'
+import type { TestsetLimits } from '../../resources/testsets/row-collector.ts'
+import { asStored } from '../../resources/testsets/testset-payload.ts'
+import { commitFile, createFromFile } from '../../resources/testsets/upload-testset.ts'
+import { createVariant } from '../../versioning/create-variant.ts'
+import { editArtifact } from '../../versioning/edit-artifact.ts'
+import type { Reading } from '../../versioning/family.ts'
+import { flatten } from '../../versioning/query-artifacts.ts'
+import { artifactById, revisionById } from '../../versioning/references.ts'
+import type { Registry } from '../../versioning/registry.ts'
+import type { Revision } from '../../versioning/revision.ts'
+import { readRevisionAt } from '../../versioning/revision.ts'
+import type { Answer, Call, Endpoint } from '../endpoint.ts'
+import { endpoint, uploadEndpoint } from '../endpoint.ts'
+import { presentFlat } from '../present.ts'
+import { queryParameters } from '../query-parameters.ts'
+import { readIfMatch } from '../read-if-match.ts'
+import { single } from '../record-schemas.ts'
+import { slug } from '../request-schemas.ts'
+import { RevisionAnswers } from '../revision-answers.ts'
+import type { SurfaceContext } from '../surface-context.ts'
+import type { Upload } from '../upload.ts'
+import { fileFields, fileType, readingOfFields, testsetFields } from '../upload-fields.ts'
+
+/** The media type of each file type. */
+const MEDIA = {
+  csv: 'text/csv; charset=utf-8',
+  json: 'application/json; charset=utf-8',
+  jsonl: 'application/x-ndjson; charset=utf-8',
+} as const
+
+/** Files into testsets and out of them (interface 4.6, contract/testsets 5). */
+export function testsetFileEndpoints(context: SurfaceContext, limits: TestsetLimits): Endpoint[] {
+  const { surface, present, records } = context
+  const { family, singular, path, plural } = surface
+  const answers = new RevisionAnswers(surface, present)
+  const simpleTag = `simple ${plural}`
+
+  const answerFlat = async (
+    registry: Registry,
+    id: string,
+    revisionId: string | undefined,
+    asked: Reading,
+  ) => {
+    const artifact = await artifactById(registry, family, id)
+    const revision =
+      revisionId === undefined
+        ? (await flatten(registry, artifact)).revision
+        : await readRevisionAt(registry, await revisionById(registry, family, revisionId))
+    const flat = { artifact, revision }
+    return {
+      body: { count: 1, [singular]: await presentFlat(flat, present, asked) },
+      address: { id: artifact.id, ...(revision ? { revision: revision.id } : {}) },
+    }
+  }
+
+  const downloads = (
+    route: string,
+    tag: string,
+    defaultName: (id: string) => string,
+    revisionOf: (registry: Registry, id: string) => Promise<Revision>,
+  ): Endpoint[] =>
+    (['POST', 'GET'] as const).map((method) =>
+      endpoint({
+        method,
+        path: route,
+        tag,
+        summary: 'The rows as a file: file_type csv (the default), json or jsonl',
+        scope: 'read',
+        optionalBody: true,
+        input: downloadInput,
+        fromQuery: queryParameters(['file_type', 'file_name', 'escape_formulas']),
+        output: z.unknown(),
+        downloads: Object.values(MEDIA),
+        run: async ({ registry, params, input }) => {
+          const id = params['id'] ?? ''
+          return answerFile(await revisionOf(registry, id), input, defaultName(id))
+        },
+      }),
+    )
+
+  return [
+    uploadEndpoint({
+      path: `/simple/${path}/upload`,
+      tag: simpleTag,
+      summary: 'Create a testset whose first revision holds the rows of a file',
+      scope: 'write',
+      input: z.object({ ...fileFields, ...testsetFields, testset_slug: slug.optional() }),
+      output: single(singular, records.flat),
+      run: async ({ registry, input, upload, context: write }) => {
+        const created = await createFromFile(
+          registry,
+          family,
+          rowFile(input, upload),
+          { slug: input.testset_slug, header: headerIn(input), loc: ['body', 'testset_slug'] },
+          limits,
+          write,
+        )
+        return answerFlat(registry, created.id, undefined, readingOfFields(input))
+      },
+      recall: ({ registry, input }, { id, revision }) =>
+        answerFlat(registry, id, revision, readingOfFields(input)),
+    }),
+    uploadEndpoint({
+      path: `/simple/${path}/:id/upload`,
+      tag: simpleTag,
+      summary: 'Commit the rows of a file in place of the present ones, and edit the header',
+      scope: 'write',
+      input: z.object({ ...fileFields, ...testsetFields }),
+      output: single(singular, records.flat),
+      run: async ({ registry, params, input, upload, context: write }) => {
+        const id = params['id'] ?? ''
+        const artifact = await artifactById(registry, family, id)
+        const place = artifact.defaultVariant
+          ? { artifact, variant: artifact.defaultVariant }
+          : await createVariant(registry, artifact, { header: {}, loc: ['path', 'id'] }, write)
+        const file = rowFile(input, upload)
+        const { place: committed } = await commitFile(
+          registry,
+          place,
+          file,
+          { header: {}, loc: ['body'] },
+          limits,
+          write,
+        )
+        const edit = headerIn(input)
+        if (Object.values(edit).some((value) => value !== undefined))
+          await editArtifact(registry, committed.artifact, edit, write)
+        return answerFlat(registry, id, undefined, readingOfFields(input))
+      },
+      recall: ({ registry, input }, { id, revision }) =>
+        answerFlat(registry, id, revision, readingOfFields(input)),
+    }),
+    uploadEndpoint({
+      path: `/${path}/revisions/:id/upload`,
+      tag: plural,
+      summary: "Commit the rows of a file on the revision's variant, after its head",
+      scope: 'write',
+      input: z.object({ ...fileFields, message: z.string().optional() }),
+      output: single(`${singular}_revision`, records.revision),
+      run: async ({ registry, params, input, upload, ifMatch, context: write }) => {
+        const place = await revisionById(registry, family, params['id'] ?? '')
+        const { place: committed } = await commitFile(
+          registry,
+          place,
+          rowFile(input, upload),
+          {
+            header: {},
+            message: input.message,
+            ifMatch: ifMatch === undefined ? undefined : readIfMatch(ifMatch),
+            loc: ['body'],
+          },
+          limits,
+          write,
+        )
+        return answers.fresh(registry, committed, readingOfFields(input))
+      },
+      recall: async ({ registry, input }, { id }) =>
+        answers.fresh(registry, await revisionById(registry, family, id), readingOfFields(input)),
+    }),
+    ...downloads(
+      `/${path}/revisions/:id/download`,
+      plural,
+      (id) => `revision_${id}`,
+      async (registry, id) => readRevisionAt(registry, await revisionById(registry, family, id)),
+    ),
+    ...downloads(
+      `/simple/${path}/:id/download`,
+      simpleTag,
+      (id) => `testset_${id}`,
+      async (registry, id) => {
+        const artifact = await artifactById(registry, family, id)
+        const { revision } = await flatten(registry, artifact)
+        if (revision) return revision
+        throw new Refusal(
+          'revision_not_found',
+          `The testset "${artifact.slug}" has no revision yet to download.`,
+        )
+      },
+    ),
+  ]
+}
+
+const downloadInput = z.object({
+  file_type: z.enum(FILE_TYPES, `must be one of ${FILE_TYPES.join(', ')}`).optional(),
+  file_name: z.string().optional(),
+  escape_formulas: z
+    .union([z.boolean(), z.enum(['true', 'false']).transform((text) => text === 'true')])
+    .optional(),
+})
+
+function answerFile(
+  { artifact, stored }: Revision,
+  {
+    file_type: type = 'csv',
+    file_name: name,
+    escape_formulas: escapeFormulas = false,
+  }: Call<z.infer<typeof downloadInput>>['input'],
+  defaultName: string,
+): Answer {
+  if (stored.damage) throw stored.damage
+  const testset = stored.payload ? asStored(stored.payload) : NO_ROWS
+  const source = artifact.repository.objects
+  return {
+    stream: writeTestsetFile({ source, testset, testsetId: artifact.id, type, escapeFormulas }),
+    contentType: MEDIA[type],
+    fileName: `${name || defaultName}.${type}`,
+  }
+}
+
+const NO_ROWS = { kind: 'stored', tree: undefined, columns: [] } as const
+
+function rowFile(
+  {
+    file_type: type,
+    types,
+  }: { file_type?: RowFile['type'] | undefined; types?: 'infer' | 'string' | undefined },
+  { file }: Upload,
+): RowFile {
+  return { type: fileType(type, file), infer: types === 'infer', chunks: () => file.chunks() }
+}
+
+function headerIn(fields: {
+  readonly testset_name?: string | undefined
+  readonly testset_description?: string | undefined
+  readonly testset_tags?: ReturnType<(typeof testsetFields)['testset_tags']['parse']>
+  readonly testset_meta?: ReturnType<(typeof testsetFields)['testset_meta']['parse']>
+}) {
+  return {
+    name: fields.testset_name,
+    description: fields.testset_description,
+    tags: fields.testset_tags,
+    meta: fields.testset_meta,
+  }
+}
