@@ -1,4 +1,4 @@
-import { ExactNumber, ExactObject, type Json, isJsonArray, keysOf } from './json.ts'
+import { ExactNumber, ExactObject, type Json, type JsonObject, isJsonArray, keysOf } from './json.ts'
 
 /**
  * The one text of a value: RFC 8785 (no spaces, keys sorted by UTF-16 code units at every level, strings and numbers as
@@ -15,14 +15,25 @@ export function canonicalJson(value: Json): string {
   if (typeof value !== 'object' || value === null) return String(value)
   if (value instanceof ExactNumber) return value.literal
   if (isJsonArray(value)) return `[${value.map(canonicalJson).join()}]`
+  return `{${canonicalMembers(value).texts.join()}}`
+}
+
+/** The members of an object as its canonical text has them, in its order. */
+export interface CanonicalMembers {
+  readonly keys: readonly string[]
+  /** Each `"key":value`. */
+  readonly texts: readonly string[]
+}
+
+/** What lies between the braces of an object's canonical text, to be joined by commas. */
+export function canonicalMembers(value: JsonObject): CanonicalMembers {
   const exact = value instanceof ExactObject
-  let text = ''
-  for (const key of keysOf(value).sort()) {
-    // every key listed is its own, so it has a value
-    const member = (exact ? value.get(key) : value[key]) as Json
-    text += `${text === '' ? '{' : ','}${quote(key)}:${canonicalJson(member)}`
-  }
-  return text === '' ? '{}' : text + '}'
+  const keys = keysOf(value).sort()
+  // every key listed is its own, so it has a value
+  const texts = keys.map(
+    (key) => `${quote(key)}:${canonicalJson((exact ? value.get(key) : value[key]) as Json)}`,
+  )
+  return { keys, texts }
 }
 
 /** What `JSON.stringify` would escape: quotes, backslashes, control characters. Surrogates are left to it as well. */

@@ -3,7 +3,7 @@ import { entriesOf, fromEntries, getKey } from '../../json/json.ts'
 import { stringifyJson } from '../../json/stringify-json.ts'
 import type { ObjectSource } from '../../versioning/tree-files.ts'
 import type { FileType } from './collect-file.ts'
-import { csvHeader, csvLine } from './files/csv-line.ts'
+import { csvHeader, csvRow } from './files/csv-line.ts'
 import type { RowMeta } from './sent-row.ts'
 import { DEDUP_COLUMN } from './sent-row.ts'
 import { decodeRow, decodeRowMeta, inColumnOrder } from './stored-row.ts'
@@ -35,13 +35,20 @@ export async function* writeTestsetFile(wanted: Export): AsyncGenerator<string> 
 
 async function* writeCsv({ source, testset, testsetId, escapeFormulas }: Export): AsyncGenerator<string> {
   const metas = await metaColumns(source, testset)
-  const columns = [...dataColumns(testset), '__id__', '__dedup_id__', ...metas]
-  if (testset.tree === undefined && dataColumns(testset).length === 0) return
+  const columns = dataColumns(testset)
+  if (testset.tree === undefined && columns.length === 0) return
   const options = { escapeFormulas }
-  yield csvHeader(columns, options)
+  yield csvHeader([...columns, '__id__', '__dedup_id__', ...metas], options)
   for await (const batch of rowBytesOf(source, testset.tree)) {
     let text = ''
-    for (const row of batch) text += csvLine(columns, fileRow(row, testset, testsetId), options)
+    for (const { row, data: bytes, meta } of batch) {
+      const data = decodeRow(bytes)
+      const values = columns.map((column) => getKey(data, column))
+      const members = meta ? new Map(metaMembers(decodeRowMeta(meta))) : NO_MEMBERS
+      values.push(testcaseId(row.oid, testsetId), getKey(data, DEDUP_COLUMN))
+      for (const column of metas) values.push(members.get(column))
+      text += csvRow(values, options)
+    }
     yield text
   }
 }
@@ -61,6 +68,8 @@ async function* writeEach(
   }
   yield type === 'jsonl' && !isFirst ? '\n' : after
 }
+
+const NO_MEMBERS: ReadonlyMap<string, JsonObject> = new Map()
 
 function dataColumns({ columns }: StoredTestset): readonly string[] {
   return columns.filter((column) => column !== DEDUP_COLUMN)

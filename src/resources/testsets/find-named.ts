@@ -3,7 +3,7 @@ import type { ObjectSource } from '../../versioning/tree-files.ts'
 import { readBytes } from '../../versioning/tree-files.ts'
 import { NamedRows } from './collect-sent.ts'
 import type { RowEntry } from './row-tree.ts'
-import { decodeRow, dedupIdOf } from './stored-row.ts'
+import { contentOf, decodeRow, dedupIdOf, encodeContent } from './stored-row.ts'
 import type { CollectedRow, CollectedTestset, NamedTestset, StoredTestset } from './testset-payload.ts'
 
 /** The rows of the revision that a request named by testcase ids, in the order it named them; each once (ruling 5.1). */
@@ -25,8 +25,9 @@ export async function findNamed(
       )
     }
     const { oid, meta } = entry
-    const key = dedupIdOf(decodeRow(await readBytes(source, oid, 'blob'))) ?? oid
-    rows.set(oid, { oid, meta, key })
+    const data = decodeRow(await readBytes(source, oid, 'blob'))
+    const contentHash = encodeContent(contentOf(data)).hash
+    rows.set(oid, { oid, meta, key: dedupIdOf(data) ?? oid, contentHash })
   }
   return { kind: 'collected', rows: [...rows.values()], columns: stored?.columns ?? [] }
 }

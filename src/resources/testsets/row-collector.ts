@@ -4,7 +4,8 @@ import { keysOf } from '../../json/json.ts'
 import type { SentRow } from './sent-row.ts'
 import { DEDUP_COLUMN } from './sent-row.ts'
 import {
-  contentHash,
+  encodeContent,
+  type EncodedContent,
   contentOf,
   decodeRow,
   encodeRow,
@@ -49,17 +50,17 @@ export class RowCollector {
 
   /** Takes a row in; answers a promise in the rare case that another row has to be written again. */
   add(row: SentRow): void | Promise<void> {
-    const content = contentHash(row.content)
-    const equal = this.#byContent.get(content)
+    const content = encodeContent(row.content)
+    const equal = this.#byContent.get(content.hash)
     const { dedupId } = row
     if (dedupId === undefined) {
       if (equal === undefined)
-        this.#put(this.#rows.length, row, content, this.#freeKey(generatedDedupId(content)), true)
+        this.#put(this.#rows.length, row, content, this.#freeKey(generatedDedupId(content.hash)), true)
       return
     }
     const held = this.#byKey.get(dedupId)
     const holder = held === undefined ? undefined : this.#rows[held]
-    if (held !== undefined && holder?.isGenerated && holder.content !== content) {
+    if (held !== undefined && holder?.isGenerated && holder.contentHash !== content.hash) {
       // A dedup id that was made up gives way to one that was given.
       return this.#rename(held, holder, dedupId).then(() => this.add(row))
     }
@@ -76,12 +77,12 @@ export class RowCollector {
     return { rows: this.#rows.filter((row) => row !== undefined), columns: [...this.#columns] }
   }
 
-  #put(place: number, row: SentRow, content: string, key: string, isGenerated: boolean): void {
-    const oid = this.#store(encodeRow(row.content, key))
+  #put(place: number, row: SentRow, content: EncodedContent, key: string, isGenerated: boolean): void {
+    const oid = this.#store(encodeRow(content, key))
     const meta = row.meta && this.#store(encodeRowMeta(row.meta))
-    this.#rows[place] = { oid, meta, key, content, isGenerated }
+    this.#rows[place] = { oid, meta, key, contentHash: content.hash, isGenerated }
     this.#byKey.set(key, place)
-    this.#byContent.set(content, place)
+    this.#byContent.set(content.hash, place)
     if (++this.#count > this.#limits.maxRows) {
       throw limitExceeded('rows', this.#limits.maxRows)
     }
@@ -101,12 +102,12 @@ export class RowCollector {
     this.#rows[place] = undefined
     this.#count--
     this.#byKey.delete(row.key)
-    if (this.#byContent.get(row.content) === place) this.#byContent.delete(row.content)
+    if (this.#byContent.get(row.contentHash) === place) this.#byContent.delete(row.contentHash)
   }
 
   /** Gives the row another dedup id than `taken`. */
   async #rename(place: number, row: Collected, taken: string): Promise<void> {
-    const content = contentOf(decodeRow(await this.#sink.get(row.oid)))
+    const content = encodeContent(contentOf(decodeRow(await this.#sink.get(row.oid))))
     const key = this.#freeKey(taken)
     this.#byKey.delete(taken)
     this.#byKey.set(key, place)
@@ -122,8 +123,6 @@ export class RowCollector {
 }
 
 interface Collected extends CollectedRow {
-  /** The content hash. */
-  readonly content: string
   readonly isGenerated: boolean
 }
 

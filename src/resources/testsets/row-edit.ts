@@ -14,7 +14,8 @@ import { countRows, rowsOf } from './row-tree.ts'
 import type { SentRow } from './sent-row.ts'
 import { DEDUP_COLUMN } from './sent-row.ts'
 import {
-  contentHash,
+  encodeContent,
+  type EncodedContent,
   contentOf,
   decodeRow,
   dedupIdOf,
@@ -55,10 +56,9 @@ export class RowEdit {
     for await (const batch of rowBytesOf(this.#target, this.#base.tree)) {
       for (const { row, data: bytes } of batch) {
         const data = decodeRow(bytes)
-        const content = changeRowColumns(contentOf(data), change)
-        const hash = contentHash(content)
-        const dedupId = dedupIdOf(data) ?? generatedDedupId(hash)
-        this.#index.put(row.position, { dedupId, contentHash: hash })
+        const content = encodeContent(changeRowColumns(contentOf(data), change))
+        const dedupId = dedupIdOf(data) ?? generatedDedupId(content.hash)
+        this.#index.put(row.position, { dedupId, contentHash: content.hash })
         const changed = encodeRow(content, dedupId)
         if (!changed.equals(bytes))
           this.changes.set(row.position, { oid: this.#blob(changed), meta: row.meta })
@@ -69,13 +69,13 @@ export class RowEdit {
   /** Gives the row that is this testcase a new content; it keeps its place, and its dedup id unless it brings one. */
   async replace({ id, row, loc }: NamedRow): Promise<void> {
     const entry = await this.#find(id, loc)
-    const hash = contentHash(row.content)
+    const content = encodeContent(row.content)
     const before = dedupIdOf(decodeRow(await readBytes(this.#target, entry.oid, 'blob')))
-    const dedupId = row.dedupId ?? before ?? generatedDedupId(hash)
+    const dedupId = row.dedupId ?? before ?? generatedDedupId(content.hash)
     await this.#index.learn([], [dedupId])
     const holder = this.#index.holderOf(dedupId)
     if (holder !== undefined && holder !== entry.position) throw held(dedupId, loc)
-    this.#put(entry.position, row, dedupId, hash, entry.meta)
+    this.#put(entry.position, row, content, dedupId, entry.meta)
   }
 
   /** Takes out the row that is this testcase. */
@@ -88,27 +88,33 @@ export class RowEdit {
   /** Adds rows behind the last, save those whose content another row has and that bring no dedup id (ruling 5.1). */
   async add(rows: RowDelta['add']): Promise<void> {
     if (rows.length === 0) return
-    const hashed = rows.map(({ row, loc }) => ({ row, loc, hash: contentHash(row.content) }))
+    const encoded = rows.map(({ row, loc }) => ({ row, loc, content: encodeContent(row.content) }))
     await this.#index.learn(
-      hashed.map(({ hash }) => hash),
-      hashed.map(({ row, hash }) => row.dedupId ?? generatedDedupId(hash)),
+      encoded.map(({ content }) => content.hash),
+      encoded.map(({ row, content }) => row.dedupId ?? generatedDedupId(content.hash)),
     )
     const positions = positionsAfter(await this.#lastPosition(), rows.length)
     let added = 0
-    for (const { row, loc, hash } of hashed) {
-      if (row.dedupId === undefined && this.#index.hasContent(hash)) continue
+    for (const { row, loc, content } of encoded) {
+      if (row.dedupId === undefined && this.#index.hasContent(content.hash)) continue
       if (row.dedupId !== undefined && this.#index.holderOf(row.dedupId) !== undefined)
         throw held(row.dedupId, loc)
-      const dedupId = row.dedupId ?? (await this.#freeDedupId(generatedDedupId(hash)))
-      this.#put(positions[added++] ?? '', row, dedupId, hash, undefined)
+      const dedupId = row.dedupId ?? (await this.#freeDedupId(generatedDedupId(content.hash)))
+      this.#put(positions[added++] ?? '', row, content, dedupId, undefined)
     }
     await this.#checkCount(added)
   }
 
-  #put(position: RowPosition, row: SentRow, dedupId: string, hash: string, meta: RowBlobs['meta']): void {
-    const oid = this.#blob(encodeRow(row.content, dedupId))
+  #put(
+    position: RowPosition,
+    row: SentRow,
+    content: EncodedContent,
+    dedupId: string,
+    meta: RowBlobs['meta'],
+  ): void {
+    const oid = this.#blob(encodeRow(content, dedupId))
     this.changes.set(position, { oid, meta: row.meta ? this.#blob(encodeRowMeta(row.meta)) : meta })
-    this.#index.put(position, { dedupId, contentHash: hash })
+    this.#index.put(position, { dedupId, contentHash: content.hash })
     const known = new Set(this.columns)
     const fresh = keysOf(row.content).filter((column) => !known.has(column))
     if (row.hasDedupColumn && !known.has(DEDUP_COLUMN)) fresh.push(DEDUP_COLUMN)

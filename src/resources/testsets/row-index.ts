@@ -2,7 +2,7 @@ import type { Oid } from '../../git/object.ts'
 import type { ObjectSource } from '../../versioning/tree-files.ts'
 import { keyOfContent, keyOfDedupId, RowKeys } from './row-keys.ts'
 import type { RowPosition } from './row-position.ts'
-import { contentHash, contentOf, decodeRow, dedupIdOf } from './stored-row.ts'
+import { contentOf, decodeRow, dedupIdOf, encodeContent } from './stored-row.ts'
 import { readBlobs } from './stored-rows.ts'
 
 /** What rows are told apart by. */
@@ -11,8 +11,8 @@ export interface RowIdentity {
   readonly contentHash: string
 }
 
-/** The keys of all testsets of the process that were asked about lately. */
-const keys = new RowKeys()
+/** The keys of all testsets of the process that were written or asked about lately. */
+export const rowKeys = new RowKeys()
 
 /** Which row of a testset holds a dedup id or a content, while its rows are changed. */
 export class RowIndex {
@@ -31,7 +31,7 @@ export class RowIndex {
   /** Looks the rows of the base up that may have these contents and dedup ids; ask `holderOf` and `hasContent` afterwards. */
   async learn(contentHashes: readonly string[], dedupIds: readonly string[]): Promise<void> {
     const wanted = new Set([...contentHashes.map(keyOfContent), ...dedupIds.map(keyOfDedupId)])
-    const found = await keys.candidates(this.#source, this.#tree, wanted)
+    const found = await rowKeys.candidates(this.#source, this.#tree, wanted)
     const unknown = found.filter(({ position }) => !this.#rows.has(position))
     const blobs = await readBlobs(
       this.#source,
@@ -39,8 +39,8 @@ export class RowIndex {
     )
     for (const [index, { position }] of unknown.entries()) {
       const data = decodeRow(blobs[index] ?? Buffer.alloc(0))
-      const content = contentHash(contentOf(data))
-      this.put(position, { dedupId: dedupIdOf(data) ?? '', contentHash: content })
+      const { hash } = encodeContent(contentOf(data))
+      this.put(position, { dedupId: dedupIdOf(data) ?? '', contentHash: hash })
     }
   }
 

@@ -5,7 +5,7 @@ import type { ObjectSource } from '../../versioning/tree-files.ts'
 import { readBytes } from '../../versioning/tree-files.ts'
 import { decodeRowFolder } from './row-folder.ts'
 import { isTooDeep, type RowPosition } from './row-position.ts'
-import { contentHash, contentOf, decodeRow, dedupIdOf } from './stored-row.ts'
+import { contentOf, decodeRow, dedupIdOf, encodeContent } from './stored-row.ts'
 import { readBlobs } from './stored-rows.ts'
 
 /**
@@ -25,6 +25,31 @@ export class RowKeys {
     const found: { position: RowPosition; oid: Oid }[] = []
     if (tree !== undefined) await this.#collect(source, tree, '', wanted, found)
     return found
+  }
+
+  /** Takes in what is known of all rows of a tree that was just written, in their order, so that no blob need be read for it. */
+  async seed(
+    source: ObjectSource,
+    tree: Oid,
+    rows: Iterator<{ readonly key: string; readonly contentHash: string }>,
+  ): Promise<void> {
+    const folder = decodeRowFolder(await readBytes(source, tree, 'tree'))
+    const bytes: number[] = []
+    const keys: number[] = []
+    const folders: [number, Oid][] = []
+    for (let byte = 0; byte < 256; byte++) {
+      if (folder.rows[byte] !== undefined) {
+        const { value: row, done } = rows.next()
+        if (done) return
+        bytes.push(byte)
+        keys.push(keyOfContent(row.contentHash), keyOfDedupId(row.key))
+      }
+      const below = folder.folders[byte]
+      if (below === undefined) continue
+      folders.push([byte, below])
+      await this.seed(source, below, rows)
+    }
+    this.#folders.set(tree, { bytes: Uint8Array.from(bytes), keys: Uint32Array.from(keys), folders })
   }
 
   async #collect(
@@ -97,7 +122,7 @@ async function readFolderKeys(source: ObjectSource, tree: Oid): Promise<FolderKe
   )
   for (const [index, bytes] of blobs.entries()) {
     const data = decodeRow(bytes)
-    keys[index * 2] = keyOfContent(contentHash(contentOf(data)))
+    keys[index * 2] = keyOfContent(encodeContent(contentOf(data)).hash)
     keys[index * 2 + 1] = keyOfDedupId(dedupIdOf(data) ?? '')
   }
   return { bytes: Uint8Array.from(rows, ([byte]) => byte), keys, folders }

@@ -1,24 +1,37 @@
 import { hash } from 'node:crypto'
 import { Refusal } from '../../errors.ts'
-import type { JsonObject } from '../../json/json.ts'
-import { entriesOf, fromEntries, getKey, isJsonObject, withKey, withoutKey } from '../../json/json.ts'
-import { canonicalJson } from '../../json/canonical-json.ts'
+import type { Json, JsonObject, PlainObject } from '../../json/json.ts'
+import { entriesOf, ExactObject, fromEntries, getKey, isJsonObject, withoutKey } from '../../json/json.ts'
+import type { CanonicalMembers } from '../../json/canonical-json.ts'
+import { canonicalJson, canonicalMembers } from '../../json/canonical-json.ts'
 import { parseJson } from '../../json/parse-json.ts'
 import type { RowMeta } from './sent-row.ts'
 import { DEDUP_COLUMN } from './sent-row.ts'
+
+/** A row on its way into a blob: its content as canonical JSON, and what makes two rows equal (ruling 5.1). */
+export interface EncodedContent {
+  readonly members: CanonicalMembers
+  /** The SHA-1, in hex, of the canonical content. */
+  readonly hash: string
+}
+
+/** Encodes a row's content, without its dedup id. */
+export function encodeContent(content: JsonObject): EncodedContent {
+  const members = canonicalMembers(content)
+  return { members, hash: hash('sha1', `{${members.texts.join()}}`, 'hex') }
+}
 
 /**
  * A row's blob (design 1): the canonical JSON of its data, dedup id and all, and one newline. So its git id is a hash of the
  * content.
  */
-export function encodeRow(content: JsonObject, dedupId: string): Buffer {
-  return Buffer.from(`${canonicalJson(withKey(content, DEDUP_COLUMN, dedupId))}\n`)
+export function encodeRow({ members: { keys, texts } }: EncodedContent, dedupId: string): Buffer {
+  const place = keys.findIndex((key) => key > DEDUP_COLUMN)
+  const dedup = `${DEDUP_NAME}:${canonicalJson(dedupId)}`
+  return Buffer.from(`{${texts.toSpliced(place < 0 ? texts.length : place, 0, dedup).join()}}\n`)
 }
 
-/** What makes two rows equal (ruling 5.1): the SHA-1, in hex, of the canonical content without the dedup id. */
-export function contentHash(content: JsonObject): string {
-  return hash('sha1', canonicalJson(content), 'hex')
-}
+const DEDUP_NAME = canonicalJson(DEDUP_COLUMN)
 
 /** The dedup id that a row gets which brought none (ruling 5.2), given its content hash. */
 export function generatedDedupId(contentHashHex: string): string {
@@ -56,6 +69,7 @@ export function decodeRowMeta(bytes: Buffer): RowMeta {
 
 /** The data with its keys in the order of the columns (ruling 5.2a), then any others, the dedup id last unless it is a column. */
 export function inColumnOrder(data: JsonObject, columns: readonly string[]): JsonObject {
+  if (!(data instanceof ExactObject)) return plainInColumnOrder(data, columns)
   const members = new Map(entriesOf(data))
   const ordered = []
   for (const column of columns) {
@@ -68,6 +82,21 @@ export function inColumnOrder(data: JsonObject, columns: readonly string[]): Jso
   members.delete(DEDUP_COLUMN)
   const last = dedup === undefined ? [] : [[DEDUP_COLUMN, dedup] as const]
   return fromEntries([...ordered, ...members, ...last])
+}
+
+/** The same where no key is one that JavaScript keeps out of order, which makes it four times as fast. */
+function plainInColumnOrder(data: PlainObject, columns: readonly string[]): JsonObject {
+  const ordered: Record<string, Json> = {}
+  for (const column of columns) {
+    const value = Object.hasOwn(data, column) ? data[column] : undefined
+    if (value !== undefined) ordered[column] = value
+  }
+  for (const key of Object.keys(data)) {
+    if (key !== DEDUP_COLUMN && !Object.hasOwn(ordered, key)) ordered[key] = data[key] as Json // its own key
+  }
+  const dedup = data[DEDUP_COLUMN]
+  if (dedup !== undefined && !Object.hasOwn(ordered, DEDUP_COLUMN)) ordered[DEDUP_COLUMN] = dedup
+  return ordered
 }
 
 function decodeObject(bytes: Buffer, what: string): JsonObject {

@@ -42,6 +42,8 @@ export interface CollectedTestset {
 /** A row whose blob is written, with its dedup id. */
 export interface CollectedRow extends RowBlobs {
   readonly key: string
+  /** Of the row without its dedup id; see `encodeContent`. */
+  readonly contentHash: string
 }
 
 /** Changes of a stored testset whose blobs are written. */

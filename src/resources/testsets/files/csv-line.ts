@@ -25,10 +25,15 @@ export function csvLine(
   data: JsonObject,
   options: CsvLineOptions = AS_IT_IS,
 ): string {
-  return line(
-    columns.map((column) => cellText(getKey(data, column))),
+  return csvRow(
+    columns.map((column) => getKey(data, column)),
     options,
   )
+}
+
+/** The same for the values of a row, one a column. */
+export function csvRow(values: readonly (Json | undefined)[], options: CsvLineOptions = AS_IT_IS): string {
+  return line(values.map(cellText), options)
 }
 
 const AS_IT_IS: CsvLineOptions = { escapeFormulas: false }
