@@ -1,6 +1,7 @@
 import { Refusal } from '../errors.ts'
 import type { NewRepository } from './create-repository.ts'
 import { BUILD_PREFIX, buildFolder, createRepository } from './create-repository.ts'
+import { DerivedFile } from './derived-file.ts'
 import type { Fs } from './fs.ts'
 import { Journal } from './journal.ts'
 import { holdingLock } from './lock.ts'
@@ -71,6 +72,7 @@ export class Store {
 export interface NewFolder {
   readonly path: string
   packBuilder(): PackBuilder
+  derived(name: string): DerivedFile
   /** Removes it, if no repository was made of it. */
   discard(): void
 }
@@ -120,6 +122,7 @@ export class ProjectStore {
     return {
       path,
       packBuilder: () => new PackBuilder(this.fs, path),
+      derived: (name) => new DerivedFile(this.fs, `${path}/${name}`),
       discard: () => this.fs.removeTree(path),
     }
   }

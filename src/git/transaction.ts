@@ -1,5 +1,6 @@
 import { setTimeout as pause } from 'node:timers/promises'
 import { Refusal } from '../errors.ts'
+import { DerivedFile } from './derived-file.ts'
 import type { Fs } from './fs.ts'
 import type { Journal } from './journal.ts'
 import type { GitObject, ObjectKind, Oid } from './object.ts'
@@ -25,6 +26,8 @@ export interface Transaction {
    * discard when the write fails.
    */
   adopt(pack: StagedPack): void
+  /** A derived file of the repository, which is no part of the write. */
+  derived(name: string): DerivedFile
   /** Moves the ref that decides whether the operation happened. */
   move(ref: string, target: Oid): void
   /** Moves a ref that follows from one that was moved (or points HEAD at a branch, as `ref: refs/heads/<branch>`). */
@@ -90,10 +93,11 @@ export class RepositoryWriter {
     for (let attempt = 1; attempt <= ATTEMPTS; attempt++) {
       // Seen in this turn is good enough to begin with: under the locks everything is compared afresh.
       const refs = attempt === 1 ? this.#refs.shared() : this.#refs.snapshot()
-      const draft = new Draft(refs.refs, this.#objects)
+      const derived = (name: string) => new DerivedFile(this.#fs, `${this.#gitdir}/${name}`)
+      const draft = new Draft(refs.refs, this.#objects, derived)
       const settled: (() => void)[] = []
       for (const entry of batch) {
-        const own = new Draft(draft, this.#objects)
+        const own = new Draft(draft, this.#objects, derived)
         try {
           const result = await entry.job(own)
           draft.absorb(own)
@@ -186,6 +190,7 @@ interface Entry {
 
 /** Refs and objects on top of a base (the disk, or the drafts of earlier jobs of the batch). */
 class Draft implements Transaction {
+  readonly derived: (name: string) => DerivedFile
   readonly #base: ReadonlyMap<string, Oid> | Draft
   readonly #store: ObjectStore
   readonly #moves = new Map<string, string>()
@@ -193,9 +198,14 @@ class Draft implements Transaction {
   readonly #objects = new Map<Oid, PackableObject>()
   readonly #packs = new Set<StagedPack>()
 
-  constructor(base: ReadonlyMap<string, Oid> | Draft, store: ObjectStore) {
+  constructor(
+    base: ReadonlyMap<string, Oid> | Draft,
+    store: ObjectStore,
+    derived: (name: string) => DerivedFile,
+  ) {
     this.#base = base
     this.#store = store
+    this.derived = derived
   }
 
   ref(name: string): Oid | undefined {

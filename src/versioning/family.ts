@@ -1,3 +1,4 @@
+import type { DerivedFile } from '../git/derived-file.ts'
 import type { StagedPack } from '../git/stage-pack.ts'
 import type { TreeEntry } from '../git/tree.ts'
 import type { Json, JsonObject } from '../json/json.ts'
@@ -56,6 +57,8 @@ export interface Family {
 export interface PayloadTarget extends ObjectSink, ObjectSource {
   /** Makes the objects of the pack part of what is written. */
   adopt(pack: StagedPack): void
+  /** A derived file of the repository; there is none while that is being made. */
+  derived?(name: string): DerivedFile
 }
 
 /** A decoded payload. */

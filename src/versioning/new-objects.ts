@@ -1,5 +1,7 @@
 import type { GitObject, ObjectKind, Oid } from '../git/object.ts'
 import { hashObject } from '../git/object.ts'
+import type { DerivedFile } from '../git/derived-file.ts'
+import type { NewFolder } from '../git/store.ts'
 import type { StagedPack } from '../git/stage-pack.ts'
 import type { PayloadTarget } from './family.ts'
 
@@ -18,6 +20,12 @@ export class NewObjects implements PayloadTarget {
   }
 
   readonly packs: StagedPack[] = []
+  readonly derived?: (name: string) => DerivedFile
+
+  /** `folder` is where the repository is being prepared, if it is. */
+  constructor(folder?: NewFolder) {
+    if (folder) this.derived = (name) => folder.derived(name)
+  }
 
   adopt(pack: StagedPack): void {
     this.packs.push(pack)

@@ -1,6 +1,6 @@
 import type { Oid } from '../../git/object.ts'
-import type { ObjectSource } from '../../versioning/tree-files.ts'
-import { keyOfContent, keyOfDedupId, RowKeys } from './row-keys.ts'
+import type { PayloadTarget } from '../../versioning/family.ts'
+import { keyOfContent, keyOfDedupId, ROW_KEYS_FILE, RowKeys } from './row-keys.ts'
 import type { RowPosition } from './row-position.ts'
 import { contentOf, decodeRow, dedupIdOf, encodeContent } from './stored-row.ts'
 import { readBlobs } from './stored-rows.ts'
@@ -16,25 +16,30 @@ export const rowKeys = new RowKeys()
 
 /** Which row of a testset holds a dedup id or a content, while its rows are changed. */
 export class RowIndex {
-  readonly #source: ObjectSource
+  readonly #target: PayloadTarget
   readonly #tree: Oid | undefined
   /** Rows as they are now: those changed, and those of the base that were asked about. */
   readonly #rows = new Map<RowPosition, RowIdentity | undefined>()
   readonly #byDedupId = new Map<string, RowPosition>()
   readonly #byContent = new Map<string, Set<RowPosition>>()
 
-  constructor(source: ObjectSource, tree: Oid | undefined) {
-    this.#source = source
+  constructor(target: PayloadTarget, tree: Oid | undefined) {
+    this.#target = target
     this.#tree = tree
   }
 
   /** Looks the rows of the base up that may have these contents and dedup ids; ask `holderOf` and `hasContent` afterwards. */
   async learn(contentHashes: readonly string[], dedupIds: readonly string[]): Promise<void> {
     const wanted = new Set([...contentHashes.map(keyOfContent), ...dedupIds.map(keyOfDedupId)])
-    const found = await rowKeys.candidates(this.#source, this.#tree, wanted)
+    const found = await rowKeys.candidates(
+      this.#target,
+      this.#tree,
+      wanted,
+      this.#target.derived?.(ROW_KEYS_FILE),
+    )
     const unknown = found.filter(({ position }) => !this.#rows.has(position))
     const blobs = await readBlobs(
-      this.#source,
+      this.#target,
       unknown.map(({ oid }) => oid),
     )
     for (const [index, { position }] of unknown.entries()) {

@@ -1,34 +1,65 @@
 import { hash } from 'node:crypto'
 import { BoundedCache } from '../../git/bounded-cache.ts'
+import type { DerivedFile } from '../../git/derived-file.ts'
 import type { Oid } from '../../git/object.ts'
 import type { ObjectSource } from '../../versioning/tree-files.ts'
 import { readBytes } from '../../versioning/tree-files.ts'
+import { decodeFolderKeys, encodeFolderKeys, type FolderKeys } from './folder-keys.ts'
 import { decodeRowFolder } from './row-folder.ts'
 import { isTooDeep, type RowPosition } from './row-position.ts'
 import { contentOf, decodeRow, dedupIdOf, encodeContent } from './stored-row.ts'
 import { readBlobs } from './stored-rows.ts'
 
+/** The name of the derived file beside a repository. */
+export const ROW_KEYS_FILE = 'row-keys'
+
+/** So many folders of rows that had to be read anew make it worth keeping what was learnt for the next process. */
+const WORTH_KEEPING = 16
+
 /**
  * Which rows of a testset may have a certain content or dedup id: the first 32 bits of the SHA-1 of both for every row, by
  * folder. A folder never changes under its id, so after a change only the folders on its path are looked at again: asking
- * costs a comparison a row, not a blob a row.
+ * costs a comparison a row, not a blob a row. What was learnt of a large testset is kept in a derived file, so that it is so
+ * after a restart, too.
  */
 export class RowKeys {
-  readonly #folders = new BoundedCache<Oid, FolderKeys>(64 * 1024 * 1024, ({ keys }) => keys.byteLength + 200)
+  readonly #folders = new BoundedCache<Oid, FolderKeys>(64 * 1024 * 1024, weightOf)
+  /** The keys of rows that were read or written lately: of a changed folder nearly all are the same as before. */
+  readonly #rows = new BoundedCache<Oid, readonly [number, number]>(50_000, () => 1)
+  readonly #loaded = new Set<string>()
 
   /** The rows whose keys agree with any of these; whether content or dedup id really do is for the caller to compare. */
   async candidates(
     source: ObjectSource,
     tree: Oid | undefined,
     wanted: ReadonlySet<number>,
+    file?: DerivedFile,
   ): Promise<readonly { readonly position: RowPosition; readonly oid: Oid }[]> {
-    const found: { position: RowPosition; oid: Oid }[] = []
-    if (tree !== undefined) await this.#collect(source, tree, '', wanted, found)
-    return found
+    if (tree === undefined) return []
+    if (file) this.#load(file)
+    const look: Look = { source, wanted, found: [], read: 0 }
+    await this.#collect(tree, '', look)
+    if (look.read > WORTH_KEEPING) this.#keep(tree, file)
+    return look.found
   }
 
   /** Takes in what is known of all rows of a tree that was just written, in their order, so that no blob need be read for it. */
   async seed(
+    source: ObjectSource,
+    tree: Oid,
+    rows: Iterator<{ readonly key: string; readonly contentHash: string }>,
+    file?: DerivedFile,
+  ): Promise<void> {
+    await this.#seedFolder(source, tree, rows)
+    this.#keep(tree, file)
+  }
+
+  /** Takes in a row that was just written. */
+  note(oid: Oid, contentHash: string, dedupId: string): void {
+    this.#rows.set(oid, [keyOfContent(contentHash), keyOfDedupId(dedupId)])
+  }
+
+  async #seedFolder(
     source: ObjectSource,
     tree: Oid,
     rows: Iterator<{ readonly key: string; readonly contentHash: string }>,
@@ -47,40 +78,95 @@ export class RowKeys {
       const below = folder.folders[byte]
       if (below === undefined) continue
       folders.push([byte, below])
-      await this.seed(source, below, rows)
+      await this.#seedFolder(source, below, rows)
     }
     this.#folders.set(tree, { bytes: Uint8Array.from(bytes), keys: Uint32Array.from(keys), folders })
   }
 
-  async #collect(
-    source: ObjectSource,
-    tree: Oid,
-    prefix: RowPosition,
-    wanted: ReadonlySet<number>,
-    found: { position: RowPosition; oid: Oid }[],
-  ): Promise<void> {
+  async #collect(tree: Oid, prefix: RowPosition, look: Look): Promise<void> {
     if (isTooDeep(prefix)) return
+    const { source, wanted, found } = look
     const known = this.#folders.get(tree)
-    const folder = known ?? (await readFolderKeys(source, tree))
-    if (!known) this.#folders.set(tree, folder)
-    const { bytes, keys } = folder
-    for (const index of indexesOf(keys, wanted)) {
-      const byte = bytes[index >> 1] ?? 0
+    if (!known) look.read++
+    const folder = known ?? (await this.#readFolder(source, tree))
+    for (const index of indexesOf(folder.keys, wanted)) {
+      const byte = folder.bytes[index >> 1] ?? 0
       const oid = decodeRowFolder(await readBytes(source, tree, 'tree')).rows[byte]
       if (oid !== undefined) found.push({ position: prefix + String.fromCharCode(byte), oid })
     }
     for (const [byte, oid] of folder.folders)
-      await this.#collect(source, oid, prefix + String.fromCharCode(byte), wanted, found)
+      await this.#collect(oid, prefix + String.fromCharCode(byte), look)
+  }
+
+  async #readFolder(source: ObjectSource, tree: Oid): Promise<FolderKeys> {
+    const folder = decodeRowFolder(await readBytes(source, tree, 'tree'))
+    const rows: [number, Oid][] = []
+    const folders: [number, Oid][] = []
+    for (let byte = 0; byte < 256; byte++) {
+      const [row, below] = [folder.rows[byte], folder.folders[byte]]
+      if (row !== undefined) rows.push([byte, row])
+      if (below !== undefined) folders.push([byte, below])
+    }
+    await this.#readRows(
+      source,
+      rows.map(([, oid]) => oid).filter((oid) => this.#rows.get(oid) === undefined),
+    )
+    const keys = Uint32Array.from(rows.flatMap(([, oid]) => this.#rows.peek(oid) ?? [0, 0]))
+    const read = { bytes: Uint8Array.from(rows, ([byte]) => byte), keys, folders }
+    this.#folders.set(tree, read)
+    return read
+  }
+
+  async #readRows(source: ObjectSource, oids: readonly Oid[]): Promise<void> {
+    for (const [index, bytes] of (await readBlobs(source, oids)).entries()) {
+      const data = decodeRow(bytes)
+      this.note(oids[index] ?? '', encodeContent(contentOf(data)).hash, dedupIdOf(data) ?? '')
+    }
+  }
+
+  /** Believes what a process kept, this one or one before it. */
+  #load(file: DerivedFile): void {
+    if (this.#loaded.has(file.path)) return
+    this.#loaded.add(file.path)
+    for (const [tree, folder] of decodeFolderKeys(file.read() ?? Buffer.alloc(0)))
+      this.#folders.set(tree, folder)
+  }
+
+  #keep(tree: Oid, file: DerivedFile | undefined): void {
+    if (!file) return
+    const folders: [Oid, FolderKeys][] = []
+    const waiting = [tree]
+    for (let oid = waiting.pop(); oid !== undefined; oid = waiting.pop()) {
+      const folder = this.#folders.peek(oid)
+      if (!folder) continue
+      folders.push([oid, folder])
+      for (const [, below] of folder.folders) waiting.push(below)
+    }
+    this.#loaded.add(file.path)
+    if (folders.length > WORTH_KEEPING) file.write(encodeFolderKeys(folders))
   }
 }
 
-/** The key of a content hash or dedup id. */
+/** The key of a content hash. */
 export function keyOfContent(contentHashHex: string): number {
   return Number.parseInt(contentHashHex.slice(0, 8), 16)
 }
 
+/** The key of a dedup id. */
 export function keyOfDedupId(dedupId: string): number {
   return Number.parseInt(hash('sha1', dedupId, 'hex').slice(0, 8), 16)
+}
+
+interface Look {
+  readonly source: ObjectSource
+  readonly wanted: ReadonlySet<number>
+  readonly found: { readonly position: RowPosition; readonly oid: Oid }[]
+  /** Folders that were not known. */
+  read: number
+}
+
+function weightOf({ keys, folders }: FolderKeys): number {
+  return keys.byteLength + folders.length * 100 + 300
 }
 
 /** Where these values stand. `indexOf` compares many at once, so for few values it is ten times as fast as a look at each. */
@@ -98,32 +184,3 @@ function indexesOf(keys: Uint32Array, wanted: ReadonlySet<number>): number[] {
 }
 
 const FEW = 16
-
-/** For each row of one folder, in order: its byte, and two keys. */
-interface FolderKeys {
-  readonly bytes: Uint8Array
-  readonly keys: Uint32Array
-  readonly folders: readonly (readonly [byte: number, tree: Oid])[]
-}
-
-async function readFolderKeys(source: ObjectSource, tree: Oid): Promise<FolderKeys> {
-  const folder = decodeRowFolder(await readBytes(source, tree, 'tree'))
-  const rows: [number, Oid][] = []
-  const folders: [number, Oid][] = []
-  for (let byte = 0; byte < 256; byte++) {
-    const [row, below] = [folder.rows[byte], folder.folders[byte]]
-    if (row !== undefined) rows.push([byte, row])
-    if (below !== undefined) folders.push([byte, below])
-  }
-  const keys = new Uint32Array(rows.length * 2)
-  const blobs = await readBlobs(
-    source,
-    rows.map(([, oid]) => oid),
-  )
-  for (const [index, bytes] of blobs.entries()) {
-    const data = decodeRow(bytes)
-    keys[index * 2] = keyOfContent(encodeContent(contentOf(data)).hash)
-    keys[index * 2 + 1] = keyOfDedupId(dedupIdOf(data) ?? '')
-  }
-  return { bytes: Uint8Array.from(rows, ([byte]) => byte), keys, folders }
-}

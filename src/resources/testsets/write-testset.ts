@@ -8,6 +8,7 @@ import { placeRows, rowChanges } from './place-rows.ts'
 import type { RowEntry } from './row-tree.ts'
 import { editRows } from './row-tree.ts'
 import { rowKeys } from './row-index.ts'
+import { ROW_KEYS_FILE } from './row-keys.ts'
 import { allRows, readBlobs } from './stored-rows.ts'
 import { decodeRow, dedupIdOf } from './stored-row.ts'
 import type { CollectedTestset, NamedTestset, SentTestset, TestsetPayload } from './testset-payload.ts'
@@ -31,7 +32,7 @@ export async function writeTestset(
   const positions = await placeRows(base, rows, (indexes) => dedupIdsAt(target, base, indexes))
   const placed = rows.map(({ oid, meta }, index) => ({ position: positions[index] ?? '', oid, meta }))
   const tree = await editRows(target, rowsIn(before), rowChanges(base, placed))
-  if (tree !== undefined) await rowKeys.seed(target, tree, rows.values())
+  if (tree !== undefined) await rowKeys.seed(target, tree, rows.values(), target.derived?.(ROW_KEYS_FILE))
   return writeTestsetEntries(target, tree, columns)
 }
 
