@@ -8,6 +8,8 @@
  * Errors are node's (`code` is ENOENT, EEXIST, ENOSPC …); absence is `undefined` where the signature says so.
  */
 export interface Fs {
+  /** Whether other programs of this machine, git above all, find the same files under the same paths. */
+  readonly isSeenByOthers: boolean
   /** What `path` is now, or undefined if nothing is there. Follows no symbolic link. */
   stat(path: string): FileStat | undefined
   /** Names in a folder, unsorted; undefined if there is no such folder. */

@@ -4,6 +4,7 @@ import { firstParent } from './first-parent.ts'
 import type { Fs } from './fs.ts'
 import type { Oid } from './object.ts'
 import type { ObjectStore } from './object-store.ts'
+import { revList } from './rev-list.ts'
 
 /** A commit's place in first-parent history. All of it follows from the commit alone, so it is true for ever. */
 export interface HistoryNode {
@@ -17,6 +18,9 @@ export interface HistoryNode {
 /** A history shorter than this is walked faster than a file is opened; nothing is kept beside the repository. */
 const WORTH_KEEPING = 64
 
+/** So many unknown commits make it likely that there are many more, which the git program lists faster. */
+const LONG = 500
+
 /** Bytes of a kept record: commit id, first parent's id (zeros for a root), depth, CRC-32 of what precedes. */
 const RECORD = 48
 
@@ -27,6 +31,7 @@ const RECORD = 48
  */
 export class History {
   readonly #fs: Fs
+  readonly #gitdir: string
   readonly #path: string
   readonly #objects: ObjectStore
   readonly #nodes = new Map<Oid, HistoryNode>()
@@ -36,6 +41,7 @@ export class History {
 
   constructor(fs: Fs, gitdir: string, objects: ObjectStore) {
     this.#fs = fs
+    this.#gitdir = gitdir
     this.#path = `${gitdir}/first-parents`
     this.#objects = objects
   }
@@ -49,6 +55,13 @@ export class History {
       unknown.push(next)
       next = await this.#firstParent(next)
       known = next === undefined ? undefined : this.#known(next)
+      if (unknown.length !== LONG || next === undefined || known) continue
+      const listed = await this.#listed(next)
+      if (!listed) continue
+      const end = listed.findIndex((older) => this.#known(older) !== undefined)
+      for (const older of end < 0 ? listed : listed.slice(0, end)) unknown.push(older)
+      known = end < 0 ? undefined : this.#known(listed[end] ?? '')
+      next = undefined
     }
     const learned: HistoryNode[] = []
     for (const id of unknown.reverse()) {
@@ -65,6 +78,11 @@ export class History {
     const node = this.#nodes.get(oid) ?? this.#recorded(oid)
     if (node) this.#nodes.set(oid, node)
     return node
+  }
+
+  /** The rest of a long history, by the git program where that can see it. */
+  async #listed(oid: Oid): Promise<readonly Oid[] | undefined> {
+    return this.#fs.isSeenByOthers ? revList(this.#gitdir, oid) : undefined
   }
 
   async #firstParent(oid: Oid): Promise<Oid | undefined> {

@@ -13,6 +13,7 @@ export function memoryFs(): Fs {
     volume.writeFileSync(path, Buffer.concat(chunks), { flag: 'wx' })
 
   return {
+    isSeenByOthers: false,
     stat: (path) => statOf(volume, path),
     // encoding utf8 makes memfs answer names as strings, which its declared type leaves open
     readDir: (path) =>

@@ -17,6 +17,8 @@ const scratch = Buffer.allocUnsafeSlow(64 * 1024)
  * absence. Every other error is node's own, unchanged.
  */
 export const nodeFs: Fs = {
+  isSeenByOthers: true,
+
   stat(path) {
     const stats = absentAsUndefined(() => fs.lstatSync(path, { throwIfNoEntry: false }))
     return stats && toFileStat(stats)

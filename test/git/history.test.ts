@@ -41,6 +41,21 @@ describe('git: first-parent history', () => {
     )
   })
 
+  it('walks a very long one the same with and without the git program, down to what is known', async () => {
+    const gitdir = repositoryWithHistory(1500)
+    const all = git(gitdir, ['rev-list', 'main']).split('\n')
+    for (const isSeenByOthers of [true, false]) {
+      const fs = { ...nodeFs, isSeenByOthers }
+      const history = () => new History(fs, gitdir, new ObjectStore(fs, gitdir, new PackCache()))
+      expect(chainOf(await history().node(all[0] ?? ''))).to.deep.equal(all)
+      rmSync(`${gitdir}/first-parents`)
+      const knowing = history()
+      await knowing.node(all[1200] ?? '')
+      expect(chainOf(await knowing.node(all[0] ?? ''))).to.deep.equal(all)
+      rmSync(`${gitdir}/first-parents`)
+    }
+  })
+
   const damages: Readonly<Record<string, (path: string) => void>> = {
     'is deleted': (path) => rmSync(path),
     'ends in half a record': (path) => appendFileSync(path, 'half a record'),
