@@ -47,6 +47,10 @@ async function startChild(
     env: { ...process.env, ...env },
     stdio: ['ignore', 'pipe', 'inherit'],
   })
+  // A measurement that fails leaves no server behind.
+  const reap = (): boolean => child.kill('SIGKILL')
+  process.once('exit', reap)
+  child.once('exit', () => process.off('exit', reap))
   const url = await new Promise<string>((resolve, reject) => {
     let text = ''
     const listen = (chunk: Buffer): void => {
