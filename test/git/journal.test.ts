@@ -116,6 +116,36 @@ describe('git: the journal', () => {
     const head = await commit(repository, 'two')
     expect(git(`${folder}/${REPOSITORY}`, ['rev-parse', 'main'])).to.equal(head)
   })
+
+  describe('does not bring back after a power cut what was refused', () => {
+    const steps: Record<string, (call: string, path: string) => boolean> = {
+      'because its record could not be synced': (call) => call === 'sync',
+      'because its pack could not be written': (call, path) => call === 'create' && path.endsWith('_pack'),
+      'because its pack could not be named': (call, path) => call === 'rename' && path.endsWith('.pack'),
+      'because its ref could not be moved': (call, path) => call === 'rename' && path.endsWith('/main'),
+    }
+    for (const [why, isFailing] of Object.entries(steps)) {
+      it(why, async () => {
+        let isFull = false
+        const check = (call: string, path: string): void => {
+          if (isFull && isFailing(call, path)) throw Object.assign(new Error('no space'), { code: 'ENOSPC' })
+        }
+        const log = countingLog(() => check('sync', ''))
+        const { folder, repository } = await freshStore({
+          ...log,
+          create: (path, bytes) => (check('create', path), log.create(path, bytes)),
+          rename: (from, to) => (check('rename', to), log.rename(from, to)),
+        })
+        const head = await commit(repository, 'one')
+        isFull = true
+        const refused = await commit(repository, 'two').catch((error: NodeJS.ErrnoException) => error.code)
+        expect(refused).to.equal('ENOSPC')
+        ageJournals(folder)
+        await Store.open(nodeFs, folder)
+        expect(git(`${folder}/${REPOSITORY}`, ['rev-parse', 'main'])).to.equal(head)
+      })
+    }
+  })
 })
 
 interface Fresh {
