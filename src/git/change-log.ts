@@ -1,5 +1,9 @@
-import type { Fs } from './fs.ts'
+import { randomUUID } from 'node:crypto'
+import type { FileStat, Fs, ReadHandle } from './fs.ts'
 import { currentTurn } from './turn.ts'
+
+/** Bytes of a log's first line, which no other log has: a file that is deleted may leave its inode to the next one. */
+const NAME = 41
 
 /** Past this size the log is begun anew; readers that notice look at everything once. */
 const LONGEST = 16 * 1024 * 1024
@@ -14,6 +18,7 @@ export class ChangeLog {
   readonly #path: string
   readonly #writer: string
   #inode = 0
+  #name = ''
   #read = 0
   /** Bytes of our own lines since the last look; if the log grew by no more, there is nothing to read. */
   #own = 0
@@ -30,6 +35,7 @@ export class ChangeLog {
   announce(repository: string): void {
     const line = Buffer.from(`${this.#writer} ${repository}\n`)
     try {
+      if (!this.#fs.stat(this.#path)) this.#fs.append(this.#path, Buffer.from(`log-${randomUUID()}\n`))
       this.#fs.append(this.#path, line)
       this.#own += line.length
     } catch {
@@ -49,9 +55,10 @@ export class ChangeLog {
   freshNews(): ReadonlySet<string> | 'everything' {
     const stat = this.#fs.stat(this.#path)
     if (!stat) return this.#lose()
-    const isContinued = stat.inode === this.#inode && stat.size >= this.#read
-    const isOwn = isContinued && stat.size === this.#read + this.#own
-    const news = isOwn ? NOTHING : isContinued ? this.#readUntil(stat.size) : 'everything'
+    const isSameFile = stat.inode === this.#inode && stat.size >= this.#read
+    // Lines are appended whole, so growth by our own bytes alone is our own lines alone.
+    const isOwn = isSameFile && stat.size === this.#read + this.#own
+    const news = isOwn ? NOTHING : this.#readNews(stat, isSameFile)
     this.#inode = stat.inode
     this.#read = stat.size
     this.#own = 0
@@ -59,21 +66,19 @@ export class ChangeLog {
     return news
   }
 
-  /** What others announced since the last look; lines are appended whole. */
-  #readUntil(end: number): ReadonlySet<string> {
-    const others = new Set<string>()
-    for (const line of this.#textUntil(end).split('\n')) {
-      const [writer, repository] = line.split(' ')
-      if (repository !== undefined && writer !== this.#writer) others.add(repository)
-    }
-    return others
-  }
-
-  #textUntil(end: number): string {
-    const bytes = Buffer.alloc(end - this.#read)
+  /** What others announced since the last look; everything, if it is not the file of the last look. */
+  #readNews({ size }: FileStat, isSameFile: boolean): ReadonlySet<string> | 'everything' {
     const handle = this.#fs.open(this.#path)
     try {
-      return bytes.toString('utf8', 0, handle?.read(bytes, this.#read))
+      const before = this.#name
+      this.#name = textIn(handle, 0, Math.min(size, NAME)).split('\n', 1)[0] ?? ''
+      if (!isSameFile || this.#name !== before) return 'everything'
+      const others = new Set<string>()
+      for (const line of textIn(handle, this.#read, size).split('\n')) {
+        const [writer, repository] = line.split(' ')
+        if (repository !== undefined && writer !== this.#writer) others.add(repository)
+      }
+      return others
     } finally {
       handle?.close()
     }
@@ -92,6 +97,11 @@ export class ChangeLog {
     this.#own = 0
     return had ? 'everything' : NOTHING
   }
+}
+
+function textIn(handle: ReadHandle | undefined, from: number, end: number): string {
+  const bytes = Buffer.alloc(end - from)
+  return bytes.toString('utf8', 0, handle?.read(bytes, from))
 }
 
 const NOTHING: ReadonlySet<string> = new Set()

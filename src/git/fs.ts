@@ -40,6 +40,8 @@ export interface Fs {
   remove(path: string): void
   /** Removes files one after the other, in this order, without holding up anyone; absence is fine. */
   removeAll(paths: readonly string[]): Promise<void>
+  /** Removes a folder, if nothing is in it; true if it is gone, false if something is. */
+  removeFolder(path: string): boolean
   /** Removes a folder and everything in it; absence is fine. */
   removeTree(path: string): void
   /** Resolves once what was created, renamed or removed in this folder is on the disk. */

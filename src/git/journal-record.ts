@@ -9,6 +9,8 @@ export interface JournalMove {
 
 /** Everything needed to do a write again: the new objects as a pack, and the refs that moved. */
 export interface JournalRecord {
+  /** A number of its own in the journal, by which it can be withdrawn. */
+  readonly id: number
   /** The repository's folder, relative to the store. */
   readonly repository: string
   readonly moves: readonly JournalMove[]
@@ -20,42 +22,51 @@ export interface JournalRecord {
 const FRAME = 8
 
 /** `length crc32 | headerLength header(JSON) pack index`; integers are 32 bits, big-endian. */
-export function encodeRecord({ repository, moves, pack }: JournalRecord): Buffer {
-  const header = Buffer.from(
-    JSON.stringify({ repository, moves, ...(pack ? { name: pack.name, packLength: pack.pack.length } : {}) }),
-  )
+export function encodeRecord({ id, repository, moves, pack }: JournalRecord): Buffer {
+  const named = pack ? { name: pack.name, packLength: pack.pack.length } : {}
+  return frame({ id, repository, moves, ...named }, pack)
+}
+
+/** What takes a record back whose write was refused after all: the same frame, its header only `withdrawn`. */
+export function encodeWithdrawal(id: number): Buffer {
+  return frame({ withdrawn: id })
+}
+
+function frame(fields: object, pack?: JournalRecord['pack']): Buffer {
+  const header = Buffer.from(JSON.stringify(fields))
   const headerLength = Buffer.alloc(4)
   headerLength.writeUInt32BE(header.length)
   const body = Buffer.concat([headerLength, header, ...(pack ? [pack.pack, pack.index] : [])])
-  const frame = Buffer.alloc(FRAME)
-  frame.writeUInt32BE(body.length, 0)
-  frame.writeUInt32BE(crc32(body), 4)
-  return Buffer.concat([frame, body])
+  const start = Buffer.alloc(FRAME)
+  start.writeUInt32BE(body.length, 0)
+  start.writeUInt32BE(crc32(body), 4)
+  return Buffer.concat([start, body])
 }
 
-/** The records of a journal up to the first that is not whole: what follows it was never answered for. */
+/** The records of a journal up to the first that is not whole, save those withdrawn: what follows was never answered for. */
 export function decodeRecords(bytes: Buffer): JournalRecord[] {
-  const records: JournalRecord[] = []
+  const records = new Map<number, JournalRecord>()
   for (let at = 0; at + FRAME <= bytes.length;) {
     const length = bytes.readUInt32BE(at)
     const body = bytes.subarray(at + FRAME, at + FRAME + length)
     if (length < 4 || body.length < length || crc32(body) !== bytes.readUInt32BE(at + 4)) break
-    records.push(decodeBody(body))
+    const record = decodeBody(body)
+    if ('withdrawn' in record) records.delete(record.withdrawn)
+    else records.set(record.id, record)
     at += FRAME + length
   }
-  return records
+  return [...records.values()]
 }
 
-function decodeBody(body: Buffer): JournalRecord {
+function decodeBody(body: Buffer): JournalRecord | { readonly withdrawn: number } {
   const end = 4 + body.readUInt32BE(0)
-  // Written by encodeRecord and proved whole by its checksum.
-  const { repository, moves, name, packLength } = JSON.parse(body.toString('utf8', 4, end)) as {
-    repository: string
-    moves: JournalMove[]
-    name?: string
-    packLength?: number
-  }
-  if (name === undefined || packLength === undefined) return { repository, moves }
+  // Written by the functions above and proved whole by its checksum.
+  const header = JSON.parse(body.toString('utf8', 4, end)) as
+    | { withdrawn: number }
+    | { id: number; repository: string; moves: JournalMove[]; name?: string; packLength?: number }
+  if ('withdrawn' in header) return header
+  const { id, repository, moves, name, packLength } = header
+  if (name === undefined || packLength === undefined) return { id, repository, moves }
   const pack = { name, pack: body.subarray(end, end + packLength), index: body.subarray(end + packLength) }
-  return { repository, moves, pack }
+  return { id, repository, moves, pack }
 }

@@ -1,7 +1,7 @@
 import { setTimeout as pause } from 'node:timers/promises'
 import type { Fs, LogHandle } from './fs.ts'
 import type { JournalRecord } from './journal-record.ts'
-import { encodeRecord } from './journal-record.ts'
+import { encodeRecord, encodeWithdrawal } from './journal-record.ts'
 import { identityName, thisProcess } from './process-identity.ts'
 import { syncTouched } from './sync-touched.ts'
 
@@ -15,6 +15,15 @@ const LARGE = 16 * 1024 * 1024
 
 const self = identityName(thisProcess())
 let files = 0
+let records = 0
+
+/** A record that is on the disk, and what became of it; what is called first counts. */
+export interface JournalEntry {
+  /** Packs and refs are in place. */
+  settle(): void
+  /** They could not be put in place and the write is refused: nobody shall do it again. */
+  withdraw(): Promise<void>
+}
 
 /**
  * The redo journal of one server process. A write is on the disk once its record is: one append and one sync, shared by all
@@ -38,16 +47,19 @@ export class Journal {
   }
 
   /**
-   * Resolves when the record is on the disk; rejects if it cannot be, and then the write did not happen. Call what it
-   * answers once packs and refs are in place.
+   * Resolves when the record is on the disk; rejects if it cannot be, and then the write did not happen.
    */
-  append(record: Omit<JournalRecord, 'repository'> & { readonly gitdir: string }): Promise<() => void> {
+  append(
+    record: Omit<JournalRecord, 'repository' | 'id'> & { readonly gitdir: string },
+  ): Promise<JournalEntry> {
     const { gitdir, ...rest } = record
-    const relative = { ...rest, repository: gitdir.slice(this.#store.length + 1) }
-    return new Promise((resolve, reject) => {
-      this.#waiting.push({ record: relative, bytes: encodeRecord(relative), resolve, reject })
-      if (!this.#writing) void this.#write()
-    })
+    const relative = { ...rest, id: ++records, repository: gitdir.slice(this.#store.length + 1) }
+    return new Promise((resolve, reject) => this.#enqueue({ record: relative, resolve, reject }))
+  }
+
+  #enqueue(waiting: Waiting): void {
+    this.#waiting.push(waiting)
+    if (!this.#writing) void this.#write()
   }
 
   /** Syncs everything the journal tells of, and drops it. */
@@ -68,6 +80,7 @@ export class Journal {
       try {
         await this.#writeBatch(batch)
       } catch (error) {
+        this.#takeBack(batch)
         // What reached the file, if anything, must not be followed by more.
         void this.checkpoint()
         for (const { reject } of batch) reject(error)
@@ -81,36 +94,60 @@ export class Journal {
     const file = (this.#file ??= this.#begin())
     file.unsettled += batch.length
     try {
-      file.log.append(Buffer.concat(batch.map(({ bytes }) => bytes)))
+      const bytes = Buffer.concat(batch.map(({ record }) => encodeRecord(record)))
+      file.log.append(bytes)
+      file.size += bytes.length
       await file.log.sync()
       if (isNew) await this.#fs.syncDir(`${this.#store}/${JOURNAL_FOLDER}`)
     } catch (error) {
       file.unsettled -= batch.length
       throw error
     }
-    for (const { record, bytes, resolve } of batch) {
-      file.records.push(record)
-      file.size += bytes.length
-      resolve(() => {
-        file.unsettled--
-      })
+    for (const { record, resolve } of batch) {
+      file.records.set(record.id, record)
+      let isOpen = true
+      const settle = (): void => {
+        if (isOpen) file.unsettled--
+        isOpen = false
+      }
+      resolve({ settle, withdraw: () => this.#withdraw(file, record).finally(settle) })
     }
     if (file.size > LARGE) void this.checkpoint()
     else this.#timer ??= setTimeout(() => void this.checkpoint(), CHECKPOINT_AFTER).unref()
+  }
+
+  /** Into the same file, which waits for it: a later one may outlive it. */
+  async #withdraw(file: JournalFile, { id }: JournalRecord): Promise<void> {
+    file.records.delete(id)
+    try {
+      file.log.append(encodeWithdrawal(id))
+      await file.log.sync()
+    } catch {
+      // The disk fails all the way; the door says that the write may be there or not.
+    }
+  }
+
+  /** What was appended and could not be synced may be on the disk all the same; so is this, then. */
+  #takeBack(batch: readonly Waiting[]): void {
+    try {
+      this.#file?.log.append(Buffer.concat(batch.map(({ record }) => encodeWithdrawal(record.id))))
+    } catch {
+      // Nothing of the batch may have been appended either.
+    }
   }
 
   #begin(): JournalFile {
     const folder = `${this.#store}/${JOURNAL_FOLDER}`
     if (!this.#fs.stat(folder)) this.#fs.makeDir(folder)
     const path = `${folder}/${self}.${++files}`
-    return { path, log: this.#fs.createLog(path), records: [], size: 0, unsettled: 0 }
+    return { path, log: this.#fs.createLog(path), records: new Map(), size: 0, unsettled: 0 }
   }
 
   async #settle(file: JournalFile): Promise<void> {
     // Refs whose record is on the disk are about to move: a few microseconds, or one round of the loop.
     while (file.unsettled > 0) await pause(1)
     try {
-      await syncTouched(this.#fs, this.#store, file.records)
+      await syncTouched(this.#fs, this.#store, [...file.records.values()])
       file.log.close()
       this.#fs.remove(file.path)
     } catch {
@@ -122,7 +159,7 @@ export class Journal {
 interface JournalFile {
   readonly path: string
   readonly log: LogHandle
-  readonly records: JournalRecord[]
+  readonly records: Map<number, JournalRecord>
   size: number
   /** Records whose packs and refs are not in place yet. */
   unsettled: number
@@ -130,7 +167,6 @@ interface JournalFile {
 
 interface Waiting {
   readonly record: JournalRecord
-  readonly bytes: Buffer
-  readonly resolve: (done: () => void) => void
+  readonly resolve: (entry: JournalEntry) => void
   readonly reject: (error: unknown) => void
 }

@@ -76,7 +76,7 @@ export class PreparedLock {
     return {
       publish: (target) => {
         this.#fs.rename(lockPath, target)
-        this.discard()
+        this.#tidyUp()
       },
       release: () => {
         this.#fs.remove(lockPath)
@@ -88,6 +88,15 @@ export class PreparedLock {
   /** Removes the owner file of a lock that is not wanted any more (or was published). */
   discard(): void {
     this.#fs.remove(this.#owner)
+  }
+
+  /** After a rename the lock is gone, whatever becomes of its owner file; a start sweeps what stays. */
+  #tidyUp(): void {
+    try {
+      this.discard()
+    } catch {
+      // The ref has moved: that must not look like a failure.
+    }
   }
 
   async #linkTo(lockPath: string): Promise<void> {

@@ -49,6 +49,12 @@ export function memoryFs(): Fs {
     removeAll: async (paths) => {
       for (const path of paths) if (statOf(volume, path)) volume.unlinkSync(path)
     },
+    removeFolder: (path) => {
+      if (statOf(volume, path)?.kind !== 'folder') return true
+      if (volume.readdirSync(path).length > 0) return false
+      volume.rmdirSync(path)
+      return true
+    },
     removeTree: (path) => {
       if (statOf(volume, path)) volume.rmSync(path, { recursive: true, force: true })
     },

@@ -129,6 +129,16 @@ export const nodeFs: Fs = {
     for (const path of paths) await unlink(path).catch(ignoreAbsence)
   },
 
+  removeFolder(path) {
+    try {
+      absentAsUndefined(() => fs.rmdirSync(path))
+      return true
+    } catch (error) {
+      if ((error as NodeJS.ErrnoException).code !== 'ENOTEMPTY') throw error // only a folder with something in it says so
+      return false
+    }
+  },
+
   removeTree(path) {
     absentAsUndefined(() => fs.rmSync(path, { recursive: true, force: true }))
   },

@@ -18,6 +18,12 @@ export interface RefMove {
   readonly follows: boolean
 }
 
+/** A write that is on the disk, and only has to be put in place. */
+export interface Decision {
+  /** It could not be put in place: it shall not happen. */
+  withdraw(): Promise<void>
+}
+
 /** Thrown when a ref no longer holds what the mover expected: nothing was moved, work it out again. */
 export class RefMoved extends Error {
   override readonly name = 'RefMoved'
@@ -25,14 +31,15 @@ export class RefMoved extends Error {
 
 /**
  * Moves refs by git's lock protocol: takes every lock, compares, has `decide` put the write on the disk (all or nothing),
- * and renames the locks into place. Throws RefMoved, or what `decide` threw, having moved nothing.
+ * and renames the locks into place. Throws RefMoved, or what `decide` threw, having moved nothing; a decision after which
+ * nothing could be moved is withdrawn.
  */
 export async function moveRefs(
   fs: Fs,
   gitdir: string,
   refs: RefReader,
   moves: readonly RefMove[],
-  decide: () => Promise<void>,
+  decide: () => Promise<Decision>,
 ): Promise<void> {
   // In the order of names, so that two writers never wait for each other.
   const sorted = [...moves].sort((a, b) => (a.ref < b.ref ? -1 : 1))
@@ -49,11 +56,18 @@ export async function moveRefs(
       if (ref !== 'HEAD' && refs.current(ref) !== expected) throw new RefMoved(`${ref} moved meanwhile`)
     }
     for (const move of sorted) assertNameFree(fs, gitdir, move)
-    await decide()
-    // The ref of truth first: whoever sees a ref that follows from it sees it, too.
-    for (const move of [...sorted].sort((a, b) => Number(a.follows) - Number(b.follows))) {
-      held.get(move)?.publish(`${gitdir}/${move.ref}`)
-      held.delete(move)
+    const decision = await decide()
+    const moved: RefMove[] = []
+    try {
+      // The ref of truth first: whoever sees a ref that follows from it sees it, too.
+      for (const move of [...sorted].sort((a, b) => Number(a.follows) - Number(b.follows))) {
+        held.get(move)?.publish(`${gitdir}/${move.ref}`)
+        held.delete(move)
+        moved.push(move)
+      }
+    } catch (error) {
+      if (moved.length === 0) await decision.withdraw()
+      throw error
     }
     refs.apply(sorted)
   } catch (error) {
@@ -67,9 +81,17 @@ export async function moveRefs(
  * git lets no ref have the name of a folder of refs. Folders that hold none, which git leaves behind, are removed; a ref that
  * would hide others is refused with `slug_taken`, naming one of them.
  */
-function assertNameFree(fs: Fs, gitdir: string, { ref, expected }: RefMove): void {
+function assertNameFree(fs: Fs, gitdir: string, { ref, expected }: Pick<RefMove, 'ref' | 'expected'>): void {
   const path = `${gitdir}/${ref}`
-  const isFolder = fs.stat(path)?.kind === 'folder'
+  const kind = fs.stat(path)?.kind
+  const isFolder = kind === 'folder'
+  if (kind !== undefined && !isFolder && expected === undefined && ref !== 'HEAD') {
+    throw new Refusal(
+      'slug_taken',
+      `${ref} cannot be made: it is a symbolic ref in this repository. Choose another slug, or remove it with git symbolic-ref -d.`,
+      { conflict: { slug: ref.slice(ref.lastIndexOf('/') + 1) } },
+    )
+  }
   const below =
     (isFolder ? firstFile(fs, path) : undefined) ??
     (expected === undefined ? packedBelow(fs, gitdir, ref) : undefined)
@@ -82,7 +104,13 @@ function assertNameFree(fs: Fs, gitdir: string, { ref, expected }: RefMove): voi
       { conflict: { slug: ref.slice(ref.lastIndexOf('/') + 1) } },
     )
   }
-  if (isFolder) fs.removeTree(path)
+  if (isFolder && !removeEmptyFolders(fs, path)) assertNameFree(fs, gitdir, { ref, expected })
+}
+
+/** False if somebody put something into them meanwhile. */
+function removeEmptyFolders(fs: Fs, folder: string): boolean {
+  const names = fs.readDir(folder) ?? []
+  return names.every((name) => removeEmptyFolders(fs, `${folder}/${name}`)) && fs.removeFolder(folder)
 }
 
 /** The path of some file in the folder, seen from it. */

@@ -1,3 +1,4 @@
+import { BoundedCache } from './bounded-cache.ts'
 import type { Fs } from './fs.ts'
 import type { Oid } from './object.ts'
 import { PackCache } from './pack-cache.ts'
@@ -33,16 +34,18 @@ export async function rollUpPacks(
     for (;;) {
       const chosen = packsToRollUp(smallPacks(fs, folder, cache))
       if (chosen.length === 0) return gone
-      await makeOne(
-        fs,
-        gitdir,
-        chosen.map((pack) => onDisk(fs, folder, pack)),
-      )
+      const read = chosen.map((pack) => onDisk(fs, folder, pack))
+      const fit = read.filter((pack) => joinPacks([pack]) !== undefined)
+      for (const pack of read) if (!fit.includes(pack)) unfit.set(`${folder}/${pack.name}`, true)
+      if (fit.length === read.length) await makeOne(fs, gitdir, fit)
     }
   } finally {
     cache.close()
   }
 }
+
+/** Packs that cannot be joined with others as they are: git made them, with deltas. They are left to git's own repacking. */
+const unfit = new BoundedCache<string, true>(10_000, () => 1)
 
 const NONE: ReadonlySet<string> = new Set()
 
@@ -53,8 +56,13 @@ async function makeOne(fs: Fs, gitdir: string, chosen: readonly NamedPack[]): Pr
   const joined = joinPacks(chosen)
   if (!joined) throw new Error(`a pack of ${gitdir} cannot be joined with others as it is`)
   const pack = await stageEncodedPack(fs, gitdir, joined, { synced: true })
-  pack.publish()
-  await pack.syncNames()
+  try {
+    pack.publish()
+    await pack.syncNames()
+  } catch (error) {
+    pack.discard()
+    throw error
+  }
   // What it holds is needed by refs already: it may be repacked like any other.
   pack.release()
   const names = chosen.map(({ name }) => name).filter((name) => name !== pack.name)
@@ -81,7 +89,7 @@ function smallPacks(fs: Fs, folder: string, cache: PackCache): SmallPack[] {
   const packs: SmallPack[] = []
   for (const name of loneNames(fs.readDir(folder) ?? [])) {
     const size = fs.stat(`${folder}/${name}.pack`)?.size
-    if (size === undefined || size > LARGEST) continue
+    if (size === undefined || size > LARGEST || unfit.get(`${folder}/${name}`)) continue
     const index = new PackIndex(fs, cache, `${folder}/${name}.idx`)
     packs.push({ name, index, count: index.count })
   }

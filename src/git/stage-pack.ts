@@ -95,7 +95,11 @@ export function stagingFor(fs: Fs, gitdir: string): Staging {
       const keep = `${folder}/${name}.keep`
       let isKept = false
       const release = (): void => {
-        if (isKept) fs.remove(keep)
+        try {
+          if (isKept) fs.remove(keep)
+        } catch {
+          // The refs have moved: that must not look like a failure. A start sweeps what stays.
+        }
       }
       return {
         name,

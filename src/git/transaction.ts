@@ -2,7 +2,7 @@ import { setTimeout as pause } from 'node:timers/promises'
 import { Refusal } from '../errors.ts'
 import { DerivedFile } from './derived-file.ts'
 import type { Fs } from './fs.ts'
-import type { Journal } from './journal.ts'
+import type { Journal, JournalEntry } from './journal.ts'
 import type { GitObject, ObjectKind, Oid } from './object.ts'
 import { hashObject } from './object.ts'
 import type { ObjectStore } from './object-store.ts'
@@ -143,8 +143,8 @@ export class RepositoryWriter {
     pack: StagedPack,
     adopted: readonly StagedPack[],
   ): Promise<void> {
-    let settled: (() => void) | undefined
-    const decide = async (): Promise<void> => {
+    let entry: JournalEntry | undefined
+    const decide = async (): Promise<JournalEntry> => {
       const { name, unsynced } = pack
       for (const synced of unsynced || name === undefined ? adopted : [pack, ...adopted]) {
         synced.publish()
@@ -157,16 +157,22 @@ export class RepositoryWriter {
       })
       // Making files takes about as long as the journal's sync, which runs in another thread.
       const staging = attempt(() => pack.stage())
-      settled = await decided
-      staging()
-      if (unsynced) pack.publish()
+      const made = await decided
+      try {
+        staging()
+        if (unsynced) pack.publish()
+      } catch (error) {
+        await made.withdraw()
+        throw error
+      }
+      return (entry = made)
     }
     try {
       await moveRefs(this.#fs, this.#gitdir, this.#refs, moves, decide)
-      for (const synced of adopted) synced.release()
     } finally {
-      settled?.()
+      entry?.settle()
     }
+    for (const synced of adopted) synced.release()
   }
 }
 

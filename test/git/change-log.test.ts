@@ -53,14 +53,15 @@ describe('git: the log of changes', () => {
     const folder = temporaryFolder()
     const { fs, read } = measuringFs()
     const [a, b] = await two(folder, fs)
+    read()
     for (let count = 0; count < 1000; count++) a.announce(BOT)
     expect(newsOf(a)).to.deep.equal([])
     expect(read()).to.deep.equal({ bytes: 0, opens: 0 })
     expect(newsOf(b)).to.deep.equal([BOT])
-    expect(read()).to.deep.equal({ bytes: 1000 * `a ${BOT}\n`.length, opens: 1 })
+    expect(read()).to.deep.equal({ bytes: NAME + 1000 * `a ${BOT}\n`.length, opens: 1 })
     b.announce(TESTS)
     expect(newsOf(a)).to.deep.equal([TESTS])
-    expect(read()).to.deep.equal({ bytes: `b ${TESTS}\n`.length, opens: 1 })
+    expect(read()).to.deep.equal({ bytes: NAME + `b ${TESTS}\n`.length, opens: 1 })
     expect(newsOf(b)).to.deep.equal([])
     expect(newsOf(a)).to.deep.equal([])
     expect(read()).to.deep.equal({ bytes: 0, opens: 0 })
@@ -122,12 +123,15 @@ describe('git: the log of changes', () => {
     expect(existsSync(path)).to.equal(false)
     expect(b.freshNews()).to.equal('everything')
     a.announce(TESTS)
-    expect(readFileSync(path, 'utf8')).to.equal(`a ${TESTS}\n`)
+    expect(readFileSync(path, 'utf8')).to.match(new RegExp(`^log-[0-9a-f-]{36}\na ${TESTS}\n$`))
     expect(b.freshNews()).to.equal('everything')
     a.announce(BOT)
     expect(newsOf(b)).to.deep.equal([BOT])
   })
 })
+
+/** What is read of a log beside its news, to know it again. */
+const NAME = 41
 
 /** Two servers that have seen the log. */
 async function two(folder: string, fs: Fs = nodeFs): Promise<readonly [ChangeLog, ChangeLog]> {

@@ -235,9 +235,9 @@ describe('git: moving refs', () => {
       mkdirSync(`${folder}/refs/heads/topic`)
       const fs: Fs = {
         ...nodeFs,
-        removeTree: (path) => {
+        removeFolder: (path) => {
           git(folder, ['update-ref', 'refs/heads/topic/new', second])
-          nodeFs.removeTree(path)
+          return nodeFs.removeFolder(path)
         },
       }
       await move(folder, [to('refs/heads/topic', undefined, first)], { fs }).catch(itself)
@@ -259,7 +259,11 @@ function move(
   with_: { fs?: Fs; refs?: RefReader; decide?: () => Promise<void> } = {},
 ): Promise<void> {
   const { fs = nodeFs, refs = new RefReader(fs, folder), decide = async () => undefined } = with_
-  return moveRefs(fs, folder, refs, moves, decide)
+  const decision = { withdraw: async () => undefined }
+  return moveRefs(fs, folder, refs, moves, async () => {
+    await decide()
+    return decision
+  })
 }
 
 function to(ref: string, expected: string | undefined, target: string): RefMove {

@@ -126,7 +126,7 @@ describe('git: the refs of a repository', () => {
         { ref: 'refs/tags/v1', expected: undefined, target: first, follows: true },
         { ref: 'HEAD', expected: undefined, target: 'ref: refs/heads/other', follows: true },
       ]
-      await moveRefs(fs, folder, reader, moves, async () => undefined)
+      await moveRefs(fs, folder, reader, moves, async () => ({ withdraw: async () => undefined }))
       calls.length = 0
       const applied = reader.latest
       expect(calls).to.deep.equal([])
@@ -158,7 +158,7 @@ describe('git: the refs of a repository', () => {
       let expected: string | undefined
       for (const target of [first, second, third]) {
         const moves = [{ ref: MAIN, expected, target, follows: false }]
-        await moveRefs(fs, '/bot.git', reader, moves, async () => undefined)
+        await moveRefs(fs, '/bot.git', reader, moves, async () => ({ withdraw: async () => undefined }))
         expect(reader.current(MAIN)).to.equal(target)
         for (const look of [reader, new RefReader(fs, '/bot.git')]) {
           expect(contents(look.snapshot())).to.deep.equal({ refs: { [MAIN]: target }, head: MAIN })
