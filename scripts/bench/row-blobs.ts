@@ -48,9 +48,9 @@ export async function timeFastImport(importStream: string, folder: string): Prom
   return took
 }
 
-/** Milliseconds that `git cat-file` takes to print the blobs, to nobody. */
+/** Milliseconds that `git cat-file --batch` takes to print the blobs to a reader who does nothing with them. */
 export function timeCatFile(repository: string, oids: string): Promise<number> {
-  return timeGit(repository, ['cat-file', '--batch', '--buffer'], oids)
+  return timeGit(repository, ['cat-file', '--batch'], oids)
 }
 
 /** Apparent bytes of a repository's folder, as du counts them. */
@@ -63,7 +63,8 @@ export function sizeOnDisk(repository: string): number {
 async function timeGit(repository: string, args: readonly string[], input: string): Promise<number> {
   const stdin = openSync(input, 'r')
   const started = performance.now()
-  const child = spawn('git', args, { cwd: repository, env: ENV, stdio: [stdin, 'ignore', 'inherit'] })
+  const child = spawn('git', args, { cwd: repository, env: ENV, stdio: [stdin, 'pipe', 'inherit'] })
+  child.stdout.resume()
   const [code] = await once(child, 'exit')
   const took = performance.now() - started
   closeSync(stdin)
