@@ -64,7 +64,7 @@ async function timeGit(repository: string, args: readonly string[], input: strin
   const stdin = openSync(input, 'r')
   const started = performance.now()
   const child = spawn('git', args, { cwd: repository, env: ENV, stdio: [stdin, 'pipe', 'inherit'] })
-  child.stdout.resume()
+  child.stdout?.resume()
   const [code] = await once(child, 'exit')
   const took = performance.now() - started
   closeSync(stdin)

@@ -1,0 +1,123 @@
+import type { KeyAuthor } from '../../src/access/key-author.ts'
+import type { RowFile } from '../../src/resources/testsets/collect-file.ts'
+import { collectFile } from '../../src/resources/testsets/collect-file.ts'
+import { commitFile } from '../../src/resources/testsets/upload-testset.ts'
+import type { ArtifactView } from '../../src/versioning/artifact-view.ts'
+import { assertActive } from '../../src/versioning/assert-active.ts'
+import { assertSlugFree } from '../../src/versioning/claim-slugs.ts'
+import { commitRevision } from '../../src/versioning/commit-revision.ts'
+import { createArtifact } from '../../src/versioning/create-artifact.ts'
+import { createVariant } from '../../src/versioning/create-variant.ts'
+import { editArtifact } from '../../src/versioning/edit-artifact.ts'
+import type { Revision, RevisionPlace } from '../../src/versioning/revision.ts'
+import { latestOf, readRevisionAt } from '../../src/versioning/revision.ts'
+import type { OpenTestsets } from './open-testsets.ts'
+import { rowsHeld } from './rows-held.ts'
+
+/** What an import is asked for. */
+export interface RowImport {
+  readonly file: RowFile
+  readonly slug: string
+  readonly name: string | undefined
+  readonly message: string | undefined
+  readonly author: KeyAuthor
+  readonly signal: AbortSignal
+}
+
+/** What an import stored. */
+export interface ImportedRows {
+  /** Whether the testset was made for it. */
+  readonly isNew: boolean
+  readonly revision: Revision
+  readonly rows: number
+}
+
+/**
+ * Makes a testset of a file's rows, or a revision of the testset that has the slug. Refuses a bad file, a slug that differs
+ * from a taken one in case only, and what is archived; then, and when it is stopped, nothing is stored.
+ */
+export async function importRows(testsets: OpenTestsets, wanted: RowImport): Promise<ImportedRows> {
+  const { registry, family } = testsets
+  const { slug } = wanted
+  const found = await registry.index.findBySlug(family, slug)
+  // What could only be refused in the end is refused before a large file is read.
+  if (found) assertActive('artifact', slug, found.record)
+  else await assertSlugFree(registry, family, 'artifact', slug, ['--slug'])
+  const place = found
+    ? await commitTo(testsets, found, wanted)
+    : await firstRevisionOf(await create(testsets, wanted))
+  const revision = await readRevisionAt(registry, place)
+  return { isNew: !found, revision, rows: await rowsHeld(revision) }
+}
+
+async function create(
+  { registry, family, limits }: OpenTestsets,
+  { slug, name, file, message, author }: RowImport,
+): Promise<ArtifactView> {
+  const aside = await registry.store.prepare(family.folder)
+  try {
+    const payload = await collectFile(file, aside.packBuilder(), undefined, limits)
+    const revision = { message, payload }
+    return await createArtifact(
+      registry,
+      family,
+      { slug, header: { name }, withVariant: { revision }, aside, loc: ['--slug'] },
+      { actor: actorOf(author) },
+    )
+  } finally {
+    aside.discard()
+  }
+}
+
+async function firstRevisionOf(artifact: ArtifactView): Promise<RevisionPlace> {
+  const place = artifact.defaultVariant && (await latestOf(artifact, artifact.defaultVariant))
+  if (place) return place
+  throw new Error(`the testset ${artifact.slug} was made without a revision`)
+}
+
+async function commitTo(
+  testsets: OpenTestsets,
+  artifact: ArtifactView,
+  wanted: RowImport,
+): Promise<RevisionPlace> {
+  const { registry, limits } = testsets
+  const { file, name, message, author } = wanted
+  const context = { actor: actorOf(author) }
+  const variant = artifact.defaultVariant
+  if (variant) assertActive('variant', variant.slug, variant.record)
+  const { place } = variant
+    ? await commitFile(
+        registry,
+        { artifact, variant },
+        file,
+        { message, header: {}, loc: [] },
+        limits,
+        context,
+      )
+    : await commitFirst(testsets, artifact, wanted)
+  if (name === undefined || name === artifact.record.name) return place
+  return { ...place, artifact: await editArtifact(registry, place.artifact, { name }, context) }
+}
+
+/** A testset that was made without a variant gets its first when the file has turned out to be a good one. */
+async function commitFirst(
+  { registry, limits }: OpenTestsets,
+  artifact: ArtifactView,
+  { file, message, author, signal }: RowImport,
+): ReturnType<typeof commitRevision> {
+  const context = { actor: actorOf(author) }
+  const payload = await collectFile(file, artifact.repository.packBuilder(), undefined, limits)
+  try {
+    signal.throwIfAborted()
+    const place = await createVariant(registry, artifact, { header: {}, loc: ['--slug'] }, context)
+    return await commitRevision(registry, place, { message, payload, header: {}, loc: [] }, context)
+  } catch (error) {
+    payload.pack?.discard()
+    throw error
+  }
+}
+
+/** Who has no key is known by what stands in the commits, as whoever pushes is. */
+function actorOf({ name, email }: KeyAuthor) {
+  return { id: `${name} <${email}>`, name, email }
+}
