@@ -18,6 +18,7 @@ import { startServer } from './http/server.ts'
 import { sweepUploads } from './http/spool.ts'
 import { surfaceContext } from './http/surface-context.ts'
 import { uploadReader } from './http/upload.ts'
+import { resourceSettings } from './resource-settings.ts'
 import { surfacesOf } from './resources/surfaces.ts'
 
 export interface StartOptions {
@@ -38,8 +39,6 @@ export interface StartedService {
 }
 
 /** Names, descriptions, tags and meta of what a file becomes; what is larger wants a JSON body. */
-/** More columns than any table has: what is past this is a file that is none. */
-const MAX_COLUMNS = 10_000
 const UPLOAD_FIELD_BYTES = 1024 * 1024
 
 /**
@@ -64,13 +63,7 @@ export async function start({ config, fs, log, now }: StartOptions): Promise<Sta
     versionType: config.versionType,
     now,
   }
-  const resources = {
-    testsets: {
-      maxRows: config.testsetMaxRows,
-      maxRowBytes: config.testsetMaxRowBytes,
-      maxColumns: MAX_COLUMNS,
-    },
-  }
+  const resources = resourceSettings(config)
   const surfaces = surfacesOf(resources)
   const families = [...new Set(surfaces.map((surface) => surface.family))]
   const registries = new Registries(store, families, settings)

@@ -7,6 +7,7 @@ import { Store } from '../../src/git/store.ts'
 import type { TestsetLimits } from '../../src/resources/testsets/row-collector.ts'
 import { testsetFamily } from '../../src/resources/testsets/testset-family.ts'
 import type { Family } from '../../src/versioning/family.ts'
+import { resourceSettings } from '../../src/resource-settings.ts'
 import { openRegistry } from '../../src/versioning/open-registry.ts'
 import type { Registry } from '../../src/versioning/registry.ts'
 
@@ -30,11 +31,7 @@ export interface OpenOptions {
 export async function openTestsets({ config, project, signal }: OpenOptions): Promise<OpenTestsets> {
   checkProjectName(project)
   const store = await Store.open(nodeFs, config.storeDir)
-  const limits = {
-    maxRows: config.testsetMaxRows,
-    maxRowBytes: config.testsetMaxRowBytes,
-    maxColumns: MAX_COLUMNS,
-  }
+  const { testsets: limits } = resourceSettings(config)
   const family = stoppable(testsetFamily(limits), signal)
   // No testset shows the address of a service.
   const settings = { servicesBase: '', now: () => new Date() }
@@ -61,9 +58,6 @@ export async function openExistingTestsets(options: OpenOptions): Promise<OpenTe
   }
   return openTestsets(options)
 }
-
-/** As for the service: what has more columns is no table. */
-const MAX_COLUMNS = 10_000
 
 /** The family, such that the last step before a revision goes to the disk looks whether somebody said stop. */
 function stoppable(family: Family, signal: AbortSignal): Family {
