@@ -8,6 +8,7 @@ import { createArtifact } from '../../versioning/create-artifact.ts'
 import { createVariant } from '../../versioning/create-variant.ts'
 import { editArtifact } from '../../versioning/edit-artifact.ts'
 import type { Reading } from '../../versioning/family.ts'
+import { NewObjects } from '../../versioning/new-objects.ts'
 import type { FlatArtifact } from '../../versioning/query-artifacts.ts'
 import { flatten, queryFlat } from '../../versioning/query-artifacts.ts'
 import { artifactById, revisionById } from '../../versioning/references.ts'
@@ -226,9 +227,10 @@ export function simpleEndpoints({ surface, names, present, records }: SurfaceCon
     loc: readonly string[],
     context: Parameters<typeof commitRevision>[3],
   ): Promise<readonly object[]> {
-    // A payload that will be refused must not leave a new variant behind.
+    // A payload that will be refused, as it comes or as it is written, must not leave a new variant behind.
     if (!artifact.defaultVariant) {
-      family.accept(data, { loc: [...loc, 'data'], servicesBase: registry.servicesBase })
+      const { payload } = family.accept(data, { loc: [...loc, 'data'], servicesBase: registry.servicesBase })
+      await family.write(new NewObjects(), payload, [])
     }
     const place = artifact.defaultVariant
       ? { artifact, variant: artifact.defaultVariant }
