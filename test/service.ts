@@ -20,9 +20,12 @@ export interface Reply {
 export interface RunningService {
   readonly url: string
   readonly storeDir: string
-  /** The folder of a workflow's repository. */
-  repository(slug: string): string
-  /** Sends a request with the admin key (or `headers`) and checks a 200 against the endpoint's own schema. */
+  /** The folder of an artifact's repository; of a workflow's unless `family` names another folder of the project. */
+  repository(slug: string, family?: string): string
+  /**
+   * Sends a request with the admin key (or `headers`) and checks a 200 against the endpoint's own schema. A body that is text
+   * or a form is sent as it is, any other as JSON.
+   */
   call(
     method: string,
     path: string,
@@ -62,10 +65,14 @@ export async function startService(options: ServiceOptions = {}): Promise<Runnin
   const service = await start({ config, fs: options.fs ?? nodeFs, log, now })
   const { url } = service.server
   const call: RunningService['call'] = async (method, path, body, headers = {}) => {
+    const isForm = body instanceof FormData
+    const contentType: Record<string, string> = isForm ? {} : { 'content-type': 'application/json' }
     const response = await fetch(url + path, {
       method,
-      headers: { authorization: `ApiKey ${ADMIN_KEY}`, 'content-type': 'application/json', ...headers },
-      ...(body === undefined ? {} : { body: typeof body === 'string' ? body : JSON.stringify(body) }),
+      headers: { authorization: `ApiKey ${ADMIN_KEY}`, ...contentType, ...headers },
+      ...(body === undefined
+        ? {}
+        : { body: typeof body === 'string' || isForm ? body : JSON.stringify(body) }),
     })
     const text = await response.text()
     const isJson = /json/.test(response.headers.get('content-type') ?? '')
@@ -81,7 +88,7 @@ export async function startService(options: ServiceOptions = {}): Promise<Runnin
   return {
     url,
     storeDir,
-    repository: (slug) => join(storeDir, 'default', 'workflows', `${slug}.git`),
+    repository: (slug, family = 'workflows') => join(storeDir, 'default', family, `${slug}.git`),
     call,
     post: (path, body = {}, headers) => call('POST', path, body, headers),
     get: (path, headers) => call('GET', path, undefined, headers),

@@ -7,7 +7,9 @@ import { nodeFs } from '../../src/git/node-fs.ts'
 import { git } from '../git/git-program.ts'
 import type { RunningService } from '../service.ts'
 import { startService } from '../service.ts'
+import { testsets } from './conformance/tested-surface.ts'
 import { commitOf, data, everything, expectSame, made, sendAll } from './keyed-operations.ts'
+import { uploadFormOf } from './upload-form-of.ts'
 
 const HOUR = 60 * 60 * 1000
 
@@ -123,6 +125,24 @@ describe('Idempotency-Key after a failure', () => {
     forgetResults()
     for (const path of [`revisions/${revision_id}`, `variants/${variant_id}`, id])
       expect((await keyed(`/workflows/${path}/archive`, {}, path)).text, path).to.not.contain('deleted_at')
+  })
+
+  it('finishes an upload that was cut off between its rows and its header, whether it made the variant or not', async () => {
+    const empty = await service.post('/testsets', { testset: { slug: 'empty' } })
+    const full = await made(service, 'full', testsets)
+    for (const [slug, id] of [
+      ['empty', empty.body.testset.id],
+      ['full', full.id],
+    ]) {
+      const upload = () =>
+        keyed(`/simple/testsets/${id}/upload`, uploadFormOf('a\n1\n', { testset_name: 'New' }), `key ${slug}`)
+      const first = await upload()
+      expect(first.body.testset.name).to.equal('New')
+      forgetResults()
+      git(service.repository(slug, 'testsets'), ['update-ref', 'refs/meta/artifact', 'refs/meta/artifact~1'])
+      const { revision_id, name } = (await upload()).body.testset
+      expect([revision_id, name]).to.deep.equal([first.body.testset.revision_id, 'New'])
+    }
   })
 
   it('takes a commit for the work only if the same API key made it', async () => {

@@ -5,11 +5,12 @@ import { createApiKey } from '../../src/access/api-keys.ts'
 import { nodeFs } from '../../src/git/node-fs.ts'
 import { allEndpoints } from '../../src/http/endpoints/all-endpoints.ts'
 import { surfaceContext } from '../../src/http/surface-context.ts'
-import { workflowSurfaces } from '../../src/resources/workflows/workflow-surfaces.ts'
+import { surfacesOf } from '../../src/resources/surfaces.ts'
 import { git } from '../git/git-program.ts'
 import type { RunningService } from '../service.ts'
 import { startService } from '../service.ts'
 import { commitOf, data, everything, expectSame, made, sendAll } from './keyed-operations.ts'
+import { uploadFormOf } from './upload-form-of.ts'
 
 const HOUR = 60 * 60 * 1000
 
@@ -33,8 +34,10 @@ describe('Idempotency-Key', () => {
 
   it('is understood by every POST that writes, and by nothing else', () => {
     const settings = { servicesBase: 'http://localhost/services', versionType: 'number' } as const
-    const surfaces = workflowSurfaces.map((surface) => surfaceContext(surface, workflowSurfaces, settings))
-    for (const { method, path, scope, recall } of allEndpoints(surfaces, { testsets: { maxRows: 10, maxRowBytes: 1000, maxColumns: 10 } }))
+    const limits = { testsets: { maxRows: 10, maxRowBytes: 1000, maxColumns: 10 } }
+    const surfaces = surfacesOf(limits)
+    const contexts = surfaces.map((surface) => surfaceContext(surface, surfaces, settings))
+    for (const { method, path, scope, recall } of allEndpoints(contexts, limits))
       expect(recall !== undefined, `${method} ${path}`).to.equal(method === 'POST' && scope !== 'read')
   })
 
@@ -62,6 +65,24 @@ describe('Idempotency-Key', () => {
     const again = await keyed('/workflows/revisions/commit', commit, 'commit')
     expectSame('commit', first, again)
     expect(again.headers.get('etag')).to.equal(first.headers.get('etag'))
+  })
+
+  it('answers the rows that an upload brought, though others came later', async () => {
+    const path = '/simple/testsets/upload'
+    const created = await keyed(path, uploadFormOf('a\n1\n', { testset_slug: 'set' }), 'create')
+    const { id, revision_id } = created.body.testset
+    const uploads = [`/simple/testsets/${id}/upload`, `/testsets/revisions/${revision_id}/upload`]
+    const replies = []
+    for (const upload of uploads) replies.push(await keyed(upload, uploadFormOf(`a\n${upload}\n`), upload))
+    await service.put(`/simple/testsets/${id}`, { testset: { data: { testcases: [] } } })
+    const again = await keyed(path, uploadFormOf('a\n1\n', { testset_slug: 'set' }), 'create')
+    expectSame(path, created, again)
+    for (const [index, upload] of uploads.entries()) {
+      const reply = await keyed(upload, uploadFormOf(`a\n${upload}\n`), upload)
+      expectSame(upload, replies[index] ?? expect.fail(upload), reply)
+    }
+    const other = await keyed(path, uploadFormOf('a\n2\n', { testset_slug: 'set' }), 'create')
+    expect([other.status, other.body.code]).to.deep.equal([422, 'idempotency_key_reused'])
   })
 
   it('stands in the commit as a trailer that the message does not show', async () => {

@@ -1,7 +1,8 @@
 import { expect } from 'chai'
-import { ADMIN_KEY, type Reply, type RunningService, startService } from '../service.ts'
+import { ADMIN_KEY, type RunningService, startService } from '../service.ts'
+import { postEverywhere } from './post-everywhere.ts'
 
-/** Every request that the interface writes out for workflows, sent as it stands there. */
+/** Every request that the interface writes out for workflows, sent as it stands there (testsets: interface-testsets). */
 describe('interface', () => {
   let service: RunningService
 
@@ -10,18 +11,7 @@ describe('interface', () => {
   })
   after(() => service.stop())
 
-  /** The same POST at each address a client may use, the last one's answer. */
-  const everywhere = async (path: string, body: object): Promise<Reply> => {
-    const bare = path.replace(/\/$/, '')
-    const replies = []
-    for (const url of [bare, `${bare}/`, `/api${bare}`, `/api${bare}/`])
-      replies.push(await service.post(url, body))
-    for (const reply of replies) {
-      expect(reply.status, reply.text).to.equal(200)
-      expect(reply.text).to.equal(replies[0]?.text)
-    }
-    return replies[0] as Reply // four addresses, four replies
-  }
+  const everywhere = (path: string, body: object) => postEverywhere(service, path, body)
 
   const prompt = {
     messages: [

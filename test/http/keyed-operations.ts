@@ -1,8 +1,11 @@
 import { expect } from 'chai'
-import { readdirSync } from 'node:fs'
+import { existsSync, readdirSync } from 'node:fs'
 import { join } from 'node:path'
 import { git } from '../git/git-program.ts'
 import type { Reply, RunningService } from '../service.ts'
+import type { TestedFamily } from './conformance/tested-surface.ts'
+import { siblingsOf, testsets, workflows } from './conformance/tested-surface.ts'
+import { uploadFormOf } from './upload-form-of.ts'
 
 /** A POST that writes, and how to bring about what it needs. */
 export interface Operation {
@@ -10,123 +13,217 @@ export interface Operation {
   readonly prepare: (service: RunningService, slug: string) => Promise<{ path: string; body: object }>
 }
 
-/** A payload. */
-export const data = { parameters: { prompt: { messages: [{ role: 'user', content: 'Hi' }] } } }
+/** A payload of a workflow. */
+export const data = workflows.data('Hi')
 
-/** A workflow with a variant and one revision. */
-export async function made(service: RunningService, slug: string) {
-  const { body } = await service.post('/simple/workflows', { workflow: { slug, data } })
-  return body.workflow as { id: string; variant_id: string; revision_id: string }
+/** An artifact with a variant and one revision; a workflow unless another family is named. */
+export async function made(service: RunningService, slug: string, { singular, folder, data } = workflows) {
+  const { body } = await service.post(`/simple/${folder}`, { [singular]: { slug, data: data('Hi') } })
+  return body[singular] as { id: string; variant_id: string; revision_id: string }
 }
 
-async function emptyVariant(service: RunningService, slug: string): Promise<string> {
-  const { body } = await service.post('/workflows', { workflow: { slug } })
-  const variant = await service.post('/workflows/variants', {
-    workflow_variant: { workflow_id: body.workflow.id },
-  })
-  return variant.body.workflow_variant.id
-}
-
-/** The body of a commit. */
+/** The body of a commit to a workflow. */
 export const commitOf = (variant: string, more: object = {}) => ({
   workflow_revision_commit: { workflow_variant_id: variant, message: 'Again', data, ...more },
 })
 
-/** Every kind of write that a key makes safe to repeat, each with what its answer depends on. */
-export const OPERATIONS: readonly Operation[] = [
+/** What a key makes safe to repeat in every family, each with what its answer depends on. */
+function operationsOf(family: TestedFamily): readonly Operation[] {
+  const { singular, folder, data, delta } = family
+  const specialised = siblingsOf({ family }).at(-1) ?? expect.fail(folder)
+  const commit = (variant: string, fields: object) => ({
+    path: `/${folder}/revisions/commit`,
+    body: { [`${singular}_revision_commit`]: { variant_id: variant, message: 'Again', ...fields } },
+  })
+  const operations: readonly Operation[] = [
+    {
+      name: 'create an artifact',
+      prepare: async (_, slug) => ({ path: `/${folder}/`, body: { [singular]: { slug, name: 'New' } } }),
+    },
+    {
+      name: 'create an artifact without a slug',
+      prepare: async () => ({
+        path: `/${specialised.path}`,
+        body: { [specialised.singular]: { name: 'New' } },
+      }),
+    },
+    {
+      name: 'create an artifact with a chosen id',
+      prepare: async (_, slug) => ({
+        path: `/${folder}?${singular}_id=${idAsFor(slug)}`,
+        body: { [singular]: { name: 'New' } },
+      }),
+    },
+    {
+      name: 'simple create',
+      prepare: async (_, slug) => ({
+        path: `/simple/${folder}`,
+        body: { [singular]: { slug, data: data('Hi') } },
+      }),
+    },
+    {
+      name: 'simple create without data',
+      prepare: async (_, slug) => ({
+        path: `/simple/${specialised.path}`,
+        body: { [specialised.singular]: { slug } },
+      }),
+    },
+    {
+      name: 'create a variant',
+      prepare: async (service, slug) => {
+        const { id } = await made(service, slug, family)
+        return { path: `/${folder}/variants`, body: { [`${singular}_variant`]: { artifact_id: id } } }
+      },
+    },
+    {
+      name: 'fork',
+      prepare: async (service, slug) => {
+        await made(service, slug, family)
+        return {
+          path: `/${folder}/variants/fork`,
+          body: { [`${singular}_variant`]: { slug: `${slug}-fork` }, [`${singular}_variant_ref`]: { slug } },
+        }
+      },
+    },
+    {
+      name: 'fork under the shared path without a slug',
+      prepare: async (service, slug) => {
+        await made(service, slug, family)
+        return {
+          path: '/variants/fork',
+          body: { [`${singular}_variant`]: {}, [`${singular}_variant_ref`]: { slug } },
+        }
+      },
+    },
+    {
+      name: 'commit',
+      prepare: async (service, slug) => {
+        const { variant_id } = await made(service, slug, family)
+        return commit(variant_id, { data: data('Hi', 'again') })
+      },
+    },
+    {
+      name: 'commit with a slug and a base',
+      prepare: async (service, slug) => {
+        const { variant_id, revision_id } = await made(service, slug, family)
+        const more = { slug: `${slug}.final`, base_revision_id: revision_id }
+        return commit(variant_id, { data: data('last'), ...more })
+      },
+    },
+    {
+      name: 'commit a delta',
+      prepare: async (service, slug) => {
+        const { variant_id } = await made(service, slug, family)
+        return commit(variant_id, { delta: delta('more') })
+      },
+    },
+    {
+      name: 'first revision without a payload',
+      prepare: async (service, slug) => {
+        const { body } = await service.post(`/simple/${folder}`, { [singular]: { slug } })
+        const { variant_id } = body[singular]
+        return { path: `/${folder}/revisions`, body: { [`${singular}_revision`]: { variant_id } } }
+      },
+    },
+    ...(['archive', 'unarchive'] as const).flatMap((action) =>
+      (['', 'variants/', 'revisions/', 'simple'] as const).map((level): Operation => ({
+        name: `${action} ${level || 'artifact'}`,
+        prepare: async (service, slug) => {
+          const { id, variant_id, revision_id } = await made(service, slug, family)
+          const target = level === 'variants/' ? variant_id : level === 'revisions/' ? revision_id : id
+          const path = level === 'simple' ? `/simple/${folder}/${target}` : `/${folder}/${level}${target}`
+          if (action === 'unarchive') await service.post(`${path}/archive`)
+          return { path: `${path}/${action}`, body: {} }
+        },
+      })),
+    ),
+  ]
+  return operations.map(({ name, prepare }) => ({ name: `${folder}: ${name}`, prepare }))
+}
+
+/** An id of an artifact that no two slugs share. */
+function idAsFor(slug: string): string {
+  return `01a1fbb1-f5c2-76ee-83de-${Buffer.from(slug).toString('hex').slice(-12).padStart(12, '0')}`
+}
+
+const ofWorkflows: readonly Operation[] = [
   {
-    name: 'create an artifact',
-    prepare: async (_, slug) => ({ path: '/workflows/', body: { workflow: { slug, name: 'New' } } }),
+    name: 'workflows: commit with a warning',
+    prepare: async (service, slug) => {
+      const { variant_id } = await made(service, slug)
+      const sent = { uri: 'user:custom:hook:v0', url: 'https://example.org', headers: { 'X-Key': 'plain' } }
+      return { path: '/workflows/revisions/commit', body: commitOf(variant_id, { data: sent }) }
+    },
+  },
+]
+
+const csv = 'mark,n\nHi,1\nmore,2\n'
+
+const ofTestsets: readonly Operation[] = [
+  {
+    name: 'testsets: commit a delta to a revision that the testset had',
+    prepare: async (service, slug) => {
+      const { id, revision_id } = await made(service, slug, testsets)
+      const fields = { testset_id: id, testset_revision_id: revision_id, delta: testsets.delta('more') }
+      const path = '/testsets/revisions/commit?include_testcases=false'
+      return { path, body: { testset_revision_commit: fields } }
+    },
   },
   {
-    name: 'create an artifact without a slug',
-    prepare: async () => ({ path: '/applications', body: { application: { name: 'New' } } }),
+    name: 'testsets: commit testcases by their ids',
+    prepare: async (service, slug) => {
+      const { id } = await made(service, slug, testsets)
+      const { body } = await service.get(`/simple/testsets/${id}`)
+      const { testcase_ids } = body.testset.data
+      const fields = { testset_id: id, data: { testcase_ids } }
+      return { path: '/testsets/revisions/commit', body: { testset_revision_commit: fields } }
+    },
   },
   {
-    name: 'create an artifact with a chosen id',
-    prepare: async () => ({
-      path: '/workflows?workflow_id=01a1fbb1-f5c2-76ee-83de-4bacd1c878f6',
-      body: { workflow: { name: 'New' } },
+    name: 'testsets: upload a new one',
+    prepare: async (_, slug) => ({
+      path: '/simple/testsets/upload',
+      body: uploadFormOf(csv, { testset_slug: slug, testset_name: 'New', include_testcases: 'false' }),
     }),
   },
   {
-    name: 'simple create',
-    prepare: async (_, slug) => ({ path: '/simple/workflows', body: { workflow: { slug, data } } }),
+    name: 'testsets: upload a new one without a slug',
+    prepare: async () => ({ path: '/simple/testsets/upload', body: uploadFormOf(csv) }),
   },
   {
-    name: 'simple create without data',
-    prepare: async (_, slug) => ({ path: '/simple/evaluators', body: { evaluator: { slug } } }),
-  },
-  {
-    name: 'create a variant',
+    name: 'testsets: upload to one, and edit its header',
     prepare: async (service, slug) => {
-      const { id } = await made(service, slug)
-      return { path: '/workflows/variants', body: { workflow_variant: { workflow_id: id } } }
+      const { id } = await made(service, slug, testsets)
+      const fields = { testset_name: 'Renamed', testset_tags: '{"of":"csv"}' }
+      return { path: `/simple/testsets/${id}/upload`, body: uploadFormOf(csv, fields) }
     },
   },
   {
-    name: 'fork',
+    name: 'testsets: upload to one without a variant',
     prepare: async (service, slug) => {
-      await made(service, slug)
+      const { body } = await service.post('/testsets', { testset: { slug } })
+      return { path: `/simple/testsets/${body.testset.id}/upload`, body: uploadFormOf(csv) }
+    },
+  },
+  {
+    name: 'testsets: upload to a revision',
+    prepare: async (service, slug) => {
+      const { revision_id } = await made(service, slug, testsets)
+      const fields = { message: 'A file', file_type: 'json' }
       return {
-        path: '/workflows/variants/fork',
-        body: { workflow_variant: { slug: `${slug}-fork` }, workflow_variant_ref: { slug } },
+        path: `/testsets/revisions/${revision_id}/upload`,
+        body: uploadFormOf('[{"mark":"Hi"},{"mark":"more"}]', fields),
       }
     },
   },
-  {
-    name: 'fork under the shared path without a slug',
-    prepare: async (service, slug) => {
-      await made(service, slug)
-      return { path: '/variants/fork', body: { workflow_variant: {}, workflow_variant_ref: { slug } } }
-    },
-  },
-  {
-    name: 'commit',
-    prepare: async (service, slug) => {
-      const { variant_id } = await made(service, slug)
-      return { path: '/workflows/revisions/commit', body: commitOf(variant_id) }
-    },
-  },
-  {
-    name: 'commit with a slug, a base and a warning',
-    prepare: async (service, slug) => {
-      const { variant_id, revision_id } = await made(service, slug)
-      const more = {
-        slug: `${slug}.final`,
-        base_revision_id: revision_id,
-        data: { uri: 'user:custom:hook:v0', url: 'https://example.org', headers: { 'X-Key': 'plain' } },
-      }
-      return { path: '/workflows/revisions/commit', body: commitOf(variant_id, more) }
-    },
-  },
-  {
-    name: 'commit a delta',
-    prepare: async (service, slug) => {
-      const { variant_id } = await made(service, slug)
-      const more = { data: undefined, delta: { set: { parameters: { temperature: 1 } } } }
-      return { path: '/workflows/revisions/commit', body: commitOf(variant_id, more) }
-    },
-  },
-  {
-    name: 'first revision without a payload',
-    prepare: async (service, slug) => {
-      const workflow_variant_id = await emptyVariant(service, slug)
-      return { path: '/workflows/revisions', body: { workflow_revision: { workflow_variant_id } } }
-    },
-  },
-  ...(['archive', 'unarchive'] as const).flatMap((action) =>
-    (['', 'variants/', 'revisions/', 'simple'] as const).map((level): Operation => ({
-      name: `${action} ${level || 'artifact'}`,
-      prepare: async (service, slug) => {
-        const { id, variant_id, revision_id } = await made(service, slug)
-        const target = level === 'variants/' ? variant_id : level === 'revisions/' ? revision_id : id
-        const path = level === 'simple' ? `/simple/workflows/${target}` : `/workflows/${level}${target}`
-        if (action === 'unarchive') await service.post(`${path}/archive`)
-        return { path: `${path}/${action}`, body: {} }
-      },
-    })),
-  ),
+]
+
+/** Every kind of write that a key makes safe to repeat, each with what its answer depends on. */
+export const OPERATIONS: readonly Operation[] = [
+  ...operationsOf(workflows),
+  ...ofWorkflows,
+  ...operationsOf(testsets),
+  ...ofTestsets,
 ]
 
 /** A request that was answered. */
@@ -158,13 +255,12 @@ export function expectSame(name: string, first: Reply, again: Reply): void {
   expect(again.body, name).to.deep.equal(first.body)
 }
 
-/** Every commit and every ref of every workflow's repository. */
+/** Every commit and every ref of every repository. */
 export function everything({ storeDir }: RunningService): string {
-  const folder = join(storeDir, 'default/workflows')
-  return readdirSync(folder)
-    .map((name) => {
-      const repository = join(folder, name)
-      return `${name}\n${git(repository, ['rev-list', '--all'])}\n${git(repository, ['for-each-ref'])}`
-    })
+  return [workflows, testsets]
+    .map(({ folder }) => join(storeDir, 'default', folder))
+    .filter((folder) => existsSync(folder))
+    .flatMap((folder) => readdirSync(folder).map((name) => join(folder, name)))
+    .map((path) => `${path}\n${git(path, ['rev-list', '--all'])}\n${git(path, ['for-each-ref'])}`)
     .join('\n')
 }

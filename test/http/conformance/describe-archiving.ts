@@ -95,7 +95,7 @@ export function describeArchiving(client: SurfaceClient): void {
 
   it('what is archived takes no writes, whichever of the two is archived', async () => {
     const { id, slug, variantId } = await client.made(1)
-    const commit = () => client.commit(variantId, { data: { parameters: {} } })
+    const commit = () => client.commit(variantId, client.payload('next'))
     await client.archive('/variants', variantId)
     expectRefusal(await commit(), 409, 'archived', slug)
     await client.archive('/variants', variantId, 'unarchive')
@@ -108,7 +108,7 @@ export function describeArchiving(client: SurfaceClient): void {
   it('an archived revision does not stop commits', async () => {
     const { variantId, revisions } = await client.made(1)
     await client.archive('/revisions', revisions[0].id)
-    expect((await client.committed(variantId, { data: { parameters: {} } })).version).to.equal(2)
+    expect((await client.committed(variantId, client.payload('next'))).version).to.equal(2)
   })
 
   it('is a commit of the caller in the history of the artifact’s meta ref', async () => {

@@ -1,12 +1,13 @@
 import { expect } from 'chai'
 import type { SurfaceClient } from './surface-client.ts'
 import { expectRefusal } from './surface-client.ts'
-import { singulars, testedSurfaces } from './tested-surface.ts'
+import { siblingsOf, singularsOf, testedSurfaces } from './tested-surface.ts'
 
 /** Artifacts: created, read, edited (interface 2.1, 4.1; rulings 2, 3.2, 3.3, 3.12). */
 export function describeArtifacts(client: SurfaceClient): void {
-  const { path, singular, role } = client.surface
-  const roles = { is_application: false, is_evaluator: false, is_snippet: false }
+  const { path, singular, role, family } = client.surface
+  const siblings = siblingsOf(client.surface)
+  const roles = Object.fromEntries(family.roles.map((name) => [name, false]))
 
   it('create answers the record with what was sent, its role, and when it was made', async () => {
     const slug = client.slug()
@@ -30,7 +31,7 @@ export function describeArtifacts(client: SurfaceClient): void {
   })
 
   it('create takes the body under every spelling and ignores keys it does not know', async () => {
-    for (const spelling of singulars) {
+    for (const spelling of singularsOf(client.surface)) {
       const slug = client.slug(spelling)
       const body = { [spelling]: { slug, folder_id: null, nonsense: 1 }, other: true }
       expect(client.record(await client.post('/', body)).slug).to.equal(slug)
@@ -49,10 +50,10 @@ export function describeArtifacts(client: SurfaceClient): void {
     expectRefusal(await create(), 409, 'id_taken', id)
   })
 
-  it('create refuses a taken slug, whatever its case, archived or not, on any surface', async () => {
+  it('create refuses a taken slug, whatever its case, archived or not, on any surface of the family', async () => {
     const { id, slug } = await client.artifact({ slug: client.slug('Taken') })
     await client.archive('', id)
-    for (const surface of testedSurfaces) {
+    for (const surface of siblings) {
       const again = { [surface.singular]: { slug: slug.toLowerCase() } }
       const reply = await client.service.post(`/${surface.path}`, again)
       expectRefusal(reply, 409, 'slug_taken', slug.toLowerCase())
@@ -60,16 +61,9 @@ export function describeArtifacts(client: SurfaceClient): void {
     }
   })
 
-  it('role flags: one sent sets all three; other flags are derived and ignored', async () => {
-    const { flags } = await client.artifact({ flags: { is_snippet: true, is_chat: true } })
-    expect(flags).to.deep.equal({ ...roles, ...(role && { [role]: true }), is_snippet: true })
-    const denied = role && (await client.artifact({ flags: { [role]: false } }))
-    if (role) expect(denied.flags[role]).to.equal(true)
-  })
-
   it('read answers the same record on all surfaces, each in its own envelope', async () => {
     const artifact = await client.artifact({ name: 'One record', tags: { a: { b: 'c' } } })
-    for (const surface of testedSurfaces) {
+    for (const surface of siblings) {
       const { body } = await client.service.get(`/${surface.path}/${artifact.id}`)
       expect(body).to.deep.equal({ count: 1, [surface.singular]: artifact })
     }
@@ -98,14 +92,6 @@ export function describeArtifacts(client: SurfaceClient): void {
     expect(second).to.not.have.property('description')
     expect([second.name, second.tags, second.meta]).to.deep.equal(['A2', { u: true }, { n: null }])
     expect(client.record(await client.get(`/${id}`))).to.deep.equal(second)
-  })
-
-  it('edit keeps role flags that are left out; null clears all but the role of the surface', async () => {
-    const { id, flags } = await client.artifact({ flags: { is_snippet: true } })
-    const kept = client.record(await client.put(`/${id}`, client.wrap('', { name: 'Kept' })))
-    expect(kept.flags).to.deep.equal(flags)
-    const cleared = client.record(await client.put(`/${id}`, client.wrap('', { flags: null })))
-    expect(cleared.flags).to.deep.equal(role === undefined ? undefined : { ...roles, [role]: true })
   })
 
   it('edit refuses a body that names another thing than the path, and what is archived', async () => {
@@ -137,5 +123,27 @@ export function describeArtifacts(client: SurfaceClient): void {
     expectRefusal(gone, 405, 'method_not_allowed')
     expect(gone.headers.get('allow')).to.include('PUT')
     expectRefusal(await client.get('/'), 405, 'method_not_allowed')
+  })
+
+  if (family.roles.length === 0) {
+    it('flags that are no roles are ignored', async () => {
+      expect(await client.artifact({ flags: { is_snippet: true } })).to.not.have.property('flags')
+    })
+    return
+  }
+
+  it('role flags: one sent sets all three; other flags are derived and ignored', async () => {
+    const { flags } = await client.artifact({ flags: { is_snippet: true, is_chat: true } })
+    expect(flags).to.deep.equal({ ...roles, ...(role && { [role]: true }), is_snippet: true })
+    const denied = role && (await client.artifact({ flags: { [role]: false } }))
+    if (role) expect(denied.flags[role]).to.equal(true)
+  })
+
+  it('edit keeps role flags that are left out; null clears all but the role of the surface', async () => {
+    const { id, flags } = await client.artifact({ flags: { is_snippet: true } })
+    const kept = client.record(await client.put(`/${id}`, client.wrap('', { name: 'Kept' })))
+    expect(kept.flags).to.deep.equal(flags)
+    const cleared = client.record(await client.put(`/${id}`, client.wrap('', { flags: null })))
+    expect(cleared.flags).to.deep.equal(role === undefined ? undefined : { ...roles, [role]: true })
   })
 }

@@ -1,12 +1,14 @@
 import { expect } from 'chai'
+import { git } from '../../git/git-program.ts'
 import type { SurfaceClient } from './surface-client.ts'
 import { expectRefusal } from './surface-client.ts'
-import { singulars } from './tested-surface.ts'
+import { siblingsOf, singularsOf } from './tested-surface.ts'
 
 /** Commits (interface 4.1, 9.3; rulings 1.10, 2, 3.1, 3.2, 3.4, 3.13, 3.14). */
 export function describeCommits(client: SurfaceClient): void {
-  const { singular } = client.surface
-  const data = { parameters: { temperature: 0.2 } }
+  const { singular, family } = client.surface
+  const singulars = singularsOf(client.surface)
+  const { data } = client.payload('sent')
 
   it('versions count from 1, and are the depth in git', async () => {
     const { slug, variantId, revisions } = await client.made(3)
@@ -49,7 +51,11 @@ export function describeCommits(client: SurfaceClient): void {
           '_revision',
         )
         expect(revision.version).to.equal(++version)
-        expect(revision).to.include({ artifact_id: id, workflow_id: id, [`${singular}_id`]: id })
+        expect(revision).to.include({
+          artifact_id: id,
+          [`${family.singular}_id`]: id,
+          [`${singular}_id`]: id,
+        })
         expect(revision).to.include({ variant_id: variantId, [`${singular}_variant_id`]: variantId })
       }
     }
@@ -71,13 +77,11 @@ export function describeCommits(client: SurfaceClient): void {
   it('full data replaces all; header fields are the revision’s own and not inherited', async () => {
     const { variantId } = await client.made(1)
     const header = { name: 'N', description: 'D', tags: { a: 'b' }, meta: { c: [1, null] } }
-    const first = await client.committed(variantId, {
-      data: { uri: 'user:custom:mine:v1', ...data },
-      ...header,
-    })
+    const first = await client.committed(variantId, { ...client.payload('a', 'b'), ...header })
     expect(first).to.deep.include(header)
-    const second = await client.committed(variantId, { data: { script: 'x = 1' } })
-    expect(second.data).to.deep.equal({ script: 'x = 1' })
+    expect(client.marks(first)).to.deep.equal(['a', 'b'])
+    const second = await client.committed(variantId, client.payload('c'))
+    expect(client.marks(second)).to.deep.equal(['c'])
     expect(second).to.not.have.any.keys('name', 'description', 'tags', 'meta')
   })
 
@@ -105,24 +109,18 @@ export function describeCommits(client: SurfaceClient): void {
     )
   })
 
-  it('a delta sets and removes paths of the latest payload', async () => {
+  it('a delta changes the latest payload', async () => {
     const { variantId } = await client.made(0)
-    await client.committed(variantId, {
-      data: { uri: 'user:custom:a:v1', parameters: { a: { b: 1, c: 2 }, d: [1] }, script: 's' },
-    })
-    const delta = {
-      set: { parameters: { a: { b: null }, d: [2] }, script: null },
-      remove: ['parameters.a.c', 'no.such'],
-    }
-    const { data: after, version } = await client.committed(variantId, { delta })
-    expect(version).to.equal(2)
-    expect(after).to.deep.equal({ uri: 'user:custom:a:v1', parameters: { a: { b: null }, d: [2] } })
+    await client.committed(variantId, client.payload('a', 'b'))
+    const revision = await client.committed(variantId, { delta: family.delta('c') })
+    expect(revision.version).to.equal(2)
+    expect(client.marks(revision)).to.deep.equal(['a', 'b', 'c'])
   })
 
   it('a delta on nothing starts from nothing', async () => {
     const { variantId } = await client.made(0)
-    const revision = await client.committed(variantId, { delta: { set: data } })
-    expect(revision.data).to.deep.equal(data)
+    const revision = await client.committed(variantId, { delta: family.delta('first') })
+    expect(client.marks(revision)).to.deep.equal(['first'])
   })
 
   it('a chosen slug is a tag in git and names the revision; others are <variant>-<version>', async () => {
@@ -170,11 +168,11 @@ export function describeCommits(client: SurfaceClient): void {
   it('If-Match compares the revision id alone, from whichever answer the tag came', async () => {
     const { variantId, revisions } = await client.made(2)
     const tags = []
-    for (const path of ['applications', 'workflows']) {
-      const reply = await client.service.get(`/${path}/revisions/${revisions[1].id}`)
-      tags.push(reply.headers.get('etag') ?? '')
-    }
-    expect(tags[0]).to.not.equal(tags[1])
+    for (const { path } of siblingsOf(client.surface))
+      tags.push((await client.service.get(`/${path}/revisions/${revisions[1].id}`)).headers.get('etag') ?? '')
+    const retrieved = await client.retrieve(client.wrap('_revision_ref', { id: revisions[1].id }))
+    tags.push(retrieved.headers.get('etag') ?? '')
+    expect(new Set(tags).size).to.equal(tags.length)
     const [mine = '', other = ''] = tags
     const third = client.record(await client.commit(variantId, { data }, { 'if-match': mine }), '_revision')
     expectRefusal(
@@ -198,11 +196,11 @@ export function describeCommits(client: SurfaceClient): void {
       'revision_conflict',
     )
     const third = await client.committed(variantId, {
-      delta: { set: { parameters: { more: true } } },
+      delta: family.delta('more'),
       base_revision_id: first.id,
     })
     expect(third.version).to.equal(3)
-    expect(third.data).to.deep.equal({ parameters: { n: 1, more: true } })
+    expect(client.marks(third)).to.deep.equal(['n1', 'more'])
     expect(
       client.git(slug, 'rev-parse', `${slug}~1`).startsWith(second.id.replaceAll('-', '').slice(0, 12)),
     ).to.equal(true)
@@ -211,7 +209,7 @@ export function describeCommits(client: SurfaceClient): void {
   it('of commits that come at once all succeed, with consecutive versions; with one base, one does', async () => {
     const { slug, variantId, revisions } = await client.made(1)
     const all = await Promise.all(
-      Array.from({ length: 8 }, (_, n) => client.committed(variantId, { data: { parameters: { n } } })),
+      Array.from({ length: 8 }, (_, n) => client.committed(variantId, client.payload(`of ${n}`))),
     )
     expect(all.map(({ version }) => version).sort((a, b) => a - b)).to.deep.equal([2, 3, 4, 5, 6, 7, 8, 9])
     expect(client.git(slug, 'rev-list', '--count', slug)).to.equal('9')
@@ -231,5 +229,34 @@ export function describeCommits(client: SurfaceClient): void {
     )
     expectRefusal(reply, 405, 'method_not_allowed', 'PUT')
     expect(reply.headers.get('allow')).to.include('GET')
+  })
+
+  it('files that a person adds with git are carried over by the next commit', async () => {
+    const { slug, variantId } = await client.made(1)
+    const blob = client.git(slug, 'hash-object', '-w', '/dev/null')
+    const tree = client.git(slug, 'ls-tree', slug)
+    const withReadme = git(client.repository(slug), ['mktree'], `${tree}\n100644 blob ${blob}\tREADME.md\n`)
+    const identity = ['-c', 'user.name=Ann', '-c', 'user.email=ann@example.org']
+    const commitId = client.git(
+      slug,
+      ...identity,
+      'commit-tree',
+      withReadme,
+      '-p',
+      slug,
+      '-m',
+      'Add a readme',
+    )
+    client.git(slug, 'update-ref', `refs/heads/${slug}`, commitId)
+    const pushed = await client.retrieved(client.wrap('_variant_ref', { slug }))
+    expect(pushed).to.include({ version: 2, message: 'Add a readme' })
+    // No trailer says where it was made, so its home is the oldest variant that holds it.
+    const byId = await client.retrieved(client.wrap('_revision_ref', { id: pushed.id }))
+    expect(byId.variant_id).to.equal(variantId)
+    await client.committed(variantId, client.payload('next'))
+    expect(client.git(slug, 'ls-tree', '--name-only', slug).split('\n')).to.have.members([
+      'README.md',
+      ...family.files,
+    ])
   })
 }

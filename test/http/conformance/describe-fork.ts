@@ -1,7 +1,7 @@
 import { expect } from 'chai'
 import type { SurfaceClient } from './surface-client.ts'
 import { expectRefusal } from './surface-client.ts'
-import { singulars } from './tested-surface.ts'
+import { singularsOf } from './tested-surface.ts'
 
 /** Fork (interface 4.5, 9.6; rulings 2, 3.8, 3.9). */
 export function describeFork(client: SurfaceClient): void {
@@ -42,7 +42,7 @@ export function describeFork(client: SurfaceClient): void {
   it('continues the count; the original is untouched', async () => {
     const { variantId, revisions } = await client.made(3)
     const variant = await fork({}, { [R]: { id: revisions[1].id } })
-    const next = await client.committed(variant.id, { data: { parameters: { on: 'fork' } } })
+    const next = await client.committed(variant.id, client.payload('on fork'))
     expect([next.version, next.slug]).to.deep.equal([3, `${variant.slug}-3`])
     expect(ids(await client.log(variant.id))).to.deep.equal([next.id, revisions[1].id, revisions[0].id])
     expect(ids(await client.log(variantId))).to.deep.equal(ids([...revisions].reverse()))
@@ -71,15 +71,15 @@ export function describeFork(client: SurfaceClient): void {
     const { id, slug, variantId } = await client.made(1)
     const variant = await fork({ slug: undefined }, { [V]: { id: variantId } })
     expect(variant).to.include({ slug: `${slug}-2`, name: `${slug}-2` })
-    const head = await client.committed(variantId, { data: { parameters: { of: 'default' } } })
-    await client.committed(variant.id, { data: { parameters: { of: 'fork' } } })
+    const head = await client.committed(variantId, client.payload('of default'))
+    await client.committed(variant.id, client.payload('of fork'))
     const artifact = client.wrap('_ref', { id })
     expect((await client.retrieved(artifact)).id).to.equal(head.id)
   })
 
   it('takes the keys of any surface here and at /variants/fork', async () => {
     const { variantId, revisions } = await client.made(1)
-    for (const name of singulars) {
+    for (const name of singularsOf(client.surface)) {
       for (const path of [`/${client.surface.path}/variants/fork`, '/variants/fork', '/api/variants/fork/']) {
         const slug = client.slug('any')
         const { status, text } = await client.service.post(path, {

@@ -1,7 +1,7 @@
 import { expect } from 'chai'
 import type { SurfaceClient } from './surface-client.ts'
 import { expectRefusal } from './surface-client.ts'
-import { singulars } from './tested-surface.ts'
+import { singularsOf } from './tested-surface.ts'
 
 /** Log (interface 4.5, 9.5; rulings 2, 3.10). Its windowing is with that of all lists. */
 export function describeLog(client: SurfaceClient): void {
@@ -35,7 +35,7 @@ export function describeLog(client: SurfaceClient): void {
 
   it('takes every wrapper and every spelling of the id', async () => {
     const { variantId } = await client.made(1)
-    for (const name of singulars) {
+    for (const name of singularsOf(client.surface)) {
       for (const wrapper of [name, `${name}_revisions`, `${name}_revision`]) {
         for (const field of [`${name}_variant_id`, 'variant_id']) {
           const reply = await client.post('/revisions/log', { [wrapper]: { [field]: variantId } })

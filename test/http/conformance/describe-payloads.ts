@@ -1,5 +1,4 @@
 import { expect } from 'chai'
-import { git } from '../../git/git-program.ts'
 import type { SurfaceClient } from './surface-client.ts'
 
 /** What is derived from a payload, and what is left out of it (interface 2.3; ruling 4; contract/workflows 10). */
@@ -125,33 +124,17 @@ export function describePayloads(client: SurfaceClient): void {
     expect(revision.data).to.deep.equal({ parameters: { a: null, b: '', c: 1 } })
   })
 
-  it('files that a person adds with git are carried over by the next commit', async () => {
-    const { slug, variantId } = await client.made(1)
-    const blob = client.git(slug, 'hash-object', '-w', '/dev/null')
-    const tree = client.git(slug, 'ls-tree', slug)
-    const withReadme = git(
-      client.service.repository(slug),
-      ['mktree'],
-      `${tree}\n100644 blob ${blob}\tREADME.md\n`,
-    )
-    const identity = ['-c', 'user.name=Ann', '-c', 'user.email=ann@example.org']
-    const commitId = client.git(
-      slug,
-      ...identity,
-      'commit-tree',
-      withReadme,
-      '-p',
-      slug,
-      '-m',
-      'Add a readme',
-    )
-    client.git(slug, 'update-ref', `refs/heads/${slug}`, commitId)
-    const pushed = await client.retrieved(client.wrap('_variant_ref', { slug }))
-    expect(pushed).to.include({ version: 2, message: 'Add a readme' })
-    // No trailer says where it was made, so its home is the oldest variant that holds it.
-    const byId = await client.retrieved(client.wrap('_revision_ref', { id: pushed.id }))
-    expect(byId.variant_id).to.equal(variantId)
-    await client.committed(variantId, { data: { parameters: { next: true } } })
-    expect(client.git(slug, 'ls-tree', '--name-only', slug).split('\n')).to.include('README.md')
+  it('a delta sets and removes paths of the latest data', async () => {
+    const { variantId } = await client.made(0)
+    await client.committed(variantId, {
+      data: { uri: 'user:custom:a:v1', parameters: { a: { b: 1, c: 2 }, d: [1] }, script: 's' },
+    })
+    const delta = {
+      set: { parameters: { a: { b: null }, d: [2] }, script: null },
+      remove: ['parameters.a.c', 'no.such'],
+    }
+    const { data: after, version } = await client.committed(variantId, { delta })
+    expect(version).to.equal(2)
+    expect(after).to.deep.equal({ uri: 'user:custom:a:v1', parameters: { a: { b: null }, d: [2] } })
   })
 }

@@ -1,11 +1,11 @@
 import { expect } from 'chai'
 import type { SurfaceClient } from './surface-client.ts'
 import { pathOf } from './surface-client.ts'
-import { singulars, testedSurfaces } from './tested-surface.ts'
+import { siblingsOf, singularsOf } from './tested-surface.ts'
 
 /** Query filters, in the body and in the query string (rulings 1.6, 1.7; contract/workflows 6.1, 6.2). */
 export function describeQueries(client: SurfaceClient): void {
-  const { singular, role } = client.surface
+  const { singular, role, family } = client.surface
   type Level = '' | '_variant' | '_revision'
   const levels: readonly Level[] = ['', '_variant', '_revision']
 
@@ -15,7 +15,7 @@ export function describeQueries(client: SurfaceClient): void {
     const { id } = await client.artifact()
     if (level === '_variant') return client.variant(id, header)
     const variant = await client.variant(id)
-    return client.committed(variant.id, { data: { parameters: {} }, ...header })
+    return client.committed(variant.id, { ...client.payload('only'), ...header })
   }
 
   for (const level of levels) {
@@ -151,24 +151,9 @@ export function describeQueries(client: SurfaceClient): void {
     expect(await versions({ date: '2001-01-01T00:00:00Z' })).to.deep.equal([])
   })
 
-  it('flags: roles are the artifact’s at every level, an absent one is false', async () => {
-    const mark = client.slug('mark')
-    const snippet = await client.made(1, { name: mark, flags: { is_snippet: true } })
-    const plain = await client.made(1, { name: mark })
-    const scope = { [`${singular}_refs`]: [{ id: snippet.id }, { id: plain.id }] }
-    for (const level of levels) {
-      const wanted = async (is_snippet: boolean) => {
-        const rows = await client.query(level, { ...scope, ...client.wrap(level, { flags: { is_snippet } }) })
-        return rows.map((row) => row[`${singular}_id`] ?? row.id)
-      }
-      expect(await wanted(true)).to.deep.equal([snippet.id])
-      expect(await wanted(false)).to.deep.equal([plain.id])
-    }
-  })
-
   it('lists by the stored role, whatever the surface that asks', async () => {
     const { id } = await client.made(1)
-    for (const surface of testedSurfaces) {
+    for (const surface of siblingsOf(client.surface)) {
       const isListed =
         role === undefined ? surface.role === undefined : surface.role === undefined || surface.role === role
       for (const path of [
@@ -187,9 +172,25 @@ export function describeQueries(client: SurfaceClient): void {
 
   it('filters and references take every spelling', async () => {
     const { id, slug } = await client.artifact()
-    for (const spelling of singulars) {
+    for (const spelling of singularsOf(client.surface)) {
       expect(await client.query('', { [spelling]: { slug } })).to.have.length(1)
       expect(await client.query('', { [`${spelling}_refs`]: [{ id }] })).to.have.length(1)
+    }
+  })
+
+  if (family.roles.length === 0) return
+  it('flags: roles are the artifact’s at every level, an absent one is false', async () => {
+    const mark = client.slug('mark')
+    const snippet = await client.made(1, { name: mark, flags: { is_snippet: true } })
+    const plain = await client.made(1, { name: mark })
+    const scope = { [`${singular}_refs`]: [{ id: snippet.id }, { id: plain.id }] }
+    for (const level of levels) {
+      const wanted = async (is_snippet: boolean) => {
+        const rows = await client.query(level, { ...scope, ...client.wrap(level, { flags: { is_snippet } }) })
+        return rows.map((row) => row[`${singular}_id`] ?? row.id)
+      }
+      expect(await wanted(true)).to.deep.equal([snippet.id])
+      expect(await wanted(false)).to.deep.equal([plain.id])
     }
   })
 }

@@ -1,11 +1,12 @@
 import { expect } from 'chai'
 import type { SurfaceClient } from './surface-client.ts'
 import { pathOf } from './surface-client.ts'
-import { singulars } from './tested-surface.ts'
+import { singularsOf } from './tested-surface.ts'
 
 /** What a query says in its query string, and beside it in its body (rulings 1.6, 1.7, 2; contract/workflows 6.2). */
 export function describeQueryStrings(client: SurfaceClient): void {
   const { singular } = client.surface
+  const singulars = singularsOf(client.surface)
   type Level = '' | '_variant' | '_revision'
   const levels: readonly Level[] = ['', '_variant', '_revision']
   const ask = async (level: Level, query: string, body?: unknown): Promise<string[]> =>

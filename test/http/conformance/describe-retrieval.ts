@@ -1,7 +1,7 @@
 import { expect } from 'chai'
 import type { SurfaceClient } from './surface-client.ts'
 import { expectRefusal } from './surface-client.ts'
-import { singulars } from './tested-surface.ts'
+import { singularsOf } from './tested-surface.ts'
 
 /** Retrieve by reference (interface 2.1, 9.4; rulings 3.5 to 3.7, 3.9; contract/workflows 5.2, 5.4). */
 export function describeRetrieval(client: SurfaceClient): void {
@@ -15,14 +15,13 @@ export function describeRetrieval(client: SurfaceClient): void {
   const arranged = async () => {
     const { id, slug, variantId } = await client.made(0)
     const name = client.slug('named')
-    const payload = (of: string) => ({ data: { parameters: { of } } })
-    const first = await client.committed(variantId, { ...payload('first'), slug: name })
-    const second = await client.committed(variantId, payload('second'))
+    const first = await client.committed(variantId, { ...client.payload('first'), slug: name })
+    const second = await client.committed(variantId, client.payload('second'))
     const side = await client.variant(id, { slug: client.slug('side') })
-    const aside = await client.committed(side.id, payload('aside'))
+    const aside = await client.committed(side.id, client.payload('aside'))
     const two = await client.artifact()
     const main = await client.variant(two.id, { slug: client.slug('main') })
-    const other = await client.committed(main.id, payload('other'))
+    const other = await client.committed(main.id, client.payload('other'))
     return {
       one: { id, slug, variantId, first, second, name },
       side: { id: side.id, slug: side.slug, aside },
@@ -204,7 +203,7 @@ export function describeRetrieval(client: SurfaceClient): void {
   }
 
   it('takes references under every spelling', async () => {
-    for (const spelling of singulars) {
+    for (const spelling of singularsOf(client.surface)) {
       const { id, slug, first, second } = things.one
       const ask = (refs: object) => client.retrieved({ ...refs })
       expect((await ask({ [`${spelling}_ref`]: { id } })).id).to.equal(second.id)
@@ -216,7 +215,7 @@ export function describeRetrieval(client: SurfaceClient): void {
   it('a version counts on the artifact’s variant of that slug before the artifact itself', async () => {
     const { two } = things
     const rival = await client.variant(things.one.id, { slug: two.slug })
-    const revision = await client.committed(rival.id, { data: { parameters: { of: 'rival' } } })
+    const revision = await client.committed(rival.id, client.payload('rival'))
     const found = await client.retrieved({ [R]: { slug: two.slug, version: 1 } })
     expect(found.id).to.equal(revision.id)
     const scoped = await client.retrieved({ [A]: { id: two.id }, [R]: { slug: two.slug, version: 1 } })

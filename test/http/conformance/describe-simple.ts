@@ -2,29 +2,25 @@ import { expect } from 'chai'
 import type { Reply } from '../../service.ts'
 import type { SurfaceClient } from './surface-client.ts'
 import { expectRefusal } from './surface-client.ts'
-import { testedSurfaces } from './tested-surface.ts'
+import { siblingsOf } from './tested-surface.ts'
 
 /** The simple endpoints: one flat record (interface 4.4; rulings 3.2, 3.3, 3.12; contract/workflows 15). */
 export function describeSimple(client: SurfaceClient): void {
-  const { path, singular, plural, role } = client.surface
+  const { path, singular, plural, role, family } = client.surface
   const url = `/simple/${path}`
   const create = async (fields: object) =>
     client.record(await client.service.post(url, client.wrap('', fields)))
   const edit = (id: string, fields: object): Promise<Reply> =>
     client.service.put(`${url}/${id}`, client.wrap('', fields))
-  const data = { parameters: { t: 1 } }
+  const { data } = client.payload('t1')
 
   it('create with data makes artifact, variant and exactly one revision, version 1', async () => {
     const header = { name: 'Flat', description: 'D', tags: { t: 'x' }, meta: { m: 1 } }
     const slug = client.slug()
     const flat = await create({ slug, ...header, data, message: 'Begin' })
-    expect(flat).to.deep.include({ slug, ...header, data })
-    expect(Object.keys(flat.flags)).to.include.members([
-      'is_application',
-      'is_evaluator',
-      'is_snippet',
-      'has_url',
-    ])
+    expect(flat).to.deep.include({ slug, ...header })
+    expect(client.marks(flat)).to.deep.equal(['t1'])
+    expect(Object.keys(flat.flags)).to.include.members([...family.roles])
     if (role) expect(flat.flags[role]).to.equal(true)
     const [row, ...others] = await client.log(flat.variant_id)
     expect(others).to.deep.equal([])
@@ -52,8 +48,8 @@ export function describeSimple(client: SurfaceClient): void {
   })
 
   it('read is the same record on every surface, by id', async () => {
-    const flat = await create({ slug: client.slug(), data: { uri: 'svc:builtin:echo:v0' } })
-    for (const surface of testedSurfaces) {
+    const flat = await create({ slug: client.slug(), data })
+    for (const surface of siblingsOf(client.surface)) {
       const { body } = await client.service.get(`/simple/${surface.path}/${flat.id}`)
       expect(body).to.deep.equal({ count: 1, [surface.singular]: flat })
     }
@@ -61,13 +57,13 @@ export function describeSimple(client: SurfaceClient): void {
 
   it('shows the latest revision of the default variant', async () => {
     const flat = await create({ slug: client.slug(), data })
-    const next = await client.committed(flat.variant_id, { data: { parameters: { t: 2 } } })
+    const next = await client.committed(flat.variant_id, client.payload('t2'))
     const side = await client.variant(flat.id)
-    await client.committed(side.id, { data: { parameters: { t: 3 } } })
+    await client.committed(side.id, client.payload('t3'))
     const show = async () => client.record(await client.service.get(`${url}/${flat.id}`))
-    expect(await show()).to.deep.include({ revision_id: next.id, data: { parameters: { t: 2 } } })
+    expect(await show()).to.deep.include({ revision_id: next.id, data: next.data })
     await client.archive('/revisions', next.id)
-    expect(await show()).to.deep.include({ revision_id: flat.revision_id, data })
+    expect(await show()).to.deep.include({ revision_id: flat.revision_id, data: flat.data })
   })
 
   it('edit merges the header and commits only where data is sent', async () => {
@@ -76,8 +72,9 @@ export function describeSimple(client: SurfaceClient): void {
     expect(named)
       .to.include({ name: 'A2', revision_id: flat.revision_id })
       .and.to.not.have.property('description')
-    const changed = client.record(await edit(flat.id, { data: { parameters: { t: 2 } }, message: 'Second' }))
-    expect(changed).to.deep.include({ name: 'A2', data: { parameters: { t: 2 } } })
+    const changed = client.record(await edit(flat.id, { ...client.payload('t2'), message: 'Second' }))
+    expect(changed.name).to.equal('A2')
+    expect(client.marks(changed)).to.deep.equal(['t2'])
     const log = await client.log(flat.variant_id)
     expect(log.map(({ version, message }) => [version, message])).to.deep.equal([
       [2, 'Second'],
@@ -108,23 +105,17 @@ export function describeSimple(client: SurfaceClient): void {
     expect(await listed()).to.equal(1)
   })
 
-  it('query filters by header, and by the flags of the latest revision', async () => {
-    const mark = client.slug('mark')
-    const chat = await create({ slug: client.slug(), tags: { mark }, data: { uri: 'svc:builtin:chat:v0' } })
-    const plain = await create({ slug: client.slug(), tags: { mark }, data })
-    const ids = async (filter: object) => {
-      const { body } = await client.service.post(
-        `${url}/query`,
-        client.wrap('', { tags: { mark }, ...filter }),
-      )
-      return body[plural].map(({ id }: { id: string }) => id)
-    }
-    expect(await ids({})).to.deep.equal([chat.id, plain.id])
-    expect(await ids({ flags: { is_chat: true } })).to.deep.equal([chat.id])
-    expect(await ids({ flags: { has_url: false } })).to.deep.equal([plain.id])
-    expect(await ids({ slug: plain.slug })).to.deep.equal([plain.id])
-    await client.committed(chat.variant_id, { data })
-    expect(await ids({ flags: { is_chat: true } })).to.deep.equal([])
+  const listed = async (filter: object) => {
+    const { body } = await client.service.post(`${url}/query`, client.wrap('', filter))
+    return body[plural].map(({ id }: { id: string }) => id)
+  }
+
+  it('query filters by header', async () => {
+    const tags = { mark: client.slug('mark') }
+    const [one, two] = [await create({ tags, name: 'One', data }), await create({ tags, data })]
+    expect(await listed({ tags })).to.deep.equal([one.id, two.id])
+    expect(await listed({ tags, slug: two.slug })).to.deep.equal([two.id])
+    expect(await listed({ tags, name: 'one' })).to.deep.equal([one.id])
   })
 
   it('a taken slug is a 409, an id that is not there a 404', async () => {
@@ -133,5 +124,16 @@ export function describeSimple(client: SurfaceClient): void {
     const nobody = '00000000-0000-7000-8000-000000000000'
     expectRefusal(await client.service.get(`${url}/${nobody}`), 404, 'artifact_not_found', nobody)
     expectRefusal(await edit(nobody, { name: 'X' }), 404, 'artifact_not_found', nobody)
+  })
+
+  if (family.payload !== 'document') return
+  it('query filters by the flags of the latest revision', async () => {
+    const tags = { mark: client.slug('mark') }
+    const chat = await create({ tags, data: { uri: 'svc:builtin:chat:v0' } })
+    const plain = await create({ tags, data })
+    expect(await listed({ tags, flags: { is_chat: true } })).to.deep.equal([chat.id])
+    expect(await listed({ tags, flags: { has_url: false } })).to.deep.equal([plain.id])
+    await client.committed(chat.variant_id, { data })
+    expect(await listed({ tags, flags: { is_chat: true } })).to.deep.equal([])
   })
 }

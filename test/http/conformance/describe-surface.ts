@@ -5,8 +5,10 @@ import { describeArchiving } from './describe-archiving.ts'
 import { describeArtifacts } from './describe-artifacts.ts'
 import { describeCommits } from './describe-commits.ts'
 import { describeDiff } from './describe-diff.ts'
+import { describeDocumentDiff } from './describe-document-diff.ts'
 import { describeEntityTags } from './describe-entity-tags.ts'
 import { describeExactJson } from './describe-exact-json.ts'
+import { describeExactMeta } from './describe-exact-meta.ts'
 import { describeFork } from './describe-fork.ts'
 import { describeLog } from './describe-log.ts'
 import { describePayloads } from './describe-payloads.ts'
@@ -32,15 +34,18 @@ export function describeSurface(surface: TestedSurface): void {
       if (!service) throw new Error('the service has not started yet')
       return service
     })
-    for (const [subject, describeSubject] of subjects) {
+    const all = surface.family.payload === 'document' ? [...subjects, ...ofDocuments] : subjects
+    for (const [subject, describeSubject] of all) {
       describe(`${surface.path}: ${subject}`, () => describeSubject(client))
     }
     describe(`${surface.path}: windowing`, () => describeWindowing(surface))
   })
 }
 
+type Subject = readonly [string, (client: SurfaceClient) => void]
+
 /** Those that list whole projects come first, while there is little to list. */
-const subjects: readonly (readonly [string, (client: SurfaceClient) => void])[] = [
+const subjects: readonly Subject[] = [
   ['queries', describeQueries],
   ['query strings', describeQueryStrings],
   ['archiving', describeArchiving],
@@ -51,8 +56,14 @@ const subjects: readonly (readonly [string, (client: SurfaceClient) => void])[] 
   ['entity tags', describeEntityTags],
   ['log', describeLog],
   ['fork', describeFork],
-  ['exact JSON', describeExactJson],
+  ['exact meta', describeExactMeta],
   ['diff', describeDiff],
-  ['payloads', describePayloads],
   ['simple', describeSimple],
+]
+
+/** What makes sense only where a payload is one JSON document. */
+const ofDocuments: readonly Subject[] = [
+  ['exact JSON', describeExactJson],
+  ['diff of documents', describeDocumentDiff],
+  ['payloads', describePayloads],
 ]

@@ -1,11 +1,12 @@
 import { expect } from 'chai'
 import type { SurfaceClient } from './surface-client.ts'
 import { expectRefusal } from './surface-client.ts'
-import { singulars } from './tested-surface.ts'
+import { singularsOf } from './tested-surface.ts'
 
 /** Variants: created, read, edited (interface 2.1, 4.1; rulings 2, 3.2, 3.3, 3.8, 3.12). */
 export function describeVariants(client: SurfaceClient): void {
-  const { singular } = client.surface
+  const { singular, family } = client.surface
+  const singulars = singularsOf(client.surface)
 
   it('create takes the parent under every spelling, and answers it under the family’s and its own', async () => {
     const { id, slug, flags } = await client.artifact()
@@ -13,7 +14,7 @@ export function describeVariants(client: SurfaceClient): void {
       for (const wrapper of singulars) {
         const body = { [`${wrapper}_variant`]: { [field]: id, slug: client.slug('v') } }
         const variant = client.record(await client.post('/variants', body), '_variant')
-        expect(variant).to.include({ artifact_id: id, workflow_id: id, artifact_slug: slug })
+        expect(variant).to.include({ artifact_id: id, [`${family.singular}_id`]: id, artifact_slug: slug })
         expect(variant).to.include({ [`${singular}_id`]: id, [`${singular}_slug`]: slug })
         expect(variant.flags).to.deep.equal(flags)
       }
@@ -56,18 +57,18 @@ export function describeVariants(client: SurfaceClient): void {
     const { id, slug } = await client.artifact()
     const first = await client.variant(id, { slug: client.slug('first') })
     const second = await client.variant(id, { slug: client.slug('second') })
-    await client.committed(second.id, { data: { parameters: { of: 'second' } } })
-    await client.committed(first.id, { data: { parameters: { of: 'first' } } })
+    await client.committed(second.id, client.payload('second'))
+    await client.committed(first.id, client.payload('first'))
     const latest = await client.retrieved(client.wrap('_ref', { slug }))
-    expect(latest.data).to.deep.equal({ parameters: { of: 'first' } })
+    expect(client.marks(latest)).to.deep.equal(['first'])
     expect(client.git(slug, 'symbolic-ref', 'HEAD')).to.equal(`refs/heads/${first.slug}`)
   })
 
   it('is the same record by id on every surface, but for the names of its parents', async () => {
     const variant = await client.variant((await client.artifact()).id, { description: 'D', meta: { a: [] } })
     expect(client.record(await client.get(`/variants/${variant.id}`), '_variant')).to.deep.equal(variant)
-    const { body } = await client.service.get(`/workflows/variants/${variant.id}`)
-    expect(variant).to.deep.include(body.workflow_variant)
+    const { body } = await client.service.get(`/${family.folder}/variants/${variant.id}`)
+    expect(variant).to.deep.include(body[`${family.singular}_variant`])
   })
 
   it('edit keeps what is left out and clears what is null', async () => {

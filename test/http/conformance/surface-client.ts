@@ -61,6 +61,16 @@ export class SurfaceClient {
     return record
   }
 
+  /** `{data}` that holds these marks. */
+  payload(...marks: readonly string[]): { readonly data: object } {
+    return { data: this.surface.family.data(...marks) }
+  }
+
+  /** The marks of the payload of a record. */
+  marks({ data }: { readonly data: Found }): string[] {
+    return this.surface.family.marks(data)
+  }
+
   async artifact(more: object = {}): Promise<Found> {
     return this.record(await this.post('/', this.wrap('', { slug: this.slug(), ...more })))
   }
@@ -82,15 +92,23 @@ export class SurfaceClient {
     return this.record(await this.commit(variantId, fields), '_revision')
   }
 
-  /** An artifact with a default variant of the same slug and revisions whose payload counts `n` from 1. */
+  /** An artifact with a default variant of the same slug and revisions with the marks `n1`, `n2` … */
   async made(revisions: number, more: object = {}): Promise<Made> {
-    const counted = (n: number) => ({ message: `Count ${n}`, data: { parameters: { n } } })
+    const counted = (n: number) => ({ message: `Count ${n}`, ...this.payload(`n${n}`) })
     const fields = { slug: this.slug(), ...(revisions > 0 ? counted(1) : {}), ...more }
     const flat = this.record(await this.service.post(`/simple/${this.surface.path}`, this.wrap('', fields)))
     const made = []
     if (revisions > 0) made.push(this.record(await this.get(`/revisions/${flat.revision_id}`), '_revision'))
     for (let n = 2; n <= revisions; n++) made.push(await this.committed(flat.variant_id, counted(n)))
     return { slug: flat.slug, id: flat.id, variantId: flat.variant_id, revisions: made }
+  }
+
+  /** What a diff of two references holds. */
+  async diff(base: object, head: object): Promise<Found> {
+    const { status, text, body } = await this.post('/revisions/diff', { base, head })
+    expect(status, text).to.equal(200)
+    expect(body.count).to.equal(1)
+    return body.diff
   }
 
   retrieve(references: Readonly<Record<string, unknown>>): Promise<Reply> {
@@ -124,9 +142,14 @@ export class SurfaceClient {
     return this.record(await this.post(`${level}/${id}/${action}`), levelSuffix(level))
   }
 
+  /** The folder of an artifact's repository. */
+  repository(slug: string): string {
+    return this.service.repository(slug, this.surface.family.folder)
+  }
+
   /** Runs git in the repository of an artifact. */
   git(slug: string, ...args: readonly string[]): string {
-    return git(this.service.repository(slug), args)
+    return git(this.repository(slug), args)
   }
 }
 

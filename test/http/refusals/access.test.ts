@@ -1,13 +1,11 @@
 import { createApiKey, revokeApiKey } from '../../../src/access/api-keys.ts'
 import type { Scope } from '../../../src/access/scope.ts'
 import { nodeFs } from '../../../src/git/node-fs.ts'
-import { arrangeRefused } from './refused-fixture.ts'
-import { refusedRequests } from './refused-requests.ts'
+import { describeRefusals } from './describe-refusals.ts'
 
-describe('refusals: access', () => {
-  const store = refusedRequests(arrangeRefused)
+describeRefusals('access', ({ family: { singular, folder, payload }, store }) => {
   const { refuses } = store
-  const create = { path: '/workflows', body: { workflow: { slug: 'new' } } }
+  const create = { path: `/${folder}`, body: { [singular]: { slug: 'new' } } }
 
   /** The header of a new key with these scopes. */
   const keyWith = async (scopes: readonly Scope[], project = 'default'): Promise<Record<string, string>> => {
@@ -51,25 +49,31 @@ describe('refusals: access', () => {
 
   it('a key is asked for before the body is looked at', () =>
     refuses(
-      { path: '/workflows', body: '{', headers: { authorization: '' } },
+      { path: `/${folder}`, body: '{', headers: { authorization: '' } },
       { status: 401, code: 'missing_key', says: ['ApiKey'] },
     ))
 
   const writes: readonly (readonly [string, (made: typeof store.made) => string, string?])[] = [
-    ['create', () => '/workflows'],
-    ['edit', ({ bot }) => `/workflows/${bot}`, 'PUT'],
-    ['archive', ({ bot }) => `/workflows/${bot}/archive`],
-    ['create a variant', () => '/workflows/variants'],
+    ['create', () => `/${folder}`],
+    ['edit', ({ bot }) => `/${folder}/${bot}`, 'PUT'],
+    ['archive', ({ bot }) => `/${folder}/${bot}/archive`],
+    ['create a variant', () => `/${folder}/variants`],
     ['fork', () => '/variants/fork'],
-    ['commit', () => '/workflows/revisions/commit'],
-    ['archive a revision', ({ first }) => `/workflows/revisions/${first}/archive`],
-    ['create simply', () => '/simple/workflows'],
+    ['commit', () => `/${folder}/revisions/commit`],
+    ['archive a revision', ({ first }) => `/${folder}/revisions/${first}/archive`],
+    ['create simply', () => `/simple/${folder}`],
+    ...(payload === 'rows'
+      ? ([
+          ['upload', () => `/simple/${folder}/upload`],
+          ['upload to a revision', ({ first }: typeof store.made) => `/${folder}/revisions/${first}/upload`],
+        ] as const)
+      : []),
   ]
   for (const [name, pathOf, method = 'POST'] of writes) {
     it(`a key that only reads may not ${name}: 403 naming the scope`, async () => {
       const headers = await keyWith(['read'])
       await refuses(
-        { method, path: pathOf(store.made), body: { workflow: { slug: 'new' } }, headers },
+        { method, path: pathOf(store.made), body: { [singular]: { slug: 'new' } }, headers },
         { status: 403, code: 'missing_scope', says: ['write'] },
       )
     })
@@ -79,30 +83,33 @@ describe('refusals: access', () => {
     const headers = await keyWith(['write'])
     const says = ['read']
     const wanted = { status: 403, code: 'missing_scope', says }
-    await refuses({ path: '/workflows/query', body: {}, headers }, wanted)
-    await refuses({ method: 'GET', path: `/workflows/${store.made.bot}`, headers }, wanted)
+    await refuses({ path: `/${folder}/query`, body: {}, headers }, wanted)
+    await refuses({ method: 'GET', path: `/${folder}/${store.made.bot}`, headers }, wanted)
+    if (payload !== 'rows') return
+    await refuses({ path: `/${folder}/revisions/${store.made.first}/download`, headers }, wanted)
+    await refuses({ path: '/testcases/query', body: { testset_id: store.made.bot }, headers }, wanted)
   })
 
   it('a key of another project finds nothing of this one', async () => {
     const headers = await keyWith(['admin'], 'elsewhere')
     const { bot, botVariant, first } = store.made
-    const path = '/workflows/revisions/retrieve'
+    const path = `/${folder}/revisions/retrieve`
     await refuses(
-      { method: 'GET', path: `/workflows/${bot}`, headers },
+      { method: 'GET', path: `/${folder}/${bot}`, headers },
       { status: 404, code: 'artifact_not_found', says: [bot] },
     )
     await refuses(
-      { path, body: { workflow_revision_ref: { id: first } }, headers },
+      { path, body: { [`${singular}_revision_ref`]: { id: first } }, headers },
       { status: 404, code: 'revision_not_found', says: [first] },
     )
     await refuses(
-      { path, body: { workflow_variant_ref: { slug: 'bot' } }, headers },
+      { path, body: { [`${singular}_variant_ref`]: { slug: 'bot' } }, headers },
       { status: 404, code: 'variant_not_found', says: ['bot'] },
     )
     await refuses(
       {
-        path: '/workflows/revisions/commit',
-        body: { workflow_revision: { workflow_variant_id: botVariant, data: {} } },
+        path: `/${folder}/revisions/commit`,
+        body: { [`${singular}_revision`]: { [`${singular}_variant_id`]: botVariant, data: {} } },
         headers,
       },
       { status: 404, code: 'variant_not_found', says: [botVariant] },
@@ -115,11 +122,15 @@ describe('refusals: access', () => {
       { status: 404, code: 'route_not_found', says: ['/nothing/here'] },
     )
     await refuses(
-      { method: 'PUT', path: `/workflows/revisions/${store.made.first}`, body: { workflow_revision: {} } },
+      {
+        method: 'PUT',
+        path: `/${folder}/revisions/${store.made.first}`,
+        body: { [`${singular}_revision`]: {} },
+      },
       { status: 405, code: 'method_not_allowed', says: ['PUT', 'GET'] },
     )
     await refuses(
-      { method: 'DELETE', path: `/workflows/${store.made.bot}` },
+      { method: 'DELETE', path: `/${folder}/${store.made.bot}` },
       { status: 405, code: 'method_not_allowed', says: ['DELETE'] },
     )
   })

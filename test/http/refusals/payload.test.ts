@@ -1,8 +1,9 @@
+import { workflows } from '../conformance/tested-surface.ts'
 import { arrangeRefused } from './refused-fixture.ts'
 import { refusedRequests } from './refused-requests.ts'
 
-describe('refusals: payloads', () => {
-  const store = refusedRequests(arrangeRefused)
+describe('refusals: payloads of workflows', () => {
+  const store = refusedRequests((service) => arrangeRefused(service, workflows))
   const { refuses } = store
 
   /** Refused as a commit, as a simple create and as a simple edit alike, at the same place below each; an edit makes no variant. */

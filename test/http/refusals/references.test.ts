@@ -1,14 +1,13 @@
-import { arrangeRefused, NOBODY } from './refused-fixture.ts'
-import { refusedRequests } from './refused-requests.ts'
+import { describeRefusals } from './describe-refusals.ts'
+import { NOBODY } from './refused-fixture.ts'
 
-describe('refusals: ids and references', () => {
-  const store = refusedRequests(arrangeRefused)
+describeRefusals('ids and references', ({ family: { singular, folder }, store }) => {
   const { refuses } = store
 
   const illFormedIds = ['7', 'not-a-uuid', `${NOBODY}0`, NOBODY.replaceAll('-', '_'), '%00']
   for (const id of illFormedIds) {
     it(`${JSON.stringify(id)} in a path is no id`, async () => {
-      for (const path of [`/workflows/${id}`, `/workflows/variants/${id}`, `/workflows/revisions/${id}`]) {
+      for (const path of [`/${folder}/${id}`, `/${folder}/variants/${id}`, `/${folder}/revisions/${id}`]) {
         const wanted = { status: 422, code: 'invalid_request', says: ['path.id'], at: [['path', 'id']] }
         await refuses({ method: 'GET', path }, wanted)
         await refuses({ path: `${path}/archive` }, wanted)
@@ -16,17 +15,17 @@ describe('refusals: ids and references', () => {
     })
   }
 
-  it('GET /workflows/query reads "query" as an id, and says so', () =>
+  it(`GET /${folder}/query reads "query" as an id, and says so`, () =>
     refuses(
-      { method: 'GET', path: '/workflows/query' },
+      { method: 'GET', path: `/${folder}/query` },
       { status: 422, code: 'invalid_request', says: ['path.id', '"query"'] },
     ))
 
   it('an unknown id in a path is a 404 by its level', async () => {
     const levels = [
-      ['/workflows', 'artifact_not_found', 'workflow'],
-      ['/workflows/variants', 'variant_not_found', 'workflow_variant'],
-      ['/workflows/revisions', 'revision_not_found', 'workflow_revision'],
+      [`/${folder}`, 'artifact_not_found', singular],
+      [`/${folder}/variants`, 'variant_not_found', `${singular}_variant`],
+      [`/${folder}/revisions`, 'revision_not_found', `${singular}_revision`],
     ] as const
     for (const [path, code, key] of levels) {
       const wanted = { status: 404, code, says: [NOBODY] }
@@ -37,7 +36,7 @@ describe('refusals: ids and references', () => {
       await refuses({ method: 'PUT', path: `${path}/${NOBODY}`, body: { [key]: { name: 'X' } } }, wanted)
     }
     await refuses(
-      { method: 'PUT', path: `/simple/workflows/${NOBODY}`, body: { workflow: { data: {} } } },
+      { method: 'PUT', path: `/simple/${folder}/${NOBODY}`, body: { [singular]: { data: {} } } },
       { status: 404, code: 'artifact_not_found', says: [NOBODY] },
     )
   })
@@ -46,23 +45,23 @@ describe('refusals: ids and references', () => {
     const { bot, botVariant, first } = store.made
     const flip = (id: string) => (id.startsWith('0') ? '1' : '0') + id.slice(1)
     await refuses(
-      { method: 'GET', path: `/workflows/${flip(bot)}` },
+      { method: 'GET', path: `/${folder}/${flip(bot)}` },
       { status: 404, code: 'artifact_not_found', says: [flip(bot)] },
     )
     await refuses(
-      { method: 'GET', path: `/workflows/variants/${flip(botVariant)}` },
+      { method: 'GET', path: `/${folder}/variants/${flip(botVariant)}` },
       { status: 404, code: 'variant_not_found', says: [flip(botVariant)] },
     )
     await refuses(
-      { method: 'GET', path: `/workflows/revisions/${flip(first)}` },
+      { method: 'GET', path: `/${folder}/revisions/${flip(first)}` },
       { status: 404, code: 'revision_not_found', says: [flip(first)] },
     )
   })
 
-  const retrieve = '/workflows/revisions/retrieve'
+  const retrieve = `/${folder}/revisions/retrieve`
   const reference = (of: string, value: unknown) => ({
     path: retrieve,
-    body: { [`workflow${of}_ref`]: value },
+    body: { [`${singular}${of}_ref`]: value },
   })
 
   for (const of of ['', '_variant', '_revision']) {
@@ -72,57 +71,57 @@ describe('refusals: ids and references', () => {
       [{ slug: 'a/b' }, 'slug'],
       [{ slug: 7 }, 'slug'],
     ] as const) {
-      it(`workflow${of}_ref ${JSON.stringify(value)} is ill-formed`, () =>
+      it(`${singular}${of}_ref ${JSON.stringify(value)} is ill-formed`, () =>
         refuses(reference(of, value), {
           status: 422,
           code: 'invalid_request',
-          says: [`workflow${of}_ref.${field}`],
-          at: [['body', `workflow${of}_ref`, field]],
+          says: [`${singular}${of}_ref.${field}`],
+          at: [['body', `${singular}${of}_ref`, field]],
         }))
     }
     for (const version of [0, -1, 1.5, 'abc', '0', '-1', '1.5', '', true, [1], 1e300]) {
-      it(`workflow${of}_ref: ${JSON.stringify(version)} is no version`, () =>
+      it(`${singular}${of}_ref: ${JSON.stringify(version)} is no version`, () =>
         refuses(reference(of, { slug: 'bot', version }), {
           status: 422,
           code: 'invalid_request',
-          says: [`workflow${of}_ref.version`],
-          at: [['body', `workflow${of}_ref`, 'version']],
+          says: [`${singular}${of}_ref.version`],
+          at: [['body', `${singular}${of}_ref`, 'version']],
         }))
     }
-    it(`workflow${of}_ref: a version past all counting is no version, and named digit for digit`, () =>
+    it(`${singular}${of}_ref: a version past all counting is no version, and named digit for digit`, () =>
       refuses(
-        { path: retrieve, body: `{"workflow${of}_ref":{"slug":"bot","version":12345678901234567890}}` },
+        { path: retrieve, body: `{"${singular}${of}_ref":{"slug":"bot","version":12345678901234567890}}` },
         {
           status: 422,
           code: 'invalid_request',
-          says: [`workflow${of}_ref.version: 12345678901234567890 is`],
+          says: [`${singular}${of}_ref.version: 12345678901234567890 is`],
         },
       ))
-    it(`workflow${of}_ref that is no object is refused`, () =>
+    it(`${singular}${of}_ref that is no object is refused`, () =>
       refuses(reference(of, 'bot'), {
         status: 422,
         code: 'invalid_request',
-        says: [`workflow${of}_ref`],
-        at: [['body', `workflow${of}_ref`]],
+        says: [`${singular}${of}_ref`],
+        at: [['body', `${singular}${of}_ref`]],
       }))
-    it(`workflow${of}_ref {} identifies nothing`, () =>
+    it(`${singular}${of}_ref {} identifies nothing`, () =>
       refuses(reference(of, {}), {
         status: 400,
         code: 'incomplete_reference',
-        says: [`workflow${of}_ref`, 'needs'],
+        says: [`${singular}${of}_ref`, 'needs'],
       }))
-    it(`workflow${of}_ref with a version alone lacks what to count on`, () =>
+    it(`${singular}${of}_ref with a version alone lacks what to count on`, () =>
       refuses(reference(of, { version: 1 }), {
         status: 400,
         code: 'incomplete_reference',
-        says: [`workflow${of}_ref`, 'slug'],
+        says: [`${singular}${of}_ref`, 'slug'],
       }))
   }
 
   it('no reference at all is a 400 that lists what may be sent', () =>
     refuses(
       { path: retrieve, body: {} },
-      { status: 400, code: 'incomplete_reference', says: ['workflow_variant_ref', 'environment_ref'] },
+      { status: 400, code: 'incomplete_reference', says: [`${singular}_variant_ref`, 'environment_ref'] },
     ))
 
   it('what is not there is a 404 by the level asked for', async () => {
@@ -178,31 +177,31 @@ describe('refusals: ids and references', () => {
 
   it('the GET form refuses alike, at the same names', async () => {
     const ask = (query: string) => ({ method: 'GET', path: `${retrieve}?${query}` })
-    await refuses(ask('workflow_variant_ref.slug=nobody'), {
+    await refuses(ask(`${singular}_variant_ref.slug=nobody`), {
       status: 404,
       code: 'variant_not_found',
       says: ['"nobody"'],
     })
-    await refuses(ask('workflow_revision_ref.slug=bot&workflow_revision_ref.version=1.5'), {
+    await refuses(ask(`${singular}_revision_ref.slug=bot&${singular}_revision_ref.version=1.5`), {
       status: 422,
       code: 'invalid_request',
-      says: ['workflow_revision_ref.version', '"1.5"'],
-      at: [['query', 'workflow_revision_ref', 'version']],
+      says: [`${singular}_revision_ref.version`, '"1.5"'],
+      at: [['query', `${singular}_revision_ref`, 'version']],
     })
-    await refuses(ask(''), { status: 400, code: 'incomplete_reference', says: ['workflow_variant_ref'] })
+    await refuses(ask(''), { status: 400, code: 'incomplete_reference', says: [`${singular}_variant_ref`] })
   })
 
   it('a commit to a variant that is not there, or to none, is refused', async () => {
     const commit = (fields: object) => ({
-      path: '/workflows/revisions/commit',
-      body: { workflow_revision: { data: {}, ...fields } },
+      path: `/${folder}/revisions/commit`,
+      body: { [`${singular}_revision`]: { data: {}, ...fields } },
     })
-    await refuses(commit({ workflow_variant_id: NOBODY }), {
+    await refuses(commit({ [`${singular}_variant_id`]: NOBODY }), {
       status: 404,
       code: 'variant_not_found',
       says: [NOBODY],
     })
-    await refuses(commit({ workflow_variant_id: store.made.bot }), {
+    await refuses(commit({ [`${singular}_variant_id`]: store.made.bot }), {
       status: 404,
       code: 'variant_not_found',
       says: [store.made.bot],
@@ -210,39 +209,45 @@ describe('refusals: ids and references', () => {
     await refuses(commit({}), {
       status: 422,
       code: 'invalid_request',
-      says: ['workflow_variant_id'],
-      at: [['body', 'workflow_revision', 'workflow_variant_id']],
+      says: [`${singular}_variant_id`],
+      at: [['body', `${singular}_revision`, `${singular}_variant_id`]],
     })
-    await refuses(commit({ workflow_variant_id: 'bot' }), {
+    await refuses(commit({ [`${singular}_variant_id`]: 'bot' }), {
       status: 422,
       code: 'invalid_request',
-      says: ['workflow_variant_id', '"bot"'],
-      at: [['body', 'workflow_revision', 'workflow_variant_id']],
+      says: [`${singular}_variant_id`, '"bot"'],
+      at: [['body', `${singular}_revision`, `${singular}_variant_id`]],
     })
-    await refuses(commit({ workflow_variant_id: store.made.botVariant, workflow_id: store.made.gone }), {
-      status: 400,
-      code: 'contradictory_request',
-      says: [store.made.gone, store.made.bot],
-    })
+    await refuses(
+      commit({ [`${singular}_variant_id`]: store.made.botVariant, [`${singular}_id`]: store.made.gone }),
+      {
+        status: 400,
+        code: 'contradictory_request',
+        says: [store.made.gone, store.made.bot],
+      },
+    )
   })
 
   it('a fork of what is not there is refused', async () => {
     const fork = (references: object) => ({
       path: '/variants/fork',
-      body: { workflow_variant: { slug: 'new' }, ...references },
+      body: { [`${singular}_variant`]: { slug: 'new' }, ...references },
     })
-    await refuses(fork({}), { status: 400, code: 'incomplete_reference', says: ['workflow_variant_ref'] })
-    await refuses(fork({ workflow_variant_ref: { id: NOBODY } }), {
+    await refuses(fork({}), { status: 400, code: 'incomplete_reference', says: [`${singular}_variant_ref`] })
+    await refuses(fork({ [`${singular}_variant_ref`]: { id: NOBODY } }), {
       status: 404,
       code: 'variant_not_found',
       says: [NOBODY],
     })
-    await refuses(fork({ workflow_variant_ref: { slug: 'bot' }, workflow_revision_ref: { version: 99 } }), {
-      status: 404,
-      code: 'revision_not_found',
-      says: ['99'],
-    })
-    await refuses(fork({ workflow_variant_ref: { slug: 'spare' } }), {
+    await refuses(
+      fork({ [`${singular}_variant_ref`]: { slug: 'bot' }, [`${singular}_revision_ref`]: { version: 99 } }),
+      {
+        status: 404,
+        code: 'revision_not_found',
+        says: ['99'],
+      },
+    )
+    await refuses(fork({ [`${singular}_variant_ref`]: { slug: 'spare' } }), {
       status: 404,
       code: 'revision_not_found',
       says: ['spare'],
@@ -250,15 +255,15 @@ describe('refusals: ids and references', () => {
   })
 
   it('a log or a diff of what is not there is refused', async () => {
-    const log = (workflow: object) => ({ path: '/workflows/revisions/log', body: { workflow } })
-    await refuses(log({ workflow_variant_id: NOBODY }), {
+    const log = (fields: object) => ({ path: `/${folder}/revisions/log`, body: { [singular]: fields } })
+    await refuses(log({ [`${singular}_variant_id`]: NOBODY }), {
       status: 404,
       code: 'variant_not_found',
       says: [NOBODY],
     })
-    await refuses(log({}), { status: 400, code: 'incomplete_reference', says: ['workflow'] })
+    await refuses(log({}), { status: 400, code: 'incomplete_reference', says: [singular] })
     const diff = (base: unknown) => ({
-      path: '/workflows/revisions/diff',
+      path: `/${folder}/revisions/diff`,
       body: { base, head: { id: store.made.first } },
     })
     await refuses(diff({ id: NOBODY }), { status: 404, code: 'revision_not_found', says: [NOBODY] })

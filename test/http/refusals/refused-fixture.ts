@@ -1,9 +1,10 @@
 import { expect } from 'chai'
 import type { RunningService } from '../../service.ts'
+import type { TestedFamily } from '../conformance/tested-surface.ts'
 
 /** What the tests of refusals have in their store. */
 export interface RefusedFixture {
-  /** A workflow `bot` with the variant `bot`, two revisions, the second one named `launch`. */
+  /** An artifact `bot` with the variant `bot`, two revisions, the second one named `launch`. */
   readonly bot: string
   readonly botVariant: string
   readonly first: string
@@ -12,19 +13,22 @@ export interface RefusedFixture {
   readonly spare: string
   /** An archived variant of `bot`, `old`, with a revision. */
   readonly oldVariant: string
-  /** An archived workflow `gone` with the variant `gone` and a revision. */
+  /** An archived artifact `gone` with the variant `gone` and a revision. */
   readonly gone: string
   readonly goneVariant: string
   readonly goneRevision: string
-  /** A live workflow `bare`, without variants. */
+  /** A live artifact `bare`, without variants. */
   readonly bare: string
 }
 
 /** Ids that nothing has, of the right form. */
 export const NOBODY = '01a1fbb1-f5c2-76ee-83de-4bacd1c878f6'
 
-/** Stores the fixture through the interface. */
-export async function arrangeRefused(service: RunningService): Promise<RefusedFixture> {
+/** Stores the fixture of a family through the interface. */
+export async function arrangeRefused(
+  service: RunningService,
+  { singular, folder, data }: TestedFamily,
+): Promise<RefusedFixture> {
   const post = async (path: string, body: object): Promise<Record<string, { id: string }>> => {
     const reply = await service.post(path, body)
     expect(reply.status, reply.text).to.equal(200)
@@ -32,28 +36,24 @@ export async function arrangeRefused(service: RunningService): Promise<RefusedFi
   }
   const idOf = async (path: string, key: string, fields: object): Promise<string> =>
     (await post(path, { [key]: fields }))[key]?.id ?? ''
-  const workflow = (slug: string) => idOf('/workflows', 'workflow', { slug })
-  const variant = (workflow_id: string, slug: string) =>
-    idOf('/workflows/variants', 'workflow_variant', { workflow_id, slug })
-  const commit = (workflow_variant_id: string, more: object = {}) =>
-    idOf('/workflows/revisions/commit', 'workflow_revision', {
-      workflow_variant_id,
-      data: { parameters: { n: 1 } },
-      ...more,
-    })
+  const artifact = (slug: string) => idOf(`/${folder}`, singular, { slug })
+  const variant = (artifact_id: string, slug: string) =>
+    idOf(`/${folder}/variants`, `${singular}_variant`, { artifact_id, slug })
+  const commit = (variant_id: string, more: object = {}) =>
+    idOf(`/${folder}/revisions/commit`, `${singular}_revision`, { variant_id, data: data('n1'), ...more })
 
-  const bot = await workflow('bot')
+  const bot = await artifact('bot')
   const botVariant = await variant(bot, 'bot')
   const first = await commit(botVariant)
-  const second = await commit(botVariant, { slug: 'launch', data: { parameters: { n: 2 } } })
+  const second = await commit(botVariant, { slug: 'launch', data: data('n2') })
   const spare = await variant(bot, 'spare')
   const oldVariant = await variant(bot, 'old')
   await commit(oldVariant)
-  await post(`/workflows/variants/${oldVariant}/archive`, {})
-  const gone = await workflow('gone')
+  await post(`/${folder}/variants/${oldVariant}/archive`, {})
+  const gone = await artifact('gone')
   const goneVariant = await variant(gone, 'gone')
   const goneRevision = await commit(goneVariant)
-  await post(`/workflows/${gone}/archive`, {})
-  const bare = await workflow('bare')
+  await post(`/${folder}/${gone}/archive`, {})
+  const bare = await artifact('bare')
   return { bot, botVariant, first, second, spare, oldVariant, gone, goneVariant, goneRevision, bare }
 }

@@ -1,8 +1,7 @@
-import { arrangeRefused } from './refused-fixture.ts'
-import { refusedRequests } from './refused-requests.ts'
+import { describeRefusals } from './describe-refusals.ts'
 
-describe('refusals: slugs', () => {
-  const store = refusedRequests(arrangeRefused)
+describeRefusals('slugs', ({ family, second, third, store }) => {
+  const { singular, folder } = family
   const { refuses } = store
 
   const bad: readonly string[] = [
@@ -33,14 +32,18 @@ describe('refusals: slugs', () => {
     it(`${name} is no slug, for artifact, variant, fork and revision`, async () => {
       const { bot, botVariant } = store.made
       const requests: readonly (readonly [string, string, object])[] = [
-        ['/workflows', 'workflow', {}],
-        ['/simple/evaluators', 'evaluator', {}],
-        ['/workflows/variants', 'workflow_variant', { workflow_id: bot }],
-        ['/variants/fork', 'workflow_variant', {}],
-        ['/workflows/revisions/commit', 'workflow_revision', { workflow_variant_id: botVariant, data: {} }],
+        [`/${folder}`, singular, {}],
+        [`/simple/${third.path}`, third.singular, {}],
+        [`/${folder}/variants`, `${singular}_variant`, { [`${singular}_id`]: bot }],
+        ['/variants/fork', `${singular}_variant`, {}],
+        [
+          `/${folder}/revisions/commit`,
+          `${singular}_revision`,
+          { [`${singular}_variant_id`]: botVariant, data: {} },
+        ],
       ]
       for (const [path, key, more] of requests) {
-        const body = { [key]: { slug, ...more }, workflow_variant_ref: { id: botVariant } }
+        const body = { [key]: { slug, ...more }, [`${singular}_variant_ref`]: { id: botVariant } }
         await refuses(
           { path, body },
           {
@@ -56,15 +59,18 @@ describe('refusals: slugs', () => {
 
   it('a slug that is no string is refused', () =>
     refuses(
-      { path: '/workflows', body: { workflow: { slug: 7 } } },
-      { status: 422, code: 'invalid_request', says: ['workflow.slug'], at: [['body', 'workflow', 'slug']] },
+      { path: `/${folder}`, body: { [singular]: { slug: 7 } } },
+      { status: 422, code: 'invalid_request', says: [`${singular}.slug`], at: [['body', singular, 'slug']] },
     ))
 
   for (const slug of ['bot', 'BOT', 'Gone']) {
     it(`the artifact slug ${slug} is taken`, async () => {
       const taken = { status: 409, code: 'slug_taken', says: [`"${slug}"`] }
-      await refuses({ path: '/workflows', body: { workflow: { slug } } }, taken)
-      await refuses({ path: '/simple/applications', body: { application: { slug, data: {} } } }, taken)
+      await refuses({ path: `/${folder}`, body: { [singular]: { slug } } }, taken)
+      await refuses(
+        { path: `/simple/${second.path}`, body: { [second.singular]: { slug, data: {} } } },
+        taken,
+      )
     })
   }
 
@@ -73,13 +79,13 @@ describe('refusals: slugs', () => {
       const { bot, botVariant } = store.made
       const taken = { status: 409, code: 'slug_taken', says: [`"${slug}"`] }
       await refuses(
-        { path: '/workflows/variants', body: { workflow_variant: { workflow_id: bot, slug } } },
+        { path: `/${folder}/variants`, body: { [`${singular}_variant`]: { [`${singular}_id`]: bot, slug } } },
         taken,
       )
       await refuses(
         {
-          path: '/workflows/variants/fork',
-          body: { workflow_variant: { slug }, workflow_variant_ref: { id: botVariant } },
+          path: `/${folder}/variants/fork`,
+          body: { [`${singular}_variant`]: { slug }, [`${singular}_variant_ref`]: { id: botVariant } },
         },
         taken,
       )
@@ -97,8 +103,10 @@ describe('refusals: slugs', () => {
     it(`the revision slug ${slug}: ${why}`, () =>
       refuses(
         {
-          path: '/workflows/revisions/commit',
-          body: { workflow_revision: { workflow_variant_id: store.made.botVariant, slug, data: {} } },
+          path: `/${folder}/revisions/commit`,
+          body: {
+            [`${singular}_revision`]: { [`${singular}_variant_id`]: store.made.botVariant, slug, data: {} },
+          },
         },
         { status: 409, code: 'slug_taken', says: [`"${slug}"`, why] },
       ))

@@ -1,13 +1,13 @@
-import { arrangeRefused, NOBODY } from './refused-fixture.ts'
-import { refusedRequests } from './refused-requests.ts'
+import { describeRefusals } from './describe-refusals.ts'
+import { NOBODY } from './refused-fixture.ts'
 
-describe('refusals: the state things are in', () => {
-  const store = refusedRequests(arrangeRefused)
+describeRefusals('the state things are in', ({ family, second, third, store }) => {
+  const { singular, folder } = family
   const { refuses } = store
 
-  const commit = (workflow_variant_id: string, more: object = {}, headers: Record<string, string> = {}) => ({
-    path: '/workflows/revisions/commit',
-    body: { workflow_revision: { workflow_variant_id, data: { parameters: {} }, ...more } },
+  const commit = (variant_id: string, more: object = {}, headers: Record<string, string> = {}) => ({
+    path: `/${folder}/revisions/commit`,
+    body: { [`${singular}_revision`]: { variant_id, data: {}, ...more } },
     headers,
   })
 
@@ -21,7 +21,10 @@ describe('refusals: the state things are in', () => {
       says: ['"gone"'],
     })
     await refuses(
-      { path: '/workflows/revisions', body: { workflow_revision: { workflow_variant_id: oldVariant } } },
+      {
+        path: `/${folder}/revisions`,
+        body: { [`${singular}_revision`]: { [`${singular}_variant_id`]: oldVariant } },
+      },
       { status: 409, code: 'archived', says: ['"old"'] },
     )
   })
@@ -29,18 +32,21 @@ describe('refusals: the state things are in', () => {
   it('a variant or a fork under an archived artifact', async () => {
     const { gone, goneVariant, goneRevision } = store.made
     const wanted = { status: 409, code: 'archived', says: ['artifact', '"gone"'] }
-    await refuses({ path: '/workflows/variants', body: { workflow_variant: { workflow_id: gone } } }, wanted)
+    await refuses(
+      { path: `/${folder}/variants`, body: { [`${singular}_variant`]: { [`${singular}_id`]: gone } } },
+      wanted,
+    )
     await refuses(
       {
         path: '/variants/fork',
-        body: { workflow_variant: { slug: 'new' }, workflow_variant_ref: { id: goneVariant } },
+        body: { [`${singular}_variant`]: { slug: 'new' }, [`${singular}_variant_ref`]: { id: goneVariant } },
       },
       wanted,
     )
     await refuses(
       {
-        path: '/evaluators/variants/fork',
-        body: { evaluator_variant: {}, evaluator_revision_ref: { id: goneRevision } },
+        path: `/${third.path}/variants/fork`,
+        body: { [`${third.singular}_variant`]: {}, [`${third.singular}_revision_ref`]: { id: goneRevision } },
       },
       wanted,
     )
@@ -50,12 +56,12 @@ describe('refusals: the state things are in', () => {
     const { gone, goneVariant, oldVariant } = store.made
     const edit = (path: string, key: string) => ({ method: 'PUT', path, body: { [key]: { name: 'New' } } })
     const archived = (slug: string) => ({ status: 409, code: 'archived', says: [`"${slug}"`] })
-    await refuses(edit(`/workflows/${gone}`, 'workflow'), archived('gone'))
-    await refuses(edit(`/simple/workflows/${gone}`, 'workflow'), archived('gone'))
-    await refuses(edit(`/workflows/variants/${goneVariant}`, 'workflow_variant'), archived('gone'))
-    await refuses(edit(`/workflows/variants/${oldVariant}`, 'workflow_variant'), archived('old'))
+    await refuses(edit(`/${folder}/${gone}`, singular), archived('gone'))
+    await refuses(edit(`/simple/${folder}/${gone}`, singular), archived('gone'))
+    await refuses(edit(`/${folder}/variants/${goneVariant}`, `${singular}_variant`), archived('gone'))
+    await refuses(edit(`/${folder}/variants/${oldVariant}`, `${singular}_variant`), archived('old'))
     await refuses(
-      { method: 'PUT', path: `/simple/workflows/${gone}`, body: { workflow: { name: 'N', data: {} } } },
+      { method: 'PUT', path: `/simple/${folder}/${gone}`, body: { [singular]: { name: 'N', data: {} } } },
       archived('gone'),
     )
   })
@@ -74,7 +80,7 @@ describe('refusals: the state things are in', () => {
       status: 422,
       code: 'invalid_request',
       says: ['base_revision_id'],
-      at: [['body', 'workflow_revision', 'base_revision_id']],
+      at: [['body', `${singular}_revision`, 'base_revision_id']],
     })
   })
 
@@ -94,8 +100,8 @@ describe('refusals: the state things are in', () => {
   it('a data-less first revision where there is one', () =>
     refuses(
       {
-        path: '/workflows/revisions/',
-        body: { workflow_revision: { workflow_variant_id: store.made.botVariant } },
+        path: `/${folder}/revisions/`,
+        body: { [`${singular}_revision`]: { [`${singular}_variant_id`]: store.made.botVariant } },
       },
       { status: 409, code: 'revision_exists', says: ['"bot"'] },
     ))
@@ -103,11 +109,11 @@ describe('refusals: the state things are in', () => {
   it('an id that is taken', async () => {
     const { bot } = store.made
     const taken = { status: 409, code: 'id_taken', says: [bot] }
-    await refuses({ path: `/workflows?workflow_id=${bot}`, body: { workflow: { slug: 'new' } } }, taken)
+    await refuses({ path: `/${folder}?${singular}_id=${bot}`, body: { [singular]: { slug: 'new' } } }, taken)
     await refuses(
       {
-        path: `/simple/applications?application_id=${bot}`,
-        body: { application: { slug: 'new', data: {} } },
+        path: `/simple/${second.path}?${second.singular}_id=${bot}`,
+        body: { [second.singular]: { slug: 'new', data: {} } },
       },
       taken,
     )
@@ -117,18 +123,18 @@ describe('refusals: the state things are in', () => {
     const { bot, gone, botVariant, spare } = store.made
     const refused = (...says: string[]) => ({ status: 400, code: 'contradictory_request', says })
     await refuses(
-      { method: 'PUT', path: `/workflows/${bot}`, body: { workflow: { id: gone, name: 'X' } } },
+      { method: 'PUT', path: `/${folder}/${bot}`, body: { [singular]: { id: gone, name: 'X' } } },
       refused(bot, gone),
     )
     await refuses(
-      { method: 'PUT', path: `/simple/workflows/${bot}`, body: { workflow: { id: gone, data: {} } } },
+      { method: 'PUT', path: `/simple/${folder}/${bot}`, body: { [singular]: { id: gone, data: {} } } },
       refused(bot, gone),
     )
     await refuses(
       {
         method: 'PUT',
-        path: `/workflows/variants/${botVariant}`,
-        body: { workflow_variant: { id: spare, name: 'X' } },
+        path: `/${folder}/variants/${botVariant}`,
+        body: { [`${singular}_variant`]: { id: spare, name: 'X' } },
       },
       refused(botVariant, spare),
     )

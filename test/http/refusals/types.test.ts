@@ -1,8 +1,7 @@
-import { arrangeRefused } from './refused-fixture.ts'
-import { refusedRequests } from './refused-requests.ts'
+import { describeRefusals } from './describe-refusals.ts'
 
-describe('refusals: wrong types', () => {
-  const store = refusedRequests(arrangeRefused)
+describeRefusals('wrong types', ({ family, second, third, store }) => {
+  const { singular, folder } = family
   const { refuses } = store
 
   const invalid = (...at: (string | number)[]) => ({
@@ -13,21 +12,21 @@ describe('refusals: wrong types', () => {
   })
 
   it('an envelope without its member, or with something else in it', async () => {
-    await refuses({ path: '/workflows', body: {} }, invalid('body', 'workflow'))
-    await refuses({ path: '/workflows', body: { workflow: 'bot' } }, invalid('body', 'workflow'))
-    await refuses({ path: '/workflows', body: { workflow: [] } }, invalid('body', 'workflow'))
-    await refuses({ path: '/workflows', body: { workflow: null } }, invalid('body', 'workflow'))
-    await refuses({ path: '/applications', body: { testset: {} } }, invalid('body', 'application'))
-    await refuses({ path: '/workflows/variants', body: {} }, invalid('body', 'workflow_variant'))
+    await refuses({ path: `/${folder}`, body: {} }, invalid('body', singular))
+    await refuses({ path: `/${folder}`, body: { [singular]: 'bot' } }, invalid('body', singular))
+    await refuses({ path: `/${folder}`, body: { [singular]: [] } }, invalid('body', singular))
+    await refuses({ path: `/${folder}`, body: { [singular]: null } }, invalid('body', singular))
+    await refuses({ path: `/${second.path}`, body: { nothing: {} } }, invalid('body', second.singular))
+    await refuses({ path: `/${folder}/variants`, body: {} }, invalid('body', `${singular}_variant`))
     await refuses(
-      { path: '/workflows/revisions/commit', body: {} },
-      invalid('body', 'workflow_revision_commit'),
+      { path: `/${folder}/revisions/commit`, body: {} },
+      invalid('body', `${singular}_revision_commit`),
     )
-    await refuses({ path: '/workflows/revisions/log', body: {} }, invalid('body', 'workflow'))
-    await refuses({ path: '/variants/fork', body: {} }, invalid('body', 'workflow_variant'))
+    await refuses({ path: `/${folder}/revisions/log`, body: {} }, invalid('body', singular))
+    await refuses({ path: `/${folder}/variants/fork`, body: {} }, invalid('body', `${singular}_variant`))
     await refuses(
-      { method: 'PUT', path: `/workflows/${store.made.bot}`, body: {} },
-      invalid('body', 'workflow'),
+      { method: 'PUT', path: `/${folder}/${store.made.bot}`, body: {} },
+      invalid('body', singular),
     )
   })
 
@@ -47,64 +46,57 @@ describe('refusals: wrong types', () => {
     it(`${field}: ${JSON.stringify(value)}`, async () => {
       const { bot, botVariant } = store.made
       const at = (key: string) => invalid('body', key, field, ...below)
-      await refuses({ path: '/workflows', body: { workflow: { [field]: value } } }, at('workflow'))
-      await refuses({ path: '/simple/workflows', body: { workflow: { [field]: value } } }, at('workflow'))
+      await refuses({ path: `/${folder}`, body: { [singular]: { [field]: value } } }, at(singular))
+      await refuses({ path: `/simple/${folder}`, body: { [singular]: { [field]: value } } }, at(singular))
       await refuses(
-        { method: 'PUT', path: `/workflows/${bot}`, body: { workflow: { [field]: value } } },
-        at('workflow'),
+        { method: 'PUT', path: `/${folder}/${bot}`, body: { [singular]: { [field]: value } } },
+        at(singular),
       )
       await refuses(
         {
-          path: '/workflows/revisions/commit',
-          body: { workflow_revision: { workflow_variant_id: botVariant, data: {}, [field]: value } },
+          path: `/${folder}/revisions/commit`,
+          body: {
+            [`${singular}_revision`]: { [`${singular}_variant_id`]: botVariant, data: {}, [field]: value },
+          },
         },
-        at('workflow_revision'),
+        at(`${singular}_revision`),
       )
     })
   }
 
   it('a message that is no string, or that git cannot hold', async () => {
     const commit = (message: unknown) => ({
-      path: '/workflows/revisions/commit',
-      body: { workflow_revision: { workflow_variant_id: store.made.botVariant, data: {}, message } },
+      path: `/${folder}/revisions/commit`,
+      body: {
+        [`${singular}_revision`]: { [`${singular}_variant_id`]: store.made.botVariant, data: {}, message },
+      },
     })
-    await refuses(commit(7), invalid('body', 'workflow_revision', 'message'))
-    await refuses(commit('a\0b'), invalid('body', 'workflow_revision', 'message'))
+    await refuses(commit(7), invalid('body', `${singular}_revision`, 'message'))
+    await refuses(commit('a\0b'), invalid('body', `${singular}_revision`, 'message'))
   })
 
   it('every problem is listed at once', () =>
     refuses(
-      { path: '/workflows', body: { workflow: { slug: 'a b', name: 7, tags: [] } } },
+      { path: `/${folder}`, body: { [singular]: { slug: 'a b', name: 7, tags: [] } } },
       {
         status: 422,
         code: 'invalid_request',
-        says: ['workflow.slug', 'workflow.name', 'workflow.tags'],
+        says: [`${singular}.slug`, `${singular}.name`, `${singular}.tags`],
         at: [
-          ['body', 'workflow', 'slug'],
-          ['body', 'workflow', 'name'],
-          ['body', 'workflow', 'tags'],
+          ['body', singular, 'slug'],
+          ['body', singular, 'name'],
+          ['body', singular, 'tags'],
         ],
       },
     ))
 
   const queries = [
-    '/workflows/query',
-    '/applications/variants/query',
-    '/evaluators/revisions/query',
-    '/simple/workflows/query',
-  ]
-  for (const path of queries) {
-    const singular = path.includes('applications')
-      ? 'application'
-      : path.includes('evaluators')
-        ? 'evaluator'
-        : 'workflow'
-    const filter = path.includes('variants')
-      ? `${singular}_variant`
-      : path.includes('revisions')
-        ? `${singular}_revision`
-        : singular
-
+    [`/${folder}/query`, singular, singular],
+    [`/${second.path}/variants/query`, second.singular, `${second.singular}_variant`],
+    [`/${third.path}/revisions/query`, third.singular, `${third.singular}_revision`],
+    [`/simple/${folder}/query`, singular, singular],
+  ] as const
+  for (const [path, asking, filter] of queries) {
     it(`${path}: a filter that cannot be meant`, async () => {
       const filters: readonly (readonly [object, ...(string | number)[]])[] = [
         [{ nmae: 'x' }, 'nmae'],
@@ -125,10 +117,10 @@ describe('refusals: wrong types', () => {
       await refuses({ path, body: `{"${filter}":{"__proto__":1}}` }, invalid('body', filter, '__proto__'))
       await refuses({ path, body: { [filter]: 'bot' } }, invalid('body', filter))
       await refuses({ path, body: { include_archived: 'yes' } }, invalid('body', 'include_archived'))
-      await refuses({ path, body: { [`${singular}_refs`]: {} } }, invalid('body', `${singular}_refs`))
+      await refuses({ path, body: { [`${asking}_refs`]: {} } }, invalid('body', `${asking}_refs`))
       await refuses(
-        { path, body: { [`${singular}_refs`]: [{ id: 'x' }] } },
-        invalid('body', `${singular}_refs`, 0, 'id'),
+        { path, body: { [`${asking}_refs`]: [{ id: 'x' }] } },
+        invalid('body', `${asking}_refs`, 0, 'id'),
       )
     })
 
@@ -162,23 +154,26 @@ describe('refusals: wrong types', () => {
       await refuses(ask('slug=a%20b'), invalid('query', filter, 'slug'))
       await refuses(ask('slugs=bot&slugs=a/b'), invalid('query', filter, 'slugs', 1))
       await refuses(ask('flags={"is_nonsense":true}'), invalid('query', filter, 'flags', 'is_nonsense'))
-      await refuses(ask(`${singular}_id=x`), invalid('query', `${singular}_refs`, 0, 'id'))
+      await refuses(ask(`${asking}_id=x`), invalid('query', `${asking}_refs`, 0, 'id'))
     })
   }
 
   it('a log that cannot be meant', async () => {
     const { botVariant } = store.made
     const log = (more: object, fields: object = {}) => ({
-      path: '/workflows/revisions/log',
-      body: { workflow: { workflow_variant_id: botVariant, ...fields }, ...more },
+      path: `/${folder}/revisions/log`,
+      body: { [singular]: { [`${singular}_variant_id`]: botVariant, ...fields }, ...more },
     })
     for (const depth of [0, -1, 1.5, 'all']) {
       await refuses(log({ depth }), invalid('body', 'depth'))
-      await refuses(log({}, { depth }), invalid('body', 'workflow', 'depth'))
+      await refuses(log({}, { depth }), invalid('body', singular, 'depth'))
     }
     await refuses(log({ include_data: 'yes' }), invalid('body', 'include_data'))
     await refuses(log({ windowing: { limit: 0 } }), invalid('body', 'windowing', 'limit'))
     await refuses(log({ windowing: { next: botVariant } }), invalid('body', 'windowing', 'next'))
-    await refuses(log({}, { workflow_variant_id: 'bot' }), invalid('body', 'workflow', 'workflow_variant_id'))
+    await refuses(
+      log({}, { [`${singular}_variant_id`]: 'bot' }),
+      invalid('body', singular, `${singular}_variant_id`),
+    )
   })
 })
