@@ -24,6 +24,8 @@ export interface Fs {
   create(path: string, bytes: Uint8Array): void
   /** Creates `path` (it must not exist: EEXIST) to write on at its end. */
   createLog(path: string): LogHandle
+  /** The same without holding up anyone while the file is made. */
+  openNew(path: string): Promise<LogHandle>
   /** Creates `path` (it must not exist: EEXIST) to write on at its end, to read back and to correct. */
   createFile(path: string): FileHandle
   /** Resolves once what the file holds is on the disk; absence is fine. */
@@ -65,16 +67,19 @@ export interface ReadHandle {
   close(): void
 }
 
-/** A file that only grows. */
+/** A file that is written from its start to its end. */
 export interface LogHandle {
+  /** Writes behind what was written last. */
   append(bytes: Uint8Array): void
+  /** What is written next goes to the start, over what is there; what is not written over stays. */
+  rewind(): void
   /** Resolves once everything appended before the call is on the disk. */
   sync(): Promise<void>
   close(): void
 }
 
 /** A file in the making: grows at its end, can be read, and what is written can be written over. */
-export interface FileHandle extends LogHandle {
+export interface FileHandle extends Omit<LogHandle, 'rewind'> {
   /** Fills `target` from byte `position` of the file and answers how many bytes it got (fewer only at the end). */
   read(target: Uint8Array, position: number): number
   /** Replaces the bytes from `position` on; they must lie within what was appended. */

@@ -1,5 +1,5 @@
 import { Volume } from 'memfs'
-import type { FileHandle, FileStat, Fs, ReadHandle } from './fs.ts'
+import type { FileHandle, FileStat, Fs, LogHandle, ReadHandle } from './fs.ts'
 
 type Memory = InstanceType<typeof Volume>
 
@@ -26,14 +26,8 @@ export function memoryFs(): Fs {
     open: (path) => (statOf(volume, path)?.kind === 'file' ? openHandle(volume, path) : undefined),
     createSynced: async (path, bytes) => create(path, bytes instanceof Uint8Array ? [bytes] : bytes),
     create: (path, bytes) => create(path, [bytes]),
-    createLog: (path) => {
-      create(path, [])
-      return {
-        append: (bytes) => volume.appendFileSync(path, Buffer.from(bytes)),
-        sync: async () => undefined,
-        close: () => undefined,
-      }
-    },
+    createLog: (path) => createLog(volume, path),
+    openNew: async (path) => createLog(volume, path),
     createFile: (path) => createHandle(volume, path),
     sync: async () => undefined,
     append: (path, bytes) => volume.appendFileSync(path, Buffer.from(bytes)),
@@ -59,6 +53,26 @@ export function memoryFs(): Fs {
       if (statOf(volume, path)) volume.rmSync(path, { recursive: true, force: true })
     },
     syncDir: async (path) => void volume.readdirSync(path),
+  }
+}
+
+function createLog(volume: Memory, path: string): LogHandle {
+  const file = createHandle(volume, path)
+  let end = 0
+  let size = 0
+  return {
+    append: (bytes) => {
+      const within = Math.min(bytes.length, size - end)
+      if (within > 0) file.overwrite(bytes.subarray(0, within), end)
+      if (within < bytes.length) file.append(bytes.subarray(within))
+      end += bytes.length
+      size = Math.max(size, end)
+    },
+    rewind: () => {
+      end = 0
+    },
+    sync: file.sync,
+    close: file.close,
   }
 }
 

@@ -1,8 +1,10 @@
 import * as fs from 'node:fs'
 import { promisify } from 'node:util'
-import type { FileStat, Fs, ReadHandle } from './fs.ts'
+import type { FileStat, Fs, LogHandle, ReadHandle } from './fs.ts'
 
+const open = promisify(fs.open)
 const fsync = promisify(fs.fsync)
+const fdatasync = promisify(fs.fdatasync)
 const write = promisify(fs.write)
 const unlink = promisify(fs.unlink)
 
@@ -70,12 +72,11 @@ export const nodeFs: Fs = {
   },
 
   createLog(path) {
-    const fd = fs.openSync(path, 'ax')
-    return {
-      append: (bytes) => writeShort(fd, [bytes]),
-      sync: () => fsync(fd),
-      close: () => fs.closeSync(fd),
-    }
+    return toLogHandle(fs.openSync(path, 'wx'))
+  },
+
+  async openNew(path) {
+    return toLogHandle(await open(path, 'wx'))
   },
 
   createFile(path) {
@@ -200,6 +201,22 @@ function fill(fd: number, target: Uint8Array, position: number): number {
     filled += got
   }
   return filled
+}
+
+function toLogHandle(fd: number): LogHandle {
+  let end = 0
+  return {
+    append: (bytes) => {
+      writeAt(fd, bytes, end)
+      end += bytes.length
+    },
+    rewind: () => {
+      end = 0
+    },
+    // Where nothing but bytes of the file changed, this spares the file system's own journal.
+    sync: () => fdatasync(fd),
+    close: () => fs.closeSync(fd),
+  }
 }
 
 function toReadHandle(fd: number): ReadHandle | undefined {

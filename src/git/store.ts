@@ -10,6 +10,8 @@ import { PackCache } from './pack-cache.ts'
 import { isDead, parseIdentity } from './process-identity.ts'
 import { recoverJournals } from './recover-journals.ts'
 import { Repository } from './repository.ts'
+import type { SpareFs } from './spare-files.ts'
+import { sweepSpareFiles, withSpareFiles } from './spare-files.ts'
 
 /** The layout this code reads and writes, kept in the file `format` of a store. */
 const FORMAT = '1'
@@ -20,11 +22,13 @@ export class Store {
   readonly dir: string
   readonly #packs = new PackCache()
   readonly #journal: Journal
+  readonly #spares: SpareFs
 
   private constructor(fs: Fs, dir: string) {
     this.fs = fs
     this.dir = dir
     this.#journal = new Journal(fs, dir)
+    this.#spares = withSpareFiles(fs, dir)
   }
 
   /** Opens the store at `dir`, making an empty one if there is nothing; refuses a layout it does not know. */
@@ -41,12 +45,14 @@ export class Store {
       )
     }
     await recoverJournals(fs, dir)
+    sweepSpareFiles(fs, dir)
     return new Store(fs, dir)
   }
 
   /** Syncs what is only in the journal, and drops it; after the last write. */
-  close(): Promise<void> {
-    return this.#journal.checkpoint()
+  async close(): Promise<void> {
+    await this.#journal.close()
+    await this.#spares.dropSpares()
   }
 
   /** The names of its projects. */
@@ -64,7 +70,7 @@ export class Store {
       this.fs.makeDir(folder)
       await this.fs.syncDir(this.dir)
     }
-    return new ProjectStore(this.fs, folder, this.#packs, this.#journal)
+    return new ProjectStore(this.#spares, folder, this.#packs, this.#journal)
   }
 }
 

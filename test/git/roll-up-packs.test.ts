@@ -392,7 +392,13 @@ function putPack(folder: string, objects: readonly PackableObject[], fs: Fs = no
 /** What the journal would hold of it. */
 function recordsOf({ folder, store, packs }: History) {
   const repository = folder.slice(store.length + 1)
-  return packs.map((pack, id) => ({ id, repository, moves: [{ ref: 'refs/heads/main', target: '' }], pack }))
+  return packs.map((pack, id) => ({
+    id,
+    round: 1,
+    repository,
+    moves: [{ ref: 'refs/heads/main', target: '' }],
+    pack,
+  }))
 }
 
 function pathOf(folder: string, name: string, end: string): string {

@@ -462,9 +462,9 @@ function failingFs(fs: Fs): {
         check('createLog', path)
         const log = fs.createLog(path)
         return {
+          ...log,
           append: (bytes) => (check('log.append', path), log.append(bytes)),
           sync: async () => (check('log.sync', path), log.sync()),
-          close: () => log.close(),
         }
       },
       makeDir: (path) => (check('makeDir', path), fs.makeDir(path)),
