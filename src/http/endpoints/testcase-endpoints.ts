@@ -73,7 +73,7 @@ export function testcaseEndpoints({ surface, names }: SurfaceContext): Endpoint[
       tag,
       summary: 'Testcases by id: ?testcase_ids=a,b and ?testcase_id=c, as often as wanted',
       scope: 'read',
-      input: z.object({ ids: z.array(uuid).max(MANY) }),
+      input: z.object({ ids: z.array(uuid).max(MANY).optional() }),
       fromQuery: (query) => ({
         ids: [
           ...query.getAll('testcase_id'),
@@ -82,7 +82,7 @@ export function testcaseEndpoints({ surface, names }: SurfaceContext): Endpoint[
       }),
       output: testcases,
       run: async ({ registry, input }) => {
-        if (input.ids.length === 0) throw nothingAsked()
+        if (!input.ids?.length) throw nothingAsked()
         const found = await byIds(registry, input.ids)
         return { body: { count: found.length, testcases: found } }
       },
@@ -108,7 +108,9 @@ export function testcaseEndpoints({ surface, names }: SurfaceContext): Endpoint[
         if (artifact ?? variant ?? revision)
           return { body: await rowsOfRevision(registry, { artifact, variant, revision }, windowing) }
         if (!ids?.length && testsetId === undefined) throw nothingAsked()
-        const wanted = ids ?? (await everyTestcase(await artifactById(registry, family, testsetId ?? '')))
+        const wanted = ids?.length
+          ? ids
+          : await everyTestcase(await artifactById(registry, family, testsetId ?? ''))
         const page = cutIds(wanted, windowing)
         const found = await byIds(registry, page.ids, testsetId)
         return {
@@ -137,15 +139,17 @@ export function testcaseEndpoints({ surface, names }: SurfaceContext): Endpoint[
   ]
 }
 
-/** A window of a list of ids; `next` is the last one seen. */
+/**
+ * A window of a list of ids. `next` is the last one seen; where the list repeats it, how many of them were seen stands behind it.
+ */
 function cutIds(
   ids: readonly string[],
   windowing: Windowing | undefined,
 ): { readonly ids: readonly string[]; readonly next: string | undefined } {
   const ordered = windowing?.order === 'descending' ? ids.toReversed() : ids
   const next = windowing?.next
-  const start = next === undefined ? 0 : ordered.indexOf(parseUuid(next) ?? '') + 1
-  if (next !== undefined && start === 0) {
+  const start = next === undefined ? 0 : startBehind(ordered, next)
+  if (start === undefined) {
     throw invalid(
       ['body', 'windowing', 'next'],
       `"${next}" is none of these testcases. Send the \`next\` of the previous answer.`,
@@ -154,7 +158,25 @@ function cutIds(
   }
   const end = start + (windowing?.limit ?? ordered.length)
   const page = ordered.slice(start, end)
-  return { ids: page, next: end < ordered.length ? page.at(-1) : undefined }
+  return { ids: page, next: end < ordered.length ? cursorAt(ordered, end - 1) : undefined }
+}
+
+function cursorAt(ids: readonly string[], index: number): string {
+  const last = ids[index] ?? ''
+  const times = ids.slice(0, index + 1).filter((id) => id === last).length
+  return times === 1 ? last : `${last}*${times}`
+}
+
+/** Where the list goes on behind the id that a cursor says; undefined if it does not hold it so often. */
+function startBehind(ids: readonly string[], cursor: string): number | undefined {
+  const [, text = '', times = '1'] = /^([^*]+)(?:\*([1-9][0-9]{0,8}))?$/.exec(cursor) ?? []
+  const id = parseUuid(text)
+  let index = -1
+  for (let left = Number(times); left > 0; left--) {
+    index = id === undefined ? -1 : ids.indexOf(id, index + 1)
+    if (index < 0) return undefined
+  }
+  return index + 1
 }
 
 function nothingAsked(): Refusal {

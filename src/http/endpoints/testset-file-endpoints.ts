@@ -6,7 +6,6 @@ import { writeTestsetFile } from '../../resources/testsets/download-testset.ts'
 import type { TestsetLimits } from '../../resources/testsets/row-collector.ts'
 import { asStored } from '../../resources/testsets/testset-payload.ts'
 import { commitFile, createFromFile } from '../../resources/testsets/upload-testset.ts'
-import { createVariant } from '../../versioning/create-variant.ts'
 import { editArtifact } from '../../versioning/edit-artifact.ts'
 import type { Reading } from '../../versioning/family.ts'
 import { flatten } from '../../versioning/query-artifacts.ts'
@@ -115,14 +114,10 @@ export function testsetFileEndpoints(context: SurfaceContext, limits: TestsetLim
       run: async ({ registry, params, input, upload, context: write }) => {
         const id = params['id'] ?? ''
         const artifact = await artifactById(registry, family, id)
-        const place = artifact.defaultVariant
-          ? { artifact, variant: artifact.defaultVariant }
-          : await createVariant(registry, artifact, { header: {}, loc: ['path', 'id'] }, write)
-        const file = rowFile(input, upload)
         const { place: committed } = await commitFile(
           registry,
-          place,
-          file,
+          { artifact, variant: artifact.defaultVariant },
+          rowFile(input, upload),
           { header: {}, loc: ['body'] },
           limits,
           write,

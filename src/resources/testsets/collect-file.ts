@@ -64,11 +64,10 @@ export async function collectFile(
       for (const row of batch) {
         const sent = sentFileRow(row)
         const identified = named ? named.identify(sent) : sent
-        const added = collector.add(identified instanceof Promise ? await identified : identified)
-        if (added) await added
+        collector.add(identified instanceof Promise ? await identified : identified)
       }
     }
-    return { kind: 'collected', ...collector.finish(), pack: await builder.finish() }
+    return { kind: 'collected', ...(await collector.finish()), pack: await builder.finish() }
   } catch (error) {
     builder.discard()
     throw error

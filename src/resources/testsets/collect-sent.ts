@@ -8,6 +8,7 @@ import type { RowEntry } from './row-tree.ts'
 import type { SentRow } from './sent-row.ts'
 import { decodeRow, dedupIdOf } from './stored-row.ts'
 import type { CollectedTestset } from './testset-payload.ts'
+import { rowPath } from './testset-tree.ts'
 
 /** Writes rows of a request, which know the rows of the revision they replace by their ids (ruling 5.3). */
 export async function collectSent(
@@ -21,8 +22,8 @@ export async function collectSent(
     limits,
   )
   const named = new NamedRows(target, base)
-  for (const row of rows) await collector.add(await named.identify(row))
-  return { kind: 'collected', ...collector.finish() }
+  for (const row of rows) collector.add(await named.identify(row))
+  return { kind: 'collected', ...(await collector.finish()) }
 }
 
 /** The rows of a revision by the ids of their testcases. */
@@ -43,7 +44,7 @@ export class NamedRows {
     if (!entry) return row
     return readBytes(this.#source, entry.oid, 'blob').then((bytes) => ({
       ...row,
-      dedupId: dedupIdOf(decodeRow(bytes)),
+      dedupId: dedupIdOf(decodeRow(bytes, rowPath(entry.position))),
     }))
   }
 

@@ -5,6 +5,7 @@ import type { RowEntry } from './row-tree.ts'
 import { allRows, withBytes } from './stored-rows.ts'
 import { decodeRow, dedupIdOf } from './stored-row.ts'
 import { presentTestcase } from './testcase.ts'
+import { rowPath } from './testset-tree.ts'
 import { asStored, type StoredTestset } from './testset-payload.ts'
 
 /** A difference of one row: where it stands in the order of differences is by the head, then what only the base has. */
@@ -104,7 +105,9 @@ async function byDedupId(
   rows: readonly RowEntry[],
 ): Promise<ReadonlyMap<string, RowEntry>> {
   const named = await withBytes(source, rows)
-  return new Map(named.map(({ row, data }) => [dedupIdOf(decodeRow(data)) ?? row.oid, row]))
+  return new Map(
+    named.map(({ row, data }) => [dedupIdOf(decodeRow(data, rowPath(row.position))) ?? row.oid, row]),
+  )
 }
 
 function storedOf({ payload }: DiffSide): StoredTestset {

@@ -4,6 +4,7 @@ import { stringifyJson } from '../../json/stringify-json.ts'
 import type { ObjectSource } from '../../versioning/tree-files.ts'
 import type { FileType } from './collect-file.ts'
 import { csvHeader, csvRow } from './files/csv-line.ts'
+import { allColumns } from './listed-columns.ts'
 import type { RowMeta } from './sent-row.ts'
 import { DEDUP_COLUMN } from './sent-row.ts'
 import { decodeRow, decodeRowMeta, inColumnOrder } from './stored-row.ts'
@@ -12,6 +13,7 @@ import { rowBytesOf, withBytes } from './stored-rows.ts'
 import { rowsOf } from './row-tree.ts'
 import { testcaseId } from './testcase.ts'
 import type { StoredTestset } from './testset-payload.ts'
+import { rowPath } from './testset-tree.ts'
 
 /** What of a testset is written into a file, and how. */
 export interface Export {
@@ -35,14 +37,13 @@ export async function* writeTestsetFile(wanted: Export): AsyncGenerator<string> 
 
 async function* writeCsv({ source, testset, testsetId, escapeFormulas }: Export): AsyncGenerator<string> {
   const metas = await metaColumns(source, testset)
-  const columns = dataColumns(testset)
+  const columns = (await allColumns(source, testset)).filter((column) => column !== DEDUP_COLUMN)
   if (testset.tree === undefined && columns.length === 0) return
   const options = { escapeFormulas }
-  yield csvHeader([...columns, '__id__', '__dedup_id__', ...metas], options)
+  let text = csvHeader([...columns, '__id__', '__dedup_id__', ...metas], options)
   for await (const batch of rowBytesOf(source, testset.tree)) {
-    let text = ''
     for (const { row, data: bytes, meta } of batch) {
-      const data = decodeRow(bytes)
+      const data = decodeRow(bytes, rowPath(row.position))
       const values = columns.map((column) => getKey(data, column))
       const members = meta ? new Map(metaMembers(decodeRowMeta(meta))) : NO_MEMBERS
       values.push(testcaseId(row.oid, testsetId), getKey(data, DEDUP_COLUMN))
@@ -50,7 +51,9 @@ async function* writeCsv({ source, testset, testsetId, escapeFormulas }: Export)
       text += csvRow(values, options)
     }
     yield text
+    text = ''
   }
+  if (text !== '') yield text
 }
 
 async function* writeEach(
@@ -59,21 +62,18 @@ async function* writeEach(
   between: string,
   after: string,
 ): AsyncGenerator<string> {
-  yield before
-  let isFirst = true
+  // With the first rows, so that a refusal to read them is answered as one.
+  let lead = before
   for await (const batch of rowBytesOf(source, testset.tree)) {
     const texts = batch.map((row) => stringifyJson(fileRow(row, testset, testsetId)))
-    yield (isFirst ? '' : between) + texts.join(between)
-    isFirst = false
+    yield lead + texts.join(between)
+    lead = between
   }
-  yield type === 'jsonl' && !isFirst ? '\n' : after
+  if (lead === before) yield before + after
+  else yield type === 'jsonl' ? '\n' : after
 }
 
 const NO_MEMBERS: ReadonlyMap<string, JsonObject> = new Map()
-
-function dataColumns({ columns }: StoredTestset): readonly string[] {
-  return columns.filter((column) => column !== DEDUP_COLUMN)
-}
 
 /** A row with its metadata columns; the dedup id under the name that files have for it. */
 function fileRow(
@@ -81,7 +81,7 @@ function fileRow(
   { columns }: StoredTestset,
   testsetId: string,
 ): JsonObject {
-  const data = inColumnOrder(decodeRow(bytes), columns)
+  const data = inColumnOrder(decodeRow(bytes, rowPath(row.position)), columns)
   const members = entriesOf(data).filter(([key]) => key !== DEDUP_COLUMN)
   const dedupId = getKey(data, DEDUP_COLUMN)
   return fromEntries([

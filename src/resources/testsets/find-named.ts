@@ -4,6 +4,7 @@ import { readBytes } from '../../versioning/tree-files.ts'
 import { NamedRows } from './collect-sent.ts'
 import type { RowEntry } from './row-tree.ts'
 import { contentOf, decodeRow, dedupIdOf, encodeContent } from './stored-row.ts'
+import { rowPath } from './testset-tree.ts'
 import type { CollectedRow, CollectedTestset, NamedTestset, StoredTestset } from './testset-payload.ts'
 
 /** The rows of the revision that a request named by testcase ids, in the order it named them; each once (ruling 5.1). */
@@ -25,7 +26,7 @@ export async function findNamed(
       )
     }
     const { oid, meta } = entry
-    const data = decodeRow(await readBytes(source, oid, 'blob'))
+    const data = decodeRow(await readBytes(source, oid, 'blob'), rowPath(entry.position))
     const contentHash = encodeContent(contentOf(data)).hash
     rows.set(oid, { oid, meta, key: dedupIdOf(data) ?? oid, contentHash })
   }

@@ -32,60 +32,53 @@ export interface RowSink {
 
 /**
  * Turns rows that come in one after the other into the rows of a revision: gives each its dedup id, collapses equal ones
- * onto the first (rulings 5.1, 5.2), and writes their blobs.
+ * onto the first (rulings 5.1, 5.2), and writes their blobs. What collapses is settled at the end, because a row may still
+ * be replaced by a later one of its dedup id.
  */
 export class RowCollector {
   readonly #sink: RowSink
   readonly #limits: TestsetLimits
-  readonly #rows: (Collected | undefined)[] = []
-  readonly #byContent = new Map<string, number>()
-  readonly #byKey = new Map<string, number>()
+  readonly #rows: (CollectedRow | undefined)[] = []
+  /** Where the rows are that brought a dedup id, by it, and those that did not, by their content. */
+  readonly #given = new Map<string, number>()
+  readonly #nameless = new Map<string, number>()
   readonly #columns = new Set<string>()
-  #count = 0
 
   constructor(sink: RowSink, limits: TestsetLimits) {
     this.#sink = sink
     this.#limits = limits
   }
 
-  /** Takes a row in; answers a promise in the rare case that another row has to be written again. */
-  add(row: SentRow): void | Promise<void> {
+  /** Takes a row in. */
+  add(row: SentRow): void {
     const content = encodeContent(row.content)
-    const equal = this.#byContent.get(content.hash)
     const { dedupId } = row
     if (dedupId === undefined) {
-      if (equal === undefined)
-        this.#put(this.#rows.length, row, content, this.#freeKey(generatedDedupId(content.hash)), true)
-      return
+      if (this.#nameless.has(content.hash)) return
+      this.#nameless.set(content.hash, this.#rows.length)
+      this.#put(this.#rows.length, row, content, generatedDedupId(content.hash))
+    } else {
+      const place = this.#given.get(dedupId) ?? this.#rows.length
+      this.#given.set(dedupId, place)
+      this.#put(place, row, content, dedupId)
     }
-    const held = this.#byKey.get(dedupId)
-    const holder = held === undefined ? undefined : this.#rows[held]
-    if (held !== undefined && holder?.isGenerated && holder.contentHash !== content.hash) {
-      // A dedup id that was made up gives way to one that was given.
-      return this.#rename(held, holder, dedupId).then(() => this.add(row))
-    }
-    const equalOne = equal === undefined ? undefined : this.#rows[equal]
-    const collapses = equal !== undefined && equal !== held && equalOne?.isGenerated
-    if (collapses) this.#remove(equal, equalOne)
-    const place = held ?? (collapses ? equal : this.#rows.length)
-    if (holder) this.#remove(place, holder)
-    this.#put(place, row, content, dedupId, false)
   }
 
   /** The rows in order, and their columns in order of first appearance. */
-  finish(): { readonly rows: readonly CollectedRow[]; readonly columns: readonly string[] } {
-    return { rows: this.#rows.filter((row) => row !== undefined), columns: [...this.#columns] }
+  async finish(): Promise<{ readonly rows: readonly CollectedRow[]; readonly columns: readonly string[] }> {
+    this.#collapse()
+    await this.#nameRows()
+    const rows = this.#rows.filter((row) => row !== undefined)
+    this.#checkCount(rows.length)
+    return { rows, columns: [...this.#columns] }
   }
 
-  #put(place: number, row: SentRow, content: EncodedContent, key: string, isGenerated: boolean): void {
+  #put(place: number, row: SentRow, content: EncodedContent, key: string): void {
     const oid = this.#store(encodeRow(content, key))
     const meta = row.meta && this.#store(encodeRowMeta(row.meta))
-    this.#rows[place] = { oid, meta, key, contentHash: content.hash, isGenerated }
-    this.#byKey.set(key, place)
-    this.#byContent.set(content.hash, place)
-    if (++this.#count > this.#limits.maxRows) {
-      throw limitExceeded('rows', this.#limits.maxRows)
-    }
+    this.#rows[place] = { oid, meta, key, contentHash: content.hash }
+    // No more rows than this can collapse, so the others are too many already.
+    this.#checkCount(Math.max(this.#given.size, this.#nameless.size))
     for (const column of keysOf(row.content)) this.#columns.add(column)
     if (row.hasDedupColumn) this.#columns.add(DEDUP_COLUMN)
     if (this.#columns.size > this.#limits.maxColumns) {
@@ -98,32 +91,39 @@ export class RowCollector {
     throw limitExceeded('bytes a row', this.#limits.maxRowBytes)
   }
 
-  #remove(place: number, row: Collected): void {
-    this.#rows[place] = undefined
-    this.#count--
-    this.#byKey.delete(row.key)
-    if (this.#byContent.get(row.contentHash) === place) this.#byContent.delete(row.contentHash)
+  #checkCount(count: number): void {
+    if (count > this.#limits.maxRows) throw limitExceeded('rows', this.#limits.maxRows)
   }
 
-  /** Gives the row another dedup id than `taken`. */
-  async #rename(place: number, row: Collected, taken: string): Promise<void> {
-    const content = encodeContent(contentOf(decodeRow(await this.#sink.get(row.oid))))
-    const key = this.#freeKey(taken)
-    this.#byKey.delete(taken)
-    this.#byKey.set(key, place)
-    this.#rows[place] = { ...row, key, oid: this.#store(encodeRow(content, key)) }
+  /** A row that brought no dedup id becomes one with the first of equal content that did, at the earlier place. */
+  #collapse(): void {
+    if (this.#nameless.size === 0) return
+    for (const place of this.#given.values()) {
+      const row = this.#rows[place]
+      const equal = row && this.#nameless.get(row.contentHash)
+      if (row === undefined || equal === undefined) continue
+      this.#nameless.delete(row.contentHash)
+      this.#rows[place] = undefined
+      this.#rows[Math.min(place, equal)] = row
+      if (equal > place) this.#rows[equal] = undefined
+    }
   }
 
-  /** The dedup id, or with `-2`, `-3` … behind it if another row holds it. */
-  #freeKey(wanted: string): string {
-    let key = wanted
-    for (let number = 2; this.#byKey.has(key); number++) key = `${wanted}-${number}`
-    return key
+  /** Puts `-2`, `-3` … behind generated dedup ids that another row holds, and writes those rows again. */
+  async #nameRows(): Promise<void> {
+    const generated = new Set<string>()
+    const isTaken = (key: string): boolean => this.#given.has(key) || generated.has(key)
+    for (const place of this.#nameless.values()) {
+      const row = this.#rows[place]
+      if (!row) continue
+      let key = row.key
+      for (let number = 2; isTaken(key); number++) key = `${row.key}-${number}`
+      generated.add(key)
+      if (key === row.key) continue
+      const content = encodeContent(contentOf(decodeRow(await this.#sink.get(row.oid))))
+      this.#rows[place] = { ...row, key, oid: this.#store(encodeRow(content, key)) }
+    }
   }
-}
-
-interface Collected extends CollectedRow {
-  readonly isGenerated: boolean
 }
 
 /** Refuses what is past a limit of the service (ruling 5.6): `limitExceeded('rows', 1000000)`. */

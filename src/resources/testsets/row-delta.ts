@@ -5,7 +5,7 @@ import { getKey, isJsonArray, isJsonObject, keysOf } from '../../json/json.ts'
 import { parseUuid } from '../../versioning/ids.ts'
 import { describe, sentRows, sentTestcase, testcaseIds } from './accept-testset.ts'
 import type { SentRow } from './sent-row.ts'
-import { DEDUP_COLUMN } from './sent-row.ts'
+import { DEDUP_COLUMN, METADATA_COLUMNS } from './sent-row.ts'
 
 type Loc = readonly (string | number)[]
 
@@ -51,10 +51,12 @@ function readDelta(delta: Json, loc: Loc, problems: FieldProblem[]): RowDelta {
   const at = (...path: string[]): Loc => [...loc, ...path]
   const removed = names(columns('remove'), at('columns', 'remove'), problems)
   const rename = renames(columns('replace'), at('columns', 'replace'), problems)
-  refuseDedupColumn(removed, at('columns', 'remove'), problems)
-  refuseDedupColumn([...rename].flat(), at('columns', 'replace'), problems)
+  const added = names(columns('add'), at('columns', 'add'), problems)
+  refuseMetadataColumns(added, at('columns', 'add'), problems)
+  refuseMetadataColumns(removed, at('columns', 'remove'), problems)
+  refuseMetadataColumns([...rename].flat(), at('columns', 'replace'), problems)
   return {
-    columns: { add: names(columns('add'), at('columns', 'add'), problems), remove: removed, rename },
+    columns: { add: added, remove: removed, rename },
     replace: namedRows(rows('replace'), at('rows', 'replace'), problems),
     remove: testcaseIds(rows('remove') ?? [], at('rows', 'remove'), problems).map((id, index) => ({
       id,
@@ -87,14 +89,12 @@ function membersOf(
   return (key) => getKey(object, key) ?? undefined
 }
 
-/** The dedup id is no column that a delta may take from rows. */
-function refuseDedupColumn(names: readonly string[], loc: Loc, problems: FieldProblem[]): void {
-  if (names.includes(DEDUP_COLUMN))
-    problems.push({
-      loc,
-      msg: `must leave ${DEDUP_COLUMN} alone, by which rows are known`,
-      type: 'value_error',
-    })
+/** What rows are known by, and what files say beside their data, is no column that a delta may change. */
+function refuseMetadataColumns(names: readonly string[], loc: Loc, problems: FieldProblem[]): void {
+  for (const name of new Set(names)) {
+    if (name !== DEDUP_COLUMN && !METADATA_COLUMNS.some((column) => column === name)) continue
+    problems.push({ loc, msg: `must leave ${name} alone, which is no column of data`, type: 'value_error' })
+  }
 }
 
 function names(value: Json | undefined, loc: Loc, problems: FieldProblem[]): string[] {

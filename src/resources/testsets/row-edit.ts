@@ -7,7 +7,7 @@ import { changeColumnNames, changeRowColumns } from './change-columns.ts'
 import { NamedRows } from './collect-sent.ts'
 import { limitExceeded, type TestsetLimits } from './row-collector.ts'
 import type { NamedRow, RowDelta } from './row-delta.ts'
-import { RowIndex } from './row-index.ts'
+import { RowIndex, rowKeys } from './row-index.ts'
 import { positionsAfter, type RowPosition } from './row-position.ts'
 import type { RowBlobs, RowEntry } from './row-tree.ts'
 import { countRows, rowsOf } from './row-tree.ts'
@@ -22,8 +22,10 @@ import {
   encodeRow,
   encodeRowMeta,
   generatedDedupId,
+  inColumnOrder,
 } from './stored-row.ts'
 import { allRows, rowBytesOf } from './stored-rows.ts'
+import { rowPath } from './testset-tree.ts'
 import type { StoredTestset } from './testset-payload.ts'
 
 type Loc = readonly (string | number)[]
@@ -53,10 +55,13 @@ export class RowEdit {
   async changeColumns(change: RowDelta['columns']): Promise<void> {
     if (change.add.length + change.remove.length + change.rename.size === 0) return
     this.columns = changeColumnNames(this.columns, change)
+    this.#checkColumns()
     for await (const batch of rowBytesOf(this.#target, this.#base.tree)) {
       for (const { row, data: bytes } of batch) {
-        const data = decodeRow(bytes)
-        const content = encodeContent(changeRowColumns(contentOf(data), change))
+        const data = decodeRow(bytes, rowPath(row.position))
+        const content = encodeContent(
+          changeRowColumns(inColumnOrder(contentOf(data), this.#base.columns), change),
+        )
         const dedupId = dedupIdOf(data) ?? generatedDedupId(content.hash)
         this.#index.put(row.position, { dedupId, contentHash: content.hash })
         const changed = encodeRow(content, dedupId)
@@ -70,7 +75,9 @@ export class RowEdit {
   async replace({ id, row, loc }: NamedRow): Promise<void> {
     const entry = await this.#find(id, loc)
     const content = encodeContent(row.content)
-    const before = dedupIdOf(decodeRow(await readBytes(this.#target, entry.oid, 'blob')))
+    const before = dedupIdOf(
+      decodeRow(await readBytes(this.#target, entry.oid, 'blob'), rowPath(entry.position)),
+    )
     const dedupId = row.dedupId ?? before ?? generatedDedupId(content.hash)
     await this.#index.learn([], [dedupId])
     const holder = this.#index.holderOf(dedupId)
@@ -88,12 +95,12 @@ export class RowEdit {
   /** Adds rows behind the last, save those whose content another row has and that bring no dedup id (ruling 5.1). */
   async add(rows: RowDelta['add']): Promise<void> {
     if (rows.length === 0) return
-    const encoded = rows.map(({ row, loc }) => ({ row, loc, content: encodeContent(row.content) }))
+    const encoded = collapsed(rows.map(({ row, loc }) => ({ row, loc, content: encodeContent(row.content) })))
     await this.#index.learn(
       encoded.map(({ content }) => content.hash),
       encoded.map(({ row, content }) => row.dedupId ?? generatedDedupId(content.hash)),
     )
-    const positions = positionsAfter(await this.#lastPosition(), rows.length)
+    const positions = positionsAfter(await this.#lastPosition(), encoded.length)
     let added = 0
     for (const { row, loc, content } of encoded) {
       if (row.dedupId === undefined && this.#index.hasContent(content.hash)) continue
@@ -115,10 +122,15 @@ export class RowEdit {
     const oid = this.#blob(encodeRow(content, dedupId))
     this.changes.set(position, { oid, meta: row.meta ? this.#blob(encodeRowMeta(row.meta)) : meta })
     this.#index.put(position, { dedupId, contentHash: content.hash })
+    rowKeys.note(oid, content.hash, dedupId)
     const known = new Set(this.columns)
     const fresh = keysOf(row.content).filter((column) => !known.has(column))
     if (row.hasDedupColumn && !known.has(DEDUP_COLUMN)) fresh.push(DEDUP_COLUMN)
     if (fresh.length > 0) this.columns = [...this.columns, ...fresh]
+    this.#checkColumns()
+  }
+
+  #checkColumns(): void {
     if (this.columns.length > this.#limits.maxColumns) throw limitExceeded('columns', this.#limits.maxColumns)
   }
 
@@ -158,6 +170,23 @@ export class RowEdit {
     const count = (await countRows(this.#target, this.#base.tree, counts)) + added - removed
     if (count > this.#limits.maxRows) throw limitExceeded('rows', this.#limits.maxRows)
   }
+}
+
+interface EncodedRow {
+  readonly row: SentRow
+  readonly loc: Loc
+  readonly content: EncodedContent
+}
+
+/** Without rows that bring no dedup id and equal another one of the list that does, which takes the earlier place (ruling 5.1). */
+function collapsed(rows: readonly EncodedRow[]): readonly EncodedRow[] {
+  const given = new Map<string, EncodedRow>()
+  for (const one of rows.toReversed()) if (one.row.dedupId !== undefined) given.set(one.content.hash, one)
+  if (given.size === 0) return rows
+  const kept = new Set(
+    rows.map((one) => (one.row.dedupId === undefined ? (given.get(one.content.hash) ?? one) : one)),
+  )
+  return [...kept]
 }
 
 function held(dedupId: string, loc: Loc) {

@@ -4,6 +4,7 @@ import { keyOfContent, keyOfDedupId, ROW_KEYS_FILE, RowKeys } from './row-keys.t
 import type { RowPosition } from './row-position.ts'
 import { contentOf, decodeRow, dedupIdOf, encodeContent } from './stored-row.ts'
 import { readBlobs } from './stored-rows.ts'
+import { rowPath } from './testset-tree.ts'
 
 /** What rows are told apart by. */
 export interface RowIdentity {
@@ -43,7 +44,7 @@ export class RowIndex {
       unknown.map(({ oid }) => oid),
     )
     for (const [index, { position }] of unknown.entries()) {
-      const data = decodeRow(blobs[index] ?? Buffer.alloc(0))
+      const data = decodeRow(blobs[index] ?? Buffer.alloc(0), rowPath(position))
       const { hash } = encodeContent(contentOf(data))
       this.put(position, { dedupId: dedupIdOf(data) ?? '', contentHash: hash })
     }

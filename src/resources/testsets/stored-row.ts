@@ -38,9 +38,9 @@ export function generatedDedupId(contentHashHex: string): string {
   return contentHashHex.slice(0, 12)
 }
 
-/** The data in a row's blob. Refuses with `damaged_repository` what is no object. */
-export function decodeRow(bytes: Buffer): JsonObject {
-  return decodeObject(bytes, 'a row')
+/** The data in a row's blob. Refuses with `damaged_repository` what is no object; `name` says which row that is. */
+export function decodeRow(bytes: Buffer, name = 'a row'): JsonObject {
+  return decodeObject(bytes, name)
 }
 
 /** The dedup id of stored data; undefined where git brought a row without one. */

@@ -2,6 +2,7 @@ import type { Oid } from '../../git/object.ts'
 import { objectUuid, repositoryDigits } from '../../versioning/ids.ts'
 import { decodeRow, decodeRowMeta, inColumnOrder } from './stored-row.ts'
 import type { RowBytes } from './stored-rows.ts'
+import { rowPath } from './testset-tree.ts'
 
 /** The id of a row's testcase in the testset of this id. */
 export function testcaseId(oid: Oid, testsetId: string): string {
@@ -17,7 +18,7 @@ export function presentTestcase(
   return {
     id: testcaseId(row.oid, testsetId),
     testset_id: testsetId,
-    data: inColumnOrder(decodeRow(data), columns),
+    data: inColumnOrder(decodeRow(data, rowPath(row.position)), columns),
     ...(meta ? decodeRowMeta(meta) : {}),
   }
 }

@@ -5,11 +5,17 @@ import { parseJson } from '../../json/parse-json.ts'
 import { stringifyJson } from '../../json/stringify-json.ts'
 import type { ObjectSink, ObjectSource } from '../../versioning/tree-files.ts'
 import { readBytes, writeFile } from '../../versioning/tree-files.ts'
+import { positionPath, type RowPosition } from './row-position.ts'
 import type { StoredTestset } from './testset-payload.ts'
 
 /** The folder of rows, and the file of columns, in the root of a testset's commit (design 1). */
 export const ROWS_FOLDER = 'testcases'
 const COLUMNS_FILE = 'columns.json'
+
+/** The path of the row at this position, from the root: `testcases/00/00/05.json`. */
+export function rowPath(position: RowPosition): string {
+  return `${ROWS_FOLDER}/${positionPath(position)}.json`
+}
 
 /** Whether a name in the root is one of the payload's. */
 export function isTestsetFile(name: string): boolean {

@@ -4,6 +4,7 @@ import type { CommittedRevision, NewRevision } from '../../versioning/commit-rev
 import { commitRevision } from '../../versioning/commit-revision.ts'
 import type { NewArtifact } from '../../versioning/create-artifact.ts'
 import { createArtifact } from '../../versioning/create-artifact.ts'
+import { createVariant } from '../../versioning/create-variant.ts'
 import type { Family } from '../../versioning/family.ts'
 import type { VariantPlace } from '../../versioning/references.ts'
 import type { Registry } from '../../versioning/registry.ts'
@@ -36,23 +37,30 @@ export async function createFromFile(
   }
 }
 
-/** Commits a revision that holds the rows of a file, whatever the one before it held (ruling 5.4). */
+/**
+ * Commits a revision that holds the rows of a file, whatever the one before it held (ruling 5.4). A testset that has no variant
+ * gets one; a bad file makes none.
+ */
 export async function commitFile(
   registry: Registry,
-  place: VariantPlace,
+  { artifact, variant }: Pick<VariantPlace, 'artifact'> & Partial<VariantPlace>,
   file: RowFile,
   input: Omit<NewRevision, 'data' | 'delta' | 'payload'>,
   limits: TestsetLimits,
   context: WriteContext,
 ): Promise<CommittedRevision> {
-  const { repository, family } = place.artifact
+  const { repository, family } = artifact
   const { objects } = repository
-  const { head } = place.variant
+  const head = variant?.head
   const latest =
     head === undefined ? undefined : (await registry.revisions(family).read(objects, head)).payload
   const rows = latest ? await allRows(objects, asStored(latest).tree) : []
   const payload = await collectFile(file, repository.packBuilder(), { source: objects, rows }, limits)
   try {
+    // Without the Idempotency-Key: repeated, the request finds the variant there, and on the meta ref the key is the header's.
+    const place = variant
+      ? { artifact, variant }
+      : await createVariant(registry, artifact, { header: {}, loc: input.loc }, { actor: context.actor })
     return await commitRevision(registry, place, { ...input, payload }, context)
   } catch (error) {
     payload.pack?.discard()

@@ -1,8 +1,10 @@
+import { Refusal } from '../../errors.ts'
 import type { TreeEntry } from '../../git/tree.ts'
 import type { PayloadTarget } from '../../versioning/family.ts'
 import type { ObjectSource } from '../../versioning/tree-files.ts'
 import { collectSent } from './collect-sent.ts'
 import { findNamed } from './find-named.ts'
+import { areColumnsNoted, noteColumns } from './listed-columns.ts'
 import type { TestsetLimits } from './row-collector.ts'
 import { placeRows, rowChanges } from './place-rows.ts'
 import type { RowEntry } from './row-tree.ts'
@@ -24,6 +26,7 @@ export async function writeTestset(
   if (payload.kind === 'stored') return writeTestsetEntries(target, payload.tree, payload.columns)
   if (payload.kind === 'edited') {
     const edited = await editRows(target, payload.base.tree, payload.changes)
+    if (areColumnsNoted(payload.base)) noteColumns({ kind: 'stored', tree: edited, columns: payload.columns })
     return writeTestsetEntries(target, edited, payload.columns)
   }
   const base = await allRows(target, rowsIn(before))
@@ -33,6 +36,7 @@ export async function writeTestset(
   const placed = rows.map(({ oid, meta }, index) => ({ position: positions[index] ?? '', oid, meta }))
   const tree = await editRows(target, rowsIn(before), rowChanges(base, placed))
   if (tree !== undefined) await rowKeys.seed(target, tree, rows.values(), target.derived?.(ROW_KEYS_FILE))
+  if (payload.kind !== 'named') noteColumns({ kind: 'stored', tree, columns })
   return writeTestsetEntries(target, tree, columns)
 }
 
@@ -58,10 +62,19 @@ async function dedupIdsAt(
   const oids = indexes.flatMap((index) => base[index]?.oid ?? [])
   const dedupIds: (string | undefined)[] = []
   for (let at = 0; at < oids.length; at += AT_ONCE) {
-    for (const bytes of await readBlobs(source, oids.slice(at, at + AT_ONCE)))
-      dedupIds.push(dedupIdOf(decodeRow(bytes)))
+    for (const bytes of await readBlobs(source, oids.slice(at, at + AT_ONCE))) dedupIds.push(dedupIdIn(bytes))
   }
   return dedupIds
+}
+
+/** A row that git damaged has none, so that other rows can take its place. */
+function dedupIdIn(bytes: Buffer): string | undefined {
+  try {
+    return dedupIdOf(decodeRow(bytes))
+  } catch (error) {
+    if (error instanceof Refusal) return undefined
+    throw error
+  }
 }
 
 const AT_ONCE = 512

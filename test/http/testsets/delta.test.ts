@@ -1,0 +1,248 @@
+import { expect } from 'chai'
+import {
+  contentsOf,
+  dedupIdsOf,
+  type MadeTestset,
+  refusal,
+  startTestsets,
+  type TestsetClient,
+} from './testset-client.ts'
+
+describe('testsets: deltas', () => {
+  let client: TestsetClient
+  before(async () => (client = await startTestsets()))
+  after(() => client.stop())
+
+  const deltaOf = (testset: MadeTestset, delta: object, more: object = {}) =>
+    client.commit({ testset_id: testset.id, delta, ...more })
+
+  it('columns first, then rows replaced, removed and added (5.4)', async () => {
+    const testset = await client.make([
+      { q: 1, old: 'x' },
+      { q: 2, old: 'y' },
+      { q: 3, old: 'z' },
+    ])
+    const [one, two] = testset.ids
+    const revision = await client.change(testset, {
+      rows: {
+        add: [{ data: { old: 'added' } }],
+        remove: [two],
+        replace: [{ id: one, data: { old: 'verbatim' } }],
+      },
+      columns: { add: ['note'], remove: ['old'], replace: [['q', 'question']] },
+    })
+    // The columns are those of the rows that were there; what the delta brings stays as it is.
+    expect(contentsOf(revision)).to.deep.equal([
+      { old: 'verbatim' },
+      { question: 3, note: '' },
+      { old: 'added' },
+    ])
+    expect(revision.version).to.equal(2)
+  })
+
+  it('swap renames happen at once, and keep the values', async () => {
+    const testset = await client.make([{ a: 1, b: 2 }])
+    const swap = {
+      columns: {
+        replace: [
+          ['a', 'b'],
+          ['b', 'a'],
+        ],
+      },
+    }
+    const revision = await client.change(testset, swap)
+    expect(contentsOf(revision)).to.deep.equal([{ b: 1, a: 2 }])
+    expect(Object.keys(revision.data.testcases[0].data).slice(0, 2)).to.deep.equal(['b', 'a'])
+  })
+
+  it('remove beats rename, an added column leaves values alone, and unknown names are nothing', async () => {
+    const testset = await client.make([{ a: 1, b: 2 }])
+    const revision = await client.change(testset, {
+      columns: {
+        remove: ['a', 'none'],
+        replace: [
+          ['a', 'c'],
+          ['none', 'd'],
+        ],
+        add: ['b', 'e'],
+      },
+    })
+    expect(contentsOf(revision)).to.deep.equal([{ b: 2, e: '' }])
+  })
+
+  it('where a rename meets another column, the later one gives the value and the earlier one the place', async () => {
+    const testset = await client.make([{ q: 'first', x: 0, a: 'second' }])
+    const revision = await client.change(testset, { columns: { replace: [['q', 'a']] } })
+    expect(contentsOf(revision)).to.deep.equal([{ a: 'second', x: 0 }])
+    expect(Object.keys(revision.data.testcases[0].data).slice(0, 2)).to.deep.equal(['a', 'x'])
+  })
+
+  it('remove wins over replace of the same row', async () => {
+    const testset = await client.make([{ a: 1 }, { a: 2 }])
+    const [one] = testset.ids
+    const revision = await client.change(testset, {
+      rows: { remove: [one], replace: [{ id: one, data: { a: 'edited' } }] },
+    })
+    expect(contentsOf(revision)).to.deep.equal([{ a: 2 }])
+  })
+
+  it('a row that is replaced keeps its dedup id unless it brings one, which must be free', async () => {
+    const testset = await client.make([
+      { a: 1, testcase_dedup_id: 'x' },
+      { a: 2, testcase_dedup_id: 'y' },
+    ])
+    const [one, two] = testset.ids
+    const replace = (id: string | undefined, data: object) => ({ rows: { replace: [{ id, data }] } })
+    const taken = await deltaOf(testset, replace(two, { a: 3, testcase_dedup_id: 'x' }))
+    expect(refusal(taken)).to.match(/^422 .*rows\.replace\.0\.data\.testcase_dedup_id.*"x"/)
+    expect(dedupIdsOf(await client.change(testset, replace(one, { a: 0 })))).to.deep.equal(['x', 'y'])
+    expect(dedupIdsOf(await client.change(testset, replace(two, { a: 2, __dedup_id__: 'z' })))).to.deep.equal(
+      ['x', 'z'],
+    )
+  })
+
+  it('the dedup id of a row that the same delta removes is free for a row it adds', async () => {
+    const testset = await client.make([{ a: 1, testcase_dedup_id: 'x' }, { a: 2 }])
+    const revision = await client.change(testset, {
+      rows: { remove: [testset.ids[0]], add: [{ data: { a: 3, testcase_dedup_id: 'x' } }] },
+    })
+    expect(contentsOf(revision)).to.deep.equal([{ a: 2 }, { a: 3 }])
+  })
+
+  it('an added row that another one equals is that one, also one that the delta edits or adds', async () => {
+    const testset = await client.make([{ a: 1 }, { a: 2 }])
+    const revision = await client.change(testset, {
+      rows: {
+        replace: [{ id: testset.ids[0], data: { a: 'edited' } }],
+        add: [
+          { data: { a: 2 } },
+          { data: { a: 'edited' } },
+          { data: { a: 4 } },
+          { data: { a: 4 } },
+          { data: { a: 1 } },
+        ],
+      },
+    })
+    expect(contentsOf(revision)).to.deep.equal([{ a: 'edited' }, { a: 2 }, { a: 4 }, { a: 1 }])
+  })
+
+  it('an empty delta is a new revision of the same rows, and one that removes all leaves none', async () => {
+    const testset = await client.make([{ a: 1 }])
+    const same = await client.change(testset, {})
+    expect([same.version, same.data.testcase_ids]).to.deep.equal([2, testset.ids])
+    const none = await client.change(testset, { rows: { remove: testset.ids } })
+    expect(none.data).to.deep.equal({ testcase_ids: [], testcases: [] })
+    const some = await client.change(testset, { rows: { add: [{ data: { b: 1 } }] } })
+    expect(contentsOf(some)).to.deep.equal([{ b: 1 }])
+  })
+
+  it('makes the first revision of a testset that has a variant only', async () => {
+    const testset = await client.make([], { data: undefined })
+    const revision = await client.change(testset, { rows: { add: [{ data: { a: 1 } }] } })
+    expect([revision.version, contentsOf(revision)]).to.deep.equal([1, [{ a: 1 }]])
+  })
+
+  it('unknown row ids, and what is no delta, are refused by place and store nothing', async () => {
+    const testset = await client.make([{ a: 1 }])
+    const [stranger] = (await client.make([{ a: 2 }])).ids
+    for (const [delta, place] of [
+      [{ rows: { remove: [stranger] } }, 'delta.rows.remove.0'],
+      [{ rows: { remove: [testset.ids[0], stranger] } }, 'delta.rows.remove.1'],
+      [{ rows: { replace: [{ id: stranger, data: {} }] } }, 'delta.rows.replace.0'],
+      [{ rows: { remove: ['nonsense'] } }, 'delta.rows.remove.0'],
+      [{ rows: { replace: [{ data: {} }] } }, 'delta.rows.replace.0.id'],
+      [{ rows: { add: [{ q: 'no data' }] } }, 'delta.rows.add.0.q'],
+      [{ rows: { add: {} } }, 'delta.rows.add'],
+      [{ rows: { append: [] } }, 'delta.rows.append'],
+      [{ columns: { replace: [['a']] } }, 'delta.columns.replace.0'],
+      [{ columns: { replace: [{ a: 'b' }] } }, 'delta.columns.replace.0'],
+      [{ columns: { add: [1] } }, 'delta.columns.add'],
+      [{ columns: { remove: ['testcase_dedup_id'] } }, 'delta.columns.remove'],
+      [{ columns: { replace: [['a', 'testcase_dedup_id']] } }, 'delta.columns.replace'],
+      [{ columns: { add: ['testcase_dedup_id'] } }, 'delta.columns.add'],
+      [{ columns: { add: ['__tags__'] } }, 'delta.columns.add'],
+      [{ columns: { replace: [['a', '__id__']] } }, 'delta.columns.replace'],
+      [[], 'delta'],
+    ] as const) {
+      const reply = await deltaOf(testset, delta)
+      expect(refusal(reply), JSON.stringify(delta)).to.match(/^422 invalid_request: /)
+      expect(reply.body.errors[0].loc.join('.'), JSON.stringify(delta)).to.equal(
+        `body.testset_revision_commit.${place}`,
+      )
+    }
+    expect((await client.latest(testset)).id).to.equal(testset.revisionId)
+  })
+
+  it('a base of another testset is 422, one that does not exist 404', async () => {
+    const testset = await client.make([{ a: 1 }])
+    const other = await client.make([{ a: 1 }])
+    const delta = { rows: { add: [{ data: { a: 2 } }] } }
+    const wrong = await deltaOf(testset, delta, { testset_revision_id: other.revisionId })
+    expect(refusal(wrong)).to.match(/^422 invalid_request: .*testset_revision_id.*another testset/)
+    const none = await deltaOf(testset, delta, {
+      testset_revision_id: `0190a000${testset.revisionId.slice(8)}`,
+    })
+    expect(none.status).to.equal(404)
+    for (const { revisionId, ...made } of [testset, other])
+      expect((await client.latest({ revisionId, ...made })).id).to.equal(revisionId)
+  })
+
+  it('a base that is no longer the head is 409 naming the head, unless the delta only adds rows', async () => {
+    const testset = await client.make([{ a: 1 }])
+    const second = await client.change(testset, { rows: { add: [{ data: { a: 2 } }] } })
+    const base = { testset_revision_id: testset.revisionId }
+    for (const delta of [
+      { rows: { remove: testset.ids } },
+      { rows: { replace: [{ id: testset.ids[0], data: {} }], add: [{ data: { a: 3 } }] } },
+      { columns: { add: ['b'] } },
+    ]) {
+      const refused = await deltaOf(testset, delta, base)
+      expect(refusal(refused)).to.match(/^409 revision_conflict: /)
+      expect(refused.body.detail).to.include(second.id)
+    }
+    const added = await deltaOf(testset, { rows: { add: [{ data: { a: 3 } }] } }, base)
+    expect(contentsOf(added.body.testset_revision)).to.deep.equal([{ a: 1 }, { a: 2 }, { a: 3 }])
+    const onHead = await deltaOf(
+      testset,
+      { rows: { remove: testset.ids } },
+      {
+        testset_revision_id: added.body.testset_revision.id,
+      },
+    )
+    expect(contentsOf(onHead.body.testset_revision)).to.deep.equal([{ a: 2 }, { a: 3 }])
+  })
+
+  it('goes to the variant named, else to that of the base, else to the default one', async () => {
+    const testset = await client.make([{ a: 1 }])
+    const fork = await client.service.post('/testsets/variants/fork', {
+      testset_variant: { slug: `${testset.slug}-fork` },
+      testset_variant_ref: { slug: testset.slug },
+    })
+    const variant = fork.body.testset_variant.id
+    const add = (a: number) => ({ rows: { add: [{ data: { a } }] } })
+    const named = await deltaOf(testset, add(2), { testset_variant_id: variant })
+    expect(named.body.testset_revision.testset_variant_id).to.equal(variant)
+    const onBase = await client.commit({
+      testset_revision_id: named.body.testset_revision.id,
+      delta: add(3),
+    })
+    expect(contentsOf(onBase.body.testset_revision)).to.deep.equal([{ a: 1 }, { a: 2 }, { a: 3 }])
+    expect(await client.contents(testset)).to.deep.equal([{ a: 1 }])
+  })
+
+  it('an upload replaces the rows at the head, whichever revision the path names', async () => {
+    const testset = await client.make([{ a: '1' }])
+    await client.change(testset, { rows: { add: [{ data: { a: '2' } }] } })
+    const revision = await client.replaceBy(testset.revisionId, 'a\n2\n3\n', { message: 'From a file' })
+    expect([revision.version, revision.message]).to.deep.equal([3, 'From a file'])
+    expect(contentsOf(revision)).to.deep.equal([{ a: '2' }, { a: '3' }])
+  })
+
+  it('testcase_ids commits rows of the revision before by their ids, in another order and fewer', async () => {
+    const testset = await client.make([{ a: 1 }, { a: 2 }, { a: 3 }])
+    const [one, , three] = testset.ids
+    const data = { testcase_ids: [three, one, three] }
+    const { body } = await client.commit({ testset_id: testset.id, data })
+    expect(body.testset_revision.data.testcase_ids).to.deep.equal([three, one])
+  })
+})
