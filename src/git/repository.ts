@@ -49,6 +49,8 @@ export class Repository {
 
   /** A pack to be written in this repository, for a write to adopt. */
   packBuilder(): PackBuilder {
+    // The sign that a server wrote here: what a dead one leaves is looked for at the next start.
+    this.#fs.makeDir(`${this.path}/locks`)
     return new PackBuilder(this.#fs, this.path)
   }
 

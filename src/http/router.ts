@@ -79,12 +79,17 @@ async function answerUpload(
 ): Promise<Answer> {
   const upload = await dependencies.readUpload(ctx)
   try {
-    const input = endpoint.input && guard(endpoint.input, upload.fields, 'body')
+    const input = endpoint.input && guard(endpoint.input, filled(upload.fields), 'body')
     const text = uploadIdentity(upload).join('\n')
     return await run(endpoint, ctx, dependencies, params, { input, text, upload })
   } finally {
     upload.discard()
   }
+}
+
+/** An empty field of a form is an absent one (contract/testsets 5.1): a form that people fill in has all of them. */
+function filled(fields: Readonly<Record<string, string>>): Record<string, string> {
+  return Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== ''))
 }
 
 async function run(

@@ -9,12 +9,9 @@ import type { Reading } from '../versioning/family.ts'
 import { jsonObject, tags } from './request-schemas.ts'
 import type { UploadedFile } from './upload.ts'
 
-/** The text fields of a form; an empty one is an absent one (contract/testsets 5.1). */
+/** The text fields of a form (contract/testsets 5.1). */
 
-const optionalText = z
-  .string()
-  .optional()
-  .transform((text) => (text === '' ? undefined : text))
+const optionalText = z.string().optional()
 
 const flag = z.enum(['true', 'false'], 'must be "true" or "false"').transform((text) => text === 'true')
 
@@ -54,8 +51,6 @@ export const testsetFields = {
   testset_tags: jsonText(tags),
   testset_meta: jsonText(jsonObject),
 }
-
-export { optionalText }
 
 /** The type of an uploaded file: what the field says, else what a body that is the file is announced as, else csv. */
 export function fileType(field: FileType | undefined, { mediaType }: UploadedFile): FileType {

@@ -11,7 +11,8 @@ import { assertActive } from './assert-active.ts'
 import { buildRevision } from './build-revision.ts'
 import type { WriteContext } from './change-artifact.ts'
 import { assertRevisionSlugFree } from './claim-slugs.ts'
-import type { AcceptedPayload, Family, Payload, PayloadContext, Warning } from './family.ts'
+import type { AcceptedPayload, Family, Payload, PayloadContext, PayloadTarget, Warning } from './family.ts'
+import { payloadTarget } from './payload-target.ts'
 import { objectUuid } from './ids.ts'
 import type { Header } from './records.ts'
 import type { VariantPlace } from './references.ts'
@@ -101,6 +102,7 @@ async function commitTo(
   const branch = branchOf({ artifact, variant })
   const { oid, warnings } = await repository.transact(async (transaction) => {
     const state = await stateNow(artifact, transaction)
+    const target = payloadTarget(artifact, transaction)
     assertActive('artifact', artifact.slug, state.artifact)
     assertActive('variant', variant.slug, state.variants.get(variant.slug))
     const head = transaction.ref(branch)
@@ -108,7 +110,7 @@ async function commitTo(
     assertBase(input, latest && objectUuid(latest, artifact.digits), variant.slug, head !== undefined)
     assertDeltaBase(family, input, latest && objectUuid(latest, artifact.digits), variant.slug)
     const payload =
-      accepted ?? (await payloadFromDelta(registry, family, transaction, latest, input, payloadContext))
+      accepted ?? (await payloadFromDelta(registry, family, target, latest, input, payloadContext))
     const draft = {
       message: input.message,
       header: input.header,
@@ -116,7 +118,7 @@ async function commitTo(
       payload: payload?.payload,
     }
     const plan = { variant: variant.slug, parent: head, draft, context }
-    const commit = await buildRevision(registry, family, transaction, plan)
+    const commit = await buildRevision(registry, family, target, plan)
     transaction.move(branch, commit)
     if (input.slug !== undefined) transaction.follow(`refs/tags/${input.slug}`, commit)
     return { oid: commit, warnings: payload?.warnings ?? [] }
@@ -209,16 +211,16 @@ function assertDeltaBase(
 async function payloadFromDelta(
   registry: Registry,
   family: Family,
-  transaction: Transaction,
+  target: PayloadTarget,
   latest: Oid | undefined,
   input: NewRevision,
   payloadContext: PayloadContext,
 ): Promise<AcceptedPayload | undefined> {
   const base =
-    latest === undefined ? undefined : (await registry.revisions(family).read(transaction, latest)).payload
+    latest === undefined ? undefined : (await registry.revisions(family).read(target, latest)).payload
   if (input.delta !== undefined) {
     const loc = [...payloadContext.loc, 'delta']
-    return family.applyDelta(base, input.delta, { ...payloadContext, loc, target: transaction })
+    return family.applyDelta(base, input.delta, { ...payloadContext, loc, target })
   }
   if (base === undefined) return undefined
   throw new Refusal(

@@ -82,7 +82,7 @@ async function firstContent(
   context: WriteContext,
   names: { readonly id: string; readonly slug: string; readonly variant: string },
 ): Promise<Parameters<typeof registry.store.create>[2]> {
-  const objects = new NewObjects(input.aside)
+  const objects = new NewObjects(names.id, input.aside)
   const now = registry.now()
   const created = { created_at: now.toISOString(), created_by_id: context.actor.id }
   const { flags, ...described } = compactHeader(input.header)

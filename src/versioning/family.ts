@@ -1,5 +1,6 @@
 import type { DerivedFile } from '../git/derived-file.ts'
 import type { StagedPack } from '../git/stage-pack.ts'
+import type { GitObject, Oid } from '../git/object.ts'
 import type { TreeEntry } from '../git/tree.ts'
 import type { Json, JsonObject } from '../json/json.ts'
 import type { JsonStream } from '../json/json-stream.ts'
@@ -55,6 +56,14 @@ export interface Family {
 
 /** Where a payload is written: objects one by one, or many at once in a pack that is ready. */
 export interface PayloadTarget extends ObjectSink, ObjectSource {
+  /** The artifact that the payload becomes a revision of. */
+  readonly artifactId: string
+  /** The objects with these ids, in order; what is missing is undefined. */
+  readMany(oids: readonly Oid[]): Promise<readonly (GitObject | undefined)[]>
+  /** The ids of the objects on the disk that start with 4 to 40 hex digits. */
+  startingWith(hexPrefix: string): Promise<readonly Oid[]>
+  /** The commits that tags and branches name. */
+  tips(): readonly Oid[]
   /** Makes the objects of the pack part of what is written. */
   adopt(pack: StagedPack): void
   /** A derived file of the repository; there is none while that is being made. */

@@ -19,16 +19,30 @@ export class NewObjects implements PayloadTarget {
     return this.#objects.get(oid)
   }
 
+  readonly artifactId: string
   readonly packs: StagedPack[] = []
   readonly derived?: (name: string) => DerivedFile
 
   /** `folder` is where the repository is being prepared, if it is. */
-  constructor(folder?: NewFolder) {
+  constructor(artifactId: string, folder?: NewFolder) {
+    this.artifactId = artifactId
     if (folder) this.derived = (name) => folder.derived(name)
   }
 
   adopt(pack: StagedPack): void {
     this.packs.push(pack)
+  }
+
+  async readMany(oids: readonly Oid[]): Promise<(GitObject | undefined)[]> {
+    return oids.map((oid) => this.#objects.get(oid))
+  }
+
+  async startingWith(): Promise<readonly Oid[]> {
+    return []
+  }
+
+  tips(): readonly Oid[] {
+    return []
   }
 
   all(): (GitObject & { readonly oid: Oid })[] {

@@ -230,7 +230,7 @@ export function simpleEndpoints({ surface, names, present, records }: SurfaceCon
     // A payload that will be refused, as it comes or as it is written, must not leave a new variant behind.
     if (!artifact.defaultVariant) {
       const { payload } = family.accept(data, { loc: [...loc, 'data'], servicesBase: registry.servicesBase })
-      await family.write(new NewObjects(), payload, [])
+      await family.write(new NewObjects(artifact.id), payload, [])
     }
     const place = artifact.defaultVariant
       ? { artifact, variant: artifact.defaultVariant }

@@ -1,8 +1,8 @@
 import type { PackBuilder } from '../../git/pack-builder.ts'
 import { hashObject } from '../../git/object.ts'
-import type { ObjectSource } from '../../versioning/tree-files.ts'
 import { readBytes } from '../../versioning/tree-files.ts'
-import { NamedRows } from './collect-sent.ts'
+import type { RowSource } from './named-rows.ts'
+import { NamedRows } from './named-rows.ts'
 import { csvRows } from './files/csv-rows.ts'
 import { invalidFile } from './files/file-refusal.ts'
 import type { FileRow } from './files/file-row.ts'
@@ -29,7 +29,7 @@ export interface RowFile {
 
 /** The revision whose rows the file replaces. */
 export interface ReplacedRows {
-  readonly source: ObjectSource
+  readonly source: RowSource
   readonly rows: readonly RowEntry[]
 }
 

@@ -1,34 +1,39 @@
 import { invalid } from '../../errors.ts'
-import type { ObjectSource } from '../../versioning/tree-files.ts'
+import { keysOf } from '../../json/json.ts'
+import type { PayloadTarget } from '../../versioning/family.ts'
 import { readBytes } from '../../versioning/tree-files.ts'
-import { NamedRows } from './collect-sent.ts'
+import { NamedRows } from './named-rows.ts'
 import type { RowEntry } from './row-tree.ts'
 import { contentOf, decodeRow, dedupIdOf, encodeContent } from './stored-row.ts'
-import { rowPath } from './testset-tree.ts'
 import type { CollectedRow, CollectedTestset, NamedTestset, StoredTestset } from './testset-payload.ts'
 
-/** The rows of the revision that a request named by testcase ids, in the order it named them; each once (ruling 5.1). */
+/**
+ * The rows that a request named by testcase ids, in the order it named them, each once (ruling 5.1): rows of the revision that
+ * this one follows, with their flags, tags and meta, or of any before it.
+ */
 export async function findNamed(
-  source: ObjectSource,
+  target: PayloadTarget,
   { ids, loc }: NamedTestset,
   base: readonly RowEntry[],
   stored: StoredTestset | undefined,
 ): Promise<CollectedTestset> {
-  const named = new NamedRows(source, base)
+  const named = new NamedRows(target, base)
   const rows = new Map<string, CollectedRow>()
+  const columns = new Set(stored?.columns)
   for (const [index, id] of ids.entries()) {
-    const entry = named.find(id)
-    if (!entry) {
+    const oid = await named.findEver(id)
+    if (oid === undefined) {
       throw invalid(
         [...loc, index],
-        `${id} is no row of the revision this one follows. Send its data in testcases instead.`,
+        `${id} is no testcase of this testset. Send its data in testcases instead.`,
         'unknown_testcase',
       )
     }
-    const { oid, meta } = entry
-    const data = decodeRow(await readBytes(source, oid, 'blob'), rowPath(entry.position))
-    const contentHash = encodeContent(contentOf(data)).hash
-    rows.set(oid, { oid, meta, key: dedupIdOf(data) ?? oid, contentHash })
+    const data = decodeRow(await readBytes(target, oid, 'blob'), `the row ${oid}`)
+    const content = contentOf(data)
+    for (const key of keysOf(content)) columns.add(key)
+    const contentHash = encodeContent(content).hash
+    rows.set(oid, { oid, meta: named.find(id)?.meta, key: dedupIdOf(data) ?? oid, contentHash })
   }
-  return { kind: 'collected', rows: [...rows.values()], columns: stored?.columns ?? [] }
+  return { kind: 'collected', rows: [...rows.values()], columns: [...columns] }
 }

@@ -10,6 +10,7 @@ import type { VariantPlace } from '../../versioning/references.ts'
 import type { Registry } from '../../versioning/registry.ts'
 import type { RowFile } from './collect-file.ts'
 import { collectFile } from './collect-file.ts'
+import type { RowSource } from './named-rows.ts'
 import type { TestsetLimits } from './row-collector.ts'
 import { allRows } from './stored-rows.ts'
 import { asStored } from './testset-payload.ts'
@@ -55,7 +56,12 @@ export async function commitFile(
   const latest =
     head === undefined ? undefined : (await registry.revisions(family).read(objects, head)).payload
   const rows = latest ? await allRows(objects, asStored(latest).tree) : []
-  const payload = await collectFile(file, repository.packBuilder(), { source: objects, rows }, limits)
+  const payload = await collectFile(
+    file,
+    repository.packBuilder(),
+    { source: rowSource(artifact), rows },
+    limits,
+  )
   try {
     // Without the Idempotency-Key: repeated, the request finds the variant there, and on the meta ref the key is the header's.
     const place = variant
@@ -65,5 +71,15 @@ export async function commitFile(
   } catch (error) {
     payload.pack?.discard()
     throw error
+  }
+}
+
+function rowSource({ id, repository, variants, tags }: ArtifactView): RowSource {
+  const { objects } = repository
+  return {
+    artifactId: id,
+    read: (oid) => objects.read(oid),
+    startingWith: (prefix) => objects.startingWith(prefix),
+    tips: () => [...tags.values(), ...variants.flatMap(({ head }) => head ?? [])],
   }
 }

@@ -3,11 +3,13 @@ import { join } from 'node:path'
 
 /**
  * Every file and folder of a store, with the size of each file, in order: what must not change when a request is refused.
- * Leaves out the journal of the running server and the locks it made, which say nothing of what is stored.
+ * Leaves out the journal of the running server, the empty files it has ready, and the locks it made, which say nothing of what is stored.
  */
 export function storeFiles(storeDir: string): string[] {
   return readdirSync(storeDir, { recursive: true, encoding: 'utf8' })
-    .filter((path) => !/(?:^|\/)(?:\.journal|locks|\.uploads)(?:\/[^/]*)?$/.test(path) || isUpload(path))
+    .filter(
+      (path) => !/(?:^|\/)(?:\.journal|\.spare|locks|\.uploads)(?:\/[^/]*)?$/.test(path) || isUpload(path),
+    )
     .map((path) => {
       const stat = statSync(join(storeDir, path), { throwIfNoEntry: false })
       return stat?.isFile() ? `${path} ${stat.size}` : path

@@ -10,7 +10,7 @@ export class RecordedObjects implements ObjectSource, ObjectSink {
   reads: Oid[] = []
   writes: Oid[] = []
   readonly lost = new Set<Oid>()
-  readonly #objects = new NewObjects()
+  readonly #objects = new NewObjects('')
 
   read(oid: Oid): Promise<GitObject | undefined> {
     this.reads.push(oid)

@@ -11,7 +11,13 @@ describe('RowIndex', () => {
   /** Rows n of dedup id `id-n`, from 0. */
   const indexOf = async (count: number) => {
     const objects = new RecordedObjects()
-    const target = Object.assign(objects, { adopt: () => undefined })
+    const target = Object.assign(objects, {
+      artifactId: '',
+      adopt: () => undefined,
+      readMany: (oids: readonly string[]) => Promise.all(oids.map((oid) => objects.read(oid))),
+      startingWith: async () => [],
+      tips: () => [],
+    })
     const positions = positionsAfter(undefined, count)
     const rows = positions.map((position, n) => {
       const oid = objects.write('blob', encodeRow(encodeContent({ n }), `id-${n}`))

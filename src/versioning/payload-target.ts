@@ -1,0 +1,25 @@
+import type { Transaction } from '../git/transaction.ts'
+import type { ArtifactView } from './artifact-view.ts'
+import type { PayloadTarget } from './family.ts'
+
+/** Where a family writes the payload of a revision that a transaction on the artifact makes. */
+export function payloadTarget(
+  { id, repository, tags }: ArtifactView,
+  transaction: Transaction,
+): PayloadTarget {
+  const { objects } = repository
+  return {
+    artifactId: id,
+    read: (oid) => transaction.read(oid),
+    // What is not on the disk yet is the transaction's own.
+    readMany: async (oids) =>
+      Promise.all(
+        (await objects.readMany(oids)).map((object, index) => object ?? transaction.read(oids[index] ?? '')),
+      ),
+    write: (kind, bytes) => transaction.write(kind, bytes),
+    adopt: (pack) => transaction.adopt(pack),
+    derived: (name) => transaction.derived(name),
+    startingWith: (prefix) => objects.startingWith(prefix),
+    tips: () => [...tags.values(), ...transaction.refs('refs/heads/').values()],
+  }
+}
