@@ -12,6 +12,7 @@ export class Registries {
   readonly #settings: RegistrySettings
   readonly #opening = new Map<string, Promise<OpenRegistry>>()
   readonly #open: OpenRegistry[] = []
+  readonly #ready = new Map<string, Registry>()
   #started = false
 
   constructor(store: Store, families: readonly Family[], settings: RegistrySettings) {
@@ -26,7 +27,12 @@ export class Registries {
     this.#started = true
   }
 
-  async of(project: string): Promise<Registry> {
+  /** The project's registry; a promise of it while that is read in. */
+  of(project: string): Registry | Promise<Registry> {
+    return this.#ready.get(project) ?? this.#opened(project)
+  }
+
+  async #opened(project: string): Promise<Registry> {
     let opening = this.#opening.get(project)
     if (!opening) {
       opening = this.#openProject(project)
@@ -54,6 +60,7 @@ export class Registries {
   async #openProject(project: string): Promise<OpenRegistry> {
     const open = await openRegistry(await this.#store.project(project), this.#families, this.#settings)
     this.#open.push(open)
+    this.#ready.set(project, open.registry)
     return open
   }
 }

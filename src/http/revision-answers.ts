@@ -26,11 +26,12 @@ interface Written {
   readonly etag: string
 }
 
-/** What references named at a moment of the index. */
+/** What was answered for references at a moment of the index. */
 interface Found {
   readonly registry: Registry
   readonly moment: number
-  readonly place: RevisionPlace
+  readonly artifact: ArtifactView
+  readonly written: Written
 }
 
 /** Bytes of written answers that one surface keeps. */
@@ -70,7 +71,7 @@ export class RevisionAnswers {
 
   /**
    * The revision that references name, with `retrieval_info` (contract/workflows 5.4). Who polls asks the same again and again,
-   * and the router hands over the same references then: what they named is found again without a search while nothing moved.
+   * and the router hands over the same references then: what they got is theirs again without a search while nothing moved.
    */
   async retrieve(
     registry: Registry,
@@ -78,13 +79,17 @@ export class RevisionAnswers {
     ifNoneMatch: string | undefined,
   ): Promise<Answer> {
     const known = this.#found.get(references)
-    if (known?.registry === registry && registry.index.isStill(known.moment, known.place.artifact)) {
-      return this.#answer(registry, known.place, 'retrieve', references.asked, ifNoneMatch)
+    if (known?.registry === registry && registry.index.isStill(known.moment, known.artifact)) {
+      return this.#send(known.written, ifNoneMatch)
     }
     const { moment } = registry.index
     const place = await resolveRevision(registry, this.#surface.family, references)
-    this.#found.set(references, { registry, moment, place })
-    return this.#answer(registry, place, 'retrieve', references.asked, ifNoneMatch)
+    const answer = await this.#answer(registry, place, 'retrieve', references.asked, ifNoneMatch)
+    const { text, etag } = answer
+    if (text && etag !== undefined) {
+      this.#found.set(references, { registry, moment, artifact: place.artifact, written: { text, etag } })
+    }
+    return answer
   }
 
   /** The revision as a write leaves it, with what else the write answers. */

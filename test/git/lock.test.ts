@@ -2,7 +2,7 @@ import { expect } from 'chai'
 import { spawn, spawnSync } from 'node:child_process'
 import { once } from 'node:events'
 import { linkSync, mkdirSync, readdirSync, readFileSync, statSync, utimesSync, writeFileSync } from 'node:fs'
-import { setTimeout as pause } from 'node:timers/promises'
+import { setImmediate as nextTurn, setTimeout as pause } from 'node:timers/promises'
 import type { Refusal } from '../../src/errors.ts'
 import { holdingLock, prepareLock, sweepDeadLocks } from '../../src/git/lock.ts'
 import { memoryFs } from '../../src/git/memory-fs.ts'
@@ -35,6 +35,7 @@ describe('git: a lock', () => {
         expect(fs.readDir(`${folder}/locks`)?.[0]).to.contain(identityName(thisProcess()))
         lock.publish(`${folder}/ref`)
         expect(fs.readFile(`${folder}/ref`)?.toString()).to.equal('new\n')
+        await nextTurn()
         expect(fs.readDir(folder)?.sort()).to.deep.equal(['locks', 'ref'])
         expect(fs.readDir(`${folder}/locks`)).to.deep.equal([])
         fs.remove(`${folder}/ref`)
@@ -87,6 +88,7 @@ describe('git: a lock', () => {
       first.publish(`${folder}/ref`)
       ;(await second).publish(`${folder}/ref`)
       expect(readFileSync(`${folder}/ref`, 'utf8')).to.equal('second\n')
+      await nextTurn()
       expect(everythingIn(folder)).to.deep.equal(['ref'])
     })
 

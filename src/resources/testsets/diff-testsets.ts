@@ -106,7 +106,7 @@ async function byDedupId(
 ): Promise<ReadonlyMap<string, RowEntry>> {
   const named = await withBytes(source, rows)
   return new Map(
-    named.map(({ row, data }) => [dedupIdOf(decodeRow(data, rowPath(row.position))) ?? row.oid, row]),
+    named.map(({ row, data }) => [dedupIdOf(decodeRow(data, () => rowPath(row.position))) ?? row.oid, row]),
   )
 }
 

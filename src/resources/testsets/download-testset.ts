@@ -1,4 +1,4 @@
-import type { JsonObject } from '../../json/json.ts'
+import type { Json, JsonObject } from '../../json/json.ts'
 import { entriesOf, fromEntries, getKey } from '../../json/json.ts'
 import { stringifyJson } from '../../json/stringify-json.ts'
 import type { ObjectSource } from '../../versioning/tree-files.ts'
@@ -43,8 +43,8 @@ async function* writeCsv({ source, testset, testsetId, escapeFormulas }: Export)
   let text = csvHeader([...columns, '__id__', '__dedup_id__', ...metas], options)
   for await (const batch of rowBytesOf(source, testset.tree)) {
     for (const { row, data: bytes, meta } of batch) {
-      const data = decodeRow(bytes, rowPath(row.position))
-      const values = columns.map((column) => getKey(data, column))
+      const data = decodeRow(bytes, () => rowPath(row.position))
+      const values: (Json | undefined)[] = columns.map((column) => getKey(data, column))
       const members = meta ? new Map(metaMembers(decodeRowMeta(meta))) : NO_MEMBERS
       values.push(testcaseId(row.oid, testsetId), getKey(data, DEDUP_COLUMN))
       for (const column of metas) values.push(members.get(column))
@@ -81,7 +81,10 @@ function fileRow(
   { columns }: StoredTestset,
   testsetId: string,
 ): JsonObject {
-  const data = inColumnOrder(decodeRow(bytes, rowPath(row.position)), columns)
+  const data = inColumnOrder(
+    decodeRow(bytes, () => rowPath(row.position)),
+    columns,
+  )
   const members = entriesOf(data).filter(([key]) => key !== DEDUP_COLUMN)
   const dedupId = getKey(data, DEDUP_COLUMN)
   return fromEntries([

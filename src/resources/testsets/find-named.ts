@@ -29,7 +29,7 @@ export async function findNamed(
         'unknown_testcase',
       )
     }
-    const data = decodeRow(await readBytes(target, oid, 'blob'), `the row ${oid}`)
+    const data = decodeRow(await readBytes(target, oid, 'blob'), () => `the row ${oid}`)
     const content = contentOf(data)
     for (const key of keysOf(content)) columns.add(key)
     const contentHash = encodeContent(content).hash

@@ -31,7 +31,7 @@ export async function findTestcase(
 
 /** A testcase as a record. Without a revision there are no columns to order its keys by, so they are sorted. */
 export async function presentTestcaseAlone({ testset, oid }: Testcase): Promise<object> {
-  const data = decodeRow(await readBytes(testset.repository.objects, oid, 'blob'), `the row ${oid}`)
+  const data = decodeRow(await readBytes(testset.repository.objects, oid, 'blob'), () => `the row ${oid}`)
   return {
     id: objectUuid(oid, testset.digits),
     testset_id: testset.id,

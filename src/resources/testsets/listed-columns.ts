@@ -35,7 +35,7 @@ export async function allColumns(source: ObjectSource, testset: StoredTestset): 
   const keys = new Set<string>()
   for await (const batch of rowBytesOf(source, tree)) {
     for (const { row, data } of batch)
-      for (const key of keysOf(decodeRow(data, rowPath(row.position)))) keys.add(key)
+      for (const key of keysOf(decodeRow(data, () => rowPath(row.position)))) keys.add(key)
   }
   keys.delete(DEDUP_COLUMN)
   noteColumns({ ...testset, columns: [...keys] })

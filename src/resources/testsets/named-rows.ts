@@ -52,7 +52,7 @@ export class NamedRows {
   async #withDedupId(row: SentRow, id: string): Promise<SentRow> {
     const oid = await this.findEver(id)
     if (oid === undefined) return row
-    const data = decodeRow(await readBytes(this.#source, oid, 'blob'), `the row ${oid}`)
+    const data = decodeRow(await readBytes(this.#source, oid, 'blob'), () => `the row ${oid}`)
     return { ...row, dedupId: dedupIdOf(data) }
   }
 }

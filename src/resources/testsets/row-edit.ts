@@ -58,7 +58,7 @@ export class RowEdit {
     this.#checkColumns()
     for await (const batch of rowBytesOf(this.#target, this.#base.tree)) {
       for (const { row, data: bytes } of batch) {
-        const data = decodeRow(bytes, rowPath(row.position))
+        const data = decodeRow(bytes, () => rowPath(row.position))
         const content = encodeContent(
           changeRowColumns(inColumnOrder(contentOf(data), this.#base.columns), change),
         )
@@ -76,7 +76,7 @@ export class RowEdit {
     const entry = await this.#find(id, loc)
     const content = encodeContent(row.content)
     const before = dedupIdOf(
-      decodeRow(await readBytes(this.#target, entry.oid, 'blob'), rowPath(entry.position)),
+      decodeRow(await readBytes(this.#target, entry.oid, 'blob'), () => rowPath(entry.position)),
     )
     const dedupId = row.dedupId ?? before ?? generatedDedupId(content.hash)
     await this.#index.learn([], [dedupId])

@@ -44,7 +44,7 @@ export class RowIndex {
       unknown.map(({ oid }) => oid),
     )
     for (const [index, { position }] of unknown.entries()) {
-      const data = decodeRow(blobs[index] ?? Buffer.alloc(0), rowPath(position))
+      const data = decodeRow(blobs[index] ?? Buffer.alloc(0), () => rowPath(position))
       const { hash } = encodeContent(contentOf(data))
       this.put(position, { dedupId: dedupIdOf(data) ?? '', contentHash: hash })
     }

@@ -119,7 +119,7 @@ export class RowKeys {
 
   async #readRows(source: ObjectSource, oids: readonly Oid[]): Promise<void> {
     for (const [index, bytes] of (await readBlobs(source, oids)).entries()) {
-      const data = decodeRow(bytes, `the row ${oids[index]}`)
+      const data = decodeRow(bytes, () => `the row ${oids[index]}`)
       this.note(oids[index] ?? '', encodeContent(contentOf(data)).hash, dedupIdOf(data) ?? '')
     }
   }

@@ -39,7 +39,7 @@ export function generatedDedupId(contentHashHex: string): string {
 }
 
 /** The data in a row's blob. Refuses with `damaged_repository` what is no object; `name` says which row that is. */
-export function decodeRow(bytes: Buffer, name = 'a row'): JsonObject {
+export function decodeRow(bytes: Buffer, name = () => 'a row'): JsonObject {
   return decodeObject(bytes, name)
 }
 
@@ -61,7 +61,7 @@ export function encodeRowMeta(meta: RowMeta): Buffer {
 
 /** Flags, tags and meta in such a blob; what else git brought in it is left out. */
 export function decodeRowMeta(bytes: Buffer): RowMeta {
-  const known = entriesOf(decodeObject(bytes, "a row's flags, tags and meta"))
+  const known = entriesOf(decodeObject(bytes, () => "a row's flags, tags and meta"))
   return Object.fromEntries(
     known.filter(([key, value]) => ['flags', 'tags', 'meta'].includes(key) && isJsonObject(value)),
   )
@@ -99,15 +99,15 @@ function plainInColumnOrder(data: PlainObject, columns: readonly string[]): Json
   return ordered
 }
 
-function decodeObject(bytes: Buffer, what: string): JsonObject {
+function decodeObject(bytes: Buffer, what: () => string): JsonObject {
   let value
   try {
     value = parseJson(bytes.toString('utf8'))
   } catch (error) {
-    throw damaged(`${what} is no JSON: ${error instanceof Error ? error.message : String(error)}`)
+    throw damaged(`${what()} is no JSON: ${error instanceof Error ? error.message : String(error)}`)
   }
   if (isJsonObject(value)) return value
-  throw damaged(`${what} is JSON, but no object`)
+  throw damaged(`${what()} is JSON, but no object`)
 }
 
 function damaged(problem: string): Refusal {

@@ -18,7 +18,10 @@ export function presentTestcase(
   return {
     id: testcaseId(row.oid, testsetId),
     testset_id: testsetId,
-    data: inColumnOrder(decodeRow(data, rowPath(row.position)), columns),
+    data: inColumnOrder(
+      decodeRow(data, () => rowPath(row.position)),
+      columns,
+    ),
     ...(meta ? decodeRowMeta(meta) : {}),
   }
 }

@@ -54,7 +54,7 @@ describe('stored rows', () => {
 
   it('that are no objects are refused by their name; a dedup id that is no string is none', () => {
     for (const text of ['', 'x', '[1]', '"a"', '{"a":1,"a":2}'])
-      expect(() => decodeRow(Buffer.from(text), 'testcases/05.json')).to.throw(/testcases\/05\.json/)
+      expect(() => decodeRow(Buffer.from(text), () => 'testcases/05.json')).to.throw(/testcases\/05\.json/)
     expect(dedupIdOf(decodeRow(Buffer.from('{"testcase_dedup_id":5}')))).to.equal(undefined)
   })
 

@@ -47,11 +47,8 @@ function line(cells: readonly string[], { escapeFormulas }: CsvLineOptions): str
   // a line with nothing on it would be read as no row at all
   if (cells.length === 1 && cells[0] === '') return '""\r\n'
   let text = ''
-  for (const [index, cell] of cells.entries()) {
-    if (index > 0) text += ','
-    text += quoted(escapeFormulas ? escapedFormula(cell) : cell)
-  }
-  return text + '\r\n'
+  for (const cell of cells) text += `,${quoted(escapeFormulas ? escapedFormula(cell) : cell)}`
+  return `${text.slice(1)}\r\n`
 }
 
 const FORMULA = /^[=+\-@\t\r]/
