@@ -76,7 +76,7 @@ export interface Endpoint {
   readonly downloads?: readonly string[]
   /** A request as it could be sent, for the documentation. */
   readonly example?: object
-  readonly run: (call: Call<never>) => Promise<Answer>
+  readonly run: (call: Call<never>) => Promise<Answer> | Answer
   /** Every POST that writes has it; its `run` answers with an address. */
   readonly recall?: Recall<never>
 }
@@ -85,7 +85,7 @@ export interface Endpoint {
 export function endpoint<T>(
   definition: Omit<Endpoint, 'run' | 'recall' | 'input'> & {
     readonly input?: z.ZodType<T>
-    readonly run: (call: Call<T>) => Promise<Answer>
+    readonly run: (call: Call<T>) => Promise<Answer> | Answer
     readonly recall?: Recall<T>
   },
 ): Endpoint {

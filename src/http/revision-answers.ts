@@ -73,15 +73,23 @@ export class RevisionAnswers {
    * The revision that references name, with `retrieval_info` (contract/workflows 5.4). Who polls asks the same again and again,
    * and the router hands over the same references then: what they got is theirs again without a search while nothing moved.
    */
-  async retrieve(
+  retrieve(
     registry: Registry,
     references: WithReading<References>,
     ifNoneMatch: string | undefined,
-  ): Promise<Answer> {
+  ): Promise<Answer> | Answer {
     const known = this.#found.get(references)
     if (known?.registry === registry && registry.index.isStill(known.moment, known.artifact)) {
       return this.#send(known.written, ifNoneMatch)
     }
+    return this.#resolve(registry, references, ifNoneMatch)
+  }
+
+  async #resolve(
+    registry: Registry,
+    references: WithReading<References>,
+    ifNoneMatch: string | undefined,
+  ): Promise<Answer> {
     const { moment } = registry.index
     const place = await resolveRevision(registry, this.#surface.family, references)
     const answer = await this.#answer(registry, place, 'retrieve', references.asked, ifNoneMatch)

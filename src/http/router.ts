@@ -92,33 +92,37 @@ function filled(fields: Readonly<Record<string, string>>): Record<string, string
   return Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== ''))
 }
 
-async function run(
+function run(
   endpoint: Endpoint,
   ctx: ParameterizedContext<RequestState>,
   { registryOf, intents }: RouterDependencies,
   params: Call<never>['params'],
   { input, text, upload }: GuardedInput,
-): Promise<Answer> {
+): Promise<Answer> | Answer {
   const { caller } = ctx.state
-  const found = registryOf(caller.project)
-  const registry = found instanceof Promise ? await found : found
-  const { 'if-match': ifMatch, 'if-none-match': ifNoneMatch, 'idempotency-key': key } = ctx.req.headers
-  const { id, name, email } = caller.key
-  const call = {
-    registry,
-    // Parsed by the endpoint's own schema.
-    input: input as never,
-    params,
-    context: { actor: { id, name, email } },
-    ifMatch,
-    ifNoneMatch,
-    upload,
+  const registry = registryOf(caller.project)
+  if (registry instanceof Promise) return registry.then(runWith)
+  return runWith(registry)
+
+  function runWith(registry: Registry): Promise<Answer> | Answer {
+    const { 'if-match': ifMatch, 'if-none-match': ifNoneMatch, 'idempotency-key': key } = ctx.req.headers
+    const { id, name, email } = caller.key
+    const call = {
+      registry,
+      // Parsed by the endpoint's own schema.
+      input: input as never,
+      params,
+      context: { actor: { id, name, email } },
+      ifMatch,
+      ifNoneMatch,
+      upload,
+    }
+    if (key === undefined || !endpoint.recall) return endpoint.run(call)
+    const asks = [endpoint.method, ctx.path, ctx.querystring, text]
+    // node joins a header that is sent twice, so this one is never a list.
+    const request = { project: caller.project, credential: id, key: String(key), asks }
+    return answerOnce(intents, request, endpoint, endpoint.recall, call)
   }
-  if (key === undefined || !endpoint.recall) return endpoint.run(call)
-  const asks = [endpoint.method, ctx.path, ctx.querystring, text]
-  // node joins a header that is sent twice, so this one is never a list.
-  const request = { project: caller.project, credential: id, key: String(key), asks }
-  return answerOnce(intents, request, endpoint, endpoint.recall, call)
 }
 
 /** What a request brought, guarded, and the text of its body (for an upload: what tells it from another one). */
