@@ -52,9 +52,12 @@ export function withSpareFiles(fs: Fs, store: string): SpareFs {
       refill()
       if (!spare) return fs.create(path, bytes)
       try {
-        spare.file.append(bytes)
-        spare.file.close()
+        write(spare.file, bytes)
         fs.link(spare.path, path)
+      } catch (error) {
+        // Somebody put a part of the store on another disk.
+        if ((error as NodeJS.ErrnoException).code !== 'EXDEV') throw error
+        fs.create(path, bytes)
       } finally {
         fs.remove(spare.path)
       }
@@ -67,6 +70,14 @@ export function withSpareFiles(fs: Fs, store: string): SpareFs {
         fs.remove(path)
       }
     },
+  }
+}
+
+function write(file: LogHandle, bytes: Uint8Array): void {
+  try {
+    file.append(bytes)
+  } finally {
+    file.close()
   }
 }
 

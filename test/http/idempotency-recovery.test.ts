@@ -145,6 +145,19 @@ describe('Idempotency-Key after a failure', () => {
     }
   })
 
+  it('leaves no pack behind of an upload whose commit was there already, below another', async () => {
+    const { id, revision_id } = await made(service, 'full', testsets)
+    const upload = () =>
+      keyed(`/testsets/revisions/${revision_id}/upload`, uploadFormOf('a\n1\n', {}), 'again')
+    const first = await upload()
+    const data = { testcases: [{ data: { b: '2' } }] }
+    await service.post('/testsets/revisions/commit', { testset_revision: { testset_id: id, data } })
+    forgetResults()
+    expect((await upload()).body.testset_revision.id).to.equal(first.body.testset_revision.id)
+    const packs = readdirSync(join(service.repository('full', 'testsets'), 'objects/pack'))
+    expect(packs.filter((file) => !/^pack-[0-9a-f]{40}\.(?:pack|idx)$/.test(file))).to.deep.equal([])
+  })
+
   it('takes a commit for the work only if the same API key made it', async () => {
     const { variant_id } = await made(service, 'bot')
     const { token } = await createApiKey(nodeFs, service.storeDir, {

@@ -68,9 +68,9 @@ export async function commitFile(
       ? { artifact, variant }
       : await createVariant(registry, artifact, { header: {}, loc: input.loc }, { actor: context.actor })
     return await commitRevision(registry, place, { ...input, payload }, context)
-  } catch (error) {
+  } finally {
+    // Also when nothing was refused: a repeated request finds its commit there, and needs no pack.
     payload.pack?.discard()
-    throw error
   }
 }
 

@@ -1,0 +1,97 @@
+import { expect } from 'chai'
+import { setTimeout as pause } from 'node:timers/promises'
+import type { Fs, LogHandle } from '../../src/git/fs.ts'
+import { memoryFs } from '../../src/git/memory-fs.ts'
+import { nodeFs } from '../../src/git/node-fs.ts'
+import { identityName, thisProcess } from '../../src/git/process-identity.ts'
+import { sweepSpareFiles, withSpareFiles } from '../../src/git/spare-files.ts'
+import { temporaryFolder } from './git-program.ts'
+
+const BYTES = Buffer.from('content')
+
+describe('git: spare files', () => {
+  for (const [where, make] of [
+    ['on disk', () => nodeFs],
+    ['in memory', memoryFs],
+  ] as const) {
+    it(`become the files that are created, and go with the process, ${where}`, async () => {
+      const [fs, store] = [make(), temporaryFolder()]
+      fs.makeDir(store)
+      const spare = withSpareFiles(fs, store)
+      spare.create(`${store}/first`, BYTES)
+      await filled(fs, store)
+      const before = fs.readDir(`${store}/.spare`)?.length ?? 0
+      spare.create(`${store}/second`, BYTES)
+      expect(fs.readDir(`${store}/.spare`)).to.have.length(before - 1)
+      for (const name of ['first', 'second']) expect(fs.readFile(`${store}/${name}`)).to.deep.equal(BYTES)
+      expect(fs.stat(`${store}/second`)?.links).to.equal(1)
+      await spare.dropSpares()
+      expect(fs.readDir(`${store}/.spare`)).to.deep.equal([])
+    })
+  }
+
+  it('never take the place of a file that is there', async () => {
+    const store = temporaryFolder()
+    const spare = withSpareFiles(nodeFs, store)
+    spare.create(`${store}/file`, BYTES)
+    await filled(nodeFs, store)
+    expect(() => spare.create(`${store}/file`, Buffer.from('other')))
+      .to.throw()
+      .with.property('code', 'EEXIST')
+    expect(nodeFs.readFile(`${store}/file`)).to.deep.equal(BYTES)
+    await spare.dropSpares()
+  })
+
+  it('are left aside where the file goes to another disk', async () => {
+    const store = temporaryFolder()
+    const spare = withSpareFiles({ ...nodeFs, link: () => fail('EXDEV') }, store)
+    spare.create(`${store}/first`, BYTES)
+    await filled(nodeFs, store)
+    spare.create(`${store}/second`, BYTES)
+    expect(nodeFs.readFile(`${store}/second`)).to.deep.equal(BYTES)
+    await spare.dropSpares()
+  })
+
+  it('leave neither a file nor a handle when the disk is full', async () => {
+    const store = temporaryFolder()
+    let open = 0
+    const counted = (file: LogHandle): LogHandle => {
+      open++
+      return { ...file, append: () => fail('ENOSPC'), close: () => (open--, file.close()) }
+    }
+    const fs: Fs = { ...nodeFs, openNew: async (path) => counted(await nodeFs.openNew(path)) }
+    const spare = withSpareFiles(fs, store)
+    spare.create(`${store}/first`, BYTES)
+    await filled(nodeFs, store)
+    expect(() => spare.create(`${store}/second`, BYTES))
+      .to.throw()
+      .with.property('code', 'ENOSPC')
+    expect(nodeFs.stat(`${store}/second`)).to.equal(undefined)
+    await spare.dropSpares()
+    expect(open).to.equal(0)
+    expect(nodeFs.readDir(`${store}/.spare`)).to.deep.equal([])
+  })
+
+  it('of dead processes are swept, those of live ones not', () => {
+    const store = temporaryFolder()
+    nodeFs.makeDir(`${store}/.spare`)
+    const own = `${identityName(thisProcess())}.1`
+    const dead = `${identityName({ ...thisProcess(), pid: 999_999_999 })}.1`
+    for (const name of [own, dead]) nodeFs.create(`${store}/.spare/${name}`, BYTES)
+    sweepSpareFiles(nodeFs, store)
+    expect(nodeFs.readDir(`${store}/.spare`)).to.deep.equal([own])
+  })
+})
+
+/** Waits until as many files lie ready as ever do. */
+async function filled(fs: Fs, store: string): Promise<void> {
+  for (let before = -1; ; await pause(20)) {
+    const now = fs.readDir(`${store}/.spare`)?.length ?? 0
+    if (now > 0 && now === before) return
+    before = now
+  }
+}
+
+function fail(code: string): never {
+  throw Object.assign(new Error(code), { code })
+}
