@@ -8,6 +8,8 @@ import type { ArtifactView } from './artifact-view.ts'
 import { viewArtifact } from './artifact-view.ts'
 import type { Family } from './family.ts'
 import { repositoryDigits } from './ids.ts'
+import type { IndexEntry } from './index-entry.ts'
+import { byCreation, isOriginal, pathOf } from './index-entry.ts'
 import type { SlugLevel } from './slug-table.ts'
 import { SlugTable } from './slug-table.ts'
 import { numberedBase, slugProblem } from './slugs.ts'
@@ -32,11 +34,11 @@ export class ArtifactIndex {
   readonly #store: ProjectStore
   readonly #families: readonly Family[]
   readonly #changes: ChangeLog
-  readonly #entries = new Map<string, Entry>()
-  readonly #byDigits = new Map<string, Entry>()
-  readonly #slugs = new SlugTable<Entry>()
+  readonly #entries = new Map<string, IndexEntry>()
+  readonly #byDigits = new Map<string, IndexEntry>()
+  readonly #slugs = new SlugTable<IndexEntry>()
   readonly #problems = new Map<string, RepositoryProblem>()
-  readonly #ordered = new Map<string, readonly Entry[]>()
+  readonly #ordered = new Map<string, readonly IndexEntry[]>()
   #sweep: Promise<void> | undefined
   #swept = 0
   #hearing: Promise<void> | undefined
@@ -207,7 +209,10 @@ export class ArtifactIndex {
     return this.#currentOf(this.#slugs.get(level, family.folder, slug), has)
   }
 
-  async #currentOf(entries: readonly Entry[], has: (view: ArtifactView) => boolean): Promise<ArtifactView[]> {
+  async #currentOf(
+    entries: readonly IndexEntry[],
+    has: (view: ArtifactView) => boolean,
+  ): Promise<ArtifactView[]> {
     const found: ArtifactView[] = []
     for (const entry of entries) {
       const view = await this.#current(entry)
@@ -217,14 +222,14 @@ export class ArtifactIndex {
   }
 
   /** The entry's view as of now; undefined if the repository is gone or no longer served. */
-  async #current(entry: Entry): Promise<ArtifactView | undefined> {
+  async #current(entry: IndexEntry): Promise<ArtifactView | undefined> {
     if (entry.repository.refs() === entry.view.source.refs) return entry.view
     await this.#look(entry.family, entry.slug)
     return this.#entries.get(pathOf(entry.family, entry.slug))?.view
   }
 
   /** Takes in what this process wrote without looking at the disk again. */
-  async #takeInOwn({ path, family, slug, repository, view: before }: Entry): Promise<void> {
+  async #takeInOwn({ path, family, slug, repository, view: before }: IndexEntry): Promise<void> {
     let view = before
     for (let refs = repository.writtenRefs(); refs !== view.source.refs; refs = repository.writtenRefs()) {
       view = await viewArtifact(family, slug, repository, refs, view)
@@ -286,33 +291,11 @@ export class ArtifactIndex {
     }
   }
 
-  #drop(entry: Entry): void {
+  #drop(entry: IndexEntry): void {
     this.#moment++
     this.#entries.delete(entry.path)
     if (this.#byDigits.get(entry.view.digits) === entry) this.#byDigits.delete(entry.view.digits)
     this.#slugs.remove(entry)
     this.#ordered.delete(entry.family.folder)
   }
-}
-
-interface Entry {
-  readonly path: string
-  readonly family: Family
-  readonly slug: string
-  readonly repository: Repository
-  view: ArtifactView
-}
-
-function pathOf(family: Family, slug: string): string {
-  return `${family.folder}/${slug}`
-}
-
-function isOriginal(view: ArtifactView, rival: ArtifactView): boolean {
-  const [mine, theirs] = [view.record.slug === view.slug, rival.record.slug === rival.slug]
-  return mine === theirs ? view.slug < rival.slug : mine
-}
-
-function byCreation(a: Entry, b: Entry): number {
-  const [x, y] = [a.view.record, b.view.record]
-  return x.created_at < y.created_at ? -1 : x.created_at > y.created_at ? 1 : x.id < y.id ? -1 : 1
 }

@@ -6,34 +6,23 @@ import type { Reading } from '../../versioning/family.ts'
 import type { Revision } from '../../versioning/revision.ts'
 import type { NewRevision } from '../../versioning/commit-revision.ts'
 import { commitRevision } from '../../versioning/commit-revision.ts'
-import { diffRevisions } from '../../versioning/diff-revisions.ts'
 import { logRevisions } from '../../versioning/log-revisions.ts'
 import { logStart } from '../../versioning/log-start.ts'
 import { queryRevisions } from '../../versioning/query-revisions.ts'
 import { revisionById } from '../../versioning/references.ts'
-import { resolveRevision } from '../../versioning/resolve-revision.ts'
 import { warningsOf } from '../../versioning/warnings-of.ts'
 import { answerList } from '../answer-list.ts'
 import { commitPlace } from '../commit-place.ts'
 import type { Answer, Call, Endpoint } from '../endpoint.ts'
 import { endpoint } from '../endpoint.ts'
+import { diffEndpoint } from './diff-endpoint.ts'
 import { envelope, firstOf } from '../envelope.ts'
 import { presentPayload, presentRevision } from '../present.ts'
 import { withReading } from '../reading.ts'
 import { queryInput, queryOf } from '../query-input.ts'
 import { dottedParameters } from '../query-parameters.ts'
-import { documentDiff, list, pageInfo, retrievalInfo, rowDiff, single, warning } from '../record-schemas.ts'
-import {
-  anyJson,
-  depth,
-  header,
-  message,
-  pageWindowing,
-  reference,
-  slug,
-  uuid,
-  windowing,
-} from '../request-schemas.ts'
+import { list, pageInfo, retrievalInfo, single, warning } from '../record-schemas.ts'
+import { anyJson, depth, header, message, reference, slug, uuid, windowing } from '../request-schemas.ts'
 import { readIfMatch } from '../read-if-match.ts'
 import { RevisionAnswers } from '../revision-answers.ts'
 import { idSpellings, spellings } from '../surface-names.ts'
@@ -275,29 +264,7 @@ export function revisionEndpoints(context: SurfaceContext): Endpoint[] {
         return answerList(`${key}s`, window, input.windowing, records)
       },
     }),
-    endpoint({
-      method: 'POST',
-      path: `/${path}/revisions/diff`,
-      tag,
-      summary: 'What changed between two revisions: an RFC 6902 patch, and a text diff of each file',
-      scope: 'read',
-      input: envelope({
-        base: { names: ['base'], schema: reference, required: true },
-        head: { names: ['head'], schema: reference, required: true },
-        windowing: { names: ['windowing'], schema: pageWindowing },
-      }),
-      output: z.strictObject({
-        count: z.literal(1),
-        diff: isRows ? rowDiff : documentDiff,
-        ...paged,
-      }),
-      example: { base: { slug: 'support-bot', version: 1 }, head: { slug: 'support-bot', version: 2 } },
-      run: async ({ registry, input }) => {
-        const base = await resolveRevision(registry, family, { revision: input.base })
-        const head = await resolveRevision(registry, family, { revision: input.head })
-        return { body: { count: 1, ...(await diffRevisions(registry, base, head, input.windowing)) } }
-      },
-    }),
+    diffEndpoint(surface),
     endpoint({
       method: 'GET',
       path: `/${path}/revisions/:id`,

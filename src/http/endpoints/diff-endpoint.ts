@@ -1,0 +1,39 @@
+import { z } from 'zod'
+import type { Surface } from '../../resources/surface.ts'
+import { diffRevisions } from '../../versioning/diff-revisions.ts'
+import { resolveRevision } from '../../versioning/resolve-revision.ts'
+import type { Endpoint } from '../endpoint.ts'
+import { endpoint } from '../endpoint.ts'
+import { envelope } from '../envelope.ts'
+import { documentDiff, pageInfo, rowDiff } from '../record-schemas.ts'
+import { pageWindowing, reference } from '../request-schemas.ts'
+
+/** `POST …/revisions/diff` of a surface: a patch and text diffs of documents, pages of rows (rulings 3.16, 5.7). */
+export function diffEndpoint({ family, path, plural, payload }: Surface): Endpoint {
+  const isRows = payload === 'rows'
+  return endpoint({
+    method: 'POST',
+    path: `/${path}/revisions/diff`,
+    tag: plural,
+    summary: isRows
+      ? 'Which rows and columns changed between two revisions, joined on dedup ids'
+      : 'What changed between two revisions: an RFC 6902 patch, and a text diff of each file',
+    scope: 'read',
+    input: envelope({
+      base: { names: ['base'], schema: reference, required: true },
+      head: { names: ['head'], schema: reference, required: true },
+      windowing: { names: ['windowing'], schema: pageWindowing },
+    }),
+    output: z.strictObject({
+      count: z.literal(1),
+      diff: isRows ? rowDiff : documentDiff,
+      ...(isRows ? { windowing: pageInfo.optional() } : {}),
+    }),
+    example: { base: { slug: 'support-bot', version: 1 }, head: { slug: 'support-bot', version: 2 } },
+    run: async ({ registry, input }) => {
+      const base = await resolveRevision(registry, family, { revision: input.base })
+      const head = await resolveRevision(registry, family, { revision: input.head })
+      return { body: { count: 1, ...(await diffRevisions(registry, base, head, input.windowing)) } }
+    },
+  })
+}
