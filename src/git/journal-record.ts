@@ -1,32 +1,45 @@
 import { crc32 } from 'node:zlib'
+import type { EncodedPack } from './pack-writer.ts'
 
-/** A ref move as the journal keeps it: `expected` is absent where the ref did not exist. */
+/** A ref move as the journal keeps it: `expected` is absent where the ref did not exist, `target` where it was deleted. */
 export interface JournalMove {
   readonly ref: string
   readonly expected?: string | undefined
-  readonly target: string
+  readonly target?: string | undefined
 }
 
-/** Everything needed to do a write again: the new objects as a pack, and the refs that moved. */
+/** Everything needed to do again what a write did in one repository: the new objects as a pack, and the refs that moved. */
+export interface JournalWrite {
+  /** The repository's folder, relative to the store. */
+  readonly repository: string
+  readonly moves: readonly JournalMove[]
+  /** Absent when the pack was on the disk already. */
+  readonly pack?: EncodedPack | undefined
+}
+
+/** A write, in as many repositories as it is made in: all of it is in the journal or nothing. */
 export interface JournalRecord {
   /** A number of its own in the journal, by which it can be withdrawn. */
   readonly id: number
   /** A number that all records have which were written since the file was begun, or begun again. */
   readonly round: number
-  /** The repository's folder, relative to the store. */
-  readonly repository: string
-  readonly moves: readonly JournalMove[]
-  /** Absent when the pack was on the disk already. */
-  readonly pack?: { readonly name: string; readonly pack: Buffer; readonly index: Buffer } | undefined
+  /** When it was made, while its refs were locked, in microseconds of a clock that all processes of one start of the machine share. */
+  readonly at: number
+  readonly writes: readonly JournalWrite[]
 }
 
 /** Bytes before a record: its length and its CRC-32. */
 const FRAME = 8
 
-/** `length crc32 | headerLength header(JSON) pack index`; integers are 32 bits, big-endian. */
-export function encodeRecord({ id, round, repository, moves, pack }: JournalRecord): Buffer {
-  const named = pack ? { name: pack.name, packLength: pack.pack.length } : {}
-  return frame({ id, round, repository, moves, ...named }, pack)
+/** `length crc32 | headerLength header(JSON) (pack index)*`, in the order of writes; integers are 32 bits, big-endian. */
+export function encodeRecord({ id, round, at, writes }: JournalRecord): Buffer {
+  const headers = writes.map(({ repository, moves, pack }): WriteHeader => ({
+    repository,
+    moves,
+    ...(pack ? { name: pack.name, lengths: [pack.pack.length, pack.index.length] } : {}),
+  }))
+  const bytes = writes.flatMap(({ pack }) => (pack ? [pack.pack, pack.index] : []))
+  return frame({ id, round, at, writes: headers } satisfies RecordHeader, bytes)
 }
 
 /** What takes a record back whose write was refused after all: the same frame, its header only `withdrawn`. */
@@ -37,11 +50,11 @@ export function encodeWithdrawal({ id, round }: JournalRecord): Buffer {
 /** What ends a journal before its first record. */
 export const JOURNAL_END = Buffer.alloc(FRAME)
 
-function frame(fields: object, pack?: JournalRecord['pack']): Buffer {
+function frame(fields: object, packs: readonly Buffer[] = []): Buffer {
   const header = Buffer.from(JSON.stringify(fields))
   const headerLength = Buffer.alloc(4)
   headerLength.writeUInt32BE(header.length)
-  const body = Buffer.concat([headerLength, header, ...(pack ? [pack.pack, pack.index] : [])])
+  const body = Buffer.concat([headerLength, header, ...packs])
   const start = Buffer.alloc(FRAME)
   start.writeUInt32BE(body.length, 0)
   start.writeUInt32BE(crc32(body), 4)
@@ -69,23 +82,27 @@ export function decodeRecords(bytes: Buffer): JournalRecord[] {
 }
 
 function decodeBody(body: Buffer): JournalRecord | Withdrawal {
-  const end = 4 + body.readUInt32BE(0)
+  let end = 4 + body.readUInt32BE(0)
   // Written by the functions above and proved whole by its checksum.
-  const header = JSON.parse(body.toString('utf8', 4, end)) as
-    | Withdrawal
-    | {
-        id: number
-        round: number
-        repository: string
-        moves: JournalMove[]
-        name?: string
-        packLength?: number
-      }
+  const header = JSON.parse(body.toString('utf8', 4, end)) as Withdrawal | RecordHeader
   if ('withdrawn' in header) return header
-  const { id, round, repository, moves, name, packLength } = header
-  if (name === undefined || packLength === undefined) return { id, round, repository, moves }
-  const pack = { name, pack: body.subarray(end, end + packLength), index: body.subarray(end + packLength) }
-  return { id, round, repository, moves, pack }
+  const next = (length: number): Buffer => body.subarray(end, (end += length))
+  const writes = header.writes.map(({ repository, moves, name, lengths }): JournalWrite => {
+    if (name === undefined || lengths === undefined) return { repository, moves }
+    return { repository, moves, pack: { name, pack: next(lengths[0]), index: next(lengths[1]) } }
+  })
+  return { ...header, writes }
+}
+
+/** A record without the bytes of its packs, which follow it. */
+interface RecordHeader extends Omit<JournalRecord, 'writes'> {
+  readonly writes: readonly WriteHeader[]
+}
+
+interface WriteHeader extends Omit<JournalWrite, 'pack'> {
+  readonly name?: string
+  /** Of the pack and of its index. */
+  readonly lengths?: readonly [number, number]
 }
 
 interface Withdrawal {

@@ -1,8 +1,9 @@
 import { setTimeout as pause } from 'node:timers/promises'
+import { finishJointWrites } from './finish-joint-writes.ts'
 import type { Fs, LogHandle } from './fs.ts'
-import type { JournalRecord } from './journal-record.ts'
-import { encodeRecord, encodeWithdrawal, JOURNAL_END } from './journal-record.ts'
-import { identityName, thisProcess } from './process-identity.ts'
+import type { JournalRecord, JournalWrite } from './journal-record.ts'
+import { decodeRecords, encodeRecord, encodeWithdrawal, JOURNAL_END } from './journal-record.ts'
+import { identityName, parseIdentity, thisProcess } from './process-identity.ts'
 import { syncTouched } from './sync-touched.ts'
 
 /** The folder of journals in a store. */
@@ -24,6 +25,11 @@ export interface JournalEntry {
   settle(): void
   /** They could not be put in place and the write is refused: nobody shall do it again. */
   withdraw(): Promise<void>
+  /**
+   * They could be put in place only in a part of the repositories: the record is kept until the next start, which finishes it.
+   * False if it was withdrawn before.
+   */
+  keep(): boolean
 }
 
 /**
@@ -51,19 +57,39 @@ export class Journal {
   }
 
   /**
-   * Resolves when the record is on the disk; rejects if it cannot be, and then the write did not happen.
+   * Resolves when a record of these writes is on the disk; rejects if it cannot be, and then none of them happened. To be called
+   * while their refs are locked.
    */
-  append(
-    record: Omit<JournalRecord, 'repository' | 'id' | 'round'> & { readonly gitdir: string },
-  ): Promise<JournalEntry> {
-    const { gitdir, ...rest } = record
-    const waiting = { ...rest, id: ++records, repository: gitdir.slice(this.#store.length + 1) }
-    return new Promise((resolve, reject) => this.#enqueue({ record: waiting, resolve, reject }))
+  append(writes: readonly AppendedWrite[]): Promise<JournalEntry> {
+    const record = {
+      id: ++records,
+      at: Number(process.hrtime.bigint() / 1000n),
+      writes: writes.map(({ gitdir, moves, pack }) => ({
+        repository: gitdir.slice(this.#store.length + 1),
+        moves,
+        pack,
+      })),
+    }
+    return new Promise((resolve, reject) => this.#enqueue({ record, resolve, reject }))
   }
 
   #enqueue(waiting: Waiting): void {
     this.#waiting.push(waiting)
     if (!this.#writing) void this.#write()
+  }
+
+  /**
+   * Finishes what a dead process decided to write to several repositories: before one of its locks, which keep others from
+   * what is left to do, is taken over. `dead` is a name that begins with the process's identity.
+   */
+  async finishFor(dead: string): Promise<void> {
+    const owner = parseIdentity(dead)
+    const folder = `${this.#store}/${JOURNAL_FOLDER}`
+    for (const name of (owner && this.#fs.readDir(folder)) ?? []) {
+      if (!owner || !name.startsWith(`${identityName(owner)}.`)) continue
+      const bytes = this.#fs.readFile(`${folder}/${name}`) ?? Buffer.alloc(0)
+      await finishJointWrites(this.#fs, this.#store, decodeRecords(bytes))
+    }
   }
 
   /** Syncs everything the journal tells of, and drops it. */
@@ -120,11 +146,21 @@ export class Journal {
       const record = whole[index]
       if (record) file.records.set(record.id, record)
       let isOpen = true
-      const settle = (): void => {
+      const settle = (): boolean => {
+        const wasOpen = isOpen
         if (isOpen) file.unsettled--
         isOpen = false
+        return wasOpen
       }
-      resolve({ settle, withdraw: () => this.#withdraw(file, record).finally(settle) })
+      resolve({
+        settle,
+        withdraw: () => this.#withdraw(file, record).finally(settle),
+        keep: () => {
+          const isKept = settle()
+          if (isKept && record) file.kept.push(record)
+          return isKept
+        },
+      })
     }
     if (file.size > LARGE) void this.checkpoint()
     else this.#timer ??= setTimeout(() => void this.checkpoint(), CHECKPOINT_AFTER).unref()
@@ -167,6 +203,7 @@ export class Journal {
       isBroken: false,
       round: ++rounds,
       records: new Map(),
+      kept: [],
       writing: [],
       size: 0,
       unsettled: 0,
@@ -177,12 +214,21 @@ export class Journal {
     // Refs whose record is on the disk are about to move: a few microseconds, or one round of the loop.
     while (file.unsettled > 0) await pause(1)
     try {
-      await syncTouched(this.#fs, this.#store, [...file.records.values()])
+      const writes = [...file.records.values()].flatMap((record) => record.writes)
+      await syncTouched(this.#fs, this.#store, writes)
+      if (file.kept.length > 0) await this.#keep(file.kept)
       if (file.isBroken || this.#spare.length > 0) this.#remove(file)
       else await this.#setAside(file)
     } catch {
       // The disk fails: the journal stays for the next start, and the next write will say so.
     }
+  }
+
+  /** In a file of their own, which is left to the next start. */
+  async #keep(kept: readonly JournalRecord[]): Promise<void> {
+    const folder = `${this.#store}/${JOURNAL_FOLDER}`
+    await this.#fs.createSynced(`${folder}/${self}.${++files}`, Buffer.concat(kept.map(encodeRecord)))
+    await this.#fs.syncDir(folder)
   }
 
   /** Records that are settled must not be done again when refs have moved on since, so they end before they begin. */
@@ -199,6 +245,11 @@ export class Journal {
   }
 }
 
+/** What a write does in one repository, named by its folder. */
+export interface AppendedWrite extends Omit<JournalWrite, 'repository'> {
+  readonly gitdir: string
+}
+
 interface JournalFile {
   readonly path: string
   readonly log: LogHandle
@@ -208,6 +259,8 @@ interface JournalFile {
   /** A write of it failed: it is not written again. */
   isBroken: boolean
   readonly records: Map<number, JournalRecord>
+  /** Those of them that are in place only in part. */
+  readonly kept: JournalRecord[]
   /** What is being written and may be on the disk or not. */
   writing: readonly JournalRecord[]
   size: number

@@ -20,14 +20,22 @@ export interface HeldLock {
   release(): void
 }
 
+/** What has to be done before a lock of a dead process is taken from it, given the name of its owner file. */
+export type BeforeTakeOver = (dead: string) => Promise<void>
+
 /**
  * The owner file of a lock to be: `<folder>/locks/<owner>.<n>`, holding `content`, not synced. It is linked to the lock name
  * later, so that anyone who finds the lock can tell by the inode whose it is.
  */
-export function prepareLock(fs: Fs, folder: string, content: string): PreparedLock {
-  const owner = nextOwner(fs, folder)
+export function prepareLock(
+  fs: Fs,
+  folder: string,
+  content: string,
+  beforeTakeOver?: BeforeTakeOver,
+): PreparedLock {
+  const owner = ownFile(fs, folder)
   fs.create(owner, Buffer.from(content))
-  return new PreparedLock(fs, `${folder}/locks`, owner)
+  return new PreparedLock(fs, `${folder}/locks`, owner, beforeTakeOver)
 }
 
 /**
@@ -40,9 +48,7 @@ export async function holdingLock<T>(
   name: string,
   work: () => Promise<T>,
 ): Promise<T> {
-  const owner = nextOwner(fs, folder)
-  fs.create(owner, Buffer.alloc(0))
-  const lock = await new PreparedLock(fs, `${folder}/locks`, owner).acquire(`${folder}/${name}.lock`)
+  const lock = await prepareLock(fs, folder, '').acquire(`${folder}/${name}.lock`)
   try {
     return await work()
   } finally {
@@ -50,16 +56,24 @@ export async function holdingLock<T>(
   }
 }
 
+/** A name in `<folder>/locks` for a file of ours, which a start sweeps when we are dead. */
+export function ownFile(fs: Fs, folder: string): string {
+  if (!fs.stat(`${folder}/locks`)) fs.makeDir(`${folder}/locks`)
+  return `${folder}/locks/${self}.${++sequence}`
+}
+
 /** A written owner file: acquire locks with it, or discard it. */
 export class PreparedLock {
   readonly #fs: Fs
   readonly #folder: string
   readonly #owner: string
+  readonly #beforeTakeOver: BeforeTakeOver | undefined
 
-  constructor(fs: Fs, folder: string, owner: string) {
+  constructor(fs: Fs, folder: string, owner: string, beforeTakeOver?: BeforeTakeOver) {
     this.#fs = fs
     this.#folder = folder
     this.#owner = owner
+    this.#beforeTakeOver = beforeTakeOver
   }
 
   /**
@@ -142,15 +156,16 @@ export class PreparedLock {
   /**
    * Frees a lock whose owner is dead. Only the holder of `<dead owner>.takeover` may remove it, so of two processes that
    * find the same dead lock one removes it and neither can remove a successor's. True if it is worth trying again at
-   * once.
+   * once. With `finish`, that is done with the lock in place of removing it.
    */
-  async takeOver(lockPath: string): Promise<boolean> {
+  async takeOver(lockPath: string, finish = () => this.#fs.remove(lockPath)): Promise<boolean> {
     const dead = this.#deadOwnerOf(lockPath)
     if (!dead) return false
+    await this.#beforeTakeOver?.(dead)
     const right = `${this.#folder}/${dead}.takeover`
     await this.#linkTo(right)
     try {
-      if (this.#deadOwnerOf(lockPath) === dead) this.#fs.remove(lockPath)
+      if (this.#deadOwnerOf(lockPath) === dead) finish()
       this.#fs.remove(`${this.#folder}/${dead}`)
     } finally {
       this.#fs.remove(right)
@@ -175,18 +190,34 @@ export class PreparedLock {
 }
 
 /**
+ * Ends the lock on `path` if it is a dead process's: removes it or does `finish`, which ends it, while nobody else can take it
+ * over. Nothing happens to any other lock.
+ */
+export async function endDeadLock(fs: Fs, folder: string, path: string, finish?: () => void): Promise<void> {
+  const finisher = prepareLock(fs, folder, '')
+  try {
+    await finisher.takeOver(`${path}.lock`, finish)
+  } finally {
+    finisher.discard()
+  }
+}
+
+/**
  * Removes what dead processes of this host left: their locks on anything in these folders, on which plain git would fail
  * until the end of time, and their owner files.
  */
-export async function sweepDeadLocks(fs: Fs, gitdir: string, folders: readonly string[]): Promise<void> {
+export async function sweepDeadLocks(
+  fs: Fs,
+  gitdir: string,
+  folders: readonly string[],
+  beforeTakeOver?: BeforeTakeOver,
+): Promise<void> {
   const dead = (fs.readDir(`${gitdir}/locks`) ?? []).filter((name) => {
     const owner = parseIdentity(name)
     return owner !== undefined && isDead(owner)
   })
   if (dead.length === 0) return
-  const owner = nextOwner(fs, gitdir)
-  fs.create(owner, Buffer.alloc(0))
-  const sweeper = new PreparedLock(fs, `${gitdir}/locks`, owner)
+  const sweeper = prepareLock(fs, gitdir, '', beforeTakeOver)
   try {
     for (const folder of folders) {
       for (const name of fs.readDir(folder) ?? []) {
@@ -198,11 +229,6 @@ export async function sweepDeadLocks(fs: Fs, gitdir: string, folders: readonly s
   }
   // Left without a lock now, or linked to a ref that the owner still moved.
   for (const name of dead) fs.remove(`${gitdir}/locks/${name}`)
-}
-
-function nextOwner(fs: Fs, folder: string): string {
-  if (!fs.stat(`${folder}/locks`)) fs.makeDir(`${folder}/locks`)
-  return `${folder}/locks/${self}.${++sequence}`
 }
 
 function stillLocked(lockPath: string): Refusal {

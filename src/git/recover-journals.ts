@@ -1,10 +1,13 @@
 import { dirname } from 'node:path/posix'
+import { deleteRefFiles } from './delete-ref-files.ts'
+import { finishJointWrites } from './finish-joint-writes.ts'
 import type { Fs } from './fs.ts'
 import { JOURNAL_FOLDER } from './journal.ts'
-import type { JournalRecord } from './journal-record.ts'
+import type { JournalRecord, JournalWrite } from './journal-record.ts'
 import { decodeRecords } from './journal-record.ts'
 import type { ProcessIdentity } from './process-identity.ts'
 import { isDead, parseIdentity, thisProcess } from './process-identity.ts'
+import { restorePack } from './restore-pack.ts'
 import { syncTouched } from './sync-touched.ts'
 
 /** A journal of another host that nobody wrote to for so long (milliseconds) has no owner any more. */
@@ -12,8 +15,9 @@ const ABANDONED = 5 * 60 * 1000
 
 /**
  * Takes care of the journals that dead processes left in a store. Where the machine has not been restarted since, everything
- * they answered for is in the page cache, and is synced. After a restart it may be gone or torn: packs are put back, and refs
- * moved on to where the journals say. Journals of live processes are left alone.
+ * they answered for is in the page cache, and is synced; what they decided for several repositories is finished. After a
+ * restart it may be gone or torn: packs are put back, and refs moved on to where the journals say. Journals of live processes
+ * are left alone.
  */
 export async function recoverJournals(fs: Fs, store: string): Promise<void> {
   const folder = `${store}/${JOURNAL_FOLDER}`
@@ -24,19 +28,30 @@ export async function recoverJournals(fs: Fs, store: string): Promise<void> {
   const left = paths
     .filter(({ path, owner }) => owner && isLeft(fs, path, owner))
     .sort((a, b) => modified(fs, a.path) - modified(fs, b.path))
-  const records: JournalRecord[] = []
+  // In the order in which they happened, as far as their processes shared a clock.
+  const starts = new Map<string, JournalRecord[]>()
   for (const { path, owner } of left) {
-    const read = decodeRecords(fs.readFile(path) ?? Buffer.alloc(0)).filter(({ repository }) =>
-      fs.stat(`${store}/${repository}`),
-    )
-    records.push(...read)
-    if (owner?.boot === thisProcess().boot) continue
-    for (const record of read) await restorePack(fs, store, record)
+    const records = decodeRecords(fs.readFile(path) ?? Buffer.alloc(0))
+    if (isThisStart(owner)) await finishJointWrites(fs, store, records)
+    else for (const write of writesIn(fs, store, records)) await restorePack(fs, store, write)
+    const boot = owner?.boot ?? ''
+    starts.set(boot, [...(starts.get(boot) ?? []), ...records])
   }
-  const lost = left.some(({ owner }) => owner?.boot !== thisProcess().boot)
-  if (lost) restoreRefs(fs, store, records)
-  await syncTouched(fs, store, records)
+  const records = [...starts.values()].flatMap((start) => start.sort((a, b) => a.at - b.at))
+  const writes = writesIn(fs, store, records)
+  if (left.some(({ owner }) => !isThisStart(owner))) await restoreRefs(fs, store, writes)
+  await syncTouched(fs, store, writes)
   for (const { path } of left) fs.remove(path)
+}
+
+/** Whether the machine was not restarted since. */
+function isThisStart(owner: ProcessIdentity | undefined): boolean {
+  return owner?.boot === thisProcess().boot
+}
+
+/** What was written to repositories that are there still. */
+function writesIn(fs: Fs, store: string, records: readonly JournalRecord[]): JournalWrite[] {
+  return records.flatMap(({ writes }) => writes).filter(({ repository }) => fs.stat(`${store}/${repository}`))
 }
 
 function isLeft(fs: Fs, path: string, owner: ProcessIdentity): boolean {
@@ -47,75 +62,53 @@ function modified(fs: Fs, path: string): number {
   return fs.stat(path)?.modified ?? 0
 }
 
-async function restorePack(fs: Fs, store: string, { repository, pack }: JournalRecord): Promise<void> {
-  if (!pack) return
-  const folder = `${store}/${repository}/objects/pack`
-  if (!fs.stat(folder)) fs.makeDir(folder)
-  // The index last: until it is there, nobody takes the pack for one.
-  for (const [name, bytes] of [
-    [`${pack.name}.pack`, pack.pack],
-    [`${pack.name}.idx`, pack.index],
-  ] as const) {
-    if (fs.readFile(`${folder}/${name}`)?.equals(bytes)) continue
-    fs.remove(`${folder}/tmp_${name}`)
-    await fs.createSynced(`${folder}/tmp_${name}`, bytes)
-    fs.rename(`${folder}/tmp_${name}`, `${folder}/${name}`)
+async function restoreRefs(fs: Fs, store: string, writes: readonly JournalWrite[]): Promise<void> {
+  const trails = new Map<string, Trail>()
+  for (const { repository, moves } of writes) {
+    for (const { ref, expected = NONE, target = NONE } of moves) {
+      // A move to where the ref is already leads nowhere.
+      if (expected === target) continue
+      const gitdir = `${store}/${repository}`
+      const trail = trails.get(`${gitdir}/${ref}`) ?? { gitdir, ref, values: new Set(), end: target }
+      trail.values.add(expected).add(target)
+      trail.end = target
+      trails.set(`${gitdir}/${ref}`, trail)
+    }
+  }
+  for (const [path, { gitdir, ref, values, end }] of trails) {
+    const current = valueOf(fs, gitdir, ref)
+    // Where it never was on this trail, somebody set it later.
+    if (current === end || (current !== TORN && !values.has(current))) continue
+    if (end === NONE) await deleteRefFiles(fs, gitdir, [ref])
+    else setRef(fs, path, end)
   }
 }
 
-function restoreRefs(fs: Fs, store: string, records: readonly JournalRecord[]): void {
-  const chains = new Map<string, Map<string, string>>()
-  for (const { repository, moves } of records) {
-    for (const { ref, expected, target } of moves) {
-      // A move to where the ref is already leads nowhere.
-      if (expected === target) continue
-      const path = `${store}/${repository}/${ref}`
-      const steps = chains.get(path) ?? new Map<string, string>()
-      // Of two moves from the same value the later one happened: it could not have if the earlier one had.
-      chains.set(path, steps.set(expected ?? NONE, target))
-    }
-  }
-  for (const [path, steps] of chains) {
-    const current = valueOf(fs, path)
-    const last = current === TORN ? endOf(steps) : follow(steps, current)
-    if (last === current || last === NONE) continue
-    fs.makeDir(dirname(path))
-    const temporary = `${path}.lock`
-    fs.remove(temporary)
-    fs.create(temporary, Buffer.from(`${last}\n`))
-    fs.rename(temporary, path)
-  }
+/** Where the journals saw a ref. */
+interface Trail {
+  readonly gitdir: string
+  readonly ref: string
+  readonly values: Set<string>
+  end: string
 }
 
 const NONE = ''
 const TORN = 'torn'
 
 /** What a ref holds, loose or packed; NONE if it does not exist, TORN if its file was cut off by the crash. */
-function valueOf(fs: Fs, path: string): string {
-  const loose = fs.readFile(path)?.toString('utf8')
+function valueOf(fs: Fs, gitdir: string, ref: string): string {
+  const loose = fs.readFile(`${gitdir}/${ref}`)?.toString('utf8')
   if (loose !== undefined) return /^(?:[0-9a-f]{40}|ref: \S+)\n$/.test(loose) ? loose.trimEnd() : TORN
-  if (path.endsWith('/HEAD')) return TORN
-  const at = path.lastIndexOf('.git/refs/') + '.git'.length
-  const packed = fs.readFile(`${path.slice(0, at)}/packed-refs`)?.toString('utf8') ?? ''
-  const name = path.slice(at + 1)
-  const line = packed.split('\n').find((candidate) => candidate.endsWith(` ${name}`))
+  if (ref === 'HEAD') return TORN
+  const packed = fs.readFile(`${gitdir}/packed-refs`)?.toString('utf8') ?? ''
+  const line = packed.split('\n').find((candidate) => candidate.endsWith(` ${ref}`))
   return line?.slice(0, 40) ?? NONE
 }
 
-/** Where the moves lead from a value; the value itself if none begins there: somebody set it later. */
-function follow(steps: ReadonlyMap<string, string>, from: string): string {
-  let value = from
-  for (let count = 0; count <= steps.size; count++) {
-    const next = steps.get(value)
-    if (next === undefined) return value
-    value = next
-  }
-  return from
-}
-
-/** The end of a chain whose current link is unreadable. */
-function endOf(steps: ReadonlyMap<string, string>): string {
-  const targets = new Set(steps.values())
-  const start = [...steps.keys()].find((value) => !targets.has(value))
-  return start === undefined ? ([...steps.values()].at(-1) ?? NONE) : follow(steps, start)
+function setRef(fs: Fs, path: string, value: string): void {
+  fs.makeDir(dirname(path))
+  const temporary = `${path}.lock`
+  fs.remove(temporary)
+  fs.create(temporary, Buffer.from(`${value}\n`))
+  fs.rename(temporary, path)
 }

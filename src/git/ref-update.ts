@@ -1,9 +1,8 @@
-import { dirname } from 'node:path/posix'
-import { Refusal } from '../errors.ts'
+import { assertNameFree } from './assert-name-free.ts'
 import type { Fs } from './fs.ts'
-import { prepareLock } from './lock.ts'
-import type { HeldLock, PreparedLock } from './lock.ts'
+import type { BeforeTakeOver } from './lock.ts'
 import type { Oid } from './object.ts'
+import { RefLocks } from './ref-locks.ts'
 import type { RefReader } from './refs.ts'
 
 /** A ref to move, with git's compare-and-set precondition. */
@@ -12,10 +11,19 @@ export interface RefMove {
   readonly ref: string
   /** What it must hold now; undefined means "must not exist". HEAD is not compared. */
   readonly expected: Oid | undefined
-  /** An object id, or for HEAD `ref: refs/heads/<branch>`. */
-  readonly target: string
+  /** An object id, or for HEAD `ref: refs/heads/<branch>`; undefined for a ref that is to be deleted. */
+  readonly target: string | undefined
   /** False for the operation's ref of truth; true for a ref that follows from it, moved once the truth is on the disk. */
   readonly follows: boolean
+}
+
+/** The refs that are to move in one repository. */
+export interface RefMoves {
+  readonly fs: Fs
+  readonly gitdir: string
+  readonly refs: RefReader
+  readonly moves: readonly RefMove[]
+  readonly beforeTakeOver?: BeforeTakeOver
 }
 
 /** A write that is on the disk, and only has to be put in place. */
@@ -31,105 +39,57 @@ export class RefMoved extends Error {
 
 /**
  * Moves refs by git's lock protocol: takes every lock, compares, has `decide` put the write on the disk (all or nothing),
- * and renames the locks into place. Throws RefMoved, or what `decide` threw, having moved nothing; a decision after which
- * nothing could be moved is withdrawn.
+ * and renames the locks into place; refs that go are deleted last. Throws RefMoved, or what `decide` threw, having moved
+ * nothing; a decision after which nothing could be moved is withdrawn.
  */
-export async function moveRefs(
+export function moveRefs(
   fs: Fs,
   gitdir: string,
   refs: RefReader,
   moves: readonly RefMove[],
   decide: () => Promise<Decision>,
 ): Promise<void> {
-  // In the order of names, so that two writers never wait for each other.
-  const sorted = [...moves].sort((a, b) => (a.ref < b.ref ? -1 : 1))
-  const locks: PreparedLock[] = []
-  const held = new Map<RefMove, HeldLock>()
+  return moveRefsTogether([{ fs, gitdir, refs, moves }], decide)
+}
+
+/**
+ * The same for the refs of several repositories, whose order must be the same for all writers. If the disk fails when some of
+ * them have moved, the locks on the others are left: nobody shall move them elsewhere before the write is finished (see
+ * finishJointWrites).
+ */
+export async function moveRefsTogether(
+  parts: readonly RefMoves[],
+  decide: () => Promise<Decision>,
+): Promise<void> {
+  const locks = parts.map((part) => new RefLocks(part))
   try {
-    for (const move of sorted) {
-      makeFolder(fs, dirname(`${gitdir}/${move.ref}`))
-      const lock = prepareLock(fs, gitdir, `${move.target}\n`)
-      locks.push(lock)
-      held.set(move, await lock.acquire(`${gitdir}/${move.ref}.lock`))
-    }
-    for (const { ref, expected } of sorted) {
-      if (ref !== 'HEAD' && refs.current(ref) !== expected) throw new RefMoved(`${ref} moved meanwhile`)
-    }
-    for (const move of sorted) assertNameFree(fs, gitdir, move)
+    for (const lock of locks) await lock.take()
+    for (const part of parts) compare(part)
     const decision = await decide()
-    const moved: RefMove[] = []
     try {
-      // The ref of truth first: whoever sees a ref that follows from it sees it, too.
-      for (const move of [...sorted].sort((a, b) => Number(a.follows) - Number(b.follows))) {
-        held.get(move)?.publish(`${gitdir}/${move.ref}`)
-        held.delete(move)
-        moved.push(move)
-      }
+      await publish(locks)
     } catch (error) {
-      if (moved.length === 0) await decision.withdraw()
+      if (!locks.some(({ hasMoved }) => hasMoved)) await decision.withdraw()
       throw error
     }
-    refs.apply(sorted)
+    for (const { refs, moves } of parts) refs.apply(moves)
   } catch (error) {
-    for (const lock of held.values()) lock.release()
-    for (const lock of locks) lock.discard()
+    const isHalfDone = locks.length > 1 && locks.some(({ hasMoved }) => hasMoved)
+    if (!isHalfDone) for (const lock of locks) lock.release()
     throw error
   }
 }
 
-/**
- * git lets no ref have the name of a folder of refs. Folders that hold none, which git leaves behind, are removed; a ref that
- * would hide others is refused with `slug_taken`, naming one of them.
- */
-function assertNameFree(fs: Fs, gitdir: string, { ref, expected }: Pick<RefMove, 'ref' | 'expected'>): void {
-  const path = `${gitdir}/${ref}`
-  const kind = fs.stat(path)?.kind
-  const isFolder = kind === 'folder'
-  if (kind !== undefined && !isFolder && expected === undefined && ref !== 'HEAD') {
-    throw new Refusal(
-      'slug_taken',
-      `${ref} cannot be made: it is a symbolic ref in this repository. Choose another slug, or remove it with git symbolic-ref -d.`,
-      { conflict: { slug: ref.slice(ref.lastIndexOf('/') + 1) } },
-    )
+function compare({ fs, gitdir, refs, moves }: RefMoves): void {
+  for (const { ref, expected } of moves) {
+    if (ref !== 'HEAD' && refs.current(ref) !== expected) throw new RefMoved(`${ref} moved meanwhile`)
   }
-  const below =
-    (isFolder ? firstFile(fs, path) : undefined) ??
-    (expected === undefined ? packedBelow(fs, gitdir, ref) : undefined)
-  if (below !== undefined) {
-    const name = `${ref}/${below}`
-    throw new Refusal(
-      'slug_taken',
-      `${ref} cannot be made: git keeps ${name} in this repository, and no ref may have the name of another's folder. ` +
-        `Choose another slug, or rename that one with git.`,
-      { conflict: { slug: ref.slice(ref.lastIndexOf('/') + 1) } },
-    )
-  }
-  if (isFolder && !removeEmptyFolders(fs, path)) assertNameFree(fs, gitdir, { ref, expected })
+  for (const move of moves) if (move.target !== undefined) assertNameFree(fs, gitdir, move)
 }
 
-/** False if somebody put something into them meanwhile. */
-function removeEmptyFolders(fs: Fs, folder: string): boolean {
-  const names = fs.readDir(folder) ?? []
-  return names.every((name) => removeEmptyFolders(fs, `${folder}/${name}`)) && fs.removeFolder(folder)
-}
-
-/** The path of some file in the folder, seen from it. */
-function firstFile(fs: Fs, folder: string): string | undefined {
-  for (const name of fs.readDir(folder) ?? []) {
-    if (fs.stat(`${folder}/${name}`)?.kind !== 'folder') return name
-    const deeper = firstFile(fs, `${folder}/${name}`)
-    if (deeper !== undefined) return `${name}/${deeper}`
-  }
-  return undefined
-}
-
-/** The name of some packed ref below `ref`, seen from it. */
-function packedBelow(fs: Fs, gitdir: string, ref: string): string | undefined {
-  const packed = fs.readFile(`${gitdir}/packed-refs`)?.toString('utf8') ?? ''
-  const at = packed.indexOf(` ${ref}/`)
-  return at < 0 ? undefined : /^\S+/.exec(packed.slice(at + ref.length + 2))?.[0]
-}
-
-function makeFolder(fs: Fs, folder: string): void {
-  if (!fs.stat(folder)) fs.makeDir(folder)
+/** The refs of truth first: whoever sees a ref that follows from one sees it, too. */
+async function publish(locks: readonly RefLocks[]): Promise<void> {
+  for (const lock of locks) lock.set(({ follows }) => !follows)
+  for (const lock of locks) lock.set(({ follows }) => follows)
+  for (const lock of locks) if (lock.hasRemovals) await lock.removeRefs()
 }

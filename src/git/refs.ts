@@ -65,12 +65,13 @@ export class RefReader {
   }
 
   /** The refs after these moves of ours, without a look: what others moved meanwhile shows with the next one. */
-  apply(moves: Iterable<{ readonly ref: string; readonly target: string }>): void {
+  apply(moves: Iterable<{ readonly ref: string; readonly target: string | undefined }>): void {
     const { refs, head } = this.#snapshot ?? this.snapshot()
     const moved = new Map(refs)
     let movedHead = head
     for (const { ref, target } of moves) {
-      if (ref === 'HEAD') movedHead = branchIn(target)
+      if (target === undefined) moved.delete(ref)
+      else if (ref === 'HEAD') movedHead = branchIn(target)
       else moved.set(ref, target)
     }
     this.#snapshot = { refs: moved, head: movedHead }

@@ -6,10 +6,10 @@ import { PackBuilder } from './pack-builder.ts'
 import type { PackCache } from './pack-cache.ts'
 import type { RefSnapshot } from './refs.ts'
 import { REF_FOLDERS, RefReader } from './refs.ts'
+import { RepositoryWriter } from './repository-writer.ts'
 import { sweepDeadLocks } from './lock.ts'
 import { sweepStagedPacks } from './stage-pack.ts'
 import type { TransactionJob } from './transaction.ts'
-import { RepositoryWriter } from './transaction.ts'
 
 /**
  * One bare git repository: the whole of what the rooms above know of git's disk. Reads see what any git did to it; writes
@@ -20,8 +20,9 @@ export class Repository {
   readonly path: string
   readonly objects: ObjectStore
   readonly history: History
+  /** The queue of its writes, for those that write to other repositories as well (see transactTogether). */
+  readonly writer: RepositoryWriter
   readonly #refs: RefReader
-  readonly #writer: RepositoryWriter
 
   constructor(fs: Fs, path: string, packs: PackCache, journal: Journal) {
     this.#fs = fs
@@ -29,7 +30,8 @@ export class Repository {
     this.objects = new ObjectStore(fs, path, packs)
     this.#refs = new RefReader(fs, path)
     this.history = new History(fs, path, this.objects)
-    this.#writer = new RepositoryWriter(fs, path, this.objects, this.#refs, journal)
+    const disk = { fs, gitdir: path, objects: this.objects, refs: this.#refs }
+    this.writer = new RepositoryWriter(disk, journal)
   }
 
   /** The refs as they are now; the same object as long as nothing moved. Requests that came in together share the look. */
@@ -56,7 +58,7 @@ export class Repository {
 
   /** Runs a write; see RepositoryWriter. */
   transact<T>(job: TransactionJob<T>): Promise<T> {
-    return this.#writer.run(job)
+    return this.writer.run(job)
   }
 
   /** Whether a server ever wrote to it here; if not, no server can have left anything unfinished. */
@@ -68,6 +70,8 @@ export class Repository {
   async sweepLeftovers(): Promise<void> {
     sweepStagedPacks(this.#fs, this.path)
     const folders = REF_FOLDERS.map((folder) => `${this.path}/${folder}`)
-    await sweepDeadLocks(this.#fs, this.path, [this.path, ...folders])
+    await sweepDeadLocks(this.#fs, this.path, [this.path, ...folders], (dead) =>
+      this.writer.journal.finishFor(dead),
+    )
   }
 }

@@ -1,6 +1,6 @@
 import { dirname } from 'node:path/posix'
 import type { Fs } from './fs.ts'
-import type { JournalRecord } from './journal-record.ts'
+import type { JournalWrite } from './journal-record.ts'
 import type { EncodedPack } from './pack-writer.ts'
 import { rollUpPacks } from './roll-up-packs.ts'
 
@@ -8,12 +8,12 @@ import { rollUpPacks } from './roll-up-packs.ts'
 const AT_ONCE = 4
 
 /**
- * Syncs the packs, refs and folders that journal records tell of, as far as they are still there. The small packs of a
+ * Syncs the packs, refs and folders that a journal tells of, as far as they are still there. The small packs of a
  * repository become one on the way, which is one sync in place of many.
  */
-export async function syncTouched(fs: Fs, store: string, records: readonly JournalRecord[]): Promise<void> {
+export async function syncTouched(fs: Fs, store: string, writes: readonly JournalWrite[]): Promise<void> {
   const touched = new Map<string, Touched>()
-  for (const { repository, moves, pack } of records) {
+  for (const { repository, moves, pack } of writes) {
     const gitdir = `${store}/${repository}`
     const it = touched.get(gitdir) ?? { packs: new Map(), refs: new Set() }
     touched.set(gitdir, it)

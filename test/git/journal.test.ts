@@ -1,4 +1,4 @@
-import { cpSync, readdirSync, readFileSync, renameSync, rmSync, truncateSync, writeFileSync } from 'node:fs'
+import { readdirSync, readFileSync, truncateSync, writeFileSync } from 'node:fs'
 import { expect } from 'chai'
 import { encodeCommit } from '../../src/git/commit.ts'
 import type { Fs } from '../../src/git/fs.ts'
@@ -8,6 +8,7 @@ import type { Repository } from '../../src/git/repository.ts'
 import { Store } from '../../src/git/store.ts'
 import { encodeTree } from '../../src/git/tree.ts'
 import { git, temporaryFolder } from './git-program.ts'
+import { ageJournals, journals, powerCut, snapshot } from './power-cut.ts'
 
 const REPOSITORY = 'default/workflows/bot.git'
 
@@ -183,35 +184,6 @@ async function commit(repository: Repository, message: string, branch = 'main'):
     transaction.move(`refs/heads/${branch}`, oid)
     return oid
   })
-}
-
-/** A copy of what is on the disk for certain. */
-function snapshot(folder: string): string {
-  const copy = temporaryFolder()
-  cpSync(folder, copy, { recursive: true })
-  return copy
-}
-
-/** Puts everything back to `before` but the journals, which are those of an earlier start of the machine now. */
-function powerCut(folder: string, before: string): void {
-  rmSync(`${folder}/default`, { recursive: true })
-  cpSync(`${before}/default`, `${folder}/default`, { recursive: true })
-  ageJournals(folder)
-}
-
-/** Renames the journals as if a process that is dead now had written them. */
-function ageJournals(folder: string, { boot = 'other' }: { boot?: 'same' | 'other' } = {}): void {
-  for (const path of journals(folder)) {
-    const [host, id, , , number] = path.slice(path.lastIndexOf('/') + 1).split('.')
-    renameSync(
-      path,
-      `${folder}/.journal/${host}.${boot === 'same' ? id : 'feedfacecafe'}.999999999.1.${number}`,
-    )
-  }
-}
-
-function journals(folder: string): string[] {
-  return readdirSync(`${folder}/.journal`).map((name) => `${folder}/.journal/${name}`)
 }
 
 /** The real disk, telling of every sync of a journal before it happens. */

@@ -2,7 +2,6 @@ import { expect } from 'chai'
 import { randomBytes } from 'node:crypto'
 import { readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { setTimeout as pause } from 'node:timers/promises'
-import { encodeCommit } from '../../src/git/commit.ts'
 import { createRepository } from '../../src/git/create-repository.ts'
 import type { Fs } from '../../src/git/fs.ts'
 import { Journal } from '../../src/git/journal.ts'
@@ -16,6 +15,9 @@ import type { StagedPack } from '../../src/git/stage-pack.ts'
 import { stageEncodedPack } from '../../src/git/stage-pack.ts'
 import type { Transaction, TransactionJob } from '../../src/git/transaction.ts'
 import { encodeTree } from '../../src/git/tree.ts'
+import { commitBytes, commitOn } from './commit-on.ts'
+import { expectSound, leftovers } from './expect-sound.ts'
+import { failingFs } from './failing-fs.ts'
 import { git, temporaryFolder } from './git-program.ts'
 
 const MAIN = 'refs/heads/main'
@@ -410,21 +412,6 @@ function commit(repository: Repository, message: string): Promise<string> {
   return repository.transact(async (transaction) => commitOn(transaction, MAIN, message))
 }
 
-/** Commits on top of what the branch holds. */
-function commitOn(transaction: Transaction, ref: string, message: string, tree?: string): string {
-  const parent = transaction.ref(ref)
-  const parents = parent === undefined ? [] : [parent]
-  const bytes = commitBytes(parents, message, tree ?? transaction.write('tree', encodeTree([])))
-  const oid = transaction.write('commit', bytes)
-  transaction.move(ref, oid)
-  return oid
-}
-
-function commitBytes(parents: readonly string[], message: string, tree: string): Buffer {
-  const author = { name: 'Ann', email: 'ann@example.com', seconds: 1_700_000_000, timezone: '+0000' }
-  return encodeCommit({ tree, parents, author, committer: author, message })
-}
-
 /** Commits the number after the one that the head of main says. */
 async function countUp(transaction: Transaction): Promise<number> {
   const head = transaction.ref(MAIN)
@@ -443,53 +430,8 @@ function upTo(last: number): number[] {
   return Array.from({ length: last }, (_, number) => number + 1)
 }
 
-/** A disk on which the calls that say yes to `failIf` find it full. */
-function failingFs(fs: Fs): {
-  readonly fs: Fs
-  failIf(isFailing: (call: string, path: string) => boolean): void
-} {
-  let fails: (call: string, path: string) => boolean = () => false
-  const check = (call: string, path: string): void => {
-    if (fails(call, path)) throw Object.assign(new Error(`no space: ${call} ${path}`), { code: 'ENOSPC' })
-  }
-  return {
-    failIf: (isFailing) => void (fails = isFailing),
-    fs: {
-      ...fs,
-      createSynced: async (path, bytes) => (check('createSynced', path), fs.createSynced(path, bytes)),
-      create: (path, bytes) => (check('create', path), fs.create(path, bytes)),
-      createLog: (path) => {
-        check('createLog', path)
-        const log = fs.createLog(path)
-        return {
-          ...log,
-          append: (bytes) => (check('log.append', path), log.append(bytes)),
-          sync: async () => (check('log.sync', path), log.sync()),
-        }
-      },
-      makeDir: (path) => (check('makeDir', path), fs.makeDir(path)),
-      rename: (from, to) => (check('rename', to), fs.rename(from, to)),
-      link: (from, to) => (check('link', to), fs.link(from, to)),
-      remove: (path) => (check('remove', path), fs.remove(path)),
-      syncDir: async (path) => (check('syncDir', path), fs.syncDir(path)),
-    },
-  }
-}
-
 function filesIn(folder: string): string[] {
   return readdirSync(`${folder}/objects/pack`)
-}
-
-/** Locks, their owner files, and what was staged and not published. */
-function leftovers(folder: string): string[] {
-  const paths = readdirSync(folder, { recursive: true }).map(String)
-  // What was replaced goes after the write was answered.
-  return paths.filter((path) => /\.lock$|\.keep$|^locks\/.|\/tmp_/.test(path) && !path.endsWith('.replaced'))
-}
-
-function expectSound(folder: string): void {
-  expect(git(folder, ['fsck', '--strict', '--no-dangling'])).to.equal('')
-  expect(leftovers(folder)).to.deep.equal([])
 }
 
 function itself<T>(error: T): T {

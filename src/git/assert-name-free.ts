@@ -1,0 +1,60 @@
+import { Refusal } from '../errors.ts'
+import type { Fs } from './fs.ts'
+import type { Oid } from './object.ts'
+
+/**
+ * git lets no ref have the name of a folder of refs. Folders that hold none, which git leaves behind, are removed; a ref that
+ * would hide others is refused with `slug_taken`, naming one of them.
+ */
+export function assertNameFree(
+  fs: Fs,
+  gitdir: string,
+  { ref, expected }: { readonly ref: string; readonly expected: Oid | undefined },
+): void {
+  const path = `${gitdir}/${ref}`
+  const kind = fs.stat(path)?.kind
+  const isFolder = kind === 'folder'
+  if (kind !== undefined && !isFolder && expected === undefined && ref !== 'HEAD') {
+    throw new Refusal(
+      'slug_taken',
+      `${ref} cannot be made: it is a symbolic ref in this repository. Choose another slug, or remove it with git symbolic-ref -d.`,
+      { conflict: { slug: ref.slice(ref.lastIndexOf('/') + 1) } },
+    )
+  }
+  const below =
+    (isFolder ? firstFile(fs, path) : undefined) ??
+    (expected === undefined ? packedBelow(fs, gitdir, ref) : undefined)
+  if (below !== undefined) {
+    const name = `${ref}/${below}`
+    throw new Refusal(
+      'slug_taken',
+      `${ref} cannot be made: git keeps ${name} in this repository, and no ref may have the name of another's folder. ` +
+        `Choose another slug, or rename that one with git.`,
+      { conflict: { slug: ref.slice(ref.lastIndexOf('/') + 1) } },
+    )
+  }
+  if (isFolder && !removeEmptyFolders(fs, path)) assertNameFree(fs, gitdir, { ref, expected })
+}
+
+/** False if somebody put something into them meanwhile. */
+function removeEmptyFolders(fs: Fs, folder: string): boolean {
+  const names = fs.readDir(folder) ?? []
+  return names.every((name) => removeEmptyFolders(fs, `${folder}/${name}`)) && fs.removeFolder(folder)
+}
+
+/** The path of some file in the folder, seen from it. */
+function firstFile(fs: Fs, folder: string): string | undefined {
+  for (const name of fs.readDir(folder) ?? []) {
+    if (fs.stat(`${folder}/${name}`)?.kind !== 'folder') return name
+    const deeper = firstFile(fs, `${folder}/${name}`)
+    if (deeper !== undefined) return `${name}/${deeper}`
+  }
+  return undefined
+}
+
+/** The name of some packed ref below `ref`, seen from it. */
+function packedBelow(fs: Fs, gitdir: string, ref: string): string | undefined {
+  const packed = fs.readFile(`${gitdir}/packed-refs`)?.toString('utf8') ?? ''
+  const at = packed.indexOf(` ${ref}/`)
+  return at < 0 ? undefined : /^\S+/.exec(packed.slice(at + ref.length + 2))?.[0]
+}

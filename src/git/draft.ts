@@ -1,0 +1,114 @@
+import type { DerivedFile } from './derived-file.ts'
+import type { GitObject, ObjectKind, Oid } from './object.ts'
+import { hashObject } from './object.ts'
+import type { ObjectStore } from './object-store.ts'
+import type { PackableObject } from './pack-writer.ts'
+import type { RefMove } from './ref-update.ts'
+import type { StagedPack } from './stage-pack.ts'
+import type { Transaction } from './transaction.ts'
+
+/** Refs and objects on top of a base (the disk, or the drafts of earlier jobs of the batch). */
+export class Draft implements Transaction {
+  readonly derived: (name: string) => DerivedFile
+  readonly #base: ReadonlyMap<string, Oid> | Draft
+  readonly #store: ObjectStore
+  readonly #moves = new Map<string, string | undefined>()
+  readonly #following = new Set<string>()
+  readonly #objects = new Map<Oid, PackableObject>()
+  readonly #packs = new Set<StagedPack>()
+
+  constructor(
+    base: ReadonlyMap<string, Oid> | Draft,
+    store: ObjectStore,
+    derived: (name: string) => DerivedFile,
+  ) {
+    this.#base = base
+    this.#store = store
+    this.derived = derived
+  }
+
+  ref(name: string): Oid | undefined {
+    if (this.#moves.has(name)) return this.#moves.get(name)
+    return this.#base instanceof Draft ? this.#base.ref(name) : this.#base.get(name)
+  }
+
+  refs(prefix: string): ReadonlyMap<string, Oid> {
+    const below = this.#base instanceof Draft ? this.#base.refs(prefix) : this.#base
+    const refs = new Map<string, Oid>()
+    for (const [name, target] of [...below, ...this.#moves]) {
+      if (!name.startsWith(prefix)) continue
+      if (target === undefined) refs.delete(name)
+      else refs.set(name, target)
+    }
+    return refs
+  }
+
+  async read(oid: Oid): Promise<GitObject | undefined> {
+    const pending = this.#objects.get(oid)
+    if (pending) return pending
+    return this.#base instanceof Draft ? this.#base.read(oid) : this.#store.read(oid)
+  }
+
+  write(kind: ObjectKind, bytes: Buffer): Oid {
+    const oid = hashObject(kind, bytes)
+    this.#objects.set(oid, { oid, kind, bytes })
+    return oid
+  }
+
+  adopt(pack: StagedPack): void {
+    this.#packs.add(pack)
+  }
+
+  move(ref: string, target: Oid): void {
+    this.#moves.set(ref, target)
+    this.#following.delete(ref)
+  }
+
+  follow(ref: string, target: string): void {
+    this.#followTo(ref, target)
+  }
+
+  remove(ref: string): void {
+    this.#followTo(ref, undefined)
+  }
+
+  /** For a job that is worked out on top of this. */
+  onTop(): Draft {
+    return new Draft(this, this.#store, this.derived)
+  }
+
+  /** Takes over what a finished job did. */
+  absorb(job: Draft): void {
+    for (const [oid, object] of job.#objects) this.#objects.set(oid, object)
+    for (const pack of job.#packs) this.#packs.add(pack)
+    for (const [ref, target] of job.#moves) {
+      if (target === undefined || job.#following.has(ref)) this.#followTo(ref, target)
+      else this.move(ref, target)
+    }
+  }
+
+  objects(): readonly PackableObject[] {
+    return [...this.#objects.values()]
+  }
+
+  packs(): readonly StagedPack[] {
+    return [...this.#packs]
+  }
+
+  /** Every ref that was moved, and whence; none if all that was asked for is to delete what is not there. */
+  moves(): RefMove[] {
+    const base = this.#base
+    const moves = [...this.#moves].map(([ref, target]) => ({
+      ref,
+      expected: base instanceof Draft ? base.ref(ref) : base.get(ref),
+      target,
+      follows: this.#following.has(ref),
+    }))
+    return moves.some(({ expected, target }) => expected !== undefined || target !== undefined) ? moves : []
+  }
+
+  #followTo(ref: string, target: string | undefined): void {
+    if (!this.#moves.has(ref)) this.#following.add(ref)
+    this.#moves.set(ref, target)
+  }
+}

@@ -1,0 +1,114 @@
+import { dirname } from 'node:path/posix'
+import type { Fs } from './fs.ts'
+import type { BeforeTakeOver, HeldLock, PreparedLock } from './lock.ts'
+import { prepareLock } from './lock.ts'
+import type { StagedPackedRefs } from './packed-refs-without.ts'
+import { packedRefsWithout } from './packed-refs-without.ts'
+import type { RefMove, RefMoves } from './ref-update.ts'
+
+/** The locks on refs of one repository that are about to move. */
+export class RefLocks {
+  readonly #fs: Fs
+  readonly #gitdir: string
+  readonly #beforeTakeOver: BeforeTakeOver | undefined
+  readonly #moves: readonly RefMove[]
+  readonly #removals: readonly RefMove[]
+  readonly #prepared: PreparedLock[] = []
+  readonly #held = new Map<RefMove, HeldLock>()
+  #packedLock: HeldLock | undefined
+  #packed: StagedPackedRefs | undefined
+  #hasMoved = false
+
+  constructor({ fs, gitdir, moves, beforeTakeOver }: Omit<RefMoves, 'refs'>) {
+    this.#fs = fs
+    this.#gitdir = gitdir
+    this.#beforeTakeOver = beforeTakeOver
+    // In the order of names, so that two writers never wait for each other.
+    this.#moves = [...moves].sort((a, b) => (a.ref < b.ref ? -1 : 1))
+    this.#removals = this.#moves.filter(({ target }) => target === undefined)
+  }
+
+  /** Whether any of the refs has moved. */
+  get hasMoved(): boolean {
+    return this.#hasMoved
+  }
+
+  get hasRemovals(): boolean {
+    return this.#removals.length > 0
+  }
+
+  /** Takes every lock; refs that shall go need that of `packed-refs` as well, which git takes after theirs, too. */
+  async take(): Promise<void> {
+    for (const move of this.#moves) {
+      makeFolder(this.#fs, dirname(`${this.#gitdir}/${move.ref}`))
+      const lock = this.#prepare(move.target === undefined ? '' : `${move.target}\n`)
+      this.#held.set(move, await lock.acquire(`${this.#gitdir}/${move.ref}.lock`))
+    }
+    if (!this.hasRemovals) return
+    this.#packedLock = await this.#prepare('').acquire(`${this.#gitdir}/packed-refs.lock`)
+    const names = this.#removals.map(({ ref }) => ref)
+    this.#packed = await packedRefsWithout(this.#fs, this.#gitdir, names)
+  }
+
+  /** Moves those refs to their targets that `isMeant` says. */
+  set(isMeant: (move: RefMove) => boolean): void {
+    for (const move of this.#moves) {
+      if (move.target === undefined || !isMeant(move)) continue
+      this.#held.get(move)?.publish(`${this.#gitdir}/${move.ref}`)
+      this.#held.delete(move)
+      this.#hasMoved = true
+    }
+  }
+
+  /**
+   * Deletes the refs that shall go: their packed lines first and on the disk, so that neither anyone who looks now nor a power
+   * cut ever uncovers an older value behind a loose file. `packed-refs` stays locked until the loose files are gone, or a
+   * `git pack-refs` might pack them again.
+   */
+  async removeRefs(): Promise<void> {
+    if (this.#packed) {
+      this.#packed.publish()
+      this.#packed = undefined
+      this.#hasMoved = true
+      await this.#fs.syncDir(this.#gitdir)
+    }
+    for (const move of this.#removals) {
+      const path = `${this.#gitdir}/${move.ref}`
+      if (move.expected !== undefined && this.#fs.stat(path)?.kind === 'file') {
+        this.#fs.remove(path)
+        this.#hasMoved = true
+      }
+      letGo(this.#held.get(move))
+      this.#held.delete(move)
+    }
+    letGo(this.#packedLock)
+    this.#packedLock = undefined
+  }
+
+  /** Gives up what is held still. */
+  release(): void {
+    for (const lock of this.#held.values()) lock.release()
+    this.#packedLock?.release()
+    this.#packed?.discard()
+    for (const lock of this.#prepared) lock.discard()
+  }
+
+  #prepare(content: string): PreparedLock {
+    const lock = prepareLock(this.#fs, this.#gitdir, content, this.#beforeTakeOver)
+    this.#prepared.push(lock)
+    return lock
+  }
+}
+
+/** The ref is gone: nothing from here on must look like a failure. A start sweeps what stays. */
+function letGo(lock: HeldLock | undefined): void {
+  try {
+    lock?.release()
+  } catch {
+    // See above.
+  }
+}
+
+function makeFolder(fs: Fs, folder: string): void {
+  if (!fs.stat(folder)) fs.makeDir(folder)
+}

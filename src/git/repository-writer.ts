@@ -1,0 +1,124 @@
+import { Refusal } from '../errors.ts'
+import { DerivedFile } from './derived-file.ts'
+import { Draft } from './draft.ts'
+import type { Journal } from './journal.ts'
+import type { RepositoryDisk } from './store-drafts.ts'
+import { storeDrafts } from './store-drafts.ts'
+import type { TransactionJob } from './transaction.ts'
+import { untilUnmoved } from './until-unmoved.ts'
+
+/** So many jobs share one pack and one move of their refs at most. */
+const BATCH = 64
+
+/**
+ * The one door to a repository's disk. Jobs take turns; those that wait together are worked out one after the other,
+ * each on top of the last, and reach the disk together: objects as one synced pack, then the refs. A job that throws
+ * stores nothing and disturbs no other.
+ */
+export class RepositoryWriter {
+  readonly disk: RepositoryDisk
+  readonly journal: Journal
+  #queue: (Entry | Turn)[] = []
+  #running = false
+
+  constructor(disk: RepositoryDisk, journal: Journal) {
+    this.disk = disk
+    this.journal = journal
+  }
+
+  /** Runs the job and resolves with its result once everything it stored is on the disk. */
+  run<T>(job: TransactionJob<T>): Promise<T> {
+    return new Promise<T>((resolve, reject) => {
+      // The queue holds jobs of every result type; each entry's own closure keeps its type.
+      this.#enqueue({ job, resolve: resolve as (value: unknown) => void, reject })
+    })
+  }
+
+  /** Does the work while no job of this process writes to the repository. */
+  inTurn<T>(work: () => Promise<T>): Promise<T> {
+    return new Promise<T>((resolve, reject) => {
+      this.#enqueue({ work: () => work().then(resolve, reject) })
+    })
+  }
+
+  /** What is stored now, to work a write out on; looked at afresh if an earlier look turned out to be too old. */
+  draft(isFirst: boolean): Draft {
+    const { fs, gitdir, objects, refs } = this.disk
+    // Seen in this turn is good enough to begin with: under the locks everything is compared afresh.
+    const seen = isFirst ? refs.shared() : refs.snapshot()
+    return new Draft(seen.refs, objects, (name) => new DerivedFile(fs, `${gitdir}/${name}`))
+  }
+
+  #enqueue(waiting: Entry | Turn): void {
+    this.#queue.push(waiting)
+    if (!this.#running) void this.#drain()
+  }
+
+  async #drain(): Promise<void> {
+    this.#running = true
+    for (let next = this.#queue[0]; next; next = this.#queue[0]) {
+      if (isTurn(next)) {
+        this.#queue.shift()
+        await next.work()
+      } else await this.#runTogether(this.#nextBatch())
+    }
+    this.#running = false
+  }
+
+  /** The jobs that wait, up to one that wants the repository for itself. */
+  #nextBatch(): Entry[] {
+    const batch: Entry[] = []
+    for (const waiting of this.#queue) {
+      if (batch.length === BATCH || isTurn(waiting)) break
+      batch.push(waiting)
+    }
+    this.#queue.splice(0, batch.length)
+    return batch
+  }
+
+  async #runTogether(batch: readonly Entry[]): Promise<void> {
+    try {
+      await this.#runBatch(batch)
+    } catch (error) {
+      if (batch.length > 1 && error instanceof Refusal && error.code === 'slug_taken') {
+        // One of them asked for a ref that cannot be; on their own, the others go through.
+        for (const entry of batch) await this.#runBatch([entry]).catch(entry.reject)
+      } else for (const entry of batch) entry.reject(error)
+    }
+  }
+
+  async #runBatch(batch: readonly Entry[]): Promise<void> {
+    const settled = await untilUnmoved(this.disk.gitdir, async (isFirst) => {
+      const draft = this.draft(isFirst)
+      const outcomes: (() => void)[] = []
+      for (const entry of batch) {
+        const own = draft.onTop()
+        try {
+          const result = await entry.job(own)
+          draft.absorb(own)
+          outcomes.push(() => entry.resolve(result))
+        } catch (error) {
+          outcomes.push(() => entry.reject(error))
+        }
+      }
+      await storeDrafts(this.journal, [{ ...this.disk, draft }])
+      return outcomes
+    })
+    for (const settle of settled) settle()
+  }
+}
+
+interface Entry {
+  readonly job: TransactionJob<unknown>
+  readonly resolve: (value: unknown) => void
+  readonly reject: (error: unknown) => void
+}
+
+interface Turn {
+  /** Never rejects. */
+  readonly work: () => Promise<void>
+}
+
+function isTurn(waiting: Entry | Turn): waiting is Turn {
+  return 'work' in waiting
+}

@@ -1,0 +1,104 @@
+import type { Draft } from './draft.ts'
+import type { Fs } from './fs.ts'
+import type { Journal, JournalEntry } from './journal.ts'
+import type { BeforeTakeOver } from './lock.ts'
+import type { ObjectStore } from './object-store.ts'
+import type { RefMove } from './ref-update.ts'
+import { moveRefsTogether } from './ref-update.ts'
+import type { RefReader } from './refs.ts'
+import type { StagedPack } from './stage-pack.ts'
+import { stagePack } from './stage-pack.ts'
+
+/** Where a repository keeps what is written to it. */
+export interface RepositoryDisk {
+  readonly fs: Fs
+  readonly gitdir: string
+  readonly objects: ObjectStore
+  readonly refs: RefReader
+}
+
+/**
+ * Puts what was drafted for one or several repositories on the disk: all of it or nothing, also when the process is killed or
+ * the power fails. The repositories come in the order of their folders. Throws RefMoved if another writer was faster anywhere.
+ */
+export async function storeDrafts(
+  journal: Journal,
+  drafts: readonly (RepositoryDisk & { readonly draft: Draft })[],
+): Promise<void> {
+  const writes: StagedWrite[] = []
+  let entry: JournalEntry | undefined
+  try {
+    for (const { draft, ...disk } of drafts) {
+      const moves = draft.moves()
+      if (moves.length === 0) continue
+      // Also what the repository has already: a copy in the newest pack cannot be pruned, and costs less than looking for it.
+      const pack = await stagePack(disk.fs, disk.gitdir, draft.objects())
+      writes.push({ ...disk, moves, draft, pack, beforeTakeOver: (dead) => journal.finishFor(dead) })
+    }
+    if (writes.length === 0) return
+    await moveRefsTogether(writes, async () => (entry = await decide(journal, writes)))
+  } catch (error) {
+    // What is decided and in place in one repository shall be in the others: the next start finishes it.
+    const isKept = writes.length > 1 && entry?.keep() === true
+    if (!isKept) for (const { pack } of writes) pack.discard()
+    throw error
+  } finally {
+    entry?.settle()
+  }
+  for (const { draft, pack, objects } of writes) {
+    for (const adopted of draft.packs()) adopted.release()
+    pack.release()
+    objects.remember(draft.objects())
+  }
+}
+
+interface StagedWrite extends RepositoryDisk {
+  readonly draft: Draft
+  readonly moves: readonly RefMove[]
+  readonly pack: StagedPack
+  readonly beforeTakeOver: BeforeTakeOver
+}
+
+/** The moment of truth is the journal's sync: before it nothing happened, after it everything did. */
+async function decide(journal: Journal, writes: readonly StagedWrite[]): Promise<JournalEntry> {
+  for (const { pack, draft } of writes) {
+    for (const synced of pack.unsynced || pack.name === undefined
+      ? draft.packs()
+      : [pack, ...draft.packs()]) {
+      synced.publish()
+      await synced.syncNames()
+    }
+  }
+  const decided = journal.append(
+    writes.map(({ gitdir, moves, pack: { name, unsynced } }) => ({
+      gitdir,
+      moves: moves.map(({ ref, expected, target }) => ({ ref, expected, target })),
+      ...(name !== undefined && unsynced ? { pack: { name, ...unsynced } } : {}),
+    })),
+  )
+  // Making files takes about as long as the journal's sync, which runs in another thread.
+  const staging = attempt(() => {
+    for (const { pack } of writes) pack.stage()
+  })
+  const made = await decided
+  try {
+    staging()
+    for (const { pack } of writes) if (pack.unsynced) pack.publish()
+  } catch (error) {
+    await made.withdraw()
+    throw error
+  }
+  return made
+}
+
+/** Does it now; what it threw is thrown when the result is asked for. */
+function attempt(work: () => void): () => void {
+  try {
+    work()
+    return () => undefined
+  } catch (error) {
+    return () => {
+      throw error
+    }
+  }
+}

@@ -1,0 +1,16 @@
+import { expect } from 'chai'
+import { readdirSync } from 'node:fs'
+import { git } from './git-program.ts'
+
+/** Locks, their owner files, and what was staged and not published. */
+export function leftovers(folder: string): string[] {
+  const paths = readdirSync(folder, { recursive: true }).map(String)
+  // What was replaced goes after the write was answered.
+  return paths.filter((path) => /\.lock$|\.keep$|^locks\/.|\/tmp_/.test(path) && !path.endsWith('.replaced'))
+}
+
+/** git finds nothing wrong, and nothing is left lying around. */
+export function expectSound(folder: string): void {
+  expect(git(folder, ['fsck', '--strict', '--no-dangling'])).to.equal('')
+  expect(leftovers(folder)).to.deep.equal([])
+}
