@@ -13,6 +13,8 @@ export interface Surface {
   readonly fixedFlags: Readonly<Record<string, boolean>>
   /** Flags by which a request says what of a payload it wants to see (`include_testcases`). */
   readonly readFlags: readonly string[]
+  /** Whether revisions are deployed to environments under this surface's name. */
+  readonly isDeployable: boolean
   /** What a payload is: one JSON document, or rows, which may be asked for in parts by a windowing. */
   readonly payload: 'document' | 'rows'
   /** A payload as a request may send it, for the documentation. */

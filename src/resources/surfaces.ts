@@ -1,3 +1,5 @@
+import { environmentSurface } from './environments/environment-surface.ts'
+import { querySurface } from './queries/query-surface.ts'
 import type { Surface } from './surface.ts'
 import type { TestsetLimits } from './testsets/row-collector.ts'
 import { testsetSurface } from './testsets/testset-surface.ts'
@@ -10,5 +12,5 @@ export interface ResourceSettings {
 
 /** Every surface of the service (interface 2, 4). */
 export function surfacesOf({ testsets }: ResourceSettings): readonly Surface[] {
-  return [...workflowSurfaces, testsetSurface(testsets)]
+  return [...workflowSurfaces, testsetSurface(testsets), environmentSurface, querySurface]
 }

@@ -12,6 +12,7 @@ export function testsetSurface(limits: TestsetLimits): Surface {
     family: testsetFamily(limits),
     fixedFlags: {},
     readFlags: READ_FLAGS,
+    isDeployable: false,
     payload: 'rows',
     example: { testcases: [{ data: { country: 'Norway', capital: 'Oslo' } }] },
   }

@@ -1,13 +1,14 @@
 import type { ArtifactView } from '../../versioning/artifact-view.ts'
 import type { WriteContext } from '../../versioning/change-artifact.ts'
-import type { CommittedRevision, NewRevision } from '../../versioning/commit-revision.ts'
+import type { CommittedRevision } from '../../versioning/commit-revision.ts'
 import { commitRevision } from '../../versioning/commit-revision.ts'
 import type { NewArtifact } from '../../versioning/create-artifact.ts'
 import { createArtifact } from '../../versioning/create-artifact.ts'
-import { createVariant } from '../../versioning/create-variant.ts'
+import { defaultVariantOrNew } from '../../versioning/default-variant.ts'
 import type { Family } from '../../versioning/family.ts'
 import type { VariantPlace } from '../../versioning/references.ts'
 import type { Registry } from '../../versioning/registry.ts'
+import type { NewRevision } from '../../versioning/write-revision.ts'
 import type { RowFile } from './collect-file.ts'
 import { collectFile } from './collect-file.ts'
 import type { RowSource } from './named-rows.ts'
@@ -63,10 +64,7 @@ export async function commitFile(
     limits,
   )
   try {
-    // Without the Idempotency-Key: repeated, the request finds the variant there, and on the meta ref the key is the header's.
-    const place = variant
-      ? { artifact, variant }
-      : await createVariant(registry, artifact, { header: {}, loc: input.loc }, { actor: context.actor })
+    const place = variant ? { artifact, variant } : await defaultVariantOrNew(registry, artifact, context)
     return await commitRevision(registry, place, { ...input, payload }, context)
   } finally {
     // Also when nothing was refused: a repeated request finds its commit there, and needs no pack.

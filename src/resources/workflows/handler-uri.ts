@@ -12,10 +12,11 @@ export interface HandlerUri {
 /**
  * Reads a `data.uri` of one to four parts between colons (contract/workflows 10.1): `key`, `kind:key`,
  * `provider:kind:key`, `provider:kind:key:version`. Provider and kind default to `svc` and `builtin`. Undefined for
- * what names no handler: blank text, more than four parts, and a web address, whose colon separates nothing.
+ * what names no handler: blank text, more than four parts, a web address, whose colon separates nothing, and text that holds
+ * an embed token, which names one only once it is resolved (contract/resolve 2).
  */
 export function parseHandlerUri(uri: string): HandlerUri | undefined {
-  if (uri.trim() === '' || /^https?:\/\//i.test(uri)) return undefined
+  if (uri.trim() === '' || /^https?:\/\/|@\{\{|@svc\.embed\[/i.test(uri)) return undefined
   const parts = uri.split(':')
   if (parts.length > 4) return undefined
   const version = parts.length === 4 ? parts.pop() : undefined

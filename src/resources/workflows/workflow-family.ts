@@ -11,6 +11,8 @@ export const workflowDocument: DocumentDefinition = {
   name: 'workflow',
   folder: 'workflows',
   roles: ['is_application', 'is_evaluator', 'is_snippet'],
+  aliases: ['application', 'evaluator'],
+  mayEmbed: true,
   flagNames: derivedFlagNames,
   ownsFile: isWorkflowFile,
   encode: encodeWorkflow,

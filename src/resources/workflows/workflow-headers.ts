@@ -9,7 +9,7 @@ import {
   type JsonObject,
 } from '../../json/json.ts'
 import type { Warning } from '../../versioning/family.ts'
-import { typeName } from './type-name.ts'
+import { typeName } from '../documents/type-name.ts'
 
 /**
  * What is wrong with a `data.headers` that a client sent (interface 2.3, ruling 4). A name must be one HTTP allows; a

@@ -1,6 +1,6 @@
 import type { FieldProblem } from '../../errors.ts'
 import { entriesOf, isJsonObject, type Json } from '../../json/json.ts'
-import { typeName } from './type-name.ts'
+import { typeName } from '../documents/type-name.ts'
 import { schemaProblems } from './schema-problems.ts'
 
 /** The schemas a workflow may carry: of its configuration, of a request, of an answer (interface 2.3). */

@@ -5,6 +5,7 @@ const common = {
   family: workflowFamily,
   fixedFlags: {},
   readFlags: [],
+  isDeployable: true,
   payload: 'document',
   example: { parameters: { prompt: { messages: [{ role: 'system', content: 'Be brief.' }] } } },
 } as const

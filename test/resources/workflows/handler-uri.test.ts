@@ -20,7 +20,14 @@ describe('handler uri', () => {
     })
   }
 
-  for (const uri of ['', '  ', 'a:b:c:d:e', 'https://example.org/x', 'HTTP://example.org']) {
+  for (const uri of [
+    '',
+    '  ',
+    'a:b:c:d:e',
+    'https://example.org/x',
+    'HTTP://example.org',
+    '@{{workflow.slug=x, path=uri}}',
+  ]) {
     it(`does not read ${JSON.stringify(uri)}`, () => {
       expect(parseHandlerUri(uri)).to.equal(undefined)
     })

@@ -4,7 +4,7 @@ import { parseJson } from '../../../src/json/parse-json.ts'
 import { stringifyJson } from '../../../src/json/stringify-json.ts'
 import { applyWorkflowDelta } from '../../../src/resources/workflows/workflow-delta.ts'
 import type { AcceptedDocument } from '../../../src/versioning/document-family.ts'
-import { refusalOf } from './refusal-of.ts'
+import { refusalOf } from '../refusal-of.ts'
 
 const loc = ['body', 'workflow_revision_commit', 'delta']
 const base =

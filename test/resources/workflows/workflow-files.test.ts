@@ -8,7 +8,7 @@ import {
   encodeWorkflow,
   isWorkflowFile,
 } from '../../../src/resources/workflows/workflow-files.ts'
-import { refusalOf } from './refusal-of.ts'
+import { refusalOf } from '../refusal-of.ts'
 
 describe('workflow files', () => {
   it('writes data.json as a person would, keys and digits as they came', () => {
@@ -71,6 +71,13 @@ describe('workflow files', () => {
         expect(stringifyJson(back)).to.equal(stringifyJson(value))
       }),
     )
+  })
+
+  it('reads back what is nested as deeply as a body may ever be', () => {
+    const text = `{"parameters":{"a":${'['.repeat(998)}${']'.repeat(998)}}}`
+    const files = encodeWorkflow(parseJson(text, { maxDepth: 1000 }) as JsonObject)
+    const back = decodeWorkflow((path) => files.find((file) => file.path === path)?.bytes)
+    expect(stringifyJson(back)).to.equal(text)
   })
 
   for (const [what, files, expected] of [

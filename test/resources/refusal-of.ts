@@ -1,4 +1,4 @@
-import { Refusal } from '../../../src/errors.ts'
+import { Refusal } from '../../src/errors.ts'
 
 /** The refusal that `act` ends in; anything else, a result above all, fails the test. */
 export function refusalOf(act: () => unknown): Refusal {

@@ -1,0 +1,43 @@
+import { getKey, type Json, type JsonObject } from '../../json/json.ts'
+import { mergeJson } from '../../json/merge-json.ts'
+import { removePath } from '../../json/remove-path.ts'
+import type { ProblemCollector } from './problem-collector.ts'
+import { readDelta } from './read-delta.ts'
+
+/**
+ * What a delta `{set, remove}` on paths makes of `base` (ruling 4; contract/workflows 11.4, legacy form), for its family
+ * to accept. `set` is merged into the root, objects recursively, anything else by replacement. Then each dotted path in
+ * `remove` is taken out; one that leads nowhere is fine. Refuses a delta of another shape with `invalid_delta`;
+ * `examplePath` is a path that its sentences may show.
+ */
+export function mergeDelta(
+  base: JsonObject | undefined,
+  delta: Json,
+  loc: readonly (string | number)[],
+  examplePath: string,
+): JsonObject {
+  const { set, remove } = readDelta(delta, loc, {
+    entries: 'dotted paths',
+    entryProblem: (path) =>
+      path === '' ? `must be a path such as "${examplePath}", but it is empty` : undefined,
+    check: checkMembers,
+  })
+  return remove.reduce((data, path) => removePath(data, path.split('.')), mergeJson(base ?? {}, set))
+}
+
+function checkMembers(delta: JsonObject, problems: ProblemCollector): void {
+  const [set, remove, operations] = ['set', 'remove', 'operations'].map((key) => getKey(delta, key) ?? null)
+  if (operations !== null) {
+    problems.below('operations', () =>
+      problems.add(
+        'ordered operations are not supported; send {"set": {…}, "remove": ["path.of.keys"]} instead',
+        'extra_forbidden',
+      ),
+    )
+  } else if (set === null && remove === null) {
+    problems.add(
+      'a delta needs "set" (an object to merge into data), "remove" (a list of dotted paths) or both',
+      'missing',
+    )
+  }
+}

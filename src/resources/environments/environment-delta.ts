@@ -1,0 +1,50 @@
+import {
+  entriesOf,
+  fromEntries,
+  getKey,
+  isJsonObject,
+  keysOf,
+  type Json,
+  type JsonObject,
+} from '../../json/json.ts'
+import type { AcceptedDocument } from '../../versioning/document-family.ts'
+import type { PayloadContext } from '../../versioning/family.ts'
+import { acceptDocument } from '../documents/accept-document.ts'
+import type { ProblemCollector } from '../documents/problem-collector.ts'
+import { readDelta, type DeltaForm } from '../documents/read-delta.ts'
+import { readReferences } from './references-map.ts'
+
+/**
+ * The data that a delta `{set, remove}` makes of `base` (contract/environments 6.2): each group in `set` takes the place
+ * of the old group of its key, new keys follow, then the keys in `remove` are taken out, whether they are there or not. Keys
+ * are literal: a dot is a dot. Refuses a delta of another shape with `invalid_delta`, and a group that is none with
+ * `invalid_request`.
+ */
+export function applyEnvironmentDelta(
+  base: JsonObject | undefined,
+  delta: Json,
+  { loc }: PayloadContext,
+): AcceptedDocument {
+  const { set, remove } = readDelta(delta, loc, FORM)
+  const groups = acceptDocument(set, [...loc, 'set'], readReferences).data
+  const old = base && getKey(base, 'references')
+  const references = new Map(isJsonObject(old) ? entriesOf(old) : [])
+  for (const [key, group] of entriesOf(groups)) references.set(key, group)
+  for (const key of remove) references.delete(key)
+  return { data: { references: fromEntries(references) }, warnings: [] }
+}
+
+const FORM: DeltaForm = {
+  entries: 'keys',
+  entryProblem: () => undefined,
+  check: refuseOtherMembers,
+}
+
+function refuseOtherMembers(delta: JsonObject, problems: ProblemCollector): void {
+  for (const key of keysOf(delta)) {
+    if (key === 'set' || key === 'remove') continue
+    problems.below(key, () =>
+      problems.add(`"${key}" is not a member of a delta; its members are set and remove`, 'extra_forbidden'),
+    )
+  }
+}

@@ -1,0 +1,27 @@
+import type { DocumentDefinition } from '../../versioning/document-family.ts'
+import { documentFamily } from '../../versioning/document-family.ts'
+import { acceptEnvironmentData } from './environment-data.ts'
+import { applyEnvironmentDelta } from './environment-delta.ts'
+import { decodeEnvironment, encodeEnvironment, isEnvironmentFile } from './environment-files.ts'
+import { environmentPins } from './environment-pins.ts'
+import { presentEnvironment } from './present-environment.ts'
+
+/** What an environment's payload is: its `data` object, a map of pins, and how it lies in a file. */
+export const environmentDocument: DocumentDefinition = {
+  name: 'environment',
+  folder: 'environments',
+  roles: ['is_guarded'],
+  flagNames: [],
+  guardFlag: 'is_guarded',
+  ownsFile: isEnvironmentFile,
+  encode: encodeEnvironment,
+  decode: decodeEnvironment,
+  accept: acceptEnvironmentData,
+  applyDelta: applyEnvironmentDelta,
+  flags: () => ({}),
+  pins: environmentPins,
+  present: presentEnvironment,
+}
+
+/** Environments: what is deployed, and the history of it (interface 2.1, contract/environments). */
+export const environmentFamily = documentFamily(environmentDocument)

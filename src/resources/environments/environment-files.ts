@@ -1,0 +1,30 @@
+import { getKey, isJsonObject, type JsonObject } from '../../json/json.ts'
+import type { PayloadFile } from '../../versioning/document-family.ts'
+import { decodeDocument } from '../documents/decode-document.ts'
+import { encodeJsonFile } from '../documents/json-file.ts'
+import { readReferences } from './references-map.ts'
+
+/** Whether a path of a commit's tree is the one that the functions below write and read. */
+export function isEnvironmentFile(path: string): boolean {
+  return path === REFERENCES_FILE
+}
+
+/** The file that holds an environment's data (design 1): `references.json` is the map of pins itself. */
+export function encodeEnvironment(data: JsonObject): readonly PayloadFile[] {
+  const references = getKey(data, 'references')
+  return [encodeJsonFile(REFERENCES_FILE, isJsonObject(references) ? references : {})]
+}
+
+/**
+ * The data in a commit's tree, undefined if there is no `references.json`. A map that a commit over REST could not have brought is
+ * refused with `damaged_repository` naming the places.
+ */
+export function decodeEnvironment(read: (path: string) => Buffer | undefined): JsonObject | undefined {
+  const bytes = read(REFERENCES_FILE)
+  if (bytes === undefined) return undefined
+  return {
+    references: decodeDocument(REFERENCES_FILE, bytes, 'a map of references', readReferences),
+  }
+}
+
+const REFERENCES_FILE = 'references.json'

@@ -1,0 +1,25 @@
+import { entriesOf, getKey, isJsonObject, type Json, type JsonObject } from '../../json/json.ts'
+import type { Pin } from '../../versioning/pin.ts'
+import type { Reference } from '../../versioning/references.ts'
+
+/** The pins of an environment's data, in their order. */
+export function environmentPins(data: JsonObject): readonly Pin[] {
+  return membersOf(getKey(data, 'references')).map(([key, group]) => ({
+    key,
+    references: new Map(membersOf(group).map(([name, reference]) => [name, referenceOf(reference)])),
+  }))
+}
+
+function membersOf(value: Json | undefined): readonly [string, Json][] {
+  return isJsonObject(value) ? entriesOf(value) : []
+}
+
+function referenceOf(value: Json): Reference {
+  const members = new Map(membersOf(value))
+  const [id, slug, version] = [members.get('id'), members.get('slug'), members.get('version')]
+  return {
+    ...(typeof id === 'string' && { id }),
+    ...(typeof slug === 'string' && { slug }),
+    ...(typeof version === 'number' && { version }),
+  }
+}

@@ -1,0 +1,72 @@
+import { entriesOf, fromEntries, isJsonObject, type Json, type JsonObject } from '../../json/json.ts'
+import { parseUuid } from '../../versioning/ids.ts'
+import { slugProblem } from '../../versioning/slugs.ts'
+import { readClosedObject, type MemberReader } from '../documents/closed-object.ts'
+import type { ProblemCollector } from '../documents/problem-collector.ts'
+import { shownValue } from '../documents/shown-value.ts'
+import { typeName } from '../documents/type-name.ts'
+
+/**
+ * A map of pins as it is stored (contract/environments 1): under any key a group, in it under any name a reference
+ * `{id?, slug?, version?}`. Ids are in lower case, versions are numbers (ruling 3.1), and what else a reference held is
+ * left out. A reference may point at nothing, and a group may be empty.
+ */
+export function readReferences(map: Json, problems: ProblemCollector): JsonObject {
+  return readEach(map, 'references must be an object of groups by key', problems, (group) =>
+    readEach(group, 'a group must be an object of references by name', problems, (reference) =>
+      readReference(reference, problems),
+    ),
+  )
+}
+
+function readEach(
+  map: Json,
+  rule: string,
+  problems: ProblemCollector,
+  read: (member: Json) => Json,
+): JsonObject {
+  if (!isJsonObject(map)) {
+    problems.add(`${rule}, but it is ${typeName(map)}`, 'object_type')
+    return {}
+  }
+  return fromEntries(entriesOf(map).map(([key, member]) => [key, problems.below(key, () => read(member))]))
+}
+
+function readReference(reference: Json, problems: ProblemCollector): JsonObject {
+  const known = isJsonObject(reference)
+    ? fromEntries(entriesOf(reference).filter(([key]) => readers.has(key)))
+    : reference
+  return readClosedObject(known, 'a reference', readers, problems)
+}
+
+const readers: ReadonlyMap<string, MemberReader> = new Map<string, MemberReader>([
+  ['id', readId],
+  ['slug', readSlug],
+  ['version', readVersion],
+])
+
+function readId(id: Json, problems: ProblemCollector): string | undefined {
+  const read = typeof id === 'string' ? parseUuid(id) : undefined
+  if (read === undefined) problems.add(`an id must be a UUID, but this is ${shownValue(id)}`, 'uuid_parsing')
+  return read
+}
+
+function readSlug(slug: Json, problems: ProblemCollector): string | undefined {
+  if (typeof slug !== 'string') {
+    problems.add(`a slug must be a string, but it is ${typeName(slug)}`, 'string_type')
+    return undefined
+  }
+  const problem = slugProblem(slug)
+  if (problem !== undefined) problems.add(`the slug ${shownValue(slug)} ${problem}`, 'invalid_slug')
+  return slug
+}
+
+function readVersion(version: Json, problems: ProblemCollector): number | undefined {
+  const number = typeof version === 'string' && /^[0-9]{1,15}$/.test(version) ? Number(version) : version
+  if (typeof number === 'number' && Number.isSafeInteger(number) && number >= 1) return number
+  problems.add(
+    `a version must be a whole number from 1 on, but this is ${shownValue(version)}`,
+    'invalid_version',
+  )
+  return undefined
+}

@@ -1,0 +1,32 @@
+import { Refusal } from '../../errors.ts'
+import { createArtifact } from '../../versioning/create-artifact.ts'
+import type { Registry } from '../../versioning/registry.ts'
+
+/** Who makes the environments that nobody asked for. */
+const SEEDER = {
+  id: '00000000-0000-0000-0000-000000000000',
+  name: 'Branchpoint',
+  email: 'registry@branchpoint.local',
+}
+
+const SEEDS = ['development', 'staging', 'production']
+
+/**
+ * Makes the environments that every project starts with (rulings 6), each with its variant and no revision yet. A project in
+ * which somebody made one, or in which all of them were made before, is left alone; what a crash cut off is finished.
+ */
+export async function seedEnvironments(registry: Registry): Promise<void> {
+  const family = registry.environments
+  const there = await registry.index.list(family)
+  if (there.some(({ record }) => record.created_by_id !== SEEDER.id)) return
+  for (const slug of SEEDS) {
+    if (there.some((environment) => environment.slug === slug)) continue
+    const seed = { slug, header: { name: slug }, withVariant: {}, loc: ['environments', slug] }
+    try {
+      await createArtifact(registry, family, seed, { actor: SEEDER })
+    } catch (error) {
+      // Another server that opens the project for the first time was faster.
+      if (!(error instanceof Refusal) || error.code !== 'slug_taken') throw error
+    }
+  }
+}

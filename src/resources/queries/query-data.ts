@@ -1,0 +1,39 @@
+import type { Json, JsonObject } from '../../json/json.ts'
+import type { AcceptedDocument } from '../../versioning/document-family.ts'
+import type { PayloadContext } from '../../versioning/family.ts'
+import { acceptDocument } from '../documents/accept-document.ts'
+import { readClosedObject, type MemberReader } from '../documents/closed-object.ts'
+import type { ProblemCollector } from '../documents/problem-collector.ts'
+import { oneOf } from './one-of.ts'
+import { readFiltering } from './query-filtering.ts'
+import { readWindowing } from './query-windowing.ts'
+
+/**
+ * A `data` object as a client sent it, made ready to store (contract/testsets 9): what a filter of traces asks for, and not
+ * the traces that it once found. Refuses with one `invalid_request` that lists every problem at its place below
+ * `context.loc`; an unknown key, at any level, is one of them.
+ */
+export function acceptQueryData(data: Json, { loc }: PayloadContext): AcceptedDocument {
+  return acceptDocument(data, loc, readQueryData)
+}
+
+/** A query's data as it is stored. */
+export function readQueryData(data: Json, problems: ProblemCollector): JsonObject {
+  return readClosedObject(data, 'data', MEMBERS, problems)
+}
+
+const FORMATTING: ReadonlyMap<string, MemberReader> = new Map([
+  ['focus', oneOf('focus', ['trace', 'span'])],
+  ['format', oneOf('format', ['svc', 'opentelemetry'])],
+])
+
+/** What a retrieve may have answered beside the query, and a client sends back. */
+const found: MemberReader = () => undefined
+
+const MEMBERS: ReadonlyMap<string, MemberReader> = new Map<string, MemberReader>([
+  ['formatting', (value, problems) => readClosedObject(value, 'formatting', FORMATTING, problems)],
+  ['filtering', readFiltering],
+  ['windowing', readWindowing],
+  ['trace_ids', found],
+  ['traces', found],
+])

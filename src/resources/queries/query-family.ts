@@ -1,0 +1,23 @@
+import type { DocumentDefinition } from '../../versioning/document-family.ts'
+import { documentFamily } from '../../versioning/document-family.ts'
+import { acceptQueryData } from './query-data.ts'
+import { applyQueryDelta } from './query-delta.ts'
+import { decodeQuery, encodeQuery, isQueryFile } from './query-files.ts'
+
+/** What a query's payload is: its `data` object, and how it lies in a file. */
+export const queryDocument: DocumentDefinition = {
+  name: 'query',
+  folder: 'queries',
+  roles: [],
+  flagNames: [],
+  ownsFile: isQueryFile,
+  encode: encodeQuery,
+  decode: decodeQuery,
+  accept: acceptQueryData,
+  applyDelta: applyQueryDelta,
+  flags: () => ({}),
+  present: (data) => data,
+}
+
+/** Queries: saved filters of traces (ruling 8, contract/testsets 9). */
+export const queryFamily = documentFamily(queryDocument)

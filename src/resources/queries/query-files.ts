@@ -1,0 +1,26 @@
+import type { JsonObject } from '../../json/json.ts'
+import type { PayloadFile } from '../../versioning/document-family.ts'
+import { decodeDocument } from '../documents/decode-document.ts'
+import { encodeJsonFile } from '../documents/json-file.ts'
+import { readQueryData } from './query-data.ts'
+
+/** Whether a path of a commit's tree is the one that the functions below write and read. */
+export function isQueryFile(path: string): boolean {
+  return path === DATA_FILE
+}
+
+/** The file that holds a query's data (design 1): `data.json`. */
+export function encodeQuery(data: JsonObject): readonly PayloadFile[] {
+  return [encodeJsonFile(DATA_FILE, data)]
+}
+
+/**
+ * The data in a commit's tree, undefined if there is no `data.json`. Data that a commit over REST could not have brought
+ * is refused with `damaged_repository` naming the places.
+ */
+export function decodeQuery(read: (path: string) => Buffer | undefined): JsonObject | undefined {
+  const bytes = read(DATA_FILE)
+  return bytes && decodeDocument(DATA_FILE, bytes, "a query's data", readQueryData)
+}
+
+const DATA_FILE = 'data.json'
