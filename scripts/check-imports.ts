@@ -8,10 +8,11 @@ import { dirname, join, normalize, relative } from 'node:path/posix'
 
 /** Which rooms a room may import from, beside itself. The order is the way a request takes. */
 const FLOORS: Readonly<Record<string, readonly string[]>> = {
-  '.': ['http', 'access', 'resources', 'versioning', 'git', 'json', '.'],
-  http: ['access', 'resources', 'versioning', 'git', 'json', '.'],
+  '.': ['http', 'access', 'resources', 'embeds', 'versioning', 'git', 'json', '.'],
+  http: ['access', 'resources', 'embeds', 'versioning', 'git', 'json', '.'],
   access: ['git', 'json', '.'],
   resources: ['versioning', 'git', 'json', '.'],
+  embeds: ['versioning', 'json', '.'],
   versioning: ['git', 'json', '.'],
   git: ['json', '.'],
   json: [],

@@ -1,0 +1,52 @@
+import { Refusal } from '../errors.ts'
+import type { Json } from '../json/json.ts'
+import { stringifyJson } from '../json/stringify-json.ts'
+import type { Warning } from '../versioning/family.ts'
+import type { Registry } from '../versioning/registry.ts'
+import { EmbedRefusal } from './embed-refusal.ts'
+import type { EmbedToken } from './embed-token.ts'
+import { findEmbeds } from './find-embeds.ts'
+import { referencesJson } from './references-json.ts'
+import { registryTargets } from './registry-targets.ts'
+import { TargetFinder } from './target-finder.ts'
+
+const MOST_WARNINGS = 100
+/** Different references that are looked up; a document that names more of them is not looked through to its end. */
+const MOST_LOOKUPS = 1000
+
+/**
+ * A `dangling_reference` warning, with its place, for each of the first hundred embeds of a document whose references find
+ * nothing now. Such a document may be committed all the same (contract/resolve 11). What cannot be looked up for any other
+ * reason is passed over.
+ */
+export async function danglingReferences(registry: Registry, data: Json): Promise<Warning[]> {
+  const warnings: Warning[] = []
+  const known = new Map<string, string | undefined>()
+  const finder = new TargetFinder(registryTargets(registry))
+  for (const token of findEmbeds(data)) {
+    if (warnings.length === MOST_WARNINGS) break
+    const references = stringifyJson(referencesJson(token.references))
+    const asked = JSON.stringify([token.form, token.selector.key, references])
+    if (!known.has(asked)) {
+      if (known.size === MOST_LOOKUPS) break
+      known.set(asked, await whyMissing(finder, token))
+    }
+    const why = known.get(asked)
+    if (why !== undefined) {
+      const { location: target } = token
+      warnings.push({ code: 'dangling_reference', message: `${references}: ${why}`, target })
+    }
+  }
+  return warnings
+}
+
+/** Why nothing is found; undefined if something is, or if there is no telling. */
+async function whyMissing(finder: TargetFinder, token: EmbedToken): Promise<string | undefined> {
+  try {
+    await finder.targetOf(token, { chain: [] })
+    return undefined
+  } catch (error) {
+    if (!(error instanceof Refusal)) throw error
+    return error instanceof EmbedRefusal && error.code === 'embed_not_found' ? error.message : undefined
+  }
+}

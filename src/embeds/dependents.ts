@@ -1,0 +1,152 @@
+import { setImmediate as nextTurn } from 'node:timers/promises'
+import { Refusal } from '../errors.ts'
+import type { ArtifactView, VariantView } from '../versioning/artifact-view.ts'
+import { documentOf } from '../versioning/document-family.ts'
+import { pinsAt } from '../versioning/environments.ts'
+import type { Family } from '../versioning/family.ts'
+import { dateOf } from '../versioning/log-revisions.ts'
+import { pinnedPlace } from '../versioning/pinned-place.ts'
+import type { Registry } from '../versioning/registry.ts'
+import type { Revision, RevisionPlace } from '../versioning/revision.ts'
+import { latestOf, readListedRevision } from '../versioning/revision.ts'
+import type { Ordered, Window, Windowing } from '../versioning/windowing.ts'
+import { byCreation, cutWindow } from '../versioning/windowing.ts'
+import type { EmbedLocation, EmbedToken } from './embed-token.ts'
+import { placesOf } from './embed-places.ts'
+import { findEmbeds } from './find-embeds.ts'
+import { referencesJson } from './references-json.ts'
+import { stringifyJson } from '../json/stringify-json.ts'
+
+/** What others may depend on: an artifact, one of its variants, or a revision of it. */
+export interface DependencyTarget {
+  readonly artifact: ArtifactView
+  readonly variant?: VariantView | undefined
+  readonly oid?: RevisionPlace['oid'] | undefined
+}
+
+/** A revision that depends on something, and where: locations in its data that embed it, or keys that deploy it. */
+export interface Dependent {
+  readonly revision: Revision
+  readonly locations?: readonly EmbedLocation[]
+  readonly keys?: readonly string[]
+}
+
+/** Which dependents are wanted. */
+export interface DependentQuery {
+  readonly includeArchived?: boolean | undefined
+  readonly windowing?: Windowing | undefined
+}
+
+/** So many artifacts are looked at before other work gets its turn. */
+const BREATH = 50
+
+/**
+ * What embeds or deploys the target now, by date: the latest revision of every variant in view, what is deployed besides, and the
+ * latest revisions of environments. A reference counts by what it leads to at this moment; one to an environment both as that
+ * and as what it has deployed.
+ */
+export async function queryDependents(
+  registry: Registry,
+  target: DependencyTarget,
+  query: DependentQuery,
+): Promise<Window<Dependent>> {
+  const places = new Places(registry)
+  const rows: Ordered<Dependent>[] = []
+  const add = (dependent: Dependent): void => {
+    const { revision } = dependent
+    rows.push({ id: revision.id, createdAt: dateOf(revision), value: dependent })
+  }
+  // One commit may be in two repositories, where it is two revisions.
+  const embedding = new Map<string, RevisionPlace>()
+  const look = (place: RevisionPlace): void => {
+    embedding.set(`${place.artifact.id} ${place.oid}`, place)
+  }
+  for await (const latest of latestRevisions(registry, [registry.environments], query)) {
+    const keys: string[] = []
+    for (const pin of await pinsAt(registry, latest)) {
+      const deployed = await pinnedPlace(registry, pin)
+      if (!deployed || deployed instanceof Refusal) continue
+      if (isOf(deployed, target)) keys.push(pin.key)
+      if (deployed.artifact.family.mayEmbed) look(deployed)
+    }
+    if (keys.length > 0) add({ revision: await readListedRevision(registry, latest), keys })
+  }
+  const families = registry.families.filter(({ mayEmbed }) => mayEmbed)
+  for await (const latest of latestRevisions(registry, families, query)) look(latest)
+  for (const place of embedding.values()) {
+    const revision = await readListedRevision(registry, place)
+    const locations: EmbedLocation[] = []
+    for (const token of tokensOf(revision)) {
+      if ((await places.of(token)).some((found) => isOf(found, target))) locations.push(token.location)
+    }
+    if (locations.length > 0) add({ revision, locations })
+  }
+  rows.sort(byCreation)
+  return cutWindow(rows, query.windowing, () => true)
+}
+
+/** The latest revision of each variant in view. */
+async function* latestRevisions(
+  registry: Registry,
+  families: readonly Family[],
+  { includeArchived = false }: DependentQuery,
+): AsyncGenerator<RevisionPlace> {
+  let looked = 0
+  for (const family of families) {
+    for (const artifact of await registry.index.list(family)) {
+      if (++looked % BREATH === 0) await nextTurn()
+      if (!includeArchived && artifact.record.deleted_at !== undefined) continue
+      for (const variant of artifact.variants) {
+        if (!includeArchived && variant.record.deleted_at !== undefined) continue
+        const latest = await latestOf(artifact, variant)
+        if (latest) yield latest
+      }
+    }
+  }
+}
+
+function isOf({ artifact, variant, oid }: RevisionPlace, target: DependencyTarget): boolean {
+  if (artifact.id !== target.artifact.id) return false
+  if (target.oid !== undefined) return oid === target.oid
+  return target.variant === undefined || variant.id === target.variant.id
+}
+
+/** The tokens of revisions that have been looked through: payloads do not change. */
+const known = new WeakMap<object, readonly EmbedToken[]>()
+
+function tokensOf({ stored }: Revision): readonly EmbedToken[] {
+  const { payload } = stored
+  if (payload === undefined) return []
+  let tokens = known.get(payload)
+  if (!tokens) known.set(payload, (tokens = findEmbeds(documentOf(payload))))
+  return tokens
+}
+
+/** What references lead to, each looked up once. */
+class Places {
+  readonly #registry: Registry
+  readonly #found = new Map<string, readonly RevisionPlace[]>()
+
+  constructor(registry: Registry) {
+    this.#registry = registry
+  }
+
+  async of(token: EmbedToken): Promise<readonly RevisionPlace[]> {
+    const { references, selector, form } = token
+    const asked = stringifyJson([referencesJson(references), selector.key ?? null, form])
+    let found = this.#found.get(asked)
+    if (!found)
+      this.#found.set(asked, (found = (await orNothing(() => placesOf(this.#registry, token))) ?? []))
+    return found
+  }
+}
+
+/** What is not there depends on nothing. */
+async function orNothing<T>(find: () => Promise<T>): Promise<T | undefined> {
+  try {
+    return await find()
+  } catch (error) {
+    if (error instanceof Refusal) return undefined
+    throw error
+  }
+}

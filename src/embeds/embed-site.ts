@@ -1,0 +1,97 @@
+import type { Json } from '../json/json.ts'
+import type { EmbedLocation, EmbedToken } from './embed-token.ts'
+import { groupBy } from './group-by.ts'
+import type { Standing } from './standing.ts'
+import { valueAt } from './value-at.ts'
+
+/** What an embed brings in, and where the tokens in that stand. */
+export interface Brought {
+  readonly value: Json
+  readonly here: Standing
+}
+
+/** What a place holds after a pass; with `standingOf` there may be more tokens in it, which stand there. */
+export interface SiteOutcome {
+  readonly value: Json
+  readonly standingOf?: (token: EmbedToken) => Standing
+}
+
+/** A place with tokens: an object embed, or a string that holds some of forms B and C. */
+export class EmbedSite {
+  readonly location: EmbedLocation
+  /** In the order of the text. */
+  readonly tokens: readonly EmbedToken[]
+  readonly #before: Json
+  readonly #brought = new Map<EmbedToken, Brought>()
+  #failed = false
+  #placeholder: string | undefined
+
+  private constructor(location: EmbedLocation, tokens: readonly EmbedToken[], before: Json) {
+    this.location = location
+    this.tokens = tokens
+    this.#before = before
+  }
+
+  /** The places of a document's tokens, which come in document order. */
+  static all(document: Json, tokens: readonly EmbedToken[]): EmbedSite[] {
+    // the tokens of one string share one location
+    return [...groupBy(tokens, ({ location }) => location)].map(
+      ([location, here]) => new EmbedSite(location, here, valueAt(document, location)),
+    )
+  }
+
+  /** Whether its tokens are still to be resolved: one that fails leaves those after it. */
+  get isOpen(): boolean {
+    return !this.#failed
+  }
+
+  bring(token: EmbedToken, brought: Brought): void {
+    this.#brought.set(token, brought)
+  }
+
+  /** Leaves what has not been brought in as it is, or puts a placeholder in place of everything (contract/resolve 9). */
+  fail(placeholder: string | undefined): void {
+    this.#failed = true
+    this.#placeholder = placeholder
+  }
+
+  outcome(): SiteOutcome {
+    if (this.#placeholder !== undefined) return { value: this.#placeholder }
+    if (typeof this.#before === 'string') return this.#joined(this.#before)
+    const [brought] = this.#brought.values()
+    return brought ? { value: brought.value, standingOf: () => brought.here } : { value: this.#before }
+  }
+
+  /** By position, so that nothing in a text that came in is taken for one of the tokens. */
+  #joined(before: string): SiteOutcome {
+    const pieces: Piece[] = []
+    let text = ''
+    let from = 0
+    for (const token of this.tokens) {
+      const brought = this.#brought.get(token)
+      if (token.form === 'object' || !brought) continue
+      text += before.slice(from, token.offset)
+      const begin = text.length
+      text += String(brought.value) // forms B and C bring in text
+      from = token.offset + token.text.length
+      pieces.push({ begin, end: text.length, here: brought.here })
+    }
+    text += before.slice(from)
+    return this.#failed ? { value: text } : { value: text, standingOf: (token) => standingAt(pieces, token) }
+  }
+}
+
+interface Piece {
+  readonly begin: number
+  readonly end: number
+  readonly here: Standing
+}
+
+/** A token that is there after a pass came in with a piece of the text, at least in part. */
+function standingAt(pieces: readonly Piece[], token: EmbedToken): Standing {
+  const [begin, end] =
+    token.form === 'object' ? [0, Infinity] : [token.offset, token.offset + token.text.length]
+  const piece = pieces.find((it) => it.end > begin && it.begin < end) ?? pieces[0]
+  if (!piece) throw new Error('a string was looked at again in which nothing has changed')
+  return piece.here
+}

@@ -1,0 +1,46 @@
+import { Refusal } from '../errors.ts'
+import type { Registry } from '../versioning/registry.ts'
+import { resolveRevision } from '../versioning/resolve-revision.ts'
+import type { RevisionPlace } from '../versioning/revision.ts'
+import { slugProblem } from '../versioning/slugs.ts'
+import type { EmbedLookup } from './embed-lookup.ts'
+import { EmbedRefusal, type EmbedRefusalCode } from './embed-refusal.ts'
+
+/**
+ * The place of the revision that is looked for (contract/resolve 4.2): archived ones too, of whatever role. Refuses with an
+ * `EmbedRefusal` if there is none.
+ */
+export async function findEmbedPlace(
+  registry: Registry,
+  { family: name, references }: EmbedLookup,
+): Promise<RevisionPlace> {
+  const family = registry.families.find((it) => it.name === name)
+  if (!family) throw new EmbedRefusal('embed_not_found', `There are no ${name}s here.`)
+  for (const reference of Object.values(references)) {
+    const problem = reference.slug === undefined ? undefined : slugProblem(reference.slug)
+    if (problem !== undefined) {
+      throw new EmbedRefusal(
+        'embed_not_found',
+        `Nothing has the slug "${reference.slug?.slice(0, 80) ?? ''}": it ${problem}.`,
+      )
+    }
+  }
+  try {
+    return await resolveRevision(registry, family, references)
+  } catch (error) {
+    const code = error instanceof Refusal ? CODES.get(error.code) : undefined
+    // what is wrong with the store is no fault of the embed
+    if (!(error instanceof Refusal) || code === undefined) throw error
+    throw new EmbedRefusal(code, error.message, 'embed', error.data)
+  }
+}
+
+/** What the refusals of a lookup mean for an embed. */
+const CODES: ReadonlyMap<string, EmbedRefusalCode> = new Map([
+  ['artifact_not_found', 'embed_not_found'],
+  ['variant_not_found', 'embed_not_found'],
+  ['revision_not_found', 'embed_not_found'],
+  ['environment_not_found', 'embed_not_found'],
+  ['incomplete_reference', 'embed_incomplete'],
+  ['ambiguous_slug', 'embed_incomplete'],
+])

@@ -1,0 +1,42 @@
+import { getKey, isJsonObject, type JsonObject } from '../json/json.ts'
+import { PLAIN_READING, type PresentContext } from '../versioning/family.ts'
+import type { Registry } from '../versioning/registry.ts'
+import { readRevisionAt } from '../versioning/revision.ts'
+import type { EmbedLookup } from './embed-lookup.ts'
+import { EmbedRefusal } from './embed-refusal.ts'
+import type { EmbedTarget, EmbedTargets } from './embed-targets.ts'
+import { findEmbedPlace } from './find-embed-place.ts'
+
+/**
+ * The revisions of a registry as targets of embeds (contract/resolve 4): archived ones too, of whatever role. A revision
+ * without data is none. `versionType` is how the versions of an environment's pins are shown.
+ */
+export function registryTargets(
+  registry: Registry,
+  versionType?: PresentContext['versionType'],
+): EmbedTargets {
+  return { find: (lookup) => findTarget(registry, lookup, versionType) }
+}
+
+async function findTarget(
+  registry: Registry,
+  lookup: EmbedLookup,
+  versionType: PresentContext['versionType'],
+): Promise<EmbedTarget> {
+  const place = await findEmbedPlace(registry, lookup)
+  const { artifact, id, slug, stored } = await readRevisionAt(registry, place)
+  if (stored.payload === undefined) {
+    throw new EmbedRefusal('embed_not_found', `The revision "${slug}" has no data to embed.`)
+  }
+  const presented = await artifact.family.present(stored.payload, {
+    servicesBase: registry.servicesBase,
+    artifactId: artifact.id,
+    revisionId: id,
+    source: artifact.repository.objects,
+    asked: PLAIN_READING,
+    versionType,
+  })
+  const data = presented.data as JsonObject // the payloads of workflows and environments are documents, shown whole
+  const pins = lookup.family === 'environment' ? getKey(data, 'references') : undefined
+  return { id, slug, data, ...(isJsonObject(pins) ? { pins } : {}) }
+}

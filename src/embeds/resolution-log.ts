@@ -1,0 +1,57 @@
+import type { JsonObject } from '../json/json.ts'
+import type { EmbedToken } from './embed-token.ts'
+import { referencesJson } from './references-json.ts'
+import type { Standing, Tally } from './standing.ts'
+
+/** What was done to resolve the embeds of some data, as the wire has it (contract/resolve 10). */
+export interface ResolutionInfo {
+  /** The references of each embed of the host and of what form A brought into it, as its token spells them. */
+  readonly references_used: readonly JsonObject[]
+  readonly depth_reached: number
+  readonly embeds_resolved: number
+  readonly errors: readonly string[]
+}
+
+type Told = Pick<EmbedToken, 'form' | 'references'>
+
+interface Entry<T> {
+  readonly pass: number
+  readonly form: EmbedToken['form']
+  readonly what: T
+}
+
+/** Takes down what is done, and tells it in the order that clients know: pass by pass, form A before B before C. */
+export class ResolutionLog {
+  readonly #used: Entry<JsonObject>[] = []
+  readonly #errors: Entry<string>[] = []
+
+  /** One more embed resolved; `inner` is what that took inside its target. */
+  resolved({ form, references }: Told, { run, depth }: Standing, inner?: Tally): void {
+    const { tally } = run
+    tally.resolved += 1 + (inner?.resolved ?? 0)
+    tally.deepest = Math.max(tally.deepest, depth, inner?.deepest ?? 0)
+    if (run.target === undefined) this.#used.push({ pass: depth, form, what: referencesJson(references) })
+  }
+
+  /** One that failed and was let pass; inside a target too, since its placeholder is seen in the answer. */
+  failed(message: string, { form }: Told, { depth }: Standing): void {
+    this.#errors.push({ pass: depth, form, what: message })
+  }
+
+  info({ resolved, deepest }: Tally): ResolutionInfo {
+    return {
+      references_used: inOrder(this.#used),
+      depth_reached: deepest,
+      embeds_resolved: resolved,
+      errors: inOrder(this.#errors),
+    }
+  }
+}
+
+const FORMS = ['object', 'long', 'short']
+
+function inOrder<T>(entries: readonly Entry<T>[]): T[] {
+  return entries
+    .toSorted((a, b) => a.pass - b.pass || FORMS.indexOf(a.form) - FORMS.indexOf(b.form))
+    .map(({ what }) => what)
+}

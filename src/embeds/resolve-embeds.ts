@@ -1,0 +1,194 @@
+import { isJsonObject, type Json, type JsonObject } from '../json/json.ts'
+import { stringifyJson } from '../json/stringify-json.ts'
+import { EmbedBudget, type EmbedLimits } from './embed-budget.ts'
+import { EmbedRefusal, placeholderOf } from './embed-refusal.ts'
+import type { EmbedTarget, EmbedTargets } from './embed-targets.ts'
+import { embedText } from './embed-text.ts'
+import type { EmbedToken } from './embed-token.ts'
+import { EmbedSite, type Brought } from './embed-site.ts'
+import { findEmbeds } from './find-embeds.ts'
+import { locatedRefusal } from './located-refusal.ts'
+import { isObjectEmbed, readObjectEmbed } from './read-object-embed.ts'
+import { replaceAt } from './replace-at.ts'
+import { ResolutionLog, type ResolutionInfo } from './resolution-log.ts'
+import { isJsonPath, memberAt, pathSteps, selectValue, stepKey } from './select-value.ts'
+import { enter, type Ancestor, type Standing } from './standing.ts'
+import { TargetFinder } from './target-finder.ts'
+
+/** How the embeds of a request are resolved (contract/resolve 1.1, 7, 9). */
+export interface ResolveOptions extends EmbedLimits {
+  readonly errorPolicy: ErrorPolicy
+  /** The revision whose data this is, if it is one: embedding it is a cycle. */
+  readonly host?: Ancestor | undefined
+}
+
+/** What becomes of an embed that fails: the request fails, it becomes `<error:NAME>`, or it stays as it is. */
+export type ErrorPolicy = 'exception' | 'placeholder' | 'keep'
+
+/** Data whose embeds are resolved, and what was done to it. */
+export interface ResolvedData {
+  readonly data: JsonObject
+  readonly info: ResolutionInfo
+}
+
+/**
+ * The data with every embed token replaced by what it points at (contract/resolve 6): form A by the value, forms B and C by its
+ * text. What comes in is resolved likewise. Form A selects from the target as it is stored, forms B and C from the target
+ * with the embeds on the way and in the selected part resolved. Cycles are told by the ids of revisions, along the way from
+ * the host to each place; all limits are shared by the whole request. Under the policy `exception` it refuses with an
+ * `EmbedRefusal` that names place and reference. The caller checks whether the result still is what its family allows.
+ */
+export async function resolveEmbeds(
+  data: JsonObject,
+  targets: EmbedTargets,
+  options: ResolveOptions,
+): Promise<ResolvedData> {
+  const log = new ResolutionLog()
+  const resolver = new Resolver(targets, options, log)
+  const run = { target: undefined, tally: { resolved: 0, deepest: 0 } }
+  const chain = options.host ? [options.host] : []
+  const here = { run, chain, depth: 1, location: [] }
+  const resolved = await resolver.resolve(data, () => here)
+  if (!isJsonObject(resolved)) {
+    throw new EmbedRefusal('embed_invalid', 'An embed in place of all data must select an object.', 'request')
+  }
+  return { data: resolved, info: log.info(run.tally) }
+}
+
+/** A token whose place is told by where it stands. */
+type Unplaced = Pick<EmbedToken, 'form' | 'references' | 'selector'>
+
+/** One request. */
+class Resolver {
+  readonly #targets: TargetFinder
+  readonly #policy: ErrorPolicy
+  readonly #budget: EmbedBudget
+  readonly #log: ResolutionLog
+  readonly #tokens = new WeakMap<object, readonly EmbedToken[]>()
+  readonly #spendVisits = (values: number) => this.#budget.spendVisits(values)
+
+  constructor(targets: EmbedTargets, options: ResolveOptions, log: ResolutionLog) {
+    this.#targets = new TargetFinder(targets)
+    this.#policy = options.errorPolicy
+    this.#budget = new EmbedBudget(options)
+    this.#log = log
+  }
+
+  /**
+   * The value with its embeds replaced, and those of what they bring in. First all that are there now, form A before B before C
+   * as clients know it, then what came in, place by place.
+   */
+  async resolve(value: Json, standingOf: (token: EmbedToken) => Standing): Promise<Json> {
+    const sites = EmbedSite.all(value, this.#tokensOf(value))
+    for (const form of ['object', 'long', 'short'] as const) {
+      for (const site of sites) {
+        for (const token of site.tokens) {
+          if (token.form === form && site.isOpen) await this.#take(site, token, standingOf(token))
+        }
+      }
+    }
+    const replacements = []
+    for (const site of sites) {
+      const { value: brought, standingOf: next } = site.outcome()
+      replacements.push({
+        location: site.location,
+        value: next ? await this.resolve(brought, next) : brought,
+      })
+    }
+    return replaceAt(value, replacements)
+  }
+
+  async #take(site: EmbedSite, token: EmbedToken, here: Standing): Promise<void> {
+    try {
+      this.#budget.spendLevels(here.location.length + token.location.length)
+      const place = { ...here, location: [...here.location, ...token.location] }
+      site.bring(
+        token,
+        token.form === 'object' ? await this.#valueOf(token, place) : await this.#textOf(token, place),
+      )
+    } catch (error) {
+      if (!(error instanceof EmbedRefusal)) throw error
+      const refusal = locatedRefusal(error, token, here)
+      if (this.#policy === 'exception' || refusal.reach !== 'embed') throw refusal
+      this.#budget.spendFailure()
+      this.#log.failed(refusal.message, token, here)
+      site.fail(this.#policy === 'placeholder' ? placeholderOf(refusal) : undefined)
+    }
+  }
+
+  /** What a form A embed brings in: selected from the target as it is stored. */
+  async #valueOf(token: Unplaced, here: Standing): Promise<Brought> {
+    const target = await this.#targets.targetOf(token, here)
+    this.#budget.beginEmbed(here.depth)
+    const value = selectValue(target.data, token.selector.path, this.#spendVisits)
+    this.#budget.spendInserted(stringifyJson(value).length)
+    this.#budget.spendEmbed()
+    this.#log.resolved(token, here)
+    return { value, here: enter(target, here) }
+  }
+
+  /** What an embed of form B or C brings in: text, selected from the target whose embeds are resolved in a run of their own. */
+  async #textOf(token: Unplaced, here: Standing): Promise<Brought> {
+    const target = await this.#targets.targetOf(token, here)
+    this.#budget.beginEmbed(here.depth)
+    const run = { target: target.slug, tally: { resolved: 0, deepest: 0 } }
+    const there = enter(target, here)
+    const text = embedText(await this.#selected(target, token, { ...there, run, location: [] }))
+    this.#budget.spendInserted(text.length)
+    this.#budget.spendEmbed()
+    this.#log.resolved(token, here, run.tally)
+    return { value: text, here: there }
+  }
+
+  async #selected({ data }: EmbedTarget, { form, selector }: Unplaced, here: Standing): Promise<Json> {
+    const { path } = selector
+    try {
+      let at: Brought = { value: data, here }
+      if (path === undefined) return await this.#resolveAt(at)
+      if (form === 'short') at = await this.#step(at, 'parameters', path)
+      if (isJsonPath(path)) {
+        const whole = await this.#resolveAt(at)
+        if (whole !== at.value) this.#budget.spendInserted(stringifyJson(whole).length)
+        return selectValue(whole, path, this.#spendVisits)
+      }
+      at = await this.#opened(at)
+      for (const step of pathSteps(at.value, path)) at = await this.#step(at, step, path)
+      return await this.#resolveAt(at)
+    } catch (error) {
+      if (error instanceof EmbedRefusal && error.reach === 'run') throw error.asFailedEmbed()
+      throw error
+    }
+  }
+
+  #resolveAt({ value, here }: Brought): Promise<Json> {
+    return this.resolve(value, () => here)
+  }
+
+  async #step(from: Brought, step: string, path: string): Promise<Brought> {
+    const { value, here } = await this.#opened(from)
+    const location = [...here.location, stepKey(value, step)]
+    return { value: memberAt(value, step, path), here: { ...here, location } }
+  }
+
+  /** What a path goes on from: an embed of form A is what it brings in. */
+  async #opened(from: Brought): Promise<Brought> {
+    let at = from
+    while (isObjectEmbed(at.value)) {
+      const token = readObjectEmbed(at.value)
+      if (!token) break
+      const { here } = at
+      at = await this.#valueOf(token, here).catch((error: unknown) => {
+        throw error instanceof EmbedRefusal ? locatedRefusal(error, { ...token, location: [] }, here) : error
+      })
+    }
+    return at
+  }
+
+  /** A target's data is looked through once, however often it is resolved. */
+  #tokensOf(value: Json): readonly EmbedToken[] {
+    if (typeof value !== 'object' || value === null) return findEmbeds(value)
+    let tokens = this.#tokens.get(value)
+    if (!tokens) this.#tokens.set(value, (tokens = findEmbeds(value)))
+    return tokens
+  }
+}

@@ -1,0 +1,56 @@
+import { hasKey, isJsonArray, isJsonObject, type Json } from '../json/json.ts'
+import { EmbedRefusal } from './embed-refusal.ts'
+import { memberOf } from './value-at.ts'
+import { queryJsonPath } from './query-json-path.ts'
+
+/**
+ * The part of a value that a path names (contract/resolve 5.1): JSONPath if it begins with `$`, an RFC 6901 pointer if with `/`,
+ * else dot notation. Without a path it is the whole. Refuses with `embed_path_not_found`; a null that is there is a value.
+ */
+export function selectValue(value: Json, path: string | undefined, spend: (values: number) => void): Json {
+  if (path === undefined) return value
+  if (isJsonPath(path)) return queryJsonPath(value, path, spend)
+  return pathSteps(value, path).reduce((at, step) => memberAt(at, step, path), value)
+}
+
+/** Whether a path is JSONPath. */
+export function isJsonPath(path: string): boolean {
+  return path.startsWith('$')
+}
+
+/**
+ * The steps that a pointer or a path in dot notation takes from `value`, each to be taken by `memberAt`. A path that is a key of
+ * `value` as it stands is one step.
+ */
+export function pathSteps(value: Json, path: string): string[] {
+  if (path.startsWith('/')) return path.slice(1).split('/').map(unescaped)
+  if (isJsonObject(value) && hasKey(value, path)) return [path]
+  if (/[[\]]/.test(path)) {
+    throw new EmbedRefusal(
+      'embed_path_not_found',
+      `The path ${shown(path)} has brackets, and dot notation has none: write 0 for [0], or JSONPath that begins with "$".`,
+    )
+  }
+  return path.split('.').filter((piece) => piece !== '')
+}
+
+/** The value one step further: the object's own member, or the array's item if the step is digits. */
+export function memberAt(value: Json, step: string, path: string): Json {
+  const key = stepKey(value, step)
+  const member = memberOf(value, key)
+  if (member !== undefined) return member
+  throw new EmbedRefusal('embed_path_not_found', `Nothing is at ${shown(path)}: there is no ${shown(step)}.`)
+}
+
+/** The key of `value` that a step means. */
+export function stepKey(value: Json, step: string): string | number {
+  return isJsonArray(value) && /^[0-9]{1,15}$/.test(step) ? Number(step) : step
+}
+
+function unescaped(token: string): string {
+  return token.replaceAll('~1', '/').replaceAll('~0', '~')
+}
+
+function shown(text: string): string {
+  return JSON.stringify(text.length > 80 ? `${text.slice(0, 80)}…` : text)
+}

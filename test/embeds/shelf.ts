@@ -1,0 +1,78 @@
+import { memoryFs } from '../../src/git/memory-fs.ts'
+import { Store } from '../../src/git/store.ts'
+import type { JsonObject } from '../../src/json/json.ts'
+import { parseJson } from '../../src/json/parse-json.ts'
+import { stringifyJson } from '../../src/json/stringify-json.ts'
+import { workflowFamily } from '../../src/resources/workflows/workflow-family.ts'
+import type { ArtifactView } from '../../src/versioning/artifact-view.ts'
+import { commitRevision } from '../../src/versioning/commit-revision.ts'
+import { createArtifact } from '../../src/versioning/create-artifact.ts'
+import { documentFamily } from '../../src/versioning/document-family.ts'
+import type { Family } from '../../src/versioning/family.ts'
+import { Registry } from '../../src/versioning/registry.ts'
+import { readRevisionAt, type Revision } from '../../src/versioning/revision.ts'
+
+/** Who writes in these tests. */
+export const CONTEXT = { actor: { id: 'id', name: 'Ann', email: 'ann@example.com' } }
+
+/** A family of the environments' name whose payload is any document: what the targets of embeds need of it. */
+export const pinsFamily = documentFamily({
+  name: 'environment',
+  folder: 'environments',
+  roles: [],
+  flagNames: [],
+  ownsFile: (name) => name === 'references.json',
+  encode: (data) => [{ path: 'references.json', bytes: Buffer.from(stringifyJson(data)) }],
+  decode: (read) => {
+    const bytes = read('references.json')
+    return bytes && (parseJson(bytes.toString('utf8')) as JsonObject) // what encode wrote
+  },
+  accept: (data) => ({ data: data as JsonObject, warnings: [] }), // what the tests commit
+  applyDelta: () => {
+    throw new Error('these tests send no deltas')
+  },
+  flags: () => ({}),
+  present: (data) => data,
+})
+
+/** A real registry in memory, and what puts something into it. */
+export interface Shelf {
+  readonly registry: Registry
+  /** A new artifact with one variant of the same slug and a revision of each data; the last one is answered. */
+  put(slug: string, ...revisions: readonly JsonObject[]): Promise<Revision>
+  putEnvironment(slug: string, data: JsonObject): Promise<Revision>
+  /** One more revision on the artifact's first variant. */
+  commit(artifact: ArtifactView, data: JsonObject | undefined, slug?: string): Promise<Revision>
+}
+
+export async function openShelf(families: readonly Family[] = [workflowFamily, pinsFamily]): Promise<Shelf> {
+  const store = await Store.open(memoryFs(), '/store')
+  const settings = { servicesBase: 'http://localhost/services', now: () => new Date() }
+  const registry = new Registry(await store.project('default'), families, settings)
+  await registry.index.load()
+  const commit: Shelf['commit'] = async (artifact, data, slug) => {
+    const variant = artifact.defaultVariant
+    if (!variant) throw new Error(`${artifact.slug} has no variant`)
+    const input = { data, header: {}, slug, loc: [] }
+    const { place } = await commitRevision(registry, { artifact, variant }, input, CONTEXT)
+    return readRevisionAt(registry, place)
+  }
+  const put = async (family: Family, slug: string, revisions: readonly JsonObject[]) => {
+    const artifact = await createArtifact(
+      registry,
+      family,
+      { slug, header: {}, withVariant: {}, loc: [] },
+      CONTEXT,
+    )
+    let last: Revision | undefined
+    for (const data of revisions) last = await commit(last?.artifact ?? artifact, data)
+    if (!last) throw new Error('give at least one revision')
+    return last
+  }
+  return {
+    registry,
+    commit,
+    put: (slug, ...revisions) => put(workflowFamily, slug, revisions),
+    putEnvironment: (slug, data) => put(pinsFamily, slug, [data]),
+  }
+}
