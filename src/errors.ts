@@ -19,6 +19,7 @@ export type RefusalCode =
   | 'missing_key'
   | 'unknown_key'
   | 'missing_scope'
+  | 'guarded'
   // what is asked for
   | 'route_not_found'
   | 'method_not_allowed'
@@ -26,7 +27,20 @@ export type RefusalCode =
   | 'variant_not_found'
   | 'revision_not_found'
   | 'environment_not_found'
+  | 'deployment_not_found'
   | 'testcase_not_found'
+  // what it embeds
+  | 'embed_not_found'
+  | 'embed_path_not_found'
+  | 'embed_cycle'
+  | 'embed_limit_exceeded'
+  | 'embed_depth_exceeded'
+  | 'embed_too_large'
+  | 'embed_mixed_entities'
+  | 'embed_unsupported_entity'
+  | 'embed_incomplete'
+  | 'embed_contradictory'
+  | 'embed_invalid'
   // the state it is in
   | 'slug_taken'
   | 'id_taken'

@@ -19,6 +19,7 @@ import { sweepUploads } from './http/spool.ts'
 import { surfaceContext } from './http/surface-context.ts'
 import { uploadReader } from './http/upload.ts'
 import { resourceSettings } from './resource-settings.ts'
+import { seedEnvironments } from './resources/environments/seed-environments.ts'
 import { surfacesOf } from './resources/surfaces.ts'
 
 export interface StartOptions {
@@ -66,7 +67,7 @@ export async function start({ config, fs, log, now }: StartOptions): Promise<Sta
   const resources = resourceSettings(config)
   const surfaces = surfacesOf(resources)
   const families = [...new Set(surfaces.map((surface) => surface.family))]
-  const registries = new Registries(store, families, settings)
+  const registries = new Registries(store, families, settings, seedEnvironments)
   const contexts = surfaces.map((surface) => surfaceContext(surface, surfaces, settings))
   const endpoints = allEndpoints(contexts, resources)
   const intents = new Intents(fs, storeDir, now)

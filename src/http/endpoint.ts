@@ -58,6 +58,8 @@ export interface Endpoint {
   readonly tag: string
   readonly summary: string
   readonly scope: Scope
+  /** A scope that is enough, too. */
+  readonly orScope?: Scope
   /** The body (POST, PUT) or the query string (GET); undefined where there is none. */
   readonly input?: z.ZodType
   /** Whether the body may be left out, and read as `{}`. */

@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import type { Endpoint } from './endpoint.ts'
 import { PROBLEMS } from './problem.ts'
-import { reference, windowing } from './request-schemas.ts'
+import { pageWindowing, reference, windowing } from './request-schemas.ts'
 import type { SurfaceContext } from './surface-context.ts'
 import { FILE_MEDIA_TYPES } from './upload.ts'
 
@@ -69,6 +69,7 @@ function namedSchemas(surfaces: readonly SurfaceContext[]): Map<z.ZodType, strin
   const named = new Map<z.ZodType, string>([
     [reference, 'Reference'],
     [windowing, 'Windowing'],
+    [pageWindowing, 'PageWindowing'],
   ])
   for (const { surface, records } of surfaces) {
     const name = surface.singular[0]?.toUpperCase() + surface.singular.slice(1)
@@ -81,7 +82,8 @@ function namedSchemas(surfaces: readonly SurfaceContext[]): Map<z.ZodType, strin
 }
 
 function operation(endpoint: Endpoint, named: ReadonlyMap<z.ZodType, string>): object {
-  const { method, input, optionalBody, example, output, scope, tag, summary, path } = endpoint
+  const { method, input, optionalBody, example, output, scope, orScope, recall, tag, summary, path } =
+    endpoint
   const schema = input && toJsonSchema(input, 'input', named)
   const { upload, downloads } = endpoint
   const parameters = [
@@ -93,13 +95,13 @@ function operation(endpoint: Endpoint, named: ReadonlyMap<z.ZodType, string>): o
     })),
     ...(method === 'GET' && schema ? dottedParameters(schema) : []),
     ...(upload && schema ? fieldParameters(schema) : []),
-    ...(method === 'POST' && scope === 'write' ? [IDEMPOTENCY_KEY] : []),
+    ...(recall ? [IDEMPOTENCY_KEY] : []),
   ]
   return {
     tags: [tag],
     summary,
     operationId: `${method.toLowerCase()}${path.replaceAll(/[/:_-]+(\w)/g, (_, letter: string) => letter.toUpperCase())}`,
-    description: `Needs a key with the scope \`${scope}\`.`,
+    description: `Needs a key with the scope \`${scope}\`${orScope ? ` or \`${orScope}\`` : ''}.`,
     ...(parameters.length > 0 ? { parameters } : {}),
     ...(upload ? { requestBody: uploadBody(schema) } : {}),
     ...(schema && method !== 'GET' && !upload
@@ -190,7 +192,7 @@ function toJsonSchema(
 }
 
 function ioOf(schema: z.ZodType): 'input' | 'output' {
-  return schema === reference || schema === windowing ? 'input' : 'output'
+  return [reference, windowing, pageWindowing].some((it) => it === schema) ? 'input' : 'output'
 }
 
 function problemSchema(): JsonSchema {

@@ -53,7 +53,7 @@ export function presentRevision(
   return {
     id: revision.id,
     slug: revision.slug,
-    version: options.versionType === 'string' ? String(revision.version) : revision.version,
+    version: presentVersion(revision.version, options),
     ...parents(options, '', artifact),
     ...parents(options, '_variant', variant),
     author: `${name} <${email}>`,
@@ -65,6 +65,20 @@ export function presentRevision(
     ...headerOf(stored.header),
     flags: revisionFlags(artifact, stored.payload),
     data: presented?.data,
+  }
+}
+
+/** References to a revision and what it belongs to, as `singular` things (contract/workflows 5.4). */
+export function presentReferences(
+  singular: string,
+  revision: Revision,
+  options: Pick<PresentOptions, 'versionType'>,
+): object {
+  const { artifact, variant, id, slug } = revision
+  return {
+    [singular]: { id: artifact.id, slug: artifact.slug },
+    [`${singular}_variant`]: { id: variant.id, slug: variant.slug },
+    [`${singular}_revision`]: { id, slug, version: presentVersion(revision.version, options) },
   }
 }
 
@@ -88,7 +102,7 @@ export async function presentFlat(
 /** The payload of a revision as its reader asked for it; undefined if there is none. */
 export async function presentPayload(
   { artifact, id, stored }: Revision,
-  { servicesBase }: PresentOptions,
+  { servicesBase, versionType }: PresentOptions,
   asked: Reading = PLAIN_READING,
 ): Promise<PresentedPayload | undefined> {
   if (stored.payload === undefined) return undefined
@@ -98,7 +112,16 @@ export async function presentPayload(
     revisionId: id,
     source: artifact.repository.objects,
     asked,
+    versionType,
   })
+}
+
+/** A version as clients of this service know it (ruling 3.1). */
+export function presentVersion(
+  version: number,
+  { versionType }: Pick<PresentOptions, 'versionType'>,
+): number | string {
+  return versionType === 'string' ? String(version) : version
 }
 
 /** A parent's id and slug under every name that clients know it by. */

@@ -1,5 +1,6 @@
 import { z } from 'zod'
 import type { Surface } from '../resources/surface.ts'
+import type { Family } from '../versioning/family.ts'
 import type { RevisionFilter } from '../versioning/filters.ts'
 import type { RevisionQuery } from '../versioning/query-revisions.ts'
 import { envelope } from './envelope.ts'
@@ -24,7 +25,12 @@ const REFERENCED: Readonly<Record<QueryLevel, readonly ReferenceLevel[]>> = {
 const SUFFIX = { artifact: '', variant: '_variant', revision: '_revision', flat: '' } as const
 
 /** The input of a query endpoint: body and query string alike (contract/workflows 6, rulings 1.6 to 1.8). */
-export function queryInput(names: SurfaceNames, level: QueryLevel, flagNames: readonly string[]) {
+export function queryInput(
+  names: SurfaceNames,
+  level: QueryLevel,
+  flagNames: readonly string[],
+  { pins }: Pick<Family, 'pins'> = {},
+) {
   const suffix = SUFFIX[level]
   const references = REFERENCED[level]
   const referencePart = (of: ReferenceLevel) => ({
@@ -37,6 +43,7 @@ export function queryInput(names: SurfaceNames, level: QueryLevel, flagNames: re
       artifacts: referencePart(''),
       variants: referencePart('_variant'),
       revisions: referencePart('_revision'),
+      pinned: { names: pins ? ['references'] : [], schema: z.array(reference) },
       includeArchived: { names: ['include_archived'], schema: z.boolean() },
       windowing: { names: ['windowing'], schema: windowing },
     }),
@@ -52,13 +59,14 @@ export function queryOf(
   input: z.infer<ReturnType<typeof queryInput>['input']>,
   { fixedFlags }: Surface,
 ): RevisionQuery {
-  const { artifacts, variants, revisions, includeArchived } = input
+  const { artifacts, variants, revisions, pinned, includeArchived } = input
   return {
     filter: input.filter ?? {},
     roles: fixedFlags,
     artifacts,
     variants,
     revisions,
+    pinned,
     includeArchived,
     windowing: input.windowing,
   }

@@ -4,6 +4,7 @@ import type { Reading } from '../versioning/family.ts'
 import { PLAIN_READING } from '../versioning/family.ts'
 import type { Endpoint } from './endpoint.ts'
 import { queryReading } from './query-parameters.ts'
+import { pageInfo } from './record-schemas.ts'
 import { pageWindowing } from './request-schemas.ts'
 
 /** An input together with what the request asks to see of payloads. */
@@ -35,6 +36,11 @@ export function withReading<T extends object>(
     input: z.intersection(input, asked),
     fromQuery: (query, body) => ({ ...readingIn(query, body), ...fromQuery?.(query, body) }),
   }
+}
+
+/** What an answer with one payload says of where its next part begins, where payloads come in parts. */
+export function pageOf({ payload }: Surface): Readonly<Record<string, z.ZodType>> {
+  return payload === 'rows' ? { windowing: pageInfo.optional() } : {}
 }
 
 /** Readings that ask for the same have the same key. */

@@ -136,22 +136,39 @@ export const warning = z.strictObject({
   target: z.array(z.union([z.string(), z.int()])).optional(),
 })
 
+/** References to a revision and what it belongs to, as things of this singular; each may be absent. */
+export function revisionReferences(singular: string): Readonly<Record<string, z.ZodType>> {
+  return Object.fromEntries(LEVELS.map((level) => [`${singular}${level}`, referenced.optional()]))
+}
+
 /** Which records a retrieve went through (contract/workflows 5.4). */
 export function retrievalInfo(names: SurfaceNames): z.ZodType {
-  const referenced = z.strictObject({
-    id,
-    slug: z.string(),
-    version: z.union([z.int(), z.string()]).optional(),
-  })
   const [own = ''] = names.singulars
   return z.strictObject({
     references: z.strictObject({
-      [own]: referenced,
-      [`${own}_variant`]: referenced,
-      [`${own}_revision`]: referenced,
+      ...revisionReferences('environment'),
+      ...Object.fromEntries(LEVELS.map((level) => [`${own}${level}`, referenced])),
     }),
+    // Which deployment of the environment it was found through.
+    selector: z.strictObject({ key: z.string() }).optional(),
   })
 }
+
+const LEVELS = ['', '_variant', '_revision']
+
+const referenced = z.strictObject({
+  id,
+  slug: z.string(),
+  version: z.union([z.int(), z.string()]).optional(),
+})
+
+/** What was done to resolve embeds (contract/resolve 10). */
+export const resolutionInfo = z.strictObject({
+  references_used: z.array(jsonObject),
+  depth_reached: z.int().min(0),
+  embeds_resolved: z.int().min(0),
+  errors: z.array(z.string()),
+})
 
 function flags(names: readonly string[]): z.ZodType {
   return z.strictObject(Object.fromEntries(names.map((name) => [name, z.boolean()])))

@@ -10,15 +10,23 @@ export class Registries {
   readonly #store: Store
   readonly #families: readonly Family[]
   readonly #settings: RegistrySettings
+  readonly #prepare: (registry: Registry) => Promise<void>
   readonly #opening = new Map<string, Promise<OpenRegistry>>()
   readonly #open: OpenRegistry[] = []
   readonly #ready = new Map<string, Registry>()
   #started = false
 
-  constructor(store: Store, families: readonly Family[], settings: RegistrySettings) {
+  /** `prepare` gives a project what every one has before anything is asked of it. */
+  constructor(
+    store: Store,
+    families: readonly Family[],
+    settings: RegistrySettings,
+    prepare: (registry: Registry) => Promise<void>,
+  ) {
     this.#store = store
     this.#families = families
     this.#settings = settings
+    this.#prepare = prepare
   }
 
   /** Reads every project of the store in. */
@@ -60,6 +68,7 @@ export class Registries {
   async #openProject(project: string): Promise<OpenRegistry> {
     const open = await openRegistry(await this.#store.project(project), this.#families, this.#settings)
     this.#open.push(open)
+    await this.#prepare(open.registry)
     this.#ready.set(project, open.registry)
     return open
   }

@@ -137,10 +137,7 @@ export const windowing = z
     newest: time.optional(),
     oldest: time.optional(),
   })
-  .meta({
-    id: 'Windowing',
-    description: 'Which part of a list: ascending by creation unless sent without an order.',
-  })
+  .meta({ description: 'Which part of a list: ascending by creation unless sent without an order.' })
 
 /** Which part of a payload: the first rows unless it says otherwise. */
 export const pageWindowing = z
@@ -149,7 +146,13 @@ export const pageWindowing = z
     order: z.enum(['ascending', 'descending'], 'must be "ascending" or "descending"').optional(),
     next: z.string().min(1).optional(),
   })
-  .meta({ id: 'PageWindowing', description: 'Which part of a payload; `next` is that of the page before.' })
+  .meta({ description: 'Which part of a payload; `next` is that of the page before.' })
+
+/** Under which key something is deployed; empty means its default one. */
+export const deploymentKey = z
+  .string()
+  .transform((text) => (text === '' ? undefined : text))
+  .meta({ description: 'The key of a deployment; `<artifact slug>.revision` unless chosen.' })
 
 export const depth = z.number().int('must be a whole number').min(1, 'must be at least 1')
 

@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto'
 import { LRUCache } from 'lru-cache'
 import { stringifyJson } from '../json/stringify-json.ts'
 import { holdsStream } from '../json/json-stream.ts'
@@ -6,15 +7,17 @@ import type { ArtifactView } from '../versioning/artifact-view.ts'
 import type { Reading } from '../versioning/family.ts'
 import { PLAIN_READING } from '../versioning/family.ts'
 import type { Registry } from '../versioning/registry.ts'
-import type { References } from '../versioning/references.ts'
-import { resolveRevision } from '../versioning/resolve-revision.ts'
+import type { Deployment, RetrievedRevision, RetrieveReferences } from '../versioning/retrieve-revision.ts'
+import { retrieveRevision } from '../versioning/retrieve-revision.ts'
 import type { Revision, RevisionPlace } from '../versioning/revision.ts'
 import { readListedRevision, readRevisionAt } from '../versioning/revision.ts'
 import { etagMatches } from './etag.ts'
 import { etagOf } from './etag-of.ts'
 import type { Answer } from './endpoint.ts'
 import type { PresentOptions } from './present.ts'
-import { presentPayload, presentRevision } from './present.ts'
+import { presentPayload, presentReferences, presentRevision } from './present.ts'
+import type { EmbedOptions } from './resolved-data.ts'
+import { DEFAULT_EMBED_OPTIONS, resolvedData } from './resolved-data.ts'
 import type { WithReading } from './reading.ts'
 import { readingKey } from './reading.ts'
 
@@ -26,11 +29,17 @@ interface Written {
   readonly etag: string
 }
 
+/** What a retrieve asks: for what, and whether what it embeds is put in its place. */
+export interface RetrieveQuestion extends RetrieveReferences {
+  readonly resolve?: boolean | undefined
+}
+
 /** What was answered for references at a moment of the index. */
 interface Found {
   readonly registry: Registry
   readonly moment: number
-  readonly artifact: ArtifactView
+  /** Whose refs decide: the artifact's own, or where it was found through an environment, that one's. */
+  readonly decider: ArtifactView
   readonly written: Written
 }
 
@@ -49,7 +58,7 @@ export class RevisionAnswers {
     maxSize: KEPT,
     sizeCalculation: ({ text }) => text.length + 300,
   })
-  readonly #found = new WeakMap<References, Found>()
+  readonly #found = new WeakMap<RetrieveReferences, Found>()
   readonly #serials = new WeakMap<ArtifactView, number>()
   #lastSerial = 0
 
@@ -75,29 +84,69 @@ export class RevisionAnswers {
    */
   retrieve(
     registry: Registry,
-    references: WithReading<References>,
+    references: WithReading<RetrieveQuestion>,
     ifNoneMatch: string | undefined,
   ): Promise<Answer> | Answer {
+    if (references.resolve) return this.#retrieveResolved(registry, references, ifNoneMatch)
     const known = this.#found.get(references)
-    if (known?.registry === registry && registry.index.isStill(known.moment, known.artifact)) {
+    if (known?.registry === registry && registry.index.isStill(known.moment, known.decider)) {
       return this.#send(known.written, ifNoneMatch)
     }
     return this.#resolve(registry, references, ifNoneMatch)
   }
 
+  async #retrieveResolved(
+    registry: Registry,
+    references: RetrieveReferences,
+    ifNoneMatch: string | undefined,
+  ): Promise<Answer> {
+    const place = await retrieveRevision(registry, this.#surface.family, references, this.#surface)
+    return this.resolve(registry, place, DEFAULT_EMBED_OPTIONS, ifNoneMatch)
+  }
+
   async #resolve(
     registry: Registry,
-    references: WithReading<References>,
+    references: WithReading<RetrieveReferences>,
     ifNoneMatch: string | undefined,
   ): Promise<Answer> {
     const { moment } = registry.index
-    const place = await resolveRevision(registry, this.#surface.family, references)
+    const place = await retrieveRevision(registry, this.#surface.family, references, this.#surface)
     const answer = await this.#answer(registry, place, 'retrieve', references.asked, ifNoneMatch)
     const { text, etag } = answer
     if (text && etag !== undefined) {
-      this.#found.set(references, { registry, moment, artifact: place.artifact, written: { text, etag } })
+      const decider = (place.through?.environment ?? place).artifact
+      this.#found.set(references, { registry, moment, decider, written: { text, etag } })
     }
     return answer
+  }
+
+  /**
+   * The revision with its embeds resolved (contract/resolve 1). Refuses what cannot be, and data that would not be the family's
+   * any more. What is embedded may change while the revision does not, so the entity tag is of the answer itself.
+   */
+  async resolve(
+    registry: Registry,
+    place: RetrievedRevision,
+    options: EmbedOptions,
+    ifNoneMatch: string | undefined,
+  ): Promise<Answer> {
+    const revision = await readRevisionAt(registry, place)
+    const { id, slug } = revision
+    const presented = await presentPayload(revision, this.#present)
+    const { data, info } = await resolvedData(registry, this.#surface.family, presented?.data, {
+      ...options,
+      host: { id, slug },
+      versionType: this.#present.versionType,
+    })
+    const body = {
+      count: 1,
+      [this.#key]: presentRevision(revision, this.#present, { data }),
+      resolution_info: info,
+      retrieval_info: await this.#retrievalInfo(registry, revision, place.through),
+    }
+    const text = Buffer.from(stringifyJson(body))
+    const etag = `"${id}.${createHash('sha1').update(text).digest('base64url').slice(0, 12)}"`
+    return this.#send({ text, etag }, ifNoneMatch)
   }
 
   /** The revision as a write leaves it, with what else the write answers. */
@@ -109,25 +158,28 @@ export class RevisionAnswers {
   ): Promise<Answer> {
     const revision = await readListedRevision(registry, place)
     const body = { ...(await this.#body(revision, asked)), ...more }
-    return { body, etag: this.#etag(revision, 'read', asked), address: { id: revision.id } }
+    return { body, etag: this.#etag(revision, `read${readingKey(asked)}`), address: { id: revision.id } }
   }
 
   async #answer(
     registry: Registry,
-    place: RevisionPlace,
+    place: RetrievedRevision,
     form: Form,
     asked: Reading,
     ifNoneMatch: string | undefined,
   ): Promise<Answer> {
-    const key = `${this.#serialOf(place.artifact)} ${place.oid} ${place.variant.slug} ${form}${readingKey(asked)}`
+    const { artifact, oid, variant, through } = place
+    const way = `${form}${readingKey(asked)}${through ? ` ${wayThrough(through)}` : ''}`
+    const key = `${this.#serialOf(artifact)} ${oid} ${variant.slug} ${way}`
     const known = this.#written.get(key)
     if (known) return this.#send(known, ifNoneMatch)
     const revision = await readRevisionAt(registry, place)
-    const etag = this.#etag(revision, form, asked)
+    const etag = this.#etag(revision, way)
     if (etagMatches(ifNoneMatch, etag)) return { etag, notModified: true }
     const body = {
       ...(await this.#body(revision, asked)),
-      retrieval_info: form === 'retrieve' ? this.#retrievalInfo(revision) : undefined,
+      retrieval_info:
+        form === 'retrieve' ? await this.#retrievalInfo(registry, revision, through) : undefined,
     }
     if (holdsStream(body)) return { body, etag }
     const written = { text: Buffer.from(stringifyJson(body)), etag }
@@ -148,25 +200,24 @@ export class RevisionAnswers {
     }
   }
 
-  #etag(revision: Revision, form: Form, asked: Reading): string {
+  #etag(revision: Revision, way: string): string {
     const { servicesBase, versionType } = this.#present
-    const options = [this.#surface.singular, form, versionType, servicesBase, readingKey(asked)]
-    return etagOf(revision, options.join(' '))
+    return etagOf(revision, [this.#surface.singular, versionType, servicesBase, way].join(' '))
   }
 
-  #retrievalInfo(revision: Revision): object {
+  async #retrievalInfo(
+    registry: Registry,
+    revision: Revision,
+    through: Deployment | undefined,
+  ): Promise<object> {
     const { singular } = this.#surface
-    const { artifact, variant, id, slug, version } = revision
+    const environment = through && (await readRevisionAt(registry, through.environment))
     return {
       references: {
-        [singular]: { id: artifact.id, slug: artifact.slug },
-        [`${singular}_variant`]: { id: variant.id, slug: variant.slug },
-        [`${singular}_revision`]: {
-          id,
-          slug,
-          version: this.#present.versionType === 'string' ? String(version) : version,
-        },
+        ...(environment ? presentReferences('environment', environment, this.#present) : {}),
+        ...presentReferences(singular, revision, this.#present),
       },
+      ...(through ? { selector: { key: through.key } } : {}),
     }
   }
 
@@ -175,4 +226,10 @@ export class RevisionAnswers {
     if (serial === undefined) this.#serials.set(artifact, (serial = ++this.#lastSerial))
     return serial
   }
+}
+
+/** Tells one deployment from another. */
+function wayThrough({ key, environment }: Deployment): string {
+  const { artifact, variant, oid } = environment
+  return JSON.stringify([artifact.id, variant.slug, oid, key])
 }

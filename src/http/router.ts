@@ -3,6 +3,8 @@ import type { Middleware, ParameterizedContext } from 'koa'
 import { LRUCache } from 'lru-cache'
 import { z } from 'zod'
 import { requireScope } from '../access/require-scope.ts'
+import type { Scope } from '../access/scope.ts'
+import { grants } from '../access/scope.ts'
 import type { Intents } from '../access/intents.ts'
 import { invalid } from '../errors.ts'
 import type { Registry } from '../versioning/registry.ts'
@@ -62,13 +64,17 @@ async function answer(
   ctx: ParameterizedContext<RequestState>,
   dependencies: RouterDependencies,
 ): Promise<Answer> {
-  requireScope(ctx.state.caller, endpoint.scope)
+  requireScope(ctx.state.caller, scopesOf(endpoint))
   const params = readParams(ctx)
   if (endpoint.upload) return answerUpload(endpoint, ctx, dependencies, params)
   const guarded = endpoint.input
     ? await readInput(endpoint, endpoint.input, ctx, dependencies.readJsonBody)
     : NO_INPUT
   return run(endpoint, ctx, dependencies, params, guarded)
+}
+
+function scopesOf({ scope, orScope }: Endpoint): readonly Scope[] {
+  return orScope === undefined ? [scope] : [scope, orScope]
 }
 
 async function answerUpload(
@@ -106,13 +112,13 @@ function run(
 
   function runWith(registry: Registry): Promise<Answer> | Answer {
     const { 'if-match': ifMatch, 'if-none-match': ifNoneMatch, 'idempotency-key': key } = ctx.req.headers
-    const { id, name, email } = caller.key
+    const { id, name, email, scopes } = caller.key
     const call = {
       registry,
       // Parsed by the endpoint's own schema.
       input: input as never,
       params,
-      context: { actor: { id, name, email } },
+      context: { actor: { id, name, email, mayDeploy: grants(scopes, 'deploy') } },
       ifMatch,
       ifNoneMatch,
       upload,

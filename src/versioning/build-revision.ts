@@ -4,6 +4,7 @@ import type { TreeEntry } from '../git/tree.ts'
 import type { JsonObject } from '../json/json.ts'
 import { stringifyJson } from '../json/stringify-json.ts'
 import type { WriteContext } from './change-artifact.ts'
+import type { Trailers } from './commit-message.ts'
 import { encodeMessage } from './commit-message.ts'
 import type { Family, Payload, PayloadTarget } from './family.ts'
 import type { Header } from './records.ts'
@@ -22,6 +23,8 @@ export interface RevisionDraft {
   readonly payload: Payload | undefined
   /** A slug of its own; the caller has made sure that it is free. */
   readonly slug?: string | undefined
+  /** What it has to say about deployments. */
+  readonly trailers?: Trailers
 }
 
 /**
@@ -46,6 +49,7 @@ export async function buildRevision(
     message: encodeMessage({
       message: draft.message,
       trailers: {
+        ...draft.trailers,
         variant,
         ...(draft.slug === undefined ? {} : { slug: draft.slug }),
         ...(context.idempotencyKey === undefined ? {} : { idempotencyKey: context.idempotencyKey }),

@@ -1,13 +1,12 @@
 import { Refusal } from '../errors.ts'
-import { encodeCommit } from '../git/commit.ts'
 import type { Transaction } from '../git/transaction.ts'
 import type { ArtifactState, StateChange } from './artifact-state.ts'
-import { META_REF, readArtifactState, writeArtifactState } from './artifact-state.ts'
+import { META_REF, readArtifactState } from './artifact-state.ts'
 import type { ArtifactView } from './artifact-view.ts'
-import { encodeMessage } from './commit-message.ts'
+import { assertUnguarded } from './assert-unguarded.ts'
+import { commitChange } from './commit-change.ts'
 import type { Actor, Registry } from './registry.ts'
 import { resumeAttempt } from './resume-attempt.ts'
-import { signatureOf } from './signature.ts'
 
 /** A change of what may change about an artifact, and the line of its history that says so. */
 export interface MetaChange extends StateChange {
@@ -48,19 +47,12 @@ export async function changeArtifact(
         `The ${artifact.family.name} "${artifact.slug}" is gone from the store.`,
       )
     }
-    const change = await plan(await readArtifactState(transaction, head), transaction)
-    const signature = signatureOf(context.actor, registry.now())
-    const commit = encodeCommit({
-      tree: await writeArtifactState(transaction, head, change),
-      parents: [head],
-      author: signature,
-      committer: signature,
-      message: encodeMessage({
-        message: change.subject,
-        trailers: context.idempotencyKey === undefined ? {} : { idempotencyKey: context.idempotencyKey },
-      }),
-    })
-    transaction.move(META_REF, transaction.write('commit', commit))
+    const state = await readArtifactState(transaction, head)
+    assertUnguarded(artifact.family, state.artifact, context.actor)
+    const change = await plan(state, transaction)
+    // Who puts a guard up must be able to take it down.
+    if (change.artifact) assertUnguarded(artifact.family, change.artifact, context.actor)
+    await commitChange(registry, head, change, context, transaction)
   })
-  return registry.index.written(artifact.family, artifact.slug)
+  return registry.written(artifact.family, artifact.slug)
 }

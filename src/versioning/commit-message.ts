@@ -4,6 +4,12 @@ export interface Trailers {
   readonly variant?: string
   /** The revision slug its committer chose. */
   readonly slug?: string
+  /** The environments it was committed and deployed to in one write. */
+  readonly deploy?: string
+  /** A deployment: the key, what it held before, and what it holds now. */
+  readonly deployKey?: string
+  readonly deployFrom?: string
+  readonly deployTo?: string
   readonly idempotencyKey?: string
 }
 
@@ -13,8 +19,16 @@ export interface CommitMessage {
   readonly trailers: Trailers
 }
 
-const KEYS = { variant: 'Variant', slug: 'Slug', idempotencyKey: 'Idempotency-Key' } as const
-const OURS = /^(?:Variant|Slug|Deploy|Idempotency-Key): /
+const KEYS = {
+  variant: 'Variant',
+  slug: 'Slug',
+  deploy: 'Deploy',
+  deployKey: 'Deploy-Key',
+  deployFrom: 'Deploy-From',
+  deployTo: 'Deploy-To',
+  idempotencyKey: 'Idempotency-Key',
+} as const
+const OURS = /^(?:Variant|Slug|Deploy|Deploy-Key|Deploy-From|Deploy-To|Idempotency-Key): /
 const TRAILER = /^[A-Za-z0-9-]+: /
 
 /**

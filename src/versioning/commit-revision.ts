@@ -1,83 +1,79 @@
 import { Refusal } from '../errors.ts'
-import { parseCommit } from '../git/commit.ts'
-import type { Oid } from '../git/object.ts'
+import { transactTogether } from '../git/joint-transaction.ts'
 import type { Transaction } from '../git/transaction.ts'
-import type { Json } from '../json/json.ts'
-import type { ArtifactState } from './artifact-state.ts'
-import { META_REF, readArtifactState } from './artifact-state.ts'
 import type { ArtifactView } from './artifact-view.ts'
 import { findVariant } from './artifact-view.ts'
-import { assertActive } from './assert-active.ts'
-import { buildRevision } from './build-revision.ts'
 import type { WriteContext } from './change-artifact.ts'
-import { assertRevisionSlugFree } from './claim-slugs.ts'
-import type { AcceptedPayload, Family, Payload, PayloadContext, PayloadTarget, Warning } from './family.ts'
-import { payloadTarget } from './payload-target.ts'
+import { assertRevisionSlugFree, assertSlugFree } from './claim-slugs.ts'
+import { isToBe } from './default-variant.ts'
+import type { DeployRequest } from './deploy-revision.ts'
+import { deploymentOf } from './deploy-revision.ts'
+import type { AcceptedPayload, Warning } from './family.ts'
 import { objectUuid } from './ids.ts'
-import type { Header } from './records.ts'
 import type { VariantPlace } from './references.ts'
 import type { Registry } from './registry.ts'
 import type { FinishedAttempt } from './resume-attempt.ts'
 import { resumeAttempt } from './resume-attempt.ts'
 import type { RevisionPlace } from './revision.ts'
 import { placeOf } from './revision.ts'
-import { readBytes } from './tree-files.ts'
 import { warningsOf } from './warnings-of.ts'
-
-/** What a commit request says (interface 4.1, 4.5; contract/workflows 11); `loc` is where it stands in the request. */
-export interface NewRevision {
-  readonly message?: string | undefined
-  readonly header: Header
-  readonly slug?: string | undefined
-  /** The whole payload, or undefined. */
-  readonly data?: Json | undefined
-  /** A payload that is ready to store, in place of `data`. */
-  readonly payload?: Payload | undefined
-  /** A change of the latest payload, or undefined. */
-  readonly delta?: Json | undefined
-  /** The revision that a delta was made for, if the request says (ruling 5.4). */
-  readonly deltaBaseId?: string | undefined
-  /** Refuse unless this is the latest revision: with `revision_conflict` … */
-  readonly baseRevisionId?: string | undefined
-  /** … or, when it came as If-Match, with `precondition_failed`. */
-  readonly ifMatch?: string | undefined
-  /** Refuse with `revision_exists` unless the variant has no revision yet. */
-  readonly mustBeFirst?: boolean
-  readonly loc: readonly (string | number)[]
-}
+import type { NewRevision, WrittenRevision } from './write-revision.ts'
+import { branchOf, writeRevision } from './write-revision.ts'
 
 export interface CommittedRevision {
   readonly place: RevisionPlace
   readonly warnings: readonly Warning[]
 }
 
+/** What a commit is deployed to in the same write. */
+export interface CommitDeployment extends Pick<DeployRequest, 'entity'> {
+  /** Variants of environments, each once. */
+  readonly to: readonly VariantPlace[]
+}
+
 /**
  * Commits a revision on a variant. Concurrent commits to one variant queue up and all succeed with consecutive versions,
- * unless they name a base (ruling 1.10). The answer comes when the revision is on the disk.
+ * unless they name a base (ruling 1.10). The answer comes when the revision is on the disk. With `deployment` it is committed
+ * and deployed, or neither.
  */
 export async function commitRevision(
   registry: Registry,
   place: VariantPlace,
   input: NewRevision,
   context: WriteContext,
+  deployment?: CommitDeployment,
 ): Promise<CommittedRevision> {
   const { family } = place.artifact
-  const payloadContext = { loc: input.loc, servicesBase: registry.servicesBase }
   if (input.data !== undefined && input.delta !== undefined) {
     throw new Refusal('contradictory_request', 'Send either data or delta, not both.')
   }
   const accepted =
     input.data === undefined
       ? input.payload && { payload: input.payload, warnings: [] }
-      : family.accept(input.data, { ...payloadContext, loc: [...input.loc, 'data'] })
+      : family.accept(input.data, { loc: [...input.loc, 'data'], servicesBase: registry.servicesBase })
   const earlier = await resumeAttempt(registry, place.artifact, branchOf(place), context)
-  if (earlier) return committedEarlier(registry, place, earlier, input)
-  const { slug } = input
-  if (slug === undefined) return commitTo(registry, place, input, context, accepted, payloadContext)
+  if (earlier) return committedEarlier(registry, place, earlier, input, deployment)
+  const commit = (): Promise<CommittedRevision> =>
+    commitTo(registry, place, input, accepted, context, deployment)
+  const { slug, loc } = input
+  const toBe = [place, ...(deployment?.to ?? [])].filter(isToBe)
+  if (slug === undefined && toBe.length === 0) return commit()
   return registry.store.claimingSlugs(async () => {
-    await assertRevisionSlugFree(registry, family, slug, [...input.loc, 'slug'])
-    return commitTo(registry, place, input, context, accepted, payloadContext)
+    if (slug !== undefined) await assertRevisionSlugFree(registry, family, slug, [...loc, 'slug'])
+    for (const { artifact, variant } of toBe) await assertStillFree(registry, artifact, variant.slug, loc)
+    return commit()
   })
+}
+
+/** Refuses a slug chosen for a variant that is to be if another artifact took it since; its own may have it by now. */
+async function assertStillFree(
+  registry: Registry,
+  { id, family }: ArtifactView,
+  slug: string,
+  loc: readonly (string | number)[],
+): Promise<void> {
+  const now = await registry.index.findByDigits(id)
+  if (!now || !findVariant(now, slug)) await assertSlugFree(registry, family, 'variant', slug, loc)
 }
 
 async function committedEarlier(
@@ -85,7 +81,9 @@ async function committedEarlier(
   { variant }: VariantPlace,
   { artifact, commit }: FinishedAttempt,
   { data }: NewRevision,
+  deployment: CommitDeployment | undefined,
 ): Promise<CommittedRevision> {
+  await takeInDeployments(registry, deployment)
   const place = await placeOf(artifact, findVariant(artifact, variant.slug) ?? variant, commit)
   return { place, warnings: await warningsOf(registry, place, data) }
 }
@@ -94,137 +92,51 @@ async function commitTo(
   registry: Registry,
   { artifact, variant }: VariantPlace,
   input: NewRevision,
-  context: WriteContext,
   accepted: AcceptedPayload | undefined,
-  payloadContext: PayloadContext,
+  context: WriteContext,
+  deployment: CommitDeployment | undefined,
 ): Promise<CommittedRevision> {
   const { family, repository } = artifact
-  const branch = branchOf({ artifact, variant })
-  const { oid, warnings } = await repository.transact(async (transaction) => {
-    const state = await stateNow(artifact, transaction)
-    const target = payloadTarget(artifact, transaction)
-    assertActive('artifact', artifact.slug, state.artifact)
-    assertActive('variant', variant.slug, state.variants.get(variant.slug))
-    const head = transaction.ref(branch)
-    const latest = await latestCommit(transaction, state, artifact.digits, head)
-    assertBase(input, latest && objectUuid(latest, artifact.digits), variant.slug, head !== undefined)
-    assertDeltaBase(family, input, latest && objectUuid(latest, artifact.digits), variant.slug)
-    const payload =
-      accepted ?? (await payloadFromDelta(registry, family, target, latest, input, payloadContext))
-    const draft = {
-      message: input.message,
-      header: input.header,
-      slug: input.slug,
-      payload: payload?.payload,
-    }
-    const plan = { variant: variant.slug, parent: head, draft, context }
-    const commit = await buildRevision(registry, family, target, plan)
-    transaction.move(branch, commit)
-    if (input.slug !== undefined) transaction.follow(`refs/tags/${input.slug}`, commit)
-    return { oid: commit, warnings: payload?.warnings ?? [] }
-  })
-  const written = await registry.index.written(family, artifact.slug)
+  const write = (transaction: Transaction, more: Pick<NewRevision, 'trailers'> = {}) =>
+    writeRevision(registry, { artifact, variant }, { ...input, ...more }, accepted, context, transaction)
+  const { oid, warnings } = deployment
+    ? await commitAndDeploy(registry, { artifact, variant }, input, write, context, deployment)
+    : await repository.transact((transaction) => write(transaction))
+  const written = await registry.written(family, artifact.slug)
+  await takeInDeployments(registry, deployment)
   return { place: await placeOf(written, findVariant(written, variant.slug) ?? variant, oid), warnings }
 }
 
-function branchOf({ variant }: VariantPlace): string {
-  return `refs/heads/${variant.slug}`
-}
-
-/** What is archived now; read again only if the meta ref moved since the view was made. */
-async function stateNow(artifact: ArtifactView, transaction: Transaction): Promise<ArtifactState> {
-  const head = transaction.ref(META_REF)
-  if (head === artifact.metaCommit) return artifact.source.state
-  if (head === undefined)
-    throw new Refusal('artifact_not_found', `"${artifact.slug}" is gone from the store.`)
-  return readArtifactState(transaction, head)
-}
-
-/** The newest commit not archived by itself. Walks the commits, not the history: the head may not be on the disk yet. */
-async function latestCommit(
-  transaction: Transaction,
-  state: ArtifactState,
-  digits: string,
-  head: Oid | undefined,
-): Promise<Oid | undefined> {
-  let oid = head
-  while (oid !== undefined && state.archived.has(objectUuid(oid, digits))) {
-    oid = parseCommit(await readBytes(transaction, oid, 'commit')).parents[0]
-  }
-  return oid
-}
-
-function assertBase(
-  input: NewRevision,
-  current: string | undefined,
-  variant: string,
-  hasHead: boolean,
-): void {
-  if (input.mustBeFirst && hasHead) {
-    throw new Refusal(
-      'revision_exists',
-      `The variant "${variant}" has revisions already. Add to them with revisions/commit.`,
-    )
-  }
-  const details = { current_revision_id: current ?? null }
-  const now = current === undefined ? 'it has no revision' : `its latest revision is ${current}`
-  if (input.baseRevisionId !== undefined && input.baseRevisionId !== current) {
-    throw new Refusal(
-      'revision_conflict',
-      `The variant "${variant}" moved on: ${now}, not base_revision_id ${input.baseRevisionId}. ` +
-        `Retrieve it, work your change into it, and commit on top.`,
-      { details: { base_revision_id: input.baseRevisionId, ...details } },
-    )
-  }
-  // `*` is met by any revision, and only by one (RFC 9110, 13.1.1).
-  const isMatched = input.ifMatch === '*' ? current !== undefined : input.ifMatch === current
-  if (input.ifMatch !== undefined && !isMatched) {
-    throw new Refusal(
-      'precondition_failed',
-      `If-Match asks for ${input.ifMatch === '*' ? 'a revision' : input.ifMatch} on the variant "${variant}", but ${now}.`,
-      { details },
-    )
-  }
-}
-
-/** A delta that does more than add belongs to the revision it was made for. */
-function assertDeltaBase(
-  family: Family,
-  { delta, deltaBaseId, loc }: NewRevision,
-  current: string | undefined,
-  variant: string,
-): void {
-  if (delta === undefined || deltaBaseId === undefined || deltaBaseId === current) return
-  if (family.mayRebase(delta)) return
-  throw new Refusal(
-    'revision_conflict',
-    `The variant "${variant}" moved on: its latest revision is ${current ?? 'none'}, not ${deltaBaseId}, for which ` +
-      `${loc.join('.')}.delta was made. Retrieve it, work your change into it, and commit on top.`,
-    { details: { base_revision_id: deltaBaseId, current_revision_id: current ?? null } },
-  )
-}
-
-/**
- * A delta starts from the latest payload. With neither data nor delta the revision is one without a payload, which only
- * a variant whose latest has none takes, so that nobody empties a prompt by mistake.
- */
-async function payloadFromDelta(
+/** The revision and the environments' revisions that deploy it, in one write. */
+async function commitAndDeploy(
   registry: Registry,
-  family: Family,
-  target: PayloadTarget,
-  latest: Oid | undefined,
-  input: NewRevision,
-  payloadContext: PayloadContext,
-): Promise<AcceptedPayload | undefined> {
-  const base =
-    latest === undefined ? undefined : (await registry.revisions(family).read(target, latest)).payload
-  if (input.delta !== undefined) {
-    const loc = [...payloadContext.loc, 'delta']
-    return family.applyDelta(base, input.delta, { ...payloadContext, loc, target })
-  }
-  if (base === undefined) return undefined
-  throw new Refusal(
-    'missing_payload',
-    'The commit brings neither data nor delta, and the variant has data. Send one.',
-  )
+  { artifact, variant }: VariantPlace,
+  { slug, message, loc }: NewRevision,
+  write: (transaction: Transaction, more: Pick<NewRevision, 'trailers'>) => Promise<WrittenRevision>,
+  { actor }: WriteContext,
+  { to, entity }: CommitDeployment,
+): Promise<WrittenRevision> {
+  const repositories = [artifact, ...to.map((place) => place.artifact)].map(({ repository }) => repository)
+  const trailers = { deploy: to.map((place) => place.artifact.slug).join(', ') }
+  return transactTogether(repositories, async ([own, ...others]) => {
+    if (!own) throw new Error('a joint write has a transaction for each repository')
+    const head = own.ref(branchOf({ artifact, variant }))
+    const version = head === undefined ? 1 : (await artifact.repository.history.node(head)).depth + 1
+    const written = await write(own, { trailers })
+    const id = objectUuid(written.oid, artifact.digits)
+    const revision = { artifact, variant, id, slug: slug ?? `${variant.slug}-${version}`, version }
+    for (const [index, place] of to.entries()) {
+      const transaction = others[index]
+      const change = deploymentOf(registry, revision, { entity, message, loc })
+      if (transaction) await writeRevision(registry, place, change, undefined, { actor }, transaction)
+    }
+    return written
+  })
+}
+
+async function takeInDeployments(
+  registry: Registry,
+  deployment: CommitDeployment | undefined,
+): Promise<void> {
+  for (const { artifact } of deployment?.to ?? []) await registry.written(artifact.family, artifact.slug)
 }

@@ -5,6 +5,7 @@ import { encodeCommit } from '../git/commit.ts'
 import type { NewFolder } from '../git/store.ts'
 import { META_REF, writeArtifactState } from './artifact-state.ts'
 import type { ArtifactView } from './artifact-view.ts'
+import { assertUnguarded } from './assert-unguarded.ts'
 import { buildRevision } from './build-revision.ts'
 import type { RevisionDraft } from './build-revision.ts'
 import type { WriteContext } from './change-artifact.ts'
@@ -42,6 +43,7 @@ export async function createArtifact(
   input: NewArtifact,
   context: WriteContext,
 ): Promise<ArtifactView> {
+  assertUnguarded(family, { slug: input.slug ?? 'new', flags: input.header.flags }, context.actor)
   const earlier = await createdEarlier(registry, family, input, context)
   if (earlier) return earlier
   return registry.store.claimingSlugs(async () => {
@@ -55,7 +57,7 @@ export async function createArtifact(
       await firstContent(registry, family, input, context, { id, slug, variant }),
       input.aside,
     )
-    return registry.index.written(family, slug)
+    return registry.written(family, slug)
   })
 }
 

@@ -1,17 +1,14 @@
 import { Refusal } from '../errors.ts'
 import { parseCommit } from '../git/commit.ts'
-import type { Oid } from '../git/object.ts'
-import type { Transaction } from '../git/transaction.ts'
-import type { ArtifactState } from './artifact-state.ts'
 import { META_REF, readArtifactState } from './artifact-state.ts'
 import type { ArtifactView } from './artifact-view.ts'
 import { findVariant } from './artifact-view.ts'
 import { assertActive } from './assert-active.ts'
-import type { MetaChange, WriteContext } from './change-artifact.ts'
+import type { WriteContext } from './change-artifact.ts'
 import { changeArtifact } from './change-artifact.ts'
 import { assertSlugFree, freeVariantSlug } from './claim-slugs.ts'
-import type { Header } from './records.ts'
-import { compactHeader } from './records.ts'
+import type { VariantPlan } from './plan-variant.ts'
+import { planVariant } from './plan-variant.ts'
 import type { VariantPlace } from './references.ts'
 import type { Registry } from './registry.ts'
 import type { FinishedAttempt } from './resume-attempt.ts'
@@ -19,11 +16,8 @@ import { resumeAttempt } from './resume-attempt.ts'
 import { readBytes } from './tree-files.ts'
 
 /** What a request for a new variant says; `loc` is where its slug stands in the request. */
-export interface NewVariant {
+export interface NewVariant extends VariantPlan {
   readonly slug?: string | undefined
-  readonly header: Header
-  /** The commit it begins at (a fork); undefined for a variant without revisions. */
-  readonly start?: Oid | undefined
   readonly loc: readonly (string | number)[]
 }
 
@@ -64,27 +58,4 @@ async function variantMadeBy({ artifact, commit }: FinishedAttempt): Promise<Var
   const variant = slug === undefined ? undefined : findVariant(artifact, slug)
   if (variant) return { artifact, variant }
   throw new Refusal('variant_not_found', `The variant that commit ${commit} made is gone.`)
-}
-
-function planVariant(
-  registry: Registry,
-  slug: string,
-  { header, start }: NewVariant,
-  context: WriteContext,
-  state: ArtifactState,
-  transaction: Transaction,
-): MetaChange {
-  const isFirst = state.variants.size === 0 && transaction.refs('refs/heads/').size === 0
-  if (isFirst) transaction.follow('HEAD', `ref: refs/heads/${slug}`)
-  if (start !== undefined) transaction.follow(`refs/heads/${slug}`, start)
-  const record = {
-    ...compactHeader(header),
-    name: header.name ?? slug,
-    created_at: registry.now().toISOString(),
-    created_by_id: context.actor.id,
-    ...(start === undefined ? {} : { start }),
-  }
-  const subject =
-    start === undefined ? `Create variant ${slug}` : `Fork variant ${slug} at ${start.slice(0, 12)}`
-  return { subject, variants: { [slug]: record } }
 }

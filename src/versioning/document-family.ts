@@ -3,6 +3,7 @@ import type { Json, JsonObject } from '../json/json.ts'
 import { jsonPatch } from '../json/json-patch.ts'
 import { diffFiles } from './diff-files.ts'
 import type { Family, Payload, PayloadContext, PresentContext, Warning } from './family.ts'
+import type { Pin } from './pin.ts'
 import { readBytes, writeFile } from './tree-files.ts'
 
 /**
@@ -11,7 +12,7 @@ import { readBytes, writeFile } from './tree-files.ts'
  */
 export interface DocumentDefinition extends Pick<
   Family,
-  'name' | 'folder' | 'roles' | 'flagNames' | 'ownsFile'
+  'name' | 'folder' | 'roles' | 'flagNames' | 'aliases' | 'mayEmbed' | 'guardFlag' | 'ownsFile'
 > {
   /** The files that hold a payload. Their paths all satisfy `ownsFile`. */
   encode(data: JsonObject): readonly PayloadFile[]
@@ -23,7 +24,11 @@ export interface DocumentDefinition extends Pick<
   accept(data: Json, context: PayloadContext): AcceptedDocument
   applyDelta(base: JsonObject | undefined, delta: Json, context: PayloadContext): AcceptedDocument
   flags(data: JsonObject | undefined): Readonly<Record<string, boolean>>
-  present(data: JsonObject, context: Pick<PresentContext, 'servicesBase' | 'revisionId'>): JsonObject
+  pins?(data: JsonObject): readonly Pin[]
+  present(
+    data: JsonObject,
+    context: Pick<PresentContext, 'servicesBase' | 'revisionId' | 'versionType'>,
+  ): JsonObject
 }
 
 /** One file of a payload: `path` relative to the root of the commit's tree. */
@@ -40,12 +45,17 @@ export interface AcceptedDocument {
 
 /** Makes a family of its definition. */
 export function documentFamily(definition: DocumentDefinition): Family {
-  const { name, folder, roles, flagNames, ownsFile, encode, decode, flags } = definition
+  const { name, folder, roles, flagNames, aliases, mayEmbed = false, guardFlag, ownsFile } = definition
+  const { encode, decode, flags, pins } = definition
   return {
     name,
     folder,
     roles,
     flagNames,
+    ...(aliases ? { aliases } : {}),
+    mayEmbed,
+    ...(guardFlag === undefined ? {} : { guardFlag }),
+    ...(pins ? { pins: (payload: Payload) => pins(documentOf(payload)) } : {}),
     ownsFile,
     write: async (target, payload) =>
       encode(documentOf(payload)).map((file) => writeFile(target, file.path, file.bytes)),

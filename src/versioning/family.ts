@@ -5,6 +5,7 @@ import type { TreeEntry } from '../git/tree.ts'
 import type { Json, JsonObject } from '../json/json.ts'
 import type { JsonStream } from '../json/json-stream.ts'
 import type { JsonText } from '../json/stringify-json.ts'
+import type { Pin } from './pin.ts'
 import type { ObjectSink, ObjectSource } from './tree-files.ts'
 import type { Windowing } from './windowing.ts'
 
@@ -25,6 +26,12 @@ export interface Family {
   readonly roles: readonly string[]
   /** Flags derived from a revision's payload, in wire order; they follow the roles. */
   readonly flagNames: readonly string[]
+  /** Other singulars that references to its artifacts come under: `application`, `application_revision`. */
+  readonly aliases?: readonly string[]
+  /** Whether its payloads are documents that may embed others (contract/resolve). */
+  readonly mayEmbed?: boolean
+  /** The flag of an artifact that, while it is set, lets only those write to it who may deploy (rulings 6). */
+  readonly guardFlag?: string
   /** Whether a name in the root of a commit's tree is part of the payload. What is not is carried over by a commit. */
   ownsFile(name: string): boolean
   /** Writes a payload and answers its entries of the root tree. `before` are those of the parent commit. */
@@ -50,6 +57,8 @@ export interface Family {
   flags(payload: Payload | undefined): Readonly<Record<string, boolean>>
   /** The payload as a reader sees it: what is stored, and what is derived on read. */
   present(payload: Payload, context: PresentContext): Promise<PresentedPayload>
+  /** The references that a payload holds under keys. A family that has this is the one of environments. */
+  pins?(payload: Payload): readonly Pin[]
   /** What tells two revisions apart, as `revisions/diff` answers it (rulings 3.16, 5.7). */
   diff(base: DiffSide, head: DiffSide, windowing: Windowing | undefined): Promise<PresentedDiff>
 }
@@ -91,6 +100,8 @@ export interface PresentContext {
   readonly revisionId: string
   readonly source: ObjectSource
   readonly asked: Reading
+  /** How versions inside a payload are shown (ruling 3.1); numbers unless it says otherwise. */
+  readonly versionType?: 'number' | 'string' | undefined
 }
 
 /** What a reader may ask of a payload: members of the request that are flags, and which part of it. */

@@ -26,6 +26,7 @@ export async function openRegistry(
   for (const family of families) {
     for (const artifact of await registry.index.list(family)) await repairIfPossible(registry, artifact)
   }
+  await followEnvironments(registry)
   return { registry, close: keepCurrent(registry) }
 }
 
@@ -36,6 +37,11 @@ async function repairIfPossible(registry: Registry, artifact: ArtifactView): Pro
   } catch (error) {
     if (!(error instanceof Refusal)) throw error
   }
+}
+
+/** What plain git did to environments, and what a crash cut off after a deployment. */
+async function followEnvironments(registry: Registry): Promise<void> {
+  if (registry.families.some(({ pins }) => pins)) await registry.mirrors.followAll()
 }
 
 /**
@@ -52,7 +58,10 @@ function keepCurrent(registry: Registry): () => void {
   const sweep = async (): Promise<void> => {
     const started = Date.now()
     // A disk that fails here fails the requests that need it too, and they say so.
-    await registry.index.sweep().catch(() => undefined)
+    await registry.index
+      .sweep()
+      .then(() => followEnvironments(registry))
+      .catch(() => undefined)
     if (!closed) again(Math.max(SWEEP_EVERY, (Date.now() - started) * 10))
   }
   again(SWEEP_EVERY)

@@ -8,7 +8,7 @@ import type { Revision } from './revision.ts'
 import { latestOf, readListedRevision } from './revision.ts'
 import { revisionFlags } from './revision-flags.ts'
 import type { Window, Windowing } from './windowing.ts'
-import { cutWindow } from './windowing.ts'
+import { byCreation, cutWindow } from './windowing.ts'
 
 /** A query at the artifact or variant level (contract/workflows 6.1). */
 export interface ArtifactQuery {
@@ -43,7 +43,7 @@ export async function queryVariants(
       rows.push({ id: variant.id, createdAt: variant.record.created_at, value: { artifact, variant } })
     }
   }
-  rows.sort((a, b) => (a.createdAt < b.createdAt ? -1 : a.createdAt > b.createdAt ? 1 : a.id < b.id ? -1 : 1))
+  rows.sort(byCreation)
   return cutWindow(rows, query.windowing, ({ artifact, variant }) => {
     if (!query.includeArchived && (isArchived(artifact.record) || isArchived(variant.record))) return false
     return (

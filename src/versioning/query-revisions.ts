@@ -7,6 +7,7 @@ import type { RevisionFilter } from './filters.ts'
 import { holdsText, matchesFlags, matchesHeader, matchesReferences } from './filters.ts'
 import { objectUuid } from './ids.ts'
 import { dateOf } from './log-revisions.ts'
+import { changesPinOf } from './pin-changes.ts'
 import type { ArtifactQuery } from './query-artifacts.ts'
 import type { Reference } from './references.ts'
 import type { Registry } from './registry.ts'
@@ -21,6 +22,8 @@ import { cutWindow } from './windowing.ts'
 export interface RevisionQuery extends Omit<ArtifactQuery, 'filter'> {
   readonly filter: RevisionFilter
   readonly revisions?: readonly Reference[] | undefined
+  /** Only those that changed what is pinned of one of these artifacts (contract/environments 9.2). */
+  readonly pinned?: readonly Reference[] | undefined
 }
 
 /** So many artifacts are read before other work gets its turn. */
@@ -36,6 +39,7 @@ export async function queryRevisions(
   query: RevisionQuery,
 ): Promise<Window<Revision>> {
   const named = await idsNamed(registry, family, query.revisions)
+  const pinned = naming(query.pinned)
   const rows: Row[] = []
   let looked = 0
   for (const artifact of await registry.index.list(family)) {
@@ -53,11 +57,10 @@ export async function queryRevisions(
       a.depth - b.depth ||
       (a.id < b.id ? -1 : 1),
   )
-  return cutWindow(
-    rows,
-    query.windowing,
-    (revision) => revision !== cursor?.value && matches(revision, query, named),
-  )
+  return cutWindow(rows, query.windowing, (revision) => {
+    if (revision === cursor?.value || !matches(revision, query, named)) return false
+    return pinned.length > 0 ? changesPinOf(registry, revision, pinned) : true
+  })
 }
 
 type Row = Ordered<Revision> & { readonly depth: number }
@@ -171,14 +174,19 @@ async function idsNamed(
   family: Family,
   references: readonly Reference[] | undefined,
 ): Promise<ReadonlySet<string> | undefined> {
-  const naming = references?.filter(({ id, slug }) => id !== undefined || slug !== undefined) ?? []
-  if (naming.length === 0) return undefined
+  const wanted = naming(references)
+  if (wanted.length === 0) return undefined
   const ids = new Set<string>()
-  for (const revision of naming) {
+  for (const revision of wanted) {
     const id = revision.id ?? (await idOf(registry, family, revision))
     if (id !== undefined) ids.add(id)
   }
   return ids
+}
+
+/** The references that name something; a list of none asks for nothing. */
+function naming(references: readonly Reference[] = []): readonly Reference[] {
+  return references.filter(({ id, slug }) => id !== undefined || slug !== undefined)
 }
 
 /** The id of the revision that a slug names; undefined if there is none. */

@@ -19,7 +19,6 @@ export interface References {
   readonly artifact?: Reference | undefined
   readonly variant?: Reference | undefined
   readonly revision?: Reference | undefined
-  readonly environment?: Reference | undefined
 }
 
 /** The artifact that a reference names. */

@@ -1,7 +1,9 @@
 import { v7 as uuidv7 } from 'uuid'
 import type { ProjectStore } from '../git/store.ts'
 import { ArtifactIndex } from './artifact-index.ts'
+import type { ArtifactView } from './artifact-view.ts'
 import type { Family } from './family.ts'
+import { Mirrors } from './mirrors.ts'
 import { RevisionCache } from './stored-revision.ts'
 
 /** Who does something: the API key's id, name and email. Name and email become the git author. */
@@ -9,6 +11,8 @@ export interface Actor {
   readonly id: string
   readonly name: string
   readonly email: string
+  /** Whether guarded artifacts may be written to. */
+  readonly mayDeploy?: boolean
 }
 
 /** Settings of the service that shape what is stored or answered. */
@@ -25,6 +29,7 @@ export class Registry {
   readonly families: readonly Family[]
   readonly servicesBase: string
   readonly now: () => Date
+  readonly mirrors = new Mirrors(this)
   readonly #revisions: ReadonlyMap<Family, RevisionCache>
 
   constructor(store: ProjectStore, families: readonly Family[], settings: RegistrySettings) {
@@ -34,6 +39,20 @@ export class Registry {
     this.now = settings.now
     this.index = new ArtifactIndex(store, families, `${process.pid}-${uuidv7()}`)
     this.#revisions = new Map(families.map((family) => [family, new RevisionCache(family)]))
+  }
+
+  /** The family whose payloads say what is deployed. */
+  get environments(): Family {
+    const family = this.families.find(({ pins }) => pins)
+    if (!family) throw new Error('the registry does not serve environments')
+    return family
+  }
+
+  /** Takes in what this process just wrote to an artifact, and has done what follows from it elsewhere. */
+  async written(family: Family, slug: string): Promise<ArtifactView> {
+    const view = await this.index.written(family, slug)
+    if (family.pins) await this.mirrors.follow(view)
+    return view
   }
 
   revisions(family: Family): RevisionCache {

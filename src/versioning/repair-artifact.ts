@@ -28,7 +28,7 @@ export async function repairArtifact(registry: Registry, artifact: ArtifactView)
       if (ref === 'HEAD' || transaction.ref(ref) === undefined) transaction.follow(ref, target)
     }
   })
-  await registry.index.written(artifact.family, artifact.slug)
+  await registry.written(artifact.family, artifact.slug)
   return missing.length
 }
 

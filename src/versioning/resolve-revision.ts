@@ -16,8 +16,8 @@ import type { RevisionPlace } from './revision.ts'
 import { isHeldBy, latestOf, placeAtHome, revisionNotFound, versionOf } from './revision.ts'
 
 /**
- * The revision that references name, most specific first: revision, variant, environment, artifact (interface 9.4, ruling
- * 3.6). Beside a slug or a version, the less specific references say where to look. Refuses with `…_not_found`,
+ * The revision that references name, most specific first: revision, variant, artifact (interface 9.4, ruling 3.6; for those
+ * that name an environment see retrieveRevision). Beside a slug or a version, the less specific references say where to look. Refuses with `…_not_found`,
  * `ambiguous_slug`, or `incomplete_reference` when nothing is identified.
  */
 export async function resolveRevision(
@@ -25,21 +25,20 @@ export async function resolveRevision(
   family: Family,
   references: References,
 ): Promise<RevisionPlace> {
-  const { artifact, variant, revision, environment } = references
+  const { artifact, variant, revision } = references
   if (revision) return resolveRevisionReference(registry, family, revision, references)
   if (variant) {
     const found = await resolveVariant(registry, family, variant, artifact)
     return atVersion(found.artifact, found.variant, variant.version)
   }
-  if (environment) throw environmentNotFound(environment)
   if (artifact) {
     const found = await resolveArtifact(registry, family, artifact)
     return atVersion(found, defaultVariantOf(found), artifact.version)
   }
   throw new Refusal(
     'incomplete_reference',
-    `Nothing is referred to. Send one of ${family.name}_revision_ref, ${family.name}_variant_ref, ` +
-      `${family.name}_ref or environment_ref with an id or a slug.`,
+    `Nothing is referred to. Send one of ${family.name}_revision_ref, ${family.name}_variant_ref or ` +
+      `${family.name}_ref with an id or a slug.`,
   )
 }
 
@@ -169,12 +168,4 @@ async function atVersion(
 
 function defaultVariantOf(artifact: ArtifactView): VariantView {
   return artifact.defaultVariant ?? variantNotFound(artifact.family, `on "${artifact.slug}" yet`)
-}
-
-function environmentNotFound({ id, slug }: Reference): Refusal {
-  if (id === undefined && slug === undefined) return incomplete('environment_ref', 'an id or a slug')
-  return new Refusal(
-    'environment_not_found',
-    `There is no environment ${id ?? `with the slug "${slug ?? ''}"`}.`,
-  )
 }

@@ -29,11 +29,11 @@ export async function resumeAttempt(
   const { repository } = artifact
   const commit = await findCommit(repository.objects, repository.freshRefs().refs.get(ref), context)
   if (commit === undefined) return undefined
-  const written = await registry.index.written(artifact.family, artifact.slug)
+  const written = await registry.written(artifact.family, artifact.slug)
   const repaired = await repairArtifact(registry, written)
   return {
     commit,
-    artifact: repaired > 0 ? await registry.index.written(artifact.family, artifact.slug) : written,
+    artifact: repaired > 0 ? await registry.written(artifact.family, artifact.slug) : written,
   }
 }
 

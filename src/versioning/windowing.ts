@@ -17,6 +17,12 @@ export interface Ordered<T> {
   readonly value: T
 }
 
+/** The order that `cutWindow` wants its rows in: by time, and where that is the same by id. */
+export function byCreation(a: Ordered<unknown>, b: Ordered<unknown>): number {
+  if (a.createdAt !== b.createdAt) return a.createdAt < b.createdAt ? -1 : 1
+  return a.id < b.id ? -1 : 1
+}
+
 export interface Window<T> {
   readonly rows: readonly T[]
   /** The id to send as `next` for the rows that remain; undefined when none remain. */

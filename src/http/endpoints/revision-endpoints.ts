@@ -2,31 +2,35 @@ import { z } from 'zod'
 import type { ResultAddress } from '../../access/intent-file.ts'
 import type { ArchiveAction } from '../../versioning/archive.ts'
 import { archiveRevision } from '../../versioning/archive.ts'
-import type { Reading } from '../../versioning/family.ts'
-import type { Revision } from '../../versioning/revision.ts'
-import type { NewRevision } from '../../versioning/commit-revision.ts'
+import type { Reading, Warning } from '../../versioning/family.ts'
+import type { Revision, RevisionPlace } from '../../versioning/revision.ts'
 import { commitRevision } from '../../versioning/commit-revision.ts'
 import { logRevisions } from '../../versioning/log-revisions.ts'
 import { logStart } from '../../versioning/log-start.ts'
 import { queryRevisions } from '../../versioning/query-revisions.ts'
 import { revisionById } from '../../versioning/references.ts'
 import { warningsOf } from '../../versioning/warnings-of.ts'
+import type { NewRevision } from '../../versioning/write-revision.ts'
 import { answerList } from '../answer-list.ts'
 import { commitPlace } from '../commit-place.ts'
+import { commitWarnings } from '../commit-warnings.ts'
 import type { Answer, Call, Endpoint } from '../endpoint.ts'
 import { endpoint } from '../endpoint.ts'
 import { diffEndpoint } from './diff-endpoint.ts'
 import { envelope, firstOf } from '../envelope.ts'
 import { presentPayload, presentRevision } from '../present.ts'
-import { withReading } from '../reading.ts'
+import { pageOf, withReading } from '../reading.ts'
 import { queryInput, queryOf } from '../query-input.ts'
-import { dottedParameters } from '../query-parameters.ts'
-import { list, pageInfo, retrievalInfo, single, warning } from '../record-schemas.ts'
-import { anyJson, depth, header, message, reference, slug, uuid, windowing } from '../request-schemas.ts'
+import { list, single, warning } from '../record-schemas.ts'
+import { anyJson, depth, header, message, slug, uuid, windowing } from '../request-schemas.ts'
 import { readIfMatch } from '../read-if-match.ts'
 import { RevisionAnswers } from '../revision-answers.ts'
 import { idSpellings, spellings } from '../surface-names.ts'
 import type { SurfaceContext } from '../surface-context.ts'
+import { dependentsEndpoint } from './dependents-endpoint.ts'
+import { deployEndpoint, deploySlugs, deployTargets } from './deploy-endpoint.ts'
+import { isResolvable, resolveEndpoint } from './resolve-endpoint.ts'
+import { retrieveEndpoints } from './retrieve-endpoints.ts'
 import { EXAMPLE_ID, optionalIds } from './variant-endpoints.ts'
 
 /** The routes of a surface at the revision level (interface 4.1, 4.5, section 9; contract/workflows 4.2). */
@@ -52,8 +56,10 @@ export function revisionEndpoints(context: SurfaceContext): Endpoint[] {
     member: string,
     fields: Readonly<Record<string, unknown>> & z.infer<z.ZodObject<typeof header>>,
     more: Pick<NewRevision, 'message' | 'slug' | 'data' | 'delta' | 'baseRevisionId' | 'mustBeFirst'>,
+    deploy: readonly string[] = [],
   ) => {
     const place = await commitPlace(context, registry, fields, member)
+    const to = await deployTargets(registry, deploy, writeContext)
     const { name, description, tags, meta } = fields
     return commitRevision(
       registry,
@@ -66,7 +72,17 @@ export function revisionEndpoints(context: SurfaceContext): Endpoint[] {
         loc: ['body', member],
       },
       writeContext,
+      to.length > 0 ? { to, entity: singular } : undefined,
     )
+  }
+
+  const toldOf = async (
+    { registry }: Pick<Call<unknown>, 'registry'>,
+    place: RevisionPlace,
+    own: readonly Warning[],
+  ) => {
+    const warnings = await commitWarnings(registry, place, own)
+    return warnings.length > 0 ? { warnings } : {}
   }
 
   const recall = async ({ registry }: Call<unknown>, { id }: ResultAddress): Promise<Answer> =>
@@ -90,19 +106,6 @@ export function revisionEndpoints(context: SurfaceContext): Endpoint[] {
       recall,
     })
 
-  const references = envelope({
-    artifact: { names: spellings(names, '_ref'), schema: reference },
-    variant: { names: spellings(names, '_variant_ref'), schema: reference },
-    revision: { names: spellings(names, '_revision_ref'), schema: reference },
-    environment: { names: ['environment_ref'], schema: reference },
-  })
-  const retrieveInput = withReading(surface, { input: references }, { paged: true })
-  const retrieve = ({ registry, input, ifNoneMatch }: Call<z.infer<typeof retrieveInput.input>>) =>
-    answers.retrieve(registry, input, ifNoneMatch)
-  const isRows = surface.payload === 'rows'
-  const paged: Record<string, z.ZodType> = isRows ? { windowing: pageInfo.optional() } : {}
-  const retrieved = single(key, record, { retrieval_info: retrievalInfo(names), ...paged })
-
   /** The rows of a list, each with its payload unless that is left out. */
   const presentAll = (rows: readonly Revision[], withData: boolean, asked: Reading) =>
     Promise.all(
@@ -116,29 +119,9 @@ export function revisionEndpoints(context: SurfaceContext): Endpoint[] {
     )
 
   return [
-    endpoint({
-      method: 'POST',
-      path: `/${path}/revisions/retrieve`,
-      tag,
-      summary:
-        'The revision that references name; the most specific wins: revision, variant, environment, artifact',
-      scope: 'read',
-      optionalBody: true,
-      ...retrieveInput,
-      output: retrieved,
-      example: { [`${singular}_variant_ref`]: { slug: 'support-bot' } },
-      run: retrieve,
-    }),
-    endpoint({
-      method: 'GET',
-      path: `/${path}/revisions/retrieve`,
-      tag,
-      summary: `The same with dotted parameters: ?${singular}_variant_ref.slug=support-bot`,
-      scope: 'read',
-      ...withReading(surface, { input: references, fromQuery: dottedParameters([]) }, { paged: true }),
-      output: retrieved,
-      run: retrieve,
-    }),
+    ...retrieveEndpoints(context, answers),
+    ...(isResolvable(family) ? [resolveEndpoint(context, answers)] : []),
+    ...(surface.isDeployable ? [deployEndpoint(context, answers)] : []),
     endpoint({
       method: 'POST',
       path: `/${path}/revisions/commit`,
@@ -154,6 +137,7 @@ export function revisionEndpoints(context: SurfaceContext): Endpoint[] {
               data: anyJson.optional(),
               delta: anyJson.optional(),
               base_revision_id: uuid.optional(),
+              deploy: deploySlugs(surface).optional(),
             }),
             required: true,
           },
@@ -171,13 +155,13 @@ export function revisionEndpoints(context: SurfaceContext): Endpoint[] {
         const { revision, sentAs } = call.input
         const { message: text, slug: chosen, data, delta, base_revision_id: baseRevisionId } = revision
         const more = { message: text, slug: chosen, data, delta, baseRevisionId }
-        const { place, warnings } = await commit(call, sentAs.revision, revision, more)
-        return answers.fresh(call.registry, place, call.input.asked, warnings.length > 0 ? { warnings } : {})
+        const { place, warnings } = await commit(call, sentAs.revision, revision, more, revision.deploy)
+        return answers.fresh(call.registry, place, call.input.asked, await toldOf(call, place, warnings))
       },
       recall: async ({ registry, input }, { id }) => {
         const place = await revisionById(registry, family, id)
         const warnings = await warningsOf(registry, place, input.revision.data)
-        return answers.fresh(registry, place, input.asked, warnings.length > 0 ? { warnings } : {})
+        return answers.fresh(registry, place, input.asked, await toldOf({ registry }, place, warnings))
       },
     }),
     endpoint({
@@ -255,7 +239,7 @@ export function revisionEndpoints(context: SurfaceContext): Endpoint[] {
       summary: 'List revisions by filters',
       scope: 'read',
       optionalBody: true,
-      ...withReading(surface, queryInput(names, 'revision', flagNames)),
+      ...withReading(surface, queryInput(names, 'revision', flagNames, family)),
       output: list(`${key}s`, record),
       example: { [key]: { message: 'cooler' }, [`${singular}_refs`]: [{ slug: 'support-bot' }] },
       run: async ({ registry, input }) => {
@@ -265,6 +249,7 @@ export function revisionEndpoints(context: SurfaceContext): Endpoint[] {
       },
     }),
     diffEndpoint(surface),
+    dependentsEndpoint(context),
     endpoint({
       method: 'GET',
       path: `/${path}/revisions/:id`,
@@ -272,7 +257,7 @@ export function revisionEndpoints(context: SurfaceContext): Endpoint[] {
       summary: 'The revision of this id, archived or not, for ever the same',
       scope: 'read',
       ...withReading(surface, { input: z.object({}) }, { paged: true }),
-      output: single(key, record, paged),
+      output: single(key, record, pageOf(surface)),
       run: async ({ registry, params, input, ifNoneMatch }) => {
         const place = await revisionById(registry, family, params['id'] ?? '')
         return answers.read(registry, place, input.asked, ifNoneMatch)

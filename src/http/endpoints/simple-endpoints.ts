@@ -3,12 +3,12 @@ import type { ResultAddress } from '../../access/intent-file.ts'
 import type { ArchiveAction } from '../../versioning/archive.ts'
 import { archiveArtifact } from '../../versioning/archive.ts'
 import type { ArtifactView } from '../../versioning/artifact-view.ts'
+import { assertUnguarded } from '../../versioning/assert-unguarded.ts'
 import { commitRevision } from '../../versioning/commit-revision.ts'
 import { createArtifact } from '../../versioning/create-artifact.ts'
-import { createVariant } from '../../versioning/create-variant.ts'
+import { defaultVariantOrNew } from '../../versioning/default-variant.ts'
 import { editArtifact } from '../../versioning/edit-artifact.ts'
-import type { Reading } from '../../versioning/family.ts'
-import { NewObjects } from '../../versioning/new-objects.ts'
+import type { Reading, Warning } from '../../versioning/family.ts'
 import type { FlatArtifact } from '../../versioning/query-artifacts.ts'
 import { flatten, queryFlat } from '../../versioning/query-artifacts.ts'
 import { artifactById, revisionById } from '../../versioning/references.ts'
@@ -16,6 +16,7 @@ import type { Registry } from '../../versioning/registry.ts'
 import { readRevisionAt } from '../../versioning/revision.ts'
 import { warningsOf } from '../../versioning/warnings-of.ts'
 import { answerList } from '../answer-list.ts'
+import { commitWarnings } from '../commit-warnings.ts'
 import type { Answer, Endpoint } from '../endpoint.ts'
 import { endpoint } from '../endpoint.ts'
 import { envelope } from '../envelope.ts'
@@ -53,12 +54,8 @@ export function simpleEndpoints({ surface, names, present, records }: SurfaceCon
     address: { id: flat.artifact.id, ...(flat.revision ? { revision: flat.revision.id } : {}) },
   })
 
-  const answer = async (
-    registry: Registry,
-    artifact: ArtifactView,
-    asked?: Reading,
-    warnings?: readonly object[],
-  ): Promise<Answer> => answerFlat(await flatten(registry, artifact), asked, warnings)
+  const answer = async (registry: Registry, artifact: ArtifactView): Promise<Answer> =>
+    answerFlat(await flatten(registry, artifact))
 
   /** With the revision that was the latest then, though there may be later ones now. */
   const recallFlat = async (registry: Registry, address: ResultAddress): Promise<FlatArtifact> => {
@@ -79,6 +76,30 @@ export function simpleEndpoints({ surface, names, present, records }: SurfaceCon
       run: async ({ registry, params, context }) => {
         const artifact = await artifactById(registry, family, params['id'] ?? '')
         return answer(registry, await archiveArtifact(registry, artifact, action, context))
+      },
+      recall: async ({ registry }, address) => answerFlat(await recallFlat(registry, address)),
+    })
+
+  /** Guards an artifact or takes the guard away; who may not deploy can do neither (contract/environments 10). */
+  const guarding = (action: 'guard' | 'unguard', flag: string): Endpoint =>
+    endpoint({
+      method: 'POST',
+      path: `${path}/:id/${action}`,
+      tag,
+      summary:
+        action === 'guard'
+          ? `Let only keys with the scope deploy write to the ${singular}`
+          : `Let every key that may write, write to the ${singular} again`,
+      scope: 'deploy',
+      output,
+      run: async ({ registry, params, context }) => {
+        const artifact = await artifactById(registry, family, params['id'] ?? '')
+        const flags = { ...artifact.record.flags, [flag]: action === 'guard' }
+        const isDone = artifact.record.flags?.[flag] === flags[flag]
+        return answer(
+          registry,
+          isDone ? artifact : await editArtifact(registry, artifact, { flags }, context),
+        )
       },
       recall: async ({ registry }, address) => answerFlat(await recallFlat(registry, address)),
     })
@@ -133,12 +154,17 @@ export function simpleEndpoints({ surface, names, present, records }: SurfaceCon
           },
           context,
         )
-        return answer(registry, created, input.asked, accepted?.warnings)
+        const flat = await flatten(registry, created)
+        return answerFlat(
+          flat,
+          input.asked,
+          await commitWarnings(registry, flat.revision, accepted?.warnings),
+        )
       },
       recall: async ({ registry, input }, address) => {
         const flat = await recallFlat(registry, address)
         const warnings = flat.revision && (await warningsOf(registry, flat.revision, input.artifact.data))
-        return answerFlat(flat, input.asked, warnings)
+        return answerFlat(flat, input.asked, await commitWarnings(registry, flat.revision, warnings))
       },
     }),
     endpoint({
@@ -206,17 +232,26 @@ export function simpleEndpoints({ surface, names, present, records }: SurfaceCon
           flags === undefined ? edit : { ...edit, flags: roleFlags(surface, flags ?? undefined) ?? null }
         const isEdit = Object.values(edited).some((value) => value !== undefined)
         const loc = ['body', input.sentAs.artifact]
+        assertUnguarded(family, { slug: artifact.slug, flags: flags ?? undefined }, context.actor)
         // The payload first: a refused one leaves the header as it was, too.
-        const warnings =
-          data === undefined || data === null
-            ? []
-            : await commitData(registry, artifact, data, text ?? undefined, loc, context)
+        const isCommit = data !== undefined && data !== null
+        const warnings = isCommit
+          ? await commitData(registry, artifact, data, text ?? undefined, loc, context)
+          : []
         if (isEdit) artifact = await editArtifact(registry, artifact, edited, context)
-        return answer(registry, await artifactById(registry, family, artifact.id), input.asked, warnings)
+        const flat = await flatten(registry, await artifactById(registry, family, artifact.id))
+        return answerFlat(
+          flat,
+          input.asked,
+          isCommit ? await commitWarnings(registry, flat.revision, warnings) : [],
+        )
       },
     }),
     archiving('archive'),
     archiving('unarchive'),
+    ...(family.guardFlag === undefined
+      ? []
+      : [guarding('guard', family.guardFlag), guarding('unguard', family.guardFlag)]),
   ]
 
   async function commitData(
@@ -226,15 +261,8 @@ export function simpleEndpoints({ surface, names, present, records }: SurfaceCon
     text: string | undefined,
     loc: readonly string[],
     context: Parameters<typeof commitRevision>[3],
-  ): Promise<readonly object[]> {
-    // A payload that will be refused, as it comes or as it is written, must not leave a new variant behind.
-    if (!artifact.defaultVariant) {
-      const { payload } = family.accept(data, { loc: [...loc, 'data'], servicesBase: registry.servicesBase })
-      await family.write(new NewObjects(artifact.id), payload, [])
-    }
-    const place = artifact.defaultVariant
-      ? { artifact, variant: artifact.defaultVariant }
-      : await createVariant(registry, artifact, { header: {}, loc }, context)
+  ): Promise<readonly Warning[]> {
+    const place = await defaultVariantOrNew(registry, artifact, context)
     return (await commitRevision(registry, place, { data, message: text, header: {}, loc }, context)).warnings
   }
 }

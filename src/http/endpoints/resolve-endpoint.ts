@@ -1,0 +1,135 @@
+import { z } from 'zod'
+import { MOST_DEPTH, MOST_EMBEDS } from '../../embeds/embed-budget.ts'
+import { Refusal } from '../../errors.ts'
+import type { Json } from '../../json/json.ts'
+import { documentOf } from '../../versioning/document-family.ts'
+import type { Family } from '../../versioning/family.ts'
+import type { Registry } from '../../versioning/registry.ts'
+import { retrieveRevision } from '../../versioning/retrieve-revision.ts'
+import type { Answer, Endpoint } from '../endpoint.ts'
+import { endpoint } from '../endpoint.ts'
+import { envelope } from '../envelope.ts'
+import { presentVersion } from '../present.ts'
+import { resolutionInfo, retrievalInfo } from '../record-schemas.ts'
+import { anyJson, slug, uuid, version } from '../request-schemas.ts'
+import type { EmbedOptions } from '../resolved-data.ts'
+import { DEFAULT_EMBED_OPTIONS, resolvedData } from '../resolved-data.ts'
+import { retrieveReferences } from '../retrieve-references.ts'
+import type { RevisionAnswers } from '../revision-answers.ts'
+import { spellings } from '../surface-names.ts'
+import type { SurfaceContext } from '../surface-context.ts'
+
+/** Whether revisions of the family can be asked for with what they embed in its place. */
+export function isResolvable({ mayEmbed, pins }: Family): boolean {
+  return mayEmbed === true || pins !== undefined
+}
+
+/**
+ * `POST …/revisions/resolve` of a surface (interface 4.1, contract/resolve): a revision, or one that the request brings itself,
+ * with every `@svc.embed` and `@{{…}}` token replaced by what it points at.
+ */
+export function resolveEndpoint(
+  { surface, names, records, present }: SurfaceContext,
+  answers: RevisionAnswers,
+): Endpoint {
+  const { family, path, singular, plural } = surface
+  const key = `${singular}_revision`
+  const brought = z.object({
+    id: uuid.optional(),
+    slug: slug.optional(),
+    version: version.optional(),
+    data: anyJson.optional(),
+  })
+  const options = envelope({
+    inline: { names: spellings(names, '_revision'), schema: brought },
+    maxDepth: { names: ['max_depth'], schema: limit(MOST_DEPTH) },
+    maxEmbeds: { names: ['max_embeds'], schema: limit(MOST_EMBEDS) },
+    errorPolicy: { names: ['error_policy'], schema: z.enum(['exception', 'placeholder', 'keep']) },
+  })
+  return endpoint({
+    method: 'POST',
+    path: `/${path}/revisions/resolve`,
+    tag: plural,
+    summary: 'A revision, or data that the request brings, with everything it embeds in its place',
+    scope: 'read',
+    input: z.intersection(retrieveReferences(names), options),
+    output: z.strictObject({
+      count: z.literal(1),
+      [key]: z.union([records.revision, inlineRecord]),
+      resolution_info: resolutionInfo,
+      retrieval_info: retrievalInfo(names).optional(),
+    }),
+    example: {
+      [`${singular}_revision_ref`]: { slug: 'support-bot', version: 3 },
+      error_policy: 'placeholder',
+    },
+    run: async ({ registry, input, ifNoneMatch }) => {
+      const { inline, sentAs } = input
+      const embedOptions = optionsOf(input)
+      if (inline) return resolveInline(registry, inline, sentAs.inline, embedOptions)
+      const place = await retrieveRevision(registry, family, input, surface)
+      return answers.resolve(registry, place, embedOptions, ifNoneMatch)
+    },
+  })
+
+  async function resolveInline(
+    registry: Registry,
+    { data, version: number, ...record }: z.infer<typeof brought>,
+    member: string,
+    embedOptions: EmbedOptions,
+  ): Promise<Answer> {
+    const { servicesBase } = registry
+    const accepted = family.accept(requiredData(data, member), {
+      loc: ['body', member, 'data'],
+      servicesBase,
+    })
+    const host = record.id === undefined ? undefined : { id: record.id, slug: record.slug ?? record.id }
+    const resolved = await resolvedData(registry, family, documentOf(accepted.payload), {
+      ...embedOptions,
+      host,
+      versionType: present.versionType,
+    })
+    const shown = number === undefined ? record : { ...record, version: presentVersion(number, present) }
+    return {
+      body: { count: 1, [key]: { ...shown, data: resolved.data }, resolution_info: resolved.info },
+    }
+  }
+}
+
+/** A revision that a request brings: what it says of itself, and its data. */
+const inlineRecord = z.strictObject({
+  id: z.string().optional(),
+  slug: z.string().optional(),
+  version: z.union([z.int(), z.string()]).optional(),
+  data: z.unknown().meta({ type: 'object' }),
+})
+
+/** Clients send 0 for the default (contract/resolve 1.1). */
+function limit(most: number) {
+  return z
+    .number()
+    .int('must be a whole number')
+    .min(0, 'must not be negative')
+    .max(most, `must be at most ${most}`)
+}
+
+function optionsOf(sent: {
+  readonly maxDepth: number | undefined
+  readonly maxEmbeds: number | undefined
+  readonly errorPolicy: EmbedOptions['errorPolicy'] | undefined
+}): EmbedOptions {
+  const { maxDepth, maxEmbeds, errorPolicy } = DEFAULT_EMBED_OPTIONS
+  return {
+    maxDepth: sent.maxDepth || maxDepth,
+    maxEmbeds: sent.maxEmbeds || maxEmbeds,
+    errorPolicy: sent.errorPolicy ?? errorPolicy,
+  }
+}
+
+function requiredData(data: Json | undefined, member: string): Json {
+  if (data !== undefined) return data
+  throw new Refusal(
+    'missing_payload',
+    `body.${member} has no data to resolve. Send data, or refer to a revision by ${member}_ref.`,
+  )
+}

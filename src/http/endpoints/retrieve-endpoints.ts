@@ -1,0 +1,57 @@
+import { z } from 'zod'
+import type { Call, Endpoint } from '../endpoint.ts'
+import { endpoint } from '../endpoint.ts'
+import { dottedParameters } from '../query-parameters.ts'
+import { pageOf, withReading } from '../reading.ts'
+import { resolutionInfo, retrievalInfo, single } from '../record-schemas.ts'
+import { retrieveReferences } from '../retrieve-references.ts'
+import type { RetrieveQuestion, RevisionAnswers } from '../revision-answers.ts'
+import type { SurfaceContext } from '../surface-context.ts'
+import { isResolvable } from './resolve-endpoint.ts'
+
+/** The two forms of `…/revisions/retrieve` of a surface (interface 9.4, rulings 1.9, 3.6; contract/environments 8.2). */
+export function retrieveEndpoints(
+  { surface, names, records }: SurfaceContext,
+  answers: RevisionAnswers,
+): Endpoint[] {
+  const { path, singular, plural, family } = surface
+  const resolvable = isResolvable(family)
+  const resolve: z.ZodType<Pick<RetrieveQuestion, 'resolve'>> = resolvable
+    ? z.object({ resolve: z.boolean().optional() })
+    : z.object({})
+  const input = z.intersection(retrieveReferences(names), resolve)
+  const body = withReading(surface, { input }, { paged: true })
+  const common = {
+    path: `/${path}/revisions/retrieve`,
+    tag: plural,
+    scope: 'read',
+    output: single(`${singular}_revision`, records.revision, {
+      retrieval_info: retrievalInfo(names),
+      ...(resolvable ? { resolution_info: resolutionInfo.optional() } : {}),
+      ...pageOf(surface),
+    }),
+    run: ({ registry, input: question, ifNoneMatch }: Call<z.infer<typeof body.input>>) =>
+      answers.retrieve(registry, question, ifNoneMatch),
+  } as const
+  return [
+    endpoint({
+      ...common,
+      ...body,
+      method: 'POST',
+      summary:
+        'The revision that references name; the most specific wins: revision, variant, environment, artifact',
+      optionalBody: true,
+      example: { [`${singular}_variant_ref`]: { slug: 'support-bot' } },
+    }),
+    endpoint({
+      ...common,
+      ...withReading(
+        surface,
+        { input, fromQuery: dottedParameters(resolvable ? ['resolve'] : []) },
+        { paged: true },
+      ),
+      method: 'GET',
+      summary: `The same with dotted parameters: ?${singular}_variant_ref.slug=support-bot`,
+    }),
+  ]
+}

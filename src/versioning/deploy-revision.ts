@@ -1,0 +1,100 @@
+import type { Json, JsonObject } from '../json/json.ts'
+import { fromEntries } from '../json/json.ts'
+import { assertActive } from './assert-active.ts'
+import type { WriteContext } from './change-artifact.ts'
+import { commitRevision } from './commit-revision.ts'
+import { pinsAt } from './environments.ts'
+import type { Payload } from './family.ts'
+import type { Pin } from './pin.ts'
+import { defaultKey, referencesTo } from './pin.ts'
+import type { VariantPlace } from './references.ts'
+import { revisionById } from './references.ts'
+import type { Registry } from './registry.ts'
+import type { Revision, RevisionPlace } from './revision.ts'
+import type { NewRevision } from './write-revision.ts'
+
+/** What a deploy request says (contract/environments 8.1); `loc` is where it stands in the request. */
+export interface DeployRequest {
+  /** The singular under which the pin refers to the revision: `application`. */
+  readonly entity: string
+  /** The artifact's default key if absent. */
+  readonly key?: string | undefined
+  readonly message?: string | undefined
+  readonly loc: readonly (string | number)[]
+}
+
+/** What of a revision a pin holds. */
+export type Pinned = Pick<Revision, 'artifact' | 'variant' | 'id' | 'slug' | 'version'>
+
+/**
+ * Deploys a revision: a commit on the environment's variant under whose key is the revision (rulings 6). Where it is already,
+ * nothing is committed. Answers what is deployed: that revision, or the one that an earlier attempt at this very write deployed.
+ * Refuses what is archived, on either side, and a guarded environment.
+ */
+export async function deployRevision(
+  registry: Registry,
+  revision: Revision,
+  to: VariantPlace,
+  request: DeployRequest,
+  context: WriteContext,
+): Promise<RevisionPlace> {
+  const { place } = await commitRevision(registry, to, deploymentOf(registry, revision, request), context)
+  const { family, slug } = revision.artifact
+  const { key = defaultKey(slug) } = request
+  const pin = (await pinsAt(registry, place)).find((it) => it.key === key)
+  const id = pin && referencesTo(family, pin)?.revision?.id
+  return id === undefined || id === revision.id ? revision : revisionById(registry, family, id)
+}
+
+/** The commit on an environment that deploys a revision. */
+export function deploymentOf(
+  registry: Registry,
+  revision: Pinned,
+  { entity, key = defaultKey(revision.artifact.slug), message, loc }: DeployRequest,
+): NewRevision {
+  const { artifact, variant, id, slug } = revision
+  return {
+    message: message ?? `Deploy ${slug}`,
+    header: {},
+    loc,
+    change: (latest) => {
+      assertActive('artifact', artifact.slug, artifact.record)
+      assertActive('variant', variant.slug, variant.record)
+      const before = pinUnder(registry, key, latest)
+      const pinned = before && referencesTo(artifact.family, before)?.revision
+      if (pinned?.id === id) return undefined
+      const from = pinned && [pinned.slug, pinned.id].filter((it) => it !== undefined).join(' ')
+      return {
+        delta: fromEntries([['set', fromEntries([[key, pinOf(revision, entity)]])]]),
+        trailers: {
+          deployKey: oneLine(key),
+          ...(from === undefined || from === '' ? {} : { deployFrom: from }),
+          deployTo: `${slug} ${id}`,
+        },
+      }
+    },
+  }
+}
+
+function pinUnder(registry: Registry, key: string, payload: Payload | undefined): Pin | undefined {
+  if (payload === undefined) return undefined
+  return registry.environments.pins?.(payload).find((pin) => pin.key === key)
+}
+
+/** What stands under the key: the revision, and for those who read it what it belongs to. */
+function pinOf({ artifact, variant, id, slug, version }: Pinned, entity: string): JsonObject {
+  const reference = (thing: { readonly id: string; readonly slug: string }): Json => ({
+    id: thing.id,
+    slug: thing.slug,
+  })
+  return fromEntries([
+    [entity, reference(artifact)],
+    [`${entity}_variant`, reference(variant)],
+    [`${entity}_revision`, { id, slug, version }],
+  ])
+}
+
+/** A key is any text; a trailer is one line. */
+function oneLine(key: string): string {
+  return /[\p{Cc}\p{Zl}\p{Zp}]|^\s|\s$|^$/u.test(key) ? JSON.stringify(key) : key
+}

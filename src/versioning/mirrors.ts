@@ -1,0 +1,121 @@
+import { Refusal } from '../errors.ts'
+import type { Oid } from '../git/object.ts'
+import type { ArtifactView } from './artifact-view.ts'
+import { pinsAt } from './environments.ts'
+import { defaultKey } from './pin.ts'
+import { pinnedPlace } from './pinned-place.ts'
+import type { Registry } from './registry.ts'
+import { latestOf } from './revision.ts'
+
+/**
+ * Keeps `refs/environments/<slug>` in the repositories of deployed artifacts where the environments say (rulings 6, design 1,
+ * 3): it mirrors what the latest revision of the environment's default variant holds under the artifact's default key. The
+ * environment's repository is the truth; a mirror that was left behind is moved when the store is opened.
+ */
+export class Mirrors {
+  readonly #registry: Registry
+  /** By environment: what was mirrored last. */
+  readonly #mirrored = new Map<string, Mirrored>()
+  readonly #turns = new Map<string, Turn>()
+
+  constructor(registry: Registry) {
+    this.#registry = registry
+  }
+
+  /** Resolves once the mirrors are where the environment said at the time of this call, or later. */
+  follow({ id }: ArtifactView): Promise<void> {
+    const turn = this.#turns.get(id)
+    if (turn) return (turn.next ??= turn.current.then(() => this.#begin(id)))
+    return this.#begin(id)
+  }
+
+  /** The same for every environment that has moved without our doing, or could not be followed then. */
+  async followAll(): Promise<void> {
+    for (const environment of await this.#registry.index.list(this.#registry.environments)) {
+      if (this.#mirrored.get(environment.id)?.view !== environment) await this.follow(environment)
+    }
+  }
+
+  /** Those that wait meanwhile share the next turn, which sees all that they wrote. */
+  #begin(id: string): Promise<void> {
+    const current = this.#mirror(id).finally(() => {
+      if (!this.#turns.get(id)?.next) this.#turns.delete(id)
+    })
+    this.#turns.set(id, { current })
+    return current
+  }
+
+  async #mirror(id: string): Promise<void> {
+    try {
+      // Another process may deploy while the mirrors of its last deployment are being moved here.
+      while (await this.#mirrorOnce(id));
+    } catch (error) {
+      // Somebody locks a repository, or git left damage there: the deployment stands, and the next look tries again.
+      if (!(error instanceof Refusal)) throw error
+    }
+  }
+
+  /** Whether it had to look: the environment was not as it was when it was mirrored last. */
+  async #mirrorOnce(id: string): Promise<boolean> {
+    const view = await this.#registry.index.findByDigits(id)
+    const before = this.#mirrored.get(id)
+    if (!view || before?.view === view) return false
+    const { targets, isWhole } = await this.#targetsOf(view)
+    const ref = `refs/environments/${view.slug}`
+    const held = before ? [...before.targets.keys()] : await this.#holders(ref)
+    for (const artifactId of new Set([...held, ...targets.keys()])) {
+      await this.#move(ref, artifactId, targets.get(artifactId))
+    }
+    if (!isWhole) return false
+    this.#mirrored.set(id, { view, targets })
+    return true
+  }
+
+  /** The commits to mirror, by artifact; not whole if something that is deployed is not there (yet). */
+  async #targetsOf(environment: ArtifactView): Promise<{ targets: Map<string, Oid>; isWhole: boolean }> {
+    const targets = new Map<string, Oid>()
+    const { defaultVariant } = environment
+    const latest = defaultVariant && (await latestOf(environment, defaultVariant))
+    let isWhole = true
+    for (const pin of latest ? await pinsAt(this.#registry, latest) : []) {
+      const place = await pinnedPlace(this.#registry, pin)
+      if (!place) continue
+      if (place instanceof Refusal) isWhole = false
+      else if (pin.key === defaultKey(place.artifact.slug)) targets.set(place.artifact.id, place.oid)
+    }
+    return { targets, isWhole }
+  }
+
+  /** The artifacts that have the ref, wherever it points. */
+  async #holders(ref: string): Promise<string[]> {
+    const ids: string[] = []
+    for (const family of this.#registry.families) {
+      for (const { id, source } of await this.#registry.index.list(family)) {
+        if (source.refs.refs.has(ref)) ids.push(id)
+      }
+    }
+    return ids
+  }
+
+  async #move(ref: string, artifactId: string, target: Oid | undefined): Promise<void> {
+    const artifact = await this.#registry.index.findByDigits(artifactId)
+    if (!artifact || artifact.source.refs.refs.get(ref) === target) return
+    await artifact.repository.transact(async (transaction) => {
+      if (transaction.ref(ref) === target) return
+      if (target === undefined) transaction.remove(ref)
+      else transaction.move(ref, target)
+    })
+    await this.#registry.index.written(artifact.family, artifact.slug)
+  }
+}
+
+interface Mirrored {
+  readonly view: ArtifactView
+  /** By artifact id. */
+  readonly targets: ReadonlyMap<string, Oid>
+}
+
+interface Turn {
+  readonly current: Promise<void>
+  next?: Promise<void>
+}

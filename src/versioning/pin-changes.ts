@@ -1,0 +1,40 @@
+import { isDeepStrictEqual } from 'node:util'
+import type { Oid } from '../git/object.ts'
+import { repositoryDigits } from './ids.ts'
+import type { Pin } from './pin.ts'
+import { referencesTo } from './pin.ts'
+import type { Reference } from './references.ts'
+import type { Registry } from './registry.ts'
+import type { Revision } from './revision.ts'
+
+/**
+ * Whether a revision of an environment deployed, moved or undeployed one of these artifacts: whether what it pins of them is
+ * something else than what its parent pinned.
+ */
+export async function changesPinOf(
+  registry: Registry,
+  { artifact, oid }: Revision,
+  references: readonly Reference[],
+): Promise<boolean> {
+  const { parent } = await artifact.repository.history.node(oid)
+  const pinned = async (commit: Oid | undefined): Promise<readonly Pin[]> => {
+    if (commit === undefined) return []
+    const { payload } = await registry
+      .revisions(artifact.family)
+      .readForList(artifact.repository.objects, commit)
+    const pins = (payload && artifact.family.pins?.(payload)) ?? []
+    return pins.filter((pin) => references.some((reference) => isOf(registry, pin, reference)))
+  }
+  return !isDeepStrictEqual(await pinned(oid), await pinned(parent?.oid))
+}
+
+/** By the artifact a pin names, or by the ids below it, which end in the same digits. */
+function isOf({ families }: Registry, pin: Pin, { id, slug }: Reference): boolean {
+  return families.some((family) => {
+    const { artifact, variant, revision } = referencesTo(family, pin) ?? {}
+    if (id === undefined) return slug !== undefined && artifact?.slug === slug
+    return [artifact, variant, revision].some(
+      (reference) => reference?.id !== undefined && repositoryDigits(reference.id) === repositoryDigits(id),
+    )
+  })
+}
