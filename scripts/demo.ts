@@ -90,11 +90,40 @@ async function tellTheStory(): Promise<void> {
   await post(`/applications/revisions/${byVariant}/unarchive`, {})
   await retrieve({ application_variant_ref: { slug: 'support-bot' } })
 
+  chapter(
+    'Deploy: an older revision to production, the latest to staging, then a new one to staging as it is committed',
+  )
+  await deploy({ slug: 'support-bot', version: 2 }, 'production', 'First release')
+  await deploy({ slug: 'support-bot-4' }, 'staging')
+  await post('/applications/revisions/commit', {
+    application_revision_commit: {
+      application_variant_id: variantId,
+      message: 'Say what comes next',
+      deploy: ['staging'],
+      delta: { set: { parameters: prompt('You answer tickets, and say what comes next.', 0.2) } },
+    },
+  })
+  await retrieve({ environment_ref: { slug: 'production' } })
+  await retrieve({ environment_ref: { slug: 'staging' }, application_ref: { slug: 'support-bot' } })
+
   const repository = join(storeDir, 'default', 'workflows', 'support-bot.git')
   chapter('The same, as git sees it')
   git(repository, ['log', '--graph', '--all', '--format=%h %an%d %s'])
   git(repository, ['show', 'support-bot'])
   git(repository, ['fsck', '--strict'])
+
+  chapter('What is deployed, as git sees it')
+  git(repository, ['log', '--format=%h %s', 'refs/environments/production'])
+  git(repository, ['diff', '--stat', 'refs/environments/production', 'refs/environments/staging'])
+  git(join(storeDir, 'default', 'environments', 'staging.git'), ['log', '--format=%h %an: %B', 'staging'])
+}
+
+async function deploy(revision: object, environment: string, message?: string): Promise<void> {
+  await post('/applications/revisions/deploy', {
+    application_revision_ref: revision,
+    environment_ref: { slug: environment },
+    message,
+  })
 }
 
 function prompt(system: string, temperature: number): object {

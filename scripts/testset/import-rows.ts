@@ -5,9 +5,7 @@ import { commitFile } from '../../src/resources/testsets/upload-testset.ts'
 import type { ArtifactView } from '../../src/versioning/artifact-view.ts'
 import { assertActive } from '../../src/versioning/assert-active.ts'
 import { assertSlugFree } from '../../src/versioning/claim-slugs.ts'
-import { commitRevision } from '../../src/versioning/commit-revision.ts'
 import { createArtifact } from '../../src/versioning/create-artifact.ts'
-import { createVariant } from '../../src/versioning/create-variant.ts'
 import { editArtifact } from '../../src/versioning/edit-artifact.ts'
 import type { Revision, RevisionPlace } from '../../src/versioning/revision.ts'
 import { latestOf, readRevisionAt } from '../../src/versioning/revision.ts'
@@ -85,36 +83,17 @@ async function commitTo(
   const context = { actor: actorOf(author) }
   const variant = artifact.defaultVariant
   if (variant) assertActive('variant', variant.slug, variant.record)
-  const { place } = variant
-    ? await commitFile(
-        registry,
-        { artifact, variant },
-        file,
-        { message, header: {}, loc: [] },
-        limits,
-        context,
-      )
-    : await commitFirst(testsets, artifact, wanted)
+  const input = { message, header: {}, loc: [] }
+  const { place } = await commitFile(
+    registry,
+    { artifact, ...(variant ? { variant } : {}) },
+    file,
+    input,
+    limits,
+    context,
+  )
   if (name === undefined || name === artifact.record.name) return place
   return { ...place, artifact: await editArtifact(registry, place.artifact, { name }, context) }
-}
-
-/** A testset that was made without a variant gets its first when the file has turned out to be a good one. */
-async function commitFirst(
-  { registry, limits }: OpenTestsets,
-  artifact: ArtifactView,
-  { file, message, author, signal }: RowImport,
-): ReturnType<typeof commitRevision> {
-  const context = { actor: actorOf(author) }
-  const payload = await collectFile(file, artifact.repository.packBuilder(), undefined, limits)
-  try {
-    signal.throwIfAborted()
-    const place = await createVariant(registry, artifact, { header: {}, loc: ['--slug'] }, context)
-    return await commitRevision(registry, place, { message, payload, header: {}, loc: [] }, context)
-  } catch (error) {
-    payload.pack?.discard()
-    throw error
-  }
 }
 
 /** Who has no key is known by what stands in the commits, as whoever pushes is. */

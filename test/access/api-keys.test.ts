@@ -162,12 +162,12 @@ describe('scopes', () => {
   })
 
   it('let a key do what it has, and admin everything', () => {
-    requireScope(caller(['read']), 'read')
-    requireScope(caller(['admin']), 'deploy')
+    requireScope(caller(['read']), ['read'])
+    requireScope(caller(['admin']), ['deploy'])
   })
 
   it('refuse what it has not, naming both', () => {
-    expect(() => requireScope(caller(['read']), 'write')).to.throw(
+    expect(() => requireScope(caller(['read']), ['write'])).to.throw(
       Refusal,
       /has the scopes read; .* needs "write"/,
     )

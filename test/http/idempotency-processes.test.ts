@@ -15,6 +15,10 @@ import { commitOf, made } from './keyed-operations.ts'
 
 const MAIN = fileURLToPath(new URL('../../src/main.js', import.meta.url))
 
+interface Deployed {
+  readonly workflow_revision?: { readonly version: number }
+}
+
 interface ServerProcess {
   readonly url: string
   readonly process: ChildProcess
@@ -50,15 +54,17 @@ describe('Idempotency-Key across server processes', () => {
     return { url: JSON.parse(line).url, process: child }
   }
 
+  const headersWith = (key: string) => ({
+    authorization: `ApiKey ${ADMIN_KEY}`,
+    'content-type': 'application/json',
+    'idempotency-key': key,
+  })
+
   /** The answer's status and revision id. */
   async function commit(url: string, key: string): Promise<{ status: number; id: string; version: number }> {
     const response = await fetch(`${url}/workflows/revisions/commit`, {
       method: 'POST',
-      headers: {
-        authorization: `ApiKey ${ADMIN_KEY}`,
-        'content-type': 'application/json',
-        'idempotency-key': key,
-      },
+      headers: headersWith(key),
       body: JSON.stringify(commitOf(variant, { message: key })),
     })
     const body = (await response.json()) as { workflow_revision?: { id: string; version: number } }
@@ -81,6 +87,29 @@ describe('Idempotency-Key across server processes', () => {
       expect(new Set(ids).size, ids.join()).to.equal(1)
     }
     expect(countOfCommits()).to.equal('6')
+  })
+
+  it('makes one deployment of requests that reach both at once', async () => {
+    const other = await spawnServer()
+    for (let version = 2; version <= 4; version++) await commit(service.url, `version ${version}`)
+    const sent = [2, 3, 4].flatMap((version) =>
+      [service.url, other.url, service.url, other.url].map((url) => ({ url, version })),
+    )
+    const replies = await Promise.all(
+      sent.map(async ({ url, version }) => {
+        const body = { workflow_revision_ref: { slug: 'bot', version }, environment_ref: { slug: 'staging' } }
+        const response = await fetch(`${url}/workflows/revisions/deploy`, {
+          method: 'POST',
+          headers: headersWith(`deploy ${version}`),
+          body: JSON.stringify(body),
+        })
+        const { workflow_revision } = (await response.json()) as Deployed
+        return [response.status, workflow_revision?.version]
+      }),
+    )
+    expect(replies).to.deep.equal(sent.map(({ version }) => [200, version]))
+    const environment = service.repository('staging', 'environments')
+    expect(git(environment, ['rev-list', '--count', 'staging'])).to.equal('3')
   })
 
   it('makes one commit of every request, whatever a killed process had done of them', async () => {

@@ -7,8 +7,9 @@ import { nodeFs } from '../../src/git/node-fs.ts'
 import { git } from '../git/git-program.ts'
 import type { RunningService } from '../service.ts'
 import { startService } from '../service.ts'
-import { testsets } from './conformance/tested-surface.ts'
-import { commitOf, data, everything, expectSame, made, sendAll } from './keyed-operations.ts'
+import { testsets } from './conformance/tested-family.ts'
+import { commitOf, data, made } from './keyed-operations.ts'
+import { everything, expectSame, sendAll } from './keyed-requests.ts'
 import { uploadFormOf } from './upload-form-of.ts'
 
 const HOUR = 60 * 60 * 1000
@@ -125,6 +126,25 @@ describe('Idempotency-Key after a failure', () => {
     forgetResults()
     for (const path of [`revisions/${revision_id}`, `variants/${variant_id}`, id])
       expect((await keyed(`/workflows/${path}/archive`, {}, path)).text, path).to.not.contain('deleted_at')
+  })
+
+  it('does not deploy again what another deployment replaced since', async () => {
+    const { variant_id } = await made(service, 'bot')
+    await service.post('/workflows/revisions/commit', commitOf(variant_id))
+    const path = '/workflows/revisions/deploy'
+    const deployOf = (version: number) => ({
+      workflow_revision_ref: { slug: 'bot', version },
+      environment_ref: { slug: 'production' },
+    })
+    const first = await keyed(path, deployOf(1), 'deploy')
+    await service.post(path, deployOf(2))
+    forgetResults()
+    expectSame('deploy', first, await keyed(path, deployOf(1), 'deploy'))
+    const { body } = await service.post('/workflows/revisions/retrieve', {
+      workflow_ref: { slug: 'bot' },
+      environment_ref: { slug: 'production' },
+    })
+    expect(body.workflow_revision.version).to.equal(2)
   })
 
   it('finishes an upload that was cut off between its rows and its header, whether it made the variant or not', async () => {

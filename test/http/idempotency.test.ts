@@ -9,7 +9,8 @@ import { surfacesOf } from '../../src/resources/surfaces.ts'
 import { git } from '../git/git-program.ts'
 import type { RunningService } from '../service.ts'
 import { startService } from '../service.ts'
-import { commitOf, data, everything, expectSame, made, sendAll } from './keyed-operations.ts'
+import { commitOf, data, made } from './keyed-operations.ts'
+import { everything, expectSame, sendAll } from './keyed-requests.ts'
 import { uploadFormOf } from './upload-form-of.ts'
 
 const HOUR = 60 * 60 * 1000

@@ -180,6 +180,21 @@ describe('interface', () => {
       }
     })
 
+    it('POST /applications/revisions/retrieve by environment_ref: the revision deployed there; it is as it was', async () => {
+      const { workflow, variant, revision } = await tell()
+      await service.post('/environments', { environment: { slug: 'canary' } })
+      const deployed = { application_revision_ref: { id: revision.id }, environment_ref: { slug: 'canary' } }
+      await everywhere('/applications/revisions/deploy', deployed)
+      const body = { workflow_variant_id: variant.id, message: 'Second', data: { parameters: {} } }
+      await service.post('/workflows/revisions/commit', { workflow_revision_commit: body })
+      const ref = { environment_ref: { slug: 'canary' } }
+      const named = { ...ref, application_ref: { id: workflow.id } }
+      const reply = await everywhere('/applications/revisions/retrieve', named)
+      expect(reply.body.application_revision.id).to.equal(revision.id)
+      const alone = await everywhere('/workflows/revisions/retrieve', ref)
+      expect(alone.body.workflow_revision).to.deep.equal(revision)
+    })
+
     it('POST /applications/revisions/retrieve by an environment_ref that is not there', async () => {
       const ref = { environment_ref: { slug: 'no-such-environment' } }
       const reply = await service.post('/applications/revisions/retrieve', ref)

@@ -1,10 +1,8 @@
 import { expect } from 'chai'
-import { existsSync, readdirSync } from 'node:fs'
-import { join } from 'node:path'
-import { git } from '../git/git-program.ts'
-import type { Reply, RunningService } from '../service.ts'
-import type { TestedFamily } from './conformance/tested-surface.ts'
-import { siblingsOf, testsets, workflows } from './conformance/tested-surface.ts'
+import type { RunningService } from '../service.ts'
+import type { TestedFamily } from './conformance/tested-family.ts'
+import { environments, testsets, workflows } from './conformance/tested-family.ts'
+import { siblingsOf, testedFamilies } from './conformance/tested-surface.ts'
 import { uploadFormOf } from './upload-form-of.ts'
 
 /** A POST that writes, and how to bring about what it needs. */
@@ -114,7 +112,7 @@ function operationsOf(family: TestedFamily): readonly Operation[] {
       name: 'commit a delta',
       prepare: async (service, slug) => {
         const { variant_id } = await made(service, slug, family)
-        return commit(variant_id, { delta: delta('more') })
+        return commit(variant_id, { delta: delta('more', 'Hi') })
       },
     },
     {
@@ -218,49 +216,56 @@ const ofTestsets: readonly Operation[] = [
   },
 ]
 
-/** Every kind of write that a key makes safe to repeat, each with what its answer depends on. */
-export const OPERATIONS: readonly Operation[] = [
-  ...operationsOf(workflows),
-  ...ofWorkflows,
-  ...operationsOf(testsets),
-  ...ofTestsets,
+const ofEnvironments: readonly Operation[] = [
+  {
+    name: 'environments: deploy',
+    prepare: async (service, slug) => {
+      await made(service, slug)
+      const body = { workflow_ref: { slug }, environment_ref: { slug: 'production' }, message: 'Go' }
+      return { path: '/workflows/revisions/deploy', body }
+    },
+  },
+  {
+    name: 'environments: deploy under a key, to one without a variant',
+    prepare: async (service, slug) => {
+      const { revision_id } = await made(service, slug)
+      await service.post('/environments', { environment: { slug } })
+      const body = { application_revision_ref: { id: revision_id }, environment_ref: { slug }, key: 'bot' }
+      return { path: '/applications/revisions/deploy', body }
+    },
+  },
+  {
+    name: 'environments: deploy what is there already',
+    prepare: async (service, slug) => {
+      await made(service, slug)
+      const path = '/evaluators/revisions/deploy'
+      const body = { evaluator_variant_ref: { slug }, environment_ref: { slug: 'staging' } }
+      await service.post(path, body)
+      return { path, body }
+    },
+  },
+  {
+    name: 'environments: commit a workflow and deploy it',
+    prepare: async (service, slug) => {
+      const { variant_id } = await made(service, slug)
+      const deploy = ['development', 'production']
+      return { path: '/workflows/revisions/commit', body: commitOf(variant_id, { deploy }) }
+    },
+  },
+  ...(['guard', 'unguard'] as const).map((action): Operation => ({
+    name: `environments: ${action}`,
+    prepare: async (service, slug) => {
+      const { id } = await made(service, slug, environments)
+      if (action === 'unguard') await service.post(`/simple/environments/${id}/guard`)
+      return { path: `/simple/environments/${id}/${action}`, body: {} }
+    },
+  })),
 ]
 
-/** A request that was answered. */
-export interface Sent {
-  readonly name: string
-  readonly path: string
-  readonly body: object
-  readonly key: string
-  readonly first: Reply
-}
-
-/** Sends each operation once, with a key of its own. */
-export async function sendAll(service: RunningService): Promise<readonly Sent[]> {
-  const sent = []
-  for (const [number, { name, prepare }] of OPERATIONS.entries()) {
-    const { path, body } = await prepare(service, `bot-${number}`)
-    const key = `key ${number}`
-    const first = await service.post(path, body, { 'idempotency-key': key })
-    expect(first.status, `${name}: ${first.text}`).to.equal(200)
-    expect(first.headers.has('idempotent-replayed'), name).to.equal(false)
-    sent.push({ name, path, body, key, first })
-  }
-  return sent
-}
-
-/** Expects the answer of a repeated request to be the first one. */
-export function expectSame(name: string, first: Reply, again: Reply): void {
-  expect(again.status, `${name}: ${again.text}`).to.equal(200)
-  expect(again.body, name).to.deep.equal(first.body)
-}
-
-/** Every commit and every ref of every repository. */
-export function everything({ storeDir }: RunningService): string {
-  return [workflows, testsets]
-    .map(({ folder }) => join(storeDir, 'default', folder))
-    .filter((folder) => existsSync(folder))
-    .flatMap((folder) => readdirSync(folder).map((name) => join(folder, name)))
-    .map((path) => `${path}\n${git(path, ['rev-list', '--all'])}\n${git(path, ['for-each-ref'])}`)
-    .join('\n')
-}
+/** Every kind of write that a key makes safe to repeat, each with what its answer depends on. */
+export const OPERATIONS: readonly Operation[] = [
+  ...testedFamilies.flatMap(operationsOf),
+  ...ofWorkflows,
+  ...ofTestsets,
+  ...ofEnvironments,
+]

@@ -1,12 +1,13 @@
 import { expect } from 'chai'
 import type { SurfaceClient } from './surface-client.ts'
 import { expectRefusal } from './surface-client.ts'
-import { siblingsOf, singularsOf, testedSurfaces } from './tested-surface.ts'
+import { freeRoleOf, siblingsOf, singularsOf, testedSurfaces } from './tested-surface.ts'
 
 /** Artifacts: created, read, edited (interface 2.1, 4.1; rulings 2, 3.2, 3.3, 3.12). */
 export function describeArtifacts(client: SurfaceClient): void {
   const { path, singular, role, family } = client.surface
   const siblings = siblingsOf(client.surface)
+  const freeRole = freeRoleOf(family)
   const roles = Object.fromEntries(family.roles.map((name) => [name, false]))
 
   it('create answers the record with what was sent, its role, and when it was made', async () => {
@@ -125,22 +126,22 @@ export function describeArtifacts(client: SurfaceClient): void {
     expectRefusal(await client.get('/'), 405, 'method_not_allowed')
   })
 
-  if (family.roles.length === 0) {
+  if (freeRole === undefined) {
     it('flags that are no roles are ignored', async () => {
       expect(await client.artifact({ flags: { is_snippet: true } })).to.not.have.property('flags')
     })
     return
   }
 
-  it('role flags: one sent sets all three; other flags are derived and ignored', async () => {
-    const { flags } = await client.artifact({ flags: { is_snippet: true, is_chat: true } })
-    expect(flags).to.deep.equal({ ...roles, ...(role && { [role]: true }), is_snippet: true })
+  it('role flags: one sent sets all of them; other flags are derived and ignored', async () => {
+    const { flags } = await client.artifact({ flags: { [freeRole]: true, is_chat: true } })
+    expect(flags).to.deep.equal({ ...roles, ...(role && { [role]: true }), [freeRole]: true })
     const denied = role && (await client.artifact({ flags: { [role]: false } }))
     if (role) expect(denied.flags[role]).to.equal(true)
   })
 
   it('edit keeps role flags that are left out; null clears all but the role of the surface', async () => {
-    const { id, flags } = await client.artifact({ flags: { is_snippet: true } })
+    const { id, flags } = await client.artifact({ flags: { [freeRole]: true } })
     const kept = client.record(await client.put(`/${id}`, client.wrap('', { name: 'Kept' })))
     expect(kept.flags).to.deep.equal(flags)
     const cleared = client.record(await client.put(`/${id}`, client.wrap('', { flags: null })))

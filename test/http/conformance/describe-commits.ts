@@ -112,7 +112,7 @@ export function describeCommits(client: SurfaceClient): void {
   it('a delta changes the latest payload', async () => {
     const { variantId } = await client.made(0)
     await client.committed(variantId, client.payload('a', 'b'))
-    const revision = await client.committed(variantId, { delta: family.delta('c') })
+    const revision = await client.committed(variantId, { delta: family.delta('c', 'a', 'b') })
     expect(revision.version).to.equal(2)
     expect(client.marks(revision)).to.deep.equal(['a', 'b', 'c'])
   })
@@ -196,7 +196,7 @@ export function describeCommits(client: SurfaceClient): void {
       'revision_conflict',
     )
     const third = await client.committed(variantId, {
-      delta: family.delta('more'),
+      delta: family.delta('more', 'n1'),
       base_revision_id: first.id,
     })
     expect(third.version).to.equal(3)

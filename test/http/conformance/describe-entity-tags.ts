@@ -1,6 +1,6 @@
 import { expect } from 'chai'
 import type { SurfaceClient } from './surface-client.ts'
-import { siblingsOf } from './tested-surface.ts'
+import { freeRoleOf, siblingsOf } from './tested-surface.ts'
 
 /** ETag and conditional reads (ruling 1.9). */
 export function describeEntityTags(client: SurfaceClient): void {
@@ -62,7 +62,10 @@ export function describeEntityTags(client: SurfaceClient): void {
     }
     for (const surface of siblings) see(await client.service.get(`/${surface.path}${path}`))
     see(await client.retrieve(client.wrap('_variant_ref', { id: variantId })))
-    await client.put(`/${id}`, client.wrap('', { name: 'Renamed', flags: { is_snippet: true } }))
+    await client.put(
+      `/${id}`,
+      client.wrap('', { name: 'Renamed', flags: { [freeRoleOf(family) ?? 'none']: true } }),
+    )
     see(await client.get(path))
     await client.archive('/revisions', revisions[0].id)
     see(await client.get(path))

@@ -1,7 +1,7 @@
 import { expect } from 'chai'
 import type { SurfaceClient } from './surface-client.ts'
 
-/** What is derived from a payload, and what is left out of it (interface 2.3; ruling 4; contract/workflows 10). */
+/** What is derived from a workflow's payload, and what is left out of it (interface 2.3; ruling 4; contract/workflows 10). */
 export function describePayloads(client: SurfaceClient): void {
   const commit = async (data: object) => client.committed((await client.made(0)).variantId, { data })
   const base = () => `${client.service.url}/services`
@@ -92,20 +92,6 @@ export function describePayloads(client: SurfaceClient): void {
     expect(read.flags.is_snippet).to.equal(true)
   })
 
-  it('the script is a file of its own in git, named after its runtime', async () => {
-    for (const [runtime, file] of [
-      ['python', 'script.py'],
-      ['typescript', 'script.ts'],
-      ['javascript', 'script.js'],
-    ] as const) {
-      const { slug, variantId } = await client.made(0)
-      const data = { uri: 'svc:custom:code:v0', script: 'a = 1\n\tb\n\n', runtime }
-      const revision = await client.committed(variantId, { data })
-      expect(revision.data.script).to.equal(data.script)
-      expect(client.git(slug, 'cat-file', 'blob', `${slug}:${file}`)).to.equal(data.script.replace(/\n$/, ''))
-    }
-  })
-
   it('a literal header is accepted with a warning, one that names a secret without', async () => {
     const { variantId } = await client.made(0)
     const literal = await client.commit(variantId, { data: { headers: { 'X-Key': 'abc' } } })
@@ -136,5 +122,21 @@ export function describePayloads(client: SurfaceClient): void {
     const { data: after, version } = await client.committed(variantId, { delta })
     expect(version).to.equal(2)
     expect(after).to.deep.equal({ uri: 'user:custom:a:v1', parameters: { a: { b: null }, d: [2] } })
+  })
+
+  it('a delta merges into an object exactly', async () => {
+    const { variantId } = await client.made(0)
+    const commit = (fields: string) => {
+      const { singular } = client.surface
+      return client.post(
+        '/revisions/commit',
+        `{"${singular}_revision":{"variant_id":"${variantId}",${fields}}}`,
+      )
+    }
+    await commit('"data":{"parameters":{"2":1e400,"1":{"__proto__":0.1000000000000000055}}}')
+    const { text } = await commit('"delta":{"set":{"parameters":{"1":{"constructor":12345678901234567890}}}}')
+    expect(text).to.include(
+      '"parameters":{"2":1e400,"1":{"__proto__":0.1000000000000000055,"constructor":12345678901234567890}}',
+    )
   })
 }

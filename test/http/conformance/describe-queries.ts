@@ -1,7 +1,7 @@
 import { expect } from 'chai'
 import type { SurfaceClient } from './surface-client.ts'
 import { pathOf } from './surface-client.ts'
-import { siblingsOf, singularsOf } from './tested-surface.ts'
+import { freeRoleOf, siblingsOf, singularsOf } from './tested-surface.ts'
 
 /** Query filters, in the body and in the query string (rulings 1.6, 1.7; contract/workflows 6.1, 6.2). */
 export function describeQueries(client: SurfaceClient): void {
@@ -178,18 +178,20 @@ export function describeQueries(client: SurfaceClient): void {
     }
   })
 
-  if (family.roles.length === 0) return
+  const freeRole = freeRoleOf(family)
+  if (freeRole === undefined) return
   it('flags: roles are the artifact’s at every level, an absent one is false', async () => {
     const mark = client.slug('mark')
-    const snippet = await client.made(1, { name: mark, flags: { is_snippet: true } })
+    const flagged = await client.made(1, { name: mark, flags: { [freeRole]: true } })
     const plain = await client.made(1, { name: mark })
-    const scope = { [`${singular}_refs`]: [{ id: snippet.id }, { id: plain.id }] }
+    const scope = { [`${singular}_refs`]: [{ id: flagged.id }, { id: plain.id }] }
     for (const level of levels) {
-      const wanted = async (is_snippet: boolean) => {
-        const rows = await client.query(level, { ...scope, ...client.wrap(level, { flags: { is_snippet } }) })
+      const wanted = async (value: boolean) => {
+        const filter = client.wrap(level, { flags: { [freeRole]: value } })
+        const rows = await client.query(level, { ...scope, ...filter })
         return rows.map((row) => row[`${singular}_id`] ?? row.id)
       }
-      expect(await wanted(true)).to.deep.equal([snippet.id])
+      expect(await wanted(true)).to.deep.equal([flagged.id])
       expect(await wanted(false)).to.deep.equal([plain.id])
     }
   })

@@ -186,19 +186,25 @@ export function describeRetrieval(client: SurfaceClient): void {
       'revision_not_found',
     ],
     [
-      'an environment before an artifact',
-      ({ one }) => ({ environment_ref: { slug: 'none' }, [A]: { id: one.id } }),
-      404,
-      'environment_not_found',
-    ],
-    [
       'an empty revision reference before a variant',
       ({ one }) => ({ [R]: {}, [V]: { id: one.variantId } }),
       400,
       'incomplete_reference',
     ],
   ]
-  for (const [name, refs, status, code] of missing) {
+  /** Environments are not found through environments. */
+  const besides: readonly Missing[] =
+    A === 'environment_ref'
+      ? []
+      : [
+          [
+            'an environment before an artifact',
+            ({ one }) => ({ environment_ref: { slug: 'none' }, [A]: { id: one.id } }),
+            404,
+            'environment_not_found',
+          ],
+        ]
+  for (const [name, refs, status, code] of [...missing, ...besides]) {
     it(`not by ${name}`, async () => expectRefusal(await client.retrieve({ ...refs(things) }), status, code))
   }
 

@@ -126,14 +126,15 @@ export function describeSimple(client: SurfaceClient): void {
     expectRefusal(await edit(nobody, { name: 'X' }), 404, 'artifact_not_found', nobody)
   })
 
-  if (family.payload !== 'document') return
+  const { derived } = family
+  if (!derived) return
   it('query filters by the flags of the latest revision', async () => {
     const tags = { mark: client.slug('mark') }
-    const chat = await create({ tags, data: { uri: 'svc:builtin:chat:v0' } })
+    const flagged = await create({ tags, data: derived.data })
     const plain = await create({ tags, data })
-    expect(await listed({ tags, flags: { is_chat: true } })).to.deep.equal([chat.id])
-    expect(await listed({ tags, flags: { has_url: false } })).to.deep.equal([plain.id])
-    await client.committed(chat.variant_id, { data })
-    expect(await listed({ tags, flags: { is_chat: true } })).to.deep.equal([])
+    expect(await listed({ tags, flags: { [derived.flag]: true } })).to.deep.equal([flagged.id])
+    expect(await listed({ tags, flags: { [derived.flag]: false } })).to.deep.equal([plain.id])
+    await client.committed(flagged.variant_id, { data })
+    expect(await listed({ tags, flags: { [derived.flag]: true } })).to.deep.equal([])
   })
 }

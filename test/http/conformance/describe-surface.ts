@@ -15,11 +15,13 @@ import { describePayloads } from './describe-payloads.ts'
 import { describeQueries } from './describe-queries.ts'
 import { describeQueryStrings } from './describe-query-strings.ts'
 import { describeRetrieval } from './describe-retrieval.ts'
+import { describeScripts } from './describe-scripts.ts'
 import { describeSimple } from './describe-simple.ts'
 import { describeVariants } from './describe-variants.ts'
 import { describeWindowing } from './describe-windowing.ts'
 import { SurfaceClient } from './surface-client.ts'
 import type { TestedSurface } from './tested-surface.ts'
+import { workflows } from './tested-family.ts'
 
 /** All that is promised of every surface, asked of one: a server of its own, and one block a subject. */
 export function describeSurface(surface: TestedSurface): void {
@@ -34,8 +36,7 @@ export function describeSurface(surface: TestedSurface): void {
       if (!service) throw new Error('the service has not started yet')
       return service
     })
-    const all = surface.family.payload === 'document' ? [...subjects, ...ofDocuments] : subjects
-    for (const [subject, describeSubject] of all) {
+    for (const [subject, describeSubject] of subjectsOf(surface)) {
       describe(`${surface.path}: ${subject}`, () => describeSubject(client))
     }
     describe(`${surface.path}: windowing`, () => describeWindowing(surface))
@@ -65,5 +66,18 @@ const subjects: readonly Subject[] = [
 const ofDocuments: readonly Subject[] = [
   ['exact JSON', describeExactJson],
   ['diff of documents', describeDocumentDiff],
-  ['payloads', describePayloads],
 ]
+
+/** What workflows have of their own: handlers. */
+const ofWorkflows: readonly Subject[] = [
+  ['payloads', describePayloads],
+  ['scripts', describeScripts],
+]
+
+function subjectsOf({ family }: TestedSurface): readonly Subject[] {
+  return [
+    ...subjects,
+    ...(family.payload === 'document' ? ofDocuments : []),
+    ...(family === workflows ? ofWorkflows : []),
+  ]
+}

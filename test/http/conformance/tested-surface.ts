@@ -1,3 +1,6 @@
+import type { TestedFamily } from './tested-family.ts'
+import { environments, queries, testsets, workflows } from './tested-family.ts'
+
 /** One of the surfaces that the conformance suite runs over: its words, and its payloads. */
 export interface TestedSurface {
   readonly path: string
@@ -6,57 +9,6 @@ export interface TestedSurface {
   readonly family: TestedFamily
   /** The role that an artifact made here always has; undefined where there is none. */
   readonly role: string | undefined
-}
-
-/** What surfaces over the same things share. */
-export interface TestedFamily {
-  /** Under this name every surface of the family answers parents. */
-  readonly singular: string
-  /** Of its repositories in a project; also the path of the surface that shows all of the family. */
-  readonly folder: string
-  /** What a payload is: one JSON document, with flags that follow from it, or rows. */
-  readonly payload: 'document' | 'rows'
-  /** The flags that are the artifact's own, in wire order. */
-  readonly roles: readonly string[]
-  /** `data` to send that holds these marks; a test tells payloads apart by theirs. */
-  data(...marks: readonly string[]): object
-  /** A `delta` that adds a mark behind those of the latest payload. */
-  delta(mark: string): object
-  /** The marks of `data` as an answer shows it. */
-  marks(data: Shown): string[]
-  /** The files in git that hold a payload, at the root of a commit's tree. */
-  readonly files: readonly string[]
-  /** The diff of two payloads that are equal. */
-  readonly noDiff: object
-}
-
-// Tests look into answers freely; the harness has held each against its schema.
-// eslint-disable-next-line @typescript-eslint/no-explicit-any
-type Shown = any
-
-/** Workflows, applications and evaluators. */
-export const workflows: TestedFamily = {
-  singular: 'workflow',
-  folder: 'workflows',
-  payload: 'document',
-  roles: ['is_application', 'is_evaluator', 'is_snippet'],
-  data: (...marks) => ({ parameters: Object.fromEntries(marks.map((mark) => [mark, true])) }),
-  delta: (mark) => ({ set: { parameters: { [mark]: true } } }),
-  marks: ({ parameters }) => Object.keys(parameters),
-  files: ['data.json'],
-  noDiff: { patch: [], files: [] },
-}
-
-export const testsets: TestedFamily = {
-  singular: 'testset',
-  folder: 'testsets',
-  payload: 'rows',
-  roles: [],
-  data: (...marks) => ({ testcases: marks.map((mark) => ({ data: { mark } })) }),
-  delta: (mark) => ({ rows: { add: [{ data: { mark } }] } }),
-  marks: ({ testcases }) => testcases.map((testcase: Shown) => testcase.data.mark),
-  files: ['columns.json', 'testcases'],
-  noDiff: { rows: { added: [], removed: [], changed: [] }, columns: { added: [], removed: [] } },
 }
 
 /** Every surface (interface 2, ruling 4), written down anew: the tests do not believe the tables of the code. */
@@ -77,6 +29,19 @@ export const testedSurfaces: readonly TestedSurface[] = [
     role: 'is_evaluator',
   },
   { path: 'testsets', singular: 'testset', plural: 'testsets', family: testsets, role: undefined },
+  {
+    path: 'environments',
+    singular: 'environment',
+    plural: 'environments',
+    family: environments,
+    role: undefined,
+  },
+  { path: 'queries', singular: 'query', plural: 'queries', family: queries, role: undefined },
+]
+
+/** The families that these surfaces show. */
+export const testedFamilies: readonly TestedFamily[] = [
+  ...new Set(testedSurfaces.map(({ family }) => family)),
 ]
 
 /** The surfaces over the same things as this one, itself among them, the one that shows all of them first. */
@@ -87,4 +52,9 @@ export function siblingsOf({ family }: Pick<TestedSurface, 'family'>): readonly 
 /** The singulars that a surface accepts in envelopes, references and ids (rulings section 2). */
 export function singularsOf(surface: TestedSurface): readonly string[] {
   return siblingsOf(surface).map(({ singular }) => singular)
+}
+
+/** A flag of the family's artifacts that is no surface's role, so that every surface may set it; undefined if there is none. */
+export function freeRoleOf(family: TestedFamily): string | undefined {
+  return family.roles.find((name) => siblingsOf({ family }).every(({ role }) => role !== name))
 }

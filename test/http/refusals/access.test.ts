@@ -8,9 +8,10 @@ describeRefusals('access', ({ family: { singular, folder, payload }, store }) =>
   const create = { path: `/${folder}`, body: { [singular]: { slug: 'new' } } }
 
   /** The header of a new key with these scopes. */
-  const keyWith = async (scopes: readonly Scope[], project = 'default'): Promise<Record<string, string>> => {
+  const keyWith = async (scopes: readonly Scope[]): Promise<Record<string, string>> => {
     const name = `key-${scopes.join('-')}-${++keys}`
-    const { token } = await createApiKey(nodeFs, store.service.storeDir, { project, name, scopes })
+    const key = { project: 'default', name, scopes }
+    const { token } = await createApiKey(nodeFs, store.service.storeDir, key)
     return { authorization: `ApiKey ${token}` }
   }
   let keys = 0
@@ -91,8 +92,8 @@ describeRefusals('access', ({ family: { singular, folder, payload }, store }) =>
   })
 
   it('a key of another project finds nothing of this one', async () => {
-    const headers = await keyWith(['admin'], 'elsewhere')
-    const { bot, botVariant, first } = store.made
+    const { bot, botVariant, first, stranger } = store.made
+    const headers = { authorization: `ApiKey ${stranger}` }
     const path = `/${folder}/revisions/retrieve`
     await refuses(
       { method: 'GET', path: `/${folder}/${bot}`, headers },

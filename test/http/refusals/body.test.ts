@@ -6,15 +6,13 @@ describeRefusals(
     const { singular, folder } = family
     const { refuses } = store
 
-    const place = family.payload === 'document' ? ['parameters'] : ['testcases', 0, 'data']
-
     /** A commit in whose data this JSON text stands where anything may stand. */
     const commitOf = (text: string) => ({
       path: `/${folder}/revisions/commit`,
-      body: `{"${singular}_revision": {"${singular}_variant_id": "${store.made.botVariant}", "data": ${family.payload === 'document' ? `{"parameters": ${text}}` : `{"testcases": [{"data": ${text}}]}`}}}`,
+      body: `{"${singular}_revision": {"${singular}_variant_id": "${store.made.botVariant}", "data": ${family.free.data(text)}}}`,
     })
     const placeAt = (...path: (string | number)[]) => [
-      ['body', `${singular}_revision`, 'data', ...place, ...path],
+      ['body', `${singular}_revision`, 'data', ...family.free.at, ...path],
     ]
 
     const malformed: readonly (readonly [string, string, string])[] = [

@@ -1,6 +1,7 @@
 import type { ServiceOptions } from '../../service.ts'
-import type { TestedFamily, TestedSurface } from '../conformance/tested-surface.ts'
-import { siblingsOf, testsets, workflows } from '../conformance/tested-surface.ts'
+import type { TestedFamily } from '../conformance/tested-family.ts'
+import type { TestedSurface } from '../conformance/tested-surface.ts'
+import { siblingsOf, testedFamilies } from '../conformance/tested-surface.ts'
 import type { RefusedFixture } from './refused-fixture.ts'
 import { arrangeRefused } from './refused-fixture.ts'
 import type { RefusedRequests } from './refused-requests.ts'
@@ -21,7 +22,7 @@ export function describeRefusals(
   describeSubject: (refused: RefusedSubject) => void,
   options: ServiceOptions = {},
 ): void {
-  for (const family of [workflows, testsets]) {
+  for (const family of testedFamilies) {
     describe(`refusals: ${subject}: ${family.folder}`, () => {
       const [first, second = first, third = first] = siblingsOf({ family })
       if (!second || !third) throw new Error(`${family.folder} have no surface`)

@@ -1,35 +1,13 @@
-import { workflows } from '../conformance/tested-surface.ts'
+import { workflows } from '../conformance/tested-family.ts'
 import { arrangeRefused } from './refused-fixture.ts'
+import type { Loc } from './refused-payloads.ts'
+import { refusedPayloads } from './refused-payloads.ts'
 import { refusedRequests } from './refused-requests.ts'
 
 describe('refusals: payloads of workflows', () => {
   const store = refusedRequests((service) => arrangeRefused(service, workflows))
   const { refuses } = store
-
-  /** Refused as a commit, as a simple create and as a simple edit alike, at the same place below each; an edit makes no variant. */
-  const refusesData = async (
-    data: unknown,
-    at: readonly (readonly (string | number)[])[],
-    ...says: readonly string[]
-  ): Promise<void> => {
-    const where = (...base: string[]) => at.map((path) => [...base, ...path])
-    const expected = { status: 422, code: 'invalid_request', says }
-    const variant = { workflow_variant_id: store.made.botVariant }
-    await refuses(
-      { path: '/workflows/revisions/commit', body: { workflow_revision_commit: { ...variant, data } } },
-      { ...expected, at: where('body', 'workflow_revision_commit', 'data') },
-    )
-    await refuses(
-      { path: '/simple/applications', body: { application: { slug: 'new', data } } },
-      { ...expected, at: where('body', 'application', 'data') },
-    )
-    for (const id of [store.made.bot, store.made.bare]) {
-      await refuses(
-        { method: 'PUT', path: `/simple/workflows/${id}`, body: { workflow: { name: 'No', data } } },
-        { ...expected, at: where('body', 'workflow', 'data') },
-      )
-    }
-  }
+  const { refusesData, refusesDelta } = refusedPayloads(workflows, store)
 
   it('an unknown key of data is named', () =>
     refusesData({ temprature: 1 }, [['temprature']], '"temprature"'))
@@ -51,7 +29,7 @@ describe('refusals: payloads of workflows', () => {
     )
   })
 
-  const wrongTypes: readonly (readonly [unknown, readonly (string | number)[], string])[] = [
+  const wrongTypes: readonly (readonly [unknown, Loc, string])[] = [
     [[], [], 'data must be an object'],
     ['text', [], 'data must be an object'],
     [{ parameters: [] }, ['parameters'], 'parameters must be an object'],
@@ -102,20 +80,7 @@ describe('refusals: payloads of workflows', () => {
     )
   })
 
-  it('a commit with both data and delta, or neither, is a 400', async () => {
-    const path = '/workflows/revisions/commit'
-    const workflow_variant_id = store.made.botVariant
-    await refuses(
-      { path, body: { workflow_revision: { workflow_variant_id, data: {}, delta: { set: {} } } } },
-      { status: 400, code: 'contradictory_request', says: ['data', 'delta'] },
-    )
-    await refuses(
-      { path, body: { workflow_revision: { workflow_variant_id, message: 'nothing' } } },
-      { status: 400, code: 'missing_payload', says: ['data', 'delta'] },
-    )
-  })
-
-  const deltas: readonly (readonly [unknown, readonly (string | number)[]])[] = [
+  const deltas: readonly (readonly [unknown, Loc])[] = [
     [{}, []],
     [[], []],
     [{ unknown: 1 }, []],
@@ -125,34 +90,9 @@ describe('refusals: payloads of workflows', () => {
     [{ operations: [] }, ['operations']],
   ]
   for (const [delta, at] of deltas) {
-    it(`the delta ${JSON.stringify(delta)} is refused`, () =>
-      refuses(
-        {
-          path: '/applications/revisions/commit',
-          body: { application_revision: { application_variant_id: store.made.botVariant, delta } },
-        },
-        {
-          status: 422,
-          code: 'invalid_delta',
-          says: ['delta'],
-          at: [['body', 'application_revision', 'delta', ...at]],
-        },
-      ))
+    it(`the delta ${JSON.stringify(delta)} is refused`, () => refusesDelta(delta, 'invalid_delta', at))
   }
 
   it('a delta whose result is no payload is refused at what it sets', () =>
-    refuses(
-      {
-        path: '/evaluators/revisions/commit',
-        body: {
-          evaluator_revision: { variant_id: store.made.botVariant, delta: { set: { parametres: {} } } },
-        },
-      },
-      {
-        status: 422,
-        code: 'invalid_request',
-        says: ['"parametres"'],
-        at: [['body', 'evaluator_revision', 'delta', 'set', 'parametres']],
-      },
-    ))
+    refusesDelta({ set: { parametres: {} } }, 'invalid_request', ['set', 'parametres']))
 })

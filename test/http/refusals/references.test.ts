@@ -168,12 +168,45 @@ describeRefusals('ids and references', ({ family: { singular, folder }, store })
       says: ['spare'],
     }))
 
-  it('an environment is not there, or not identified', async () => {
-    const ask = (environment_ref: object) => ({ path: retrieve, body: { environment_ref } })
-    await refuses(ask({ slug: 'staging' }), { status: 404, code: 'environment_not_found', says: ['staging'] })
-    await refuses(ask({ id: NOBODY }), { status: 404, code: 'environment_not_found', says: [NOBODY] })
-    await refuses(ask({}), { status: 400, code: 'incomplete_reference', says: ['environment_ref'] })
-  })
+  if (singular !== 'environment') {
+    const through = (references: object) => ({ path: retrieve, body: references })
+
+    it('an environment is not there, or not identified', async () => {
+      const missing = (says: string) => ({ status: 404, code: 'environment_not_found', says: [says] })
+      const artifact = { [`${singular}_ref`]: { slug: 'bot' } }
+      for (const beside of [{}, artifact, { key: 'bot.revision' }]) {
+        await refuses(through({ environment_ref: { slug: 'nowhere' }, ...beside }), missing('"nowhere"'))
+        await refuses(through({ environment_ref: { id: NOBODY }, ...beside }), missing(NOBODY))
+        await refuses(through({ environment_ref: {}, ...beside }), {
+          status: 400,
+          code: 'incomplete_reference',
+          says: ['environment_ref', 'needs'],
+        })
+      }
+    })
+
+    it('an environment to which nothing was deployed has no deployment', async () => {
+      for (const beside of [{ [`${singular}_ref`]: { slug: 'bot' } }, { key: 'bot.revision' }]) {
+        await refuses(through({ environment_ref: { slug: 'staging' }, ...beside }), {
+          status: 404,
+          code: 'deployment_not_found',
+          says: ['"staging"'],
+        })
+      }
+      await refuses(through({ environment_ref: { slug: 'staging' } }), {
+        status: 400,
+        code: 'incomplete_reference',
+        says: ['"staging"', 'Nothing has been deployed'],
+      })
+    })
+
+    it('a key without an environment is a 400 that says what is missing', () =>
+      refuses(through({ key: 'bot.revision', [`${singular}_ref`]: { slug: 'bot' } }), {
+        status: 400,
+        code: 'incomplete_reference',
+        says: ['"bot.revision"', 'environment_ref'],
+      }))
+  }
 
   it('the GET form refuses alike, at the same names', async () => {
     const ask = (query: string) => ({ method: 'GET', path: `${retrieve}?${query}` })

@@ -1,6 +1,8 @@
 import { expect } from 'chai'
+import { createApiKey } from '../../../src/access/api-keys.ts'
+import { nodeFs } from '../../../src/git/node-fs.ts'
 import type { RunningService } from '../../service.ts'
-import type { TestedFamily } from '../conformance/tested-surface.ts'
+import type { TestedFamily } from '../conformance/tested-family.ts'
 
 /** What the tests of refusals have in their store. */
 export interface RefusedFixture {
@@ -19,6 +21,8 @@ export interface RefusedFixture {
   readonly goneRevision: string
   /** A live artifact `bare`, without variants. */
   readonly bare: string
+  /** An admin key of another project, in which nothing was made by anybody. */
+  readonly stranger: string
 }
 
 /** Ids that nothing has, of the right form. */
@@ -55,5 +59,27 @@ export async function arrangeRefused(
   const goneRevision = await commit(goneVariant)
   await post(`/${folder}/${gone}/archive`, {})
   const bare = await artifact('bare')
-  return { bot, botVariant, first, second, spare, oldVariant, gone, goneVariant, goneRevision, bare }
+  const stranger = await strangerTo(service)
+  return {
+    bot,
+    botVariant,
+    first,
+    second,
+    spare,
+    oldVariant,
+    gone,
+    goneVariant,
+    goneRevision,
+    bare,
+    stranger,
+  }
+}
+
+/** A key of a project that has been opened, so that it has the environments which every project starts with. */
+async function strangerTo(service: RunningService): Promise<string> {
+  const settings = { project: 'elsewhere', name: 'stranger', scopes: ['admin'] } as const
+  const { token } = await createApiKey(nodeFs, service.storeDir, settings)
+  const seeded = await service.post('/environments/query', {}, { authorization: `ApiKey ${token}` })
+  expect(seeded.body.count).to.equal(3)
+  return token
 }

@@ -1,40 +1,16 @@
-import { testsets } from '../conformance/tested-surface.ts'
+import { testsets } from '../conformance/tested-family.ts'
 import { uploadFormOf } from '../upload-form-of.ts'
 import { arrangeRefused, NOBODY } from './refused-fixture.ts'
+import type { Loc } from './refused-payloads.ts'
+import { refusedPayloads } from './refused-payloads.ts'
 import { refusedRequests } from './refused-requests.ts'
-
-type Loc = readonly (string | number)[]
 
 describe('refusals: payloads of testsets', () => {
   const store = refusedRequests((service) => arrangeRefused(service, testsets))
   const { refuses } = store
+  const { refusesData, refusesDelta } = refusedPayloads(testsets, store)
   const commit = '/testsets/revisions/commit'
   const rows = (...data: readonly unknown[]) => ({ testcases: data.map((it) => ({ data: it })) })
-
-  /** Refused as a commit, as a simple create and as a simple edit alike, at the same place below each; an edit makes no variant. */
-  const refusesData = async (
-    data: unknown,
-    at: readonly Loc[],
-    ...says: readonly string[]
-  ): Promise<void> => {
-    const where = (...base: string[]) => at.map((path) => [...base, ...path])
-    const expected = { status: 422, code: 'invalid_request', says }
-    const variant = { testset_variant_id: store.made.botVariant }
-    await refuses(
-      { path: commit, body: { testset_revision_commit: { ...variant, data } } },
-      { ...expected, at: where('body', 'testset_revision_commit', 'data') },
-    )
-    await refuses(
-      { path: '/simple/testsets', body: { testset: { slug: 'new', data } } },
-      { ...expected, at: where('body', 'testset', 'data') },
-    )
-    for (const id of [store.made.bot, store.made.bare]) {
-      await refuses(
-        { method: 'PUT', path: `/simple/testsets/${id}`, body: { testset: { name: 'No', data } } },
-        { ...expected, at: where('body', 'testset', 'data') },
-      )
-    }
-  }
 
   it('an unknown key of data is named', () => refusesData({ rows: [] }, [['rows']], 'rows'))
 
@@ -67,18 +43,6 @@ describe('refusals: payloads of testsets', () => {
       refusesData(data, [at], at.join('.')))
   }
 
-  it('a commit with both data and delta, or neither, is a 400', async () => {
-    const testset_variant_id = store.made.botVariant
-    await refuses(
-      { path: commit, body: { testset_revision: { testset_variant_id, data: {}, delta: {} } } },
-      { status: 400, code: 'contradictory_request', says: ['data', 'delta'] },
-    )
-    await refuses(
-      { path: commit, body: { testset_revision: { testset_variant_id, message: 'nothing' } } },
-      { status: 400, code: 'missing_payload', says: ['data', 'delta'] },
-    )
-  })
-
   const deltas: readonly (readonly [unknown, Loc])[] = [
     [[], []],
     [{ set: {} }, ['set']],
@@ -93,16 +57,7 @@ describe('refusals: payloads of testsets', () => {
     [{ columns: { replace: [['mark']] } }, ['columns', 'replace', 0]],
   ]
   for (const [delta, at] of deltas) {
-    it(`the delta ${JSON.stringify(delta)} is refused`, () =>
-      refuses(
-        { path: commit, body: { testset_revision: { testset_variant_id: store.made.botVariant, delta } } },
-        {
-          status: 422,
-          code: 'invalid_request',
-          says: ['delta'],
-          at: [['body', 'testset_revision', 'delta', ...at]],
-        },
-      ))
+    it(`the delta ${JSON.stringify(delta)} is refused`, () => refusesDelta(delta, 'invalid_request', at))
   }
 
   it('a delta on rows of a revision that is no longer the latest is a 409, of another testset a 422', async () => {
