@@ -25,7 +25,11 @@ export class Mirrors {
   /** Resolves once the mirrors are where the environment said at the time of this call, or later. */
   follow({ id }: ArtifactView): Promise<void> {
     const turn = this.#turns.get(id)
-    if (turn) return (turn.next ??= turn.current.then(() => this.#begin(id)))
+    if (turn) {
+      const begin = (): Promise<void> => this.#begin(id)
+      // A failure is told to those whose turn it was; the next one tries again.
+      return (turn.next ??= turn.current.then(begin, begin))
+    }
     return this.#begin(id)
   }
 
