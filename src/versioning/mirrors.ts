@@ -36,7 +36,7 @@ export class Mirrors {
   /** The same for every environment that has moved without our doing, or could not be followed then. */
   async followAll(): Promise<void> {
     for (const environment of await this.#registry.index.list(this.#registry.environments)) {
-      if (this.#mirrored.get(environment.id)?.view !== environment) await this.follow(environment)
+      if (!this.#isMirrored(environment)) await this.follow(environment)
     }
   }
 
@@ -62,17 +62,25 @@ export class Mirrors {
   /** Whether it had to look: the environment was not as it was when it was mirrored last. */
   async #mirrorOnce(id: string): Promise<boolean> {
     const view = await this.#registry.index.findByDigits(id)
-    const before = this.#mirrored.get(id)
-    if (!view || before?.view === view) return false
+    if (!view || this.#isMirrored(view)) return false
+    const { moment } = this.#registry.index
     const { targets, isWhole } = await this.#targetsOf(view)
     const ref = `refs/environments/${view.slug}`
-    const held = before ? [...before.targets.keys()] : await this.#holders(ref)
-    for (const artifactId of new Set([...held, ...targets.keys()])) {
-      await this.#move(ref, artifactId, targets.get(artifactId))
-    }
-    if (!isWhole) return false
-    this.#mirrored.set(id, { view, targets })
-    return true
+    const before = this.#mirrored.get(id)?.holders ?? (await this.#holders(ref))
+    const holders = new Set([...before, ...targets.keys()])
+    // If one cannot be moved, all of them may have the ref.
+    this.#mirrored.set(id, { view: undefined, waitingSince: undefined, holders })
+    for (const artifactId of holders) await this.#move(ref, artifactId, targets.get(artifactId))
+    const waitingSince = isWhole ? undefined : moment
+    this.#mirrored.set(id, { view, waitingSince, holders: new Set(targets.keys()) })
+    return isWhole
+  }
+
+  /** Whether another look would find nothing to do. */
+  #isMirrored(environment: ArtifactView): boolean {
+    const { view, waitingSince } = this.#mirrored.get(environment.id) ?? {}
+    if (view !== environment) return false
+    return waitingSince === undefined || waitingSince === this.#registry.index.moment
   }
 
   /** The commits to mirror, by artifact; not whole if something that is deployed is not there (yet). */
@@ -114,9 +122,12 @@ export class Mirrors {
 }
 
 interface Mirrored {
-  readonly view: ArtifactView
-  /** By artifact id. */
-  readonly targets: ReadonlyMap<string, Oid>
+  /** The environment as it was then; undefined while its mirrors are being moved, and if that failed. */
+  readonly view: ArtifactView | undefined
+  /** The moment of the index at which something that is deployed was not there. */
+  readonly waitingSince: number | undefined
+  /** The ids of all artifacts that may have the ref. */
+  readonly holders: ReadonlySet<string>
 }
 
 interface Turn {

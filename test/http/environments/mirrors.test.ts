@@ -66,6 +66,16 @@ describe('environments: mirrors in the repositories of what is deployed', () => 
     expect(mirrored()).to.equal(2)
   })
 
+  it('go from an environment that has a pin at nothing, too', async () => {
+    await deployVersion(1)
+    await client.committed(to, { delta: { set: { gone: { application: { slug: 'gone' } } } } })
+    const other = await client.application(1)
+    await client.deployed(to.slug, { application_ref: { id: other.id } })
+    expect([mirrored(), mirrored(other)]).to.deep.equal([1, 1])
+    await client.committed(to, { delta: { remove: [`${other.slug}.revision`] } })
+    expect([mirrored(), mirrored(other)]).to.deep.equal([1, undefined])
+  })
+
   it('go although git packed the refs', async () => {
     await deployVersion(2)
     client.gitOf(bot.slug, 'pack-refs', '--all')
