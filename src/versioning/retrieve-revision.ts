@@ -5,7 +5,7 @@ import { matchesFlags } from './filters.ts'
 import type { Pin } from './pin.ts'
 import { defaultKey, referencesTo } from './pin.ts'
 import type { References } from './references.ts'
-import { artifactById } from './references.ts'
+import { artifactById, incomplete } from './references.ts'
 import type { Registry } from './registry.ts'
 import { resolveRevision } from './resolve-revision.ts'
 import type { RevisionPlace } from './revision.ts'
@@ -69,7 +69,7 @@ export async function retrieveRevision(
   if (!target) {
     throw notDeployed(
       place,
-      `"${pin.key}" as ${[...pin.references.keys()].join(', ')}, which is no ${family.name}`,
+      `${shownKey(pin.key)} as ${[...pin.references.keys()].join(', ')}, which is no ${family.name}`,
     )
   }
   const found = await deployedRevision(registry, family, target, pin, place)
@@ -89,7 +89,7 @@ async function deployedRevision(
     return await resolveRevision(registry, family, target)
   } catch (error) {
     if (!(error instanceof Refusal) || !error.code.endsWith('_not_found')) throw error
-    throw notDeployed(place, `"${key}", which points at nothing: ${error.message}`)
+    throw notDeployed(place, `${shownKey(key)}, which points at nothing: ${error.message}`)
   }
 }
 
@@ -104,13 +104,24 @@ async function pinNamed(
   if (key === undefined && !artifact) return onlyPin(registry, family, surface, place, pins)
   const slug = artifact?.slug ?? (artifact?.id && (await artifactById(registry, family, artifact.id)).slug)
   const wanted = key ?? (slug === undefined ? undefined : defaultKey(slug))
+  if (wanted === undefined) throw incomplete(`${family.name}_ref`, 'an id or a slug')
   const pin = pins.find((it) => it.key === wanted)
   if (pin) return pin
-  const keys = pins.map((it) => `"${it.key}"`).join(', ')
-  throw notDeployed(
-    place,
-    `nothing under "${wanted ?? ''}"; ${keys === '' ? 'nothing is deployed there' : `its keys are ${keys}`}`,
-  )
+  const keys = pins.length === 0 ? 'nothing is deployed there' : `its keys are ${shownKeys(pins)}`
+  throw notDeployed(place, `nothing under ${shownKey(wanted)}; ${keys}`)
+}
+
+/** The first keys of pins, as a sentence shows them. */
+function shownKeys(pins: readonly Pin[]): string {
+  const shown = pins.slice(0, MOST_SHOWN).map(({ key }) => shownKey(key))
+  return `${shown.join(', ')}${pins.length > MOST_SHOWN ? ` and ${pins.length - MOST_SHOWN} others` : ''}`
+}
+
+const MOST_SHOWN = 10
+
+/** A key is any text, of any length. */
+function shownKey(key: string): string {
+  return key.length > 80 ? `"${key.slice(0, 80)}…"` : `"${key}"`
 }
 
 /** An environment that stands alone means what is deployed there, as long as that is one thing. */
@@ -131,11 +142,10 @@ async function onlyPin(
   }
   const [only] = candidates
   if (only && candidates.length === 1) return only
-  const keys = candidates.map(({ key }) => `"${key}"`).join(', ')
   throw new Refusal(
     'incomplete_reference',
     `environment_ref alone does not say which deployment of "${environment.slug}" is meant: ` +
-      `${only ? `there are ${keys}` : `it has no ${singular}`}. Name one by key or by its artifact.`,
+      `${only ? `there are ${shownKeys(candidates)}` : `it has no ${singular}`}. Name one by key or by its artifact.`,
     { details: { keys: candidates.map(({ key }) => key) } },
   )
 }
@@ -156,11 +166,19 @@ async function artifactOf(
 
 function assertArtifact({ artifact }: References, found: RevisionPlace, { key }: Pin): void {
   const { id, slug } = found.artifact
-  if ((artifact?.id ?? id) === id && (artifact?.slug ?? slug) === slug) return
-  throw new Refusal(
-    'contradictory_request',
-    `The key "${key}" is a deployment of "${slug}", not of ${artifact?.id ?? `"${artifact?.slug ?? ''}"`}. Leave one of them out.`,
-  )
+  if ((artifact?.id ?? id) !== id || (artifact?.slug ?? slug) !== slug) {
+    throw new Refusal(
+      'contradictory_request',
+      `The key ${shownKey(key)} is a deployment of "${slug}", not of ${artifact?.id ?? `"${artifact?.slug ?? ''}"`}. Leave one of them out.`,
+    )
+  }
+  if ((artifact?.version ?? found.version) !== found.version) {
+    throw new Refusal(
+      'contradictory_request',
+      `The key ${shownKey(key)} is a deployment of version ${found.version} of "${slug}", not of version ${artifact?.version}. ` +
+        `Leave the version or the environment out.`,
+    )
+  }
 }
 
 function nothingDeployed({ artifact }: References, isAlone: boolean): Refusal {

@@ -253,6 +253,30 @@ describe('environments: retrieve through one', () => {
         '"other"',
         `"${bot.slug}.revision"`,
       ))
+    it('what is not deployed there: of many and long keys, some are listed in part', async () => {
+      const place = await client.environment()
+      const keys = Array.from({ length: 12 }, (_, index) => `${index} ${'k'.repeat(5000)}`)
+      const references = Object.fromEntries(keys.map((key) => [key, { application: { id: bot.id } }]))
+      await client.committed(place, { data: { references } })
+      const at = { environment_ref: { slug: place.slug } }
+      for (const [asked, status, code] of [
+        [{ ...at, key: 'x'.repeat(5000) }, 404, 'deployment_not_found'],
+        [at, 400, 'incomplete_reference'],
+      ] as const) {
+        const reply = await client.retrieve(asked)
+        expectRefusal(reply, status, code, '"9 kk', 'and 2 others')
+        expect(reply.body.detail.length).to.be.below(1500)
+      }
+    })
+    it('an application reference that identifies nothing', () =>
+      refused(() => ({ ...through(), application_ref: {} }), 400, 'incomplete_reference', 'workflow_ref'))
+    it('another version than the one that is deployed', () =>
+      refused(
+        () => ({ ...through(), application_ref: { slug: bot.slug, version: 99 } }),
+        400,
+        'contradictory_request',
+        'version 99',
+      ))
     it('an application that is not deployed there', async () => {
       const other = await client.application(1)
       await refused(() => ({ ...through(), application_ref: { id: other.id } }), 404, 'deployment_not_found')
