@@ -3,7 +3,7 @@ import type { Family } from './family.ts'
 import type { ArtifactRecord } from './records.ts'
 import type { Actor } from './registry.ts'
 
-/** Refuses to write to a guarded artifact whoever may not deploy (rulings 6, contract/environments 10). */
+/** Refuses to write to an artifact that is guarded, or would be by this very write, whoever may not deploy (rulings 6, contract/environments 10). */
 export function assertUnguarded(
   { guardFlag, name }: Family,
   { slug, flags }: Pick<ArtifactRecord, 'slug' | 'flags'>,
@@ -12,7 +12,7 @@ export function assertUnguarded(
   if (guardFlag === undefined || actor.mayDeploy || !flags?.[guardFlag]) return
   throw new Refusal(
     'guarded',
-    `The ${name} "${slug}" is guarded, and the key "${actor.name}" lacks the scope "deploy". Use a key that has it.`,
+    `The ${name} "${slug}" is guarded, or would be now, and the key "${actor.name}" lacks the scope "deploy". Use a key that has it.`,
     { details: { scope: 'deploy' } },
   )
 }

@@ -248,7 +248,8 @@ describe('environments: guard', () => {
         [simple(''), { environment: { flags, data: {} } }],
       ] as const) {
         const before = client.refs()
-        expectRefusal(await client.service.call('PUT', path, body, writer), 403, 'guarded')
+        const refused = await client.service.call('PUT', path, body, writer)
+        expectRefusal(refused, 403, 'guarded', 'would be')
         expect(client.refs()).to.deep.equal(before)
         const { status } = await client.service.call('PUT', path, body, deployer)
         expect(status).to.equal(200)
