@@ -37,7 +37,7 @@ export interface DependentQuery {
   readonly windowing?: Windowing | undefined
 }
 
-/** So many artifacts are looked at before other work gets its turn. */
+/** So many artifacts or pins are looked at before other work gets its turn. */
 const BREATH = 50
 
 /**
@@ -63,7 +63,8 @@ export async function queryDependents(
   }
   for await (const latest of latestRevisions(registry, [registry.environments], query)) {
     const keys: string[] = []
-    for (const pin of await pinsAt(registry, latest)) {
+    for (const [index, pin] of (await pinsAt(registry, latest)).entries()) {
+      if (index % BREATH === BREATH - 1) await nextTurn()
       const deployed = await pinnedPlace(registry, pin)
       if (!deployed || deployed instanceof Refusal) continue
       if (isOf(deployed, target)) keys.push(pin.key)
@@ -73,7 +74,9 @@ export async function queryDependents(
   }
   const families = registry.families.filter(({ mayEmbed }) => mayEmbed)
   for await (const latest of latestRevisions(registry, families, query)) look(latest)
+  let looked = 0
   for (const place of embedding.values()) {
+    if (++looked % BREATH === 0) await nextTurn()
     const revision = await readListedRevision(registry, place)
     const locations: EmbedLocation[] = []
     for (const token of tokensOf(revision)) {

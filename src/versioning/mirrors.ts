@@ -1,3 +1,4 @@
+import { setImmediate as nextTurn } from 'node:timers/promises'
 import { Refusal } from '../errors.ts'
 import type { Oid } from '../git/object.ts'
 import type { ArtifactView } from './artifact-view.ts'
@@ -6,6 +7,9 @@ import { defaultKey } from './pin.ts'
 import { pinnedPlace } from './pinned-place.ts'
 import type { Registry } from './registry.ts'
 import { latestOf } from './revision.ts'
+
+/** So many pins are followed before other work gets its turn. */
+const BREATH = 50
 
 /**
  * Keeps `refs/environments/<slug>` in the repositories of deployed artifacts where the environments say (rulings 6, design 1,
@@ -88,8 +92,10 @@ export class Mirrors {
     const targets = new Map<string, Oid>()
     const { defaultVariant } = environment
     const latest = defaultVariant && (await latestOf(environment, defaultVariant))
+    const pins = latest ? await pinsAt(this.#registry, latest) : []
     let isWhole = true
-    for (const pin of latest ? await pinsAt(this.#registry, latest) : []) {
+    for (const [index, pin] of pins.entries()) {
+      if (index % BREATH === BREATH - 1) await nextTurn()
       const place = await pinnedPlace(this.#registry, pin)
       if (!place) continue
       if (place instanceof Refusal) isWhole = false

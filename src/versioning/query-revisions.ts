@@ -26,7 +26,7 @@ export interface RevisionQuery extends Omit<ArtifactQuery, 'filter'> {
   readonly pinned?: readonly Reference[] | undefined
 }
 
-/** So many artifacts are read before other work gets its turn. */
+/** So many artifacts are read, or revisions compared, before other work gets its turn. */
 const BREATH = 50
 
 /**
@@ -57,9 +57,14 @@ export async function queryRevisions(
       a.depth - b.depth ||
       (a.id < b.id ? -1 : 1),
   )
+  let compared = 0
+  const isChange = async (revision: Revision): Promise<boolean> => {
+    if (++compared % BREATH === 0) await nextTurn()
+    return changesPinOf(registry, revision, pinned)
+  }
   return cutWindow(rows, query.windowing, (revision) => {
     if (revision === cursor?.value || !matches(revision, query, named)) return false
-    return pinned.length > 0 ? changesPinOf(registry, revision, pinned) : true
+    return pinned.length > 0 ? isChange(revision) : true
   })
 }
 

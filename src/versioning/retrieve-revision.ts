@@ -1,3 +1,4 @@
+import { setImmediate as nextTurn } from 'node:timers/promises'
 import { Refusal } from '../errors.ts'
 import { environmentRevision, pinsAt } from './environments.ts'
 import type { Family } from './family.ts'
@@ -9,6 +10,9 @@ import { artifactById, incomplete } from './references.ts'
 import type { Registry } from './registry.ts'
 import { resolveRevision } from './resolve-revision.ts'
 import type { RevisionPlace } from './revision.ts'
+
+/** So many pins are followed before other work gets its turn. */
+const BREATH = 50
 
 /** What a retrieve may name: things of its family, and an environment in which one of them is deployed. */
 export interface RetrieveReferences extends References {
@@ -133,7 +137,8 @@ async function onlyPin(
   pins: readonly Pin[],
 ): Promise<Pin> {
   const candidates: Pin[] = []
-  for (const pin of pins) {
+  for (const [index, pin] of pins.entries()) {
+    if (index % BREATH === BREATH - 1) await nextTurn()
     const target = referencesTo(family, pin)
     const artifact = target && (await artifactOf(registry, family, target))
     if (!artifact) continue

@@ -1,0 +1,29 @@
+import type { Fs } from '../../src/git/fs.ts'
+import { memoryFs } from '../../src/git/memory-fs.ts'
+import { Store } from '../../src/git/store.ts'
+import { environmentFamily } from '../../src/resources/environments/environment-family.ts'
+import { workflowFamily } from '../../src/resources/workflows/workflow-family.ts'
+import { createArtifact } from '../../src/versioning/create-artifact.ts'
+import { defaultVariantOrNew } from '../../src/versioning/default-variant.ts'
+import type { Family } from '../../src/versioning/family.ts'
+import type { VariantPlace } from '../../src/versioning/references.ts'
+import { Registry } from '../../src/versioning/registry.ts'
+
+/** Who writes in these tests. */
+export const context = { actor: { id: 'id', name: 'Ann', email: 'ann@example.com' } }
+
+/** A registry of workflows and environments in memory, or on the disk given. */
+export async function memoryRegistry(fs: Fs = memoryFs()): Promise<Registry> {
+  const store = await Store.open(fs, '/store')
+  const settings = { servicesBase: 'http://localhost/services', now: () => new Date() }
+  const families = [workflowFamily, environmentFamily]
+  const registry = new Registry(await store.project('default'), families, settings)
+  await registry.index.load()
+  return registry
+}
+
+/** The variant of a new artifact. */
+export async function newVariant(registry: Registry, family: Family, slug: string): Promise<VariantPlace> {
+  const sent = { slug, header: {}, withVariant: {}, loc: [] }
+  return defaultVariantOrNew(registry, await createArtifact(registry, family, sent, context), context)
+}
