@@ -16,14 +16,17 @@ const MOST_LOOKUPS = 1000
 
 /**
  * A `dangling_reference` warning, with its place, for each of the first hundred embeds of a document whose references find
- * nothing now. Such a document may be committed all the same (contract/resolve 11). What cannot be looked up for any other
- * reason is passed over.
+ * nothing now, and an `inert_embed` for each object that looks like one and is none. Such a document may be committed all the
+ * same (contract/resolve 11). What cannot be looked up for any other reason is passed over.
  */
 export async function danglingReferences(registry: Registry, data: Json): Promise<Warning[]> {
   const warnings: Warning[] = []
   const known = new Map<string, string | undefined>()
   const finder = new TargetFinder(registryTargets(registry))
-  for (const token of findEmbeds(data)) {
+  const tokens = findEmbeds(data, (target) => {
+    if (warnings.length < MOST_WARNINGS) warnings.push({ code: 'inert_embed', message: INERT, target })
+  })
+  for (const token of tokens) {
     if (warnings.length === MOST_WARNINGS) break
     const references = stringifyJson(referencesJson(token.references))
     const asked = JSON.stringify([token.form, token.selector.key, references])
@@ -39,6 +42,10 @@ export async function danglingReferences(registry: Registry, data: Json): Promis
   }
   return warnings
 }
+
+const INERT =
+  'This is stored and answered as it is, and never replaced: an @svc.embed needs @svc.references whose ids are UUIDs, whose slugs ' +
+  'are slugs and whose versions are strings, such as {"workflow_revision": {"slug": "tone", "version": "1"}}.'
 
 /** Why nothing is found; undefined if something is, or if there is no telling. */
 async function whyMissing(finder: TargetFinder, token: EmbedToken): Promise<string | undefined> {

@@ -6,9 +6,10 @@ import { shortEmbeds } from './short-embeds.ts'
 
 /**
  * Every embed token of a document with its location, in document order (contract/resolve 2, 3). Keys are never looked at,
- * nor is anything inside an object embed; malformed tokens are not tokens. Linear in the document, however deep it is.
+ * nor is anything inside an object embed; malformed tokens are not tokens, and `onInert` hears of objects that look like one.
+ * Linear in the document, however deep it is.
  */
-export function findEmbeds(document: Json): EmbedToken[] {
+export function findEmbeds(document: Json, onInert?: (location: EmbedLocation) => void): EmbedToken[] {
   const found: EmbedToken[] = []
   const open: Place[] = [{ value: document }]
   for (let place = open.pop(); place; place = open.pop()) {
@@ -21,6 +22,7 @@ export function findEmbeds(document: Json): EmbedToken[] {
     } else if (isObjectEmbed(value)) {
       const embed = readObjectEmbed(value)
       if (embed) found.push({ ...embed, location: locationOf(place) })
+      else onInert?.(locationOf(place))
     } else {
       const inside = membersOf(value)
       for (let index = inside.length - 1; index >= 0; index--) {

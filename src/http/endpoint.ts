@@ -12,6 +12,8 @@ export interface Call<I> {
   /** Path parameters; ids are UUIDs in lower case. */
   readonly params: Readonly<Record<string, string>>
   readonly context: WriteContext
+  /** Whether who asks may see payloads that it did not send. */
+  readonly mayRead: boolean
   readonly ifMatch: string | undefined
   readonly ifNoneMatch: string | undefined
 }

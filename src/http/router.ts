@@ -119,6 +119,7 @@ function run(
       input: input as never,
       params,
       context: { actor: { id, name, email, mayDeploy: grants(scopes, 'deploy') } },
+      mayRead: grants(scopes, 'read'),
       ifMatch,
       ifNoneMatch,
       upload,

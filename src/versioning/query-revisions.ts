@@ -39,7 +39,7 @@ export async function queryRevisions(
   query: RevisionQuery,
 ): Promise<Window<Revision>> {
   const named = await idsNamed(registry, family, query.revisions)
-  const pinned = naming(query.pinned)
+  const pinned = await withIds(registry, naming(query.pinned))
   const rows: Row[] = []
   let looked = 0
   for (const artifact of await registry.index.list(family)) {
@@ -66,6 +66,19 @@ export async function queryRevisions(
     if (revision === cursor?.value || !matches(revision, query, named)) return false
     return pinned.length > 0 ? isChange(revision) : true
   })
+}
+
+/** The references, and the ids of the artifacts that slugs among them name: a pin may hold nothing but ids. */
+async function withIds(registry: Registry, references: readonly Reference[]): Promise<readonly Reference[]> {
+  const ids: Reference[] = []
+  for (const { id, slug } of references) {
+    if (id !== undefined || slug === undefined) continue
+    for (const family of registry.families) {
+      const artifact = await registry.index.findBySlug(family, slug)
+      if (artifact) ids.push({ id: artifact.id })
+    }
+  }
+  return [...references, ...ids]
 }
 
 type Row = Ordered<Revision> & { readonly depth: number }

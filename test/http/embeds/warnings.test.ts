@@ -11,7 +11,7 @@ const DANGLING = {
     list: [0, embed({ workflow_revision: { slug: 'tone', version: '9' } })],
     text: `@{{workflow.slug=tone, path=voice}} ${longEmbed(`application.id=${UNKNOWN}`)}`,
     'a.b': '@{{environment.slug=gone, key=x}}',
-    inert: embed({ workflow: { slug: 'gone', version: 1 } }),
+    inert: '@{{name}} @svc.embed[@svc.references[workflow.slug:gone]]',
   },
 }
 const TARGETS = [
@@ -92,6 +92,15 @@ describe('embeds: warnings of what points at nothing', () => {
     const { warnings } = await ok(commit(host, { data }))
     expect(codesOf(warnings)).to.deep.equal(['dangling_reference'])
     expect(warnings[0].target).to.deep.equal(['parameters', 't'])
+  })
+
+  it('an object that looks like an embed and is none', async () => {
+    const host = await client.snippet({})
+    const inert = { '@svc.embed': { '@svc.references': { workflow_revision: { slug: 'tone', version: 1 } } } }
+    const { warnings } = await ok(commit(host, { data: { parameters: { list: [inert] } } }))
+    expect(codesOf(warnings)).to.deep.equal(['inert_embed'])
+    expect(warnings[0].target).to.deep.equal(['parameters', 'list', 0])
+    expect(warnings[0].message).to.include('versions are strings')
   })
 
   it('circles, contradictions and other nonsense are committed without a word', async () => {

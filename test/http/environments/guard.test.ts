@@ -284,6 +284,14 @@ describe('environments: guard', () => {
       expectRefusal(retrieve, 403, 'missing_scope')
     })
 
+    it('sees no payload, and one that may read does', async () => {
+      const path = '/applications/revisions/deploy'
+      const { body } = await client.service.post(path, sent(), onlyDeployer)
+      expect(body.application_revision).to.include({ version: 2 }).and.not.have.property('data')
+      const whole = await client.service.post(path, sent())
+      expect(whole.body.application_revision).to.have.property('data')
+    })
+
     it('deploys to an environment without a variant', async () => {
       const { body } = await client.service.post('/environments/', { environment: {} })
       const { slug } = body.environment

@@ -31,6 +31,17 @@ describe('environments: history', () => {
 
   const versionsOf = (revisions: readonly any[]): number[] => revisions.map(({ version }) => version)
 
+  it('by the slug of an artifact, finds pins that hold its id alone', async () => {
+    const elsewhere = await client.environment()
+    const data = { references: { x: { application_revision: { id: bot.revisions[0].id } } } }
+    await client.committed(elsewhere, { data })
+    const { body } = await client.service.post('/environments/revisions/query', {
+      environment_refs: [{ slug: elsewhere.slug }],
+      references: [{ slug: bot.slug }],
+    })
+    expect(body.count).to.equal(1)
+  })
+
   describe('log', () => {
     const log = async (of: object, more: object = {}): Promise<any> => {
       const body = { environment_revisions: of, ...more }

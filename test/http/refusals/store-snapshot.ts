@@ -21,8 +21,9 @@ export function filesOf(storeDir: string): string {
       readdirSync(join(storeDir, path), { recursive: true, withFileTypes: true }).flatMap((entry) => {
         if (!entry.isFile()) return []
         const file = join(entry.parentPath, entry.name)
-        const { size, mtimeMs } = statSync(file)
-        return [`${file} ${size} ${mtimeMs}`]
+        // Packs are rolled up in the background.
+        const stat = statSync(file, { throwIfNoEntry: false })
+        return stat ? [`${file} ${stat.size} ${stat.mtimeMs}`] : []
       }),
     )
     .join('\n')
