@@ -16,6 +16,10 @@ export interface Config {
   /** A key accepted as the admin key of project `default`, beside those in the store. */
   readonly adminKey: string | undefined
   readonly logLevel: LogLevel
+  /** File of the Ed25519 key that commits are signed with; without it they are not. */
+  readonly signingKeyFile: string | undefined
+  /** File of further keys whose signatures are believed, as `gpg.ssh.allowedSignersFile` names one. */
+  readonly allowedSignersFile: string | undefined
   /** Largest JSON body, in bytes, after decompression. */
   readonly maxBodyBytes: number
   /** Deepest nesting of a JSON body. */
@@ -45,6 +49,8 @@ export function readConfig(env: Readonly<Record<string, string | undefined>>): C
     versionType: values.VERSION_TYPE,
     adminKey: values.SVC_API_KEY,
     logLevel: values.LOG_LEVEL,
+    signingKeyFile: values.SIGNING_KEY_FILE,
+    allowedSignersFile: values.ALLOWED_SIGNERS_FILE,
     maxBodyBytes: values.MAX_BODY_BYTES,
     maxBodyDepth: values.MAX_BODY_DEPTH,
     uploadMaxBytes: values.UPLOAD_MAX_BYTES,
@@ -70,6 +76,8 @@ const variables = z.object({
   VERSION_TYPE: oneOf(['number', 'string']).default('number'),
   SVC_API_KEY: allowed(/^[\x21-\x7e]+$/, 'printable ASCII characters without spaces').optional(),
   LOG_LEVEL: oneOf(LOG_LEVELS).default('info'),
+  SIGNING_KEY_FILE: allowed(/^[^\0]+$/, 'a file').optional(),
+  ALLOWED_SIGNERS_FILE: allowed(/^[^\0]+$/, 'a file').optional(),
   MAX_BODY_BYTES: wholeNumber(1024, 1024 ** 3).default(16 * 1024 ** 2),
   MAX_BODY_DEPTH: wholeNumber(8, 1000).default(128),
   UPLOAD_MAX_BYTES: wholeNumber(1024, 8 * 1024 ** 3).default(1024 ** 3),

@@ -19,6 +19,7 @@ import { sweepUploads } from './http/spool.ts'
 import { surfaceContext } from './http/surface-context.ts'
 import { uploadReader } from './http/upload.ts'
 import { resourceSettings } from './resource-settings.ts'
+import { signingSettings } from './signing-settings.ts'
 import { seedEnvironments } from './resources/environments/seed-environments.ts'
 import { surfacesOf } from './resources/surfaces.ts'
 
@@ -44,10 +45,11 @@ const UPLOAD_FIELD_BYTES = 1024 * 1024
 
 /**
  * Listens, and resolves once the store is read in; until then /ready says so and requests wait. Rejects with one plain
- * sentence when the store cannot be opened or the address cannot be had.
+ * sentence when a file that the configuration names is bad, the store cannot be opened or the address cannot be had.
  */
 export async function start({ config, fs, log, now }: StartOptions): Promise<StartedService> {
   const { storeDir, adminKey } = config
+  const signing = signingSettings(config)
   const store = await Store.open(fs, storeDir)
   const uploads = `${storeDir}/.uploads`
   sweepUploads(fs, uploads)
@@ -63,6 +65,7 @@ export async function start({ config, fs, log, now }: StartOptions): Promise<Sta
     servicesBase: `${config.publicUrl ?? server.url}/services`,
     versionType: config.versionType,
     now,
+    signing,
   }
   const resources = resourceSettings(config)
   const surfaces = surfacesOf(resources)

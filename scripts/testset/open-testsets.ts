@@ -8,6 +8,7 @@ import type { TestsetLimits } from '../../src/resources/testsets/row-collector.t
 import { testsetFamily } from '../../src/resources/testsets/testset-family.ts'
 import type { Family } from '../../src/versioning/family.ts'
 import { resourceSettings } from '../../src/resource-settings.ts'
+import { signingSettings } from '../../src/signing-settings.ts'
 import { openRegistry } from '../../src/versioning/open-registry.ts'
 import type { Registry } from '../../src/versioning/registry.ts'
 
@@ -30,11 +31,12 @@ export interface OpenOptions {
 /** Opens the project, making the store and it if need be. */
 export async function openTestsets({ config, project, signal }: OpenOptions): Promise<OpenTestsets> {
   checkProjectName(project)
+  const signing = signingSettings(config)
   const store = await Store.open(nodeFs, config.storeDir)
   const { testsets: limits } = resourceSettings(config)
   const family = stoppable(testsetFamily(limits), signal)
   // No testset shows the address of a service.
-  const settings = { servicesBase: '', now: () => new Date() }
+  const settings = { servicesBase: '', now: () => new Date(), signing }
   const open = await openRegistry(await store.project(project), [family], settings)
   const close = async (): Promise<void> => {
     open.close()

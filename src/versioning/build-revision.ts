@@ -1,19 +1,18 @@
-import { encodeCommit, parseCommit } from '../git/commit.ts'
+import { parseCommit } from '../git/commit.ts'
 import type { Oid } from '../git/object.ts'
 import type { TreeEntry } from '../git/tree.ts'
 import type { JsonObject } from '../json/json.ts'
 import { stringifyJson } from '../json/stringify-json.ts'
 import type { WriteContext } from './change-artifact.ts'
 import type { Trailers } from './commit-message.ts'
-import { encodeMessage } from './commit-message.ts'
 import type { Family, Payload, PayloadTarget } from './family.ts'
 import type { Header } from './records.ts'
 import { compactHeader } from './records.ts'
 import type { Registry } from './registry.ts'
-import { signatureOf } from './signature.ts'
 import { REVISION_FILE } from './stored-revision.ts'
 import type { ObjectSink, ObjectSource } from './tree-files.ts'
 import { readBytes, readTree, writeFile, writeTree } from './tree-files.ts'
+import { writeCommit } from './write-commit.ts'
 
 /** What a new revision says. */
 export interface RevisionDraft {
@@ -40,23 +39,14 @@ export async function buildRevision(
   const before = parent === undefined ? [] : await rootOf(target, parent)
   const carried = before.filter((entry) => entry.name !== REVISION_FILE && !family.ownsFile(entry.name))
   const payload = draft.payload ? await family.write(target, draft.payload, before) : []
-  const signature = signatureOf(context.actor, registry.now())
-  const commit = encodeCommit({
+  const commit = {
     tree: writeTree(target, [...carried, ...payload, ...writeHeader(target, draft)]),
-    parents: parent === undefined ? [] : [parent],
-    author: signature,
-    committer: signature,
-    message: encodeMessage({
-      message: draft.message,
-      trailers: {
-        ...draft.trailers,
-        variant,
-        ...(draft.slug === undefined ? {} : { slug: draft.slug }),
-        ...(context.idempotencyKey === undefined ? {} : { idempotencyKey: context.idempotencyKey }),
-      },
-    }),
-  })
-  return target.write('commit', commit)
+    parent,
+    message: draft.message,
+    trailers: { ...draft.trailers, variant, ...(draft.slug === undefined ? {} : { slug: draft.slug }) },
+    now: registry.now(),
+  }
+  return writeCommit(registry, target, commit, context)
 }
 
 export interface RevisionPlan {

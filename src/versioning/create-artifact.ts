@@ -1,7 +1,6 @@
 import { randomBytes } from 'node:crypto'
 import { v7 as uuidv7 } from 'uuid'
 import { Refusal } from '../errors.ts'
-import { encodeCommit } from '../git/commit.ts'
 import type { NewFolder } from '../git/store.ts'
 import { META_REF, writeArtifactState } from './artifact-state.ts'
 import type { ArtifactView } from './artifact-view.ts'
@@ -10,7 +9,6 @@ import { buildRevision } from './build-revision.ts'
 import type { RevisionDraft } from './build-revision.ts'
 import type { WriteContext } from './change-artifact.ts'
 import { assertSlugFree, freeVariantSlug } from './claim-slugs.ts'
-import { encodeMessage } from './commit-message.ts'
 import type { Family } from './family.ts'
 import { repositoryDigits } from './ids.ts'
 import { NewObjects } from './new-objects.ts'
@@ -18,7 +16,7 @@ import type { Header, VariantRecord } from './records.ts'
 import { compactHeader } from './records.ts'
 import type { Registry } from './registry.ts'
 import { resumeAttempt } from './resume-attempt.ts'
-import { signatureOf } from './signature.ts'
+import { writeCommit } from './write-commit.ts'
 
 /** What a create request says; `loc` is where its slug stands in the request. */
 export interface NewArtifact {
@@ -98,16 +96,13 @@ async function firstContent(
   }
   const variant: VariantRecord = { ...described, name: described.name ?? names.variant, ...created }
   const state = { artifact, ...(input.withVariant ? { variants: { [names.variant]: variant } } : {}) }
-  const signature = signatureOf(context.actor, now)
-  const trailers = context.idempotencyKey === undefined ? {} : { idempotencyKey: context.idempotencyKey }
-  const metaCommit = encodeCommit({
+  const commit = {
     tree: await writeArtifactState(objects, undefined, state),
-    parents: [],
-    author: signature,
-    committer: signature,
-    message: encodeMessage({ message: `Create ${family.name} ${names.slug}`, trailers }),
-  })
-  const refs = new Map([[META_REF, objects.write('commit', metaCommit)]])
+    parent: undefined,
+    message: `Create ${family.name} ${names.slug}`,
+    now,
+  }
+  const refs = new Map([[META_REF, writeCommit(registry, objects, commit, context)]])
   const draft = input.withVariant?.revision
   if (draft) {
     const plan = { variant: names.variant, parent: undefined, draft, context }

@@ -1,4 +1,6 @@
 import { v7 as uuidv7 } from 'uuid'
+import type { AllowedSigner } from '../git/allowed-signers.ts'
+import type { SigningKey } from '../git/signing-key.ts'
 import type { ProjectStore } from '../git/store.ts'
 import { ArtifactIndex } from './artifact-index.ts'
 import type { ArtifactView } from './artifact-view.ts'
@@ -20,6 +22,13 @@ export interface RegistrySettings {
   /** `<PUBLIC_URL>/services`: a `data.url` under it is derived on read and never stored (ruling 4). */
   readonly servicesBase: string
   readonly now: () => Date
+  readonly signing?: Signing
+}
+
+/** What the service's commits are signed with, if anything, and whose signatures it believes, its own among them. */
+export interface Signing {
+  readonly key: SigningKey | undefined
+  readonly allowed: readonly AllowedSigner[]
 }
 
 /** One project's artifacts: where they are stored, how they are found, what is decoded already. */
@@ -29,6 +38,7 @@ export class Registry {
   readonly families: readonly Family[]
   readonly servicesBase: string
   readonly now: () => Date
+  readonly signing: Signing
   readonly mirrors = new Mirrors(this)
   readonly #revisions: ReadonlyMap<Family, RevisionCache>
 
@@ -37,6 +47,7 @@ export class Registry {
     this.families = families
     this.servicesBase = settings.servicesBase
     this.now = settings.now
+    this.signing = settings.signing ?? UNSIGNED
     this.index = new ArtifactIndex(store, families, `${process.pid}-${uuidv7()}`)
     this.#revisions = new Map(families.map((family) => [family, new RevisionCache(family)]))
   }
@@ -61,3 +72,5 @@ export class Registry {
     return cache
   }
 }
+
+const UNSIGNED: Signing = { key: undefined, allowed: [] }

@@ -1,0 +1,37 @@
+import type { Config } from './config.ts'
+import { ConfigError } from './config.ts'
+import { parseAllowedSigners } from './git/allowed-signers.ts'
+import { readOutsideFile } from './git/read-outside-file.ts'
+import { parseSigningKey } from './git/signing-key.ts'
+import { Unreadable } from './git/unreadable.ts'
+import type { Signing } from './versioning/registry.ts'
+
+/**
+ * Reads the files that the configuration names: what commits are signed with, and whose signatures are believed, the service's own
+ * among them. Throws one `ConfigError` that names every file that cannot be used, and why.
+ */
+export function signingSettings({
+  signingKeyFile,
+  allowedSignersFile,
+}: Pick<Config, 'signingKeyFile' | 'allowedSignersFile'>): Signing {
+  const problems: string[] = []
+  const read = <T>(
+    name: string,
+    path: string | undefined,
+    secret: boolean,
+    parse: (text: string) => T,
+  ): T | undefined => {
+    if (path === undefined) return undefined
+    try {
+      return parse(readOutsideFile(path, { secret }))
+    } catch (error) {
+      if (!(error instanceof Unreadable)) throw error
+      problems.push(`${name}: ${JSON.stringify(path)} ${error.message}`)
+      return undefined
+    }
+  }
+  const key = read('SIGNING_KEY_FILE', signingKeyFile, true, parseSigningKey)
+  const others = read('ALLOWED_SIGNERS_FILE', allowedSignersFile, false, parseAllowedSigners) ?? []
+  if (problems.length > 0) throw new ConfigError(problems)
+  return { key, allowed: key ? [{ blob: key.publicKey.blob }, ...others] : others }
+}
