@@ -4,18 +4,27 @@ import type { ApiKey } from '../src/access/key-file.ts'
 import { DEFAULT_PROJECT } from '../src/access/project-name.ts'
 import { SCOPES } from '../src/access/scope.ts'
 import { ConfigError, readConfig } from '../src/config.ts'
+import type { Config } from '../src/config.ts'
 import { Refusal } from '../src/errors.ts'
 import { nodeFs } from '../src/git/node-fs.ts'
+import { ED25519 } from '../src/git/ssh-public-key.ts'
+import { signingSettings } from '../src/signing-settings.ts'
 
-const USAGE = `Make, list and revoke API keys. A running server accepts or refuses them from its next request on.
+const USAGE = `Make, list and revoke API keys, which a running server accepts or refuses from its next request on; show the
+key that signs commits.
 
   npm run keys -- create --name NAME --scopes SCOPES [--email EMAIL] [--project PROJECT]
   npm run keys -- list [--project PROJECT]
   npm run keys -- revoke (--id ID | --name NAME) [--project PROJECT]
+  npm run keys -- signing
 
   NAME and EMAIL   become the git author of what the key commits
   SCOPES           some of ${SCOPES.join(', ')}, separated by commas; admin includes the others
   PROJECT          "${DEFAULT_PROJECT}" unless given; a new name makes a new project
+
+  signing          prints the line of git's allowed-signers file for the key in SIGNING_KEY_FILE:
+                     npm run --silent keys -- signing > allowed_signers
+                     git -c gpg.ssh.allowedSignersFile=allowed_signers verify-commit HEAD
 
 The store is the folder in STORE_DIR (./store unless set).`
 
@@ -48,10 +57,12 @@ async function run(args: readonly string[]): Promise<string> {
   const [command, ...rest] = positionals
   if (rest.length > 0) throw new UsageError(`"${rest[0]}" is one word too many.`)
   const options: Options = { ...values, project: values.project ?? DEFAULT_PROJECT }
-  const storeDir = readConfig(process.env).storeDir
+  const config = readConfig(process.env)
+  const { storeDir } = config
   if (command === 'create') return create(storeDir, options)
   if (command === 'list') return list(storeDir, options)
   if (command === 'revoke') return revoke(storeDir, options)
+  if (command === 'signing') return signing(config)
   throw new UsageError(`There is no command "${command}".`)
 }
 
@@ -98,6 +109,16 @@ async function revoke(storeDir: string, options: Options): Promise<string> {
   if ((id === undefined) === (name === undefined)) throw new UsageError('revoke needs either --id or --name.')
   const key = await revokeApiKey(nodeFs, storeDir, project, id === undefined ? { name: name ?? '' } : { id })
   return `Revoked "${key.name}" (${key.id}). Requests with it are refused from now on.`
+}
+
+function signing(config: Config): string {
+  const { key } = signingSettings(config)
+  if (key) {
+    return `branchpoint namespaces="git" ${ED25519} ${key.publicKey.blob.toString('base64')}`
+  }
+  throw new UsageError(
+    "Commits are not signed: set SIGNING_KEY_FILE to the file that ssh-keygen -t ed25519 -N '' -f FILE makes.",
+  )
 }
 
 function table(keys: readonly ApiKey[]): string {

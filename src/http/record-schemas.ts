@@ -162,6 +162,44 @@ const referenced = z.strictObject({
   version: z.union([z.int(), z.string()]).optional(),
 })
 
+const gitId = z.string().regex(/^[0-9a-f]{40}$/)
+
+const commitOfRevision = {
+  commit: gitId,
+  author: z.string(),
+  committer: z.string(),
+  date: timestamp,
+  signature: z.strictObject({
+    status: z.enum(['good', 'unknown_key', 'bad', 'none']),
+    // As ssh-keygen -l prints it: SHA256:…
+    key: z.string().optional(),
+  }),
+}
+
+/** Where a revision comes from: its commit, the signature, and what runs it now. */
+export const provenance = z.strictObject({
+  ...commitOfRevision,
+  tree: gitId,
+  parents: z.array(gitId),
+  trailers: z.strictObject({
+    variant: z.string().optional(),
+    slug: z.string().optional(),
+    deploy: z.string().optional(),
+    deploy_key: z.string().optional(),
+    deploy_from: z.string().optional(),
+    deploy_to: z.string().optional(),
+    idempotency_key: z.string().optional(),
+  }),
+  environments: z.array(
+    z.strictObject({
+      ...revisionReferences('environment'),
+      key: z.string(),
+      // The deployment: the environment's revision since which the key has held it.
+      since: referenced.extend(commitOfRevision),
+    }),
+  ),
+})
+
 /** What was done to resolve embeds (contract/resolve 10). */
 export const resolutionInfo = z.strictObject({
   references_used: z.array(jsonObject),

@@ -26,6 +26,7 @@ const ROUTES = [
   'POST /X/revisions/retrieve',
   'GET /X/revisions/retrieve',
   'GET /X/revisions/{id}',
+  'GET /X/revisions/{id}/provenance',
   'POST /X/revisions/{id}/archive',
   'POST /X/revisions/{id}/unarchive',
   'POST /X/revisions/query',

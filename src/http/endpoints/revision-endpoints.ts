@@ -29,6 +29,7 @@ import { idSpellings, spellings } from '../surface-names.ts'
 import type { SurfaceContext } from '../surface-context.ts'
 import { dependentsEndpoint } from './dependents-endpoint.ts'
 import { deployEndpoint, deploySlugs, deployTargets } from './deploy-endpoint.ts'
+import { provenanceEndpoint } from './provenance-endpoint.ts'
 import { isResolvable, resolveEndpoint } from './resolve-endpoint.ts'
 import { retrieveEndpoints } from './retrieve-endpoints.ts'
 import { EXAMPLE_ID, optionalIds } from './variant-endpoints.ts'
@@ -263,6 +264,7 @@ export function revisionEndpoints(context: SurfaceContext): Endpoint[] {
         return answers.read(registry, place, input.asked, ifNoneMatch)
       },
     }),
+    provenanceEndpoint(context),
     archiving('archive'),
     archiving('unarchive'),
   ]

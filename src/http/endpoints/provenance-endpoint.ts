@@ -1,0 +1,78 @@
+import { z } from 'zod'
+import type { CommitMessage } from '../../versioning/commit-message.ts'
+import { isoSeconds } from '../../versioning/log-revisions.ts'
+import type { Provenance, Running, SignedRevision } from '../../versioning/provenance.ts'
+import { provenanceOf } from '../../versioning/provenance.ts'
+import { revisionById } from '../../versioning/references.ts'
+import type { Endpoint } from '../endpoint.ts'
+import { endpoint } from '../endpoint.ts'
+import type { PresentOptions } from '../present.ts'
+import { presentReferences, presentVersion } from '../present.ts'
+import { provenance, single } from '../record-schemas.ts'
+import type { SurfaceContext } from '../surface-context.ts'
+
+/**
+ * `GET …/revisions/{id}/provenance` of a surface: the commit that the revision is, whose signature it has, and which environments
+ * run it now, each with the deployment that brought it there and that one's signature.
+ */
+export function provenanceEndpoint({ surface, present }: SurfaceContext): Endpoint {
+  const { family, path, plural } = surface
+  return endpoint({
+    method: 'GET',
+    path: `/${path}/revisions/:id/provenance`,
+    tag: plural,
+    summary: 'Where the revision comes from: its commit, the signature, and the environments that run it now',
+    scope: 'read',
+    input: z.object({}),
+    output: single('provenance', provenance),
+    run: async ({ registry, params }) => {
+      const place = await revisionById(registry, family, params['id'] ?? '')
+      const found = await provenanceOf(registry, place)
+      return { body: { count: 1, provenance: presentProvenance(found, present) } }
+    },
+  })
+}
+
+function presentProvenance({ environments, ...own }: Provenance, options: PresentOptions): object {
+  const { revision, commit } = own
+  return {
+    ...presentCommit(own),
+    tree: commit.tree,
+    parents: commit.parents,
+    trailers: presentTrailers(revision.stored.trailers),
+    environments: environments.map((it) => presentRunning(it, options)),
+  }
+}
+
+function presentRunning({ environment, key, since }: Running, options: PresentOptions): object {
+  const { id, slug, version } = since.revision
+  return {
+    ...presentReferences('environment', environment, options),
+    key,
+    since: { id, slug, version: presentVersion(version, options), ...presentCommit(since) },
+  }
+}
+
+/** Who and when, as everywhere (ruling 3.14), and who else committed it. */
+function presentCommit({ revision, commit, signature }: SignedRevision): object {
+  const { author, committer } = commit
+  return {
+    commit: revision.oid,
+    author: `${author.name} <${author.email}>`,
+    committer: `${committer.name} <${committer.email}>`,
+    date: isoSeconds(committer.seconds),
+    signature,
+  }
+}
+
+function presentTrailers(trailers: CommitMessage['trailers']): object {
+  return {
+    variant: trailers.variant,
+    slug: trailers.slug,
+    deploy: trailers.deploy,
+    deploy_key: trailers.deployKey,
+    deploy_from: trailers.deployFrom,
+    deploy_to: trailers.deployTo,
+    idempotency_key: trailers.idempotencyKey,
+  }
+}
