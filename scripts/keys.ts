@@ -7,7 +7,6 @@ import { ConfigError, readConfig } from '../src/config.ts'
 import type { Config } from '../src/config.ts'
 import { Refusal } from '../src/errors.ts'
 import { nodeFs } from '../src/git/node-fs.ts'
-import { ED25519 } from '../src/git/ssh-public-key.ts'
 import { signingSettings } from '../src/signing-settings.ts'
 
 const USAGE = `Make, list and revoke API keys, which a running server accepts or refuses from its next request on; show the
@@ -114,7 +113,8 @@ async function revoke(storeDir: string, options: Options): Promise<string> {
 function signing(config: Config): string {
   const { key } = signingSettings(config)
   if (key) {
-    return `branchpoint namespaces="git" ${ED25519} ${key.publicKey.blob.toString('base64')}`
+    const { type, blob } = key.publicKey
+    return `branchpoint namespaces="git" ${type} ${blob.toString('base64')}`
   }
   throw new UsageError(
     "Commits are not signed: set SIGNING_KEY_FILE to the file that ssh-keygen -t ed25519 -N '' -f FILE makes.",

@@ -1,4 +1,5 @@
-import { ED25519, parsePublicKey } from './ssh-public-key.ts'
+import { KEY_TYPES } from './ssh-key-types.ts'
+import { parsePublicKey } from './ssh-public-key.ts'
 import { GIT_NAMESPACE } from './sign-commit.ts'
 import { Unreadable } from './unreadable.ts'
 
@@ -33,15 +34,15 @@ const LINE =
   /^\s*(?:"[^"]*"|\S+)\s+(?:((?:[^\s"]|"[^"]*")+)\s+)?((?:ssh|ecdsa|sk)-[\w@.-]+)\s+([A-Za-z0-9+/]+={0,2})(?:\s|$)/
 
 function signersOf(line: string): readonly AllowedSigner[] {
-  const [found, options = '', type, base64 = ''] = LINE.exec(line) ?? []
+  const [found, options = '', type = '', base64 = ''] = LINE.exec(line) ?? []
   if (found === undefined) {
     throw new Unreadable('is not "principals [options] key-type base64-key", as ssh-keygen(1) describes')
   }
   const { namespaces, validAfter, validBefore, isAuthority } = readOptions(options)
-  if (type !== ED25519 || isAuthority || !namespaces.some(isForGit)) return []
+  if (!KEY_TYPES.has(type) || isAuthority || !namespaces.some(isForGit)) return []
   if (namespaces.some((pattern) => pattern.startsWith('!') && isForGit(pattern.slice(1)))) return []
-  const { blob, key } = parsePublicKey(Buffer.from(base64, 'base64'))
-  if (!key) throw new Unreadable('names a type that is not that of its key')
+  const { blob, type: ownType } = parsePublicKey(Buffer.from(base64, 'base64'))
+  if (ownType !== type) throw new Unreadable('names a type that is not that of its key')
   return [{ blob, validAfter, validBefore }]
 }
 

@@ -1,5 +1,6 @@
 import { createPrivateKey, type KeyObject } from 'node:crypto'
-import { ED25519, publicKeyOf, type SshPublicKey } from './ssh-public-key.ts'
+import { ED25519 } from './ssh-key-types.ts'
+import { publicKeyOf, type SshPublicKey } from './ssh-public-key.ts'
 import { SshReader } from './ssh-wire.ts'
 import { Unreadable } from './unreadable.ts'
 

@@ -1,6 +1,7 @@
-import { createHash, sign, verify } from 'node:crypto'
+import { createHash, sign } from 'node:crypto'
 import type { SigningKey } from './signing-key.ts'
-import { ED25519, parsePublicKey, type SshPublicKey } from './ssh-public-key.ts'
+import { ED25519 } from './ssh-key-types.ts'
+import { parsePublicKey, type SshPublicKey } from './ssh-public-key.ts'
 import { SshReader, sshStrings } from './ssh-wire.ts'
 import { Unreadable } from './unreadable.ts'
 
@@ -39,15 +40,14 @@ export function checkSsh(namespace: string, message: Buffer, armoured: string): 
   const hash = reader.text()
   const signature = new SshReader(reader.string())
   reader.end()
-  if (!publicKey.key) return { publicKey, isRight: undefined }
-  const isOfKey = signature.text() === ED25519
+  if (!publicKey.check) return { publicKey, isRight: undefined }
+  const algorithm = signature.text()
   const bytes = signature.string()
   signature.end()
   const isRight =
-    isOfKey &&
     madeFor === namespace &&
     HASHES.includes(hash) &&
-    verify(null, signedData(namespace, hash, message), publicKey.key, bytes)
+    publicKey.check(signedData(namespace, hash, message), algorithm, bytes)
   return { publicKey, isRight }
 }
 

@@ -8,7 +8,7 @@ import { Unreadable } from './unreadable.ts'
  * What a commit's signature is worth:
  *
  * - `good`: it is of this commit, by a key that was allowed to sign when it was made;
- * - `unknown_key`: by another key, or of a kind that is not checked here (OpenPGP, X.509, types of SSH keys other than Ed25519);
+ * - `unknown_key`: by another key, or of a kind that is not checked here (OpenPGP, X.509, certificates and security keys of SSH);
  * - `bad`: it is not of this commit, or no signature at all;
  * - `none`: the commit is not signed.
  */

@@ -45,6 +45,7 @@ describe('npm run keys', () => {
     ['missing scopes', ['create', '--name', 'x'], 'create needs --scopes.'],
     ['an unknown scope', ['create', '--name', 'x', '--scopes', 'all'], '"all" is not a scope'],
     ['a revocation of nothing', ['revoke'], 'revoke needs either --id or --name.'],
+    ['to show a signing key without one', ['signing'], 'set SIGNING_KEY_FILE'],
     ['an unknown key', ['revoke', '--name', 'ghost'], 'no live key with the name "ghost"'],
   ] as const) {
     it(`refuses ${what} with exit code 1 and no stack`, () => {

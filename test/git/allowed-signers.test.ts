@@ -1,8 +1,10 @@
 import { expect } from 'chai'
+import { sshStrings } from '../../src/git/ssh-wire.ts'
 import { parseAllowedSigners } from '../../src/git/allowed-signers.ts'
 
 const BLOB = 'AAAAC3NzaC1lZDI1NTE5AAAAID6I2QQkHiZO7OLWnKN/SWVdewi3KTqzwfT8sONwLZvC'
 const KEY = `ssh-ed25519 ${BLOB}`
+const noPoint = sshStrings('ecdsa-sha2-nistp256', 'nistp256', Buffer.alloc(65, 4)).toString('base64')
 const signer = { blob: Buffer.from(BLOB, 'base64'), validAfter: undefined, validBefore: undefined }
 
 describe('git: allowed signers', () => {
@@ -24,9 +26,9 @@ describe('git: allowed signers', () => {
     `ann namespaces="*,!git" ${KEY}`,
     `ann namespaces="gi" ${KEY}`,
     `ann cert-authority ${KEY}`,
-    'ann ssh-rsa AAAAB3NzaC1yc2EAAAADAQABAAAAgQ==',
     'ann sk-ssh-ed25519@openssh.com AAAAGnNrLXNzaC1lZDI1NTE5QG9wZW5zc2guY29t',
-    'ann ecdsa-sha2-nistp256 AAAAE2VjZHNhLXNoYTItbmlzdHAyNTY=',
+    'ann ssh-dss AAAAB3NzaC1kc3M=',
+    'ann ssh-ed25519-cert-v01@openssh.com AAAA',
   ]) {
     it(`passes ${line.replace(BLOB, '…')} over`, () => {
       expect(parseAllowedSigners(line)).to.deep.equal([])
@@ -48,7 +50,9 @@ describe('git: allowed signers', () => {
     ['ann', 'line 3 is not "principals'],
     [`ann ssh-ed25519 !${BLOB}`, 'line 3 is not "principals'],
     [`ann ssh-ed25519 ${BLOB.slice(0, 40)}`, 'line 3 is cut off'],
-    ['ann ssh-ed25519 AAAAB3NzaC1yc2EAAAADAQABAAAAgQ==', 'line 3 names a type that is not that of its key'],
+    ['ann ssh-ed25519 AAAAB3NzaC1kc3M=', 'line 3 names a type that is not that of its key'],
+    ['ann ssh-rsa AAAAB3NzaC1yc2EAAAADAQABAAAAgQ==', 'line 3 is cut off'],
+    [`ann ecdsa-sha2-nistp256 ${noPoint}`, 'line 3 holds a key that is none'],
     [`ann no-touch ${KEY}`, 'line 3 has an unknown option "no-touch"'],
     [`ann valid-before="tomorrow" ${KEY}`, 'line 3 has "tomorrow", which is not a time'],
     [`ann valid-before="20261301" ${KEY}`, 'line 3 has "20261301", which is not a time'],

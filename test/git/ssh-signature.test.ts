@@ -1,7 +1,10 @@
-import { readFileSync, writeFileSync } from 'node:fs'
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
 import { expect } from 'chai'
 import { parseSigningKey } from '../../src/git/signing-key.ts'
 import { checkSsh, signSsh } from '../../src/git/ssh-signature.ts'
+import { sshStrings } from '../../src/git/ssh-wire.ts'
 import { temporaryFolder } from './git-program.ts'
 import { makeKey, sshKeygen } from './ssh-keygen.ts'
 
@@ -27,22 +30,28 @@ describe('git: SSH signatures', () => {
     expect(checkSsh('file', hello, SIGNED_HELLO).isRight).to.equal(false)
   })
 
-  it('are never right, and break nothing, with any bit of them flipped', () => {
-    const [begin = '', ...rest] = SIGNED_HELLO.trimEnd().split('\n')
-    const end = rest.pop() ?? ''
-    const bytes = Buffer.from(rest.join(''), 'base64')
-    for (let bit = 0; bit < bytes.length * 8; bit++) {
-      const flipped = Buffer.from(bytes)
-      flipped[bit >> 3] = (flipped[bit >> 3] ?? 0) ^ (1 << (bit & 7))
-      expect(rightness([begin, flipped.toString('base64'), end].join('\n')), `bit ${bit}`).not.to.equal(true)
-    }
-    for (let length = 0; length < bytes.length; length++) {
-      const cut = [begin, bytes.subarray(0, length).toString('base64'), end].join('\n')
-      expect(rightness(cut), `${length} bytes`).to.equal('is none')
-    }
-    for (const armour of ['', begin, `${SIGNED_HELLO}${SIGNED_HELLO}`, SIGNED_HELLO.replace('=', '*')]) {
+  for (const type of ['ed25519', 'rsa-2048', 'ecdsa-256', 'ecdsa-384', 'ecdsa-521']) {
+    it(`of ${type} are right, and never with a bit flipped or an end cut off, which breaks nothing`, () => {
+      const armoured = signedBy(type)
+      expect(checkSsh('git', hello, armoured).isRight).to.equal(true)
+      const [begin = '', ...rest] = armoured.trimEnd().split('\n')
+      const end = rest.pop() ?? ''
+      const bytes = Buffer.from(rest.join(''), 'base64')
+      const rightWith = (changed: Buffer) => rightness([begin, changed.toString('base64'), end].join('\n'))
+      for (let at = 0; at < bytes.length; at++) {
+        const flipped = Buffer.from(bytes)
+        flipped[at] = (bytes[at] ?? 0) ^ (1 << (at % 8))
+        expect(rightWith(flipped), `byte ${at}`).to.be.oneOf([false, undefined, 'is none'])
+      }
+      for (let length = 0; length < bytes.length; length++)
+        expect(rightWith(bytes.subarray(0, length)), `${length} bytes`).to.equal('is none')
+    })
+  }
+
+  it('are none in armour that is not whole', () => {
+    const [begin = ''] = SIGNED_HELLO.split('\n')
+    for (const armour of ['', begin, `${SIGNED_HELLO}${SIGNED_HELLO}`, SIGNED_HELLO.replace('=', '*')])
       expect(rightness(armour), armour).to.equal('is none')
-    }
   })
 
   it('are byte for byte those of ssh-keygen, which finds them right', () => {
@@ -76,21 +85,35 @@ describe('git: SSH signatures', () => {
     }
   })
 
-  it('are read with SHA-256, too; those of other types of keys are not checked', () => {
-    const folder = temporaryFolder()
-    const { file } = makeKey(folder, 'key')
+  it('are read with SHA-256, too', () => {
+    const { file } = makeKey(temporaryFolder(), 'key')
     const short = sshKeygen(['-Y', 'sign', '-q', '-f', file, '-n', 'git', '-O', 'hashalg=sha256'], hello)
     expect(checkSsh('git', hello, short).isRight).to.equal(true)
-    const ecdsa = makeKey(folder, 'ecdsa', ['-t', 'ecdsa'])
-    const { publicKey, isRight } = checkSsh(
-      'git',
-      hello,
-      sshKeygen(['-Y', 'sign', '-q', '-f', ecdsa.file, '-n', 'git'], hello),
-    )
-    expect(isRight).to.equal(undefined)
-    expect(publicKey.fingerprint).to.equal(ecdsa.fingerprint)
+  })
+
+  it('of a type of key that is not checked are neither right nor wrong', () => {
+    const blob = sshStrings('sk-ssh-ed25519@openssh.com', Buffer.alloc(32), 'ssh:')
+    const signature = sshStrings('sk-ssh-ed25519@openssh.com', Buffer.alloc(64))
+    const bytes = Buffer.concat([
+      Buffer.from('SSHSIG\0\0\0\x01'),
+      sshStrings(blob, 'git', '', 'sha512', signature),
+    ])
+    const armoured = `-----BEGIN SSH SIGNATURE-----\n${bytes.toString('base64')}\n-----END SSH SIGNATURE-----`
+    expect(rightness(armoured)).to.equal(undefined)
   })
 })
+
+/** `hello`, signed by ssh-keygen with a new key of a type and perhaps a size. */
+function signedBy(kind: string): string {
+  const [type = '', bits] = kind.split('-')
+  const folder = mkdtempSync(join(tmpdir(), 'branchpoint-key-'))
+  try {
+    const { file } = makeKey(folder, 'key', ['-t', type, ...(bits === undefined ? [] : ['-b', bits])])
+    return sshKeygen(['-Y', 'sign', '-q', '-f', file, '-n', 'git'], hello)
+  } finally {
+    rmSync(folder, { recursive: true })
+  }
+}
 
 /** Whether the text is a right signature of `hello`, or none at all. */
 function rightness(armoured: string): boolean | undefined | string {

@@ -26,12 +26,11 @@ describe('git: signed commits', () => {
   const sign = (it: Commit) => signCommit(it, parseSigningKey(readFileSync(key.file, 'utf8')))
   const signed = (it: Commit) => encodeCommit(sign(it))
   const allowed = (options = '') => parseAllowedSigners(`ann ${options} ${key.publicLine}`)
-  const ssh = ['-c', 'gpg.format=ssh', '-c', `user.signingKey=/dev/null`]
   /** What git thinks of it: G, U, B or N, as in `%G?`. */
   const asGitSees = (bytes: Buffer) => {
     const oid = git(folder, ['hash-object', '-t', 'commit', '-w', '--literally', '--stdin'], bytes)
     const settings = ['-c', `gpg.ssh.allowedSignersFile=${folder}/allowed`]
-    return git(folder, [...ssh, ...settings, 'log', '-1', '--format=%G?', oid])
+    return git(folder, [...settings, 'log', '-1', '--format=%G?', oid])
   }
 
   it('are good to git, pass fsck --strict, and are byte for byte those of git commit -S', () => {
@@ -115,14 +114,21 @@ describe('git: signed commits', () => {
     }
   })
 
-  it('are of an unknown key when they are OpenPGP or of another type of key', () => {
+  it('are of an unknown key when they are OpenPGP', () => {
     const pgp = '-----BEGIN PGP SIGNATURE-----\n\nabc\n-----END PGP SIGNATURE-----\n'
     const bytes = encodeCommit({ ...commit, headers: [{ key: 'gpgsig', value: pgp }] })
     expect(verifyCommit(bytes, allowed())).to.deep.equal({ status: 'unknown_key' })
-    const ecdsa = makeKey(folder, 'ecdsa', ['-t', 'ecdsa'])
-    const settings = ['-c', 'gpg.format=ssh', '-c', `user.signingKey=${ecdsa.file}`]
-    const oid = git(folder, [...settings, 'commit-tree', '-S', '-m', 'By git', tree])
-    const status = verifyCommit(gitBytes(folder, ['cat-file', 'commit', oid]), allowed())
-    expect(status).to.deep.equal({ status: 'unknown_key', key: ecdsa.fingerprint })
   })
+
+  for (const [type, ...more] of [['rsa', '-b', '2048'], ['ecdsa']] as const) {
+    it(`are good by keys of type ${type} that are allowed`, () => {
+      const theirs = makeKey(folder, type, ['-t', type, ...more])
+      const settings = ['-c', 'gpg.format=ssh', '-c', `user.signingKey=${theirs.file}`]
+      const oid = git(folder, [...settings, 'commit-tree', '-S', '-m', 'By git', tree])
+      const bytes = gitBytes(folder, ['cat-file', 'commit', oid])
+      const signers = parseAllowedSigners(`bo ${theirs.publicLine}`)
+      expect(verifyCommit(bytes, signers)).to.deep.equal({ status: 'good', key: theirs.fingerprint })
+      expect(verifyCommit(bytes, allowed()).status).to.equal('unknown_key')
+    })
+  }
 })
