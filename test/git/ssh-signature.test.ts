@@ -45,6 +45,7 @@ describe('git: SSH signatures', () => {
       }
       for (let length = 0; length < bytes.length; length++)
         expect(rightWith(bytes.subarray(0, length)), `${length} bytes`).to.equal('is none')
+      expect(rightWith(Buffer.concat([bytes, Buffer.alloc(1)])), 'one byte more').to.equal('is none')
     })
   }
 
