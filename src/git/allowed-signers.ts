@@ -54,8 +54,10 @@ interface SignerOptions {
 }
 
 function readOptions(text: string): SignerOptions {
+  if (!OPTION_LIST.test(text)) throw new Unreadable(`has options that cannot be read: ${text}`)
   const options = new Map<string, string>()
   for (const [, name = '', value = ''] of text.matchAll(/([^=,"]+)(?:="([^"]*)")?(?:,|$)/g)) {
+    if (options.has(name.toLowerCase())) throw new Unreadable(`has the option "${name}" twice`)
     options.set(name.toLowerCase(), value)
   }
   for (const name of options.keys()) {
@@ -68,6 +70,9 @@ function readOptions(text: string): SignerOptions {
     isAuthority: options.has('cert-authority'),
   }
 }
+
+/** `name` or `name="value"`, with commas between them. */
+const OPTION_LIST = /^(?:[^=,"]+(?:="[^"]*")?(?:,(?=.)|$))*$/
 
 const OPTIONS = ['cert-authority', 'namespaces', 'valid-after', 'valid-before']
 

@@ -54,6 +54,10 @@ describe('git: allowed signers', () => {
     ['ann ssh-rsa AAAAB3NzaC1yc2EAAAADAQABAAAAgQ==', 'line 3 is cut off'],
     [`ann ecdsa-sha2-nistp256 ${noPoint}`, 'line 3 holds a key that is none'],
     [`ann no-touch ${KEY}`, 'line 3 has an unknown option "no-touch"'],
+    [`ann "namespaces=file" ${KEY}`, 'line 3 has options that cannot be read'],
+    [`ann namespaces=git ${KEY}`, 'line 3 has options that cannot be read'],
+    [`ann namespaces="file"git ${KEY}`, 'line 3 has options that cannot be read'],
+    [`ann namespaces="file",namespaces="git" ${KEY}`, 'line 3 has the option "namespaces" twice'],
     [`ann valid-before="tomorrow" ${KEY}`, 'line 3 has "tomorrow", which is not a time'],
     [`ann valid-before="20261301" ${KEY}`, 'line 3 has "20261301", which is not a time'],
   ] as const) {
