@@ -3,10 +3,11 @@ import { expect } from 'chai'
 import { ConfigError } from '../src/config.ts'
 import { signingSettings } from '../src/signing-settings.ts'
 import { temporaryFolder } from './git/git-program.ts'
-import { makeKey, type KeyPair } from './git/ssh-keygen.ts'
+import { makeKey, type KeyPair, needsSshKeygen } from './git/ssh-keygen.ts'
 import { startService } from './service.ts'
 
 describe('the files of keys that the configuration names', () => {
+  needsSshKeygen()
   let folder: string
   let key: KeyPair
   before(() => {

@@ -3,9 +3,10 @@ import { readFileSync } from 'node:fs'
 import { expect } from 'chai'
 import { parseSigningKey } from '../../src/git/signing-key.ts'
 import { temporaryFolder } from './git-program.ts'
-import { makeKey } from './ssh-keygen.ts'
+import { makeKey, needsSshKeygen } from './ssh-keygen.ts'
 
 describe('git: signing keys', () => {
+  needsSshKeygen()
   let folder: string
   before(() => (folder = temporaryFolder()))
 

@@ -1,4 +1,4 @@
-import { execFileSync } from 'node:child_process'
+import { execFileSync, spawnSync } from 'node:child_process'
 import { readFileSync } from 'node:fs'
 
 /** An Ed25519 key pair that ssh-keygen made. */
@@ -24,4 +24,11 @@ export function makeKey(folder: string, name: string, more: readonly string[] = 
 /** The real ssh-keygen (openssh-client), which is also what git checks signatures with. */
 export function sshKeygen(args: readonly string[], input?: string | Buffer): string {
   return execFileSync('ssh-keygen', args, { input, encoding: 'utf8', stdio: ['pipe', 'pipe', 'pipe'] })
+}
+
+/** Leaves the tests of a suite out where there is no ssh-keygen, which the project cannot install. */
+export function needsSshKeygen(): void {
+  before(function () {
+    if (spawnSync('ssh-keygen', ['-?']).error) this.skip()
+  })
 }

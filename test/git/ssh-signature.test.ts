@@ -6,7 +6,7 @@ import { parseSigningKey } from '../../src/git/signing-key.ts'
 import { checkSsh, signSsh } from '../../src/git/ssh-signature.ts'
 import { sshStrings } from '../../src/git/ssh-wire.ts'
 import { temporaryFolder } from './git-program.ts'
-import { makeKey, sshKeygen } from './ssh-keygen.ts'
+import { makeKey, sshKeygen, needsSshKeygen } from './ssh-keygen.ts'
 
 /** What OpenSSH 9.2 wrote for the message `hello` with a key that is gone: `ssh-keygen -Y sign -n git`. */
 const SIGNED_HELLO = `-----BEGIN SSH SIGNATURE-----
@@ -19,6 +19,7 @@ w2Ns4yHUcaSzqiuPwcnQo=
 const hello = Buffer.from('hello')
 
 describe('git: SSH signatures', () => {
+  needsSshKeygen()
   it('reads a recorded one, and whose it is', () => {
     const { publicKey, isRight } = checkSsh('git', hello, SIGNED_HELLO)
     expect(isRight).to.equal(true)

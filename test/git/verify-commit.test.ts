@@ -6,13 +6,14 @@ import { signCommit } from '../../src/git/sign-commit.ts'
 import { parseSigningKey } from '../../src/git/signing-key.ts'
 import { verifyCommit } from '../../src/git/verify-commit.ts'
 import { git, gitBytes, temporaryFolder } from './git-program.ts'
-import { makeKey, sshKeygen, type KeyPair } from './ssh-keygen.ts'
+import { makeKey, sshKeygen, type KeyPair, needsSshKeygen } from './ssh-keygen.ts'
 
 const ann = { name: 'Ann', email: 'ann@example.com', seconds: 1_700_000_000, timezone: '+0000' }
 const tree = '4b825dc642cb6eb9a060e54bf8d69288fbee4904'
 const commit: Commit = { tree, parents: [], author: ann, committer: ann, message: 'First\n\nGrüße 🎉\n' }
 
 describe('git: signed commits', () => {
+  needsSshKeygen()
   let folder: string
   let key: KeyPair
   before(() => {

@@ -4,13 +4,14 @@ import { fileURLToPath } from 'node:url'
 import { expect } from 'chai'
 import { objectUuid, repositoryDigits } from '../../src/versioning/ids.ts'
 import { git, temporaryFolder } from '../git/git-program.ts'
-import { makeKey, type KeyPair } from '../git/ssh-keygen.ts'
+import { makeKey, type KeyPair, needsSshKeygen } from '../git/ssh-keygen.ts'
 import { SurfaceClient } from './conformance/surface-client.ts'
 import { testedSurfaces } from './conformance/tested-surface.ts'
 import type { EnvironmentClient } from './environments/environment-client.ts'
 import { eventually, startEnvironments } from './environments/environment-client.ts'
 
 describe('provenance: a service that signs', () => {
+  needsSshKeygen()
   let client: EnvironmentClient
   let folder: string
   let key: KeyPair
