@@ -33,11 +33,12 @@ describe('environments: history', () => {
 
   it('by the slug of an artifact, finds pins that hold its id alone', async () => {
     const elsewhere = await client.environment()
-    const data = { references: { x: { application_revision: { id: bot.revisions[0].id } } } }
+    const own = await client.application(1)
+    const data = { references: { x: { application_revision: { id: own.revisions[0].id } } } }
     await client.committed(elsewhere, { data })
     const { body } = await client.service.post('/environments/revisions/query', {
       environment_refs: [{ slug: elsewhere.slug }],
-      references: [{ slug: bot.slug }],
+      references: [{ slug: own.slug }],
     })
     expect(body.count).to.equal(1)
   })
