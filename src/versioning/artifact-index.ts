@@ -277,6 +277,8 @@ export class ArtifactIndex {
     this.#problems.delete(path)
     const before = this.#entries.get(path)
     if (before) this.#slugs.remove(before)
+    // Another artifact may have been put in its place.
+    if (before && before.view.digits !== view.digits) this.#byDigits.delete(before.view.digits)
     if (!before || before.view.id !== view.id) this.#ordered.delete(family.folder)
     const entry = before ?? { path, family, slug, repository, view }
     entry.view = view

@@ -66,7 +66,7 @@ export class Mirrors {
   /** Whether it had to look: the environment was not as it was when it was mirrored last. */
   async #mirrorOnce(id: string): Promise<boolean> {
     const view = await this.#registry.index.findByDigits(id)
-    if (!view || this.#isMirrored(view)) return false
+    if (view?.id !== id || this.#isMirrored(view)) return false
     const { moment } = this.#registry.index
     const { targets, isWhole } = await this.#targetsOf(view)
     const ref = `refs/environments/${view.slug}`
