@@ -1,4 +1,5 @@
 import { hash } from 'node:crypto'
+import { setImmediate as nextTurn } from 'node:timers/promises'
 import { BoundedCache } from '../../git/bounded-cache.ts'
 import type { DerivedFile } from '../../git/derived-file.ts'
 import type { Oid } from '../../git/object.ts'
@@ -6,7 +7,7 @@ import type { ObjectSource } from '../../versioning/tree-files.ts'
 import { readBytes } from '../../versioning/tree-files.ts'
 import { decodeFolderKeys, encodeFolderKeys, type FolderKeys } from './folder-keys.ts'
 import { decodeRowFolder } from './row-folder.ts'
-import { isTooDeep, type RowPosition } from './row-position.ts'
+import { DEEPEST_POSITION, isTooDeep, type RowPosition } from './row-position.ts'
 import { contentOf, decodeRow, dedupIdOf, encodeContent } from './stored-row.ts'
 import { readBlobs } from './stored-rows.ts'
 
@@ -41,6 +42,35 @@ export class RowKeys {
     await this.#collect(tree, '', look)
     if (look.read > WORTH_KEEPING) this.#keep(tree, file)
     return look.found
+  }
+
+  /**
+   * The rows that share their dedup id's key with another one, in order; whether the dedup ids themselves are the same is for
+   * the caller to compare.
+   */
+  async twins(
+    source: ObjectSource,
+    tree: Oid,
+  ): Promise<readonly { readonly position: RowPosition; readonly oid: Oid }[]> {
+    const seen = new Set<number>()
+    const shared = new Set<number>()
+    for await (const { keys } of this.#foldersOf(source, tree, 0)) {
+      for (let index = 1; index < keys.length; index += 2) {
+        const key = keys[index] ?? 0
+        if (seen.has(key)) shared.add(key)
+        seen.add(key)
+      }
+    }
+    return shared.size === 0 ? [] : this.candidates(source, tree, shared)
+  }
+
+  async *#foldersOf(source: ObjectSource, tree: Oid, depth: number): AsyncGenerator<FolderKeys> {
+    if (depth === DEEPEST_POSITION) return
+    const known = this.#folders.get(tree)
+    if (!known) await nextTurn()
+    const folder = known ?? (await this.#readFolder(source, tree))
+    yield folder
+    for (const [, oid] of folder.folders) yield* this.#foldersOf(source, oid, depth + 1)
   }
 
   /** Takes in what is known of all rows of a tree that was just written, in their order, so that no blob need be read for it. */

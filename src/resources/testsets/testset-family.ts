@@ -1,6 +1,7 @@
 import type { Family } from '../../versioning/family.ts'
 import { acceptTestset } from './accept-testset.ts'
 import { applyRowDelta } from './apply-row-delta.ts'
+import { checkRows } from './check-rows.ts'
 import { diffTestsets } from './diff-testsets.ts'
 import { presentTestset } from './present-testset.ts'
 import type { TestsetLimits } from './row-collector.ts'
@@ -22,6 +23,7 @@ export function testsetFamily(limits: TestsetLimits): Family {
       const payload = await readTestset(source, entries)
       return payload && { payload, size: 200 + 50 * payload.columns.length }
     },
+    check: (source, entries, before) => checkRows(source, entries, before, limits),
     accept: acceptTestset,
     applyDelta: async (base, delta, { loc, target }) => {
       const stored = base ? asStored(base) : NO_ROWS

@@ -1,0 +1,40 @@
+import { encodeJsonFile } from '../../src/resources/documents/json-file.ts'
+import {
+  contentOf,
+  dedupIdOf,
+  encodeContent,
+  encodeRow,
+  generatedDedupId,
+} from '../../src/resources/testsets/stored-row.ts'
+import { canonicalJson } from '../../src/json/canonical-json.ts'
+import { isJsonArray, isJsonObject } from '../../src/json/json.ts'
+import { parseJson } from '../../src/json/parse-json.ts'
+import { stringifyJson } from '../../src/json/stringify-json.ts'
+
+/** The files in the root of a working tree that hold JSON for people to read: two spaces, a newline at the end. */
+const DOCUMENTS = ['data.json', 'references.json', 'columns.json', 'revision.json']
+
+/**
+ * The bytes that a file of an artifact's working tree should have, undefined for a file that is none of ours. `path` is seen from
+ * the root, with slashes. Throws an Error that says what is wrong with a file that holds no JSON, or not what it should.
+ */
+export function formatFile(path: string, bytes: Buffer): Buffer | undefined {
+  if (DOCUMENTS.includes(path)) return formatDocument(path, bytes)
+  if (!/^testcases\/.*\.json$/.test(path)) return undefined
+  const value = parse(bytes)
+  if (!isJsonObject(value)) throw new Error('it is JSON, but no object')
+  if (path.endsWith('.meta.json')) return Buffer.from(`${canonicalJson(value)}\n`)
+  const content = encodeContent(contentOf(value))
+  return encodeRow(content, dedupIdOf(value) || generatedDedupId(content.hash))
+}
+
+function formatDocument(path: string, bytes: Buffer): Buffer {
+  const value = parse(bytes)
+  if (isJsonObject(value)) return encodeJsonFile(path, value).bytes
+  if (isJsonArray(value) && path === 'columns.json') return Buffer.from(`${stringifyJson(value, 2)}\n`)
+  throw new Error('it is JSON, but no object')
+}
+
+function parse(bytes: Buffer) {
+  return parseJson(new TextDecoder('utf-8', { fatal: true }).decode(bytes), { maxDepth: 1000 })
+}

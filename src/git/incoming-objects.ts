@@ -1,0 +1,202 @@
+import { createInterface } from 'node:readline'
+import { Refusal } from '../errors.ts'
+import type { Fs } from './fs.ts'
+import { startGit, runGit } from './git-child.ts'
+import { gitEnvironment } from './git-environment.ts'
+import { indexPack } from './index-pack.ts'
+import type { GitObject, ObjectKind, Oid } from './object.ts'
+import { ObjectStore } from './object-store.ts'
+import { PackCache } from './pack-cache.ts'
+import { PackIndex } from './pack-index.ts'
+import type { Quarantine } from './quarantine.ts'
+import { openQuarantine } from './quarantine.ts'
+import { stagingFor, type StagedPack } from './stage-pack.ts'
+import type { Transaction } from './transaction.ts'
+
+/** A push of so few objects, in a pack of so many bytes, is written like any other small write: with those that wait. */
+const FEW_OBJECTS = 200
+const SMALL_PACK = 256 * 1024
+
+/** An object that the repository would get. */
+export interface IncomingObject {
+  readonly oid: Oid
+  readonly kind: ObjectKind
+  readonly size: number
+  /** Some path that leads to it, as git shows it; empty for commits, tags and root trees. */
+  readonly path: string
+}
+
+/** The pack of a push, and how much it may hold. */
+export interface PackStream {
+  readonly bytes: AsyncIterable<Buffer>
+  readonly maxBytes: number
+  /** The client has gone. */
+  readonly signal: AbortSignal
+}
+
+/**
+ * The objects of a push before it is accepted: in quarantine, where nobody but this sees them, each checked as `git fsck
+ * --strict` would. To be ended by `discard`, also after they were taken into the repository.
+ */
+export class IncomingObjects {
+  readonly #fs: Fs
+  readonly #gitdir: string
+  readonly #quarantine: Quarantine
+  readonly #cache = new PackCache()
+  readonly #repository: ObjectStore
+  readonly #own: ObjectStore
+  readonly #pack: string | undefined
+  readonly #index: PackIndex | undefined
+  #staged: StagedPack | undefined
+
+  private constructor(
+    fs: Fs,
+    gitdir: string,
+    repository: ObjectStore,
+    quarantine: Quarantine,
+    pack: string | undefined,
+  ) {
+    this.#fs = fs
+    this.#gitdir = gitdir
+    this.#repository = repository
+    this.#quarantine = quarantine
+    this.#own = new ObjectStore(fs, quarantine.path, this.#cache)
+    this.#pack = pack
+    const index = pack && new PackIndex(fs, this.#cache, `${quarantine.packFolder}/${pack}.idx`)
+    // Who pushes what is there already sends a pack of nothing.
+    this.#index = index && index.count > 0 ? index : undefined
+  }
+
+  /** Receives a pack; without one, what is pushed is there already. Refuses with `invalid_file` what git does not accept. */
+  static async receive(
+    fs: Fs,
+    gitdir: string,
+    objects: ObjectStore,
+    pack: PackStream | undefined,
+  ): Promise<IncomingObjects> {
+    if (!fs.isSeenByOthers) {
+      throw new Refusal(
+        'storage_unavailable',
+        'This store is in memory, where git cannot see it; push to one on a disk.',
+      )
+    }
+    const quarantine = openQuarantine(fs, gitdir)
+    try {
+      const name = pack && (await indexPack(quarantine, pack))
+      return new IncomingObjects(fs, gitdir, objects, quarantine, name)
+    } catch (error) {
+      quarantine.discard()
+      throw error
+    }
+  }
+
+  /** The object, of the push or of the repository. */
+  async read(oid: Oid): Promise<GitObject | undefined> {
+    return (this.#index && (await this.#own.read(oid))) ?? this.#repository.read(oid)
+  }
+
+  /** The same for many, in the order given. */
+  async readMany(oids: readonly Oid[]): Promise<(GitObject | undefined)[]> {
+    if (!this.#index) return this.#repository.readMany(oids)
+    const own = await this.#own.readMany(oids)
+    return Promise.all(own.map((object, index) => object ?? this.#repository.read(oids[index] ?? '')))
+  }
+
+  /** Whether the push brought the object. (It may have brought some that the repository has.) */
+  has(oid: Oid): boolean {
+    return this.#index?.find(oid) !== undefined
+  }
+
+  /**
+   * Every object that these reach and that no ref of the repository does yet. Refuses with `invalid_file` if something that
+   * they reach is neither in the push nor in the repository.
+   */
+  async *newObjects(tips: readonly Oid[], signal?: AbortSignal): AsyncGenerator<IncomingObject> {
+    const env = this.#environment()
+    const input = tips.map((tip) => `${tip}\n`)
+    const args = [`--git-dir=${this.#gitdir}`, 'rev-list', '--objects', '--stdin', '--not', '--all']
+    const reached = startGit({ args, env, input, signal })
+    const described = startGit({
+      args: [`--git-dir=${this.#gitdir}`, 'cat-file', '--buffer', `--batch-check=${DESCRIPTION}`],
+      env,
+      input: reached.output as AsyncIterable<Buffer>, // no encoding is set, so it yields buffers
+      signal,
+    })
+    try {
+      for await (const line of createInterface({ input: described.output, crlfDelay: Infinity })) {
+        const [, oid, kind, size, path] = /^([0-9a-f]{40}) (\w+) (\d+) ?(.*)$/.exec(line) ?? []
+        if (oid === undefined) throw incomplete(line)
+        yield { oid, kind: kind as ObjectKind, size: Number(size), path: path ?? '' } // git knows no other kinds
+      }
+      for (const { ended } of [reached, described]) {
+        const { code, complaint } = await ended
+        if (code !== 0) throw incomplete(complaint)
+      }
+    } finally {
+      // Whoever has seen enough lets them end.
+      for (const { output } of [described, reached]) output.destroy()
+    }
+  }
+
+  /** Whether one commit is reached from the other, by whichever parents. */
+  async isAncestor(older: Oid, newer: Oid): Promise<boolean> {
+    const args = [`--git-dir=${this.#gitdir}`, 'merge-base', '--is-ancestor', older, newer]
+    return (await runGit({ args, env: this.#environment() })).code === 0
+  }
+
+  /** Whether they are few and small enough to be written together with other writes; see `takeInto`. */
+  get isSmall(): boolean {
+    if (!this.#index) return true
+    const size = this.#fs.stat(`${this.#quarantine.packFolder}/${this.#pack}.pack`)?.size ?? Infinity
+    return this.#index.count <= FEW_OBJECTS && size <= SMALL_PACK
+  }
+
+  /** Readies them to be taken into the repository: what the answer is called with gets them as a part of its write. */
+  async prepare(): Promise<(transaction: Transaction) => void> {
+    if (!this.#index) return () => undefined
+    if (!this.isSmall) {
+      const staged = await this.#stage()
+      return (transaction) => transaction.adopt(staged)
+    }
+    const oids = [...this.#index.oids()]
+    const objects = await this.#own.readMany(oids)
+    return (transaction) => {
+      for (const object of objects) if (object) transaction.write(object.kind, object.bytes)
+    }
+  }
+
+  /** Removes what is left of them. */
+  discard(): void {
+    this.#cache.close()
+    this.#staged?.discard()
+    this.#quarantine.discard()
+  }
+
+  /** The pack where its repository keeps packs, under a temporary name, on the disk. */
+  async #stage(): Promise<StagedPack> {
+    const { packPath, indexPath, staged } = stagingFor(this.#fs, this.#gitdir)
+    for (const [ending, path] of [
+      ['pack', packPath],
+      ['idx', indexPath],
+    ] as const) {
+      const received = `${this.#quarantine.packFolder}/${this.#pack}.${ending}`
+      await this.#fs.sync(received)
+      this.#fs.link(received, path)
+    }
+    return (this.#staged = staged(this.#pack ?? '', undefined))
+  }
+
+  #environment(): NodeJS.ProcessEnv {
+    return gitEnvironment({}, this.#quarantine.variables)
+  }
+}
+
+const DESCRIPTION = '%(objectname) %(objecttype) %(objectsize) %(rest)'
+
+function incomplete(complaint: string): Refusal {
+  return new Refusal(
+    'invalid_file',
+    `What was pushed does not hang together (${complaint.replace(/^fatal: /, '').slice(0, 300)}). ` +
+      `Run git fsck in your clone, or clone anew, and push again.`,
+  )
+}

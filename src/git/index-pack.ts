@@ -1,0 +1,40 @@
+import { Refusal } from '../errors.ts'
+import { runGit } from './git-child.ts'
+import { gitEnvironment } from './git-environment.ts'
+import type { PackStream } from './incoming-objects.ts'
+import type { Quarantine } from './quarantine.ts'
+
+/** Blobs larger than this are never held in memory. */
+const LARGE_BLOB = '16m'
+
+/**
+ * Has git write a pack that comes in, completed where it is thin, with its index into the quarantine, and answers its name
+ * (`pack-<hash>`). Refuses with `invalid_file` a pack that git takes for damaged or its objects for ill-formed, with
+ * `limit_exceeded` one that is too large.
+ */
+export async function indexPack(
+  { variables, packFolder }: Quarantine,
+  { bytes, maxBytes, signal }: PackStream,
+): Promise<string> {
+  const { code, complaint, output } = await runGit({
+    args: ['index-pack', '--stdin', '--fix-thin', '--strict', `--max-input-size=${maxBytes}`],
+    // What is kept is synced by its keeper.
+    env: gitEnvironment({ 'core.fsync': 'none', 'core.bigFileThreshold': LARGE_BLOB }, variables),
+    input: bytes,
+    signal,
+  })
+  const name = /^(?:pack|keep)\t([0-9a-f]{40})$/m.exec(output)?.[1]
+  if (code === 0 && name !== undefined) return `pack-${name}`
+  if (/exceeds maximum allowed size/.test(complaint)) {
+    throw new Refusal(
+      'limit_exceeded',
+      `The push is larger than ${maxBytes} bytes. Push fewer commits at once, or ask the operator for a higher limit.`,
+      { details: { limit: maxBytes } },
+    )
+  }
+  const why = complaint.replaceAll(packFolder, 'the pack').split('\n').slice(0, 5).join('; ')
+  throw new Refusal(
+    'invalid_file',
+    `git does not accept the objects of the push (${why}). Run git fsck --strict in your clone.`,
+  )
+}

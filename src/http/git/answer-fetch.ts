@@ -1,0 +1,55 @@
+import { Readable } from 'node:stream'
+import type { ParameterizedContext } from 'koa'
+import { Refusal } from '../../errors.ts'
+import { uploadPack } from '../../git/upload-pack.ts'
+import type { ArtifactView } from '../../versioning/artifact-view.ts'
+import { inflatedBody } from '../inflated-body.ts'
+import { departure } from './departure.ts'
+import type { Places } from './places.ts'
+import { FLUSH, pktLine } from './pkt-line.ts'
+
+/** What a client says it has and wants takes fifty bytes an object. */
+const LONGEST_NEGOTIATION = 64 * 1024 * 1024
+
+/** Answers a clone or fetch, or what comes before one, with what the git program says, while it says it. */
+export async function answerFetch(
+  ctx: ParameterizedContext<unknown>,
+  { repository }: ArtifactView,
+  isAdvertisement: boolean,
+  places: Places,
+): Promise<void> {
+  const signal = departure(ctx.res)
+  const leave = await places.take(signal)
+  try {
+    const input = isAdvertisement ? undefined : inflatedBody(ctx.req, LONGEST_NEGOTIATION, tooLong)
+    const protocol = protocolOf(ctx.get('Git-Protocol'))
+    const { output, ended } = await uploadPack(repository.path, { input, protocol, signal })
+    if (output.readableLength === 0) {
+      output.resume()
+      const { code, complaint } = await ended
+      if (code !== 0) throw new Error(`git upload-pack ended with ${code}: ${complaint}`)
+    }
+    ended.then(leave, leave)
+    ctx.type = `application/x-git-upload-pack-${isAdvertisement ? 'advertisement' : 'result'}`
+    // As git's own server has it: version 2 says what it is itself.
+    const isNamed = isAdvertisement && !protocol?.split(':').includes('version=2')
+    ctx.body = isNamed ? Readable.from(named(output)) : output
+  } catch (error) {
+    leave()
+    throw error
+  }
+}
+
+async function* named(advertisement: Readable): AsyncGenerator<Buffer> {
+  yield Buffer.concat([pktLine('# service=git-upload-pack\n'), FLUSH])
+  yield* advertisement as AsyncIterable<Buffer> // no encoding is set, so it yields buffers
+}
+
+/** Only what the protocol may say reaches the program's environment. */
+function protocolOf(header: string): string | undefined {
+  return /^[a-z0-9=:.-]{1,200}$/i.test(header) ? header : undefined
+}
+
+function tooLong(): Refusal {
+  return new Refusal('body_too_large', 'The client lists more objects than anybody has. Clone anew.')
+}

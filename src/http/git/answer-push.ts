@@ -1,0 +1,125 @@
+import type { ParameterizedContext } from 'koa'
+import { grants } from '../../access/scope.ts'
+import { Refusal } from '../../errors.ts'
+import type { IncomingObjects, PackStream } from '../../git/incoming-objects.ts'
+import { acceptPush } from '../../versioning/accept-push.ts'
+import type { ArtifactView } from '../../versioning/artifact-view.ts'
+import type { PushLimits } from '../../versioning/check-pushed-objects.ts'
+import { judgeCommand } from '../../versioning/judge-command.ts'
+import type { RefCommand, RefOutcome } from '../../versioning/push.ts'
+import { refusalOf } from '../../versioning/push.ts'
+import type { Registry } from '../../versioning/registry.ts'
+import { inflatedBody } from '../inflated-body.ts'
+import type { RequestState } from '../request-state.ts'
+import { departure } from './departure.ts'
+import { PktReader } from './pkt-reader.ts'
+import type { Places } from './places.ts'
+import type { PushReport } from './push-answer.ts'
+import { pushAnswer } from './push-answer.ts'
+import type { PushRequest } from './read-push.ts'
+import { readPush } from './read-push.ts'
+
+/** What a push may be. */
+export interface PushSettings extends PushLimits {
+  /** Bytes of all it brings, as they come in. */
+  readonly maxBytes: number
+}
+
+/** The commands of the largest push are shorter than this. */
+const COMMAND_BYTES = 4 * 1024 * 1024
+
+/** Answers a push: receives the objects, has the registry accept them or not, and tells of each ref what became of it. */
+export async function answerPush(
+  ctx: ParameterizedContext<RequestState>,
+  registry: Registry,
+  artifact: ArtifactView,
+  places: Places,
+  settings: PushSettings,
+): Promise<void> {
+  const signal = departure(ctx.res)
+  const leave = await places.take(signal)
+  const lines = new PktReader(
+    inflatedBody(ctx.req, settings.maxBytes + COMMAND_BYTES, () => tooLarge(settings)),
+  )
+  try {
+    ctx.type = 'application/x-git-receive-pack-result'
+    const request = await readPush(lines)
+    // A client that wants to know whether it is let in sends nothing.
+    if (request.commands.length === 0) {
+      ctx.body = Buffer.alloc(0)
+      return
+    }
+    const report = await takeIn(ctx.state, registry, artifact, request, {
+      bytes: lines.rest(),
+      maxBytes: settings.maxBytes,
+      maxBlobBytes: settings.maxBlobBytes,
+      signal,
+    })
+    ctx.body = pushAnswer(report, request.capabilities)
+  } finally {
+    await lines.end()
+    leave()
+  }
+}
+
+async function takeIn(
+  { caller }: RequestState,
+  registry: Registry,
+  artifact: ArtifactView,
+  { commands, capabilities }: PushRequest,
+  { maxBlobBytes, ...pack }: PackStream & PushLimits,
+): Promise<PushReport> {
+  const outcomes = commands.map(judged)
+  const isAtomic = capabilities.has('atomic')
+  const isLost = isAtomic ? outcomes.some((it) => it.refused) : outcomes.every((it) => it.refused)
+  if (isLost) return { outcomes: outcomes.map((it) => (it.refused ? it : { ...it, refused: ATOMIC })) }
+  let incoming: IncomingObjects
+  try {
+    incoming = await artifact.repository.receive(pack)
+  } catch (error) {
+    const refused = refusalOf(error)
+    return {
+      unpackError: refused.reason,
+      outcomes: outcomes.map((it) => (it.refused ? it : { ...it, refused })),
+    }
+  }
+  try {
+    const { id, name, email, scopes } = caller.key
+    const push = {
+      // Only deletions have no target, and those were refused.
+      commands: commands.flatMap((it, index) =>
+        outcomes[index]?.refused || it.target === undefined ? [] : [{ ...it, target: it.target }],
+      ),
+      incoming,
+      isAtomic,
+      limits: { maxBlobBytes },
+      signal: pack.signal,
+    }
+    const actor = { id, name, email, mayDeploy: grants(scopes, 'deploy') }
+    const accepted = await acceptPush(registry, artifact, push, { actor })
+    const byRef = new Map(accepted.map((outcome) => [outcome.ref, outcome]))
+    return { outcomes: outcomes.map((outcome) => byRef.get(outcome.ref) ?? outcome) }
+  } finally {
+    incoming.discard()
+  }
+}
+
+const ATOMIC = { reason: 'atomic push failed', sentence: 'No ref has moved, because not all of them could.' }
+
+function judged(command: RefCommand): RefOutcome {
+  const { ref } = command
+  try {
+    judgeCommand(command)
+    return { ref }
+  } catch (error) {
+    return { ref, refused: refusalOf(error) }
+  }
+}
+
+function tooLarge({ maxBytes }: PushSettings): Refusal {
+  return new Refusal(
+    'limit_exceeded',
+    `The push is larger than ${maxBytes} bytes. Push fewer commits at once, or ask the operator for a higher limit.`,
+    { details: { limit: maxBytes } },
+  )
+}

@@ -1,0 +1,99 @@
+import type { Middleware, ParameterizedContext } from 'koa'
+import type { Authenticate } from '../../access/authenticator.ts'
+import { requireScope } from '../../access/require-scope.ts'
+import { Refusal } from '../../errors.ts'
+import type { ArtifactView } from '../../versioning/artifact-view.ts'
+import type { Registry } from '../../versioning/registry.ts'
+import { authenticate } from '../authenticate.ts'
+import { methodNotAllowed } from '../refuse-unrouted.ts'
+import type { DoorState, RequestState } from '../request-state.ts'
+import { answerFetch } from './answer-fetch.ts'
+import type { PushSettings } from './answer-push.ts'
+import { answerPush } from './answer-push.ts'
+import { gitToken } from './git-token.ts'
+import { Places } from './places.ts'
+import { pushAdvertisement } from './push-advertisement.ts'
+
+export interface GitDoorDependencies {
+  readonly authenticate: Authenticate
+  readonly registryOf: (project: string) => Registry | Promise<Registry>
+  /** How many clones, fetches and pushes are worked on at once. */
+  readonly maxRequests: number
+  readonly push: PushSettings
+}
+
+/**
+ * git over HTTP (gitprotocol-http(5), the smart one only): every artifact at `/git/<family>/<slug>.git`, in the project of the
+ * key. To be placed before the routes of the REST interface; hands every other path on.
+ */
+export function gitDoor(dependencies: GitDoorDependencies): Middleware<DoorState> {
+  const letIn = authenticate(dependencies.authenticate, gitToken)
+  const places = new Places(dependencies.maxRequests)
+  return (ctx, next) => {
+    if (!ctx.path.startsWith('/git/')) return next()
+    ctx.state.challenge = CHALLENGE
+    ctx.state.isTerminal = ctx.req.headers['user-agent']?.startsWith('git/') ?? false
+    // the middleware has set the caller when it goes on
+    return letIn(ctx, () => answer(ctx as ParameterizedContext<RequestState>, places, dependencies))
+  }
+}
+
+const CHALLENGE = 'Basic realm="Branchpoint", charset="UTF-8"'
+
+async function answer(
+  ctx: ParameterizedContext<RequestState>,
+  places: Places,
+  { registryOf, push }: GitDoorDependencies,
+): Promise<void> {
+  const [, folder = '', slug = '', path = ''] = REPOSITORY.exec(ctx.path) ?? []
+  const service = serviceOf(ctx, path)
+  ctx.set('Cache-Control', 'no-cache, max-age=0, must-revalidate')
+  ctx.state.isRead = service === UPLOAD
+  const { caller } = ctx.state
+  const registry = await registryOf(caller.project)
+  const family = registry.families.find((it) => it.folder === folder)
+  // Who may neither read nor write learns nothing of what there is.
+  requireScope(caller, service === UPLOAD ? ['read'] : family?.pins ? ['write', 'deploy'] : ['write'])
+  const artifact = family && (await registry.index.findBySlug(family, slug))
+  if (!artifact) throw notFound(ctx.path)
+  const isAdvertisement = path === 'info/refs'
+  if (service === UPLOAD) return answerFetch(ctx, artifact, isAdvertisement, places)
+  if (isAdvertisement) return advertisePush(ctx, artifact)
+  return answerPush(ctx, registry, artifact, places, push)
+}
+
+const REPOSITORY = /^\/git\/([^/]+)\/([^/]+)\.git\/(.+)$/
+const UPLOAD = 'git-upload-pack'
+const RECEIVE = 'git-receive-pack'
+
+/** What a path below a repository is for; refuses what is none of the three of the smart protocol. */
+function serviceOf(ctx: ParameterizedContext<RequestState>, path: string): string {
+  if (path === 'info/refs') {
+    if (ctx.method !== 'GET') throw methodNotAllowed(ctx.method, ctx.path, ['GET'])
+    const service = new URLSearchParams(ctx.querystring).get('service')
+    if (service === UPLOAD || service === RECEIVE) return service
+    throw new Refusal(
+      'smart_protocol_only',
+      'Only the smart protocol is spoken here, which every git since 1.6.6 knows: ask for ' +
+        'info/refs?service=git-upload-pack, or use git clone.',
+    )
+  }
+  if (path !== UPLOAD && path !== RECEIVE) throw notFound(ctx.path)
+  if (ctx.method !== 'POST') throw methodNotAllowed(ctx.method, ctx.path, ['POST'])
+  const type = `application/x-${path}-request`
+  if (ctx.req.headers['content-type'] === type) return path
+  throw new Refusal('unsupported_media_type', `${ctx.path} takes what a git client sends, as ${type}.`)
+}
+
+function notFound(path: string): Refusal {
+  return new Refusal(
+    'artifact_not_found',
+    `There is no repository ${path.slice(0, 200)} in the project of this key. They are at /git/<family>/<slug>.git, as the ` +
+      `git_url of each artifact says.`,
+  )
+}
+
+function advertisePush(ctx: ParameterizedContext<RequestState>, artifact: ArtifactView): void {
+  ctx.type = 'application/x-git-receive-pack-advertisement'
+  ctx.body = pushAdvertisement(artifact)
+}

@@ -1,0 +1,114 @@
+import { resolve } from 'node:path/posix'
+import type { Middleware, ParameterizedContext } from 'koa'
+import type { Authenticate } from '../../access/authenticator.ts'
+import { requireScope } from '../../access/require-scope.ts'
+import { Refusal, invalid } from '../../errors.ts'
+import { bundleRefs } from '../../git/bundle-refs.ts'
+import type { Fs } from '../../git/fs.ts'
+import { GitFailure } from '../../git/git-command.ts'
+import { identityName, thisProcess } from '../../git/process-identity.ts'
+import { META_REF } from '../../versioning/artifact-state.ts'
+import type { Registry } from '../../versioning/registry.ts'
+import { restoreArtifact } from '../../versioning/restore-artifact.ts'
+import { slugProblem } from '../../versioning/slugs.ts'
+import { authenticate } from '../authenticate.ts'
+import { inflatedBody } from '../inflated-body.ts'
+import type { DoorState, RequestState } from '../request-state.ts'
+import { departure } from './departure.ts'
+import { gitToken } from './git-token.ts'
+
+export interface RestoreDoorDependencies {
+  readonly authenticate: Authenticate
+  readonly registryOf: (project: string) => Registry | Promise<Registry>
+  readonly fs: Fs
+  /** Where a bundle lies until it is taken in. */
+  readonly folder: string
+  /** Bytes of a bundle. */
+  readonly maxBytes: number
+}
+
+/**
+ * `PUT /git/<family>/<slug>.git?head=refs/heads/<branch>`: brings a whole repository back, with every ref, from the git bundle that is the
+ * body (npm run restore). Records and deployments come with it as they are, so it takes the scope admin. Hands every other request on.
+ */
+export function restoreDoor(
+  dependencies: RestoreDoorDependencies,
+  next: Middleware<DoorState>,
+): Middleware<DoorState> {
+  const letIn = authenticate(dependencies.authenticate, gitToken)
+  return async (ctx, after) => {
+    const [, folder, slug] = (ctx.method === 'PUT' && REPOSITORY.exec(ctx.path)) || []
+    if (folder === undefined || slug === undefined) return next(ctx, after)
+    try {
+      // the middleware has set the caller when it goes on
+      await letIn(ctx, () => restore(ctx as ParameterizedContext<RequestState>, folder, slug, dependencies))
+    } finally {
+      // What was not read passes by, so that the client reads why.
+      ctx.req.resume()
+    }
+  }
+}
+
+const REPOSITORY = /^\/git\/([^/]+)\/([^/]+)\.git$/
+
+async function restore(
+  ctx: ParameterizedContext<RequestState>,
+  folder: string,
+  slug: string,
+  { registryOf, fs, folder: spools, maxBytes }: RestoreDoorDependencies,
+): Promise<void> {
+  const { caller } = ctx.state
+  requireScope(caller, ['admin'])
+  if (!fs.isSeenByOthers) {
+    throw new Refusal(
+      'storage_unavailable',
+      'This store is in memory, where git cannot see it; restore to one on a disk.',
+    )
+  }
+  const registry = await registryOf(caller.project)
+  const family = registry.families.find((it) => it.folder === folder)
+  if (!family) throw new Refusal('route_not_found', `There is no family "${folder.slice(0, 100)}".`)
+  const problem = slugProblem(slug)
+  if (problem !== undefined) throw invalid(['path', 'slug'], problem)
+  const head = new URLSearchParams(ctx.querystring).get('head') ?? ''
+  const branch = head.startsWith(HEADS) ? head.slice(HEADS.length) : ''
+  if (slugProblem(branch) !== undefined)
+    throw invalid(['query', 'head'], `"${head.slice(0, 100)}" is not refs/heads/ and a variant's slug`)
+  const path = resolve(spools, `${identityName(thisProcess())}.bundle-${++bundles}`)
+  fs.makeDir(spools)
+  try {
+    const log = fs.createLog(path)
+    try {
+      for await (const chunk of inflatedBody(ctx.req, maxBytes, () => tooLarge(maxBytes))) log.append(chunk)
+    } finally {
+      log.close()
+    }
+    const refs = bundleRefs(fs, path)
+    if (!refs.has(META_REF))
+      throw new Refusal('invalid_file', `The bundle has no ${META_REF}, so it is no artifact of a registry.`)
+    const copy = { refs: { refs, head: `ref: ${head}` }, source: { url: path }, signal: departure(ctx.res) }
+    const outcome = await restoreArtifact(registry.store, { family: folder, slug, ...copy })
+    if (outcome !== 'there') await registry.written(family, slug)
+    ctx.body = { count: 1, outcome }
+  } catch (error) {
+    throw error instanceof GitFailure
+      ? new Refusal(
+          'invalid_file',
+          `git does not accept the bundle: ${error.message}. Check the backup with git fsck.`,
+        )
+      : error
+  } finally {
+    fs.remove(path)
+  }
+}
+
+const HEADS = 'refs/heads/'
+let bundles = 0
+
+function tooLarge(maxBytes: number): Refusal {
+  return new Refusal(
+    'limit_exceeded',
+    `The bundle is larger than ${maxBytes} bytes. Restore it into the store's folder, or ask the operator for a higher limit.`,
+    { details: { limit: maxBytes } },
+  )
+}

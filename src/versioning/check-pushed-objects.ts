@@ -1,0 +1,43 @@
+import type { IncomingObjects } from '../git/incoming-objects.ts'
+import type { Oid } from '../git/object.ts'
+import { RefRefused } from './push.ts'
+import { readTree } from './tree-files.ts'
+
+/** What a push may hold. */
+export interface PushLimits {
+  readonly maxBlobBytes: number
+}
+
+/**
+ * Looks at every object that these would bring into the repository: everything they need must be there, and no file may be
+ * larger than the limit, a symbolic link or a submodule.
+ */
+export async function checkPushedObjects(
+  incoming: IncomingObjects,
+  tips: readonly Oid[],
+  { maxBlobBytes }: PushLimits,
+  signal: AbortSignal,
+): Promise<void> {
+  for await (const { oid, kind, size, path } of incoming.newObjects(tips, signal)) {
+    if (kind === 'blob' && size > maxBlobBytes) {
+      throw new RefRefused(
+        'file too large',
+        `${path} has ${size} bytes; at most ${maxBlobBytes} are allowed. Take it out of the commit that brings it ` +
+          `(git rebase -i), or ask the operator for a higher limit.`,
+      )
+    }
+    if (kind === 'tree') await checkModes(incoming, oid, path)
+  }
+}
+
+async function checkModes(incoming: IncomingObjects, tree: Oid, path: string): Promise<void> {
+  for (const { mode, name } of await readTree(incoming, tree)) {
+    const what = mode === '120000' ? 'symbolic link' : mode === '160000' ? 'submodule' : undefined
+    if (what === undefined) continue
+    throw new RefRefused(
+      what,
+      `${path === '' ? name : `${path}/${name}`} is a ${what}, which an artifact cannot hold. Put the file itself ` +
+        `there, in the commit that brings it (git rebase -i).`,
+    )
+  }
+}

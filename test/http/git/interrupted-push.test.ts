@@ -1,0 +1,62 @@
+import { connect } from 'node:net'
+import { existsSync, mkdirSync, readdirSync } from 'node:fs'
+import { setTimeout as pause } from 'node:timers/promises'
+import { expect } from 'chai'
+import { nodeFs } from '../../../src/git/node-fs.ts'
+import { identityName, thisProcess } from '../../../src/git/process-identity.ts'
+import { git } from '../../git/git-program.ts'
+import type { RunningService } from '../../service.ts'
+import { ADMIN_KEY, startService } from '../../service.ts'
+import { workflow } from './git-client.ts'
+
+describe('git: a push that breaks off', () => {
+  let service: RunningService
+  before(async () => {
+    service = await startService()
+    await workflow(service, 'bot')
+  })
+  after(() => service.stop())
+
+  const quarantines = (): string[] =>
+    readdirSync(`${service.repository('bot')}/objects`).filter((name) => name.startsWith('incoming-'))
+
+  it('a client that goes away in the middle of its pack leaves nothing', async () => {
+    const repository = service.repository('bot')
+    const before = git(repository, ['for-each-ref'])
+    const head = git(repository, ['rev-parse', 'HEAD'])
+    const command = `${head} ${'1'.repeat(40)} refs/heads/bot\0report-status side-band-64k`
+    const line = `${(command.length + 4).toString(16).padStart(4, '0')}${command}0000`
+    const { hostname, port } = new URL(service.url)
+    const socket = connect(Number(port), hostname)
+    socket.write(
+      `POST /git/workflows/bot.git/git-receive-pack HTTP/1.1\r\nHost: x\r\nAuthorization: ApiKey ${ADMIN_KEY}\r\n` +
+        `Content-Type: application/x-git-receive-pack-request\r\nContent-Length: 100000\r\n\r\n${line}PACK\0\0\0\x02\0\0\0\x05`,
+    )
+    await until(() => quarantines().length === 1)
+    socket.destroy()
+    await until(() => quarantines().length === 0)
+    expect(git(repository, ['for-each-ref'])).to.equal(before)
+    expect(
+      readdirSync(`${repository}/objects/pack`).filter((name) => !/^pack-.*\.(pack|idx)$/.test(name)),
+    ).to.deep.equal([])
+  })
+
+  it('what a dead process left is swept at the next start, what a living one has is not', async () => {
+    const repository = service.repository('bot')
+    const dead = `${repository}/objects/incoming-${identityName({ ...thisProcess(), pid: 1, start: '1' })}.1`
+    const alive = `${repository}/objects/incoming-${identityName(thisProcess())}.999`
+    for (const folder of [dead, alive]) mkdirSync(`${folder}/objects/pack`, { recursive: true })
+    await service.stop({ keepStore: true })
+    service = await startService({ storeDir: service.storeDir })
+    expect([existsSync(dead), existsSync(alive)]).to.deep.equal([false, true])
+    nodeFs.removeTree(alive)
+  })
+})
+
+async function until(holds: () => boolean): Promise<void> {
+  const deadline = Date.now() + 5000
+  while (!holds()) {
+    if (Date.now() > deadline) throw new Error('it did not come to be in five seconds')
+    await pause(5)
+  }
+}
