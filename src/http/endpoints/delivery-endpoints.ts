@@ -1,0 +1,91 @@
+import type { ResultAddress } from '../../access/intent-file.ts'
+import type { Registry } from '../../versioning/registry.ts'
+import type { Delivery } from '../../webhooks/delivery.ts'
+import { findDelivery } from '../../webhooks/find-delivery.ts'
+import type { ProjectWebhooks } from '../../webhooks/project-webhooks.ts'
+import { redeliver } from '../../webhooks/redeliver.ts'
+import { testWebhook } from '../../webhooks/test-webhook.ts'
+import { answerList } from '../answer-list.ts'
+import type { Answer, Call, Endpoint } from '../endpoint.ts'
+import { endpoint } from '../endpoint.ts'
+import { envelope } from '../envelope.ts'
+import { presentDelivery } from '../present-webhook.ts'
+import { queryFilters } from '../query-parameters.ts'
+import { list, single } from '../record-schemas.ts'
+import { windowing } from '../request-schemas.ts'
+import { deliveryFilter, deliveryRecord } from '../webhook-schemas.ts'
+
+/** What became of the events that a webhook was sent. */
+export function deliveryEndpoints(webhooksOf: (registry: Registry) => ProjectWebhooks): Endpoint[] {
+  const tag = 'webhooks'
+  const output = single('delivery', deliveryRecord)
+  const answer = (delivery: Delivery): Answer => ({
+    body: { count: 1, delivery: presentDelivery(delivery) },
+    address: { id: delivery.id },
+  })
+  const recall = ({ registry }: Call<unknown>, { id }: ResultAddress): Promise<Answer> =>
+    Promise.resolve(answer(findDelivery(webhooksOf(registry), id)))
+
+  return [
+    endpoint({
+      method: 'POST',
+      path: '/webhooks/:id/deliveries/query',
+      tag,
+      summary: 'What the webhook was sent, with every attempt: what waits, arrived or failed',
+      scope: 'read',
+      optionalBody: true,
+      input: envelope({
+        filter: { names: ['delivery'], schema: deliveryFilter },
+        windowing: { names: ['windowing'], schema: windowing },
+      }),
+      fromQuery: queryFilters(['delivery'], []),
+      output: list('deliveries', deliveryRecord),
+      example: { delivery: { status: 'failed' }, windowing: { limit: 20 } },
+      run: async ({ registry, params, input }) => {
+        const { shelf } = webhooksOf(registry)
+        const { status, event_type: type, event_id: eventId } = input.filter ?? {}
+        const window = await shelf
+          .deliveries(shelf.get(params['id'] ?? '').id)
+          .query(
+            input.windowing,
+            (delivery) =>
+              (status === undefined || delivery.status === status) &&
+              (type === undefined || delivery.event_type === type) &&
+              (eventId === undefined || delivery.event_id === eventId),
+          )
+        return answerList('deliveries', window, input.windowing, window.rows.map(presentDelivery))
+      },
+    }),
+    endpoint({
+      method: 'GET',
+      path: '/webhooks/deliveries/:id',
+      tag,
+      summary: 'The delivery of this id',
+      scope: 'read',
+      output,
+      run: ({ registry, params }) => answer(findDelivery(webhooksOf(registry), params['id'] ?? '')),
+    }),
+    endpoint({
+      method: 'POST',
+      path: '/webhooks/deliveries/:id/redeliver',
+      tag,
+      summary: 'Have the same event delivered again',
+      scope: 'admin',
+      output,
+      run: async ({ registry, params, context }) =>
+        answer(await redeliver(webhooksOf(registry), params['id'] ?? '', context)),
+      recall,
+    }),
+    endpoint({
+      method: 'POST',
+      path: '/webhooks/:id/test',
+      tag,
+      summary: 'Send the webhook an event of the type webhook.test, once, and see what it answers',
+      scope: 'admin',
+      output,
+      run: async ({ registry, params }) =>
+        answer(await testWebhook(webhooksOf(registry), params['id'] ?? '')),
+      recall,
+    }),
+  ]
+}

@@ -1,0 +1,142 @@
+import { z } from 'zod'
+import type { ResultAddress } from '../../access/intent-file.ts'
+import type { ArchiveAction } from '../../versioning/archive.ts'
+import { holdsText } from '../../versioning/filters.ts'
+import type { Registry } from '../../versioning/registry.ts'
+import { cutWindow } from '../../versioning/windowing.ts'
+import { archiveWebhook } from '../../webhooks/archive-webhook.ts'
+import { createWebhook } from '../../webhooks/create-webhook.ts'
+import { editWebhook } from '../../webhooks/edit-webhook.ts'
+import type { ProjectWebhooks } from '../../webhooks/project-webhooks.ts'
+import { rotateSecret } from '../../webhooks/rotate-secret.ts'
+import type { Webhook } from '../../webhooks/webhook.ts'
+import { answerList } from '../answer-list.ts'
+import type { Answer, Call, Endpoint } from '../endpoint.ts'
+import { endpoint } from '../endpoint.ts'
+import { envelope } from '../envelope.ts'
+import { assertSameId } from '../path-id.ts'
+import { presentWebhook } from '../present-webhook.ts'
+import { queryFilters } from '../query-parameters.ts'
+import { list, single } from '../record-schemas.ts'
+import { windowing } from '../request-schemas.ts'
+import { newWebhook, webhookEdit, webhookFilter, webhookRecord } from '../webhook-schemas.ts'
+
+/** Webhooks of a project: where its events are sent. Whoever may read sees them, an admin key writes them. */
+export function webhookEndpoints(webhooksOf: (registry: Registry) => ProjectWebhooks): Endpoint[] {
+  const tag = 'webhooks'
+  const output = single('webhook', webhookRecord)
+  const answer = (webhook: Webhook, withSecret = false): Answer => ({
+    body: { count: 1, webhook: presentWebhook(webhook, { withSecret }) },
+    address: { id: webhook.id },
+  })
+  // Ids are kept, not bodies: a secret is in the first answer alone.
+  const recall = ({ registry }: Call<unknown>, { id }: ResultAddress): Promise<Answer> =>
+    Promise.resolve(answer(webhooksOf(registry).shelf.get(id)))
+
+  const archiving = (action: ArchiveAction): Endpoint =>
+    endpoint({
+      method: 'POST',
+      path: `/webhooks/:id/${action}`,
+      tag,
+      summary:
+        action === 'archive' ? 'Archive the webhook, which ends its deliveries' : 'Bring the webhook back',
+      scope: 'admin',
+      output,
+      run: async ({ registry, params, context }) =>
+        answer(await archiveWebhook(webhooksOf(registry), params['id'] ?? '', action, context)),
+      recall,
+    })
+
+  return [
+    endpoint({
+      method: 'POST',
+      path: '/webhooks',
+      tag,
+      summary: 'Have events sent to a URL; the answer shows the secret they are signed with, once',
+      scope: 'admin',
+      input: envelope({ webhook: { names: ['webhook'], schema: newWebhook, required: true } }),
+      output,
+      example: {
+        webhook: {
+          url: 'https://hooks.example.org/branchpoint',
+          name: 'Deployments to production',
+          events: ['environment.deployed', 'environment.undeployed'],
+          filters: { environments: [{ slug: 'production' }] },
+        },
+      },
+      run: async ({ registry, input, context }) =>
+        answer(await createWebhook(webhooksOf(registry), input.webhook, context), true),
+      recall,
+    }),
+    endpoint({
+      method: 'POST',
+      path: '/webhooks/query',
+      tag,
+      summary: 'List webhooks by filters',
+      scope: 'read',
+      optionalBody: true,
+      input: envelope({
+        filter: { names: ['webhook'], schema: webhookFilter },
+        includeArchived: { names: ['include_archived'], schema: z.boolean() },
+        windowing: { names: ['windowing'], schema: windowing },
+      }),
+      fromQuery: queryFilters(['webhook'], []),
+      output: list('webhooks', webhookRecord),
+      example: { webhook: { is_active: true }, windowing: { limit: 20 } },
+      run: async ({ registry, input }) => {
+        const { filter = {}, windowing: asked } = input
+        const all = webhooksOf(registry).shelf.list()
+        const rows = all.map((value) => ({ id: value.id, createdAt: value.created_at, value }))
+        const window = await cutWindow(
+          rows,
+          asked,
+          (webhook) =>
+            (input.includeArchived || webhook.deleted_at === undefined) &&
+            (filter.is_active === undefined || webhook.is_active === filter.is_active) &&
+            holdsText(webhook.name, filter.name) &&
+            holdsText(webhook.description, filter.description),
+        )
+        const records = window.rows.map((webhook) => presentWebhook(webhook, { withSecret: false }))
+        return answerList('webhooks', window, asked, records)
+      },
+    }),
+    endpoint({
+      method: 'GET',
+      path: '/webhooks/:id',
+      tag,
+      summary: 'The webhook of this id, archived or not',
+      scope: 'read',
+      output,
+      run: ({ registry, params }) => answer(webhooksOf(registry).shelf.get(params['id'] ?? '')),
+    }),
+    endpoint({
+      method: 'PUT',
+      path: '/webhooks/:id',
+      tag,
+      summary: 'Edit a webhook; a field left out keeps its value, null clears it',
+      scope: 'admin',
+      keepNulls: true,
+      input: envelope({ webhook: { names: ['webhook'], schema: webhookEdit, required: true } }),
+      output,
+      example: { webhook: { is_active: true, events: null } },
+      run: async ({ registry, params, input, context }) => {
+        const { id, ...edit } = input.webhook
+        assertSameId(params['id'], id)
+        return answer(await editWebhook(webhooksOf(registry), params['id'] ?? '', edit, context))
+      },
+    }),
+    endpoint({
+      method: 'POST',
+      path: '/webhooks/:id/rotate',
+      tag,
+      summary: 'Give the webhook a new secret, shown once; the one before signs as well for 24 hours',
+      scope: 'admin',
+      output,
+      run: async ({ registry, params, context }) =>
+        answer(await rotateSecret(webhooksOf(registry), params['id'] ?? '', context), true),
+      recall,
+    }),
+    archiving('archive'),
+    archiving('unarchive'),
+  ]
+}

@@ -1,0 +1,100 @@
+import { type IncomingMessage, request as httpRequest } from 'node:http'
+import { request as httpsRequest } from 'node:https'
+import type { LookupFunction } from 'node:net'
+import type { OutgoingPolicy } from './outgoing-policy.ts'
+import { outgoingUrlProblem } from './outgoing-url-problem.ts'
+import { isPublicAddress } from './public-address.ts'
+
+/** A POST to a URL that a user chose. */
+export interface OutgoingPost {
+  readonly url: string
+  readonly headers: Readonly<Record<string, string>>
+  readonly body: string
+  /** From the first look at the name to the end of the answer, in milliseconds. */
+  readonly timeoutMs: number
+  /** So much of the answer is read; the connection is closed on the rest. */
+  readonly maxAnswerBytes: number
+  /** Gives the request up. */
+  readonly signal?: AbortSignal
+}
+
+/** What was answered. A redirect is an answer like any other: it is not followed. */
+export interface OutgoingAnswer {
+  readonly status: number
+  readonly text: string
+}
+
+/** There was no answer; the message is a sentence that says why. */
+export class OutgoingFailure extends Error {
+  override readonly name = 'OutgoingFailure'
+}
+
+/**
+ * Sends a POST wherever the policy allows it, on a connection of its own. Every address of the host is checked, and the
+ * connection goes to one of those that were: a name that leads elsewhere a moment later changes nothing. Throws
+ * `OutgoingFailure` where nothing was answered in time.
+ */
+export async function postOutgoing(post: OutgoingPost, policy: OutgoingPolicy): Promise<OutgoingAnswer> {
+  const problem = outgoingUrlProblem(post.url, policy)
+  if (problem !== undefined) throw new OutgoingFailure(`The URL ${problem}.`)
+  const timeout = AbortSignal.timeout(post.timeoutMs)
+  const signal = post.signal ? AbortSignal.any([timeout, post.signal]) : timeout
+  try {
+    const response = await send(post, policy, signal)
+    return { status: response.statusCode ?? 0, text: await textOf(response, post.maxAnswerBytes) }
+  } catch (error) {
+    if (timeout.aborted) throw new OutgoingFailure(`There was no answer within ${post.timeoutMs} ms.`)
+    throw error instanceof OutgoingFailure ? error : new OutgoingFailure(reasonOf(error))
+  }
+}
+
+function send(post: OutgoingPost, policy: OutgoingPolicy, signal: AbortSignal): Promise<IncomingMessage> {
+  const start = new URL(post.url).protocol === 'https:' ? httpsRequest : httpRequest
+  const headers = { ...post.headers, 'content-length': String(Buffer.byteLength(post.body)) }
+  return new Promise((resolve, reject) => {
+    // No agent: a kept connection would be to an address that was checked for somebody else.
+    start(post.url, { method: 'POST', headers, signal, agent: false, lookup: guardedLookup(policy) })
+      .on('response', resolve)
+      .on('error', reject)
+      .end(post.body)
+  })
+}
+
+/** Answers a socket that wants to connect with addresses it may connect to, or with why it may not. */
+function guardedLookup({ allowPrivate, resolve }: OutgoingPolicy): LookupFunction {
+  return (hostname, { all, family }, callback) => {
+    resolve(hostname).then(
+      (found) => {
+        const addresses = found.filter((it) => !family || it.family === family)
+        const [first] = addresses
+        if (!first) return callback(new OutgoingFailure(`${hostname} has no address.`), '', 0)
+        // One address that is not public makes the name suspect: of two, a client tries one after the other.
+        const inside = allowPrivate ? undefined : addresses.find(({ address }) => !isPublicAddress(address))
+        if (inside) {
+          const sentence = `${hostname} has the address ${inside.address}, which is not of the public internet.`
+          return callback(new OutgoingFailure(sentence), '', 0)
+        }
+        if (all) callback(null, addresses)
+        else callback(null, first.address, first.family)
+      },
+      (error: Error) => callback(error, '', 0),
+    )
+  }
+}
+
+async function textOf(response: IncomingMessage, maxBytes: number): Promise<string> {
+  const pieces: Buffer[] = []
+  let size = 0
+  for await (const piece of response as AsyncIterable<Buffer>) {
+    pieces.push(piece)
+    size += piece.length
+    // Leaving the loop closes the connection.
+    if (size >= maxBytes) break
+  }
+  return Buffer.concat(pieces).subarray(0, maxBytes).toString('utf8')
+}
+
+function reasonOf(error: unknown): string {
+  const { code, message } = error as NodeJS.ErrnoException // node:http and the resolver throw nothing else
+  return code === undefined || message.includes(code) ? message : `${message} (${code})`
+}

@@ -1,0 +1,59 @@
+import { v7 as uuidv7 } from 'uuid'
+import { Refusal } from '../errors.ts'
+import { holdingLock } from '../git/lock.ts'
+import type { WriteContext } from '../versioning/change-artifact.ts'
+import { assertGoodWebhook } from './assert-good-webhook.ts'
+import { beginToldLog } from './begin-told-log.ts'
+import type { ProjectWebhooks } from './project-webhooks.ts'
+import type { Webhook } from './webhook.ts'
+import { newSecret } from './webhook-secret.ts'
+
+/** So many webhooks a project may have that are not archived. */
+const MOST = 100
+
+/** What a create request says. */
+export type NewWebhook = Pick<Webhook, 'url'> &
+  Partial<Pick<Webhook, 'name' | 'description' | 'events' | 'filters' | 'is_active'>>
+
+/**
+ * Registers a webhook; it is told of everything that is written once this has resolved. Refuses a URL it may not call, an unknown
+ * family, and one webhook too many.
+ */
+export async function createWebhook(
+  project: ProjectWebhooks,
+  { url, name, description, events = [], filters = {}, is_active: isActive = true }: NewWebhook,
+  { actor, artifactId, attemptedAt }: WriteContext,
+): Promise<Webhook> {
+  const { fs, folder, shelf, settings } = project
+  const earlier = artifactId !== undefined && attemptedAt ? shelf.find(artifactId) : undefined
+  if (earlier) return earlier
+  assertGoodWebhook(project, { url, filters })
+  fs.makeDir(folder)
+  const created = await holdingLock(fs, folder, 'webhooks', async () => {
+    assertRoom(project)
+    await beginToldLog(project)
+    return shelf.add({
+      id: artifactId ?? uuidv7(),
+      ...(name === undefined ? {} : { name }),
+      ...(description === undefined ? {} : { description }),
+      url,
+      events,
+      filters,
+      is_active: isActive,
+      secret: newSecret(),
+      created_at: settings.now().toISOString(),
+      created_by_id: actor.id,
+    })
+  })
+  project.begin()
+  return created
+}
+
+function assertRoom({ shelf }: ProjectWebhooks): void {
+  const count = shelf.list().filter(({ deleted_at: deletedAt }) => deletedAt === undefined).length
+  if (count < MOST) return
+  throw new Refusal(
+    'limit_exceeded',
+    `The project has ${MOST} webhooks already. Archive one that is not needed.`,
+  )
+}

@@ -1,0 +1,110 @@
+import { v7 as uuidv7 } from 'uuid'
+import { Refusal } from '../errors.ts'
+import type { Fs } from '../git/fs.ts'
+import type { Ordered, Window, Windowing } from '../versioning/windowing.ts'
+import { cutWindow } from '../versioning/windowing.ts'
+import type { Delivery } from './delivery.ts'
+import { delivery } from './delivery.ts'
+import { readRecord } from './read-record.ts'
+import { replaceRecord } from './replace-record.ts'
+
+/** Coarser than the clock of any file system, in milliseconds. */
+const A_TICK = 2000
+
+/** What a delivery is made of. */
+export type NewDelivery = Pick<Delivery, 'event_id' | 'event_type' | 'body'> &
+  Partial<Pick<Delivery, 'redelivery_of'>>
+
+/** The deliveries of one webhook: a file each, in the order of their ids. Any process may add some; one changes them. */
+export class DeliveryBox {
+  readonly #fs: Fs
+  readonly #folder: string
+  readonly #webhookId: string
+  #seen: number | undefined
+
+  /** `folder` is that of the webhook. */
+  constructor(fs: Fs, folder: string, webhookId: string) {
+    this.#fs = fs
+    this.#folder = `${folder}/deliveries`
+    this.#webhookId = webhookId
+  }
+
+  /** The ids of all deliveries, oldest first. */
+  ids(): string[] {
+    const names = this.#fs.readDir(this.#folder) ?? []
+    return names.flatMap((name) => (name.endsWith('.json') ? name.slice(0, -'.json'.length) : [])).sort()
+  }
+
+  /** Whether deliveries may have been added or removed, by whomever, since the last time this was asked. */
+  hasMoved(): boolean {
+    const modified = this.#fs.stat(this.#folder)?.modified
+    // Two changes within one tick of the file system's clock leave one time.
+    const isSure = modified === undefined || Date.now() - modified > A_TICK
+    const hasMoved = modified !== this.#seen
+    this.#seen = isSure ? modified : undefined
+    return hasMoved
+  }
+
+  read(id: string): Delivery | undefined {
+    return readRecord(this.#fs, this.#pathOf(id), delivery)
+  }
+
+  /** The same, but undefined also where the file is damaged: one must not hide the others. */
+  readIfSound(id: string): Delivery | undefined {
+    try {
+      return this.read(id)
+    } catch (error) {
+      if (!(error instanceof Refusal)) throw error
+      return undefined
+    }
+  }
+
+  /** A delivery that is to be attempted at once; it is in no file yet. `id` must be a UUIDv7. */
+  make(event: NewDelivery, now: Date, id = uuidv7()): Delivery {
+    const at = now.toISOString()
+    const rest = { status: 'pending' as const, attempts: [], created_at: at, next_attempt_at: at }
+    return { id, webhook_id: this.#webhookId, ...event, ...rest }
+  }
+
+  /** Keeps a new delivery; once this resolves it is on the disk. */
+  async add(added: Delivery): Promise<void> {
+    if (!this.#fs.stat(this.#folder)) this.#fs.makeDir(this.#folder)
+    await this.change(added)
+    await this.#fs.syncDir(this.#folder)
+  }
+
+  /** Keeps a delivery as it is now. A power cut may bring back what it was, and then it is attempted once more. */
+  change(changed: Delivery): Promise<void> {
+    return replaceRecord(this.#fs, this.#folder, `${changed.id}.json`, changed)
+  }
+
+  forget(id: string): void {
+    this.#fs.remove(this.#pathOf(id))
+  }
+
+  /** Those that match, by creation. */
+  async query(
+    windowing: Windowing | undefined,
+    matches: (candidate: Delivery) => boolean,
+  ): Promise<Window<Delivery>> {
+    const rows = this.ids().map((id): Ordered<string> => ({ id, createdAt: creationOf(id), value: id }))
+    const found: Delivery[] = []
+    const { next } = await cutWindow(rows, windowing, (id) => {
+      const candidate = this.readIfSound(id)
+      if (!candidate || !matches(candidate)) return false
+      found.push(candidate)
+      return true
+    })
+    // The one that shows that there are more is not part of the window.
+    return { rows: windowing?.limit === undefined ? found : found.slice(0, windowing.limit), next }
+  }
+
+  #pathOf(id: string): string {
+    return `${this.#folder}/${id}.json`
+  }
+}
+
+/** The milliseconds that a UUIDv7 begins with (RFC 9562, 5.7). */
+function creationOf(id: string): string {
+  return new Date(Number.parseInt(id.slice(0, 8) + id.slice(9, 13), 16)).toISOString()
+}

@@ -1,0 +1,39 @@
+import type { Fs } from '../git/fs.ts'
+import type { Registry } from '../versioning/registry.ts'
+import type { ProjectWebhooks } from './project-webhooks.ts'
+import { projectWebhooks } from './project-webhooks.ts'
+import { Teller } from './teller.ts'
+import type { WebhookSettings } from './webhook-settings.ts'
+
+/** The webhooks of all projects that a process serves. */
+export class OpenWebhooks {
+  readonly #fs: Fs
+  readonly #settings: WebhookSettings
+  readonly #projects = new Map<Registry, ProjectWebhooks>()
+  readonly #tellers: Teller[] = []
+
+  constructor(fs: Fs, settings: WebhookSettings) {
+    this.#fs = fs
+    this.#settings = settings
+  }
+
+  /** Tells of what happens in a project from now on, and of what was not told before. */
+  open(registry: Registry): void {
+    const project = projectWebhooks(registry, this.#fs, this.#settings, () => teller.begin())
+    const teller = new Teller(project)
+    this.#projects.set(registry, project)
+    this.#tellers.push(teller)
+    teller.start()
+  }
+
+  of(registry: Registry): ProjectWebhooks {
+    const project = this.#projects.get(registry)
+    if (!project) throw new Error('the webhooks of this project have not been opened')
+    return project
+  }
+
+  /** Resolves once nothing is told or sent any more. */
+  async close(): Promise<void> {
+    await Promise.all(this.#tellers.map((teller) => teller.stop()))
+  }
+}

@@ -1,0 +1,135 @@
+import { stringifyJson } from '../json/stringify-json.ts'
+import { afterAttempt, GONE } from './after-attempt.ts'
+import { attemptDelivery } from './attempt-delivery.ts'
+import type { Delivery } from './delivery.ts'
+import { Lane } from './lane.ts'
+import type { RegistryEvent } from './registry-event.ts'
+import { wantsEvent } from './wants-event.ts'
+import type { WebhookSettings } from './webhook-settings.ts'
+import type { WebhookShelf } from './webhook-shelf.ts'
+import type { Webhook } from './webhook.ts'
+import { isSending } from './webhook.ts'
+
+/** So many requests are under way at once. */
+const AT_ONCE = 16
+/** A webhook for which so many deliveries wait is switched off. */
+const MOST_WAITING = 50_000
+/** The longest time to a look at what is due, and at what other processes added, in milliseconds. */
+const LONGEST_NAP = 1000
+/** How long a webhook whose deliveries cannot be kept is left alone, in milliseconds. */
+const AFTER_TROUBLE = 30_000
+
+/**
+ * Brings deliveries to their webhooks. Each webhook has a lane, with one request at a time: deliveries set out in the order of their
+ * events, and one that fails steps aside until its next attempt is due, so that it holds up no other. Of all processes of a
+ * store one has the outbox of a project (see Teller); every step it takes is on the disk, and another one can go on from there.
+ */
+export class Outbox {
+  readonly #shelf: WebhookShelf
+  readonly #settings: WebhookSettings
+  readonly #lanes = new Map<string, Lane>()
+  readonly #running = new Set<Promise<void>>()
+  readonly #stopping = new AbortController()
+  #timer: NodeJS.Timeout | undefined
+
+  constructor(shelf: WebhookShelf, settings: WebhookSettings) {
+    this.#shelf = shelf
+    this.#settings = settings
+  }
+
+  /** Puts an event into the lane of every webhook that wants it; once this resolves it is on the disk. */
+  async put(event: RegistryEvent): Promise<void> {
+    const wanting = this.#shelf.list().filter((it) => isSending(it) && wantsEvent(it, event))
+    if (wanting.length === 0) return
+    const { id, type, timestamp, data } = event
+    const body = stringifyJson({ type, timestamp, data })
+    await Promise.all(
+      wanting.map(async (webhook) => {
+        const lane = this.#laneOf(webhook.id)
+        // Worked out twice: a crash kept the note that it was told.
+        if (lane.hasEvent(id)) return
+        const made = lane.box.make({ event_id: id, event_type: type, body }, this.#settings.now())
+        await lane.box.add(made)
+        lane.take(made)
+        if (lane.waiting > MOST_WAITING) await this.#switchOff(webhook.id, TOO_MANY)
+      }),
+    )
+  }
+
+  /** Sets out with what is due, now and from now on. */
+  go(): void {
+    clearTimeout(this.#timer)
+    if (this.#stopping.signal.aborted) return
+    this.#timer = setTimeout(() => this.go(), this.#setOut())
+    this.#timer.unref()
+  }
+
+  /** Gives up what is under way, which will be attempted again; resolves once nothing is written any more. */
+  async stop(): Promise<void> {
+    clearTimeout(this.#timer)
+    this.#stopping.abort()
+    await Promise.all(this.#running)
+  }
+
+  /** Answers after how many milliseconds there is something to look at again. */
+  #setOut(): number {
+    let nap = LONGEST_NAP
+    const now = this.#settings.now().getTime()
+    try {
+      for (const webhook of this.#shelf.list()) {
+        const lane = this.#laneOf(webhook.id)
+        lane.hear()
+        if (!isSending(webhook) || lane.isBusy) continue
+        const due = lane.nextDue()
+        if (due === undefined) continue
+        if (due > now) nap = Math.min(nap, due - now)
+        else if (this.#running.size < AT_ONCE) this.#run(webhook, lane)
+      }
+    } catch (error) {
+      this.#settings.onTrouble(error)
+    }
+    return Math.max(1, nap)
+  }
+
+  #run(webhook: Webhook, lane: Lane): void {
+    lane.isBusy = true
+    const run = this.#deliverNext(webhook, lane)
+      .catch((error: unknown) => {
+        // What came of it could not be kept: the receiver must not get it again and again until it can.
+        lane.putOff(this.#settings.now().getTime() + AFTER_TROUBLE)
+        this.#settings.onTrouble(error)
+      })
+      .finally(() => {
+        lane.isBusy = false
+        this.#running.delete(run)
+        this.go()
+      })
+    this.#running.add(run)
+  }
+
+  async #deliverNext(webhook: Webhook, lane: Lane): Promise<void> {
+    const before = lane.next()
+    if (!before) return
+    const attempt = await attemptDelivery(webhook, before, this.#settings, this.#stopping.signal)
+    if (this.#stopping.signal.aborted && attempt.error !== undefined) return
+    const after: Delivery = afterAttempt(before, attempt, this.#settings)
+    if (attempt.status_code === GONE) await this.#switchOff(webhook.id, WAS_GONE)
+    await lane.box.change(after)
+    lane.take(after)
+  }
+
+  async #switchOff(id: string, reason: string): Promise<void> {
+    await this.#shelf.change(id, (before) => ({ ...before, is_active: false, inactive_reason: reason }))
+  }
+
+  #laneOf(id: string): Lane {
+    const lane = this.#lanes.get(id) ?? new Lane(this.#shelf.deliveries(id), this.#settings.now)
+    this.#lanes.set(id, lane)
+    return lane
+  }
+}
+
+const TOO_MANY =
+  `More than ${MOST_WAITING} deliveries wait because the receiver does not take them. They are kept; what happened since this was ` +
+  `switched off is not.`
+const WAS_GONE = 'The receiver answered 410: it wants no more events.'

@@ -1,0 +1,27 @@
+import type { Fs } from '../git/fs.ts'
+import type { Registry } from '../versioning/registry.ts'
+import type { WebhookSettings } from './webhook-settings.ts'
+import { WebhookShelf } from './webhook-shelf.ts'
+
+/** What everything that is done with a project's webhooks needs. */
+export interface ProjectWebhooks {
+  readonly registry: Registry
+  readonly fs: Fs
+  /** `<store>/<project>/webhooks`: outside every repository, since it holds secrets. */
+  readonly folder: string
+  readonly shelf: WebhookShelf
+  readonly settings: WebhookSettings
+  /** To be called when the project's first webhook was made: then there is somebody to tell. */
+  readonly begin: () => void
+}
+
+/** The webhooks of a registry's project. */
+export function projectWebhooks(
+  registry: Registry,
+  fs: Fs,
+  settings: WebhookSettings,
+  begin: () => void,
+): ProjectWebhooks {
+  const folder = `${registry.store.folder}/webhooks`
+  return { registry, fs, folder, shelf: new WebhookShelf(fs, folder), settings, begin }
+}

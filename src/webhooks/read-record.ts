@@ -1,0 +1,23 @@
+import type { z } from 'zod'
+import { Refusal } from '../errors.ts'
+import type { Fs } from '../git/fs.ts'
+
+/** The record in a file of JSON, undefined if there is none. Refuses a file that holds something else, by its path. */
+export function readRecord<T>(fs: Fs, path: string, schema: z.ZodType<T>): T | undefined {
+  const bytes = fs.readFile(path)
+  if (!bytes) return undefined
+  const read = schema.safeParse(parsedOrUndefined(bytes))
+  if (read.success) return read.data
+  throw new Refusal(
+    'storage_unavailable',
+    `${path} does not hold what webhooks keep there. Restore it from a backup, or remove its folder.`,
+  )
+}
+
+function parsedOrUndefined(bytes: Buffer): unknown {
+  try {
+    return JSON.parse(bytes.toString('utf8'))
+  } catch {
+    return undefined
+  }
+}

@@ -1,0 +1,66 @@
+import { createHash } from 'node:crypto'
+import type { Signature } from '../git/signature.ts'
+import type { Json, JsonObject } from '../json/json.ts'
+import { fromEntries } from '../json/json.ts'
+import type { ArtifactView } from '../versioning/artifact-view.ts'
+import { objectUuid } from '../versioning/ids.ts'
+import { isoSeconds } from '../versioning/log-revisions.ts'
+import type { Reference } from '../versioning/references.ts'
+import type { EventType } from './event-types.ts'
+
+/** Something that happened to an artifact, as git has it. */
+export interface RegistryEvent {
+  /** Made of what happened alone, so that what is worked out twice is known to be one. */
+  readonly id: string
+  readonly type: EventType
+  /** When, as git has it: RFC 3339, in seconds. */
+  readonly timestamp: string
+  readonly artifact: ArtifactView
+  /** The artifacts that were deployed or undeployed. */
+  readonly deployed: readonly Reference[]
+  readonly data: JsonObject
+}
+
+/** What an event is made of. */
+export interface Happening {
+  readonly type: EventType
+  /** The commit that made it so, or what tells it from others of its type otherwise. */
+  readonly cause: string
+  /** What of the artifact it is about: a variant's slug, a revision's id; empty for the artifact itself. */
+  readonly subject: string
+  readonly seconds: number
+  /** Its place within its second: a revision's is its version, so that a fork comes between where it began and what it adds. */
+  readonly rank: number
+  /** By names like `workflow_variant` (contract/environments 11). */
+  readonly references: readonly (readonly [string, Json])[]
+  readonly actor: Pick<Signature, 'name' | 'email'>
+  readonly message?: string | undefined
+  readonly diff?: JsonObject
+  readonly deployed?: readonly Reference[]
+}
+
+/** The event of what happened to an artifact. */
+export function registryEvent(artifact: ArtifactView, happening: Happening): RegistryEvent {
+  const { type, cause, subject, seconds, references, actor, message, diff, deployed = [] } = happening
+  const { family, digits } = artifact
+  const identity = createHash('sha1').update([type, cause, subject].join('\n')).digest('hex')
+  return {
+    id: objectUuid(identity, digits),
+    type,
+    timestamp: isoSeconds(seconds),
+    artifact,
+    deployed,
+    data: fromEntries([
+      ['family', family.folder],
+      ['references', fromEntries(references)],
+      ['actor', { name: actor.name, email: actor.email }],
+      ...(message === undefined ? [] : [['message', message] as const]),
+      ...(diff === undefined ? [] : [['diff', diff] as const]),
+    ]),
+  }
+}
+
+/** How an event refers to the artifact itself. */
+export function artifactReference({ family, id, slug }: ArtifactView): readonly [string, Json] {
+  return [family.name, { id, slug }]
+}

@@ -1,0 +1,19 @@
+import type { Json } from '../json/json.ts'
+import type { Revision } from '../versioning/revision.ts'
+import { artifactReference } from './registry-event.ts'
+
+/** How an event refers to a revision and what it belongs to (contract/workflows 5.4). */
+export function revisionReferences({
+  artifact,
+  variant,
+  id,
+  slug,
+  version,
+}: Revision): readonly (readonly [string, Json])[] {
+  const { name } = artifact.family
+  return [
+    artifactReference(artifact),
+    [`${name}_variant`, { id: variant.id, slug: variant.slug }],
+    [`${name}_revision`, { id, slug, version }],
+  ]
+}

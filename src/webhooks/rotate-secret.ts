@@ -1,0 +1,23 @@
+import type { WriteContext } from '../versioning/change-artifact.ts'
+import type { ProjectWebhooks } from './project-webhooks.ts'
+import type { Webhook } from './webhook.ts'
+import { newSecret } from './webhook-secret.ts'
+
+/** So long the secret before signs as well, in milliseconds: a day to bring the new one to the receiver. */
+const OVERLAP = 24 * 60 * 60 * 1000
+
+/** Gives a webhook a new secret. */
+export function rotateSecret(
+  { shelf, settings }: ProjectWebhooks,
+  id: string,
+  { actor }: WriteContext,
+): Promise<Webhook> {
+  const now = settings.now()
+  return shelf.change(id, (before) => ({
+    ...before,
+    secret: newSecret(),
+    previous_secret: { secret: before.secret, until: new Date(now.getTime() + OVERLAP).toISOString() },
+    updated_at: now.toISOString(),
+    updated_by_id: actor.id,
+  }))
+}

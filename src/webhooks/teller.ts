@@ -1,0 +1,175 @@
+import { setTimeout as pause } from 'node:timers/promises'
+import { Refusal } from '../errors.ts'
+import type { HeldLock } from '../git/lock.ts'
+import { endDeadLock, prepareLock } from '../git/lock.ts'
+import type { ArtifactView } from '../versioning/artifact-view.ts'
+import { pathOf } from '../versioning/index-entry.ts'
+import { beginToldLog } from './begin-told-log.ts'
+import { creationOf, eventsBetween } from './events-between.ts'
+import { Outbox } from './outbox.ts'
+import type { ProjectWebhooks } from './project-webhooks.ts'
+import type { RegistryEvent } from './registry-event.ts'
+import { ToldLog } from './told-log.ts'
+import type { Told } from './told.ts'
+import { isTold, toldOf } from './told.ts'
+import { isSending } from './webhook.ts'
+
+/** How often a process asks whether it is its turn to tell, in milliseconds. */
+const ASK_EVERY = 1000
+/** So long writes are collected before they are told, in milliseconds: those of one artifact are then looked at together. */
+const COLLECT = 20
+/** What could not be told is tried again after so long. */
+const AGAIN = 10_000
+/** An artifact that turns up and is older than what was told last by this much was brought from elsewhere. */
+const BROUGHT = 60 * 60 * 1000
+
+/**
+ * Tells a project's webhooks what happens in its repositories. Git is the record of that, so nothing is written before a write is
+ * answered: a write is only noted in memory, and soon afterwards what is in git is compared with what was told (`ToldLog`).
+ * What happened while nobody looked, or was cut off by a crash, is found by the same comparison at the next start.
+ *
+ * Of all processes that serve the store one tells, the one that holds `teller.lock`; it sees the writes of the others by the
+ * index's sweeps. When it ends, another takes its place within a second or two.
+ */
+export class Teller {
+  readonly #project: ProjectWebhooks
+  /** Artifacts to be looked at, by path. */
+  readonly #noted = new Map<string, ArtifactView>()
+  readonly #failed = new Map<string, ArtifactView>()
+  readonly #stopping = new AbortController()
+  #life: Promise<void> | undefined
+  #isLeading = false
+  /** Ends the nap that is being taken. */
+  #wake: (() => void) | undefined
+
+  constructor(project: ProjectWebhooks) {
+    this.#project = project
+  }
+
+  /** Tells whenever it is this process's turn, until it is stopped. */
+  start(): void {
+    this.#life = this.#live()
+  }
+
+  /** Asks at once whether it is this process's turn, in place of a moment later. */
+  begin(): void {
+    if (!this.#isLeading) this.#wake?.()
+  }
+
+  /** Resolves once nothing is told, sent or written any more, and another process may take over. */
+  async stop(): Promise<void> {
+    this.#stopping.abort()
+    this.#wake?.()
+    await this.#life
+  }
+
+  get #isStopped(): boolean {
+    return this.#stopping.signal.aborted
+  }
+
+  async #live(): Promise<void> {
+    const { shelf, settings } = this.#project
+    while (!this.#isStopped) {
+      try {
+        const lock = shelf.list().length > 0 ? await this.#takeTurn() : undefined
+        if (lock) await this.#lead().finally(() => lock.release())
+      } catch (error) {
+        settings.onTrouble(error)
+      }
+      await this.#nap(ASK_EVERY)
+    }
+  }
+
+  /** The lock, if no living process has it. */
+  async #takeTurn(): Promise<HeldLock | undefined> {
+    const { fs, folder } = this.#project
+    const path = `${folder}/teller`
+    if (fs.stat(`${path}.lock`)) await endDeadLock(fs, folder, path)
+    if (fs.stat(`${path}.lock`)) return undefined
+    try {
+      return await prepareLock(fs, folder, '').acquire(`${path}.lock`)
+    } catch (error) {
+      // Another process was faster.
+      if (error instanceof Refusal && error.code === 'locked') return undefined
+      throw error
+    }
+  }
+
+  async #lead(): Promise<void> {
+    const { registry, fs, folder, shelf, settings } = this.#project
+    await beginToldLog(this.#project) // somebody removed it
+    const told = await ToldLog.open(fs, folder)
+    const outbox = new Outbox(shelf, settings)
+    const unwatch = registry.index.watch((view) => {
+      this.#noted.set(pathOf(view.family, view.slug), view)
+      if (this.#isLeading) this.#wake?.()
+    })
+    try {
+      this.#isLeading = true
+      // What this process last saw may be older than what the one before it told.
+      await registry.index.sweep()
+      for (const family of registry.families) {
+        for (const view of await registry.index.list(family)) this.#noted.set(pathOf(family, view.slug), view)
+      }
+      outbox.go()
+      while (!this.#isStopped) {
+        await this.#tellNoted(told, outbox)
+        if (this.#noted.size === 0) await this.#nap(this.#failed.size > 0 ? AGAIN : undefined)
+        if (!this.#isStopped) await pause(COLLECT)
+      }
+    } finally {
+      this.#isLeading = false
+      unwatch()
+      this.#noted.clear()
+      this.#failed.clear()
+      await outbox.stop()
+    }
+  }
+
+  async #tellNoted(told: ToldLog, outbox: Outbox): Promise<void> {
+    // Nothing new: it is time to try again what failed.
+    const views = new Map(this.#noted.size > 0 ? this.#noted : this.#failed)
+    this.#noted.clear()
+    for (const [path, view] of views) {
+      if (this.#isStopped) return
+      this.#failed.delete(path)
+      try {
+        await this.#tell(view, told, outbox)
+      } catch (error) {
+        if (!this.#noted.has(path)) this.#failed.set(path, view)
+        this.#project.settings.onTrouble(error)
+      }
+    }
+  }
+
+  async #tell(view: ArtifactView, told: ToldLog, outbox: Outbox): Promise<void> {
+    const before = told.get(pathOf(view.family, view.slug))
+    if (isTold(view, before)) return
+    const { shelf, settings } = this.#project
+    if (shelf.list().some(isSending)) {
+      for (const event of await this.#eventsOf(view, before, told.latest)) await outbox.put(event)
+      outbox.go()
+    }
+    await told.add(toldOf(view, settings.now()))
+  }
+
+  #eventsOf(view: ArtifactView, before: Told | undefined, latest: number): Promise<readonly RegistryEvent[]> {
+    const { registry } = this.#project
+    // A repository that was restored is one piece of news, not all of its history.
+    const isBrought = before?.id !== view.id && Date.parse(view.record.created_at) < latest - BROUGHT
+    return isBrought ? creationOf(registry, view) : eventsBetween(registry, view, before)
+  }
+
+  /** Waits so long, or until it is woken. */
+  async #nap(milliseconds: number | undefined): Promise<void> {
+    if (this.#isStopped) return
+    await new Promise<void>((resolve) => {
+      const timer = milliseconds === undefined ? undefined : setTimeout(resolve, milliseconds).unref()
+      this.#wake = () => {
+        clearTimeout(timer)
+        resolve()
+      }
+    })
+    this.#wake = undefined
+  }
+}

@@ -1,0 +1,104 @@
+import { z } from 'zod'
+import type { Fs } from '../git/fs.ts'
+import type { ArtifactView } from '../versioning/artifact-view.ts'
+import type { Told } from './told.ts'
+import { toldOf } from './told.ts'
+
+/** So many lines more than artifacts make the log worth writing anew. */
+const SURPLUS = 10_000
+
+/** A line of the log. */
+const line = z.strictObject({
+  path: z.string(),
+  id: z.string(),
+  meta: z.string(),
+  heads: z.array(z.tuple([z.string(), z.string()])),
+  at: z.number(),
+})
+
+/**
+ * How far webhooks were told of each artifact: a line is added after its events are in the outbox, the last one of an artifact
+ * counts. It is not synced, because what it says too little is worked out again, with the same ids, and known again by these.
+ */
+export class ToldLog {
+  readonly #fs: Fs
+  readonly #path: string
+  readonly #told = new Map<string, Told>()
+  #lines = 0
+  #latest = 0
+
+  private constructor(fs: Fs, folder: string) {
+    this.#fs = fs
+    this.#path = logPath(folder)
+  }
+
+  /** Reads the log of a project; a line that cannot be read counts as absent. */
+  static async open(fs: Fs, folder: string): Promise<ToldLog> {
+    const log = new ToldLog(fs, folder)
+    for (const text of fs.readFile(log.#path)?.toString('utf8').split('\n') ?? []) {
+      const read = line.safeParse(parsedOrUndefined(text))
+      if (read.success) log.#take({ ...read.data, heads: new Map(read.data.heads) })
+    }
+    await log.#rewrite()
+    return log
+  }
+
+  /** Begins the log where everything in these views is told; nothing that happened before will be. */
+  static async begin(fs: Fs, folder: string, views: Iterable<ArtifactView>, now: Date): Promise<void> {
+    const log = new ToldLog(fs, folder)
+    for (const view of views) log.#take(toldOf(view, now))
+    await log.#rewrite()
+  }
+
+  /** Whether it has been begun. */
+  static exists(fs: Fs, folder: string): boolean {
+    return fs.stat(logPath(folder)) !== undefined
+  }
+
+  /** When something was told last, in milliseconds since 1970. */
+  get latest(): number {
+    return this.#latest
+  }
+
+  get(path: string): Told | undefined {
+    return this.#told.get(path)
+  }
+
+  /** Notes what was told of an artifact. */
+  async add(told: Told): Promise<void> {
+    const isThere = this.#fs.stat(this.#path) !== undefined
+    if (isThere) this.#fs.append(this.#path, Buffer.from(encode(told)))
+    this.#take(told)
+    if (!isThere || this.#lines > this.#told.size + SURPLUS) await this.#rewrite()
+  }
+
+  #take(told: Told): void {
+    this.#told.set(told.path, told)
+    this.#latest = Math.max(this.#latest, told.at)
+    this.#lines++
+  }
+
+  async #rewrite(): Promise<void> {
+    const temporary = `${this.#path}.new`
+    this.#fs.remove(temporary) // what a process that died here left
+    await this.#fs.createSynced(temporary, Buffer.from([...this.#told.values()].map(encode).join('')))
+    this.#fs.rename(temporary, this.#path)
+    this.#lines = this.#told.size
+  }
+}
+
+function logPath(folder: string): string {
+  return `${folder}/told`
+}
+
+function encode({ heads, ...told }: Told): string {
+  return `${JSON.stringify({ ...told, heads: [...heads] })}\n`
+}
+
+function parsedOrUndefined(text: string): unknown {
+  try {
+    return JSON.parse(text)
+  } catch {
+    return undefined
+  }
+}

@@ -1,0 +1,143 @@
+import type { LookupAddress } from 'node:dns'
+import { once } from 'node:events'
+import { createServer as createTcpServer } from 'node:net'
+import type { AddressInfo } from 'node:net'
+import { expect } from 'chai'
+import type { OutgoingPolicy } from '../../src/outgoing/outgoing-policy.ts'
+import type { OutgoingPost } from '../../src/outgoing/post-outgoing.ts'
+import { OutgoingFailure, postOutgoing } from '../../src/outgoing/post-outgoing.ts'
+import type { Receiver } from '../http/webhooks/receiver.ts'
+import { startReceiver } from '../http/webhooks/receiver.ts'
+
+describe('outgoing requests', () => {
+  let receiver: Receiver
+  beforeEach(async () => (receiver = await startReceiver()))
+  afterEach(() => receiver.stop())
+
+  /** A resolver that gives these answers one after the other, the last one again and again. */
+  const resolving = (...answers: readonly (readonly string[])[]) => {
+    const asked: string[] = []
+    const resolve = async (hostname: string): Promise<LookupAddress[]> => {
+      const answer = answers[Math.min(asked.length, answers.length - 1)] ?? []
+      asked.push(hostname)
+      return answer.map((address) => ({ address, family: address.includes(':') ? 6 : 4 }))
+    }
+    return { asked, resolve }
+  }
+  const post = (
+    url: string,
+    policy: Partial<OutgoingPolicy>,
+    more: Partial<OutgoingPost> = {},
+  ): Promise<{ status: number; text: string } | string> =>
+    postOutgoing(
+      { url, headers: {}, body: '{}', timeoutMs: 500, maxAnswerBytes: 100, ...more },
+      { allowPrivate: false, resolve: resolving([]).resolve, ...policy },
+    ).catch((error: unknown) => {
+      if (error instanceof OutgoingFailure) return error.message
+      throw error
+    })
+
+  it('a name that leads inside is refused when the connection is made, whatever it led to before', async () => {
+    const { resolve, asked } = resolving(['93.184.215.14'], ['127.0.0.1'])
+    // Whoever registers a name like this shows a public address first.
+    expect(await resolve('rebound.example')).to.have.length(1)
+    expect(await post(`http://rebound.example:${receiver.port}/`, { resolve })).to.equal(
+      'rebound.example has the address 127.0.0.1, which is not of the public internet.',
+    )
+    expect(asked).to.deep.equal(['rebound.example', 'rebound.example'])
+    expect(receiver.received).to.have.length(0)
+  })
+
+  it('one address inside among public ones is enough to refuse the name', async () => {
+    const { resolve } = resolving(['93.184.215.14', '::1'])
+    expect(await post(`http://mixed.example:${receiver.port}/`, { resolve })).to.contain('::1, which is not')
+    expect(receiver.received).to.have.length(0)
+  })
+
+  it('the connection goes to the address that was looked at, and the name is asked for once', async () => {
+    // The second answer, which nobody is at, must never be used.
+    const { resolve, asked } = resolving(['127.0.0.1'], ['192.0.2.1'])
+    const answer = await post(`http://hooks.example:${receiver.port}/a`, { resolve, allowPrivate: true })
+    expect(answer).to.deep.equal({ status: 204, text: '' })
+    expect(asked).to.deep.equal(['hooks.example'])
+    expect(receiver.received[0]?.headers.host).to.equal(`hooks.example:${receiver.port}`)
+  })
+
+  it('addresses in the URL are looked at, too, however they are written', async () => {
+    for (const host of [
+      '127.0.0.1',
+      '127.1',
+      '0x7f000001',
+      '2130706433',
+      '017700000001',
+      '[::1]',
+      '[::ffff:7f00:1]',
+      'localhost',
+      'a.localhost',
+    ])
+      expect(await post(`http://${host}:${receiver.port}/`, {}), host).to.contain(
+        'does not lead to the public internet',
+      )
+    expect(receiver.received).to.have.length(0)
+  })
+
+  it('only http and https, and no passwords', async () => {
+    expect(await post('file:///etc/passwd', { allowPrivate: true })).to.contain('not an http or https URL')
+    expect(await post('gopher://hooks.example/', { allowPrivate: true })).to.contain(
+      'not an http or https URL',
+    )
+    expect(await post(`http://me:pw@127.0.0.1:${receiver.port}/`, { allowPrivate: true })).to.contain(
+      'password',
+    )
+  })
+
+  it('a redirect is an answer, and is not followed', async () => {
+    receiver.answerNext((response) => response.writeHead(307, { location: '/elsewhere' }).end('over there'))
+    expect(await post(receiver.url, { allowPrivate: true })).to.deep.equal({
+      status: 307,
+      text: 'over there',
+    })
+    expect(receiver.received).to.have.length(1)
+  })
+
+  it('reads no more of an answer than it may, and waits no longer than it may', async () => {
+    let sent = 0
+    receiver.answerNext((response) => {
+      response.writeHead(200)
+      const pour = (): void => {
+        while (response.writable && response.write('x'.repeat(1024))) sent += 1024
+      }
+      response.on('drain', pour).on('error', () => undefined)
+      pour()
+    })
+    expect(await post(receiver.url, { allowPrivate: true })).to.deep.equal({
+      status: 200,
+      text: 'x'.repeat(100),
+    })
+    expect(sent).to.be.lessThan(16 * 1024 * 1024)
+    receiver.answerNext((response) => response.writeHead(200).write('dripping'))
+    expect(await post(receiver.url, { allowPrivate: true }, { timeoutMs: 100 })).to.equal(
+      'There was no answer within 100 ms.',
+    )
+  })
+
+  it('a resolver that never answers is not waited for; one that fails says so', async () => {
+    const never = () => new Promise<LookupAddress[]>(() => undefined)
+    expect(await post('http://slow.example/', { resolve: never }, { timeoutMs: 100 })).to.contain(
+      'within 100 ms',
+    )
+    const fails = () =>
+      Promise.reject(Object.assign(new Error('queryA ENOTFOUND gone.example'), { code: 'ENOTFOUND' }))
+    expect(await post('http://gone.example/', { resolve: fails })).to.contain('ENOTFOUND')
+    expect(await post('http://empty.example/', {})).to.equal('empty.example has no address.')
+  })
+
+  it('what answers no HTTP is no answer', async () => {
+    const server = createTcpServer((socket) => socket.end('220 mail.example ESMTP\r\n'))
+    server.listen(0, '127.0.0.1')
+    await once(server, 'listening')
+    const { port } = server.address() as AddressInfo // what a server that listens on a port has
+    expect(await post(`http://127.0.0.1:${port}/`, { allowPrivate: true })).to.be.a('string')
+    server.close()
+  })
+})
