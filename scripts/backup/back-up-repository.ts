@@ -1,0 +1,83 @@
+import { dirname } from 'node:path'
+import type { AllRefs } from '../../src/git/all-refs.ts'
+import { isSameRefs, readAllRefs } from '../../src/git/all-refs.ts'
+import { copyRepository } from '../../src/git/copy-repository.ts'
+import { fetchObjects } from '../../src/git/fetch-objects.ts'
+import { nodeFs } from '../../src/git/node-fs.ts'
+import { replaceRefs } from '../../src/git/replace-refs.ts'
+import { GitFailure, gitCommand } from '../../src/git/git-command.ts'
+import type { KeptRef } from './kept-refs.ts'
+import { lostRefs, withoutKept } from './kept-refs.ts'
+import { pathOf } from './repository-name.ts'
+import type { SourceRepository } from './source.ts'
+
+/** What a backup did with one repository. */
+export interface BackedUp {
+  readonly change: 'new' | 'changed' | 'none'
+  /** What the store has no more. */
+  readonly kept: readonly KeptRef[]
+}
+
+/** When a run began, as a part of ref names; and what says stop. */
+export interface BackupRun {
+  readonly dir: string
+  readonly time: string
+  readonly signal: AbortSignal
+}
+
+/**
+ * Makes the mirror of a repository, or brings it up to date; a mirror whose refs are the store's costs no git. At every moment the mirror
+ * is whole, as it was before or as it is after.
+ */
+export async function backUpRepository(repository: SourceRepository, run: BackupRun): Promise<BackedUp> {
+  const refs = withoutKept(await repository.refs())
+  try {
+    return await bringUp(repository, refs, run)
+  } catch (error) {
+    // History that was rewritten, and objects a gc took, since the refs were read.
+    if (!(error instanceof GitFailure)) throw error
+    const again = withoutKept(await repository.refs())
+    if (isSameRefs(refs, again)) throw error
+    return bringUp(repository, again, run)
+  }
+}
+
+async function bringUp(repository: SourceRepository, refs: AllRefs, run: BackupRun): Promise<BackedUp> {
+  const { dir, time, signal } = run
+  const { objects: source } = repository
+  const mirror = `${dir}/${pathOf(repository)}`
+  if (!nodeFs.stat(mirror)) {
+    await makeFolder(dirname(mirror))
+    await copyRepository(nodeFs, dirname(mirror), `${repository.slug}.git`, { refs, source, signal })
+    return { change: 'new', kept: [] }
+  }
+  const all = readAllRefs(nodeFs, mirror)
+  const before = withoutKept(all)
+  if (isSameRefs(before, refs)) return { change: 'none', kept: [] }
+  await fetchObjects(nodeFs, mirror, source, refs.refs.values(), signal)
+  const kept = await lostRefs(mirror, before, refs, time, signal)
+  const keptBefore = [...all.refs].filter(([name]) => !before.refs.has(name))
+  const keptNow = kept.map(({ keptAt, oid }) => [keptAt, oid] as const)
+  await replaceRefs(nodeFs, mirror, {
+    refs: new Map([...refs.refs, ...keptBefore, ...keptNow]),
+    head: refs.head,
+  })
+  await rollUpPacks(mirror, signal)
+  return { change: 'changed', kept }
+}
+
+/** Every run adds a pack; past so many, git makes fewer of them. */
+const MANY_PACKS = 20
+
+async function rollUpPacks(mirror: string, signal: AbortSignal): Promise<void> {
+  const packs = (nodeFs.readDir(`${mirror}/objects/pack`) ?? []).filter((name) => name.endsWith('.pack'))
+  if (packs.length <= MANY_PACKS) return
+  const config = { 'core.fsync': 'all', 'repack.updateServerInfo': 'false' }
+  await gitCommand(['repack', '-d', '--quiet', '--geometric=2'], { gitdir: mirror, config, signal })
+}
+
+async function makeFolder(folder: string): Promise<void> {
+  if (nodeFs.stat(folder)) return
+  nodeFs.makeDir(folder)
+  for (const path of [dirname(folder), dirname(dirname(folder))]) await nodeFs.syncDir(path)
+}

@@ -1,0 +1,123 @@
+import { resolve } from 'node:path'
+import { DEFAULT_PROJECT } from '../../src/access/project-name.ts'
+import { Refusal } from '../../src/errors.ts'
+import { holdingLock } from '../../src/git/lock.ts'
+import { nodeFs } from '../../src/git/node-fs.ts'
+import type { Surroundings } from '../testset/surroundings.ts'
+import { UsageError } from '../testset/usage-error.ts'
+import { backUpRepository } from './back-up-repository.ts'
+import { commandOptions } from './command-options.ts'
+import { counted } from './counted.ts'
+import { doorTo } from './door.ts'
+import { familiesOf } from './families-of.ts'
+import { followAll } from './follow-all.ts'
+import { httpSource } from './http-source.ts'
+import { localSource } from './local-source.ts'
+import { countsOf, readManifest, writeManifest } from './manifest.ts'
+import { mirrorsIn } from './mirrors-in.ts'
+import type { Report } from './report.ts'
+import { nameOf } from './repository-name.ts'
+import { setAside } from './set-aside.ts'
+import type { Source } from './source.ts'
+
+export const BACKUP_USAGE = `npm run backup -- --to DIR [--store DIR | --url URL --key KEY] [--project PROJECT]
+
+  Mirrors every repository of a store, all refs of each, into a folder; run again, it fetches what has changed since.
+  Servers may be using the store. A run that is stopped or killed leaves whole mirrors, and the next one goes on.
+
+  --to       the folder of the backup; a new or an empty one begins it
+  --store    the store's folder; STORE_DIR (./store unless set) unless given
+  --url      a server in place of a folder, over HTTP
+  --key      the API key to ask it with; a key is of one project
+  --project  this project only; with --url, what the backup calls the key's project ("${DEFAULT_PROJECT}" unless given)
+
+  What was rewritten or removed in the store stays in the backup, and the report says where. API keys are not backed up.
+  Exit code 1 means that some repository could not be backed up; the others were.`
+
+/** Runs `backup` with these arguments. */
+export async function backupCommand(args: readonly string[], around: Surroundings): Promise<Report> {
+  const options = commandOptions(args, ['to', 'store', 'url', 'key', 'project'], BACKUP_USAGE)
+  const { to, store: storeDir = around.config.storeDir, url, key, project } = options
+  if (to === undefined) throw new UsageError('--to DIR is missing.', BACKUP_USAGE)
+  if ((url === undefined) !== (key === undefined))
+    throw new UsageError('--url and --key go together.', BACKUP_USAGE)
+  if (url !== undefined && options.store !== undefined)
+    throw new UsageError('--store and --url are two different sources; give one.', BACKUP_USAGE)
+  const dir = resolve(to)
+  const config = { ...around.config, storeDir }
+  if (url === undefined) assertApart(dir, resolve(storeDir))
+  const before = readManifest(dir)
+  const source =
+    url === undefined || key === undefined
+      ? await localSource(config, project)
+      : httpSource(doorTo(url, key, around.signal), project ?? DEFAULT_PROJECT, config)
+  try {
+    nodeFs.makeDir(dir)
+    if (!before)
+      await writeManifest(dir, { source: source.name, finished_at: null, failed: 0, repositories: {} })
+    const scope = { dir, families: familiesOf(config).map(({ folder }) => folder) }
+    return await holdingLock(nodeFs, dir, 'backup', () => backUp(source, scope, around))
+  } finally {
+    await source.close()
+  }
+}
+
+interface Scope {
+  readonly dir: string
+  /** The first is done before the others. */
+  readonly families: readonly string[]
+}
+
+async function backUp(source: Source, scope: Scope, { progress, signal }: Surroundings): Promise<Report> {
+  const { dir, families } = scope
+  const began = performance.now()
+  const time = new Date().toISOString().replaceAll(/[-:]/g, '')
+  const notes: string[] = []
+  const changes = { new: 0, changed: 0, none: 0 }
+  const repositories = await source.list()
+  const failures = await followAll({
+    repositories,
+    first: families[0] ?? '',
+    progress,
+    signal,
+    work: async (repository) => {
+      const { change, kept } = await backUpRepository(repository, { dir, time, signal })
+      changes[change]++
+      for (const { ref, why, keptAt } of kept) {
+        notes.push(
+          `${nameOf(repository)}: ${ref} was ${why === 'gone' ? 'removed' : 'rewritten'} in the store; what it was is kept as ${keptAt}`,
+        )
+      }
+      return change !== 'none'
+    },
+  })
+  const listed = new Set(repositories.map(nameOf))
+  const mirrors = mirrorsIn(dir, families)
+  const isInScope = (project: string): boolean => source.isWhole || source.projects.includes(project)
+  for (const name of mirrors) {
+    if (listed.has(nameOf(name)) || !isInScope(name.project)) continue
+    notes.push(
+      `${nameOf(name)}: no longer in the store; its mirror is kept as ${await setAside(dir, name, time)}`,
+    )
+  }
+  await writeManifest(dir, {
+    source: source.name,
+    finished_at: new Date().toISOString(),
+    failed: failures.length,
+    repositories: countsOf(mirrorsIn(dir, families)),
+  })
+  const seconds = ((performance.now() - began) / 1000).toFixed(1)
+  const done = `Backed up ${source.name} to ${dir}: ${counted(repositories.length)}, ${changes.new} new, ${changes.changed} changed, ${changes.none} as they were, ${failures.length} failed, ${seconds} s`
+  return { lines: [...notes.sort(), done, KEYS], failures: failures.sort() }
+}
+
+const KEYS = 'API keys are not in a backup; keep them elsewhere, or make new ones after a restore.'
+
+/** One within the other would be backed up, or served, itself. */
+function assertApart(dir: string, store: string): void {
+  if (!`${dir}/`.startsWith(`${store}/`) && !`${store}/`.startsWith(`${dir}/`)) return
+  throw new Refusal(
+    'invalid_request',
+    `--to: ${dir} and the store at ${store} lie within each other; name another folder.`,
+  )
+}

@@ -1,0 +1,105 @@
+import { resolve } from 'node:path'
+import { DEFAULT_PROJECT } from '../../src/access/project-name.ts'
+import { Refusal } from '../../src/errors.ts'
+import { readAllRefs } from '../../src/git/all-refs.ts'
+import { nodeFs } from '../../src/git/node-fs.ts'
+import type { Surroundings } from '../testset/surroundings.ts'
+import { UsageError } from '../testset/usage-error.ts'
+import { commandOptions } from './command-options.ts'
+import { counted } from './counted.ts'
+import { doorTo } from './door.ts'
+import { familiesOf } from './families-of.ts'
+import { followAll } from './follow-all.ts'
+import { httpTarget } from './http-target.ts'
+import { withoutKept } from './kept-refs.ts'
+import { localTarget } from './local-target.ts'
+import type { Manifest } from './manifest.ts'
+import { readManifest } from './manifest.ts'
+import { mirrorsIn } from './mirrors-in.ts'
+import type { Report } from './report.ts'
+import type { RepositoryName } from './repository-name.ts'
+import { pathOf } from './repository-name.ts'
+import type { Target } from './target.ts'
+
+export const RESTORE_USAGE = `npm run restore -- --from DIR [--store DIR | --url URL --key KEY] [--project PROJECT]
+
+  Brings every repository of a backup into a store: ids, versions, dates, archived states, deployments, all as they were.
+  What is there and the same is left alone, so a run that was stopped can be run again. Servers may be using the store.
+
+  --from     the folder of the backup
+  --store    the store's folder, empty or new; STORE_DIR (./store unless set) unless given
+  --url      a server in place of a folder, over HTTP
+  --key      an API key with the scope admin to send it with; a key is of one project
+  --project  this project only; with --url, which of the backup's goes there ("${DEFAULT_PROJECT}" unless given)
+
+  A repository that is there with another content is refused by name, but for environments that a server has made on
+  its first start. What only the backup has (refs/backup, .gone) stays there. API keys are not in a backup: make new ones
+  with npm run keys. Exit code 1 means that some repository could not be restored; the others were.`
+
+/** Runs `restore` with these arguments. */
+export async function restoreCommand(args: readonly string[], around: Surroundings): Promise<Report> {
+  const options = commandOptions(args, ['from', 'store', 'url', 'key', 'project'], RESTORE_USAGE)
+  const { from, store: storeDir = around.config.storeDir, url, key } = options
+  if (from === undefined) throw new UsageError('--from DIR is missing.', RESTORE_USAGE)
+  if ((url === undefined) !== (key === undefined))
+    throw new UsageError('--url and --key go together.', RESTORE_USAGE)
+  if (url !== undefined && options.store !== undefined)
+    throw new UsageError('--store and --url are two different targets; give one.', RESTORE_USAGE)
+  const project = options.project ?? (url === undefined ? undefined : DEFAULT_PROJECT)
+  const dir = resolve(from)
+  const manifest = readManifest(dir)
+  if (!manifest)
+    throw new Refusal('storage_unavailable', `There is no backup at ${dir}; name its folder with --from.`)
+  const config = { ...around.config, storeDir: resolve(storeDir) }
+  const families = familiesOf(config).map(({ folder }) => folder)
+  const mirrors = mirrorsIn(dir, families).filter((name) => (project ?? name.project) === name.project)
+  if (project !== undefined && mirrors.length === 0)
+    throw new Refusal('artifact_not_found', `The backup at ${dir} has no project "${project}".`)
+  const projects = [...new Set(mirrors.map((name) => name.project))]
+  const target =
+    url === undefined || key === undefined
+      ? await localTarget(config, projects, around.signal)
+      : httpTarget(doorTo(url, key, around.signal))
+  try {
+    const report = await restore(dir, mirrors, families[0] ?? '', target, around)
+    return { ...report, lines: [...warnings(manifest), ...report.lines] }
+  } finally {
+    await target.close()
+  }
+}
+
+async function restore(
+  dir: string,
+  repositories: readonly RepositoryName[],
+  first: string,
+  target: Target,
+  { progress, signal }: Surroundings,
+): Promise<Report> {
+  const began = performance.now()
+  const changes = { restored: 0, replaced: 0, there: 0 }
+  const failures = await followAll({
+    repositories,
+    first,
+    progress,
+    signal,
+    work: async (name) => {
+      const mirror = `${dir}/${pathOf(name)}`
+      const change = await target.restore(name, mirror, withoutKept(readAllRefs(nodeFs, mirror)))
+      changes[change]++
+      return change !== 'there'
+    },
+  })
+  failures.push(...(await target.check()))
+  const seconds = ((performance.now() - began) / 1000).toFixed(1)
+  const done = `Restored ${dir} to ${target.name}: ${counted(repositories.length)}, ${changes.restored} restored, ${changes.replaced} in place of a seeded environment, ${changes.there} there already, ${failures.length} failed, ${seconds} s`
+  return { lines: [done, KEYS], failures: failures.sort() }
+}
+
+const KEYS = 'API keys are not in a backup; make new ones with npm run keys -- create.'
+
+function warnings({ finished_at, failed }: Manifest): string[] {
+  if (finished_at === null) return ['The backup was never finished: what it has is restored.']
+  return failed === 0
+    ? []
+    : [`The last run of the backup failed for ${counted(failed)}: what it has of them is restored.`]
+}
