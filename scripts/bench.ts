@@ -7,10 +7,11 @@ import { measureArtifacts } from './bench/measure-artifacts.ts'
 import { measureCommits } from './bench/measure-commits.ts'
 import { measureHistory } from './bench/measure-history.ts'
 import { measureTestsets } from './bench/measure-testsets.ts'
+import { measureUpkeep } from './bench/measure-upkeep.ts'
 
 /**
  * `npm run bench`: the figures of the README, each measured beside its floor in the same run, in alternating rounds. They are
- * ratios, to be read, not tests. `--only commits,history,artifacts,testsets` chooses sections, `--rounds N` how often
+ * ratios, to be read, not tests. `--only commits,history,artifacts,testsets,upkeep` chooses sections, `--rounds N` how often
  * they alternate, `--artifacts N` the size of the large store, `--rows N` and `--most-rows N` those of the large testsets;
  * `--json FILE` keeps the figures.
  */
@@ -19,6 +20,7 @@ const SECTIONS: ReadonlyMap<string, (setting: BenchSetting) => Promise<void>> = 
   ['history', measureHistory],
   ['artifacts', measureArtifacts],
   ['testsets', measureTestsets],
+  ['upkeep', measureUpkeep],
 ])
 
 const { values: options } = parseArgs({

@@ -8,8 +8,10 @@ import { dirname, join, normalize, relative } from 'node:path/posix'
 
 /** Which rooms a room may import from, beside itself. The order is the way a request takes. */
 const FLOORS: Readonly<Record<string, readonly string[]>> = {
-  '.': ['http', 'access', 'resources', 'embeds', 'versioning', 'git', 'json', '.'],
-  http: ['access', 'resources', 'embeds', 'versioning', 'git', 'json', '.'],
+  '.': ['http', 'webhooks', 'outgoing', 'access', 'resources', 'embeds', 'versioning', 'git', 'json', '.'],
+  http: ['webhooks', 'access', 'resources', 'embeds', 'versioning', 'git', 'json', '.'],
+  webhooks: ['outgoing', 'versioning', 'git', 'json', '.'],
+  outgoing: ['.'],
   access: ['git', 'json', '.'],
   resources: ['versioning', 'git', 'json', '.'],
   embeds: ['versioning', 'json', '.'],
@@ -30,7 +32,9 @@ const CONFINED: Readonly<Record<string, readonly string[]>> = {
   koa: ['http'],
   '@koa/router': ['http'],
   'koa-body': ['http'],
-  'node:http': ['http', '.'],
+  'node:http': ['http', 'outgoing', '.'],
+  'node:https': ['outgoing'],
+  'ipaddr.js': ['outgoing'],
 }
 
 const ROOT = 'src'

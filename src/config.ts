@@ -30,6 +30,20 @@ export interface Config {
   readonly testsetMaxRows: number
   /** Largest row of a testset, in bytes. */
   readonly testsetMaxRowBytes: number
+  /** Whether the server repacks repositories in the background where that has become worth it. */
+  readonly upkeep: 'on' | 'off'
+  /** Most bytes of one push, as they come in. */
+  readonly pushMaxBytes: number
+  /** Largest file that a push may bring, in bytes. */
+  readonly pushMaxBlobBytes: number
+  /** Most clones, fetches and pushes at once. */
+  readonly gitMaxRequests: number
+  /** Whether webhooks may go to addresses that are not of the public internet. */
+  readonly webhookAllowPrivate: boolean
+  /** How long a delivery may take, in milliseconds. */
+  readonly webhookTimeoutMs: number
+  /** How long after each failed attempt a delivery is tried again, in seconds; after the last of them it has failed. */
+  readonly webhookRetrySeconds: readonly number[]
 }
 
 /**
@@ -56,6 +70,13 @@ export function readConfig(env: Readonly<Record<string, string | undefined>>): C
     uploadMaxBytes: values.UPLOAD_MAX_BYTES,
     testsetMaxRows: values.TESTSET_MAX_ROWS,
     testsetMaxRowBytes: values.TESTSET_MAX_ROW_BYTES,
+    upkeep: values.UPKEEP,
+    pushMaxBytes: values.PUSH_MAX_BYTES,
+    pushMaxBlobBytes: values.PUSH_MAX_BLOB_BYTES,
+    gitMaxRequests: values.GIT_MAX_REQUESTS,
+    webhookAllowPrivate: values.WEBHOOK_ALLOW_PRIVATE === 'true',
+    webhookTimeoutMs: values.WEBHOOK_TIMEOUT_MS,
+    webhookRetrySeconds: values.WEBHOOK_RETRY_SECONDS,
   }
 }
 
@@ -83,6 +104,19 @@ const variables = z.object({
   UPLOAD_MAX_BYTES: wholeNumber(1024, 8 * 1024 ** 3).default(1024 ** 3),
   TESTSET_MAX_ROWS: wholeNumber(1, 10_000_000).default(1_000_000),
   TESTSET_MAX_ROW_BYTES: wholeNumber(1024, 256 * 1024 ** 2).default(5 * 1024 ** 2),
+  UPKEEP: oneOf(['on', 'off']).default('on'),
+  PUSH_MAX_BYTES: wholeNumber(1024, 8 * 1024 ** 3).default(1024 ** 3),
+  PUSH_MAX_BLOB_BYTES: wholeNumber(1024, 256 * 1024 ** 2).default(5 * 1024 ** 2),
+  GIT_MAX_REQUESTS: wholeNumber(1, 1000).default(8),
+  WEBHOOK_ALLOW_PRIVATE: oneOf(['true', 'false']).default('false'),
+  WEBHOOK_TIMEOUT_MS: wholeNumber(100, 60_000).default(15_000),
+  // The schedule that Standard Webhooks recommends: 5 s, 5 min, 30 min, 2, 5, 10, 14, 20 and 24 hours.
+  WEBHOOK_RETRY_SECONDS: allowed(
+    /^[0-9]{1,6}(\.[0-9]{1,3})?(,[0-9]{1,6}(\.[0-9]{1,3})?){0,19}$/,
+    'up to 20 numbers of seconds with commas between them',
+  )
+    .default('5,300,1800,7200,18000,36000,50400,72000,86400')
+    .transform((list) => list.split(',').map(Number)),
 })
 
 function wholeNumber(min: number, max: number) {

@@ -23,12 +23,15 @@ export type RefusalCode =
   // what is asked for
   | 'route_not_found'
   | 'method_not_allowed'
+  | 'smart_protocol_only'
   | 'artifact_not_found'
   | 'variant_not_found'
   | 'revision_not_found'
   | 'environment_not_found'
   | 'deployment_not_found'
   | 'testcase_not_found'
+  | 'webhook_not_found'
+  | 'delivery_not_found'
   // what it embeds
   | 'embed_not_found'
   | 'embed_path_not_found'

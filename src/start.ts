@@ -5,10 +5,16 @@ import { Intents } from './access/intents.ts'
 import type { Config } from './config.ts'
 import type { Fs } from './git/fs.ts'
 import { Store } from './git/store.ts'
+import { storeRepositories } from './git/store-repositories.ts'
+import { startUpkeep } from './git/upkeep-rounds.ts'
 import { createApp } from './http/app.ts'
 import { jsonBodyReader } from './http/body.ts'
 import type { Endpoint } from './http/endpoint.ts'
 import { allEndpoints } from './http/endpoints/all-endpoints.ts'
+import { gitDoor } from './http/git/git-door.ts'
+import { restoreDoor } from './http/git/restore-door.ts'
+import { deliveryEndpoints } from './http/endpoints/delivery-endpoints.ts'
+import { webhookEndpoints } from './http/endpoints/webhook-endpoints.ts'
 import { openApiDocument } from './http/openapi.ts'
 import type { Log } from './http/open-log.ts'
 import { Registries } from './http/registries.ts'
@@ -18,10 +24,14 @@ import { startServer } from './http/server.ts'
 import { sweepUploads } from './http/spool.ts'
 import { surfaceContext } from './http/surface-context.ts'
 import { uploadReader } from './http/upload.ts'
+import { resolveHost } from './outgoing/outgoing-policy.ts'
 import { resourceSettings } from './resource-settings.ts'
 import { signingSettings } from './signing-settings.ts'
 import { seedEnvironments } from './resources/environments/seed-environments.ts'
 import { surfacesOf } from './resources/surfaces.ts'
+import type { Registry } from './versioning/registry.ts'
+import { OpenWebhooks } from './webhooks/open-webhooks.ts'
+import type { ProjectWebhooks } from './webhooks/project-webhooks.ts'
 
 export interface StartOptions {
   readonly config: Config
@@ -61,8 +71,10 @@ export async function start({ config, fs, log, now }: StartOptions): Promise<Sta
     handle: (request, response) => handle(request, response),
   })
   // From here to the app's callback nothing waits, so no request comes before it is set.
+  const publicUrl = config.publicUrl ?? server.url
   const settings = {
-    servicesBase: `${config.publicUrl ?? server.url}/services`,
+    servicesBase: `${publicUrl}/services`,
+    gitBase: `${publicUrl}/git`,
     versionType: config.versionType,
     now,
     signing,
@@ -70,21 +82,47 @@ export async function start({ config, fs, log, now }: StartOptions): Promise<Sta
   const resources = resourceSettings(config)
   const surfaces = surfacesOf(resources)
   const families = [...new Set(surfaces.map((surface) => surface.family))]
-  const registries = new Registries(store, families, settings, seedEnvironments)
+  const webhooks = new OpenWebhooks(fs, {
+    policy: { allowPrivate: config.webhookAllowPrivate, resolve: resolveHost },
+    timeoutMs: config.webhookTimeoutMs,
+    retrySeconds: config.webhookRetrySeconds,
+    now,
+    onTrouble: (error) =>
+      log.logger.error({ err: error }, 'an event could not be told or sent; it will be tried again'),
+  })
+  const registries = new Registries(store, families, settings, async (registry) => {
+    await seedEnvironments(registry)
+    webhooks.open(registry)
+  })
   const contexts = surfaces.map((surface) => surfaceContext(surface, surfaces, settings))
-  const endpoints = allEndpoints(contexts, resources)
+  const webhooksOf = (registry: Registry): ProjectWebhooks => webhooks.of(registry)
+  const endpoints = [
+    ...allEndpoints(contexts, resources),
+    ...webhookEndpoints(webhooksOf),
+    ...deliveryEndpoints(webhooksOf),
+  ]
   const intents = new Intents(fs, storeDir, now)
+  const authenticate = createAuthenticator({
+    fs,
+    storeDir,
+    adminToken: adminKey,
+    onDamage: (error) => log.logger.error({ err: error }, 'a key file cannot be read; its keys are refused'),
+  })
+  const registryOf = (project: string) => registries.of(project)
   const app = createApp({
     log: log.logger,
-    authenticate: createAuthenticator({
-      fs,
-      storeDir,
-      adminToken: adminKey,
-      onDamage: (error) =>
-        log.logger.error({ err: error }, 'a key file cannot be read; its keys are refused'),
-    }),
+    authenticate,
     readiness: () => registries.readiness(),
     openApi: openApiDocument(endpoints, contexts),
+    git: restoreDoor(
+      { authenticate, registryOf, fs, folder: uploads, maxBytes: config.pushMaxBytes },
+      gitDoor({
+        authenticate,
+        registryOf,
+        maxRequests: config.gitMaxRequests,
+        push: { maxBytes: config.pushMaxBytes, maxBlobBytes: config.pushMaxBlobBytes },
+      }),
+    ),
     route: createRouter({
       endpoints,
       readJsonBody: jsonBodyReader({ maxBytes: config.maxBodyBytes, maxDepth: config.maxBodyDepth }),
@@ -94,7 +132,7 @@ export async function start({ config, fs, log, now }: StartOptions): Promise<Sta
         maxBytes: config.uploadMaxBytes,
         maxFieldBytes: UPLOAD_FIELD_BYTES,
       }),
-      registryOf: (project) => registries.of(project),
+      registryOf,
       intents,
     }),
   })
@@ -104,12 +142,18 @@ export async function start({ config, fs, log, now }: StartOptions): Promise<Sta
   } catch (error) {
     // Nobody should go on asking a server that will never be ready.
     await server.stop(0)
+    await webhooks.close()
     registries.close()
     throw error
   }
   const stopPurging = intents.keepPurged()
+  const folders = families.map(({ folder }) => folder)
+  const stopUpkeep =
+    config.upkeep === 'on' ? startUpkeep(fs, () => storeRepositories(fs, storeDir, folders)) : undefined
   const close = async (): Promise<void> => {
     stopPurging()
+    await stopUpkeep?.()
+    await webhooks.close()
     registries.close()
     await store.close()
   }

@@ -18,6 +18,13 @@ describe('configuration', () => {
       uploadMaxBytes: 1024 ** 3,
       testsetMaxRows: 1_000_000,
       testsetMaxRowBytes: 5 * 1024 ** 2,
+      upkeep: 'on',
+      pushMaxBytes: 1024 ** 3,
+      pushMaxBlobBytes: 5 * 1024 ** 2,
+      gitMaxRequests: 8,
+      webhookAllowPrivate: false,
+      webhookTimeoutMs: 15_000,
+      webhookRetrySeconds: [5, 300, 1800, 7200, 18_000, 36_000, 50_400, 72_000, 86_400],
     }
     expect(readConfig({})).to.deep.equal(defaults)
     expect(readConfig({ PORT: '', SVC_API_KEY: '', PUBLIC_URL: '' })).to.deep.equal(defaults)
@@ -39,6 +46,13 @@ describe('configuration', () => {
       UPLOAD_MAX_BYTES: '4096',
       TESTSET_MAX_ROWS: '100',
       TESTSET_MAX_ROW_BYTES: '2048',
+      UPKEEP: 'off',
+      PUSH_MAX_BYTES: '8192',
+      PUSH_MAX_BLOB_BYTES: '1024',
+      GIT_MAX_REQUESTS: '3',
+      WEBHOOK_ALLOW_PRIVATE: 'true',
+      WEBHOOK_TIMEOUT_MS: '500',
+      WEBHOOK_RETRY_SECONDS: '0.5,60',
     })
     expect(config).to.deep.equal({
       port: 0,
@@ -55,6 +69,13 @@ describe('configuration', () => {
       uploadMaxBytes: 4096,
       testsetMaxRows: 100,
       testsetMaxRowBytes: 2048,
+      upkeep: 'off',
+      pushMaxBytes: 8192,
+      pushMaxBlobBytes: 1024,
+      gitMaxRequests: 3,
+      webhookAllowPrivate: true,
+      webhookTimeoutMs: 500,
+      webhookRetrySeconds: [0.5, 60],
     })
   })
 
@@ -83,6 +104,10 @@ describe('configuration', () => {
     ['UPLOAD_MAX_BYTES', '9999999999'],
     ['TESTSET_MAX_ROWS', '0'],
     ['TESTSET_MAX_ROW_BYTES', '5MB'],
+    ['UPKEEP', 'sometimes'],
+    ['WEBHOOK_ALLOW_PRIVATE', 'yes'],
+    ['WEBHOOK_TIMEOUT_MS', '1'],
+    ['WEBHOOK_RETRY_SECONDS', '5,,300'],
   ] as const) {
     it(`refuses ${name}=${value}`, () => {
       expect(problemsOf({ [name]: value })).to.contain(`${name}: ${JSON.stringify(value)} is not `)

@@ -18,8 +18,11 @@ export interface Fs {
   readFile(path: string): Buffer | undefined
   /** A handle for positioned reads of an existing file, or undefined if there is none. */
   open(path: string): ReadHandle | undefined
-  /** Creates `path` (it must not exist: EEXIST) holding `bytes`; resolves once the bytes are on the disk. */
-  createSynced(path: string, bytes: Uint8Array | readonly Uint8Array[]): Promise<void>
+  /**
+   * Creates `path` (it must not exist: EEXIST) holding `bytes`; resolves once the bytes are on the disk. `mode` are the
+   * permissions of a file that is not for everybody: 0o600 for secrets.
+   */
+  createSynced(path: string, bytes: Uint8Array | readonly Uint8Array[], mode?: number): Promise<void>
   /** Creates `path` (it must not exist: EEXIST) holding `bytes`, without waiting for the disk. */
   create(path: string, bytes: Uint8Array): void
   /** Creates `path` (it must not exist: EEXIST) to write on at its end. */

@@ -21,6 +21,9 @@ const WORTH_KEEPING = 64
 /** So many unknown commits make it likely that there are many more, which the git program lists faster. */
 const LONG = 500
 
+/** The name of the derived file beside a repository. */
+export const FIRST_PARENTS_FILE = 'first-parents'
+
 /** Bytes of a kept record: commit id, first parent's id (zeros for a root), depth, CRC-32 of what precedes. */
 const RECORD = 48
 
@@ -42,7 +45,7 @@ export class History {
   constructor(fs: Fs, gitdir: string, objects: ObjectStore) {
     this.#fs = fs
     this.#gitdir = gitdir
-    this.#path = `${gitdir}/first-parents`
+    this.#path = `${gitdir}/${FIRST_PARENTS_FILE}`
     this.#objects = objects
   }
 
@@ -180,6 +183,25 @@ function encodeRecord(node: HistoryNode): Buffer {
   record.writeUInt32BE(node.depth, 40)
   record.writeUInt32BE(crc32(record.subarray(0, RECORD - 4)), RECORD - 4)
   return record
+}
+
+/** A record of `first-parents`. */
+export interface KeptRecord {
+  readonly oid: Oid
+  readonly parent: Oid | undefined
+  readonly depth: number
+}
+
+/** The records of `first-parents` in the order they were kept; undefined for bytes that no checksum vouches for. */
+export function* decodeRecords(bytes: Buffer): Generator<KeptRecord | undefined> {
+  for (let at = 0; at < bytes.length; at += RECORD) {
+    const record = bytes.subarray(at, at + RECORD)
+    const isWhole =
+      record.length === RECORD && crc32(record.subarray(0, RECORD - 4)) === record.readUInt32BE(RECORD - 4)
+    const depth = isWhole ? record.readUInt32BE(40) : 0
+    const parent = depth > 1 ? record.toString('hex', 20, 40) : undefined
+    yield isWhole ? { oid: record.toString('hex', 0, 20), parent, depth } : undefined
+  }
 }
 
 /** The commit `depth` deep on the first-parent chain that ends in `head`; undefined if the chain is not that long. */

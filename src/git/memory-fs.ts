@@ -9,8 +9,8 @@ type Memory = InstanceType<typeof Volume>
  */
 export function memoryFs(): Fs {
   const volume = new Volume()
-  const create = (path: string, chunks: readonly Uint8Array[]) =>
-    volume.writeFileSync(path, Buffer.concat(chunks), { flag: 'wx' })
+  const create = (path: string, chunks: readonly Uint8Array[], mode = 0o666) =>
+    volume.writeFileSync(path, Buffer.concat(chunks), { flag: 'wx', mode })
 
   return {
     isSeenByOthers: false,
@@ -24,7 +24,8 @@ export function memoryFs(): Fs {
     readFile: (path) =>
       statOf(volume, path)?.kind === 'file' ? Buffer.from(volume.readFileSync(path) as Buffer) : undefined,
     open: (path) => (statOf(volume, path)?.kind === 'file' ? openHandle(volume, path) : undefined),
-    createSynced: async (path, bytes) => create(path, bytes instanceof Uint8Array ? [bytes] : bytes),
+    createSynced: async (path, bytes, mode) =>
+      create(path, bytes instanceof Uint8Array ? [bytes] : bytes, mode),
     create: (path, bytes) => create(path, [bytes]),
     createLog: (path) => createLog(volume, path),
     openNew: async (path) => createLog(volume, path),

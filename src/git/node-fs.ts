@@ -39,10 +39,10 @@ export const nodeFs: Fs = {
     return fd === undefined ? undefined : toReadHandle(fd)
   },
 
-  async createSynced(path, bytes) {
+  async createSynced(path, bytes, mode) {
     const chunks = bytes instanceof Uint8Array ? [bytes] : bytes
     const length = chunks.reduce((sum, chunk) => sum + chunk.length, 0)
-    const fd = fs.openSync(path, 'wx')
+    const fd = fs.openSync(path, 'wx', mode)
     try {
       try {
         if (length > LONG_WRITE) await writeLong(fd, chunks)

@@ -1,9 +1,11 @@
 import type { Fs } from './fs.ts'
 import { History } from './history.ts'
+import { IncomingObjects, type PackStream } from './incoming-objects.ts'
 import type { Journal } from './journal.ts'
 import { ObjectStore } from './object-store.ts'
 import { PackBuilder } from './pack-builder.ts'
 import type { PackCache } from './pack-cache.ts'
+import { sweepQuarantines } from './quarantine.ts'
 import type { RefSnapshot } from './refs.ts'
 import { REF_FOLDERS, RefReader } from './refs.ts'
 import { RepositoryWriter } from './repository-writer.ts'
@@ -16,7 +18,7 @@ import type { TransactionJob } from './transaction.ts'
  * go through one queue and git's own locks.
  */
 export class Repository {
-  readonly #fs: Fs
+  readonly fs: Fs
   readonly path: string
   readonly objects: ObjectStore
   readonly history: History
@@ -25,7 +27,7 @@ export class Repository {
   readonly #refs: RefReader
 
   constructor(fs: Fs, path: string, packs: PackCache, journal: Journal) {
-    this.#fs = fs
+    this.fs = fs
     this.path = path
     this.objects = new ObjectStore(fs, path, packs)
     this.#refs = new RefReader(fs, path)
@@ -52,8 +54,13 @@ export class Repository {
   /** A pack to be written in this repository, for a write to adopt. */
   packBuilder(): PackBuilder {
     // The sign that a server wrote here: what a dead one leaves is looked for at the next start.
-    this.#fs.makeDir(`${this.path}/locks`)
-    return new PackBuilder(this.#fs, this.path)
+    this.fs.makeDir(`${this.path}/locks`)
+    return new PackBuilder(this.fs, this.path)
+  }
+
+  /** Receives the pack of a push, if it brings one; see IncomingObjects. */
+  receive(pack: PackStream | undefined): Promise<IncomingObjects> {
+    return IncomingObjects.receive(this.fs, this.path, this.objects, pack)
   }
 
   /** Runs a write; see RepositoryWriter. */
@@ -63,14 +70,15 @@ export class Repository {
 
   /** Whether a server ever wrote to it here; if not, no server can have left anything unfinished. */
   wasWritten(): boolean {
-    return this.#fs.stat(`${this.path}/locks`) !== undefined
+    return this.fs.stat(`${this.path}/locks`) !== undefined
   }
 
-  /** Removes what dead processes of this host left unfinished: staged packs, locks. */
+  /** Removes what dead processes of this host left unfinished: staged packs, quarantines, locks. */
   async sweepLeftovers(): Promise<void> {
-    sweepStagedPacks(this.#fs, this.path)
+    sweepStagedPacks(this.fs, this.path)
+    sweepQuarantines(this.fs, this.path)
     const folders = REF_FOLDERS.map((folder) => `${this.path}/${folder}`)
-    await sweepDeadLocks(this.#fs, this.path, [this.path, ...folders], (dead) =>
+    await sweepDeadLocks(this.fs, this.path, [this.path, ...folders], (dead) =>
       this.writer.journal.finishFor(dead),
     )
   }

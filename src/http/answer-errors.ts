@@ -18,9 +18,9 @@ export function answerErrors(log: Logger): Middleware<DoorState> {
       const problem = refusal ? problemOf(refusal) : internalProblem(requestId)
       if (problem.status >= 500) log.error({ err: error, requestId }, problem.title)
       ctx.status = problem.status
-      setHeaders(problem, (name, value) => ctx.set(name, value))
-      ctx.body = JSON.stringify(problem)
-      ctx.type = 'application/problem+json'
+      setHeaders(problem, ctx.state.challenge ?? 'ApiKey', (name, value) => ctx.set(name, value))
+      ctx.body = ctx.state.isTerminal ? `${problem.detail}\n` : JSON.stringify(problem)
+      ctx.type = ctx.state.isTerminal ? 'text/plain' : 'application/problem+json'
     }
   }
 }
@@ -48,8 +48,8 @@ function refusalOfDisk(error: unknown): Refusal | undefined {
   )
 }
 
-function setHeaders(problem: Problem, set: (name: string, value: string) => void): void {
-  if (problem.status === 401) set('WWW-Authenticate', 'ApiKey')
+function setHeaders(problem: Problem, challenge: string, set: (name: string, value: string) => void): void {
+  if (problem.status === 401) set('WWW-Authenticate', challenge)
   if (problem.status === 503) set('Retry-After', '1')
   const allow = problem.details?.['allow']
   if (problem.status === 405 && Array.isArray(allow)) set('Allow', allow.join(', '))

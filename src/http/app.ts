@@ -17,7 +17,9 @@ export interface AppDependencies {
   readonly readiness: () => Readiness
   /** The OpenAPI 3.1 document of everything `route` answers. */
   readonly openApi: object
-  /** Everything that needs a key. Calls `next` for what it does not know, leaving `ctx.matched` as @koa/router does. */
+  /** git over HTTP, which asks for keys in its own way; hands every other path on. */
+  readonly git: Middleware<DoorState>
+  /** Everything else that needs a key. Calls `next` for what it does not know, leaving `ctx.matched` as @koa/router does. */
   readonly route: Middleware<RequestState>
 }
 
@@ -27,6 +29,7 @@ export function createApp({
   authenticate: callerOf,
   readiness,
   openApi,
+  git,
   route,
 }: AppDependencies): Koa<DoorState> {
   const app = new Koa<DoorState>()
@@ -42,6 +45,7 @@ export function createApp({
       '/docs': docs(openApi),
     }),
   )
+  app.use(git)
   app.use(authenticate(callerOf))
   app.use(route as Middleware<DoorState>) // the line above has set the caller
   app.use(refuseUnrouted)

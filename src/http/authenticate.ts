@@ -3,10 +3,13 @@ import type { Authenticate } from '../access/authenticator.ts'
 import { Refusal } from '../errors.ts'
 import type { DoorState } from './request-state.ts'
 
-/** Lets in who sends `Authorization: ApiKey <key>` with a live key (interface 5); everybody else is a 401. */
-export function authenticate(callerOf: Authenticate): Middleware<DoorState> {
+/**
+ * Lets in who sends `Authorization: ApiKey <key>` with a live key (interface 5), or whatever else `tokenIn` finds a key in;
+ * everybody else is a 401.
+ */
+export function authenticate(callerOf: Authenticate, tokenIn = apiKeyIn): Middleware<DoorState> {
   return (ctx, next) => {
-    const token = tokenOf(ctx.req.headers.authorization)
+    const token = tokenIn(ctx.req.headers.authorization)
     const caller = callerOf(token)
     if (!caller) {
       throw new Refusal(
@@ -19,7 +22,8 @@ export function authenticate(callerOf: Authenticate): Middleware<DoorState> {
   }
 }
 
-function tokenOf(header: string | undefined): string {
+/** The key in an Authorization header; refuses with `missing_key` if there is none. */
+export function apiKeyIn(header: string | undefined): string {
   if (header === undefined || header.trim() === '') {
     throw new Refusal(
       'missing_key',

@@ -14,18 +14,21 @@ export interface PresentOptions {
   /** Singulars under which parent ids and slugs are answered (SurfaceNames.answered). */
   readonly answered: readonly string[]
   readonly servicesBase: string
+  /** `<PUBLIC_URL>/git`, under which every repository is. */
+  readonly gitBase: string
   readonly versionType: 'number' | 'string'
 }
 
 /** An artifact as a record (contract/workflows 2.1). Fields without a value are undefined, and so left out. */
-export function presentArtifact(artifact: ArtifactView): object {
-  const { record } = artifact
+export function presentArtifact(artifact: ArtifactView, { gitBase }: PresentOptions): object {
+  const { record, family } = artifact
   return {
     id: artifact.id,
     slug: artifact.slug,
     ...headerOf(record),
     flags: record.flags,
     ...lifecycleOf(record),
+    git_url: `${gitBase}/${family.folder}/${artifact.slug}.git`,
   }
 }
 
@@ -91,7 +94,7 @@ export async function presentFlat(
   const { artifact, revision } = flat
   const presented = revision && (await presentPayload(revision, options, asked))
   return {
-    ...presentArtifact(artifact),
+    ...presentArtifact(artifact, options),
     flags: flatFlags(flat),
     variant_id: artifact.defaultVariant?.id,
     revision_id: revision?.id,

@@ -5,6 +5,8 @@ import type { SurfaceNames } from './surface-names.ts'
 
 const id = z.string().meta({ format: 'uuid' })
 const timestamp = z.string().meta({ format: 'date-time' })
+/** What `git clone` takes; a key's own project is meant. */
+const gitUrl = z.string().meta({ format: 'uri' })
 const jsonObject = z.unknown().meta({ type: 'object' })
 
 const header = {
@@ -25,7 +27,14 @@ const lifecycle = {
 
 /** An artifact record with the family's role flags. */
 export function artifactRecord(roles: readonly string[]): z.ZodType {
-  return z.strictObject({ id, slug: z.string(), ...header, flags: flags(roles).optional(), ...lifecycle })
+  return z.strictObject({
+    id,
+    slug: z.string(),
+    ...header,
+    flags: flags(roles).optional(),
+    ...lifecycle,
+    git_url: gitUrl,
+  })
 }
 
 /** A variant record. */
@@ -68,6 +77,7 @@ export function flatRecord(flagNames: readonly string[]): z.ZodType {
     ...header,
     flags: flags(flagNames),
     ...lifecycle,
+    git_url: gitUrl,
     variant_id: id.optional(),
     revision_id: id.optional(),
     data: jsonObject,

@@ -14,4 +14,8 @@ export interface DoorState {
   requestId: string
   caller?: Caller
   isRead?: boolean
+  /** How who has no key is asked for one (`WWW-Authenticate`), where not as everywhere. */
+  challenge?: string
+  /** The client prints what it gets on a terminal: an error is its sentence there, and no document. */
+  isTerminal?: boolean
 }

@@ -16,6 +16,7 @@ export interface SurfaceContext {
 
 export interface SurfaceSettings {
   readonly servicesBase: string
+  readonly gitBase: string
   readonly versionType: 'number' | 'string'
 }
 

@@ -20,6 +20,15 @@ export interface RepositoryProblem {
   readonly reason: string
 }
 
+/** A repository of this registry's making that cannot be read now. */
+interface DamagedRepository {
+  readonly repository: string
+  readonly family: Family
+  /** As it was when it could be read; undefined if that was in another process. */
+  readonly last: ArtifactView | undefined
+  readonly reason: Refusal
+}
+
 /** How stale a project-wide query may be towards plain git, in milliseconds (design section 4). */
 const STALE = 2000
 /** So many repositories are looked at before other work gets its turn. */
@@ -38,7 +47,10 @@ export class ArtifactIndex {
   readonly #byDigits = new Map<string, IndexEntry>()
   readonly #slugs = new SlugTable<IndexEntry>()
   readonly #problems = new Map<string, RepositoryProblem>()
+  /** What cannot be read: it may hold what is looked for, so nobody is told that this is not there. */
+  readonly #damaged = new Map<string, DamagedRepository>()
   readonly #ordered = new Map<string, readonly IndexEntry[]>()
+  readonly #watchers = new Set<(view: ArtifactView) => void>()
   #sweep: Promise<void> | undefined
   #swept = 0
   #hearing: Promise<void> | undefined
@@ -48,6 +60,15 @@ export class ArtifactIndex {
     this.#store = store
     this.#families = families
     this.#changes = new ChangeLog(store.fs, store.folder, writer)
+  }
+
+  /**
+   * Calls `watcher` with every new view of an artifact, whoever moved it: a write of ours, another server, or plain git. It is called
+   * within the write, so it must only take note. Answers how to end that.
+   */
+  watch(watcher: (view: ArtifactView) => void): () => void {
+    this.#watchers.add(watcher)
+    return () => this.#watchers.delete(watcher)
   }
 
   /** Reads every repository of the project. */
@@ -94,7 +115,9 @@ export class ArtifactIndex {
       await this.#sweepAgain()
       entry = this.#byDigits.get(digits)
     }
-    return entry && (await this.#current(entry))
+    const view = entry && (await this.#current(entry))
+    if (!view) this.#assertNotIn(({ last }) => last === undefined || last.digits === digits)
+    return view
   }
 
   async findBySlug(family: Family, slug: string): Promise<ArtifactView | undefined> {
@@ -103,7 +126,9 @@ export class ArtifactIndex {
     const path = pathOf(family, slug)
     if (!this.#entries.has(path) && this.#store.exists(family.folder, slug)) await this.#look(family, slug)
     const entry = this.#entries.get(path)
-    return entry && (await this.#current(entry))
+    const view = entry && (await this.#current(entry))
+    if (!view) this.#assertNotIn(({ repository }) => repository === path)
+    return view
   }
 
   /** The artifacts of the family that have a variant of this slug; several only where plain git brought it. */
@@ -162,7 +187,7 @@ export class ArtifactIndex {
       // Not seen and there all the same: made while this sweep was under way.
       if (!seen.has(path) && !this.#store.exists(entry.family.folder, entry.slug)) this.#drop(entry)
     }
-    for (const path of this.#problems.keys()) if (!seen.has(path)) this.#problems.delete(path)
+    for (const path of this.#problems.keys()) if (!seen.has(path)) this.#forgetProblem(path)
     this.#swept = started
   }
 
@@ -206,7 +231,15 @@ export class ArtifactIndex {
     const found = await this.#currentOf(this.#slugs.get(level, family.folder, slug), has)
     if (found.length > 0) return found
     await this.#sweepAgain()
-    return this.#currentOf(this.#slugs.get(level, family.folder, slug), has)
+    const later = await this.#currentOf(this.#slugs.get(level, family.folder, slug), has)
+    if (later.length === 0)
+      this.#assertNotIn((it) => it.family === family && (it.last === undefined || has(it.last)))
+    return later
+  }
+
+  /** Refuses with `damaged_repository` if what was not found may lie in a repository that cannot be read. */
+  #assertNotIn(mayHold: (damaged: DamagedRepository) => boolean): void {
+    for (const damaged of this.#damaged.values()) if (mayHold(damaged)) throw damaged.reason
   }
 
   async #currentOf(
@@ -257,8 +290,17 @@ export class ArtifactIndex {
       if (entry) this.#drop(entry)
       if (this.#store.exists(family.folder, slug)) {
         this.#problems.set(path, { repository: path, reason: error.message })
+        const last = entry?.view ?? this.#damaged.get(path)?.last
+        // What no server ever wrote to waits to be adopted, and holds nothing that has an id.
+        if (last || this.#store.repository(family.folder, slug).wasWritten())
+          this.#damaged.set(path, { repository: path, family, last, reason: error })
       }
     }
+  }
+
+  #forgetProblem(path: string): void {
+    this.#problems.delete(path)
+    this.#damaged.delete(path)
   }
 
   #apply(path: string, family: Family, slug: string, repository: Repository, view: ArtifactView): void {
@@ -274,7 +316,7 @@ export class ArtifactIndex {
       this.#drop(rival)
     }
     this.#moment++
-    this.#problems.delete(path)
+    this.#forgetProblem(path)
     const before = this.#entries.get(path)
     if (before) this.#slugs.remove(before)
     // Another artifact may have been put in its place.
@@ -291,6 +333,7 @@ export class ArtifactIndex {
       const base = numberedBase(tag)
       if (base !== undefined) this.#slugs.add('numbered', family.folder, base, entry)
     }
+    for (const watcher of this.#watchers) watcher(view)
   }
 
   #drop(entry: IndexEntry): void {

@@ -169,19 +169,24 @@ async function viewTags(
     if (!name.startsWith(TAGS)) continue
     const slug = name.slice(TAGS.length)
     const known = previous?.source.refs.refs.get(name) === oid ? previous.tags.get(slug) : undefined
-    const commit = known ?? (await peel(repository, oid))
+    const commit = known ?? (await peel(repository, oid, name))
     if (commit !== undefined) tags.set(slug, commit)
   }
   return tags
 }
 
-/** The commit a tag names, through annotated tags; undefined if it names a tree or blob. */
-async function peel(repository: Repository, oid: Oid): Promise<Oid | undefined> {
-  let object = await repository.objects.read(oid)
+/** The commit a tag names, through annotated tags; undefined if it names a tree or blob. Refuses one that names nothing. */
+async function peel({ objects, path }: Repository, oid: Oid, ref: string): Promise<Oid | undefined> {
   let at = oid
-  while (object?.kind === 'tag') {
+  for (;;) {
+    const object = await objects.read(at)
+    if (!object) {
+      throw new Refusal(
+        'damaged_repository',
+        `${ref} of ${path} names ${at}, which is missing. Fetch it from a clone, or remove the tag with git.`,
+      )
+    }
+    if (object.kind !== 'tag') return object.kind === 'commit' ? at : undefined
     at = parseTag(object.bytes).object
-    object = await repository.objects.read(at)
   }
-  return object?.kind === 'commit' ? at : undefined
 }

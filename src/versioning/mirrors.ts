@@ -1,15 +1,8 @@
-import { setImmediate as nextTurn } from 'node:timers/promises'
 import { Refusal } from '../errors.ts'
 import type { Oid } from '../git/object.ts'
 import type { ArtifactView } from './artifact-view.ts'
-import { pinsAt } from './environments.ts'
-import { defaultKey } from './pin.ts'
-import { pinnedPlace } from './pinned-place.ts'
+import { mirrorRef, mirrorTargets } from './mirror-targets.ts'
 import type { Registry } from './registry.ts'
-import { latestOf } from './revision.ts'
-
-/** So many pins are followed before other work gets its turn. */
-const BREATH = 50
 
 /**
  * Keeps `refs/environments/<slug>` in the repositories of deployed artifacts where the environments say (rulings 6, design 1,
@@ -68,15 +61,17 @@ export class Mirrors {
     const view = await this.#registry.index.findByDigits(id)
     if (view?.id !== id || this.#isMirrored(view)) return false
     const { moment } = this.#registry.index
-    const { targets, isWhole } = await this.#targetsOf(view)
-    const ref = `refs/environments/${view.slug}`
+    const { targets, isWhole, isSure } = await mirrorTargets(this.#registry, view)
+    const ref = mirrorRef(view)
     const before = this.#mirrored.get(id)?.holders ?? (await this.#holders(ref))
     const holders = new Set([...before, ...targets.keys()])
     // If one cannot be moved, all of them may have the ref.
     this.#mirrored.set(id, { view: undefined, waitingSince: undefined, holders })
-    for (const artifactId of holders) await this.#move(ref, artifactId, targets.get(artifactId))
+    for (const artifactId of holders) {
+      if (isSure || targets.has(artifactId)) await this.#move(ref, artifactId, targets.get(artifactId))
+    }
     const waitingSince = isWhole ? undefined : moment
-    this.#mirrored.set(id, { view, waitingSince, holders: new Set(targets.keys()) })
+    this.#mirrored.set(id, { view, waitingSince, holders: isSure ? new Set(targets.keys()) : holders })
     return isWhole
   }
 
@@ -85,23 +80,6 @@ export class Mirrors {
     const { view, waitingSince } = this.#mirrored.get(environment.id) ?? {}
     if (view !== environment) return false
     return waitingSince === undefined || waitingSince === this.#registry.index.moment
-  }
-
-  /** The commits to mirror, by artifact; not whole if something that is deployed is not there (yet). */
-  async #targetsOf(environment: ArtifactView): Promise<{ targets: Map<string, Oid>; isWhole: boolean }> {
-    const targets = new Map<string, Oid>()
-    const { defaultVariant } = environment
-    const latest = defaultVariant && (await latestOf(environment, defaultVariant))
-    const pins = latest ? await pinsAt(this.#registry, latest) : []
-    let isWhole = true
-    for (const [index, pin] of pins.entries()) {
-      if (index % BREATH === BREATH - 1) await nextTurn()
-      const place = await pinnedPlace(this.#registry, pin)
-      if (!place) continue
-      if (place instanceof Refusal) isWhole = false
-      else if (pin.key === defaultKey(place.artifact.slug)) targets.set(place.artifact.id, place.oid)
-    }
-    return { targets, isWhole }
   }
 
   /** The artifacts that have the ref, wherever it points. */

@@ -4,9 +4,10 @@ import { findVariant } from './artifact-view.ts'
 import { decodeMessage } from './commit-message.ts'
 import type { Registry } from './registry.ts'
 import { readBytes } from './tree-files.ts'
+import { recordedHeads } from './verify-heads.ts'
 
 /** A ref that a crash kept from following its ref of truth. */
-interface MissingRef {
+export interface MissingRef {
   readonly ref: string
   readonly target: string
 }
@@ -17,11 +18,11 @@ interface MissingRef {
  */
 export async function repairArtifact(registry: Registry, artifact: ArtifactView): Promise<number> {
   const { repository } = artifact
-  const missing = [...missingBranches(artifact), ...missingHead(artifact)]
-  if (repository.wasWritten()) {
-    await repository.sweepLeftovers()
-    missing.push(...(await missingTags(registry, artifact)))
-  }
+  if (repository.wasWritten()) await repository.sweepLeftovers()
+  const all = await missingRefs(registry, artifact)
+  const recorded = all.length > 0 ? recordedHeads(artifact) : undefined
+  // A branch that was seen elsewhere was not cut off but lost later; putting it where it began would hide that.
+  const missing = all.filter(({ ref, target }) => (recorded?.get(ref) ?? target) === target)
   if (missing.length === 0) return 0
   await repository.transact(async (transaction) => {
     for (const { ref, target } of missing) {
@@ -30,6 +31,13 @@ export async function repairArtifact(registry: Registry, artifact: ArtifactView)
   })
   await registry.written(artifact.family, artifact.slug)
   return missing.length
+}
+
+/** The refs that do not follow from their refs of truth as they should. */
+export async function missingRefs(registry: Registry, artifact: ArtifactView): Promise<MissingRef[]> {
+  const missing = [...missingBranches(artifact), ...missingHead(artifact)]
+  if (artifact.repository.wasWritten()) missing.push(...(await missingTags(registry, artifact)))
+  return missing
 }
 
 function missingBranches(artifact: ArtifactView): MissingRef[] {

@@ -112,8 +112,8 @@ export function branchOf({ variant }: VariantPlace): string {
   return `refs/heads/${variant.slug}`
 }
 
-/** What is archived now; read again only if the meta ref moved since the view was made. */
-async function stateNow(artifact: ArtifactView, transaction: Transaction): Promise<ArtifactState> {
+/** What is archived now, in a transaction; read again only if the meta ref moved since the view was made. */
+export async function stateNow(artifact: ArtifactView, transaction: Transaction): Promise<ArtifactState> {
   const head = transaction.ref(META_REF)
   if (head === artifact.metaCommit) return artifact.source.state
   if (head === undefined)

@@ -14,13 +14,16 @@ import { uploadFormOf } from './upload-form-of.ts'
 
 const HOUR = 60 * 60 * 1000
 
+/** Records hold addresses, which shall be the same after a restart. */
+const ENV = { PUBLIC_URL: 'http://branchpoint.example' }
+
 describe('Idempotency-Key after a failure', () => {
   let service: RunningService
   let now: Date
 
   beforeEach(async () => {
     now = new Date()
-    service = await startService({ now: () => now })
+    service = await startService({ env: ENV, now: () => now })
   })
   afterEach(() => service.stop())
 
@@ -67,7 +70,7 @@ describe('Idempotency-Key after a failure', () => {
       },
     }
     await service.stop({ keepStore: true })
-    service = await startService({ storeDir: service.storeDir, fs, now: () => now })
+    service = await startService({ storeDir: service.storeDir, env: ENV, fs, now: () => now })
   }
 
   it('finds the work of a request that a crash cut off after its commit, whatever the operation', async () => {
@@ -75,7 +78,7 @@ describe('Idempotency-Key after a failure', () => {
     const before = everything(service)
     await service.stop({ keepStore: true })
     expect(forgetResults()).to.equal(sent.length)
-    service = await startService({ storeDir: service.storeDir, now: () => now })
+    service = await startService({ storeDir: service.storeDir, env: ENV, now: () => now })
     for (const { name, path, body, key, first } of sent) expectSame(name, first, await keyed(path, body, key))
     expect(everything(service)).to.equal(before)
     const { path, body, key } = sent[0] ?? expect.fail('nothing was sent')

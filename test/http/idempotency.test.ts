@@ -15,13 +15,16 @@ import { uploadFormOf } from './upload-form-of.ts'
 
 const HOUR = 60 * 60 * 1000
 
+/** Records hold addresses, which shall be the same after a restart. */
+const ENV = { PUBLIC_URL: 'http://branchpoint.example' }
+
 describe('Idempotency-Key', () => {
   let service: RunningService
   let now: Date
 
   beforeEach(async () => {
     now = new Date()
-    service = await startService({ now: () => now })
+    service = await startService({ env: ENV, now: () => now })
   })
   afterEach(() => service.stop())
 
@@ -30,11 +33,15 @@ describe('Idempotency-Key', () => {
 
   async function restart(): Promise<void> {
     await service.stop({ keepStore: true })
-    service = await startService({ storeDir: service.storeDir, now: () => now })
+    service = await startService({ storeDir: service.storeDir, env: ENV, now: () => now })
   }
 
   it('is understood by every POST that writes, and by nothing else', () => {
-    const settings = { servicesBase: 'http://localhost/services', versionType: 'number' } as const
+    const settings = {
+      servicesBase: 'http://localhost/services',
+      gitBase: 'http://localhost/git',
+      versionType: 'number',
+    } as const
     const limits = { testsets: { maxRows: 10, maxRowBytes: 1000, maxColumns: 10 } }
     const surfaces = surfacesOf(limits)
     const contexts = surfaces.map((surface) => surfaceContext(surface, surfaces, settings))

@@ -1,5 +1,7 @@
 import { expect } from 'chai'
 import { allEndpoints } from '../../src/http/endpoints/all-endpoints.ts'
+import { deliveryEndpoints } from '../../src/http/endpoints/delivery-endpoints.ts'
+import { webhookEndpoints } from '../../src/http/endpoints/webhook-endpoints.ts'
 import { surfaceContext } from '../../src/http/surface-context.ts'
 import { surfacesOf } from '../../src/resources/surfaces.ts'
 import { startService } from '../service.ts'
@@ -56,6 +58,17 @@ const OWN_ROUTES = [
   'POST /testcases/query',
   'POST /simple/environments/{id}/guard',
   'POST /simple/environments/{id}/unguard',
+  'POST /webhooks',
+  'GET /webhooks/{id}',
+  'PUT /webhooks/{id}',
+  'POST /webhooks/query',
+  'POST /webhooks/{id}/archive',
+  'POST /webhooks/{id}/unarchive',
+  'POST /webhooks/{id}/rotate',
+  'POST /webhooks/{id}/test',
+  'POST /webhooks/{id}/deliveries/query',
+  'GET /webhooks/deliveries/{id}',
+  'POST /webhooks/deliveries/{id}/redeliver',
   'GET /health',
   'GET /ready',
   'GET /openapi.json',
@@ -119,11 +132,17 @@ describe('GET /openapi.json', () => {
   })
 
   it('shows examples that may be sent', () => {
-    const settings = { servicesBase: 'http://localhost/services', versionType: 'number' } as const
+    const settings = {
+      servicesBase: 'http://localhost/services',
+      gitBase: 'http://localhost/git',
+      versionType: 'number',
+    } as const
     const limits = { testsets: { maxRows: 10, maxRowBytes: 1000, maxColumns: 10 } }
     const surfaces = surfacesOf(limits)
     const contexts = surfaces.map((surface) => surfaceContext(surface, surfaces, settings))
-    const shown = allEndpoints(contexts, limits).filter(({ example }) => example)
+    // An example is only looked at, so nobody asks for the webhooks of a project.
+    const ofWebhooks = [webhookEndpoints, deliveryEndpoints].flatMap((make) => make(() => expect.fail()))
+    const shown = [...allEndpoints(contexts, limits), ...ofWebhooks].filter(({ example }) => example)
     expect(shown.length).to.be.greaterThan(testedSurfaces.length)
     for (const { method, path, input, example } of shown)
       expect(input?.safeParse(example).error, `${method} ${path}`).to.equal(undefined)

@@ -94,7 +94,7 @@ function rowsOf(
   return state.artifacts.map((artifact) => {
     const flags = level === 'flat' ? flatFlags(artifact) : rolesOf(artifact)
     const wanted = isArtifactWanted(artifact, surface, query) && hasFlags(flags, filter)
-    const record = level === 'flat' ? flatRecord(state, artifact) : artifactRecord(artifact)
+    const record = level === 'flat' ? flatRecord(state, artifact) : artifactRecord(state, artifact)
     return { ...lifeOf(artifact), record: wanted ? record : undefined }
   })
 }

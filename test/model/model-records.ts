@@ -9,8 +9,10 @@ export const SURFACES: readonly SurfaceName[] = ['workflow', 'application', 'eva
 export const ROLES = ['is_application', 'is_evaluator', 'is_snippet'] as const
 
 /** An artifact as every answer must show it (contract/workflows 2.1). */
-export function artifactRecord({ id, slug, header, flags, lifecycle }: ModelArtifact): object {
-  return definedOf({ id, slug, ...header, flags, ...lifecycle })
+export function artifactRecord(state: ModelState, artifact: ModelArtifact): object {
+  const { id, slug, header, flags, lifecycle } = artifact
+  const git_url = `${state.publicUrl}/git/workflows/${slug}.git`
+  return definedOf({ id, slug, ...header, flags, ...lifecycle, git_url })
 }
 
 /** A variant as every answer of a surface must show it (contract/workflows 2.2, rulings 2). */
@@ -52,7 +54,7 @@ export function flatRecord(state: ModelState, artifact: ModelArtifact): object {
   const revision = variant && latestOf(variant)
   const data = revision?.data && presentData(revision.data, state.publicUrl, revision.id)
   return definedOf({
-    ...artifactRecord(artifact),
+    ...artifactRecord(state, artifact),
     flags: flatFlags(artifact),
     variant_id: variant?.id,
     revision_id: revision?.id,

@@ -66,7 +66,7 @@ function targetAt(
   const apply = (undo: boolean) => {
     if (!artifact) return {}
     artifact.lifecycle = stamped(state, artifact.lifecycle, undo)
-    return level === 'flat' ? flatRecord(state, artifact) : artifactRecord(artifact)
+    return level === 'flat' ? flatRecord(state, artifact) : artifactRecord(state, artifact)
   }
   return artifact && { id: artifact.id, key: surface, apply }
 }

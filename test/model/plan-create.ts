@@ -33,7 +33,7 @@ export function planCreate(state: ModelState, step: CreateStep & Step): Planned 
     }
     const variantSlug = generatedVariantSlug(state, artifact.slug)
     state.artifacts.push(artifact)
-    if (!simple) return [{ count: 1, [surface]: artifactRecord(artifact) }]
+    if (!simple) return [{ count: 1, [surface]: artifactRecord(state, artifact) }]
     const variant = addVariant(state, artifact, actual?.['variant_id'], { slug: variantSlug, header })
     if (data)
       addRevision(state, artifact, variant, actual?.['revision_id'], { header, message, payload: data })

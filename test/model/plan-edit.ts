@@ -39,7 +39,9 @@ export function planEdit(state: ModelState, step: EditStep & Step): Planned {
     }
     if (target === artifact && edit.flags !== undefined) artifact.flags = roleFlags(surface, edit.flags)
     if (place) return [{ count: 1, [key]: variantRecord(place, surface) }]
-    return [{ count: 1, [key]: level === 'flat' ? flatRecord(state, artifact) : artifactRecord(artifact) }]
+    return [
+      { count: 1, [key]: level === 'flat' ? flatRecord(state, artifact) : artifactRecord(state, artifact) },
+    ]
   }
   const exact = brought?.parameters
   return { request, expected: { answer, exact: exact && `"parameters":${exact}` } }

@@ -39,7 +39,7 @@ function recordAt(
   }
   const artifact = pickFrom(state.artifacts, pick)
   if (!artifact) return undefined
-  const record = level === 'flat' ? flatRecord(state, artifact) : artifactRecord(artifact)
+  const record = level === 'flat' ? flatRecord(state, artifact) : artifactRecord(state, artifact)
   return { id: artifact.id, record }
 }
 

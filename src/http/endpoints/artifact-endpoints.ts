@@ -22,12 +22,12 @@ import { spellings } from '../surface-names.ts'
 import type { SurfaceContext } from '../surface-context.ts'
 
 /** The routes of a surface at the artifact level (contract/workflows 4.1). */
-export function artifactEndpoints({ surface, names, records }: SurfaceContext): Endpoint[] {
+export function artifactEndpoints({ surface, names, present, records }: SurfaceContext): Endpoint[] {
   const { family, path, singular, plural } = surface
   const output = single(singular, records.artifact)
   const tag = plural
   const answer = (artifact: ArtifactView): Answer => ({
-    body: { count: 1, [singular]: presentArtifact(artifact) },
+    body: { count: 1, [singular]: presentArtifact(artifact, present) },
     address: { id: artifact.id },
   })
   const recall = async ({ registry }: Call<unknown>, { id }: ResultAddress): Promise<Answer> =>
@@ -98,7 +98,12 @@ export function artifactEndpoints({ surface, names, records }: SurfaceContext): 
       example: { [singular]: { tags: { team: 'support' } }, windowing: { limit: 20 } },
       run: async ({ registry, input }) => {
         const window = await queryArtifacts(registry, family, queryOf(input, surface))
-        return answerList(plural, window, input.windowing, window.rows.map(presentArtifact))
+        return answerList(
+          plural,
+          window,
+          input.windowing,
+          window.rows.map((it) => presentArtifact(it, present)),
+        )
       },
     }),
     endpoint({

@@ -14,12 +14,13 @@ export function describeArtifacts(client: SurfaceClient): void {
     const slug = client.slug()
     const sent = { slug, name: 'Triage', description: '', tags: { team: 'a' }, meta: { n: null, list: [1] } }
     const reply = await client.post('/', client.wrap('', sent))
-    const { id, created_at, created_by_id, flags, ...rest } = client.record(reply)
+    const { id, created_at, created_by_id, flags, git_url, ...rest } = client.record(reply)
     expect(reply.body.count).to.equal(1)
     expect(rest).to.deep.equal(sent)
     expect(id).to.match(/^[0-9a-f]{8}-[0-9a-f]{4}-7[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/)
     expect(Date.now() - Date.parse(created_at)).to.be.within(-1000, 60_000)
     expect(created_by_id).to.be.a('string')
+    expect(git_url.endsWith(`/git/${family.folder}/${slug}.git`)).to.equal(true)
     expect(flags).to.deep.equal(role === undefined ? undefined : { ...roles, [role]: true })
   })
 

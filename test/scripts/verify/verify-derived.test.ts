@@ -1,0 +1,118 @@
+import { spawnSync } from 'node:child_process'
+import { existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { crc32 } from 'node:zlib'
+import { expect } from 'chai'
+import { DerivedFile } from '../../../src/git/derived-file.ts'
+import { nodeFs } from '../../../src/git/node-fs.ts'
+import { encodeFolderKeys } from '../../../src/resources/testsets/folder-keys.ts'
+import { git } from '../../git/git-program.ts'
+import { verified } from './verified.ts'
+import { storeForEach } from './verify-store.ts'
+
+describe('npm run verify: what is derived', () => {
+  const { dir, repository } = storeForEach()
+
+  it('mirror refs: named, then put where the environment says', async () => {
+    const gitdir = repository('workflows/bot')
+    const deployed = git(gitdir, ['rev-parse', 'refs/environments/production'])
+    git(gitdir, ['update-ref', 'refs/environments/production', 'bot~1'])
+    git(gitdir, ['update-ref', 'refs/environments/nowhere', 'bot'])
+    const { of, isSound } = await verified(dir())
+    expect(of('workflows/bot'))
+      .to.match(/^stale /)
+      .and.contain(`the environment says ${deployed}`)
+    expect(isSound).to.equal(false)
+    const repaired = await verified(dir(), { repair: true })
+    expect(repaired.of('workflows/bot'))
+      .to.match(/^repaired /)
+      .and.contain(`moved refs/environments/production to ${deployed}`)
+      .and.contain('removed refs/environments/nowhere')
+    expect(repaired.isSound).to.equal(true)
+    expect(git(gitdir, ['for-each-ref', 'refs/environments', '--format=%(refname) %(objectname)'])).to.equal(
+      `refs/environments/production ${deployed}`,
+    )
+    expect((await verified(dir())).of('workflows/bot')).to.match(/^ok /)
+  })
+
+  it('refs that a crash cut off: a fork’s branch, a chosen slug’s tag, HEAD', async () => {
+    const gitdir = repository('workflows/bot')
+    const refs = git(gitdir, ['for-each-ref'])
+    expect((await verified(dir())).isSound).to.equal(true)
+    git(gitdir, ['update-ref', '-d', 'refs/heads/fork'])
+    git(gitdir, ['update-ref', '-d', 'refs/tags/chosen'])
+    git(gitdir, ['symbolic-ref', 'HEAD', 'refs/heads/gone'])
+    const { of } = await verified(dir())
+    for (const ref of ['refs/heads/fork', 'refs/tags/chosen', 'HEAD'])
+      expect(of('workflows/bot'))
+        .to.match(/^stale /)
+        .and.contain(`${ref} does not follow`)
+    expect(git(gitdir, ['for-each-ref'])).not.to.equal(refs)
+    expect((await verified(dir(), { repair: true })).of('workflows/bot')).to.match(/^repaired /)
+    expect(git(gitdir, ['for-each-ref'])).to.equal(refs)
+    expect(git(gitdir, ['symbolic-ref', 'HEAD'])).to.equal('refs/heads/bot')
+  })
+
+  it('leftovers of dead processes are removed', async () => {
+    const gitdir = repository('workflows/bot')
+    const dead = deadProcess()
+    mkdirSync(`${gitdir}/locks`, { recursive: true })
+    const left = [`objects/pack/tmp_${dead}.1_pack`, `locks/${dead}.7`]
+    for (const path of left) writeFileSync(`${gitdir}/${path}`, 'x')
+    for (const path of left) expect((await verified(dir())).of('workflows/bot')).to.contain(path)
+    expect((await verified(dir(), { repair: true })).of('workflows/bot')).to.match(/^repaired .* removed /)
+    for (const path of left) expect(existsSync(`${gitdir}/${path}`)).to.equal(false)
+  })
+
+  it('files beside a repository that are damaged or wrong are removed, and made again', async () => {
+    const bot = repository('workflows/bot')
+    const rows = repository('testsets/rows')
+    await verified(dir())
+    writeFileSync(`${bot}/first-parents`, Buffer.alloc(96, 7))
+    writeFileSync(`${rows}/row-keys`, Buffer.alloc(50, 7))
+    const heads = readFileSync(`${rows}/verified-heads`)
+    writeFileSync(`${rows}/verified-heads`, heads.subarray(1))
+    const { of } = await verified(dir())
+    expect(of('workflows/bot')).to.match(/^stale .* first-parents holds bytes that are no record/)
+    expect(of('testsets/rows')).to.match(/^stale .*verified-heads is damaged.*row-keys is damaged/)
+    expect((await verified(dir(), { repair: true })).isSound).to.equal(true)
+    expect((await verified(dir())).summary).to.contain('5 ok')
+    expect(readFileSync(`${rows}/verified-heads`).equals(heads)).to.equal(true)
+  })
+
+  it('files beside a repository that are whole and wrong', async () => {
+    const bot = repository('workflows/bot')
+    const rows = repository('testsets/rows')
+    // The depth of the newest commit, which is 3.
+    const record = Buffer.alloc(48)
+    record.write(git(bot, ['rev-parse', 'bot']), 0, 'hex')
+    record.writeUInt32BE(1, 40)
+    record.writeUInt32BE(crc32(record.subarray(0, 44)), 44)
+    writeFileSync(`${bot}/first-parents`, record)
+    const keys = { bytes: Uint8Array.of(1), keys: Uint32Array.of(1, 2), folders: [] }
+    const tree = git(rows, ['rev-parse', 'rows:testcases/00/00'])
+    new DerivedFile(nodeFs, `${rows}/row-keys`).write(encodeFolderKeys([[tree, keys]]))
+    const { of } = await verified(dir())
+    expect(of('workflows/bot')).to.match(/^(stale|damaged) .* first-parents is wrong about commit/)
+    expect(of('testsets/rows')).to.match(/^stale .*row-keys is wrong about the rows of the tree/)
+    await verified(dir(), { repair: true })
+    expect((await verified(dir())).summary).to.contain('5 ok')
+  })
+
+  it('git’s commit-graph', async () => {
+    const gitdir = repository('workflows/bot')
+    git(gitdir, ['commit-graph', 'write', '--reachable'])
+    const graph = `${gitdir}/objects/info/commit-graph`
+    const bytes = readFileSync(graph)
+    rmSync(graph)
+    writeFileSync(graph, bytes.fill(7, 1200, 1210))
+    expect((await verified(dir())).of('workflows/bot')).to.match(/^stale .*commit-graph/)
+    expect((await verified(dir(), { repair: true })).of('workflows/bot')).to.match(/^repaired /)
+    expect(git(gitdir, ['fsck', '--strict'])).to.equal('')
+  })
+})
+
+/** How a process that is not there any more signs what it leaves. */
+function deadProcess(): string {
+  const script = `import('${new URL('../../../src/git/process-identity.js', import.meta.url)}').then((it) => console.log(it.identityName(it.thisProcess())))`
+  return spawnSync(process.execPath, ['-e', script], { encoding: 'utf8' }).stdout.trim()
+}
