@@ -314,7 +314,7 @@ describe('git: what a push may not do', () => {
     clone.write('references.json', '{}\n')
     await clone.commit('By hand')
     expect((await clone.try('push', 'origin', 'production')).terminal).to.match(
-      /remote: The environment "production" is guarded, and the key .* lacks the scope "deploy".*\(guarded\)/s,
+      /remote: The environment "production" is guarded.* the key .* lacks the scope "deploy".*\(guarded\)/s,
     )
     const address = (await clone.git('remote', 'get-url', 'origin')).replace(writer, deployer)
     await clone.git('push', '-q', address, 'production')
