@@ -1,0 +1,130 @@
+import { type Json, ExactNumber, isJsonArray, isJsonObject } from '../json/json.ts'
+
+/**
+ * What made a run fail, by the id that `status.type` ends with (contract/handlers 2.1). Those that blame the request answer 400;
+ * what failed behind us (a model, a hook, a script) answers 424 (rulings 1.5 and 9).
+ */
+const STATUSES = {
+  'v0:interface:invalid-uri': 400,
+  'v0:schemas:invalid-parameters': 400,
+  'v0:schemas:missing-parameter': 400,
+  'v0:schemas:invalid-parameter': 400,
+  'v0:schemas:invalid-inputs': 400,
+  'v0:schemas:missing-input': 400,
+  'v0:schemas:invalid-input': 400,
+  'v0:schemas:invalid-outputs': 400,
+  /** Inputs that the revision's own schema does not take (ruling 9). */
+  'v0:schemas:inputs-mismatch': 422,
+  /** Outputs that the revision's own schema does not promise (ruling 9). */
+  'v0:schemas:outputs-mismatch': 424,
+  'v0:schemas:invalid-secrets': 424,
+  'v0:schemas:unknown-connection': 400,
+  'v0:schemas:connection-model-mismatch': 400,
+  'v0:workflows:regex-pattern-error': 400,
+  'v0:workflows:prompt-formatting-error': 400,
+  'v0:workflows:prompt-completion-error': 424,
+  'v0:workflows:semantic-similarity-error': 424,
+  'v0:workflows:custom-hook-server-error': 424,
+  'v0:workflows:custom-hook-client-error': 424,
+  'v0:workflows:custom-hook-handler-not-defined': 424,
+  'v0:workflows:custom-code-server-error': 424,
+  'v0:workflows:code-error': 424,
+  'v0:workflows:match-error': 424,
+  'v0:workflows:mock-error': 424,
+  'v0:workflows:feedback-error': 424,
+  'v0:workflows:llm-error': 424,
+  'v0:workflows:llm-unavailable': 424,
+  'v0:workflows:not-implemented': 424,
+  'v0:workflows:force-not-supported': 406,
+} as const
+
+export type FailureId = keyof typeof STATUSES
+
+/** A run that failed in an expected way. The message says what, where and why, a line each. */
+export class HandlerFailure extends Error {
+  override readonly name = 'HandlerFailure'
+  readonly id: FailureId
+  /** The HTTP status of the answer. */
+  readonly status: number
+  /** Lines of where it happened in code that the user wrote. */
+  readonly stacktrace: readonly string[] | undefined
+
+  constructor(id: FailureId, message: string, stacktrace?: readonly string[]) {
+    super(message)
+    this.id = id
+    this.status = STATUSES[id]
+    this.stacktrace = stacktrace
+  }
+
+  /** A stable name in snake_case (ruling 1.3): `missing_parameter`. */
+  get code(): string {
+    return this.id.slice(this.id.lastIndexOf(':') + 1).replaceAll('-', '_')
+  }
+}
+
+/** A parameter that has to be there and is not; `path` is where: `prompt`, `matchers`. */
+export function missingParameter(path: string): HandlerFailure {
+  return new HandlerFailure('v0:schemas:missing-parameter', `Missing parameter:\nAt '${path}'`)
+}
+
+/** A parameter of another type or range than `expected` says. */
+export function invalidParameter(path: string, expected: string, got: Json | undefined): HandlerFailure {
+  return new HandlerFailure(
+    'v0:schemas:invalid-parameter',
+    `Invalid parameter:\nAt '${path}'\n${expectation(expected, got)}`,
+  )
+}
+
+/** Parameters that are wrong as a whole. */
+export function invalidParameters(expected: string, got: Json | undefined): HandlerFailure {
+  return new HandlerFailure(
+    'v0:schemas:invalid-parameters',
+    `Invalid parameters:\n${expectation(expected, got)}`,
+  )
+}
+
+/** An input that has to be there and is not. */
+export function missingInput(path: string): HandlerFailure {
+  return new HandlerFailure('v0:schemas:missing-input', `Missing input:\nAt '${path}'`)
+}
+
+/** An input of another type than `expected` says. */
+export function invalidInput(path: string, expected: string, got: Json | undefined): HandlerFailure {
+  return new HandlerFailure(
+    'v0:schemas:invalid-input',
+    `Invalid input:\nAt '${path}'\n${expectation(expected, got)}`,
+  )
+}
+
+/** Inputs that are wrong as a whole. */
+export function invalidInputs(expected: string, got: Json | undefined): HandlerFailure {
+  return new HandlerFailure('v0:schemas:invalid-inputs', `Invalid inputs:\n${expectation(expected, got)}`)
+}
+
+/** Outputs, to be scored or answered, of another type than `expected` says. */
+export function invalidOutputs(expected: string, got: Json | undefined): HandlerFailure {
+  return new HandlerFailure('v0:schemas:invalid-outputs', `Invalid outputs:\n${expectation(expected, got)}`)
+}
+
+/** The name a type goes by in messages (contract/handlers 2.1). */
+export function typeWord(value: Json | undefined): string {
+  if (value === undefined || value === null) return 'NoneType'
+  if (typeof value === 'string') return 'str'
+  if (typeof value === 'boolean') return 'bool'
+  if (typeof value === 'number') return Number.isInteger(value) ? 'int' : 'float'
+  if (value instanceof ExactNumber) return /^-?[0-9]+$/.test(value.literal) ? 'int' : 'float'
+  if (isJsonArray(value)) return 'list'
+  return isJsonObject(value) ? 'dict' : typeof value
+}
+
+function expectation(expected: string, got: Json | undefined): string {
+  return `Expected '${expected}'\nGot ('${typeWord(got)}') '${shown(got)}'.`
+}
+
+/** As much of a value as a message can hold. */
+function shown(value: Json | undefined): string {
+  if (value === undefined || value === null) return 'None'
+  const text =
+    typeof value === 'string' ? value : value instanceof ExactNumber ? value.literal : JSON.stringify(value)
+  return text.length > 200 ? `${text.slice(0, 200)}…` : text
+}

@@ -1,0 +1,67 @@
+import type { Json, JsonObject } from '../json/json.ts'
+import type { Models } from '../models/models.ts'
+import type { OutgoingPolicy } from '../outgoing/outgoing-policy.ts'
+import type { Sandbox } from '../sandbox/sandbox.ts'
+import type { OpenSpan } from '../traces/open-span.ts'
+
+/**
+ * What runs a workflow (contract/handlers 2.1): makes outputs of a request. Throws a `HandlerFailure` for what the request, its
+ * configuration or something behind us has wrong; anything else that it throws is a bug of ours.
+ */
+export type Handler = (
+  request: HandlerRequest,
+  context: HandlerContext,
+) => HandlerResult | Promise<HandlerResult>
+
+/** Outputs, whole or piece by piece. */
+export type HandlerResult = Json | StreamedOutputs
+
+/** What a handler is given: the `data` of the request, and that of the revision which runs. Null in a request is absent here. */
+export interface HandlerRequest {
+  /** The effective configuration, embeds resolved; `{}` when there is none. */
+  readonly parameters: JsonObject
+  readonly inputs: JsonObject | undefined
+  /** What an evaluator scores. */
+  readonly outputs: Json | undefined
+  readonly trace: JsonObject | undefined
+  readonly testcase: JsonObject | undefined
+  /** The revision's data, for its script, runtime, url and headers; `{}` when none runs. */
+  readonly data: JsonObject
+  readonly flags: JsonObject
+  /** Whether whoever asked would rather have the outputs piece by piece. A handler that cannot answers them whole. */
+  readonly wantsStream: boolean
+}
+
+/** What a handler may reach beside its request. */
+export interface HandlerContext {
+  /** Whose project runs it; what is kept warm for one project never serves another. */
+  readonly project: string
+  /** Aborted when nobody waits for the outputs any more. */
+  readonly signal: AbortSignal
+  /** The span of the run, for what happens inside. */
+  readonly span: OpenSpan
+  /** The value of a secret of the project. */
+  readonly secret: (name: string) => Promise<string | undefined>
+  readonly models: Models
+  readonly sandbox: Sandbox
+  readonly outgoing: OutgoingSettings
+}
+
+/** How requests to addresses that users chose are made. */
+export interface OutgoingSettings {
+  readonly policy: OutgoingPolicy
+  /** Largest answer that is read, in bytes. */
+  readonly maxAnswerBytes: number
+}
+
+/** Outputs that come piece by piece, `{type, data}` each (contract/handlers 4.5). */
+export class StreamedOutputs {
+  readonly pieces: AsyncIterable<JsonObject>
+  /** The outputs as a whole, to be asked for once the last piece was taken. */
+  readonly whole: () => Json
+
+  constructor(pieces: AsyncIterable<JsonObject>, whole: () => Json) {
+    this.pieces = pieces
+    this.whole = whole
+  }
+}

@@ -1,0 +1,208 @@
+import { randomBytes } from 'node:crypto'
+import { fromEntries, type Json, type JsonObject } from '../json/json.ts'
+import type { Span, SpanException, SpanKind, SpanLink, SpanReference, SpanType } from './span.ts'
+
+/** What the spans of a trace have in common, and where they go. */
+export interface TraceStart {
+  /** 32 hex digits; a new one where none is given. */
+  readonly traceId?: string | undefined
+  /** 16 hex digits of the root; new ones where none are given. */
+  readonly spanId?: string | undefined
+  /** The span of the caller's that the root is a child of. */
+  readonly parentId?: string | undefined
+  readonly sessionId?: string | undefined
+  readonly links?: ReadonlyMap<string, SpanLink>
+  /** Takes the whole trace once its root has ended. */
+  readonly record: (spans: readonly Span[]) => void
+}
+
+/** Begins a trace: its root, which is the run of a workflow. */
+export function startTrace(start: TraceStart, name: string): OpenSpan {
+  return new OpenSpan(
+    {
+      traceId: start.traceId ?? randomBytes(16).toString('hex'),
+      sessionId: start.sessionId,
+      links: start.links ?? NO_LINKS,
+      record: start.record,
+      ended: [],
+    },
+    {
+      spanId: start.spanId,
+      parentId: start.parentId,
+      name,
+      type: 'workflow',
+      kind: 'SPAN_KIND_SERVER',
+      isRoot: true,
+    },
+  )
+}
+
+/**
+ * A span while what it times goes on (contract/handlers 5.1). What it is told is kept as it is, not copied. The trace is recorded when
+ * its root ends; a child that has not ended by then is left out.
+ */
+export class OpenSpan {
+  readonly traceId: string
+  readonly spanId: string
+  readonly #trace: RunningTrace
+  readonly #birth: SpanBirth
+  readonly #startTime = now()
+  readonly #svc = new Map<string, Json>()
+  readonly #data = new Map<string, Json>()
+  readonly #metrics = new Map<string, Json>()
+  readonly #foreign = new Map<string, Json>()
+  readonly #references = new Map<string, SpanReference>()
+  #exception: SpanException | undefined
+  #hasEnded = false
+
+  /** Use `startTrace` and `child`. */
+  constructor(trace: RunningTrace, birth: SpanBirth) {
+    this.#trace = trace
+    this.#birth = birth
+    this.traceId = trace.traceId
+    this.spanId = birth.spanId ?? randomBytes(8).toString('hex')
+  }
+
+  /** Begins a span inside this one. */
+  child(name: string, type: SpanType = 'task', kind: SpanKind = 'SPAN_KIND_INTERNAL'): OpenSpan {
+    return new OpenSpan(this.#trace, {
+      spanId: undefined,
+      parentId: this.spanId,
+      name,
+      type,
+      kind,
+      isRoot: false,
+    })
+  }
+
+  /** `svc.data.<part>`: what went in, what came out, the configuration. */
+  setData(part: 'inputs' | 'outputs' | 'parameters', value: Json): this {
+    this.#data.set(part, value)
+    return this
+  }
+
+  /** `svc.<name>` for what is neither data nor a metric nor a reference: `flags`, `selector`. */
+  setAttribute(name: string, value: JsonObject): this {
+    this.#svc.set(name, value)
+    return this
+  }
+
+  /** An attribute outside `svc`, under its dotted name: `gen_ai.request.model`. */
+  setForeign(name: string, value: Json): this {
+    this.#foreign.set(name, value)
+    return this
+  }
+
+  /** `svc.metrics.tokens.incremental`. */
+  setTokens({
+    prompt,
+    completion,
+    total,
+  }: Readonly<Record<'prompt' | 'completion' | 'total', number>>): this {
+    this.#metrics.set('tokens', { incremental: { prompt, completion, total } })
+    return this
+  }
+
+  /** `svc.references.<name>`: what the run is of. */
+  addReference(name: string, reference: SpanReference): this {
+    this.#references.set(name, reference)
+    return this
+  }
+
+  /** Makes it a span that failed. */
+  fail(exception: SpanException): this {
+    this.#exception = exception
+    return this
+  }
+
+  /** Ends it; the root's end records the trace. Ending twice changes nothing. */
+  end(): void {
+    if (this.#hasEnded) return
+    this.#hasEnded = true
+    const { ended, record } = this.#trace
+    ended.push(this.#finished())
+    if (this.#birth.isRoot) record(ended)
+  }
+
+  #finished(): Span {
+    const endTime = now()
+    const { traceId, sessionId, links } = this.#trace
+    const { parentId, name, type, kind } = this.#birth
+    const traceType = links.size > 0 ? 'annotation' : 'invocation'
+    const svc = new Map<string, Json>([
+      ['type', { trace: traceType, span: type }],
+      ['data', fromEntries(this.#data)],
+      [
+        'metrics',
+        fromEntries([
+          ['duration', { cumulative: milliseconds(endTime - this.#startTime) }],
+          ...this.#metrics,
+          ...this.#errors(),
+        ]),
+      ],
+      ...this.#svc,
+    ])
+    if (this.#references.size > 0)
+      svc.set('references', fromEntries([...this.#references].map(([key, it]) => [key, referenceJson(it)])))
+    if (sessionId !== undefined) svc.set('session', { id: sessionId })
+    return {
+      traceId,
+      spanId: this.spanId,
+      parentId,
+      traceType,
+      type,
+      kind,
+      name,
+      startTime: this.#startTime,
+      endTime,
+      statusCode: this.#exception ? 'STATUS_CODE_ERROR' : 'STATUS_CODE_OK',
+      statusMessage: this.#exception?.message,
+      sessionId,
+      attributes: fromEntries([['svc', fromEntries(svc)], ...this.#foreign]),
+      references: this.#references,
+      links,
+      exception: this.#exception,
+    }
+  }
+
+  #errors(): [string, Json][] {
+    return this.#exception ? [['errors', { incremental: 1 }]] : []
+  }
+}
+
+interface RunningTrace {
+  readonly traceId: string
+  readonly sessionId: string | undefined
+  readonly links: ReadonlyMap<string, SpanLink>
+  readonly record: (spans: readonly Span[]) => void
+  readonly ended: Span[]
+}
+
+interface SpanBirth {
+  readonly spanId: string | undefined
+  readonly parentId: string | undefined
+  readonly name: string
+  readonly type: SpanType
+  readonly kind: SpanKind
+  readonly isRoot: boolean
+}
+
+const NO_LINKS: ReadonlyMap<string, SpanLink> = new Map()
+
+/** The wall clock to the microsecond; `performance` never goes backwards within a span. */
+function now(): number {
+  return performance.timeOrigin + performance.now()
+}
+
+/** Three decimals, as durations are shown. */
+function milliseconds(value: number): number {
+  return Math.round(value * 1000) / 1000
+}
+
+function referenceJson({ id, slug, version }: SpanReference): JsonObject {
+  return {
+    ...(id === undefined ? {} : { id }),
+    ...(slug === undefined ? {} : { slug }),
+    ...(version === undefined ? {} : { version }),
+  }
+}
