@@ -13,10 +13,6 @@ const STATUSES = {
   'v0:schemas:missing-input': 400,
   'v0:schemas:invalid-input': 400,
   'v0:schemas:invalid-outputs': 400,
-  /** Inputs that the revision's own schema does not take (ruling 9). */
-  'v0:schemas:inputs-mismatch': 422,
-  /** Outputs that the revision's own schema does not promise (ruling 9). */
-  'v0:schemas:outputs-mismatch': 424,
   'v0:schemas:invalid-secrets': 424,
   'v0:schemas:unknown-connection': 400,
   'v0:schemas:connection-model-mismatch': 400,
@@ -40,19 +36,27 @@ const STATUSES = {
 
 export type FailureId = keyof typeof STATUSES
 
+type FailureStatus = 400 | 406 | 422 | 424
+
 /** A run that failed in an expected way. The message says what, where and why, a line each. */
 export class HandlerFailure extends Error {
   override readonly name = 'HandlerFailure'
   readonly id: FailureId
   /** The HTTP status of the answer. */
-  readonly status: number
+  readonly status: FailureStatus
   /** Lines of where it happened in code that the user wrote. */
   readonly stacktrace: readonly string[] | undefined
 
-  constructor(id: FailureId, message: string, stacktrace?: readonly string[]) {
+  /** `status` where it is not the one that the id has. */
+  constructor(
+    id: FailureId,
+    message: string,
+    stacktrace?: readonly string[],
+    status: FailureStatus = STATUSES[id],
+  ) {
     super(message)
     this.id = id
-    this.status = STATUSES[id]
+    this.status = status
     this.stacktrace = stacktrace
   }
 

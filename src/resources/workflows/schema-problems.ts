@@ -20,9 +20,9 @@ export interface SchemaProblem {
  * reference in it is followed (contract/workflows 10.6).
  */
 export function schemaProblems(schema: JsonObject): readonly SchemaProblem[] {
-  const named = getKey(schema, '$schema') ?? DRAFT_2020_12
-  const draft = typeof named === 'string' ? drafts.get(draftName(named)) : undefined
+  const draft = draftOf(schema)
   if (draft === undefined) {
+    const named = getKey(schema, '$schema') ?? null
     const known = [...drafts.values()].map(({ metaSchema }) => metaSchema).join(', ')
     const message = `${JSON.stringify(plainJson(named))} is not a draft this service knows; use one of ${known}, or leave $schema out for the first`
     return [{ path: ['$schema'], message }]
@@ -32,15 +32,21 @@ export function schemaProblems(schema: JsonObject): readonly SchemaProblem[] {
   return [...(isValid ? [] : byPlace(validate.errors ?? [])), ...patternProblems(schema)]
 }
 
+/** The draft that a schema is written in; undefined if it names one that this service does not know. */
+export function draftOf(schema: JsonObject): Draft | undefined {
+  const named = getKey(schema, '$schema') ?? DRAFT_2020_12
+  return typeof named === 'string' ? drafts.get(draftName(named)) : undefined
+}
+
 /** An identifier of a draft without what people write differently: the scheme and an empty fragment. */
 function draftName(uri: string): string {
   return uri.replace(/^https?:\/\//, '').replace(/#$/, '')
 }
 
-/** One way to get a draft's meta-schema compiled, which takes tens of milliseconds and so waits for the first use. */
-interface Draft {
+/** A draft, and what compiles schemas of it; its meta-schema takes tens of milliseconds and so waits for the first use. */
+export interface Draft {
   readonly metaSchema: string
-  readonly create: () => Pick<Ajv, 'getSchema'>
+  readonly create: (more?: Options) => Ajv
 }
 
 /** Without `allErrors`: ajv takes quadratic time to gather them, 20 s for a schema of a few megabytes made for that. */
@@ -50,21 +56,32 @@ const options: Options = {
   logger: false,
 }
 
+const allDrafts: readonly Draft[] = [
+  { metaSchema: DRAFT_2020_12, create: (more) => new Ajv2020({ ...options, ...more }) },
+  {
+    metaSchema: 'https://json-schema.org/draft/2019-09/schema',
+    create: (more) => new Ajv2019({ ...options, ...more }),
+  },
+  {
+    metaSchema: 'http://json-schema.org/draft-07/schema',
+    create: (more) => new Ajv({ ...options, ...more }),
+  },
+  { metaSchema: 'http://json-schema.org/draft-06/schema', create: draft06 },
+  // the package is CommonJS, so its default export is a member of what Node imports
+  {
+    metaSchema: 'http://json-schema.org/draft-04/schema',
+    create: (more) => new Ajv04.default({ ...options, ...more }),
+  },
+]
+
 const drafts: ReadonlyMap<string, Draft> = new Map(
-  [
-    { metaSchema: DRAFT_2020_12, create: () => new Ajv2020(options) },
-    { metaSchema: 'https://json-schema.org/draft/2019-09/schema', create: () => new Ajv2019(options) },
-    { metaSchema: 'http://json-schema.org/draft-07/schema', create: () => new Ajv(options) },
-    { metaSchema: 'http://json-schema.org/draft-06/schema', create: draft06 },
-    // the package is CommonJS, so its default export is a member of what Node imports
-    { metaSchema: 'http://json-schema.org/draft-04/schema', create: () => new Ajv04.default(options) },
-  ].map((draft) => [draftName(draft.metaSchema), draft]),
+  allDrafts.map((draft) => [draftName(draft.metaSchema), draft]),
 )
 
 /** ajv's class for draft-07 knows draft-06 once it is given its meta-schema. */
-function draft06(): Ajv {
+function draft06(more?: Options): Ajv {
   const metaSchema: object = createRequire(import.meta.url)('ajv/dist/refs/json-schema-draft-06.json')
-  return new Ajv(options).addMetaSchema(metaSchema)
+  return new Ajv({ ...options, ...more }).addMetaSchema(metaSchema)
 }
 
 const compiled = new Map<Draft, ValidateFunction>()

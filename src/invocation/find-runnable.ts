@@ -1,0 +1,91 @@
+import { Refusal } from '../errors.ts'
+import type { JsonObject } from '../json/json.ts'
+import { acceptWorkflowData } from '../resources/workflows/workflow-data.ts'
+import { workflowFamily } from '../resources/workflows/workflow-family.ts'
+import { workflowSurfaces } from '../resources/workflows/workflow-surfaces.ts'
+import { documentOf } from '../versioning/document-family.ts'
+import type { Reference, References } from '../versioning/references.ts'
+import { revisionById } from '../versioning/references.ts'
+import type { Registry } from '../versioning/registry.ts'
+import type { RetrievedRevision } from '../versioning/retrieve-revision.ts'
+import { retrieveRevision } from '../versioning/retrieve-revision.ts'
+import { readRevisionAt } from '../versioning/revision.ts'
+import type { InvocationRequest } from './invocation-request.ts'
+import type { Runnable } from './runnable.ts'
+
+/** A workflow to run, and the deployment it was found through. */
+export interface FoundRunnable extends Runnable {
+  readonly through?: RetrievedRevision['through']
+}
+
+/**
+ * The workflow that a request means (contract/handlers 4.2): the revision its address is bound to, else one that it brings, else the
+ * one its references name. None of them leaves a handler without a workflow. Refuses as `retrieveRevision` does, what is brought and
+ * is no workflow, and references to workflows of several kinds.
+ */
+export async function findRunnable(registry: Registry, request: InvocationRequest): Promise<FoundRunnable> {
+  if (request.revisionId !== undefined)
+    return stored(registry, await revisionById(registry, workflowFamily, request.revisionId))
+  if (request.inline) {
+    const { data } = acceptWorkflowData(request.inline.data, {
+      loc: ['body', 'data', 'revision', 'data'],
+      servicesBase: registry.servicesBase,
+    })
+    return { data, inline: request.inline }
+  }
+  const named = workflowNamed(request.references ?? NO_REFERENCES)
+  if (!named) return NOTHING
+  const { environment, singular, ...references } = named
+  const surface = workflowSurfaces.find((it) => it.singular === singular) ?? ANY_WORKFLOW
+  const place = await retrieveRevision(
+    registry,
+    workflowFamily,
+    { ...references, environment, key: request.selectorKey },
+    surface,
+  )
+  return stored(registry, place)
+}
+
+async function stored(registry: Registry, place: RetrievedRevision): Promise<FoundRunnable> {
+  const revision = await readRevisionAt(registry, place)
+  const { payload } = revision.stored
+  return { data: payload ? documentOf(payload) : EMPTY, stored: revision, through: place.through }
+}
+
+const EMPTY: JsonObject = {}
+const NOTHING: FoundRunnable = { data: EMPTY }
+const NO_REFERENCES: ReadonlyMap<string, Reference> = new Map()
+const ANY_WORKFLOW = { singular: 'workflow', fixedFlags: {} }
+
+interface NamedWorkflow extends References {
+  readonly singular: string
+  readonly environment: References | undefined
+}
+
+/** What of the references says which workflow runs; undefined if nothing does. */
+function workflowNamed(references: ReadonlyMap<string, Reference>): NamedWorkflow | undefined {
+  const kinds = SINGULARS.filter((singular) => LEVELS.some((level) => references.has(singular + level)))
+  if (kinds.length > 1) {
+    throw new Refusal(
+      'contradictory_request',
+      `references name things of several kinds (${kinds.join(', ')}); only one can run. Name one of them.`,
+    )
+  }
+  const environment = levelsOf(references, 'environment')
+  const [kind] = kinds
+  if (kind === undefined && !environment) return undefined
+  return {
+    singular: kind ?? 'workflow',
+    ...(kind === undefined ? {} : levelsOf(references, kind)),
+    environment,
+  }
+}
+
+/** The names under which a workflow can be asked to run, in references. */
+const SINGULARS = ['workflow', 'application', 'evaluator', 'snippet']
+const LEVELS = ['', '_variant', '_revision']
+
+function levelsOf(references: ReadonlyMap<string, Reference>, singular: string): References | undefined {
+  const [artifact, variant, revision] = LEVELS.map((level) => references.get(singular + level))
+  return (artifact ?? variant ?? revision) ? { artifact, variant, revision } : undefined
+}

@@ -1,0 +1,262 @@
+import { registryTargets } from '../embeds/registry-targets.ts'
+import { resolveEmbeds } from '../embeds/resolve-embeds.ts'
+import { Refusal } from '../errors.ts'
+import type { Handler, HandlerContext } from '../handlers/handler.ts'
+import { StreamedOutputs } from '../handlers/handler.ts'
+import { HandlerFailure } from '../handlers/handler-failure.ts'
+import {
+  entriesOf,
+  fromEntries,
+  getKey,
+  isJsonObject,
+  keysOf,
+  type Json,
+  type JsonObject,
+} from '../json/json.ts'
+import { handlerOf, isManaged } from '../resources/workflows/handler-uri.ts'
+import type { OpenSpan } from '../traces/open-span.ts'
+import { startTrace } from '../traces/open-span.ts'
+import type { Span } from '../traces/span.ts'
+import type { Registry } from '../versioning/registry.ts'
+import { traceReferences } from './trace-references.ts'
+import { findRunnable, type FoundRunnable } from './find-runnable.ts'
+import type { InvocationRequest } from './invocation-request.ts'
+import { holdsEmbeds, schemaCheck } from './runnable.ts'
+
+/** What invocations run with. */
+export interface InvocationServices {
+  /** By the key of a managed uri. */
+  readonly handlers: ReadonlyMap<string, Handler>
+  /** What handlers may reach in a project. */
+  reach(registry: Registry): HandlerReach
+  /** Takes a finished trace. */
+  record(registry: Registry, spans: readonly Span[]): void
+}
+
+/** What is the same for every run in a project. */
+export type HandlerReach = Omit<HandlerContext, 'signal' | 'span'>
+
+/** A run that has begun, and how it came out: with outputs, with outputs that are still coming, or with a failure. */
+export interface Invocation {
+  readonly traceId: string
+  readonly spanId: string
+  readonly result:
+    { readonly outputs: Json } | { readonly stream: StreamedOutputs } | { readonly failure: HandlerFailure }
+}
+
+/**
+ * Runs a workflow (interface 4.2, contract/handlers 4): finds it, puts what it embeds in its place, checks the inputs against its
+ * schema, runs its handler, checks the outputs. Every run leaves one trace, failed ones too. Refuses what cannot be found or
+ * resolved; what fails in the run is part of the answer.
+ */
+export async function invoke(
+  registry: Registry,
+  request: InvocationRequest,
+  services: InvocationServices,
+): Promise<Invocation> {
+  const found = await findRunnable(registry, request)
+  const key = handlerKey(request, found)
+  const span = startTrace(
+    {
+      traceId: request.spanIds?.traceId ?? request.parent?.traceId,
+      spanId: request.spanIds?.spanId,
+      parentId: request.parent?.spanId,
+      sessionId: request.sessionId,
+      ...(request.links ? { links: request.links } : {}),
+      record: (spans) => services.record(registry, spans),
+    },
+    key === undefined ? 'invoke' : `${key}_v0`,
+  )
+  const { traceId, spanId } = span
+  try {
+    describe(span, request, found)
+    const outputs = await run(registry, request, services, found, key, span)
+    if (outputs instanceof StreamedOutputs) return { traceId, spanId, result: { stream: outputs } }
+    span.setData('outputs', outputs).end()
+    return { traceId, spanId, result: { outputs } }
+  } catch (error) {
+    endFailed(span, error)
+    if (error instanceof HandlerFailure) return { traceId, spanId, result: { failure: error } }
+    throw error
+  }
+}
+
+async function run(
+  registry: Registry,
+  request: InvocationRequest,
+  services: InvocationServices,
+  found: FoundRunnable,
+  key: string | undefined,
+  span: OpenSpan,
+): Promise<Json | StreamedOutputs> {
+  const handler = handlerNamed(key, services.handlers, found)
+  const { data, parameters } = await effective(registry, request, found)
+  span.setData('parameters', parameters)
+  check(data, 'inputs', request.inputs ?? NO_INPUTS)
+  const reach = services.reach(registry)
+  const secret = secretsFor(request, found, reach)
+  const result = await handler(
+    {
+      parameters,
+      inputs: request.inputs,
+      outputs: request.outputs,
+      trace: request.trace,
+      testcase: request.testcase,
+      data,
+      flags: request.flags ?? NO_INPUTS,
+      wantsStream: request.wantsStream,
+    },
+    { ...reach, secret, signal: request.signal, span },
+  )
+  if (!(result instanceof StreamedOutputs)) {
+    check(data, 'outputs', result)
+    return result
+  }
+  const stream = recorded(result, data, span)
+  if (request.wantsStream) return stream
+  for await (const _ of stream.pieces);
+  return stream.whole()
+}
+
+const NO_INPUTS: JsonObject = {}
+
+/** The key of the handler that the address or the workflow names. A workflow that says no key but a url is a hook. */
+function handlerKey({ key, revisionId }: InvocationRequest, { data }: FoundRunnable): string | undefined {
+  const uri = handlerOf(data)
+  const own = isManaged(uri) ? uri.key : uri && typeof getKey(data, 'url') === 'string' ? 'hook' : undefined
+  if (key === undefined) return own
+  if (revisionId !== undefined && own !== key) {
+    throw new Refusal(
+      'contradictory_request',
+      `The revision ${revisionId} is not run by "${key}" but by ${own === undefined ? 'nothing' : `"${own}"`}. Invoke it at its data.url.`,
+    )
+  }
+  return key
+}
+
+function handlerNamed(
+  key: string | undefined,
+  handlers: InvocationServices['handlers'],
+  { data, stored, inline }: FoundRunnable,
+): Handler {
+  const handler = key === undefined ? undefined : handlers.get(key)
+  if (handler) return handler
+  const uri = getKey(data, 'uri')
+  if (key === undefined) {
+    const which = stored ? 'The revision' : inline ? 'The workflow in data.revision' : 'The request'
+    throw new HandlerFailure(
+      'v0:interface:invalid-uri',
+      `Invalid uri:\n${which} names no handler; set data.uri, such as svc:builtin:completion:v0.\nGot '${typeof uri === 'string' ? uri : 'None'}'.`,
+    )
+  }
+  throw new HandlerFailure(
+    'v0:workflows:not-implemented',
+    `"${key}" can be stored here but not run: it needs a runner of its own. Read its configuration from the revision and run it there.`,
+  )
+}
+
+/**
+ * The data that runs and its configuration: parameters of the request over those of the workflow, with what either embeds in its
+ * place unless `flags.resolve` is false.
+ */
+async function effective(
+  registry: Registry,
+  { parameters: sent, flags, caller }: InvocationRequest,
+  { data, stored, inline }: FoundRunnable,
+): Promise<{ readonly data: JsonObject; readonly parameters: JsonObject }> {
+  const own = sent && keysOf(sent).length > 0 ? sent : undefined
+  const wants = flags === undefined || getKey(flags, 'resolve') !== false
+  const host = stored && { id: stored.id, slug: stored.slug }
+  const resolved = async (value: JsonObject, isBrought: boolean): Promise<JsonObject> => {
+    if (!wants || !holdsEmbeds(value)) return value
+    if (isBrought && !caller.mayRead) {
+      throw new Refusal(
+        'missing_scope',
+        'The request brings text that points at stored workflows, which takes a key with the scope read. Refer to a stored revision, or set flags.resolve to false.',
+      )
+    }
+    return (await resolveEmbeds(value, registryTargets(registry), { ...LIMITS, host })).data
+  }
+  const whole = await resolved(data, inline !== undefined)
+  if (own) return { data: whole, parameters: await resolved(own, true) }
+  const parameters = getKey(whole, 'parameters')
+  return { data: whole, parameters: isJsonObject(parameters) ? parameters : NO_INPUTS }
+}
+
+/** As a retrieve resolves (contract/handlers 4.2). */
+const LIMITS = { maxDepth: 10, maxEmbeds: 100, errorPolicy: 'exception' } as const
+
+/** Inputs are refused before anything runs (422), outputs are a failure of the handler's (424; ruling 9). */
+function check(data: JsonObject, part: 'inputs' | 'outputs', value: Json): void {
+  const problem = schemaCheck(data, part)?.(value)
+  if (problem === undefined) return
+  throw part === 'inputs'
+    ? new HandlerFailure('v0:schemas:invalid-inputs', `Invalid inputs:\n${problem}.`, undefined, 422)
+    : new HandlerFailure('v0:schemas:invalid-outputs', `Invalid outputs:\n${problem}.`, undefined, 424)
+}
+
+/** Secrets of the project, save for a workflow that somebody brings who could not store it. */
+function secretsFor(
+  { caller }: InvocationRequest,
+  { inline }: FoundRunnable,
+  reach: HandlerReach,
+): HandlerReach['secret'] {
+  if (!inline || caller.mayWrite) return reach.secret
+  return () => {
+    throw new Refusal(
+      'missing_scope',
+      'The workflow that the request brings uses a secret of the project, which takes a key with the scope write. Commit it and refer to the revision.',
+    )
+  }
+}
+
+/** The outputs as they come, checked and recorded once they are whole. */
+function recorded(stream: StreamedOutputs, data: JsonObject, span: OpenSpan): StreamedOutputs {
+  async function* pieces(): AsyncGenerator<JsonObject> {
+    try {
+      yield* stream.pieces
+      const whole = stream.whole()
+      check(data, 'outputs', whole)
+      span.setData('outputs', whole)
+    } catch (error) {
+      failSpan(span, error)
+      throw error
+    } finally {
+      span.end()
+    }
+  }
+  return new StreamedOutputs(pieces(), stream.whole)
+}
+
+/** What the trace says of a run before it has begun (contract/handlers 5.1). */
+function describe(span: OpenSpan, request: InvocationRequest, found: FoundRunnable): void {
+  const { inputs, outputs, trace, testcase, flags, selectorKey } = request
+  const args: [string, Json][] = [['inputs', inputs ?? null]]
+  if (outputs !== undefined) args.push(['outputs', outputs])
+  if (trace !== undefined) args.push(['trace', trace])
+  if (testcase !== undefined) args.push(['testcase', testcase])
+  span.setData('inputs', fromEntries(args))
+  if (flags && entriesOf(flags).length > 0) span.setAttribute('flags', flags)
+  const key = found.through?.key ?? selectorKey
+  if (key !== undefined) span.setAttribute('selector', { key })
+  for (const [name, reference] of traceReferences(request, found)) span.addReference(name, reference)
+}
+
+function endFailed(span: OpenSpan, error: unknown): void {
+  failSpan(span, error)
+  span.end()
+}
+
+function failSpan(span: OpenSpan, error: unknown): void {
+  if (error instanceof HandlerFailure)
+    span.fail({ type: error.code, message: error.message, stacktrace: error.stacktrace })
+  else if (error instanceof Refusal)
+    span.fail({ type: error.code, message: error.message, stacktrace: undefined })
+  // A bug of ours: the log has it whole, the trace only that there was one.
+  else
+    span.fail({
+      type: 'internal_error',
+      message: 'The server failed in a way it did not expect.',
+      stacktrace: undefined,
+    })
+}
