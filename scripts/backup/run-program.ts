@@ -51,7 +51,8 @@ export async function runProgram({ usage, stopped, command }: Program): Promise<
   }
 }
 
-function isExpected(error: unknown): error is Error {
+/** Whether an error is one that a command ends with, and not a bug of ours. */
+export function isExpected(error: unknown): error is Error {
   return (
     [Refusal, GitFailure, ConfigError, UsageError].some((kind) => error instanceof kind) ||
     systemProblem(error) !== undefined

@@ -1,3 +1,4 @@
+import type { IncomingHttpHeaders } from 'node:http'
 import type { z } from 'zod'
 import type { ResultAddress } from '../access/intent-file.ts'
 import type { Scope } from '../access/scope.ts'
@@ -5,7 +6,7 @@ import type { WriteContext } from '../versioning/change-artifact.ts'
 import type { Registry } from '../versioning/registry.ts'
 import type { Upload } from './upload.ts'
 
-/** A guarded request, without anything of HTTP but its conditional headers. */
+/** A guarded request, with nothing of HTTP but its headers. */
 export interface Call<I> {
   readonly registry: Registry
   readonly input: I
@@ -14,8 +15,13 @@ export interface Call<I> {
   readonly context: WriteContext
   /** Whether who asks may see payloads that it did not send. */
   readonly mayRead: boolean
+  /** Whether who asks may store things. */
+  readonly mayWrite: boolean
+  readonly headers: IncomingHttpHeaders
   readonly ifMatch: string | undefined
   readonly ifNoneMatch: string | undefined
+  /** Aborted when the client goes before it has its answer. */
+  untilGone(): AbortSignal
 }
 
 /** The call of an endpoint that takes an upload; `input` is made of its text fields. */
@@ -29,6 +35,9 @@ export interface UploadCall<I> extends Call<I> {
  * revision's.
  */
 export interface Answer {
+  /** 200 unless it says otherwise. */
+  readonly status?: number
+  readonly headers?: Readonly<Record<string, string>>
   readonly body?: object
   readonly text?: Buffer
   /**

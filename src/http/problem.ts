@@ -56,6 +56,7 @@ export const PROBLEMS: Readonly<Record<ProblemCode, readonly [status: number, ti
   testcase_not_found: [404, 'There is no such testcase'],
   webhook_not_found: [404, 'There is no such webhook'],
   delivery_not_found: [404, 'There is no such delivery'],
+  evaluation_not_found: [404, 'There is no such evaluation'],
   embed_not_found: [404, 'An embed points at nothing'],
   embed_path_not_found: [422, 'An embed selects nothing'],
   embed_cycle: [422, 'Embeds go in a circle'],

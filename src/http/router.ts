@@ -120,8 +120,11 @@ function run(
       params,
       context: { actor: { id, name, email, mayDeploy: grants(scopes, 'deploy') } },
       mayRead: grants(scopes, 'read'),
+      mayWrite: grants(scopes, 'write'),
+      headers: ctx.req.headers,
       ifMatch,
       ifNoneMatch,
+      untilGone: () => untilGone(ctx),
       upload,
     }
     if (key === undefined || !endpoint.recall) return endpoint.run(call)
@@ -130,6 +133,14 @@ function run(
     const request = { project: caller.project, credential: id, key: String(key), asks }
     return answerOnce(intents, request, endpoint, endpoint.recall, call)
   }
+}
+
+function untilGone({ res }: ParameterizedContext<RequestState>): AbortSignal {
+  const controller = new AbortController()
+  res.once('close', () => {
+    if (!res.writableFinished) controller.abort()
+  })
+  return controller.signal
 }
 
 /** What a request brought, guarded, and the text of its body (for an upload: what tells it from another one). */

@@ -9,6 +9,8 @@ import type { Answer } from './endpoint.ts'
 export function send(ctx: ParameterizedContext<unknown>, answer: Answer): void | Promise<void> {
   const { body, text, stream, etag, notModified, isReplayed } = answer
   const { res } = ctx
+  if (answer.status !== undefined) ctx.status = answer.status
+  for (const name in answer.headers) res.setHeader(name, answer.headers[name] ?? '')
   if (isReplayed) res.setHeader('Idempotent-Replayed', 'true')
   if (stream && !notModified) return sendStream(ctx, answer, stream)
   if (etag !== undefined) setEtag(res, etag)

@@ -13,6 +13,9 @@ import { readRevisionAt } from '../versioning/revision.ts'
 import type { InvocationRequest } from './invocation-request.ts'
 import type { Runnable } from './runnable.ts'
 
+/** What of a request says which workflow it means. */
+export type WorkflowSought = Pick<InvocationRequest, 'revisionId' | 'inline' | 'references' | 'selectorKey'>
+
 /** A workflow to run, and the deployment it was found through. */
 export interface FoundRunnable extends Runnable {
   readonly through?: RetrievedRevision['through']
@@ -23,7 +26,7 @@ export interface FoundRunnable extends Runnable {
  * one its references name. None of them leaves a handler without a workflow. Refuses as `retrieveRevision` does, what is brought and
  * is no workflow, and references to workflows of several kinds.
  */
-export async function findRunnable(registry: Registry, request: InvocationRequest): Promise<FoundRunnable> {
+export async function findRunnable(registry: Registry, request: WorkflowSought): Promise<FoundRunnable> {
   if (request.revisionId !== undefined)
     return stored(registry, await revisionById(registry, workflowFamily, request.revisionId))
   if (request.inline) {

@@ -46,9 +46,9 @@ export function isSkill(uri: HandlerUri | undefined): boolean {
  */
 export function handlerUriProblem(uri: HandlerUri | undefined): string | undefined {
   if (!isManaged(uri)) return undefined
-  const keys = managedKeys.get(uri.kind)
+  const keys = keysByKind.get(uri.kind)
   if (keys === undefined) {
-    return `"svc:${uri.kind}:${uri.key}" is not a handler of this service; its kinds are ${[...managedKeys.keys()].join(' and ')}`
+    return `"svc:${uri.kind}:${uri.key}" is not a handler of this service; its kinds are ${[...keysByKind.keys()].join(' and ')}`
   }
   if (keys.includes(uri.key)) return undefined
   return `"svc:${uri.kind}:${uri.key}" is not a handler of this service; the keys of kind ${uri.kind} are ${keys.join(', ')}`
@@ -61,8 +61,13 @@ export function effectiveVersion(uri: HandlerUri): string {
 
 const LATEST = 'latest'
 
+/** The keys of all handlers of this service, of both kinds. */
+export function managedKeys(): readonly string[] {
+  return [...keysByKind.values()].flat()
+}
+
 /** The handlers of the provider `svc`, by kind (contract/workflows 10.5). */
-const managedKeys: ReadonlyMap<string, readonly string[]> = new Map([
+const keysByKind: ReadonlyMap<string, readonly string[]> = new Map([
   [
     'builtin',
     [

@@ -1,0 +1,27 @@
+import { evaluateCommand, EVALUATE_USAGE } from './evaluate/evaluate-command.ts'
+import { EXIT } from './evaluate/exit.ts'
+import { isExpected } from './backup/run-program.ts'
+
+/** `npm run evaluate`: a testset through an application and evaluators, by a running server. */
+const args = process.argv.slice(2)
+if (args.length === 0 || args.includes('--help') || args.includes('-h')) {
+  process.stdout.write(`${EVALUATE_USAGE}\n`)
+} else {
+  const stop = new AbortController()
+  process.on('SIGINT', () => (stop.signal.aborted ? process.exit(130) : stop.abort()))
+  process.on('SIGTERM', () => (stop.signal.aborted ? process.exit(143) : stop.abort()))
+  try {
+    process.exitCode = await evaluateCommand(args, {
+      output: process.stdout,
+      progress: process.stderr,
+      signal: stop.signal,
+      // npm runs scripts in the folder of the package; a commit is meant where the user is
+      folder: process.env['INIT_CWD'] ?? process.cwd(),
+      environment: process.env,
+    })
+  } catch (error) {
+    if (!isExpected(error)) throw error
+    process.stderr.write(`${error.message}\n`)
+    process.exitCode = EXIT.cannot
+  }
+}

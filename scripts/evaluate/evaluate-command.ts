@@ -1,0 +1,200 @@
+import { parseArgs } from 'node:util'
+import { Refusal } from '../../src/errors.ts'
+import { parseJson } from '../../src/json/parse-json.ts'
+import { doorTo, type Door } from '../backup/door.ts'
+import { progressLine } from '../testset/progress-line.ts'
+import { showProgress, type ProgressOutput } from '../testset/show-progress.ts'
+import { UsageError } from '../testset/usage-error.ts'
+import { EXIT } from './exit.ts'
+import type { ReferenceMember } from './revision-reference.ts'
+import { commitReference, revisionReference } from './revision-reference.ts'
+import { resultTable } from './result-table.ts'
+import type { EvaluationAnswer } from './evaluation-answer.ts'
+import { evaluationAnswer } from './evaluation-answer.ts'
+
+export const EVALUATE_USAGE = `npm run evaluate -- --testset T --application A --evaluator E [--evaluator F …] [options]
+
+  Runs every row of a testset through an application, and what comes out through evaluators, on a running server, and prints a table.
+
+  --testset, --application, --evaluator
+                 a slug (its latest revision), slug@version, or the id of a revision
+  --commit       the application's revision that is this commit of its repository: HEAD, a branch, an id
+  --concurrency  how many rows at once (4)
+  --threshold    the least that every evaluator must reach, 0 to 1
+  --metric       what of: success_rate (passed rows of all) or mean_score; success_rate unless given
+  --resume ID    go on with an evaluation that was interrupted; rows that are done are not run again
+  --url, --key   the server and an API key with the scopes read and invoke; BRANCHPOINT_URL (http://127.0.0.1:3000 unless set)
+                 and BRANCHPOINT_KEY unless given
+
+  Exit code 0: done, and nothing below the threshold; 1: something is below it; 128: it could not be run. So git bisect finds the
+  revision that broke a prompt:
+    git bisect run npm --prefix BRANCHPOINT run --silent evaluate -- --application A --commit HEAD --testset T --evaluator E --threshold 0.9`
+
+/** Where a command runs. */
+export interface Surroundings {
+  readonly output: { write(text: string): unknown }
+  readonly progress: ProgressOutput
+  readonly signal: AbortSignal
+  readonly folder: string
+  readonly environment: Readonly<Record<string, string | undefined>>
+}
+
+/** Runs `evaluate` with these arguments and answers the exit code. */
+export async function evaluateCommand(args: readonly string[], around: Surroundings): Promise<number> {
+  const options = readOptions(args)
+  const url = options.url ?? around.environment['BRANCHPOINT_URL'] ?? 'http://127.0.0.1:3000'
+  const key = options.key ?? around.environment['BRANCHPOINT_KEY']
+  if (key === undefined) throw new UsageError('--key is missing (or BRANCHPOINT_KEY).', EVALUATE_USAGE)
+  const door = doorTo(url, key, new AbortController().signal)
+  const threshold = thresholdOf(options.threshold)
+  const metric = metricOf(options.metric)
+  const [path, body] =
+    options.resume === undefined
+      ? ['/evaluations/run', await orderOf(options, door, around)]
+      : [`/evaluations/${encodeURIComponent(options.resume)}/resume`, {}]
+  const evaluation = await follow(door, path, body, around)
+  around.output.write(resultTable(evaluation))
+  if (evaluation.state !== 'finished') {
+    around.progress.write(`Stopped. Go on with: npm run evaluate -- --resume ${evaluation.id}\n`)
+    return EXIT.cannot
+  }
+  if (threshold === undefined) return EXIT.passed
+  const below = Object.entries(evaluation.summary.evaluators).filter(
+    ([, it]) => (it[metric] ?? 0) < threshold,
+  )
+  for (const [name, it] of below)
+    around.progress.write(`${name}: ${metric} ${(it[metric] ?? 0).toFixed(3)} is below ${threshold}\n`)
+  return below.length > 0 ? EXIT.below : EXIT.passed
+}
+
+interface Options {
+  readonly testset?: string
+  readonly application?: string
+  readonly evaluator?: string[]
+  readonly commit?: string
+  readonly concurrency?: string
+  readonly threshold?: string
+  readonly metric?: string
+  readonly resume?: string
+  readonly url?: string
+  readonly key?: string
+}
+
+function readOptions(args: readonly string[]): Options {
+  const text = { type: 'string' } as const
+  try {
+    return parseArgs({
+      args: [...args],
+      options: {
+        testset: text,
+        application: text,
+        evaluator: { type: 'string', multiple: true },
+        commit: text,
+        concurrency: text,
+        threshold: text,
+        metric: text,
+        resume: text,
+        url: text,
+        key: text,
+      },
+    }).values
+  } catch (error) {
+    // parseArgs throws nothing but TypeErrors that say what is wrong
+    throw new UsageError((error as Error).message, EVALUATE_USAGE)
+  }
+}
+
+function thresholdOf(text: string | undefined): number | undefined {
+  if (text === undefined) return undefined
+  const threshold = Number(text)
+  if (text.trim() !== '' && threshold >= 0 && threshold <= 1) return threshold
+  throw new UsageError(`--threshold: "${text}" is not a number from 0 to 1.`, EVALUATE_USAGE)
+}
+
+function metricOf(text = 'success_rate'): 'success_rate' | 'mean_score' {
+  if (text === 'success_rate' || text === 'mean_score') return text
+  throw new UsageError(`--metric: "${text}" is neither success_rate nor mean_score.`, EVALUATE_USAGE)
+}
+
+async function orderOf(options: Options, door: Door, { folder }: Surroundings): Promise<object> {
+  const { testset, application, evaluator = [], commit, concurrency = '4' } = options
+  if (testset === undefined) throw new UsageError('--testset is missing.', EVALUATE_USAGE)
+  if (application === undefined) throw new UsageError('--application is missing.', EVALUATE_USAGE)
+  if (!/^[1-9][0-9]{0,2}$/.test(concurrency))
+    throw new UsageError(`--concurrency: "${concurrency}" is not a number from 1 on.`, EVALUATE_USAGE)
+  const judges = evaluator.map((it) => revisionReference('evaluator', it))
+  return {
+    ...revisionReference('testset', testset),
+    ...(await (commit === undefined
+      ? revisionReference('application', application)
+      : commitReference(door, application, commit, folder))),
+    evaluator_revision_refs: referencesUnder('evaluator_revision_ref', judges),
+    evaluator_refs: referencesUnder('evaluator_ref', judges),
+    concurrency: Number(concurrency),
+  }
+}
+
+function referencesUnder(member: string, references: readonly ReferenceMember[]): object[] {
+  return references.map((it) => it[member]).filter((it) => it !== undefined)
+}
+
+/** Has the server do it, shows how far it is, and answers how it ended. Ctrl-C interrupts it there. */
+async function follow(
+  door: Door,
+  path: string,
+  body: object,
+  around: Surroundings,
+): Promise<EvaluationAnswer> {
+  const headers = { ...door.headers, 'content-type': 'application/json', accept: 'application/x-ndjson' }
+  const response = await fetch(door.base + path, {
+    method: 'POST',
+    headers,
+    body: JSON.stringify(body),
+  }).catch((error: unknown) => {
+    const cause = error instanceof Error && error.cause instanceof Error ? error.cause.message : String(error)
+    throw new Refusal('storage_unavailable', `${door.base} cannot be reached: ${cause}`)
+  })
+  if (!response.ok || !response.body) throw await refusalOf(response)
+  const began = performance.now()
+  let latest: EvaluationAnswer | undefined
+  const hide = showProgress(around.progress, () => {
+    const done = latest?.summary.done ?? 0
+    return progressLine({
+      unit: 'rows',
+      done,
+      total: latest?.rows,
+      rows: done,
+      seconds: (performance.now() - began) / 1000,
+    })
+  })
+  around.signal.addEventListener('abort', () => {
+    if (latest) void fetch(`${door.base}/evaluations/${latest.id}/stop`, { method: 'POST', headers })
+  })
+  try {
+    for await (const line of linesOf(response.body)) {
+      const record = evaluationAnswer(parseJson(line))
+      if ('message' in record) throw new Refusal('storage_unavailable', record.message)
+      latest = record
+    }
+  } finally {
+    hide()
+  }
+  if (!latest) throw new Refusal('storage_unavailable', `${door.base} ended the answer before there was one.`)
+  return latest
+}
+
+async function refusalOf(response: Response): Promise<Refusal> {
+  const answer = (await response.json().catch(() => undefined)) as { readonly detail?: unknown } | undefined // a problem document
+  const why = typeof answer?.detail === 'string' ? answer.detail : `It answered ${response.status}.`
+  return new Refusal('storage_unavailable', why)
+}
+
+async function* linesOf(body: ReadableStream<Uint8Array>): AsyncGenerator<string> {
+  const decoder = new TextDecoder()
+  let rest = ''
+  for await (const piece of body) {
+    const lines = (rest + decoder.decode(piece, { stream: true })).split('\n')
+    rest = lines.pop() ?? ''
+    yield* lines
+  }
+}

@@ -1,0 +1,29 @@
+import type { EvaluationAnswer } from './evaluation-answer.ts'
+
+/** What an evaluation came to, as a table that a terminal and Markdown show alike. */
+export function resultTable({ application, testset, rows, summary, ...times }: EvaluationAnswer): string {
+  const head = ['evaluator', 'passed', 'mean score', 'errors']
+  const lines = Object.entries(summary.evaluators).map(([name, it]) => [
+    name,
+    `${it.passed} (${percent(it.success_rate)})`,
+    it.mean_score === null ? '-' : it.mean_score.toFixed(3),
+    String(it.errors),
+  ])
+  const widths = head.map((title, column) =>
+    Math.max(title.length, ...lines.map((line) => line[column]?.length ?? 0)),
+  )
+  const row = (cells: readonly string[]): string =>
+    `| ${cells.map((cell, column) => (column === 0 ? cell.padEnd(widths[0] ?? 0) : cell.padStart(widths[column] ?? 0))).join(' | ')} |`
+  const rule = `|${widths.map((width, column) => (column === 0 ? `:${'-'.repeat(width + 1)}` : `${'-'.repeat(width + 1)}:`)).join('|')}|`
+  const title = `${application.revision_slug} with ${testset.revision_slug}: ${summary.done} of ${rows} rows${took(times)}, ${summary.failed} failed`
+  return `${[title, '', row(head), rule, ...lines.map(row)].join('\n')}\n`
+}
+
+function percent(share: number | null): string {
+  return share === null ? '-' : `${(share * 100).toFixed(1)} %`
+}
+
+function took({ created_at, finished_at }: Pick<EvaluationAnswer, 'created_at' | 'finished_at'>): string {
+  if (finished_at === undefined) return ''
+  return ` in ${((Date.parse(finished_at) - Date.parse(created_at)) / 1000).toFixed(1)} s`
+}

@@ -1,0 +1,112 @@
+import type { Oid } from '../git/object.ts'
+import type { Transaction } from '../git/transaction.ts'
+import type { Json } from '../json/json.ts'
+import { stringifyJson } from '../json/stringify-json.ts'
+import { parseCommit } from '../git/commit.ts'
+import type { WriteContext } from '../versioning/change-artifact.ts'
+import type { Registry } from '../versioning/registry.ts'
+import type { RevisionPlace } from '../versioning/revision.ts'
+import { readBytes, readTree, replaceEntries, writeFile, writeTree } from '../versioning/tree-files.ts'
+import { writeCommit } from '../versioning/write-commit.ts'
+import type { EvaluationPlan, EvaluationSummary, RowResult } from './evaluation.ts'
+
+/** Where result sets are: `git log --notes=evaluations` shows them beside the revisions. */
+export const NOTES_REF = 'refs/notes/evaluations'
+
+/**
+ * Writes the result set of an evaluation as a git note on the application's revision: JSON Lines, the summary of the evaluation and then
+ * a line a row, behind those of other evaluations of the same revision. Writing it again replaces it.
+ */
+export async function writeEvaluationNote(
+  registry: Registry,
+  { artifact, oid }: RevisionPlace,
+  { plan, summary, finishedAt, results }: ResultSet,
+  context: WriteContext,
+): Promise<void> {
+  const own = [headLine(plan, summary, finishedAt), ...[...results].map((row) => rowLine(plan.id, row))]
+  await artifact.repository.transact(async (transaction) => {
+    const head = transaction.ref(NOTES_REF)
+    const root = head && parseCommit(await readBytes(transaction, head, 'commit')).tree
+    const commit = {
+      tree: await withNote(transaction, root, oid, (before) =>
+        withoutEvaluation(before, plan.id).concat(own),
+      ),
+      parent: head,
+      message: subjectOf(plan),
+      now: registry.now(),
+    }
+    transaction.move(NOTES_REF, writeCommit(registry, transaction, commit, context))
+  })
+}
+
+/** A finished evaluation. */
+export interface ResultSet {
+  readonly plan: EvaluationPlan
+  readonly summary: EvaluationSummary
+  readonly finishedAt: string
+  readonly results: Iterable<RowResult>
+}
+
+function subjectOf({ application, testset, rows }: EvaluationPlan): string {
+  return `Evaluate ${application.revision_slug} with ${testset.revision_slug} (${rows} rows)`
+}
+
+function headLine(plan: EvaluationPlan, summary: EvaluationSummary, finishedAt: string): string {
+  const { id, created_at, created_by, testset, application, evaluators } = plan
+  const head = {
+    evaluation: {
+      id,
+      created_at,
+      finished_at: finishedAt,
+      created_by,
+      testset,
+      application,
+      evaluators,
+      summary,
+    },
+  }
+  return stringifyJson(head as unknown as Json) // of plain members
+}
+
+/** Scores and verdicts; the outputs are in the run's own log and its traces. */
+function rowLine(evaluation: string, { testcase_id, trace_id, application, evaluators }: RowResult): string {
+  const line = {
+    evaluation,
+    testcase_id,
+    trace_id,
+    ...('error' in application ? { error: application.error } : {}),
+    evaluators,
+  }
+  return stringifyJson(line as unknown as Json) // as above
+}
+
+/** The lines of a note that are not of this evaluation. */
+function withoutEvaluation(lines: readonly string[], id: string): string[] {
+  const marks = [`{"evaluation":{"id":"${id}"`, `{"evaluation":"${id}"`]
+  return lines.filter((line) => !marks.some((mark) => line.startsWith(mark)))
+}
+
+/**
+ * The tree of notes with the one on `oid` changed. A note lies under the whole id, or, where git has spread many notes over folders of two
+ * digits, under what is left of it there; a note is kept where it is.
+ */
+async function withNote(
+  transaction: Transaction,
+  tree: Oid | undefined,
+  rest: string,
+  change: (lines: readonly string[]) => readonly string[],
+): Promise<Oid> {
+  const entries = tree === undefined ? [] : await readTree(transaction, tree)
+  const folder = entries.find(({ mode, name }) => mode === '40000' && name === rest.slice(0, 2))
+  if (folder) {
+    const oid = await withNote(transaction, folder.oid, rest.slice(2), change)
+    return writeTree(transaction, replaceEntries(entries, [{ ...folder, oid }]))
+  }
+  const note = entries.find(({ name }) => name === rest)
+  const before = note ? (await readBytes(transaction, note.oid, 'blob')).toString('utf8') : ''
+  const lines = change(before.split('\n').filter((line) => line !== ''))
+  return writeTree(
+    transaction,
+    replaceEntries(entries, [writeFile(transaction, rest, Buffer.from(`${lines.join('\n')}\n`))]),
+  )
+}

@@ -1,0 +1,34 @@
+import type { JsonObject } from '../json/json.ts'
+import { decodeRow, contentOf } from '../resources/testsets/stored-row.ts'
+import { allRows, rowBytesOf } from '../resources/testsets/stored-rows.ts'
+import { testcaseId } from '../resources/testsets/testcase.ts'
+import { asStored } from '../resources/testsets/testset-payload.ts'
+import { rowPath } from '../resources/testsets/testset-tree.ts'
+import type { Revision } from '../versioning/revision.ts'
+
+/** A row as workflows see it: the inputs of a run. */
+export interface EvaluationRow {
+  readonly testcaseId: string
+  /** Its data without the dedup id. */
+  readonly data: JsonObject
+}
+
+/** The rows of a testset revision, in order, some in memory at a time. */
+export async function* evaluationRows({ artifact, stored }: Revision): AsyncGenerator<EvaluationRow> {
+  if (stored.payload === undefined) return
+  const { tree } = asStored(stored.payload)
+  for await (const batch of rowBytesOf(artifact.repository.objects, tree)) {
+    for (const { row, data } of batch) {
+      yield {
+        testcaseId: testcaseId(row.oid, artifact.id),
+        data: contentOf(decodeRow(data, () => rowPath(row.position))),
+      }
+    }
+  }
+}
+
+/** How many there are. */
+export async function countRows({ artifact, stored }: Revision): Promise<number> {
+  if (stored.payload === undefined) return 0
+  return (await allRows(artifact.repository.objects, asStored(stored.payload).tree)).length
+}

@@ -1,0 +1,70 @@
+import type { Json } from '../json/json.ts'
+
+/**
+ * One run of a testset through an application and evaluators. Everything it is of is pinned by revision id when it begins, so that a
+ * resumed run goes on with the same.
+ */
+export interface EvaluationPlan {
+  readonly id: string
+  readonly created_at: string
+  readonly created_by: string
+  readonly testset: PinnedRevision
+  readonly application: PinnedRevision
+  readonly evaluators: readonly NamedEvaluator[]
+  /** How many rows are run at once. */
+  readonly concurrency: number
+  /** How many rows the testset revision has. */
+  readonly rows: number
+}
+
+/** A revision by everything that names it. */
+export interface PinnedRevision {
+  readonly artifact_id: string
+  readonly artifact_slug: string
+  readonly revision_id: string
+  readonly revision_slug: string
+  readonly version: number
+}
+
+/** An evaluator under the name that results have: its slug, or its revision's where several of the same take part. */
+export interface NamedEvaluator extends PinnedRevision {
+  readonly name: string
+}
+
+/** What came of a row: the application's outputs and what each evaluator made of them. */
+export interface RowResult {
+  readonly testcase_id: string
+  readonly trace_id: string
+  readonly application: RunResult
+  /** By the names of the evaluators; empty where the application failed. */
+  readonly evaluators: Readonly<Record<string, RunResult>>
+}
+
+/** The outputs of a run, or why there are none. */
+export type RunResult =
+  { readonly outputs: Json } | { readonly error: { readonly code: string; readonly message: string } }
+
+/** `finished` all rows are done; `interrupted` it can be resumed. */
+export type EvaluationState = 'running' | 'finished' | 'interrupted'
+
+/** What an evaluation has come to. */
+export interface EvaluationSummary {
+  /** Rows that were run. */
+  readonly done: number
+  /** Rows whose application failed. */
+  readonly failed: number
+  readonly evaluators: Readonly<Record<string, EvaluatorSummary>>
+}
+
+/** What an evaluator made of all rows. Rows whose application failed count as neither passed nor scored, but for `success_rate`. */
+export interface EvaluatorSummary {
+  /** Rows it gave a score, or a verdict, which counts as 1 or 0. */
+  readonly scored: number
+  readonly passed: number
+  /** Rows that it failed on. */
+  readonly errors: number
+  /** Of the rows it scored; null where there are none. */
+  readonly mean_score: number | null
+  /** Passed rows of all that were done; null where there are none. */
+  readonly success_rate: number | null
+}

@@ -1,0 +1,69 @@
+import type { RowResult } from './evaluation.ts'
+import type { EvaluationLog } from './evaluation-log.ts'
+import type { EvaluationRow } from './evaluation-rows.ts'
+
+/** So many results may wait for the disk before no further row is begun. */
+const WAITING = 1000
+
+export interface RowRun {
+  readonly log: EvaluationLog
+  readonly rows: AsyncIterable<EvaluationRow>
+  /** The testcases whose rows are done already. */
+  readonly done: ReadonlySet<string>
+  readonly run: (row: EvaluationRow) => Promise<RowResult>
+  /** Told of results once they are on the disk. */
+  readonly onDone: (results: readonly RowResult[]) => void
+  readonly signal: AbortSignal
+}
+
+/**
+ * Runs the rows that are not done yet, `plan.concurrency` at once, and logs each. Results are written together with those that came
+ * while the ones before were on their way to the disk. What was cut short by the signal is not logged, and will be run again.
+ */
+export async function runRows({ log, rows, done, run, onDone, signal }: RowRun): Promise<void> {
+  const source = rows[Symbol.asyncIterator]()
+  let waiting: RowResult[] = []
+  let writing: Promise<void> | undefined
+  let failure: { readonly error: unknown } | undefined
+
+  await Promise.all(Array.from({ length: log.plan.concurrency }, work))
+  await source.return?.()
+  await writing
+  if (failure) throw failure.error
+
+  async function work(): Promise<void> {
+    while (!signal.aborted && !failure) {
+      try {
+        const next = await source.next()
+        if (next.done) return
+        if (done.has(next.value.testcaseId)) continue
+        const result = await run(next.value)
+        if (signal.aborted) return
+        waiting.push(result)
+        write()
+        if (waiting.length > WAITING) await writing
+      } catch (error) {
+        failure ??= { error }
+      }
+    }
+  }
+
+  function write(): void {
+    writing ??= writeWaiting()
+  }
+
+  /** Checks for more and says that it is through in one step, so that nothing is left behind. */
+  async function writeWaiting(): Promise<void> {
+    try {
+      while (waiting.length > 0) {
+        const batch = waiting
+        waiting = []
+        await log.add(batch)
+        onDone(batch)
+      }
+    } catch (error) {
+      failure ??= { error }
+    }
+    writing = undefined
+  }
+}

@@ -1,0 +1,63 @@
+import type { EvaluationPlan, RowResult } from './evaluation.ts'
+import type { Evaluation } from './project-evaluations.ts'
+import { Tally } from './tally.ts'
+
+/** How often those who follow an evaluation are told how far it is, in milliseconds. */
+const RHYTHM = 100
+
+/** An evaluation while it runs in this process. */
+export class RunningEvaluation {
+  readonly plan: EvaluationPlan
+  readonly #tally: Tally
+  readonly #abort = new AbortController()
+  #outcome: Promise<Evaluation> | undefined
+
+  constructor(plan: EvaluationPlan) {
+    this.plan = plan
+    this.#tally = new Tally(plan.evaluators.map(({ name }) => name))
+  }
+
+  /** Aborted when it is to stop. */
+  get signal(): AbortSignal {
+    return this.#abort.signal
+  }
+
+  /** How it ends: finished, or interrupted. Rejects with what made it impossible to go on. */
+  get outcome(): Promise<Evaluation> {
+    if (!this.#outcome) throw new Error('the evaluation has not begun')
+    return this.#outcome
+  }
+
+  follow(outcome: Promise<Evaluation>): void {
+    this.#outcome = outcome
+    // It goes on whether or not anybody waits for it; whoever does is told.
+    outcome.catch(() => undefined)
+  }
+
+  add(results: readonly RowResult[]): void {
+    for (const result of results) this.#tally.add(result)
+  }
+
+  now(): Evaluation {
+    return { plan: this.plan, state: 'running', finishedAt: undefined, summary: this.#tally.summary() }
+  }
+
+  /** How far it is, again and again, until it ends; then how it ended. */
+  async *progress(): AsyncGenerator<Evaluation> {
+    for (;;) {
+      const ended = await Promise.race([this.outcome.then((it) => it), after(RHYTHM)])
+      yield ended ?? this.now()
+      if (ended) return
+    }
+  }
+
+  /** Resolves once nothing of it runs any more. */
+  async stop(): Promise<void> {
+    this.#abort.abort()
+    await this.#outcome?.catch(() => undefined)
+  }
+}
+
+function after(ms: number): Promise<undefined> {
+  return new Promise((resolve) => setTimeout(resolve, ms, undefined))
+}

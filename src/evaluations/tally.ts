@@ -1,0 +1,70 @@
+import { getKey, isJsonObject, numberOf, type Json } from '../json/json.ts'
+import type { EvaluationSummary, EvaluatorSummary, RowResult, RunResult } from './evaluation.ts'
+
+/** Counts results as they come in. */
+export class Tally {
+  #done = 0
+  #failed = 0
+  readonly #evaluators = new Map<string, Count>()
+
+  /** `names` are those of the evaluators, in the order in which they are shown. */
+  constructor(names: readonly string[]) {
+    for (const name of names) this.#evaluators.set(name, { scored: 0, passed: 0, errors: 0, sum: 0 })
+  }
+
+  add({ application, evaluators }: RowResult): void {
+    this.#done++
+    if ('error' in application) this.#failed++
+    for (const [name, count] of this.#evaluators) {
+      const result = evaluators[name]
+      if (result) take(count, result)
+    }
+  }
+
+  summary(): EvaluationSummary {
+    const summaries = [...this.#evaluators].map(([name, count]) => [name, this.#summaryOf(count)] as const)
+    return { done: this.#done, failed: this.#failed, evaluators: Object.fromEntries(summaries) }
+  }
+
+  #summaryOf({ scored, passed, errors, sum }: Count): EvaluatorSummary {
+    return {
+      scored,
+      passed,
+      errors,
+      mean_score: scored === 0 ? null : sum / scored,
+      success_rate: this.#done === 0 ? null : passed / this.#done,
+    }
+  }
+}
+
+interface Count {
+  scored: number
+  passed: number
+  errors: number
+  sum: number
+}
+
+function take(count: Count, result: RunResult): void {
+  if ('error' in result) {
+    count.errors++
+    return
+  }
+  const { score, success } = verdictOf(result.outputs)
+  if (success === true) count.passed++
+  if (score === undefined) return
+  count.scored++
+  count.sum += score
+}
+
+/** What outputs say: `score` (or `aggregate_score`), `success`; a verdict without a score counts as 1 or 0. */
+function verdictOf(outputs: Json): {
+  readonly score: number | undefined
+  readonly success: boolean | undefined
+} {
+  if (!isJsonObject(outputs)) return { score: numberOf(outputs), success: undefined }
+  const said = getKey(outputs, 'score') ?? getKey(outputs, 'aggregate_score')
+  const verdict = getKey(outputs, 'success') ?? (typeof said === 'boolean' ? said : undefined)
+  const success = typeof verdict === 'boolean' ? verdict : undefined
+  const score = numberOf(said) ?? (success === undefined ? undefined : Number(success))
+  return { score, success }
+}

@@ -1,0 +1,245 @@
+import { z } from 'zod'
+import type { RunningEvaluation } from '../../evaluations/running-evaluation.ts'
+import type { Evaluation, Evaluator, ProjectEvaluations } from '../../evaluations/project-evaluations.ts'
+import { Refusal } from '../../errors.ts'
+import { stringifyJson } from '../../json/stringify-json.ts'
+import { handlerOf } from '../../resources/workflows/handler-uri.ts'
+import { documentOf } from '../../versioning/document-family.ts'
+import type { Reference } from '../../versioning/references.ts'
+import type { Registry } from '../../versioning/registry.ts'
+import type { RetrieveReferences } from '../../versioning/retrieve-revision.ts'
+import { retrieveRevision } from '../../versioning/retrieve-revision.ts'
+import type { Revision } from '../../versioning/revision.ts'
+import { readRevisionAt } from '../../versioning/revision.ts'
+import { cutWindow } from '../../versioning/windowing.ts'
+import { answerList } from '../answer-list.ts'
+import type { Answer, Call, Endpoint } from '../endpoint.ts'
+import { endpoint } from '../endpoint.ts'
+import { envelope } from '../envelope.ts'
+import { evaluationRecord, evaluationResult, presentEvaluation } from '../evaluation-schemas.ts'
+import { wantedForm } from '../invocation/wanted-form.ts'
+import { queryFilters } from '../query-parameters.ts'
+import { list, single } from '../record-schemas.ts'
+import { reference, uuid, windowing } from '../request-schemas.ts'
+import { retrieveReferences } from '../retrieve-references.ts'
+import type { SurfaceContext } from '../surface-context.ts'
+
+/** Running testsets through applications and evaluators. */
+export function evaluationEndpoints(
+  evaluationsOf: (registry: Registry) => ProjectEvaluations,
+  surfaces: readonly SurfaceContext[],
+): Endpoint[] {
+  const [testsets, applications, evaluators] = ['testset', 'application', 'evaluator'].map((singular) =>
+    surfaceNamed(surfaces, singular),
+  ) as [SurfaceContext, SurfaceContext, SurfaceContext] // one for each name
+  const tag = 'evaluations'
+  const output = single('evaluation', evaluationRecord)
+  const order = z.intersection(
+    z.intersection(
+      retrieveReferences(testsets.names).transform((testset) => ({ testset })),
+      retrieveReferences(applications.names).transform((application) => ({ application })),
+    ),
+    envelope({
+      revisions: { names: ['evaluator_revision_refs'], schema: z.array(reference).max(MOST_EVALUATORS) },
+      artifacts: { names: ['evaluator_refs'], schema: z.array(reference).max(MOST_EVALUATORS) },
+      concurrency: { names: ['concurrency'], schema: z.int().min(1).max(MOST_AT_ONCE) },
+      wait: { names: ['wait'], schema: z.boolean() },
+    }),
+  )
+
+  return [
+    endpoint({
+      method: 'POST',
+      path: '/evaluations/run',
+      tag,
+      summary: 'Run every row of a testset through an application, and what comes out through evaluators',
+      scope: 'invoke',
+      input: order,
+      output,
+      example: {
+        testset_revision_ref: { slug: 'capitals', version: 1 },
+        application_revision_ref: { slug: 'support-bot', version: 2 },
+        evaluator_revision_refs: [{ slug: 'exact', version: 1 }],
+        concurrency: 4,
+      },
+      run: async (call) => {
+        const { registry, input } = call
+        const revision = (of: SurfaceContext, references: RetrieveReferences): Promise<Revision> =>
+          revisionNamed(registry, of, references)
+        const wanted: RetrieveReferences[] = [
+          ...(input.revisions ?? []).map((it: Reference) => ({ revision: it })),
+          ...(input.artifacts ?? []).map((it: Reference) => ({ artifact: it })),
+        ]
+        const application = await revision(applications, input.application)
+        const judges = await Promise.all(wanted.map((it) => revision(evaluators, it)))
+        for (const runnable of [application, ...judges]) assertRunnable(runnable)
+        const running = await evaluationsOf(registry).start(
+          {
+            testset: await revision(testsets, input.testset),
+            application,
+            evaluators: judges,
+            concurrency: input.concurrency ?? 4,
+          },
+          evaluatorOf(call),
+        )
+        return input.wait === false ? answer(running.now()) : follow(call, running)
+      },
+    }),
+    endpoint({
+      method: 'POST',
+      path: '/evaluations/:id/resume',
+      tag,
+      summary: 'Go on with an evaluation that was interrupted; rows that are done are not run again',
+      scope: 'invoke',
+      output,
+      run: async (call: Call<unknown>) =>
+        follow(call, await evaluationsOf(call.registry).resume(call.params['id'] ?? '', evaluatorOf(call))),
+    }),
+    endpoint({
+      method: 'POST',
+      path: '/evaluations/:id/stop',
+      tag,
+      summary: 'Interrupt an evaluation',
+      scope: 'invoke',
+      output,
+      run: async ({ registry, params }) => answer(await evaluationsOf(registry).stop(params['id'] ?? '')),
+    }),
+    endpoint({
+      method: 'GET',
+      path: '/evaluations/:id',
+      tag,
+      summary: 'How far an evaluation is, or what it came to',
+      scope: 'read',
+      orScope: 'invoke',
+      output,
+      run: ({ registry, params }) => answer(evaluationsOf(registry).get(params['id'] ?? '')),
+    }),
+    endpoint({
+      method: 'POST',
+      path: '/evaluations/query',
+      tag,
+      summary: 'List evaluations',
+      scope: 'read',
+      optionalBody: true,
+      input: envelope({
+        filter: {
+          names: ['evaluation'],
+          schema: z.strictObject({
+            state: z.enum(['running', 'finished', 'interrupted']).optional(),
+            application_id: uuid.optional(),
+            application_revision_id: uuid.optional(),
+            testset_revision_id: uuid.optional(),
+          }),
+        },
+        windowing: { names: ['windowing'], schema: windowing },
+      }),
+      fromQuery: queryFilters(['evaluation'], []),
+      output: list('evaluations', evaluationRecord),
+      example: { evaluation: { state: 'finished' }, windowing: { limit: 20 } },
+      run: async ({ registry, input }) => {
+        const rows = [...evaluationsOf(registry).list()].map((value) => ({
+          id: value.plan.id,
+          createdAt: value.plan.created_at,
+          value,
+        }))
+        const { filter = {} } = input
+        const window = await cutWindow(rows, input.windowing, ({ plan, state }) =>
+          [
+            [filter.state, state],
+            [filter.application_id, plan.application.artifact_id],
+            [filter.application_revision_id, plan.application.revision_id],
+            [filter.testset_revision_id, plan.testset.revision_id],
+          ].every(([asked, is]) => asked === undefined || asked === is),
+        )
+        return answerList('evaluations', window, input.windowing, window.rows.map(presentEvaluation))
+      },
+    }),
+    endpoint({
+      method: 'POST',
+      path: '/evaluations/:id/results',
+      tag,
+      summary: 'What came of each row, in the order in which they were done',
+      scope: 'read',
+      optionalBody: true,
+      input: envelope({ windowing: { names: ['windowing'], schema: resultWindowing } }),
+      output: list('results', evaluationResult),
+      example: { windowing: { limit: 100 } },
+      run: async ({ registry, params, input }) => {
+        const results = evaluationsOf(registry).results(params['id'] ?? '')
+        const rows = [...results].map((value) => ({ id: value.testcase_id, createdAt: '', value }))
+        const asked = input.windowing && { order: 'ascending' as const, ...input.windowing }
+        const window = await cutWindow(rows, asked, () => true)
+        return answerList('results', window, asked, window.rows)
+      },
+    }),
+  ]
+}
+
+const MOST_EVALUATORS = 50
+const MOST_AT_ONCE = 64
+
+const resultWindowing = z.object({
+  limit: z.number().int('must be a whole number').min(1, 'must be at least 1').optional(),
+  next: uuid.optional(),
+})
+
+function surfaceNamed(surfaces: readonly SurfaceContext[], singular: string): SurfaceContext {
+  const found = surfaces.find(({ surface }) => surface.singular === singular)
+  if (!found) throw new Error(`there is no surface of ${singular}s`)
+  return found
+}
+
+async function revisionNamed(
+  registry: Registry,
+  { surface }: SurfaceContext,
+  references: RetrieveReferences,
+): Promise<Revision> {
+  return readRevisionAt(registry, await retrieveRevision(registry, surface.family, references, surface))
+}
+
+/** What cannot run at all is told before a whole testset fails on it. */
+function assertRunnable({ slug, stored }: Revision): void {
+  if (stored.payload && handlerOf(documentOf(stored.payload))) return
+  throw new Refusal(
+    'contradictory_request',
+    `The revision "${slug}" names no handler, so it cannot run. Commit one with a data.uri, such as svc:builtin:completion:v0.`,
+  )
+}
+
+function evaluatorOf({ context, mayRead, mayWrite }: Call<unknown>): Evaluator {
+  return { context, caller: { mayRead, mayWrite } }
+}
+
+function answer(evaluation: Evaluation): Answer {
+  return { body: { count: 1, evaluation: presentEvaluation(evaluation) } }
+}
+
+/** The evaluation once it has ended; or, for who wants a stream, how far it is until then. It goes on without anybody listening. */
+async function follow({ headers }: Call<unknown>, running: RunningEvaluation): Promise<Answer> {
+  const form = wantedForm(headers.accept, undefined)
+  if (form === 'json') return answer(await running.outcome)
+  const isEvents = form === 'events'
+  return {
+    headers: { 'Cache-Control': 'no-store', 'X-Accel-Buffering': 'no' },
+    contentType: isEvents ? 'text/event-stream; charset=utf-8' : 'application/x-ndjson; charset=utf-8',
+    stream: lines(running, isEvents),
+  }
+}
+
+async function* lines(running: RunningEvaluation, isEvents: boolean): AsyncGenerator<string> {
+  const line = (record: object): string => {
+    const text = stringifyJson(record)
+    return isEvents ? `data: ${text}\n\n` : `${text}\n`
+  }
+  try {
+    for await (const evaluation of running.progress()) {
+      const type = evaluation.state === 'running' ? 'progress' : 'result'
+      yield line({ type, data: { evaluation: presentEvaluation(evaluation) } })
+    }
+  } catch (error) {
+    const message =
+      error instanceof Refusal ? error.message : 'The evaluation could not go on; the log says why.'
+    yield line({ type: 'error', data: { message } })
+    if (!(error instanceof Refusal)) throw error
+  }
+}

@@ -1,0 +1,111 @@
+import { z } from 'zod'
+import { inspect } from '../../invocation/inspect.ts'
+import type { InvocationServices } from '../../invocation/invoke.ts'
+import { invoke } from '../../invocation/invoke.ts'
+import { managedKeys } from '../../resources/workflows/handler-uri.ts'
+import type { Answer, Call, Endpoint } from '../endpoint.ts'
+import { endpoint } from '../endpoint.ts'
+import { invokeAnswer, invokeOutput } from '../invocation/invoke-answer.ts'
+import type { InspectInput, InvokeInput } from '../invocation/invoke-input.ts'
+import { inspectInput, invokeInput } from '../invocation/invoke-input.ts'
+import { inspectOutput, presentInspection } from '../invocation/present-inspection.ts'
+import { callersSpan, sessionOf } from '../invocation/trace-headers.ts'
+import { wantedForm } from '../invocation/wanted-form.ts'
+import type { PresentOptions } from '../present.ts'
+import { uuid } from '../request-schemas.ts'
+
+/**
+ * Running workflows (interface 4.2, contract/handlers 4.1): at a revision's `data.url`, at a handler's address without a
+ * revision, and through the dispatcher `/services`, where the workflow says which handler runs.
+ */
+export function invocationEndpoints(services: InvocationServices, options: PresentOptions): Endpoint[] {
+  return ADDRESSES.flatMap(({ path, what, params }) => [
+    endpoint({
+      method: 'POST',
+      path: `${path}/invoke`,
+      tag: 'services',
+      summary: `Run ${what}`,
+      scope: 'invoke',
+      ...(params ? { params } : {}),
+      optionalBody: true,
+      input: invokeInput,
+      output: invokeOutput,
+      example: { data: { inputs: { correct_answer: 'Paris' }, outputs: 'Paris' } },
+      run: (call: Call<InvokeInput>) => runInvoke(call, services),
+    }),
+    endpoint({
+      method: 'POST',
+      path: `${path}/inspect`,
+      tag: 'services',
+      summary: `Tell what ${what} takes and answers, with a request ready to send`,
+      scope: 'read',
+      ...(params ? { params } : {}),
+      optionalBody: true,
+      input: inspectInput,
+      output: inspectOutput,
+      run: async (call: Call<InspectInput>) => {
+        const { registry, params, input } = call
+        const inspected = await inspect(registry, {
+          key: params['key'],
+          revisionId: params['id'],
+          inline: input.revision ?? input.data?.revision,
+          references: input.references,
+          selectorKey: input.selector?.key,
+        })
+        return { body: presentInspection(inspected, options) }
+      },
+    }),
+  ])
+}
+
+const key = z.enum(managedKeys(), 'is not the key of a handler')
+const v0 = z.literal('v0', 'is not a version of this handler; there is v0')
+
+const ADDRESSES = [
+  {
+    path: '/services/:key/:version/:id',
+    what: 'the revision of this id',
+    params: z.object({ key, version: v0, id: uuid }),
+  },
+  {
+    path: '/services/:key/:version',
+    what: 'this handler, with parameters or a workflow that the request brings or refers to',
+    params: z.object({ key, version: v0 }),
+  },
+  {
+    path: '/services',
+    what: 'the workflow that the request brings or refers to',
+    params: undefined,
+  },
+]
+
+async function runInvoke(call: Call<InvokeInput>, services: InvocationServices): Promise<Answer> {
+  const { registry, params, input, headers, mayRead, mayWrite } = call
+  const { data = {}, flags } = input
+  const session = sessionOf(input.session_id, headers)
+  const form = wantedForm(headers.accept, flags)
+  const invocation = await invoke(
+    registry,
+    {
+      key: params['key'],
+      revisionId: params['id'],
+      inline: data.revision,
+      ...(input.references ? { references: input.references } : {}),
+      selectorKey: input.selector?.key,
+      inputs: data.inputs,
+      parameters: data.parameters,
+      outputs: data.outputs,
+      trace: data.trace,
+      testcase: data.testcase,
+      flags,
+      ...(input.links ? { links: input.links } : {}),
+      wantsStream: form !== 'json',
+      sessionId: session.sent,
+      parent: callersSpan(headers),
+      caller: { mayRead, mayWrite },
+      signal: call.untilGone(),
+    },
+    services,
+  )
+  return invokeAnswer(invocation, session, form)
+}

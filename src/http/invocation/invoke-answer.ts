@@ -1,0 +1,117 @@
+import { z } from 'zod'
+import { HandlerFailure } from '../../handlers/handler-failure.ts'
+import type { StreamedOutputs } from '../../handlers/handler.ts'
+import type { Invocation } from '../../invocation/invoke.ts'
+import type { Json } from '../../json/json.ts'
+import { stringifyJson } from '../../json/stringify-json.ts'
+import type { Answer } from '../endpoint.ts'
+import { PROTOCOL_VERSION, type Session, traceHeaders } from './trace-headers.ts'
+import type { OutputForm } from './wanted-form.ts'
+
+/** What an invocation answers (contract/handlers 4.3): `data` where it came out well; `code` of the failure where it did not. */
+export const invokeOutput = z.strictObject({
+  version: z.string(),
+  status: z.strictObject({
+    code: z.int(),
+    message: z.string(),
+    type: z.string().optional(),
+    stacktrace: z.array(z.string()).optional(),
+  }),
+  code: z.string().optional(),
+  trace_id: z.string(),
+  span_id: z.string(),
+  session_id: z.string().optional(),
+  data: z.strictObject({ outputs: z.unknown() }).optional(),
+})
+
+/** The answer to an invocation in the form that was asked for. A failure before the first piece is always JSON with its own status. */
+export async function invokeAnswer(
+  invocation: Invocation,
+  session: Session,
+  form: OutputForm,
+): Promise<Answer> {
+  const { result } = invocation
+  const headers = traceHeaders(invocation, session)
+  const envelope = (part: object): object => ({
+    version: PROTOCOL_VERSION,
+    ...part,
+    trace_id: invocation.traceId,
+    span_id: invocation.spanId,
+    session_id: session.sent ?? session.minted,
+  })
+  if ('failure' in result) return { ...failed(result.failure, envelope), headers }
+  if (form === 'json') {
+    return { body: succeeded('outputs' in result ? result.outputs : null, envelope), headers }
+  }
+  if ('outputs' in result) {
+    return streamed(
+      form,
+      headers,
+      lines(form, single({ type: 'result', ...succeeded(result.outputs, envelope) })),
+    )
+  }
+  const pieces = result.stream.pieces[Symbol.asyncIterator]()
+  try {
+    const first = await pieces.next()
+    return streamed(form, headers, lines(form, records(first, pieces, result.stream, envelope)))
+  } catch (error) {
+    if (error instanceof HandlerFailure) return { ...failed(error, envelope), headers }
+    throw error
+  }
+}
+
+type Envelope = (part: object) => object
+
+function succeeded(outputs: Json, envelope: Envelope): object {
+  return { ...envelope({ status: { code: 200, message: 'Success' } }), data: { outputs } }
+}
+
+function failed(failure: HandlerFailure, envelope: Envelope): { status: number; body: object } {
+  const { status, code, id, message, stacktrace } = failure
+  return {
+    status,
+    body: envelope({ status: { code: status, message, type: `${ERRORS}${id}`, stacktrace }, code }),
+  }
+}
+
+/** What `status.type` begins with. */
+const ERRORS = 'urn:svc:error:'
+
+/** The pieces, then one record that says how it came out: the whole answer, or the failure that ended it. */
+async function* records(
+  first: IteratorResult<object>,
+  pieces: AsyncIterator<object>,
+  { whole }: StreamedOutputs,
+  envelope: Envelope,
+): AsyncGenerator<object> {
+  try {
+    for (let next = first; !next.done; next = await pieces.next()) yield next.value
+    yield { type: 'result', ...succeeded(whole(), envelope) }
+  } catch (error) {
+    if (!(error instanceof HandlerFailure)) throw error
+    yield { type: 'error', ...failed(error, envelope).body }
+  } finally {
+    // Whoever stops listening stops the handler, too.
+    await pieces.return?.()
+  }
+}
+
+async function* single(record: object): AsyncGenerator<object> {
+  yield record
+}
+
+function streamed(form: OutputForm, headers: Answer['headers'], stream: AsyncIterable<string>): Answer {
+  return {
+    headers: { ...headers, 'Cache-Control': 'no-store', 'X-Accel-Buffering': 'no' },
+    stream,
+    contentType:
+      form === 'events' ? 'text/event-stream; charset=utf-8' : 'application/x-ndjson; charset=utf-8',
+  }
+}
+
+async function* lines(form: OutputForm, source: AsyncIterable<object>): AsyncGenerator<string> {
+  for await (const record of source) {
+    const text = stringifyJson(record)
+    yield form === 'events' ? `data: ${text}\n\n` : `${text}\n`
+  }
+}

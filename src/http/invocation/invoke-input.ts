@@ -1,0 +1,102 @@
+import { z } from 'zod'
+import { entriesOf, isJsonObject, type Json, type JsonObject } from '../../json/json.ts'
+import { anyJson, jsonObject, reference, slug, uuid, version } from '../request-schemas.ts'
+
+/** What a trace may refer to (contract/handlers 5.1). */
+const KINDS = [
+  'testcase',
+  'testset',
+  'query',
+  'workflow',
+  'application',
+  'evaluator',
+  'environment',
+  'snippet',
+]
+const REFERENCE_NAME = new RegExp(`^(?:${KINDS.join('|')})(?:_variant|_revision)?(?:_ref)?$`)
+
+/** References by name: `application_revision`; with `_ref` behind it, as elsewhere, is the same. */
+const references = mapOf(reference, (name) =>
+  REFERENCE_NAME.test(name)
+    ? undefined
+    : `${JSON.stringify(name)} is no name of a reference; use ${KINDS.join(', ')}, or one of these with _variant or _revision`,
+).transform((read) => new Map([...read].map(([name, it]) => [name.replace(/_ref$/, ''), it])))
+
+/** Spans of other traces, by name (contract/handlers 5.5). */
+const links = mapOf(
+  z
+    .object({ trace_id: hex(32), span_id: hex(16) })
+    .transform((it) => ({ traceId: it.trace_id, spanId: it.span_id })),
+)
+
+/** A workflow that the request brings. */
+const inlineRevision = z.preprocess(
+  (value) => (isJsonObject(value as Json) ? withoutNulls(value as JsonObject) : value), // a part of a parsed body
+  z.object({
+    data: jsonObject.default({}),
+    id: uuid.optional(),
+    slug: slug.optional(),
+    version: version.optional(),
+  }),
+)
+
+/** The body of an invocation (contract/handlers 4.2). What else clients send (`secrets`, `credentials`, `tags`, `meta`) is ignored. */
+export const invokeInput = z.object({
+  session_id: z.string().optional(),
+  flags: jsonObject.optional(),
+  references: references.optional(),
+  links: links.optional(),
+  selector: z.object({ key: z.string().optional() }).optional(),
+  data: z
+    .object({
+      inputs: jsonObject.optional(),
+      parameters: jsonObject.optional(),
+      outputs: anyJson.optional(),
+      trace: jsonObject.optional(),
+      testcase: jsonObject.optional(),
+      revision: inlineRevision.optional(),
+    })
+    .optional(),
+})
+
+export type InvokeInput = z.infer<typeof invokeInput>
+
+/** The body of `/inspect` (contract/handlers 4.6): like that of an invocation, with the revision at the top. */
+export const inspectInput = z.object({
+  references: references.optional(),
+  selector: z.object({ key: z.string().optional() }).optional(),
+  revision: inlineRevision.optional(),
+  data: z.object({ revision: inlineRevision.optional() }).optional(),
+})
+
+export type InspectInput = z.infer<typeof inspectInput>
+
+/** An object with a value of this shape under every name; a null counts as absent. */
+function mapOf<T>(schema: z.ZodType<T>, nameProblem: (name: string) => string | undefined = () => undefined) {
+  return jsonObject
+    .transform((object, context): ReadonlyMap<string, T> => {
+      const read = new Map<string, T>()
+      const complain = (path: PropertyKey[], message: string): void =>
+        context.addIssue({ code: 'custom', path: path.map(String), message })
+      for (const [name, value] of Object.entries(withoutNulls(object))) {
+        const problem = nameProblem(name)
+        if (problem !== undefined) complain([name], problem)
+        const parsed = schema.safeParse(value)
+        if (parsed.success) read.set(name, parsed.data)
+        else for (const { path, message } of parsed.error.issues) complain([name, ...path], message)
+      }
+      return read
+    })
+    .meta({ type: 'object' })
+}
+
+function withoutNulls(object: JsonObject): Record<string, Json> {
+  return Object.fromEntries(entriesOf(object).filter(([, value]) => value !== null))
+}
+
+function hex(digits: number) {
+  return z
+    .string()
+    .transform((text) => text.toLowerCase().replaceAll('-', ''))
+    .refine((text) => new RegExp(`^[0-9a-f]{${digits}}$`).test(text), `must be ${digits} hex digits`)
+}

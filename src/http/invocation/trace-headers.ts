@@ -1,0 +1,64 @@
+import { randomBytes } from 'node:crypto'
+import type { IncomingHttpHeaders } from 'node:http'
+import type { Invocation } from '../../invocation/invoke.ts'
+import type { SpanLink } from '../../traces/span.ts'
+
+/** The version of the invocation protocol that answers name (contract/handlers 4.2). */
+export const PROTOCOL_VERSION = '2025.07.14'
+
+/** The span that the caller says its request is part of: W3C `traceparent`, else `x-svc-trace-id` and `x-svc-span-id`. */
+export function callersSpan(headers: IncomingHttpHeaders): SpanLink | undefined {
+  const parent = headers['traceparent']
+  if (typeof parent === 'string') {
+    // version, trace, span, flags; versions to come may say more behind these
+    const [, version = 'ff', traceId = '', spanId = ''] =
+      /^([0-9a-f]{2})-([0-9a-f]{32})-([0-9a-f]{16})-[0-9a-f]{2}(?:-.*)?$/.exec(parent.trim()) ?? []
+    return version === 'ff' ? undefined : spanLink(traceId, spanId)
+  }
+  const [traceId, spanId] = [headers['x-svc-trace-id'], headers['x-svc-span-id']]
+  return typeof traceId === 'string' && typeof spanId === 'string' ? spanLink(traceId, spanId) : undefined
+}
+
+/** What is not an id, or is all zeros, is ignored, as the specification wants. */
+function spanLink(traceId: string, spanId: string): SpanLink | undefined {
+  const isValid = /^(?!0+$)[0-9a-f]{32}$/.test(traceId) && /^(?!0+$)[0-9a-f]{16}$/.test(spanId)
+  return isValid ? { traceId, spanId } : undefined
+}
+
+/** Which session a run belongs to: what was said of it, `minted` if nothing was, neither if that was no session id. */
+export interface Session {
+  readonly sent: string | undefined
+  readonly minted: string | undefined
+}
+
+/** The session that a request names in its body, its header or its baggage; a new one where it names none (contract/handlers 4.3). */
+export function sessionOf(inBody: string | undefined, headers: IncomingHttpHeaders): Session {
+  const named = inBody ?? oneOf(headers['x-svc-session-id']) ?? inBaggage(oneOf(headers['baggage']))
+  if (named === undefined) return { sent: undefined, minted: randomBytes(16).toString('hex') }
+  return { sent: /^[A-Za-z0-9._:-]{1,128}$/.test(named) ? named : undefined, minted: undefined }
+}
+
+function oneOf(header: string | readonly string[] | undefined): string | undefined {
+  return typeof header === 'string' ? header : header?.[0]
+}
+
+function inBaggage(baggage: string | undefined): string | undefined {
+  if (baggage === undefined) return undefined
+  const [, value] = /(?:^|,)\s*svc\.session\.id\s*=\s*([^,;\s]*)/.exec(baggage) ?? []
+  return value
+}
+
+/** The headers of every answer to an invocation that has begun (contract/handlers 4.3). */
+export function traceHeaders(
+  { traceId, spanId }: Pick<Invocation, 'traceId' | 'spanId'>,
+  { sent, minted }: Session,
+): Readonly<Record<string, string>> {
+  const session = sent ?? minted
+  return {
+    'x-svc-version': PROTOCOL_VERSION,
+    'x-svc-trace-id': traceId,
+    'x-svc-span-id': spanId,
+    traceparent: `00-${traceId}-${spanId}-01`,
+    ...(session === undefined ? {} : { 'x-svc-session-id': session, baggage: `svc.session.id=${session}` }),
+  }
+}
