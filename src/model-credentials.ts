@@ -8,14 +8,15 @@ import type { ProjectSecrets } from './secrets/project-secrets.ts'
  */
 export function projectCredentials(
   secrets: ProjectSecrets,
-  environment: ReadonlyMap<string, Partial<Credential>>,
+  environment: ReadonlyMap<string, Credential>,
 ): CredentialSource {
   return {
     ofProvider: async (provider) => {
       const configured = environment.get(provider)
       const own = await secrets.find(secretNameOf(provider))
-      const apiKey = own?.value ?? configured?.apiKey
-      return apiKey === undefined ? undefined : { apiKey, baseUrl: own?.baseUrl ?? configured?.baseUrl }
+      if (!own) return configured
+      if (own.baseUrl !== undefined) return { apiKey: own.value, baseUrl: own.baseUrl }
+      return { ...configured, apiKey: own.value }
     },
     named: async (name) => {
       const secret = await secrets.find(name)
