@@ -1,5 +1,6 @@
 import { z } from 'zod'
 import { LOG_LEVELS, type LogLevel } from './http/open-log.ts'
+import { type SecretsKey, parseSecretsKey } from './secrets/secrets-key.ts'
 
 /** Everything an operator can set, checked. The only place that knows the names of the environment variables. */
 export interface Config {
@@ -44,6 +45,8 @@ export interface Config {
   readonly webhookTimeoutMs: number
   /** How long after each failed attempt a delivery is tried again, in seconds; after the last of them it has failed. */
   readonly webhookRetrySeconds: readonly number[]
+  /** What the projects' secrets are encrypted with; without it, with a key that the store keeps. */
+  readonly secretsKey: SecretsKey | undefined
 }
 
 /**
@@ -77,6 +80,7 @@ export function readConfig(env: Readonly<Record<string, string | undefined>>): C
     webhookAllowPrivate: values.WEBHOOK_ALLOW_PRIVATE === 'true',
     webhookTimeoutMs: values.WEBHOOK_TIMEOUT_MS,
     webhookRetrySeconds: values.WEBHOOK_RETRY_SECONDS,
+    secretsKey: values.SECRETS_KEY,
   }
 }
 
@@ -117,7 +121,11 @@ const variables = z.object({
   )
     .default('5,300,1800,7200,18000,36000,50400,72000,86400')
     .transform((list) => list.split(',').map(Number)),
+  SECRETS_KEY: z.string().transform(toSecretsKey).optional(),
 })
+
+/** Variables whose values no message shows. */
+const HIDDEN = ['SVC_API_KEY', 'SECRETS_KEY']
 
 function wholeNumber(min: number, max: number) {
   const error = `a whole number from ${min} to ${max}`
@@ -145,8 +153,15 @@ function toPublicUrl(text: string, context: z.RefinementCtx): string {
   return url.href.replace(/\/+$/, '')
 }
 
+function toSecretsKey(text: string, context: z.RefinementCtx): SecretsKey {
+  const key = parseSecretsKey(text)
+  if (key) return key
+  context.addIssue('32 bytes in base64 or hex, as  openssl rand -base64 32  makes them')
+  return z.NEVER
+}
+
 function describeIssue(issue: z.core.$ZodIssue, given: Readonly<Record<string, string | undefined>>): string {
   const name = String(issue.path[0])
-  const value = name === 'SVC_API_KEY' ? 'the value given (not shown)' : JSON.stringify(given[name])
+  const value = HIDDEN.includes(name) ? 'the value given (not shown)' : JSON.stringify(given[name])
   return `${name}: ${value} is not ${issue.message}`
 }

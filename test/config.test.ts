@@ -1,5 +1,8 @@
 import { expect } from 'chai'
 import { ConfigError, readConfig } from '../src/config.ts'
+import { parseSecretsKey } from '../src/secrets/secrets-key.ts'
+
+const SECRETS_KEY = '0123456789abcdef'.repeat(4)
 
 describe('configuration', () => {
   it('has defaults for everything, and takes an empty variable for an unset one', () => {
@@ -25,6 +28,7 @@ describe('configuration', () => {
       webhookAllowPrivate: false,
       webhookTimeoutMs: 15_000,
       webhookRetrySeconds: [5, 300, 1800, 7200, 18_000, 36_000, 50_400, 72_000, 86_400],
+      secretsKey: undefined,
     }
     expect(readConfig({})).to.deep.equal(defaults)
     expect(readConfig({ PORT: '', SVC_API_KEY: '', PUBLIC_URL: '' })).to.deep.equal(defaults)
@@ -53,6 +57,7 @@ describe('configuration', () => {
       WEBHOOK_ALLOW_PRIVATE: 'true',
       WEBHOOK_TIMEOUT_MS: '500',
       WEBHOOK_RETRY_SECONDS: '0.5,60',
+      SECRETS_KEY,
     })
     expect(config).to.deep.equal({
       port: 0,
@@ -76,6 +81,7 @@ describe('configuration', () => {
       webhookAllowPrivate: true,
       webhookTimeoutMs: 500,
       webhookRetrySeconds: [0.5, 60],
+      secretsKey: parseSecretsKey(SECRETS_KEY),
     })
   })
 
@@ -118,6 +124,9 @@ describe('configuration', () => {
     expect(problemsOf({ SVC_API_KEY: 'two words' }))
       .to.contain('SVC_API_KEY')
       .and.not.contain('two words')
+    expect(problemsOf({ SECRETS_KEY: 'half a key' }))
+      .to.contain('SECRETS_KEY')
+      .and.not.contain('half a key')
   })
 })
 

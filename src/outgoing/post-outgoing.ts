@@ -14,6 +14,8 @@ export interface OutgoingPost {
   readonly timeoutMs: number
   /** So much of the answer is read; the connection is closed on the rest. */
   readonly maxAnswerBytes: number
+  /** Makes a longer answer a failure; without it, the beginning of one is the answer. */
+  readonly mustBeWhole?: boolean
   /** Gives the request up. */
   readonly signal?: AbortSignal
 }
@@ -41,7 +43,7 @@ export async function postOutgoing(post: OutgoingPost, policy: OutgoingPolicy): 
   const signal = post.signal ? AbortSignal.any([timeout, post.signal]) : timeout
   try {
     const response = await send(post, policy, signal)
-    return { status: response.statusCode ?? 0, text: await textOf(response, post.maxAnswerBytes) }
+    return { status: response.statusCode ?? 0, text: await textOf(response, post) }
   } catch (error) {
     if (timeout.aborted) throw new OutgoingFailure(`There was no answer within ${post.timeoutMs} ms.`)
     throw error instanceof OutgoingFailure ? error : new OutgoingFailure(reasonOf(error))
@@ -50,13 +52,15 @@ export async function postOutgoing(post: OutgoingPost, policy: OutgoingPolicy): 
 
 function send(post: OutgoingPost, policy: OutgoingPolicy, signal: AbortSignal): Promise<IncomingMessage> {
   const start = new URL(post.url).protocol === 'https:' ? httpsRequest : httpRequest
-  const headers = { ...post.headers, 'content-length': String(Buffer.byteLength(post.body)) }
+  // Bytes, since a text would be written in one piece with the headers, which would be in UTF-8 then.
+  const body = Buffer.from(post.body)
+  const headers = { ...post.headers, 'content-length': String(body.length) }
   return new Promise((resolve, reject) => {
     // No agent: a kept connection would be to an address that was checked for somebody else.
     start(post.url, { method: 'POST', headers, signal, agent: false, lookup: guardedLookup(policy) })
       .on('response', resolve)
       .on('error', reject)
-      .end(post.body)
+      .end(body)
   })
 }
 
@@ -82,16 +86,19 @@ function guardedLookup({ allowPrivate, resolve }: OutgoingPolicy): LookupFunctio
   }
 }
 
-async function textOf(response: IncomingMessage, maxBytes: number): Promise<string> {
+async function textOf(response: IncomingMessage, post: OutgoingPost): Promise<string> {
+  const { maxAnswerBytes, mustBeWhole } = post
   const pieces: Buffer[] = []
   let size = 0
   for await (const piece of response as AsyncIterable<Buffer>) {
     pieces.push(piece)
     size += piece.length
     // Leaving the loop closes the connection.
-    if (size >= maxBytes) break
+    if (mustBeWhole && size > maxAnswerBytes)
+      throw new OutgoingFailure(`The answer is longer than ${maxAnswerBytes} bytes.`)
+    if (!mustBeWhole && size >= maxAnswerBytes) break
   }
-  return Buffer.concat(pieces).subarray(0, maxBytes).toString('utf8')
+  return Buffer.concat(pieces).subarray(0, maxAnswerBytes).toString('utf8')
 }
 
 function reasonOf(error: unknown): string {

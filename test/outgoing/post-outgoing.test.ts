@@ -121,6 +121,15 @@ describe('outgoing requests', () => {
     )
   })
 
+  it('an answer that must be whole may be as long as is allowed, and no byte longer', async () => {
+    receiver.answerAll((response, { url }) => response.end('x'.repeat(Number(url.slice(1)))))
+    const whole = (length: number) =>
+      post(`http://127.0.0.1:${receiver.port}/${length}`, { allowPrivate: true }, { mustBeWhole: true })
+    expect(await whole(100)).to.deep.equal({ status: 200, text: 'x'.repeat(100) })
+    expect(await whole(101)).to.equal('The answer is longer than 100 bytes.')
+    expect(await whole(5_000_000)).to.equal('The answer is longer than 100 bytes.')
+  })
+
   it('a resolver that never answers is not waited for; one that fails says so', async () => {
     const never = () => new Promise<LookupAddress[]>(() => undefined)
     expect(await post('http://slow.example/', { resolve: never }, { timeoutMs: 100 })).to.contain(

@@ -1,0 +1,160 @@
+import { parseArgs } from 'node:util'
+import { projectNames } from '../src/access/api-keys.ts'
+import { DEFAULT_PROJECT, checkProjectName } from '../src/access/project-name.ts'
+import { ConfigError, readConfig } from '../src/config.ts'
+import { Refusal, invalid } from '../src/errors.ts'
+import { nodeFs } from '../src/git/node-fs.ts'
+import { openSecrets } from '../src/secrets/open-secrets.ts'
+import type { ProjectSecrets, SecretRecord } from '../src/secrets/project-secrets.ts'
+import { askHidden } from './secrets/ask-hidden.ts'
+import { readValue } from './secrets/read-value.ts'
+
+const USAGE = `Set, list and remove the secrets of a project: keys of model providers, and credentials that the headers of hooks
+name as {"secret": "NAME"}. A running server sees each change with its next use.
+
+  npm run secrets -- set NAME [--provider PROVIDER] [--base-url URL] [--project PROJECT]
+  npm run secrets -- list [--project PROJECT]
+  npm run secrets -- remove NAME [--project PROJECT]
+
+  NAME             letters, digits, "_", "." and "-": OPENAI_API_KEY is what calls of OpenAI's models take
+  PROVIDER, URL    make the secret a connection that prompts can name: the provider it is for, and where its interface is
+  PROJECT          "${DEFAULT_PROJECT}" unless given
+
+The value is asked for on the terminal, which does not show it, or read from standard input:
+
+  npm run --silent secrets -- set OPENAI_API_KEY < key.txt
+
+Secrets are encrypted with SECRETS_KEY (32 bytes in base64 or hex); unless that is set, with the key in secrets.key, which is
+made in the store with the first secret. The store is the folder in STORE_DIR (./store unless set).`
+
+/** The command line itself is wrong; the message ends with the usage. */
+class UsageError extends Error {
+  constructor(sentence: string) {
+    super(`${sentence}\n\n${USAGE}`)
+  }
+}
+
+try {
+  process.stdout.write(`${await run(process.argv.slice(2))}\n`)
+} catch (error) {
+  if (!isExpected(error)) throw error
+  process.stderr.write(`${error.message}\n`)
+  process.exitCode = 1
+}
+
+async function run(args: readonly string[]): Promise<string> {
+  const { values, positionals } = readArguments(args)
+  const [command, name, ...rest] = positionals
+  if (values.help || command === undefined) return USAGE
+  // Not shown: it may be the value itself.
+  if (rest.length > 0)
+    throw new UsageError('There is a word too many: values are not given on the command line.')
+  const project = values.project ?? DEFAULT_PROJECT
+  const { provider, 'base-url': baseUrl } = values
+  if (command !== 'set' && (provider ?? baseUrl) !== undefined)
+    throw new UsageError('--provider and --base-url go with set only.')
+  if (command === 'list' && name === undefined) return list(open(project), project)
+  if (command === 'set') return set(open(project), named(name, command), { provider, baseUrl }, project)
+  if (command === 'remove') return remove(open(project), named(name, command), project)
+  throw new UsageError(
+    command === 'list' ? 'list takes no name.' : `There is no command ${JSON.stringify(command)}.`,
+  )
+}
+
+function readArguments(args: readonly string[]) {
+  const text = { type: 'string' } as const
+  try {
+    return parseArgs({
+      args: [...args],
+      allowPositionals: true,
+      options: {
+        project: text,
+        provider: text,
+        'base-url': text,
+        help: { type: 'boolean', short: 'h' },
+      },
+    })
+  } catch (error) {
+    throw new UsageError((error as Error).message) // parseArgs throws nothing but TypeErrors that say what is wrong
+  }
+}
+
+function named(name: string | undefined, command: string): string {
+  if (name !== undefined) return name
+  throw new UsageError(`${command} needs the name of a secret.`)
+}
+
+/** The secrets of a project that is there; a misspelt name must not make one. */
+function open(project: string): ProjectSecrets {
+  const { storeDir, secretsKey } = readConfig(process.env)
+  const known = projectNames(nodeFs, storeDir)
+  if (checkProjectName(project) !== DEFAULT_PROJECT && !known.includes(project))
+    throw invalid(
+      ['project'],
+      `there is no project "${project}" in ${storeDir}; make it with its first API key: npm run keys -- create ` +
+        `--project ${project} …`,
+      'not_found',
+    )
+  return openSecrets(nodeFs, storeDir, secretsKey).of(project)
+}
+
+async function set(
+  secrets: ProjectSecrets,
+  name: string,
+  purpose: { readonly provider: string | undefined; readonly baseUrl: string | undefined },
+  project: string,
+): Promise<string> {
+  const { stdin, stderr } = process
+  const value = stdin.isTTY ? await askHidden(`Value of ${name}: `, stdin, stderr) : await readValue(stdin)
+  if (value === undefined)
+    throw invalid(
+      ['value'],
+      stdin.isTTY ? 'none was given; nothing was set.' : 'it is not UTF-8 text of at most 64 KiB.',
+    )
+  await secrets.set(name, value, purpose)
+  return `Set ${name} in project "${project}".`
+}
+
+async function list(secrets: ProjectSecrets, project: string): Promise<string> {
+  const records = await secrets.list()
+  return records.length === 0 ? `Project "${project}" has no secrets.` : table(records)
+}
+
+async function remove(secrets: ProjectSecrets, name: string, project: string): Promise<string> {
+  if (await secrets.remove(name)) return `Removed ${name} from project "${project}".`
+  const known = (await secrets.list()).map((it) => it.name)
+  const others = known.length > 0 ? `its secrets are ${known.join(', ')}` : 'it has none'
+  throw invalid(
+    ['name'],
+    `project "${project}" has no secret ${JSON.stringify(name)}; ${others}.`,
+    'not_found',
+  )
+}
+
+function table(records: readonly SecretRecord[]): string {
+  const minute = (time: string) => time.slice(0, 16).replace('T', ' ')
+  const lines = [
+    ['NAME', 'PROVIDER', 'BASE URL', 'SET FIRST (UTC)', 'SET LAST (UTC)'],
+    ...records.map((it) => [
+      it.name,
+      it.provider ?? '-',
+      it.baseUrl ?? '-',
+      minute(it.createdAt),
+      minute(it.updatedAt),
+    ]),
+  ]
+  const widths =
+    lines[0]?.map((_, column) => Math.max(...lines.map((line) => line[column]?.length ?? 0))) ?? []
+  return lines
+    .map((line) =>
+      line
+        .map((cell, column) => cell.padEnd(widths[column] ?? 0))
+        .join('  ')
+        .trimEnd(),
+    )
+    .join('\n')
+}
+
+function isExpected(error: unknown): error is Error {
+  return error instanceof Refusal || error instanceof ConfigError || error instanceof UsageError
+}

@@ -1,0 +1,77 @@
+import { OutgoingFailure, type OutgoingAnswer, postOutgoing } from '../../outgoing/post-outgoing.ts'
+import type { OpenSpan } from '../../traces/open-span.ts'
+import { HandlerFailure } from '../handler-failure.ts'
+import type { HandlerContext } from '../handler.ts'
+import { maskSecretsInText } from './mask-secrets.ts'
+
+/** A call of somebody else's server. */
+export interface HookCall {
+  readonly url: string
+  /** By name in lower case; they come before ours. */
+  readonly headers: ReadonlyMap<string, string>
+  /** What no failure may show. */
+  readonly secrets: readonly string[]
+  /** JSON. */
+  readonly body: string
+  readonly timeoutMs: number
+}
+
+/**
+ * Posts to a hook and answers the body of its 200. Throws a `HandlerFailure`: `custom-hook-server-error` for any other status, saying
+ * which and with what body, `custom-hook-client-error` where there was no answer in time, none that is short enough, or none that
+ * may be asked for. The call is a child of the run's span and goes on the trace there (W3C `traceparent`).
+ */
+export async function callHook(call: HookCall, context: HandlerContext): Promise<string> {
+  const span = context.span
+    .child('POST', 'task', 'SPAN_KIND_CLIENT')
+    .setForeign('http.request.method', 'POST')
+    .setForeign('server.address', new URL(call.url).hostname)
+  try {
+    const { status, text } = await answerOf(call, context, span)
+    span.setForeign('http.response.status_code', status)
+    if (status === 200) return text
+    throw new HandlerFailure(
+      'v0:workflows:custom-hook-server-error',
+      statusSentence(status, maskSecretsInText(text, call.secrets)),
+    )
+  } catch (error) {
+    if (error instanceof HandlerFailure)
+      span.fail({ type: error.name, message: error.message, stacktrace: undefined })
+    throw error
+  } finally {
+    span.end()
+  }
+}
+
+async function answerOf(call: HookCall, context: HandlerContext, span: OpenSpan): Promise<OutgoingAnswer> {
+  const { policy, maxAnswerBytes } = context.outgoing
+  const { url, body, timeoutMs, secrets } = call
+  const headers = {
+    'content-type': 'application/json',
+    accept: 'application/json',
+    'user-agent': 'branchpoint-hooks',
+    traceparent: `00-${span.traceId}-${span.spanId}-01`,
+    ...Object.fromEntries(call.headers),
+  }
+  const limits = { timeoutMs, maxAnswerBytes, mustBeWhole: true, signal: context.signal }
+  try {
+    return await postOutgoing({ url, headers, body, ...limits }, policy)
+  } catch (error) {
+    if (!(error instanceof OutgoingFailure)) throw error
+    throw new HandlerFailure(
+      'v0:workflows:custom-hook-client-error',
+      maskSecretsInText(`The hook gave no answer that can be used. ${error.message}`, secrets),
+    )
+  }
+}
+
+/** As much of an answer as a message can hold. */
+const SHOWN = 2000
+
+/** Takes the text with its secrets masked, since one that is cut in two would not be recognised. */
+function statusSentence(status: number, text: string): string {
+  const isRedirect = status >= 300 && status < 400
+  const said = text.length > SHOWN ? `${text.slice(0, SHOWN)}…` : text
+  const hint = isRedirect ? '; redirects are not followed: give the URL that it leads to' : ''
+  return `The hook answered ${status}${hint}${said === '' ? '.' : `: ${said}`}`
+}

@@ -1,0 +1,65 @@
+import { JsonTextError } from '../../json/json-text-error.ts'
+import { type Json, type JsonObject, getKey } from '../../json/json.ts'
+import { parseJson } from '../../json/parse-json.ts'
+import { stringifyJson } from '../../json/stringify-json.ts'
+import { HandlerFailure, invalidParameter, missingParameter } from '../handler-failure.ts'
+import type { Handler, HandlerRequest } from '../handler.ts'
+import { callHook } from './call-hook.ts'
+import { hookHeaders } from './hook-headers.ts'
+import { hookUrlProblem } from './hook-url-problem.ts'
+import { maskSecrets } from './mask-secrets.ts'
+
+/**
+ * `svc:custom:hook:v0` (contract/handlers 2.9): posts the request to `<data.url>/invoke` with the headers of `data.headers`, and gives
+ * the JSON that is answered as outputs, or the text if it is no JSON. What whoever asked us sent as credentials goes nowhere. Secrets
+ * that went out in headers are masked in whatever comes back.
+ */
+export function hookHandler(timeoutMs: number): Handler {
+  return async (request, context) => {
+    const url = invokeUrl(request.data, context.outgoing.policy.allowPrivate)
+    const { headers, secrets } = await hookHeaders(getKey(request.data, 'headers') ?? {}, context)
+    const text = await callHook({ url, headers, secrets, body: bodyOf(request), timeoutMs }, context)
+    return maskSecrets(outputsOf(text), secrets)
+  }
+}
+
+/** `/invoke` below the path of the url, whose query stays behind it. */
+function invokeUrl(data: JsonObject, allowPrivate: boolean): string {
+  const given = getKey(data, 'url') ?? null
+  if (given === null || given === '') throw missingParameter('url')
+  if (typeof given !== 'string') throw invalidParameter('url', 'str', given)
+  const problem = hookUrlProblem(given, allowPrivate)
+  if (problem !== undefined)
+    throw new HandlerFailure(
+      'v0:schemas:invalid-parameter',
+      `Invalid parameter:\nAt 'url'\nThe URL ${problem}.`,
+    )
+  const url = new URL(given)
+  url.pathname = `${url.pathname.replace(/\/+$/, '')}/invoke`
+  url.hash = ''
+  return url.href
+}
+
+/** Flat, and without what the request does not have. */
+function bodyOf({ inputs, parameters, outputs, trace, testcase }: HandlerRequest): string {
+  return stringifyJson({
+    inputs: inputs ?? {},
+    parameters,
+    ...(outputs === undefined || outputs === null ? {} : { outputs }),
+    ...(trace === undefined ? {} : { trace }),
+    ...(testcase === undefined ? {} : { testcase }),
+  })
+}
+
+function outputsOf(text: string): Json {
+  try {
+    return parseJson(text)
+  } catch (error) {
+    if (!(error instanceof JsonTextError)) throw error
+    if (error.kind === 'syntax') return text
+    throw new HandlerFailure(
+      'v0:workflows:custom-hook-client-error',
+      `The hook answered JSON that cannot be kept as it is: ${error.message}`,
+    )
+  }
+}

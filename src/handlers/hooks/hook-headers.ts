@@ -1,0 +1,99 @@
+import { type Json, entriesOf, getKey, isJsonObject, keysOf, numberOf, ExactNumber } from '../../json/json.ts'
+import { HandlerFailure, invalidParameter, typeWord } from '../handler-failure.ts'
+import type { HandlerContext } from '../handler.ts'
+
+/** What a hook is sent beside the body. */
+export interface HookHeaders {
+  /** By name in lower case. */
+  readonly headers: ReadonlyMap<string, string>
+  /** The values among them that nobody may see. */
+  readonly secrets: readonly string[]
+}
+
+/**
+ * The headers of a hook from `data.headers` (contract/handlers 2.9, ruling 4): literals as they are, numbers and booleans as text,
+ * `{"secret": NAME}` as the value of the project's secret; null counts as absent. Throws a `HandlerFailure` for a secret that the project
+ * does not have, for reference objects, which name nothing that could be sent, and for headers that belong to the connection.
+ * No value is shown in a failure.
+ */
+export async function hookHeaders(given: Json, context: HandlerContext): Promise<HookHeaders> {
+  if (given === null) return { headers: new Map(), secrets: [] }
+  if (!isJsonObject(given)) throw invalidParameter('headers', 'dict', typeWord(given))
+  const headers = new Map<string, string>()
+  const secrets: string[] = []
+  for (const [name, value] of entriesOf(given)) {
+    if (value === null) continue
+    checkName(name)
+    const secret = isJsonObject(value) ? await secretValue(name, value, context) : undefined
+    if (secret !== undefined) secrets.push(secret)
+    headers.set(name.toLowerCase(), checkedValue(name, secret ?? literal(name, value)))
+  }
+  return { headers, secrets }
+}
+
+/**
+ * Headers that say how this very connection carries the message (RFC 9110 7.6.1, RFC 9112 6). One that disagrees with what is sent would
+ * cut the message short, or let a part of the body pass for another request; answers are read as they come, never compressed.
+ */
+const OF_THE_CONNECTION = new Set([
+  'host',
+  'connection',
+  'content-length',
+  'transfer-encoding',
+  'content-encoding',
+  'accept-encoding',
+  'keep-alive',
+  'proxy-connection',
+  'proxy-authenticate',
+  'proxy-authorization',
+  'te',
+  'trailer',
+  'upgrade',
+  'expect',
+])
+
+function checkName(name: string): void {
+  if (!/^[!#$%&'*+.^_`|~0-9A-Za-z-]+$/.test(name)) throw problem(name, 'is not a name that HTTP allows.')
+  if (OF_THE_CONNECTION.has(name.toLowerCase()))
+    throw problem(name, 'is set by the connection itself; leave it out of data.headers.')
+}
+
+async function secretValue(name: string, value: Json, context: HandlerContext): Promise<string> {
+  const secret = isJsonObject(value) && keysOf(value).length === 1 ? getKey(value, 'secret') : undefined
+  if (typeof secret !== 'string')
+    throw problem(
+      name,
+      'is an object other than {"secret": "NAME"}; references are not resolved in headers: send a string or a secret.',
+    )
+  const found = await context.secret(secret)
+  if (found !== undefined) return found
+  throw new HandlerFailure(
+    'v0:schemas:invalid-secrets',
+    `Missing secret:\nAt 'headers.${name}'\nThe project has no secret '${secret}'. Set it:  npm run secrets -- set ${secret} ` +
+      `--project ${context.project}`,
+  )
+}
+
+function literal(name: string, value: Json): string {
+  if (typeof value === 'string') return value
+  if (typeof value === 'boolean') return String(value)
+  if (value instanceof ExactNumber) return value.literal
+  if (numberOf(value) !== undefined) return String(value)
+  throw problem(name, 'is an array; send a string or {"secret": "NAME"}.')
+}
+
+function checkedValue(name: string, value: string): string {
+  // tab and the printable characters of Latin-1 are what an HTTP field value may hold
+  if (/^[\t\x20-\x7e\x80-\xff]*$/.test(value)) return value
+  throw problem(
+    name,
+    'holds a line break, a control character or a character outside Latin-1, which HTTP cannot carry.',
+  )
+}
+
+function problem(name: string, sentence: string): HandlerFailure {
+  return new HandlerFailure(
+    'v0:schemas:invalid-parameter',
+    `Invalid parameter:\nAt 'headers.${name}'\nThe header '${name}' ${sentence}`,
+  )
+}

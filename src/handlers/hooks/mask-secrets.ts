@@ -1,0 +1,38 @@
+import { type Json, entriesOf, fromEntries, isJsonArray, isJsonObject } from '../../json/json.ts'
+
+/** A shorter text is likely to be part of other words, and is left alone where it would spoil them. */
+const LONG_ENOUGH = 8
+
+/** The value with every secret in its strings and keys masked that is long enough to be told from ordinary words. */
+export function maskSecrets(value: Json, secrets: readonly string[]): Json {
+  const parts = partsOf(secrets).filter((part) => part.length >= LONG_ENOUGH)
+  return parts.length === 0 ? value : maskIn(value, parts)
+}
+
+/** The text of an error with every secret masked, however short: better a sentence spoilt than a secret shown. */
+export function maskSecretsInText(text: string, secrets: readonly string[]): string {
+  // In an answer of JSON a secret is escaped.
+  const escaped = partsOf(secrets).flatMap((part) => [part, JSON.stringify(part).slice(1, -1)])
+  return maskText(text, escaped)
+}
+
+/** Secrets as a whole and, since some are `Bearer sk-…`, what follows the scheme by itself; longest first. */
+function partsOf(secrets: readonly string[]): readonly string[] {
+  const parts = secrets.flatMap((secret) => [
+    secret,
+    secret.trim(),
+    ...secret.split(/[\s,;=:]+/).filter((part) => part.length >= LONG_ENOUGH),
+  ])
+  return [...new Set(parts)].filter((part) => part !== '').sort((a, b) => b.length - a.length)
+}
+
+function maskIn(value: Json, parts: readonly string[]): Json {
+  if (typeof value === 'string') return maskText(value, parts)
+  if (isJsonArray(value)) return value.map((item) => maskIn(item, parts))
+  if (!isJsonObject(value)) return value
+  return fromEntries(entriesOf(value).map(([key, member]) => [maskText(key, parts), maskIn(member, parts)]))
+}
+
+function maskText(text: string, parts: readonly string[]): string {
+  return parts.reduce((masked, part) => masked.replaceAll(part, '***'), text)
+}

@@ -1,0 +1,110 @@
+import { setTimeout as pause } from 'node:timers/promises'
+import {
+  type Json,
+  type JsonObject,
+  getKey,
+  hasKey,
+  isJsonObject,
+  keysOf,
+  numberOf,
+} from '../../json/json.ts'
+import { HandlerFailure, invalidParameter, missingParameter } from '../handler-failure.ts'
+import type { Handler, HandlerRequest, HandlerResult } from '../handler.ts'
+import { mockEvents } from './mock-events.ts'
+
+/**
+ * `svc:custom:mock:v0` (contract/handlers 2.9), for tests of whatever calls handlers: does what `parameters.key` says with
+ * `parameters.kwargs`. The keys are those of `MOCKS`.
+ */
+export const mockHandler: Handler = (request, { signal }) => {
+  const { parameters } = request
+  const key = getKey(parameters, 'key') ?? null
+  if (key === null) throw missingParameter('key')
+  const kwargs = getKey(parameters, 'kwargs') ?? {}
+  const mock = mockNamed('key', key)
+  if (!isJsonObject(kwargs)) throw invalidParameter('kwargs', 'dict', kwargs)
+  return mock({ request, kwargs, signal })
+}
+
+type Mock = (call: MockCall) => HandlerResult | Promise<HandlerResult>
+
+interface MockCall {
+  readonly request: HandlerRequest
+  readonly kwargs: JsonObject
+  readonly signal: AbortSignal
+}
+
+const MOCKS: ReadonlyMap<string, Mock> = new Map<string, Mock>([
+  ['echo', ({ request }) => request.inputs ?? {}],
+  ['static', ({ kwargs }) => getKey(kwargs, 'output') ?? {}],
+  [
+    'messages',
+    ({ kwargs }) => ({ messages: [{ role: 'assistant', content: text(kwargs, 'text', 'mock reply') }] }),
+  ],
+  ['events', ({ kwargs }) => mockEvents(text(kwargs, 'text', 'mock reply'))],
+  ['pass', () => ({ score: 1, success: true })],
+  ['fail', () => ({ score: 0, success: false })],
+  ['score', ({ kwargs }) => scored(number(kwargs, 'score', 0), number(kwargs, 'threshold', 0.5))],
+  ['reflect', ({ request }) => scored(hasOwnResult(request.outputs) ? 1 : 0, 1)],
+  [
+    'error',
+    ({ kwargs }) => {
+      throw new HandlerFailure('v0:workflows:mock-error', text(kwargs, 'message', 'mock error'))
+    },
+  ],
+  ['delay', delayed],
+])
+
+function mockNamed(path: string, key: Json): Mock {
+  const mock = typeof key === 'string' ? MOCKS.get(key) : undefined
+  if (mock) return mock
+  throw invalidParameter(path, `one of ${[...MOCKS.keys()].join(', ')}`, key)
+}
+
+function scored(score: number, threshold: number): JsonObject {
+  return { score, success: score >= threshold }
+}
+
+/** Whether these are outputs of an application, not the verdict of an evaluator. */
+function hasOwnResult(outputs: Json | undefined): boolean {
+  return (
+    isJsonObject(outputs) &&
+    keysOf(outputs).length > 0 &&
+    !hasKey(outputs, 'score') &&
+    !hasKey(outputs, 'success')
+  )
+}
+
+/** An invocation that is older has long been given up. */
+const MAX_SECONDS = 600
+
+/** Waits, then does what `kwargs.then` says, which cannot be to wait again. Ends at once when nobody waits for it. */
+async function delayed(call: MockCall): Promise<HandlerResult> {
+  const { kwargs, signal } = call
+  const seconds = number(kwargs, 'seconds', 0.1)
+  if (seconds < 0 || seconds > MAX_SECONDS)
+    throw invalidParameter('kwargs.seconds', `float[0.0, ${MAX_SECONDS}.0]`, getKey(kwargs, 'seconds'))
+  const then = getKey(kwargs, 'then') ?? 'pass'
+  if (then === 'delay') throw invalidParameter('kwargs.then', 'any key but delay', then)
+  const mock = mockNamed('kwargs.then', then)
+  try {
+    await pause(seconds * 1000, undefined, { signal })
+  } catch {
+    // A timer is only ever cut short by its signal.
+    throw new HandlerFailure('v0:workflows:mock-error', 'The delay was given up: nobody waits for its end.')
+  }
+  return mock(call)
+}
+
+function text(kwargs: JsonObject, name: string, otherwise: string): string {
+  const value = getKey(kwargs, name) ?? otherwise
+  if (typeof value === 'string') return value
+  throw invalidParameter(`kwargs.${name}`, 'str', value)
+}
+
+function number(kwargs: JsonObject, name: string, otherwise: number): number {
+  const value = getKey(kwargs, name) ?? otherwise
+  const found = numberOf(value)
+  if (found !== undefined && Number.isFinite(found)) return found
+  throw invalidParameter(`kwargs.${name}`, 'float', value)
+}

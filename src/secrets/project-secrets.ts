@@ -1,0 +1,199 @@
+import { Refusal } from '../errors.ts'
+import type { Fs } from '../git/fs.ts'
+import { holdingLock } from '../git/lock.ts'
+import { type SecretPurpose, checkSecret } from './check-secret.ts'
+import { openValue, sealValue } from './sealed-value.ts'
+import {
+  type SecretFile,
+  type StoredSecret,
+  readSecretFile,
+  replaceSecretFile,
+  secretFilePath,
+} from './secret-file.ts'
+import { type SecretsKey, makeStoreKey, readStoreKey, secretsKeyPath } from './secrets-key.ts'
+
+/** A secret with its value, and with what it is for. */
+export interface Secret extends SecretPurpose {
+  readonly value: string
+}
+
+/** What may be shown of a secret. */
+export interface SecretRecord extends SecretPurpose {
+  readonly name: string
+  /** ISO 8601, when it was first set and when it was last. */
+  readonly createdAt: string
+  readonly updatedAt: string
+}
+
+/**
+ * The secrets of one project, in `<store>/<project>/secrets.json`. Reading refuses (`storage_unavailable`) where the key is missing
+ * or another one, and where an entry is damaged; writing never loses the entries beside the one it is about.
+ */
+export class ProjectSecrets {
+  readonly #fs: Fs
+  readonly #storeDir: string
+  readonly #project: string
+  readonly #configured: SecretsKey | undefined
+  #read: { readonly stamp: string; readonly file: SecretFile | undefined } | undefined
+
+  /** Use `openSecrets`. */
+  constructor(fs: Fs, storeDir: string, project: string, configured: SecretsKey | undefined) {
+    this.#fs = fs
+    this.#storeDir = storeDir
+    this.#project = project
+    this.#configured = configured
+  }
+
+  /** The value of a secret; undefined if there is none of this name. */
+  async get(name: string): Promise<string | undefined> {
+    return (await this.find(name))?.value
+  }
+
+  /** A secret with what it is for; undefined if there is none of this name. */
+  async find(name: string): Promise<Secret | undefined> {
+    const file = this.#current()
+    const stored = file?.secrets.find((it) => it.name === name)
+    if (!file || !stored) return undefined
+    const { provider, base_url: baseUrl } = stored
+    const place = { project: this.#project, name, provider, baseUrl }
+    const value = openValue(this.#keyOf(file).key, stored.sealed, place)
+    if (value === undefined) throw this.#damaged(name)
+    return { value, provider, baseUrl }
+  }
+
+  /** All secrets, sorted by name, without their values; needs no key. */
+  async list(): Promise<readonly SecretRecord[]> {
+    return (this.#current()?.secrets ?? []).map(toRecord)
+  }
+
+  /**
+   * Sets or replaces a secret, durable once this resolves. Refuses a bad name, value or purpose, and another key than the one that the
+   * project's other secrets are encrypted with.
+   */
+  async set(name: string, value: string, purpose: SecretPurpose = {}): Promise<SecretRecord> {
+    checkSecret(name, value, purpose)
+    return this.#change(async (file) => {
+      const { key, id } = file && file.secrets.length > 0 ? this.#keyOf(file) : await this.#anyKey()
+      const { provider, baseUrl } = purpose
+      const now = new Date().toISOString()
+      const secret: StoredSecret = {
+        name,
+        ...(provider === undefined ? {} : { provider }),
+        ...(baseUrl === undefined ? {} : { base_url: baseUrl }),
+        created_at: file?.secrets.find((it) => it.name === name)?.created_at ?? now,
+        updated_at: now,
+        sealed: sealValue(key, value, { project: this.#project, name, provider, baseUrl }),
+      }
+      const secrets = [...without(file, name), secret].sort((a, b) => (a.name < b.name ? -1 : 1))
+      await this.#replace({ format: 1, key: id, secrets })
+      return toRecord(secret)
+    })
+  }
+
+  /** Removes a secret, durable once this resolves; needs no key. False if there is none of this name. */
+  async remove(name: string): Promise<boolean> {
+    if (!this.#current()?.secrets.some((it) => it.name === name)) return false
+    return this.#change(async (file) => {
+      if (!file?.secrets.some((it) => it.name === name)) return false // another process was first
+      await this.#replace({ ...file, secrets: without(file, name) })
+      return true
+    })
+  }
+
+  /** The file as it is now; it is read again only when it was changed. */
+  #current(): SecretFile | undefined {
+    const stamp = stampOf(this.#fs, secretFilePath(this.#storeDir, this.#project))
+    if (this.#read?.stamp !== stamp)
+      this.#read = { stamp, file: readSecretFile(this.#fs, this.#storeDir, this.#project) }
+    return this.#read.file
+  }
+
+  /** The key that the file's secrets are encrypted with. */
+  #keyOf(file: SecretFile): SecretsKey {
+    const path = secretFilePath(this.#storeDir, this.#project)
+    const ownPath = secretsKeyPath(this.#storeDir)
+    const key = this.#configured ?? readStoreKey(this.#fs, this.#storeDir)
+    if (!key)
+      throw unreadable(
+        `${path} holds secrets, but their key is not there. Set SECRETS_KEY to it, or restore ${ownPath} from a backup; ` +
+          REMEDY,
+      )
+    if (key.id === file.key) return key
+    throw unreadable(
+      this.#configured
+        ? `${path} was encrypted with another key than the one in SECRETS_KEY. Set SECRETS_KEY to that key, or leave it ` +
+            `unset if ${ownPath} holds it; ${REMEDY}`
+        : `${path} was encrypted with another key than the one in ${ownPath}. Set SECRETS_KEY to that key, or restore ` +
+            `${ownPath} from a backup; ${REMEDY}`,
+    )
+  }
+
+  /** The key for a project's first secret. A store whose key was lost is not given another one in silence. */
+  async #anyKey(): Promise<SecretsKey> {
+    const key = this.#configured ?? readStoreKey(this.#fs, this.#storeDir)
+    if (key) return key
+    for (const project of this.#fs.readDir(this.#storeDir) ?? []) {
+      const file = readSecretFile(this.#fs, this.#storeDir, project)
+      if (file && file.secrets.length > 0) this.#keyLost(project)
+    }
+    return makeStoreKey(this.#fs, this.#storeDir)
+  }
+
+  #keyLost(project: string): never {
+    throw unreadable(
+      `Project "${project}" holds secrets, but their key is not there. Set SECRETS_KEY to it, or restore ` +
+        `${secretsKeyPath(this.#storeDir)} from a backup; ${REMEDY}`,
+    )
+  }
+
+  /** Changes the file under a lock, so that two processes at once lose nothing; the project's folder is made if need be. */
+  async #change<T>(change: (file: SecretFile | undefined) => Promise<T>): Promise<T> {
+    const folder = `${this.#storeDir}/${this.#project}`
+    if (!this.#fs.stat(folder)) {
+      this.#fs.makeDir(folder)
+      await this.#fs.syncDir(this.#storeDir)
+    }
+    return holdingLock(this.#fs, folder, 'secrets', () =>
+      change(readSecretFile(this.#fs, this.#storeDir, this.#project)),
+    )
+  }
+
+  #replace(file: SecretFile): Promise<void> {
+    return replaceSecretFile(this.#fs, this.#storeDir, this.#project, file)
+  }
+
+  #damaged(name: string): Refusal {
+    const path = secretFilePath(this.#storeDir, this.#project)
+    return unreadable(
+      `The secret ${name} in ${path} cannot be decrypted: it was changed, or came from another project or SECRETS_KEY. ` +
+        `Set it anew (npm run secrets -- set ${name} --project ${this.#project}), or restore the file from a backup.`,
+    )
+  }
+}
+
+const REMEDY = 'or, if the key is lost, remove the secrets and set them anew.'
+
+function unreadable(sentence: string): Refusal {
+  return new Refusal('storage_unavailable', sentence)
+}
+
+/** A replaced file has another inode; size and time also tell an edit in place. */
+function stampOf(fs: Fs, path: string): string {
+  const stat = fs.stat(path)
+  return stat ? `${stat.inode} ${stat.modified} ${stat.size}` : ''
+}
+
+function without(file: SecretFile | undefined, name: string): readonly StoredSecret[] {
+  return (file?.secrets ?? []).filter((it) => it.name !== name)
+}
+
+function toRecord(stored: StoredSecret): SecretRecord {
+  const { name, provider, base_url: baseUrl, created_at: createdAt, updated_at: updatedAt } = stored
+  return {
+    name,
+    ...(provider === undefined ? {} : { provider }),
+    ...(baseUrl === undefined ? {} : { baseUrl }),
+    createdAt,
+    updatedAt,
+  }
+}
