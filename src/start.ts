@@ -15,6 +15,11 @@ import { gitDoor } from './http/git/git-door.ts'
 import { restoreDoor } from './http/git/restore-door.ts'
 import { deliveryEndpoints } from './http/endpoints/delivery-endpoints.ts'
 import { webhookEndpoints } from './http/endpoints/webhook-endpoints.ts'
+import { invocationEndpoints } from './http/endpoints/invocation-endpoints.ts'
+import { evaluationEndpoints } from './http/endpoints/evaluation-endpoints.ts'
+import { ProjectEvaluations } from './evaluations/project-evaluations.ts'
+import { builtInHandlers } from './handlers/built-in-handlers.ts'
+import type { InvocationServices } from './invocation/invoke.ts'
 import { openApiDocument } from './http/openapi.ts'
 import type { Log } from './http/open-log.ts'
 import { Registries } from './http/registries.ts'
@@ -95,11 +100,30 @@ export async function start({ config, fs, log, now }: StartOptions): Promise<Sta
     webhooks.open(registry)
   })
   const contexts = surfaces.map((surface) => surfaceContext(surface, surfaces, settings))
+  const services: InvocationServices = {
+    handlers: builtInHandlers,
+    reach: () => ({
+      project: 'default',
+      secret: () => Promise.resolve(undefined),
+      models: undefined as never,
+      sandbox: undefined as never,
+      outgoing: { policy: { allowPrivate: true, resolve: resolveHost }, maxAnswerBytes: 1048576 },
+    }),
+    record: () => undefined,
+  }
+  const evaluations = new Map<Registry, ProjectEvaluations>()
+  const evaluationsOf = (registry: Registry): ProjectEvaluations => {
+    const known = evaluations.get(registry) ?? new ProjectEvaluations(registry, services)
+    evaluations.set(registry, known)
+    return known
+  }
   const webhooksOf = (registry: Registry): ProjectWebhooks => webhooks.of(registry)
   const endpoints = [
     ...allEndpoints(contexts, resources),
     ...webhookEndpoints(webhooksOf),
     ...deliveryEndpoints(webhooksOf),
+    ...invocationEndpoints(services, { ...settings, answered: [] }),
+    ...evaluationEndpoints(evaluationsOf, contexts),
   ]
   const intents = new Intents(fs, storeDir, now)
   const authenticate = createAuthenticator({

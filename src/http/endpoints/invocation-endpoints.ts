@@ -1,4 +1,5 @@
 import { z } from 'zod'
+import { Refusal } from '../../errors.ts'
 import { inspect } from '../../invocation/inspect.ts'
 import type { InvocationServices } from '../../invocation/invoke.ts'
 import { invoke } from '../../invocation/invoke.ts'
@@ -58,8 +59,16 @@ export function invocationEndpoints(services: InvocationServices, options: Prese
   ])
 }
 
-const key = z.enum(managedKeys(), 'is not the key of a handler')
-const v0 = z.literal('v0', 'is not a version of this handler; there is v0')
+/** An address that no handler has is no route. */
+const key = z.string().refine((text) => managedKeys().includes(text) || noHandler(text))
+const v0 = z.string().refine((text) => text === 'v0' || noHandler(text))
+
+function noHandler(text: string): never {
+  throw new Refusal(
+    'route_not_found',
+    `There is no handler "${text}" under /services; there are ${managedKeys().join(', ')}, each as /services/<key>/v0.`,
+  )
+}
 
 const ADDRESSES = [
   {

@@ -1,6 +1,7 @@
 import { z } from 'zod'
 import type { Inspection } from '../../invocation/inspect.ts'
-import { getKey, type JsonObject } from '../../json/json.ts'
+import { entriesOf, fromEntries, type JsonObject } from '../../json/json.ts'
+import { presentWorkflow } from '../../resources/workflows/workflow-url.ts'
 import { presentRevision, type PresentOptions } from '../present.ts'
 import { PROTOCOL_VERSION } from './trace-headers.ts'
 
@@ -18,16 +19,19 @@ export const inspectOutput = z.strictObject({
 
 /** What can be invoked, and a request that invokes it. */
 export function presentInspection({ data, stored }: Inspection, options: PresentOptions): object {
-  const shown = withoutSecrets(data)
-  const revision = stored ? presentRevision(stored, options, { data: shown }) : { data: shown }
-  return { version: PROTOCOL_VERSION, revision, request: { data: { revision: { data: shown }, inputs: {} } } }
+  const { servicesBase } = options
+  const whole = stored ? presentWorkflow(data, { servicesBase, revisionId: stored.id }) : data
+  const shown = { data: invocationPart(whole) }
+  return {
+    version: PROTOCOL_VERSION,
+    revision: stored ? presentRevision(stored, options, shown) : shown,
+    request: { data: { revision: shown, inputs: {} } },
+  }
 }
 
 /** Scripts and headers are not needed to invoke, and of headers nobody should see more than has to. */
-function withoutSecrets(data: JsonObject): JsonObject {
-  const kept = ['uri', 'url', 'schemas', 'parameters', 'runtime'].flatMap((key) => {
-    const value = getKey(data, key)
-    return value === undefined ? [] : [[key, value] as const]
-  })
-  return Object.fromEntries(kept)
+function invocationPart(data: JsonObject): JsonObject {
+  return fromEntries(entriesOf(data).filter(([key]) => SHOWN.has(key)))
 }
+
+const SHOWN: ReadonlySet<string> = new Set(['uri', 'url', 'schemas', 'parameters', 'runtime'])

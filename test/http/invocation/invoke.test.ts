@@ -1,0 +1,309 @@
+import { expect } from 'chai'
+import { type RunningService, startService } from '../../service.ts'
+import { keyWithScopes } from './key-with-scopes.ts'
+
+describe('http: invoking a workflow', () => {
+  let service: RunningService
+  /** The revisions of the workflows made below, by slug. */
+  const revisions = new Map<
+    string,
+    { readonly id: string; readonly url: string; readonly variantId: string }
+  >()
+
+  const make = async (slug: string, data: object, flags: object = { is_application: true }) => {
+    const { status, text, body } = await service.post('/simple/workflows/', {
+      workflow: { slug, flags, data },
+    })
+    expect(status, text).to.equal(200)
+    const { revision_id: id } = body.workflow
+    const { body: read } = await service.get(`/workflows/revisions/${id}`)
+    const { workflow_variant_id: variantId, data: stored } = read.workflow_revision
+    const { url } = stored
+    revisions.set(slug, { id, url: url === undefined ? '' : new URL(url).pathname, variantId })
+    return id as string
+  }
+  const urlOf = (slug: string): string => revisions.get(slug)?.url ?? ''
+  const invoke = (slug: string, data: object, headers?: Record<string, string>) =>
+    service.post(`${urlOf(slug)}/invoke`, { data }, headers)
+
+  before(async () => {
+    service = await startService()
+    await make('echo', { uri: 'svc:custom:mock:v0', parameters: { key: 'echo' } })
+    await make('strict', {
+      uri: 'svc:custom:mock:v0',
+      parameters: { key: 'echo' },
+      schemas: {
+        inputs: { type: 'object', properties: { n: { type: 'integer' } }, required: ['n'] },
+        outputs: { type: 'object', properties: { n: { type: 'integer', maximum: 9 } } },
+      },
+    })
+    await make('exact', { uri: 'svc:builtin:auto_exact_match:v0' }, { is_evaluator: true })
+    await make('config-only', { parameters: { prompt: {} } })
+  })
+  after(() => service.stop())
+
+  describe('what runs', () => {
+    it("is the revision that its data.url is bound to, with the revision's parameters", async () => {
+      const { status, body } = await invoke('echo', { inputs: { country: 'Peru' } })
+      expect(status).to.equal(200)
+      expect(body.status).to.deep.equal({ code: 200, message: 'Success' })
+      expect(body.data).to.deep.equal({ outputs: { country: 'Peru' } })
+    })
+
+    it('stays that revision when another one is committed', async () => {
+      await make('moving', {
+        uri: 'custom:mock',
+        parameters: { key: 'static', kwargs: { output: { v: 1 } } },
+      })
+      await service.post('/workflows/revisions/commit', {
+        workflow_revision_commit: {
+          workflow_variant_id: revisions.get('moving')?.variantId,
+          data: { uri: 'custom:mock', parameters: { key: 'static', kwargs: { output: { v: 2 } } } },
+        },
+      })
+      expect((await invoke('moving', {})).body.data.outputs).to.deep.equal({ v: 1 })
+      const latest = await service.post('/services/invoke', { references: { workflow: { slug: 'moving' } } })
+      expect(latest.body.data.outputs).to.deep.equal({ v: 2 })
+    })
+
+    it('is what references name, by slug, by version, through an environment', async () => {
+      for (const references of [
+        { application: { slug: 'echo' } },
+        { workflow_variant: { slug: 'echo' } },
+        { workflow_revision: { slug: 'echo', version: 1 } },
+        { application_revision_ref: { slug: 'echo-1' } },
+      ]) {
+        const { status, text, body } = await service.post('/services/invoke', {
+          references,
+          data: { inputs: { a: 1 } },
+        })
+        expect(status, text).to.equal(200)
+        expect(body.data.outputs).to.deep.equal({ a: 1 })
+      }
+      await service.post('/applications/revisions/deploy', {
+        application_ref: { slug: 'echo' },
+        environment_ref: { slug: 'production' },
+      })
+      for (const named of [
+        { references: { environment: { slug: 'production' }, application: { slug: 'echo' } } },
+        { references: { environment: { slug: 'production' } }, selector: { key: 'echo.revision' } },
+        { references: { environment: { slug: 'production' } } },
+      ]) {
+        const { status, text } = await service.post('/services/invoke', { ...named, data: { inputs: {} } })
+        expect(status, text).to.equal(200)
+      }
+    })
+
+    it('is a workflow that the request brings', async () => {
+      const revision = {
+        data: { uri: 'svc:custom:mock:v0', parameters: { key: 'static', kwargs: { output: [1] } } },
+      }
+      const { body } = await service.post('/services/invoke', { data: { revision } })
+      expect(body.data.outputs).to.deep.equal([1])
+    })
+
+    it('is a handler alone, with parameters that the request brings', async () => {
+      const { body } = await service.post('/services/mock/v0/invoke', {
+        data: { parameters: { key: 'pass' } },
+      })
+      expect(body.data.outputs).to.deep.equal({ score: 1, success: true })
+    })
+
+    it('takes the parameters of the request over those of the revision, unless they are empty', async () => {
+      const own = await invoke('echo', { inputs: { a: 1 }, parameters: { key: 'fail' } })
+      expect(own.body.data.outputs).to.deep.equal({ score: 0, success: false })
+      const empty = await invoke('echo', { inputs: { a: 1 }, parameters: {} })
+      expect(empty.body.data.outputs).to.deep.equal({ a: 1 })
+    })
+
+    it('scores outputs', async () => {
+      const right = await invoke('exact', { inputs: { correct_answer: 'Lima' }, outputs: 'Lima' })
+      expect(right.body.data.outputs).to.deep.equal({ success: true })
+      const wrong = await invoke('exact', { inputs: { correct_answer: 'Lima' }, outputs: 'Oslo' })
+      expect(wrong.body.data.outputs).to.deep.equal({ success: false })
+    })
+
+    it('gives back what it got exactly', async () => {
+      const text = '{"data":{"inputs":{"7":12345678901234567890,"__proto__":{"a":1.10}}}}'
+      const { text: answer } = await service.post(`${urlOf('echo')}/invoke`, text)
+      expect(answer).to.include('"outputs":{"7":12345678901234567890,"__proto__":{"a":1.10}}')
+    })
+  })
+
+  describe('what it refuses', () => {
+    it('inputs that its schema does not take: 422, nothing runs', async () => {
+      const { status, body } = await invoke('strict', { inputs: { n: 'x' } })
+      expect(status).to.equal(422)
+      expect(body.code).to.equal('invalid_inputs')
+      expect(body.status.message).to.include('inputs.n must be integer')
+      expect(body).to.not.have.property('data')
+      expect((await invoke('strict', {})).body.status.message).to.include("required property 'n'")
+    })
+
+    it('outputs that its schema does not promise: 424 naming the path', async () => {
+      const { status, body } = await invoke('strict', { inputs: { n: 10 } })
+      expect(status).to.equal(424)
+      expect(body.code).to.equal('invalid_outputs')
+      expect(body.status.message).to.include('outputs.n must be <= 9')
+    })
+
+    it('a schema that cannot be used: the workflow is to blame', async () => {
+      await make('dangling', {
+        uri: 'svc:custom:mock:v0',
+        parameters: { key: 'echo' },
+        schemas: { inputs: { $ref: '#/$defs/nowhere' } },
+      })
+      const { status, body } = await invoke('dangling', { inputs: {} })
+      expect([status, body.code]).to.deep.equal([400, 'invalid_parameters'])
+      expect(body.status.message).to.include('nowhere')
+    })
+
+    for (const [what, path, request, status, code] of [
+      ['nothing that says what runs', '/services/invoke', {}, 400, 'invalid_uri'],
+      [
+        'a workflow without a handler',
+        '/services/invoke',
+        { references: { workflow: { slug: 'config-only' } } },
+        400,
+        'invalid_uri',
+      ],
+      ['a handler that does not run here', '/services/agent/v0/invoke', {}, 424, 'not_implemented'],
+      [
+        'references to several kinds',
+        '/services/invoke',
+        { references: { workflow: { slug: 'echo' }, evaluator: { slug: 'exact' } } },
+        400,
+        'contradictory_request',
+      ],
+      [
+        'a reference that points at nothing',
+        '/services/invoke',
+        { references: { workflow: { slug: 'nowhere' } } },
+        404,
+        'artifact_not_found',
+      ],
+      [
+        'a reference that identifies nothing',
+        '/services/invoke',
+        { references: { workflow: {} } },
+        400,
+        'incomplete_reference',
+      ],
+      [
+        'a name that no reference has',
+        '/services/invoke',
+        { references: { prompt: { slug: 'echo' } } },
+        422,
+        'invalid_request',
+      ],
+      ['a handler that is none', '/services/nothing/v0/invoke', {}, 404, 'route_not_found'],
+      ['a version that is none', '/services/mock/v1/invoke', {}, 404, 'route_not_found'],
+      [
+        'a revision that is none',
+        '/services/mock/v0/0f3c9a1b-e2d4-8000-8000-7d41c0aa93fe/invoke',
+        {},
+        404,
+        'revision_not_found',
+      ],
+      [
+        'inputs that are no object',
+        '/services/mock/v0/invoke',
+        { data: { inputs: 'x' } },
+        422,
+        'invalid_request',
+      ],
+      [
+        'a brought workflow with an unknown key',
+        '/services/invoke',
+        { data: { revision: { data: { uri: 'chat', colour: 1 } } } },
+        422,
+        'invalid_request',
+      ],
+      [
+        'links that are no span',
+        '/services/mock/v0/invoke',
+        { links: { invocation: { trace_id: 'x', span_id: 'y' } } },
+        422,
+        'invalid_request',
+      ],
+    ] as const) {
+      it(`${what}: ${status} ${code}`, async () => {
+        const { status: answered, body, text } = await service.post(path, request)
+        expect([answered, body.code], text).to.deep.equal([status, code])
+      })
+    }
+
+    it('a revision at the address of another handler', async () => {
+      const { status, body } = await service.post(`/services/chat/v0/${revisions.get('echo')?.id}/invoke`, {})
+      expect([status, body.code]).to.deep.equal([400, 'contradictory_request'])
+    })
+
+    it('a key without the scope invoke', async () => {
+      const read = await keyWithScopes(service, ['read', 'write'])
+      expect((await invoke('echo', {}, read)).status).to.equal(403)
+      const runs = await keyWithScopes(service, ['invoke'])
+      expect((await invoke('echo', {}, runs)).status).to.equal(200)
+    })
+  })
+
+  describe('what it embeds', () => {
+    before(async () => {
+      await make('tone', { parameters: { voice: 'calm' } }, { is_snippet: true })
+      await make('greeter', {
+        uri: 'svc:custom:mock:v0',
+        parameters: {
+          key: 'static',
+          kwargs: { output: { said: 'Be @{{workflow.slug=tone, path=voice}}.' } },
+        },
+      })
+    })
+
+    it('is put in its place before it runs, unless flags.resolve is false', async () => {
+      expect((await invoke('greeter', {})).body.data.outputs).to.deep.equal({ said: 'Be calm.' })
+      const { body } = await service.post(`${urlOf('greeter')}/invoke`, { flags: { resolve: false } })
+      expect(body.data.outputs.said).to.include('@{{')
+    })
+
+    it('is no way to read for a key that may only invoke', async () => {
+      const runs = await keyWithScopes(service, ['invoke'])
+      const parameters = {
+        key: 'static',
+        kwargs: { output: { said: '@{{workflow.slug=tone, path=voice}}' } },
+      }
+      const asked = { data: { parameters } }
+      expect((await service.post('/services/mock/v0/invoke', asked)).body.data.outputs.said).to.equal('calm')
+      const refused = await service.post('/services/mock/v0/invoke', asked, runs)
+      expect([refused.status, refused.body.code]).to.deep.equal([403, 'missing_scope'])
+      expect((await invoke('greeter', {}, runs)).status, 'what is stored may embed').to.equal(200)
+    })
+
+    it('that points at nothing is refused as everywhere', async () => {
+      await make('broken', {
+        uri: 'svc:custom:mock:v0',
+        parameters: { key: 'static', kwargs: { output: '@{{workflow.slug=gone, path=x}}' } },
+      })
+      const { status, body } = await invoke('broken', {})
+      expect([status, body.code]).to.deep.equal([404, 'embed_not_found'])
+    })
+  })
+
+  describe('inspect', () => {
+    it('tells what a revision takes, with a request that invokes it', async () => {
+      const { status, body } = await service.post(`${urlOf('strict')}/inspect`)
+      expect(status).to.equal(200)
+      expect(body.revision).to.include({ slug: 'strict-1', version: 1 })
+      expect(body.revision.data.schemas.inputs.required).to.deep.equal(['n'])
+      expect(new URL(body.revision.data.url).pathname).to.equal(urlOf('strict'))
+      const again = await service.post('/services/invoke', {
+        data: { ...body.request.data, inputs: { n: 1 } },
+      })
+      expect(again.body.data.outputs).to.deep.equal({ n: 1 })
+    })
+
+    it('tells what a handler takes', async () => {
+      const { body } = await service.post('/services/auto_regex_test/v0/inspect')
+      expect(body.revision.data.uri).to.equal('svc:builtin:auto_regex_test:v0')
+      expect(body.revision.data.schemas.parameters.required).to.deep.equal(['regex_pattern'])
+    })
+  })
+})
