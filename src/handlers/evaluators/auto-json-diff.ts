@@ -1,0 +1,31 @@
+import { getKey, type Json, type JsonObject } from '../../json/json.ts'
+import { invalidInput, invalidOutputs } from '../handler-failure.ts'
+import type { HandlerRequest } from '../handler.ts'
+import { jsonDiff } from '../measures/json-diff.ts'
+import { documentOf } from './document-of.ts'
+import { isFalsy } from './is-falsy.ts'
+import { neededDocument } from './needed-answer.ts'
+import { neededOutputs } from './needed-outputs.ts'
+import { readThreshold } from './read-threshold.ts'
+
+/** `svc:builtin:auto_json_diff:v0` (contract/handlers 2.3): the share of the answer's leaves that the outputs have, too. */
+export function autoJsonDiff(request: HandlerRequest): Json {
+  const { parameters } = request
+  const { key, value: answer } = neededDocument(request)
+  const expected = documentOf(answer)
+  if (expected === undefined) throw invalidInput(key, 'dict', answer)
+  const outputs = neededOutputs(request)
+  const actual = documentOf(outputs)
+  if (actual === undefined) throw invalidOutputs('dict', outputs)
+  const threshold = readThreshold(getKey(parameters, 'threshold'))
+  const score = jsonDiff(expected, actual, {
+    comparesTypesOnly: isSet(parameters, 'compare_schema_only'),
+    countsExtraLeaves: isSet(parameters, 'predict_keys'),
+    ignoresKeyCase: isSet(parameters, 'case_insensitive_keys'),
+  })
+  return { score, success: score >= threshold }
+}
+
+function isSet(parameters: JsonObject, name: string): boolean {
+  return !isFalsy(getKey(parameters, name))
+}

@@ -1,0 +1,33 @@
+import { getKey, type Json, type JsonObject } from '../../json/json.ts'
+import { invalidParameters } from '../handler-failure.ts'
+import type { HandlerContext, HandlerRequest } from '../handler.ts'
+import { scoreEmbeddings } from '../measures/score-embeddings.ts'
+import { neededDocument } from './needed-answer.ts'
+import { neededOutputs } from './needed-outputs.ts'
+import { readThreshold } from './read-threshold.ts'
+import { textOf } from './text-of.ts'
+
+/** The model that texts are embedded by where none is named. */
+export const USUAL_EMBEDDING_MODEL = 'text-embedding-3-small'
+
+/**
+ * `svc:builtin:auto_semantic_similarity:v0` (contract/handlers 2.3): how alike outputs and answer are to an embedding model, which
+ * `embedding_model` names.
+ */
+export async function autoSemanticSimilarity(
+  request: HandlerRequest,
+  context: HandlerContext,
+): Promise<Json> {
+  const model = embeddingModel(request.parameters)
+  const { value: answer } = neededDocument(request)
+  const outputs = neededOutputs(request)
+  const threshold = readThreshold(getKey(request.parameters, 'threshold'))
+  const score = await scoreEmbeddings(model, [textOf(outputs), textOf(answer)], context)
+  return { score, success: score >= threshold }
+}
+
+function embeddingModel(parameters: JsonObject): string {
+  const model = getKey(parameters, 'embedding_model') ?? USUAL_EMBEDDING_MODEL
+  if (typeof model !== 'string') throw invalidParameters('str', model)
+  return model
+}

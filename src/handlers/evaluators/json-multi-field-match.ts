@@ -1,0 +1,64 @@
+import {
+  fromEntries,
+  getKey,
+  isJsonArray,
+  isJsonObject,
+  type Json,
+  type JsonObject,
+} from '../../json/json.ts'
+import { resolvePath } from '../../prompts/resolve-path.ts'
+import { HandlerFailure, invalidInput, invalidParameter, missingParameter } from '../handler-failure.ts'
+import type { HandlerRequest } from '../handler.ts'
+import { Effort } from '../measures/effort.ts'
+import { equalLoosely } from '../measures/equal-loosely.ts'
+import { documentOf } from './document-of.ts'
+import { neededAnswer } from './needed-answer.ts'
+
+/**
+ * `svc:builtin:json_multi_field_match:v0` (contract/handlers 2.3): 1 for each of `fields` (paths, contract/handlers 3.3) that outputs and
+ * answer have the same at, or both lack, else 0; `aggregate_score` is the mean. Outputs that are no JSON object score 0 everywhere.
+ */
+export async function jsonMultiFieldMatch(request: HandlerRequest): Promise<Json> {
+  const fields = neededFields(request.parameters)
+  const expected = expectedDocument(request)
+  const { outputs } = request
+  const actual = typeof outputs === 'string' || isJsonObject(outputs) ? documentOf(outputs) : undefined
+  const effort = new Effort(() => tooMuch(fields.length))
+  const scores: (readonly [string, number])[] = []
+  for (const field of fields) {
+    scores.push([field, isJsonObject(actual) && agreesAt(field, actual, expected) ? 1 : 0])
+    await effort.pause()
+  }
+  const matches = scores.reduce((sum, [, score]) => sum + score, 0)
+  return fromEntries([...scores, ['aggregate_score', matches / fields.length]])
+}
+
+function neededFields(parameters: JsonObject): readonly string[] {
+  const fields = getKey(parameters, 'fields') ?? undefined
+  if (fields === undefined) throw missingParameter('fields')
+  if (!isJsonArray(fields) || fields.length === 0) throw invalidParameter('fields', 'non-empty list', fields)
+  return fields.map((field, index) => {
+    if (typeof field === 'string') return field
+    throw invalidParameter(`fields[${index}]`, 'str', field)
+  })
+}
+
+function expectedDocument(request: HandlerRequest): Json {
+  const { key, value } = neededAnswer(request)
+  if (typeof value !== 'string' && !isJsonObject(value)) throw invalidInput(key, 'dict or str', value)
+  const document = documentOf(value)
+  if (document === undefined) throw invalidInput(key, 'valid JSON string', value)
+  return document
+}
+
+function agreesAt(field: string, actual: Json, expected: Json): boolean {
+  // nothing and null are the same here
+  return equalLoosely(resolvePath(field, actual) ?? null, resolvePath(field, expected) ?? null)
+}
+
+function tooMuch(fields: number): HandlerFailure {
+  return new HandlerFailure(
+    'v0:schemas:invalid-parameter',
+    `Invalid parameter:\nAt 'fields'\nThe documents are too large for ${fields} fields to be compared; send fewer, or ways to smaller parts.`,
+  )
+}

@@ -1,0 +1,17 @@
+import { numberOf, type Json } from '../../json/json.ts'
+import { invalidParameter } from '../handler-failure.ts'
+import { isFalsy } from './is-falsy.ts'
+
+const USUAL = 0.5
+
+/**
+ * The score from which on a run succeeds (contract/handlers 2.2): 0.5 where `value` is falsy, else a number above 0 and up to 1, an
+ * integer or not. Throws `invalid-parameter`, always at `threshold`.
+ */
+export function readThreshold(value: Json | undefined): number {
+  if (value === undefined || isFalsy(value)) return USUAL
+  const threshold = numberOf(value)
+  if (threshold === undefined) throw invalidParameter('threshold', 'float', value)
+  if (threshold > 0 && threshold <= 1) return threshold
+  throw invalidParameter('threshold', 'float[0.0, 1.0]', value)
+}

@@ -1,0 +1,42 @@
+import { getKey, isJsonArray, type Json } from '../../json/json.ts'
+import { HandlerFailure, invalidParameter, missingParameter } from '../handler-failure.ts'
+import type { HandlerRequest } from '../handler.ts'
+import { containsText } from '../measures/contains-text.ts'
+import { Effort } from '../measures/effort.ts'
+import { isCaseSensitive } from './is-case-sensitive.ts'
+import { neededOutputs } from './needed-outputs.ts'
+import { textOf } from './text-of.ts'
+
+/**
+ * The evaluators that ask for several pieces of text: `auto_contains_any` (`wanted` is true: one that is there decides) and
+ * `auto_contains_all` (false: one that is not). Each piece is trimmed. No pieces: any fails, all succeeds (contract/handlers 2.3).
+ */
+export function substringsTest(wanted: boolean): (request: HandlerRequest) => Promise<Json> {
+  return async (request) => {
+    const pieces = getKey(request.parameters, 'substrings') ?? undefined
+    if (pieces === undefined) throw missingParameter('substrings')
+    if (!isJsonArray(pieces)) throw invalidParameter('substrings', 'list', pieces)
+    const outputs = neededOutputs(request)
+    const needles = pieces.map(trimmed)
+    const tellsCase = isCaseSensitive(request.parameters)
+    const text = tellsCase ? textOf(outputs) : textOf(outputs).toLowerCase()
+    const effort = new Effort(() => tooMuch(needles.length, text.length))
+    for (const needle of needles) {
+      if (containsText(text, tellsCase ? needle : needle.toLowerCase()) === wanted) return { success: wanted }
+      await effort.pause()
+    }
+    return { success: !wanted }
+  }
+}
+
+function trimmed(piece: Json, index: number): string {
+  if (typeof piece === 'string') return piece.trim()
+  throw invalidParameter(`substrings[${index}]`, 'str', piece)
+}
+
+function tooMuch(pieces: number, length: number): HandlerFailure {
+  return new HandlerFailure(
+    'v0:schemas:invalid-parameter',
+    `Invalid parameter:\nAt 'substrings'\n${pieces} substrings in ${length} characters of outputs are more than are searched; send fewer.`,
+  )
+}

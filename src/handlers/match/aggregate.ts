@@ -1,0 +1,63 @@
+import { getKey, numberOf, type JsonObject } from '../../json/json.ts'
+import { invalidParameter } from '../handler-failure.ts'
+import { readChoice } from './read-choice.ts'
+
+const SCORES = ['weighted', 'min', 'max'] as const
+const SUCCESSES = ['all', 'any', 'threshold'] as const
+
+/** How the results of several matchers become one. */
+export interface Aggregation {
+  readonly score: (typeof SCORES)[number]
+  readonly success: (typeof SUCCESSES)[number]
+  readonly threshold: number
+}
+
+export interface Verdict {
+  readonly score: number
+  readonly success: boolean
+}
+
+/**
+ * What a matcher, or the parameters, say of it: `weighted`, `threshold` and 1.0 unless given (contract/handlers 2.4). Throws
+ * `invalid-parameter`; `path` is where the fields stand, with a dot at the end.
+ */
+export function readAggregation(fields: JsonObject, path: string): Aggregation {
+  return {
+    score: readChoice(fields, 'score', SCORES, 'weighted', path),
+    success: readChoice(fields, 'success', SUCCESSES, 'threshold', path),
+    threshold: readNumber(fields, 'threshold', path),
+  }
+}
+
+/** A number of a matcher, or a string that spells one; 1.0 unless given. Throws `invalid-parameter`. */
+export function readNumber(fields: JsonObject, name: string, path: string): number {
+  const value = getKey(fields, name) ?? 1
+  const number = typeof value === 'string' ? numberIn(value) : numberOf(value)
+  if (number === undefined || !Number.isFinite(number)) throw invalidParameter(path + name, 'float', value)
+  return number
+}
+
+/** The mean (0 where nothing has weight), the least or the greatest score of one result at least. */
+export function aggregate(
+  results: readonly (Verdict & { readonly weight: number })[],
+  { score: kind, success, threshold }: Aggregation,
+): Verdict {
+  const score =
+    kind === 'weighted' ? mean(results) : results.map((it) => it.score).reduce((a, b) => Math[kind](a, b))
+  if (success === 'all') return { score, success: results.every((result) => result.success) }
+  if (success === 'any') return { score, success: results.some((result) => result.success) }
+  return { score, success: score >= threshold }
+}
+
+function numberIn(text: string): number | undefined {
+  return /^\s*[+-]?(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:e[+-]?[0-9]+)?\s*$/i.test(text) ? Number(text) : undefined
+}
+
+function mean(results: readonly { readonly score: number; readonly weight: number }[]): number {
+  let [sum, weights] = [0, 0]
+  for (const { score, weight } of results) {
+    sum += score * weight
+    weights += weight
+  }
+  return weights === 0 ? 0 : sum / weights
+}

@@ -1,0 +1,43 @@
+import { fromEntries, getKey, type Json, type JsonObject } from '../../json/json.ts'
+import { HandlerFailure, missingParameter } from '../handler-failure.ts'
+import type { HandlerContext, HandlerRequest } from '../handler.ts'
+import { Effort } from '../measures/effort.ts'
+import { aggregate, readAggregation } from './aggregate.ts'
+import { readMatchers } from './read-matchers.ts'
+import { runMatchers } from './run-matchers.ts'
+
+/**
+ * `svc:builtin:match:v0` (contract/handlers 2.4): a tree of matchers over inputs, outputs and trace. Answers `{<key>: node…, score,
+ * success}`: of matchers with the same key the last is shown, all count.
+ */
+export async function match(request: HandlerRequest, context: HandlerContext): Promise<Json> {
+  const { parameters } = request
+  const list = getKey(parameters, 'matchers') ?? undefined
+  if (list === undefined) throw missingParameter('matchers')
+  const matchers = readMatchers(list, 'matchers')
+  const aggregation = readAggregation(parameters, '')
+  if (matchers.length === 0) return { score: 1, success: true }
+  const results = await runMatchers(matchers, {
+    document: documentOf(request),
+    context,
+    effort: new Effort(tooMuch),
+  })
+  const { score, success } = aggregate(results, aggregation)
+  const nodes = results.map(({ key, node }) => [key, node] as const)
+  return fromEntries([...nodes, ['score', score], ['success', success]])
+}
+
+function documentOf({ inputs, outputs, trace }: HandlerRequest): JsonObject {
+  return fromEntries(
+    Object.entries({ inputs, outputs, trace }).flatMap(([name, value]) =>
+      value === undefined || value === null ? [] : [[name, value] as const],
+    ),
+  )
+}
+
+function tooMuch(): HandlerFailure {
+  return new HandlerFailure(
+    'v0:schemas:invalid-parameter',
+    `Invalid parameter:\nAt 'matchers'\nThese matchers take more than ten seconds; send fewer, or ones that look at less.`,
+  )
+}

@@ -1,0 +1,28 @@
+import { getKey, isJsonArray, isJsonObject, type Json, type JsonObject } from '../../json/json.ts'
+import { invalidParameter } from '../handler-failure.ts'
+
+/** A matcher of which nothing is known to be right but its key and its children's. */
+export interface Matcher {
+  readonly key: string
+  /** Where it stands: `matchers[0].`, for messages. */
+  readonly path: string
+  readonly fields: JsonObject
+  readonly children: readonly Matcher[]
+}
+
+/**
+ * A list of matchers (contract/handlers 2.4). Throws `invalid-parameter` for what no result could be shown for: no list, a matcher that is
+ * no object, a key that is no string.
+ */
+export function readMatchers(list: Json, path: string): readonly Matcher[] {
+  if (!isJsonArray(list)) throw invalidParameter(path, 'list', list)
+  return list.map((fields, index) => readMatcher(fields, `${path}[${index}]`))
+}
+
+function readMatcher(fields: Json, path: string): Matcher {
+  if (!isJsonObject(fields)) throw invalidParameter(path, 'dict', fields)
+  const key = getKey(fields, 'key') ?? ''
+  if (typeof key !== 'string') throw invalidParameter(`${path}.key`, 'str', key)
+  const children = readMatchers(getKey(fields, 'matchers') ?? [], `${path}.matchers`)
+  return { key, path: `${path}.`, fields, children }
+}

@@ -1,0 +1,23 @@
+import { equalJson } from '../../json/equal-json.ts'
+import { entriesOf, getKey, isJsonArray, isJsonObject, keysOf, type Json } from '../../json/json.ts'
+
+/**
+ * Equality as contract/handlers P3 has it, at every depth: `true` is 1 and `false` is 0; numbers are equal when their decimal values are,
+ * objects whatever the order of their keys.
+ */
+export function equalLoosely(a: Json, b: Json): boolean {
+  if (isJsonArray(a)) {
+    return isJsonArray(b) && a.length === b.length && a.every((item, index) => equalMember(item, b[index]))
+  }
+  if (!isJsonObject(a)) return equalJson(asNumber(a), asNumber(b))
+  if (!isJsonObject(b) || keysOf(a).length !== keysOf(b).length) return false
+  return entriesOf(a).every(([key, member]) => equalMember(member, getKey(b, key)))
+}
+
+function equalMember(a: Json, b: Json | undefined): boolean {
+  return b !== undefined && equalLoosely(a, b)
+}
+
+function asNumber(value: Json): Json {
+  return typeof value === 'boolean' ? Number(value) : value
+}

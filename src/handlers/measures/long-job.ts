@@ -1,0 +1,39 @@
+import { codePoints } from './code-points.ts'
+import { compilePattern } from './compile-pattern.ts'
+import { levenshteinSimilarity } from './levenshtein-similarity.ts'
+import { sequenceSimilarity } from './sequence-similarity.ts'
+
+/** What may take long, in a form that can be sent to another thread. */
+export type LongJob =
+  | {
+      readonly kind: 'pattern'
+      readonly pattern: string
+      readonly isCaseSensitive: boolean
+      readonly text: string
+    }
+  | { readonly kind: 'levenshtein'; readonly a: string; readonly b: string }
+  | { readonly kind: 'sequence'; readonly a: string; readonly b: string; readonly mostSteps: number }
+
+/** What a job found; a problem is a sentence for whoever asked. */
+export type LongJobResult = { readonly found: number | boolean | undefined } | { readonly problem: string }
+
+/** Does it, here and now. */
+export function doLongJob(job: LongJob): LongJobResult {
+  switch (job.kind) {
+    case 'pattern':
+      return searched(job.pattern, job.isCaseSensitive, job.text)
+    case 'levenshtein':
+      return { found: levenshteinSimilarity(codePoints(job.a), codePoints(job.b)) }
+    case 'sequence':
+      return { found: sequenceSimilarity(codePoints(job.a), codePoints(job.b), job.mostSteps) }
+  }
+}
+
+/** A bad pattern, and one that is too large or whose search needs too much memory, throw different errors. */
+function searched(pattern: string, isCaseSensitive: boolean, text: string): LongJobResult {
+  try {
+    return { found: compilePattern(pattern, isCaseSensitive).test(text) }
+  } catch (error) {
+    return { problem: error instanceof Error ? error.message : String(error) }
+  }
+}

@@ -1,0 +1,55 @@
+import { ModelFailure, type ModelFailureKind } from '../../models/models.ts'
+import { HandlerFailure, type FailureId } from '../handler-failure.ts'
+import type { HandlerContext } from '../handler.ts'
+
+/**
+ * The cosine of the vectors that an embedding model makes of two texts; 0 if one of them is zero. Throws `invalid-secrets`,
+ * `unknown-connection` or `connection-model-mismatch` for a credential that is wrong, else `semantic-similarity-error`.
+ */
+export async function scoreEmbeddings(
+  model: string,
+  texts: readonly [string, string],
+  { models, signal, span }: HandlerContext,
+): Promise<number> {
+  const [a, b, ...others] = await embedded(() => models.embed({ model, texts, signal }, span))
+  if (a === undefined || b === undefined || others.length > 0 || a.length !== b.length) {
+    throw similarityError(`The model ${model} did not make one vector of each text, both of one length.`)
+  }
+  return cosine(a, b)
+}
+
+async function embedded(
+  embed: () => Promise<readonly (readonly number[])[]>,
+): Promise<readonly (readonly number[])[]> {
+  try {
+    return await embed()
+  } catch (error) {
+    if (!(error instanceof ModelFailure)) throw error
+    throw new HandlerFailure(IDS.get(error.kind) ?? 'v0:workflows:semantic-similarity-error', error.message)
+  }
+}
+
+const IDS: ReadonlyMap<ModelFailureKind, FailureId> = new Map([
+  ['credential', 'v0:schemas:invalid-secrets'],
+  ['connection', 'v0:schemas:unknown-connection'],
+  ['mismatch', 'v0:schemas:connection-model-mismatch'],
+])
+
+function cosine(a: readonly number[], b: readonly number[]): number {
+  let [product, squaresOfA, squaresOfB] = [0, 0, 0]
+  for (const [index, x] of a.entries()) {
+    const y = b[index] ?? 0
+    product += x * y
+    squaresOfA += x * x
+    squaresOfB += y * y
+  }
+  if (squaresOfA === 0 || squaresOfB === 0) return 0
+  const score = product / Math.sqrt(squaresOfA * squaresOfB)
+  if (!Number.isFinite(score)) throw similarityError('The vectors of the texts hold numbers without measure.')
+  // rounding may go past either end
+  return Math.max(-1, Math.min(1, score))
+}
+
+function similarityError(message: string): HandlerFailure {
+  return new HandlerFailure('v0:workflows:semantic-similarity-error', message)
+}

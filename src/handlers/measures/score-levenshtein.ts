@@ -1,0 +1,22 @@
+import { codePoints } from './code-points.ts'
+import { compareAside } from './compare-aside.ts'
+import { levenshteinSteps } from './levenshtein-distance.ts'
+import { levenshteinSimilarity } from './levenshtein-similarity.ts'
+import { tooLarge } from './too-large.ts'
+
+/** Some milliseconds: two texts of 2,500 characters each, say. */
+const FEW_STEPS = 200_000
+/** About a second in a thread of its own: two texts of 56,000 characters each, or one of 3,000,000 and one of 1,000. */
+const MOST_STEPS = 100_000_000
+
+/**
+ * How alike two texts are by the characters that have to be edited (`levenshteinSimilarity`). What they begin and end with alike may
+ * have any length; throws `invalid-outputs` for texts whose remaining lengths multiply to more than 3.2·10⁹.
+ */
+export function scoreLevenshtein(a: string, b: string): number | Promise<number> {
+  if (a === b) return 1
+  const [left, right] = [codePoints(a), codePoints(b)]
+  const steps = levenshteinSteps(left, right)
+  if (steps > MOST_STEPS) throw tooLarge(a, b)
+  return steps > FEW_STEPS ? compareAside({ kind: 'levenshtein', a, b }) : levenshteinSimilarity(left, right)
+}

@@ -1,0 +1,55 @@
+import { HandlerFailure } from '../handler-failure.ts'
+import { compilePattern } from './compile-pattern.ts'
+import { longJobs, type LongJobOutcome } from './long-jobs.ts'
+import { patternSteps } from './pattern-steps.ts'
+
+/** How long a search may go on (ruling 9). */
+export const PATTERN_LIMIT_MS = 1000
+
+/** Up to here a search takes a few milliseconds at the worst, and is done where it is asked for. */
+const FEW_STEPS = 1_000_000
+const SHORT_PATTERN = 1000
+
+/**
+ * Whether a regular expression matches somewhere in a text: JavaScript's (ruling 9), with inline flags at its start (`compilePattern`).
+ * One whose search might be long runs aside, and no longer than a second. Throws `regex-pattern-error`, quoting the pattern.
+ */
+export function searchPattern(
+  pattern: string,
+  isCaseSensitive: boolean,
+  text: string,
+): boolean | Promise<boolean> {
+  if (pattern.length > SHORT_PATTERN) return searchAside(pattern, isCaseSensitive, text)
+  const regExp = compiled(pattern, isCaseSensitive)
+  if (patternSteps(regExp, text.length) > FEW_STEPS) return searchAside(pattern, isCaseSensitive, text)
+  return regExp.test(text)
+}
+
+function compiled(pattern: string, isCaseSensitive: boolean): RegExp {
+  try {
+    return compilePattern(pattern, isCaseSensitive)
+  } catch (error) {
+    throw patternError(pattern, error instanceof Error ? error.message : String(error))
+  }
+}
+
+async function searchAside(pattern: string, isCaseSensitive: boolean, text: string): Promise<boolean> {
+  const job = { kind: 'pattern', pattern, isCaseSensitive, text } as const
+  const outcome = await longJobs.do(job, PATTERN_LIMIT_MS)
+  const problem = problemOf(outcome)
+  if (problem !== undefined) throw patternError(pattern, problem)
+  return typeof outcome === 'object' && 'found' in outcome && outcome.found === true
+}
+
+function problemOf(outcome: LongJobOutcome): string | undefined {
+  if (outcome === 'late') {
+    return `the search took more than ${PATTERN_LIMIT_MS} ms; write it so that there are fewer ways to match (no repetition inside a repetition)`
+  }
+  if (outcome === 'broken') return 'the search took more memory than it may'
+  return 'problem' in outcome ? outcome.problem : undefined
+}
+
+function patternError(pattern: string, problem: string): HandlerFailure {
+  const quoted = pattern.length > 200 ? `${pattern.slice(0, 200)}…` : pattern
+  return new HandlerFailure('v0:workflows:regex-pattern-error', `Regex pattern '${quoted}':\n${problem}`)
+}

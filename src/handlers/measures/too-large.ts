@@ -1,0 +1,9 @@
+import { HandlerFailure } from '../handler-failure.ts'
+
+/** Two texts that nothing would come of comparing before everybody has lost their patience. */
+export function tooLarge(a: string, b: string): HandlerFailure {
+  return new HandlerFailure(
+    'v0:schemas:invalid-outputs',
+    `Invalid outputs:\nTexts of ${a.length} and ${b.length} characters are too large to be compared by this measure; compare shorter ones.`,
+  )
+}
