@@ -75,8 +75,7 @@ function answerOf(response: IncomingMessage, maxBytes: number, signal: AbortSign
     values.map((value): [string, string] => [name, value]),
   )
   const init = { status, statusText, headers }
-  if (!WITHOUT_BODY.has(status))
-    return new Response(ReadableStream.from(piecesOf(response, maxBytes, signal)), init)
+  if (!WITHOUT_BODY.has(status)) return new Response(bodyOf(response, maxBytes, signal), init)
   response.resume()
   return new Response(null, init)
 }
@@ -88,7 +87,24 @@ function unreadableStatus(response: IncomingMessage, status: number): OutgoingFa
 
 const WITHOUT_BODY: ReadonlySet<number> = new Set([204, 205, 304])
 
-/** Leaving the loop, or an error in it, closes the connection. */
+/** Not `ReadableStream.from`: whoever cancels that while it waits for a piece would wait for the piece first. */
+function bodyOf(
+  response: IncomingMessage,
+  maxBytes: number,
+  signal: AbortSignal | undefined,
+): ReadableStream<Uint8Array> {
+  const pieces = piecesOf(response, maxBytes, signal)
+  return new ReadableStream({
+    pull: async (controller) => {
+      const step = await pieces.next()
+      if (step.done) controller.close()
+      else controller.enqueue(step.value)
+    },
+    cancel: () => void response.destroy(),
+  })
+}
+
+/** An error in the loop closes the connection. */
 async function* piecesOf(
   response: IncomingMessage,
   maxBytes: number,
