@@ -1,0 +1,101 @@
+import { JsonTextError } from '../../json/json-text-error.ts'
+import {
+  type Json,
+  type JsonObject,
+  fromEntries,
+  entriesOf,
+  getKey,
+  isJsonObject,
+  numberOf,
+} from '../../json/json.ts'
+import { parseJson } from '../../json/parse-json.ts'
+import { ModelFailure } from '../../models/models.ts'
+import { promptVariables, unwrapInputs } from '../../prompts/prompt-variables.ts'
+import { RenderBudget } from '../../prompts/render-budget.ts'
+import { renderJson } from '../../prompts/render-json.ts'
+import { renderMessages } from '../../prompts/render-messages.ts'
+import { TemplateFailure } from '../../prompts/template-format.ts'
+import { invalidOutputs } from '../handler-failure.ts'
+import type { Handler, HandlerContext, HandlerRequest } from '../handler.ts'
+import { handlerFailureOf } from '../model-handler-failure.ts'
+import { promptHandlerFailureOf } from '../prompt-handler-failure.ts'
+import { type JudgeParameters, readJudgeParameters } from './judge-parameters.ts'
+
+/**
+ * `svc:builtin:auto_ai_critique:v0` (contract/handlers 2.8): a model grades outputs by a prompt. Its reply is read as JSON: a number or
+ * a boolean is the score, an object is the outputs as it is. Throws a `HandlerFailure`.
+ */
+export const autoAiCritique: Handler = async (request, context) => {
+  const parameters = readJudgeParameters(request.parameters)
+  const rendered = render(parameters, variablesOf(request, parameters.correctAnswerKey))
+  const reply = await ask(parameters, rendered, context)
+  return outputsOf(reply, parameters.threshold)
+}
+
+interface Rendered {
+  readonly messages: readonly JsonObject[]
+  readonly jsonSchema: Json | undefined
+}
+
+function render({ templateFormat, messages, jsonSchema }: JudgeParameters, variables: JsonObject): Rendered {
+  const budget = new RenderBudget()
+  try {
+    return {
+      messages: renderMessages(templateFormat, messages, variables, budget),
+      jsonSchema: jsonSchema && renderJson(templateFormat, jsonSchema, 'json_schema', variables, budget),
+    }
+  } catch (error) {
+    throw error instanceof TemplateFailure ? promptHandlerFailureOf(error) : error
+  }
+}
+
+/** What the prompt may name; of two with one name the later counts. What was not sent is null. */
+function variablesOf(request: HandlerRequest, correctAnswerKey: string | undefined): JsonObject {
+  const inputs = unwrapInputs(request.inputs ?? {})
+  const answer = correctAnswerKey === undefined ? undefined : getKey(inputs, correctAnswerKey)
+  const answers: [string, Json][] =
+    answer === undefined ? [] : ['ground_truth', 'correct_answer', 'reference'].map((name) => [name, answer])
+  const outputs = request.outputs ?? null
+  return fromEntries([
+    ['parameters', request.parameters],
+    ...answers,
+    ...entriesOf(promptVariables(inputs)),
+    ['prediction', outputs],
+    ['outputs', outputs],
+    ['trace', request.trace ?? null],
+  ])
+}
+
+/** The reply's text; its refusal, or nothing, where it has none. */
+async function ask(
+  { model, connection, responseType }: JudgeParameters,
+  { messages, jsonSchema }: Rendered,
+  { models, span, signal }: HandlerContext,
+): Promise<Json | undefined> {
+  const responseFormat: JsonObject =
+    jsonSchema === undefined ? { type: responseType } : { type: responseType, json_schema: jsonSchema }
+  try {
+    const { message } = await models.chat({ model, connection, messages, responseFormat, signal }, span)
+    return getKey(message, 'content') ?? getKey(message, 'refusal')
+  } catch (error) {
+    throw error instanceof ModelFailure ? handlerFailureOf(error) : error
+  }
+}
+
+function outputsOf(reply: Json | undefined, threshold: number): Json {
+  const value = typeof reply === 'string' ? parsed(reply.trim()) : reply
+  if (value !== undefined && isJsonObject(value)) return value
+  const score = typeof value === 'boolean' ? Number(value) : numberOf(value)
+  if (value === undefined || score === undefined) throw invalidOutputs('dict | float | bool', reply)
+  return { score: value, success: score >= threshold }
+}
+
+/** Undefined for what is no JSON. */
+function parsed(text: string): Json | undefined {
+  try {
+    return parseJson(text)
+  } catch (error) {
+    if (error instanceof JsonTextError) return undefined
+    throw error
+  }
+}

@@ -1,0 +1,47 @@
+import { type ModelFailure, type ModelFailureKind } from '../models/models.ts'
+import { type FailureId, HandlerFailure } from './handler-failure.ts'
+
+/**
+ * A model's failure as the run's (contract/handlers 2.1, 2.8, 3.5). What is wrong with keys and connections has ids of its own,
+ * and the message of the failure, which says what to set. Everything else is `prompt-completion-error`, and when the provider
+ * answered, the message ends with its status.
+ */
+export function handlerFailureOf(failure: ModelFailure): HandlerFailure {
+  const id = IDS[failure.kind] ?? 'v0:workflows:prompt-completion-error'
+  const status = failure.upstreamStatus
+  if (status === undefined || IDS[failure.kind]) return new HandlerFailure(id, failure.message)
+  return new HandlerFailure(
+    id,
+    `${failure.message}\nThe provider answered with status ${statusInWords(status)}.`,
+  )
+}
+
+const IDS: Readonly<Partial<Record<ModelFailureKind, FailureId>>> = {
+  credential: 'v0:schemas:invalid-secrets',
+  connection: 'v0:schemas:unknown-connection',
+  mismatch: 'v0:schemas:connection-model-mismatch',
+}
+
+/** `429 (too many requests)`: for those that tell the reader what to do about them, a word beside the number. */
+function statusInWords(status: number): string {
+  const words = STATUS_WORDS[status]
+  return words === undefined ? String(status) : `${status} (${words})`
+}
+
+const STATUS_WORDS: Readonly<Record<number, string>> = {
+  400: 'bad request',
+  401: 'the key was not accepted',
+  403: 'the key may not do this',
+  404: 'not found',
+  408: 'request timeout',
+  409: 'conflict',
+  413: 'request too large',
+  422: 'unprocessable request',
+  423: 'locked',
+  429: 'too many requests',
+  500: 'internal server error',
+  502: 'bad gateway',
+  503: 'service unavailable',
+  504: 'gateway timeout',
+  529: 'overloaded',
+}

@@ -1,0 +1,92 @@
+import { TemplateFailure } from './template-format.ts'
+
+/** Digits that ECMAScript writes exactly. */
+const MOST_DIGITS = 100
+
+/**
+ * A number that is not negative, as Python writes it in the format of this type: `f`, `e`, `g` (and their capitals), `%`, `n`, or none.
+ * Ties go to the even digit. Throws a `TemplateFailure` for more than a hundred digits.
+ */
+export function formatFloat(
+  number: number,
+  type: string,
+  precision: number | undefined,
+  alternate: boolean,
+): string {
+  const places = precision ?? 6
+  if (places > MOST_DIGITS) {
+    throw new TemplateFailure(`'.${places}' are too many digits; at most ${MOST_DIGITS} are written.`)
+  }
+  if (!Number.isFinite(number)) return /^[EFG]$/.test(type) ? 'INF' : type === '%' ? 'inf%' : 'inf'
+  switch (type) {
+    case 'f':
+    case 'F':
+      return fixed(number, places) + dot(alternate, places)
+    case '%':
+      return `${fixed(number * 100, places)}${dot(alternate, places)}%`
+    case 'e':
+      return exponential(number, places)
+    case 'E':
+      return exponential(number, places).toUpperCase()
+    case 'G':
+      return general(number, places, alternate).toUpperCase()
+    case '':
+      return withPoint(general(number, places, alternate))
+    default:
+      return general(number, places, alternate)
+  }
+}
+
+function dot(alternate: boolean, places: number): string {
+  return alternate && places === 0 ? '.' : ''
+}
+
+function fixed(number: number, places: number): string {
+  if (number >= 1e21) {
+    const whole = BigInt(number).toString()
+    return places === 0 ? whole : `${whole}.${'0'.repeat(places)}`
+  }
+  const text = number.toFixed(places)
+  // ECMAScript takes the larger of two that are equally near
+  return isTie(number, places) && isOdd(text) ? lowered(text) : text
+}
+
+/** Whether all that lies behind the digit at `places` is one five. */
+function isTie(number: number, places: number): boolean {
+  if (places >= MOST_DIGITS) return false
+  const all = number.toFixed(MOST_DIGITS)
+  return /^50*$/.test(all.slice(all.indexOf('.') + 1 + places))
+}
+
+function isOdd(text: string): boolean {
+  return '13579'.includes(text.charAt(text.length - 1))
+}
+
+/** An odd last digit less one. */
+function lowered(text: string): string {
+  return text.slice(0, -1) + String(Number(text.charAt(text.length - 1)) - 1)
+}
+
+/** With at least two digits of exponent. */
+function exponential(number: number, places: number): string {
+  return number.toExponential(places).replace(/e([-+])([0-9])$/, 'e$10$2')
+}
+
+/** So many significant digits, with an exponent where it is shorter, without zeros at the end. */
+function general(number: number, significant: number, alternate: boolean): string {
+  const digits = Math.max(significant, 1)
+  const exponent = number === 0 ? 0 : Number(number.toExponential(digits - 1).split('e')[1])
+  const text =
+    exponent < -4 || exponent >= digits
+      ? exponential(number, digits - 1)
+      : fixed(number, Math.max(digits - 1 - exponent, 0))
+  if (alternate) return text
+  const [mantissa = '', tail] = text.split('e')
+  const short = mantissa.includes('.') ? mantissa.replace(/\.?0+$/, '') : mantissa
+  return tail === undefined ? short : `${short}e${tail}`
+}
+
+/** What has no type keeps a digit behind its point: `3.0`. */
+function withPoint(text: string): string {
+  return /^[0-9]+$/.test(text) ? `${text}.0` : text
+}

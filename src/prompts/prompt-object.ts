@@ -1,0 +1,77 @@
+import type { Json, JsonObject } from '../json/json.ts'
+import { Fields } from './fields.ts'
+import { type LlmConfig, readLlmConfig } from './llm-config.ts'
+import { readMessages } from './prompt-messages.ts'
+import { TEMPLATE_FORMATS, type TemplateFormat } from './template-format.ts'
+
+const RETRY_POLICIES = ['off', 'availability', 'capacity', 'transient', 'any'] as const
+export type RetryPolicy = (typeof RETRY_POLICIES)[number]
+
+const FALLBACK_POLICIES = ['off', 'availability', 'capacity', 'access', 'context', 'any'] as const
+export type FallbackPolicy = (typeof FALLBACK_POLICIES)[number]
+
+/** A prompt as `parameters.prompt` has it (contract/handlers 3.4), not rendered yet. */
+export interface Prompt {
+  readonly messages: readonly JsonObject[]
+  readonly templateFormat: TemplateFormat
+  /** What the inputs must have; undefined when nothing is said. */
+  readonly inputKeys: readonly string[] | undefined
+  readonly llmConfig: LlmConfig
+  /** Tried after `llmConfig`, in this order, as far as the policy allows. */
+  readonly fallbackConfigs: readonly LlmConfig[]
+  readonly fallbackPolicy: FallbackPolicy
+  readonly retryPolicy: RetryPolicy
+  readonly retryConfig: RetryConfig
+}
+
+export interface RetryConfig {
+  readonly maxRetries: number
+  /** Milliseconds before the first retry; each further one waits twice as long. */
+  readonly baseDelay: number
+}
+
+/**
+ * Reads a prompt. Unknown keys are ignored at every level; `system_prompt` and `user_prompt` make the messages where there are none.
+ * Throws a `PromptProblem` whose path begins with `path`.
+ */
+export function readPrompt(value: Json | undefined, path = 'prompt'): Prompt {
+  const fields = new Fields(value, path)
+  const retryPolicy = fields.choice('retry_policy', RETRY_POLICIES) ?? 'off'
+  return {
+    messages: messagesOf(fields),
+    templateFormat: fields.choice('template_format', TEMPLATE_FORMATS) ?? 'curly',
+    inputKeys: inputKeysOf(fields),
+    llmConfig: readLlmConfig(fields.json('llm_config'), fields.pathOf('llm_config')),
+    fallbackConfigs: (fields.list('fallback_configs') ?? []).map((config, index) =>
+      readLlmConfig(config, `${fields.pathOf('fallback_configs')}[${index}]`),
+    ),
+    fallbackPolicy: fields.choice('fallback_policy', FALLBACK_POLICIES) ?? 'off',
+    retryPolicy,
+    retryConfig: retryConfigOf(fields, retryPolicy),
+  }
+}
+
+function messagesOf(fields: Fields): readonly JsonObject[] {
+  const messages = fields.list('messages')
+  const system = fields.text('system_prompt') ?? ''
+  const user = fields.text('user_prompt') ?? ''
+  if (messages) return readMessages(messages, fields.pathOf('messages'))
+  return [
+    { role: 'system', content: system },
+    { role: 'user', content: user },
+  ]
+}
+
+function inputKeysOf(fields: Fields): readonly string[] | undefined {
+  return fields
+    .list('input_keys')
+    ?.map((key) => (typeof key === 'string' ? key : fields.refuse('input_keys', 'list[str]')))
+}
+
+/** Contract/handlers 3.5: with a policy one retry after a second, unless the config says otherwise; without one, none. */
+function retryConfigOf(fields: Fields, policy: RetryPolicy): RetryConfig {
+  const config = new Fields(fields.object('retry_config') ?? {}, fields.pathOf('retry_config'))
+  const maxRetries = config.whole('max_retries', 0, 5)
+  const baseDelay = config.number('base_delay', 100, 1000) ?? 1000
+  return { maxRetries: policy === 'off' ? 0 : (maxRetries ?? 1), baseDelay }
+}

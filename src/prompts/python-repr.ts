@@ -1,0 +1,55 @@
+import { type Json, entriesOf, isJsonArray, isJsonObject } from '../json/json.ts'
+import { wordOf } from './value-text.ts'
+
+/**
+ * A value as Python shows it: `{'a': [1, None], 'b': "it's"}` (contract/handlers 3.1: objects and arrays in fstring and jinja2).
+ * `spend` is told how long each piece is before the next is made, and may throw.
+ */
+export function pythonRepr(value: Json, spend: (characters: number) => void = free): string {
+  if (isJsonArray(value)) {
+    spend(2)
+    return `[${value.map((item) => pythonRepr(item, spend)).join(', ')}]`
+  }
+  if (isJsonObject(value)) {
+    spend(2)
+    const members = entriesOf(value).map(([key, member]) => {
+      spend(key.length + 4)
+      return `${quoted(key)}: ${pythonRepr(member, spend)}`
+    })
+    return `{${members.join(', ')}}`
+  }
+  const text = typeof value === 'string' ? quoted(value) : wordOf(value)
+  spend(text.length + 2)
+  return text
+}
+
+/** As `str()` shows it: a string as it is, everything else as `pythonRepr` does. */
+export function pythonText(value: Json, spend: (characters: number) => void = free): string {
+  return typeof value === 'string' ? value : pythonRepr(value, spend)
+}
+
+/** A text with everything beyond ASCII escaped, as `ascii()` does to a repr. */
+export function asciiOnly(repr: string): string {
+  return repr.replace(/[^\0-\x7f]/gu, escaped)
+}
+
+function free(): void {}
+
+/** In single quotes, unless it holds one of these and no double quote. */
+function quoted(text: string): string {
+  const quote = text.includes("'") && !text.includes('"') ? '"' : "'"
+  const inner = text
+    .replace(/[\\\n\r\t]/g, (character) => ESCAPES[character] ?? character)
+    .replaceAll(quote, `\\${quote}`)
+    // what cannot be printed, and every space but the common one
+    .replace(/(?! )[\p{C}\p{Z}]/gu, escaped)
+  return quote + inner + quote
+}
+
+const ESCAPES: Readonly<Record<string, string>> = { '\\': '\\\\', '\n': '\\n', '\r': '\\r', '\t': '\\t' }
+
+function escaped(character: string): string {
+  const point = character.codePointAt(0) ?? 0
+  const [letter, digits] = point < 0x100 ? ['x', 2] : point < 0x10000 ? ['u', 4] : ['U', 8]
+  return `\\${letter}${point.toString(16).padStart(digits, '0')}`
+}

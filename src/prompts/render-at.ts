@@ -1,0 +1,19 @@
+import type { JsonObject } from '../json/json.ts'
+import type { RenderBudget } from './render-budget.ts'
+import { renderTemplate } from './render-template.ts'
+import { TemplateFailure, type TemplateFormat } from './template-format.ts'
+
+/** `renderTemplate`, with the place of the template before the message of its failure (contract/handlers 3.2). */
+export function renderAt(
+  at: string,
+  format: TemplateFormat,
+  template: string,
+  variables: JsonObject,
+  budget: RenderBudget,
+): string {
+  try {
+    return renderTemplate(format, template, variables, budget)
+  } catch (error) {
+    throw error instanceof TemplateFailure ? new TemplateFailure(`${at}: ${error.message}`) : error
+  }
+}

@@ -1,0 +1,94 @@
+import { createContext, Script } from 'node:vm'
+import { TemplateFailure } from './template-format.ts'
+
+/** Characters that all templates of a prompt may render to. */
+const MOST_OUTPUT = 8 * 1024 * 1024
+/** Characters and, sixty-four each, list items that a template may make on the way. */
+const MOST_WORK = 16 * 1024 * 1024
+/** Nodes of a template that may be evaluated, over all turns of its loops. */
+const MOST_STEPS = 300_000
+/** Milliseconds that all rendering of a prompt may hold the process up. */
+const MOST_TIME = 1000
+
+/**
+ * What rendering may cost. One budget serves all templates of one run, so that a hundred hostile messages cost no more than one.
+ * Counted limits stop a template long before the clock does; the clock is for what cannot be counted (a regular expression, a
+ * parser). Every method throws a `TemplateFailure` once its limit is passed.
+ */
+export class RenderBudget {
+  #output = MOST_OUTPUT
+  #work = MOST_WORK
+  #steps = MOST_STEPS
+  #time = MOST_TIME
+
+  /** `characters` more of what is rendered. */
+  output(characters: number): void {
+    this.#output -= characters
+    if (this.#output < 0) {
+      throw new TemplateFailure(
+        `What is rendered is too long: at most ${MOST_OUTPUT} characters may come of a prompt.`,
+      )
+    }
+  }
+
+  /** Values of `size` characters, or 64 a list item, about to be made on the way to what is rendered. */
+  work(size: number): void {
+    this.#work -= size
+    if (this.#work < 0) {
+      throw new TemplateFailure('The template makes too many values: make shorter loops, lists and texts.')
+    }
+  }
+
+  /** `count` more nodes evaluated. */
+  step(count = 1): void {
+    this.#steps -= count
+    if (this.#steps < 0) {
+      throw new TemplateFailure(`The template takes more than ${MOST_STEPS} steps: make its loops shorter.`)
+    }
+  }
+
+  /** What `work` returns, if the time that is left suffices; it is stopped wherever it is otherwise. */
+  timed<T>(work: () => T): T {
+    if (this.#time < 1) throw tooSlow()
+    const begun = performance.now()
+    try {
+      // the stage's only line calls `work`, so that is what comes back
+      return within(work, Math.ceil(this.#time)) as T
+    } catch (error) {
+      throw isTimeout(error) ? tooSlow() : error
+    } finally {
+      this.#time -= performance.now() - begun
+    }
+  }
+}
+
+/** V8 stops whatever runs below a script that has a time limit, our functions included; no other clock stops a running function. */
+function within(work: () => unknown, milliseconds: number): unknown {
+  const outer = stage.work
+  stage.work = work
+  try {
+    return CALL.runInContext(stage, { timeout: milliseconds })
+  } finally {
+    stage.work = outer
+  }
+}
+
+const stage: { work: () => unknown } = { work: () => undefined }
+createContext(stage)
+const CALL = new Script('work()')
+
+/** The error is made in the stage's own realm, so it is no `Error` of ours. */
+function isTimeout(error: unknown): boolean {
+  return (
+    typeof error === 'object' &&
+    error !== null &&
+    'code' in error &&
+    error.code === 'ERR_SCRIPT_EXECUTION_TIMEOUT'
+  )
+}
+
+function tooSlow(): TemplateFailure {
+  return new TemplateFailure(
+    `Rendering took more than ${MOST_TIME} ms: make the templates of the prompt simpler.`,
+  )
+}

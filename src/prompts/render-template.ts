@@ -1,0 +1,41 @@
+import type { JsonObject } from '../json/json.ts'
+import { renderCurly } from './curly.ts'
+import { renderFString } from './fstring.ts'
+import { renderJinja2 } from './jinja2.ts'
+import { renderMustache } from './mustache.ts'
+import { RenderBudget } from './render-budget.ts'
+import { TemplateFailure, type TemplateFormat } from './template-format.ts'
+
+/** Characters of a template. */
+const LONGEST_TEMPLATE = 1024 * 1024
+
+/**
+ * The text that a template makes of the variables (contract/handlers 3.1). Throws a `TemplateFailure`, and nothing else, for a
+ * template that cannot be read, that asks for what is not there, or that costs more than is left of the budget.
+ */
+export function renderTemplate(
+  format: TemplateFormat,
+  template: string,
+  variables: JsonObject,
+  budget: RenderBudget = new RenderBudget(),
+): string {
+  if (template.length > LONGEST_TEMPLATE) {
+    throw new TemplateFailure(
+      `The template has ${template.length} characters; at most ${LONGEST_TEMPLATE} are read. Pass long texts as variables.`,
+    )
+  }
+  budget.output(template.length)
+  if (template === '') return ''
+  try {
+    return budget.timed(() => ENGINES[format](template, variables, budget))
+  } catch (error) {
+    if (error instanceof RangeError) {
+      throw new TemplateFailure('The template is nested too deeply, or makes a text that is too long.')
+    }
+    throw error
+  }
+}
+
+const ENGINES: Readonly<
+  Record<TemplateFormat, (template: string, variables: JsonObject, budget: RenderBudget) => string>
+> = { mustache: renderMustache, curly: renderCurly, fstring: renderFString, jinja2: renderJinja2 }
