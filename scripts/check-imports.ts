@@ -64,7 +64,8 @@ const SHARED = ['errors.ts']
 
 /** Packages that only the named rooms may import. */
 const CONFINED: Readonly<Record<string, readonly string[]>> = {
-  'node:fs': ['git'],
+  // sandbox: of the one pipe that an interpreter has, without returning to the event loop
+  'node:fs': ['git', 'sandbox'],
   'node:fs/promises': ['git'],
   memfs: ['git'],
   'isomorphic-git': ['git'],
@@ -78,6 +79,7 @@ const CONFINED: Readonly<Record<string, readonly string[]>> = {
   ai: ['models'],
   pyodide: ['sandbox'],
   'quickjs-emscripten': ['sandbox'],
+  '@swc/wasm-typescript': ['sandbox'],
   mustache: ['prompts'],
   '@huggingface/jinja': ['prompts'],
 }

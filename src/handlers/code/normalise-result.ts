@@ -1,0 +1,40 @@
+import { type Json, numberOf } from '../../json/json.ts'
+import { typeWord } from '../handler-failure.ts'
+
+/** Up to version 2 a result is a score; from version 3 on it may be any JSON (contract/handlers 2.5, 2.6). */
+export type ResultVersion = '1' | '2' | '3'
+
+/**
+ * The outputs that what `evaluate` returned stands for: a number is a score, with `success` where it reaches the threshold. Throws a `ResultProblem`
+ * for what the version has no use for.
+ */
+export function normaliseResult(result: Json | undefined, version: ResultVersion, threshold: number): Json {
+  if (result === undefined || result === null)
+    throw new ResultProblem(
+      'evaluate returned nothing; return a number, true or false, or (version 3) an object.',
+    )
+  const number = numberOf(result)
+  if (number !== undefined) return scored(number, threshold)
+  if (version === '3') return typeof result === 'boolean' ? { success: result } : result
+  if (typeof result === 'boolean') return scored(Number(result), threshold)
+  const written = typeof result === 'string' ? numberIn(result) : undefined
+  if (written !== undefined) return scored(written, threshold)
+  const got = `evaluate returned a ${typeWord(result)}, and version ${version} takes a number or a boolean`
+  throw new ResultProblem(`${got}; return one of these, or set the parameter version to "3".`)
+}
+
+/** What `evaluate` returned is of no use; the message says what would be. */
+export class ResultProblem extends Error {
+  override readonly name = 'ResultProblem'
+}
+
+function scored(score: number, threshold: number): Json {
+  if (!Number.isFinite(score))
+    throw new ResultProblem('evaluate returned a number that is too large for a score; return a smaller one.')
+  return { score, success: score >= threshold }
+}
+
+/** A number written as text, as Python's float() reads it; undefined for other texts. */
+function numberIn(text: string): number | undefined {
+  return /^\s*[+-]?(?:\d+\.?\d*|\.\d+)(?:e[+-]?\d+)?\s*$/i.test(text) ? Number(text) : undefined
+}

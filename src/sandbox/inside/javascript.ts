@@ -1,0 +1,209 @@
+import {
+  getQuickJS,
+  type QuickJSContext,
+  type QuickJSHandle,
+  type QuickJSRuntime,
+  Scope,
+} from 'quickjs-emscripten'
+import { JAVASCRIPT_HARNESS } from './javascript-harness.ts'
+import { type Answer, LETTERS, type ReportedFailure, type Runtime } from './messages.ts'
+import type { StripTypes } from './strip-types.ts'
+
+export interface JavaScriptStart {
+  /** Whether scripts are TypeScript. */
+  readonly isTyped: boolean
+  readonly memoryBytes: number
+  readonly resultBytes: number
+}
+
+/**
+ * Starts QuickJS, an engine compiled to WebAssembly that knows the language and nothing else. Each call runs the script in a context of
+ * its own: nothing of one call is there in the next. A script with `export` is a module, whose functions are its exports.
+ */
+export async function openJavaScript({
+  isTyped,
+  memoryBytes,
+  resultBytes,
+}: JavaScriptStart): Promise<Runtime> {
+  const stripTypes = isTyped ? (await import('./strip-types.ts')).stripTypes : undefined
+  const engine = (await getQuickJS()).newRuntime()
+  engine.setMemoryLimit(memoryBytes)
+  engine.setMaxStackSize(STACK_BYTES)
+  let bound: Prepared = { failure: { kind: 'entry', message: 'There is no script.' } }
+  return {
+    bind: ({ script, entryPoint }) => {
+      const prepared = prepare(engine, script, stripTypes)
+      bound = 'code' in prepared ? { ...prepared, entryPoint } : prepared
+    },
+    call: (args) => {
+      if ('failure' in bound) return failed(bound.failure)
+      const run = { ...bound, args, resultBytes }
+      return Scope.withScope((scope) => callOnce(scope, engine, run))
+    },
+  }
+}
+
+/** What the engine's own stack may take; the host's, on which it runs, is a megabyte. */
+const STACK_BYTES = 256 * 1024
+
+type Prepared = BoundCode | { readonly failure: ReportedFailure }
+
+interface BoundCode {
+  readonly code: string
+  readonly file: string
+  readonly isModule: boolean
+  readonly entryPoint: string
+}
+
+interface Run extends BoundCode {
+  readonly args: string
+  readonly resultBytes: number
+}
+
+/** Strips the types, and looks for mistakes that keep the script from being read. */
+function prepare(
+  engine: QuickJSRuntime,
+  script: string,
+  stripTypes: StripTypes | undefined,
+): Omit<BoundCode, 'entryPoint'> | { readonly failure: ReportedFailure } {
+  const stripped = stripTypes ? stripTypes(script) : { code: script }
+  if ('failure' in stripped) return stripped
+  const { code } = stripped
+  const file = stripTypes ? 'script.ts' : 'script.js'
+  const isModule = /^\s*export\b/m.test(code)
+  return Scope.withScope((scope) => {
+    const context = scope.manage(engine.newContext())
+    const harness = scope.manage(openHarness(context))
+    const read = context.evalCode(code, file, { type: isModule ? 'module' : 'global', compileOnly: true })
+    if (!read.error) {
+      read.value.dispose()
+      return { code, file, isModule }
+    }
+    const { message, stacktrace } = described(context, harness, scope.manage(read.error))
+    return { failure: { kind: 'syntax', message, stacktrace } }
+  })
+}
+
+function callOnce(scope: Scope, engine: QuickJSRuntime, run: Run): Answer {
+  const context = scope.manage(engine.newContext())
+  const harness = scope.manage(openHarness(context))
+  const thrown = (error: QuickJSHandle): Answer =>
+    failed(asFailure(described(context, harness, scope.manage(error))))
+
+  const loaded = context.evalCode(run.code, run.file, { type: run.isModule ? 'module' : 'global' })
+  if (loaded.error) return thrown(loaded.error)
+  const program = scope.manage(loaded.value)
+  const entry = scope.manage(findEntry(context, program, run))
+  if (context.typeof(entry) !== 'function')
+    return failed({
+      kind: 'entry',
+      message: `The script defines no function ${run.entryPoint}; define it at the top level.`,
+    })
+  const args = scope.manage(context.newString(run.args))
+  const called = callHarness(context, harness, 'call', entry, args)
+  if (called.error) return thrown(called.error)
+  const settled = settle(scope, engine, context, scope.manage(called.value))
+  if (settled === undefined)
+    return failed({ kind: 'result', message: `${run.entryPoint} awaits something that never comes.` })
+  if (settled.error) return thrown(settled.error)
+  const limit = scope.manage(context.newNumber(run.resultBytes))
+  const written = callHarness(context, harness, 'write', settled.value, limit)
+  if (written.error) {
+    const { message, isMemory } = described(context, harness, scope.manage(written.error))
+    if (isMemory) return failed(asFailure({ message, isMemory, stacktrace: undefined }))
+    const sentence = `What ${run.entryPoint} returned cannot be written as JSON: ${message}`
+    return failed({ kind: 'result', message: sentence })
+  }
+  const result = scope.manage(written.value)
+  if (context.typeof(result) === 'undefined') return { letter: LETTERS.nothing, text: '' }
+  if (context.typeof(result) === 'string') return { letter: LETTERS.value, text: context.getString(result) }
+  const message = `What ${run.entryPoint} returned is longer than ${run.resultBytes} bytes.`
+  return failed({ kind: 'output', message })
+}
+
+function openHarness(context: QuickJSContext): QuickJSHandle {
+  return context.unwrapResult(context.evalCode(JAVASCRIPT_HARNESS, 'harness.js'))
+}
+
+function callHarness(
+  context: QuickJSContext,
+  harness: QuickJSHandle,
+  name: 'call' | 'write' | 'describe',
+  ...args: QuickJSHandle[]
+): ReturnType<QuickJSContext['callFunction']> {
+  const method = context.getProp(harness, name)
+  const result = context.callFunction(method, context.undefined, ...args)
+  method.dispose()
+  return result
+}
+
+/** Undefined, as a value of the engine's, if the script has none. */
+function findEntry(
+  context: QuickJSContext,
+  program: QuickJSHandle,
+  { isModule, entryPoint }: BoundCode,
+): QuickJSHandle {
+  if (isModule) return context.getProp(program, entryPoint)
+  if (!/^[A-Za-z_$][\w$]*$/.test(entryPoint)) return context.undefined
+  // what const and let declare is no property of the global object
+  const found = context.evalCode(
+    `typeof ${entryPoint} === 'function' ? ${entryPoint} : undefined`,
+    'harness.js',
+  )
+  if (!found.error) return found.value
+  found.error.dispose()
+  return context.undefined
+}
+
+/** What a promise has come to once nothing is left to do; the value itself if it is none; undefined if it waits for ever. */
+function settle(
+  scope: Scope,
+  engine: QuickJSRuntime,
+  context: QuickJSContext,
+  value: QuickJSHandle,
+):
+  | { readonly error: QuickJSHandle }
+  | { readonly error?: undefined; readonly value: QuickJSHandle }
+  | undefined {
+  const before = context.getPromiseState(value)
+  if (before.type === 'fulfilled' && before.notAPromise) return { value }
+  if (before.type !== 'pending') disposeState(before)
+  engine.executePendingJobs().dispose()
+  const state = context.getPromiseState(value)
+  if (state.type === 'pending') return undefined
+  return state.type === 'fulfilled' ? { value: scope.manage(state.value) } : { error: state.error }
+}
+
+function disposeState(state: { readonly value: QuickJSHandle } | { readonly error: QuickJSHandle }): void {
+  const handle = 'value' in state ? state.value : state.error
+  handle.dispose()
+}
+
+interface Description {
+  readonly message: string
+  readonly stacktrace: readonly string[] | undefined
+  readonly isMemory: boolean
+}
+
+/** What was thrown, in words, with the lines of the script that led there. */
+function described(context: QuickJSContext, harness: QuickJSHandle, error: QuickJSHandle): Description {
+  const result = callHarness(context, harness, 'describe', error)
+  if (result.error) {
+    result.error.dispose()
+    return { message: 'The script ran out of memory or stack.', stacktrace: undefined, isMemory: true }
+  }
+  const [message = '', stack = ''] = JSON.parse(context.getString(result.value)) as string[] // two texts
+  result.value.dispose()
+  const lines = stack.split('\n').map((line) => line.trim())
+  const stacktrace = lines.filter((line) => line.includes('script.')).slice(0, 40)
+  return { message, stacktrace, isMemory: message === 'InternalError: out of memory' }
+}
+
+function asFailure({ message, stacktrace, isMemory }: Description): ReportedFailure {
+  if (isMemory) return { kind: 'memory', message: 'The script took more memory than scripts have.' }
+  return { kind: 'exception', message, ...(stacktrace ? { stacktrace } : {}) }
+}
+
+function failed(failure: ReportedFailure): Answer {
+  return { letter: LETTERS.failure, text: JSON.stringify(failure) }
+}

@@ -1,0 +1,225 @@
+import type { ChildProcess } from 'node:child_process'
+import type { Duplex } from 'node:stream'
+import { z } from 'zod'
+import { type BoundScript, type InterpreterStart, LETTERS, type Letter } from './inside/messages.ts'
+import { type Message, MessageReader } from './message-reader.ts'
+import { SandboxFailure } from './sandbox.ts'
+import type { SandboxLimits } from './sandbox-limits.ts'
+import { spawnInterpreter } from './spawn-interpreter.ts'
+
+/** How long an interpreter may take to start. */
+const START_MS = 60_000
+/** The longest snapshot: an interpreter with nothing in it. */
+const SNAPSHOT_BYTES = 128 * 1024 ** 2
+/** What a failure's words may take. */
+const FAILURE_BYTES = 256 * 1024
+
+/**
+ * An interpreter in a process of its own, as the server sees it: takes one call after the other. What comes from it is not believed: a
+ * script may have taken it over.
+ */
+export class Interpreter {
+  readonly runtime: InterpreterStart['runtime']
+  /** Resolves with the memory of the fresh interpreter, if it was wanted, once it takes calls. */
+  readonly started: Promise<Buffer | undefined>
+  /** Whether it takes no more calls, ever. */
+  isOver = false
+  /** Resolves once nothing is left of it. */
+  readonly ended: Promise<void>
+  readonly #limits: SandboxLimits
+  readonly #child: ChildProcess
+  readonly #pipe: Duplex
+  readonly #reader = new MessageReader(SNAPSHOT_BYTES)
+  #waiting: Waiting | undefined
+
+  constructor(runtime: InterpreterStart['runtime'], limits: SandboxLimits, snapshot: Snapshot) {
+    this.runtime = runtime
+    this.#limits = limits
+    this.#child = spawnInterpreter(limits.memoryBytes)
+    this.#pipe = this.#child.stdio[3] as Duplex // spawned with a pipe there
+    this.#pipe.on('data', (piece: Buffer) => this.#hear(piece))
+    this.#pipe.on('error', () => this.end())
+    this.ended = new Promise((resolve) => {
+      const over = (): void => {
+        this.#over()
+        resolve()
+      }
+      this.#child.on('error', over)
+      this.#child.on('exit', over)
+    })
+    this.started = this.#start(snapshot)
+    this.started.catch(() => undefined) // who calls it learns of it
+  }
+
+  /** Makes it the interpreter of this script for good. */
+  bind(script: BoundScript): void {
+    this.#send(LETTERS.bind, Buffer.from(JSON.stringify(script)))
+  }
+
+  /**
+   * Calls the script with arguments (the text of a JSON array); answers the text of what it returned, undefined for nothing. Throws a
+   * `SandboxFailure`. When the signal says that nobody waits any more, it has a moment to end by itself, then it is killed.
+   */
+  async call(args: string, signal: AbortSignal): Promise<string | undefined> {
+    const { timeoutMs } = this.#limits
+    const seconds = timeoutMs / 1000
+    const late = new SandboxFailure('timeout', `The script took longer than ${seconds} s and was stopped.`)
+    const hurry = (): void => this.#expectWithin(GRACE_MS, late)
+    const answer = this.#answer(timeoutMs, late, outOfMemory())
+    this.#send(LETTERS.call, Buffer.from(args))
+    signal.addEventListener('abort', hurry, { once: true })
+    if (signal.aborted) hurry()
+    try {
+      return this.#read(await answer)
+    } finally {
+      signal.removeEventListener('abort', hurry)
+    }
+  }
+
+  /** Kills it. */
+  end(): void {
+    this.#over()
+    this.#child.kill('SIGKILL')
+  }
+
+  async #start(snapshot: Snapshot): Promise<Buffer | undefined> {
+    const failure = new SandboxFailure('overloaded', 'The interpreter did not start; try again later.')
+    const answer = this.#answer(START_MS, failure, failure)
+    const start: InterpreterStart = {
+      runtime: this.runtime,
+      memoryBytes: this.#limits.memoryBytes,
+      resultBytes: this.#limits.resultBytes,
+      parent: process.pid,
+      snapshot: Buffer.isBuffer(snapshot) ? 'given' : snapshot,
+    }
+    this.#send(LETTERS.start, Buffer.from(JSON.stringify(start)))
+    if (Buffer.isBuffer(snapshot)) this.#send(LETTERS.snapshot, snapshot)
+    const { body } = await answer
+    this.#reader.limit = this.#limits.resultBytes + FAILURE_BYTES
+    return body.length > 0 ? body : undefined
+  }
+
+  #read({ letter, body }: Message): string | undefined {
+    if (letter === LETTERS.value && body.length <= this.#limits.resultBytes) return body.toString()
+    if (letter === LETTERS.nothing) return undefined
+    if (letter === LETTERS.failure || letter === LETTERS.lastFailure) {
+      const failure = readFailure(body.toString())
+      // what took all its memory has left little of it
+      if (letter === LETTERS.lastFailure || failure.kind === 'memory') this.end()
+      throw failure
+    }
+    this.end()
+    throw new SandboxFailure('output', `The script returned more than ${this.#limits.resultBytes} bytes.`)
+  }
+
+  /** The next message. While one is waited for, the interpreter keeps the server running. */
+  #answer(milliseconds: number, late: SandboxFailure, gone: SandboxFailure): Promise<Message> {
+    if (this.isOver) return Promise.reject(gone)
+    return new Promise<Message>((resolve, reject) => {
+      this.#waiting = { resolve, reject, gone, timer: undefined }
+      this.#expectWithin(milliseconds, late)
+      this.#child.ref()
+      ;(this.#pipe as Partial<Referable>).ref?.()
+    })
+  }
+
+  #expectWithin(milliseconds: number, late: SandboxFailure): void {
+    const waiting = this.#waiting
+    if (!waiting) return
+    clearTimeout(waiting.timer)
+    waiting.timer = setTimeout(() => {
+      this.#over(late)
+      this.end()
+    }, milliseconds)
+  }
+
+  #hear(piece: Buffer): void {
+    const messages = this.isOver ? [] : this.#reader.read(piece)
+    if (!messages) {
+      this.#over(
+        new SandboxFailure('output', `The script returned more than ${this.#limits.resultBytes} bytes.`),
+      )
+      this.end()
+      return
+    }
+    for (const message of messages) {
+      const waiting = this.#rest()
+      if (!waiting) return this.end() // nobody asked
+      waiting.resolve(message)
+    }
+  }
+
+  #over(reason?: SandboxFailure): void {
+    if (this.isOver) return
+    this.isOver = true
+    const waiting = this.#rest()
+    waiting?.reject(reason ?? waiting.gone)
+  }
+
+  /** Nothing is waited for any more. */
+  #rest(): Waiting | undefined {
+    const waiting = this.#waiting
+    this.#waiting = undefined
+    clearTimeout(waiting?.timer)
+    this.#child.unref()
+    ;(this.#pipe as Partial<Referable>).unref?.()
+    return waiting
+  }
+
+  #send(letter: Letter, body: Buffer): void {
+    if (this.isOver) return
+    const head = Buffer.alloc(5)
+    head.writeUInt32BE(body.length + 1)
+    head.write(letter, 4)
+    if (body.length < 65_536) this.#pipe.write(Buffer.concat([head, body]))
+    else {
+      this.#pipe.write(head)
+      this.#pipe.write(body)
+    }
+  }
+}
+
+/** A snapshot to start from; or whether to make one. */
+export type Snapshot = Buffer | 'wanted' | 'none'
+
+/** How long a script of which nobody waits for the answer may still take. */
+const GRACE_MS = 250
+
+/** A process that ends in a call was stopped by one of its memory limits: nothing else does that. */
+function outOfMemory(): SandboxFailure {
+  return new SandboxFailure('memory', 'The script took more memory than scripts have, and was stopped.')
+}
+
+interface Waiting {
+  readonly resolve: (message: Message) => void
+  readonly reject: (reason: SandboxFailure) => void
+  /** What to say if it ends by itself. */
+  readonly gone: SandboxFailure
+  timer: NodeJS.Timeout | undefined
+}
+
+/** A pipe that is a socket, as those of child processes are. */
+interface Referable {
+  ref(): void
+  unref(): void
+}
+
+const reported = z.object({
+  kind: z.enum(['syntax', 'entry', 'exception', 'result', 'memory', 'output']),
+  message: z.string(),
+  stacktrace: z.array(z.string()).optional(),
+})
+
+function readFailure(text: string): SandboxFailure {
+  const read = reported.safeParse(parsed(text))
+  if (!read.success) return new SandboxFailure('exception', 'The script broke its interpreter.')
+  return new SandboxFailure(read.data.kind, read.data.message, read.data.stacktrace)
+}
+
+function parsed(text: string): unknown {
+  try {
+    return JSON.parse(text)
+  } catch {
+    return undefined
+  }
+}
