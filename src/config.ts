@@ -44,6 +44,12 @@ export interface Config {
   readonly webhookTimeoutMs: number
   /** How long after each failed attempt a delivery is tried again, in seconds; after the last of them it has failed. */
   readonly webhookRetrySeconds: readonly number[]
+  /** Whether invocations leave traces. */
+  readonly traces: 'on' | 'off'
+  /** Traces that are older are removed. */
+  readonly tracesMaxAgeDays: number
+  /** Past so many bytes of a project's traces, the oldest are removed. */
+  readonly tracesMaxBytes: number
 }
 
 /**
@@ -77,6 +83,9 @@ export function readConfig(env: Readonly<Record<string, string | undefined>>): C
     webhookAllowPrivate: values.WEBHOOK_ALLOW_PRIVATE === 'true',
     webhookTimeoutMs: values.WEBHOOK_TIMEOUT_MS,
     webhookRetrySeconds: values.WEBHOOK_RETRY_SECONDS,
+    traces: values.TRACES,
+    tracesMaxAgeDays: values.TRACES_MAX_AGE_DAYS,
+    tracesMaxBytes: values.TRACES_MAX_BYTES,
   }
 }
 
@@ -117,6 +126,9 @@ const variables = z.object({
   )
     .default('5,300,1800,7200,18000,36000,50400,72000,86400')
     .transform((list) => list.split(',').map(Number)),
+  TRACES: oneOf(['on', 'off']).default('on'),
+  TRACES_MAX_AGE_DAYS: wholeNumber(1, 36_500).default(30),
+  TRACES_MAX_BYTES: wholeNumber(1024 ** 2, 9_999_999_999).default(1024 ** 3),
 })
 
 function wholeNumber(min: number, max: number) {

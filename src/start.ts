@@ -14,7 +14,9 @@ import { allEndpoints } from './http/endpoints/all-endpoints.ts'
 import { gitDoor } from './http/git/git-door.ts'
 import { restoreDoor } from './http/git/restore-door.ts'
 import { deliveryEndpoints } from './http/endpoints/delivery-endpoints.ts'
+import { traceEndpoints } from './http/endpoints/trace-endpoints.ts'
 import { webhookEndpoints } from './http/endpoints/webhook-endpoints.ts'
+import { foundTraces } from './http/found-traces.ts'
 import { openApiDocument } from './http/openapi.ts'
 import type { Log } from './http/open-log.ts'
 import { Registries } from './http/registries.ts'
@@ -28,7 +30,10 @@ import { resolveHost } from './outgoing/outgoing-policy.ts'
 import { resourceSettings } from './resource-settings.ts'
 import { signingSettings } from './signing-settings.ts'
 import { seedEnvironments } from './resources/environments/seed-environments.ts'
+import { queryFamily } from './resources/queries/query-family.ts'
 import { surfacesOf } from './resources/surfaces.ts'
+import { OpenTraces } from './traces/open-traces.ts'
+import type { ProjectTraces } from './traces/project-traces.ts'
 import type { Registry } from './versioning/registry.ts'
 import { OpenWebhooks } from './webhooks/open-webhooks.ts'
 import type { ProjectWebhooks } from './webhooks/project-webhooks.ts'
@@ -44,6 +49,8 @@ export interface StartedService {
   readonly server: RunningServer
   /** The key made because the store had none; shown once, here. */
   readonly firstToken: string | undefined
+  /** The traces of every project. */
+  readonly traces: OpenTraces
   /** Every route that needs a key. */
   readonly endpoints: readonly Endpoint[]
   /** Stops looking after the store and settles it; call it once the server has stopped. */
@@ -90,16 +97,28 @@ export async function start({ config, fs, log, now }: StartOptions): Promise<Sta
     onTrouble: (error) =>
       log.logger.error({ err: error }, 'an event could not be told or sent; it will be tried again'),
   })
+  const traces = new OpenTraces({
+    isRecording: config.traces === 'on',
+    retention: { maxAgeDays: config.tracesMaxAgeDays, maxBytes: config.tracesMaxBytes },
+    now,
+    onTrouble: ({ file, message }) => log.logger.error({ file }, message),
+  })
   const registries = new Registries(store, families, settings, async (registry) => {
     await seedEnvironments(registry)
     webhooks.open(registry)
+    traces.of(registry)
   })
-  const contexts = surfaces.map((surface) => surfaceContext(surface, surfaces, settings))
+  const tracesOf = (registry: Registry): ProjectTraces => traces.of(registry)
+  const contexts = surfaces.map((surface) => ({
+    ...surfaceContext(surface, surfaces, settings),
+    ...(surface.family === queryFamily ? { enrichment: foundTraces(tracesOf) } : {}),
+  }))
   const webhooksOf = (registry: Registry): ProjectWebhooks => webhooks.of(registry)
   const endpoints = [
     ...allEndpoints(contexts, resources),
     ...webhookEndpoints(webhooksOf),
     ...deliveryEndpoints(webhooksOf),
+    ...traceEndpoints(tracesOf),
   ]
   const intents = new Intents(fs, storeDir, now)
   const authenticate = createAuthenticator({
@@ -112,7 +131,7 @@ export async function start({ config, fs, log, now }: StartOptions): Promise<Sta
   const app = createApp({
     log: log.logger,
     authenticate,
-    readiness: () => registries.readiness(),
+    readiness: () => ({ ...registries.readiness(), traces: traces.problems() }),
     openApi: openApiDocument(endpoints, contexts),
     git: restoreDoor(
       { authenticate, registryOf, fs, folder: uploads, maxBytes: config.pushMaxBytes },
@@ -143,6 +162,7 @@ export async function start({ config, fs, log, now }: StartOptions): Promise<Sta
     // Nobody should go on asking a server that will never be ready.
     await server.stop(0)
     await webhooks.close()
+    await traces.close()
     registries.close()
     throw error
   }
@@ -154,8 +174,9 @@ export async function start({ config, fs, log, now }: StartOptions): Promise<Sta
     stopPurging()
     await stopUpkeep?.()
     await webhooks.close()
+    await traces.close()
     registries.close()
     await store.close()
   }
-  return { server, firstToken: firstKey?.token, endpoints, close }
+  return { server, firstToken: firstKey?.token, traces, endpoints, close }
 }

@@ -9,7 +9,7 @@ import type { Upload } from './upload.ts'
 export interface Call<I> {
   readonly registry: Registry
   readonly input: I
-  /** Path parameters; ids are UUIDs in lower case. */
+  /** Path parameters; ids are UUIDs in lower case, unless the endpoint has its own schema for them. */
   readonly params: Readonly<Record<string, string>>
   readonly context: WriteContext
   /** Whether who asks may see payloads that it did not send. */
@@ -54,9 +54,11 @@ export type Recall<I> = (call: Call<I>, address: ResultAddress) => Promise<Answe
 
 /** One route: how it is asked, what it needs, what it does; the router, the guard and /openapi.json all read this. */
 export interface Endpoint {
-  readonly method: 'GET' | 'POST' | 'PUT'
+  readonly method: 'GET' | 'POST' | 'PUT' | 'DELETE'
   /** As @koa/router writes it: `/workflows/:id/archive`. */
   readonly path: string
+  /** What the parameters of the path must be; UUIDs unless it says otherwise. */
+  readonly params?: z.ZodObject<Readonly<Record<string, z.ZodType<string>>>>
   readonly tag: string
   readonly summary: string
   readonly scope: Scope

@@ -85,13 +85,13 @@ function operation(endpoint: Endpoint, named: ReadonlyMap<z.ZodType, string>): o
   const { method, input, optionalBody, example, output, scope, orScope, recall, tag, summary, path } =
     endpoint
   const schema = input && toJsonSchema(input, 'input', named)
-  const { upload, downloads } = endpoint
+  const { upload, downloads, params } = endpoint
   const parameters = [
     ...[...path.matchAll(/:(\w+)/g)].map(([, name]) => ({
       name,
       in: 'path',
       required: true,
-      schema: { type: 'string', format: 'uuid' },
+      schema: pathParameter(params?.shape[name ?? '']),
     })),
     ...(method === 'GET' && schema ? dottedParameters(schema) : []),
     ...(upload && schema ? fieldParameters(schema) : []),
@@ -122,6 +122,10 @@ function operation(endpoint: Endpoint, named: ReadonlyMap<z.ZodType, string>): o
       default: { $ref: '#/components/responses/Problem' },
     },
   }
+}
+
+function pathParameter(schema: z.ZodType | undefined): JsonSchema {
+  return schema ? toJsonSchema(schema, 'input', new Map()) : { type: 'string', format: 'uuid' }
 }
 
 const IDEMPOTENCY_KEY = {

@@ -65,7 +65,7 @@ async function answer(
   dependencies: RouterDependencies,
 ): Promise<Answer> {
   requireScope(ctx.state.caller, scopesOf(endpoint))
-  const params = readParams(ctx)
+  const params = readParams(endpoint, ctx)
   if (endpoint.upload) return answerUpload(endpoint, ctx, dependencies, params)
   const guarded = endpoint.input
     ? await readInput(endpoint, endpoint.input, ctx, dependencies.readJsonBody)
@@ -144,9 +144,12 @@ const NO_INPUT: GuardedInput = { input: undefined, text: '' }
 const idParams = z.record(z.string(), uuid)
 const NO_PARAMS = {}
 
-function readParams(ctx: ParameterizedContext<RequestState>): Readonly<Record<string, string>> {
+function readParams(
+  endpoint: Endpoint,
+  ctx: ParameterizedContext<RequestState>,
+): Readonly<Record<string, string>> {
   const { params } = ctx as unknown as { readonly params?: Record<string, string> } // set by @koa/router
-  return params === undefined ? NO_PARAMS : guard(idParams, params, 'path')
+  return params === undefined ? NO_PARAMS : guard(endpoint.params ?? idParams, params, 'path')
 }
 
 async function readInput(
