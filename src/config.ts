@@ -1,4 +1,6 @@
 import { z } from 'zod'
+import { environmentCredentials } from './models/environment-credentials.ts'
+import type { Credential } from './models/models.ts'
 import { LOG_LEVELS, type LogLevel } from './http/open-log.ts'
 import { type SecretsKey, parseSecretsKey } from './secrets/secrets-key.ts'
 
@@ -47,6 +49,26 @@ export interface Config {
   readonly webhookRetrySeconds: readonly number[]
   /** What the projects' secrets are encrypted with; without it, with a key that the store keeps. */
   readonly secretsKey: SecretsKey | undefined
+  /** Whether invocations leave traces. */
+  readonly traces: 'on' | 'off'
+  /** Traces that are older are removed. */
+  readonly tracesMaxAgeDays: number
+  /** Past so many bytes of a project's traces, the oldest are removed. */
+  readonly tracesMaxBytes: number
+  /** What reaches the providers of language models, by provider. */
+  readonly modelCredentials: ReadonlyMap<string, Credential>
+  /** How long a call of a language model may take, in milliseconds. */
+  readonly modelTimeoutMs: number
+  /** Whether workflows may call hooks at addresses that are not of the public internet. */
+  readonly hookAllowPrivate: boolean
+  /** How long a script may run, in milliseconds. */
+  readonly sandboxTimeoutMs: number
+  /** How much memory a script may have, in bytes. */
+  readonly sandboxMemoryBytes: number
+  /** How many scripts run at once. */
+  readonly sandboxAtOnce: number
+  /** The `OTEL_…` variables, which the exporter of traces reads as every OpenTelemetry exporter does. */
+  readonly telemetry: Readonly<Record<string, string>>
 }
 
 /**
@@ -81,6 +103,16 @@ export function readConfig(env: Readonly<Record<string, string | undefined>>): C
     webhookTimeoutMs: values.WEBHOOK_TIMEOUT_MS,
     webhookRetrySeconds: values.WEBHOOK_RETRY_SECONDS,
     secretsKey: values.SECRETS_KEY,
+    traces: values.TRACES,
+    tracesMaxAgeDays: values.TRACES_MAX_AGE_DAYS,
+    tracesMaxBytes: values.TRACES_MAX_BYTES,
+    modelCredentials: environmentCredentials(given),
+    modelTimeoutMs: values.MODEL_TIMEOUT_MS,
+    hookAllowPrivate: values.HOOK_ALLOW_PRIVATE === 'true',
+    sandboxTimeoutMs: values.SANDBOX_TIMEOUT_MS,
+    sandboxMemoryBytes: values.SANDBOX_MEMORY_BYTES,
+    sandboxAtOnce: values.SANDBOX_AT_ONCE,
+    telemetry: Object.fromEntries(Object.entries(given).filter(isTelemetry)),
   }
 }
 
@@ -122,7 +154,19 @@ const variables = z.object({
     .default('5,300,1800,7200,18000,36000,50400,72000,86400')
     .transform((list) => list.split(',').map(Number)),
   SECRETS_KEY: z.string().transform(toSecretsKey).optional(),
+  TRACES: oneOf(['on', 'off']).default('on'),
+  TRACES_MAX_AGE_DAYS: wholeNumber(1, 36_500).default(30),
+  TRACES_MAX_BYTES: wholeNumber(1024 ** 2, 9_999_999_999).default(1024 ** 3),
+  MODEL_TIMEOUT_MS: wholeNumber(100, 3_600_000).default(120_000),
+  HOOK_ALLOW_PRIVATE: oneOf(['true', 'false']).default('false'),
+  SANDBOX_TIMEOUT_MS: wholeNumber(10, 600_000).default(10_000),
+  SANDBOX_MEMORY_BYTES: wholeNumber(64 * 1024 ** 2, 4 * 1024 ** 3).default(256 * 1024 ** 2),
+  SANDBOX_AT_ONCE: wholeNumber(1, 64).default(2),
 })
+
+function isTelemetry(variable: [string, string | undefined]): variable is [string, string] {
+  return variable[0].startsWith('OTEL_')
+}
 
 /** Variables whose values no message shows. */
 const HIDDEN = ['SVC_API_KEY', 'SECRETS_KEY']

@@ -14,12 +14,11 @@ import { allEndpoints } from './http/endpoints/all-endpoints.ts'
 import { gitDoor } from './http/git/git-door.ts'
 import { restoreDoor } from './http/git/restore-door.ts'
 import { deliveryEndpoints } from './http/endpoints/delivery-endpoints.ts'
+import { traceEndpoints } from './http/endpoints/trace-endpoints.ts'
 import { webhookEndpoints } from './http/endpoints/webhook-endpoints.ts'
 import { invocationEndpoints } from './http/endpoints/invocation-endpoints.ts'
 import { evaluationEndpoints } from './http/endpoints/evaluation-endpoints.ts'
-import { ProjectEvaluations } from './evaluations/project-evaluations.ts'
-import { builtInHandlers } from './handlers/built-in-handlers.ts'
-import type { InvocationServices } from './invocation/invoke.ts'
+import { foundTraces } from './http/found-traces.ts'
 import { openApiDocument } from './http/openapi.ts'
 import type { Log } from './http/open-log.ts'
 import { Registries } from './http/registries.ts'
@@ -30,10 +29,14 @@ import { sweepUploads } from './http/spool.ts'
 import { surfaceContext } from './http/surface-context.ts'
 import { uploadReader } from './http/upload.ts'
 import { resolveHost } from './outgoing/outgoing-policy.ts'
+import { openRuntime } from './runtime.ts'
 import { resourceSettings } from './resource-settings.ts'
 import { signingSettings } from './signing-settings.ts'
 import { seedEnvironments } from './resources/environments/seed-environments.ts'
+import { queryFamily } from './resources/queries/query-family.ts'
 import { surfacesOf } from './resources/surfaces.ts'
+import { OpenTraces } from './traces/open-traces.ts'
+import type { ProjectTraces } from './traces/project-traces.ts'
 import type { Registry } from './versioning/registry.ts'
 import { OpenWebhooks } from './webhooks/open-webhooks.ts'
 import type { ProjectWebhooks } from './webhooks/project-webhooks.ts'
@@ -49,6 +52,8 @@ export interface StartedService {
   readonly server: RunningServer
   /** The key made because the store had none; shown once, here. */
   readonly firstToken: string | undefined
+  /** The traces of every project. */
+  readonly traces: OpenTraces
   /** Every route that needs a key. */
   readonly endpoints: readonly Endpoint[]
   /** Stops looking after the store and settles it; call it once the server has stopped. */
@@ -95,35 +100,32 @@ export async function start({ config, fs, log, now }: StartOptions): Promise<Sta
     onTrouble: (error) =>
       log.logger.error({ err: error }, 'an event could not be told or sent; it will be tried again'),
   })
+  const traces = new OpenTraces({
+    isRecording: config.traces === 'on',
+    retention: { maxAgeDays: config.tracesMaxAgeDays, maxBytes: config.tracesMaxBytes },
+    now,
+    onTrouble: ({ file, message }) => log.logger.error({ file }, message),
+  })
   const registries = new Registries(store, families, settings, async (registry) => {
     await seedEnvironments(registry)
     webhooks.open(registry)
+    traces.of(registry)
   })
-  const contexts = surfaces.map((surface) => surfaceContext(surface, surfaces, settings))
-  const services: InvocationServices = {
-    handlers: builtInHandlers,
-    reach: () => ({
-      project: 'default',
-      secret: () => Promise.resolve(undefined),
-      models: undefined as never,
-      sandbox: undefined as never,
-      outgoing: { policy: { allowPrivate: true, resolve: resolveHost }, maxAnswerBytes: 1048576 },
-    }),
-    record: () => undefined,
-  }
-  const evaluations = new Map<Registry, ProjectEvaluations>()
-  const evaluationsOf = (registry: Registry): ProjectEvaluations => {
-    const known = evaluations.get(registry) ?? new ProjectEvaluations(registry, services)
-    evaluations.set(registry, known)
-    return known
-  }
+  const runtime = openRuntime({ config, fs, record: (registry, spans) => traces.of(registry).record(spans) })
+  const { evaluationsOf } = runtime
+  const tracesOf = (registry: Registry): ProjectTraces => traces.of(registry)
+  const contexts = surfaces.map((surface) => ({
+    ...surfaceContext(surface, surfaces, settings),
+    ...(surface.family === queryFamily ? { enrichment: foundTraces(tracesOf) } : {}),
+  }))
   const webhooksOf = (registry: Registry): ProjectWebhooks => webhooks.of(registry)
   const endpoints = [
     ...allEndpoints(contexts, resources),
     ...webhookEndpoints(webhooksOf),
     ...deliveryEndpoints(webhooksOf),
-    ...invocationEndpoints(services, { ...settings, answered: [] }),
+    ...invocationEndpoints(runtime.services, { ...settings, answered: [] }),
     ...evaluationEndpoints(evaluationsOf, contexts),
+    ...traceEndpoints(tracesOf),
   ]
   const intents = new Intents(fs, storeDir, now)
   const authenticate = createAuthenticator({
@@ -136,7 +138,7 @@ export async function start({ config, fs, log, now }: StartOptions): Promise<Sta
   const app = createApp({
     log: log.logger,
     authenticate,
-    readiness: () => registries.readiness(),
+    readiness: () => ({ ...registries.readiness(), traces: traces.problems() }),
     openApi: openApiDocument(endpoints, contexts),
     git: restoreDoor(
       { authenticate, registryOf, fs, folder: uploads, maxBytes: config.pushMaxBytes },
@@ -166,7 +168,9 @@ export async function start({ config, fs, log, now }: StartOptions): Promise<Sta
   } catch (error) {
     // Nobody should go on asking a server that will never be ready.
     await server.stop(0)
+    await runtime.close()
     await webhooks.close()
+    await traces.close()
     registries.close()
     throw error
   }
@@ -177,9 +181,12 @@ export async function start({ config, fs, log, now }: StartOptions): Promise<Sta
   const close = async (): Promise<void> => {
     stopPurging()
     await stopUpkeep?.()
+    // Runs that are cut short leave traces, too.
+    await runtime.close()
     await webhooks.close()
+    await traces.close()
     registries.close()
     await store.close()
   }
-  return { server, firstToken: firstKey?.token, endpoints, close }
+  return { server, firstToken: firstKey?.token, traces, endpoints, close }
 }

@@ -63,7 +63,7 @@ export type Recall<I> = (call: Call<I>, address: ResultAddress) => Promise<Answe
 
 /** One route: how it is asked, what it needs, what it does; the router, the guard and /openapi.json all read this. */
 export interface Endpoint {
-  readonly method: 'GET' | 'POST' | 'PUT'
+  readonly method: 'GET' | 'POST' | 'PUT' | 'DELETE'
   /** As @koa/router writes it: `/workflows/:id/archive`. */
   readonly path: string
   readonly tag: string

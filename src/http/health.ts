@@ -5,6 +5,8 @@ export interface Readiness {
   readonly ready: boolean
   readonly artifacts: number
   readonly problems: readonly { readonly repository: string; readonly reason: string }[]
+  /** Whose traces cannot be stored, or were lost; the server is ready all the same. */
+  readonly traces?: readonly object[]
 }
 
 /** `GET /health`: the process is alive and answers. */
@@ -19,10 +21,15 @@ export const health: OpenRoute = (ctx) => {
  */
 export function ready(readiness: () => Readiness): OpenRoute {
   return (ctx) => {
-    const { ready, artifacts, problems } = readiness()
+    const { ready, artifacts, problems, traces = [] } = readiness()
     ctx.status = ready ? 200 : 503
     if (!ready) ctx.set('Retry-After', '1')
     ctx.set('Cache-Control', 'no-store')
-    ctx.body = { status: ready ? 'ready' : 'starting', artifacts, damaged: problems }
+    ctx.body = {
+      status: ready ? 'ready' : 'starting',
+      artifacts,
+      damaged: problems,
+      ...(traces.length > 0 ? { traces } : {}),
+    }
   }
 }

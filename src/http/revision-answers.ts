@@ -11,6 +11,7 @@ import type { Deployment, RetrievedRevision, RetrieveReferences } from '../versi
 import { retrieveRevision } from '../versioning/retrieve-revision.ts'
 import type { Revision, RevisionPlace } from '../versioning/revision.ts'
 import { readListedRevision, readRevisionAt } from '../versioning/revision.ts'
+import type { Enrich } from './enrichment.ts'
 import { etagMatches } from './etag.ts'
 import { etagOf } from './etag-of.ts'
 import type { Answer } from './endpoint.ts'
@@ -29,9 +30,10 @@ interface Written {
   readonly etag: string
 }
 
-/** What a retrieve asks: for what, and whether what it embeds is put in its place. */
+/** What a retrieve asks: for what, whether what it embeds is put in its place, and what is added that is not stored. */
 export interface RetrieveQuestion extends RetrieveReferences {
   readonly resolve?: boolean | undefined
+  readonly enrich?: Enrich | undefined
 }
 
 /** What was answered for references at a moment of the index. */
@@ -88,6 +90,7 @@ export class RevisionAnswers {
     ifNoneMatch: string | undefined,
   ): Promise<Answer> | Answer {
     if (references.resolve) return this.#retrieveResolved(registry, references, ifNoneMatch)
+    if (references.enrich) return this.#retrieveEnriched(registry, references, references.enrich, ifNoneMatch)
     const known = this.#found.get(references)
     if (known?.registry === registry && registry.index.isStill(known.moment, known.decider)) {
       return this.#send(known.written, ifNoneMatch)
@@ -102,6 +105,26 @@ export class RevisionAnswers {
   ): Promise<Answer> {
     const place = await retrieveRevision(registry, this.#surface.family, references, this.#surface)
     return this.resolve(registry, place, DEFAULT_EMBED_OPTIONS, ifNoneMatch)
+  }
+
+  /** What is added changes while the revision does not, so the entity tag is of the answer itself. */
+  async #retrieveEnriched(
+    registry: Registry,
+    references: RetrieveReferences,
+    enrich: Enrich,
+    ifNoneMatch: string | undefined,
+  ): Promise<Answer> {
+    const place = await retrieveRevision(registry, this.#surface.family, references, this.#surface)
+    const revision = await readRevisionAt(registry, place)
+    const presented = await presentPayload(revision, this.#present)
+    const enriched = presented && (await enrich(registry, presented))
+    const body = {
+      count: 1,
+      [this.#key]: presentRevision(revision, this.#present, enriched),
+      windowing: enriched?.windowing,
+      retrieval_info: await this.#retrievalInfo(registry, revision, place.through),
+    }
+    return this.#sendTagged(revision, body, ifNoneMatch)
   }
 
   async #resolve(
@@ -144,6 +167,10 @@ export class RevisionAnswers {
       resolution_info: info,
       retrieval_info: await this.#retrievalInfo(registry, revision, place.through),
     }
+    return this.#sendTagged(revision, body, ifNoneMatch)
+  }
+
+  #sendTagged({ id }: Revision, body: object, ifNoneMatch: string | undefined): Answer {
     const text = Buffer.from(stringifyJson(body))
     const etag = `"${id}.${createHash('sha1').update(text).digest('base64url').slice(0, 12)}"`
     return this.#send({ text, etag }, ifNoneMatch)

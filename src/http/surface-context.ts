@@ -1,5 +1,6 @@
 import type { z } from 'zod'
 import type { Surface } from '../resources/surface.ts'
+import type { Enrichment } from './enrichment.ts'
 import type { PresentOptions } from './present.ts'
 import { artifactRecord, flatRecord, revisionRecord, variantRecord } from './record-schemas.ts'
 import type { SurfaceNames } from './surface-names.ts'
@@ -12,6 +13,8 @@ export interface SurfaceContext {
   readonly present: PresentOptions
   /** The schemas of its records, each one object, so that /openapi.json can name it once. */
   readonly records: Readonly<Record<'artifact' | 'variant' | 'revision' | 'flat', z.ZodType>>
+  /** What a retrieve of the surface may be asked to answer beside what is stored. */
+  readonly enrichment?: Enrichment
 }
 
 export interface SurfaceSettings {

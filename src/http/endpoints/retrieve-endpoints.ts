@@ -11,7 +11,7 @@ import { isResolvable } from './resolve-endpoint.ts'
 
 /** The two forms of `…/revisions/retrieve` of a surface (interface 9.4, rulings 1.9, 3.6; contract/environments 8.2). */
 export function retrieveEndpoints(
-  { surface, names, records }: SurfaceContext,
+  { surface, names, records, enrichment }: SurfaceContext,
   answers: RevisionAnswers,
 ): Endpoint[] {
   const { path, singular, plural, family } = surface
@@ -19,7 +19,9 @@ export function retrieveEndpoints(
   const resolve: z.ZodType<Pick<RetrieveQuestion, 'resolve'>> = resolvable
     ? z.object({ resolve: z.boolean().optional() })
     : z.object({})
-  const input = z.intersection(retrieveReferences(names), resolve)
+  const enriched: z.ZodType<Pick<RetrieveQuestion, 'enrich'>> = enrichment?.input ?? z.object({})
+  const input = z.intersection(z.intersection(retrieveReferences(names), resolve), enriched)
+  const booleans = [...(resolvable ? ['resolve'] : []), ...(enrichment?.booleans ?? [])]
   const body = withReading(surface, { input }, { paged: true })
   const common = {
     path: `/${path}/revisions/retrieve`,
@@ -29,6 +31,7 @@ export function retrieveEndpoints(
       retrieval_info: retrievalInfo(names),
       ...(resolvable ? { resolution_info: resolutionInfo.optional() } : {}),
       ...pageOf(surface),
+      ...enrichment?.output,
     }),
     run: ({ registry, input: question, ifNoneMatch }: Call<z.infer<typeof body.input>>) =>
       answers.retrieve(registry, question, ifNoneMatch),
@@ -45,11 +48,7 @@ export function retrieveEndpoints(
     }),
     endpoint({
       ...common,
-      ...withReading(
-        surface,
-        { input, fromQuery: dottedParameters(resolvable ? ['resolve'] : []) },
-        { paged: true },
-      ),
+      ...withReading(surface, { input, fromQuery: dottedParameters(booleans) }, { paged: true }),
       method: 'GET',
       summary: `The same with dotted parameters: ?${singular}_variant_ref.slug=support-bot`,
     }),

@@ -10,6 +10,7 @@ import {
 import { readClosedObject, type MemberReader } from '../documents/closed-object.ts'
 import type { ProblemCollector } from '../documents/problem-collector.ts'
 import { typeName } from '../documents/type-name.ts'
+import { CONDITION_OPERATORS, FILTERING_OPERATORS } from './filter-words.ts'
 import { oneOf } from './one-of.ts'
 
 /**
@@ -26,7 +27,7 @@ export function readFiltering(value: Json, problems: ProblemCollector): JsonObje
 }
 
 const FILTERING: ReadonlyMap<string, MemberReader> = new Map<string, MemberReader>([
-  ['operator', oneOf('the operator of a filtering', ['and', 'or', 'not', 'nand', 'nor'])],
+  ['operator', oneOf('the operator of a filtering', FILTERING_OPERATORS)],
   ['conditions', readConditions],
 ])
 
@@ -55,12 +56,6 @@ function readCondition(value: Json, problems: ProblemCollector): JsonObject {
   return condition
 }
 
-const OPERATORS = [
-  ...['is', 'is_not', 'eq', 'neq', 'gt', 'lt', 'gte', 'lte', 'btwn'],
-  ...['startswith', 'endswith', 'contains', 'matches', 'like'],
-  ...['in', 'not_in', 'has', 'has_not', 'exists', 'not_exists'],
-]
-
 const OPTIONS: ReadonlyMap<string, MemberReader> = new Map(
   ['case_sensitive', 'exact_match', 'all'].map((name) => [name, ofType(name, 'boolean')]),
 )
@@ -69,7 +64,7 @@ const CONDITION: ReadonlyMap<string, MemberReader> = new Map<string, MemberReade
   ['field', ofType('field', 'string')],
   ['key', ofType('key', 'string')],
   ['value', (value) => value],
-  ['operator', oneOf('the operator of a condition', OPERATORS)],
+  ['operator', oneOf('the operator of a condition', CONDITION_OPERATORS)],
   ['options', (value, problems) => readClosedObject(value, 'options', OPTIONS, problems)],
 ])
 

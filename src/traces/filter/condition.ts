@@ -1,0 +1,213 @@
+import {
+  entriesOf,
+  fromEntries,
+  getKey,
+  isJsonArray,
+  isJsonObject,
+  numberOf,
+  type Json,
+  type JsonObject,
+} from '../../json/json.ts'
+import { stringifyJson } from '../../json/stringify-json.ts'
+import type { ProblemCollector } from '../../resources/documents/problem-collector.ts'
+import { shownValue } from '../../resources/documents/shown-value.ts'
+import type { ConditionOperator } from '../../resources/queries/filter-words.ts'
+import { readTime } from '../span-time.ts'
+import { readSpanId, readTraceId } from '../trace-ids.ts'
+import type { FieldKind } from './filter-fields.ts'
+import { FIELD_OPERATORS, FILTER_FIELDS } from './filter-fields.ts'
+
+/** A condition that means something: a field there is, an operator that it takes, a value of the right kind. */
+export interface Condition {
+  readonly field: string
+  readonly kind: FieldKind
+  /** The path inside attributes; empty for any other field. */
+  readonly path: readonly string[]
+  readonly operator: ConditionOperator
+  /** Ids in the form they are kept in, times as microseconds, the lists of `in` as lists; undefined for `exists`. */
+  readonly value: Json | undefined
+  readonly isCaseSensitive: boolean
+  /** Of text: the whole of it must be the value, or match it. */
+  readonly isWhole: boolean
+  /** Of a list of values: all of them are wanted, not just one. */
+  readonly wantsAll: boolean
+}
+
+/**
+ * The condition of a filtering whose shape has been checked (`readFiltering`). What means nothing is a problem and gives undefined: a
+ * filter is never dropped in silence (ruling 1.7).
+ */
+export function readCondition(condition: JsonObject, problems: ProblemCollector): Condition | undefined {
+  const field = textOf(getKey(condition, 'field')) ?? ''
+  const kind = FILTER_FIELDS.get(field)
+  if (kind === undefined) {
+    const fields = [...FILTER_FIELDS.keys()].join(', ')
+    return problem(problems, 'field', `there is no field ${stringifyJson(field)}; the fields are ${fields}`)
+  }
+  // The vocabulary was checked before.
+  const operator = (textOf(getKey(condition, 'operator')) ??
+    (kind === 'content' ? 'contains' : 'is')) as ConditionOperator
+  if (!FIELD_OPERATORS[kind].includes(operator)) {
+    const allowed = FIELD_OPERATORS[kind].join(', ')
+    return problem(problems, 'operator', `${field} takes no operator ${operator}; it takes ${allowed}`)
+  }
+  const key = textOf(getKey(condition, 'key'))
+  if (kind === 'attribute' && !key) {
+    return problem(
+      problems,
+      'key',
+      'attributes need a key, the path of one with dots, such as svc.type.trace',
+      'missing',
+    )
+  }
+  const path = kind === 'attribute' && key ? key.split('.') : []
+  if (path.length > MOST_SEGMENTS) {
+    return problem(problems, 'key', `must have at most ${MOST_SEGMENTS} segments, but it has ${path.length}`)
+  }
+  const options = getKey(condition, 'options')
+  const option = (name: string): boolean => isJsonObject(options) && getKey(options, name) === true
+  const shape = {
+    field,
+    kind,
+    path,
+    operator,
+    isCaseSensitive: option('case_sensitive'),
+    isWhole: option('exact_match'),
+    wantsAll: option('all'),
+  }
+  if (operator === 'exists' || operator === 'not_exists') return { ...shape, value: undefined }
+  const sent = getKey(condition, 'value')
+  if (sent === undefined) {
+    return problem(
+      problems,
+      'value',
+      `${operator} needs a value; for what is absent there are exists and not_exists`,
+      'missing',
+    )
+  }
+  const value = problems.below('value', () => readValue(shape, sent, problems))
+  return value === undefined ? undefined : { ...shape, value }
+}
+
+const MOST_SEGMENTS = 100
+
+function problem(problems: ProblemCollector, member: string, msg: string, type = 'value_error'): undefined {
+  problems.below(member, () => problems.add(msg, type))
+  return undefined
+}
+
+function textOf(value: Json | undefined): string | undefined {
+  return typeof value === 'string' ? value : undefined
+}
+
+type Shape = Omit<Condition, 'value'>
+
+/** The value of an operator in the form that it is compared in. */
+function readValue(shape: Shape, value: Json, problems: ProblemCollector): Json | undefined {
+  const { kind, operator, field } = shape
+  if (kind === 'list') return listOf(value).map((item) => partOf(field, item))
+  if (operator === 'in' || operator === 'not_in') {
+    if (isJsonArray(value)) return readAll(kind, value, problems)
+    problems.add(`${operator} needs a list of values, but this is ${shownValue(value)}`, 'list_type')
+    return undefined
+  }
+  if (operator === 'btwn') {
+    if (isJsonArray(value) && value.length === 2) return readAll(kind, value, problems)
+    problems.add(
+      `btwn needs a list of two values, the least and the greatest, but this is ${shownValue(value)}`,
+      'list_type',
+    )
+    return undefined
+  }
+  if (!isTextOperator(operator)) return readOne(kind, value, problems)
+  if (typeof value !== 'string') {
+    problems.add(`${operator} needs a text, but this is ${shownValue(value)}`, 'string_type')
+    return undefined
+  }
+  if (operator === 'matches') checkPattern(value, problems)
+  return value
+}
+
+function isTextOperator(operator: ConditionOperator): boolean {
+  return ['startswith', 'endswith', 'contains', 'matches', 'like'].includes(operator)
+}
+
+function checkPattern(pattern: string, problems: ProblemCollector): void {
+  try {
+    new RegExp(pattern)
+  } catch (error) {
+    // RegExp throws nothing but SyntaxErrors that say what is wrong.
+    problems.add(
+      `${stringifyJson(pattern)} is no regular expression of JavaScript: ${(error as Error).message}`,
+      'invalid_pattern',
+    )
+  }
+}
+
+function readAll(kind: FieldKind, values: readonly Json[], problems: ProblemCollector): Json | undefined {
+  const read = values.map((value, index) => problems.below(index, () => readOne(kind, value, problems)))
+  return read.every((value) => value !== undefined) ? (read as readonly Json[]) : undefined
+}
+
+function readOne(kind: FieldKind, value: Json, problems: ProblemCollector): Json | undefined {
+  const reader = READERS.get(kind)
+  if (reader === undefined) return value
+  const read = reader.read(value)
+  if (read === undefined)
+    problems.add(`must be ${reader.rule}, but it is ${shownValue(value)}`, 'value_error')
+  return read
+}
+
+interface ValueReader {
+  readonly rule: string
+  readonly read: (value: Json) => Json | undefined
+}
+
+const READERS: ReadonlyMap<FieldKind, ValueReader> = new Map<FieldKind, ValueReader>([
+  [
+    'trace id',
+    {
+      rule: 'a trace id, 32 hex digits',
+      read: (value) => (typeof value === 'string' ? readTraceId(value) : undefined),
+    },
+  ],
+  [
+    'span id',
+    {
+      rule: 'a span id, 16 hex digits',
+      read: (value) => (typeof value === 'string' ? readSpanId(value) : undefined),
+    },
+  ],
+  ['word', { rule: 'a text', read: textOf }],
+  ['text', { rule: 'a text', read: textOf }],
+  [
+    'time',
+    {
+      rule: 'a time in RFC 3339, such as 2026-03-01T09:30:00Z, or a number of 10, 13, 16 or 19 digits',
+      read: (value) =>
+        readTime(
+          typeof value === 'string' || numberOf(value) === undefined ? String(value) : stringifyJson(value),
+        ),
+    },
+  ],
+])
+
+function listOf(value: Json): readonly Json[] {
+  return isJsonArray(value) ? value : [value]
+}
+
+/** A part of a reference, link or event, its ids and its version in the form that records have. */
+function partOf(field: string, part: Json): Json {
+  if (!isJsonObject(part)) return part
+  return fromEntries(entriesOf(part).map(([key, value]) => [key, memberOf(field, key, value)]))
+}
+
+function memberOf(field: string, key: string, value: Json): Json {
+  if (field === 'references' && key === 'version' && numberOf(value) !== undefined)
+    return stringifyJson(value)
+  if (typeof value !== 'string') return value
+  if (field === 'references' && key === 'id') return value.toLowerCase()
+  if (field === 'links' && key === 'trace_id') return readTraceId(value) ?? value
+  if (field === 'links' && key === 'span_id') return readSpanId(value) ?? value
+  return value
+}

@@ -1,0 +1,100 @@
+import { entriesOf, isJsonArray, isJsonObject, type Json } from '../../json/json.ts'
+import type { Condition } from './condition.ts'
+
+/** A condition in SQL on a span `s` of a trace `t`, and the values of its parameters. */
+export interface SqlCondition {
+  readonly sql: string
+  readonly values: readonly (string | number)[]
+}
+
+/**
+ * What in SQL is true of every span of which the condition is: what an index or a look at the text can tell without reading the
+ * record. Undefined when there is no such thing.
+ */
+export function sqlOfCondition(condition: Condition): SqlCondition | undefined {
+  const { field, kind, operator, value = null } = condition
+  if (kind === 'time') return field === 'start_time' ? timeCondition(condition) : undefined
+  if (kind === 'list')
+    return operator === 'in' || operator === 'has' ? anyOf(listOf(value).map(textCondition)) : undefined
+  const isOne = operator === 'is' || operator === 'eq'
+  if (!isOne && operator !== 'in') return undefined
+  const values = isOne ? [value] : listOf(value)
+  if (kind === 'attribute') return anyOf(values.map(textCondition))
+  const column = COLUMNS.get(field)
+  const texts = values.filter((it) => typeof it === 'string')
+  if (column === undefined || texts.length === 0 || texts.length > MOST_VALUES) return undefined
+  return { sql: `${column} IN (${texts.map(() => '?').join()})`, values: texts }
+}
+
+/** True where every one of these is that says something. */
+export function allOf(conditions: readonly (SqlCondition | undefined)[]): SqlCondition | undefined {
+  return joined(
+    conditions.filter((it) => it !== undefined),
+    ' AND ',
+  )
+}
+
+/** True where one of these is; undefined if one of them says nothing. */
+export function anyOf(conditions: readonly (SqlCondition | undefined)[]): SqlCondition | undefined {
+  const known = conditions.filter((it) => it !== undefined)
+  return known.length === conditions.length ? joined(known, ' OR ') : undefined
+}
+
+/** SQLite takes some thousands of parameters, and expressions of limited depth; a filter may have more. */
+const MOST_VALUES = 200
+
+function joined(conditions: readonly SqlCondition[], word: string): SqlCondition | undefined {
+  const values = conditions.flatMap((it) => it.values)
+  if (conditions.length === 0 || values.length > MOST_VALUES) return undefined
+  return { sql: `(${conditions.map(({ sql }) => sql).join(word)})`, values }
+}
+
+const COLUMNS: ReadonlyMap<string, string> = new Map([
+  ['trace_id', 't.trace_id'],
+  ['trace_type', 's.trace_type'],
+  ['span_id', 's.span_id'],
+  ['parent_id', 's.parent_id'],
+  ['span_type', 's.span_type'],
+  ['span_name', 's.span_name'],
+  ['status_code', 's.status_code'],
+  ['session_id', 's.session_id'],
+])
+
+const COMPARISONS: ReadonlyMap<string, string> = new Map([
+  ['is', '='],
+  ['eq', '='],
+  ['gt', '>'],
+  ['gte', '>='],
+  ['lt', '<'],
+  ['lte', '<='],
+])
+
+function timeCondition({ operator, value }: Condition): SqlCondition | undefined {
+  if (operator === 'btwn' && isJsonArray(value)) {
+    const [least, greatest] = value
+    return allOf([comparison('>=', least), comparison('<=', greatest)])
+  }
+  const sign = COMPARISONS.get(operator)
+  return sign === undefined ? undefined : comparison(sign, value)
+}
+
+function comparison(sign: string, value: Json | undefined): SqlCondition | undefined {
+  return typeof value === 'number' ? { sql: `s.start_time ${sign} ?`, values: [value] } : undefined
+}
+
+function listOf(value: Json): readonly Json[] {
+  return isJsonArray(value) ? value : [value]
+}
+
+/** Every text within the value stands in the text of a record that holds it, written the same way. */
+function textCondition(value: Json): SqlCondition | undefined {
+  return allOf(
+    textsIn(value).map((text) => ({ sql: 'instr(s.record, ?) > 0', values: [JSON.stringify(text)] })),
+  )
+}
+
+function textsIn(value: Json): string[] {
+  if (typeof value === 'string') return [value]
+  if (isJsonArray(value)) return value.flatMap(textsIn)
+  return isJsonObject(value) ? entriesOf(value).flatMap(([, member]) => textsIn(member)) : []
+}

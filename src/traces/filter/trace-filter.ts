@@ -1,0 +1,74 @@
+import { getKey, isJsonArray, isJsonObject, type Json, type JsonObject } from '../../json/json.ts'
+import { ProblemCollector } from '../../resources/documents/problem-collector.ts'
+import type { FilteringOperator } from '../../resources/queries/filter-words.ts'
+import { readFiltering } from '../../resources/queries/query-filtering.ts'
+import type { Condition } from './condition.ts'
+import { readCondition } from './condition.ts'
+import type { RecordTest } from './condition-test.ts'
+import { conditionTest } from './condition-test.ts'
+import type { SqlCondition } from './sql-condition.ts'
+import { allOf, anyOf, sqlOfCondition } from './sql-condition.ts'
+
+/** A filtering (contract/handlers 5.3) made ready to be used. */
+export interface TraceFilter {
+  /** Whether a span's record matches. */
+  readonly matches: RecordTest
+  /** What in SQL is true of every span that matches, and maybe of others; undefined when nothing can be said. */
+  readonly where: SqlCondition | undefined
+  /** Whether it does nothing but name traces; then windowing has no say (contract/handlers 5.3). */
+  readonly onlyNamesTraces: boolean
+}
+
+/** Reads a filtering, or refuses with `invalid_request` listing every problem at its place below `loc`. */
+export function readTraceFilter(filtering: Json, loc: readonly (string | number)[]): TraceFilter {
+  const problems = new ProblemCollector(loc)
+  const read = readFiltering(filtering, problems)
+  const malformed = problems.refusal('invalid_request')
+  if (malformed) throw malformed
+  const filter = filterOf(read, problems)
+  const refusal = problems.refusal('invalid_request')
+  if (refusal) throw refusal
+  return filter
+}
+
+/** A filtering without conditions leaves nothing out, whatever would join them. */
+function filterOf(filtering: JsonObject, problems: ProblemCollector): TraceFilter {
+  // The shape was checked before: a list of objects, and one of these words.
+  const conditions = getKey(filtering, 'conditions') as readonly JsonObject[]
+  const operator = getKey(filtering, 'operator') as FilteringOperator
+  const parts = conditions.map((item, index) =>
+    problems.below('conditions', () =>
+      problems.below(index, () =>
+        isFiltering(item) ? filterOf(item, problems) : conditionFilter(item, problems),
+      ),
+    ),
+  )
+  if (parts.length === 0) return { matches: () => true, where: undefined, onlyNamesTraces: false }
+  const every: RecordTest = (record) => parts.every(({ matches }) => matches(record))
+  const some: RecordTest = (record) => parts.some(({ matches }) => matches(record))
+  const wheres = parts.map(({ where }) => where)
+  const [only] = parts
+  const onlyNamesTraces = parts.length === 1 && only !== undefined && only.onlyNamesTraces
+  if (operator === 'and') return { matches: every, where: allOf(wheres), onlyNamesTraces }
+  if (operator === 'or') return { matches: some, where: anyOf(wheres), onlyNamesTraces }
+  const test = operator === 'nor' ? some : every
+  return { matches: (record) => !test(record), where: undefined, onlyNamesTraces: false }
+}
+
+function isFiltering(item: JsonObject): boolean {
+  return isJsonArray(getKey(item, 'conditions'))
+}
+
+function conditionFilter(item: JsonObject, problems: ProblemCollector): TraceFilter {
+  const condition = isJsonObject(item) ? readCondition(item, problems) : undefined
+  if (!condition) return { matches: () => false, where: undefined, onlyNamesTraces: false }
+  return {
+    matches: conditionTest(condition),
+    where: sqlOfCondition(condition),
+    onlyNamesTraces: condition.kind === 'trace id' && isNaming(condition),
+  }
+}
+
+function isNaming({ operator }: Condition): boolean {
+  return operator === 'is' || operator === 'eq' || operator === 'in'
+}

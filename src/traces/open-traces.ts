@@ -1,0 +1,88 @@
+import type { Registry } from '../versioning/registry.ts'
+import { ProjectTraces, type TraceThreads } from './project-traces.ts'
+import { TraceReader } from './trace-reader.ts'
+import type { TraceSettings } from './trace-settings.ts'
+import { TraceThreadHandle } from './trace-thread-handle.ts'
+
+/** What of a registry says where its traces are. */
+export interface TracedProject {
+  readonly store: Pick<Registry['store'], 'folder' | 'fs'>
+}
+
+/** What is wrong with the traces of a project. */
+export interface TraceProblem {
+  /** The file that has them. */
+  readonly file: string
+  /** Why they cannot be stored now. */
+  readonly reason?: string
+  /** Spans that were lost since the start. */
+  readonly dropped?: number
+}
+
+/**
+ * The traces of all projects that a process serves, each project's in `traces.db` in its folder. Opening costs nothing: files and
+ * threads come with the first trace or question.
+ */
+export class OpenTraces {
+  readonly #settings: TraceSettings
+  readonly #threads: TraceThreads = { writer: new TraceThreadHandle(), reader: new TraceReader(QUERY_MS) }
+  readonly #projects = new Map<string, ProjectTraces>()
+  #rounds: NodeJS.Timeout | undefined
+
+  constructor(settings: TraceSettings) {
+    this.#settings = settings
+  }
+
+  /** The traces of a project. SQLite reaches no store in memory: nothing is recorded there, and nothing found. */
+  of({ store: { folder, fs } }: TracedProject): ProjectTraces {
+    const known = this.#projects.get(folder)
+    if (known) return known
+    const isRecording = this.#settings.isRecording && fs.isSeenByOthers
+    const file = fs.isSeenByOthers ? `${folder}/traces.db` : NOWHERE
+    const traces = new ProjectTraces(file, this.#threads, { ...this.#settings, isRecording })
+    this.#projects.set(folder, traces)
+    this.#rounds ??= setInterval(() => this.#retain(), ROUND_MS).unref()
+    return traces
+  }
+
+  /** For /ready: whose traces cannot be stored, or were lost. */
+  problems(): readonly TraceProblem[] {
+    return [...this.#projects.values()].flatMap(({ file, state: { failure, dropped } }) =>
+      failure === undefined && dropped === 0
+        ? []
+        : [
+            {
+              file,
+              ...(failure === undefined ? {} : { reason: failure }),
+              ...(dropped === 0 ? {} : { dropped }),
+            },
+          ],
+    )
+  }
+
+  /** Resolves once everything is stored that can be. */
+  async close(): Promise<void> {
+    clearInterval(this.#rounds)
+    await Promise.all([...this.#projects.values()].map((traces) => traces.close()))
+    await this.#threads.reader.close()
+    await this.#threads.writer.stop(new Error('the traces are closed'))
+  }
+
+  #retain(): void {
+    for (const traces of this.#projects.values()) {
+      traces
+        .retain()
+        .catch((error: Error) =>
+          this.#settings.onTrouble({ file: traces.file, message: `old traces stay: ${error.message}` }),
+        )
+    }
+  }
+}
+
+const NOWHERE = ''
+
+/** So long may a question take. */
+const QUERY_MS = 5000
+
+/** So often it is looked whether traces are too old or too many. */
+const ROUND_MS = 10_000

@@ -1,0 +1,106 @@
+import { Refusal } from '../errors.ts'
+import type { Span } from './span.ts'
+import { SpanQueue, type QueueState } from './span-queue.ts'
+import { storedSpan } from './stored-span.ts'
+import type { SpanRow } from './thread/span-rows.ts'
+import type { TracePage, TraceQuestion } from './thread/query-traces.ts'
+import type { TraceReader } from './trace-reader.ts'
+import type { TraceSettings } from './trace-settings.ts'
+import { TraceStorageError, type TraceThreadHandle } from './trace-thread-handle.ts'
+
+/** Where the work on traces is done: what is quick and in order, and questions, which may take their time. */
+export interface TraceThreads {
+  readonly writer: TraceThreadHandle
+  readonly reader: TraceReader
+}
+
+/**
+ * The traces of one project. Whoever records waits for nothing; whoever asks finds everything that this process recorded before.
+ * Questions refuse with `storage_unavailable` when the file cannot be read.
+ */
+export class ProjectTraces {
+  readonly #file: string
+  readonly #threads: TraceThreads
+  readonly #settings: TraceSettings
+  readonly #queue: SpanQueue
+  #isRetaining = false
+
+  constructor(file: string, threads: TraceThreads, settings: TraceSettings) {
+    this.#file = file
+    this.#threads = threads
+    this.#settings = settings
+    this.#queue = new SpanQueue(file, threads.writer, settings.onTrouble)
+  }
+
+  get file(): string {
+    return this.#file
+  }
+
+  get state(): QueueState {
+    return this.#queue.state
+  }
+
+  /** Records the spans of a trace. Never throws and never waits: a trace is worth less than the run it is of. */
+  record(spans: readonly Span[]): void {
+    if (!this.#settings.isRecording) return
+    const now = this.#settings.now().getTime()
+    try {
+      this.#queue.add(spans.map((span) => storedSpan(span, now)))
+    } catch (error) {
+      this.#queue.drop(spans.length, `spans cannot be written as JSON (${(error as Error).message})`)
+    }
+  }
+
+  /** The spans of these traces, those of each together in the order in which they began. */
+  async read(traceIds: readonly string[]): Promise<readonly SpanRow[]> {
+    await this.#queue.settled()
+    return readable(this.#threads.writer.call('read', this.#file, { traceIds }))
+  }
+
+  /** The page of traces or spans that a question asks for. */
+  async query(question: TraceQuestion): Promise<TracePage> {
+    await this.#queue.settled()
+    return readable(this.#threads.reader.query(this.#file, question))
+  }
+
+  /** Removes a trace; answers whether there was one. */
+  async remove(traceId: string): Promise<boolean> {
+    await this.#queue.settled()
+    return readable(this.#threads.writer.call('remove', this.#file, { traceId }))
+  }
+
+  /** Removes what is too old or too much, in small steps with pauses for others between them. */
+  async retain(): Promise<void> {
+    if (this.#isRetaining) return
+    this.#isRetaining = true
+    try {
+      const { retention, now } = this.#settings
+      const step = (): Promise<boolean> =>
+        this.#threads.writer.call('retain', this.#file, { retention, now: now().getTime() })
+      while (await step()) await new Promise((resolve) => setTimeout(resolve, STEP_PAUSE_MS))
+    } catch (error) {
+      // What keeps it from writing is told of by the queue; the next round tries again.
+      if (!(error instanceof TraceStorageError)) throw error
+    } finally {
+      this.#isRetaining = false
+    }
+  }
+
+  async close(): Promise<void> {
+    await this.#queue.close()
+  }
+}
+
+const STEP_PAUSE_MS = 20
+
+async function readable<T>(answer: Promise<T>): Promise<T> {
+  try {
+    return await answer
+  } catch (error) {
+    if (!(error instanceof TraceStorageError)) throw error
+    throw new Refusal(
+      'storage_unavailable',
+      `The traces cannot be read now: ${error.message}. Ask again later.`,
+    )
+  }
+}

@@ -1,0 +1,36 @@
+import { getKey, isJsonObject, type JsonObject } from '../json/json.ts'
+import { queryFamily } from '../resources/queries/query-family.ts'
+import { documentOf } from '../versioning/document-family.ts'
+import type { References } from '../versioning/references.ts'
+import type { Registry } from '../versioning/registry.ts'
+import { resolveRevision } from '../versioning/resolve-revision.ts'
+import { readRevisionAt } from '../versioning/revision.ts'
+
+/** What a query's revision asks for, as far as it says. */
+export interface SavedQuery {
+  readonly focus: 'trace' | 'span' | undefined
+  readonly filtering: JsonObject | undefined
+  readonly windowing: JsonObject | undefined
+}
+
+/** What the query says that references name (contract/testsets 9). Refuses as `resolveRevision` does. */
+export async function findSavedQuery(registry: Registry, references: References): Promise<SavedQuery> {
+  const place = await resolveRevision(registry, queryFamily, references)
+  const { stored } = await readRevisionAt(registry, place)
+  return savedQuery(stored.payload === undefined ? undefined : documentOf(stored.payload))
+}
+
+/** The same of the data of a revision; one without data leaves nothing out. */
+export function savedQuery(data: JsonObject | undefined): SavedQuery {
+  const part = (name: string): JsonObject | undefined => {
+    const value = data && getKey(data, name)
+    return isJsonObject(value) ? value : undefined
+  }
+  const formatting = part('formatting')
+  const focus = formatting && getKey(formatting, 'focus')
+  return {
+    focus: focus === 'trace' || focus === 'span' ? focus : undefined,
+    filtering: part('filtering'),
+    windowing: part('windowing'),
+  }
+}

@@ -1,0 +1,157 @@
+import type { StoredSpan } from './stored-span.ts'
+import type { TraceTrouble } from './trace-settings.ts'
+import { TraceStorageError, type TraceThreadHandle } from './trace-thread-handle.ts'
+
+/** What is wrong with storing the spans of a project now, and what was lost since the start. */
+export interface QueueState {
+  /** Why the last batch could not be stored; it is tried again. */
+  readonly failure: string | undefined
+  /** Spans that could not be kept. */
+  readonly dropped: number
+}
+
+/**
+ * The spans of one project on their way to its file: batched, and never waited for by who records them. While the file cannot be written
+ * they are kept and tried again, up to a bound; past it new ones are dropped, counted and told of.
+ */
+export class SpanQueue {
+  readonly #file: string
+  readonly #thread: TraceThreadHandle
+  readonly #onTrouble: (trouble: TraceTrouble) => void
+  #waiting: StoredSpan[] = []
+  #size = 0
+  #pumping: Promise<void> | undefined
+  /** How many spans were ever added, and how many of them are stored or lost. */
+  #added = 0
+  #handled = 0
+  #isClosed = false
+  #timer: NodeJS.Timeout | undefined
+  #failures = 0
+  #failure: string | undefined
+  #dropped = 0
+  #toldAt = Number.NEGATIVE_INFINITY
+
+  constructor(file: string, thread: TraceThreadHandle, onTrouble: (trouble: TraceTrouble) => void) {
+    this.#file = file
+    this.#thread = thread
+    this.#onTrouble = onTrouble
+  }
+
+  get state(): QueueState {
+    return { failure: this.#failure, dropped: this.#dropped }
+  }
+
+  /** Takes spans, all or none of them. */
+  add(spans: readonly StoredSpan[]): void {
+    const size = spans.reduce((sum, { record }) => sum + record.length, 0)
+    if (this.#isClosed || this.#size + size > MOST_CHARACTERS) {
+      this.drop(spans.length, 'more spans come than can be stored')
+      return
+    }
+    this.#size += size
+    this.#added += spans.length
+    for (const span of spans) this.#waiting.push(span)
+    if (this.#failure === undefined && this.#waiting.length >= BATCH) void this.#pump()
+    else this.#timer ??= setTimeout(() => void this.#pump(), this.#pause())
+  }
+
+  /** Notes that spans are lost. The first is told of at once, others now and then. */
+  drop(count: number, why: string): void {
+    this.#dropped += count
+    const now = performance.now()
+    if (now - this.#toldAt < TELL_AGAIN_MS) return
+    this.#toldAt = now
+    this.#tell(`${why}: ${this.#dropped} spans have been dropped since the start`)
+  }
+
+  /** Resolves once what was added before is stored, or could not be. */
+  async settled(): Promise<void> {
+    const upTo = this.#added
+    while (this.#handled < upTo) {
+      await this.#pump()
+      if (this.#failure !== undefined) return
+    }
+  }
+
+  /** Stores what waits; what cannot be stored by now is lost, and so is what comes later. */
+  async close(): Promise<void> {
+    this.#isClosed = true
+    do await this.#pump()
+    while (this.#waiting.length > 0 && this.#failure === undefined)
+    clearTimeout(this.#timer)
+    if (this.#waiting.length > 0)
+      this.#tell(`${this.#waiting.length} spans could not be stored before the end`)
+  }
+
+  #pump(): Promise<void> {
+    clearTimeout(this.#timer)
+    this.#timer = undefined
+    this.#pumping ??= this.#store().finally(() => {
+      this.#pumping = undefined
+      if (this.#waiting.length > 0 && !this.#isClosed)
+        this.#timer ??= setTimeout(() => void this.#pump(), this.#pause())
+    })
+    return this.#pumping
+  }
+
+  /** One batch after the other, as long as whole ones wait. */
+  async #store(): Promise<void> {
+    do {
+      const batch = this.#take()
+      if (batch.length === 0) return
+      if (!(await this.#write(batch))) return
+    } while (this.#waiting.length >= BATCH)
+  }
+
+  #take(): readonly StoredSpan[] {
+    let size = 0
+    let count = 0
+    while (count < BATCH && count < this.#waiting.length && size < BATCH_CHARACTERS)
+      size += this.#waiting[count++]?.record.length ?? 0
+    return this.#waiting.slice(0, count)
+  }
+
+  /** Whether the batch is done with; it stays in the queue until then. */
+  async #write(batch: readonly StoredSpan[]): Promise<boolean> {
+    try {
+      const told = await this.#thread.call('write', this.#file, { spans: batch })
+      if (told !== undefined) this.#tell(told)
+      if (this.#failure !== undefined) this.#tell('traces can be stored again')
+      this.#failure = undefined
+      this.#failures = 0
+    } catch (error) {
+      const message = error instanceof Error ? error.message : String(error)
+      if (error instanceof TraceStorageError) {
+        if (this.#failures++ === 0) this.#tell(`traces cannot be stored, and wait: ${message}`)
+        this.#failure = message
+        return false
+      }
+      // The same batch would fail for ever.
+      this.drop(batch.length, `spans could not be stored (${message})`)
+    }
+    this.#waiting.splice(0, batch.length)
+    this.#handled += batch.length
+    for (const { record } of batch) this.#size -= record.length
+    return true
+  }
+
+  #pause(): number {
+    return this.#failures === 0 ? FLUSH_MS : Math.min(RETRY_MS * 2 ** (this.#failures - 1), LONGEST_MS)
+  }
+
+  #tell(message: string): void {
+    this.#onTrouble({ file: this.#file, message: `${message}.` })
+  }
+}
+
+/** Spans wait so long for others to be stored with. */
+const FLUSH_MS = 100
+/** So many spans, or characters of them, go in one transaction. */
+const BATCH = 500
+const BATCH_CHARACTERS = 4 * 1024 * 1024
+/** So much waits in memory at most. */
+const MOST_CHARACTERS = 64 * 1024 * 1024
+/** After a failure it is tried again, at first so soon, in the end so seldom. */
+const RETRY_MS = 500
+const LONGEST_MS = 30_000
+const TELL_AGAIN_MS = 10_000

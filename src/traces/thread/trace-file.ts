@@ -1,0 +1,143 @@
+import Database from 'libsql'
+import { Refusal } from '../../errors.ts'
+import { nodeFs } from '../../git/node-fs.ts'
+
+/** What the statements of a connection are given and give. */
+export type SqlValue = string | number | null
+
+/**
+ * An open file of traces. Several threads and processes have one open at once: SQLite's write-ahead log lets one write while the
+ * others read.
+ */
+export class TraceFile {
+  readonly #path: string
+  readonly #database: Database.Database
+  readonly #inode: number
+  readonly #statements = new Map<string, Database.Statement<[readonly SqlValue[]]>>()
+
+  private constructor(path: string, database: Database.Database, inode: number) {
+    this.#path = path
+    this.#database = database
+    this.#inode = inode
+  }
+
+  /** Opens the file, making it if need be. Throws what `isDamage` and `isStorageTrouble` know, and refuses a newer version. */
+  static open(path: string): TraceFile {
+    const database = new Database(path, { timeout: BUSY_MS })
+    try {
+      prepare(database, path)
+      const inode = nodeFs.stat(path)?.inode
+      if (inode === undefined) throw new Error(`${path} was removed while it was opened`)
+      return new TraceFile(path, database, inode)
+    } catch (error) {
+      database.close()
+      throw error
+    }
+  }
+
+  /** Whether what lies under the path is still what was opened. */
+  get isCurrent(): boolean {
+    return nodeFs.stat(this.#path)?.inode === this.#inode
+  }
+
+  /** A statement, prepared once. Texts that differ with every question had better not be many. */
+  statement(sql: string): Database.Statement<[readonly SqlValue[]]> {
+    const known = this.#statements.get(sql)
+    if (known) return known
+    const statement = this.#database.prepare<[readonly SqlValue[]]>(sql)
+    if (this.#statements.size < MOST_STATEMENTS) this.#statements.set(sql, statement)
+    return statement
+  }
+
+  /** Every row; the statement has ended by then, so that nothing holds an old state of the file. */
+  rows<T>(sql: string, ...values: SqlValue[]): T[] {
+    // The columns of our own statements.
+    return this.statement(sql).all(values) as T[]
+  }
+
+  run(sql: string, ...values: SqlValue[]): Database.RunResult {
+    return this.statement(sql).run(values)
+  }
+
+  /** Does what `work` does whole or not at all. */
+  transaction<T>(work: () => T): T {
+    return inTransaction(this.#database, work)
+  }
+
+  close(): void {
+    this.#statements.clear()
+    this.#database.close()
+  }
+}
+
+/** How long a writer waits for another process to have finished. */
+const BUSY_MS = 5000
+
+const MOST_STATEMENTS = 100
+
+/**
+ * Version 1: a row a trace, which orders and removes traces, and a row a span. Small columns come before the record, which may go on
+ * over many pages.
+ */
+const VERSION = 1
+const SCHEMA = `
+  CREATE TABLE traces (
+    id INTEGER PRIMARY KEY,
+    trace_id TEXT NOT NULL UNIQUE,
+    start_time INTEGER NOT NULL
+  );
+  CREATE INDEX traces_by_time ON traces (start_time, trace_id);
+  CREATE TABLE spans (
+    id INTEGER PRIMARY KEY,
+    trace INTEGER NOT NULL REFERENCES traces (id),
+    span_id TEXT NOT NULL,
+    parent_id TEXT,
+    trace_type TEXT NOT NULL,
+    span_type TEXT NOT NULL,
+    span_name TEXT NOT NULL,
+    status_code TEXT NOT NULL,
+    session_id TEXT,
+    start_time INTEGER NOT NULL,
+    record TEXT NOT NULL,
+    UNIQUE (trace, span_id)
+  );
+  CREATE INDEX spans_by_time ON spans (start_time, span_id);
+  PRAGMA user_version = ${VERSION};
+`
+
+function prepare(database: Database.Database, path: string): void {
+  // Says how pages are given back; it must be said before there are any.
+  database.exec('PRAGMA auto_vacuum = INCREMENTAL')
+  database.exec('PRAGMA journal_mode = WAL')
+  database.exec('PRAGMA synchronous = NORMAL')
+  database.exec('PRAGMA journal_size_limit = 16777216')
+  const found = versionOf(database)
+  if (found === VERSION) return
+  if (found === 0) {
+    // Another process may have made the tables meanwhile.
+    inTransaction(database, () => versionOf(database) === 0 && database.exec(SCHEMA))
+    return
+  }
+  throw new Refusal(
+    'storage_unavailable',
+    `The traces in ${path} have version ${found}; this version reads version ${VERSION}. Use the version that made them, or move the file away.`,
+  )
+}
+
+function versionOf(database: Database.Database): number {
+  const [row] = database.prepare('PRAGMA user_version').all() as { readonly user_version: number }[]
+  return row?.user_version ?? 0
+}
+
+function inTransaction<T>(database: Database.Database, work: () => T): T {
+  database.exec('BEGIN IMMEDIATE')
+  try {
+    const result = work()
+    database.exec('COMMIT')
+    return result
+  } catch (error) {
+    // A full disk has rolled it back already.
+    if (database.inTransaction) database.exec('ROLLBACK')
+    throw error
+  }
+}

@@ -1,0 +1,62 @@
+import { nodeFs } from '../../git/node-fs.ts'
+import { isDamage } from './storage-errors.ts'
+import { TraceFile } from './trace-file.ts'
+
+/** The files that a thread has open, by path. */
+export class TraceFiles {
+  readonly #open = new Map<string, TraceFile>()
+
+  /** The file, made if need be. One that was moved or removed meanwhile is left to itself. */
+  writable(path: string): TraceFile {
+    const known = this.#open.get(path)
+    if (known?.isCurrent) return known
+    this.forget(path)
+    const opened = TraceFile.open(path)
+    this.#open.set(path, opened)
+    return opened
+  }
+
+  /** The file, or undefined where nothing was ever recorded. */
+  readable(path: string): TraceFile | undefined {
+    if (nodeFs.stat(path)) return this.writable(path)
+    this.forget(path)
+    return undefined
+  }
+
+  /** Closes the file. */
+  forget(path: string): void {
+    this.#open.get(path)?.close()
+    this.#open.delete(path)
+  }
+
+  /**
+   * Renames a file that is no database, so that a new one can take its place and nothing is lost that somebody may still read.
+   * Answers where it is; undefined if another process did it before.
+   */
+  setAside(path: string): string | undefined {
+    const before = this.#open.get(path)
+    const wasReplaced = before !== undefined && !before.isCurrent
+    this.forget(path)
+    if (wasReplaced || !isDamaged(path)) return undefined
+    const aside = `${path}.damaged-${new Date().toISOString().replaceAll(':', '-')}`
+    nodeFs.rename(path, aside)
+    for (const part of ['-wal', '-shm'])
+      if (nodeFs.stat(path + part)) nodeFs.rename(path + part, aside + part)
+    return aside
+  }
+}
+
+/** Looks at every page; a file is not moved away for an error that is over. */
+function isDamaged(path: string): boolean {
+  try {
+    const file = TraceFile.open(path)
+    try {
+      const [row] = file.rows<{ readonly quick_check?: string }>('PRAGMA quick_check(1)')
+      return row?.quick_check !== 'ok'
+    } finally {
+      file.close()
+    }
+  } catch (error) {
+    return isDamage(error)
+  }
+}

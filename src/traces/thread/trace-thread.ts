@@ -1,0 +1,72 @@
+import { parentPort } from 'node:worker_threads'
+import { Refusal } from '../../errors.ts'
+import { queryTraces } from './query-traces.ts'
+import { retainTraces } from './retain-traces.ts'
+import { removeTrace, spansOfTrace } from './span-rows.ts'
+import { isDamage, isStorageTrouble } from './storage-errors.ts'
+import type { ThreadFailure, ThreadReply, ThreadRequest } from './thread-messages.ts'
+import { TraceFiles } from './trace-files.ts'
+import { writeSpans } from './write-spans.ts'
+
+/**
+ * The program of a thread that works on the files of traces, one piece of work after the other: SQLite waits for the disk, and
+ * filters take their time, where no request does.
+ */
+const files = new TraceFiles()
+
+parentPort?.on('message', (request: ThreadRequest) => {
+  parentPort?.postMessage(replyTo(request))
+})
+
+function replyTo(request: ThreadRequest): ThreadReply {
+  const { id } = request
+  try {
+    return { id, answer: done(request) }
+  } catch (error) {
+    // Whatever went wrong, what is opened next is what then lies there.
+    files.forget(request.file)
+    return { id, failure: failureOf(error) }
+  }
+}
+
+function done(request: ThreadRequest): unknown {
+  const { work, file: path, asks } = request
+  if (work === 'write') return written(request)
+  const file = files.readable(path)
+  switch (work) {
+    case 'read':
+      return file ? asks.traceIds.flatMap((traceId) => spansOfTrace(file, traceId)) : []
+    case 'query':
+      return file ? queryTraces(file, asks.question) : { spans: [], next: undefined }
+    case 'remove':
+      return file ? removeTrace(file, asks.traceId) : false
+    case 'retain':
+      return file ? retainTraces(file, asks.retention, asks.now) : false
+  }
+}
+
+/** Writes; where the file is no database, into a new one. */
+function written({ file: path, asks }: ThreadRequest & { readonly work: 'write' }): string | undefined {
+  try {
+    writeSpans(files.writable(path), asks.spans)
+    return undefined
+  } catch (error) {
+    if (!isDamage(error)) throw error
+    const aside = files.setAside(path)
+    writeSpans(files.writable(path), asks.spans)
+    return (
+      aside &&
+      `${path} is damaged (${(error as Error).message}). It was set aside as ${aside}, and a new one begun.`
+    )
+  }
+}
+
+function failureOf(error: unknown): ThreadFailure {
+  if (error instanceof Refusal) {
+    const { code, message, data } = error
+    return { kind: 'refusal', code, message, data }
+  }
+  const message = error instanceof Error ? error.message : String(error)
+  if (isDamage(error) || isStorageTrouble(error)) return { kind: 'storage', message }
+  return { kind: 'bug', message, stack: error instanceof Error ? error.stack : undefined }
+}

@@ -1,0 +1,56 @@
+import { Refusal } from '../errors.ts'
+import type { TracePage, TraceQuestion } from './thread/query-traces.ts'
+import { TraceThreadHandle } from './trace-thread-handle.ts'
+
+/**
+ * Answers questions on a thread of its own, one after the other, so that a slow one delays neither a request nor what is written.
+ * One that takes too long (a regular expression that backtracks for ever) is ended with its thread.
+ */
+export class TraceReader {
+  readonly #limitMs: number
+  readonly #thread = new TraceThreadHandle()
+  #last: Promise<unknown> = Promise.resolve()
+  #waiting = 0
+
+  constructor(limitMs: number) {
+    this.#limitMs = limitMs
+  }
+
+  /** Refuses with `query_too_slow`, or with `overloaded` when too many wait. */
+  async query(file: string, question: TraceQuestion): Promise<TracePage> {
+    if (this.#waiting >= MOST_WAITING) {
+      throw new Refusal(
+        'overloaded',
+        `${this.#waiting} queries of traces wait already. Ask again in a moment.`,
+      )
+    }
+    this.#waiting++
+    const answer = this.#last.then(() => this.#inTime(file, question))
+    this.#last = answer.catch(() => undefined)
+    return answer.finally(() => this.#waiting--)
+  }
+
+  async close(): Promise<void> {
+    await this.#last
+    await this.#thread.stop(new Error('the traces are closed'))
+  }
+
+  async #inTime(file: string, question: TraceQuestion): Promise<TracePage> {
+    const timer = setTimeout(() => void this.#thread.stop(tooSlow(this.#limitMs)), this.#limitMs)
+    try {
+      return await this.#thread.call('query', file, { question })
+    } finally {
+      clearTimeout(timer)
+    }
+  }
+}
+
+const MOST_WAITING = 100
+
+function tooSlow(limitMs: number): Refusal {
+  return new Refusal(
+    'query_too_slow',
+    `The query took longer than ${limitMs / 1000} s and was stopped. Narrow it by time (windowing.oldest), by span_name or by ` +
+      'trace_type, and check the patterns of `matches`: nested repetitions such as (a+)+ can take for ever.',
+  )
+}

@@ -1,0 +1,23 @@
+/** How long traces are kept. */
+export interface TraceRetention {
+  /** Traces that began longer ago are removed. */
+  readonly maxAgeDays: number
+  /** Past so many bytes of a project's traces, the oldest are removed. */
+  readonly maxBytes: number
+}
+
+/** Something about traces that an operator should know of; requests go on. */
+export interface TraceTrouble {
+  /** The file of the project's traces. */
+  readonly file: string
+  /** A sentence. */
+  readonly message: string
+}
+
+export interface TraceSettings {
+  /** Whether spans are recorded; what was recorded before can be read all the same. */
+  readonly isRecording: boolean
+  readonly retention: TraceRetention
+  readonly now: () => Date
+  readonly onTrouble: (trouble: TraceTrouble) => void
+}

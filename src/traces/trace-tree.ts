@@ -1,0 +1,60 @@
+import { JsonText } from '../json/stringify-json.ts'
+import { rowsBy } from './rows-by.ts'
+import type { SpanRow } from './thread/span-rows.ts'
+
+/** A trace as it is answered; `spans` is text that is ready to be written. */
+export interface TraceRecord {
+  readonly trace_id: string
+  readonly spans: JsonText
+}
+
+/**
+ * Traces as trees (contract/handlers 5.2): spans by name, siblings of one name in a list, children in the `spans` of their parent. A
+ * span whose parent is not there heads a tree: the caller's span that a run is a part of lies with the caller.
+ */
+export function traceTrees(rows: readonly SpanRow[]): TraceRecord[] {
+  return byTrace(rows).map(([traceId, spans]) => ({
+    trace_id: traceId,
+    spans: new JsonText(treeText(spans)),
+  }))
+}
+
+/** Traces with their spans by id, side by side (contract/testsets 9). */
+export function flatTraces(rows: readonly SpanRow[]): TraceRecord[] {
+  return byTrace(rows).map(([traceId, spans]) => ({
+    trace_id: traceId,
+    spans: new JsonText(`{${spans.map((span) => `"${span.span_id}":${span.record}`).join()}}`),
+  }))
+}
+
+/** The ids of traces, each once. */
+export function traceIdsOf(rows: readonly SpanRow[]): string[] {
+  return [...new Set(rows.map((row) => row.trace_id))]
+}
+
+function byTrace(rows: readonly SpanRow[]): [string, SpanRow[]][] {
+  return [...rowsBy(rows, (row) => row.trace_id)]
+}
+
+function treeText(spans: readonly SpanRow[]): string {
+  const ids = new Set(spans.map((span) => span.span_id))
+  const children = rowsBy(spans, ({ parent_id: parent, span_id: id }) =>
+    parent !== null && parent !== id && ids.has(parent) ? parent : undefined,
+  )
+  return levelText(children.get(undefined) ?? [], children)
+}
+
+type Children = ReadonlyMap<string | undefined, readonly SpanRow[]>
+
+function levelText(spans: readonly SpanRow[], children: Children): string {
+  const names = [...rowsBy(spans, (span) => span.span_name)].map(([name, named]) => {
+    const texts = named.map((span) => spanText(span, children))
+    return `${JSON.stringify(name)}:${texts.length === 1 ? texts[0] : `[${texts.join()}]`}`
+  })
+  return `{${names.join()}}`
+}
+
+function spanText({ span_id: id, record }: SpanRow, children: Children): string {
+  const below = children.get(id)
+  return below ? `${record.slice(0, -1)},"spans":${levelText(below, children)}}` : record
+}

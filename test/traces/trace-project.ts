@@ -1,0 +1,49 @@
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { nodeFs } from '../../src/git/node-fs.ts'
+import { OpenTraces } from '../../src/traces/open-traces.ts'
+import type { ProjectTraces } from '../../src/traces/project-traces.ts'
+import type { TraceSettings } from '../../src/traces/trace-settings.ts'
+import { NOON } from './make-span.ts'
+
+/** A project folder with traces in it, and what was told of troubles. */
+export interface TraceProject {
+  readonly folder: string
+  readonly file: string
+  readonly open: OpenTraces
+  readonly traces: ProjectTraces
+  readonly troubles: string[]
+  /** Another process's view of the same folder. */
+  another(): { readonly open: OpenTraces; readonly traces: ProjectTraces }
+  stop(): Promise<void>
+}
+
+/** Makes one in a temporary folder; it is an hour past noon there. */
+export function traceProject(settings: Partial<TraceSettings> = {}): TraceProject {
+  const folder = mkdtempSync(join(tmpdir(), 'branchpoint-traces-'))
+  const troubles: string[] = []
+  const opened: OpenTraces[] = []
+  const another: TraceProject['another'] = () => {
+    const open = new OpenTraces({
+      isRecording: true,
+      retention: { maxAgeDays: 30, maxBytes: 1024 ** 3 },
+      now: () => new Date(NOON + 3_600_000),
+      onTrouble: ({ message }) => troubles.push(message),
+      ...settings,
+    })
+    opened.push(open)
+    return { open, traces: open.of({ store: { folder, fs: nodeFs } }) }
+  }
+  return {
+    folder,
+    file: join(folder, 'traces.db'),
+    ...another(),
+    troubles,
+    another,
+    stop: async () => {
+      await Promise.all(opened.map((open) => open.close()))
+      rmSync(folder, { recursive: true, force: true })
+    },
+  }
+}
