@@ -9,7 +9,7 @@ import type { Upload } from './upload.ts'
 export interface Call<I> {
   readonly registry: Registry
   readonly input: I
-  /** Path parameters; ids are UUIDs in lower case. */
+  /** Path parameters; ids are UUIDs in lower case, unless the endpoint has `params` of its own. */
   readonly params: Readonly<Record<string, string>>
   readonly context: WriteContext
   /** Whether who asks may see payloads that it did not send. */
@@ -60,8 +60,10 @@ export interface Endpoint {
   readonly tag: string
   readonly summary: string
   readonly scope: Scope
-  /** A scope that is enough, too. */
-  readonly orScope?: Scope
+  /** A scope, or any of several, that is enough, too. */
+  readonly orScope?: Scope | readonly Scope[]
+  /** What the path parameters are, where they are not all UUIDs; an object with a member for each. */
+  readonly params?: z.ZodObject<Readonly<Record<string, z.ZodType<string>>>>
   /** The body (POST, PUT) or the query string (GET); undefined where there is none. */
   readonly input?: z.ZodType
   /** Whether the body may be left out, and read as `{}`. */

@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import type { Endpoint } from './endpoint.ts'
 import { PROBLEMS } from './problem.ts'
-import { pageWindowing, reference, windowing } from './request-schemas.ts'
+import { pageWindowing, reference, uuid, windowing } from './request-schemas.ts'
 import type { SurfaceContext } from './surface-context.ts'
 import { FILE_MEDIA_TYPES } from './upload.ts'
 
@@ -84,16 +84,17 @@ function namedSchemas(surfaces: readonly SurfaceContext[]): Map<z.ZodType, strin
 function operation(endpoint: Endpoint, named: ReadonlyMap<z.ZodType, string>): object {
   const { method, input, optionalBody, example, output, scope, orScope, recall, tag, summary, path } =
     endpoint
+  const scopes = [scope, ...(orScope === undefined ? [] : [orScope].flat())]
   const schema = input && toJsonSchema(input, 'input', named)
   const { upload, downloads } = endpoint
   const parameters = [
-    ...[...path.matchAll(/:(\w+)/g)].map(([, name]) => ({
+    ...[...path.matchAll(/:(\w+)/g)].map(([, name = '']) => ({
       name,
       in: 'path',
       required: true,
-      schema: { type: 'string', format: 'uuid' },
+      schema: toJsonSchema(endpoint.params?.shape[name] ?? uuid, 'input', named),
     })),
-    ...(method === 'GET' && schema ? dottedParameters(schema) : []),
+    ...(method === 'GET' && schema ? queryParameters(schema) : []),
     ...(upload && schema ? fieldParameters(schema) : []),
     ...(recall ? [IDEMPOTENCY_KEY] : []),
   ]
@@ -101,7 +102,7 @@ function operation(endpoint: Endpoint, named: ReadonlyMap<z.ZodType, string>): o
     tags: [tag],
     summary,
     operationId: `${method.toLowerCase()}${path.replaceAll(/[/:_-]+(\w)/g, (_, letter: string) => letter.toUpperCase())}`,
-    description: `Needs a key with the scope \`${scope}\`${orScope ? ` or \`${orScope}\`` : ''}.`,
+    description: `Needs a key with the scope ${scopes.map((it) => `\`${it}\``).join(' or ')}.`,
     ...(parameters.length > 0 ? { parameters } : {}),
     ...(upload ? { requestBody: uploadBody(schema) } : {}),
     ...(schema && method !== 'GET' && !upload
@@ -133,15 +134,14 @@ const IDEMPOTENCY_KEY = {
   schema: { type: 'string', minLength: 1, maxLength: 255 },
 }
 
-/** A GET form takes the members of its members as `member.field` parameters. */
-function dottedParameters(schema: JsonSchema): object[] {
-  return Object.keys((schema['properties'] as JsonSchema | undefined) ?? {}).flatMap((member) =>
-    ['id', 'slug', 'version'].map((field) => ({
-      name: `${member}.${field}`,
-      in: 'query',
-      required: false,
-      schema: { type: 'string' },
-    })),
+/** A GET form takes the references of its body as `member.field` parameters, and every other member under its own name. */
+function queryParameters(schema: JsonSchema): object[] {
+  const members = Object.entries((schema['properties'] as Readonly<Record<string, JsonSchema>>) ?? {})
+  const parameter = (name: string, schema: JsonSchema) => ({ name, in: 'query', required: false, schema })
+  return members.flatMap(([name, member]) =>
+    member['$ref'] === REFERENCE.$ref
+      ? ['id', 'slug', 'version'].map((field) => parameter(`${name}.${field}`, { type: 'string' }))
+      : [parameter(name, member)],
   )
 }
 
@@ -233,6 +233,8 @@ function contents(types: readonly string[], schema: JsonSchema): object {
   return Object.fromEntries(types.map((type) => [type, { schema }]))
 }
 
-function ref(name: string): JsonSchema {
-  return { $ref: `#/components/schemas/${name}` }
+function ref(name: string) {
+  return { $ref: `#/components/schemas/${name}` } satisfies JsonSchema
 }
+
+const REFERENCE = ref('Reference')

@@ -65,7 +65,7 @@ async function answer(
   dependencies: RouterDependencies,
 ): Promise<Answer> {
   requireScope(ctx.state.caller, scopesOf(endpoint))
-  const params = readParams(ctx)
+  const params = readParams(endpoint, ctx)
   if (endpoint.upload) return answerUpload(endpoint, ctx, dependencies, params)
   const guarded = endpoint.input
     ? await readInput(endpoint, endpoint.input, ctx, dependencies.readJsonBody)
@@ -74,7 +74,7 @@ async function answer(
 }
 
 function scopesOf({ scope, orScope }: Endpoint): readonly Scope[] {
-  return orScope === undefined ? [scope] : [scope, orScope]
+  return orScope === undefined ? [scope] : [scope, ...[orScope].flat()]
 }
 
 async function answerUpload(
@@ -144,9 +144,14 @@ const NO_INPUT: GuardedInput = { input: undefined, text: '' }
 const idParams = z.record(z.string(), uuid)
 const NO_PARAMS = {}
 
-function readParams(ctx: ParameterizedContext<RequestState>): Readonly<Record<string, string>> {
+function readParams(
+  { params: own }: Endpoint,
+  ctx: ParameterizedContext<RequestState>,
+): Readonly<Record<string, string>> {
   const { params } = ctx as unknown as { readonly params?: Record<string, string> } // set by @koa/router
-  return params === undefined ? NO_PARAMS : guard(idParams, params, 'path')
+  if (params === undefined) return NO_PARAMS
+  const schema: z.ZodType<Readonly<Record<string, string>>> = own ?? idParams
+  return guard(schema, params, 'path')
 }
 
 async function readInput(
