@@ -1,6 +1,7 @@
 import type { PlainObject } from '../../json/json.ts'
 import type { BuiltInInterface } from './built-in-interfaces.ts'
 import { scored } from './evaluator-interfaces.ts'
+import { exactMatchInPython } from './exact-match-in-python.ts'
 import { closedObject, openObject } from './object-schema.ts'
 
 /** The evaluators that ask somebody else for the verdict: a web address, the user's own code, a model. */
@@ -25,6 +26,14 @@ export function judgeInterfaces(): Readonly<Record<string, BuiltInInterface>> {
             title: 'Language',
           },
           version: { type: 'string', default: '3', 'x-svc-type': 'hidden' },
+          correct_answer_key: {
+            type: 'string',
+            'x-svc-type': 'text',
+            'x-svc-ui-advanced': true,
+            title: 'Input that holds the expected answer',
+            description:
+              'Only source of version 1 is given the answer by itself; later ones find it in the inputs.',
+          },
         },
         ['code'],
       ),
@@ -58,6 +67,11 @@ export function judgeInterfaces(): Readonly<Record<string, BuiltInInterface>> {
             'x-svc-ui-advanced': true,
           },
           json_schema: judgement(),
+          template_format: {
+            type: 'string',
+            enum: ['mustache', 'curly', 'fstring', 'jinja2'],
+            'x-svc-type': 'hidden',
+          },
           version: { type: 'string', default: '5', 'x-svc-type': 'hidden' },
         },
         ['prompt_template'],
@@ -91,8 +105,3 @@ function judgement(): PlainObject {
     title: 'Verdict',
   }
 }
-
-const exactMatchInPython = `def evaluate(inputs, outputs, trace):
-    matches = outputs == inputs.get("correct_answer")
-    return {"score": 1.0 if matches else 0.0, "success": matches}
-`
