@@ -32,6 +32,9 @@ export type RefusalCode =
   | 'testcase_not_found'
   | 'webhook_not_found'
   | 'delivery_not_found'
+  | 'template_not_found'
+  | 'preset_not_found'
+  | 'type_not_found'
   // what it embeds
   | 'embed_not_found'
   | 'embed_path_not_found'
