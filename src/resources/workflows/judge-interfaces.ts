@@ -1,6 +1,5 @@
 import type { PlainObject } from '../../json/json.ts'
 import type { BuiltInInterface } from './built-in-interfaces.ts'
-import { scored } from './evaluator-interfaces.ts'
 import { exactMatchInPython } from './exact-match-in-python.ts'
 import { closedObject, openObject } from './object-schema.ts'
 
@@ -12,7 +11,7 @@ export function judgeInterfaces(): Readonly<Record<string, BuiltInInterface>> {
         { webhook_url: { type: 'string', 'x-svc-type': 'text', title: 'Address to ask' } },
         ['webhook_url'],
       ),
-      outputs: scored,
+      outputs: { ...judged, type: ['object', 'string'] },
     },
     auto_custom_code_run: {
       parameters: closedObject(
@@ -77,10 +76,17 @@ export function judgeInterfaces(): Readonly<Record<string, BuiltInInterface>> {
         ['prompt_template'],
       ),
       inputs: openObject({}),
-      outputs: closedObject({ score: { type: 'boolean' } }, ['score']),
+      // Of a judge that is given no form; the form's schema takes its place.
+      outputs: judged,
     },
   }
 }
+
+/** The answer of somebody else, who may say more than was asked for; a number or a yes becomes a score. */
+const judged: PlainObject = openObject({
+  score: { type: ['number', 'boolean'] },
+  success: { type: 'boolean' },
+})
 
 /** The judge's form: what the model is made to answer with. */
 function judgement(): PlainObject {
