@@ -36,6 +36,9 @@ export type RefusalCode =
   | 'evaluation_not_found'
   | 'trace_not_found'
   | 'span_not_found'
+  | 'template_not_found'
+  | 'preset_not_found'
+  | 'type_not_found'
   // what it embeds
   | 'embed_not_found'
   | 'embed_path_not_found'

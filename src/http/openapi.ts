@@ -1,4 +1,5 @@
 import { z } from 'zod'
+import { catalogPreset, catalogTemplate, wholeTemplate } from './catalog-schemas.ts'
 import type { Endpoint } from './endpoint.ts'
 import { PROBLEMS } from './problem.ts'
 import { pageWindowing, reference, uuid, windowing } from './request-schemas.ts'
@@ -70,6 +71,9 @@ function namedSchemas(surfaces: readonly SurfaceContext[]): Map<z.ZodType, strin
     [reference, 'Reference'],
     [windowing, 'Windowing'],
     [pageWindowing, 'PageWindowing'],
+    [catalogTemplate, 'CatalogTemplate'],
+    [wholeTemplate, 'WholeCatalogTemplate'],
+    [catalogPreset, 'CatalogPreset'],
   ])
   for (const { surface, records } of surfaces) {
     const name = surface.singular[0]?.toUpperCase() + surface.singular.slice(1)

@@ -15,6 +15,8 @@ export interface Surface {
   readonly readFlags: readonly string[]
   /** Whether revisions are deployed to environments under this surface's name. */
   readonly isDeployable: boolean
+  /** Whether its artifacts can be made from templates of the catalog. */
+  readonly hasCatalog: boolean
   /** What a payload is: one JSON document, or rows, which may be asked for in parts by a windowing. */
   readonly payload: 'document' | 'rows'
   /** A payload as a request may send it, for the documentation. */

@@ -146,6 +146,20 @@ function idAsFor(slug: string): string {
 
 const ofWorkflows: readonly Operation[] = [
   {
+    name: 'workflows: create from a template',
+    prepare: async (_, slug) => ({
+      path: '/workflows',
+      body: { workflow: { slug, template: 'auto_regex_test', preset: 'contains' } },
+    }),
+  },
+  {
+    name: 'workflows: simple create from a template, with a warning',
+    prepare: async (_, slug) => {
+      const sent = { url: 'https://example.org', headers: { 'X-Key': 'plain' } }
+      return { path: '/simple/applications', body: { application: { slug, template: 'hook', data: sent } } }
+    },
+  },
+  {
     name: 'workflows: commit with a warning',
     prepare: async (service, slug) => {
       const { variant_id } = await made(service, slug)

@@ -43,9 +43,21 @@ const ROUTES = [
   'POST /simple/X/query',
 ]
 
+/** What the surfaces over workflows answer of the catalog, below their paths (interface 4.3). */
+const CATALOG_ROUTES = [
+  'GET /X/catalog/types',
+  'GET /X/catalog/types/{key}',
+  'GET /X/catalog/templates',
+  'GET /X/catalog/templates/{key}',
+  'GET /X/catalog/templates/{key}/presets',
+  'GET /X/catalog/templates/{key}/presets/{preset}',
+  'GET /X/catalog/harnesses',
+]
+
 /** What is one surface's, or nobody's. */
 const OWN_ROUTES = [
   'POST /variants/fork',
+  'GET /simple/evaluators/templates',
   'POST /simple/testsets/upload',
   'POST /simple/testsets/{id}/upload',
   'POST /testsets/revisions/{id}/upload',
@@ -100,6 +112,7 @@ describe('GET /openapi.json', () => {
     const ofSurfaces = testedSurfaces.flatMap(({ path, family }) => [
       ...ROUTES.map((route) => route.replace('X', path)),
       ...(family === workflows ? [`POST /${path}/revisions/deploy`] : []),
+      ...(family === workflows ? CATALOG_ROUTES.map((route) => route.replace('X', path)) : []),
       ...(family === workflows || family === environments ? [`POST /${path}/revisions/resolve`] : []),
     ])
     expect([...operations.keys()]).to.have.members([...ofSurfaces, ...OWN_ROUTES])

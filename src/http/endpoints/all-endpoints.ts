@@ -2,6 +2,8 @@ import type { ResourceSettings } from '../../resources/surfaces.ts'
 import type { Endpoint } from '../endpoint.ts'
 import type { SurfaceContext } from '../surface-context.ts'
 import { artifactEndpoints } from './artifact-endpoints.ts'
+import { catalogEndpoints } from './catalog-endpoints.ts'
+import { legacyTemplatesEndpoint } from './legacy-templates-endpoint.ts'
 import { revisionEndpoints } from './revision-endpoints.ts'
 import { simpleEndpoints } from './simple-endpoints.ts'
 import { testcaseEndpoints } from './testcase-endpoints.ts'
@@ -11,10 +13,12 @@ import { sharedForkEndpoint, variantEndpoints } from './variant-endpoints.ts'
 /** Every route that needs a key, those asked most often first: the same set for every surface, and the shared fork. */
 export function allEndpoints(surfaces: readonly SurfaceContext[], settings: ResourceSettings): Endpoint[] {
   return [
+    legacyTemplatesEndpoint,
     ...surfaces.flatMap((context) => [
       ...revisionEndpoints(context),
       ...variantEndpoints(context),
       ...artifactEndpoints(context),
+      ...(context.surface.hasCatalog ? catalogEndpoints(context) : []),
       ...simpleEndpoints(context),
       ...(context.surface.payload === 'rows'
         ? [...testsetFileEndpoints(context, settings.testsets), ...testcaseEndpoints(context)]

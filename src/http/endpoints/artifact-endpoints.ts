@@ -10,6 +10,8 @@ import { answerList } from '../answer-list.ts'
 import type { Answer, Call, Endpoint } from '../endpoint.ts'
 import { endpoint } from '../endpoint.ts'
 import { envelope } from '../envelope.ts'
+import { beginning } from '../beginning.ts'
+import { templateFields } from '../chosen-template.ts'
 import { assertSameId } from '../path-id.ts'
 import { presentArtifact } from '../present.ts'
 import { queryInput, queryOf } from '../query-input.ts'
@@ -56,12 +58,14 @@ export function artifactEndpoints({ surface, names, present, records }: SurfaceC
       method: 'POST',
       path: `/${path}`,
       tag,
-      summary: `Create a ${singular}: a repository without variants yet`,
+      summary: surface.hasCatalog
+        ? `Create a ${singular}: a repository without variants yet, or with version 1 made from a template`
+        : `Create a ${singular}: a repository without variants yet`,
       scope: 'write',
       input: envelope({
         artifact: {
           names: names.singulars,
-          schema: z.object({ slug: slug.optional(), ...header }),
+          schema: z.object({ slug: slug.optional(), ...header, ...templateFields(surface) }),
           required: true,
         },
         ...idInQuery(names.singulars),
@@ -70,15 +74,18 @@ export function artifactEndpoints({ surface, names, present, records }: SurfaceC
       output,
       example: { [singular]: { slug: 'support-bot', name: 'Support bot', description: 'Answers tickets' } },
       run: async ({ registry, input, context }) => {
-        const { slug: chosen, ...rest } = input.artifact
+        const { slug: chosen, flags, template, preset, ...rest } = input.artifact
+        const loc = ['body', input.sentAs.artifact]
+        const begin = beginning(registry, surface, { flags, template, preset, header: rest }, loc)
         const created = await createArtifact(
           registry,
           family,
           {
             id: input.id,
             slug: chosen,
-            header: { ...rest, flags: roleFlags(surface, rest.flags) },
-            loc: ['body', input.sentAs.artifact, 'slug'],
+            header: { ...rest, flags: begin.flags },
+            ...(begin.revision ? { withVariant: { revision: begin.revision } } : {}),
+            loc: [...loc, 'slug'],
           },
           context,
         )

@@ -20,6 +20,8 @@ import { commitWarnings } from '../commit-warnings.ts'
 import type { Answer, Endpoint } from '../endpoint.ts'
 import { endpoint } from '../endpoint.ts'
 import { envelope } from '../envelope.ts'
+import { beginning } from '../beginning.ts'
+import { templateFields } from '../chosen-template.ts'
 import { assertSameId } from '../path-id.ts'
 import { presentFlat } from '../present.ts'
 import { queryInput, queryOf } from '../query-input.ts'
@@ -120,6 +122,7 @@ export function simpleEndpoints({ surface, names, present, records }: SurfaceCon
               ...header,
               data: anyJson.optional(),
               message: message.optional(),
+              ...templateFields(surface),
             }),
             required: true,
           },
@@ -136,30 +139,24 @@ export function simpleEndpoints({ surface, names, present, records }: SurfaceCon
         },
       },
       run: async ({ registry, input, context }) => {
-        const { slug: chosen, data, message: text, flags, ...rest } = input.artifact
-        const member = input.sentAs.artifact
-        const accepted =
-          data === undefined
-            ? undefined
-            : family.accept(data, { loc: ['body', member, 'data'], servicesBase: registry.servicesBase })
+        const { slug: chosen, data, message: text, flags, template, preset, ...rest } = input.artifact
+        const loc = ['body', input.sentAs.artifact]
+        const sent = { flags, template, preset, data, message: text, header: rest }
+        const begin = beginning(registry, surface, sent, loc)
         const created = await createArtifact(
           registry,
           family,
           {
             id: input.id,
             slug: chosen,
-            header: { ...rest, flags: roleFlags(surface, flags) },
-            withVariant: { revision: accepted && { payload: accepted.payload, message: text, header: rest } },
-            loc: ['body', member, 'slug'],
+            header: { ...rest, flags: begin.flags },
+            withVariant: { revision: begin.revision },
+            loc: [...loc, 'slug'],
           },
           context,
         )
         const flat = await flatten(registry, created)
-        return answerFlat(
-          flat,
-          input.asked,
-          await commitWarnings(registry, flat.revision, accepted?.warnings),
-        )
+        return answerFlat(flat, input.asked, await commitWarnings(registry, flat.revision, begin.warnings))
       },
       recall: async ({ registry, input }, address) => {
         const flat = await recallFlat(registry, address)

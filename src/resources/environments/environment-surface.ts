@@ -10,6 +10,7 @@ export const environmentSurface: Surface = {
   fixedFlags: {},
   readFlags: [],
   isDeployable: false,
+  hasCatalog: false,
   payload: 'document',
   example: {
     references: {

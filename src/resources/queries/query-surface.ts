@@ -10,6 +10,7 @@ export const querySurface: Surface = {
   fixedFlags: {},
   readFlags: [],
   isDeployable: false,
+  hasCatalog: false,
   payload: 'document',
   example: {
     filtering: {

@@ -13,6 +13,7 @@ export function testsetSurface(limits: TestsetLimits): Surface {
     fixedFlags: {},
     readFlags: READ_FLAGS,
     isDeployable: false,
+    hasCatalog: false,
     payload: 'rows',
     example: { testcases: [{ data: { country: 'Norway', capital: 'Oslo' } }] },
   }

@@ -103,7 +103,7 @@ export function evaluatorInterfaces(): Readonly<Record<string, BuiltInInterface>
 const verdict: PlainObject = closedObject({ success: { type: 'boolean' } }, ['success'])
 
 /** The answer of an evaluator that gives a number, and whether that is enough. */
-export const scored: PlainObject = closedObject({ score: { type: 'number' }, success: { type: 'boolean' } })
+const scored: PlainObject = closedObject({ score: { type: 'number' }, success: { type: 'boolean' } })
 
 const answerKey: PlainObject = {
   type: 'string',

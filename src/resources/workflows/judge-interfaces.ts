@@ -1,6 +1,6 @@
 import type { PlainObject } from '../../json/json.ts'
 import type { BuiltInInterface } from './built-in-interfaces.ts'
-import { scored } from './evaluator-interfaces.ts'
+import { exactMatchInPython } from './exact-match-in-python.ts'
 import { closedObject, openObject } from './object-schema.ts'
 
 /** The evaluators that ask somebody else for the verdict: a web address, the user's own code, a model. */
@@ -11,7 +11,7 @@ export function judgeInterfaces(): Readonly<Record<string, BuiltInInterface>> {
         { webhook_url: { type: 'string', 'x-svc-type': 'text', title: 'Address to ask' } },
         ['webhook_url'],
       ),
-      outputs: scored,
+      outputs: { ...judged, type: ['object', 'string'] },
     },
     auto_custom_code_run: {
       parameters: closedObject(
@@ -25,6 +25,14 @@ export function judgeInterfaces(): Readonly<Record<string, BuiltInInterface>> {
             title: 'Language',
           },
           version: { type: 'string', default: '3', 'x-svc-type': 'hidden' },
+          correct_answer_key: {
+            type: 'string',
+            'x-svc-type': 'text',
+            'x-svc-ui-advanced': true,
+            title: 'Input that holds the expected answer',
+            description:
+              'Only source of version 1 is given the answer by itself; later ones find it in the inputs.',
+          },
         },
         ['code'],
       ),
@@ -58,15 +66,27 @@ export function judgeInterfaces(): Readonly<Record<string, BuiltInInterface>> {
             'x-svc-ui-advanced': true,
           },
           json_schema: judgement(),
+          template_format: {
+            type: 'string',
+            enum: ['mustache', 'curly', 'fstring', 'jinja2'],
+            'x-svc-type': 'hidden',
+          },
           version: { type: 'string', default: '5', 'x-svc-type': 'hidden' },
         },
         ['prompt_template'],
       ),
       inputs: openObject({}),
-      outputs: closedObject({ score: { type: 'boolean' } }, ['score']),
+      // Of a judge that is given no form; the form's schema takes its place.
+      outputs: judged,
     },
   }
 }
+
+/** The answer of somebody else, who may say more than was asked for; a number or a yes becomes a score. */
+const judged: PlainObject = openObject({
+  score: { type: ['number', 'boolean'] },
+  success: { type: 'boolean' },
+})
 
 /** The judge's form: what the model is made to answer with. */
 function judgement(): PlainObject {
@@ -91,8 +111,3 @@ function judgement(): PlainObject {
     title: 'Verdict',
   }
 }
-
-const exactMatchInPython = `def evaluate(inputs, outputs, trace):
-    matches = outputs == inputs.get("correct_answer")
-    return {"score": 1.0 if matches else 0.0, "success": matches}
-`

@@ -36,7 +36,10 @@ export function promptInterfaces(): Readonly<Record<string, BuiltInInterface>> {
       outputs: message,
     },
     llm: { parameters: llmParameters(), inputs: llmInputs(), outputs: llmOutputs() },
-    echo: { parameters: openObject({}), outputs: closedObject({ got: { type: 'string' } }, ['got']) },
+    echo: {
+      parameters: openObject({}),
+      outputs: closedObject({ got: { description: 'The input aloha, or null.' } }, ['got']),
+    },
   }
 }
 

@@ -6,6 +6,7 @@ const common = {
   fixedFlags: {},
   readFlags: [],
   isDeployable: true,
+  hasCatalog: true,
   payload: 'document',
   example: { parameters: { prompt: { messages: [{ role: 'system', content: 'Be brief.' }] } } },
 } as const

@@ -55,6 +55,23 @@ describe('built-in interfaces', () => {
     })
   }
 
+  /** Outputs of the handlers as contract/handlers 2.3, 2.7 and 2.8 describe them. */
+  const answers: readonly [key: string, outputs: readonly Json[]][] = [
+    ['echo', [{ got: 'hi' }, { got: null }, { got: { deep: [1] } }]],
+    [
+      'auto_webhook_test',
+      [{ score: 0.5, success: true }, { score: true, success: true }, { score: 1, why: 'good' }, 'fine'],
+    ],
+    ['auto_ai_critique', [{ score: 7, success: true }, { score: false, success: false }, { grade: 'A' }]],
+  ]
+  for (const [key, outputs] of answers) {
+    it(`${key} promises no more than its handler keeps`, () => {
+      const promised = builtInInterface(parseHandlerUri(key))?.outputs ?? expect.fail(key)
+      for (const value of outputs) expect(validator(promised)(value), JSON.stringify(value)).to.equal(true)
+      expect(validator(promised)(null)).to.equal(false)
+    })
+  }
+
   it('answers none for keys without schemas, other providers and versions there are not', () => {
     for (const uri of [
       'svc:custom:hook:v0',

@@ -1,0 +1,37 @@
+import type { JsonObject } from '../../json/json.ts'
+import type { BuiltInInterface } from '../../resources/workflows/built-in-interfaces.ts'
+
+/** What to begin a workflow from: a handler with its schemas and default values (interface 2.5, contract/handlers 1.2). */
+export interface CatalogTemplate {
+  readonly key: string
+  readonly name?: string
+  readonly description: string
+  readonly categories: readonly string[]
+  readonly flags: CatalogFlags
+  readonly uri: string
+  /** In those of parameters, defaults are plain values only; objects and arrays are in `parameters`. */
+  readonly schemas: BuiltInInterface
+  /** The default parameters; `{}` when there are none. */
+  readonly parameters: JsonObject
+  readonly presets: readonly CatalogPreset[]
+}
+
+/** Pinned values for a template (contract/handlers 1.6). */
+export interface CatalogPreset {
+  readonly key: string
+  readonly name: string
+  readonly description: string
+  readonly categories: readonly string[]
+  readonly parameters?: JsonObject
+  readonly schemas?: BuiltInInterface
+}
+
+/** The roles that a workflow made from a template gets, and how the catalog shows the template. */
+export interface CatalogFlags {
+  readonly is_application: boolean
+  readonly is_evaluator: boolean
+  readonly is_snippet: boolean
+  /** Still usable, but no longer offered. */
+  readonly is_archived: boolean
+  readonly is_recommended: boolean
+}

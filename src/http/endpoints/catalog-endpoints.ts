@@ -1,0 +1,141 @@
+import { z } from 'zod'
+import { Refusal } from '../../errors.ts'
+import type { CatalogTemplate } from '../../handlers/catalog/catalog-template.ts'
+import { findPreset, findTemplate, listTemplates } from '../../handlers/catalog/find-in-catalog.ts'
+import { catalogTypes } from '../../handlers/catalog/types/catalog-types.ts'
+import { anyScope } from '../any-scope.ts'
+import { catalogPreset, catalogTemplate, catalogType, wholeTemplate } from '../catalog-schemas.ts'
+import type { Endpoint } from '../endpoint.ts'
+import { endpoint } from '../endpoint.ts'
+import { presentPreset, presentTemplate } from '../present-template.ts'
+import { queryReading } from '../query-parameters.ts'
+import { list, single } from '../record-schemas.ts'
+import { shown } from '../request-schemas.ts'
+import type { SurfaceContext } from '../surface-context.ts'
+
+/**
+ * The catalog as a surface shows it (interface 4.3, contract/handlers 1.1): templates and presets of the surface's own roles, and
+ * the types that every schema may refer to.
+ */
+export function catalogEndpoints({ surface }: SurfaceContext): Endpoint[] {
+  const path = `/${surface.path}/catalog`
+  const common = { method: 'GET', tag: 'catalog', ...anyScope } as const
+
+  /** The template of the surface that a path names. */
+  const templateIn = (params: Readonly<Record<string, string>>): CatalogTemplate => {
+    const key = params['key'] ?? ''
+    const template = findTemplate(key, surface.fixedFlags)
+    if (template) return template
+    const keys = listTemplates(surface.fixedFlags, { includeArchived: true }).map((it) => it.key)
+    throw notFound('template', key, `those for ${surface.plural} are`, keys)
+  }
+
+  return [
+    endpoint({
+      ...common,
+      path: `${path}/types`,
+      summary: 'The JSON Schemas that x-svc-type-ref refers to',
+      output: list('types', catalogType),
+      run: () => {
+        const types = [...catalogTypes].map(([key, schema]) => ({ key, json_schema: schema }))
+        return { body: { count: types.length, types } }
+      },
+    }),
+    endpoint({
+      ...common,
+      path: `${path}/types/:key`,
+      summary: 'The JSON Schema of this name',
+      params: byKey,
+      output: single('type', catalogType),
+      run: ({ params }) => {
+        const key = params['key'] ?? ''
+        const schema = catalogTypes.get(key)
+        if (!schema) throw notFound('type', key, 'the types are', [...catalogTypes.keys()])
+        return { body: { count: 1, type: { key, json_schema: schema } } }
+      },
+    }),
+    endpoint({
+      ...common,
+      path: `${path}/templates`,
+      summary: `What ${surface.plural} can be made from`,
+      ...filterInput,
+      output: list('templates', catalogTemplate),
+      run: ({ input: { include_archived: includeArchived = false, ...flags } }) => {
+        const templates = listTemplates(surface.fixedFlags, { includeArchived })
+          .filter(({ key }) => findTemplate(key, flags))
+          .map(presentTemplate)
+        return { body: { count: templates.length, templates } }
+      },
+    }),
+    endpoint({
+      ...common,
+      path: `${path}/templates/:key`,
+      summary: 'The template of this key, archived or not, with its presets',
+      params: byKey,
+      output: single('template', wholeTemplate),
+      run: ({ params }) => {
+        const template = templateIn(params)
+        const presets = template.presets.map((preset) => presentPreset(template, preset))
+        return { body: { count: 1, template: { ...presentTemplate(template), presets } } }
+      },
+    }),
+    endpoint({
+      ...common,
+      path: `${path}/templates/:key/presets`,
+      summary: 'The presets of this template',
+      params: byKey,
+      output: list('presets', catalogPreset),
+      run: ({ params }) => {
+        const template = templateIn(params)
+        const presets = template.presets.map((preset) => presentPreset(template, preset))
+        return { body: { count: presets.length, presets } }
+      },
+    }),
+    endpoint({
+      ...common,
+      path: `${path}/templates/:key/presets/:preset`,
+      summary: 'The preset of this key',
+      params: byKey.extend({ preset: z.string() }),
+      output: single('preset', catalogPreset),
+      run: ({ params }) => {
+        const template = templateIn(params)
+        const key = params['preset'] ?? ''
+        const preset = findPreset(template, key)
+        if (preset) return { body: { count: 1, preset: presentPreset(template, preset) } }
+        const keys = template.presets.map((it) => it.key)
+        throw notFound('preset', key, `those of the template ${template.key} are`, keys)
+      },
+    }),
+    endpoint({
+      ...common,
+      path: `${path}/harnesses`,
+      summary: 'What agents can be run in: nothing here, since agents do not run',
+      output: list('harnesses', z.never()),
+      run: () => ({ body: { count: 0, harnesses: [] } }),
+    }),
+  ]
+}
+
+const byKey = z.object({ key: z.string() })
+
+const filters = ['include_archived', 'is_application', 'is_evaluator', 'is_snippet'] as const
+
+const filterInput = {
+  input: z.object(
+    // One schema for each of these names.
+    Object.fromEntries(filters.map((name) => [name, z.boolean().optional()])) as Readonly<
+      Record<(typeof filters)[number], z.ZodOptional<z.ZodBoolean>>
+    >,
+  ),
+  fromQuery: queryReading(filters, false),
+}
+
+function notFound(
+  what: 'template' | 'preset' | 'type',
+  key: string,
+  known: string,
+  keys: readonly string[],
+): Refusal {
+  const others = keys.length > 0 ? `${known} ${keys.join(', ')}` : 'there are none'
+  return new Refusal(`${what}_not_found`, `There is no ${what} ${shown(key)}; ${others}.`)
+}

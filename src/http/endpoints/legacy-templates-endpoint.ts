@@ -1,0 +1,24 @@
+import { z } from 'zod'
+import { listTemplates } from '../../handlers/catalog/find-in-catalog.ts'
+import { anyScope } from '../any-scope.ts'
+import { legacyTemplate } from '../catalog-schemas.ts'
+import { endpoint } from '../endpoint.ts'
+import { presentLegacyTemplate } from '../present-legacy-template.ts'
+import { queryReading } from '../query-parameters.ts'
+import { list } from '../record-schemas.ts'
+
+/** The templates of evaluators as older clients ask for them (contract/handlers 1.1). */
+export const legacyTemplatesEndpoint = endpoint({
+  method: 'GET',
+  path: '/simple/evaluators/templates',
+  tag: 'catalog',
+  summary: 'What evaluators can be made from, in the shape of before the catalog',
+  ...anyScope,
+  input: z.object({ include_archived: z.boolean().optional() }),
+  fromQuery: queryReading(['include_archived'], false),
+  output: list('templates', legacyTemplate),
+  run: ({ input: { include_archived: includeArchived = false } }) => {
+    const templates = listTemplates({ is_evaluator: true }, { includeArchived }).map(presentLegacyTemplate)
+    return { body: { count: templates.length, templates } }
+  },
+})
