@@ -1,5 +1,6 @@
 import { z } from 'zod'
 import { Refusal } from '../../src/errors.ts'
+import { unreachable } from './unreachable.ts'
 
 /** A server, and who asks it. */
 export interface Door {
@@ -43,9 +44,4 @@ export async function ask(
   const problem = z.object({ detail: z.string() }).safeParse(answer)
   const why = problem.success ? problem.data.detail : `It answered ${response.status}.`
   throw new Refusal('storage_unavailable', `${door.base}${path}: ${why}`)
-}
-
-function unreachable(base: string, error: unknown): Refusal {
-  const cause = error instanceof Error && error.cause instanceof Error ? error.cause.message : String(error)
-  return new Refusal('storage_unavailable', `${base} cannot be reached: ${cause}`)
 }

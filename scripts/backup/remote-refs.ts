@@ -1,5 +1,6 @@
 import { Refusal } from '../../src/errors.ts'
 import type { AllRefs } from '../../src/git/all-refs.ts'
+import { unreachable } from './unreachable.ts'
 
 /** `0000` ends a request, `0001` parts a command's name from its arguments (gitprotocol-v2(5)). */
 const FLUSH = '0000'
@@ -23,6 +24,8 @@ export async function remoteRefs(
     },
     body,
     signal,
+  }).catch((error: unknown) => {
+    throw signal.aborted ? error : unreachable(new URL(url).origin, error)
   })
   const answer = await response.text()
   if (!response.ok) {

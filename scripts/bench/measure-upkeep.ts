@@ -25,12 +25,15 @@ const SECONDS = 4
  */
 export async function measureUpkeep({ folder, rounds, add }: BenchSetting): Promise<void> {
   const storeDir = join(folder, 'upkeep')
-  const service = await startBranchpoint(storeDir, { UPKEEP: 'off' })
   const repository = (slug: string): string => join(storeDir, 'default', 'workflows', `${slug}.git`)
-  await grow(service, 'small', 5)
-  const bot = await grow(service, 'bot', REVISIONS)
+  const grower = await startBranchpoint(storeDir, { UPKEEP: 'off' })
+  await grow(grower, 'small', 5)
+  const bot = await grow(grower, 'bot', REVISIONS)
+  // A server that runs may roll packs into one while they are copied.
+  await grower.stop()
   const untidy = join(folder, 'untidy.git')
   cpSync(repository('bot'), untidy, { recursive: true })
+  const service = await startBranchpoint(storeDir, { UPKEEP: 'off' })
 
   const calm: number[] = []
   const busy: number[] = []

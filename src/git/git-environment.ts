@@ -7,8 +7,8 @@ export type GitConfig = Readonly<Record<string, string>>
 export type GitVariables = Readonly<Record<string, string>>
 
 /**
- * The whole environment of a git program that is run for a client: of ours only where programs are found, nobody's own
- * configuration, and settings that no repository keeps (git(1), GIT_CONFIG_COUNT).
+ * The whole environment of a git program that is run for a client: of ours only where programs are found and which certificate
+ * authorities are trusted, nobody's own configuration, and settings that no repository keeps (git(1), GIT_CONFIG_COUNT).
  */
 export function gitEnvironment(config: GitConfig = {}, variables: GitVariables = {}): NodeJS.ProcessEnv {
   const settings = Object.entries({ ...EVERYWHERE, ...config })
@@ -17,7 +17,7 @@ export function gitEnvironment(config: GitConfig = {}, variables: GitVariables =
     [`GIT_CONFIG_VALUE_${index}`, value],
   ])
   return {
-    ...(process.env['PATH'] === undefined ? {} : { PATH: process.env['PATH'] }),
+    ...ours('PATH', 'GIT_SSL_CAINFO', 'GIT_SSL_CAPATH'),
     HOME: devNull,
     LC_ALL: 'C',
     GIT_CONFIG_NOSYSTEM: '1',
@@ -30,6 +30,13 @@ export function gitEnvironment(config: GitConfig = {}, variables: GitVariables =
     ...Object.fromEntries(numbered),
     ...variables,
   }
+}
+
+/** Those of these variables that our own environment has. */
+function ours(...names: readonly string[]): NodeJS.ProcessEnv {
+  return Object.fromEntries(
+    names.flatMap((name) => (process.env[name] === undefined ? [] : [[name, process.env[name]]])),
+  )
 }
 
 const EVERYWHERE: GitConfig = {

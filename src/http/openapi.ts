@@ -1,6 +1,7 @@
 import { z } from 'zod'
 import { catalogPreset, catalogTemplate, wholeTemplate } from './catalog-schemas.ts'
 import type { Endpoint } from './endpoint.ts'
+import { gitPaths } from './git/git-paths.ts'
 import { PROBLEMS } from './problem.ts'
 import { pageWindowing, reference, uuid, windowing } from './request-schemas.ts'
 import type { SurfaceContext } from './surface-context.ts'
@@ -10,7 +11,7 @@ type JsonSchema = Record<string, unknown>
 
 /**
  * The OpenAPI 3.1 document of the endpoints, from the very schemas that guard them. Records and the shared parts of requests
- * are named components; everything else stands where it is used.
+ * are named components; everything else stands where it is used. What is answered without an endpoint is described beside them.
  */
 export function openApiDocument(endpoints: readonly Endpoint[], surfaces: readonly SurfaceContext[]): object {
   const named = namedSchemas(surfaces)
@@ -33,7 +34,7 @@ export function openApiDocument(endpoints: readonly Endpoint[], surfaces: readon
     },
     servers: [{ url: '/' }],
     security: [{ ApiKey: [] }],
-    paths: { ...paths, ...OPEN_PATHS },
+    paths: { ...paths, ...gitPaths(), ...OPEN_PATHS },
     components: {
       securitySchemes: {
         ApiKey: {
@@ -41,6 +42,11 @@ export function openApiDocument(endpoints: readonly Endpoint[], surfaces: readon
           in: 'header',
           name: 'Authorization',
           description: 'The word ApiKey, a space, and the key: `Authorization: ApiKey svc_…`',
+        },
+        Basic: {
+          type: 'http',
+          scheme: 'basic',
+          description: 'For git: any user name, and the key as the password.',
         },
       },
       schemas,

@@ -6,10 +6,13 @@ import { isOnChain } from '../git/history.ts'
 import type { IncomingObjects } from '../git/incoming-objects.ts'
 import type { Oid } from '../git/object.ts'
 import { parseTag } from '../git/tag.ts'
+import type { TreeEntry } from '../git/tree.ts'
 import type { ArtifactView } from './artifact-view.ts'
+import type { Family } from './family.ts'
 import type { RefCommand } from './push.ts'
 import { branchSlug, RefRefused } from './push.ts'
 import type { Registry } from './registry.ts'
+import { REVISION_FILE } from './stored-revision.ts'
 import { readBytes, readTree } from './tree-files.ts'
 
 /** So many tags of tags are followed. */
@@ -19,7 +22,7 @@ const BREATH = 20
 
 /**
  * Looks at the revisions that a command would bring: those on the first-parent chain of its target that no branch or tag
- * holds yet. Each must decode, and the chain must hold what the ref holds now, so that no revision gets another version or is
+ * holds yet. Each must be what a commit over REST could have made, and the chain must hold what the ref holds now, so that no revision gets another version or is
  * lost (design 1, 2).
  */
 export async function checkPushedHistory(
@@ -140,18 +143,29 @@ export function movedOn(ref: string): RefRefused {
   )
 }
 
+/**
+ * A revision must decode, and hold nothing that a commit over REST would refuse. Where payload and header are as they lay in
+ * the parent, that is not asked again: what was fine once, or was put there behind the service's back, can be built upon.
+ */
 async function checkRevision(
   registry: Registry,
   { family }: ArtifactView,
   incoming: IncomingObjects,
   oid: Oid,
 ): Promise<void> {
-  const { commit } = await registry.revisions(family).read(incoming, oid)
-  if (!family.check) return
+  const revisions = registry.revisions(family)
+  const { commit, payload, damage } = await revisions.readForList(incoming, oid)
   const [parent] = commit.parents
+  const entries = await readTree(incoming, commit.tree)
   const before = parent === undefined ? [] : await rootOf(incoming, parent)
+  if (parent !== undefined && isUnchanged(family, entries, before)) return
+  if (damage) throw damage
+  if (!payload && parent !== undefined) {
+    const earlier = await revisions.readForList(incoming, parent)
+    if (earlier.payload) throw droppedPayload(family, oid, before)
+  }
   try {
-    await family.check(incoming, await readTree(incoming, commit.tree), before)
+    await family.check?.(incoming, entries, before, { loc: [], servicesBase: registry.servicesBase })
   } catch (error) {
     if (!(error instanceof Error)) throw error
     throw new Refusal(
@@ -161,6 +175,28 @@ async function checkRevision(
   }
 }
 
-async function rootOf(incoming: IncomingObjects, commit: Oid) {
+async function rootOf(incoming: IncomingObjects, commit: Oid): Promise<readonly TreeEntry[]> {
   return readTree(incoming, parseCommit(await readBytes(incoming, commit, 'commit')).tree)
+}
+
+/** Whether payload and header are the very entries of the parent. */
+function isUnchanged(family: Family, entries: readonly TreeEntry[], before: readonly TreeEntry[]): boolean {
+  const textOf = (some: readonly TreeEntry[]): string =>
+    some
+      .filter(({ name }) => name === REVISION_FILE || family.ownsFile(name))
+      .map(({ mode, name, oid }) => `${mode} ${oid} ${name}`)
+      .join('\n')
+  return textOf(entries) === textOf(before)
+}
+
+/** Only a variant's first revision may be without a payload (ruling 3.2). */
+function droppedPayload(family: Family, oid: Oid, before: readonly TreeEntry[]): RefRefused {
+  const names = before.map(({ name }) => name).filter((name) => family.ownsFile(name))
+  const files = names.join(' and ')
+  return new RefRefused(
+    'payload removed',
+    `Commit ${oid} takes ${files} away, and a ${family.name} revision that follows one with data must have some. Bring it ` +
+      `back in that commit (git checkout ${oid.slice(0, 12)}~1 -- ${names.join(' ')}); to take the ${family.name} away, archive ` +
+      `it over REST.`,
+  )
 }

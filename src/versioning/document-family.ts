@@ -1,9 +1,11 @@
+import { Refusal } from '../errors.ts'
 import type { TreeEntry } from '../git/tree.ts'
 import type { Json, JsonObject } from '../json/json.ts'
 import { jsonPatch } from '../json/json-patch.ts'
 import { diffFiles } from './diff-files.ts'
 import type { Family, Payload, PayloadContext, PresentContext, Warning } from './family.ts'
 import type { Pin } from './pin.ts'
+import type { ObjectSource } from './tree-files.ts'
 import { readBytes, writeFile } from './tree-files.ts'
 
 /**
@@ -14,6 +16,8 @@ export interface DocumentDefinition extends Pick<
   Family,
   'name' | 'folder' | 'roles' | 'flagNames' | 'aliases' | 'mayEmbed' | 'guardFlag' | 'ownsFile'
 > {
+  /** The file that holds the members of `data`, as sentences about a push name it. */
+  readonly file: string
   /** The files that hold a payload. Their paths all satisfy `ownsFile`. */
   encode(data: JsonObject): readonly PayloadFile[]
   /**
@@ -46,7 +50,7 @@ export interface AcceptedDocument {
 /** Makes a family of its definition. */
 export function documentFamily(definition: DocumentDefinition): Family {
   const { name, folder, roles, flagNames, aliases, mayEmbed = false, guardFlag, ownsFile } = definition
-  const { encode, decode, flags, pins } = definition
+  const { encode, flags, pins } = definition
   return {
     name,
     folder,
@@ -60,14 +64,14 @@ export function documentFamily(definition: DocumentDefinition): Family {
     write: async (target, payload) =>
       encode(documentOf(payload)).map((file) => writeFile(target, file.path, file.bytes)),
     read: async (source, entries) => {
-      const files = new Map<string, Buffer>()
-      for (const entry of entries) {
-        if (isFile(entry) && ownsFile(entry.name))
-          files.set(entry.name, await readBytes(source, entry.oid, 'blob'))
-      }
-      const data = decode((path) => files.get(path))
+      const files = await filesOf(definition, source, entries)
+      const data = decodeFiles(definition, files)
       // Decoded JSON takes about three times the memory of its text.
       return data && { payload: data, size: 3 * [...files.values()].reduce((sum, it) => sum + it.length, 0) }
+    },
+    check: async (source, entries, _before, context) => {
+      const data = decodeFiles(definition, await filesOf(definition, source, entries))
+      if (data) assertAcceptable(definition, data, context)
     },
     accept: (data, context) => accepted(definition.accept(data, context)),
     applyDelta: async (base, delta, context) =>
@@ -89,6 +93,41 @@ export function documentFamily(definition: DocumentDefinition): Family {
 export function documentOf(payload: Payload): JsonObject {
   return payload as JsonObject // a document family makes no other payloads, and the engine hands it only its own
 }
+
+type Files = ReadonlyMap<string, Buffer>
+
+async function filesOf(
+  { ownsFile }: DocumentDefinition,
+  source: ObjectSource,
+  entries: readonly TreeEntry[],
+): Promise<Files> {
+  const files = new Map<string, Buffer>()
+  for (const entry of entries) {
+    if (isFile(entry) && ownsFile(entry.name))
+      files.set(entry.name, await readBytes(source, entry.oid, 'blob'))
+  }
+  return files
+}
+
+function decodeFiles({ decode }: DocumentDefinition, files: Files): JsonObject | undefined {
+  return decode((path) => files.get(path))
+}
+
+/** Throws an Error that names the file if a commit over REST could not have brought the document. */
+function assertAcceptable(
+  { accept, file }: DocumentDefinition,
+  data: JsonObject,
+  context: PayloadContext,
+): void {
+  try {
+    accept(data, context)
+  } catch (error) {
+    if (!(error instanceof Refusal)) throw error
+    throw new Error(`${file}: ${error.message}. ${REMEDY}`, { cause: error })
+  }
+}
+
+const REMEDY = 'Put it right in that commit (git commit --amend, or git rebase -i for an older one)'
 
 function accepted({ data, warnings }: AcceptedDocument) {
   return { payload: data, warnings }

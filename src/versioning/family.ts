@@ -43,9 +43,15 @@ export interface Family {
   read(source: ObjectSource, entries: readonly TreeEntry[]): Promise<StoredPayload | undefined>
   /**
    * Looks closer than `read` does at what a push brought: throws an Error that names the file if the entries of a root tree hold
-   * what no commit over REST could have written. `before` are those of the parent commit, which were looked at already.
+   * what no commit over REST could have written. `before` are those of the parent commit, which were looked at already. Not
+   * called when the payload's entries are as they were.
    */
-  check?(source: ObjectSource, entries: readonly TreeEntry[], before: readonly TreeEntry[]): Promise<void>
+  check?(
+    source: ObjectSource,
+    entries: readonly TreeEntry[],
+    before: readonly TreeEntry[],
+    context: PayloadContext,
+  ): Promise<void>
   /** A payload as a client sent it, made ready to store; refuses with every problem at once. */
   accept(data: Json, context: PayloadContext): AcceptedPayload
   /** The payload that a delta makes of `base` (undefined: of nothing), made ready to store. */

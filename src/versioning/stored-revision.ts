@@ -1,9 +1,11 @@
 import { LRUCache } from 'lru-cache'
+import { ZodError } from 'zod'
 import { Refusal } from '../errors.ts'
 import type { Commit } from '../git/commit.ts'
 import { parseCommit } from '../git/commit.ts'
 import type { Oid } from '../git/object.ts'
 import type { TreeEntry } from '../git/tree.ts'
+import { JsonTextError } from '../json/json-text-error.ts'
 import { parseJson } from '../json/parse-json.ts'
 import { decodeMessage } from './commit-message.ts'
 import type { CommitMessage } from './commit-message.ts'
@@ -80,5 +82,16 @@ function isFile(entry: TreeEntry): boolean {
 }
 
 function decodeHeader(bytes: Buffer | undefined): RevisionHeader {
-  return bytes ? revisionHeader.parse(parseJson(bytes.toString('utf8'))) : {}
+  if (!bytes) return {}
+  try {
+    return revisionHeader.parse(parseJson(bytes.toString('utf8')))
+  } catch (error) {
+    if (error instanceof ZodError) {
+      const problems = error.issues.map(({ path, message }) => [...path, message].join(': '))
+      throw new Error(`${REVISION_FILE}: ${problems.join('; ')}`, { cause: error })
+    }
+    throw error instanceof JsonTextError
+      ? new Error(`${REVISION_FILE}: ${error.message}`, { cause: error })
+      : error
+  }
 }

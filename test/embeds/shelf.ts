@@ -22,6 +22,7 @@ export const pinsFamily = documentFamily({
   roles: [],
   flagNames: [],
   ownsFile: (name) => name === 'references.json',
+  file: 'references.json',
   encode: (data) => [{ path: 'references.json', bytes: Buffer.from(stringifyJson(data)) }],
   decode: (read) => {
     const bytes = read('references.json')

@@ -4,7 +4,8 @@ import { deliveryEndpoints } from '../../src/http/endpoints/delivery-endpoints.t
 import { webhookEndpoints } from '../../src/http/endpoints/webhook-endpoints.ts'
 import { surfaceContext } from '../../src/http/surface-context.ts'
 import { surfacesOf } from '../../src/resources/surfaces.ts'
-import { startService } from '../service.ts'
+import { gitBytes } from '../git/git-program.ts'
+import { ADMIN_KEY, startService } from '../service.ts'
 import { environments, workflows } from './conformance/tested-family.ts'
 import { testedSurfaces } from './conformance/tested-surface.ts'
 
@@ -81,6 +82,10 @@ const OWN_ROUTES = [
   'POST /webhooks/{id}/deliveries/query',
   'GET /webhooks/deliveries/{id}',
   'POST /webhooks/deliveries/{id}/redeliver',
+  'GET /git/{family}/{slug}.git/info/refs',
+  'POST /git/{family}/{slug}.git/git-upload-pack',
+  'POST /git/{family}/{slug}.git/git-receive-pack',
+  'PUT /git/{family}/{slug}.git',
   'GET /health',
   'GET /ready',
   'GET /openapi.json',
@@ -90,6 +95,8 @@ const OWN_ROUTES = [
 interface Operation {
   readonly operationId?: string
   readonly tags: readonly string[]
+  readonly requestBody?: { readonly content: object }
+  readonly responses: Readonly<Record<string, { readonly content: object }>>
 }
 
 describe('GET /openapi.json', () => {
@@ -124,6 +131,37 @@ describe('GET /openapi.json', () => {
     expect(ids).to.not.include(undefined)
     expect(new Set(ids).size).to.equal(ids.length)
     for (const { tags } of operations.values()) expect(tags).to.have.length(1)
+  })
+
+  it('says of git over HTTP what its door takes and answers', async () => {
+    const service = await startService()
+    await service.post('/simple/workflows/', { workflow: { slug: 'bot', data: { parameters: {} } } })
+    const ask = async (route: string, address: string, send?: string | Buffer): Promise<unknown> => {
+      const { requestBody, responses } = operations.get(route) ?? expect.fail(route)
+      const [type = ''] = Object.keys(requestBody?.content ?? {})
+      const response = await fetch(`${service.url}/git/workflows/bot.git${address}`, {
+        method: route.split(' ')[0] ?? '',
+        headers: { authorization: `ApiKey ${ADMIN_KEY}`, 'content-type': type },
+        body: send ?? null,
+      })
+      const text = await response.text()
+      expect(response.status, `${route}: ${text}`).to.equal(200)
+      const [answered = ''] = (response.headers.get('content-type') ?? '').split(';')
+      expect(Object.keys(responses[200]?.content ?? {}), route).to.include(answered)
+      return answered.endsWith('json') ? JSON.parse(text) : undefined
+    }
+    try {
+      const path = '/git/{family}/{slug}.git'
+      for (const name of ['git-upload-pack', 'git-receive-pack'])
+        await ask(`GET ${path}/info/refs`, `/info/refs?service=${name}`)
+      await ask(`POST ${path}/git-upload-pack`, '/git-upload-pack', '0000')
+      await ask(`POST ${path}/git-receive-pack`, '/git-receive-pack', '0000')
+      const bundle = gitBytes(service.repository('bot'), ['bundle', 'create', '-q', '-', '--all'])
+      const answer = await ask(`PUT ${path}`, '?head=refs/heads/bot', bundle)
+      expect(answer).to.deep.equal({ count: 1, outcome: 'there' })
+    } finally {
+      await service.stop()
+    }
   })
 
   it('refers to nothing that it does not hold', () => {

@@ -2,7 +2,12 @@ import type { DocumentDefinition } from '../../versioning/document-family.ts'
 import { documentFamily } from '../../versioning/document-family.ts'
 import { acceptEnvironmentData } from './environment-data.ts'
 import { applyEnvironmentDelta } from './environment-delta.ts'
-import { decodeEnvironment, encodeEnvironment, isEnvironmentFile } from './environment-files.ts'
+import {
+  REFERENCES_FILE,
+  decodeEnvironment,
+  encodeEnvironment,
+  isEnvironmentFile,
+} from './environment-files.ts'
 import { environmentPins } from './environment-pins.ts'
 import { presentEnvironment } from './present-environment.ts'
 
@@ -14,6 +19,7 @@ export const environmentDocument: DocumentDefinition = {
   flagNames: [],
   guardFlag: 'is_guarded',
   ownsFile: isEnvironmentFile,
+  file: REFERENCES_FILE,
   encode: encodeEnvironment,
   decode: decodeEnvironment,
   accept: acceptEnvironmentData,

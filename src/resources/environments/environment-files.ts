@@ -4,6 +4,9 @@ import { decodeDocument } from '../documents/decode-document.ts'
 import { encodeJsonFile } from '../documents/json-file.ts'
 import { readReferences } from './references-map.ts'
 
+/** The file that is the map of pins (design 1). */
+export const REFERENCES_FILE = 'references.json'
+
 /** Whether a path of a commit's tree is the one that the functions below write and read. */
 export function isEnvironmentFile(path: string): boolean {
   return path === REFERENCES_FILE
@@ -26,5 +29,3 @@ export function decodeEnvironment(read: (path: string) => Buffer | undefined): J
     references: decodeDocument(REFERENCES_FILE, bytes, 'a map of references', readReferences),
   }
 }
-
-const REFERENCES_FILE = 'references.json'

@@ -2,7 +2,7 @@ import type { DocumentDefinition } from '../../versioning/document-family.ts'
 import { documentFamily } from '../../versioning/document-family.ts'
 import { acceptQueryData } from './query-data.ts'
 import { applyQueryDelta } from './query-delta.ts'
-import { decodeQuery, encodeQuery, isQueryFile } from './query-files.ts'
+import { DATA_FILE, decodeQuery, encodeQuery, isQueryFile } from './query-files.ts'
 
 /** What a query's payload is: its `data` object, and how it lies in a file. */
 export const queryDocument: DocumentDefinition = {
@@ -11,6 +11,7 @@ export const queryDocument: DocumentDefinition = {
   roles: [],
   flagNames: [],
   ownsFile: isQueryFile,
+  file: DATA_FILE,
   encode: encodeQuery,
   decode: decodeQuery,
   accept: acceptQueryData,

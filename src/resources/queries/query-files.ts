@@ -4,6 +4,9 @@ import { decodeDocument } from '../documents/decode-document.ts'
 import { encodeJsonFile } from '../documents/json-file.ts'
 import { readQueryData } from './query-data.ts'
 
+/** The file that is a query's data (design 1). */
+export const DATA_FILE = 'data.json'
+
 /** Whether a path of a commit's tree is the one that the functions below write and read. */
 export function isQueryFile(path: string): boolean {
   return path === DATA_FILE
@@ -22,5 +25,3 @@ export function decodeQuery(read: (path: string) => Buffer | undefined): JsonObj
   const bytes = read(DATA_FILE)
   return bytes && decodeDocument(DATA_FILE, bytes, "a query's data", readQueryData)
 }
-
-const DATA_FILE = 'data.json'

@@ -1,4 +1,3 @@
-import { BoundedCache } from '../../git/bounded-cache.ts'
 import { invalid } from '../../errors.ts'
 import { keysOf } from '../../json/json.ts'
 import type { PayloadTarget } from '../../versioning/family.ts'
@@ -6,6 +5,7 @@ import { readBytes } from '../../versioning/tree-files.ts'
 import { changeColumnNames, changeRowColumns } from './change-columns.ts'
 import { NamedRows } from './named-rows.ts'
 import { limitExceeded, type TestsetLimits } from './row-collector.ts'
+import { rowCounts } from './row-counts.ts'
 import type { NamedRow, RowDelta } from './row-delta.ts'
 import { RowIndex, rowKeys } from './row-index.ts'
 import { positionsAfter, type RowPosition } from './row-position.ts'
@@ -29,9 +29,6 @@ import { rowPath } from './testset-tree.ts'
 import type { StoredTestset } from './testset-payload.ts'
 
 type Loc = readonly (string | number)[]
-
-/** Row counts by tree, which never change; a million rows have four thousand trees. */
-const counts = new BoundedCache<string, number>(200_000, () => 1)
 
 /** The changes of one delta as they add up. */
 export class RowEdit {
@@ -167,7 +164,7 @@ export class RowEdit {
 
   async #checkCount(added: number): Promise<void> {
     const removed = [...this.changes.values()].filter((change) => change === undefined).length
-    const count = (await countRows(this.#target, this.#base.tree, counts)) + added - removed
+    const count = (await countRows(this.#target, this.#base.tree, rowCounts)) + added - removed
     if (count > this.#limits.maxRows) throw limitExceeded('rows', this.#limits.maxRows)
   }
 }

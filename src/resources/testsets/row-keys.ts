@@ -46,16 +46,19 @@ export class RowKeys {
 
   /**
    * The rows that share their dedup id's key with another one, in order; whether the dedup ids themselves are the same is for
-   * the caller to compare.
+   * the caller to compare. `among`: only those whose key is one of these.
    */
   async twins(
     source: ObjectSource,
     tree: Oid,
+    among?: ReadonlySet<number>,
   ): Promise<readonly { readonly position: RowPosition; readonly oid: Oid }[]> {
     const seen = new Set<number>()
     const shared = new Set<number>()
     for await (const { keys } of this.#foldersOf(source, tree, 0)) {
-      for (let index = 1; index < keys.length; index += 2) {
+      for (const index of among ? indexesOf(keys, among) : keys.keys()) {
+        // Every other key is that of a content.
+        if (index % 2 === 0) continue
         const key = keys[index] ?? 0
         if (seen.has(key)) shared.add(key)
         seen.add(key)

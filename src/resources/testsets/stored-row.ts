@@ -43,6 +43,17 @@ export function decodeRow(bytes: Buffer, name = () => 'a row'): JsonObject {
   return decodeObject(bytes, name)
 }
 
+/** The object in the bytes of a blob, or why there is none: half a sentence that begins with `what`. */
+export function objectIn(bytes: Buffer, what: () => string): JsonObject | string {
+  let value
+  try {
+    value = parseJson(bytes.toString('utf8'))
+  } catch (error) {
+    return `${what()} is no JSON: ${error instanceof Error ? error.message : String(error)}`
+  }
+  return isJsonObject(value) ? value : `${what()} is JSON, but no object`
+}
+
 /** The dedup id of stored data; undefined where git brought a row without one. */
 export function dedupIdOf(data: JsonObject): string | undefined {
   const id = getKey(data, DEDUP_COLUMN)
@@ -100,14 +111,9 @@ function plainInColumnOrder(data: PlainObject, columns: readonly string[]): Json
 }
 
 function decodeObject(bytes: Buffer, what: () => string): JsonObject {
-  let value
-  try {
-    value = parseJson(bytes.toString('utf8'))
-  } catch (error) {
-    throw damaged(`${what()} is no JSON: ${error instanceof Error ? error.message : String(error)}`)
-  }
-  if (isJsonObject(value)) return value
-  throw damaged(`${what()} is JSON, but no object`)
+  const object = objectIn(bytes, what)
+  if (typeof object === 'string') throw damaged(object)
+  return object
 }
 
 function damaged(problem: string): Refusal {

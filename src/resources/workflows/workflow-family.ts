@@ -2,7 +2,7 @@ import type { DocumentDefinition } from '../../versioning/document-family.ts'
 import { documentFamily } from '../../versioning/document-family.ts'
 import { acceptWorkflowData } from './workflow-data.ts'
 import { applyWorkflowDelta } from './workflow-delta.ts'
-import { decodeWorkflow, encodeWorkflow, isWorkflowFile } from './workflow-files.ts'
+import { DATA_FILE, decodeWorkflow, encodeWorkflow, isWorkflowFile } from './workflow-files.ts'
 import { deriveFlags, derivedFlagNames } from './workflow-flags.ts'
 import { presentWorkflow } from './workflow-url.ts'
 
@@ -15,6 +15,7 @@ export const workflowDocument: DocumentDefinition = {
   mayEmbed: true,
   flagNames: derivedFlagNames,
   ownsFile: isWorkflowFile,
+  file: DATA_FILE,
   encode: encodeWorkflow,
   decode: decodeWorkflow,
   accept: acceptWorkflowData,

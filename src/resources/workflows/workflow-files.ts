@@ -5,6 +5,9 @@ import { decodeText } from '../documents/decode-text.ts'
 import { decodeJsonFile, encodeJsonFile } from '../documents/json-file.ts'
 import { scriptFile, scriptFiles } from './script-file.ts'
 
+/** The file that is a workflow's data, but for a source in a file of its own (design 1). */
+export const DATA_FILE = 'data.json'
+
 /** Whether a path of a commit's tree is one that the functions below write and read. */
 export function isWorkflowFile(path: string): boolean {
   return path === DATA_FILE || scriptFiles.includes(path)
@@ -41,8 +44,6 @@ export function decodeWorkflow(read: (path: string) => Buffer | undefined): Json
   if (getKey(data, 'script') !== name) return data
   throw damaged(`${DATA_FILE} says that the script is in ${name}, but there is no such file beside it.`)
 }
-
-const DATA_FILE = 'data.json'
 
 /** The file that holds the source: the runtime's; without a runtime the one named, else the first that is there. */
 function sourceName(data: JsonObject, read: (path: string) => Buffer | undefined): string | undefined {

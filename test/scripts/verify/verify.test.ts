@@ -78,7 +78,12 @@ describe('npm run verify', () => {
       'a row that is no object': [
         'testsets/rows',
         (gitdir) => commitFile(gitdir, 'rows', 'testcases/00/00/01.json', '[]\n'),
-        /testcases\/00\/00\/01\.json does not decode \(no object\)/,
+        /testcases\/00\/00\/01\.json is JSON, but no object\. Commit a repaired version/,
+      ],
+      'a file among the rows that is none': [
+        'testsets/rows',
+        (gitdir) => commitFile(gitdir, 'rows', 'testcases/00/00/notes.txt', 'Look here\n'),
+        /testcases\/00\/00\/notes\.txt is no place for a row/,
       ],
       'two rows of one dedup id': [
         'testsets/rows',
@@ -94,7 +99,7 @@ describe('npm run verify', () => {
               `{"a":"${value}","testcase_dedup_id":"same"}\n`,
             )
         },
-        /07\.json and testcases\/00\/00\/08\.json have the same dedup id "same"/,
+        /08\.json and testcases\/00\/00\/07\.json have the same testcase_dedup_id, "same"/,
       ],
       'a meta record that does not decode': [
         'workflows/bot',
