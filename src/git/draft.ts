@@ -7,21 +7,25 @@ import type { RefMove } from './ref-update.ts'
 import type { StagedPack } from './stage-pack.ts'
 import type { Transaction } from './transaction.ts'
 
+/** The refs that a draft begins with. */
+export interface DraftRefs {
+  /** Those that a look at the disk covers. */
+  readonly all: ReadonlyMap<string, Oid>
+  /** Any one; asked again, the answer is the same. */
+  get(name: string): Oid | undefined
+}
+
 /** Refs and objects on top of a base (the disk, or the drafts of earlier jobs of the batch). */
 export class Draft implements Transaction {
   readonly derived: (name: string) => DerivedFile
-  readonly #base: ReadonlyMap<string, Oid> | Draft
+  readonly #base: DraftRefs | Draft
   readonly #store: ObjectStore
   readonly #moves = new Map<string, string | undefined>()
   readonly #following = new Set<string>()
   readonly #objects = new Map<Oid, PackableObject>()
   readonly #packs = new Set<StagedPack>()
 
-  constructor(
-    base: ReadonlyMap<string, Oid> | Draft,
-    store: ObjectStore,
-    derived: (name: string) => DerivedFile,
-  ) {
+  constructor(base: DraftRefs | Draft, store: ObjectStore, derived: (name: string) => DerivedFile) {
     this.#base = base
     this.#store = store
     this.derived = derived
@@ -33,7 +37,7 @@ export class Draft implements Transaction {
   }
 
   refs(prefix: string): ReadonlyMap<string, Oid> {
-    const below = this.#base instanceof Draft ? this.#base.refs(prefix) : this.#base
+    const below = this.#base instanceof Draft ? this.#base.refs(prefix) : this.#base.all
     const refs = new Map<string, Oid>()
     for (const [name, target] of [...below, ...this.#moves]) {
       if (!name.startsWith(prefix)) continue

@@ -3,8 +3,11 @@ import type { FileStat, Fs } from './fs.ts'
 import type { Oid } from './object.ts'
 import { currentTurn } from './turn.ts'
 
-/** The folders of refs that the registry knows; refs elsewhere (notes, remotes, deeper names) are left alone. */
+/** The folders of refs that a snapshot covers; refs elsewhere (remotes, deeper names) are left alone. */
 export const REF_FOLDERS = ['refs/heads', 'refs/tags', 'refs/meta', 'refs/environments'] as const
+
+/** The folder of refs that are asked for by name, and so seldom that a look does not pay for them. */
+export const NOTES_FOLDER = 'refs/notes'
 
 /** What the refs of a repository were at one moment. The same object is answered as long as nothing changed. */
 export interface RefSnapshot {
@@ -61,7 +64,10 @@ export class RefReader {
   /** One ref as it is now, looked at afresh. */
   current(ref: string): Oid | undefined {
     // Loose before packed, as above.
-    return this.#readLoose(`${this.#gitdir}/${ref}`) ?? this.#packedAndHead().packed.get(ref)
+    const loose = this.#readLoose(`${this.#gitdir}/${ref}`)
+    if (loose !== undefined) return loose
+    const { packed, packedNotes } = this.#packedAndHead()
+    return packed.get(ref) ?? packedNotes.get(ref)
   }
 
   /** The refs after these moves of ours, without a look: what others moved meanwhile shows with the next one. */
@@ -85,7 +91,7 @@ export class RefReader {
   #packedAndHead(): TopFiles {
     const stamp = stampOf(this.#fs.stat(this.#gitdir))
     if (this.#top && isSame(this.#top.stamp, stamp)) return this.#top.value
-    const value = { packed: this.#readPacked(), head: this.#readHead() }
+    const value = { ...this.#readPacked(), head: this.#readHead() }
     this.#top = { stamp, value }
     return value
   }
@@ -120,16 +126,18 @@ export class RefReader {
     return oid
   }
 
-  #readPacked(): ReadonlyMap<string, Oid> {
-    const refs = new Map<string, Oid>()
+  #readPacked(): Pick<TopFiles, 'packed' | 'packedNotes'> {
+    const packed = new Map<string, Oid>()
+    const packedNotes = new Map<string, Oid>()
     const path = `${this.#gitdir}/packed-refs`
     for (const line of readIfFile(this.#fs, path)?.split('\n') ?? []) {
       if (line === '' || line.startsWith('#') || line.startsWith('^')) continue
       const [, oid, name] = /^([0-9a-f]{40}) (\S+)$/.exec(line) ?? []
       if (!oid || !name) throw damagedRef(path)
-      if (REF_FOLDERS.some((folder) => isDirectlyIn(name, folder))) refs.set(name, oid)
+      if (REF_FOLDERS.some((folder) => isDirectlyIn(name, folder))) packed.set(name, oid)
+      else if (isDirectlyIn(name, NOTES_FOLDER)) packedNotes.set(name, oid)
     }
-    return refs
+    return { packed, packedNotes }
   }
 
   #readHead(): string | undefined {
@@ -140,6 +148,7 @@ export class RefReader {
 /** What the repository's own folder holds of refs. */
 interface TopFiles {
   readonly packed: ReadonlyMap<string, Oid>
+  readonly packedNotes: ReadonlyMap<string, Oid>
   readonly head: string | undefined
 }
 

@@ -1,7 +1,9 @@
 import { Refusal } from '../errors.ts'
 import { DerivedFile } from './derived-file.ts'
-import { Draft } from './draft.ts'
+import { Draft, type DraftRefs } from './draft.ts'
 import type { Journal } from './journal.ts'
+import type { Oid } from './object.ts'
+import { NOTES_FOLDER, type RefReader, type RefSnapshot } from './refs.ts'
 import type { RepositoryDisk } from './store-drafts.ts'
 import { storeDrafts } from './store-drafts.ts'
 import type { TransactionJob } from './transaction.ts'
@@ -46,7 +48,7 @@ export class RepositoryWriter {
     const { fs, gitdir, objects, refs } = this.disk
     // Seen in this turn is good enough to begin with: under the locks everything is compared afresh.
     const seen = isFirst ? refs.shared() : refs.snapshot()
-    return new Draft(seen.refs, objects, (name) => new DerivedFile(fs, `${gitdir}/${name}`))
+    return new Draft(draftRefs(seen, refs), objects, (name) => new DerivedFile(fs, `${gitdir}/${name}`))
   }
 
   #enqueue(waiting: Entry | Turn): void {
@@ -105,6 +107,19 @@ export class RepositoryWriter {
       return outcomes
     })
     for (const settle of settled) settle()
+  }
+}
+
+/** The refs of a look, and those it does not cover: these are looked at when they are asked for, once. */
+function draftRefs({ refs: all }: RefSnapshot, reader: RefReader): DraftRefs {
+  const asked = new Map<string, Oid | undefined>()
+  return {
+    all,
+    get: (name) => {
+      if (!name.startsWith(`${NOTES_FOLDER}/`)) return all.get(name)
+      if (!asked.has(name)) asked.set(name, reader.current(name))
+      return asked.get(name)
+    },
   }
 }
 

@@ -7,7 +7,7 @@ import { PackBuilder } from './pack-builder.ts'
 import type { PackCache } from './pack-cache.ts'
 import { sweepQuarantines } from './quarantine.ts'
 import type { RefSnapshot } from './refs.ts'
-import { REF_FOLDERS, RefReader } from './refs.ts'
+import { NOTES_FOLDER, REF_FOLDERS, RefReader } from './refs.ts'
 import { RepositoryWriter } from './repository-writer.ts'
 import { sweepDeadLocks } from './lock.ts'
 import { sweepStagedPacks } from './stage-pack.ts'
@@ -77,7 +77,7 @@ export class Repository {
   async sweepLeftovers(): Promise<void> {
     sweepStagedPacks(this.fs, this.path)
     sweepQuarantines(this.fs, this.path)
-    const folders = REF_FOLDERS.map((folder) => `${this.path}/${folder}`)
+    const folders = [...REF_FOLDERS, NOTES_FOLDER].map((folder) => `${this.path}/${folder}`)
     await sweepDeadLocks(this.fs, this.path, [this.path, ...folders], (dead) =>
       this.writer.journal.finishFor(dead),
     )

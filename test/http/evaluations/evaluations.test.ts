@@ -1,0 +1,307 @@
+import { expect } from 'chai'
+import { execFileSync } from 'node:child_process'
+import { ADMIN_KEY, type RunningService, startService } from '../../service.ts'
+import { keyWithScopes } from '../invocation/key-with-scopes.ts'
+import { EvaluationClient } from './evaluation-client.ts'
+
+const COUNTRIES = [
+  { country: 'Norway', correct_answer: 'Oslo' },
+  { country: 'Peru', correct_answer: 'Lima' },
+  { country: 'Chad', correct_answer: 'N’Djamena' },
+  { country: 'Fiji', correct_answer: 'Suva' },
+]
+
+describe('http: evaluations', () => {
+  let service: RunningService
+  let client: EvaluationClient
+  const git = (slug: string, ...args: string[]): string =>
+    execFileSync('git', ['-C', service.repository(slug), ...args], { encoding: 'utf8' })
+  const order = {
+    testset_ref: { slug: 'capitals' },
+    application_ref: { slug: 'always-oslo' },
+    evaluator_refs: [{ slug: 'exact' }],
+  }
+
+  before(async () => {
+    service = await startService()
+    client = new EvaluationClient(service)
+    await client.testset('capitals', COUNTRIES)
+    await client.workflow('always-oslo', {
+      uri: 'svc:custom:mock:v0',
+      parameters: { key: 'static', kwargs: { output: 'Oslo' } },
+    })
+    await client.workflow('exact', { uri: 'svc:builtin:auto_exact_match:v0' }, { is_evaluator: true })
+    await client.workflow(
+      'close',
+      { uri: 'svc:builtin:auto_levenshtein_distance:v0', parameters: { threshold: 0.3 } },
+      { is_evaluator: true },
+    )
+  })
+  after(() => service.stop())
+
+  it('runs every row through the application and every evaluator, pinned by revision', async () => {
+    const evaluation = await client.run({ ...order, evaluator_refs: [{ slug: 'exact' }, { slug: 'close' }] })
+    expect(evaluation).to.include({ state: 'finished', rows: 4, concurrency: 4 })
+    expect(evaluation.application).to.include({ revision_slug: 'always-oslo-1', version: 1 })
+    expect(evaluation.testset.revision_slug).to.equal('capitals-1')
+    expect(evaluation.evaluators.map((it: any) => it.name)).to.deep.equal(['exact', 'close'])
+    const { exact, close } = evaluation.summary.evaluators
+    expect(exact).to.deep.equal({ scored: 4, passed: 1, errors: 0, mean_score: 0.25, success_rate: 0.25 })
+    expect(close.passed).to.equal(1)
+    expect(close.mean_score).to.be.within(0.25, 0.5)
+    expect((await service.get(`/evaluations/${evaluation.id}`)).body.evaluation).to.deep.equal(evaluation)
+  })
+
+  it('keeps what came of each row, a page at a time', async () => {
+    const { id } = await client.run({ ...order, concurrency: 1 })
+    const first = await service.post(`/evaluations/${id}/results`, { windowing: { limit: 3 } })
+    expect(first.body.count).to.equal(3)
+    const rest = await service.post(`/evaluations/${id}/results`, {
+      windowing: { limit: 3, next: first.body.windowing.next },
+    })
+    const results = [...first.body.results, ...rest.body.results]
+    expect(rest.body).to.not.have.property('windowing')
+    expect(results.map((it: any) => it.evaluators.exact.outputs.success)).to.deep.equal([
+      true,
+      false,
+      false,
+      false,
+    ])
+    expect(results.every((it: any) => it.application.outputs === 'Oslo')).to.equal(true)
+    const { body } = await service.post('/testsets/revisions/retrieve', { testset_ref: { slug: 'capitals' } })
+    expect(results.map((it: any) => it.testcase_id)).to.deep.equal(body.testset_revision.data.testcase_ids)
+  })
+
+  it('leaves one trace a row: the run, the application and the evaluators in it', async () => {
+    const { id } = await client.run(order)
+    const { body } = await service.post(`/evaluations/${id}/results`)
+    for (const { trace_id, testcase_id } of body.results) {
+      const { body: found } = await service.get(`/traces/${trace_id}`)
+      const root = found.trace.spans.evaluation
+      expect(Object.keys(root.spans)).to.have.members(['mock_v0', 'auto_exact_match_v0'])
+      expect(root.attributes.svc.references.testcase.id).to.equal(testcase_id)
+      expect(root.attributes.svc.references.application_revision.slug).to.equal('always-oslo-1')
+      expect(root.spans.auto_exact_match_v0.attributes.svc.data.inputs.outputs).to.equal('Oslo')
+    }
+  })
+
+  it('stores the results as a git note on the application’s revision, which plain git shows', async () => {
+    await client.workflow('noted', {
+      uri: 'svc:custom:mock:v0',
+      parameters: { key: 'static', kwargs: { output: 'Suva' } },
+    })
+    const first = await client.run({ ...order, application_ref: { slug: 'noted' } })
+    const second = await client.run({ ...order, application_ref: { slug: 'noted' } })
+    const lines = git('noted', 'notes', '--ref=evaluations', 'show', 'noted')
+      .trim()
+      .split('\n')
+      .map((it) => JSON.parse(it))
+    expect(lines).to.have.length(10)
+    expect([lines[0].evaluation.id, lines[5].evaluation.id]).to.deep.equal([first.id, second.id])
+    expect(lines[0].evaluation.summary.evaluators.exact.passed).to.equal(1)
+    expect(lines[1]).to.have.keys(['evaluation', 'testcase_id', 'trace_id', 'evaluators'])
+    expect(git('noted', 'log', '--format=%s', 'refs/notes/evaluations').trim().split('\n')[0]).to.equal(
+      'Evaluate noted-1 with capitals-1 (4 rows)',
+    )
+    expect(git('noted', 'fsck', '--strict')).to.equal('')
+    const after = await service.post('/workflows/revisions/retrieve', { workflow_ref: { slug: 'noted' } })
+    expect(after.body.workflow_revision.version, 'a note is no revision').to.equal(1)
+  })
+
+  it('keeps a note where git has spread notes over folders, and leaves the others alone', async () => {
+    await client.workflow('spread', {
+      uri: 'svc:custom:mock:v0',
+      parameters: { key: 'static', kwargs: { output: 'Suva' } },
+    })
+    const commit = git('spread', 'rev-parse', 'spread').trim()
+    const blob = execFileSync('git', ['-C', service.repository('spread'), 'hash-object', '-w', '--stdin'], {
+      input: 'mine\n',
+    })
+      .toString()
+      .trim()
+    const rest = execFileSync('git', ['-C', service.repository('spread'), 'mktree'], {
+      input: `100644 blob ${blob}\t${commit.slice(2)}\n`,
+    })
+      .toString()
+      .trim()
+    const root = execFileSync('git', ['-C', service.repository('spread'), 'mktree'], {
+      input: `040000 tree ${rest}\t${commit.slice(0, 2)}\n`,
+    })
+      .toString()
+      .trim()
+    const head = git(
+      'spread',
+      '-c',
+      'user.name=a',
+      '-c',
+      'user.email=a@b',
+      'commit-tree',
+      root,
+      '-m',
+      'notes',
+    ).trim()
+    git('spread', 'update-ref', 'refs/notes/evaluations', head)
+    await client.run({ ...order, application_ref: { slug: 'spread' } })
+    const shown = git('spread', 'notes', '--ref=evaluations', 'show', 'spread').split('\n')
+    expect(shown[0]).to.equal('mine')
+    expect(shown).to.have.length(1 + 5 + 1)
+    expect(git('spread', 'ls-tree', '-r', '--name-only', 'refs/notes/evaluations').trim()).to.equal(
+      `${commit.slice(0, 2)}/${commit.slice(2)}`,
+    )
+  })
+
+  it('counts rows that the application fails on, and goes on', async () => {
+    await client.workflow('picky', {
+      uri: 'svc:custom:mock:v0',
+      parameters: { key: 'static', kwargs: { output: 'Oslo' } },
+      schemas: { inputs: { type: 'object', properties: { country: { enum: ['Norway', 'Peru'] } } } },
+    })
+    const { id, summary } = await client.run({ ...order, application_ref: { slug: 'picky' } })
+    expect(summary).to.include({ done: 4, failed: 2 })
+    expect(summary.evaluators.exact).to.include({ scored: 2, passed: 1, success_rate: 0.25 })
+    const { body } = await service.post(`/evaluations/${id}/results`)
+    const codes = body.results.map((it: any) => it.application.error?.code)
+    expect(codes.filter((it: any) => it === 'invalid_inputs')).to.have.length(2)
+  })
+
+  it('counts rows that an evaluator fails on', async () => {
+    await client.workflow(
+      'broken',
+      { uri: 'svc:custom:mock:v0', parameters: { key: 'error', kwargs: { message: 'no' } } },
+      { is_evaluator: true },
+    )
+    const { summary } = await client.run({ ...order, evaluator_refs: [{ slug: 'broken' }] })
+    expect(summary.evaluators.broken).to.deep.equal({
+      scored: 0,
+      passed: 0,
+      errors: 4,
+      mean_score: null,
+      success_rate: 0,
+    })
+  })
+
+  it('names evaluators by revision where two of one take part', async () => {
+    await client.commit('close', {
+      uri: 'svc:builtin:auto_levenshtein_distance:v0',
+      parameters: { threshold: 1 },
+    })
+    const evaluator_revision_refs = [
+      { slug: 'close', version: 1 },
+      { slug: 'close', version: 2 },
+      { slug: 'close-1' },
+    ]
+    const { evaluators } = await client.run({ ...order, evaluator_refs: [], evaluator_revision_refs })
+    expect(evaluators.map((it: any) => it.name)).to.deep.equal(['close-1', 'close-2'])
+  })
+
+  for (const [accept, prefix] of [
+    ['application/x-ndjson', ''],
+    ['text/event-stream', 'data: '],
+  ] as const) {
+    it(`tells how far it is as ${accept}`, async () => {
+      const response = await fetch(`${service.url}/evaluations/run`, {
+        method: 'POST',
+        headers: { authorization: `ApiKey ${ADMIN_KEY}`, 'content-type': 'application/json', accept },
+        body: JSON.stringify(order),
+      })
+      expect(response.headers.get('content-type')).to.include(accept)
+      const text = await response.text()
+      const records = text
+        .split('\n')
+        .filter((line) => line !== '')
+        .map((line) => JSON.parse(line.slice(prefix.length)))
+      expect(records.at(-1)).to.deep.include({ type: 'result' })
+      expect(records.at(-1).data.evaluation).to.include({ state: 'finished', rows: 4 })
+      expect(records.slice(0, -1).every((it) => it.type === 'progress')).to.equal(true)
+    })
+  }
+
+  it('does not make anybody wait who does not want to', async () => {
+    await client.workflow('slow', {
+      uri: 'svc:custom:mock:v0',
+      parameters: { key: 'delay', kwargs: { seconds: 0.2 } },
+    })
+    const { body } = await service.post('/evaluations/run', {
+      ...order,
+      application_ref: { slug: 'slow' },
+      concurrency: 1,
+      wait: false,
+    })
+    expect(body.evaluation).to.include({ state: 'running' })
+    const { id } = body.evaluation
+    const listed = await service.post('/evaluations/query', { evaluation: { state: 'running' } })
+    expect(listed.body.evaluations.map((it: any) => it.id)).to.include(id)
+    const stopped = await service.post(`/evaluations/${id}/stop`)
+    expect(stopped.body.evaluation.state).to.equal('interrupted')
+    expect(stopped.body.evaluation.summary.done).to.be.lessThan(4)
+    const resumed = await service.post(`/evaluations/${id}/resume`)
+    expect(resumed.body.evaluation).to.include({ state: 'finished' })
+    expect(resumed.body.evaluation.summary.done).to.equal(4)
+    const again = await service.post(`/evaluations/${id}/resume`)
+    expect([again.status, again.body.code]).to.deep.equal([400, 'contradictory_request'])
+  })
+
+  it('lists them, by what they are of', async () => {
+    const { body } = await service.post('/workflows/revisions/retrieve', { workflow_ref: { slug: 'noted' } })
+    const filtered = await service.post('/evaluations/query', {
+      evaluation: { application_revision_id: body.workflow_revision.id },
+    })
+    expect(filtered.body.count).to.equal(2)
+    const page = await service.post('/evaluations/query', { windowing: { limit: 1 } })
+    expect(page.body.windowing.next).to.be.a('string')
+  })
+
+  for (const [what, wrong, status, code] of [
+    ['a testset that is not there', { testset_ref: { slug: 'nowhere' } }, 404, 'artifact_not_found'],
+    ['an application that is not there', { application_ref: { slug: 'nowhere' } }, 404, 'artifact_not_found'],
+    ['an evaluator that is not there', { evaluator_refs: [{ slug: 'nowhere' }] }, 404, 'artifact_not_found'],
+    ['no application', { application_ref: undefined }, 400, 'incomplete_reference'],
+    ['a concurrency past the limit', { concurrency: 1000 }, 422, 'invalid_request'],
+    ['a concurrency of none', { concurrency: 0 }, 422, 'invalid_request'],
+    ['evaluators that are no list', { evaluator_refs: { slug: 'exact' } }, 422, 'invalid_request'],
+  ] as const) {
+    it(`refuses ${what}, and keeps nothing`, async () => {
+      const before = (await service.post('/evaluations/query')).body.count
+      const { status: answered, body, text } = await service.post('/evaluations/run', { ...order, ...wrong })
+      expect([answered, body.code], text).to.deep.equal([status, code])
+      expect((await service.post('/evaluations/query')).body.count).to.equal(before)
+    })
+  }
+
+  it('refuses what cannot run before any row fails on it', async () => {
+    await client.workflow('config', { parameters: { a: 1 } })
+    const { status, body } = await service.post('/evaluations/run', {
+      ...order,
+      application_ref: { slug: 'config' },
+    })
+    expect([status, body.code]).to.deep.equal([400, 'contradictory_request'])
+    expect(body.detail).to.include('names no handler')
+  })
+
+  it('answers 404 for one that is not there', async () => {
+    for (const [method, path] of [
+      ['GET', ''],
+      ['POST', '/resume'],
+      ['POST', '/stop'],
+      ['POST', '/results'],
+    ] as const) {
+      const { status, body } = await service.call(
+        method,
+        `/evaluations/0f3c9a1b-e2d4-8000-8000-7d41c0aa93fe${path}`,
+        method === 'POST' ? {} : undefined,
+      )
+      expect([status, body.code]).to.deep.equal([404, 'evaluation_not_found'])
+    }
+  })
+
+  it('wants the scope invoke', async () => {
+    const { status } = await service.post(
+      '/evaluations/run',
+      order,
+      await keyWithScopes(service, ['read', 'write']),
+    )
+    expect(status).to.equal(403)
+    const runs = await service.post('/evaluations/run', order, await keyWithScopes(service, ['invoke']))
+    expect(runs.status, runs.text).to.equal(200)
+  })
+})
