@@ -10,7 +10,7 @@ import { memoryFs } from '../../src/git/memory-fs.ts'
 import { nodeFs } from '../../src/git/node-fs.ts'
 import { openSecrets } from '../../src/secrets/open-secrets.ts'
 import type { ProjectSecrets } from '../../src/secrets/project-secrets.ts'
-import { parseSecretsKey } from '../../src/secrets/secrets-key.ts'
+import { makeStoreKey, parseSecretsKey } from '../../src/secrets/secrets-key.ts'
 
 const VALUE = 'sk-ünreadable-0123456789'
 
@@ -105,6 +105,12 @@ describe('secrets: a project', () => {
     await Promise.all(names.map((name, index) => open(undefined, `p${index % 3}`).set(name, `v-${name}`)))
     const found = await Promise.all(names.map((name, index) => open(undefined, `p${index % 3}`).get(name)))
     expect(found).to.deep.equal(names.map((name) => `v-${name}`))
+  })
+
+  it('whoever makes a key where one is already answers that one', async () => {
+    const first = await makeStoreKey(nodeFs, dir)
+    expect((await makeStoreKey(nodeFs, dir)).id).to.equal(first.id)
+    expect(readdirSync(dir)).to.deep.equal(['secrets.key'])
   })
 
   it('another key is refused by the name of its variable, for reading and for writing, and nothing is lost', async () => {
