@@ -56,8 +56,11 @@ export interface EmbeddingCall {
 
 /** What is needed to reach a provider. */
 export interface Credential {
+  /** Empty for a provider that asks for none. */
   readonly apiKey: string
   readonly baseUrl?: string | undefined
+  /** Whether whoever runs the service chose the base URL, so that it may lead to a private address. */
+  readonly mayBePrivate?: boolean | undefined
 }
 
 /** Where credentials come from: the project's secrets, then the configuration. */

@@ -1,9 +1,9 @@
 import { type IncomingMessage, request as httpRequest } from 'node:http'
 import { request as httpsRequest } from 'node:https'
-import type { LookupFunction } from 'node:net'
+import { guardedLookup } from './guarded-lookup.ts'
+import { OutgoingFailure, outgoingFailureOf } from './outgoing-failure.ts'
 import type { OutgoingPolicy } from './outgoing-policy.ts'
 import { outgoingUrlProblem } from './outgoing-url-problem.ts'
-import { isPublicAddress } from './public-address.ts'
 
 /** A POST to a URL that a user chose. */
 export interface OutgoingPost {
@@ -26,11 +26,6 @@ export interface OutgoingAnswer {
   readonly text: string
 }
 
-/** There was no answer; the message is a sentence that says why. */
-export class OutgoingFailure extends Error {
-  override readonly name = 'OutgoingFailure'
-}
-
 /**
  * Sends a POST wherever the policy allows it, on a connection of its own. Every address of the host is checked, and the
  * connection goes to one of those that were: a name that leads elsewhere a moment later changes nothing. Throws
@@ -38,7 +33,7 @@ export class OutgoingFailure extends Error {
  */
 export async function postOutgoing(post: OutgoingPost, policy: OutgoingPolicy): Promise<OutgoingAnswer> {
   const problem = outgoingUrlProblem(post.url, policy)
-  if (problem !== undefined) throw new OutgoingFailure(`The URL ${problem}.`)
+  if (problem !== undefined) throw new OutgoingFailure(`The URL ${problem}.`, 'address')
   const timeout = AbortSignal.timeout(post.timeoutMs)
   const signal = post.signal ? AbortSignal.any([timeout, post.signal]) : timeout
   try {
@@ -46,7 +41,7 @@ export async function postOutgoing(post: OutgoingPost, policy: OutgoingPolicy): 
     return { status: response.statusCode ?? 0, text: await textOf(response, post) }
   } catch (error) {
     if (timeout.aborted) throw new OutgoingFailure(`There was no answer within ${post.timeoutMs} ms.`)
-    throw error instanceof OutgoingFailure ? error : new OutgoingFailure(reasonOf(error))
+    throw outgoingFailureOf(error)
   }
 }
 
@@ -64,28 +59,6 @@ function send(post: OutgoingPost, policy: OutgoingPolicy, signal: AbortSignal): 
   })
 }
 
-/** Answers a socket that wants to connect with addresses it may connect to, or with why it may not. */
-function guardedLookup({ allowPrivate, resolve }: OutgoingPolicy): LookupFunction {
-  return (hostname, { all, family }, callback) => {
-    resolve(hostname).then(
-      (found) => {
-        const addresses = found.filter((it) => !family || it.family === family)
-        const [first] = addresses
-        if (!first) return callback(new OutgoingFailure(`${hostname} has no address.`), '', 0)
-        // One address that is not public makes the name suspect: of two, a client tries one after the other.
-        const inside = allowPrivate ? undefined : addresses.find(({ address }) => !isPublicAddress(address))
-        if (inside) {
-          const sentence = `${hostname} has the address ${inside.address}, which is not of the public internet.`
-          return callback(new OutgoingFailure(sentence), '', 0)
-        }
-        if (all) callback(null, addresses)
-        else callback(null, first.address, first.family)
-      },
-      (error: Error) => callback(error, '', 0),
-    )
-  }
-}
-
 async function textOf(response: IncomingMessage, post: OutgoingPost): Promise<string> {
   const { maxAnswerBytes, mustBeWhole } = post
   const pieces: Buffer[] = []
@@ -95,13 +68,8 @@ async function textOf(response: IncomingMessage, post: OutgoingPost): Promise<st
     size += piece.length
     // Leaving the loop closes the connection.
     if (mustBeWhole && size > maxAnswerBytes)
-      throw new OutgoingFailure(`The answer is longer than ${maxAnswerBytes} bytes.`)
+      throw new OutgoingFailure(`The answer is longer than ${maxAnswerBytes} bytes.`, 'size')
     if (!mustBeWhole && size >= maxAnswerBytes) break
   }
   return Buffer.concat(pieces).subarray(0, maxAnswerBytes).toString('utf8')
-}
-
-function reasonOf(error: unknown): string {
-  const { code, message } = error as NodeJS.ErrnoException // node:http and the resolver throw nothing else
-  return code === undefined || message.includes(code) ? message : `${message} (${code})`
 }

@@ -1,4 +1,5 @@
-import { OutgoingFailure, postOutgoing } from '../outgoing/post-outgoing.ts'
+import { OutgoingFailure } from '../outgoing/outgoing-failure.ts'
+import { postOutgoing } from '../outgoing/post-outgoing.ts'
 import type { Attempt, Delivery } from './delivery.ts'
 import type { Webhook } from './webhook.ts'
 import { signaturesOf } from './webhook-secret.ts'

@@ -1,4 +1,5 @@
-import { OutgoingFailure, type OutgoingAnswer, postOutgoing } from '../../outgoing/post-outgoing.ts'
+import { OutgoingFailure } from '../../outgoing/outgoing-failure.ts'
+import { type OutgoingAnswer, postOutgoing } from '../../outgoing/post-outgoing.ts'
 import type { OpenSpan } from '../../traces/open-span.ts'
 import { HandlerFailure } from '../handler-failure.ts'
 import type { HandlerContext } from '../handler.ts'

@@ -1,0 +1,33 @@
+import type { OpenSpan } from '../traces/open-span.ts'
+import type { ModelSettings } from './create-models.ts'
+import { prepareCall } from './language-model.ts'
+import { modelFailureOf } from './model-failure-of.ts'
+import { beginChatSpan, tellFailure, tellReply } from './model-span.ts'
+import type { ChatCall, ChatReply } from './models.ts'
+import { placeModel } from './place-model.ts'
+import { reachModel, type ReachedModel } from './reach-model.ts'
+import { refusalOf } from './refusal-of.ts'
+import { replyOf } from './reply-of.ts'
+import { timeLimit } from './time-limit.ts'
+
+/** Calls a model once and answers its whole reply (`Models.chat`). */
+export async function askModel(call: ChatCall, span: OpenSpan, settings: ModelSettings): Promise<ChatReply> {
+  const placed = placeModel(call.model)
+  const child = beginChatSpan(span, call, placed)
+  const limit = timeLimit(call.signal, settings.timeoutMs)
+  let reached: ReachedModel | undefined
+  try {
+    reached = await reachModel(call.model, placed, call.connection, settings)
+    const { model, options } = await prepareCall(reached, call)
+    const answer = await model.doGenerate({ ...options, abortSignal: limit.either })
+    const reply = replyOf({ ...answer, refusal: refusalOf(answer.response?.body) })
+    tellReply(child, reply, { id: answer.response?.id, model: answer.response?.modelId })
+    return reply
+  } catch (error) {
+    const failure = modelFailureOf(error, { model: call.model, at: reached ?? placed, limit })
+    tellFailure(child, failure)
+    throw failure
+  } finally {
+    child.end()
+  }
+}

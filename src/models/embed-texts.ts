@@ -1,0 +1,56 @@
+import type { OpenSpan } from '../traces/open-span.ts'
+import type { ModelSettings } from './create-models.ts'
+import { modelFailureOf } from './model-failure-of.ts'
+import { beginEmbeddingSpan, tellFailure } from './model-span.ts'
+import { type EmbeddingCall, ModelFailure } from './models.ts'
+import { placeModel } from './place-model.ts'
+import { reachModel, type ReachedModel } from './reach-model.ts'
+import { timeLimit } from './time-limit.ts'
+
+/** Asks an embedding model for one vector a text (`Models.embed`); the span counts the tokens, not the numbers. */
+export async function embedTexts(
+  call: EmbeddingCall,
+  span: OpenSpan,
+  settings: ModelSettings,
+): Promise<readonly (readonly number[])[]> {
+  const placed = placeModel(call.model)
+  const child = beginEmbeddingSpan(span, call, placed)
+  const limit = timeLimit(call.signal, settings.timeoutMs)
+  let reached: ReachedModel | undefined
+  try {
+    reached = await reachModel(call.model, placed, undefined, settings)
+    const model = await embeddingModel(reached)
+    const asked = { values: [...call.texts], abortSignal: limit.either }
+    const { embeddings, usage } = await model.doEmbed(asked)
+    if (embeddings.length !== call.texts.length)
+      throw new ModelFailure(
+        'answer',
+        `The model '${call.model}' answered ${embeddings.length} vectors for ${call.texts.length} texts.`,
+      )
+    const tokens = usage?.tokens ?? 0
+    child
+      .setTokens({ prompt: tokens, completion: 0, total: tokens })
+      .setForeign('gen_ai.usage.input_tokens', tokens)
+    return embeddings
+  } catch (error) {
+    const failure = modelFailureOf(error, { model: call.model, at: reached ?? placed, limit })
+    tellFailure(child, failure)
+    throw failure
+  } finally {
+    child.end()
+  }
+}
+
+async function embeddingModel({ provider, id, baseUrl: baseURL, apiKey, fetch }: ReachedModel) {
+  if (provider.protocol === 'anthropic')
+    throw new ModelFailure(
+      'request',
+      `'${provider.name}' has no embedding models; name one of another provider.`,
+    )
+  if (provider.protocol === 'gemini') {
+    const { createGoogleGenerativeAI } = await import('@ai-sdk/google')
+    return createGoogleGenerativeAI({ baseURL, apiKey, fetch }).embeddingModel(id)
+  }
+  const { createOpenAICompatible } = await import('@ai-sdk/openai-compatible')
+  return createOpenAICompatible({ name: provider.name, baseURL, apiKey, fetch }).embeddingModel(id)
+}

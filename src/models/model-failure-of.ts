@@ -1,0 +1,93 @@
+import { OutgoingFailure } from '../outgoing/outgoing-failure.ts'
+import type { ModelProvider } from './model-providers.ts'
+import { ModelFailure, type ModelFailureKind } from './models.ts'
+import { messageOf } from './message-of.ts'
+import type { TimeLimit } from './time-limit.ts'
+
+/** The call that an error came out of. */
+export interface FailedCall {
+  readonly model: string
+  /** Whom it was made to. The key is taken out of every message: some providers say it again when they refuse it. */
+  readonly at: { readonly provider: ModelProvider; readonly apiKey?: string }
+  readonly limit: TimeLimit
+}
+
+/**
+ * Why a call failed, of what the SDK, the connection or the time limit made of it (contract/handlers 3.5). The message holds what the
+ * provider said, without the key and at most 1000 characters of it.
+ */
+export function modelFailureOf(error: unknown, { model, at, limit }: FailedCall): ModelFailure {
+  if (error instanceof ModelFailure) return error
+  const fail = (kind: ModelFailureKind, sentence: string, status?: number): ModelFailure =>
+    new ModelFailure(kind, `The model '${model}' of '${at.provider.name}' ${sentence}`, status)
+  const said = clipped(withoutKey(messageOf(error), at.apiKey ?? ''))
+  // Nobody waits: neither to be tried again nor elsewhere.
+  if (limit.signal.aborted) return fail('request', 'was not waited for: the request ended before the answer.')
+  if (limit.timeout.aborted) return fail('availability', `did not answer within ${limit.timeoutMs} ms.`)
+  const outgoing = causesOf(error).find((it) => it instanceof OutgoingFailure)
+  if (outgoing) return fail(OUTGOING_KINDS[outgoing.kind], `gave no answer. ${outgoing.message}`)
+  if (isAnnounced(error)) return fail(announcedKind(error, said), `failed while it answered: ${said}`)
+  const status = statusOf(error)
+  if (status === undefined || status < 300)
+    return fail('answer', `gave an answer that cannot be read: ${said}`)
+  if (status >= 400) return fail(kindOf(status, said), `did not answer: ${said}${waitOf(error)}`, status)
+  return fail(
+    'request',
+    'answered with a redirect, which is not followed; set the base URL it leads to.',
+    status,
+  )
+}
+
+function withoutKey(text: string, key: string): string {
+  return key === '' ? text : text.replaceAll(key, '***')
+}
+
+function clipped(text: string): string {
+  return text.length > 1000 ? `${text.slice(0, 1000)}…` : text
+}
+
+const OUTGOING_KINDS = { address: 'request', network: 'availability', size: 'answer' } as const
+
+/** An error and what caused it, outermost first. */
+function causesOf(error: unknown): unknown[] {
+  const causes: unknown[] = []
+  for (let it = error; it instanceof Error && !causes.includes(it); it = it.cause) causes.push(it)
+  return causes
+}
+
+/** The HTTP status that an `APICallError` of the SDK carries. */
+function statusOf(error: unknown): number | undefined {
+  const status = error instanceof Error && 'statusCode' in error ? error.statusCode : undefined
+  return typeof status === 'number' ? status : undefined
+}
+
+/** Whether the provider told of an error in the middle of its answer: such a one is data, not thrown by anybody. */
+function isAnnounced(error: unknown): error is object {
+  return typeof error === 'object' && error !== null && !(error instanceof Error)
+}
+
+function announcedKind(error: object, said: string): ModelFailureKind {
+  const code = 'code' in error ? Number(error.code) : NaN
+  return code >= 400 && code <= 599 ? kindOf(code, said) : 'availability'
+}
+
+function kindOf(status: number, said: string): ModelFailureKind {
+  if (status === 408 || status >= 500) return 'availability'
+  if (status === 429) return 'capacity'
+  if (status === 409 || status === 423) return 'transient'
+  if (status === 401 || status === 403) return 'access'
+  if ((status === 400 || status === 422) && TOO_LONG.test(said)) return 'context'
+  return 'request'
+}
+
+/** The sentences of the common providers about a prompt that is too long. */
+const TOO_LONG =
+  /context[ _-]?(?:length|window|size)|maximum context|token limit|too many tokens|(?:prompt|input) is too long|input token count|maximum number of (?:input )?tokens/i
+
+/** What the provider asks for before the next call. */
+function waitOf(error: unknown): string {
+  const headers = error instanceof Error && 'responseHeaders' in error ? error.responseHeaders : undefined
+  const after =
+    typeof headers === 'object' && headers !== null && 'retry-after' in headers ? headers['retry-after'] : ''
+  return /^[0-9]{1,6}$/.test(String(after)) ? ` It asks to wait ${String(after)} s.` : ''
+}

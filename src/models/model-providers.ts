@@ -1,0 +1,48 @@
+/** A company or a program that runs language models. */
+export interface ModelProvider {
+  /** What models, credentials and variables call it: `mistral/…`, `MISTRAL_API_KEY`. */
+  readonly name: string
+  /** How it is spoken to. */
+  readonly protocol: 'chat-completions' | 'anthropic' | 'gemini'
+  /** Where it is, unless its credential says otherwise. */
+  readonly baseUrl: string
+  /** Its name in the GenAI semantic conventions (`gen_ai.provider.name`). */
+  readonly conventionName: string
+}
+
+/** Every provider, by name (contract/handlers 1.3). */
+export const MODEL_PROVIDERS: ReadonlyMap<string, ModelProvider> = new Map(
+  [
+    provider('openai', 'https://api.openai.com/v1'),
+    { ...provider('anthropic', 'https://api.anthropic.com/v1'), protocol: 'anthropic' as const },
+    {
+      ...provider('gemini', 'https://generativelanguage.googleapis.com/v1beta', 'gcp.gemini'),
+      protocol: 'gemini' as const,
+    },
+    provider('mistral', 'https://api.mistral.ai/v1', 'mistral_ai'),
+    provider('groq', 'https://api.groq.com/openai/v1'),
+    provider('cohere', 'https://api.cohere.ai/compatibility/v1'),
+    provider('perplexity', 'https://api.perplexity.ai'),
+    provider('together_ai', 'https://api.together.xyz/v1'),
+    provider('deepinfra', 'https://api.deepinfra.com/v1/openai'),
+    provider('openrouter', 'https://openrouter.ai/api/v1'),
+    provider('minimax', 'https://api.minimax.io/v1'),
+  ].map((it) => [it.name, it]),
+)
+
+/** The provider of models without a prefix. */
+export const USUAL_PROVIDER = 'openai'
+
+/** The variable, and the secret, that holds a provider's key: `OPENAI_API_KEY`. */
+export function keyVariable(provider: string): string {
+  return `${provider.toUpperCase()}_API_KEY`
+}
+
+/** The variable that holds another address of a provider: `OPENAI_BASE_URL`. */
+export function urlVariable(provider: string): string {
+  return `${provider.toUpperCase()}_BASE_URL`
+}
+
+function provider(name: string, baseUrl: string, conventionName = name): ModelProvider {
+  return { name, protocol: 'chat-completions', baseUrl, conventionName }
+}

@@ -1,0 +1,74 @@
+import { type Json, type JsonObject, withoutKey } from '../json/json.ts'
+import type { OpenSpan } from '../traces/open-span.ts'
+import { chatRequest } from './chat-request.ts'
+import type { ChatCall, ChatReply, EmbeddingCall, ModelFailure } from './models.ts'
+import type { PlacedModel } from './place-model.ts'
+
+/**
+ * Begins the span of a chat call, with the attributes of OpenTelemetry's GenAI conventions (both names of the provider: collectors
+ * know the older one or the newer one).
+ */
+export function beginChatSpan(span: OpenSpan, call: ChatCall, placed: PlacedModel): OpenSpan {
+  const request = chatRequest(call)
+  const child = beginSpan(span.child('chat', 'chat', 'SPAN_KIND_CLIENT'), 'chat', call.model, placed)
+    .setData('inputs', { messages: call.messages })
+    .setData('parameters', { model: call.model, ...settingsOf(request) })
+  for (const [name, value] of [
+    ['temperature', call.temperature],
+    ['max_tokens', call.maxTokens],
+    ['top_p', call.topP],
+    ['frequency_penalty', call.frequencyPenalty],
+    ['presence_penalty', call.presencePenalty],
+  ] as const)
+    if (value !== undefined) child.setForeign(`gen_ai.request.${name}`, value)
+  return child
+}
+
+/** Begins the span of an embedding call. */
+export function beginEmbeddingSpan(span: OpenSpan, call: EmbeddingCall, placed: PlacedModel): OpenSpan {
+  const child = span.child('embeddings', 'embedding', 'SPAN_KIND_CLIENT')
+  return beginSpan(child, 'embeddings', call.model, placed)
+    .setData('inputs', { texts: call.texts })
+    .setData('parameters', { model: call.model })
+}
+
+/** What is known of an answer beside the reply. */
+export interface AnswerFacts {
+  readonly id?: string | undefined
+  readonly model?: string | undefined
+}
+
+/** Puts the reply into its span. */
+export function tellReply(
+  span: OpenSpan,
+  { message, usage, finishReason }: ChatReply,
+  facts: AnswerFacts,
+): void {
+  span
+    .setData('outputs', message)
+    .setTokens(usage)
+    .setForeign('gen_ai.response.finish_reasons', [finishReason])
+    .setForeign('gen_ai.usage.input_tokens', usage.prompt)
+    .setForeign('gen_ai.usage.output_tokens', usage.completion)
+  if (facts.id !== undefined) span.setForeign('gen_ai.response.id', facts.id)
+  if (facts.model !== undefined) span.setForeign('gen_ai.response.model', facts.model)
+}
+
+/** Puts the failure into the span of its call. */
+export function tellFailure(span: OpenSpan, { kind, message, upstreamStatus }: ModelFailure): void {
+  span
+    .fail({ type: 'ModelFailure', message, stacktrace: undefined })
+    .setForeign('error.type', upstreamStatus === undefined ? kind : String(upstreamStatus))
+}
+
+function beginSpan(child: OpenSpan, operation: Json, model: string, { provider }: PlacedModel): OpenSpan {
+  return child
+    .setForeign('gen_ai.operation.name', operation)
+    .setForeign('gen_ai.system', provider.conventionName)
+    .setForeign('gen_ai.provider.name', provider.conventionName)
+    .setForeign('gen_ai.request.model', model)
+}
+
+function settingsOf(request: JsonObject): JsonObject {
+  return withoutKey(request, 'messages')
+}

@@ -1,0 +1,28 @@
+import { MODEL_PROVIDERS, type ModelProvider, USUAL_PROVIDER } from './model-providers.ts'
+
+/** Whose a model is, and what they call it. */
+export interface PlacedModel {
+  readonly provider: ModelProvider
+  readonly id: string
+  /** Whether the name says whose it is; an unknown name without a prefix may be anybody's. */
+  readonly isCertain: boolean
+}
+
+/**
+ * Reads a model's name (contract/handlers 1.3): `groq/llama-3.3-70b` is groq's, a name without a known prefix is openai's, whole.
+ * So `meta-llama/Llama-3` goes to whatever `OPENAI_BASE_URL` leads to, and `openai/<name>` says so outright.
+ */
+export function placeModel(model: string): PlacedModel {
+  const slash = model.indexOf('/')
+  const prefixed = MODEL_PROVIDERS.get(model.slice(0, Math.max(slash, 0)))
+  if (prefixed) return { provider: prefixed, id: model.slice(slash + 1), isCertain: true }
+  return { provider: providerNamed(USUAL_PROVIDER), id: model, isCertain: OPENAI_NAMES.test(model) }
+}
+
+/** The provider of this name; a credential may be for one that nobody knows, which is then spoken to as openai is. */
+export function providerNamed(name: string): ModelProvider {
+  // The usual provider is in the table.
+  return MODEL_PROVIDERS.get(name) ?? (MODEL_PROVIDERS.get(USUAL_PROVIDER) as ModelProvider)
+}
+
+const OPENAI_NAMES = /^(?:gpt-|chatgpt-|o[0-9]|text-embedding-)/

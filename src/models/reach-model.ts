@@ -1,0 +1,67 @@
+import { type OutgoingFetchSettings, outgoingFetch } from '../outgoing/outgoing-fetch.ts'
+import { keyVariable, type ModelProvider } from './model-providers.ts'
+import { type Credential, type CredentialSource, ModelFailure } from './models.ts'
+import { type PlacedModel, providerNamed } from './place-model.ts'
+
+/** Where a model is, and how to get there. */
+export interface ReachedModel {
+  readonly provider: ModelProvider
+  /** What its provider calls it. */
+  readonly id: string
+  readonly baseUrl: string
+  readonly apiKey: string
+  readonly fetch: typeof fetch
+}
+
+export interface ReachSettings extends OutgoingFetchSettings {
+  readonly credentials: CredentialSource
+}
+
+/**
+ * Finds the credential for a model (contract/handlers 3.4): the connection's when it names one, else its provider's usual one.
+ * Throws `ModelFailure`: `credential` when there is none, `connection` when none has that name, `mismatch` when it is for another
+ * provider than the model is of.
+ */
+export async function reachModel(
+  model: string,
+  placed: PlacedModel,
+  connection: string | undefined,
+  settings: ReachSettings,
+): Promise<ReachedModel> {
+  const { credentials } = settings
+  if (connection === undefined) {
+    const usual = await credentials.ofProvider(placed.provider.name)
+    if (!usual || (usual.apiKey === '' && usual.baseUrl === undefined)) throw noKey(model, placed.provider)
+    return reached(placed.provider, placed.id, usual, settings)
+  }
+  const stored = await credentials.named(connection)
+  if (!stored) throw unknownConnection(connection, await credentials.names())
+  if (placed.isCertain && placed.provider.name !== stored.provider) {
+    const sentence = `The connection '${connection}' is for '${stored.provider}', but the model '${model}' is of '${placed.provider.name}'. Name a model or a connection of the other.`
+    throw new ModelFailure('mismatch', sentence)
+  }
+  return reached(providerNamed(stored.provider), placed.id, stored, settings)
+}
+
+function reached(
+  provider: ModelProvider,
+  id: string,
+  { apiKey, baseUrl = provider.baseUrl, mayBePrivate = false }: Credential,
+  { policy, maxAnswerBytes }: ReachSettings,
+): ReachedModel {
+  const reachable = { ...policy, allowPrivate: policy.allowPrivate || mayBePrivate }
+  return { provider, id, baseUrl, apiKey, fetch: outgoingFetch({ policy: reachable, maxAnswerBytes }) }
+}
+
+function noKey(model: string, { name }: ModelProvider): ModelFailure {
+  const variable = keyVariable(name)
+  return new ModelFailure(
+    'credential',
+    `No API key found for model '${model}'. Set ${variable} in the configuration of the server, or store the secret of the project with \`npm run secrets -- set ${variable}\`.`,
+  )
+}
+
+function unknownConnection(connection: string, names: readonly string[]): ModelFailure {
+  const known = names.length > 0 ? `known are ${names.map((it) => `'${it}'`).join(', ')}` : 'none is stored'
+  return new ModelFailure('connection', `There is no connection '${connection}': ${known}.`)
+}

@@ -1,0 +1,45 @@
+import type { OpenSpan } from '../traces/open-span.ts'
+import type { ModelSettings } from './create-models.ts'
+import { prepareCall } from './language-model.ts'
+import { modelFailureOf } from './model-failure-of.ts'
+import { beginChatSpan, tellFailure, tellReply } from './model-span.ts'
+import type { ChatCall, ChatReply } from './models.ts'
+import { placeModel } from './place-model.ts'
+import { reachModel, type ReachedModel } from './reach-model.ts'
+import { replyOf } from './reply-of.ts'
+import { StreamGatherer } from './stream-gatherer.ts'
+import { timeLimit } from './time-limit.ts'
+
+/**
+ * Calls a model once and tells its reply while it is made (`Models.streamChat`). Whoever stops taking pieces ends the call; its span
+ * then holds what was said until then.
+ */
+export async function* streamModel(
+  call: ChatCall,
+  span: OpenSpan,
+  settings: ModelSettings,
+): AsyncGenerator<string, ChatReply, undefined> {
+  const placed = placeModel(call.model)
+  const child = beginChatSpan(span, call, placed)
+  const limit = timeLimit(call.signal, settings.timeoutMs)
+  const gatherer = new StreamGatherer()
+  let reached: ReachedModel | undefined
+  try {
+    reached = await reachModel(call.model, placed, call.connection, settings)
+    const { model, options } = await prepareCall(reached, call)
+    const asked = { ...options, includeRawChunks: true, abortSignal: limit.either }
+    const { stream } = await model.doStream(asked)
+    for await (const part of stream) {
+      const piece = gatherer.take(part)
+      if (piece !== '') yield piece
+    }
+    return replyOf(gatherer.answer())
+  } catch (error) {
+    const failure = modelFailureOf(error, { model: call.model, at: reached ?? placed, limit })
+    tellFailure(child, failure)
+    throw failure
+  } finally {
+    if (!gatherer.isEmpty) tellReply(child, replyOf(gatherer.soFar()), gatherer.facts)
+    child.end()
+  }
+}
