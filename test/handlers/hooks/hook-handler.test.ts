@@ -134,7 +134,12 @@ describe('hooks', () => {
 
   it('that repeat a secret do not show it: not in failures, not in outputs', async () => {
     const data = { url: receiver.url, headers: { Authorization: { secret: 'TOKEN' } } }
-    const echoes = [SECRET, SECRET.slice(7), JSON.stringify({ you: ['sent', SECRET] })]
+    const echoes = [
+      SECRET,
+      SECRET.slice(7),
+      JSON.stringify({ you: ['sent', SECRET] }),
+      `is ${JSON.stringify(SECRET)}`,
+    ]
     for (const echo of echoes) {
       answering(500, `no: ${echo}`)
       expect((await failure(run(data))).message)
