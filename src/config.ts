@@ -23,6 +23,8 @@ export interface Config {
   readonly signingKeyFile: string | undefined
   /** File of further keys whose signatures are believed, as `gpg.ssh.allowedSignersFile` names one. */
   readonly allowedSignersFile: string | undefined
+  /** What the projects' secrets are encrypted with; without it, with a key that the store keeps. */
+  readonly secretsKey: SecretsKey | undefined
   /** Largest JSON body, in bytes, after decompression. */
   readonly maxBodyBytes: number
   /** Deepest nesting of a JSON body. */
@@ -90,6 +92,7 @@ export function readConfig(env: Readonly<Record<string, string | undefined>>): C
     logLevel: values.LOG_LEVEL,
     signingKeyFile: values.SIGNING_KEY_FILE,
     allowedSignersFile: values.ALLOWED_SIGNERS_FILE,
+    secretsKey: values.SECRETS_KEY,
     maxBodyBytes: values.MAX_BODY_BYTES,
     maxBodyDepth: values.MAX_BODY_DEPTH,
     uploadMaxBytes: values.UPLOAD_MAX_BYTES,
@@ -135,6 +138,7 @@ const variables = z.object({
   LOG_LEVEL: oneOf(LOG_LEVELS).default('info'),
   SIGNING_KEY_FILE: allowed(/^[^\0]+$/, 'a file').optional(),
   ALLOWED_SIGNERS_FILE: allowed(/^[^\0]+$/, 'a file').optional(),
+  SECRETS_KEY: z.string().transform(toSecretsKey).optional(),
   MAX_BODY_BYTES: wholeNumber(1024, 1024 ** 3).default(16 * 1024 ** 2),
   MAX_BODY_DEPTH: wholeNumber(8, 1000).default(128),
   UPLOAD_MAX_BYTES: wholeNumber(1024, 8 * 1024 ** 3).default(1024 ** 3),
@@ -196,6 +200,9 @@ function toPublicUrl(text: string, context: z.RefinementCtx): string {
   }
   return url.href.replace(/\/+$/, '')
 }
+
+/** Variables whose values no message shows. */
+const HIDDEN = ['SVC_API_KEY', 'SECRETS_KEY']
 
 function toSecretsKey(text: string, context: z.RefinementCtx): SecretsKey {
   const key = parseSecretsKey(text)

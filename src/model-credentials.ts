@@ -1,4 +1,5 @@
 import type { Credential, CredentialSource } from './models/models.ts'
+import { keyVariable } from './models/model-providers.ts'
 import type { ProjectSecrets } from './secrets/project-secrets.ts'
 
 /**
@@ -13,7 +14,7 @@ export function projectCredentials(
   return {
     ofProvider: async (provider) => {
       const configured = environment.get(provider)
-      const own = await secrets.find(secretNameOf(provider))
+      const own = await secrets.find(keyVariable(provider))
       if (!own) return configured
       if (own.baseUrl !== undefined) return { apiKey: own.value, baseUrl: own.baseUrl }
       return { ...configured, apiKey: own.value }
@@ -25,9 +26,4 @@ export function projectCredentials(
     },
     names: async () => (await secrets.list()).filter((it) => it.provider !== undefined).map((it) => it.name),
   }
-}
-
-/** `openai` is OPENAI_API_KEY, `together_ai` TOGETHER_AI_API_KEY. */
-function secretNameOf(provider: string): string {
-  return `${provider.toUpperCase().replaceAll(/[^A-Z0-9]/g, '_')}_API_KEY`
 }

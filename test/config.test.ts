@@ -16,6 +16,7 @@ describe('configuration', () => {
       logLevel: 'info',
       signingKeyFile: undefined,
       allowedSignersFile: undefined,
+      secretsKey: undefined,
       maxBodyBytes: 16 * 1024 * 1024,
       maxBodyDepth: 128,
       uploadMaxBytes: 1024 ** 3,
@@ -28,7 +29,6 @@ describe('configuration', () => {
       webhookAllowPrivate: false,
       webhookTimeoutMs: 15_000,
       webhookRetrySeconds: [5, 300, 1800, 7200, 18_000, 36_000, 50_400, 72_000, 86_400],
-      secretsKey: undefined,
     }
     expect(readConfig({})).to.deep.equal(defaults)
     expect(readConfig({ PORT: '', SVC_API_KEY: '', PUBLIC_URL: '' })).to.deep.equal(defaults)
@@ -45,6 +45,7 @@ describe('configuration', () => {
       LOG_LEVEL: 'silent',
       SIGNING_KEY_FILE: '/etc/signing_key',
       ALLOWED_SIGNERS_FILE: '/etc/allowed_signers',
+      SECRETS_KEY,
       MAX_BODY_BYTES: '2048',
       MAX_BODY_DEPTH: '16',
       UPLOAD_MAX_BYTES: '4096',
@@ -57,7 +58,6 @@ describe('configuration', () => {
       WEBHOOK_ALLOW_PRIVATE: 'true',
       WEBHOOK_TIMEOUT_MS: '500',
       WEBHOOK_RETRY_SECONDS: '0.5,60',
-      SECRETS_KEY,
     })
     expect(config).to.deep.equal({
       port: 0,
@@ -69,6 +69,7 @@ describe('configuration', () => {
       logLevel: 'silent',
       signingKeyFile: '/etc/signing_key',
       allowedSignersFile: '/etc/allowed_signers',
+      secretsKey: parseSecretsKey(SECRETS_KEY),
       maxBodyBytes: 2048,
       maxBodyDepth: 16,
       uploadMaxBytes: 4096,
@@ -81,7 +82,6 @@ describe('configuration', () => {
       webhookAllowPrivate: true,
       webhookTimeoutMs: 500,
       webhookRetrySeconds: [0.5, 60],
-      secretsKey: parseSecretsKey(SECRETS_KEY),
     })
   })
 

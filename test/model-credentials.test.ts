@@ -1,6 +1,7 @@
 import { expect } from 'chai'
 import { memoryFs } from '../src/git/memory-fs.ts'
 import { projectCredentials } from '../src/model-credentials.ts'
+import { environmentCredentials } from '../src/models/environment-credentials.ts'
 import { openSecrets } from '../src/secrets/open-secrets.ts'
 import type { ProjectSecrets } from '../src/secrets/project-secrets.ts'
 
@@ -12,7 +13,10 @@ describe('model credentials of a project', () => {
     secrets = openSecrets(fs, '/store', undefined).of('default')
   })
 
-  const environment = new Map([['openai', { apiKey: 'env-key', baseUrl: 'https://gateway.example/v1' }]])
+  const environment = environmentCredentials({
+    OPENAI_API_KEY: 'env-key',
+    OPENAI_BASE_URL: 'https://gateway.example/v1',
+  })
 
   it('the secret of a provider comes before the configuration, which keeps its base URL', async () => {
     const credentials = projectCredentials(secrets, environment)
@@ -21,7 +25,9 @@ describe('model credentials of a project', () => {
     expect(await credentials.ofProvider('openai')).to.deep.equal({
       apiKey: 'own-key',
       baseUrl: 'https://gateway.example/v1',
+      mayBePrivate: true,
     })
+    // Where a project says itself that its key is used, the operator has not.
     await secrets.set('OPENAI_API_KEY', 'own-key', { baseUrl: 'https://own.example' })
     expect(await credentials.ofProvider('openai')).to.deep.equal({
       apiKey: 'own-key',

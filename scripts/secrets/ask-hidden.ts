@@ -11,10 +11,11 @@ export function askHidden(
   terminal: ReadStream,
   show: Writable,
 ): Promise<string | undefined> {
-  show.write(question)
   const nowhere = new Writable({ write: (_piece, _encoding, done) => done() })
   // In the mode of a terminal readline echoes by itself, and what it echoes to shows nothing.
   const lines = createInterface({ input: terminal, output: nowhere, terminal: true, historySize: 0 })
+  // Only now, as nothing that is typed from here on is shown.
+  show.write(question)
   return new Promise((resolve) => {
     let answer: string | undefined
     lines.once('line', (line) => {

@@ -68,7 +68,7 @@ async function textOf(response: IncomingMessage, post: OutgoingPost): Promise<st
     size += piece.length
     // Leaving the loop closes the connection.
     if (mustBeWhole && size > maxAnswerBytes)
-      throw new OutgoingFailure(`The answer is longer than ${maxAnswerBytes} bytes.`)
+      throw new OutgoingFailure(`The answer is longer than ${maxAnswerBytes} bytes.`, 'size')
     if (!mustBeWhole && size >= maxAnswerBytes) break
   }
   return Buffer.concat(pieces).subarray(0, maxAnswerBytes).toString('utf8')

@@ -10,7 +10,8 @@ import { memoryFs } from '../../src/git/memory-fs.ts'
 import { nodeFs } from '../../src/git/node-fs.ts'
 import { openSecrets } from '../../src/secrets/open-secrets.ts'
 import type { ProjectSecrets } from '../../src/secrets/project-secrets.ts'
-import { parseSecretsKey } from '../../src/secrets/secrets-key.ts'
+import { failingFs } from '../git/failing-fs.ts'
+import { makeStoreKey, parseSecretsKey } from '../../src/secrets/secrets-key.ts'
 
 const VALUE = 'sk-ünreadable-0123456789'
 
@@ -105,6 +106,12 @@ describe('secrets: a project', () => {
     await Promise.all(names.map((name, index) => open(undefined, `p${index % 3}`).set(name, `v-${name}`)))
     const found = await Promise.all(names.map((name, index) => open(undefined, `p${index % 3}`).get(name)))
     expect(found).to.deep.equal(names.map((name) => `v-${name}`))
+  })
+
+  it('whoever makes a key where one is already answers that one', async () => {
+    const first = await makeStoreKey(nodeFs, dir)
+    expect((await makeStoreKey(nodeFs, dir)).id).to.equal(first.id)
+    expect(readdirSync(dir)).to.deep.equal(['secrets.key'])
   })
 
   it('another key is refused by the name of its variable, for reading and for writing, and nothing is lost', async () => {
@@ -208,6 +215,55 @@ describe('secrets: a project', () => {
   }
 })
 
+describe('secrets: a disk that fails', () => {
+  /** Sets B on a store that `prepare` made, with a disk that fails at the n-th call, for every n; then without. */
+  const failingAt = async (
+    prepare: (fs: Fs) => Promise<void>,
+    expected: Readonly<Record<string, string>>,
+  ) => {
+    for (let n = 1; ; n++) {
+      const memory = memoryFs()
+      memory.makeDir('/store')
+      await prepare(memory)
+      const disk = failingFs(memory)
+      const calls: string[] = []
+      // Even a full disk removes files.
+      disk.failIf((call, path) => call !== 'remove' && calls.push(`${call} ${path}`) === n)
+      const failed = await openSecrets(disk.fs, '/store', undefined)
+        .of('p')
+        .set('B', 'new')
+        .then(
+          () => false,
+          () => true,
+        )
+      disk.failIf(() => false)
+      const secrets = openSecrets(memory, '/store', undefined).of('p')
+      for (const [name, value] of Object.entries(expected))
+        expect(await secrets.get(name), calls[n - 1]).to.equal(value)
+      if (!failed) expect(await secrets.get('B')).to.equal('new')
+      await secrets.set('B', 'newer')
+      expect(await secrets.get('B'), calls[n - 1]).to.equal('newer')
+      if (calls.length < n) return calls
+    }
+  }
+
+  it('never loses what was there, and what was refused can be done again', async () => {
+    const calls = await failingAt(
+      async (fs) => void (await openSecrets(fs, '/store', undefined).of('p').set('A', 'old')),
+      { A: 'old' },
+    )
+    expect(calls.length).to.be.greaterThan(3)
+  })
+
+  it('the first secret is there only once its key is certainly there', async () => {
+    const calls = await failingAt(async () => undefined, {})
+    const keyIsThere = calls.lastIndexOf('syncDir /store')
+    expect(keyIsThere).to.be.greaterThan(calls.findIndex((call) => call === 'link /store/secrets.key'))
+    expect(calls.indexOf('rename /store/p/secrets.json')).to.be.greaterThan(keyIsThere)
+    expect(calls.at(-1)).to.equal('syncDir /store/p')
+  })
+})
+
 describe('secrets: any name and value', () => {
   it('come back as they were, on a disk in memory too', async () => {
     const fs: Fs = memoryFs()
@@ -222,10 +278,11 @@ describe('secrets: any name and value', () => {
       fc.asyncProperty(name, value, async (key, text) => {
         all.set(key, text)
         await openSecrets(fs, '/store', undefined).of('p').set(key, text)
-        const opened = openSecrets(fs, '/store', undefined).of('p')
-        for (const [other, expected] of all) expect(await opened.get(other)).to.equal(expected)
       }),
       { numRuns: 40 },
     )
+    const opened = openSecrets(fs, '/store', undefined).of('p')
+    for (const [key, text] of all) expect(await opened.get(key)).to.equal(text)
+    expect(await opened.list()).to.have.length(all.size)
   })
 })

@@ -77,10 +77,8 @@ describe('npm run secrets', () => {
     })
     let screen = ''
     child.stdout.on('data', (piece: Buffer) => {
-      if (!screen.includes('Value of TOKEN:') && piece.includes('Value of TOKEN:'))
-        // Echo is off once the question stands.
-        setTimeout(() => child.stdin.write('typed-by-hand\r'), 300)
       screen += piece.toString()
+      if (piece.includes('Value of TOKEN:')) child.stdin.write('typed-by-hand\r')
     })
     expect((await once(child, 'exit'))[0]).to.equal(0)
     expect(await opened().get('TOKEN')).to.equal('typed-by-hand')

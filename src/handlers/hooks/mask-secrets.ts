@@ -11,19 +11,23 @@ export function maskSecrets(value: Json, secrets: readonly string[]): Json {
 
 /** The text of an error with every secret masked, however short: better a sentence spoilt than a secret shown. */
 export function maskSecretsInText(text: string, secrets: readonly string[]): string {
-  // In an answer of JSON a secret is escaped.
-  const escaped = partsOf(secrets).flatMap((part) => [part, JSON.stringify(part).slice(1, -1)])
-  return maskText(text, escaped)
+  return maskText(text, partsOf(secrets))
 }
 
-/** Secrets as a whole and, since some are `Bearer sk-…`, what follows the scheme by itself; longest first. */
+/**
+ * Secrets as a whole and, since some are `Bearer sk-…`, what follows the scheme by itself; each also as the text of an answer has it that
+ * is JSON. Longest first.
+ */
 function partsOf(secrets: readonly string[]): readonly string[] {
   const parts = secrets.flatMap((secret) => [
     secret,
     secret.trim(),
     ...secret.split(/[\s,;=:]+/).filter((part) => part.length >= LONG_ENOUGH),
   ])
-  return [...new Set(parts)].filter((part) => part !== '').sort((a, b) => b.length - a.length)
+  const escaped = parts.map((part) => JSON.stringify(part).slice(1, -1))
+  return [...new Set([...parts, ...escaped])]
+    .filter((part) => part !== '')
+    .sort((a, b) => b.length - a.length)
 }
 
 function maskIn(value: Json, parts: readonly string[]): Json {

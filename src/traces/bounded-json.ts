@@ -1,0 +1,44 @@
+import { ExactNumber, type Json, entriesOf, isJsonArray, isJsonObject } from '../json/json.ts'
+
+/**
+ * The JSON text of a value, cut off after `max` characters with an ellipsis. What lies behind the cut is not looked at, so a large value
+ * costs no more than a small one.
+ */
+export function boundedJson(value: Json, max: number): string {
+  return boundedText(append('', value, max), max)
+}
+
+/** A text, cut off after `max` characters with an ellipsis, and never within a character. */
+export function boundedText(text: string, max: number): string {
+  if (text.length <= max) return text
+  const isWithin = /[\ud800-\udbff]/.test(text.charAt(max - 1))
+  return `${text.slice(0, isWithin ? max - 1 : max)}…`
+}
+
+/** `text` and the JSON of `value`, or at least so much of it that more than `max` characters are there. */
+function append(text: string, value: Json, max: number): string {
+  if (text.length > max) return text
+  if (typeof value === 'string') return text + JSON.stringify(value.slice(0, max + 1))
+  if (value instanceof ExactNumber) return text + value.literal
+  if (isJsonArray(value)) return appendAll(text, '[', value, ']', max, append)
+  if (!isJsonObject(value)) return text + String(value)
+  return appendAll(text, '{', entriesOf(value), '}', max, (before, [key, member]) =>
+    append(`${append(before, key, max)}:`, member, max),
+  )
+}
+
+function appendAll<T>(
+  before: string,
+  open: string,
+  items: readonly T[],
+  close: string,
+  max: number,
+  appendOne: (text: string, item: T, max: number) => string,
+): string {
+  let text = before + open
+  for (const [index, item] of items.entries()) {
+    if (text.length > max) return text
+    text = appendOne(index === 0 ? text : `${text},`, item, max)
+  }
+  return text + close
+}
