@@ -49,8 +49,6 @@ export interface Config {
   readonly webhookTimeoutMs: number
   /** How long after each failed attempt a delivery is tried again, in seconds; after the last of them it has failed. */
   readonly webhookRetrySeconds: readonly number[]
-  /** What the projects' secrets are encrypted with; without it, with a key that the store keeps. */
-  readonly secretsKey: SecretsKey | undefined
   /** Whether invocations leave traces. */
   readonly traces: 'on' | 'off'
   /** Traces that are older are removed. */
@@ -105,7 +103,6 @@ export function readConfig(env: Readonly<Record<string, string | undefined>>): C
     webhookAllowPrivate: values.WEBHOOK_ALLOW_PRIVATE === 'true',
     webhookTimeoutMs: values.WEBHOOK_TIMEOUT_MS,
     webhookRetrySeconds: values.WEBHOOK_RETRY_SECONDS,
-    secretsKey: values.SECRETS_KEY,
     traces: values.TRACES,
     tracesMaxAgeDays: values.TRACES_MAX_AGE_DAYS,
     tracesMaxBytes: values.TRACES_MAX_BYTES,
@@ -157,7 +154,6 @@ const variables = z.object({
   )
     .default('5,300,1800,7200,18000,36000,50400,72000,86400')
     .transform((list) => list.split(',').map(Number)),
-  SECRETS_KEY: z.string().transform(toSecretsKey).optional(),
   TRACES: oneOf(['on', 'off']).default('on'),
   TRACES_MAX_AGE_DAYS: wholeNumber(1, 36_500).default(30),
   TRACES_MAX_BYTES: wholeNumber(1024 ** 2, 9_999_999_999).default(1024 ** 3),
@@ -200,9 +196,6 @@ function toPublicUrl(text: string, context: z.RefinementCtx): string {
   }
   return url.href.replace(/\/+$/, '')
 }
-
-/** Variables whose values no message shows. */
-const HIDDEN = ['SVC_API_KEY', 'SECRETS_KEY']
 
 function toSecretsKey(text: string, context: z.RefinementCtx): SecretsKey {
   const key = parseSecretsKey(text)

@@ -35,6 +35,7 @@ import { signingSettings } from './signing-settings.ts'
 import { seedEnvironments } from './resources/environments/seed-environments.ts'
 import { queryFamily } from './resources/queries/query-family.ts'
 import { surfacesOf } from './resources/surfaces.ts'
+import { openOtlpExporter } from './traces/otlp-exporter.ts'
 import { OpenTraces } from './traces/open-traces.ts'
 import type { ProjectTraces } from './traces/project-traces.ts'
 import type { Registry } from './versioning/registry.ts'
@@ -111,7 +112,15 @@ export async function start({ config, fs, log, now }: StartOptions): Promise<Sta
     webhooks.open(registry)
     traces.of(registry)
   })
-  const runtime = openRuntime({ config, fs, record: (registry, spans) => traces.of(registry).record(spans) })
+  const exporter = openOtlpExporter(config.telemetry, (sentence) => log.logger.warn(sentence))
+  const runtime = openRuntime({
+    config,
+    fs,
+    record: (registry, spans) => {
+      traces.of(registry).record(spans)
+      exporter?.export(spans)
+    },
+  })
   const { evaluationsOf } = runtime
   const tracesOf = (registry: Registry): ProjectTraces => traces.of(registry)
   const contexts = surfaces.map((surface) => ({
@@ -170,7 +179,7 @@ export async function start({ config, fs, log, now }: StartOptions): Promise<Sta
     await server.stop(0)
     await runtime.close()
     await webhooks.close()
-    await traces.close()
+    await Promise.all([traces.close(), exporter?.close()])
     registries.close()
     throw error
   }
@@ -184,7 +193,7 @@ export async function start({ config, fs, log, now }: StartOptions): Promise<Sta
     // Runs that are cut short leave traces, too.
     await runtime.close()
     await webhooks.close()
-    await traces.close()
+    await Promise.all([traces.close(), exporter?.close()])
     registries.close()
     await store.close()
   }
