@@ -29,11 +29,13 @@ export function doLongJob(job: LongJob): LongJobResult {
   }
 }
 
-/** A bad pattern, and one that is too large or whose search needs too much memory, throw different errors. */
 function searched(pattern: string, isCaseSensitive: boolean, text: string): LongJobResult {
   try {
     return { found: compilePattern(pattern, isCaseSensitive).test(text) }
   } catch (error) {
-    return { problem: error instanceof Error ? error.message : String(error) }
+    if (error instanceof SyntaxError) return { problem: error.message }
+    // where the search keeps its ways back is full
+    if (error instanceof RangeError) return { problem: 'the search took more memory than it may' }
+    throw error
   }
 }

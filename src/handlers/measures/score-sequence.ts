@@ -6,7 +6,7 @@ import { tooLarge } from './too-large.ts'
 /** Some milliseconds. */
 const FEW_STEPS = 200_000
 /** About a second in a thread of its own. */
-const MOST_STEPS = 200_000_000
+const MOST_STEPS = 100_000_000
 /** Characters of both texts that are worth a try. */
 const SHORT = 20_000
 /** Characters of both texts that are taken at all. */

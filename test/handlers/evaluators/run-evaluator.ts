@@ -1,0 +1,79 @@
+import { evaluatorHandlers } from '../../../src/handlers/evaluators/evaluator-handlers.ts'
+import { type FailureId, HandlerFailure } from '../../../src/handlers/handler-failure.ts'
+import { StreamedOutputs, type HandlerContext, type HandlerRequest } from '../../../src/handlers/handler.ts'
+import { isJsonObject, type Json, type JsonObject } from '../../../src/json/json.ts'
+import { parseJson } from '../../../src/json/parse-json.ts'
+import { ModelFailure, type EmbeddingCall, type Models } from '../../../src/models/models.ts'
+import { startTrace } from '../../../src/traces/open-span.ts'
+
+/** What an evaluator is given; a member that is left out is absent. */
+export type Given = Partial<Pick<HandlerRequest, 'parameters' | 'inputs' | 'outputs' | 'trace'>>
+
+export type Embed = (call: EmbeddingCall) => Promise<readonly (readonly number[])[]>
+
+/** What the evaluator `key` answers. Texts of embeddings are made vectors by `embed`; there is no model unless one is given. */
+export async function runEvaluator(key: string, given: Given, embed: Embed = noModel): Promise<Json> {
+  const handler = evaluatorHandlers.get(key)
+  if (!handler) throw new Error(`there is no evaluator ${key}`)
+  const request: HandlerRequest = {
+    parameters: {},
+    inputs: undefined,
+    outputs: undefined,
+    trace: undefined,
+    testcase: undefined,
+    data: {},
+    flags: {},
+    wantsStream: false,
+    ...given,
+  }
+  const result = await handler(request, contextOf(embed))
+  if (result instanceof StreamedOutputs) throw new Error('an evaluator does not stream')
+  return result
+}
+
+/** The id and message that it fails with. */
+export async function failureOf(
+  key: string,
+  given: Given,
+  embed?: Embed,
+): Promise<{ readonly id: FailureId; readonly message: string }> {
+  try {
+    await runEvaluator(key, given, embed)
+  } catch (error) {
+    if (error instanceof HandlerFailure) return { id: error.id, message: error.message }
+    throw error
+  }
+  throw new Error(`${key} did not fail`)
+}
+
+/** A value as the text of a request brings it, with numbers such as `1.0`. */
+export function exact(text: string): Json {
+  return parseJson(text)
+}
+
+/** The same, an object. */
+export function exactObject(text: string): JsonObject {
+  const value = parseJson(text)
+  if (!isJsonObject(value)) throw new Error(`${text} is no object`)
+  return value
+}
+
+/** A provider outside this process, as far as evaluators see one. */
+function contextOf(embed: Embed): HandlerContext {
+  const unasked = (): never => {
+    throw new Error('evaluators do not ask for this')
+  }
+  const models: Models = { chat: unasked, streamChat: unasked, embed }
+  return {
+    project: 'default',
+    signal: new AbortController().signal,
+    span: startTrace({ record: () => {} }, 'test'),
+    secret: unasked,
+    models,
+    sandbox: { run: unasked, close: unasked },
+    outgoing: { policy: { allowPrivate: false, resolve: unasked }, maxAnswerBytes: 0 },
+  }
+}
+
+const noModel: Embed = ({ model }) =>
+  Promise.reject(new ModelFailure('credential', `No API key found for model '${model}'.`))

@@ -1,0 +1,84 @@
+import { expect } from 'chai'
+import fc from 'fast-check'
+import { jsonDiff } from '../../../src/handlers/measures/json-diff.ts'
+import { canonicalJson } from '../../../src/json/canonical-json.ts'
+import { parseJson } from '../../../src/json/parse-json.ts'
+import { arbitraryJson } from '../../json/arbitrary-json.ts'
+
+describe('handlers: the diff of two documents', () => {
+  const score = (expected: string, actual: string, options = ''): number =>
+    jsonDiff(parseJson(expected), parseJson(actual), {
+      comparesTypesOnly: options.includes('types'),
+      countsExtraLeaves: options.includes('extra'),
+      ignoresKeyCase: options.includes('case'),
+    })
+
+  const table: readonly [expected: string, actual: string, options: string, score: number, why: string][] = [
+    ['{"a":1,"b":2}', '{"a":1,"b":3}', '', 0.5, 'the share of equal leaves'],
+    ['{"a":1}', '{"a":1,"b":3}', '', 1, 'what only the output has does not count'],
+    ['{"a":1}', '{"a":1,"b":3}', 'extra', 0.5, 'unless it shall'],
+    ['{}', '{}', '', 0, 'no leaves at all'],
+    ['5', '5', '', 0, 'a scalar has no leaves'],
+    ['{"a":{},"b":[]}', '{"a":{},"b":[]}', '', 0, 'empty objects and arrays vanish'],
+    ['{"a":{"b":[1,{"c":2}]}}', '{"a":{"b":[1,{"c":2}]}}', '', 1, 'leaves are deep'],
+    ['[1,2]', '[2,1]', '', 0, 'indexes are steps'],
+    ['[1,2]', '{"0":1,"1":2}', '', 1, 'and spelt like keys'],
+    ['{"a.b":1}', '{"a":{"b":1}}', '', 1, 'a dot in a key is a step'],
+    ['{"a":{"b":2},"a.b":1}', '{"a.b":1}', '', 1, 'of two leaves with one path the later counts'],
+    ['{"a":null,"b":1}', '{"a":null,"b":1}', '', 0.5, 'null agrees with nothing, null neither'],
+    ['{"a":true}', '{"a":1}', '', 1, 'true is 1'],
+    ['{"a":1}', '{"a":1.0}', '', 1, '1 is 1.0'],
+    ['{"a":"1"}', '{"a":1}', '', 0, 'a string is no number'],
+    ['{"a":12345678901234567890}', '{"a":12345678901234567891}', '', 0, 'numbers are exact'],
+    ['{"a":1,"b":"x"}', '{"a":2,"b":"y"}', 'types', 1, 'types only'],
+    ['{"a":1}', '{"a":1.0}', 'types', 0, 'integer and float are two types'],
+    ['{"a":true}', '{"a":1}', 'types', 0, 'true has the type of no number'],
+    ['{"A":1}', '{"a":1}', '', 0, 'case counts in keys'],
+    ['{"A":1}', '{"a":1}', 'case', 1, 'unless it shall not'],
+    ['{"a":{"B":"x"}}', '{"A":{"b":"X"}}', 'case', 0, 'in keys only'],
+    ['{"A":1}', '{"a":1,"B":2}', 'case extra', 0.5, 'in extra ones too'],
+    ['{"__proto__":1}', '{"__proto__":1}', '', 1, 'any key is a key'],
+    ['{"__proto__":1}', '{}', '', 0, 'and is there only where it is'],
+  ]
+  for (const [expected, actual, options, result, why] of table) {
+    it(`${why}: ${expected} ${actual} ${options}`, () => {
+      expect(score(expected, actual, options)).to.equal(result)
+    })
+  }
+
+  it('is 1 for a document and itself where it has leaves and none is null; between 0 and 1 for any two', () => {
+    fc.assert(
+      fc.property(
+        arbitraryJson,
+        arbitraryJson,
+        fc.constantFrom('', 'types', 'extra case'),
+        (a, b, options) => {
+          const of = (actual: typeof a): number =>
+            jsonDiff(a, actual, {
+              comparesTypesOnly: options === 'types',
+              countsExtraLeaves: options !== '',
+              ignoresKeyCase: options.includes('case'),
+            })
+          expect(of(b)).to.be.within(0, 1)
+          const same = of(a)
+          if (same !== 1) expect(same === 0 || canonicalJson(a).includes('null')).to.equal(true)
+        },
+      ),
+    )
+  })
+
+  it('long keys over many leaves cost no more than the document', () => {
+    const [inner, key] = [
+      Object.fromEntries(Array.from({ length: 20_000 }, (_, at) => [`k${at}`, at])),
+      'x'.repeat(1e6),
+    ]
+    const document = { [key]: { [`${key}.${'.'.repeat(100_000)}`]: inner } }
+    expect(
+      jsonDiff(document, document, {
+        comparesTypesOnly: false,
+        countsExtraLeaves: true,
+        ignoresKeyCase: true,
+      }),
+    ).to.equal(1)
+  })
+})
