@@ -11,6 +11,7 @@ import {
   jsonOfJinja,
   listOf,
   missing,
+  numberValue,
   textOf,
   truthOf,
 } from './jinja-values.ts'
@@ -132,6 +133,15 @@ export class JinjaInterpreter extends jinja.Interpreter {
     if ((operator === 'in' || operator === 'not in') && isList(right)) {
       return truthOf(right.value.some((item) => this.#equal(left, item)) === (operator === 'in'))
     }
+    if (operator === '%' && isNumber(left) && isNumber(right)) {
+      // Python's remainder has the sign of the divisor
+      const remainder = ((left.value % right.value) + right.value) % right.value
+      return numberValue(remainder, left.type === 'FloatValue' || right.type === 'FloatValue')
+    }
+    const order = ORDERS[operator]
+    if (isText(left) && isText(right) && order) {
+      return truthOf(order(left.value, right.value))
+    }
     return this.#paid(super.evaluate({ ...node, left: new Held(left), right: new Held(right) }, environment))
   }
 
@@ -168,8 +178,13 @@ export class JinjaInterpreter extends jinja.Interpreter {
       return this.#paid(own(operand, args, named))
     }
     // Jinja2 takes what is missing for an empty text
-    const held = new Held(isMissing(operand) && name !== 'default' ? textOf('') : operand)
-    const expression: JinjaNode = { type: 'FilterExpression', operand: held, filter }
+    const isDefault = name === 'default' || name === 'd'
+    const held = new Held(isMissing(operand) && !isDefault ? textOf('') : operand)
+    const expression: JinjaNode = {
+      type: 'FilterExpression',
+      operand: held,
+      filter: renamed(filter, ALIASES[name]),
+    }
     // some filters of the library return nothing at all: the first of no items
     const filtered = super.evaluate(expression, environment) as JinjaValue | undefined
     return this.#paid(filtered ?? missing())
@@ -216,6 +231,22 @@ export class JinjaInterpreter extends jinja.Interpreter {
     const held = new Held(items)
     return super.evaluate({ ...node, iterable: selected ? { ...iterable, lhs: held } : held }, environment)
   }
+}
+
+/** Other names of filters, which the library does not know. */
+const ALIASES: Readonly<Partial<Record<string, string>>> = { d: 'default', count: 'length' }
+
+function renamed(filter: JinjaNode, name: string | undefined): JinjaNode {
+  if (name === undefined) return filter
+  const identifier: JinjaNode = { type: 'Identifier', value: name }
+  return filter.type === 'CallExpression' ? { ...filter, callee: identifier } : identifier
+}
+
+const ORDERS: Readonly<Partial<Record<string, (left: string, right: string) => boolean>>> = {
+  '<': (left, right) => left < right,
+  '<=': (left, right) => left <= right,
+  '>': (left, right) => left > right,
+  '>=': (left, right) => left >= right,
 }
 
 /** Nodes that are no expressions; whatever their value is, it is text already, or none. */

@@ -49,21 +49,23 @@ function render({ templateFormat, messages, jsonSchema }: JudgeParameters, varia
   }
 }
 
-/** What the prompt may name; of two with one name the later counts. What was not sent is null. */
+/** What the prompt may name (contract/handlers 2.8); of two with one name the later counts. */
 function variablesOf(request: HandlerRequest, correctAnswerKey: string | undefined): JsonObject {
   const inputs = unwrapInputs(request.inputs ?? {})
   const answer = correctAnswerKey === undefined ? undefined : getKey(inputs, correctAnswerKey)
-  const answers: [string, Json][] =
-    answer === undefined ? [] : ['ground_truth', 'correct_answer', 'reference'].map((name) => [name, answer])
-  const outputs = request.outputs ?? null
   return fromEntries([
     ['parameters', request.parameters],
-    ...answers,
+    ...named(['ground_truth', 'correct_answer', 'reference'], answer),
+    // null unless they were sent, or the inputs have some
+    ...named(['prediction', 'outputs', 'trace'], null),
     ...entriesOf(promptVariables(inputs)),
-    ['prediction', outputs],
-    ['outputs', outputs],
-    ['trace', request.trace ?? null],
+    ...named(['prediction', 'outputs'], request.outputs),
+    ...named(['trace'], request.trace),
   ])
+}
+
+function named(names: readonly string[], value: Json | undefined): [string, Json][] {
+  return value === undefined ? [] : names.map((name) => [name, value])
 }
 
 /** The reply's text; its refusal, or nothing, where it has none. */
