@@ -18,6 +18,9 @@ import {
 import type { RenderBudget } from './render-budget.ts'
 import { TemplateFailure } from './template-format.ts'
 
+/** The library makes a scope and the variable `loop` for each turn. */
+const TURN_STEPS = 3
+
 /** What is put where a node was, once its value is known. */
 class Held implements JinjaNode {
   readonly [member: string]: unknown
@@ -227,7 +230,9 @@ export class JinjaInterpreter extends jinja.Interpreter {
       : isText(found)
         ? listOf(this.#filters.characters(found.value))
         : found
-    this.#budget.step(isList(items) ? items.value.length : isMapping(items) ? items.value.size : 0)
+    this.#budget.step(
+      TURN_STEPS * (isList(items) ? items.value.length : isMapping(items) ? items.value.size : 0),
+    )
     const held = new Held(items)
     return super.evaluate({ ...node, iterable: selected ? { ...iterable, lhs: held } : held }, environment)
   }

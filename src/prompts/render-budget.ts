@@ -6,7 +6,7 @@ const MOST_OUTPUT = 8 * 1024 * 1024
 /** Characters and, sixty-four each, list items that a template may make on the way. */
 const MOST_WORK = 16 * 1024 * 1024
 /** Nodes of a template that may be evaluated, over all turns of its loops. */
-const MOST_STEPS = 300_000
+const MOST_STEPS = 200_000
 /** Milliseconds that all rendering of a prompt may hold the process up. */
 const MOST_TIME = 1000
 

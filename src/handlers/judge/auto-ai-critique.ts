@@ -9,16 +9,13 @@ import {
   numberOf,
 } from '../../json/json.ts'
 import { parseJson } from '../../json/parse-json.ts'
-import { ModelFailure } from '../../models/models.ts'
 import { promptVariables, unwrapInputs } from '../../prompts/prompt-variables.ts'
 import { RenderBudget } from '../../prompts/render-budget.ts'
 import { renderJson } from '../../prompts/render-json.ts'
 import { renderMessages } from '../../prompts/render-messages.ts'
-import { TemplateFailure } from '../../prompts/template-format.ts'
 import { invalidOutputs } from '../handler-failure.ts'
 import type { Handler, HandlerContext, HandlerRequest } from '../handler.ts'
-import { handlerFailureOf } from '../model-handler-failure.ts'
-import { promptHandlerFailureOf } from '../prompt-handler-failure.ts'
+import { judgeFailureOf } from './judge-failure.ts'
 import { type JudgeParameters, readJudgeParameters } from './judge-parameters.ts'
 
 /**
@@ -45,7 +42,7 @@ function render({ templateFormat, messages, jsonSchema }: JudgeParameters, varia
       jsonSchema: jsonSchema && renderJson(templateFormat, jsonSchema, 'json_schema', variables, budget),
     }
   } catch (error) {
-    throw error instanceof TemplateFailure ? promptHandlerFailureOf(error) : error
+    throw judgeFailureOf(error)
   }
 }
 
@@ -80,7 +77,7 @@ async function ask(
     const { message } = await models.chat({ model, connection, messages, responseFormat, signal }, span)
     return getKey(message, 'content') ?? getKey(message, 'refusal')
   } catch (error) {
-    throw error instanceof ModelFailure ? handlerFailureOf(error) : error
+    throw judgeFailureOf(error)
   }
 }
 

@@ -1,9 +1,8 @@
 import { type Json, type JsonObject, getKey, isJsonArray, isJsonObject, numberOf } from '../../json/json.ts'
 import { readMessages } from '../../prompts/prompt-messages.ts'
-import { PromptProblem } from '../../prompts/prompt-problem.ts'
 import { TEMPLATE_FORMATS, type TemplateFormat } from '../../prompts/template-format.ts'
 import { invalidParameter, missingParameter } from '../handler-failure.ts'
-import { promptHandlerFailureOf } from '../prompt-handler-failure.ts'
+import { judgeFailureOf } from './judge-failure.ts'
 
 /** How a judge judges (contract/handlers 2.8). */
 export interface JudgeParameters {
@@ -53,7 +52,7 @@ function messagesOf(template: Json | undefined): readonly JsonObject[] {
   try {
     return readMessages(template, 'prompt_template')
   } catch (error) {
-    throw error instanceof PromptProblem ? promptHandlerFailureOf(error) : error
+    throw judgeFailureOf(error)
   }
 }
 
