@@ -1,20 +1,7 @@
-import { equalJson } from '../json/equal-json.ts'
 import { JinjaFilters } from './jinja-filters.ts'
+import { JinjaOperators } from './jinja-operators.ts'
 import { type JinjaNode, type JinjaScope, type JinjaValue, jinja } from './jinja-library.ts'
-import {
-  ITEM_SIZE,
-  isList,
-  isMapping,
-  isMissing,
-  isNumber,
-  isText,
-  jsonOfJinja,
-  listOf,
-  missing,
-  numberValue,
-  textOf,
-  truthOf,
-} from './jinja-values.ts'
+import { ITEM_SIZE, isList, isMapping, isMissing, isText, listOf, missing, textOf } from './jinja-values.ts'
 import type { RenderBudget } from './render-budget.ts'
 import { TemplateFailure } from './template-format.ts'
 
@@ -41,6 +28,7 @@ export class JinjaInterpreter extends jinja.Interpreter {
   readonly #unmasked: (name: string) => string | undefined
   readonly #budget: RenderBudget
   readonly #filters: JinjaFilters
+  readonly #operators: JinjaOperators
   /** Nodes whose value is put into the text. */
   readonly #shown = new Set<JinjaNode>()
 
@@ -50,6 +38,7 @@ export class JinjaInterpreter extends jinja.Interpreter {
     this.#unmasked = unmasked
     this.#budget = budget
     this.#filters = new JinjaFilters(budget)
+    this.#operators = new JinjaOperators(this.#filters, budget)
   }
 
   /** The text of a template as the library has read it. */
@@ -123,42 +112,9 @@ export class JinjaInterpreter extends jinja.Interpreter {
     if (operator === 'and' || operator === 'or') return super.evaluate(node, environment)
     const left = this.#evaluated(node, 'left', environment)
     const right = this.#evaluated(node, 'right', environment)
-    if (operator === '~') return this.#concatenated(this.#filters.text(left), this.#filters.text(right))
-    if (operator === '==') return truthOf(this.#equal(left, right))
-    if (operator === '!=') return truthOf(!this.#equal(left, right))
-    if (operator === '+' && isText(left) !== isText(right)) {
-      throw new TemplateFailure('+ joins two texts or adds two numbers; join others with ~.')
-    }
-    if (operator === '+' && isText(left) && isText(right)) return this.#concatenated(left.value, right.value)
-    if (/^(?:\/|\/\/|%)$/.test(operator) && isNumber(right) && right.value === 0) {
-      throw new TemplateFailure('The template divides by zero.')
-    }
-    if ((operator === 'in' || operator === 'not in') && isList(right)) {
-      return truthOf(right.value.some((item) => this.#equal(left, item)) === (operator === 'in'))
-    }
-    if (operator === '%' && isNumber(left) && isNumber(right)) {
-      // Python's remainder has the sign of the divisor
-      const remainder = ((left.value % right.value) + right.value) % right.value
-      return numberValue(remainder, left.type === 'FloatValue' || right.type === 'FloatValue')
-    }
-    const order = ORDERS[operator]
-    if (isText(left) && isText(right) && order) {
-      return truthOf(order(left.value, right.value))
-    }
+    const made = this.#operators.apply(operator, left, right)
+    if (made) return made
     return this.#paid(super.evaluate({ ...node, left: new Held(left), right: new Held(right) }, environment))
-  }
-
-  #concatenated(left: string, right: string): JinjaValue {
-    this.#budget.work(left.length + right.length)
-    return textOf(left + right)
-  }
-
-  #equal(left: JinjaValue, right: JinjaValue): boolean {
-    this.#budget.step()
-    if (isMissing(left) || isMissing(right)) return isMissing(left) && isMissing(right)
-    if (!isComposite(left) && !isComposite(right)) return sameScalar(left.value, right.value)
-    const spend = (size: number): void => this.#budget.work(size)
-    return equalJson(jsonOfJinja(left, spend), jsonOfJinja(right, spend))
   }
 
   #member(node: JinjaNode, environment: JinjaScope): JinjaValue {
@@ -186,7 +142,7 @@ export class JinjaInterpreter extends jinja.Interpreter {
     const expression: JinjaNode = {
       type: 'FilterExpression',
       operand: held,
-      filter: renamed(filter, ALIASES[name]),
+      filter: renamed(filter, ALIASES.get(name)),
     }
     // some filters of the library return nothing at all: the first of no items
     const filtered = super.evaluate(expression, environment) as JinjaValue | undefined
@@ -239,19 +195,15 @@ export class JinjaInterpreter extends jinja.Interpreter {
 }
 
 /** Other names of filters, which the library does not know. */
-const ALIASES: Readonly<Partial<Record<string, string>>> = { d: 'default', count: 'length' }
+const ALIASES: ReadonlyMap<string, string> = new Map([
+  ['d', 'default'],
+  ['count', 'length'],
+])
 
 function renamed(filter: JinjaNode, name: string | undefined): JinjaNode {
   if (name === undefined) return filter
   const identifier: JinjaNode = { type: 'Identifier', value: name }
   return filter.type === 'CallExpression' ? { ...filter, callee: identifier } : identifier
-}
-
-const ORDERS: Readonly<Partial<Record<string, (left: string, right: string) => boolean>>> = {
-  '<': (left, right) => left < right,
-  '<=': (left, right) => left <= right,
-  '>': (left, right) => left > right,
-  '>=': (left, right) => left >= right,
 }
 
 /** Nodes that are no expressions; whatever their value is, it is text already, or none. */
@@ -271,15 +223,6 @@ const STATEMENTS: ReadonlySet<string> = new Set([
 /** A list of nodes, which a member of a node may be. */
 function nodesOf(member: unknown): readonly JinjaNode[] {
   return Array.isArray(member) ? (member as readonly JinjaNode[]) : []
-}
-
-function isComposite(value: JinjaValue): boolean {
-  return isList(value) || isMapping(value)
-}
-
-function sameScalar(left: unknown, right: unknown): boolean {
-  const asNumber = (value: unknown): unknown => (typeof value === 'boolean' ? Number(value) : value)
-  return asNumber(left) === asNumber(right)
 }
 
 /** The name that an identifier has; no filter, method or argument is called as anything else is. */

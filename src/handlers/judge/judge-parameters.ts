@@ -26,7 +26,7 @@ export function readJudgeParameters(parameters: JsonObject): JudgeParameters {
   const messages = messagesOf(getKey(parameters, 'prompt_template'))
   const version = textOf(parameters, 'version') ?? '3'
   const templateFormat =
-    choiceOf(parameters, 'template_format', TEMPLATE_FORMATS) ?? FORMATS[version] ?? 'curly'
+    choiceOf(parameters, 'template_format', TEMPLATE_FORMATS) ?? FORMATS.get(version) ?? 'curly'
   const model = textOf(parameters, 'model') ?? 'gpt-3.5-turbo'
   const connection = textOf(parameters, 'connection')
   const usual = version === '4' ? 'json_schema' : 'text'
@@ -44,7 +44,10 @@ export function readJudgeParameters(parameters: JsonObject): JudgeParameters {
 }
 
 /** Of versions whose format is another than curly. */
-const FORMATS: Readonly<Partial<Record<string, TemplateFormat>>> = { 2: 'fstring', 5: 'mustache' }
+const FORMATS: ReadonlyMap<string, TemplateFormat> = new Map([
+  ['2', 'fstring'],
+  ['5', 'mustache'],
+])
 
 function messagesOf(template: Json | undefined): readonly JsonObject[] {
   if (template === undefined || template === null) throw missingParameter('prompt_template')

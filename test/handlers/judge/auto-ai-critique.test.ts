@@ -175,6 +175,7 @@ describe('handlers: the judge', () => {
     const message = (content: string): unknown => [{ role: 'user', content }]
     expect(await rendered('{x} {{x}}', { version: '2' }, sent)).to.deep.equal(message('X {x}'))
     expect(await rendered('{{x}}{{z}}', { version: '5' }, sent)).to.deep.equal(message('X'))
+    expect(await rendered('{{x}}', { version: 'constructor' }, sent)).to.deep.equal(message('X'))
     expect(await rendered('{x} {{x}}', {}, sent)).to.deep.equal(message('{x} X'))
     expect(await rendered('{{ x|lower }}', { version: '5', template_format: 'jinja2' }, sent)).to.deep.equal(
       message('x'),
