@@ -2,7 +2,7 @@ import type { OpenSpan } from '../traces/open-span.ts'
 import type { ModelSettings } from './create-models.ts'
 import { prepareCall } from './language-model.ts'
 import { modelFailureOf } from './model-failure-of.ts'
-import { beginChatSpan, tellFailure, tellReply } from './model-span.ts'
+import { beginChatSpan, tellFailure, tellProvider, tellReply } from './model-span.ts'
 import type { ChatCall, ChatReply } from './models.ts'
 import { placeModel } from './place-model.ts'
 import { reachModel, type ReachedModel } from './reach-model.ts'
@@ -18,6 +18,7 @@ export async function askModel(call: ChatCall, span: OpenSpan, settings: ModelSe
   let reached: ReachedModel | undefined
   try {
     reached = await reachModel(call.model, placed, call.connection, settings)
+    tellProvider(child, reached)
     const { model, options } = await prepareCall(reached, call)
     const answer = await model.doGenerate({ ...options, abortSignal: limit.either })
     const reply = replyOf({ ...answer, refusal: refusalOf(answer.response?.body) })

@@ -309,6 +309,7 @@ describe('models: chat-completions', () => {
       'gen_ai.system': 'openai',
       'gen_ai.provider.name': 'openai',
       'gen_ai.request.model': 'gpt-4o-mini',
+      'server.address': '127.0.0.1',
       'gen_ai.request.temperature': 0,
       'gen_ai.request.max_tokens': 9,
       'gen_ai.response.id': 'chatcmpl-1',
