@@ -2,7 +2,7 @@ import { withoutKey } from '../json/json.ts'
 import type { OpenSpan } from '../traces/open-span.ts'
 import { chatRequest } from './chat-request.ts'
 import type { ModelProvider } from './model-providers.ts'
-import type { ChatCall, ChatReply, EmbeddingCall, ModelFailure } from './models.ts'
+import type { ChatCall, ChatReply, EmbeddingCall } from './models.ts'
 import type { PlacedModel } from './place-model.ts'
 import type { ReachedModel } from './reach-model.ts'
 
@@ -60,13 +60,6 @@ export function tellReply(
     .setForeign('gen_ai.usage.output_tokens', usage.completion)
   if (facts.id !== undefined) span.setForeign('gen_ai.response.id', facts.id)
   if (facts.model !== undefined) span.setForeign('gen_ai.response.model', facts.model)
-}
-
-/** Puts the failure into the span of its call. */
-export function tellFailure(span: OpenSpan, { kind, message, upstreamStatus }: ModelFailure): void {
-  span
-    .fail({ type: 'ModelFailure', message, stacktrace: undefined })
-    .setForeign('error.type', upstreamStatus === undefined ? kind : String(upstreamStatus))
 }
 
 function beginSpan(child: OpenSpan, operation: string, model: string, { provider }: PlacedModel): OpenSpan {

@@ -9,6 +9,7 @@ export interface ReachedModel {
   /** What its provider calls it. */
   readonly id: string
   readonly baseUrl: string
+  /** Without white space around it; empty when the provider asks for none. */
   readonly apiKey: string
   readonly fetch: typeof fetch
 }
@@ -20,7 +21,7 @@ export interface ReachSettings extends OutgoingFetchSettings {
 /**
  * Finds the credential for a model (contract/handlers 3.4): the connection's when it names one, else its provider's usual one.
  * Throws `ModelFailure`: `credential` when there is none, `connection` when none has that name, `mismatch` when it is for another
- * provider than the model is of.
+ * provider than the model is of. What the source of credentials throws comes through.
  */
 export async function reachModel(
   model: string,
@@ -67,8 +68,19 @@ function reached(
   { apiKey, baseUrl = provider.baseUrl, mayBePrivate = false }: Credential,
   { policy, maxAnswerBytes }: ReachSettings,
 ): ReachedModel {
+  const key = apiKey.trim()
+  if (!/^[\x20-\x7e]*$/.test(key)) {
+    const sentence = `The API key of '${provider.name}' holds a character that no header can; set or store it again.`
+    throw new ModelFailure('credential', sentence)
+  }
   const reachable = { ...policy, allowPrivate: policy.allowPrivate || mayBePrivate }
-  return { provider, id, baseUrl, apiKey, fetch: outgoingFetch({ policy: reachable, maxAnswerBytes }) }
+  return {
+    provider,
+    id,
+    baseUrl,
+    apiKey: apiKey.trim(),
+    fetch: outgoingFetch({ policy: reachable, maxAnswerBytes }),
+  }
 }
 
 function noKey(model: string, { name }: ModelProvider): ModelFailure {
