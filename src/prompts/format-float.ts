@@ -29,11 +29,12 @@ export function formatFloat(
     case 'E':
       return exponential(number, places).toUpperCase()
     case 'G':
-      return general(number, places, alternate).toUpperCase()
+      return general(number, places, alternate, 0).toUpperCase()
     case '':
-      return withPoint(general(number, places, alternate))
+      // takes an exponent one digit sooner, and keeps a digit behind its point
+      return withPoint(general(number, places, alternate, 1))
     default:
-      return general(number, places, alternate)
+      return general(number, places, alternate, 0)
   }
 }
 
@@ -69,24 +70,30 @@ function lowered(text: string): string {
 
 /** With at least two digits of exponent. */
 function exponential(number: number, places: number): string {
-  return number.toExponential(places).replace(/e([-+])([0-9])$/, 'e$10$2')
+  const [digits = '', exponent = ''] = number.toExponential(places).split('e')
+  const tail = places < MOST_DIGITS ? number.toExponential(MOST_DIGITS).slice(2 + places) : ''
+  const even = /^50*e/.test(tail) && isOdd(digits) ? lowered(digits) : digits
+  return `${even}e${exponent.replace(/^([-+])([0-9])$/, '$10$2')}`
 }
 
 /** So many significant digits, with an exponent where it is shorter, without zeros at the end. */
-function general(number: number, significant: number, alternate: boolean): string {
+function general(number: number, significant: number, alternate: boolean, sooner: number): string {
   const digits = Math.max(significant, 1)
   const exponent = number === 0 ? 0 : Number(number.toExponential(digits - 1).split('e')[1])
   const text =
-    exponent < -4 || exponent >= digits
+    exponent < -4 || exponent >= digits - sooner
       ? exponential(number, digits - 1)
       : fixed(number, Math.max(digits - 1 - exponent, 0))
-  if (alternate) return text
   const [mantissa = '', tail] = text.split('e')
-  const short = mantissa.includes('.') ? mantissa.replace(/\.?0+$/, '') : mantissa
+  const pointed = mantissa.includes('.')
+  const short = alternate
+    ? mantissa + (pointed ? '' : '.')
+    : pointed
+      ? mantissa.replace(/\.?0+$/, '')
+      : mantissa
   return tail === undefined ? short : `${short}e${tail}`
 }
 
-/** What has no type keeps a digit behind its point: `3.0`. */
 function withPoint(text: string): string {
   return /^[0-9]+$/.test(text) ? `${text}.0` : text
 }

@@ -4,7 +4,7 @@ import { pythonText } from './python-repr.ts'
 import { TemplateFailure } from './template-format.ts'
 
 /** Columns a field may be padded to, and digits behind its point. */
-const WIDEST = 10_000
+const WIDEST = 1000
 
 /**
  * A value in Python's format mini-language, `[[fill]align][sign][#][0][width][grouping][.precision][type]` (contract/handlers 3.1).
@@ -22,10 +22,8 @@ export function formatValue(value: Json, format: string): string {
     integer !== undefined && !/^[eEfFgG%]$/.test(spec.type)
       ? formatInteger(integer, spec, value)
       : formatNumber(number, spec, value)
-  return padded(signOf(sign, spec.sign) + prefix, grouped(digits, spec), {
-    ...spec,
-    align: spec.align ?? '>',
-  })
+  const front = signOf(sign, spec.sign) + prefix
+  return padded(front, zeroPadded(front, digits, spec), { ...spec, align: spec.align ?? '>' })
 }
 
 interface Spec {
@@ -73,6 +71,7 @@ function parseSpec(format: string): Spec {
 function formatString(text: string, spec: Spec): string {
   if (spec.type !== '' && spec.type !== 's') throw unsuited(spec, text)
   if (spec.align === '=' && spec.fill !== '0') throw unsuited(spec, text)
+  if (spec.sign !== '-' || spec.alternate || spec.grouping !== '') throw unsuited(spec, text)
   return spec.precision === undefined ? text : [...text].slice(0, spec.precision).join('')
 }
 
@@ -107,7 +106,7 @@ function formatNumber(number: number, spec: Spec, value: Json): NumberText {
   if (!/^[eEfFgGn%]?$/.test(spec.type)) throw unsuited(spec, value)
   const sign = number < 0 || Object.is(number, -0) ? '-' : ''
   if (spec.type === '' && spec.precision === undefined) {
-    return { sign, prefix: '', digits: pythonText(value).replace('-', '') }
+    return { sign, prefix: '', digits: pythonText(value).replace(/^-/, '') }
   }
   return {
     sign,
@@ -121,15 +120,23 @@ function signOf(sign: string, wanted: string): string {
   return wanted === '-' ? '' : wanted
 }
 
+/** Zeros that pad a number are grouped with it, so that it may come out one wider. */
+function zeroPadded(sign: string, digits: string, spec: Spec): string {
+  let text = grouped(digits, spec)
+  const isPadded = spec.fill === '0' && spec.align === '=' && spec.grouping !== ''
+  for (let padding = digits; isPadded && sign.length + text.length < spec.width;) {
+    padding = `0${padding}`
+    text = grouped(padding, spec)
+  }
+  return text
+}
+
 /** With a separator after every three digits of the whole part (four, for bases other than ten). */
 function grouped(digits: string, { grouping, type }: Spec): string {
   if (grouping === '') return digits
-  const whole = /^[0-9a-fA-F]+/.exec(
-    type === 'x' || type === 'X' ? digits : digits.replace(/[^0-9].*/su, ''),
-  )?.[0]
-  if (whole === undefined) return digits
-  const every = /^[boxX]$/.test(type) ? /\B(?=(?:[0-9a-fA-F]{4})+$)/g : /\B(?=(?:[0-9]{3})+$)/g
-  return whole.replace(every, grouping) + digits.slice(whole.length)
+  const [whole = ''] = /^[0-9]*/.exec(digits) ?? []
+  if (/^[boxX]$/.test(type)) return digits.replace(/\B(?=(?:[0-9a-fA-F]{4})+$)/g, grouping)
+  return whole.replace(/\B(?=(?:[0-9]{3})+$)/g, grouping) + digits.slice(whole.length)
 }
 
 function padded(sign: string, text: string, { fill, align, width }: Spec): string {

@@ -1,21 +1,12 @@
-import { equalJson } from '../json/equal-json.ts'
 import { JinjaFilters } from './jinja-filters.ts'
+import { JinjaOperators } from './jinja-operators.ts'
 import { type JinjaNode, type JinjaScope, type JinjaValue, jinja } from './jinja-library.ts'
-import {
-  ITEM_SIZE,
-  isList,
-  isMapping,
-  isMissing,
-  isNumber,
-  isText,
-  jsonOfJinja,
-  listOf,
-  missing,
-  textOf,
-  truthOf,
-} from './jinja-values.ts'
+import { ITEM_SIZE, isList, isMapping, isMissing, isText, listOf, missing, textOf } from './jinja-values.ts'
 import type { RenderBudget } from './render-budget.ts'
 import { TemplateFailure } from './template-format.ts'
+
+/** The library makes a scope and the variable `loop` for each turn. */
+const TURN_STEPS = 3
 
 /** What is put where a node was, once its value is known. */
 class Held implements JinjaNode {
@@ -37,6 +28,7 @@ export class JinjaInterpreter extends jinja.Interpreter {
   readonly #unmasked: (name: string) => string | undefined
   readonly #budget: RenderBudget
   readonly #filters: JinjaFilters
+  readonly #operators: JinjaOperators
   /** Nodes whose value is put into the text. */
   readonly #shown = new Set<JinjaNode>()
 
@@ -46,6 +38,7 @@ export class JinjaInterpreter extends jinja.Interpreter {
     this.#unmasked = unmasked
     this.#budget = budget
     this.#filters = new JinjaFilters(budget)
+    this.#operators = new JinjaOperators(this.#filters, budget)
   }
 
   /** The text of a template as the library has read it. */
@@ -119,33 +112,9 @@ export class JinjaInterpreter extends jinja.Interpreter {
     if (operator === 'and' || operator === 'or') return super.evaluate(node, environment)
     const left = this.#evaluated(node, 'left', environment)
     const right = this.#evaluated(node, 'right', environment)
-    if (operator === '~') return this.#concatenated(this.#filters.text(left), this.#filters.text(right))
-    if (operator === '==') return truthOf(this.#equal(left, right))
-    if (operator === '!=') return truthOf(!this.#equal(left, right))
-    if (operator === '+' && isText(left) !== isText(right)) {
-      throw new TemplateFailure('+ joins two texts or adds two numbers; join others with ~.')
-    }
-    if (operator === '+' && isText(left) && isText(right)) return this.#concatenated(left.value, right.value)
-    if (/^(?:\/|\/\/|%)$/.test(operator) && isNumber(right) && right.value === 0) {
-      throw new TemplateFailure('The template divides by zero.')
-    }
-    if ((operator === 'in' || operator === 'not in') && isList(right)) {
-      return truthOf(right.value.some((item) => this.#equal(left, item)) === (operator === 'in'))
-    }
+    const made = this.#operators.apply(operator, left, right)
+    if (made) return made
     return this.#paid(super.evaluate({ ...node, left: new Held(left), right: new Held(right) }, environment))
-  }
-
-  #concatenated(left: string, right: string): JinjaValue {
-    this.#budget.work(left.length + right.length)
-    return textOf(left + right)
-  }
-
-  #equal(left: JinjaValue, right: JinjaValue): boolean {
-    this.#budget.step()
-    if (isMissing(left) || isMissing(right)) return isMissing(left) && isMissing(right)
-    if (!isComposite(left) && !isComposite(right)) return sameScalar(left.value, right.value)
-    const spend = (size: number): void => this.#budget.work(size)
-    return equalJson(jsonOfJinja(left, spend), jsonOfJinja(right, spend))
   }
 
   #member(node: JinjaNode, environment: JinjaScope): JinjaValue {
@@ -168,8 +137,13 @@ export class JinjaInterpreter extends jinja.Interpreter {
       return this.#paid(own(operand, args, named))
     }
     // Jinja2 takes what is missing for an empty text
-    const held = new Held(isMissing(operand) && name !== 'default' ? textOf('') : operand)
-    const expression: JinjaNode = { type: 'FilterExpression', operand: held, filter }
+    const isDefault = name === 'default' || name === 'd'
+    const held = new Held(isMissing(operand) && !isDefault ? textOf('') : operand)
+    const expression: JinjaNode = {
+      type: 'FilterExpression',
+      operand: held,
+      filter: renamed(filter, ALIASES.get(name)),
+    }
     // some filters of the library return nothing at all: the first of no items
     const filtered = super.evaluate(expression, environment) as JinjaValue | undefined
     return this.#paid(filtered ?? missing())
@@ -212,10 +186,24 @@ export class JinjaInterpreter extends jinja.Interpreter {
       : isText(found)
         ? listOf(this.#filters.characters(found.value))
         : found
-    this.#budget.step(isList(items) ? items.value.length : isMapping(items) ? items.value.size : 0)
+    this.#budget.step(
+      TURN_STEPS * (isList(items) ? items.value.length : isMapping(items) ? items.value.size : 0),
+    )
     const held = new Held(items)
     return super.evaluate({ ...node, iterable: selected ? { ...iterable, lhs: held } : held }, environment)
   }
+}
+
+/** Other names of filters, which the library does not know. */
+const ALIASES: ReadonlyMap<string, string> = new Map([
+  ['d', 'default'],
+  ['count', 'length'],
+])
+
+function renamed(filter: JinjaNode, name: string | undefined): JinjaNode {
+  if (name === undefined) return filter
+  const identifier: JinjaNode = { type: 'Identifier', value: name }
+  return filter.type === 'CallExpression' ? { ...filter, callee: identifier } : identifier
 }
 
 /** Nodes that are no expressions; whatever their value is, it is text already, or none. */
@@ -235,15 +223,6 @@ const STATEMENTS: ReadonlySet<string> = new Set([
 /** A list of nodes, which a member of a node may be. */
 function nodesOf(member: unknown): readonly JinjaNode[] {
   return Array.isArray(member) ? (member as readonly JinjaNode[]) : []
-}
-
-function isComposite(value: JinjaValue): boolean {
-  return isList(value) || isMapping(value)
-}
-
-function sameScalar(left: unknown, right: unknown): boolean {
-  const asNumber = (value: unknown): unknown => (typeof value === 'boolean' ? Number(value) : value)
-  return asNumber(left) === asNumber(right)
 }
 
 /** The name that an identifier has; no filter, method or argument is called as anything else is. */

@@ -18,6 +18,7 @@ import {
 } from './jinja-library.ts'
 import type { RenderBudget } from './render-budget.ts'
 import { TemplateFailure } from './template-format.ts'
+import { wordOf } from './value-text.ts'
 
 /** A list costs so much an item, as against a text a character. */
 export const ITEM_SIZE = 64
@@ -37,6 +38,9 @@ const Mapping = classOf({}) as new (value: ReadonlyMap<string, JinjaValue>) => J
 export const missing = (): JinjaValue => new Missing()
 export const textOf = (text: string): JinjaValue => new Text(text)
 export const truthOf = (truth: boolean): JinjaValue => new Truth(truth)
+/** A whole number, or one with a point. */
+export const numberValue = (value: number, isFraction: boolean): JinjaValue =>
+  isFraction ? new Fraction(value) : new Whole(value)
 export const listOf = (items: readonly JinjaValue[]): JinjaValue => new List(items)
 
 export const isMissing = (value: JinjaValue): boolean => value.type === 'UndefinedValue'
@@ -98,15 +102,11 @@ function make(value: Json): JinjaValue {
   if (value === null) return new Null(null)
   if (typeof value === 'string') return new Text(value)
   if (typeof value === 'boolean') return new Truth(value)
-  if (typeof value === 'number' || value instanceof ExactNumber) return numberValue(value)
+  if (typeof value === 'number' || value instanceof ExactNumber) {
+    return numberValue(numberOf(value) ?? 0, !/^-?[0-9]+$/.test(wordOf(value)))
+  }
   if (isJsonArray(value)) return new List(value.map(convert))
   return new Mapping(new Map(entriesOf(value).map(([key, member]) => [key, convert(member)])))
-}
-
-function numberValue(value: number | ExactNumber): JinjaValue {
-  const number = numberOf(value) ?? 0
-  const literal = value instanceof ExactNumber ? value.literal : String(value)
-  return /^-?[0-9]+$/.test(literal) ? new Whole(number) : new Fraction(number)
 }
 
 /**

@@ -6,7 +6,7 @@ const MOST_OUTPUT = 8 * 1024 * 1024
 /** Characters and, sixty-four each, list items that a template may make on the way. */
 const MOST_WORK = 16 * 1024 * 1024
 /** Nodes of a template that may be evaluated, over all turns of its loops. */
-const MOST_STEPS = 300_000
+const MOST_STEPS = 200_000
 /** Milliseconds that all rendering of a prompt may hold the process up. */
 const MOST_TIME = 1000
 
@@ -19,7 +19,14 @@ export class RenderBudget {
   #output = MOST_OUTPUT
   #work = MOST_WORK
   #steps = MOST_STEPS
-  #time = MOST_TIME
+  #time: number
+  readonly #milliseconds: number
+
+  /** `milliseconds` may all rendering take; a second unless said. */
+  constructor(milliseconds = MOST_TIME) {
+    this.#time = milliseconds
+    this.#milliseconds = milliseconds
+  }
 
   /** `characters` more of what is rendered. */
   output(characters: number): void {
@@ -49,16 +56,22 @@ export class RenderBudget {
 
   /** What `work` returns, if the time that is left suffices; it is stopped wherever it is otherwise. */
   timed<T>(work: () => T): T {
-    if (this.#time < 1) throw tooSlow()
+    if (this.#time < 1) throw this.#tooSlow()
     const begun = performance.now()
     try {
       // the stage's only line calls `work`, so that is what comes back
       return within(work, Math.ceil(this.#time)) as T
     } catch (error) {
-      throw isTimeout(error) ? tooSlow() : error
+      throw isTimeout(error) ? this.#tooSlow() : error
     } finally {
       this.#time -= performance.now() - begun
     }
+  }
+
+  #tooSlow(): TemplateFailure {
+    return new TemplateFailure(
+      `Rendering took more than ${this.#milliseconds} ms: make the templates of the prompt simpler.`,
+    )
   }
 }
 
@@ -84,11 +97,5 @@ function isTimeout(error: unknown): boolean {
     error !== null &&
     'code' in error &&
     error.code === 'ERR_SCRIPT_EXECUTION_TIMEOUT'
-  )
-}
-
-function tooSlow(): TemplateFailure {
-  return new TemplateFailure(
-    `Rendering took more than ${MOST_TIME} ms: make the templates of the prompt simpler.`,
   )
 }

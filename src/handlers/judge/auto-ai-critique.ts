@@ -9,16 +9,13 @@ import {
   numberOf,
 } from '../../json/json.ts'
 import { parseJson } from '../../json/parse-json.ts'
-import { ModelFailure } from '../../models/models.ts'
 import { promptVariables, unwrapInputs } from '../../prompts/prompt-variables.ts'
 import { RenderBudget } from '../../prompts/render-budget.ts'
 import { renderJson } from '../../prompts/render-json.ts'
 import { renderMessages } from '../../prompts/render-messages.ts'
-import { TemplateFailure } from '../../prompts/template-format.ts'
 import { invalidOutputs } from '../handler-failure.ts'
 import type { Handler, HandlerContext, HandlerRequest } from '../handler.ts'
-import { handlerFailureOf } from '../model-handler-failure.ts'
-import { promptHandlerFailureOf } from '../prompt-handler-failure.ts'
+import { judgeFailureOf } from './judge-failure.ts'
 import { type JudgeParameters, readJudgeParameters } from './judge-parameters.ts'
 
 /**
@@ -45,25 +42,27 @@ function render({ templateFormat, messages, jsonSchema }: JudgeParameters, varia
       jsonSchema: jsonSchema && renderJson(templateFormat, jsonSchema, 'json_schema', variables, budget),
     }
   } catch (error) {
-    throw error instanceof TemplateFailure ? promptHandlerFailureOf(error) : error
+    throw judgeFailureOf(error)
   }
 }
 
-/** What the prompt may name; of two with one name the later counts. What was not sent is null. */
+/** What the prompt may name (contract/handlers 2.8); of two with one name the later counts. */
 function variablesOf(request: HandlerRequest, correctAnswerKey: string | undefined): JsonObject {
   const inputs = unwrapInputs(request.inputs ?? {})
   const answer = correctAnswerKey === undefined ? undefined : getKey(inputs, correctAnswerKey)
-  const answers: [string, Json][] =
-    answer === undefined ? [] : ['ground_truth', 'correct_answer', 'reference'].map((name) => [name, answer])
-  const outputs = request.outputs ?? null
   return fromEntries([
     ['parameters', request.parameters],
-    ...answers,
+    ...named(['ground_truth', 'correct_answer', 'reference'], answer),
+    // null unless they were sent, or the inputs have some
+    ...named(['prediction', 'outputs', 'trace'], null),
     ...entriesOf(promptVariables(inputs)),
-    ['prediction', outputs],
-    ['outputs', outputs],
-    ['trace', request.trace ?? null],
+    ...named(['prediction', 'outputs'], request.outputs),
+    ...named(['trace'], request.trace),
   ])
+}
+
+function named(names: readonly string[], value: Json | undefined): [string, Json][] {
+  return value === undefined ? [] : names.map((name) => [name, value])
 }
 
 /** The reply's text; its refusal, or nothing, where it has none. */
@@ -78,7 +77,7 @@ async function ask(
     const { message } = await models.chat({ model, connection, messages, responseFormat, signal }, span)
     return getKey(message, 'content') ?? getKey(message, 'refusal')
   } catch (error) {
-    throw error instanceof ModelFailure ? handlerFailureOf(error) : error
+    throw judgeFailureOf(error)
   }
 }
 

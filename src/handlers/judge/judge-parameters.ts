@@ -1,9 +1,8 @@
 import { type Json, type JsonObject, getKey, isJsonArray, isJsonObject, numberOf } from '../../json/json.ts'
 import { readMessages } from '../../prompts/prompt-messages.ts'
-import { PromptProblem } from '../../prompts/prompt-problem.ts'
 import { TEMPLATE_FORMATS, type TemplateFormat } from '../../prompts/template-format.ts'
 import { invalidParameter, missingParameter } from '../handler-failure.ts'
-import { promptHandlerFailureOf } from '../prompt-handler-failure.ts'
+import { judgeFailureOf } from './judge-failure.ts'
 
 /** How a judge judges (contract/handlers 2.8). */
 export interface JudgeParameters {
@@ -27,7 +26,7 @@ export function readJudgeParameters(parameters: JsonObject): JudgeParameters {
   const messages = messagesOf(getKey(parameters, 'prompt_template'))
   const version = textOf(parameters, 'version') ?? '3'
   const templateFormat =
-    choiceOf(parameters, 'template_format', TEMPLATE_FORMATS) ?? FORMATS[version] ?? 'curly'
+    choiceOf(parameters, 'template_format', TEMPLATE_FORMATS) ?? FORMATS.get(version) ?? 'curly'
   const model = textOf(parameters, 'model') ?? 'gpt-3.5-turbo'
   const connection = textOf(parameters, 'connection')
   const usual = version === '4' ? 'json_schema' : 'text'
@@ -45,7 +44,10 @@ export function readJudgeParameters(parameters: JsonObject): JudgeParameters {
 }
 
 /** Of versions whose format is another than curly. */
-const FORMATS: Readonly<Partial<Record<string, TemplateFormat>>> = { 2: 'fstring', 5: 'mustache' }
+const FORMATS: ReadonlyMap<string, TemplateFormat> = new Map([
+  ['2', 'fstring'],
+  ['5', 'mustache'],
+])
 
 function messagesOf(template: Json | undefined): readonly JsonObject[] {
   if (template === undefined || template === null) throw missingParameter('prompt_template')
@@ -53,7 +55,7 @@ function messagesOf(template: Json | undefined): readonly JsonObject[] {
   try {
     return readMessages(template, 'prompt_template')
   } catch (error) {
-    throw error instanceof PromptProblem ? promptHandlerFailureOf(error) : error
+    throw judgeFailureOf(error)
   }
 }
 

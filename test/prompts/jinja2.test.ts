@@ -1,0 +1,148 @@
+import { expect } from 'chai'
+import { type JsonObject, isJsonObject } from '../../src/json/json.ts'
+import { parseJson } from '../../src/json/parse-json.ts'
+import { RenderBudget } from '../../src/prompts/render-budget.ts'
+import { renderTemplate } from '../../src/prompts/render-template.ts'
+import { TemplateFailure } from '../../src/prompts/template-format.ts'
+
+const DOUBLED_TEXT =
+  '{% set ns = namespace(s="ab") %}{% for i in range(60) %}{% set ns.s = ns.s ~ ns.s %}{% endfor %}'
+const DOUBLED_LIST =
+  '{% set ns = namespace(s=[1]) %}{% for i in range(60) %}{% set ns.s = ns.s + ns.s %}{% endfor %}'
+/** A list of two lists of two lists …: small, but its text would be of 2 to the power of 40 items. */
+const LAUGHS =
+  '{% set ns = namespace(s=[1]) %}{% for i in range(40) %}{% set ns.s = [ns.s, ns.s] %}{% endfor %}'
+
+/** Templates that would take all time or memory. */
+const HOSTILE: readonly string[] = [
+  '{% for i in range(10**9) %}{% endfor %}',
+  '{{ range(10**15)|length }}',
+  '{{ range(0, 10**9, 1)|join }}',
+  '{% for i in range(3000) %}{% for j in range(3000) %}{{ i }}{% endfor %}{% endfor %}',
+  '{% for i in range(100000) %}{% for j in range(100000) %}{% endfor %}{% endfor %}',
+  DOUBLED_TEXT,
+  DOUBLED_LIST,
+  `${LAUGHS}{{ ns.s }}`,
+  `${LAUGHS}{{ ns.s|tojson }}`,
+  `${LAUGHS}{{ ns.s|string }}`,
+  `${LAUGHS}{{ ns.s|join }}`,
+  `${LAUGHS}{{ ns.s ~ "a" }}`,
+  `${LAUGHS}{{ "a" + ns.s }}`,
+  `${LAUGHS}{{ ns.s == [ns.s, ns.s, 1] }}{{ ns.s == [ns.s[0], ns.s[1]] }}`,
+  '{% set a = "x"|indent(100, true) %}{% set b = a|replace("", a)|replace("", a) %}{{ b|replace("", b) }}',
+  '{{ text|replace("x", text) }}',
+  '{{ text.replace("x", text) }}',
+  '{{ text|list|join(text) }}',
+  '{{ text.split("x")|length }}',
+  '{{ text|indent(10**9) }}',
+  '{{ o|tojson(indent=10**9) }}',
+  '{% macro m() %}{{ m() }}{{ m() }}{% endmacro %}{{ m() }}',
+  '{% macro m(n) %}{% if n %}{{ m(n - 1) }}{{ m(n - 1) }}{% endif %}{% endmacro %}{{ m(50) }}',
+  '{{ 9**9**9**9 }}',
+  `{{ ${'('.repeat(100_000)} }}`,
+  `{{ ${'['.repeat(100_000)} }}`,
+  '{% if x %}'.repeat(20_000),
+  '{#'.repeat(50_000),
+  '{% raw %}'.repeat(20_000),
+  `{{$${' '.repeat(100_000)}`,
+]
+
+describe('prompts: jinja2', () => {
+  it('stops hostile templates', () => {
+    const given: JsonObject = { text: 'x'.repeat(200_000), o: { a: [1] } }
+    for (const template of HOSTILE) {
+      const what = template.slice(0, 100)
+      // by counting what they make: the clock would take far longer
+      const budget = new RenderBudget(20_000)
+      const render = (): string => renderTemplate('jinja2', template, given, budget)
+      expect(render, what).to.throw(TemplateFailure, /^(?!Rendering took)/)
+    }
+  })
+
+  it('renders what prompts are made of as Jinja2 3.1 does', () => {
+    for (const [template, rendered] of COMMON) {
+      expect(renderTemplate('jinja2', template, VARIABLES), template).to.equal(rendered)
+    }
+  })
+
+  it('names what a template does wrong', () => {
+    const failures: readonly (readonly [template: string, message: string])[] = [
+      ['{{ x + 1 }}', 'join others with ~'],
+      ['{{ 1 / 0 }}', 'zero'],
+      ['{{ range }}', 'A function is no text'],
+      ['{{ rows|join(attribute="k") }}', 'map(attribute'],
+      ['{{ x|nothing_known }}', 'nothing_known'],
+      ['{% include "a" %}', 'include'],
+    ]
+    for (const [template, message] of failures) {
+      expect(() => renderTemplate('jinja2', template, VARIABLES), template).to.throw(TemplateFailure, message)
+    }
+  })
+
+  it('changes nothing that another template sees', () => {
+    renderTemplate(
+      'jinja2',
+      '{% set x = 1 %}{% set none = 1 %}{% set ns = namespace(o) %}{% set ns.k = 5 %}',
+      VARIABLES,
+    )
+    expect(renderTemplate('jinja2', '{{ x }} {{ none }} {{ o.k }}', VARIABLES)).to.equal('X y None 1')
+  })
+})
+
+const VARIABLES = variables(
+  '{"x": "X y", "n": null, "t": true, "f": 1.0, "i": 7, "o": {"a": {"b": "deep"}, "k": 1}, "numbers": [3, 1, 2],' +
+    '"rows": [{"k": "v", "n": 2}, {"k": "w", "n": 1}], "words": "a,b,c", "empty": [], "lines": "a\\nb\\n\\nc"}',
+)
+
+const COMMON: readonly (readonly [template: string, rendered: string])[] = [
+  ['{% for row in rows %}{{ loop.index }}{{ row.k }}{{ loop.last }} {% endfor %}', '1vFalse 2wTrue '],
+  ['{% for row in rows if row.n > 1 %}{{ row.k }}{% endfor %}', 'v'],
+  ['{% for k, v in o.items() %}{{ k }}={{ v }};{% endfor %}', "a={'b': 'deep'};k=1;"],
+  ['{% for c in missing %}a{% else %}none{% endfor %}{% for c in "ab" %}{{ c }}.{% endfor %}', 'nonea.b.'],
+  ['{% if x == "X y" and i > 5 or not t %}yes{% elif t %}b{% else %}c{% endif %}', 'yes'],
+  ['{{ "yes" if empty else "no" }}', 'no'],
+  ['{{ i + 1 }} {{ i / 2 }} {{ i // 2 }} {{ -7 % 3 }} {{ i ** 2 }} {{ f + 1 }}', '8 3.5 3 2 49 2.0'],
+  [
+    '{{ 1 == 1.0 }} {{ 1 == t }} {{ "1" == 1 }} {{ [1] == [1.0] }} {{ "a" < "b" }}',
+    'True True False True True',
+  ],
+  ['{{ "X" in x }} {{ 3 in numbers }} {{ "k" in o }} {{ 9 not in numbers }}', 'True True True True'],
+  ['{{ x ~ i ~ t ~ n ~ numbers }}', 'X y7TrueNone[3, 1, 2]'],
+  ['{{ numbers|join(", ") }} {{ ",".join(["a", "b"]) }} {{ numbers|sort }}', '3, 1, 2 a,b [1, 2, 3]'],
+  ['{{ numbers|first }} {{ numbers|last }} {{ numbers|length }} {{ [1]|count }} {{ []|first }}', '3 2 3 1 '],
+  ['{{ x|upper }} {{ x|lower|title }} {{ missing|upper }}|{{ missing|length }}', 'X Y X Y |0'],
+  ['{{ missing|default("d") }} {{ ""|d("e", true) }} {{ n|default("d") }}', 'd e None'],
+  ['{{ x|replace("y", "z") }} {{ "aaa".replace("a", "b", 2) }} {{ "ab"|replace("", "-") }}', 'X z bba -a-b-'],
+  [
+    '{{ words.split(",") }} {{ words.split(",", 1) }} {{ " a  b c ".split() }}',
+    "['a', 'b', 'c'] ['a', 'b,c'] ['a', 'b', 'c']",
+  ],
+  ['{{ " a  b c ".split(none, 1) }}', "['a', 'b c']"],
+  [
+    '{{ rows|map(attribute="k")|join("-") }} {{ rows|sort(attribute="n")|map(attribute="k")|list }}',
+    "v-w ['w', 'v']",
+  ],
+  ['{{ lines|indent(2) }}|{{ lines|indent(2, true, true) }}', 'a\n  b\n\n  c|  a\n  b\n  \n  c'],
+  [
+    '{{ o|tojson }} {{ o|tojson(sort_keys=true, indent=1) }}',
+    '{"a": {"b": "deep"}, "k": 1} {\n "a": {\n  "b": "deep"\n },\n "k": 1\n}',
+  ],
+  [
+    '{{ range(3)|list }} {{ range(1, 6, 2)|list }} {{ range(3, 0, -1)|list }}',
+    '[0, 1, 2] [1, 3, 5] [3, 2, 1]',
+  ],
+  ['{% set y %}<{{ x }}>{% endset %}{{ y }}', '<X y>'],
+  ['{% macro m(a, b=2) %}{{ a }}-{{ b }} {% endmacro %}{{ m(1) }}{{ m(t, b=3) }}', '1-2 True-3 '],
+  ['{% filter upper %}a{{ x }}{% endfilter %}', 'AX Y'],
+  ['{% set ns = namespace(c=0) %}{% for i in numbers %}{% set ns.c = ns.c + i %}{% endfor %}{{ ns.c }}', '6'],
+  ['{{ x is defined }} {{ z is defined }} {{ n is none }} {{ i is odd }}', 'True False True True'],
+  ['a  {%- if t %} b {% endif -%}  c', 'a b c'],
+  ['{% if t %}\nyes\n{% endif %}\nend', '\nyes\n\nend'],
+  ['{{ x[0] }} {{ x[2:] }} {{ numbers[1:] }} {{ numbers[-1] }} {{ numbers[9] }}', 'X y [1, 2] 2 '],
+]
+
+function variables(text: string): JsonObject {
+  const parsed = parseJson(text)
+  if (!isJsonObject(parsed)) throw new Error('the variables of this test are an object')
+  return parsed
+}
