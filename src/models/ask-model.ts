@@ -1,8 +1,8 @@
 import type { OpenSpan } from '../traces/open-span.ts'
 import type { ModelSettings } from './create-models.ts'
+import { failedCall } from './failed-call.ts'
 import { prepareCall } from './language-model.ts'
-import { modelFailureOf } from './model-failure-of.ts'
-import { beginChatSpan, tellFailure, tellReply } from './model-span.ts'
+import { beginChatSpan, tellProvider, tellReply } from './model-span.ts'
 import type { ChatCall, ChatReply } from './models.ts'
 import { placeModel } from './place-model.ts'
 import { reachModel, type ReachedModel } from './reach-model.ts'
@@ -18,15 +18,14 @@ export async function askModel(call: ChatCall, span: OpenSpan, settings: ModelSe
   let reached: ReachedModel | undefined
   try {
     reached = await reachModel(call.model, placed, call.connection, settings)
+    tellProvider(child, reached)
     const { model, options } = await prepareCall(reached, call)
     const answer = await model.doGenerate({ ...options, abortSignal: limit.either })
     const reply = replyOf({ ...answer, refusal: refusalOf(answer.response?.body) })
     tellReply(child, reply, { id: answer.response?.id, model: answer.response?.modelId })
     return reply
   } catch (error) {
-    const failure = modelFailureOf(error, { model: call.model, at: reached ?? placed, limit })
-    tellFailure(child, failure)
-    throw failure
+    throw failedCall(child, error, { model: call.model, reached, limit })
   } finally {
     child.end()
   }

@@ -1,7 +1,7 @@
 import type { OpenSpan } from '../traces/open-span.ts'
 import type { ModelSettings } from './create-models.ts'
-import { modelFailureOf } from './model-failure-of.ts'
-import { beginEmbeddingSpan, tellFailure } from './model-span.ts'
+import { failedCall } from './failed-call.ts'
+import { beginEmbeddingSpan, tellProvider } from './model-span.ts'
 import { type EmbeddingCall, ModelFailure } from './models.ts'
 import { placeModel } from './place-model.ts'
 import { reachModel, type ReachedModel } from './reach-model.ts'
@@ -19,6 +19,7 @@ export async function embedTexts(
   let reached: ReachedModel | undefined
   try {
     reached = await reachModel(call.model, placed, undefined, settings)
+    tellProvider(child, reached)
     const model = await embeddingModel(reached)
     const asked = { values: [...call.texts], abortSignal: limit.either }
     const { embeddings, usage } = await model.doEmbed(asked)
@@ -33,9 +34,7 @@ export async function embedTexts(
       .setForeign('gen_ai.usage.input_tokens', tokens)
     return embeddings
   } catch (error) {
-    const failure = modelFailureOf(error, { model: call.model, at: reached ?? placed, limit })
-    tellFailure(child, failure)
-    throw failure
+    throw failedCall(child, error, { model: call.model, reached, limit })
   } finally {
     child.end()
   }

@@ -1,14 +1,14 @@
 import { OutgoingFailure } from '../outgoing/outgoing-failure.ts'
-import type { ModelProvider } from './model-providers.ts'
 import { ModelFailure, type ModelFailureKind } from './models.ts'
 import { messageOf } from './message-of.ts'
+import type { ReachedModel } from './reach-model.ts'
 import type { TimeLimit } from './time-limit.ts'
 
 /** The call that an error came out of. */
 export interface FailedCall {
   readonly model: string
   /** Whom it was made to. The key is taken out of every message: some providers say it again when they refuse it. */
-  readonly at: { readonly provider: ModelProvider; readonly apiKey?: string }
+  readonly reached: Pick<ReachedModel, 'provider' | 'apiKey'>
   readonly limit: TimeLimit
 }
 
@@ -16,11 +16,12 @@ export interface FailedCall {
  * Why a call failed, of what the SDK, the connection or the time limit made of it (contract/handlers 3.5). The message holds what the
  * provider said, without the key and at most 1000 characters of it.
  */
-export function modelFailureOf(error: unknown, { model, at, limit }: FailedCall): ModelFailure {
+export function modelFailureOf(error: unknown, { model, reached, limit }: FailedCall): ModelFailure {
   if (error instanceof ModelFailure) return error
+  const hideKey = (text: string): string => withoutKey(text, reached.apiKey)
   const fail = (kind: ModelFailureKind, sentence: string, status?: number): ModelFailure =>
-    new ModelFailure(kind, `The model '${model}' of '${at.provider.name}' ${sentence}`, status)
-  const said = clipped(withoutKey(messageOf(error), at.apiKey ?? ''))
+    new ModelFailure(kind, `The model '${model}' of '${reached.provider.name}' ${hideKey(sentence)}`, status)
+  const said = clipped(hideKey(messageOf(error)))
   // Nobody waits: neither to be tried again nor elsewhere.
   if (limit.signal.aborted) return fail('request', 'was not waited for: the request ended before the answer.')
   if (limit.timeout.aborted) return fail('availability', `did not answer within ${limit.timeoutMs} ms.`)

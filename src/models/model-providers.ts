@@ -10,10 +10,13 @@ export interface ModelProvider {
   readonly conventionName: string
 }
 
+/** The provider of models without a prefix. */
+export const USUAL_PROVIDER = provider('openai', 'https://api.openai.com/v1')
+
 /** Every provider, by name (contract/handlers 1.3). */
 export const MODEL_PROVIDERS: ReadonlyMap<string, ModelProvider> = new Map(
   [
-    provider('openai', 'https://api.openai.com/v1'),
+    USUAL_PROVIDER,
     { ...provider('anthropic', 'https://api.anthropic.com/v1'), protocol: 'anthropic' as const },
     {
       ...provider('gemini', 'https://generativelanguage.googleapis.com/v1beta', 'gcp.gemini'),
@@ -30,9 +33,6 @@ export const MODEL_PROVIDERS: ReadonlyMap<string, ModelProvider> = new Map(
   ].map((it) => [it.name, it]),
 )
 
-/** The provider of models without a prefix. */
-export const USUAL_PROVIDER = 'openai'
-
 /** The variable, and the secret, that holds a provider's key: `OPENAI_API_KEY`. */
 export function keyVariable(provider: string): string {
   return `${provider.toUpperCase()}_API_KEY`
@@ -41,6 +41,11 @@ export function keyVariable(provider: string): string {
 /** The variable that holds another address of a provider: `OPENAI_BASE_URL`. */
 export function urlVariable(provider: string): string {
   return `${provider.toUpperCase()}_BASE_URL`
+}
+
+/** Someone whom nobody knows here: spoken to in the protocol that nearly all speak. */
+export function unknownProvider(name: string, baseUrl: string): ModelProvider {
+  return provider(name, baseUrl)
 }
 
 function provider(name: string, baseUrl: string, conventionName = name): ModelProvider {

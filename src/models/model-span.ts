@@ -1,8 +1,10 @@
-import { type Json, type JsonObject, withoutKey } from '../json/json.ts'
+import { withoutKey } from '../json/json.ts'
 import type { OpenSpan } from '../traces/open-span.ts'
 import { chatRequest } from './chat-request.ts'
-import type { ChatCall, ChatReply, EmbeddingCall, ModelFailure } from './models.ts'
+import type { ModelProvider } from './model-providers.ts'
+import type { ChatCall, ChatReply, EmbeddingCall } from './models.ts'
 import type { PlacedModel } from './place-model.ts'
+import type { ReachedModel } from './reach-model.ts'
 
 /**
  * Begins the span of a chat call, with the attributes of OpenTelemetry's GenAI conventions (both names of the provider: collectors
@@ -12,7 +14,7 @@ export function beginChatSpan(span: OpenSpan, call: ChatCall, placed: PlacedMode
   const request = chatRequest(call)
   const child = beginSpan(span.child('chat', 'chat', 'SPAN_KIND_CLIENT'), 'chat', call.model, placed)
     .setData('inputs', { messages: call.messages })
-    .setData('parameters', { model: call.model, ...settingsOf(request) })
+    .setData('parameters', { model: call.model, ...withoutKey(request, 'messages') })
   for (const [name, value] of [
     ['temperature', call.temperature],
     ['max_tokens', call.maxTokens],
@@ -30,6 +32,12 @@ export function beginEmbeddingSpan(span: OpenSpan, call: EmbeddingCall, placed: 
   return beginSpan(child, 'embeddings', call.model, placed)
     .setData('inputs', { texts: call.texts })
     .setData('parameters', { model: call.model })
+}
+
+/** Puts into a span whom its call goes to, once that is known: a connection may be for somebody else than the name of the model says. */
+export function tellProvider(span: OpenSpan, { provider, baseUrl }: ReachedModel): void {
+  setProvider(span, provider)
+  if (URL.canParse(baseUrl)) span.setForeign('server.address', new URL(baseUrl).hostname)
 }
 
 /** What is known of an answer beside the reply. */
@@ -54,21 +62,11 @@ export function tellReply(
   if (facts.model !== undefined) span.setForeign('gen_ai.response.model', facts.model)
 }
 
-/** Puts the failure into the span of its call. */
-export function tellFailure(span: OpenSpan, { kind, message, upstreamStatus }: ModelFailure): void {
-  span
-    .fail({ type: 'ModelFailure', message, stacktrace: undefined })
-    .setForeign('error.type', upstreamStatus === undefined ? kind : String(upstreamStatus))
+function beginSpan(child: OpenSpan, operation: string, model: string, { provider }: PlacedModel): OpenSpan {
+  child.setForeign('gen_ai.operation.name', operation).setForeign('gen_ai.request.model', model)
+  return setProvider(child, provider)
 }
 
-function beginSpan(child: OpenSpan, operation: Json, model: string, { provider }: PlacedModel): OpenSpan {
-  return child
-    .setForeign('gen_ai.operation.name', operation)
-    .setForeign('gen_ai.system', provider.conventionName)
-    .setForeign('gen_ai.provider.name', provider.conventionName)
-    .setForeign('gen_ai.request.model', model)
-}
-
-function settingsOf(request: JsonObject): JsonObject {
-  return withoutKey(request, 'messages')
+function setProvider(span: OpenSpan, { conventionName }: ModelProvider): OpenSpan {
+  return span.setForeign('gen_ai.system', conventionName).setForeign('gen_ai.provider.name', conventionName)
 }

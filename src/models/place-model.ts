@@ -16,13 +16,7 @@ export function placeModel(model: string): PlacedModel {
   const slash = model.indexOf('/')
   const prefixed = MODEL_PROVIDERS.get(model.slice(0, Math.max(slash, 0)))
   if (prefixed) return { provider: prefixed, id: model.slice(slash + 1), isCertain: true }
-  return { provider: providerNamed(USUAL_PROVIDER), id: model, isCertain: OPENAI_NAMES.test(model) }
-}
-
-/** The provider of this name; a credential may be for one that nobody knows, which is then spoken to as openai is. */
-export function providerNamed(name: string): ModelProvider {
-  // The usual provider is in the table.
-  return MODEL_PROVIDERS.get(name) ?? (MODEL_PROVIDERS.get(USUAL_PROVIDER) as ModelProvider)
+  return { provider: USUAL_PROVIDER, id: model, isCertain: OPENAI_NAMES.test(model) }
 }
 
 const OPENAI_NAMES = /^(?:gpt-|chatgpt-|o[0-9]|text-embedding-)/

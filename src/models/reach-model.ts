@@ -1,7 +1,7 @@
 import { type OutgoingFetchSettings, outgoingFetch } from '../outgoing/outgoing-fetch.ts'
-import { keyVariable, type ModelProvider } from './model-providers.ts'
+import { keyVariable, MODEL_PROVIDERS, type ModelProvider, unknownProvider } from './model-providers.ts'
 import { type Credential, type CredentialSource, ModelFailure } from './models.ts'
-import { type PlacedModel, providerNamed } from './place-model.ts'
+import type { PlacedModel } from './place-model.ts'
 
 /** Where a model is, and how to get there. */
 export interface ReachedModel {
@@ -9,6 +9,7 @@ export interface ReachedModel {
   /** What its provider calls it. */
   readonly id: string
   readonly baseUrl: string
+  /** Without white space around it; empty when the provider asks for none. */
   readonly apiKey: string
   readonly fetch: typeof fetch
 }
@@ -20,7 +21,7 @@ export interface ReachSettings extends OutgoingFetchSettings {
 /**
  * Finds the credential for a model (contract/handlers 3.4): the connection's when it names one, else its provider's usual one.
  * Throws `ModelFailure`: `credential` when there is none, `connection` when none has that name, `mismatch` when it is for another
- * provider than the model is of.
+ * provider than the model is of. What the source of credentials throws comes through.
  */
 export async function reachModel(
   model: string,
@@ -36,11 +37,29 @@ export async function reachModel(
   }
   const stored = await credentials.named(connection)
   if (!stored) throw unknownConnection(connection, await credentials.names())
-  if (placed.isCertain && placed.provider.name !== stored.provider) {
-    const sentence = `The connection '${connection}' is for '${stored.provider}', but the model '${model}' is of '${placed.provider.name}'. Name a model or a connection of the other.`
+  const known = MODEL_PROVIDERS.get(stored.provider)
+  if (!known) return reachedElsewhere(model, connection, stored, settings)
+  if (placed.isCertain && placed.provider !== known) {
+    const sentence = `The connection '${connection}' is for '${known.name}', but the model '${model}' is of '${placed.provider.name}'. Name a model or a connection of the other.`
     throw new ModelFailure('mismatch', sentence)
   }
-  return reached(providerNamed(stored.provider), placed.id, stored, settings)
+  return reached(known, placed.id, stored, settings)
+}
+
+/** A connection to someone unknown may have any models, and says where it leads: its key goes to nobody else. */
+function reachedElsewhere(
+  model: string,
+  connection: string,
+  stored: Credential & { readonly provider: string },
+  settings: ReachSettings,
+): ReachedModel {
+  const { provider: name, baseUrl } = stored
+  if (baseUrl === undefined) {
+    const sentence = `The connection '${connection}' is for '${name}', which is not known here; store it with its base URL.`
+    throw new ModelFailure('mismatch', sentence)
+  }
+  const id = model.startsWith(`${name}/`) ? model.slice(name.length + 1) : model
+  return reached(unknownProvider(name, baseUrl), id, stored, settings)
 }
 
 function reached(
@@ -49,8 +68,19 @@ function reached(
   { apiKey, baseUrl = provider.baseUrl, mayBePrivate = false }: Credential,
   { policy, maxAnswerBytes }: ReachSettings,
 ): ReachedModel {
+  const key = apiKey.trim()
+  if (!/^[\x20-\x7e]*$/.test(key)) {
+    const sentence = `The API key of '${provider.name}' holds a character that no header can; set or store it again.`
+    throw new ModelFailure('credential', sentence)
+  }
   const reachable = { ...policy, allowPrivate: policy.allowPrivate || mayBePrivate }
-  return { provider, id, baseUrl, apiKey, fetch: outgoingFetch({ policy: reachable, maxAnswerBytes }) }
+  return {
+    provider,
+    id,
+    baseUrl,
+    apiKey: apiKey.trim(),
+    fetch: outgoingFetch({ policy: reachable, maxAnswerBytes }),
+  }
 }
 
 function noKey(model: string, { name }: ModelProvider): ModelFailure {

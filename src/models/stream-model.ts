@@ -1,8 +1,8 @@
 import type { OpenSpan } from '../traces/open-span.ts'
 import type { ModelSettings } from './create-models.ts'
+import { failedCall } from './failed-call.ts'
 import { prepareCall } from './language-model.ts'
-import { modelFailureOf } from './model-failure-of.ts'
-import { beginChatSpan, tellFailure, tellReply } from './model-span.ts'
+import { beginChatSpan, tellProvider, tellReply } from './model-span.ts'
 import type { ChatCall, ChatReply } from './models.ts'
 import { placeModel } from './place-model.ts'
 import { reachModel, type ReachedModel } from './reach-model.ts'
@@ -26,6 +26,7 @@ export async function* streamModel(
   let reached: ReachedModel | undefined
   try {
     reached = await reachModel(call.model, placed, call.connection, settings)
+    tellProvider(child, reached)
     const { model, options } = await prepareCall(reached, call)
     const asked = { ...options, includeRawChunks: true, abortSignal: limit.either }
     const { stream } = await model.doStream(asked)
@@ -35,9 +36,7 @@ export async function* streamModel(
     }
     return replyOf(gatherer.answer())
   } catch (error) {
-    const failure = modelFailureOf(error, { model: call.model, at: reached ?? placed, limit })
-    tellFailure(child, failure)
-    throw failure
+    throw failedCall(child, error, { model: call.model, reached, limit })
   } finally {
     if (!gatherer.isEmpty) tellReply(child, replyOf(gatherer.soFar()), gatherer.facts)
     child.end()

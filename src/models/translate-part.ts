@@ -22,7 +22,7 @@ export function translatePart(part: Json, place: string): UserPart {
   }
   throw new ModelFailure(
     'request',
-    `${place} is of the type '${type ?? ''}', which this provider does not know.`,
+    `${place} is no part that this provider knows: its type is '${type ?? ''}'.`,
   )
 }
 

@@ -279,6 +279,33 @@ describe('models: chat-completions', () => {
     expect(JSON.stringify(spans)).to.not.contain('sk-never')
   })
 
+  it('a key that no header can hold is nowhere either; white space around one does no harm', async () => {
+    const keyed = (apiKey: string) => {
+      world = modelWorld({ openai: { apiKey, baseUrl: stub.url, mayBePrivate: true } })
+    }
+    keyed('sk-never\nto-be-seen')
+    const { kind, message } = await failure()
+    expect(kind).to.equal('credential')
+    expect(message).to.contain('no header').and.to.not.contain('sk-never')
+    expect(JSON.stringify(world.spans())).to.not.contain('sk-never')
+    keyed(` ${SECRET_KEY}\n`)
+    stub.answerNext(refusing(401, `${SECRET_KEY}?`))
+    expect((await failure()).message).to.not.contain('sk-never')
+    expect(stub.received[0]?.headers.authorization).to.equal(`Bearer ${SECRET_KEY}`)
+  })
+
+  it('what the source of credentials throws comes through, and the span has failed', async () => {
+    const broken = new TypeError('the secrets cannot be decrypted')
+    const credentials = {
+      ofProvider: () => Promise.reject(broken),
+      named: async () => undefined,
+      names: async () => [],
+    }
+    world = modelWorld({}, { credentials })
+    expect(await chat().catch((it: unknown) => it)).to.equal(broken)
+    expect(world.spans()[0]).to.include({ statusCode: 'STATUS_CODE_ERROR' })
+  })
+
   it('an address alone is enough for a server that asks for no key', async () => {
     const credentials = Object.fromEntries(
       environmentCredentials({ OPENAI_BASE_URL: stub.url, GROQ_API_KEY: '' }),
@@ -309,6 +336,7 @@ describe('models: chat-completions', () => {
       'gen_ai.system': 'openai',
       'gen_ai.provider.name': 'openai',
       'gen_ai.request.model': 'gpt-4o-mini',
+      'server.address': '127.0.0.1',
       'gen_ai.request.temperature': 0,
       'gen_ai.request.max_tokens': 9,
       'gen_ai.response.id': 'chatcmpl-1',

@@ -60,7 +60,7 @@ describe('models: credentials', () => {
 
   it('a connection is used by its name, for models of its provider', async () => {
     const named = { mine: { provider: 'groq', apiKey: 'gk', baseUrl: stub.url, mayBePrivate: true } }
-    const { models, span } = modelWorld({}, { named })
+    const { models, span, spans } = modelWorld({}, { named })
     await models.chat(asking({ model: 'groq/llama', connection: 'mine' }), span)
     await models.chat(asking({ model: 'llama', connection: 'mine' }), span)
     expect(stub.received.map(({ body, headers }) => [body.model, headers.authorization])).to.deep.equal([
@@ -77,6 +77,21 @@ describe('models: credentials', () => {
       kind: 'connection',
       message: "There is no connection 'yours': known are 'mine'.",
     })
+    expect(spans()[1]?.attributes).to.include({ 'gen_ai.provider.name': 'groq' })
+  })
+
+  it('a connection to someone unknown leads where it says, and nowhere else', async () => {
+    const named = {
+      proxy: { provider: 'proxy', apiKey: 'pk', baseUrl: stub.url, mayBePrivate: true },
+      lost: { provider: 'azure', apiKey: 'ak' },
+    }
+    const { models, span } = modelWorld({}, { named })
+    for (const model of ['gpt-4o', 'anthropic/claude', 'proxy/x'])
+      await models.chat(asking({ model, connection: 'proxy' }), span)
+    expect(stub.received.map(({ body }) => body.model)).to.deep.equal(['gpt-4o', 'anthropic/claude', 'x'])
+    const { kind, message } = await failureOf(models.chat(asking({ connection: 'lost' }), span))
+    expect(kind).to.equal('mismatch')
+    expect(message).to.contain('base URL')
   })
 
   it('an address that the project chose must be public, unless the policy allows others', async () => {

@@ -248,7 +248,10 @@ describe('models: anthropic and gemini', () => {
     })
     for (const [more, place] of [
       [{ messages: [{ role: 'function', name: 'f', content: 'x' }] }, "messages[0] has the role 'function'"],
-      [user({ type: 'video', video: {} }), "messages[0].content[1] is of the type 'video'"],
+      [
+        user({ type: 'video', video: {} }),
+        "messages[0].content[1] is no part that this provider knows: its type is 'video'",
+      ],
       [
         user({ type: 'image_url', image_url: { url: 'file:///etc/passwd' } }),
         'messages[0].content[1].image_url.url',

@@ -1,0 +1,45 @@
+import {
+  getKey,
+  hasKey,
+  isJsonArray,
+  isJsonObject,
+  type Json,
+  type JsonObject,
+  withKey,
+  withoutKey,
+} from '../../json/json.ts'
+import type { ChatReply } from '../../models/models.ts'
+import { invalidInput } from '../handler-failure.ts'
+import type { Handler } from '../handler.ts'
+import { answerPrompt } from './answer-prompt.ts'
+import { preparedPrompt } from './prepared-prompt.ts'
+import { promptFailureOf } from './prompt-failure-of.ts'
+
+/**
+ * One prompt, many turns (`svc:builtin:chat:v0`, contract/handlers 2.10): what was said so far, `inputs.messages`, follows the prompt
+ * exactly as it is. Answers the next message, in which a refusal stands as its content.
+ */
+export const chat: Handler = async (request, context) => {
+  try {
+    const prompt = preparedPrompt(request, ['messages'])
+    const messages = [...prompt.messages, ...historyOf(prompt.inputs)]
+    return await answerPrompt(prompt, messages, request, context, outputsOf)
+  } catch (error) {
+    throw promptFailureOf(error)
+  }
+}
+
+function historyOf(inputs: JsonObject | undefined): readonly JsonObject[] {
+  const said = (inputs && getKey(inputs, 'messages')) ?? []
+  if (!isJsonArray(said)) throw invalidInput('messages', 'list', said)
+  return said.map((message, index) => {
+    if (isJsonObject(message)) return message
+    throw invalidInput(`messages[${index}]`, 'dict', message)
+  })
+}
+
+function outputsOf({ message }: ChatReply): Json {
+  const refusal = getKey(message, 'refusal')
+  const rest = withoutKey(message, 'refusal')
+  return refusal === undefined || hasKey(rest, 'content') ? rest : withKey(rest, 'content', refusal)
+}

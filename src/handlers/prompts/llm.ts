@@ -1,0 +1,65 @@
+import { getKey, type JsonObject, keysOf } from '../../json/json.ts'
+import { Fields } from '../../prompts/fields.ts'
+import { readMessages } from '../../prompts/prompt-messages.ts'
+import { RenderBudget } from '../../prompts/render-budget.ts'
+import { renderMessages } from '../../prompts/render-messages.ts'
+import { TEMPLATE_FORMATS } from '../../prompts/template-format.ts'
+import { HandlerFailure } from '../handler-failure.ts'
+import type { Handler } from '../handler.ts'
+import { askInTurn } from './ask-in-turn.ts'
+import { mergedConsent, mergedMembers } from './merged-members.ts'
+import { promptFailureOf } from './prompt-failure-of.ts'
+import { readLlms } from './read-llms.ts'
+
+/**
+ * One call of the first model of a list that answers (`svc:builtin:llm:v0`, contract/handlers 2.11). Answers the whole conversation
+ * with what it ended as. Neither a loop nor tools of ours are there: a request for them is refused.
+ */
+export const llm: Handler = async (request, context) => {
+  if (getKey(request.flags, 'force') === true)
+    throw new HandlerFailure(
+      'v0:workflows:force-not-supported',
+      'The llm handler does not support the flag force.',
+    )
+  try {
+    const parameters = new Fields(request.parameters, '')
+    refuseLoop(parameters)
+    const inputs = new Fields(request.inputs ?? {}, 'inputs')
+    const llms = readLlms(parameters)
+    const messages = conversationOf(parameters, inputs)
+    const reply = await askInTurn(llms, messages, context)
+    const all = [...messages, reply.message]
+    const { prompt, completion, total } = reply.usage
+    return {
+      status: { code: 200, type: 'success', message: 'completed' },
+      messages: getKey(request.flags, 'trim') === true ? [reply.message] : all,
+      context: mergedMembers(parameters.object('context'), inputs.object('context')),
+      consent: mergedConsent(parameters.object('consent'), inputs.object('consent')),
+      usage: { prompt_tokens: prompt, completion_tokens: completion, total_tokens: total },
+    }
+  } catch (error) {
+    throw promptFailureOf(error)
+  }
+}
+
+function refuseLoop(parameters: Fields): void {
+  const internal = new Fields(parameters.object('tools') ?? {}, 'tools').list('internal') ?? []
+  const asked = parameters.object('loop') ? 'loop' : internal.length > 0 ? 'tools.internal' : undefined
+  if (asked === undefined) return
+  const sentence = `The llm handler makes a single call and does not implement '${asked}'. Leave it out, and run tools named in tools.external yourself.`
+  throw new HandlerFailure('v0:workflows:not-implemented', sentence)
+}
+
+/** The messages of the parameters, then those of the inputs, rendered when there is anything to render them with. */
+function conversationOf(parameters: Fields, inputs: Fields): readonly JsonObject[] {
+  const format = parameters.choice('template_format', TEMPLATE_FORMATS) ?? 'curly'
+  const written = readMessages(parameters.list('messages') ?? [], 'messages')
+  const said = readMessages(inputs.list('messages') ?? [], 'inputs.messages')
+  const variables = inputs.object('variables') ?? {}
+  if (keysOf(variables).length === 0) return [...written, ...said]
+  const budget = new RenderBudget()
+  return [
+    ...renderMessages(format, written, variables, budget),
+    ...renderMessages(format, said, variables, budget, 'inputs.messages'),
+  ]
+}
