@@ -50,6 +50,8 @@ export interface Config {
   readonly tracesMaxAgeDays: number
   /** Past so many bytes of a project's traces, the oldest are removed. */
   readonly tracesMaxBytes: number
+  /** How long a query of traces may take, in milliseconds. */
+  readonly tracesQueryTimeoutMs: number
 }
 
 /**
@@ -86,6 +88,7 @@ export function readConfig(env: Readonly<Record<string, string | undefined>>): C
     traces: values.TRACES,
     tracesMaxAgeDays: values.TRACES_MAX_AGE_DAYS,
     tracesMaxBytes: values.TRACES_MAX_BYTES,
+    tracesQueryTimeoutMs: values.TRACES_QUERY_TIMEOUT_MS,
   }
 }
 
@@ -129,6 +132,7 @@ const variables = z.object({
   TRACES: oneOf(['on', 'off']).default('on'),
   TRACES_MAX_AGE_DAYS: wholeNumber(1, 36_500).default(30),
   TRACES_MAX_BYTES: wholeNumber(1024 ** 2, 9_999_999_999).default(1024 ** 3),
+  TRACES_QUERY_TIMEOUT_MS: wholeNumber(100, 60_000).default(5000),
 })
 
 function wholeNumber(min: number, max: number) {

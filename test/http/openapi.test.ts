@@ -1,6 +1,7 @@
 import { expect } from 'chai'
 import { allEndpoints } from '../../src/http/endpoints/all-endpoints.ts'
 import { deliveryEndpoints } from '../../src/http/endpoints/delivery-endpoints.ts'
+import { traceEndpoints } from '../../src/http/endpoints/trace-endpoints.ts'
 import { webhookEndpoints } from '../../src/http/endpoints/webhook-endpoints.ts'
 import { surfaceContext } from '../../src/http/surface-context.ts'
 import { surfacesOf } from '../../src/resources/surfaces.ts'
@@ -69,6 +70,12 @@ const OWN_ROUTES = [
   'POST /webhooks/{id}/deliveries/query',
   'GET /webhooks/deliveries/{id}',
   'POST /webhooks/deliveries/{id}/redeliver',
+  'POST /traces/query',
+  'GET /traces',
+  'GET /traces/{id}',
+  'DELETE /traces/{id}',
+  'POST /spans/query',
+  'GET /spans/{trace_id}/{span_id}',
   'GET /health',
   'GET /ready',
   'GET /openapi.json',
@@ -140,9 +147,11 @@ describe('GET /openapi.json', () => {
     const limits = { testsets: { maxRows: 10, maxRowBytes: 1000, maxColumns: 10 } }
     const surfaces = surfacesOf(limits)
     const contexts = surfaces.map((surface) => surfaceContext(surface, surfaces, settings))
-    // An example is only looked at, so nobody asks for the webhooks of a project.
-    const ofWebhooks = [webhookEndpoints, deliveryEndpoints].flatMap((make) => make(() => expect.fail()))
-    const shown = [...allEndpoints(contexts, limits), ...ofWebhooks].filter(({ example }) => example)
+    // An example is only looked at, so nobody asks for the webhooks or the traces of a project.
+    const others = [webhookEndpoints, deliveryEndpoints, traceEndpoints].flatMap((make) =>
+      make(() => expect.fail()),
+    )
+    const shown = [...allEndpoints(contexts, limits), ...others].filter(({ example }) => example)
     expect(shown.length).to.be.greaterThan(testedSurfaces.length)
     for (const { method, path, input, example } of shown)
       expect(input?.safeParse(example).error, `${method} ${path}`).to.equal(undefined)
