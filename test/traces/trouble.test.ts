@@ -1,3 +1,4 @@
+import { execFile } from 'node:child_process'
 import {
   existsSync,
   mkdirSync,
@@ -9,10 +10,13 @@ import {
   writeFileSync,
 } from 'node:fs'
 import { join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import { promisify } from 'node:util'
 import { setTimeout as pause } from 'node:timers/promises'
 import { expect } from 'chai'
 import Database from 'libsql'
 import { Refusal } from '../../src/errors.ts'
+import { traceQuestion } from '../../src/traces/trace-question.ts'
 import { makeSpan, spanWith } from './make-span.ts'
 import { type TraceProject, traceProject } from './trace-project.ts'
 
@@ -49,6 +53,15 @@ describe('traces: trouble with the file', () => {
     traces.record([span])
     expect(await traces.read([span.traceId])).to.have.length(1)
     expect(setAside()).to.have.length(1)
+  })
+
+  it('a question finds damage, too, and is answered from the new file', async () => {
+    writeFileSync(project.file, 'nonsense'.repeat(4096))
+    const query = () => project.traces.query(traceQuestion('trace', undefined, {}))
+    const [page, again, rows] = await Promise.all([query(), query(), project.traces.read(['a'.repeat(32)])])
+    expect([page.spans, again.spans, rows]).to.deep.equal([[], [], []])
+    expect(setAside()).to.have.length(1)
+    expect(project.troubles).to.have.length(1)
   })
 
   it('of two processes that find the damage, one sets the file aside and both go on', async () => {
@@ -124,5 +137,19 @@ describe('traces: trouble with the file', () => {
     expect((refused as Refusal).message).to.match(/version 7.*version that made them/)
     expect(setAside()).to.deep.equal([])
     expect(existsSync(project.file)).to.equal(true)
+  })
+
+  it('a disk that takes no more: what is stored stays, recording and asking go on', async function () {
+    this.timeout(20_000)
+    const script = fileURLToPath(new URL('./full-disk-process.js', import.meta.url))
+    // The shell lets a file grow to 1 MB, in blocks of 512 or 1024 bytes.
+    const limited = `trap '' XFSZ; ulimit -f 1000; exec "${process.execPath}" "${script}" "${project.folder}"`
+    const { stdout } = await promisify(execFile)('sh', ['-c', limited])
+    const { stored, reason, troubles } = JSON.parse(stdout)
+    expect(reason).to.match(/disk/)
+    expect(troubles.join()).to.match(
+      /traces cannot be stored, and wait.*spans could not be stored before the end/,
+    )
+    expect(await project.traces.read(stored)).to.have.length(stored.length)
   })
 })
