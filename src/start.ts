@@ -104,6 +104,7 @@ export async function start({ config, fs, log, now }: StartOptions): Promise<Sta
   const traces = new OpenTraces({
     isRecording: config.traces === 'on',
     retention: { maxAgeDays: config.tracesMaxAgeDays, maxBytes: config.tracesMaxBytes },
+    queryMs: config.tracesQueryTimeoutMs,
     now,
     onTrouble: ({ file, message }) => log.logger.error({ file }, message),
   })

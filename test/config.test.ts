@@ -29,6 +29,10 @@ describe('configuration', () => {
       webhookAllowPrivate: false,
       webhookTimeoutMs: 15_000,
       webhookRetrySeconds: [5, 300, 1800, 7200, 18_000, 36_000, 50_400, 72_000, 86_400],
+      traces: 'on',
+      tracesMaxAgeDays: 30,
+      tracesMaxBytes: 1024 ** 3,
+      tracesQueryTimeoutMs: 5000,
     }
     expect(readConfig({})).to.deep.equal(defaults)
     expect(readConfig({ PORT: '', SVC_API_KEY: '', PUBLIC_URL: '' })).to.deep.equal(defaults)
@@ -58,6 +62,10 @@ describe('configuration', () => {
       WEBHOOK_ALLOW_PRIVATE: 'true',
       WEBHOOK_TIMEOUT_MS: '500',
       WEBHOOK_RETRY_SECONDS: '0.5,60',
+      TRACES: 'off',
+      TRACES_MAX_AGE_DAYS: '7',
+      TRACES_MAX_BYTES: '2097152',
+      TRACES_QUERY_TIMEOUT_MS: '1000',
     })
     expect(config).to.deep.equal({
       port: 0,
@@ -82,6 +90,10 @@ describe('configuration', () => {
       webhookAllowPrivate: true,
       webhookTimeoutMs: 500,
       webhookRetrySeconds: [0.5, 60],
+      traces: 'off',
+      tracesMaxAgeDays: 7,
+      tracesMaxBytes: 2 * 1024 ** 2,
+      tracesQueryTimeoutMs: 1000,
     })
   })
 

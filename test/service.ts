@@ -7,6 +7,7 @@ import { nodeFs } from '../src/git/node-fs.ts'
 import type { Endpoint } from '../src/http/endpoint.ts'
 import { openLog } from '../src/http/open-log.ts'
 import { start } from '../src/start.ts'
+import type { ProjectTraces } from '../src/traces/project-traces.ts'
 
 /** An answer of the service: status, headers, and the parsed body (undefined if empty or not JSON). */
 export interface Reply {
@@ -20,6 +21,8 @@ export interface Reply {
 export interface RunningService {
   readonly url: string
   readonly storeDir: string
+  /** The traces of the project that the admin key is of. */
+  readonly traces: ProjectTraces
   /** The folder of an artifact's repository; of a workflow's unless `family` names another folder of the project. */
   repository(slug: string, family?: string): string
   /**
@@ -88,6 +91,7 @@ export async function startService(options: ServiceOptions = {}): Promise<Runnin
   return {
     url,
     storeDir,
+    traces: service.traces.of({ store: { folder: `${storeDir}/default`, fs: options.fs ?? nodeFs } }),
     repository: (slug, family = 'workflows') => join(storeDir, 'default', family, `${slug}.git`),
     call,
     post: (path, body = {}, headers) => call('POST', path, body, headers),

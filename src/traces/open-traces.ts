@@ -25,12 +25,13 @@ export interface TraceProblem {
  */
 export class OpenTraces {
   readonly #settings: TraceSettings
-  readonly #threads: TraceThreads = { writer: new TraceThreadHandle(), reader: new TraceReader(QUERY_MS) }
+  readonly #threads: TraceThreads
   readonly #projects = new Map<string, ProjectTraces>()
   #rounds: NodeJS.Timeout | undefined
 
   constructor(settings: TraceSettings) {
     this.#settings = settings
+    this.#threads = { writer: new TraceThreadHandle(), reader: new TraceReader(settings.queryMs) }
   }
 
   /** The traces of a project. SQLite reaches no store in memory: nothing is recorded there, and nothing found. */
@@ -80,9 +81,6 @@ export class OpenTraces {
 }
 
 const NOWHERE = ''
-
-/** So long may a question take. */
-const QUERY_MS = 5000
 
 /** So often it is looked whether traces are too old or too many. */
 const ROUND_MS = 10_000

@@ -53,20 +53,17 @@ export class ProjectTraces {
 
   /** The spans of these traces, those of each together in the order in which they began. */
   async read(traceIds: readonly string[]): Promise<readonly SpanRow[]> {
-    await this.#queue.settled()
-    return readable(this.#threads.writer.call('read', this.#file, { traceIds }))
+    return this.#asked(() => this.#threads.writer.call('read', this.#file, { traceIds }))
   }
 
   /** The page of traces or spans that a question asks for. */
   async query(question: TraceQuestion): Promise<TracePage> {
-    await this.#queue.settled()
-    return readable(this.#threads.reader.query(this.#file, question))
+    return this.#asked(() => this.#threads.reader.query(this.#file, question))
   }
 
   /** Removes a trace; answers whether there was one. */
   async remove(traceId: string): Promise<boolean> {
-    await this.#queue.settled()
-    return readable(this.#threads.writer.call('remove', this.#file, { traceId }))
+    return this.#asked(() => this.#threads.writer.call('remove', this.#file, { traceId }))
   }
 
   /** Removes what is too old or too much, in small steps with pauses for others between them. */
@@ -89,18 +86,27 @@ export class ProjectTraces {
   async close(): Promise<void> {
     await this.#queue.close()
   }
+
+  /** An answer after what was recorded; where the file is found damaged, that of the one in its place. */
+  async #asked<T>(ask: () => Promise<T>): Promise<T> {
+    await this.#queue.settled()
+    try {
+      return await ask().catch((error: unknown) => this.#afterDamage(error, ask))
+    } catch (error) {
+      if (!(error instanceof TraceStorageError)) throw error
+      throw new Refusal(
+        'storage_unavailable',
+        `The traces cannot be read now: ${error.message}. Ask again later.`,
+      )
+    }
+  }
+
+  async #afterDamage<T>(error: unknown, ask: () => Promise<T>): Promise<T> {
+    if (!(error instanceof TraceStorageError && error.isDamage)) throw error
+    const told = await this.#threads.writer.call('examine', this.#file, {})
+    if (told !== undefined) this.#settings.onTrouble({ file: this.#file, message: `${told}.` })
+    return ask()
+  }
 }
 
 const STEP_PAUSE_MS = 20
-
-async function readable<T>(answer: Promise<T>): Promise<T> {
-  try {
-    return await answer
-  } catch (error) {
-    if (!(error instanceof TraceStorageError)) throw error
-    throw new Refusal(
-      'storage_unavailable',
-      `The traces cannot be read now: ${error.message}. Ask again later.`,
-    )
-  }
-}

@@ -18,6 +18,8 @@ export interface TraceSettings {
   /** Whether spans are recorded; what was recorded before can be read all the same. */
   readonly isRecording: boolean
   readonly retention: TraceRetention
+  /** How long a question may take, in milliseconds. */
+  readonly queryMs: number
   readonly now: () => Date
   readonly onTrouble: (trouble: TraceTrouble) => void
 }

@@ -65,14 +65,20 @@ interface Waiting {
   readonly reject: (reason: Error) => void
 }
 
-/** The file of the traces cannot be used now. */
+/** The file of the traces cannot be used now; with `isDamage`, it never will be. */
 export class TraceStorageError extends Error {
   override readonly name = 'TraceStorageError'
+  readonly isDamage: boolean
+
+  constructor(message: string, isDamage: boolean) {
+    super(message)
+    this.isDamage = isDamage
+  }
 }
 
 function errorOf(failure: ThreadFailure): Error {
   if (failure.kind === 'refusal') return new Refusal(failure.code, failure.message, failure.data)
-  if (failure.kind === 'storage') return new TraceStorageError(failure.message)
+  if (failure.kind === 'storage') return new TraceStorageError(failure.message, failure.isDamage)
   return Object.assign(
     new Error(failure.message),
     failure.stack === undefined ? {} : { stack: failure.stack },

@@ -1,6 +1,7 @@
 import { expect } from 'chai'
 import { allEndpoints } from '../../src/http/endpoints/all-endpoints.ts'
 import { deliveryEndpoints } from '../../src/http/endpoints/delivery-endpoints.ts'
+import { traceEndpoints } from '../../src/http/endpoints/trace-endpoints.ts'
 import { webhookEndpoints } from '../../src/http/endpoints/webhook-endpoints.ts'
 import { surfaceContext } from '../../src/http/surface-context.ts'
 import { surfacesOf } from '../../src/resources/surfaces.ts'
@@ -86,6 +87,24 @@ const OWN_ROUTES = [
   'POST /git/{family}/{slug}.git/git-upload-pack',
   'POST /git/{family}/{slug}.git/git-receive-pack',
   'PUT /git/{family}/{slug}.git',
+  'POST /traces/query',
+  'GET /traces',
+  'GET /traces/{id}',
+  'DELETE /traces/{id}',
+  'POST /spans/query',
+  'GET /spans/{trace_id}/{span_id}',
+  'POST /services/invoke',
+  'POST /services/inspect',
+  'POST /services/{key}/{version}/invoke',
+  'POST /services/{key}/{version}/inspect',
+  'POST /services/{key}/{version}/{id}/invoke',
+  'POST /services/{key}/{version}/{id}/inspect',
+  'POST /evaluations/run',
+  'POST /evaluations/query',
+  'GET /evaluations/{id}',
+  'POST /evaluations/{id}/resume',
+  'POST /evaluations/{id}/stop',
+  'POST /evaluations/{id}/results',
   'GET /health',
   'GET /ready',
   'GET /openapi.json',
@@ -191,9 +210,11 @@ describe('GET /openapi.json', () => {
     const limits = { testsets: { maxRows: 10, maxRowBytes: 1000, maxColumns: 10 } }
     const surfaces = surfacesOf(limits)
     const contexts = surfaces.map((surface) => surfaceContext(surface, surfaces, settings))
-    // An example is only looked at, so nobody asks for the webhooks of a project.
-    const ofWebhooks = [webhookEndpoints, deliveryEndpoints].flatMap((make) => make(() => expect.fail()))
-    const shown = [...allEndpoints(contexts, limits), ...ofWebhooks].filter(({ example }) => example)
+    // An example is only looked at, so nobody asks for the webhooks or the traces of a project.
+    const others = [webhookEndpoints, deliveryEndpoints, traceEndpoints].flatMap((make) =>
+      make(() => expect.fail()),
+    )
+    const shown = [...allEndpoints(contexts, limits), ...others].filter(({ example }) => example)
     expect(shown.length).to.be.greaterThan(testedSurfaces.length)
     for (const { method, path, input, example } of shown)
       expect(input?.safeParse(example).error, `${method} ${path}`).to.equal(undefined)

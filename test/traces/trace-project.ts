@@ -28,6 +28,7 @@ export function traceProject(settings: Partial<TraceSettings> = {}): TraceProjec
     const open = new OpenTraces({
       isRecording: true,
       retention: { maxAgeDays: 30, maxBytes: 1024 ** 3 },
+      queryMs: 5000,
       now: () => new Date(NOON + 3_600_000),
       onTrouble: ({ message }) => troubles.push(message),
       ...settings,

@@ -22,7 +22,7 @@ import {
 } from '../trace-schemas.ts'
 
 /** So many traces may be asked for by their ids at once. */
-const MANY = 1000
+const MANY = 100
 
 const query = envelope({
   filtering: { names: ['filtering'], schema: anyJson },

@@ -124,23 +124,22 @@ function readValue(shape: Shape, value: Json, problems: ProblemCollector): Json 
     problems.add(`${operator} needs a text, but this is ${shownValue(value)}`, 'string_type')
     return undefined
   }
-  if (operator === 'matches') checkPattern(value, problems)
-  return value
+  return operator === 'matches' && !isPattern(value, problems) ? undefined : value
 }
 
 function isTextOperator(operator: ConditionOperator): boolean {
   return ['startswith', 'endswith', 'contains', 'matches', 'like'].includes(operator)
 }
 
-function checkPattern(pattern: string, problems: ProblemCollector): void {
+function isPattern(text: string, problems: ProblemCollector): boolean {
   try {
-    new RegExp(pattern)
+    new RegExp(text)
+    return true
   } catch (error) {
     // RegExp throws nothing but SyntaxErrors that say what is wrong.
-    problems.add(
-      `${stringifyJson(pattern)} is no regular expression of JavaScript: ${(error as Error).message}`,
-      'invalid_pattern',
-    )
+    const why = (error as Error).message
+    problems.add(`${stringifyJson(text)} is no regular expression of JavaScript: ${why}`, 'invalid_pattern')
+    return false
   }
 }
 

@@ -141,8 +141,9 @@ const SPAN_WALK: Walk = {
   },
 }
 
-/** Rows are fetched so many at a time, so that nothing is left open between them. */
-const CHUNK = 100
+/** Rows are fetched some at a time, so that nothing is left open between them: so many at most, and about so many characters. */
+const MOST_ROWS = 200
+const CHUNK_SIZE = 4 * 1024 * 1024
 
 function* rowsOf(
   file: TraceFile,
@@ -153,18 +154,22 @@ function* rowsOf(
   const isAscending = window.order === 'ascending'
   const fixed = allOf([filter?.where, ...rangeOf(walk, window)])
   let key = window.next === undefined ? undefined : cursorOf(file, walk, window, window.next)
+  let limit = 10
   for (;;) {
     const where = allOf([fixed, key && behind(walk, key, isAscending)])
     const direction = isAscending ? 'ASC' : 'DESC'
     const rows = file.rows<WalkedRow>(
       `SELECT ${walk.columns} FROM ${walk.from} ${where ? `WHERE ${where.sql}` : ''}
-       ORDER BY ${walk.order.map((column) => `${column} ${direction}`).join()} LIMIT ${CHUNK}`,
+       ORDER BY ${walk.order.map((column) => `${column} ${direction}`).join()} LIMIT ?`,
       ...(where?.values ?? []),
+      limit,
     )
     yield* rows
     const last = rows.at(-1)
-    if (rows.length < CHUNK || !last) return
+    if (rows.length < limit || !last) return
     key = walk.keyOf(last)
+    const size = rows.reduce((sum, { record }) => sum + record.length, 0)
+    limit = Math.max(1, Math.min(MOST_ROWS, Math.floor((CHUNK_SIZE * rows.length) / (size + 1))))
   }
 }
 

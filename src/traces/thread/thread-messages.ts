@@ -6,11 +6,13 @@ import type { TracePage, TraceQuestion } from './query-traces.ts'
 
 /** What a thread is asked to do with the file of a project's traces, by the name of the work. */
 export interface ThreadWork {
-  /** Stores spans; answers when they are on the way to the disk, with the sentence to tell if the file had to be set aside. */
+  /** Stores spans; answers when they are on the way to the disk, as `examine` does if the file is damaged. */
   readonly write: {
     readonly asks: { readonly spans: readonly StoredSpan[] }
     readonly answers: string | undefined
   }
+  /** Sets a file aside that is damaged; answers the sentence to tell if so. */
+  readonly examine: { readonly asks: object; readonly answers: string | undefined }
   /** The spans of these traces, those of each in the order in which they began. */
   readonly read: {
     readonly asks: { readonly traceIds: readonly string[] }
@@ -50,5 +52,5 @@ export type ThreadFailure =
       readonly message: string
       readonly data: RefusalData
     }
-  | { readonly kind: 'storage'; readonly message: string }
+  | { readonly kind: 'storage'; readonly message: string; readonly isDamage: boolean }
   | { readonly kind: 'bug'; readonly message: string; readonly stack: string | undefined }

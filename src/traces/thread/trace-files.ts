@@ -37,7 +37,10 @@ export class TraceFiles {
     const before = this.#open.get(path)
     const wasReplaced = before !== undefined && !before.isCurrent
     this.forget(path)
-    if (wasReplaced || !isDamaged(path)) return undefined
+    const inode = nodeFs.stat(path)?.inode
+    if (wasReplaced || inode === undefined || !isDamaged(path)) return undefined
+    // It takes a while to tell, and another process may have been quicker.
+    if (nodeFs.stat(path)?.inode !== inode) return undefined
     const aside = `${path}.damaged-${new Date().toISOString().replaceAll(':', '-')}`
     nodeFs.rename(path, aside)
     for (const part of ['-wal', '-shm'])

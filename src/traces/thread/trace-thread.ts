@@ -32,6 +32,7 @@ function replyTo(request: ThreadRequest): ThreadReply {
 function done(request: ThreadRequest): unknown {
   const { work, file: path, asks } = request
   if (work === 'write') return written(request)
+  if (work === 'examine') return setAside(path, 'a question found it unreadable')
   const file = files.readable(path)
   switch (work) {
     case 'read':
@@ -52,13 +53,15 @@ function written({ file: path, asks }: ThreadRequest & { readonly work: 'write' 
     return undefined
   } catch (error) {
     if (!isDamage(error)) throw error
-    const aside = files.setAside(path)
+    const told = setAside(path, (error as Error).message)
     writeSpans(files.writable(path), asks.spans)
-    return (
-      aside &&
-      `${path} is damaged (${(error as Error).message}). It was set aside as ${aside}, and a new one begun.`
-    )
+    return told
   }
+}
+
+function setAside(path: string, why: string): string | undefined {
+  const aside = files.setAside(path)
+  return aside && `${path} is damaged (${why}). It was set aside as ${aside}, and a new one is begun`
 }
 
 function failureOf(error: unknown): ThreadFailure {
@@ -67,6 +70,7 @@ function failureOf(error: unknown): ThreadFailure {
     return { kind: 'refusal', code, message, data }
   }
   const message = error instanceof Error ? error.message : String(error)
-  if (isDamage(error) || isStorageTrouble(error)) return { kind: 'storage', message }
+  if (isDamage(error)) return { kind: 'storage', message, isDamage: true }
+  if (isStorageTrouble(error)) return { kind: 'storage', message, isDamage: false }
   return { kind: 'bug', message, stack: error instanceof Error ? error.stack : undefined }
 }

@@ -1,0 +1,172 @@
+import { expect } from 'chai'
+import { ExactNumber, fromEntries, type Json } from '../../src/json/json.ts'
+import { startTrace } from '../../src/traces/open-span.ts'
+import { traceQuestion } from '../../src/traces/trace-question.ts'
+import { flatTraces, traceTrees } from '../../src/traces/trace-tree.ts'
+import { stringifyJson } from '../../src/json/stringify-json.ts'
+import { makeSpan, NOON, spanWith } from './make-span.ts'
+import { type TraceProject, traceProject } from './trace-project.ts'
+
+describe('traces: recording and reading back', () => {
+  let project: TraceProject
+  before(() => (project = traceProject()))
+  after(() => project.stop())
+
+  /** What is answered, parsed. */
+  const treeOf = async (traceId: string) =>
+    JSON.parse(stringifyJson(traceTrees(await project.traces.read([traceId]))))[0]
+
+  it('a run is one trace whose record has what the run was told', async () => {
+    const root = startTrace({ record: (spans) => project.traces.record(spans), sessionId: 's-1' }, 'chat_v0')
+    root
+      .setData('inputs', { country: 'France' })
+      .setData('outputs', 'Paris')
+      .addReference('workflow_revision', { id: 'r-1', slug: 'bot-3', version: '3' })
+    root.child('model', 'llm').setTokens({ prompt: 3, completion: 1, total: 4 }).end()
+    root.end()
+    const { trace_id, spans } = await treeOf(root.traceId)
+    expect(trace_id).to.equal(root.traceId)
+    const run = spans.chat_v0
+    expect(run).to.include({
+      trace_id,
+      span_id: root.spanId,
+      trace_type: 'invocation',
+      span_type: 'workflow',
+      span_kind: 'SPAN_KIND_SERVER',
+      status_code: 'STATUS_CODE_OK',
+      session_id: 's-1',
+      created_at: '2026-03-01T13:00:00.000000Z',
+    })
+    expect(run.attributes.svc.data).to.deep.equal({ inputs: { country: 'France' }, outputs: 'Paris' })
+    expect(run.references).to.deep.equal([
+      { id: 'r-1', slug: 'bot-3', version: '3', attributes: { key: 'workflow_revision' } },
+    ])
+    expect(run.spans.model).to.include({ parent_id: root.spanId, span_type: 'llm' })
+    expect(run.spans.model.attributes.svc.metrics.tokens.incremental.total).to.equal(4)
+  })
+
+  it('a failed run says why, and has an event of it', async () => {
+    const root = startTrace({ record: (spans) => project.traces.record(spans) }, 'code_v0')
+    root.fail({ type: 'TypeError', message: 'no "x"\n', stacktrace: ['a.js:1', 'b.js:2'] }).end()
+    const { code_v0: run } = (await treeOf(root.traceId)).spans
+    expect(run.status_message).to.equal('no "x"\n')
+    expect(run.exception).to.deep.equal({
+      type: 'TypeError',
+      message: 'no "x"\n',
+      stacktrace: ['a.js:1', 'b.js:2'],
+    })
+    expect(run.events).to.deep.equal([
+      { name: 'exception', timestamp: run.end_time, attributes: run.exception },
+    ])
+  })
+
+  it('times are kept to the microsecond', async () => {
+    const span = makeSpan({ startTime: NOON + 0.123, endTime: NOON + 999.999 })
+    project.traces.record([span])
+    const { completion_v0: run } = (await treeOf(span.traceId)).spans
+    expect([run.start_time, run.end_time]).to.deep.equal([
+      '2026-03-01T12:00:00.000123Z',
+      '2026-03-01T12:00:00.999999Z',
+    ])
+  })
+
+  it('JSON comes back digit for digit and key for key', async () => {
+    const odd: Json = fromEntries([
+      ['10', new ExactNumber('12345678901234567890')],
+      ['2', new ExactNumber('1.0')],
+      ['__proto__', { constructor: [null, true, 'é\u0000"\\'] }],
+    ])
+    const span = spanWith({ inputs: odd })
+    project.traces.record([span])
+    const [row] = await project.traces.read([span.traceId])
+    expect(row?.record).to.include(stringifyJson(odd))
+  })
+
+  it('half a character does not keep the span from being found', async () => {
+    const span = spanWith({ outputs: 'cut \ud83d' }, { name: 'cut_v0' })
+    project.traces.record([span])
+    const conditions = [{ field: 'span_name', value: 'cut_v0' }]
+    const page = await project.traces.query(traceQuestion('span', { value: { conditions }, loc: [] }, {}))
+    expect(page.spans.map(({ span_id }) => span_id)).to.deep.equal([span.spanId])
+  })
+
+  it('attributes that are no JSON cost their trace, are told of, and nothing else', async () => {
+    const own = traceProject()
+    const good = makeSpan()
+    own.traces.record([spanWith({ outputs: Number.NaN })])
+    own.traces.record([good])
+    expect(await own.traces.read([good.traceId])).to.have.length(1)
+    expect(own.troubles.join()).to.match(
+      /cannot be written as JSON \(JSON cannot say NaN.*1 spans have been dropped/,
+    )
+    expect(own.open.problems()).to.deep.equal([{ file: own.file, dropped: 1 }])
+    await own.stop()
+  })
+
+  it('recording a span again overwrites it, and leaves the others of its trace', async () => {
+    const [first, second] = [makeSpan(), makeSpan({ name: 'other' })]
+    const { traceId } = first
+    project.traces.record([first, { ...second, traceId }])
+    project.traces.record([{ ...first, name: 'renamed' }])
+    expect(Object.keys((await treeOf(traceId)).spans)).to.have.members(['renamed', 'other'])
+  })
+
+  it('siblings of one name are a list; a span whose parent is elsewhere heads a tree', async () => {
+    const root = makeSpan({ parentId: 'f'.repeat(16), name: '__proto__' })
+    const child = (name: string, startTime: number, parentId = root.spanId) =>
+      makeSpan({ traceId: root.traceId, parentId, name, startTime })
+    const [b, a, lone] = [child('step', NOON + 2), child('step', NOON + 1), child('last', NOON + 3)]
+    project.traces.record([b, a, lone, child('deep', NOON + 4, lone.spanId), root])
+    const rows = await project.traces.read([root.traceId])
+    const text = stringifyJson(traceTrees(rows)[0]?.spans)
+    const run = Object.entries(JSON.parse(text))[0]
+    expect(run?.[0]).to.equal('__proto__')
+    const { spans } = run?.[1] as { spans: any }
+    expect(spans.step.map((it: { span_id: string }) => it.span_id)).to.deep.equal([a.spanId, b.spanId])
+    expect(spans.last.spans.deep.span_name).to.equal('deep')
+    const flat = JSON.parse(stringifyJson(flatTraces(rows)))[0]
+    expect(Object.keys(flat.spans)).to.have.length(5)
+  })
+
+  it('spans that are each other’s parents do not hang it', async () => {
+    const [a, b] = [makeSpan(), makeSpan()]
+    project.traces.record([
+      { ...a, parentId: b.spanId },
+      { ...b, traceId: a.traceId, parentId: a.spanId },
+    ])
+    expect(await treeOf(a.traceId)).to.deep.equal({ trace_id: a.traceId, spans: {} })
+  })
+
+  it('whoever recorded finds it at once, many times over', async () => {
+    for (let round = 0; round < 12; round++) {
+      const spans = Array.from({ length: round * 60 + 1 }, () => makeSpan())
+      for (const span of spans) project.traces.record([span])
+      const last = spans.at(-1)?.traceId ?? ''
+      expect(await project.traces.read([last])).to.have.length(1)
+    }
+  })
+
+  it('a trace that is removed is gone, once', async () => {
+    const span = makeSpan()
+    project.traces.record([span])
+    expect(await project.traces.remove(span.traceId)).to.equal(true)
+    expect(await project.traces.remove(span.traceId)).to.equal(false)
+    expect(await project.traces.read([span.traceId])).to.deep.equal([])
+  })
+
+  it('what was recorded before closing is there after opening', async () => {
+    const span = makeSpan()
+    const { open, traces } = project.another()
+    traces.record([span])
+    await open.close()
+    expect(await project.traces.read([span.traceId])).to.have.length(1)
+  })
+
+  it('nothing is recorded when that is turned off, and no file made', async () => {
+    const own = traceProject({ isRecording: false })
+    const span = makeSpan()
+    own.traces.record([span])
+    expect(await own.traces.read([span.traceId])).to.deep.equal([])
+    await own.stop()
+  })
+})
