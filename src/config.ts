@@ -55,6 +55,8 @@ export interface Config {
   readonly tracesMaxAgeDays: number
   /** Past so many bytes of a project's traces, the oldest are removed. */
   readonly tracesMaxBytes: number
+  /** How long a query of traces may take, in milliseconds. */
+  readonly tracesQueryTimeoutMs: number
   /** What reaches the providers of language models, by provider. */
   readonly modelCredentials: ReadonlyMap<string, Credential>
   /** How long a call of a language model may take, in milliseconds. */
@@ -106,6 +108,7 @@ export function readConfig(env: Readonly<Record<string, string | undefined>>): C
     traces: values.TRACES,
     tracesMaxAgeDays: values.TRACES_MAX_AGE_DAYS,
     tracesMaxBytes: values.TRACES_MAX_BYTES,
+    tracesQueryTimeoutMs: values.TRACES_QUERY_TIMEOUT_MS,
     modelCredentials: environmentCredentials(given),
     modelTimeoutMs: values.MODEL_TIMEOUT_MS,
     hookAllowPrivate: values.HOOK_ALLOW_PRIVATE === 'true',
@@ -157,6 +160,7 @@ const variables = z.object({
   TRACES: oneOf(['on', 'off']).default('on'),
   TRACES_MAX_AGE_DAYS: wholeNumber(1, 36_500).default(30),
   TRACES_MAX_BYTES: wholeNumber(1024 ** 2, 9_999_999_999).default(1024 ** 3),
+  TRACES_QUERY_TIMEOUT_MS: wholeNumber(100, 60_000).default(5000),
   MODEL_TIMEOUT_MS: wholeNumber(100, 3_600_000).default(120_000),
   HOOK_ALLOW_PRIVATE: oneOf(['true', 'false']).default('false'),
   SANDBOX_TIMEOUT_MS: wholeNumber(10, 600_000).default(10_000),
