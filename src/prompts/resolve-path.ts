@@ -2,8 +2,8 @@ import { EmbedRefusal } from '../embeds/embed-refusal.ts'
 import { selectValue } from '../embeds/select-value.ts'
 import { getKey, isJsonObject, type Json } from '../json/json.ts'
 
-/** Values that one JSONPath may look at, some tenths of a second; a recursive one over a large document looks at many. */
-const MOST_VALUES = 250_000
+/** Values that one JSONPath may look at, a tenth of a second or so; a recursive one over a large document looks at many. */
+const MOST_VALUES = 100_000
 
 /**
  * The part of a document that an expression names (contract/handlers 3.3): JSONPath if it begins with `$`, an RFC 6901 pointer if with

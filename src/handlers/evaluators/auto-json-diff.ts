@@ -1,6 +1,7 @@
 import { getKey, type Json, type JsonObject } from '../../json/json.ts'
-import { invalidInput, invalidOutputs } from '../handler-failure.ts'
+import { HandlerFailure, invalidInput, invalidOutputs } from '../handler-failure.ts'
 import type { HandlerRequest } from '../handler.ts'
+import { Effort } from '../measures/effort.ts'
 import { jsonDiff } from '../measures/json-diff.ts'
 import { documentOf } from './document-of.ts'
 import { isFalsy } from './is-falsy.ts'
@@ -9,7 +10,7 @@ import { neededOutputs } from './needed-outputs.ts'
 import { readThreshold } from './read-threshold.ts'
 
 /** `svc:builtin:auto_json_diff:v0` (contract/handlers 2.3): the share of the answer's leaves that the outputs have, too. */
-export function autoJsonDiff(request: HandlerRequest): Json {
+export async function autoJsonDiff(request: HandlerRequest): Promise<Json> {
   const { parameters } = request
   const { key, value: answer } = neededDocument(request)
   const expected = documentOf(answer)
@@ -18,14 +19,22 @@ export function autoJsonDiff(request: HandlerRequest): Json {
   const actual = documentOf(outputs)
   if (actual === undefined) throw invalidOutputs('dict', outputs)
   const threshold = readThreshold(getKey(parameters, 'threshold'))
-  const score = jsonDiff(expected, actual, {
+  const options = {
     comparesTypesOnly: isSet(parameters, 'compare_schema_only'),
     countsExtraLeaves: isSet(parameters, 'predict_keys'),
     ignoresKeyCase: isSet(parameters, 'case_insensitive_keys'),
-  })
+  }
+  const score = await jsonDiff(expected, actual, options, new Effort(tooMuch))
   return { score, success: score >= threshold }
 }
 
 function isSet(parameters: JsonObject, name: string): boolean {
   return !isFalsy(getKey(parameters, name))
+}
+
+function tooMuch(): HandlerFailure {
+  return new HandlerFailure(
+    'v0:schemas:invalid-outputs',
+    'Invalid outputs:\nComparing outputs and answer leaf by leaf takes more than ten seconds; compare smaller documents.',
+  )
 }

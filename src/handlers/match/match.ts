@@ -38,6 +38,6 @@ function documentOf({ inputs, outputs, trace }: HandlerRequest): JsonObject {
 function tooMuch(): HandlerFailure {
   return new HandlerFailure(
     'v0:schemas:invalid-parameter',
-    `Invalid parameter:\nAt 'matchers'\nThese matchers take more than five seconds; send fewer, or ones that look at less.`,
+    `Invalid parameter:\nAt 'matchers'\nThese matchers take more than ten seconds; send fewer, or ones that look at less.`,
   )
 }

@@ -64,7 +64,7 @@ export async function runTest(test: MatchTest): Promise<Verdict> {
     case 'similarity':
       return graded(test, await similarity(test))
     case 'diff':
-      return graded(test, diff(test))
+      return graded(test, await diff(test))
   }
 }
 
@@ -124,16 +124,17 @@ async function similarity(test: MatchTest): Promise<number> {
   return score(comparedText(test, test.target), comparedText(test, reference))
 }
 
-function diff(test: MatchTest): number {
-  const { fields, path, target } = test
+async function diff(test: MatchTest): Promise<number> {
+  const { fields, path, target, effort } = test
   const kind = readChoice(fields, 'diff', DIFFS, 'full', path)
   const [expected, actual] = [treeOf(referenceOf(test)), treeOf(target)]
   if (expected === undefined || actual === undefined) return 0
-  return jsonDiff(expected, actual, {
+  const options = {
     comparesTypesOnly: kind === 'schema',
     countsExtraLeaves: kind === 'strict',
     ignoresKeyCase: !isCaseSensitive(fields),
-  })
+  }
+  return jsonDiff(expected, actual, options, effort)
 }
 
 function treeOf(value: Json): Json | undefined {

@@ -1,13 +1,13 @@
 import { setImmediate } from 'node:timers/promises'
 
 /** How long one run may compute, all in all. */
-const LIMIT_MS = 5000
+const LIMIT_MS = 10_000
 /** How long it may before others have their turn. */
 const STRETCH_MS = 5
 
 /**
  * The time that one run spends on a list of things, however long somebody made it: others go on in between, and a run that goes on for
- * more than five seconds, not counting what others took, fails with what `tooMuch` makes.
+ * more than ten seconds, not counting what others took, fails with what `tooMuch` makes.
  */
 export class Effort {
   readonly #tooMuch: () => Error

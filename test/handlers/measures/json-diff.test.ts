@@ -1,13 +1,15 @@
 import { expect } from 'chai'
 import fc from 'fast-check'
-import { jsonDiff } from '../../../src/handlers/measures/json-diff.ts'
+import { Effort } from '../../../src/handlers/measures/effort.ts'
+import { jsonDiff, type JsonDiffOptions } from '../../../src/handlers/measures/json-diff.ts'
 import { canonicalJson } from '../../../src/json/canonical-json.ts'
+import type { Json } from '../../../src/json/json.ts'
 import { parseJson } from '../../../src/json/parse-json.ts'
 import { arbitraryJson } from '../../json/arbitrary-json.ts'
 
 describe('handlers: the diff of two documents', () => {
-  const score = (expected: string, actual: string, options = ''): number =>
-    jsonDiff(parseJson(expected), parseJson(actual), {
+  const score = (expected: string, actual: string, options = ''): Promise<number> =>
+    diff(parseJson(expected), parseJson(actual), {
       comparesTypesOnly: options.includes('types'),
       countsExtraLeaves: options.includes('extra'),
       ignoresKeyCase: options.includes('case'),
@@ -41,44 +43,43 @@ describe('handlers: the diff of two documents', () => {
     ['{"__proto__":1}', '{}', '', 0, 'and is there only where it is'],
   ]
   for (const [expected, actual, options, result, why] of table) {
-    it(`${why}: ${expected} ${actual} ${options}`, () => {
-      expect(score(expected, actual, options)).to.equal(result)
+    it(`${why}: ${expected} ${actual} ${options}`, async () => {
+      expect(await score(expected, actual, options)).to.equal(result)
     })
   }
 
   it('is 1 for a document and itself where it has leaves and none is null; between 0 and 1 for any two', () => {
-    fc.assert(
-      fc.property(
+    return fc.assert(
+      fc.asyncProperty(
         arbitraryJson,
         arbitraryJson,
         fc.constantFrom('', 'types', 'extra case'),
-        (a, b, options) => {
-          const of = (actual: typeof a): number =>
-            jsonDiff(a, actual, {
+        async (a, b, options) => {
+          const of = (actual: Json): Promise<number> =>
+            diff(a, actual, {
               comparesTypesOnly: options === 'types',
               countsExtraLeaves: options !== '',
               ignoresKeyCase: options.includes('case'),
             })
-          expect(of(b)).to.be.within(0, 1)
-          const same = of(a)
+          expect(await of(b)).to.be.within(0, 1)
+          const same = await of(a)
           if (same !== 1) expect(same === 0 || canonicalJson(a).includes('null')).to.equal(true)
         },
       ),
     )
   })
 
-  it('long keys over many leaves cost no more than the document', () => {
+  it('long keys over many leaves cost no more than the document', async () => {
     const [inner, key] = [
       Object.fromEntries(Array.from({ length: 20_000 }, (_, at) => [`k${at}`, at])),
       'x'.repeat(1e6),
     ]
     const document = { [key]: { [`${key}.${'.'.repeat(100_000)}`]: inner } }
-    expect(
-      jsonDiff(document, document, {
-        comparesTypesOnly: false,
-        countsExtraLeaves: true,
-        ignoresKeyCase: true,
-      }),
-    ).to.equal(1)
+    const options = { comparesTypesOnly: false, countsExtraLeaves: true, ignoresKeyCase: true }
+    expect(await diff(document, document, options)).to.equal(1)
   })
 })
+
+function diff(expected: Json, actual: Json, options: JsonDiffOptions): Promise<number> {
+  return jsonDiff(expected, actual, options, new Effort(() => new Error('too much')))
+}
