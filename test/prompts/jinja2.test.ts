@@ -20,6 +20,7 @@ const HOSTILE: readonly string[] = [
   '{{ range(0, 10**9, 1)|join }}',
   '{% for i in range(3000) %}{% for j in range(3000) %}{{ i }}{% endfor %}{% endfor %}',
   '{% for i in range(100000) %}{% for j in range(100000) %}{% endfor %}{% endfor %}',
+  '{% set l = range(50000)|list %}{% for i in l %}{% for j in l %}{% endfor %}{% endfor %}',
   DOUBLED_TEXT,
   DOUBLED_LIST,
   `${LAUGHS}{{ ns.s }}`,
