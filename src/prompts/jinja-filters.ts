@@ -1,4 +1,5 @@
 import type { JinjaValue } from './jinja-library.ts'
+import { JINJA_NUMBER_FILTERS } from './jinja-number-filters.ts'
 import {
   ITEM_SIZE,
   isList,
@@ -25,7 +26,7 @@ export type JinjaFilter = (
 /** Spaces that one line or level may be indented by. */
 const WIDEST_INDENT = 100
 
-/** The filters and methods that could make much of little. Each pays for what it makes before it does. */
+/** Filters and methods of ours. Those that could make much of little pay for what they make before they do. */
 export class JinjaFilters {
   readonly #budget: RenderBudget
   readonly #filters: ReadonlyMap<string, JinjaFilter>
@@ -40,6 +41,7 @@ export class JinjaFilters {
       ['indent', (operand, args, named) => this.#indent(operand, args, named)],
       ['replace', (operand, args, named) => this.#replace(operand, args, named)],
       ['list', (operand) => this.#list(operand)],
+      ...JINJA_NUMBER_FILTERS,
     ])
     this.#methods = new Map<string, JinjaFilter>([
       ['replace', (operand, args, named) => this.#replace(operand, args, named)],
