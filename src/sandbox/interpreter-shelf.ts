@@ -1,5 +1,5 @@
 import { Interpreter } from './interpreter.ts'
-import type { SandboxJob } from './sandbox.ts'
+import { SandboxFailure, type SandboxJob } from './sandbox.ts'
 import type { SandboxLimits } from './sandbox-limits.ts'
 
 /** What an interpreter serves for good: its script, of its owner. */
@@ -16,6 +16,8 @@ export class InterpreterShelf {
   readonly #living = new Set<Interpreter>()
   /** The memory of a Python that has just started, which makes others start quickly. */
   #snapshot: Buffer | undefined
+  /** Resolves once the one that is to give it has started. */
+  #making: Promise<void> | undefined
   #spare: Interpreter | undefined
   #spareTimer: NodeJS.Timeout | undefined
   #isClosed = false
@@ -33,9 +35,8 @@ export class InterpreterShelf {
       return found.interpreter
     }
     const { runtime, script, entryPoint } = purpose
-    const interpreter = runtime === 'python' ? this.#takeSpare() : this.#open(runtime)
-    const memory = await interpreter.started
-    this.#snapshot ??= memory
+    const interpreter = runtime === 'python' ? await this.#takePython() : this.#open(runtime)
+    await interpreter.started
     if (runtime === 'python') this.#keepSpare()
     interpreter.bind({ script, entryPoint })
     return interpreter
@@ -59,14 +60,23 @@ export class InterpreterShelf {
   }
 
   #open(runtime: Purpose['runtime']): Interpreter {
+    if (this.#isClosed) throw new SandboxFailure('aborted', 'The sandbox is closed.')
     const snapshot = runtime === 'python' ? (this.#snapshot ?? 'wanted') : 'none'
     const interpreter = new Interpreter(runtime, this.#limits, snapshot)
     this.#living.add(interpreter)
     void interpreter.ended.then(() => this.#forget(interpreter))
+    if (snapshot === 'wanted') this.#making = this.#makeSnapshot(interpreter)
     return interpreter
   }
 
-  #takeSpare(): Interpreter {
+  async #makeSnapshot(interpreter: Interpreter): Promise<void> {
+    const memory = await interpreter.started.catch(() => undefined)
+    this.#snapshot ??= memory
+    this.#making = undefined
+  }
+
+  async #takePython(): Promise<Interpreter> {
+    await this.#making
     const spare = this.#spare
     this.#spare = undefined
     return spare && !spare.isOver ? spare : this.#open('python')

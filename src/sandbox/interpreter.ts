@@ -212,7 +212,7 @@ const reported = z.object({
 
 function readFailure(text: string): SandboxFailure {
   const read = reported.safeParse(parsed(text))
-  if (!read.success) return new SandboxFailure('exception', 'The script broke its interpreter.')
+  if (!read.success) return new SandboxFailure('exception', 'The script ended or broke its interpreter.')
   return new SandboxFailure(read.data.kind, read.data.message, read.data.stacktrace)
 }
 

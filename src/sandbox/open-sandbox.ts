@@ -1,4 +1,5 @@
 import type { Json } from '../json/json.ts'
+import { JsonTextError } from '../json/json-text-error.ts'
 import { parseJson } from '../json/parse-json.ts'
 import { stringifyJson } from '../json/stringify-json.ts'
 import { FairQueue } from './fair-queue.ts'
@@ -110,7 +111,9 @@ function readResult(text: string, entryPoint: string): Json {
   try {
     return parseJson(text)
   } catch (error) {
-    const message = error instanceof Error ? error.message : 'it is no JSON'
-    throw new SandboxFailure('result', `What ${entryPoint} returned cannot be read as JSON: ${message}`)
+    if (!(error instanceof JsonTextError)) throw error
+    // the place is as deep as the value is
+    const message = error.message.slice(0, 1000)
+    throw new SandboxFailure('result', `What ${entryPoint} returned cannot be kept as JSON. ${message}`)
   }
 }

@@ -21,7 +21,7 @@ export const JAVASCRIPT_HARNESS = `'use strict';
       return json.length > bytes ? false : json
     },
     describe: (error) => {
-      const isError = error instanceof Error
+      const isError = text(() => error instanceof Error) === 'true'
       const message = isError
         ? text(() => error.name) + ': ' + text(() => error.message)
         : 'Thrown: ' + (text(() => stringify(error)) || typeof error)

@@ -26,7 +26,8 @@ export async function openJavaScript({
   resultBytes,
 }: JavaScriptStart): Promise<Runtime> {
   const stripTypes = isTyped ? (await import('./strip-types.ts')).stripTypes : undefined
-  const engine = (await getQuickJS()).newRuntime()
+  const quickjs = await getQuickJS()
+  const engine = quickjs.newRuntime()
   engine.setMemoryLimit(memoryBytes)
   engine.setMaxStackSize(STACK_BYTES)
   let bound: Prepared = { failure: { kind: 'entry', message: 'There is no script.' } }
@@ -38,7 +39,10 @@ export async function openJavaScript({
     call: (args) => {
       if ('failure' in bound) return failed(bound.failure)
       const run = { ...bound, args, resultBytes }
-      return Scope.withScope((scope) => callOnce(scope, engine, run))
+      const answer = Scope.withScope((scope) => callOnce(scope, engine, run))
+      // an engine that cannot even make an error throws null
+      const isFull = quickjs.getWasmMemory().buffer.byteLength > memoryBytes * 0.75
+      return isFull && answer.text === THROWN_NULL ? failed(OUT_OF_MEMORY) : answer
     },
   }
 }
@@ -199,8 +203,16 @@ function described(context: QuickJSContext, harness: QuickJSHandle, error: Quick
   return { message, stacktrace, isMemory: message === 'InternalError: out of memory' }
 }
 
+const OUT_OF_MEMORY: ReportedFailure = {
+  kind: 'memory',
+  message: 'The script took more memory than scripts have.',
+}
+
+/** The answer to `throw null`. */
+const THROWN_NULL = JSON.stringify({ kind: 'exception', message: 'Thrown: null', stacktrace: [] })
+
 function asFailure({ message, stacktrace, isMemory }: Description): ReportedFailure {
-  if (isMemory) return { kind: 'memory', message: 'The script took more memory than scripts have.' }
+  if (isMemory) return OUT_OF_MEMORY
   return { kind: 'exception', message, ...(stacktrace ? { stacktrace } : {}) }
 }
 

@@ -56,7 +56,9 @@ function answerOf(args: string): Answer {
     return runtime.call(args)
   } catch (error) {
     const message =
-      error instanceof RangeError ? 'The script ran out of stack.' : 'The script broke its interpreter.'
+      error instanceof RangeError
+        ? 'The script ran out of stack.'
+        : 'The script ended or broke its interpreter.'
     return { letter: LETTERS.lastFailure, text: JSON.stringify({ kind: 'exception', message }) }
   }
 }

@@ -1,5 +1,6 @@
 /**
- * The Python that calls scripts. `open_harness(result_bytes)` cuts the bridge to JavaScript and gives the functions `bind(script, entry_point)` and
+ * The Python that calls scripts. `open_harness(result_bytes)` puts the bridge to JavaScript out of sight (a curtain: what keeps scripts in is the process,
+ * see seal.ts) and gives the functions `bind(script, entry_point)` and
  * `call(args)`; what a call answers is a letter of messages.ts and a text. The imports at the top are those that scripts want most: in
  * a snapshot they cost nothing.
  */
@@ -8,8 +9,13 @@ import collections, copy, datetime, decimal, difflib, functools, itertools, json
 import textwrap, typing, unicodedata
 
 def open_harness(result_bytes):
-    import builtins, gc, inspect, linecache, random, sys, traceback
+    # names of its own: scripts may change the modules
+    import builtins, gc, linecache, random, sys
+    from builtins import BaseException, MemoryError, RuntimeError, StopIteration, SyntaxError
+    from builtins import callable, compile, exec, isinstance, len, next, enumerate
+    from inspect import iscoroutine
     from json import dumps, loads
+    from traceback import extract_tb, format_exception_only, format_list
 
     bridge = ('js', 'pyodide_js', 'pyodide', '_pyodide', '_pyodide_core', 'micropip', 'ctypes', '_ctypes')
     for name in [*sys.modules]:
@@ -40,14 +46,19 @@ def open_harness(result_bytes):
         return [line for piece in pieces for line in piece.rstrip('\\n').split('\\n')]
 
     def summary(error):
-        return lines_of(traceback.format_exception_only(error))
+        return lines_of(format_exception_only(error))
+
+    def headline(error):
+        lines = summary(error)
+        return lines[-1] if isinstance(error, SyntaxError) else lines[0]
 
     def raised(error):
         if isinstance(error, MemoryError):
             return failure('memory', 'The script took more memory than scripts have.')
-        frames = traceback.extract_tb(error.__traceback__)
+        frames = extract_tb(error.__traceback__)
         first = next((at for at, frame in enumerate(frames) if frame.filename == file), len(frames))
-        return failure('exception', summary(error)[-1], lines_of(traceback.format_list(frames[first:])) + summary(error))
+        shown = [frame for frame in frames[first:] if '://' not in frame.filename]
+        return failure('exception', headline(error), lines_of(format_list(shown)) + summary(error))
 
     def bind(script, name):
         nonlocal code, syntax, entry_point
@@ -58,7 +69,7 @@ def open_harness(result_bytes):
         except MemoryError:
             syntax = failure('memory', 'The script took more memory than scripts have.')
         except BaseException as error:
-            syntax = failure('syntax', summary(error)[-1], summary(error))
+            syntax = failure('syntax', headline(error), summary(error))
 
     def call(text):
         if syntax is not None:
@@ -71,7 +82,7 @@ def open_harness(result_bytes):
             if not callable(entry):
                 return failure('entry', f'The script defines no function {entry_point}; define it at the top level.')
             value = entry(*args)
-            if inspect.iscoroutine(value):
+            if iscoroutine(value):
                 value = settle(value)
         except BaseException as error:
             return raised(error)
@@ -82,7 +93,7 @@ def open_harness(result_bytes):
         except MemoryError as error:
             return raised(error)
         except BaseException as error:
-            return failure('result', f'What {entry_point} returned cannot be written as JSON: {summary(error)[-1]}')
+            return failure('result', f'What {entry_point} returned cannot be written as JSON: {headline(error)}')
         if len(result) > result_bytes:
             return failure('output', f'What {entry_point} returned is longer than {result_bytes} bytes.')
         return 'V' + result

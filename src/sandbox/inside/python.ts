@@ -22,6 +22,8 @@ export async function openPython({
 }: PythonStart): Promise<{ readonly runtime: Runtime; readonly memory: Uint8Array | undefined }> {
   // it asks for the flags of open(2), and Node's permissions refuse the question
   Object.assign(process, { binding: () => ({ fs: constants }) })
+  // it would tell scripts where it is
+  process.argv.length = 1
   const python = await loadPyodide({
     jsglobals: Object.create(null) as object,
     env: {},
