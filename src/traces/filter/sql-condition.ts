@@ -1,4 +1,5 @@
 import { entriesOf, isJsonArray, isJsonObject, type Json } from '../../json/json.ts'
+import type { ConditionOperator } from '../../resources/queries/filter-words.ts'
 import type { Condition } from './condition.ts'
 
 /** A condition in SQL on a span `s` of a trace `t`, and the values of its parameters. */
@@ -13,17 +14,40 @@ export interface SqlCondition {
  */
 export function sqlOfCondition(condition: Condition): SqlCondition | undefined {
   const { field, kind, operator, value = null } = condition
-  if (kind === 'time') return field === 'start_time' ? timeCondition(condition) : undefined
-  if (kind === 'list')
-    return operator === 'in' || operator === 'has' ? anyOf(listOf(value).map(textCondition)) : undefined
-  const isOne = operator === 'is' || operator === 'eq'
-  if (!isOne && operator !== 'in') return undefined
-  const values = isOne ? [value] : listOf(value)
-  if (kind === 'attribute') return anyOf(values.map(textCondition))
+  if (NEGATIVE.includes(operator)) return undefined
+  const values = operator === 'in' || operator === 'has' ? listOf(value) : [value]
+  switch (kind) {
+    case 'time':
+      return field === 'start_time' ? timeCondition(condition) : undefined
+    case 'list':
+      return operator === 'exists' ? undefined : anyOf(values.map(textCondition))
+    case 'attribute':
+      return allOf([
+        keyCondition(condition),
+        IDENTICAL.includes(operator) ? anyOf(values.map(textCondition)) : undefined,
+      ])
+    default:
+      return IDENTICAL.includes(operator) ? columnCondition(field, values) : undefined
+  }
+}
+
+const NEGATIVE: readonly ConditionOperator[] = ['is_not', 'neq', 'not_in', 'has_not', 'not_exists']
+
+/** Of which the texts in the value stand in the record as they are. */
+const IDENTICAL: readonly ConditionOperator[] = ['is', 'eq', 'in']
+
+function columnCondition(field: string, values: readonly Json[]): SqlCondition | undefined {
   const column = COLUMNS.get(field)
   const texts = values.filter((it) => typeof it === 'string')
   if (column === undefined || texts.length === 0 || texts.length > MOST_VALUES) return undefined
   return { sql: `${column} IN (${texts.map(() => '?').join()})`, values: texts }
+}
+
+/** What is at a path has its last segment for a key, or for the end of one; unless it is in a list. */
+function keyCondition({ path }: Condition): SqlCondition | undefined {
+  const last = path.at(-1) ?? ''
+  if (/^[0-9]*$/.test(last)) return undefined
+  return { sql: 'instr(s.record, ?) > 0', values: [`${JSON.stringify(last).slice(1)}:`] }
 }
 
 /** True where every one of these is that says something. */
