@@ -4,7 +4,7 @@ import type { Authenticate } from '../access/authenticator.ts'
 import { answerErrors } from './answer-errors.ts'
 import { authenticate } from './authenticate.ts'
 import { docs, openApiDocument } from './docs.ts'
-import { type Readiness, health, ready } from './health.ts'
+import { type Readiness, health, ready, servicesHealth } from './health.ts'
 import { identify } from './identify.ts'
 import { openRoutes } from './open-routes.ts'
 import { refuseUnrouted } from './refuse-unrouted.ts'
@@ -43,6 +43,7 @@ export function createApp({
       '/ready': ready(readiness),
       '/openapi.json': openApiDocument(openApi),
       '/docs': docs(openApi),
+      ...servicesHealth(),
     }),
   )
   app.use(git)

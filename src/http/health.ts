@@ -1,3 +1,4 @@
+import { managedKeys } from '../resources/workflows/handler-uri.ts'
 import type { OpenRoute } from './open-routes.ts'
 
 /** How far the store is, and which repositories it cannot serve. */
@@ -13,6 +14,12 @@ export interface Readiness {
 export const health: OpenRoute = (ctx) => {
   ctx.body = '{"status":"ok"}'
   ctx.type = 'application/json'
+}
+
+/** `GET /services/health` and `/services/<key>/v0/health` (contract/handlers 4.1): handlers live where the process does. */
+export function servicesHealth(): Readonly<Record<string, OpenRoute>> {
+  const addresses = ['/services', ...managedKeys().map((key) => `/services/${key}/v0`)]
+  return Object.fromEntries(addresses.map((address) => [`${address}/health`, health]))
 }
 
 /**

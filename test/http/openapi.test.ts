@@ -99,6 +99,7 @@ const OWN_ROUTES = [
   'POST /services/{key}/{version}/inspect',
   'POST /services/{key}/{version}/{id}/invoke',
   'POST /services/{key}/{version}/{id}/inspect',
+  'GET /services/{key}/{version}/{id}/health',
   'POST /evaluations/run',
   'POST /evaluations/query',
   'GET /evaluations/{id}',

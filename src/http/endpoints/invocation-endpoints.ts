@@ -1,5 +1,6 @@
 import { z } from 'zod'
 import { Refusal } from '../../errors.ts'
+import { findRunnable } from '../../invocation/find-runnable.ts'
 import { inspect } from '../../invocation/inspect.ts'
 import type { InvocationServices } from '../../invocation/invoke.ts'
 import { invoke } from '../../invocation/invoke.ts'
@@ -20,43 +21,64 @@ import { uuid } from '../request-schemas.ts'
  * revision, and through the dispatcher `/services`, where the workflow says which handler runs.
  */
 export function invocationEndpoints(services: InvocationServices, options: PresentOptions): Endpoint[] {
-  return ADDRESSES.flatMap(({ path, what, params }) => [
-    endpoint({
-      method: 'POST',
-      path: `${path}/invoke`,
-      tag: 'services',
-      summary: `Run ${what}`,
-      scope: 'invoke',
-      ...(params ? { params } : {}),
-      optionalBody: true,
-      input: invokeInput,
-      output: invokeOutput,
-      example: { data: { inputs: { correct_answer: 'Paris' }, outputs: 'Paris' } },
-      run: (call: Call<InvokeInput>) => runInvoke(call, services),
-    }),
-    endpoint({
-      method: 'POST',
-      path: `${path}/inspect`,
-      tag: 'services',
-      summary: `Tell what ${what} takes and answers, with a request ready to send`,
-      scope: 'read',
-      ...(params ? { params } : {}),
-      optionalBody: true,
-      input: inspectInput,
-      output: inspectOutput,
-      run: async (call: Call<InspectInput>) => {
-        const { registry, params, input } = call
-        const inspected = await inspect(registry, {
-          key: params['key'],
-          revisionId: params['id'],
-          inline: input.revision ?? input.data?.revision,
-          references: input.references,
-          selectorKey: input.selector?.key,
-        })
-        return { body: presentInspection(inspected, options) }
-      },
-    }),
-  ])
+  return [
+    healthEndpoint(),
+    ...ADDRESSES.flatMap(({ path, what, params }) => [
+      endpoint({
+        method: 'POST',
+        path: `${path}/invoke`,
+        tag: 'services',
+        summary: `Run ${what}`,
+        scope: 'invoke',
+        ...(params ? { params } : {}),
+        optionalBody: true,
+        input: invokeInput,
+        output: invokeOutput,
+        example: { data: { inputs: { correct_answer: 'Paris' }, outputs: 'Paris' } },
+        run: (call: Call<InvokeInput>) => runInvoke(call, services),
+      }),
+      endpoint({
+        method: 'POST',
+        path: `${path}/inspect`,
+        tag: 'services',
+        summary: `Tell what ${what} takes and answers, with a request ready to send`,
+        scope: 'read',
+        ...(params ? { params } : {}),
+        optionalBody: true,
+        input: inspectInput,
+        output: inspectOutput,
+        run: async (call: Call<InspectInput>) => {
+          const { registry, params, input } = call
+          const inspected = await inspect(registry, {
+            key: params['key'],
+            revisionId: params['id'],
+            inline: input.revision ?? input.data?.revision,
+            references: input.references,
+            selectorKey: input.selector?.key,
+          })
+          return { body: presentInspection(inspected, options) }
+        },
+      }),
+    ]),
+  ]
+}
+
+/** Whether the revision that a `data.url` is bound to can be asked to run; the other addresses of services answer without a key. */
+function healthEndpoint(): Endpoint {
+  return endpoint({
+    method: 'GET',
+    path: '/services/:key/:version/:id/health',
+    tag: 'services',
+    summary: 'Whether the revision of this id can be asked to run',
+    scope: 'invoke',
+    orScope: 'read',
+    params: z.object({ key, version: v0, id: uuid }),
+    output: z.strictObject({ status: z.literal('ok') }),
+    run: async ({ registry, params }) => {
+      await findRunnable(registry, { revisionId: params['id'] })
+      return { body: { status: 'ok' } }
+    },
+  })
 }
 
 /** An address that no handler has is no route. */

@@ -287,6 +287,19 @@ describe('http: invoking a workflow', () => {
     })
   })
 
+  describe('health', () => {
+    it('is open at the addresses of handlers, and asks for a key at that of a revision', async () => {
+      for (const path of ['/services/health', '/services/chat/v0/health']) {
+        const answer = await fetch(service.url + path)
+        expect([answer.status, await answer.text()]).to.deep.equal([200, '{"status":"ok"}'])
+      }
+      expect((await service.get(`${urlOf('echo')}/health`)).body).to.deep.equal({ status: 'ok' })
+      expect((await fetch(`${service.url}${urlOf('echo')}/health`)).status).to.equal(401)
+      const gone = await service.get('/services/mock/v0/0f3c9a1b-e2d4-8000-8000-7d41c0aa93fe/health')
+      expect([gone.status, gone.body.code]).to.deep.equal([404, 'revision_not_found'])
+    })
+  })
+
   describe('inspect', () => {
     it('tells what a revision takes, with a request that invokes it', async () => {
       const { status, body } = await service.post(`${urlOf('strict')}/inspect`)
