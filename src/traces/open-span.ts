@@ -158,7 +158,7 @@ export class OpenSpan {
       statusCode: this.#exception ? 'STATUS_CODE_ERROR' : 'STATUS_CODE_OK',
       statusMessage: this.#exception?.message,
       sessionId,
-      attributes: fromEntries([['svc', fromEntries(svc)], ...this.#foreign]),
+      attributes: fromEntries([['svc', fromEntries(svc)], ...nested(this.#foreign)]),
       references: this.#references,
       links,
       exception: this.#exception,
@@ -188,6 +188,24 @@ interface SpanBirth {
 }
 
 const NO_LINKS: ReadonlyMap<string, SpanLink> = new Map()
+
+/** Members under the first steps of dotted names, as attributes are stored (contract/handlers 5.4). */
+function nested(named: ReadonlyMap<string, Json>): readonly (readonly [string, Json])[] {
+  if (named.size === 0) return []
+  const groups = new Map<string, Map<string, Json>>()
+  const members: [string, Json][] = []
+  for (const [name, value] of named) {
+    const dot = name.indexOf('.')
+    if (dot < 0) {
+      members.push([name, value])
+      continue
+    }
+    const group = groups.get(name.slice(0, dot)) ?? new Map<string, Json>()
+    groups.set(name.slice(0, dot), group.set(name.slice(dot + 1), value))
+  }
+  for (const [name, group] of groups) members.push([name, fromEntries(nested(group))])
+  return members
+}
 
 /** The wall clock to the microsecond; `performance` never goes backwards within a span. */
 function now(): number {

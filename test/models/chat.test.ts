@@ -332,18 +332,15 @@ describe('models: chat-completions', () => {
     })
     const { svc, ...foreign } = good?.attributes as Record<string, object> // a plain object
     expect(foreign).to.deep.equal({
-      'gen_ai.operation.name': 'chat',
-      'gen_ai.system': 'openai',
-      'gen_ai.provider.name': 'openai',
-      'gen_ai.request.model': 'gpt-4o-mini',
-      'server.address': '127.0.0.1',
-      'gen_ai.request.temperature': 0,
-      'gen_ai.request.max_tokens': 9,
-      'gen_ai.response.id': 'chatcmpl-1',
-      'gen_ai.response.model': 'gpt-4o-mini-2024-07-18',
-      'gen_ai.response.finish_reasons': ['stop'],
-      'gen_ai.usage.input_tokens': 11,
-      'gen_ai.usage.output_tokens': 7,
+      gen_ai: {
+        operation: { name: 'chat' },
+        system: 'openai',
+        provider: { name: 'openai' },
+        request: { model: 'gpt-4o-mini', temperature: 0, max_tokens: 9 },
+        response: { id: 'chatcmpl-1', model: 'gpt-4o-mini-2024-07-18', finish_reasons: ['stop'] },
+        usage: { input_tokens: 11, output_tokens: 7 },
+      },
+      server: { address: '127.0.0.1' },
     })
     expect(svc).to.deep.nested.include({
       'data.inputs': { messages: [{ role: 'user', content: 'The capital of France?' }] },

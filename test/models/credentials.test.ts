@@ -77,7 +77,7 @@ describe('models: credentials', () => {
       kind: 'connection',
       message: "There is no connection 'yours': known are 'mine'.",
     })
-    expect(spans()[1]?.attributes).to.include({ 'gen_ai.provider.name': 'groq' })
+    expect(spans()[1]?.attributes).to.nested.include({ 'gen_ai.provider.name': 'groq' })
   })
 
   it('a connection to someone unknown leads where it says, and nowhere else', async () => {

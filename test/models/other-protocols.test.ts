@@ -118,7 +118,7 @@ describe('models: anthropic and gemini', () => {
     })
     expect(request?.body.tools[0]).to.deep.include({ name: 'look', description: 'Looks.' })
     const [span] = world.spans()
-    expect(span?.attributes).to.include({
+    expect(span?.attributes).to.nested.include({
       'gen_ai.provider.name': 'anthropic',
       'gen_ai.response.model': 'claude-sonnet-4-5-20250929',
     })
