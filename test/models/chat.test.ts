@@ -352,6 +352,6 @@ describe('models: chat-completions', () => {
       statusCode: 'STATUS_CODE_ERROR',
       statusMessage: "The model 'gpt-4o-mini' of 'openai' did not answer: Slow down.",
     })
-    expect(bad?.attributes).to.include({ 'error.type': '429' })
+    expect(bad?.attributes).to.nested.include({ 'error.type': '429' })
   })
 })
