@@ -11,7 +11,7 @@ import {
 
 /** What the matchers look at. */
 const SEEN: Given = {
-  inputs: { country: 'Norway', capital: 'Oslo', '/odd': 1 },
+  inputs: { country: 'Norway', capital: 'Oslo', path: '/nowhere' },
   outputs: exactObject(
     '{"capital": "Oslo", "people": 717710, "share": 1.0, "none": null, "sure": true, "tags": ["a", "b"], "json": "{\\"a\\": 1}", "Case": 1}',
   ),
@@ -53,6 +53,7 @@ describe('handlers: match', () => {
       [{ target: 'outputs.capital', match: 'exact', reference: '$.inputs.capital' }, 1],
       [{ target: 'outputs.capital', match: 'exact', reference: '/inputs/capital' }, 1],
       [{ target: 'inputs.country', match: 'exact', reference: '$.inputs.nowhere' }, 0],
+      [{ target: 'inputs.path', match: 'exact', reference: '/nowhere' }, 1],
       [{ target: 'outputs.tags', match: 'exact', reference: ['a', 'b'] }, 1],
       [{ target: 'outputs.tags', match: 'exact', reference: '["a","b"]' }, 1],
       [{ target: 'outputs.people', match: 'exact', reference: '717710' }, 1],

@@ -35,6 +35,8 @@ describe('handlers: similarity of sequences', () => {
       `${letters.slice(75)}${letters.slice(0, 75)}${'-'.repeat(60)}`,
       0.29411764705882354,
     ],
+    ['x', `${letters}${letters.slice(0, 47)}xxx`, 2 / 201],
+    ['x', `${letters}${letters.slice(0, 46)}xxxx`, 0],
     ['-'.repeat(60) + letters, letters + '-'.repeat(60), 0.7142857142857143],
   ]
   for (const [a, b, ratio] of table) {
