@@ -46,6 +46,29 @@ describe('traces: recording and reading back', () => {
     expect(run.spans.model.attributes.svc.metrics.tokens.incremental.total).to.equal(4)
   })
 
+  it('what a span counts is its own; cumulative has what is inside', async () => {
+    const root = startTrace({ record: (spans) => project.traces.record(spans) }, 'judge_v0')
+    const inner = root.child('retry')
+    inner.child('model', 'llm').setTokens({ prompt: 3, completion: 1, total: 4 }).end()
+    inner.child('broken').fail({ type: 'E', message: 'no', stacktrace: undefined }).end()
+    inner.end()
+    root.setTokens({ prompt: 10, completion: 0, total: 10 }).end()
+    const { judge_v0: run } = (await treeOf(root.traceId)).spans
+    const { metrics } = run.attributes.svc
+    expect(metrics.tokens).to.deep.equal({
+      incremental: { prompt: 10, completion: 0, total: 10 },
+      cumulative: { prompt: 13, completion: 1, total: 14 },
+    })
+    expect(metrics.errors).to.deep.equal({ cumulative: 1 })
+    expect(run.spans.retry.attributes.svc.metrics.tokens).to.deep.equal({
+      cumulative: { prompt: 3, completion: 1, total: 4 },
+    })
+    expect(run.spans.retry.spans.broken.attributes.svc.metrics.errors).to.deep.equal({
+      incremental: 1,
+      cumulative: 1,
+    })
+  })
+
   it('a failed run says why, and has an event of it', async () => {
     const root = startTrace({ record: (spans) => project.traces.record(spans) }, 'code_v0')
     root.fail({ type: 'TypeError', message: 'no "x"\n', stacktrace: ['a.js:1', 'b.js:2'] }).end()
