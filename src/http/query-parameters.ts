@@ -32,8 +32,7 @@ export function queryFilters(
     }
     const filter = { ...collect(query, FILTER_FIELDS), ...collectLists(query, FILTER_LISTS) }
     if (Object.keys(filter).length > 0) put(filterNames, filter)
-    const windowing = collect(query, WINDOWING_FIELDS)
-    if (Object.keys(windowing).length > 0) put(['windowing'], windowing)
+    Object.assign(read, queryWindowing(query, body))
     const archived = query.get('include_archived')
     if (archived !== null) put(['include_archived'], toBoolean('include_archived', archived))
     for (const singulars of levels) {
@@ -46,6 +45,15 @@ export function queryFilters(
     }
     return read
   }
+}
+
+/** Reads a windowing, save where `body` has one itself. */
+export function queryWindowing(
+  query: URLSearchParams,
+  body: Readonly<Record<string, unknown>>,
+): Record<string, unknown> {
+  const windowing = collect(query, WINDOWING_FIELDS)
+  return Object.keys(windowing).length > 0 && body['windowing'] === undefined ? { windowing } : {}
 }
 
 /**

@@ -46,33 +46,32 @@ export class OpenSpan {
   readonly spanId: string
   readonly #trace: RunningTrace
   readonly #birth: SpanBirth
+  readonly #parent: OpenSpan | undefined
   readonly #startTime = now()
   readonly #svc = new Map<string, Json>()
   readonly #data = new Map<string, Json>()
-  readonly #metrics = new Map<string, Json>()
   readonly #foreign = new Map<string, Json>()
   readonly #references = new Map<string, SpanReference>()
   #exception: SpanException | undefined
+  #tokens: Tokens | undefined
+  /** Of the spans inside that have ended. */
+  #tokensBelow: Tokens | undefined
+  #errorsBelow = 0
   #hasEnded = false
 
   /** Use `startTrace` and `child`. */
-  constructor(trace: RunningTrace, birth: SpanBirth) {
+  constructor(trace: RunningTrace, birth: SpanBirth, parent?: OpenSpan) {
     this.#trace = trace
     this.#birth = birth
+    this.#parent = parent
     this.traceId = trace.traceId
     this.spanId = birth.spanId ?? randomBytes(8).toString('hex')
   }
 
   /** Begins a span inside this one. */
   child(name: string, type: SpanType = 'task', kind: SpanKind = 'SPAN_KIND_INTERNAL'): OpenSpan {
-    return new OpenSpan(this.#trace, {
-      spanId: undefined,
-      parentId: this.spanId,
-      name,
-      type,
-      kind,
-      isRoot: false,
-    })
+    const birth = { spanId: undefined, parentId: this.spanId, name, type, kind, isRoot: false }
+    return new OpenSpan(this.#trace, birth, this)
   }
 
   /** `svc.data.<part>`: what went in, what came out, the configuration. */
@@ -93,13 +92,9 @@ export class OpenSpan {
     return this
   }
 
-  /** `svc.metrics.tokens.incremental`. */
-  setTokens({
-    prompt,
-    completion,
-    total,
-  }: Readonly<Record<'prompt' | 'completion' | 'total', number>>): this {
-    this.#metrics.set('tokens', { incremental: { prompt, completion, total } })
+  /** `svc.metrics.tokens.incremental`: the span's own, without those inside. */
+  setTokens({ prompt, completion, total }: Tokens): this {
+    this.#tokens = { prompt, completion, total }
     return this
   }
 
@@ -134,11 +129,7 @@ export class OpenSpan {
       ['data', fromEntries(this.#data)],
       [
         'metrics',
-        fromEntries([
-          ['duration', { cumulative: milliseconds(endTime - this.#startTime) }],
-          ...this.#metrics,
-          ...this.#errors(),
-        ]),
+        fromEntries([['duration', { cumulative: milliseconds(endTime - this.#startTime) }], ...this.#sums()]),
       ],
       ...this.#svc,
     ])
@@ -165,8 +156,34 @@ export class OpenSpan {
     }
   }
 
-  #errors(): [string, Json][] {
-    return this.#exception ? [['errors', { incremental: 1 }]] : []
+  /**
+   * What is counted: `incremental` is the span's own, `cumulative` with all inside (contract/handlers 5.4). The span around it is told.
+   */
+  #sums(): [string, Json][] {
+    const sums: [string, Json][] = []
+    const tokens = added(this.#tokens, this.#tokensBelow)
+    if (tokens)
+      sums.push(['tokens', { ...(this.#tokens ? { incremental: this.#tokens } : {}), cumulative: tokens }])
+    const own = this.#exception ? 1 : 0
+    const errors = own + this.#errorsBelow
+    if (errors > 0) sums.push(['errors', { ...(own > 0 ? { incremental: own } : {}), cumulative: errors }])
+    const parent = this.#parent
+    if (parent) {
+      parent.#tokensBelow = added(parent.#tokensBelow, tokens)
+      parent.#errorsBelow += errors
+    }
+    return sums
+  }
+}
+
+type Tokens = Readonly<Record<'prompt' | 'completion' | 'total', number>>
+
+function added(a: Tokens | undefined, b: Tokens | undefined): Tokens | undefined {
+  if (!a || !b) return a ?? b
+  return {
+    prompt: a.prompt + b.prompt,
+    completion: a.completion + b.completion,
+    total: a.total + b.total,
   }
 }
 

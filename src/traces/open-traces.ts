@@ -1,3 +1,4 @@
+import { basename } from 'node:path'
 import type { Registry } from '../versioning/registry.ts'
 import { ProjectTraces, type TraceThreads } from './project-traces.ts'
 import { TraceReader } from './trace-reader.ts'
@@ -11,8 +12,7 @@ export interface TracedProject {
 
 /** What is wrong with the traces of a project. */
 export interface TraceProblem {
-  /** The file that has them. */
-  readonly file: string
+  readonly project: string
   /** Why they cannot be stored now. */
   readonly reason?: string
   /** Spans that were lost since the start. */
@@ -48,16 +48,22 @@ export class OpenTraces {
 
   /** For /ready: whose traces cannot be stored, or were lost. */
   problems(): readonly TraceProblem[] {
-    return [...this.#projects.values()].flatMap(({ file, state: { failure, dropped } }) =>
-      failure === undefined && dropped === 0
-        ? []
-        : [
-            {
-              file,
-              ...(failure === undefined ? {} : { reason: failure }),
-              ...(dropped === 0 ? {} : { dropped }),
-            },
-          ],
+    return [...this.#projects].flatMap(
+      ([
+        folder,
+        {
+          state: { failure, dropped },
+        },
+      ]) =>
+        failure === undefined && dropped === 0
+          ? []
+          : [
+              {
+                project: basename(folder),
+                ...(failure === undefined ? {} : { reason: failure }),
+                ...(dropped === 0 ? {} : { dropped }),
+              },
+            ],
     )
   }
 

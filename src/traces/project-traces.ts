@@ -1,4 +1,5 @@
 import { Refusal } from '../errors.ts'
+import { nodeFs } from '../git/node-fs.ts'
 import type { Span } from './span.ts'
 import { SpanQueue, type QueueState } from './span-queue.ts'
 import { storedSpan } from './stored-span.ts'
@@ -68,7 +69,7 @@ export class ProjectTraces {
 
   /** Removes what is too old or too much, in small steps with pauses for others between them. */
   async retain(): Promise<void> {
-    if (this.#isRetaining) return
+    if (this.#isRetaining || !nodeFs.stat(this.#file)) return
     this.#isRetaining = true
     try {
       const { retention, now } = this.#settings

@@ -1,3 +1,4 @@
+import { basename } from 'node:path'
 import { expect } from 'chai'
 import { ExactNumber, fromEntries, type Json } from '../../src/json/json.ts'
 import { startTrace } from '../../src/traces/open-span.ts'
@@ -43,6 +44,29 @@ describe('traces: recording and reading back', () => {
     ])
     expect(run.spans.model).to.include({ parent_id: root.spanId, span_type: 'llm' })
     expect(run.spans.model.attributes.svc.metrics.tokens.incremental.total).to.equal(4)
+  })
+
+  it('what a span counts is its own; cumulative has what is inside', async () => {
+    const root = startTrace({ record: (spans) => project.traces.record(spans) }, 'judge_v0')
+    const inner = root.child('retry')
+    inner.child('model', 'llm').setTokens({ prompt: 3, completion: 1, total: 4 }).end()
+    inner.child('broken').fail({ type: 'E', message: 'no', stacktrace: undefined }).end()
+    inner.end()
+    root.setTokens({ prompt: 10, completion: 0, total: 10 }).end()
+    const { judge_v0: run } = (await treeOf(root.traceId)).spans
+    const { metrics } = run.attributes.svc
+    expect(metrics.tokens).to.deep.equal({
+      incremental: { prompt: 10, completion: 0, total: 10 },
+      cumulative: { prompt: 13, completion: 1, total: 14 },
+    })
+    expect(metrics.errors).to.deep.equal({ cumulative: 1 })
+    expect(run.spans.retry.attributes.svc.metrics.tokens).to.deep.equal({
+      cumulative: { prompt: 3, completion: 1, total: 4 },
+    })
+    expect(run.spans.retry.spans.broken.attributes.svc.metrics.errors).to.deep.equal({
+      incremental: 1,
+      cumulative: 1,
+    })
   })
 
   it('a failed run says why, and has an event of it', async () => {
@@ -99,7 +123,7 @@ describe('traces: recording and reading back', () => {
     expect(own.troubles.join()).to.match(
       /cannot be written as JSON \(JSON cannot say NaN.*1 spans have been dropped/,
     )
-    expect(own.open.problems()).to.deep.equal([{ file: own.file, dropped: 1 }])
+    expect(own.open.problems()).to.deep.equal([{ project: basename(own.folder), dropped: 1 }])
     await own.stop()
   })
 

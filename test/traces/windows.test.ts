@@ -127,6 +127,10 @@ describe('traces: windows', () => {
     expect(first.spans).to.have.length(3)
     const rest = await own.traces.query(traceQuestion('trace', undefined, { next: first.next }))
     expect([rest.spans.length, rest.next]).to.deep.equal([2, undefined])
+    const ids = [...first.spans, ...rest.spans].map(({ trace_id: id }) => id)
+    const named = { value: { conditions: [{ field: 'trace_id', operator: 'in', value: ids }] }, loc: [] }
+    const behind = await own.traces.query(traceQuestion('trace', named, { next: first.next }))
+    expect(behind.spans).to.deep.equal(rest.spans)
     await own.stop()
   })
 

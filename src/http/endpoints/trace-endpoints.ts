@@ -9,6 +9,7 @@ import { askedTraces } from '../asked-traces.ts'
 import type { Answer, Endpoint } from '../endpoint.ts'
 import { endpoint } from '../endpoint.ts'
 import { envelope } from '../envelope.ts'
+import { queryWindowing } from '../query-parameters.ts'
 import { single } from '../record-schemas.ts'
 import { anyJson, reference } from '../request-schemas.ts'
 import {
@@ -46,6 +47,7 @@ export function traceEndpoints(tracesOf: (registry: Registry) => ProjectTraces):
       scope: 'read',
       optionalBody: true,
       input: query,
+      fromQuery: queryWindowing,
       output: traceList('traces', traceRecord),
       example: {
         filtering: {
@@ -70,6 +72,7 @@ export function traceEndpoints(tracesOf: (registry: Registry) => ProjectTraces):
       scope: 'read',
       optionalBody: true,
       input: query,
+      fromQuery: queryWindowing,
       output: traceList('spans', spanRecord),
       example: {
         filtering: { conditions: [{ field: 'status_code', value: 'STATUS_CODE_ERROR' }] },

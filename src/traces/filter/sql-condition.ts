@@ -40,7 +40,8 @@ function columnCondition(field: string, values: readonly Json[]): SqlCondition |
   const column = COLUMNS.get(field)
   const texts = values.filter((it) => typeof it === 'string')
   if (column === undefined || texts.length === 0 || texts.length > MOST_VALUES) return undefined
-  return { sql: `${column} IN (${texts.map(() => '?').join()})`, values: texts }
+  const list = texts.map(() => '?').join()
+  return { sql: column.replace('?', list), values: texts }
 }
 
 /** What is at a path has its last segment for a key, or for the end of one; unless it is in a list. */
@@ -73,15 +74,12 @@ function joined(conditions: readonly SqlCondition[], word: string): SqlCondition
   return { sql: `(${conditions.map(({ sql }) => sql).join(word)})`, values }
 }
 
+/** What says that a field is one of a list. For traces it is put so that SQLite begins with them, in whichever order they are walked. */
 const COLUMNS: ReadonlyMap<string, string> = new Map([
-  ['trace_id', 't.trace_id'],
-  ['trace_type', 's.trace_type'],
-  ['span_id', 's.span_id'],
-  ['parent_id', 's.parent_id'],
-  ['span_type', 's.span_type'],
-  ['span_name', 's.span_name'],
-  ['status_code', 's.status_code'],
-  ['session_id', 's.session_id'],
+  ['trace_id', 's.trace IN (SELECT id FROM traces WHERE trace_id IN (?))'],
+  ...['trace_type', 'span_id', 'parent_id', 'span_type', 'span_name', 'status_code', 'session_id'].map(
+    (name) => [name, `s.${name} IN (?)`] as const,
+  ),
 ])
 
 const COMPARISONS: ReadonlyMap<string, string> = new Map([

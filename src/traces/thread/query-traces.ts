@@ -35,7 +35,8 @@ export function queryTraces(file: TraceFile, question: TraceQuestion): TracePage
     question.filtering === undefined
       ? undefined
       : readTraceFilter(parseJson(question.filtering, { maxDepth: MOST_LEVELS }), [])
-  const window = filter?.onlyNamesTraces ? { order: question.window.order } : question.window
+  const { order, next } = question.window
+  const window = filter?.onlyNamesTraces ? { order, next } : question.window
   const walk = question.focus === 'trace' ? traceWalk(filter) : SPAN_WALK
   const page = new Page(window.limit)
   for (const row of rowsOf(file, walk, filter, window)) {

@@ -20,8 +20,10 @@ export function retainTraces(
     }
     return count
   })
+  const free = pragma(file, 'freelist_count')
   file.rows(`PRAGMA incremental_vacuum(${PAGES})`)
-  return removed >= FEW || pragma(file, 'freelist_count') > 0
+  const left = pragma(file, 'freelist_count')
+  return removed >= FEW || (left > 0 && left < free)
 }
 
 const DAY = 24 * 60 * 60 * 1000

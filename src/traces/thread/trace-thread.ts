@@ -25,7 +25,7 @@ function replyTo(request: ThreadRequest): ThreadReply {
   } catch (error) {
     // Whatever went wrong, what is opened next is what then lies there.
     files.forget(request.file)
-    return { id, failure: failureOf(error) }
+    return { id, failure: failureOf(error, request.file) }
   }
 }
 
@@ -64,12 +64,10 @@ function setAside(path: string, why: string): string | undefined {
   return aside && `${path} is damaged (${why}). It was set aside as ${aside}, and a new one is begun`
 }
 
-function failureOf(error: unknown): ThreadFailure {
-  if (error instanceof Refusal) {
-    const { code, message, data } = error
-    return { kind: 'refusal', code, message, data }
-  }
-  const message = error instanceof Error ? error.message : String(error)
+/** What is told goes to clients as well, whom the folders of the machine do not concern. */
+function failureOf(error: unknown, file: string): ThreadFailure {
+  const message = (error instanceof Error ? error.message : String(error)).replaceAll(file, 'traces.db')
+  if (error instanceof Refusal) return { kind: 'refusal', code: error.code, message, data: error.data }
   if (isDamage(error)) return { kind: 'storage', message, isDamage: true }
   if (isStorageTrouble(error)) return { kind: 'storage', message, isDamage: false }
   return { kind: 'bug', message, stack: error instanceof Error ? error.stack : undefined }

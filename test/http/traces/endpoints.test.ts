@@ -88,6 +88,14 @@ describe('traces over HTTP', () => {
     expect(rest.body.spans.map((it: { span_id: string }) => it.span_id)).to.deep.equal([root.spanId])
   })
 
+  it('a window may come in the query string, too; that of the body wins', async () => {
+    const one = await service.post('/traces/query?limit=1&newest=2026-03-01T12:00:30Z', '')
+    expect(one.body.traces.map((it: { trace_id: string }) => it.trace_id)).to.deep.equal([root.traceId])
+    const two = await service.post('/traces/query?limit=1', { windowing: { limit: 2 } })
+    expect(two.body.count).to.equal(2)
+    expect((await service.post('/spans/query?limit=none')).status).to.equal(422)
+  })
+
   it('what is wrong with a query is 422 at its place', async () => {
     const bad = async (body: object) => {
       const { status, body: problem } = await service.post('/traces/query', body)
