@@ -235,12 +235,14 @@ def evaluate(text):
         expect(await sandbox.call('python', ECHO, [2])).to.equal(2)
       })
 
-    it('a script that takes all memory is stopped, and catching that does not help', async () => {
-      const script = 'def evaluate():\n  a = []\n  while True: a.append(bytearray(10_000_000))'
-      expect((await sandbox.failure('python', script)).kind).to.equal('memory')
-      expect(
-        (await sandbox.failure('python', 'def evaluate():\n  return len("x" * (2**31 - 1))')).kind,
-      ).to.equal('memory')
+    it('a script that takes all memory is told so by Python, before anything has to be killed', async () => {
+      for (const body of [
+        'a = []\n  while True: a.append(bytearray(10_000_000))',
+        'return len("x" * (2**31 - 1))',
+      ]) {
+        const { kind, message } = await sandbox.failure('python', `def evaluate():\n  ${body}`)
+        expect([kind, message]).to.deep.equal(['memory', 'The script took more memory than scripts have.'])
+      }
       expect(await sandbox.call('python', ECHO, [2])).to.equal(2)
     })
   })
