@@ -24,7 +24,7 @@ export function requestLog(log: Logger): Middleware<DoorState> {
           path: withoutQuery(originalUrl),
           status: res.statusCode,
           ms: Math.round((performance.now() - start) * 1000) / 1000,
-          bytes: length === undefined ? undefined : Number(length),
+          bytes: state.bytes ?? (length === undefined ? undefined : Number(length)),
           keyId: state.caller?.key.id,
           aborted: res.writableFinished ? undefined : true,
         },

@@ -7,6 +7,8 @@ export interface RequestState {
   readonly caller: Caller
   /** Set by the router for requests that only read. */
   isRead?: boolean
+  /** The length of an answer that was written out whole. */
+  bytes?: number
 }
 
 /** `ctx.state` at the door itself, where the caller may not be known yet. */
@@ -14,6 +16,7 @@ export interface DoorState {
   requestId: string
   caller?: Caller
   isRead?: boolean
+  bytes?: number
   /** How who has no key is asked for one (`WWW-Authenticate`), where not as everywhere. */
   challenge?: string
   /** The client prints what it gets on a terminal: an error is its sentence there, and no document. */

@@ -1,6 +1,5 @@
 import Router from '@koa/router'
 import type { Middleware, ParameterizedContext } from 'koa'
-import { LRUCache } from 'lru-cache'
 import { z } from 'zod'
 import { requireScope } from '../access/require-scope.ts'
 import type { Scope } from '../access/scope.ts'
@@ -37,9 +36,10 @@ export function createRouter(dependencies: RouterDependencies): Middleware<Reque
   for (const [segment, group] of bySegment(dependencies.endpoints)) {
     const router = new Router<RequestState>()
     for (const endpoint of group) {
+      const route = { endpoint, scopes: scopesOf(endpoint), known: new Map() }
       const handle = async (ctx: ParameterizedContext<RequestState>): Promise<void> => {
         ctx.state.isRead = endpoint.scope === 'read'
-        return send(ctx, await answer(endpoint, ctx, dependencies))
+        return send(ctx, await answer(route, ctx, dependencies))
       }
       if (!endpoint.path.includes(':')) handlers.set(`${endpoint.method} ${endpoint.path}`, handle)
       router.register(endpoint.path, [endpoint.method], handle)
@@ -59,16 +59,23 @@ function segmentOf(path: string): string {
   return end < 0 ? path : path.slice(0, end)
 }
 
+/** An endpoint with what is worked out of it once, and what it was asked before. */
+interface Route {
+  readonly endpoint: Endpoint
+  readonly scopes: readonly Scope[]
+  readonly known: KnownInputs
+}
+
 async function answer(
-  endpoint: Endpoint,
+  { endpoint, scopes, known }: Route,
   ctx: ParameterizedContext<RequestState>,
   dependencies: RouterDependencies,
 ): Promise<Answer> {
-  requireScope(ctx.state.caller, scopesOf(endpoint))
+  requireScope(ctx.state.caller, scopes)
   const params = readParams(endpoint, ctx)
   if (endpoint.upload) return answerUpload(endpoint, ctx, dependencies, params)
   const guarded = endpoint.input
-    ? await readInput(endpoint, endpoint.input, ctx, dependencies.readJsonBody)
+    ? await readInput(endpoint, endpoint.input, ctx, dependencies.readJsonBody, known)
     : NO_INPUT
   return run(endpoint, ctx, dependencies, params, guarded)
 }
@@ -170,6 +177,7 @@ async function readInput(
   schema: z.ZodType,
   ctx: ParameterizedContext<RequestState>,
   readJsonBody: ReadJsonBody,
+  known: KnownInputs,
 ): Promise<GuardedInput> {
   const fromQuery = ctx.querystring === '' ? undefined : endpoint.fromQuery
   const inQuery = (body: Readonly<Record<string, unknown>>): Readonly<Record<string, unknown>> =>
@@ -177,9 +185,8 @@ async function readInput(
   if (endpoint.method === 'GET') return { input: guard(schema, inQuery({}), 'query'), text: '' }
   const { text, parse } = await readJsonBody(ctx)
   const isShort = endpoint.scope === 'read' && !fromQuery && text.length <= SHORT
-  const key = `${endpoint.path} ${text}`
-  const known = isShort ? shortInputs.get(key) : undefined
-  if (known !== undefined) return known
+  const before = isShort ? known.get(text) : undefined
+  if (before !== undefined) return before
   const value = parse()
   if (value === undefined && !endpoint.optionalBody) {
     throw invalid(['body'], 'this route needs a JSON object as its body.', 'missing')
@@ -189,13 +196,20 @@ async function readInput(
   const whole = fromQuery && isRecord(body) ? { ...inQuery(body), ...body } : body
   const input = guard(schema, whole, value === undefined && fromQuery ? 'query' : 'body')
   const guarded = { input, text }
-  if (isShort) shortInputs.set(key, guarded)
+  if (isShort) remember(known, text, guarded)
   return guarded
 }
 
 /** Clients that poll send the same short question again and again; what the guard makes of it depends on its text alone. */
-const shortInputs = new LRUCache<string, GuardedInput>({ max: 1000 })
+type KnownInputs = Map<string, GuardedInput>
 const SHORT = 400
+const MOST_KNOWN = 200
+
+/** The oldest makes room for the newest; to keep count of what was asked last would cost as much as it saves. */
+function remember(inputs: KnownInputs, text: string, input: GuardedInput): void {
+  if (inputs.size >= MOST_KNOWN) for (const oldest of inputs.keys()) if (inputs.delete(oldest)) break
+  inputs.set(text, input)
+}
 
 function isRecord(value: unknown): value is Record<string, unknown> {
   return typeof value === 'object' && value !== null && !Array.isArray(value)

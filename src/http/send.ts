@@ -1,44 +1,61 @@
-import type { ServerResponse } from 'node:http'
 import { Readable } from 'node:stream'
 import type { ParameterizedContext } from 'koa'
 import { holdsStream, stringifyStreams } from '../json/json-stream.ts'
 import { stringifyJson } from '../json/stringify-json.ts'
 import type { Answer } from './endpoint.ts'
+import { doorHeaders } from './identify.ts'
+import type { RequestState } from './request-state.ts'
 
 /** Writes an answer out; of a stream, waits for the first piece, so that a refusal until then is answered as one. */
-export function send(ctx: ParameterizedContext<unknown>, answer: Answer): void | Promise<void> {
-  const { body, text, stream, etag, notModified, isReplayed } = answer
-  const { res } = ctx
-  if (answer.status !== undefined) ctx.status = answer.status
-  for (const name in answer.headers) res.setHeader(name, answer.headers[name] ?? '')
-  if (isReplayed) res.setHeader('Idempotent-Replayed', 'true')
-  if (stream && !notModified) return sendStream(ctx, answer, stream)
-  if (etag !== undefined) setEtag(res, etag)
-  if (notModified) {
-    ctx.status = 304
-    return
-  }
+export function send(ctx: ParameterizedContext<RequestState>, answer: Answer): void | Promise<void> {
+  const { body, text, stream, notModified } = answer
+  if (notModified) return sendWhole(ctx, answer, 304, undefined)
+  if (stream) return sendStream(ctx, answer, stream)
   if (body && holdsStream(body))
     return sendStream(ctx, { ...answer, contentType: JSON_TYPE }, stringifyStreams(body))
-  res.setHeader('Content-Type', JSON_TYPE)
-  ctx.body = text ?? stringifyJson(body)
+  sendWhole(ctx, answer, answer.status ?? 200, text ?? Buffer.from(stringifyJson(body)))
 }
 
 const JSON_TYPE = 'application/json; charset=utf-8'
 
-function setEtag(res: ServerResponse, etag: string): void {
-  res.setHeader('ETag', etag)
-  res.setHeader('Cache-Control', 'private, no-cache')
+/**
+ * Writes head and body in one go, past Koa, which would look at each header and at the body's type again: a fifth of what a retrieve
+ * costs.
+ */
+function sendWhole(
+  ctx: ParameterizedContext<RequestState>,
+  answer: Answer,
+  status: number,
+  bytes: Buffer | undefined,
+): void {
+  const { state, res } = ctx
+  const headers = doorHeaders(state.requestId)
+  addOwnHeaders(headers, answer)
+  if (bytes) headers.push('Content-Type', JSON_TYPE, 'Content-Length', String(bytes.length))
+  ctx.respond = false
+  state.bytes = bytes?.length ?? 0
+  res.writeHead(status, headers).end(bytes)
+}
+
+/** Adds the headers that an answer brings, names and values in turn: its own, its entity tag, that it is told again. */
+function addOwnHeaders(list: string[], { headers, etag, isReplayed }: Answer): void {
+  if (headers) list.push(...Object.entries(headers).flat())
+  if (etag !== undefined) list.push('ETag', etag, 'Cache-Control', 'private, no-cache')
+  if (isReplayed) list.push('Idempotent-Replayed', 'true')
 }
 
 async function sendStream(
-  ctx: ParameterizedContext<unknown>,
-  { contentType = 'application/octet-stream', fileName, etag }: Answer,
+  ctx: ParameterizedContext<RequestState>,
+  answer: Answer,
   stream: AsyncIterable<string | Buffer>,
 ): Promise<void> {
+  const { status, contentType = 'application/octet-stream', fileName } = answer
   const pieces = stream[Symbol.asyncIterator]()
   const first = await pieces.next()
-  if (etag !== undefined) setEtag(ctx.res, etag)
+  if (status !== undefined) ctx.status = status
+  const headers: string[] = []
+  addOwnHeaders(headers, answer)
+  for (let at = 0; at < headers.length; at += 2) ctx.set(headers[at] ?? '', headers[at + 1] ?? '')
   ctx.set('Content-Type', contentType)
   if (fileName !== undefined) ctx.attachment(fileName)
   // Koa pipes it, destroys it when the client goes, and destroys the connection when it fails.
