@@ -90,7 +90,7 @@ describe('handlers: the judge', () => {
 
   it('takes 0.5 for its threshold unless another is set', async () => {
     expect(await judged('0.5')).to.deep.equal({ score: 0.5, success: true })
-    for (const threshold of [0, null, false, '']) {
+    for (const threshold of [0, null, false, '', []]) {
       expect(await judged('0.4', { threshold }), String(threshold)).to.deep.equal({
         score: 0.4,
         success: false,
