@@ -3,7 +3,7 @@ import { HandlerFailure } from '../../../src/handlers/handler-failure.ts'
 import { autoWebhookTest } from '../../../src/handlers/hooks/auto-webhook-test.ts'
 import { ExactNumber, type JsonObject, type Json } from '../../../src/json/json.ts'
 import { type Receiver, startReceiver } from '../../http/webhooks/receiver.ts'
-import { handlerContext, handlerRequest } from './handler-context.ts'
+import { handlerContext, handlerRequest } from '../handler-context.ts'
 
 describe('auto_webhook_test', () => {
   let receiver: Receiver

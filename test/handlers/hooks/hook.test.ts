@@ -5,7 +5,7 @@ import { hook } from '../../../src/handlers/hooks/hook.ts'
 import { hookHandlers } from '../../../src/handlers/hooks/hook-handlers.ts'
 import { ExactNumber, type Json } from '../../../src/json/json.ts'
 import { type Receiver, startReceiver } from '../../http/webhooks/receiver.ts'
-import { handlerContext, handlerRequest } from './handler-context.ts'
+import { handlerContext, handlerRequest } from '../handler-context.ts'
 
 const SECRET = 'Bearer sk-"quoted"-0123456789'
 

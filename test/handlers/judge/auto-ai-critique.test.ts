@@ -5,45 +5,27 @@ import { autoAiCritique } from '../../../src/handlers/judge/auto-ai-critique.ts'
 import type { JsonObject } from '../../../src/json/json.ts'
 import { ExactNumber, isJsonObject } from '../../../src/json/json.ts'
 import { parseJson } from '../../../src/json/parse-json.ts'
-import { type ChatCall, ModelFailure } from '../../../src/models/models.ts'
-import { startTrace } from '../../../src/traces/open-span.ts'
+import { type ChatCall, ModelFailure, type Models } from '../../../src/models/models.ts'
+import { handlerContext, handlerRequest } from '../handler-context.ts'
 
 /** A model that gives one reply, or fails, and the calls it was sent. */
 function modelThat(reply: JsonObject | ModelFailure): { context: HandlerContext; calls: ChatCall[] } {
   const calls: ChatCall[] = []
   const nobody = (): never => expect.fail('a judge asks nobody else')
-  const context: HandlerContext = {
-    project: 'default',
-    signal: new AbortController().signal,
-    span: startTrace({ record: () => undefined }, 'auto_ai_critique_v0'),
-    secret: nobody,
-    models: {
-      chat: async (call) => {
-        calls.push(call)
-        if (reply instanceof ModelFailure) throw reply
-        return { message: reply, usage: { prompt: 0, completion: 0, total: 0 }, finishReason: 'stop' }
-      },
-      streamChat: nobody,
-      embed: nobody,
+  const models: Models = {
+    chat: async (call) => {
+      calls.push(call)
+      if (reply instanceof ModelFailure) throw reply
+      return { message: reply, usage: { prompt: 0, completion: 0, total: 0 }, finishReason: 'stop' }
     },
-    sandbox: { run: nobody, close: nobody },
-    outgoing: { policy: { allowPrivate: false, resolve: nobody }, maxAnswerBytes: 0 },
+    streamChat: nobody,
+    embed: nobody,
   }
-  return { context, calls }
+  return { context: handlerContext({}, { models }), calls }
 }
 
 function requestOf(parameters: JsonObject, sent: Partial<HandlerRequest> = {}): HandlerRequest {
-  return {
-    parameters,
-    inputs: undefined,
-    outputs: undefined,
-    trace: undefined,
-    testcase: undefined,
-    data: {},
-    flags: {},
-    wantsStream: false,
-    ...sent,
-  }
+  return handlerRequest({ parameters, ...sent })
 }
 
 const PROMPT: JsonObject = { prompt_template: [{ role: 'user', content: 'Grade.' }] }
