@@ -36,6 +36,7 @@ const STATUSES = {
   'v0:workflows:force-not-supported': 406,
 } as const
 
+/** What a failure is known by. */
 export type FailureId = keyof typeof STATUSES
 
 type FailureStatus = 400 | 406 | 422 | 424

@@ -19,6 +19,8 @@ export interface JudgeParameters {
 }
 
 const RESPONSE_TYPES = ['text', 'json_object', 'json_schema'] as const
+
+/** In which form the model is asked to reply. */
 export type ResponseType = (typeof RESPONSE_TYPES)[number]
 
 /**
