@@ -25,7 +25,8 @@ export function hook(timeoutMs: number): Handler {
 
 /** `/invoke` below the path of the url, whose query stays behind it. */
 function invokeUrl(data: JsonObject, allowPrivate: boolean): string {
-  const url = new URL(neededHookUrl(getKey(data, 'url'), 'url', allowPrivate))
+  const given = neededHookUrl(getKey(data, 'url'), 'url', allowPrivate)
+  const url = new URL(given)
   url.pathname = `${url.pathname.replace(/\/+$/, '')}/invoke`
   url.hash = ''
   return url.href

@@ -5,7 +5,7 @@ import { RenderBudget } from '../../prompts/render-budget.ts'
 import { renderJson } from '../../prompts/render-json.ts'
 import { renderMessages } from '../../prompts/render-messages.ts'
 import { failureOfPrompt } from '../failure-of-prompt.ts'
-import { invalidOutputs } from '../handler-failure.ts'
+import { HandlerFailure, invalidOutputs } from '../handler-failure.ts'
 import type { Handler, HandlerRequest } from '../handler.ts'
 import { documentIn } from '../scoring/document-in.ts'
 import { judgedOutputs } from '../scoring/judged-outputs.ts'
@@ -62,6 +62,14 @@ function outputsOf({ message }: ChatReply, threshold: number): Json {
   const reply = getKey(message, 'content') ?? getKey(message, 'refusal')
   const answer = typeof reply === 'string' ? documentIn(reply.trim()) : reply
   const outputs = judgedOutputs(answer, threshold)
-  if (outputs === undefined) throw invalidOutputs('dict | float | bool', reply)
+  if (outputs === undefined) throw nonsense(reply)
   return outputs
+}
+
+/** A reply that is no verdict blames the model, not the request (ruling 1.5). */
+function nonsense(reply: Json | undefined): HandlerFailure {
+  const { id, message } = invalidOutputs('dict | float | bool', reply)
+  const hint =
+    'The model has to reply with a number, a boolean or an object in JSON; ask for that in prompt_template.'
+  return new HandlerFailure(id, `${message}\n${hint}`, undefined, 424)
 }
