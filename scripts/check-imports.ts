@@ -44,7 +44,7 @@ const FLOORS: Readonly<Record<string, readonly string[]>> = {
   evaluations: ['invocation', 'handlers', 'traces', 'resources', 'versioning', 'git', 'json', '.'],
   invocation: ['handlers', 'models', 'sandbox', 'traces', 'embeds', 'resources', 'versioning', 'json', '.'],
   handlers: ['prompts', 'models', 'sandbox', 'outgoing', 'traces', 'resources', 'embeds', 'json', '.'],
-  prompts: ['embeds', 'json', '.'],
+  prompts: ['models', 'embeds', 'json', '.'],
   models: ['outgoing', 'traces', 'json', '.'],
   sandbox: ['json', '.'],
   secrets: ['git', 'json', '.'],

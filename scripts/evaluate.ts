@@ -1,6 +1,6 @@
 import { evaluateCommand, EVALUATE_USAGE } from './evaluate/evaluate-command.ts'
 import { EXIT } from './evaluate/exit.ts'
-import { isExpected } from './backup/run-program.ts'
+import { isExpected } from './command/is-expected.ts'
 
 /** `npm run evaluate`: a testset through an application and evaluators, by a running server. */
 const args = process.argv.slice(2)

@@ -3,11 +3,13 @@ import { createApiKey, isLive, listApiKeys, revokeApiKey } from '../src/access/a
 import type { ApiKey } from '../src/access/key-file.ts'
 import { DEFAULT_PROJECT } from '../src/access/project-name.ts'
 import { SCOPES } from '../src/access/scope.ts'
-import { ConfigError, readConfig } from '../src/config.ts'
+import { readConfig } from '../src/config.ts'
 import type { Config } from '../src/config.ts'
-import { Refusal } from '../src/errors.ts'
 import { nodeFs } from '../src/git/node-fs.ts'
 import { signingSettings } from '../src/signing-settings.ts'
+import { isExpected } from './command/is-expected.ts'
+import { textTable } from './command/text-table.ts'
+import { UsageError } from './command/usage-error.ts'
 
 const USAGE = `Make, list and revoke API keys, which a running server accepts or refuses from its next request on; show the
 key that signs commits.
@@ -35,13 +37,6 @@ interface Options {
   readonly id?: string | undefined
 }
 
-/** The command line itself is wrong; the message ends with the usage. */
-class UsageError extends Error {
-  constructor(sentence: string) {
-    super(`${sentence}\n\n${USAGE}`)
-  }
-}
-
 try {
   process.stdout.write(`${await run(process.argv.slice(2))}\n`)
 } catch (error) {
@@ -54,7 +49,7 @@ async function run(args: readonly string[]): Promise<string> {
   const { values, positionals } = readArguments(args)
   if (values.help || positionals.length === 0) return USAGE
   const [command, ...rest] = positionals
-  if (rest.length > 0) throw new UsageError(`"${rest[0]}" is one word too many.`)
+  if (rest.length > 0) throw new UsageError(`"${rest[0]}" is one word too many.`, USAGE)
   const options: Options = { ...values, project: values.project ?? DEFAULT_PROJECT }
   const config = readConfig(process.env)
   const { storeDir } = config
@@ -62,7 +57,7 @@ async function run(args: readonly string[]): Promise<string> {
   if (command === 'list') return list(storeDir, options)
   if (command === 'revoke') return revoke(storeDir, options)
   if (command === 'signing') return signing(config)
-  throw new UsageError(`There is no command "${command}".`)
+  throw new UsageError(`There is no command "${command}".`, USAGE)
 }
 
 function readArguments(args: readonly string[]) {
@@ -81,13 +76,13 @@ function readArguments(args: readonly string[]) {
       },
     })
   } catch (error) {
-    throw new UsageError((error as Error).message) // parseArgs throws nothing but TypeErrors that say what is wrong
+    throw new UsageError((error as Error).message, USAGE) // parseArgs throws nothing but TypeErrors that say what is wrong
   }
 }
 
 async function create(storeDir: string, options: Options): Promise<string> {
-  if (options.name === undefined) throw new UsageError('create needs --name.')
-  if (options.scopes === undefined) throw new UsageError('create needs --scopes.')
+  if (options.name === undefined) throw new UsageError('create needs --name.', USAGE)
+  if (options.scopes === undefined) throw new UsageError('create needs --scopes.', USAGE)
   const scopes = options.scopes.split(',').map((scope) => scope.trim())
   const { project, name, email } = options
   const { key, token } = await createApiKey(nodeFs, storeDir, { project, name, email, scopes })
@@ -105,7 +100,8 @@ function list(storeDir: string, { project }: Options): string {
 
 async function revoke(storeDir: string, options: Options): Promise<string> {
   const { id, name, project } = options
-  if ((id === undefined) === (name === undefined)) throw new UsageError('revoke needs either --id or --name.')
+  if ((id === undefined) === (name === undefined))
+    throw new UsageError('revoke needs either --id or --name.', USAGE)
   const key = await revokeApiKey(nodeFs, storeDir, project, id === undefined ? { name: name ?? '' } : { id })
   return `Revoked "${key.name}" (${key.id}). Requests with it are refused from now on.`
 }
@@ -118,6 +114,7 @@ function signing(config: Config): string {
   }
   throw new UsageError(
     "Commits are not signed: set SIGNING_KEY_FILE to the file that ssh-keygen -t ed25519 -N '' -f FILE makes.",
+    USAGE,
   )
 }
 
@@ -131,19 +128,5 @@ function table(keys: readonly ApiKey[]): string {
     key.created_at.slice(0, 19).replace('T', ' '),
     isLive(key) ? 'live' : `revoked ${key.revoked_at?.slice(0, 10)}`,
   ])
-  const lines = [['ID', 'NAME', 'EMAIL', 'SCOPES', 'ENDS', 'CREATED (UTC)', 'STATE'], ...rows]
-  const widths =
-    lines[0]?.map((_, column) => Math.max(...lines.map((line) => line[column]?.length ?? 0))) ?? []
-  return lines
-    .map((line) =>
-      line
-        .map((cell, column) => cell.padEnd(widths[column] ?? 0))
-        .join('  ')
-        .trimEnd(),
-    )
-    .join('\n')
-}
-
-function isExpected(error: unknown): error is Error {
-  return error instanceof Refusal || error instanceof ConfigError || error instanceof UsageError
+  return textTable([['ID', 'NAME', 'EMAIL', 'SCOPES', 'ENDS', 'CREATED (UTC)', 'STATE'], ...rows])
 }

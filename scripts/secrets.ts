@@ -1,11 +1,14 @@
 import { parseArgs } from 'node:util'
 import { projectNames } from '../src/access/api-keys.ts'
 import { DEFAULT_PROJECT, checkProjectName } from '../src/access/project-name.ts'
-import { ConfigError, readConfig } from '../src/config.ts'
-import { Refusal, invalid } from '../src/errors.ts'
+import { readConfig } from '../src/config.ts'
+import { invalid } from '../src/errors.ts'
 import { nodeFs } from '../src/git/node-fs.ts'
 import { openSecrets } from '../src/secrets/open-secrets.ts'
 import type { ProjectSecrets, SecretRecord } from '../src/secrets/project-secrets.ts'
+import { isExpected } from './command/is-expected.ts'
+import { textTable } from './command/text-table.ts'
+import { UsageError } from './command/usage-error.ts'
 import { askHidden } from './secrets/ask-hidden.ts'
 import { readValue } from './secrets/read-value.ts'
 
@@ -27,13 +30,6 @@ The value is asked for on the terminal, which does not show it, or read from sta
 Secrets are encrypted with SECRETS_KEY (32 bytes in base64 or hex); unless that is set, with the key in secrets.key, which is
 made in the store with the first secret. The store is the folder in STORE_DIR (./store unless set).`
 
-/** The command line itself is wrong; the message ends with the usage. */
-class UsageError extends Error {
-  constructor(sentence: string) {
-    super(`${sentence}\n\n${USAGE}`)
-  }
-}
-
 try {
   process.stdout.write(`${await run(process.argv.slice(2))}\n`)
 } catch (error) {
@@ -48,16 +44,17 @@ async function run(args: readonly string[]): Promise<string> {
   if (values.help || command === undefined) return USAGE
   // Not shown: it may be the value itself.
   if (rest.length > 0)
-    throw new UsageError('There is a word too many: values are not given on the command line.')
+    throw new UsageError('There is a word too many: values are not given on the command line.', USAGE)
   const project = values.project ?? DEFAULT_PROJECT
   const { provider, 'base-url': baseUrl } = values
   if (command !== 'set' && (provider ?? baseUrl) !== undefined)
-    throw new UsageError('--provider and --base-url go with set only.')
+    throw new UsageError('--provider and --base-url go with set only.', USAGE)
   if (command === 'list' && name === undefined) return list(open(project), project)
   if (command === 'set') return set(open(project), named(name, command), { provider, baseUrl }, project)
   if (command === 'remove') return remove(open(project), named(name, command), project)
   throw new UsageError(
     command === 'list' ? 'list takes no name.' : `There is no command ${JSON.stringify(command)}.`,
+    USAGE,
   )
 }
 
@@ -75,13 +72,13 @@ function readArguments(args: readonly string[]) {
       },
     })
   } catch (error) {
-    throw new UsageError((error as Error).message) // parseArgs throws nothing but TypeErrors that say what is wrong
+    throw new UsageError((error as Error).message, USAGE) // parseArgs throws nothing but TypeErrors that say what is wrong
   }
 }
 
 function named(name: string | undefined, command: string): string {
   if (name !== undefined) return name
-  throw new UsageError(`${command} needs the name of a secret.`)
+  throw new UsageError(`${command} needs the name of a secret.`, USAGE)
 }
 
 /** The secrets of a project that is there; a misspelt name must not make one. */
@@ -133,7 +130,7 @@ async function remove(secrets: ProjectSecrets, name: string, project: string): P
 
 function table(records: readonly SecretRecord[]): string {
   const minute = (time: string) => time.slice(0, 16).replace('T', ' ')
-  const lines = [
+  return textTable([
     ['NAME', 'PROVIDER', 'BASE URL', 'SET FIRST (UTC)', 'SET LAST (UTC)'],
     ...records.map((it) => [
       it.name,
@@ -142,19 +139,5 @@ function table(records: readonly SecretRecord[]): string {
       minute(it.createdAt),
       minute(it.updatedAt),
     ]),
-  ]
-  const widths =
-    lines[0]?.map((_, column) => Math.max(...lines.map((line) => line[column]?.length ?? 0))) ?? []
-  return lines
-    .map((line) =>
-      line
-        .map((cell, column) => cell.padEnd(widths[column] ?? 0))
-        .join('  ')
-        .trimEnd(),
-    )
-    .join('\n')
-}
-
-function isExpected(error: unknown): error is Error {
-  return error instanceof Refusal || error instanceof ConfigError || error instanceof UsageError
+  ])
 }

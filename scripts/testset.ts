@@ -2,8 +2,8 @@ import { ConfigError, readConfig } from '../src/config.ts'
 import { Refusal } from '../src/errors.ts'
 import { EXPORT_USAGE, exportCommand } from './testset/export-command.ts'
 import { IMPORT_USAGE, importCommand } from './testset/import-command.ts'
-import { systemProblem } from './testset/system-problem.ts'
-import { UsageError } from './testset/usage-error.ts'
+import { systemProblem } from './command/system-problem.ts'
+import { UsageError } from './command/usage-error.ts'
 
 const USAGE = `Files of rows into testsets, and out of them, past the server.
 

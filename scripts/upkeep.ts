@@ -9,7 +9,7 @@ import { keepUp } from '../src/git/upkeep.ts'
 import { resourceSettings } from '../src/resource-settings.ts'
 import { surfacesOf } from '../src/resources/surfaces.ts'
 import { showProgress } from './testset/show-progress.ts'
-import { UsageError } from './testset/usage-error.ts'
+import { UsageError } from './command/usage-error.ts'
 
 const USAGE = `Repacks every repository and packs its refs, as servers do in the background where it has become worth it.
 

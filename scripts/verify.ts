@@ -1,7 +1,7 @@
 import { parseArgs } from 'node:util'
 import { ConfigError, readConfig } from '../src/config.ts'
 import { Refusal } from '../src/errors.ts'
-import { UsageError } from './testset/usage-error.ts'
+import { UsageError } from './command/usage-error.ts'
 import { verifyCommand } from './verify/verify-command.ts'
 
 const USAGE = `Reads every object of every repository and says what is wrong. Servers may run on the store meanwhile.

@@ -1,6 +1,6 @@
 import { parseArgs } from 'node:util'
 import { checkProjectName } from '../../src/access/project-name.ts'
-import { UsageError } from '../testset/usage-error.ts'
+import { UsageError } from '../command/usage-error.ts'
 
 /** Reads a command line of options that each take a text; throws a UsageError for anything else. */
 export function commandOptions<const Name extends string>(

@@ -1,9 +1,6 @@
-import { ConfigError, readConfig } from '../../src/config.ts'
-import { Refusal } from '../../src/errors.ts'
-import { GitFailure } from '../../src/git/git-command.ts'
+import { readConfig } from '../../src/config.ts'
+import { isExpected } from '../command/is-expected.ts'
 import type { Surroundings } from '../testset/surroundings.ts'
-import { systemProblem } from '../testset/system-problem.ts'
-import { UsageError } from '../testset/usage-error.ts'
 import type { Report } from './report.ts'
 
 export interface Program {
@@ -49,12 +46,4 @@ export async function runProgram({ usage, stopped, command }: Program): Promise<
     process.stderr.write(`${error.message}\n`)
     process.exitCode = 1
   }
-}
-
-/** Whether an error is one that a command ends with, and not a bug of ours. */
-export function isExpected(error: unknown): error is Error {
-  return (
-    [Refusal, GitFailure, ConfigError, UsageError].some((kind) => error instanceof kind) ||
-    systemProblem(error) !== undefined
-  )
 }

@@ -1,6 +1,6 @@
 import { Refusal } from '../../src/errors.ts'
 import { GitFailure } from '../../src/git/git-command.ts'
-import { systemProblem } from '../testset/system-problem.ts'
+import { systemProblem } from '../command/system-problem.ts'
 
 /** What kept one repository from being done, in a sentence; any other error is none of that, and is thrown on. */
 export function sentenceOf(error: unknown): string {

@@ -18,7 +18,7 @@ import { rowCounter } from './row-counter.ts'
 import { rowsHeld, testsetOf } from './rows-held.ts'
 import { showProgress } from './show-progress.ts'
 import type { Surroundings } from './surroundings.ts'
-import { UsageError } from './usage-error.ts'
+import { UsageError } from '../command/usage-error.ts'
 
 export const EXPORT_USAGE = `npm run testset -- export SLUG [--to FILE [--force]] [--type csv|json|jsonl] [--escape-formulas]
                            [--variant VARIANT] [--version N] [--revision ID] [--project PROJECT]

@@ -14,7 +14,7 @@ import { resultLine } from './result-line.ts'
 import { rowCounter } from './row-counter.ts'
 import { showProgress } from './show-progress.ts'
 import type { Surroundings } from './surroundings.ts'
-import { UsageError } from './usage-error.ts'
+import { UsageError } from '../command/usage-error.ts'
 
 export const IMPORT_USAGE = `npm run testset -- import FILE --slug SLUG [--type csv|json|jsonl] [--infer] [--name NAME]
                            [--message MESSAGE] [--project PROJECT]

@@ -5,7 +5,7 @@ import { pipeline } from 'node:stream/promises'
 import { createGzip } from 'node:zlib'
 import { invalid } from '../../src/errors.ts'
 import { isGzip } from './file-type.ts'
-import { systemProblem } from './system-problem.ts'
+import { systemProblem } from '../command/system-problem.ts'
 
 /** Where an export goes. */
 export interface OutputFile {

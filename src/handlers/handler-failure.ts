@@ -1,3 +1,5 @@
+import { boundedJson } from '../json/bounded-json.ts'
+import { boundedText } from '../json/bounded-text.ts'
 import { type Json, ExactNumber, isJsonArray, isJsonObject } from '../json/json.ts'
 
 /**
@@ -34,6 +36,7 @@ const STATUSES = {
   'v0:workflows:force-not-supported': 406,
 } as const
 
+/** What a failure is known by. */
 export type FailureId = keyof typeof STATUSES
 
 type FailureStatus = 400 | 406 | 422 | 424
@@ -73,10 +76,12 @@ export function missingParameter(path: string): HandlerFailure {
 
 /** A parameter of another type or range than `expected` says. */
 export function invalidParameter(path: string, expected: string, got: Json | undefined): HandlerFailure {
-  return new HandlerFailure(
-    'v0:schemas:invalid-parameter',
-    `Invalid parameter:\nAt '${path}'\n${expectation(expected, got)}`,
-  )
+  return parameterProblem(path, expectation(expected, got))
+}
+
+/** A parameter that nothing can be done with, for another reason than its type or range: a sentence says why. */
+export function parameterProblem(path: string, sentence: string): HandlerFailure {
+  return new HandlerFailure('v0:schemas:invalid-parameter', `Invalid parameter:\nAt '${path}'\n${sentence}`)
 }
 
 /** Parameters that are wrong as a whole. */
@@ -107,7 +112,12 @@ export function invalidInputs(expected: string, got: Json | undefined): HandlerF
 
 /** Outputs, to be scored or answered, of another type than `expected` says. */
 export function invalidOutputs(expected: string, got: Json | undefined): HandlerFailure {
-  return new HandlerFailure('v0:schemas:invalid-outputs', `Invalid outputs:\n${expectation(expected, got)}`)
+  return outputsProblem(expectation(expected, got))
+}
+
+/** Outputs that nothing can be done with, for another reason than their type: a sentence says why. */
+export function outputsProblem(sentence: string): HandlerFailure {
+  return new HandlerFailure('v0:schemas:invalid-outputs', `Invalid outputs:\n${sentence}`)
 }
 
 /** The name a type goes by in messages (contract/handlers 2.1). */
@@ -125,10 +135,10 @@ function expectation(expected: string, got: Json | undefined): string {
   return `Expected '${expected}'\nGot ('${typeWord(got)}') '${shown(got)}'.`
 }
 
-/** As much of a value as a message can hold. */
+/** Characters of a value that a message holds. */
+const SHOWN = 200
+
 function shown(value: Json | undefined): string {
   if (value === undefined || value === null) return 'None'
-  const text =
-    typeof value === 'string' ? value : value instanceof ExactNumber ? value.literal : JSON.stringify(value)
-  return text.length > 200 ? `${text.slice(0, 200)}…` : text
+  return typeof value === 'string' ? boundedText(value, SHOWN) : boundedJson(value, SHOWN)
 }

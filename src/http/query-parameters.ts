@@ -15,6 +15,16 @@ export function queryParameters(
   }
 }
 
+/** Reads a list of ids: `X_ids` with commas between them and `X_id`, each as often as wanted, as the member `ids`. */
+export function queryIds(singular: string): (query: URLSearchParams) => { readonly ids: readonly string[] } {
+  return (query) => ({
+    ids: [
+      ...query.getAll(`${singular}_id`),
+      ...query.getAll(`${singular}_ids`).flatMap((list) => list.split(',')),
+    ].flatMap((id) => id.trim() || []),
+  })
+}
+
 /**
  * Reads the filters that existing clients send in the query string beside an empty body (contract/workflows 6.2): `X_id`,
  * `X_slug`, `X_version`, the repeatable `X_ids`, `X_slugs` and `X_versions`, the fields of the filter object (its lists

@@ -1,14 +1,8 @@
 import { askModel } from './ask-model.ts'
 import { embedTexts } from './embed-texts.ts'
+import type { ModelSettings } from './model-settings.ts'
 import type { Models } from './models.ts'
-import type { ReachSettings } from './reach-model.ts'
 import { streamModel } from './stream-model.ts'
-
-/** How models are called for one project. */
-export interface ModelSettings extends ReachSettings {
-  /** How long a call may take, from the first look at a name to the end of the answer, in milliseconds. */
-  readonly timeoutMs: number
-}
 
 /**
  * The language models of a project, on the AI SDK: anthropic and gemini in their own protocols, every other provider in the

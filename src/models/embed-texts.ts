@@ -1,6 +1,6 @@
 import type { OpenSpan } from '../traces/open-span.ts'
-import type { ModelSettings } from './create-models.ts'
 import { failedCall } from './failed-call.ts'
+import type { ModelSettings } from './model-settings.ts'
 import { beginEmbeddingSpan, tellProvider } from './model-span.ts'
 import { type EmbeddingCall, ModelFailure } from './models.ts'
 import { placeModel } from './place-model.ts'

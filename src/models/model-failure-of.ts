@@ -1,3 +1,4 @@
+import { boundedText } from '../json/bounded-text.ts'
 import { OutgoingFailure } from '../outgoing/outgoing-failure.ts'
 import { ModelFailure, type ModelFailureKind } from './models.ts'
 import { messageOf } from './message-of.ts'
@@ -21,7 +22,7 @@ export function modelFailureOf(error: unknown, { model, reached, limit }: Failed
   const hideKey = (text: string): string => withoutKey(text, reached.apiKey)
   const fail = (kind: ModelFailureKind, sentence: string, status?: number): ModelFailure =>
     new ModelFailure(kind, `The model '${model}' of '${reached.provider.name}' ${hideKey(sentence)}`, status)
-  const said = clipped(hideKey(messageOf(error)))
+  const said = boundedText(hideKey(messageOf(error)), 1000)
   // Nobody waits: neither to be tried again nor elsewhere.
   if (limit.signal.aborted) return fail('request', 'was not waited for: the request ended before the answer.')
   if (limit.timeout.aborted) return fail('availability', `did not answer within ${limit.timeoutMs} ms.`)
@@ -41,10 +42,6 @@ export function modelFailureOf(error: unknown, { model, reached, limit }: Failed
 
 function withoutKey(text: string, key: string): string {
   return key === '' ? text : text.replaceAll(key, '***')
-}
-
-function clipped(text: string): string {
-  return text.length > 1000 ? `${text.slice(0, 1000)}…` : text
 }
 
 const OUTGOING_KINDS = { address: 'request', network: 'availability', size: 'answer' } as const

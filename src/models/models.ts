@@ -48,6 +48,7 @@ export interface TokenUsage {
   readonly total: number
 }
 
+/** One call of an embedding model. */
 export interface EmbeddingCall {
   readonly model: string
   readonly texts: readonly string[]
@@ -92,6 +93,7 @@ export class ModelFailure extends Error {
   }
 }
 
+/** Why a call failed; see `ModelFailure`. */
 export type ModelFailureKind =
   | 'availability'
   | 'capacity'

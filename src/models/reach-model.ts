@@ -14,6 +14,7 @@ export interface ReachedModel {
   readonly fetch: typeof fetch
 }
 
+/** With which keys models are reached, and how. */
 export interface ReachSettings extends OutgoingFetchSettings {
   readonly credentials: CredentialSource
 }
@@ -78,7 +79,7 @@ function reached(
     provider,
     id,
     baseUrl,
-    apiKey: apiKey.trim(),
+    apiKey: key,
     fetch: outgoingFetch({ policy: reachable, maxAnswerBytes }),
   }
 }

@@ -3,6 +3,7 @@ import { ModelFailure } from './models.ts'
 /** Which failures of a call are reason to make it elsewhere (contract/handlers 3.5); each policy includes those before it. */
 export const FALLBACK_POLICIES = ['off', 'availability', 'capacity', 'access', 'context', 'any'] as const
 
+/** When a call is made elsewhere. */
 export type FallbackPolicy = (typeof FALLBACK_POLICIES)[number]
 
 /**

@@ -3,8 +3,10 @@ import { ModelFailure, type ModelFailureKind } from './models.ts'
 /** Which failures of a call are reason to make it again (contract/handlers 3.5); each policy includes those before it. */
 export const RETRY_POLICIES = ['off', 'availability', 'capacity', 'transient', 'any'] as const
 
+/** When a call is made again. */
 export type RetryPolicy = (typeof RETRY_POLICIES)[number]
 
+/** When, how often and how soon a call is made again. */
 export interface RetrySettings {
   readonly policy: RetryPolicy
   /** How often a call is made again, beside the first time. */

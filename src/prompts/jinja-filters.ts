@@ -1,3 +1,4 @@
+import type { JinjaFilter } from './jinja-filter.ts'
 import type { JinjaValue } from './jinja-library.ts'
 import { JINJA_NUMBER_FILTERS } from './jinja-number-filters.ts'
 import {
@@ -15,13 +16,6 @@ import { pythonText } from './python-repr.ts'
 import type { RenderBudget } from './render-budget.ts'
 import { spacedJson } from './spaced-json.ts'
 import { TemplateFailure } from './template-format.ts'
-
-/** What a filter or method makes of a value and its arguments, by position and by name. */
-export type JinjaFilter = (
-  operand: JinjaValue,
-  args: readonly JinjaValue[],
-  named: ReadonlyMap<string, JinjaValue>,
-) => JinjaValue
 
 /** Spaces that one line or level may be indented by. */
 const WIDEST_INDENT = 100

@@ -18,6 +18,7 @@ export interface JinjaScope {
   setVariable(name: string, value: JinjaValue): JinjaValue
 }
 
+/** What evaluates a template, node by node. */
 export interface JinjaRunner {
   global: JinjaScope
   /** Every statement and expression is evaluated by this method, whatever it is part of. */
@@ -30,32 +31,42 @@ export interface JinjaNode {
   readonly [member: string]: unknown
 }
 
+/** A value as the interpreter holds it, by its kind. */
+export type JinjaValue =
+  JinjaText | JinjaNumber | JinjaTruth | JinjaList | JinjaMapping | JinjaNull | JinjaMissing | JinjaFunction
+
+/** A text. */
 export interface JinjaText {
   readonly type: 'StringValue'
   readonly value: string
 }
 
+/** A whole number, or one with a point, which its text keeps. */
 export interface JinjaNumber {
   readonly type: 'IntegerValue' | 'FloatValue'
   readonly value: number
   toString(): string
 }
 
+/** `true` or `false`. */
 export interface JinjaTruth {
   readonly type: 'BooleanValue'
   readonly value: boolean
 }
 
+/** A list or tuple. */
 export interface JinjaList {
   readonly type: 'ArrayValue' | 'TupleValue'
   readonly value: readonly JinjaValue[]
 }
 
+/** An object, arguments by name, or what `namespace()` makes. */
 export interface JinjaMapping {
   readonly type: 'ObjectValue' | 'KeywordArgumentsValue' | 'NamespaceValue'
   readonly value: ReadonlyMap<string, JinjaValue>
 }
 
+/** `none`. */
 export interface JinjaNull {
   readonly type: 'NullValue'
   readonly value: null
@@ -67,13 +78,11 @@ export interface JinjaMissing {
   readonly value: undefined
 }
 
+/** What can be called: `range`, a macro. */
 export interface JinjaFunction {
   readonly type: 'FunctionValue'
   readonly value: (args: readonly JinjaValue[], scope: JinjaScope) => JinjaValue
 }
 
-export type JinjaValue =
-  JinjaText | JinjaNumber | JinjaTruth | JinjaList | JinjaMapping | JinjaNull | JinjaMissing | JinjaFunction
-
-// see above: the compiler knows nothing of these
+/** The library; the compiler knows nothing of its types. */
 export const jinja = library as unknown as JinjaLibrary

@@ -1,5 +1,5 @@
 import { formatFloat } from './format-float.ts'
-import type { JinjaFilter } from './jinja-filters.ts'
+import type { JinjaFilter } from './jinja-filter.ts'
 import type { JinjaNumber, JinjaValue } from './jinja-library.ts'
 import { isList, isNumber, missing, numberValue } from './jinja-values.ts'
 import { TemplateFailure } from './template-format.ts'

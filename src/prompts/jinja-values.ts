@@ -36,13 +36,14 @@ const Mapping = classOf({}) as new (value: ReadonlyMap<string, JinjaValue>) => J
 
 /** What a name that is not there gives. */
 export const missing = (): JinjaValue => new Missing()
+/** The value that a text, a truth, a number (whole, or with a point) or a list is. */
 export const textOf = (text: string): JinjaValue => new Text(text)
 export const truthOf = (truth: boolean): JinjaValue => new Truth(truth)
-/** A whole number, or one with a point. */
 export const numberValue = (value: number, isFraction: boolean): JinjaValue =>
   isFraction ? new Fraction(value) : new Whole(value)
 export const listOf = (items: readonly JinjaValue[]): JinjaValue => new List(items)
 
+/** Which kind a value is of. */
 export const isMissing = (value: JinjaValue): boolean => value.type === 'UndefinedValue'
 export const isText = (value: JinjaValue): value is JinjaText => typeof value.value === 'string'
 export const isNumber = (value: JinjaValue): value is JinjaNumber => typeof value.value === 'number'
@@ -61,6 +62,25 @@ export function jinjaEnvironment(variables: JsonObject, budget: RenderBudget): J
   for (const name of ['false', 'False']) environment.setVariable(name, new Truth(false))
   for (const name of ['none', 'None']) environment.setVariable(name, new Null(null))
   return environment
+}
+
+/**
+ * The JSON that a value is; null for nothing. `spend` is told of each value before it is looked into: lists can hold one another
+ * so often that their text would never end. Throws a `TemplateFailure` for a function.
+ */
+export function jsonOfJinja(value: JinjaValue, spend: (characters: number) => void): Json {
+  const origin = origins.get(value)
+  if (origin !== undefined) return origin
+  spend(ITEM_SIZE)
+  if (isText(value)) return value.value
+  if (isList(value)) return value.value.map((item) => jsonOfJinja(item, spend))
+  if (isMapping(value)) {
+    return fromEntries([...value.value].map(([key, member]) => [key, jsonOfJinja(member, spend)]))
+  }
+  if (isNumber(value)) return value.type === 'FloatValue' ? new ExactNumber(value.toString()) : value.value
+  if (typeof value.value === 'boolean') return value.value
+  if (typeof value.value === 'function') throw new TemplateFailure('A function is no text; call it with ().')
+  return null
 }
 
 function boundedRange(budget: RenderBudget): (...limits: unknown[]) => number[] {
@@ -107,23 +127,4 @@ function make(value: Json): JinjaValue {
   }
   if (isJsonArray(value)) return new List(value.map(convert))
   return new Mapping(new Map(entriesOf(value).map(([key, member]) => [key, convert(member)])))
-}
-
-/**
- * The JSON that a value is; null for nothing. `spend` is told of each value before it is looked into: lists can hold one another
- * so often that their text would never end. Throws a `TemplateFailure` for a function.
- */
-export function jsonOfJinja(value: JinjaValue, spend: (characters: number) => void): Json {
-  const origin = origins.get(value)
-  if (origin !== undefined) return origin
-  spend(ITEM_SIZE)
-  if (isText(value)) return value.value
-  if (isList(value)) return value.value.map((item) => jsonOfJinja(item, spend))
-  if (isMapping(value)) {
-    return fromEntries([...value.value].map(([key, member]) => [key, jsonOfJinja(member, spend)]))
-  }
-  if (isNumber(value)) return value.type === 'FloatValue' ? new ExactNumber(value.toString()) : value.value
-  if (typeof value.value === 'boolean') return value.value
-  if (typeof value.value === 'function') throw new TemplateFailure('A function is no text; call it with ().')
-  return null
 }

@@ -21,6 +21,8 @@ export interface LlmConfig {
 }
 
 const REASONING_EFFORTS = ['none', 'low', 'medium', 'high'] as const
+
+/** How long a model is to think before it replies. */
 export type ReasoningEffort = (typeof REASONING_EFFORTS)[number]
 
 /**

@@ -1,14 +1,10 @@
 import type { Json, JsonObject } from '../json/json.ts'
+import { FALLBACK_POLICIES, type FallbackPolicy } from '../models/with-fallbacks.ts'
+import { RETRY_POLICIES, type RetrySettings } from '../models/with-retries.ts'
 import { Fields } from './fields.ts'
 import { type LlmConfig, readLlmConfig } from './llm-config.ts'
 import { readMessages } from './prompt-messages.ts'
 import { TEMPLATE_FORMATS, type TemplateFormat } from './template-format.ts'
-
-const RETRY_POLICIES = ['off', 'availability', 'capacity', 'transient', 'any'] as const
-export type RetryPolicy = (typeof RETRY_POLICIES)[number]
-
-const FALLBACK_POLICIES = ['off', 'availability', 'capacity', 'access', 'context', 'any'] as const
-export type FallbackPolicy = (typeof FALLBACK_POLICIES)[number]
 
 /** A prompt as `parameters.prompt` has it (contract/handlers 3.4), not rendered yet. */
 export interface Prompt {
@@ -20,14 +16,7 @@ export interface Prompt {
   /** Tried after `llmConfig`, in this order, as far as the policy allows. */
   readonly fallbackConfigs: readonly LlmConfig[]
   readonly fallbackPolicy: FallbackPolicy
-  readonly retryPolicy: RetryPolicy
-  readonly retryConfig: RetryConfig
-}
-
-export interface RetryConfig {
-  readonly maxRetries: number
-  /** Milliseconds before the first retry; each further one waits twice as long. */
-  readonly baseDelay: number
+  readonly retries: RetrySettings
 }
 
 /**
@@ -36,7 +25,6 @@ export interface RetryConfig {
  */
 export function readPrompt(value: Json | undefined, path = 'prompt'): Prompt {
   const fields = new Fields(value, path)
-  const retryPolicy = fields.choice('retry_policy', RETRY_POLICIES) ?? 'off'
   return {
     messages: messagesOf(fields),
     templateFormat: fields.choice('template_format', TEMPLATE_FORMATS) ?? 'curly',
@@ -46,8 +34,7 @@ export function readPrompt(value: Json | undefined, path = 'prompt'): Prompt {
       readLlmConfig(config, `${fields.pathOf('fallback_configs')}[${index}]`),
     ),
     fallbackPolicy: fields.choice('fallback_policy', FALLBACK_POLICIES) ?? 'off',
-    retryPolicy,
-    retryConfig: retryConfigOf(fields, retryPolicy),
+    retries: retriesOf(fields),
   }
 }
 
@@ -69,9 +56,10 @@ function inputKeysOf(fields: Fields): readonly string[] | undefined {
 }
 
 /** Contract/handlers 3.5: with a policy one retry after a second, unless the config says otherwise; without one, none. */
-function retryConfigOf(fields: Fields, policy: RetryPolicy): RetryConfig {
+function retriesOf(fields: Fields): RetrySettings {
+  const policy = fields.choice('retry_policy', RETRY_POLICIES) ?? 'off'
   const config = new Fields(fields.object('retry_config') ?? {}, fields.pathOf('retry_config'))
   const maxRetries = config.whole('max_retries', 0, 5)
-  const baseDelay = config.number('base_delay', 100, 1000) ?? 1000
-  return { maxRetries: policy === 'off' ? 0 : (maxRetries ?? 1), baseDelay }
+  const baseDelayMs = config.number('base_delay', 100, 1000) ?? 1000
+  return { policy, maxRetries: policy === 'off' ? 0 : (maxRetries ?? 1), baseDelayMs }
 }

@@ -2,7 +2,7 @@ import { SpanKind, SpanStatusCode, TraceFlags } from '@opentelemetry/api'
 import type { Attributes, HrTime, SpanContext } from '@opentelemetry/api'
 import type { Resource } from '@opentelemetry/resources'
 import type { ReadableSpan } from '@opentelemetry/sdk-trace'
-import { boundedText } from './bounded-json.ts'
+import { boundedText } from '../json/bounded-text.ts'
 import { MAX_TEXT, otlpAttributes } from './otlp-attributes.ts'
 import type { Span, SpanException } from './span.ts'
 

@@ -16,8 +16,10 @@ export const SPAN_TYPES = [
   'unknown',
 ] as const
 
+/** What a span is of. */
 export type SpanType = (typeof SPAN_TYPES)[number]
 
+/** On which side of a call a span is, in OpenTelemetry's words. */
 export type SpanKind =
   | 'SPAN_KIND_UNSPECIFIED'
   | 'SPAN_KIND_INTERNAL'
@@ -59,6 +61,7 @@ export interface SpanReference {
   readonly version?: string | undefined
 }
 
+/** A span, by its ids. */
 export interface SpanLink {
   readonly traceId: string
   readonly spanId: string

@@ -14,6 +14,7 @@ export interface TraceTrouble {
   readonly message: string
 }
 
+/** How traces are recorded, kept and asked for. */
 export interface TraceSettings {
   /** Whether spans are recorded; what was recorded before can be read all the same. */
   readonly isRecording: boolean

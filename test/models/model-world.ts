@@ -1,4 +1,5 @@
-import { createModels, type ModelSettings } from '../../src/models/create-models.ts'
+import { createModels } from '../../src/models/create-models.ts'
+import type { ModelSettings } from '../../src/models/model-settings.ts'
 import type { ChatCall, Credential, CredentialSource, Models } from '../../src/models/models.ts'
 import { ModelFailure } from '../../src/models/models.ts'
 import { resolveHost } from '../../src/outgoing/outgoing-policy.ts'

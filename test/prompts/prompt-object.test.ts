@@ -17,12 +17,15 @@ describe('prompts: the prompt object', () => {
     expect(read).to.include({
       templateFormat: 'curly',
       fallbackPolicy: 'off',
-      retryPolicy: 'off',
       inputKeys: undefined,
     })
     expect(read.llmConfig).to.include({ model: 'gpt-4o-mini', temperature: undefined, tools: undefined })
-    expect(read.retryConfig).to.deep.equal({ maxRetries: 0, baseDelay: 1000 })
-    expect(prompt('{"retry_policy": "any"}').retryConfig).to.deep.equal({ maxRetries: 1, baseDelay: 1000 })
+    expect(read.retries).to.deep.equal({ policy: 'off', maxRetries: 0, baseDelayMs: 1000 })
+    expect(prompt('{"retry_policy": "any"}').retries).to.deep.equal({
+      policy: 'any',
+      maxRetries: 1,
+      baseDelayMs: 1000,
+    })
   })
 
   it('makes messages of the prompts of old', () => {
@@ -58,10 +61,10 @@ describe('prompts: the prompt object', () => {
       tools: [{ type: 'function' }],
       toolChoice: 'auto',
     })
-    expect(read).to.include({ templateFormat: 'jinja2', fallbackPolicy: 'any', retryPolicy: 'capacity' })
+    expect(read).to.include({ templateFormat: 'jinja2', fallbackPolicy: 'any' })
     expect(read.inputKeys).to.deep.equal(['a'])
     expect(read.fallbackConfigs.map(({ model }) => model)).to.deep.equal(['b'])
-    expect(read.retryConfig).to.deep.equal({ maxRetries: 2, baseDelay: 100 })
+    expect(read.retries).to.deep.equal({ policy: 'capacity', maxRetries: 2, baseDelayMs: 100 })
   })
 
   it('sends a tool choice only together with tools', () => {

@@ -1,12 +1,14 @@
 import { type Json, numberOf } from '../../json/json.ts'
 import { typeWord } from '../handler-failure.ts'
+import { numberIn } from '../scoring/number-in.ts'
+import { type Verdict, verdictOn } from '../scoring/verdict.ts'
 
 /** Up to version 2 a result is a score; from version 3 on it may be any JSON (contract/handlers 2.5, 2.6). */
 export type ResultVersion = '1' | '2' | '3'
 
 /**
- * The outputs that what `evaluate` returned stands for: a number is a score, with `success` where it reaches the threshold. Throws a `ResultProblem`
- * for what the version has no use for.
+ * The outputs that what `evaluate` returned stands for: a number is a score, with `success` where it reaches the threshold. Throws a
+ * `ResultProblem` for what the version has no use for.
  */
 export function normaliseResult(result: Json | undefined, version: ResultVersion, threshold: number): Json {
   if (result === undefined || result === null)
@@ -28,13 +30,8 @@ export class ResultProblem extends Error {
   override readonly name = 'ResultProblem'
 }
 
-function scored(score: number, threshold: number): Json {
+function scored(score: number, threshold: number): Verdict {
   if (!Number.isFinite(score))
     throw new ResultProblem('evaluate returned a number that is too large for a score; return a smaller one.')
-  return { score, success: score >= threshold }
-}
-
-/** A number written as text, as Python's float() reads it; undefined for other texts. */
-function numberIn(text: string): number | undefined {
-  return /^\s*[+-]?(?:\d+\.?\d*|\.\d+)(?:e[+-]?\d+)?\s*$/i.test(text) ? Number(text) : undefined
+  return verdictOn(score, threshold)
 }

@@ -1,9 +1,9 @@
 import type { Json } from '../../json/json.ts'
 import type { HandlerRequest } from '../handler.ts'
-import { isCaseSensitive } from './is-case-sensitive.ts'
-import { neededOutputs } from './needed-outputs.ts'
-import { neededText } from './needed-text.ts'
-import { textOf } from './text-of.ts'
+import { isCaseSensitive } from '../scoring/is-case-sensitive.ts'
+import { neededOutputs } from '../scoring/needed-outputs.ts'
+import { neededText } from '../needed-text.ts'
+import { textOf } from '../scoring/text-of.ts'
 
 /**
  * The evaluators that ask for one piece of text: `auto_starts_with`, `auto_ends_with`, `auto_contains` (contract/handlers 2.3). Makes the

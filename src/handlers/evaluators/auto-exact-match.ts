@@ -2,8 +2,8 @@ import { canonicalJson } from '../../json/canonical-json.ts'
 import { equalJson } from '../../json/equal-json.ts'
 import { isJsonObject, type Json } from '../../json/json.ts'
 import type { HandlerRequest } from '../handler.ts'
-import { isCaseSensitive } from './is-case-sensitive.ts'
-import { neededAnswer } from './needed-answer.ts'
+import { isCaseSensitive } from '../scoring/is-case-sensitive.ts'
+import { neededAnswer } from '../scoring/needed-answer.ts'
 
 /**
  * `svc:builtin:auto_exact_match:v0` (contract/handlers 2.3): whether outputs and answer are the same string, or objects that say the same.

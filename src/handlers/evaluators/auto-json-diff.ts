@@ -1,22 +1,23 @@
 import { getKey, type Json, type JsonObject } from '../../json/json.ts'
-import { HandlerFailure, invalidInput, invalidOutputs } from '../handler-failure.ts'
+import { type HandlerFailure, invalidInput, invalidOutputs, outputsProblem } from '../handler-failure.ts'
 import type { HandlerRequest } from '../handler.ts'
 import { Effort } from '../measures/effort.ts'
 import { jsonDiff } from '../measures/json-diff.ts'
-import { documentOf } from './document-of.ts'
-import { isFalsy } from './is-falsy.ts'
-import { neededDocument } from './needed-answer.ts'
-import { neededOutputs } from './needed-outputs.ts'
-import { readThreshold } from './read-threshold.ts'
+import { documentIn } from '../scoring/document-in.ts'
+import { isFalsy } from '../scoring/is-falsy.ts'
+import { neededDocument } from '../scoring/needed-answer.ts'
+import { neededOutputs } from '../scoring/needed-outputs.ts'
+import { readThreshold } from '../scoring/read-threshold.ts'
+import { verdictOn } from '../scoring/verdict.ts'
 
 /** `svc:builtin:auto_json_diff:v0` (contract/handlers 2.3): the share of the answer's leaves that the outputs have, too. */
 export async function autoJsonDiff(request: HandlerRequest): Promise<Json> {
   const { parameters } = request
   const { key, value: answer } = neededDocument(request)
-  const expected = documentOf(answer)
+  const expected = documentIn(answer)
   if (expected === undefined) throw invalidInput(key, 'dict', answer)
   const outputs = neededOutputs(request)
-  const actual = documentOf(outputs)
+  const actual = documentIn(outputs)
   if (actual === undefined) throw invalidOutputs('dict', outputs)
   const threshold = readThreshold(getKey(parameters, 'threshold'))
   const options = {
@@ -25,7 +26,7 @@ export async function autoJsonDiff(request: HandlerRequest): Promise<Json> {
     ignoresKeyCase: isSet(parameters, 'case_insensitive_keys'),
   }
   const score = await jsonDiff(expected, actual, options, new Effort(tooMuch))
-  return { score, success: score >= threshold }
+  return verdictOn(score, threshold)
 }
 
 function isSet(parameters: JsonObject, name: string): boolean {
@@ -33,8 +34,7 @@ function isSet(parameters: JsonObject, name: string): boolean {
 }
 
 function tooMuch(): HandlerFailure {
-  return new HandlerFailure(
-    'v0:schemas:invalid-outputs',
-    'Invalid outputs:\nComparing outputs and answer leaf by leaf takes more than ten seconds; compare smaller documents.',
+  return outputsProblem(
+    'Comparing outputs and answer leaf by leaf takes more than ten seconds; compare smaller documents.',
   )
 }

@@ -1,13 +1,14 @@
 import { getKey, type Json } from '../../json/json.ts'
 import type { HandlerRequest } from '../handler.ts'
 import { scoreLevenshtein } from '../measures/score-levenshtein.ts'
-import { readThreshold } from './read-threshold.ts'
-import { scoredTexts } from './scored-texts.ts'
+import { readThreshold } from '../scoring/read-threshold.ts'
+import { verdictOn } from '../scoring/verdict.ts'
+import { scoredTexts } from '../scoring/scored-texts.ts'
 
 /** `svc:builtin:auto_levenshtein_distance:v0` (contract/handlers 2.3): how few edits make the answer of the outputs. */
 export async function autoLevenshteinDistance(request: HandlerRequest): Promise<Json> {
   const [outputs, answer] = scoredTexts(request)
   const threshold = readThreshold(getKey(request.parameters, 'threshold'))
   const score = await scoreLevenshtein(outputs, answer)
-  return { score, success: score >= threshold }
+  return verdictOn(score, threshold)
 }

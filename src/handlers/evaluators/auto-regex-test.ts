@@ -1,10 +1,10 @@
 import { getKey, type Json } from '../../json/json.ts'
 import type { HandlerRequest } from '../handler.ts'
 import { searchPattern } from '../measures/search-pattern.ts'
-import { isCaseSensitive } from './is-case-sensitive.ts'
-import { neededOutputs } from './needed-outputs.ts'
-import { neededText } from './needed-text.ts'
-import { textOf } from './text-of.ts'
+import { isCaseSensitive } from '../scoring/is-case-sensitive.ts'
+import { neededOutputs } from '../scoring/needed-outputs.ts'
+import { neededText } from '../needed-text.ts'
+import { textOf } from '../scoring/text-of.ts'
 
 /**
  * `svc:builtin:auto_regex_test:v0` (contract/handlers 2.3): whether `regex_pattern` is found in the outputs, or is not where

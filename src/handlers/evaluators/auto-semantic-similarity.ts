@@ -1,14 +1,12 @@
 import { getKey, type Json, type JsonObject } from '../../json/json.ts'
 import { invalidParameters } from '../handler-failure.ts'
 import type { HandlerContext, HandlerRequest } from '../handler.ts'
-import { scoreEmbeddings } from '../measures/score-embeddings.ts'
-import { neededDocument } from './needed-answer.ts'
-import { neededOutputs } from './needed-outputs.ts'
-import { readThreshold } from './read-threshold.ts'
-import { textOf } from './text-of.ts'
-
-/** The model that texts are embedded by where none is named. */
-export const USUAL_EMBEDDING_MODEL = 'text-embedding-3-small'
+import { scoreEmbeddings, USUAL_EMBEDDING_MODEL } from '../measures/score-embeddings.ts'
+import { neededDocument } from '../scoring/needed-answer.ts'
+import { neededOutputs } from '../scoring/needed-outputs.ts'
+import { readThreshold } from '../scoring/read-threshold.ts'
+import { verdictOn } from '../scoring/verdict.ts'
+import { textOf } from '../scoring/text-of.ts'
 
 /**
  * `svc:builtin:auto_semantic_similarity:v0` (contract/handlers 2.3): how alike outputs and answer are to an embedding model, which
@@ -23,7 +21,7 @@ export async function autoSemanticSimilarity(
   const outputs = neededOutputs(request)
   const threshold = readThreshold(getKey(request.parameters, 'threshold'))
   const score = await scoreEmbeddings(model, [textOf(outputs), textOf(answer)], context)
-  return { score, success: score >= threshold }
+  return verdictOn(score, threshold)
 }
 
 function embeddingModel(parameters: JsonObject): string {

@@ -7,12 +7,18 @@ import {
   type JsonObject,
 } from '../../json/json.ts'
 import { resolvePath } from '../../prompts/resolve-path.ts'
-import { HandlerFailure, invalidInput, invalidParameter, missingParameter } from '../handler-failure.ts'
+import {
+  type HandlerFailure,
+  invalidInput,
+  invalidParameter,
+  missingParameter,
+  parameterProblem,
+} from '../handler-failure.ts'
 import type { HandlerRequest } from '../handler.ts'
 import { Effort } from '../measures/effort.ts'
 import { equalLoosely } from '../measures/equal-loosely.ts'
-import { documentOf } from './document-of.ts'
-import { neededAnswer } from './needed-answer.ts'
+import { documentIn } from '../scoring/document-in.ts'
+import { neededAnswer } from '../scoring/needed-answer.ts'
 
 /**
  * `svc:builtin:json_multi_field_match:v0` (contract/handlers 2.3): 1 for each of `fields` (paths, contract/handlers 3.3) that outputs and
@@ -22,7 +28,7 @@ export async function jsonMultiFieldMatch(request: HandlerRequest): Promise<Json
   const fields = neededFields(request.parameters)
   const expected = expectedDocument(request)
   const { outputs } = request
-  const actual = typeof outputs === 'string' || isJsonObject(outputs) ? documentOf(outputs) : undefined
+  const actual = typeof outputs === 'string' || isJsonObject(outputs) ? documentIn(outputs) : undefined
   const effort = new Effort(() => tooMuch(fields.length))
   const scores: (readonly [string, number])[] = []
   for (const field of fields) {
@@ -46,7 +52,7 @@ function neededFields(parameters: JsonObject): readonly string[] {
 function expectedDocument(request: HandlerRequest): Json {
   const { key, value } = neededAnswer(request)
   if (typeof value !== 'string' && !isJsonObject(value)) throw invalidInput(key, 'dict or str', value)
-  const document = documentOf(value)
+  const document = documentIn(value)
   if (document === undefined) throw invalidInput(key, 'valid JSON string', value)
   return document
 }
@@ -57,8 +63,8 @@ function agreesAt(field: string, actual: Json, expected: Json): boolean {
 }
 
 function tooMuch(fields: number): HandlerFailure {
-  return new HandlerFailure(
-    'v0:schemas:invalid-parameter',
-    `Invalid parameter:\nAt 'fields'\nThe documents are too large for ${fields} fields to be compared; send fewer, or ways to smaller parts.`,
+  return parameterProblem(
+    'fields',
+    `The documents are too large for ${fields} fields to be compared; send fewer, or ways to smaller parts.`,
   )
 }

@@ -1,11 +1,16 @@
 import { getKey, isJsonArray, type Json } from '../../json/json.ts'
-import { HandlerFailure, invalidParameter, missingParameter } from '../handler-failure.ts'
+import {
+  type HandlerFailure,
+  invalidParameter,
+  missingParameter,
+  parameterProblem,
+} from '../handler-failure.ts'
 import type { HandlerRequest } from '../handler.ts'
 import { containsText } from '../measures/contains-text.ts'
 import { Effort } from '../measures/effort.ts'
-import { isCaseSensitive } from './is-case-sensitive.ts'
-import { neededOutputs } from './needed-outputs.ts'
-import { textOf } from './text-of.ts'
+import { isCaseSensitive } from '../scoring/is-case-sensitive.ts'
+import { neededOutputs } from '../scoring/needed-outputs.ts'
+import { textOf } from '../scoring/text-of.ts'
 
 /**
  * The evaluators that ask for several pieces of text: `auto_contains_any` (`wanted` is true: one that is there decides) and
@@ -35,8 +40,8 @@ function trimmed(piece: Json, index: number): string {
 }
 
 function tooMuch(pieces: number, length: number): HandlerFailure {
-  return new HandlerFailure(
-    'v0:schemas:invalid-parameter',
-    `Invalid parameter:\nAt 'substrings'\n${pieces} substrings in ${length} characters of outputs are more than are searched; send fewer.`,
+  return parameterProblem(
+    'substrings',
+    `${pieces} substrings in ${length} characters of outputs are more than are searched; send fewer.`,
   )
 }

@@ -1,3 +1,4 @@
+import { boundedText } from '../../json/bounded-text.ts'
 import { OutgoingFailure } from '../../outgoing/outgoing-failure.ts'
 import { type OutgoingAnswer, postOutgoing } from '../../outgoing/post-outgoing.ts'
 import type { OpenSpan } from '../../traces/open-span.ts'
@@ -72,7 +73,7 @@ const SHOWN = 2000
 /** Takes the text with its secrets masked, since one that is cut in two would not be recognised. */
 function statusSentence(status: number, text: string): string {
   const isRedirect = status >= 300 && status < 400
-  const said = text.length > SHOWN ? `${text.slice(0, SHOWN)}…` : text
+  const said = boundedText(text, SHOWN)
   const hint = isRedirect ? '; redirects are not followed: give the URL that it leads to' : ''
   return `The hook answered ${status}${hint}${said === '' ? '.' : `: ${said}`}`
 }

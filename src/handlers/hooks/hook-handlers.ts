@@ -1,9 +1,9 @@
 import type { Handler } from '../handler.ts'
-import { hookHandler } from './hook-handler.ts'
-import { webhookTestHandler } from './webhook-test-handler.ts'
+import { autoWebhookTest } from './auto-webhook-test.ts'
+import { hook } from './hook.ts'
 
-/** The handlers that ask somebody else's server, by the key of their uri (contract/handlers 2.7, 2.9), with their time limits. */
+/** The handlers that ask somebody else's server (contract/handlers 2.7, 2.9), by the key of their uri, with their time limits. */
 export const hookHandlers: ReadonlyMap<string, Handler> = new Map([
-  ['hook', hookHandler(30_000)],
-  ['auto_webhook_test', webhookTestHandler(10_000)],
+  ['hook', hook(30_000)],
+  ['auto_webhook_test', autoWebhookTest(10_000)],
 ])

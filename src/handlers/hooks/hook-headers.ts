@@ -1,5 +1,5 @@
 import { type Json, entriesOf, getKey, isJsonObject, keysOf, numberOf, ExactNumber } from '../../json/json.ts'
-import { HandlerFailure, invalidParameter, typeWord } from '../handler-failure.ts'
+import { HandlerFailure, invalidParameter, parameterProblem, typeWord } from '../handler-failure.ts'
 import type { HandlerContext } from '../handler.ts'
 
 /** What a hook is sent beside the body. */
@@ -92,8 +92,5 @@ function checkedValue(name: string, value: string): string {
 }
 
 function problem(name: string, sentence: string): HandlerFailure {
-  return new HandlerFailure(
-    'v0:schemas:invalid-parameter',
-    `Invalid parameter:\nAt 'headers.${name}'\nThe header '${name}' ${sentence}`,
-  )
+  return parameterProblem(`headers.${name}`, `The header '${name}' ${sentence}`)
 }

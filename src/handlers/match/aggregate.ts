@@ -1,5 +1,7 @@
-import { getKey, numberOf, type JsonObject } from '../../json/json.ts'
+import { getKey, type JsonObject } from '../../json/json.ts'
 import { invalidParameter } from '../handler-failure.ts'
+import { numberIn } from '../scoring/number-in.ts'
+import { type Verdict, verdictOn } from '../scoring/verdict.ts'
 import { readChoice } from './read-choice.ts'
 
 const SCORES = ['weighted', 'min', 'max'] as const
@@ -10,11 +12,6 @@ export interface Aggregation {
   readonly score: (typeof SCORES)[number]
   readonly success: (typeof SUCCESSES)[number]
   readonly threshold: number
-}
-
-export interface Verdict {
-  readonly score: number
-  readonly success: boolean
 }
 
 /**
@@ -32,7 +29,7 @@ export function readAggregation(fields: JsonObject, path: string): Aggregation {
 /** A number of a matcher, or a string that spells one; 1.0 unless given. Throws `invalid-parameter`. */
 export function readNumber(fields: JsonObject, name: string, path: string): number {
   const value = getKey(fields, name) ?? 1
-  const number = typeof value === 'string' ? numberIn(value) : numberOf(value)
+  const number = numberIn(value)
   if (number === undefined || !Number.isFinite(number)) throw invalidParameter(path + name, 'float', value)
   return number
 }
@@ -46,11 +43,7 @@ export function aggregate(
     kind === 'weighted' ? mean(results) : results.map((it) => it.score).reduce((a, b) => Math[kind](a, b))
   if (success === 'all') return { score, success: results.every((result) => result.success) }
   if (success === 'any') return { score, success: results.some((result) => result.success) }
-  return { score, success: score >= threshold }
-}
-
-function numberIn(text: string): number | undefined {
-  return /^\s*[+-]?(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:e[+-]?[0-9]+)?\s*$/i.test(text) ? Number(text) : undefined
+  return verdictOn(score, threshold)
 }
 
 function mean(results: readonly { readonly score: number; readonly weight: number }[]): number {

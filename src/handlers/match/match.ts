@@ -1,5 +1,5 @@
 import { fromEntries, getKey, type Json, type JsonObject } from '../../json/json.ts'
-import { HandlerFailure, missingParameter } from '../handler-failure.ts'
+import { type HandlerFailure, missingParameter, parameterProblem } from '../handler-failure.ts'
 import type { HandlerContext, HandlerRequest } from '../handler.ts'
 import { Effort } from '../measures/effort.ts'
 import { aggregate, readAggregation } from './aggregate.ts'
@@ -36,8 +36,8 @@ function documentOf({ inputs, outputs, trace }: HandlerRequest): JsonObject {
 }
 
 function tooMuch(): HandlerFailure {
-  return new HandlerFailure(
-    'v0:schemas:invalid-parameter',
-    `Invalid parameter:\nAt 'matchers'\nThese matchers take more than ten seconds; send fewer, or ones that look at less.`,
+  return parameterProblem(
+    'matchers',
+    'These matchers take more than ten seconds; send fewer, or ones that look at less.',
   )
 }

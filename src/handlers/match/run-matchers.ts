@@ -1,10 +1,11 @@
-import { canonicalJson } from '../../json/canonical-json.ts'
+import { boundedJson } from '../../json/bounded-json.ts'
 import { fromEntries, getKey, type Json, type JsonObject } from '../../json/json.ts'
 import { resolvePath } from '../../prompts/resolve-path.ts'
 import { HandlerFailure } from '../handler-failure.ts'
 import type { HandlerContext } from '../handler.ts'
 import type { Effort } from '../measures/effort.ts'
-import { aggregate, readAggregation, readNumber, type Verdict } from './aggregate.ts'
+import type { Verdict } from '../scoring/verdict.ts'
+import { aggregate, readAggregation, readNumber } from './aggregate.ts'
 import type { Matcher } from './read-matchers.ts'
 import { runTest } from './run-test.ts'
 
@@ -72,7 +73,7 @@ async function verdictOf(
   const found = typeof target === 'string' ? resolvePath(target, run.document) : undefined
   if (found === undefined) {
     throw matchError(
-      `Target resolution failed for ${shown(target)}: there is no such part of inputs, outputs and trace.`,
+      `Target resolution failed for ${boundedJson(target, 200)}: there is no such part of inputs, outputs and trace.`,
     )
   }
   if (length > 0) return aggregate(children, readAggregation(fields, path))
@@ -83,11 +84,6 @@ async function verdictOf(
 function nodeOf(own: JsonObject, children: readonly MatchResult[]): JsonObject {
   const names: readonly (readonly [string, Json])[] = Object.entries(own)
   return fromEntries([...names, ...children.map(({ key, node }) => [key, node] as const), ...names])
-}
-
-function shown(target: Json): string {
-  const text = canonicalJson(target)
-  return text.length > 200 ? `${text.slice(0, 200)}…` : text
 }
 
 function matchError(message: string): HandlerFailure {

@@ -1,20 +1,20 @@
 import { canonicalJson } from '../../json/canonical-json.ts'
 import { getKey, isJsonArray, isJsonObject, type Json, type JsonObject } from '../../json/json.ts'
 import { resolvePath } from '../../prompts/resolve-path.ts'
-import { documentOf } from '../evaluators/document-of.ts'
-import { isCaseSensitive } from '../evaluators/is-case-sensitive.ts'
-import { USUAL_EMBEDDING_MODEL } from '../evaluators/auto-semantic-similarity.ts'
 import { invalidParameter } from '../handler-failure.ts'
 import type { HandlerContext } from '../handler.ts'
 import { containsText } from '../measures/contains-text.ts'
 import type { Effort } from '../measures/effort.ts'
 import { jsonDiff } from '../measures/json-diff.ts'
 import { parsesAsJson } from '../measures/parses-as-json.ts'
-import { scoreEmbeddings } from '../measures/score-embeddings.ts'
+import { scoreEmbeddings, USUAL_EMBEDDING_MODEL } from '../measures/score-embeddings.ts'
 import { scoreLevenshtein } from '../measures/score-levenshtein.ts'
 import { scoreSequence } from '../measures/score-sequence.ts'
 import { searchPattern } from '../measures/search-pattern.ts'
-import { readNumber, type Verdict } from './aggregate.ts'
+import { documentIn } from '../scoring/document-in.ts'
+import { isCaseSensitive } from '../scoring/is-case-sensitive.ts'
+import { type Verdict, verdictOn } from '../scoring/verdict.ts'
+import { readNumber } from './aggregate.ts'
 import { readChoice } from './read-choice.ts'
 
 /** What a matcher without children is to find out of its target. */
@@ -73,7 +73,7 @@ function binary(success: boolean): Verdict {
 }
 
 function graded({ fields, path }: MatchTest, score: number): Verdict {
-  return { score, success: score >= readNumber(fields, 'threshold', path) }
+  return verdictOn(score, readNumber(fields, 'threshold', path))
 }
 
 function isValid({ fields, target }: MatchTest): boolean {
@@ -138,7 +138,7 @@ async function diff(test: MatchTest): Promise<number> {
 }
 
 function treeOf(value: Json): Json | undefined {
-  const document = typeof value === 'string' ? documentOf(value) : value
+  const document = typeof value === 'string' ? documentIn(value) : value
   return document !== undefined && isTree(document) ? document : undefined
 }
 

@@ -3,6 +3,7 @@ import { typeWord } from '../handler-failure.ts'
 import type { Effort } from './effort.ts'
 import { equalLoosely } from './equal-loosely.ts'
 
+/** How documents are compared. */
 export interface JsonDiffOptions {
   /** Agree where the types do, integer and float being two, instead of the values. */
   readonly comparesTypesOnly: boolean

@@ -1,6 +1,10 @@
-import { ModelFailure, type ModelFailureKind } from '../../models/models.ts'
-import { HandlerFailure, type FailureId } from '../handler-failure.ts'
+import { ModelFailure } from '../../models/models.ts'
+import { failureOfModel } from '../failure-of-model.ts'
+import { HandlerFailure } from '../handler-failure.ts'
 import type { HandlerContext } from '../handler.ts'
+
+/** The model that texts are embedded by where none is named. */
+export const USUAL_EMBEDDING_MODEL = 'text-embedding-3-small'
 
 /**
  * The cosine of the vectors that an embedding model makes of two texts; 0 if one of them is zero. Throws `invalid-secrets`,
@@ -24,16 +28,11 @@ async function embedded(
   try {
     return await embed()
   } catch (error) {
-    if (!(error instanceof ModelFailure)) throw error
-    throw new HandlerFailure(IDS.get(error.kind) ?? 'v0:workflows:semantic-similarity-error', error.message)
+    throw error instanceof ModelFailure
+      ? failureOfModel(error, 'v0:workflows:semantic-similarity-error')
+      : error
   }
 }
-
-const IDS: ReadonlyMap<ModelFailureKind, FailureId> = new Map([
-  ['credential', 'v0:schemas:invalid-secrets'],
-  ['connection', 'v0:schemas:unknown-connection'],
-  ['mismatch', 'v0:schemas:connection-model-mismatch'],
-])
 
 function cosine(a: readonly number[], b: readonly number[]): number {
   let [product, squaresOfA, squaresOfB] = [0, 0, 0]

@@ -1,3 +1,4 @@
+import { boundedText } from '../../json/bounded-text.ts'
 import { HandlerFailure } from '../handler-failure.ts'
 import { compilePattern } from './compile-pattern.ts'
 import { longJobs, type LongJobOutcome } from './long-jobs.ts'
@@ -50,6 +51,6 @@ function problemOf(outcome: LongJobOutcome): string | undefined {
 }
 
 function patternError(pattern: string, problem: string): HandlerFailure {
-  const quoted = pattern.length > 200 ? `${pattern.slice(0, 200)}…` : pattern
+  const quoted = boundedText(pattern, 200)
   return new HandlerFailure('v0:workflows:regex-pattern-error', `Regex pattern '${quoted}':\n${problem}`)
 }

@@ -1,9 +1,9 @@
 import type { Handler } from '../handler.ts'
-import { feedbackHandler } from './feedback-handler.ts'
-import { mockHandler } from './mock-handler.ts'
+import { feedback } from './feedback.ts'
+import { mock } from './mock.ts'
 
-/** The handlers that stand for something else, by the key of their uri (contract/handlers 2.9). */
+/** The handlers that stand for something else (contract/handlers 2.9), by the key of their uri. */
 export const mockHandlers: ReadonlyMap<string, Handler> = new Map([
-  ['mock', mockHandler],
-  ['feedback', feedbackHandler],
+  ['mock', mock],
+  ['feedback', feedback],
 ])

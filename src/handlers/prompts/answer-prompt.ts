@@ -5,7 +5,10 @@ import { callPrompt } from './call-prompt.ts'
 import type { PreparedPrompt } from './prepared-prompt.ts'
 import { streamPrompt } from './stream-prompt.ts'
 
-/** Sends a prompt's messages and answers the outputs that `outputsOf` makes of the reply: whole, or piece by piece to those who want that. */
+/**
+ * Sends a prompt's messages and answers the outputs that `outputsOf` makes of the reply: whole, or piece by piece to those who want
+ * that.
+ */
 export async function answerPrompt(
   prompt: PreparedPrompt,
   messages: readonly JsonObject[],

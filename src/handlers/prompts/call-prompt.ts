@@ -16,12 +16,10 @@ export function callPrompt<T>(
   { signal }: Pick<HandlerContext, 'signal'>,
   make: (call: ChatCall) => Promise<T>,
 ): Promise<T> {
-  const { maxRetries, baseDelay: baseDelayMs } = prompt.retryConfig
-  const retries = { policy: prompt.retryPolicy, maxRetries, baseDelayMs }
   // When nobody waits any more the next attempt says so at once.
   const wait = (milliseconds: number): Promise<void> =>
     pause(milliseconds, undefined, { signal }).catch(() => undefined)
   return withFallbacks(prompt.configs, prompt.fallbackPolicy, (config) =>
-    withRetries(() => make({ ...config, messages, signal }), retries, wait),
+    withRetries(() => make({ ...config, messages, signal }), prompt.retries, wait),
   )
 }

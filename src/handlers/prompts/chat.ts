@@ -13,7 +13,7 @@ import { invalidInput } from '../handler-failure.ts'
 import type { Handler } from '../handler.ts'
 import { answerPrompt } from './answer-prompt.ts'
 import { preparedPrompt } from './prepared-prompt.ts'
-import { promptFailureOf } from './prompt-failure-of.ts'
+import { failureOfPrompt } from '../failure-of-prompt.ts'
 
 /**
  * One prompt, many turns (`svc:builtin:chat:v0`, contract/handlers 2.10): what was said so far, `inputs.messages`, follows the prompt
@@ -25,7 +25,7 @@ export const chat: Handler = async (request, context) => {
     const messages = [...prompt.messages, ...historyOf(prompt.inputs)]
     return await answerPrompt(prompt, messages, request, context, outputsOf)
   } catch (error) {
-    throw promptFailureOf(error)
+    throw failureOfPrompt(error)
   }
 }
 

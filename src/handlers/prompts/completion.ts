@@ -3,7 +3,7 @@ import type { ChatReply } from '../../models/models.ts'
 import type { Handler } from '../handler.ts'
 import { answerPrompt } from './answer-prompt.ts'
 import { preparedPrompt } from './prepared-prompt.ts'
-import { promptFailureOf } from './prompt-failure-of.ts'
+import { failureOfPrompt } from '../failure-of-prompt.ts'
 
 /**
  * One prompt, one reply (`svc:builtin:completion:v0`, contract/handlers 2.10): the reply's text, which is left as text even where a
@@ -14,7 +14,7 @@ export const completion: Handler = async (request, context) => {
     const prompt = preparedPrompt(request)
     return await answerPrompt(prompt, prompt.messages, request, context, outputsOf)
   } catch (error) {
-    throw promptFailureOf(error)
+    throw failureOfPrompt(error)
   }
 }
 

@@ -8,7 +8,7 @@ import { HandlerFailure } from '../handler-failure.ts'
 import type { Handler } from '../handler.ts'
 import { askInTurn } from './ask-in-turn.ts'
 import { mergedConsent, mergedMembers } from './merged-members.ts'
-import { promptFailureOf } from './prompt-failure-of.ts'
+import { failureOfPrompt } from '../failure-of-prompt.ts'
 import { readLlms } from './read-llms.ts'
 
 /**
@@ -38,7 +38,7 @@ export const llm: Handler = async (request, context) => {
       usage: { prompt_tokens: prompt, completion_tokens: completion, total_tokens: total },
     }
   } catch (error) {
-    throw promptFailureOf(error)
+    throw failureOfPrompt(error)
   }
 }
 

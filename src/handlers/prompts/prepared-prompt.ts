@@ -10,7 +10,7 @@ import { invalidInputs, missingParameter } from '../handler-failure.ts'
 import type { HandlerRequest } from '../handler.ts'
 
 /** A prompt that is ready to be sent. */
-export interface PreparedPrompt extends Pick<Prompt, 'fallbackPolicy' | 'retryPolicy' | 'retryConfig'> {
+export interface PreparedPrompt extends Pick<Prompt, 'fallbackPolicy' | 'retries'> {
   readonly messages: readonly JsonObject[]
   /** The models to ask, in this order as far as the policy allows. */
   readonly configs: readonly [LlmConfig, ...LlmConfig[]]
@@ -28,8 +28,8 @@ export function preparedPrompt(request: HandlerRequest, reserved: readonly strin
   const prompt = readPrompt(written)
   const inputs = request.inputs && unwrapInputs(request.inputs)
   requireKeys(prompt.inputKeys ?? [], inputs, reserved)
-  const { fallbackPolicy, retryPolicy, retryConfig } = prompt
-  const rest = { inputs, fallbackPolicy, retryPolicy, retryConfig }
+  const { fallbackPolicy, retries } = prompt
+  const rest = { inputs, fallbackPolicy, retries }
   if (!inputs)
     return { ...rest, messages: prompt.messages, configs: [prompt.llmConfig, ...prompt.fallbackConfigs] }
   const variables = promptVariables(reserved.reduce<JsonObject>(withoutKey, inputs))

@@ -3,7 +3,7 @@ import type { ChatReply } from '../../models/models.ts'
 import { type HandlerContext, StreamedOutputs } from '../handler.ts'
 import { callPrompt } from './call-prompt.ts'
 import type { PreparedPrompt } from './prepared-prompt.ts'
-import { promptFailureOf } from './prompt-failure-of.ts'
+import { failureOfPrompt } from '../failure-of-prompt.ts'
 
 /**
  * Sends a prompt's messages and answers the reply while it is made (contract/handlers 4.5): `message_start`, a `message_delta` each time
@@ -53,7 +53,7 @@ async function* piecesOf(
     yield { type: 'usage', data: { ...reply.usage } }
     yield { type: 'done', data: {} }
   } catch (error) {
-    throw promptFailureOf(error)
+    throw failureOfPrompt(error)
   } finally {
     // Whoever stops taking pieces ends the call; after its end this does nothing.
     await stream.return(NOTHING_YET)

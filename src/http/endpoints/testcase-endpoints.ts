@@ -16,6 +16,7 @@ import type { Windowing } from '../../versioning/windowing.ts'
 import type { Endpoint } from '../endpoint.ts'
 import { endpoint } from '../endpoint.ts'
 import { envelope } from '../envelope.ts'
+import { queryIds } from '../query-parameters.ts'
 import { pageInfo, single, testcase } from '../record-schemas.ts'
 import { pageWindowing, reference, uuid } from '../request-schemas.ts'
 import { spellings } from '../surface-names.ts'
@@ -74,12 +75,7 @@ export function testcaseEndpoints({ surface, names }: SurfaceContext): Endpoint[
       summary: 'Testcases by id: ?testcase_ids=a,b and ?testcase_id=c, as often as wanted',
       scope: 'read',
       input: z.object({ ids: z.array(uuid).max(MANY).optional() }),
-      fromQuery: (query) => ({
-        ids: [
-          ...query.getAll('testcase_id'),
-          ...query.getAll('testcase_ids').flatMap((list) => list.split(',')),
-        ].flatMap((id) => id.trim() || []),
-      }),
+      fromQuery: queryIds('testcase'),
       output: testcases,
       run: async ({ registry, input }) => {
         if (!input.ids?.length) throw nothingAsked()

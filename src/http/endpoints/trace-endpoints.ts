@@ -9,7 +9,7 @@ import { askedTraces } from '../asked-traces.ts'
 import type { Answer, Endpoint } from '../endpoint.ts'
 import { endpoint } from '../endpoint.ts'
 import { envelope } from '../envelope.ts'
-import { queryWindowing } from '../query-parameters.ts'
+import { queryIds, queryWindowing } from '../query-parameters.ts'
 import { single } from '../record-schemas.ts'
 import { anyJson, reference } from '../request-schemas.ts'
 import {
@@ -92,12 +92,7 @@ export function traceEndpoints(tracesOf: (registry: Registry) => ProjectTraces):
       summary: 'Traces by id: ?trace_ids=a,b and ?trace_id=c, as often as wanted',
       scope: 'read',
       input: z.object({ ids: z.array(traceId).max(MANY).optional() }),
-      fromQuery: (parameters) => ({
-        ids: [
-          ...parameters.getAll('trace_id'),
-          ...parameters.getAll('trace_ids').flatMap((list) => list.split(',')),
-        ].flatMap((id) => id.trim() || []),
-      }),
+      fromQuery: queryIds('trace'),
       output: traceList('traces', traceRecord),
       run: async ({ registry, input }) => {
         if (!input.ids?.length)

@@ -7,7 +7,8 @@ import { readCondition } from './condition.ts'
 import type { RecordTest } from './condition-test.ts'
 import { conditionTest } from './condition-test.ts'
 import type { SqlCondition } from './sql-condition.ts'
-import { allOf, anyOf, sqlOfCondition } from './sql-condition.ts'
+import { allOf, anyOf } from './sql-condition.ts'
+import { sqlOfCondition } from './sql-of-condition.ts'
 
 /** A filtering (contract/handlers 5.3) made ready to be used. */
 export interface TraceFilter {

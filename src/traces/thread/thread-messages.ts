@@ -28,6 +28,7 @@ export interface ThreadWork {
   }
 }
 
+/** What a thread can be asked to do. */
 export type WorkName = keyof ThreadWork
 
 /** A piece of work as it is sent to a thread. */

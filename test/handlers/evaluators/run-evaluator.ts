@@ -3,8 +3,8 @@ import { type FailureId, HandlerFailure } from '../../../src/handlers/handler-fa
 import { StreamedOutputs, type HandlerContext, type HandlerRequest } from '../../../src/handlers/handler.ts'
 import { isJsonObject, type Json, type JsonObject } from '../../../src/json/json.ts'
 import { parseJson } from '../../../src/json/parse-json.ts'
-import { ModelFailure, type EmbeddingCall, type Models } from '../../../src/models/models.ts'
-import { startTrace } from '../../../src/traces/open-span.ts'
+import { ModelFailure, type EmbeddingCall } from '../../../src/models/models.ts'
+import { handlerContext, handlerRequest } from '../handler-context.ts'
 
 /** What an evaluator is given; a member that is left out is absent. */
 export type Given = Partial<Pick<HandlerRequest, 'parameters' | 'inputs' | 'outputs' | 'trace'>>
@@ -15,18 +15,7 @@ export type Embed = (call: EmbeddingCall) => Promise<readonly (readonly number[]
 export async function runEvaluator(key: string, given: Given, embed: Embed = noModel): Promise<Json> {
   const handler = evaluatorHandlers.get(key)
   if (!handler) throw new Error(`there is no evaluator ${key}`)
-  const request: HandlerRequest = {
-    parameters: {},
-    inputs: undefined,
-    outputs: undefined,
-    trace: undefined,
-    testcase: undefined,
-    data: {},
-    flags: {},
-    wantsStream: false,
-    ...given,
-  }
-  const result = await handler(request, contextOf(embed))
+  const result = await handler(handlerRequest(given), contextOf(embed))
   if (result instanceof StreamedOutputs) throw new Error('an evaluator does not stream')
   return result
 }
@@ -63,16 +52,7 @@ function contextOf(embed: Embed): HandlerContext {
   const unasked = (): never => {
     throw new Error('evaluators do not ask for this')
   }
-  const models: Models = { chat: unasked, streamChat: unasked, embed }
-  return {
-    project: 'default',
-    signal: new AbortController().signal,
-    span: startTrace({ record: () => {} }, 'test'),
-    secret: unasked,
-    models,
-    sandbox: { run: unasked, close: unasked },
-    outgoing: { policy: { allowPrivate: false, resolve: unasked }, maxAnswerBytes: 0 },
-  }
+  return handlerContext({}, { models: { chat: unasked, streamChat: unasked, embed } })
 }
 
 const noModel: Embed = ({ model }) =>

@@ -5,45 +5,27 @@ import { autoAiCritique } from '../../../src/handlers/judge/auto-ai-critique.ts'
 import type { JsonObject } from '../../../src/json/json.ts'
 import { ExactNumber, isJsonObject } from '../../../src/json/json.ts'
 import { parseJson } from '../../../src/json/parse-json.ts'
-import { type ChatCall, ModelFailure } from '../../../src/models/models.ts'
-import { startTrace } from '../../../src/traces/open-span.ts'
+import { type ChatCall, ModelFailure, type Models } from '../../../src/models/models.ts'
+import { handlerContext, handlerRequest } from '../handler-context.ts'
 
 /** A model that gives one reply, or fails, and the calls it was sent. */
 function modelThat(reply: JsonObject | ModelFailure): { context: HandlerContext; calls: ChatCall[] } {
   const calls: ChatCall[] = []
   const nobody = (): never => expect.fail('a judge asks nobody else')
-  const context: HandlerContext = {
-    project: 'default',
-    signal: new AbortController().signal,
-    span: startTrace({ record: () => undefined }, 'auto_ai_critique_v0'),
-    secret: nobody,
-    models: {
-      chat: async (call) => {
-        calls.push(call)
-        if (reply instanceof ModelFailure) throw reply
-        return { message: reply, usage: { prompt: 0, completion: 0, total: 0 }, finishReason: 'stop' }
-      },
-      streamChat: nobody,
-      embed: nobody,
+  const models: Models = {
+    chat: async (call) => {
+      calls.push(call)
+      if (reply instanceof ModelFailure) throw reply
+      return { message: reply, usage: { prompt: 0, completion: 0, total: 0 }, finishReason: 'stop' }
     },
-    sandbox: { run: nobody, close: nobody },
-    outgoing: { policy: { allowPrivate: false, resolve: nobody }, maxAnswerBytes: 0 },
+    streamChat: nobody,
+    embed: nobody,
   }
-  return { context, calls }
+  return { context: handlerContext({}, { models }), calls }
 }
 
 function requestOf(parameters: JsonObject, sent: Partial<HandlerRequest> = {}): HandlerRequest {
-  return {
-    parameters,
-    inputs: undefined,
-    outputs: undefined,
-    trace: undefined,
-    testcase: undefined,
-    data: {},
-    flags: {},
-    wantsStream: false,
-    ...sent,
-  }
+  return handlerRequest({ parameters, ...sent })
 }
 
 const PROMPT: JsonObject = { prompt_template: [{ role: 'user', content: 'Grade.' }] }
@@ -90,7 +72,7 @@ describe('handlers: the judge', () => {
 
   it('takes 0.5 for its threshold unless another is set', async () => {
     expect(await judged('0.5')).to.deep.equal({ score: 0.5, success: true })
-    for (const threshold of [0, null, false, '']) {
+    for (const threshold of [0, null, false, '', []]) {
       expect(await judged('0.4', { threshold }), String(threshold)).to.deep.equal({
         score: 0.4,
         success: false,
@@ -107,7 +89,8 @@ describe('handlers: the judge', () => {
   it('refuses a reply that grades nothing', async () => {
     for (const reply of ['good', '"0.5"', '[1]', 'null', '', '```json\n1\n```']) {
       const failure = await failureOf(judged(reply))
-      expect(failure, reply).to.include({ id: 'v0:schemas:invalid-outputs', status: 400 })
+      expect(failure, reply).to.include({ id: 'v0:schemas:invalid-outputs', status: 424 })
+      expect(failure.message).to.include('The model has to reply with')
     }
     const refused = modelThat({ role: 'assistant', refusal: 'I will not.' })
     expect((await failureOf(autoAiCritique(requestOf(PROMPT), refused.context))).message).to.include(

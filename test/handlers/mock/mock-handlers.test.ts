@@ -3,7 +3,7 @@ import { HandlerFailure } from '../../../src/handlers/handler-failure.ts'
 import { type HandlerRequest, StreamedOutputs } from '../../../src/handlers/handler.ts'
 import { mockHandlers } from '../../../src/handlers/mock/mock-handlers.ts'
 import { ExactNumber, type Json } from '../../../src/json/json.ts'
-import { handlerContext, handlerRequest } from '../hooks/handler-context.ts'
+import { handlerContext, handlerRequest } from '../handler-context.ts'
 
 describe('mock', () => {
   const run = async (

@@ -11,7 +11,7 @@ describe('handlers: the calls of a prompt', () => {
       ...written,
       configs: [written.llmConfig],
       inputs: undefined,
-      retryConfig: { maxRetries: 1, baseDelay: 3_600_000 },
+      retries: { ...written.retries, baseDelayMs: 3_600_000 },
     }
     const controller = new AbortController()
     let attempts = 0

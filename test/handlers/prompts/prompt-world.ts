@@ -1,13 +1,12 @@
 import { HandlerFailure } from '../../../src/handlers/handler-failure.ts'
-import type { Handler, HandlerContext, HandlerRequest, HandlerResult } from '../../../src/handlers/handler.ts'
+import type { Handler, HandlerRequest, HandlerResult } from '../../../src/handlers/handler.ts'
 import { StreamedOutputs } from '../../../src/handlers/handler.ts'
 import { promptHandlers } from '../../../src/handlers/prompts/prompt-handlers.ts'
 import type { Json, JsonObject } from '../../../src/json/json.ts'
-import { resolveHost } from '../../../src/outgoing/outgoing-policy.ts'
-import type { Sandbox } from '../../../src/sandbox/sandbox.ts'
 import type { Span } from '../../../src/traces/span.ts'
 import { type ChatStub, startChatStub } from '../../models/chat-stub.ts'
 import { modelWorld } from '../../models/model-world.ts'
+import { handlerContext, handlerRequest } from '../handler-context.ts'
 
 /** The prompt handlers over a stub of the chat-completions protocol, as openai and as mistral; groq has no key. */
 export interface PromptWorld {
@@ -24,19 +23,11 @@ export async function startPromptWorld(): Promise<PromptWorld> {
   const stub = await startChatStub()
   const credential = { apiKey: 'k', baseUrl: stub.url, mayBePrivate: true }
   const { models, span, spans } = modelWorld({ openai: credential, mistral: credential })
-  const context: HandlerContext = {
-    project: 'default',
-    signal: new AbortController().signal,
-    span,
-    secret: async () => undefined,
-    models,
-    sandbox: NO_SANDBOX,
-    outgoing: { policy: { allowPrivate: false, resolve: resolveHost }, maxAnswerBytes: 1000 },
-  }
+  const context = handlerContext({}, { span, models })
   return {
     stub,
     run: async (key, request, signal = context.signal) =>
-      handlerOf(key)({ ...EMPTY, ...request }, { ...context, signal }),
+      handlerOf(key)(handlerRequest(request), { ...context, signal }),
     sent: () => stub.received.map(({ body }) => body),
     spans,
     stop: () => stub.stop(),
@@ -67,22 +58,6 @@ export async function gathered(result: HandlerResult): Promise<{ pieces: Json[];
   const pieces: Json[] = []
   for await (const piece of result.pieces) pieces.push(piece)
   return { pieces, whole: result.whole() }
-}
-
-const EMPTY: HandlerRequest = {
-  parameters: {},
-  inputs: undefined,
-  outputs: undefined,
-  trace: undefined,
-  testcase: undefined,
-  data: {},
-  flags: {},
-  wantsStream: false,
-}
-
-const NO_SANDBOX: Sandbox = {
-  run: () => Promise.reject(new Error('prompts run no scripts')),
-  close: async () => undefined,
 }
 
 function handlerOf(key: string): Handler {

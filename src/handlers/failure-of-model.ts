@@ -1,13 +1,16 @@
-import { type ModelFailure, type ModelFailureKind } from '../models/models.ts'
+import type { ModelFailure, ModelFailureKind } from '../models/models.ts'
 import { type FailureId, HandlerFailure } from './handler-failure.ts'
 
 /**
  * A model's failure as the run's (contract/handlers 2.1, 2.8, 3.5). What is wrong with keys and connections has ids of its own,
- * and the message of the failure, which says what to set. Everything else is `prompt-completion-error`, and when the provider
- * answered, the message ends with its status.
+ * and the message of the failure, which says what to set. Everything else is `otherwise`, and when the provider answered, the
+ * message ends with its status.
  */
-export function handlerFailureOf(failure: ModelFailure): HandlerFailure {
-  const id = IDS[failure.kind] ?? 'v0:workflows:prompt-completion-error'
+export function failureOfModel(
+  failure: ModelFailure,
+  otherwise: FailureId = 'v0:workflows:prompt-completion-error',
+): HandlerFailure {
+  const id = IDS[failure.kind] ?? otherwise
   const status = failure.upstreamStatus
   if (status === undefined || IDS[failure.kind]) return new HandlerFailure(id, failure.message)
   return new HandlerFailure(

@@ -1,11 +1,11 @@
-import type { HandlerContext, HandlerRequest } from '../../../src/handlers/handler.ts'
-import type { Models } from '../../../src/models/models.ts'
-import { resolveHost } from '../../../src/outgoing/outgoing-policy.ts'
-import type { Sandbox } from '../../../src/sandbox/sandbox.ts'
-import { startTrace } from '../../../src/traces/open-span.ts'
-import type { Span } from '../../../src/traces/span.ts'
+import type { HandlerContext, HandlerRequest } from '../../src/handlers/handler.ts'
+import type { Models } from '../../src/models/models.ts'
+import { resolveHost } from '../../src/outgoing/outgoing-policy.ts'
+import type { Sandbox } from '../../src/sandbox/sandbox.ts'
+import { startTrace } from '../../src/traces/open-span.ts'
+import type { Span } from '../../src/traces/span.ts'
 
-/** What a handler of hooks or mocks is run in. */
+/** What a handler is run in. */
 export interface TestContext extends HandlerContext {
   /** What was recorded, once `span` has ended. */
   readonly recorded: Span[]

@@ -1,4 +1,5 @@
-import { ExactNumber, type Json, entriesOf, isJsonArray, isJsonObject } from '../json/json.ts'
+import { boundedText } from './bounded-text.ts'
+import { ExactNumber, type Json, entriesOf, isJsonArray, isJsonObject } from './json.ts'
 
 /**
  * The JSON text of a value, cut off after `max` characters with an ellipsis. What lies behind the cut is not looked at, so a large value
@@ -6,13 +7,6 @@ import { ExactNumber, type Json, entriesOf, isJsonArray, isJsonObject } from '..
  */
 export function boundedJson(value: Json, max: number): string {
   return boundedText(append('', value, max), max)
-}
-
-/** A text, cut off after `max` characters with an ellipsis, and never within a character. */
-export function boundedText(text: string, max: number): string {
-  if (text.length <= max) return text
-  const isWithin = /[\ud800-\udbff]/.test(text.charAt(max - 1))
-  return `${text.slice(0, isWithin ? max - 1 : max)}…`
 }
 
 /** `text` and the JSON of `value`, or at least so much of it that more than `max` characters are there. */

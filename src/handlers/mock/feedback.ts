@@ -3,7 +3,7 @@ import { HandlerFailure } from '../handler-failure.ts'
 import type { Handler } from '../handler.ts'
 
 /** `svc:custom:feedback:v0` (contract/handlers 2.9): describes what people say about outputs. It always fails. */
-export const feedbackHandler: Handler = ({ data }) => {
+export const feedback: Handler = ({ data }) => {
   const uri = getKey(data, 'uri')
   throw new HandlerFailure(
     'v0:workflows:feedback-error',

@@ -10,20 +10,21 @@ import {
 } from '../../json/json.ts'
 import { HandlerFailure, invalidParameter, missingParameter } from '../handler-failure.ts'
 import type { Handler, HandlerRequest, HandlerResult } from '../handler.ts'
+import { verdictOn } from '../scoring/verdict.ts'
 import { mockEvents } from './mock-events.ts'
 
 /**
  * `svc:custom:mock:v0` (contract/handlers 2.9), for tests of whatever calls handlers: does what `parameters.key` says with
  * `parameters.kwargs`. The keys are those of `MOCKS`.
  */
-export const mockHandler: Handler = (request, { signal }) => {
+export const mock: Handler = (request, { signal }) => {
   const { parameters } = request
   const key = getKey(parameters, 'key') ?? null
   if (key === null) throw missingParameter('key')
   const kwargs = getKey(parameters, 'kwargs') ?? {}
-  const mock = mockNamed('key', key)
+  const chosen = mockNamed('key', key)
   if (!isJsonObject(kwargs)) throw invalidParameter('kwargs', 'dict', kwargs)
-  return mock({ request, kwargs, signal })
+  return chosen({ request, kwargs, signal })
 }
 
 type Mock = (call: MockCall) => HandlerResult | Promise<HandlerResult>
@@ -44,8 +45,8 @@ const MOCKS: ReadonlyMap<string, Mock> = new Map<string, Mock>([
   ['events', ({ kwargs }) => mockEvents(text(kwargs, 'text', 'mock reply'))],
   ['pass', () => ({ score: 1, success: true })],
   ['fail', () => ({ score: 0, success: false })],
-  ['score', ({ kwargs }) => scored(number(kwargs, 'score', 0), number(kwargs, 'threshold', 0.5))],
-  ['reflect', ({ request }) => scored(hasOwnResult(request.outputs) ? 1 : 0, 1)],
+  ['score', ({ kwargs }) => verdictOn(number(kwargs, 'score', 0), number(kwargs, 'threshold', 0.5))],
+  ['reflect', ({ request }) => verdictOn(hasOwnResult(request.outputs) ? 1 : 0, 1)],
   [
     'error',
     ({ kwargs }) => {
@@ -56,13 +57,9 @@ const MOCKS: ReadonlyMap<string, Mock> = new Map<string, Mock>([
 ])
 
 function mockNamed(path: string, key: Json): Mock {
-  const mock = typeof key === 'string' ? MOCKS.get(key) : undefined
-  if (mock) return mock
+  const known = typeof key === 'string' ? MOCKS.get(key) : undefined
+  if (known) return known
   throw invalidParameter(path, `one of ${[...MOCKS.keys()].join(', ')}`, key)
-}
-
-function scored(score: number, threshold: number): JsonObject {
-  return { score, success: score >= threshold }
 }
 
 /** Whether these are outputs of an application, not the verdict of an evaluator. */
@@ -86,14 +83,14 @@ async function delayed(call: MockCall): Promise<HandlerResult> {
     throw invalidParameter('kwargs.seconds', `float[0.0, ${MAX_SECONDS}.0]`, getKey(kwargs, 'seconds'))
   const then = getKey(kwargs, 'then') ?? 'pass'
   if (then === 'delay') throw invalidParameter('kwargs.then', 'any key but delay', then)
-  const mock = mockNamed('kwargs.then', then)
+  const next = mockNamed('kwargs.then', then)
   try {
     await pause(seconds * 1000, undefined, { signal })
   } catch {
     // A timer is only ever cut short by its signal.
     throw new HandlerFailure('v0:workflows:mock-error', 'The delay was given up: nobody waits for its end.')
   }
-  return mock(call)
+  return next(call)
 }
 
 function text(kwargs: JsonObject, name: string, otherwise: string): string {

@@ -1,11 +1,11 @@
 import { expect } from 'chai'
 import { HandlerFailure } from '../../../src/handlers/handler-failure.ts'
 import type { HandlerContext, HandlerRequest } from '../../../src/handlers/handler.ts'
-import { hookHandler } from '../../../src/handlers/hooks/hook-handler.ts'
+import { hook } from '../../../src/handlers/hooks/hook.ts'
 import { hookHandlers } from '../../../src/handlers/hooks/hook-handlers.ts'
 import { ExactNumber, type Json } from '../../../src/json/json.ts'
 import { type Receiver, startReceiver } from '../../http/webhooks/receiver.ts'
-import { handlerContext, handlerRequest } from './handler-context.ts'
+import { handlerContext, handlerRequest } from '../handler-context.ts'
 
 const SECRET = 'Bearer sk-"quoted"-0123456789'
 
@@ -20,7 +20,7 @@ describe('hooks', () => {
     context: HandlerContext = handlerContext({ TOKEN: SECRET }),
   ) =>
     // what every test gives is an object
-    hookHandler(2000)(handlerRequest({ ...request, data: data as HandlerRequest['data'] }), context)
+    hook(2000)(handlerRequest({ ...request, data: data as HandlerRequest['data'] }), context)
   const failure = async (work: Promise<unknown>): Promise<HandlerFailure> => {
     const error: unknown = await work.then(
       (value) => new Error(`no failure, but ${JSON.stringify(value)}`),
@@ -164,7 +164,7 @@ describe('hooks', () => {
   it('that are silent, hang up, pour or answer nonsense have failed, within bounds', async () => {
     const clientError = async (context = handlerContext()) => {
       const { id, status, message } = await failure(
-        hookHandler(300)(handlerRequest({ data: { url: receiver.url } }), context) as Promise<unknown>,
+        hook(300)(handlerRequest({ data: { url: receiver.url } }), context) as Promise<unknown>,
       )
       expect(id).to.equal('v0:workflows:custom-hook-client-error')
       expect(status).to.equal(424)

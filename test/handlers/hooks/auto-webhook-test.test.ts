@@ -1,9 +1,9 @@
 import { expect } from 'chai'
 import { HandlerFailure } from '../../../src/handlers/handler-failure.ts'
-import { webhookTestHandler } from '../../../src/handlers/hooks/webhook-test-handler.ts'
+import { autoWebhookTest } from '../../../src/handlers/hooks/auto-webhook-test.ts'
 import { ExactNumber, type JsonObject, type Json } from '../../../src/json/json.ts'
 import { type Receiver, startReceiver } from '../../http/webhooks/receiver.ts'
-import { handlerContext, handlerRequest } from './handler-context.ts'
+import { handlerContext, handlerRequest } from '../handler-context.ts'
 
 describe('auto_webhook_test', () => {
   let receiver: Receiver
@@ -20,7 +20,7 @@ describe('auto_webhook_test', () => {
       ...{ inputs, outputs },
     })
     try {
-      return await webhookTestHandler(2000)(request, handlerContext())
+      return await autoWebhookTest(2000)(request, handlerContext())
     } catch (error) {
       if (error instanceof HandlerFailure) return `${error.status} ${error.code}: ${error.message}`
       throw error
@@ -46,6 +46,7 @@ describe('auto_webhook_test', () => {
     ['0.49', {}, { score: 0.49, success: false }],
     ['0.49', { threshold: 0.4 }, { score: 0.49, success: true }],
     ['0.4', { threshold: 0 }, { score: 0.4, success: false }],
+    ['0.4', { threshold: [] }, { score: 0.4, success: false }],
     ['1', { threshold: 1 }, { score: 1, success: true }],
     ['7', { threshold: new ExactNumber('1.0') }, { score: 7, success: true }],
     ['true', {}, { score: true, success: true }],
@@ -80,13 +81,13 @@ describe('auto_webhook_test', () => {
     expect(await run({ webhook_url: 5 })).to.match(/^400 invalid_parameter/)
     expect(await run({ webhook_url: 'ftp://a.example' })).to.match(/^400 invalid_parameter.*\n.*webhook_url/)
     const request = handlerRequest({ parameters: { webhook_url: receiver.url } })
-    const error: unknown = await Promise.resolve(webhookTestHandler(100)(request, handlerContext())).catch(
+    const error: unknown = await Promise.resolve(autoWebhookTest(100)(request, handlerContext())).catch(
       (it: unknown) => it,
     )
     expect(error).to.include({ id: 'v0:schemas:invalid-inputs' })
     for (const outputs of [null, 1, ['a']])
       expect(await run({}, {}, outputs)).to.match(/^400 invalid_outputs/)
-    for (const threshold of ['0.5', true, [], 1.5, -1, new ExactNumber('1e400')])
+    for (const threshold of ['0.5', true, [1], 1.5, -1, new ExactNumber('1e400')])
       expect(await run({ threshold }), String(threshold)).to.match(/^400 invalid_parameter/)
     expect(receiver.received).to.have.length(0)
   })

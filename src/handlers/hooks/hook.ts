@@ -2,19 +2,19 @@ import { JsonTextError } from '../../json/json-text-error.ts'
 import { type Json, type JsonObject, getKey } from '../../json/json.ts'
 import { parseJson } from '../../json/parse-json.ts'
 import { stringifyJson } from '../../json/stringify-json.ts'
-import { HandlerFailure, invalidParameter, missingParameter } from '../handler-failure.ts'
+import { HandlerFailure } from '../handler-failure.ts'
 import type { Handler, HandlerRequest } from '../handler.ts'
 import { callHook } from './call-hook.ts'
 import { hookHeaders } from './hook-headers.ts'
-import { hookUrlProblem } from './hook-url-problem.ts'
 import { maskSecrets } from './mask-secrets.ts'
+import { neededHookUrl } from './needed-hook-url.ts'
 
 /**
  * `svc:custom:hook:v0` (contract/handlers 2.9): posts the request to `<data.url>/invoke` with the headers of `data.headers`, and gives
  * the JSON that is answered as outputs, or the text if it is no JSON. What whoever asked us sent as credentials goes nowhere. Secrets
  * that went out in headers are masked in whatever comes back.
  */
-export function hookHandler(timeoutMs: number): Handler {
+export function hook(timeoutMs: number): Handler {
   return async (request, context) => {
     const url = invokeUrl(request.data, context.outgoing.policy.allowPrivate)
     const { headers, secrets } = await hookHeaders(getKey(request.data, 'headers') ?? {}, context)
@@ -25,15 +25,7 @@ export function hookHandler(timeoutMs: number): Handler {
 
 /** `/invoke` below the path of the url, whose query stays behind it. */
 function invokeUrl(data: JsonObject, allowPrivate: boolean): string {
-  const given = getKey(data, 'url') ?? null
-  if (given === null || given === '') throw missingParameter('url')
-  if (typeof given !== 'string') throw invalidParameter('url', 'str', given)
-  const problem = hookUrlProblem(given, allowPrivate)
-  if (problem !== undefined)
-    throw new HandlerFailure(
-      'v0:schemas:invalid-parameter',
-      `Invalid parameter:\nAt 'url'\nThe URL ${problem}.`,
-    )
+  const given = neededHookUrl(getKey(data, 'url'), 'url', allowPrivate)
   const url = new URL(given)
   url.pathname = `${url.pathname.replace(/\/+$/, '')}/invoke`
   url.hash = ''

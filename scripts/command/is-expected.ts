@@ -1,0 +1,13 @@
+import { ConfigError } from '../../src/config.ts'
+import { Refusal } from '../../src/errors.ts'
+import { GitFailure } from '../../src/git/git-command.ts'
+import { systemProblem } from './system-problem.ts'
+import { UsageError } from './usage-error.ts'
+
+/** Whether an error is one that a command ends with, and not a bug of ours. */
+export function isExpected(error: unknown): error is Error {
+  return (
+    [Refusal, GitFailure, ConfigError, UsageError].some((kind) => error instanceof kind) ||
+    systemProblem(error) !== undefined
+  )
+}

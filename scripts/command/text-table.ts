@@ -1,0 +1,13 @@
+/** Lines of cells in columns as wide as need be, two spaces apart. */
+export function textTable(lines: readonly (readonly string[])[]): string {
+  const widths =
+    lines[0]?.map((_, column) => Math.max(...lines.map((line) => line[column]?.length ?? 0))) ?? []
+  return lines
+    .map((line) =>
+      line
+        .map((cell, column) => cell.padEnd(widths[column] ?? 0))
+        .join('  ')
+        .trimEnd(),
+    )
+    .join('\n')
+}

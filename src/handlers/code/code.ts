@@ -1,0 +1,23 @@
+import { getKey, isJsonObject } from '../../json/json.ts'
+import type { Handler } from '../handler.ts'
+import { invalidOutputs } from '../handler-failure.ts'
+import { filledText } from '../needed-text.ts'
+import { readLooseThreshold } from '../scoring/read-threshold.ts'
+import { runScript } from './run-script.ts'
+import { scriptRuntime } from './script-runtime.ts'
+
+/**
+ * `svc:custom:code:v0` (contract/handlers 2.5): calls `evaluate(inputs, outputs, trace)` of the revision's script, or of the parameter
+ * `code`, in the sandbox. Parameter `version`: "3" takes any result, everything else is "2", whose results are scores.
+ */
+export const code: Handler = (request, context) => {
+  const { parameters, data, outputs, inputs, trace } = request
+  const script = filledText(getKey(data, 'script') || getKey(parameters, 'code'), 'script')
+  const runtime = scriptRuntime(data, parameters)
+  if (outputs !== undefined && outputs !== null && typeof outputs !== 'string' && !isJsonObject(outputs))
+    throw invalidOutputs('dict or str', outputs)
+  const version = String(getKey(parameters, 'version')) === '3' ? '3' : '2'
+  const args = [inputs ?? {}, outputs ?? null, trace ?? null]
+  const threshold = readLooseThreshold(getKey(parameters, 'threshold'))
+  return runScript({ runtime, script, args, version, threshold, failure: 'v0:workflows:code-error' }, context)
+}

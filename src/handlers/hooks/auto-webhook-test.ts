@@ -1,0 +1,49 @@
+import { JsonTextError } from '../../json/json-text-error.ts'
+import { type Json, getKey } from '../../json/json.ts'
+import { parseJson } from '../../json/parse-json.ts'
+import { stringifyJson } from '../../json/stringify-json.ts'
+import { HandlerFailure, invalidInputs, typeWord } from '../handler-failure.ts'
+import type { Handler } from '../handler.ts'
+import { judgedOutputs } from '../scoring/judged-outputs.ts'
+import { neededOutputs } from '../scoring/needed-outputs.ts'
+import { readThreshold } from '../scoring/read-threshold.ts'
+import { textOf } from '../scoring/text-of.ts'
+import { callHook } from './call-hook.ts'
+import { neededHookUrl } from './needed-hook-url.ts'
+
+/**
+ * `svc:builtin:auto_webhook_test:v0` (contract/handlers 2.7): has outputs scored by whoever answers at `parameters.webhook_url`. A
+ * number or boolean is a score to be compared with the threshold; an object or a string is the outputs as it is.
+ */
+export function autoWebhookTest(timeoutMs: number): Handler {
+  return async (request, context) => {
+    const { parameters, inputs } = request
+    const { allowPrivate } = context.outgoing.policy
+    const url = neededHookUrl(getKey(parameters, 'webhook_url'), 'webhook_url', allowPrivate)
+    if (!inputs) throw invalidInputs('dict', inputs)
+    const output = textOf(neededOutputs(request))
+    const threshold = readThreshold(getKey(parameters, 'threshold'))
+    const body = stringifyJson({ inputs, output })
+    const text = await callHook({ url, headers: new Map(), secrets: [], body, timeoutMs }, context)
+    return outputsOf(answered(text), threshold)
+  }
+}
+
+function answered(text: string): Json {
+  try {
+    return parseJson(text)
+  } catch (error) {
+    if (error instanceof JsonTextError) throw nonsense(`cannot be read as JSON: ${error.message}`)
+    throw error
+  }
+}
+
+function outputsOf(answer: Json, threshold: number): Json {
+  const outputs = typeof answer === 'string' ? answer : judgedOutputs(answer, threshold)
+  if (outputs !== undefined) return outputs
+  throw nonsense(`must be a number, boolean, object or string, but is of type ${typeWord(answer)}.`)
+}
+
+function nonsense(sentence: string): HandlerFailure {
+  return new HandlerFailure('v0:workflows:custom-hook-client-error', `The answer of the webhook ${sentence}`)
+}
