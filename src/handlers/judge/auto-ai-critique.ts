@@ -13,7 +13,7 @@ import { promptVariables, unwrapInputs } from '../../prompts/prompt-variables.ts
 import { RenderBudget } from '../../prompts/render-budget.ts'
 import { renderJson } from '../../prompts/render-json.ts'
 import { renderMessages } from '../../prompts/render-messages.ts'
-import { invalidOutputs } from '../handler-failure.ts'
+import { HandlerFailure, invalidOutputs } from '../handler-failure.ts'
 import type { Handler, HandlerContext, HandlerRequest } from '../handler.ts'
 import { judgeFailureOf } from './judge-failure.ts'
 import { type JudgeParameters, readJudgeParameters } from './judge-parameters.ts'
@@ -85,8 +85,16 @@ function outputsOf(reply: Json | undefined, threshold: number): Json {
   const value = typeof reply === 'string' ? parsed(reply.trim()) : reply
   if (value !== undefined && isJsonObject(value)) return value
   const score = typeof value === 'boolean' ? Number(value) : numberOf(value)
-  if (value === undefined || score === undefined) throw invalidOutputs('dict | float | bool', reply)
+  if (value === undefined || score === undefined) throw nonsense(reply)
   return { score: value, success: score >= threshold }
+}
+
+/** A reply that is no verdict blames the model, not the request (ruling 1.5). */
+function nonsense(reply: Json | undefined): HandlerFailure {
+  const { id, message } = invalidOutputs('dict | float | bool', reply)
+  const hint =
+    'The model has to reply with a number, a boolean or an object in JSON; ask for that in prompt_template.'
+  return new HandlerFailure(id, `${message}\n${hint}`, undefined, 424)
 }
 
 /** Undefined for what is no JSON. */

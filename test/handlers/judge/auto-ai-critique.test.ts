@@ -107,7 +107,8 @@ describe('handlers: the judge', () => {
   it('refuses a reply that grades nothing', async () => {
     for (const reply of ['good', '"0.5"', '[1]', 'null', '', '```json\n1\n```']) {
       const failure = await failureOf(judged(reply))
-      expect(failure, reply).to.include({ id: 'v0:schemas:invalid-outputs', status: 400 })
+      expect(failure, reply).to.include({ id: 'v0:schemas:invalid-outputs', status: 424 })
+      expect(failure.message).to.include('The model has to reply with')
     }
     const refused = modelThat({ role: 'assistant', refusal: 'I will not.' })
     expect((await failureOf(autoAiCritique(requestOf(PROMPT), refused.context))).message).to.include(
