@@ -53,6 +53,7 @@ export function invocationEndpoints(services: InvocationServices, options: Prese
             key: params['key'],
             revisionId: params['id'],
             inline: input.revision ?? input.data?.revision,
+            inlineLoc: input.revision ? ['body', 'revision', 'data'] : undefined,
             references: input.references,
             selectorKey: input.selector?.key,
           })
@@ -83,12 +84,19 @@ function healthEndpoint(): Endpoint {
 
 /** An address that no handler has is no route. */
 const key = z.string().refine((text) => managedKeys().includes(text) || noHandler(text))
-const v0 = z.string().refine((text) => text === 'v0' || noHandler(text))
+const v0 = z.string().refine((text) => text === 'v0' || noVersion(text))
 
 function noHandler(text: string): never {
   throw new Refusal(
     'route_not_found',
     `There is no handler "${text}" under /services; there are ${managedKeys().join(', ')}, each as /services/<key>/v0.`,
+  )
+}
+
+function noVersion(text: string): never {
+  throw new Refusal(
+    'route_not_found',
+    `There is no version "${text}" of a handler under /services; all are v0: /services/<key>/v0/invoke.`,
   )
 }
 
