@@ -8,6 +8,7 @@ import { managedKeys } from '../../resources/workflows/handler-uri.ts'
 import type { Answer, Call, Endpoint } from '../endpoint.ts'
 import { endpoint } from '../endpoint.ts'
 import { invokeAnswer, invokeOutput } from '../invocation/invoke-answer.ts'
+import { flagsOf } from '../invocation/flags-of.ts'
 import type { InspectInput, InvokeInput } from '../invocation/invoke-input.ts'
 import { inspectInput, invokeInput } from '../invocation/invoke-input.ts'
 import { inspectOutput, presentInspection } from '../invocation/present-inspection.ts'
@@ -120,7 +121,8 @@ const ADDRESSES = [
 
 async function runInvoke(call: Call<InvokeInput>, services: InvocationServices): Promise<Answer> {
   const { registry, params, input, headers, mayRead, mayWrite } = call
-  const { data = {}, flags } = input
+  const { data = {} } = input
+  const flags = flagsOf(input.flags, headers)
   const session = sessionOf(input.session_id, headers)
   const form = wantedForm(headers.accept, flags)
   const invocation = await invoke(

@@ -332,6 +332,25 @@ describe('http: invoking a workflow', () => {
     })
   })
 
+  describe('headers', () => {
+    const flagsTold = async (flags: object, headers: Record<string, string>) => {
+      const { body } = await service.post(`${urlOf('echo')}/invoke`, { flags }, headers)
+      const { body: read } = await service.get(`/traces/${body.trace_id}`)
+      return read.trace.spans.mock_v0.attributes.svc.flags
+    }
+
+    it('set flags that the body does not', async () => {
+      const headers = { 'x-svc-messages-transcript': 'last', 'x-svc-session-control': 'force' }
+      expect(await flagsTold({}, headers)).to.deep.equal({ trim: true, force: true })
+      expect(await flagsTold({ trim: false, mine: 1 }, headers)).to.deep.equal({
+        trim: false,
+        mine: 1,
+        force: true,
+      })
+      expect(await flagsTold({}, { 'x-svc-messages-transcript': 'half' })).to.equal(undefined)
+    })
+  })
+
   describe('what it embeds', () => {
     before(async () => {
       await make('tone', { parameters: { voice: 'calm' } }, { is_snippet: true })
