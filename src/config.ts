@@ -1,5 +1,6 @@
 import { z } from 'zod'
 import { environmentCredentials } from './models/environment-credentials.ts'
+import { MODEL_PROVIDERS, urlVariable } from './models/model-providers.ts'
 import type { Credential } from './models/models.ts'
 import { LOG_LEVELS, type LogLevel } from './http/open-log.ts'
 import { type SecretsKey, parseSecretsKey } from './secrets/secrets-key.ts'
@@ -80,7 +81,11 @@ export interface Config {
 export function readConfig(env: Readonly<Record<string, string | undefined>>): Config {
   const given = Object.fromEntries(Object.entries(env).filter(([, value]) => value !== ''))
   const read = variables.safeParse(given)
-  if (!read.success) throw new ConfigError(read.error.issues.map((issue) => describeIssue(issue, given)))
+  const problems = [
+    ...(read.error?.issues ?? []).map((issue) => describeIssue(issue, given)),
+    ...modelUrlProblems(given),
+  ]
+  if (!read.success || problems.length > 0) throw new ConfigError(problems)
   const values = read.data
   return {
     port: values.PORT,
@@ -212,4 +217,14 @@ function describeIssue(issue: z.core.$ZodIssue, given: Readonly<Record<string, s
   const name = String(issue.path[0])
   const value = HIDDEN.includes(name) ? 'the value given (not shown)' : JSON.stringify(given[name])
   return `${name}: ${value} is not ${issue.message}`
+}
+
+/** Addresses of providers that no model could be reached at. They may hold credentials, and are not shown. */
+function* modelUrlProblems(given: Readonly<Record<string, string | undefined>>): Generator<string> {
+  for (const provider of MODEL_PROVIDERS.keys()) {
+    const name = urlVariable(provider)
+    const text = given[name]
+    if (text === undefined || (URL.canParse(text) && /^https?:$/.test(new URL(text).protocol))) continue
+    yield `${name}: the value given (not shown) is not an http or https address, such as http://127.0.0.1:11434/v1`
+  }
 }

@@ -33,6 +33,13 @@ describe('configuration', () => {
       tracesMaxAgeDays: 30,
       tracesMaxBytes: 1024 ** 3,
       tracesQueryTimeoutMs: 5000,
+      modelCredentials: new Map(),
+      modelTimeoutMs: 120_000,
+      hookAllowPrivate: false,
+      sandboxTimeoutMs: 10_000,
+      sandboxMemoryBytes: 256 * 1024 ** 2,
+      sandboxAtOnce: 2,
+      telemetry: {},
     }
     expect(readConfig({})).to.deep.equal(defaults)
     expect(readConfig({ PORT: '', SVC_API_KEY: '', PUBLIC_URL: '' })).to.deep.equal(defaults)
@@ -66,6 +73,14 @@ describe('configuration', () => {
       TRACES_MAX_AGE_DAYS: '7',
       TRACES_MAX_BYTES: '2097152',
       TRACES_QUERY_TIMEOUT_MS: '1000',
+      MISTRAL_API_KEY: 'm',
+      OPENAI_BASE_URL: 'http://127.0.0.1:11434/v1',
+      MODEL_TIMEOUT_MS: '2000',
+      HOOK_ALLOW_PRIVATE: 'true',
+      SANDBOX_TIMEOUT_MS: '500',
+      SANDBOX_MEMORY_BYTES: '134217728',
+      SANDBOX_AT_ONCE: '3',
+      OTEL_SERVICE_NAME: 'prompts',
     })
     expect(config).to.deep.equal({
       port: 0,
@@ -94,6 +109,16 @@ describe('configuration', () => {
       tracesMaxAgeDays: 7,
       tracesMaxBytes: 2 * 1024 ** 2,
       tracesQueryTimeoutMs: 1000,
+      modelCredentials: new Map([
+        ['openai', { apiKey: '', baseUrl: 'http://127.0.0.1:11434/v1', mayBePrivate: true }],
+        ['mistral', { apiKey: 'm', baseUrl: undefined, mayBePrivate: true }],
+      ]),
+      modelTimeoutMs: 2000,
+      hookAllowPrivate: true,
+      sandboxTimeoutMs: 500,
+      sandboxMemoryBytes: 128 * 1024 ** 2,
+      sandboxAtOnce: 3,
+      telemetry: { OTEL_SERVICE_NAME: 'prompts' },
     })
   })
 
@@ -126,11 +151,24 @@ describe('configuration', () => {
     ['WEBHOOK_ALLOW_PRIVATE', 'yes'],
     ['WEBHOOK_TIMEOUT_MS', '1'],
     ['WEBHOOK_RETRY_SECONDS', '5,,300'],
+    ['TRACES', 'maybe'],
+    ['MODEL_TIMEOUT_MS', '1'],
+    ['HOOK_ALLOW_PRIVATE', 'yes'],
+    ['SANDBOX_TIMEOUT_MS', '10s'],
+    ['SANDBOX_AT_ONCE', '0'],
   ] as const) {
     it(`refuses ${name}=${value}`, () => {
       expect(problemsOf({ [name]: value })).to.contain(`${name}: ${JSON.stringify(value)} is not `)
     })
   }
+
+  it('refuses an address of a provider that is none, which may hold a password', () => {
+    expect(problemsOf({ OPENAI_BASE_URL: 'me:secret@gateway/v1', GROQ_BASE_URL: 'groq', PORT: 'x' }))
+      .to.contain('OPENAI_BASE_URL: the value given (not shown) is not an http or https address')
+      .and.contain('GROQ_BASE_URL')
+      .and.contain('PORT')
+      .and.not.contain('secret')
+  })
 
   it('never repeats a bad key', () => {
     expect(problemsOf({ SVC_API_KEY: 'two words' }))

@@ -9,16 +9,19 @@ import { revisionById } from '../versioning/references.ts'
 import type { Registry } from '../versioning/registry.ts'
 import type { RetrievedRevision } from '../versioning/retrieve-revision.ts'
 import { retrieveRevision } from '../versioning/retrieve-revision.ts'
-import { readRevisionAt } from '../versioning/revision.ts'
+import { readListedRevision, readRevisionAt, type Revision } from '../versioning/revision.ts'
 import type { InvocationRequest } from './invocation-request.ts'
 import type { Runnable } from './runnable.ts'
 
 /** What of a request says which workflow it means. */
-export type WorkflowSought = Pick<InvocationRequest, 'revisionId' | 'inline' | 'references' | 'selectorKey'>
+export type WorkflowSought = Pick<
+  InvocationRequest,
+  'revisionId' | 'inline' | 'inlineLoc' | 'references' | 'selectorKey'
+>
 
 /** A workflow to run, and the deployment it was found through. */
 export interface FoundRunnable extends Runnable {
-  readonly through?: RetrievedRevision['through']
+  readonly through?: { readonly key: string; readonly environment: Revision } | undefined
 }
 
 /**
@@ -31,7 +34,7 @@ export async function findRunnable(registry: Registry, request: WorkflowSought):
     return stored(registry, await revisionById(registry, workflowFamily, request.revisionId))
   if (request.inline) {
     const { data } = acceptWorkflowData(request.inline.data, {
-      loc: ['body', 'data', 'revision', 'data'],
+      loc: request.inlineLoc ?? ['body', 'data', 'revision', 'data'],
       servicesBase: registry.servicesBase,
     })
     return { data, inline: request.inline }
@@ -39,6 +42,8 @@ export async function findRunnable(registry: Registry, request: WorkflowSought):
   const named = workflowNamed(request.references ?? NO_REFERENCES)
   if (!named) return NOTHING
   const { environment, singular, ...references } = named
+  if (!environment || references.variant || references.revision) assertIdentifies(singular, references)
+  else assertIdentifies('environment', environment)
   const surface = workflowSurfaces.find((it) => it.singular === singular) ?? ANY_WORKFLOW
   const place = await retrieveRevision(
     registry,
@@ -52,7 +57,11 @@ export async function findRunnable(registry: Registry, request: WorkflowSought):
 async function stored(registry: Registry, place: RetrievedRevision): Promise<FoundRunnable> {
   const revision = await readRevisionAt(registry, place)
   const { payload } = revision.stored
-  return { data: payload ? documentOf(payload) : EMPTY, stored: revision, through: place.through }
+  const data = payload ? documentOf(payload) : EMPTY
+  const { through } = place
+  if (!through) return { data, stored: revision }
+  const environment = await readListedRevision(registry, through.environment)
+  return { data, stored: revision, through: { key: through.key, environment } }
 }
 
 const EMPTY: JsonObject = {}
@@ -91,4 +100,16 @@ const LEVELS = ['', '_variant', '_revision']
 function levelsOf(references: ReadonlyMap<string, Reference>, singular: string): References | undefined {
   const [artifact, variant, revision] = LEVELS.map((level) => references.get(singular + level))
   return (artifact ?? variant ?? revision) ? { artifact, variant, revision } : undefined
+}
+
+/** Refuses references of which the deciding one says nothing, by the name that the request has for it. */
+function assertIdentifies(singular: string, { artifact, variant, revision }: References): void {
+  const { id, slug, version } = revision ?? variant ?? artifact ?? {}
+  if ((id ?? slug) !== undefined) return
+  if (revision && version !== undefined && (variant ?? artifact)) return
+  const level = revision ? '_revision' : variant ? '_variant' : ''
+  throw new Refusal(
+    'incomplete_reference',
+    `references.${singular}${level} identifies nothing; it needs an id or a slug.`,
+  )
 }

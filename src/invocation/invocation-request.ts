@@ -10,6 +10,8 @@ export interface InvocationRequest {
   readonly revisionId?: string | undefined
   /** A workflow that the request brings itself. */
   readonly inline?: InlineRevision | undefined
+  /** Where the data of that workflow stands in the request, for what is wrong with it; `data.revision.data` of the body unless given. */
+  readonly inlineLoc?: readonly string[] | undefined
   /** `application_revision`, `environment` …: what runs, and what else the trace is to name. */
   readonly references?: ReadonlyMap<string, Reference>
   /** Under which key of an environment it is deployed. */

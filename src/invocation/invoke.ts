@@ -3,7 +3,7 @@ import { resolveEmbeds } from '../embeds/resolve-embeds.ts'
 import { Refusal } from '../errors.ts'
 import type { Handler, HandlerContext } from '../handlers/handler.ts'
 import { StreamedOutputs } from '../handlers/handler.ts'
-import { HandlerFailure } from '../handlers/handler-failure.ts'
+import { HandlerFailure, invalidParameters } from '../handlers/handler-failure.ts'
 import {
   entriesOf,
   fromEntries,
@@ -141,17 +141,29 @@ function handlerNamed(
 ): Handler {
   const handler = key === undefined ? undefined : handlers.get(key)
   if (handler) return handler
-  const uri = getKey(data, 'uri')
-  if (key === undefined) {
-    const which = stored ? 'The revision' : inline ? 'The workflow in data.revision' : 'The request'
-    throw new HandlerFailure(
-      'v0:interface:invalid-uri',
-      `Invalid uri:\n${which} names no handler; set data.uri, such as svc:builtin:completion:v0.\nGot '${typeof uri === 'string' ? uri : 'None'}'.`,
-    )
-  }
+  if (key === undefined) throw noHandler(getKey(data, 'uri'), stored, inline)
   throw new HandlerFailure(
     'v0:workflows:not-implemented',
     `"${key}" can be stored here but not run: it needs a runner of its own. Read its configuration from the revision and run it there.`,
+  )
+}
+
+/** What to do about a workflow that says neither one of our handlers nor where its own is (contract/handlers 4.2). */
+function noHandler(
+  uri: Json | undefined,
+  stored: FoundRunnable['stored'],
+  inline: FoundRunnable['inline'],
+): HandlerFailure {
+  const workflow = stored ? `The revision ${stored.slug}` : 'The workflow in data.revision'
+  const hint =
+    typeof uri === 'string'
+      ? `${workflow} has a handler of its own; set its data.url, where that is called.`
+      : stored || inline
+        ? `${workflow} names no handler; set its data.uri, such as svc:builtin:completion:v0.`
+        : 'The request names no workflow; send references, or a workflow in data.revision with a data.uri, such as svc:builtin:completion:v0.'
+  return new HandlerFailure(
+    'v0:interface:invalid-uri',
+    `Invalid uri:\n${hint}\nGot '${typeof uri === 'string' ? uri : 'None'}'.`,
   )
 }
 
@@ -178,7 +190,12 @@ async function effective(
     return (await resolveEmbeds(value, registryTargets(registry), { ...LIMITS, host })).data
   }
   const whole = await resolved(data, inline !== undefined)
-  if (own) return { data: whole, parameters: await resolved(own, true) }
+  if (own) {
+    // below their name, so that what is wrong with one is told by where the request has it
+    const brought = getKey(await resolved({ parameters: own }, true), 'parameters')
+    if (!isJsonObject(brought)) throw invalidParameters('dict', brought)
+    return { data: whole, parameters: brought }
+  }
   const parameters = getKey(whole, 'parameters')
   return { data: whole, parameters: isJsonObject(parameters) ? parameters : NO_INPUTS }
 }

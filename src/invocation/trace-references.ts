@@ -14,12 +14,7 @@ export function* traceReferences(
 ): Generator<readonly [string, SpanReference]> {
   if (references) for (const [name, reference] of references) yield [name, sent(reference)]
   if (inline && (inline.id ?? inline.slug) !== undefined) yield ['workflow_revision', sent(inline)]
-  if (through) {
-    const { artifact, variant } = through.environment
-    yield ['environment', { id: artifact.id, slug: artifact.slug }]
-    yield ['environment_variant', { id: variant.id, slug: variant.slug }]
-    yield ['environment_revision', { version: String(through.environment.version) }]
-  }
+  if (through) yield* ofRevision('environment', through.environment)
   if (!stored) return
   const flags = stored.artifact.record.flags ?? {}
   const roles = ROLES.filter((role) => flags[`is_${role}`] === true)

@@ -25,7 +25,7 @@ export function otlpSpan(span: Span, resource: Resource): OtlpSpan {
   const endTime = hrTime(span.endTime)
   const happened = exception ? exceptionAttributes(exception) : undefined
   const readable: ReadableSpan = {
-    name: span.name,
+    name: nameOf(span.name, attributes),
     kind: KINDS[kind],
     spanContext: () => context,
     ...(parentId === undefined
@@ -63,6 +63,12 @@ const KINDS: Readonly<Record<Span['kind'], SpanKind>> = {
   SPAN_KIND_CLIENT: SpanKind.CLIENT,
   SPAN_KIND_PRODUCER: SpanKind.PRODUCER,
   SPAN_KIND_CONSUMER: SpanKind.CONSUMER,
+}
+
+/** A call of a model is named after it, as the GenAI conventions want; in our own traces names are keys, and the same for all models. */
+function nameOf(name: string, attributes: Attributes): string {
+  const { 'gen_ai.operation.name': operation, 'gen_ai.request.model': model } = attributes
+  return operation === undefined || model === undefined ? name : `${String(operation)} ${String(model)}`
 }
 
 function contextOf(traceId: string, spanId: string, isRemote = false): SpanContext {

@@ -61,8 +61,8 @@ export async function retrieveRevision(
   if (!environment && !artifact && !variant && !revision && family !== registry.environments) {
     throw new Refusal(
       'incomplete_reference',
-      `Nothing is referred to. Send one of ${family.name}_revision_ref, ${family.name}_variant_ref, ` +
-        `environment_ref or ${family.name}_ref with an id or a slug.`,
+      `Nothing is referred to. Send one of ${surface.singular}_revision_ref, ${surface.singular}_variant_ref, ` +
+        `environment_ref or ${surface.singular}_ref with an id or a slug.`,
     )
   }
   if (!environment || revision || variant) return resolveRevision(registry, family, references)
@@ -108,7 +108,7 @@ async function pinNamed(
   if (key === undefined && !artifact) return onlyPin(registry, family, surface, place, pins)
   const slug = artifact?.slug ?? (artifact?.id && (await artifactById(registry, family, artifact.id)).slug)
   const wanted = key ?? (slug === undefined ? undefined : defaultKey(slug))
-  if (wanted === undefined) throw incomplete(`${family.name}_ref`, 'an id or a slug')
+  if (wanted === undefined) throw incomplete(`${surface.singular}_ref`, 'an id or a slug')
   const pin = pins.find((it) => it.key === wanted)
   if (pin) return pin
   const keys = pins.length === 0 ? 'nothing is deployed there' : `its keys are ${shownKeys(pins)}`

@@ -107,6 +107,7 @@ describe('the exporter to OpenTelemetry', () => {
           .addReference('workflow_revision', { id: 'rev', slug: 'bot', version: '3' })
         root
           .child('chat', 'chat', 'SPAN_KIND_CLIENT')
+          .setForeign('gen_ai.operation.name', 'chat')
           .setForeign('gen_ai.request.model', 'gpt-4o-mini')
           .setForeign('gen_ai.usage.input_tokens', 12)
           .setForeign('gen_ai.response.finish_reasons', ['stop'])
@@ -147,6 +148,7 @@ describe('the exporter to OpenTelemetry', () => {
       'svc.references.workflow_revision.version': '3',
       'svc.session.id': 's-1',
     })
+    expect(child.name, 'as the GenAI conventions want it').to.equal('chat gpt-4o-mini')
     expect(child).to.include({ spanId: childSpan?.spanId, parentSpanId: rootSpan?.spanId, kind: 3 })
     expect(attributesOf(child)).to.deep.include({
       'gen_ai.request.model': 'gpt-4o-mini',

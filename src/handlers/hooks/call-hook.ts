@@ -38,7 +38,7 @@ export async function callHook(call: HookCall, context: HandlerContext): Promise
     )
   } catch (error) {
     if (error instanceof HandlerFailure)
-      span.fail({ type: error.name, message: error.message, stacktrace: undefined })
+      span.fail({ type: error.code, message: error.message, stacktrace: undefined })
     throw error
   } finally {
     span.end()

@@ -6,7 +6,13 @@ import { outgoingUrlProblem } from '../../outgoing/outgoing-url-problem.ts'
  * may be no certificates.
  */
 export function hookUrlProblem(url: string, allowPrivate: boolean): string | undefined {
-  const problem = outgoingUrlProblem(url, { allowPrivate })
-  if (problem !== undefined || allowPrivate || new URL(url).protocol === 'https:') return problem
-  return 'is not an https URL; what is sent there could be read on the way'
+  const everywhere = outgoingUrlProblem(url, { allowPrivate: true })
+  if (everywhere !== undefined || allowPrivate) return everywhere
+  const problem = outgoingUrlProblem(url, { allowPrivate }) ?? insecurity(url)
+  return problem && `${problem}, or have the server started with HOOK_ALLOW_PRIVATE=true`
+}
+
+function insecurity(url: string): string | undefined {
+  if (new URL(url).protocol === 'https:') return undefined
+  return 'is not an https URL, and what is sent there could be read on the way; send one with https'
 }

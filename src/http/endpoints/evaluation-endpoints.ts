@@ -36,7 +36,10 @@ export function evaluationEndpoints(
   const output = single('evaluation', evaluationRecord)
   const order = z.intersection(
     z.intersection(
-      retrieveReferences(testsets.names).transform((testset) => ({ testset })),
+      // An environment is where the application is: testsets are not deployed.
+      retrieveReferences(testsets.names).transform(({ artifact, variant, revision }) => ({
+        testset: { artifact, variant, revision },
+      })),
       retrieveReferences(applications.names).transform((application) => ({ application })),
     ),
     envelope({

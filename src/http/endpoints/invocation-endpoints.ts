@@ -8,6 +8,7 @@ import { managedKeys } from '../../resources/workflows/handler-uri.ts'
 import type { Answer, Call, Endpoint } from '../endpoint.ts'
 import { endpoint } from '../endpoint.ts'
 import { invokeAnswer, invokeOutput } from '../invocation/invoke-answer.ts'
+import { flagsOf } from '../invocation/flags-of.ts'
 import type { InspectInput, InvokeInput } from '../invocation/invoke-input.ts'
 import { inspectInput, invokeInput } from '../invocation/invoke-input.ts'
 import { inspectOutput, presentInspection } from '../invocation/present-inspection.ts'
@@ -53,6 +54,7 @@ export function invocationEndpoints(services: InvocationServices, options: Prese
             key: params['key'],
             revisionId: params['id'],
             inline: input.revision ?? input.data?.revision,
+            inlineLoc: input.revision ? ['body', 'revision', 'data'] : undefined,
             references: input.references,
             selectorKey: input.selector?.key,
           })
@@ -83,12 +85,19 @@ function healthEndpoint(): Endpoint {
 
 /** An address that no handler has is no route. */
 const key = z.string().refine((text) => managedKeys().includes(text) || noHandler(text))
-const v0 = z.string().refine((text) => text === 'v0' || noHandler(text))
+const v0 = z.string().refine((text) => text === 'v0' || noVersion(text))
 
 function noHandler(text: string): never {
   throw new Refusal(
     'route_not_found',
     `There is no handler "${text}" under /services; there are ${managedKeys().join(', ')}, each as /services/<key>/v0.`,
+  )
+}
+
+function noVersion(text: string): never {
+  throw new Refusal(
+    'route_not_found',
+    `There is no version "${text}" of a handler under /services; all are v0: /services/<key>/v0/invoke.`,
   )
 }
 
@@ -112,7 +121,8 @@ const ADDRESSES = [
 
 async function runInvoke(call: Call<InvokeInput>, services: InvocationServices): Promise<Answer> {
   const { registry, params, input, headers, mayRead, mayWrite } = call
-  const { data = {}, flags } = input
+  const { data = {} } = input
+  const flags = flagsOf(input.flags, headers)
   const session = sessionOf(input.session_id, headers)
   const form = wantedForm(headers.accept, flags)
   const invocation = await invoke(

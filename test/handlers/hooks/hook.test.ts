@@ -224,6 +224,9 @@ describe('hooks', () => {
       const { id, message } = await refused(url)
       expect(id, url).to.equal('v0:schemas:invalid-parameter')
       expect(message).to.contain("At 'url'").and.contain(says)
+      // Only what the configuration could allow leads to it.
+      const mayBeAllowed = says === 'not an https URL' || says === 'public internet'
+      expect(message.includes('HOOK_ALLOW_PRIVATE=true'), url).to.equal(mayBeAllowed)
     }
     // What a name leads to is known when the connection is made.
     const inside = await refused(`https://hooks.example:${receiver.port}/`, '127.0.0.1')
@@ -246,6 +249,10 @@ describe('hooks', () => {
     context.span.end()
     const [call] = context.recorded
     expect(call?.statusCode).to.equal('STATUS_CODE_ERROR')
-    expect(call?.attributes).to.include({ 'http.response.status_code': 500, 'server.address': '127.0.0.1' })
+    expect(call?.exception?.type).to.equal('custom_hook_server_error')
+    expect(call?.attributes).to.deep.include({
+      http: { request: { method: 'POST' }, response: { status_code: 500 } },
+      server: { address: '127.0.0.1' },
+    })
   })
 })

@@ -52,6 +52,23 @@ describe('http: evaluations', () => {
     expect((await service.get(`/evaluations/${evaluation.id}`)).body.evaluation).to.deep.equal(evaluation)
   })
 
+  it('runs what an environment has deployed', async () => {
+    await service.post('/applications/revisions/deploy', {
+      application_ref: { slug: 'always-oslo' },
+      environment_ref: { slug: 'production' },
+    })
+    const { application_ref, ...deployed } = { ...order, environment_ref: { slug: 'production' } }
+    for (const named of [
+      deployed,
+      { ...deployed, application_ref },
+      { ...deployed, key: 'always-oslo.revision' },
+    ]) {
+      const evaluation = await client.run(named)
+      expect(evaluation.application).to.include({ revision_slug: 'always-oslo-1' })
+      expect(evaluation.testset).to.include({ revision_slug: 'capitals-1' })
+    }
+  })
+
   it('keeps what came of each row, a page at a time', async () => {
     const { id } = await client.run({ ...order, concurrency: 1 })
     const first = await service.post(`/evaluations/${id}/results`, { windowing: { limit: 3 } })

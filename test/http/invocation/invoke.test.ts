@@ -94,6 +94,25 @@ describe('http: invoking a workflow', () => {
       }
     })
 
+    it('names in its trace the deployment that it was found through', async () => {
+      await service.post('/applications/revisions/deploy', {
+        application_ref: { slug: 'echo' },
+        environment_ref: { slug: 'staging' },
+      })
+      const environment = { environment_ref: { slug: 'staging' } }
+      const deployed = await service.post('/environments/revisions/retrieve', environment)
+      const { id, slug } = deployed.body.environment_revision
+      const run = await service.post('/services/invoke', {
+        references: { environment: { slug: 'staging' } },
+        data: { inputs: {} },
+      })
+      const { body } = await service.get(`/traces/${run.body.trace_id}`)
+      const { svc } = body.trace.spans.mock_v0.attributes
+      expect(svc.selector).to.deep.equal({ key: 'echo.revision' })
+      expect(svc.references.environment_revision).to.deep.equal({ id, slug, version: '1' })
+      expect(svc.references.workflow_revision).to.include({ slug: 'echo-1', version: '1' })
+    })
+
     it('is a workflow that the request brings', async () => {
       const revision = {
         data: { uri: 'svc:custom:mock:v0', parameters: { key: 'static', kwargs: { output: [1] } } },
@@ -233,6 +252,73 @@ describe('http: invoking a workflow', () => {
       })
     }
 
+    for (const [what, path, request, sentence] of [
+      ['a version that is none', '/services/mock/v1/invoke', {}, 'no version "v1"'],
+      ['nothing that says what runs', '/services/invoke', {}, 'send references'],
+      [
+        'a workflow whose handler is nowhere',
+        '/services/invoke',
+        { data: { revision: { data: { uri: 'mine:custom:bot:v0' } } } },
+        'set its data.url',
+      ],
+      [
+        'a reference that identifies nothing',
+        '/services/invoke',
+        { references: { application_variant: {} } },
+        'references.application_variant identifies nothing',
+      ],
+      [
+        'an environment that identifies nothing',
+        '/services/invoke',
+        { references: { environment: {}, application: { slug: 'echo' } } },
+        'references.environment identifies nothing',
+      ],
+      [
+        'a version of nothing',
+        '/services/invoke',
+        { references: { evaluator_revision: { version: 1 } } },
+        'references.evaluator_revision identifies nothing',
+      ],
+      [
+        'a workflow that an inspection brings',
+        '/services/inspect',
+        { revision: { data: { uri: 'nothing' } } },
+        'body.revision.data.uri',
+      ],
+      [
+        'an embed in parameters of the request',
+        '/services/mock/v0/invoke',
+        { data: { parameters: { key: '@{{workflow.slug=gone, path=x}}' } } },
+        'data.parameters.key embeds',
+      ],
+      [
+        'an embed in place of the parameters',
+        '/services/mock/v0/invoke',
+        {
+          data: {
+            parameters: {
+              '@svc.embed': {
+                '@svc.references': { workflow: { slug: 'echo' } },
+                '@svc.selector': { path: 'parameters.key' },
+              },
+            },
+          },
+        },
+        "Invalid parameters:\nExpected 'dict'",
+      ],
+    ] as const) {
+      it(`${what}, by the names that the request has for it`, async () => {
+        const { body } = await service.post(path, request)
+        expect(body.detail ?? body.status.message).to.include(sentence)
+      })
+    }
+
+    it('a version beside the artifact that it is of is no reference to nothing', async () => {
+      const references = { workflow: { slug: 'echo' }, workflow_revision: { version: 1 } }
+      const { status, text } = await service.post('/services/invoke', { references, data: { inputs: {} } })
+      expect(status, text).to.equal(200)
+    })
+
     it('a revision at the address of another handler', async () => {
       const { status, body } = await service.post(`/services/chat/v0/${revisions.get('echo')?.id}/invoke`, {})
       expect([status, body.code]).to.deep.equal([400, 'contradictory_request'])
@@ -243,6 +329,25 @@ describe('http: invoking a workflow', () => {
       expect((await invoke('echo', {}, read)).status).to.equal(403)
       const runs = await keyWithScopes(service, ['invoke'])
       expect((await invoke('echo', {}, runs)).status).to.equal(200)
+    })
+  })
+
+  describe('headers', () => {
+    const flagsTold = async (flags: object, headers: Record<string, string>) => {
+      const { body } = await service.post(`${urlOf('echo')}/invoke`, { flags }, headers)
+      const { body: read } = await service.get(`/traces/${body.trace_id}`)
+      return read.trace.spans.mock_v0.attributes.svc.flags
+    }
+
+    it('set flags that the body does not', async () => {
+      const headers = { 'x-svc-messages-transcript': 'last', 'x-svc-session-control': 'force' }
+      expect(await flagsTold({}, headers)).to.deep.equal({ trim: true, force: true })
+      expect(await flagsTold({ trim: false, mine: 1 }, headers)).to.deep.equal({
+        trim: false,
+        mine: 1,
+        force: true,
+      })
+      expect(await flagsTold({}, { 'x-svc-messages-transcript': 'half' })).to.equal(undefined)
     })
   })
 

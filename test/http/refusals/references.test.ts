@@ -118,6 +118,13 @@ describeRefusals('ids and references', ({ family: { singular, folder }, store })
       }))
   }
 
+  if (folder === 'workflows')
+    it('no reference at all is told by the names of the surface that was asked', () =>
+      refuses(
+        { path: '/applications/revisions/retrieve', body: {} },
+        { status: 400, code: 'incomplete_reference', says: ['application_revision_ref', 'application_ref'] },
+      ))
+
   it('no reference at all is a 400 that lists what may be sent', () =>
     refuses(
       { path: retrieve, body: {} },

@@ -1,0 +1,27 @@
+import type { IncomingHttpHeaders } from 'node:http'
+import { hasKey, withKey, type JsonObject } from '../../json/json.ts'
+
+/**
+ * The flags of an invocation: those of its body, and beside them those that headers set (contract/handlers 4.5). A value that no
+ * header has is ignored.
+ */
+export function flagsOf(
+  inBody: JsonObject | undefined,
+  headers: IncomingHttpHeaders,
+): JsonObject | undefined {
+  let flags = inBody
+  for (const { header, value, flag, is } of SUGAR) {
+    if (headers[header] !== value || (flags && hasKey(flags, flag))) continue
+    flags = withKey(flags ?? NONE, flag, is)
+  }
+  return flags
+}
+
+const NONE: JsonObject = {}
+
+const SUGAR = [
+  { header: 'x-svc-messages-transcript', value: 'last', flag: 'trim', is: true },
+  { header: 'x-svc-messages-transcript', value: 'full', flag: 'trim', is: false },
+  { header: 'x-svc-session-control', value: 'force', flag: 'force', is: true },
+  { header: 'x-svc-workflow-embeds', value: 'resolve', flag: 'resolve', is: true },
+] as const
