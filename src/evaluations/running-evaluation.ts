@@ -1,3 +1,4 @@
+import { setMaxListeners } from 'node:events'
 import { setTimeout as pause } from 'node:timers/promises'
 import type { Evaluation, EvaluationPlan, RowResult } from './evaluation.ts'
 import { Tally } from './tally.ts'
@@ -15,6 +16,8 @@ export class RunningEvaluation {
   constructor(plan: EvaluationPlan) {
     this.plan = plan
     this.#tally = new Tally(plan.evaluators.map(({ name }) => name))
+    // One for each call that is made for a row, and it is known how many rows are run at once.
+    setMaxListeners(0, this.#abort.signal)
   }
 
   /** Aborted when it is to stop. */
