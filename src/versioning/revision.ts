@@ -90,21 +90,20 @@ export async function findRevisionById(
   id: string,
 ): Promise<RevisionPlace | undefined> {
   const { repository, digits } = artifact
-  const place = async (oid: Oid): Promise<RevisionPlace | undefined> => {
-    if ((await repository.objects.read(oid))?.kind !== 'commit') return undefined
-    return placeAtHome(registry, artifact, oid)
-  }
   const known = knownCommits.get(repository)
   const seen = known?.get(id)
-  const again = seen === undefined ? undefined : await place(seen)
+  // If anything is wrong with it, the search says what.
+  const again =
+    seen === undefined ? undefined : await placeAtHome(registry, artifact, seen).catch(() => undefined)
   if (again) return again
   for (const oid of await repository.objects.startingWith(oidPrefix(id))) {
     if (objectUuid(oid, digits) !== id) continue
-    const found = await place(oid)
-    if (!found) continue
+    if ((await repository.objects.read(oid))?.kind !== 'commit') continue
+    const place = await placeAtHome(registry, artifact, oid)
+    if (!place) continue
     if (known) known.set(id, oid)
     else knownCommits.set(repository, new LRUCache<string, Oid>({ max: 100 }).set(id, oid))
-    return found
+    return place
   }
   return undefined
 }
