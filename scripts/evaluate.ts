@@ -1,3 +1,4 @@
+import { inspect } from 'node:util'
 import { evaluateCommand, EVALUATE_USAGE } from './evaluate/evaluate-command.ts'
 import { EXIT } from './evaluate/exit.ts'
 import { isExpected } from './command/is-expected.ts'
@@ -20,8 +21,8 @@ if (args.length === 0 || args.includes('--help') || args.includes('-h')) {
       environment: process.env,
     })
   } catch (error) {
-    if (!isExpected(error)) throw error
-    process.stderr.write(`${error.message}\n`)
+    // Also of a bug of ours: node's own exit code for one is 1, which tells git bisect that the revision is bad.
+    process.stderr.write(`${isExpected(error) ? error.message : inspect(error)}\n`)
     process.exitCode = EXIT.cannot
   }
 }

@@ -1,6 +1,6 @@
 import { basename } from 'node:path'
 import type { Config } from './config.ts'
-import { ProjectEvaluations } from './evaluations/project-evaluations.ts'
+import { type EvaluationServices, ProjectEvaluations } from './evaluations/project-evaluations.ts'
 import type { Fs } from './git/fs.ts'
 import { builtInHandlers } from './handlers/built-in-handlers.ts'
 import type { HandlerReach, InvocationServices } from './invocation/invoke.ts'
@@ -16,7 +16,8 @@ import type { Registry } from './versioning/registry.ts'
 const HOOK_ANSWER = 1024 * 1024
 const MODEL_ANSWER = 16 * 1024 * 1024
 
-export interface RuntimeSettings extends Pick<InvocationServices, 'record'> {
+export interface RuntimeSettings
+  extends Pick<InvocationServices, 'record'>, Pick<EvaluationServices, 'tracesOf' | 'onTrouble'> {
   readonly config: Config
   readonly fs: Fs
 }
@@ -25,12 +26,14 @@ export interface RuntimeSettings extends Pick<InvocationServices, 'record'> {
 export interface Runtime {
   readonly services: InvocationServices
   evaluationsOf(registry: Registry): ProjectEvaluations
+  /** Interrupts evaluations, so that nobody waits for one any more; resolves once none runs. */
+  interruptEvaluations(): Promise<void>
   /** Interrupts evaluations and scripts; resolves once nothing runs any more. */
   close(): Promise<void>
 }
 
 /** Opens what workflows run with. Interpreters, models and secrets cost nothing before the first run that needs them. */
-export function openRuntime({ config, fs, record }: RuntimeSettings): Runtime {
+export function openRuntime({ config, fs, record, tracesOf, onTrouble }: RuntimeSettings): Runtime {
   const secrets = openSecrets(fs, config.storeDir, config.secretsKey)
   const sandbox = openSandbox({
     ...SANDBOX_LIMITS,
@@ -49,11 +52,20 @@ export function openRuntime({ config, fs, record }: RuntimeSettings): Runtime {
   return {
     services,
     evaluationsOf: (registry) =>
-      remembered(evaluations, registry, () => new ProjectEvaluations(registry, services)),
+      remembered(
+        evaluations,
+        registry,
+        () => new ProjectEvaluations(registry, { invocation: services, tracesOf, onTrouble }),
+      ),
+    interruptEvaluations,
     close: async () => {
-      await Promise.all([...evaluations.values()].map((it) => it.close()))
+      await interruptEvaluations()
       await sandbox.close()
     },
+  }
+
+  async function interruptEvaluations(): Promise<void> {
+    await Promise.all([...evaluations.values()].map((it) => it.close()))
   }
 
   function reachOf(project: string): HandlerReach {

@@ -114,16 +114,19 @@ export async function start({ config, fs, log, now }: StartOptions): Promise<Sta
     traces.of(registry)
   })
   const exporter = openOtlpExporter(config.telemetry, (sentence) => log.logger.warn(sentence))
+  const tracesOf = (registry: Registry): ProjectTraces => traces.of(registry)
   const runtime = openRuntime({
     config,
     fs,
+    tracesOf,
+    onTrouble: (error, evaluation) =>
+      log.logger.error({ err: error, evaluation }, 'an evaluation cannot go on'),
     record: (registry, spans) => {
       traces.of(registry).record(spans)
       exporter?.export(spans)
     },
   })
   const { evaluationsOf } = runtime
-  const tracesOf = (registry: Registry): ProjectTraces => traces.of(registry)
   const contexts = surfaces.map((surface) => ({
     ...surfaceContext(surface, surfaces, settings),
     ...(surface.family === queryFamily ? { enrichment: foundTraces(tracesOf) } : {}),
@@ -198,5 +201,12 @@ export async function start({ config, fs, log, now }: StartOptions): Promise<Sta
     registries.close()
     await store.close()
   }
-  return { server, firstToken: firstKey?.token, traces, endpoints, close }
+  const stop = async (graceMs: number): Promise<boolean> => {
+    // An evaluation may take hours, and whoever waits for it would have the server wait, too.
+    const interrupted = runtime.interruptEvaluations()
+    const inTime = await server.stop(graceMs)
+    await interrupted
+    return inTime
+  }
+  return { server: { url: server.url, stop }, firstToken: firstKey?.token, traces, endpoints, close }
 }

@@ -17,6 +17,8 @@ export interface BenchSetting {
   /** Rows of the large testset, and of the largest. */
   readonly rows: number
   readonly mostRows: number
+  /** Rows of the testset that is evaluated. */
+  readonly evaluatedRows: number
   readonly add: (work: string, figure: string, goal: string, met: boolean) => void
 }
 

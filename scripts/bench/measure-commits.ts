@@ -1,10 +1,11 @@
 import { join } from 'node:path'
 import { z } from 'zod'
+import { alternate } from './alternate.ts'
 import { post, postText } from './call.ts'
 import { startBranchpoint, startFloor } from './child-server.ts'
-import { type BenchSetting, progress } from './figures.ts'
+import type { BenchSetting } from './figures.ts'
 import { promptData } from './fill-store.ts'
-import { median, requestsPerSecond } from './load.ts'
+import { requestsPerSecond } from './load.ts'
 
 /** Durable commits of one client against append and sync; retrieves of 32 against the same bytes from bare Koa. */
 export async function measureCommits({ folder, rounds, add }: BenchSetting): Promise<void> {
@@ -51,24 +52,3 @@ export async function measureCommits({ folder, rounds, add }: BenchSetting): Pro
 }
 
 const created = z.object({ application: z.object({ variant_id: z.string() }) })
-
-type Measure = (seconds: number) => Promise<number>
-
-/** Measures both in turn, after a round that does not count; the median of each. */
-async function alternate(
-  what: string,
-  rounds: number,
-  { floor, ours }: { readonly floor: Measure; readonly ours: Measure },
-): Promise<{ floor: number; ours: number }> {
-  const floors = []
-  const mine = []
-  for (let round = 0; round <= rounds; round++) {
-    progress(`${what}: round ${round} of ${rounds}`)
-    // The first round only warms up, longer than the others measure: compilers need thousands of runs.
-    const seconds = round === 0 ? 8 : 3
-    floors.push(await floor(seconds))
-    mine.push(await ours(seconds))
-  }
-  progress('')
-  return { floor: median(floors.slice(1)), ours: median(mine.slice(1)) }
-}

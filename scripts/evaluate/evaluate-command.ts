@@ -1,16 +1,13 @@
 import { parseArgs } from 'node:util'
 import { Refusal } from '../../src/errors.ts'
-import { parseJson } from '../../src/json/parse-json.ts'
 import { doorTo, type Door } from '../backup/door.ts'
-import { progressLine } from '../testset/progress-line.ts'
-import { showProgress, type ProgressOutput } from '../testset/show-progress.ts'
 import { UsageError } from '../command/usage-error.ts'
+import type { ProgressOutput } from '../testset/show-progress.ts'
 import { EXIT } from './exit.ts'
+import { followEvaluation, howToGoOn } from './follow-evaluation.ts'
 import type { ReferenceMember } from './revision-reference.ts'
 import { commitReference, revisionReference } from './revision-reference.ts'
 import { resultTable } from './result-table.ts'
-import type { EvaluationAnswer } from './evaluation-answer.ts'
-import { evaluationAnswer } from './evaluation-answer.ts'
 
 export const EVALUATE_USAGE = `npm run evaluate -- --testset T --application A --evaluator E [--evaluator F …] [options]
 
@@ -47,21 +44,25 @@ export async function evaluateCommand(args: readonly string[], around: Surroundi
   if (key === undefined) throw new UsageError('--key is missing (or BRANCHPOINT_KEY).', EVALUATE_USAGE)
   const door = doorTo(url, key, new AbortController().signal)
   const threshold = thresholdOf(options.threshold)
+  assertAlone(options)
   const metric = metricOf(options.metric)
   const [path, body] =
     options.resume === undefined
       ? ['/evaluations/run', await orderOf(options, door, around)]
       : [`/evaluations/${encodeURIComponent(options.resume)}/resume`, {}]
-  const evaluation = await follow(door, path, body, around)
+  const evaluation = await followEvaluation(door, path, body, around)
   around.output.write(resultTable(evaluation))
   if (evaluation.state !== 'finished') {
-    around.progress.write(`Stopped. Go on with: npm run evaluate -- --resume ${evaluation.id}\n`)
+    around.progress.write(`Stopped. ${howToGoOn(evaluation.id)}\n`)
     return EXIT.cannot
   }
   if (threshold === undefined) return EXIT.passed
-  const below = Object.entries(evaluation.summary.evaluators).filter(
-    ([, it]) => (it[metric] ?? 0) < threshold,
-  )
+  const judged = Object.entries(evaluation.summary.evaluators)
+  if (evaluation.rows === 0 || judged.length === 0) {
+    const lack = judged.length === 0 ? 'no evaluator took part' : 'the testset has no rows'
+    throw new Refusal('invalid_request', `--threshold: there is nothing to compare with it, as ${lack}.`)
+  }
+  const below = judged.filter(([, it]) => (it[metric] ?? 0) < threshold)
   for (const [name, it] of below)
     around.progress.write(`${name}: ${metric} ${(it[metric] ?? 0).toFixed(3)} is below ${threshold}\n`)
   return below.length > 0 ? EXIT.below : EXIT.passed
@@ -104,6 +105,18 @@ function readOptions(args: readonly string[]): Options {
   }
 }
 
+/** What is resumed is what it was. */
+function assertAlone({ resume, ...options }: Options): void {
+  const beside = (['testset', 'application', 'evaluator', 'commit', 'concurrency'] as const).find(
+    (name) => options[name] !== undefined,
+  )
+  if (resume === undefined || beside === undefined) return
+  throw new UsageError(
+    `--${beside} cannot be given with --resume, which goes on with what was begun.`,
+    EVALUATE_USAGE,
+  )
+}
+
 function thresholdOf(text: string | undefined): number | undefined {
   if (text === undefined) return undefined
   const threshold = Number(text)
@@ -120,6 +133,8 @@ async function orderOf(options: Options, door: Door, { folder }: Surroundings): 
   const { testset, application, evaluator = [], commit, concurrency = '4' } = options
   if (testset === undefined) throw new UsageError('--testset is missing.', EVALUATE_USAGE)
   if (application === undefined) throw new UsageError('--application is missing.', EVALUATE_USAGE)
+  if (options.threshold !== undefined && evaluator.length === 0)
+    throw new UsageError('--evaluator is missing: --threshold is what evaluators must reach.', EVALUATE_USAGE)
   if (!/^[1-9][0-9]{0,2}$/.test(concurrency))
     throw new UsageError(`--concurrency: "${concurrency}" is not a number from 1 on.`, EVALUATE_USAGE)
   const judges = evaluator.map((it) => revisionReference('evaluator', it))
@@ -136,65 +151,4 @@ async function orderOf(options: Options, door: Door, { folder }: Surroundings): 
 
 function referencesUnder(member: string, references: readonly ReferenceMember[]): object[] {
   return references.map((it) => it[member]).filter((it) => it !== undefined)
-}
-
-/** Has the server do it, shows how far it is, and answers how it ended. Ctrl-C interrupts it there. */
-async function follow(
-  door: Door,
-  path: string,
-  body: object,
-  around: Surroundings,
-): Promise<EvaluationAnswer> {
-  const headers = { ...door.headers, 'content-type': 'application/json', accept: 'application/x-ndjson' }
-  const response = await fetch(door.base + path, {
-    method: 'POST',
-    headers,
-    body: JSON.stringify(body),
-  }).catch((error: unknown) => {
-    const cause = error instanceof Error && error.cause instanceof Error ? error.cause.message : String(error)
-    throw new Refusal('storage_unavailable', `${door.base} cannot be reached: ${cause}`)
-  })
-  if (!response.ok || !response.body) throw await refusalOf(response)
-  const began = performance.now()
-  let latest: EvaluationAnswer | undefined
-  const hide = showProgress(around.progress, () => {
-    const done = latest?.summary.done ?? 0
-    return progressLine({
-      unit: 'rows',
-      done,
-      total: latest?.rows,
-      rows: done,
-      seconds: (performance.now() - began) / 1000,
-    })
-  })
-  around.signal.addEventListener('abort', () => {
-    if (latest) void fetch(`${door.base}/evaluations/${latest.id}/stop`, { method: 'POST', headers })
-  })
-  try {
-    for await (const line of linesOf(response.body)) {
-      const record = evaluationAnswer(parseJson(line))
-      if ('message' in record) throw new Refusal('storage_unavailable', record.message)
-      latest = record
-    }
-  } finally {
-    hide()
-  }
-  if (!latest) throw new Refusal('storage_unavailable', `${door.base} ended the answer before there was one.`)
-  return latest
-}
-
-async function refusalOf(response: Response): Promise<Refusal> {
-  const answer = (await response.json().catch(() => undefined)) as { readonly detail?: unknown } | undefined // a problem document
-  const why = typeof answer?.detail === 'string' ? answer.detail : `It answered ${response.status}.`
-  return new Refusal('storage_unavailable', why)
-}
-
-async function* linesOf(body: ReadableStream<Uint8Array>): AsyncGenerator<string> {
-  const decoder = new TextDecoder()
-  let rest = ''
-  for await (const piece of body) {
-    const lines = (rest + decoder.decode(piece, { stream: true })).split('\n')
-    rest = lines.pop() ?? ''
-    yield* lines
-  }
 }

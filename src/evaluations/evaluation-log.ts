@@ -1,42 +1,43 @@
 import { Refusal } from '../errors.ts'
 import type { Fs } from '../git/fs.ts'
-import type { Json } from '../json/json.ts'
+import { entriesOf, type Json, type JsonObject } from '../json/json.ts'
 import { parseJson } from '../json/parse-json.ts'
 import { stringifyJson } from '../json/stringify-json.ts'
-import type { EvaluationPlan, RowResult } from './evaluation.ts'
+import type { EvaluationEnd, EvaluationPlan, RowResult } from './evaluation.ts'
 
 /**
  * What is kept of an evaluation while it runs, and afterwards, in `<project>/evaluations/<id>.jsonl`: the plan, a line for each row
- * that is done, and a line when all are. Lines are added behind one another and count once they are synced; a line that a power cut
- * left half written is cut off.
+ * that is done, and when all are, a line with the summary, so that a finished one is told by its last line. Lines are added behind one
+ * another and count once they are synced; a line that a power cut left half written is cut off.
  */
 export class EvaluationLog {
   readonly plan: EvaluationPlan
   readonly #fs: Fs
+  readonly #folder: string
   readonly #path: string
 
-  private constructor(fs: Fs, path: string, plan: EvaluationPlan) {
+  private constructor(fs: Fs, folder: string, plan: EvaluationPlan) {
     this.#fs = fs
-    this.#path = path
+    this.#folder = folder
+    this.#path = pathOf(folder, plan.id)
     this.plan = plan
   }
 
   /** Begins one; resolves once it is on the disk. */
   static async create(fs: Fs, folder: string, plan: EvaluationPlan): Promise<EvaluationLog> {
     fs.makeDir(folder)
-    const path = pathOf(folder, plan.id)
-    await fs.createSynced(path, lineOf({ plan: plan as unknown as Json })) // a plan is plain JSON
+    await fs.createSynced(pathOf(folder, plan.id), lineOf({ plan: plan as unknown as Json })) // a plan is plain JSON
     await fs.syncDir(folder)
-    return new EvaluationLog(fs, path, plan)
+    return new EvaluationLog(fs, folder, plan)
   }
 
-  /** The one of this id; undefined if there is none. */
+  /** The one of this id; undefined if there is none, or none whose beginning was answered. Refuses one that begins with no plan. */
   static open(fs: Fs, folder: string, id: string): EvaluationLog | undefined {
     const path = pathOf(folder, id)
-    const [first] = wholeLines(fs, path)
+    const [first] = wholeLines(fs, path, 0)
     if (first === undefined) return undefined
-    const { plan } = parsed(first, path) as { readonly plan?: EvaluationPlan } // written by create
-    if (plan) return new EvaluationLog(fs, path, plan)
+    const { plan } = parsed(first.text, path)
+    if (plan) return new EvaluationLog(fs, folder, plan)
     throw new Refusal(
       'damaged_repository',
       `${path} does not begin with the plan of an evaluation. Remove it.`,
@@ -56,35 +57,90 @@ export class EvaluationLog {
   }
 
   /** Says that all rows are done. */
-  async finish(at: Date): Promise<void> {
-    this.#fs.append(this.#path, lineOf({ finished_at: at.toISOString() }))
+  async finish(end: EvaluationEnd): Promise<void> {
+    this.#fs.append(this.#path, lineOf({ end: end as unknown as Json })) // plain JSON, too
     await this.#fs.sync(this.#path)
   }
 
-  /** What is there: each row that is done, in the order in which they were, and when all were. */
-  *read(): Generator<RowResult, string | undefined> {
-    let finishedAt: string | undefined
-    for (const line of wholeLines(this.#fs, this.#path)) {
-      const value = parsed(line, this.#path) as { readonly row?: RowResult; readonly finished_at?: string } // written by add and finish
-      if (value.row) yield value.row
-      finishedAt = value.finished_at ?? finishedAt
+  /** How it ended, if it did: its last line says so, so the others are not read. */
+  end(): EvaluationEnd | undefined {
+    const file = this.#fs.open(this.#path)
+    if (!file) return undefined
+    try {
+      const tail = Buffer.alloc(Math.min(file.size, LONGEST_END))
+      const got = tail.subarray(0, file.read(tail, file.size - tail.length))
+      const stop = got.lastIndexOf(NEWLINE)
+      const start = stop < 0 ? -1 : got.lastIndexOf(NEWLINE, stop - 1)
+      const line = start < 0 ? '' : got.toString('utf8', start + 1, stop)
+      const { end } = line.startsWith('{"end":') ? parsed(line, this.#path) : {}
+      return end && { ...end, summary: { ...end.summary, evaluators: byName(end.summary.evaluators) } }
+    } finally {
+      file.close()
     }
-    return finishedAt
+  }
+
+  /** The rows that are done, in the order in which they were, from byte `from` on; others have their turn between two pieces of the file. */
+  async *rows(from = 0): AsyncGenerator<LoggedRow> {
+    for (const { text, end, endsPiece } of wholeLines(this.#fs, this.#path, from)) {
+      if (text.startsWith(ROW)) yield new LoggedRow(text, end, this.#path)
+      if (endsPiece) await new Promise((resolve) => setImmediate(resolve))
+    }
   }
 
   /** Cuts off what a power cut left behind the last whole line, so that the next line begins at the start of one. */
   async mend(): Promise<void> {
+    if (this.#endsWhole()) return
     const bytes = this.#fs.readFile(this.#path) ?? Buffer.alloc(0)
-    const end = bytes.lastIndexOf(NEWLINE) + 1
-    if (end === bytes.length) return
     const temporary = `${this.#path}.new`
     this.#fs.remove(temporary)
-    await this.#fs.createSynced(temporary, bytes.subarray(0, end))
+    await this.#fs.createSynced(temporary, bytes.subarray(0, bytes.lastIndexOf(NEWLINE) + 1))
     this.#fs.rename(temporary, this.#path)
+    await this.#fs.syncDir(this.#folder)
+  }
+
+  #endsWhole(): boolean {
+    const file = this.#fs.open(this.#path)
+    if (!file) return true
+    try {
+      const last = Buffer.alloc(1)
+      return file.size === 0 || (file.read(last, file.size - 1) === 1 && last[0] === NEWLINE)
+    } finally {
+      file.close()
+    }
+  }
+}
+
+/** A row of a log. It is read when it is asked for: who looks for one passes by many. */
+export class LoggedRow {
+  /** The byte behind its line. */
+  readonly end: number
+  readonly #text: string
+  readonly #path: string
+
+  constructor(text: string, end: number, path: string) {
+    this.end = end
+    this.#text = text
+    this.#path = path
+  }
+
+  isOf(testcaseId: string): boolean {
+    return this.#text.startsWith(testcaseId, ROW.length)
+  }
+
+  read(): RowResult {
+    const { row } = parsed(this.#text, this.#path)
+    if (row) return { ...row, evaluators: byName(row.evaluators) }
+    throw damaged(this.#path)
   }
 }
 
 const NEWLINE = 0x0a
+
+/** What the line of a row begins with: `testcase_id` is the first member of a `RowResult`. */
+const ROW = '{"row":{"testcase_id":"'
+
+/** More than the summary of as many evaluators as there can be. */
+const LONGEST_END = 64 * 1024
 
 function pathOf(folder: string, id: string): string {
   return `${folder}/${id}.jsonl`
@@ -94,22 +150,33 @@ function lineOf(value: Json): Buffer {
   return Buffer.from(`${stringifyJson(value)}\n`)
 }
 
+interface Line {
+  readonly text: string
+  /** The byte behind it. */
+  readonly end: number
+  /** Whether the next one has to be read from the disk. */
+  readonly endsPiece: boolean
+}
+
 /** The lines of a file, a piece of it in memory at a time. What follows the last newline was never answered for, and is left out. */
-function* wholeLines(fs: Fs, path: string): Generator<string> {
+function* wholeLines(fs: Fs, path: string, from: number): Generator<Line> {
   const file = fs.open(path)
   if (!file) return
   try {
-    const piece = Buffer.alloc(PIECE)
+    const piece = Buffer.alloc(Math.max(1, Math.min(PIECE, file.size - from)))
     let rest = Buffer.alloc(0)
-    for (let at = 0; ;) {
+    for (let at = from; ;) {
       const read = file.read(piece, at)
       if (read === 0) return
+      const begin = at - rest.length
       at += read
       const bytes = Buffer.concat([rest, piece.subarray(0, read)])
       let start = 0
-      for (let end = bytes.indexOf(NEWLINE); end >= 0; end = bytes.indexOf(NEWLINE, start)) {
-        yield bytes.toString('utf8', start, end)
+      for (let end = bytes.indexOf(NEWLINE); end >= 0;) {
+        const next = bytes.indexOf(NEWLINE, end + 1)
+        yield { text: bytes.toString('utf8', start, end), end: begin + end + 1, endsPiece: next < 0 }
         start = end + 1
+        end = next
       }
       rest = bytes.subarray(start)
     }
@@ -120,13 +187,26 @@ function* wholeLines(fs: Fs, path: string): Generator<string> {
 
 const PIECE = 256 * 1024
 
-function parsed(line: string, path: string): unknown {
+/** A line of ours: the plan, a row, or the end. */
+function parsed(
+  line: string,
+  path: string,
+): { readonly plan?: EvaluationPlan; readonly row?: RowResult; readonly end?: EvaluationEnd } {
   try {
-    return parseJson(line)
+    return parseJson(line) as ReturnType<typeof parsed> // written by create, add and finish
   } catch {
-    throw new Refusal(
-      'damaged_repository',
-      `${path} has a line that is no JSON. Restore it from a backup, or remove it.`,
-    )
+    throw damaged(path)
   }
+}
+
+/** A slug may be a name that JavaScript has its own ideas of (`42`, `__proto__`), which parsed JSON keeps apart. */
+function byName<T>(read: Readonly<Record<string, T>>): Readonly<Record<string, T>> {
+  return Object.fromEntries(entriesOf(read as unknown as JsonObject)) as unknown as Record<string, T> // as it was written
+}
+
+function damaged(path: string): Refusal {
+  return new Refusal(
+    'damaged_repository',
+    `${path} has a line that is no JSON. Restore it from a backup, or remove it.`,
+  )
 }

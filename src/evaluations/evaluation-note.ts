@@ -9,6 +9,7 @@ import type { RevisionPlace } from '../versioning/revision.ts'
 import { readBytes, readTree, replaceEntries, writeFile, writeTree } from '../versioning/tree-files.ts'
 import { writeCommit } from '../versioning/write-commit.ts'
 import type { EvaluationPlan, EvaluationSummary, RowResult } from './evaluation.ts'
+import type { LoggedRow } from './evaluation-log.ts'
 
 /** Where result sets are: `git log --notes=evaluations` shows them beside the revisions. */
 export const NOTES_REF = 'refs/notes/evaluations'
@@ -23,7 +24,8 @@ export async function writeEvaluationNote(
   { plan, summary, finishedAt, results }: ResultSet,
   context: WriteContext,
 ): Promise<void> {
-  const own = [headLine(plan, summary, finishedAt), ...[...results].map((row) => rowLine(plan.id, row))]
+  const own = [headLine(plan, summary, finishedAt)]
+  for await (const row of results) own.push(rowLine(plan.id, row.read()))
   await artifact.repository.transact(async (transaction) => {
     const head = transaction.ref(NOTES_REF)
     const root = head && parseCommit(await readBytes(transaction, head, 'commit')).tree
@@ -44,7 +46,7 @@ export interface ResultSet {
   readonly plan: EvaluationPlan
   readonly summary: EvaluationSummary
   readonly finishedAt: string
-  readonly results: Iterable<RowResult>
+  readonly results: AsyncIterable<LoggedRow> | Iterable<LoggedRow>
 }
 
 function subjectOf({ application, testset, rows }: EvaluationPlan): string {

@@ -1,6 +1,8 @@
 import type { JsonObject } from '../json/json.ts'
 import { decodeRow, contentOf } from '../resources/testsets/stored-row.ts'
-import { allRows, rowBytesOf } from '../resources/testsets/stored-rows.ts'
+import { rowCounts } from '../resources/testsets/row-counts.ts'
+import { countRows } from '../resources/testsets/row-tree.ts'
+import { rowBytesOf } from '../resources/testsets/stored-rows.ts'
 import { testcaseId } from '../resources/testsets/testcase.ts'
 import { asStored } from '../resources/testsets/testset-payload.ts'
 import { rowPath } from '../resources/testsets/testset-tree.ts'
@@ -28,7 +30,7 @@ export async function* evaluationRows({ artifact, stored }: Revision): AsyncGene
 }
 
 /** How many there are. */
-export async function countRows({ artifact, stored }: Revision): Promise<number> {
+export async function countTestcases({ artifact, stored }: Revision): Promise<number> {
   if (stored.payload === undefined) return 0
-  return (await allRows(artifact.repository.objects, asStored(stored.payload).tree)).length
+  return countRows(artifact.repository.objects, asStored(stored.payload).tree, rowCounts)
 }

@@ -47,6 +47,20 @@ export type RunResult =
 /** `finished` all rows are done; `interrupted` it can be resumed. */
 export type EvaluationState = 'running' | 'finished' | 'interrupted'
 
+/** An evaluation as it stands. */
+export interface Evaluation {
+  readonly plan: EvaluationPlan
+  readonly state: EvaluationState
+  readonly finishedAt: string | undefined
+  readonly summary: EvaluationSummary
+}
+
+/** How an evaluation ended whose rows are all done. */
+export interface EvaluationEnd {
+  readonly finished_at: string
+  readonly summary: EvaluationSummary
+}
+
 /** What an evaluation has come to. */
 export interface EvaluationSummary {
   /** Rows that were run. */

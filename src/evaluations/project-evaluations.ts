@@ -1,30 +1,26 @@
+import { LRUCache } from 'lru-cache'
 import { v7 as uuidv7 } from 'uuid'
 import { Refusal } from '../errors.ts'
-import { holdingLock } from '../git/lock.ts'
+import { holdingLock, isLockHeld } from '../git/lock.ts'
 import type { InvocationCaller } from '../invocation/invocation-request.ts'
 import type { InvocationServices } from '../invocation/invoke.ts'
+import type { ProjectTraces } from '../traces/project-traces.ts'
 import type { WriteContext } from '../versioning/change-artifact.ts'
 import { revisionById } from '../versioning/references.ts'
 import type { Registry } from '../versioning/registry.ts'
 import type { Revision } from '../versioning/revision.ts'
 import { readRevisionAt } from '../versioning/revision.ts'
-import type { EvaluationPlan, EvaluationState, EvaluationSummary, RowResult } from './evaluation.ts'
+import type { Window } from '../versioning/windowing.ts'
+import type { Evaluation, EvaluationPlan, RowResult } from './evaluation.ts'
 import { EvaluationLog } from './evaluation-log.ts'
 import { writeEvaluationNote } from './evaluation-note.ts'
-import { countRows, evaluationRows } from './evaluation-rows.ts'
+import { countTestcases, evaluationRows } from './evaluation-rows.ts'
+import { LoggedEvaluation } from './logged-evaluation.ts'
 import { nameEvaluators, pinned } from './pinned.ts'
-import { runRow } from './run-row.ts'
-import { runRows } from './run-rows.ts'
+import { type ResultsWanted, resultsPage } from './results-page.ts'
+import { rowTraceId, runRow } from './run-row.ts'
+import { mostCutShort, runRows } from './run-rows.ts'
 import { RunningEvaluation } from './running-evaluation.ts'
-import { Tally } from './tally.ts'
-
-/** An evaluation as it stands. */
-export interface Evaluation {
-  readonly plan: EvaluationPlan
-  readonly state: EvaluationState
-  readonly finishedAt: string | undefined
-  readonly summary: EvaluationSummary
-}
 
 /** What is to be evaluated, by what. */
 export interface EvaluationOrder {
@@ -40,17 +36,30 @@ export interface Evaluator {
   readonly caller: InvocationCaller
 }
 
+/** What evaluations need beside what every invocation does. */
+export interface EvaluationServices {
+  readonly invocation: InvocationServices
+  tracesOf(registry: Registry): Pick<ProjectTraces, 'stored' | 'remove'>
+  /** Told of every evaluation that could not go on, and of a log that cannot be read. */
+  onTrouble(error: unknown, evaluationId: string): void
+}
+
 /** More rows than this are no note: whoever clones the application would have them all. */
 const MOST_NOTED = 100_000
+
+/** Of so many evaluations it is remembered what their logs say. */
+const MOST_REMEMBERED = 10_000
 
 /** The evaluations of a project: those that run here, and what is kept of all others. */
 export class ProjectEvaluations {
   readonly #registry: Registry
-  readonly #services: InvocationServices
+  readonly #services: EvaluationServices
   readonly #folder: string
   readonly #running = new Map<string, RunningEvaluation>()
+  readonly #logged = new LRUCache<string, LoggedEvaluation>({ max: MOST_REMEMBERED })
+  #isClosed = false
 
-  constructor(registry: Registry, services: InvocationServices) {
+  constructor(registry: Registry, services: EvaluationServices) {
     this.#registry = registry
     this.#services = services
     this.#folder = `${registry.store.folder}/evaluations`
@@ -70,52 +79,75 @@ export class ProjectEvaluations {
       application: pinned(application),
       evaluators: nameEvaluators(evaluators),
       concurrency,
-      rows: await countRows(testset),
+      rows: await countTestcases(testset),
     }
-    return this.#run(await EvaluationLog.create(this.#registry.store.fs, this.#folder, plan), by)
+    this.#assertOpen()
+    return this.#run(await EvaluationLog.create(this.#registry.store.fs, this.#folder, plan), by, false)
   }
 
-  /** Goes on with one that was interrupted; the one that runs here is answered as it is. */
+  /** Goes on with one that was interrupted; the one that runs here is answered as it is. Refuses one that another server runs. */
   async resume(id: string, by: Evaluator): Promise<RunningEvaluation> {
+    this.#assertOpen()
+    const { state } = await this.get(id)
     const running = this.#running.get(id)
     if (running) return running
-    const log = this.#log(id)
-    if (this.get(id).state === 'finished') {
+    if (state === 'running') throw this.#elsewhere(id)
+    if (state === 'finished') {
       throw new Refusal(
         'contradictory_request',
         `The evaluation ${id} is finished; there is nothing to resume.`,
       )
     }
-    await log.mend()
-    return this.#run(log, by)
+    return this.#run(this.#log(id), by, true)
   }
 
-  get(id: string): Evaluation {
+  async get(id: string): Promise<Evaluation> {
     const running = this.#running.get(id)
-    return running ? running.now() : stored(this.#log(id))
+    if (running) return running.now()
+    const log = this.#log(id)
+    return this.#loggedAs(id, log).now(() => this.#isHeld(id))
   }
 
-  /** All of them, the oldest first. */
-  *list(): Generator<Evaluation> {
-    for (const id of EvaluationLog.ids(this.#registry.store.fs, this.#folder)) yield this.get(id)
+  /** All of them, the oldest first. A log that cannot be read is left out and told of. */
+  async list(): Promise<Evaluation[]> {
+    const found: Evaluation[] = []
+    for (const id of EvaluationLog.ids(this.#registry.store.fs, this.#folder)) {
+      try {
+        const running = this.#running.get(id)
+        const logged = running ? undefined : (this.#logged.get(id) ?? this.#loggedAs(id, this.#log(id)))
+        const evaluation = running ? running.now() : await logged?.now(() => this.#isHeld(id))
+        if (evaluation) found.push(evaluation)
+      } catch (error) {
+        if (!(error instanceof Refusal)) throw error
+        // Of one that was never answered for there is nothing to tell.
+        if (error.code !== 'evaluation_not_found') this.#services.onTrouble(error, id)
+      }
+    }
+    return found
   }
 
-  /** The rows that are done, in the order in which they were. */
-  results(id: string): Iterable<RowResult> {
-    return this.#log(id).read()
+  /** A page of the rows that are done, in the order in which they were. */
+  async results(id: string, wanted: ResultsWanted): Promise<Window<RowResult>> {
+    return resultsPage(this.#log(id), wanted)
   }
 
-  /** Interrupts one that runs here; resolves once nothing of it runs any more. */
+  /** Interrupts one that runs here; resolves once nothing of it runs any more. Refuses one that another server runs. */
   async stop(id: string): Promise<Evaluation> {
-    this.#log(id)
-    const running = this.#running.get(id)
-    await running?.stop()
-    return this.get(id)
+    await this.#running.get(id)?.stop()
+    const evaluation = await this.get(id)
+    if (evaluation.state === 'running' && !this.#running.has(id)) throw this.#elsewhere(id)
+    return evaluation
   }
 
-  /** Interrupts all of them. */
+  /** Interrupts all of them, and begins no more; resolves once nothing runs. */
   async close(): Promise<void> {
+    this.#isClosed = true
     await Promise.all([...this.#running.values()].map((running) => running.stop()))
+  }
+
+  #assertOpen(): void {
+    if (!this.#isClosed) return
+    throw new Refusal('storage_unavailable', 'This server is about to stop. Ask again once it has started.')
   }
 
   #log(id: string): EvaluationLog {
@@ -127,49 +159,100 @@ export class ProjectEvaluations {
     )
   }
 
-  #run(log: EvaluationLog, by: Evaluator): RunningEvaluation {
-    const { plan } = log
-    const running = new RunningEvaluation(plan)
-    this.#running.set(plan.id, running)
-    const work = holdingLock(this.#registry.store.fs, this.#folder, plan.id, () =>
-      this.#work(log, running, by),
+  #loggedAs(id: string, log: EvaluationLog): LoggedEvaluation {
+    let logged = this.#logged.get(id)
+    if (!logged) this.#logged.set(id, (logged = new LoggedEvaluation(log)))
+    return logged
+  }
+
+  #isHeld(id: string): boolean {
+    return isLockHeld(this.#registry.store.fs, this.#folder, id)
+  }
+
+  #elsewhere(id: string): Refusal {
+    return new Refusal(
+      'locked',
+      `The evaluation ${id} is being run by another server on this store. Follow it with GET /evaluations/${id}, or ask that server.`,
     )
-    running.follow(work.finally(() => this.#running.delete(plan.id)).then(() => this.get(plan.id)))
+  }
+
+  #run(log: EvaluationLog, by: Evaluator, isResumed: boolean): RunningEvaluation {
+    const { id } = log.plan
+    const running = new RunningEvaluation(log.plan)
+    this.#running.set(id, running)
+    const work = holdingLock(this.#registry.store.fs, this.#folder, id, () =>
+      this.#work(log, running, by, isResumed),
+    ).finally(() => this.#running.delete(id))
+    running.follow(work.catch((error: unknown) => this.#interrupted(id, error)))
+    // Closed while the log was made: it is there to be resumed.
+    if (this.#isClosed) void running.stop()
     return running
   }
 
-  async #work(log: EvaluationLog, running: RunningEvaluation, by: Evaluator): Promise<void> {
+  /** Says what kept it from going on, and how to go on. */
+  #interrupted(id: string, error: unknown): never {
+    this.#services.onTrouble(error, id)
+    const { syscall, message } = error as Partial<NodeJS.ErrnoException> // anything may be thrown
+    if (syscall === undefined) throw error
+    throw new Refusal(
+      'storage_unavailable',
+      `The evaluation ${id} was interrupted, as the disk under the store failed: ${message}. Go on with POST /evaluations/${id}/resume ` +
+        'once the operator has seen to it; rows that are done are not run again.',
+    )
+  }
+
+  async #work(
+    log: EvaluationLog,
+    running: RunningEvaluation,
+    by: Evaluator,
+    isResumed: boolean,
+  ): Promise<Evaluation> {
     const { plan } = log
+    const { signal } = running
     const registry = this.#registry
+    await log.mend()
+    const end = log.end()
+    // Another server was quicker.
+    if (end) return { plan, state: 'finished', finishedAt: end.finished_at, summary: end.summary }
     const [testset, application] = await Promise.all([
       this.#revision('testset', plan.testset.revision_id),
       this.#revision('workflow', plan.application.revision_id),
     ])
     const done = new Set<string>()
-    for (const row of log.read()) {
-      done.add(row.testcase_id)
-      running.add([row])
+    for await (const row of log.rows()) {
+      const result = row.read()
+      done.add(result.testcase_id)
+      running.add([result])
     }
-    const setting = { registry, services: this.#services, plan, caller: by.caller, signal: running.signal }
+    const traces = this.#services.tracesOf(registry)
+    const services = this.#services.invocation
+    const setting = { registry, services, plan, caller: by.caller, signal }
+    let mayHaveBegun = isResumed ? mostCutShort(plan.concurrency) : 0
     await runRows({
       log,
       rows: evaluationRows(testset),
       done,
-      run: (row) => runRow(setting, row),
+      run: async (row) => {
+        // Parts of a run that was cut short must not be left beside those of the next.
+        if (mayHaveBegun-- > 0) await traces.remove(rowTraceId(plan, row)).catch(ignoreRefusal)
+        return runRow(setting, row)
+      },
+      settle: () => traces.stored(),
       onDone: (results) => running.add(results),
-      signal: running.signal,
+      signal,
     })
-    if (running.signal.aborted) return
-    const finishedAt = registry.now()
+    if (signal.aborted) return { ...running.now(), state: 'interrupted' }
+    const now = registry.now()
+    const finishedAt = now.toISOString()
     const { summary } = running.now()
-    const results = plan.rows > MOST_NOTED ? [] : log.read()
     await writeEvaluationNote(
       registry,
       application,
-      { plan, summary, finishedAt: finishedAt.toISOString(), results },
+      { plan, summary, finishedAt, results: plan.rows > MOST_NOTED ? [] : log.rows() },
       by.context,
     )
-    await log.finish(finishedAt)
+    await log.finish({ finished_at: finishedAt, summary })
+    return { plan, state: 'finished', finishedAt, summary }
   }
 
   async #revision(family: string, id: string): Promise<Revision> {
@@ -179,20 +262,7 @@ export class ProjectEvaluations {
   }
 }
 
-/** What a log says of an evaluation that does not run here. */
-function stored(log: EvaluationLog): Evaluation {
-  const tally = new Tally(log.plan.evaluators.map(({ name }) => name))
-  const rows = log.read()
-  for (let next = rows.next(); ; next = rows.next()) {
-    if (next.done) {
-      const finishedAt = next.value
-      return {
-        plan: log.plan,
-        state: finishedAt === undefined ? 'interrupted' : 'finished',
-        finishedAt,
-        summary: tally.summary(),
-      }
-    }
-    tally.add(next.value)
-  }
+/** What cannot be removed cannot be written beside either. */
+function ignoreRefusal(error: unknown): void {
+  if (!(error instanceof Refusal)) throw error
 }

@@ -1,12 +1,12 @@
-import { createHash } from 'node:crypto'
+import { hash } from 'node:crypto'
 import { StreamedOutputs } from '../handlers/handler.ts'
 import { Refusal } from '../errors.ts'
 import type { InvocationCaller } from '../invocation/invocation-request.ts'
 import type { Invocation, InvocationServices } from '../invocation/invoke.ts'
 import { invoke } from '../invocation/invoke.ts'
-import type { Json } from '../json/json.ts'
+import { fromEntries, type Json, type JsonObject } from '../json/json.ts'
 import { startTrace } from '../traces/open-span.ts'
-import type { SpanLink } from '../traces/span.ts'
+import type { Span, SpanLink } from '../traces/span.ts'
 import type { Registry } from '../versioning/registry.ts'
 import type { EvaluationPlan, PinnedRevision, RowResult, RunResult } from './evaluation.ts'
 import type { EvaluationRow } from './evaluation-rows.ts'
@@ -20,17 +20,24 @@ export interface RowSetting {
   readonly signal: AbortSignal
 }
 
+/** The trace of a row. Its id follows from the evaluation and the row: a row that is run again after a crash leaves no second one. */
+export function rowTraceId(plan: EvaluationPlan, { testcaseId }: EvaluationRow): string {
+  return digits(`${plan.id} ${testcaseId}`, 32)
+}
+
 /**
- * Runs a row through the application, and what comes out of it through the evaluators. All of it is one trace, whose id follows from the
- * evaluation and the row: a row that is run again because a crash came between leaves no second one.
+ * Runs a row through the application, and what comes out of it through the evaluators. All of it is one trace, recorded when the row is
+ * done; one that is cut short leaves none.
  */
-export async function runRow(setting: RowSetting, { testcaseId, data }: EvaluationRow): Promise<RowResult> {
-  const { registry, services, plan } = setting
-  const ids = (part: string): SpanLink => spanIds(`${plan.id} ${testcaseId}`, part)
-  const root = startTrace(
-    { ...ids('row'), record: (spans) => services.record(registry, spans) },
-    'evaluation',
-  )
+export async function runRow(setting: RowSetting, row: EvaluationRow): Promise<RowResult> {
+  const { registry, services, plan, caller, signal } = setting
+  const { testcaseId, data } = row
+  const traceId = rowTraceId(plan, row)
+  const spanIds = (part: string): SpanLink => ({ traceId, spanId: digits(`${traceId} ${part}`, 16) })
+  const trace: Span[] = []
+  const record = (spans: readonly Span[]): void => void trace.push(...spans)
+  const collecting = { ...services, record: (_: Registry, spans: readonly Span[]) => record(spans) }
+  const root = startTrace({ ...spanIds('row'), record }, 'evaluation')
   root
     .setData('inputs', { inputs: data })
     .setAttribute('tags', { evaluation_id: plan.id })
@@ -51,24 +58,25 @@ export async function runRow(setting: RowSetting, { testcaseId, data }: Evaluati
           outputs,
           testcase: { id: testcaseId },
           wantsStream: false,
-          parent: { traceId: root.traceId, spanId: root.spanId },
-          spanIds: ids(part),
-          caller: setting.caller,
-          signal: setting.signal,
+          parent: root,
+          spanIds: spanIds(part),
+          caller,
+          signal,
         },
-        services,
+        collecting,
       ),
     )
   const application = await run('application', plan.application)
-  const evaluators: Record<string, RunResult> = {}
+  const judged: (readonly [string, RunResult])[] = []
   if ('outputs' in application) {
     for (const evaluator of plan.evaluators)
-      evaluators[evaluator.name] = await run(evaluator.name, evaluator, application.outputs)
-    root.setData('outputs', evaluators as unknown as Json) // outputs and errors are JSON
+      judged.push([evaluator.name, await run(evaluator.name, evaluator, application.outputs)])
+    root.setData('outputs', fromEntries(judged as unknown as [string, JsonObject][])) // outputs and errors are JSON
   } else
     root.fail({ type: application.error.code, message: application.error.message, stacktrace: undefined })
   root.end()
-  return { testcase_id: testcaseId, trace_id: root.traceId, application, evaluators }
+  if (!signal.aborted) services.record(registry, trace)
+  return { testcase_id: testcaseId, trace_id: traceId, application, evaluators: Object.fromEntries(judged) }
 
   function refer(name: string, pinned: PinnedRevision): void {
     root
@@ -81,11 +89,9 @@ export async function runRow(setting: RowSetting, { testcaseId, data }: Evaluati
   }
 }
 
-/** The ids of a span of a row's trace. */
-function spanIds(row: string, part: string): SpanLink {
-  const hash = (text: string, digits: number): string =>
-    createHash('sha256').update(text).digest('hex').slice(0, digits)
-  return { traceId: hash(row, 32), spanId: hash(`${row} ${part}`, 16) }
+/** So many hex digits that follow from a text. */
+function digits(text: string, count: number): string {
+  return hash('sha256', text, 'hex').slice(0, count)
 }
 
 /** What came of a run. What refuses it (a reference that points at nothing, say) is a failure of this row. */

@@ -3,7 +3,10 @@ import type { EvaluationLog } from './evaluation-log.ts'
 import type { EvaluationRow } from './evaluation-rows.ts'
 
 /** So many results may wait for the disk before no further row is begun. */
-const WAITING = 1000
+const WAITING = 200
+
+/** So many rows may have been begun, at most, that are not in the log when the process is killed: those first in line are among them. */
+export const mostCutShort = (concurrency: number): number => 2 * (WAITING + concurrency) + concurrency
 
 export interface RowRun {
   readonly log: EvaluationLog
@@ -11,6 +14,8 @@ export interface RowRun {
   /** The testcases whose rows are done already. */
   readonly done: ReadonlySet<string>
   readonly run: (row: EvaluationRow) => Promise<RowResult>
+  /** Resolves once the traces of the rows that were run are stored: a row that is done has one. */
+  readonly settle: () => Promise<void>
   /** Told of results once they are on the disk. */
   readonly onDone: (results: readonly RowResult[]) => void
   readonly signal: AbortSignal
@@ -20,7 +25,7 @@ export interface RowRun {
  * Runs the rows that are not done yet, `plan.concurrency` at once, and logs each. Results are written together with those that came
  * while the ones before were on their way to the disk. What was cut short by the signal is not logged, and will be run again.
  */
-export async function runRows({ log, rows, done, run, onDone, signal }: RowRun): Promise<void> {
+export async function runRows({ log, rows, done, run, settle, onDone, signal }: RowRun): Promise<void> {
   const source = rows[Symbol.asyncIterator]()
   let waiting: RowResult[] = []
   let writing: Promise<void> | undefined
@@ -41,7 +46,7 @@ export async function runRows({ log, rows, done, run, onDone, signal }: RowRun):
         if (signal.aborted) return
         waiting.push(result)
         write()
-        if (waiting.length > WAITING) await writing
+        if (waiting.length >= WAITING) await writing
       } catch (error) {
         failure ??= { error }
       }
@@ -58,6 +63,7 @@ export async function runRows({ log, rows, done, run, onDone, signal }: RowRun):
       while (waiting.length > 0) {
         const batch = waiting
         waiting = []
+        await settle()
         await log.add(batch)
         onDone(batch)
       }

@@ -1,5 +1,6 @@
-import type { EvaluationPlan, RowResult } from './evaluation.ts'
-import type { Evaluation } from './project-evaluations.ts'
+import { setMaxListeners } from 'node:events'
+import { setTimeout as pause } from 'node:timers/promises'
+import type { Evaluation, EvaluationPlan, RowResult } from './evaluation.ts'
 import { Tally } from './tally.ts'
 
 /** How often those who follow an evaluation are told how far it is, in milliseconds. */
@@ -15,6 +16,8 @@ export class RunningEvaluation {
   constructor(plan: EvaluationPlan) {
     this.plan = plan
     this.#tally = new Tally(plan.evaluators.map(({ name }) => name))
+    // One for each call that is made for a row, and it is known how many rows are run at once.
+    setMaxListeners(0, this.#abort.signal)
   }
 
   /** Aborted when it is to stop. */
@@ -42,13 +45,17 @@ export class RunningEvaluation {
     return { plan: this.plan, state: 'running', finishedAt: undefined, summary: this.#tally.summary() }
   }
 
-  /** How far it is, again and again, until it ends; then how it ended. */
+  /** How far it is, at once and again and again, until it ends; then how it ended. */
   async *progress(): AsyncGenerator<Evaluation> {
-    for (;;) {
-      const ended = await Promise.race([this.outcome.then((it) => it), after(RHYTHM)])
-      yield ended ?? this.now()
-      if (ended) return
-    }
+    const { outcome } = this
+    const ended = new AbortController()
+    outcome.finally(() => ended.abort()).catch(() => undefined)
+    const { signal } = ended
+    do {
+      yield this.now()
+      await pause(RHYTHM, undefined, { signal }).catch(() => undefined)
+    } while (!signal.aborted)
+    yield await outcome
   }
 
   /** Resolves once nothing of it runs any more. */
@@ -56,8 +63,4 @@ export class RunningEvaluation {
     this.#abort.abort()
     await this.#outcome?.catch(() => undefined)
   }
-}
-
-function after(ms: number): Promise<undefined> {
-  return new Promise((resolve) => setTimeout(resolve, ms, undefined))
 }

@@ -56,6 +56,12 @@ export async function holdingLock<T>(
   }
 }
 
+/** Whether somebody holds `<folder>/<name>.lock` now who is not known to be dead. */
+export function isLockHeld(fs: Fs, folder: string, name: string): boolean {
+  const path = `${folder}/${name}.lock`
+  return fs.stat(path) !== undefined && deadOwnerOf(fs, `${folder}/locks`, path) === undefined
+}
+
 /** A name in `<folder>/locks` for a file of ours, which a start sweeps when we are dead. */
 export function ownFile(fs: Fs, folder: string): string {
   if (!fs.stat(`${folder}/locks`)) fs.makeDir(`${folder}/locks`)
@@ -159,34 +165,35 @@ export class PreparedLock {
    * once. With `finish`, that is done with the lock in place of removing it.
    */
   async takeOver(lockPath: string, finish = () => this.#fs.remove(lockPath)): Promise<boolean> {
-    const dead = this.#deadOwnerOf(lockPath)
+    const dead = deadOwnerOf(this.#fs, this.#folder, lockPath)
     if (!dead) return false
     await this.#beforeTakeOver?.(dead)
     const right = `${this.#folder}/${dead}.takeover`
     await this.#linkTo(right)
     try {
-      if (this.#deadOwnerOf(lockPath) === dead) finish()
+      if (deadOwnerOf(this.#fs, this.#folder, lockPath) === dead) finish()
       this.#fs.remove(`${this.#folder}/${dead}`)
     } finally {
       this.#fs.remove(right)
     }
     return true
   }
+}
 
-  #deadOwnerOf(lockPath: string): string | undefined {
-    const lock = this.#fs.stat(lockPath)
-    if (!lock) return undefined
-    const owned = this.#fs.readDir(this.#folder)?.find((name) => {
-      if (name.endsWith('.takeover')) return false
-      return this.#fs.stat(`${this.#folder}/${name}`)?.inode === lock.inode
-    })
-    if (owned === undefined) {
-      // A power cut may leave the lock and lose its owner file; nobody of before the machine's start is alive.
-      return isBeforeBoot(lock.modified) ? `unowned.${lock.inode}` : undefined
-    }
-    const owner = parseIdentity(owned)
-    return owner !== undefined && isDead(owner) ? owned : undefined
+/** The name of the owner file of a lock whose owner is dead; undefined if the lock is nobody's, or of somebody who may be alive. */
+function deadOwnerOf(fs: Fs, folder: string, lockPath: string): string | undefined {
+  const lock = fs.stat(lockPath)
+  if (!lock) return undefined
+  const owned = fs.readDir(folder)?.find((name) => {
+    if (name.endsWith('.takeover')) return false
+    return fs.stat(`${folder}/${name}`)?.inode === lock.inode
+  })
+  if (owned === undefined) {
+    // A power cut may leave the lock and lose its owner file; nobody of before the machine's start is alive.
+    return isBeforeBoot(lock.modified) ? `unowned.${lock.inode}` : undefined
   }
+  const owner = parseIdentity(owned)
+  return owner !== undefined && isDead(owner) ? owned : undefined
 }
 
 /**

@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import type { Evaluation } from '../evaluations/project-evaluations.ts'
+import type { Evaluation } from '../evaluations/evaluation.ts'
 
 const id = z.string().meta({ format: 'uuid' })
 const timestamp = z.string().meta({ format: 'date-time' })

@@ -1,5 +1,5 @@
-import { randomBytes } from 'node:crypto'
 import { fromEntries, type Json, type JsonObject } from '../json/json.ts'
+import { randomHex } from './random-hex.ts'
 import type { Span, SpanException, SpanKind, SpanLink, SpanReference, SpanType } from './span.ts'
 
 /** What the spans of a trace have in common, and where they go. */
@@ -20,7 +20,7 @@ export interface TraceStart {
 export function startTrace(start: TraceStart, name: string): OpenSpan {
   return new OpenSpan(
     {
-      traceId: start.traceId ?? randomBytes(16).toString('hex'),
+      traceId: start.traceId ?? randomHex(16),
       sessionId: start.sessionId,
       links: start.links ?? NO_LINKS,
       record: start.record,
@@ -65,7 +65,7 @@ export class OpenSpan {
     this.#birth = birth
     this.#parent = parent
     this.traceId = trace.traceId
-    this.spanId = birth.spanId ?? randomBytes(8).toString('hex')
+    this.spanId = birth.spanId ?? randomHex(8)
   }
 
   /** Begins a span inside this one. */

@@ -52,6 +52,11 @@ export class ProjectTraces {
     }
   }
 
+  /** Resolves once what was recorded before is stored, or could not be. */
+  async stored(): Promise<void> {
+    await this.#queue.settled()
+  }
+
   /** The spans of these traces, those of each together in the order in which they began. */
   async read(traceIds: readonly string[]): Promise<readonly SpanRow[]> {
     return this.#asked(() => this.#threads.writer.call('read', this.#file, { traceIds }))

@@ -1,3 +1,4 @@
+import { LRUCache } from 'lru-cache'
 import { Refusal } from '../errors.ts'
 import type { HistoryNode } from '../git/history.ts'
 import { ancestorAt, isOnChain } from '../git/history.ts'
@@ -89,14 +90,26 @@ export async function findRevisionById(
   id: string,
 ): Promise<RevisionPlace | undefined> {
   const { repository, digits } = artifact
+  const known = knownCommits.get(repository)
+  const seen = known?.get(id)
+  // If anything is wrong with it, the search says what.
+  const again =
+    seen === undefined ? undefined : await placeAtHome(registry, artifact, seen).catch(() => undefined)
+  if (again) return again
   for (const oid of await repository.objects.startingWith(oidPrefix(id))) {
     if (objectUuid(oid, digits) !== id) continue
     if ((await repository.objects.read(oid))?.kind !== 'commit') continue
     const place = await placeAtHome(registry, artifact, oid)
-    if (place) return place
+    if (!place) continue
+    if (known) known.set(id, oid)
+    else knownCommits.set(repository, new LRUCache<string, Oid>({ max: 100 }).set(id, oid))
+    return place
   }
   return undefined
 }
+
+/** The commits that ids were last found to name: an id says half of it, and looking for the rest reads a folder. */
+const knownCommits = new WeakMap<object, LRUCache<string, Oid>>()
 
 /**
  * The commit's place at its home (ruling 3.9): the variant its `Variant:` trailer names if that branch's chain holds it,

@@ -1,6 +1,7 @@
 import { z } from 'zod'
 import type { RunningEvaluation } from '../../evaluations/running-evaluation.ts'
-import type { Evaluation, Evaluator, ProjectEvaluations } from '../../evaluations/project-evaluations.ts'
+import type { Evaluation } from '../../evaluations/evaluation.ts'
+import type { Evaluator, ProjectEvaluations } from '../../evaluations/project-evaluations.ts'
 import { Refusal } from '../../errors.ts'
 import { stringifyJson } from '../../json/stringify-json.ts'
 import { handlerOf } from '../../resources/workflows/handler-uri.ts'
@@ -115,7 +116,7 @@ export function evaluationEndpoints(
       scope: 'read',
       orScope: 'invoke',
       output,
-      run: ({ registry, params }) => answer(evaluationsOf(registry).get(params['id'] ?? '')),
+      run: async ({ registry, params }) => answer(await evaluationsOf(registry).get(params['id'] ?? '')),
     }),
     endpoint({
       method: 'POST',
@@ -140,7 +141,7 @@ export function evaluationEndpoints(
       output: list('evaluations', evaluationRecord),
       example: { evaluation: { state: 'finished' }, windowing: { limit: 20 } },
       run: async ({ registry, input }) => {
-        const rows = [...evaluationsOf(registry).list()].map((value) => ({
+        const rows = (await evaluationsOf(registry).list()).map((value) => ({
           id: value.plan.id,
           createdAt: value.plan.created_at,
           value,
@@ -168,11 +169,9 @@ export function evaluationEndpoints(
       output: list('results', evaluationResult),
       example: { windowing: { limit: 100 } },
       run: async ({ registry, params, input }) => {
-        const results = evaluationsOf(registry).results(params['id'] ?? '')
-        const rows = [...results].map((value) => ({ id: value.testcase_id, createdAt: '', value }))
-        const asked = input.windowing && { order: 'ascending' as const, ...input.windowing }
-        const window = await cutWindow(rows, asked, () => true)
-        return answerList('results', window, asked, window.rows)
+        const { windowing: asked = {} } = input
+        const window = await evaluationsOf(registry).results(params['id'] ?? '', asked)
+        return answerList('results', window, { order: 'ascending', ...asked }, window.rows)
       },
     }),
   ]

@@ -84,13 +84,14 @@ function healthEndpoint(): Endpoint {
 }
 
 /** An address that no handler has is no route. */
-const key = z.string().refine((text) => managedKeys().includes(text) || noHandler(text))
+const keys: ReadonlySet<string> = new Set(managedKeys())
+const key = z.string().refine((text) => keys.has(text) || noHandler(text))
 const v0 = z.string().refine((text) => text === 'v0' || noVersion(text))
 
 function noHandler(text: string): never {
   throw new Refusal(
     'route_not_found',
-    `There is no handler "${text}" under /services; there are ${managedKeys().join(', ')}, each as /services/<key>/v0.`,
+    `There is no handler "${text}" under /services; there are ${[...keys].join(', ')}, each as /services/<key>/v0.`,
   )
 }
 

@@ -1,6 +1,6 @@
-import { randomBytes } from 'node:crypto'
 import type { IncomingHttpHeaders } from 'node:http'
 import type { Invocation } from '../../invocation/invoke.ts'
+import { randomHex } from '../../traces/random-hex.ts'
 import type { SpanLink } from '../../traces/span.ts'
 
 /** The version of the invocation protocol that answers name (contract/handlers 4.2). */
@@ -34,7 +34,7 @@ export interface Session {
 /** The session that a request names in its body, its header or its baggage; a new one where it names none (contract/handlers 4.3). */
 export function sessionOf(inBody: string | undefined, headers: IncomingHttpHeaders): Session {
   const named = inBody ?? oneOf(headers['x-svc-session-id']) ?? inBaggage(oneOf(headers['baggage']))
-  if (named === undefined) return { sent: undefined, minted: randomBytes(16).toString('hex') }
+  if (named === undefined) return { sent: undefined, minted: randomHex(16) }
   return { sent: /^[A-Za-z0-9._:-]{1,128}$/.test(named) ? named : undefined, minted: undefined }
 }
 

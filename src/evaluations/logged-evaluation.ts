@@ -1,0 +1,39 @@
+import type { Evaluation } from './evaluation.ts'
+import type { EvaluationLog } from './evaluation-log.ts'
+import { Tally } from './tally.ts'
+
+/** What the log of an evaluation says that does not run here. What it said before is not read again. */
+export class LoggedEvaluation {
+  readonly #log: EvaluationLog
+  readonly #tally: Tally
+  /** So many bytes of the log are counted. */
+  #position = 0
+  #ended: Evaluation | undefined
+  #reading: Promise<unknown> = Promise.resolve()
+
+  constructor(log: EvaluationLog) {
+    this.#log = log
+    this.#tally = new Tally(log.plan.evaluators.map(({ name }) => name))
+  }
+
+  /** How it stands; `isRunning` says whether somebody works on it, which no log does. */
+  async now(isRunning: () => boolean): Promise<Evaluation> {
+    const { plan } = this.#log
+    const end = this.#ended ? undefined : this.#log.end()
+    if (end) this.#ended = { plan, state: 'finished', finishedAt: end.finished_at, summary: end.summary }
+    if (this.#ended) return this.#ended
+    const state = isRunning() ? 'running' : 'interrupted'
+    // One after the other: two that read at once would count rows twice.
+    const reading = this.#reading.then(() => this.#readOn())
+    this.#reading = reading.catch(() => undefined)
+    await reading
+    return { plan, state, finishedAt: undefined, summary: this.#tally.summary() }
+  }
+
+  async #readOn(): Promise<void> {
+    for await (const row of this.#log.rows(this.#position)) {
+      this.#tally.add(row.read())
+      this.#position = row.end
+    }
+  }
+}
