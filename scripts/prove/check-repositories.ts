@@ -1,5 +1,5 @@
 import { execFile } from 'node:child_process'
-import { readdirSync } from 'node:fs'
+import { existsSync, readdirSync } from 'node:fs'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
 
@@ -10,14 +10,19 @@ const run = promisify(execFile)
  * behind once a server has started again: builds, staged packs, locks.
  */
 export async function checkRepositories(storeDir: string): Promise<string[]> {
-  const folder = join(storeDir, 'default', 'workflows')
   const problems: string[] = []
-  const names = readdirSync(folder)
-  const repositories = names.filter((name) => name.endsWith('.git') && !name.startsWith('.'))
-  for (const name of names) if (!repositories.includes(name)) problems.push(`${name} was left behind`)
+  const repositories: string[] = []
+  for (const family of ['workflows', 'testsets', 'environments', 'queries']) {
+    const folder = join(storeDir, 'default', family)
+    if (!existsSync(folder)) continue
+    for (const name of readdirSync(folder)) {
+      if (name.endsWith('.git') && !name.startsWith('.')) repositories.push(join(folder, name))
+      else problems.push(`${name} was left behind`)
+    }
+  }
   const work = async (): Promise<void> => {
-    for (let name = repositories.pop(); name !== undefined; name = repositories.pop()) {
-      problems.push(...(await checkRepository(join(folder, name))))
+    for (let gitdir = repositories.pop(); gitdir !== undefined; gitdir = repositories.pop()) {
+      problems.push(...(await checkRepository(gitdir)))
     }
   }
   await Promise.all([work(), work()])
@@ -32,10 +37,10 @@ async function checkRepository(gitdir: string): Promise<string[]> {
   }
   try {
     const { stdout, stderr } = await run('git', ['-C', gitdir, 'fsck', '--strict', '--no-progress'])
-    // Dangling is what a write leaves that another one overtook; anything else is damage.
+    // Dangling is what a write leaves that another one overtook, and a default variant may be without a revision; anything else is damage.
     const said = `${stdout}${stderr}`
       .split('\n')
-      .filter((line) => line !== '' && !line.startsWith('dangling '))
+      .filter((line) => line !== '' && !/^dangling |^notice: HEAD points to an unborn branch/.test(line))
     if (said.length > 0) problems.push(`${gitdir}: ${said.join('; ')}`)
   } catch (error) {
     problems.push(`${gitdir}: ${String(error)}`)

@@ -8,6 +8,14 @@ export interface Ledger {
   readonly artifacts: Map<string, string>
   /** Names of artifacts by id: the last one answered for, and the last one asked for. */
   readonly names: Map<string, { readonly answered: string | undefined; readonly asked: string }>
+  /** Whether artifacts are archived, by id: as last answered, and as last asked for. */
+  readonly archived: Map<string, { readonly answered: boolean | undefined; readonly asked: boolean }>
+  /** Testset revisions by id: the version, and what stands in the column "value" of rows that it brought. */
+  readonly rows: Map<string, { readonly version: number; readonly values: readonly string[] }>
+  /** Deployments by their message. */
+  readonly deployments: Map<string, { readonly environment: string; readonly revision: string }>
+  /** How many runs of a handler were answered; their traces are not promised. */
+  invocations: number
   /** Requests that failed although the service should have answered them. */
   readonly failures: string[]
 }
@@ -27,6 +35,19 @@ export function emptyLedger(): Ledger {
     variants: new Map(),
     artifacts: new Map(),
     names: new Map(),
+    archived: new Map(),
+    rows: new Map(),
+    deployments: new Map(),
+    invocations: 0,
     failures: [],
   }
+}
+
+/** How many writes stand in a ledger. */
+export function acknowledgedIn(ledger: Ledger): number {
+  const { revisions, variants, artifacts, archived, rows, deployments } = ledger
+  return [revisions, variants, artifacts, archived, rows, deployments].reduce(
+    (sum, { size }) => sum + size,
+    0,
+  )
 }

@@ -7,7 +7,7 @@ import { startBranchpoint } from '../bench/child-server.ts'
 import { checkLedger } from './check-ledger.ts'
 import { checkRepositories } from './check-repositories.ts'
 import type { Finding } from './kill-round.ts'
-import { emptyLedger } from './ledger.ts'
+import { acknowledgedIn, emptyLedger } from './ledger.ts'
 import { WriteLoad } from './write-load.ts'
 
 const run = promisify(execFile)
@@ -46,7 +46,7 @@ export async function sharedStoreRound({
     const problems = [...ledger.failures]
     for (const url of urls) problems.push(...(await checkLedger(url, ledger)))
     problems.push(...(await checkRepositories(storeDir)))
-    return { acknowledged: ledger.revisions.size, problems }
+    return { acknowledged: acknowledgedIn(ledger), problems }
   } finally {
     await Promise.all(servers.map((server) => server.stop()))
   }

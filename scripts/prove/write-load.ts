@@ -1,6 +1,9 @@
-import { randomBytes, randomInt } from 'node:crypto'
+import { randomInt } from 'node:crypto'
 import { ask } from './ask.ts'
 import type { Ledger } from './ledger.ts'
+import { OtherWrites } from './other-writes.ts'
+import { PushLoad } from './push-load.ts'
+import { randomName } from './random-name.ts'
 
 interface Revision {
   readonly id: string
@@ -9,12 +12,14 @@ interface Revision {
 
 /**
  * Concurrent clients that write to a service as fast as it answers: mostly commits to a few variants, and named commits, forks,
- * new artifacts and edits between them. Whatever is answered goes into the ledger.
+ * new artifacts, edits, deployments, archives, testsets and runs between them; and one who pushes. Whatever is answered goes into
+ * the ledger.
  */
 export class WriteLoad {
   readonly #urls: readonly string[]
   readonly #ledger: Ledger
   readonly #variants: string[] = []
+  readonly #others: OtherWrites
   #clients: Promise<void>[] = []
   #ending = false
 
@@ -22,6 +27,7 @@ export class WriteLoad {
   constructor(urls: readonly string[], ledger: Ledger) {
     this.#urls = urls
     this.#ledger = ledger
+    this.#others = new OtherWrites(ledger)
   }
 
   /** Makes the artifacts to write to, then sets the clients going. */
@@ -34,6 +40,7 @@ export class WriteLoad {
   }): Promise<void> {
     for (let number = 0; number < artifacts; number++) await this.#create(this.#url(number))
     for (let number = 0; number < clients; number++) this.#clients.push(this.#work(number))
+    this.#clients.push(this.#push(this.#url(clients)))
   }
 
   /** From now on a request may fail: its server is about to be killed. */
@@ -51,18 +58,38 @@ export class WriteLoad {
   async #work(number: number): Promise<void> {
     const url = this.#url(number)
     const own = this.#variants[number % this.#variants.length] ?? ''
+    const others = this.#others
     let artifact: string | undefined
+    let hideable: string | undefined
     while (!this.#ending) {
       const dice = randomInt(100)
       try {
-        if (dice < 70) await this.#commit(url, randomInt(3) === 0 ? this.#anyVariant() : own)
-        else if (dice < 80) await this.#commit(url, this.#anyVariant(), `named.${randomName()}`)
-        else if (dice < 87) await this.#fork(url)
-        else if (dice < 93 || artifact === undefined) artifact = await this.#create(url)
-        else await this.#rename(url, artifact)
+        if (dice < 45) await this.#commit(url, randomInt(3) === 0 ? this.#anyVariant() : own)
+        else if (dice < 52) await this.#commit(url, this.#anyVariant(), `named.${randomName()}`)
+        else if (dice < 58) await this.#fork(url)
+        else if (dice < 63 || artifact === undefined) artifact = await this.#create(url)
+        else if (dice < 67) await this.#rename(url, artifact)
+        else if (dice < 75) await others.deploy(url)
+        else if (dice < 78 || hideable === undefined) hideable = await others.createHideable(url)
+        else if (dice < 83) await others.toggle(url, hideable)
+        else if (dice < 86) await others.upload(url)
+        else if (dice < 94) await others.addRows(url)
+        else await others.invoke(url)
       } catch (error) {
         if (!this.#ending) this.#ledger.failures.push(String(error))
       }
+    }
+  }
+
+  async #push(url: string): Promise<void> {
+    const pusher = new PushLoad(url, [...this.#ledger.artifacts.values()][0] ?? '', this.#ledger)
+    try {
+      await pusher.begin()
+      while (!this.#ending) await pusher.step()
+    } catch (error) {
+      if (!this.#ending) this.#ledger.failures.push(String(error))
+    } finally {
+      pusher.end()
     }
   }
 
@@ -120,10 +147,6 @@ export class WriteLoad {
   #anyVariant(): string {
     return this.#variants[randomInt(this.#variants.length)] ?? ''
   }
-}
-
-function randomName(): string {
-  return randomBytes(8).toString('hex')
 }
 
 /** Unlike any other, and mostly small. */

@@ -80,6 +80,8 @@ export interface Staging {
 /** Temporary names in the repository that no other pack of this or another process has. */
 export function stagingFor(fs: Fs, gitdir: string): Staging {
   const folder = `${gitdir}/objects/pack`
+  // A copy may have left empty folders out, and git makes this one, too.
+  if (!fs.stat(folder)) fs.makeDir(folder)
   const temporary = `${folder}/tmp_${self}.${++staged}`
   const packPath = `${temporary}_pack`
   const indexPath = `${temporary}_idx`

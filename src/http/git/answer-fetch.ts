@@ -27,7 +27,7 @@ export async function answerFetch(
     if (output.readableLength === 0) {
       output.resume()
       const { code, complaint } = await ended
-      if (code !== 0) throw new Error(`git upload-pack ended with ${code}: ${complaint}`)
+      if (code !== 0) throw refusalOf(complaint, repository.path)
     }
     ended.then(leave, leave)
     ctx.type = `application/x-git-upload-pack-${isAdvertisement ? 'advertisement' : 'result'}`
@@ -38,6 +38,24 @@ export async function answerFetch(
     leave()
     throw error
   }
+}
+
+/** What git says of a request that it cannot read; of anything else that stops it before it answers, the repository is the cause. */
+const MISREAD =
+  /protocol error|hung up unexpectedly|unknown capability|unknown object format|invalid command|unexpected (line: '|argument|flush)|expected flush/
+
+function refusalOf(complaint: string, path: string): Refusal {
+  const said = complaint.trim().slice(0, 500)
+  if (MISREAD.test(complaint)) {
+    return new Refusal(
+      'contradictory_request',
+      `The request cannot be read: ${said}. Use git clone or git fetch.`,
+    )
+  }
+  return new Refusal(
+    'damaged_repository',
+    `git cannot read ${path}: ${said}. Run git fsck there, and put a clone or a backup of it in its place.`,
+  )
 }
 
 async function* named(advertisement: Readable): AsyncGenerator<Buffer> {

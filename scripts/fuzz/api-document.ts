@@ -1,0 +1,86 @@
+/** A JSON Schema, looked into freely: it is this service's own. */
+export interface JsonSchema {
+  readonly $ref?: string
+  readonly type?: string | readonly string[]
+  readonly format?: string
+  readonly enum?: readonly unknown[]
+  readonly const?: unknown
+  readonly properties?: Readonly<Record<string, JsonSchema>>
+  readonly required?: readonly string[]
+  readonly additionalProperties?: JsonSchema | boolean
+  readonly items?: JsonSchema
+  readonly anyOf?: readonly JsonSchema[]
+  readonly minimum?: number
+  readonly maximum?: number
+}
+
+/** One operation of the OpenAPI document. */
+export interface Operation {
+  readonly name: string
+  readonly method: string
+  readonly path: string
+  /** The scopes of which a key needs one; none where no key is needed. */
+  readonly scopes: readonly string[]
+  readonly parameters: readonly Parameter[]
+  readonly body: { readonly schema: JsonSchema; readonly example: unknown } | undefined
+  /** Takes a file, as a form or as it is. */
+  readonly isUpload: boolean
+  /** What a 200 may be, by media type; undefined where the document says nothing of it. */
+  readonly answers: Readonly<Record<string, { readonly schema?: JsonSchema }>> | undefined
+}
+
+export interface Parameter {
+  readonly name: string
+  readonly in: 'path' | 'query' | 'header'
+  readonly required: boolean
+  readonly schema: JsonSchema
+}
+
+/** What the service says of itself: its operations, and the schemas they share. */
+export interface ApiDocument {
+  readonly operations: readonly Operation[]
+  readonly schemas: Readonly<Record<string, JsonSchema>>
+}
+
+/** Reads `/openapi.json` of a running server. git over HTTP is left out: what it takes is no JSON. */
+export async function readApiDocument(url: string): Promise<ApiDocument> {
+  const answer = await fetch(`${url}/openapi.json`)
+  const document = (await answer.json()) as WrittenDocument // OpenAPI 3.1, which a test of its own holds it to
+  const operations = Object.entries(document.paths).flatMap(([path, methods]) =>
+    Object.entries(methods).map(([method, written]) => operationOf(method.toUpperCase(), path, written)),
+  )
+  return {
+    operations: operations.filter(({ path }) => !path.startsWith('/git/')),
+    schemas: document.components.schemas,
+  }
+}
+
+interface WrittenDocument {
+  readonly paths: Readonly<Record<string, Readonly<Record<string, WrittenOperation>>>>
+  readonly components: { readonly schemas: Readonly<Record<string, JsonSchema>> }
+}
+
+interface WrittenOperation {
+  readonly description?: string
+  readonly parameters?: readonly Parameter[]
+  readonly requestBody?: {
+    readonly content: Readonly<Record<string, { readonly schema: JsonSchema; readonly example?: unknown }>>
+  }
+  readonly responses: { readonly 200: { readonly content?: Operation['answers'] } }
+}
+
+function operationOf(method: string, path: string, written: WrittenOperation): Operation {
+  const { description = '', parameters = [], requestBody, responses } = written
+  const json = requestBody?.content['application/json']
+  const isUpload = requestBody?.content['multipart/form-data'] !== undefined
+  return {
+    name: `${method} ${path}`,
+    method,
+    path,
+    scopes: [...description.matchAll(/`(\w+)`/g)].map(([, scope = '']) => scope),
+    parameters,
+    body: json && !isUpload ? { schema: json.schema, example: json.example } : undefined,
+    isUpload,
+    answers: responses[200].content,
+  }
+}

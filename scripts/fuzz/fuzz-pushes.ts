@@ -1,0 +1,231 @@
+import { execFile } from 'node:child_process'
+import { createHash } from 'node:crypto'
+import { readdirSync } from 'node:fs'
+import { join } from 'node:path'
+import { promisify } from 'node:util'
+import fc from 'fast-check'
+import { hashObject, type ObjectKind } from '../../src/git/object.ts'
+import { encodePack, type PackableObject } from '../../src/git/pack-writer.ts'
+import { encodeTree } from '../../src/git/tree.ts'
+import { arbitraryBytesOf } from './arbitrary-bytes.ts'
+import { startFuzzedService } from './fuzzed-service.ts'
+import { seedStore } from './seed-store.ts'
+
+const run = promisify(execFile)
+
+export interface PushFuzz {
+  readonly pushes: number
+  readonly seed: number
+}
+
+/** What came of it. */
+export interface PushFuzzFinding {
+  /** How often each status was answered; `ok` and `ng` are what git would have been told of the ref. */
+  readonly outcomes: ReadonlyMap<string, number>
+  readonly problems: readonly string[]
+}
+
+/** What is done to a push before it is sent. */
+const SPOILINGS = ['nothing', 'pack', 'pack with its checksum', 'object', 'commands', 'all of it'] as const
+
+/** Repositories are looked at with git after so many pushes. */
+const LOOK_AFTER = 100
+
+/**
+ * Pushes of every family over the real route, their bytes changed in the commands, in the pack (with and without the right checksum)
+ * or in an object before it was packed. Nothing may be answered with 5xx, and `git fsck --strict` must find every repository
+ * sound; what was not spoilt must be taken.
+ */
+export async function fuzzPushes({ pushes, seed }: PushFuzz): Promise<PushFuzzFinding> {
+  const service = await startFuzzedService()
+  const outcomes = new Map<string, number>()
+  const problems: string[] = []
+  const onCrash = (error: unknown): void =>
+    void problems.push(`not caught: ${error instanceof Error ? error.stack : String(error)}`)
+  process.on('uncaughtException', onCrash).on('unhandledRejection', onCrash)
+  try {
+    await seedStore(service, () => undefined)
+    for (let count = 0; count < pushes; count++) {
+      const [sample] = fc.sample(arbitraryPush, { numRuns: 1, seed: seed + count })
+      if (!sample) break
+      const repository = join(service.storeDir, 'default', sample.target.family, `${sample.target.slug}.git`)
+      const head = await headOf(repository, sample.target.slug)
+      const body = bodyOf(sample, head, count)
+      const answer = await fetch(
+        `${service.url}/git/${sample.target.family}/${sample.target.slug}.git/git-receive-pack`,
+        {
+          method: 'POST',
+          headers: {
+            authorization: service.keys.admin ?? '',
+            'content-type': 'application/x-git-receive-pack-request',
+          },
+          body: new Uint8Array(body),
+          signal: AbortSignal.timeout(30_000),
+        },
+      )
+      const text = await answer.text()
+      const outcome =
+        answer.status === 200 ? (/[0-9a-f]{4}(ok|ng) refs/.exec(text)?.[1] ?? 'nothing') : answer.status
+      const key = `${sample.spoiling}: ${outcome}`
+      outcomes.set(key, (outcomes.get(key) ?? 0) + 1)
+      const isTaken = outcome === 'ok'
+      if (answer.status >= 500 || (sample.spoiling === 'nothing' && !isTaken)) {
+        problems.push(
+          `${key} of ${sample.target.family}, seed ${seed + count}: ${text}\n  ${service.takeErrors().join('  ')}\n  ${body.toString('base64').slice(0, 2000)}`,
+        )
+      }
+      if (count % LOOK_AFTER === LOOK_AFTER - 1 || count === pushes - 1) {
+        problems.push(...(await lookAt(service.storeDir)))
+      }
+    }
+    return { outcomes, problems }
+  } finally {
+    await service.stop()
+    process.off('uncaughtException', onCrash).off('unhandledRejection', onCrash)
+  }
+}
+
+interface FuzzedPush {
+  readonly target: {
+    readonly family: string
+    readonly slug: string
+    readonly content: (count: number) => Content
+  }
+  readonly spoiling: (typeof SPOILINGS)[number]
+  /** Which object is spoilt, where one is. */
+  readonly at: number
+  /** How bytes are changed. */
+  readonly change: (bytes: Buffer) => Buffer
+}
+
+/** Files by path, each new with every push. */
+type Content = Readonly<Record<string, string>>
+
+const TARGETS: FuzzedPush['target'][] = [
+  {
+    family: 'workflows',
+    slug: 'bot',
+    content: (count) => ({ 'data.json': `{\n  "parameters": {\n    "count": ${count}\n  }\n}\n` }),
+  },
+  {
+    family: 'testsets',
+    slug: 'rows',
+    content: (count) => ({
+      'testcases/00/00/01.json': `{"country":"Peru","n":${count},"testcase_dedup_id":"a"}\n`,
+    }),
+  },
+  {
+    family: 'queries',
+    slug: 'traces',
+    content: (count) => ({ 'data.json': `{\n  "windowing": {\n    "limit": ${count + 1}\n  }\n}\n` }),
+  },
+]
+
+const arbitraryPush: fc.Arbitrary<FuzzedPush> = fc.record({
+  target: fc.constantFrom(...TARGETS),
+  spoiling: fc.constantFrom(...SPOILINGS),
+  at: fc.nat(),
+  change: arbitraryChange(),
+})
+
+/** The same change of whatever bytes it is given; which they are is known when the head is. */
+function arbitraryChange(): fc.Arbitrary<(bytes: Buffer) => Buffer> {
+  return fc
+    .nat()
+    .map((seed) => (bytes) => fc.sample(arbitraryBytesOf(bytes), { numRuns: 1, seed })[0] ?? bytes)
+}
+
+async function headOf(repository: string, branch: string): Promise<string> {
+  const { stdout } = await run('git', ['-C', repository, 'rev-parse', `refs/heads/${branch}`])
+  return stdout.trim()
+}
+
+function bodyOf({ target, spoiling, at, change }: FuzzedPush, head: string, count: number): Buffer {
+  const spoil = (wanted: (typeof SPOILINGS)[number], bytes: Buffer): Buffer =>
+    spoiling === wanted ? change(bytes) : bytes
+  const objects = objectsOf(target.content(count), head, count, (bytes, index, last) =>
+    spoiling === 'object' && index === at % last ? change(bytes) : bytes,
+  )
+  const commit = objects.at(-1)?.oid ?? ''
+  const line = `${head} ${commit} refs/heads/${target.slug}\0report-status side-band-64k agent=fuzz\n`
+  const commands = Buffer.from(`${(line.length + 4).toString(16).padStart(4, '0')}${line}0000`)
+  const { pack } = encodePack(objects)
+  const spoilt = spoil('pack', pack)
+  const checked = spoiling === 'pack with its checksum' ? checksummed(change(pack.subarray(0, -20))) : spoilt
+  return spoil('all of it', Buffer.concat([spoil('commands', commands), checked]))
+}
+
+function checksummed(bytes: Buffer): Buffer {
+  return Buffer.concat([bytes, createHash('sha1').update(bytes).digest()])
+}
+
+/** Blobs, then trees from the leaves up, then the commit. `spoil` sees each with its place and how many there will be. */
+function objectsOf(
+  content: Content,
+  parent: string,
+  count: number,
+  spoil: (bytes: Buffer, index: number, last: number) => Buffer,
+): PackableObject[] {
+  const objects: PackableObject[] = []
+  const folders = new Set(Object.keys(content).flatMap((path) => foldersOf(path)))
+  const last = Object.keys(content).length + folders.size + 1
+  const add = (kind: ObjectKind, whole: Buffer): string => {
+    const bytes = spoil(whole, objects.length, last)
+    const oid = hashObject(kind, bytes)
+    objects.push({ oid, kind, bytes })
+    return oid
+  }
+  const tree = addTree('')
+  const who = `Fuzz <fuzz@example.com> ${1_700_000_000 + count} +0000`
+  add(
+    'commit',
+    Buffer.from(`tree ${tree}\nparent ${parent}\nauthor ${who}\ncommitter ${who}\n\nPush ${count}\n`),
+  )
+  return objects
+
+  function addTree(folder: string): string {
+    const names = new Set(
+      Object.keys(content)
+        .filter((path) => path.startsWith(folder))
+        .map((path) => path.slice(folder.length).split('/')[0] ?? ''),
+    )
+    const entries = [...names].map((name) => {
+      const blob = content[folder + name]
+      return blob === undefined
+        ? ({ mode: '40000', name, oid: addTree(`${folder}${name}/`) } as const)
+        : ({ mode: '100644', name, oid: add('blob', Buffer.from(blob)) } as const)
+    })
+    return add('tree', encodeTree(entries))
+  }
+}
+
+/** A path's folders; the root is one of them. */
+function foldersOf(path: string): string[] {
+  const names = path.split('/').slice(0, -1)
+  return ['', ...names.map((_, index) => names.slice(0, index + 1).join('/'))]
+}
+
+async function lookAt(storeDir: string): Promise<string[]> {
+  const problems: string[] = []
+  for (const { family, slug } of TARGETS) {
+    const repository = join(storeDir, 'default', family, `${slug}.git`)
+    try {
+      const { stdout, stderr } = await run('git', [
+        '-C',
+        repository,
+        'fsck',
+        '--strict',
+        '--no-dangling',
+        '--no-progress',
+      ])
+      if (`${stdout}${stderr}` !== '') problems.push(`${repository}: ${stdout}${stderr}`)
+    } catch (error) {
+      problems.push(`${repository}: ${String(error)}`)
+    }
+    const left = readdirSync(repository, { recursive: true, encoding: 'utf8' }).filter((it) =>
+      /tmp_|incoming|\.lock$/.test(it),
+    )
+    problems.push(...left.map((file) => `${repository}/${file} was left behind`))
+  }
+  return problems
+}
