@@ -7,7 +7,7 @@ import type { HandlerReach, InvocationServices } from './invocation/invoke.ts'
 import { projectCredentials } from './model-credentials.ts'
 import { createModels } from './models/create-models.ts'
 import { resolveHost } from './outgoing/outgoing-policy.ts'
-import { openSandbox } from './sandbox/open-sandbox.ts'
+import { type OpenSandbox, openSandbox } from './sandbox/open-sandbox.ts'
 import { SANDBOX_LIMITS } from './sandbox/sandbox-limits.ts'
 import { openSecrets } from './secrets/open-secrets.ts'
 import type { Registry } from './versioning/registry.ts'
@@ -25,6 +25,7 @@ export interface RuntimeSettings extends Pick<InvocationServices, 'record'> {
 export interface Runtime {
   readonly services: InvocationServices
   evaluationsOf(registry: Registry): ProjectEvaluations
+  readonly sandbox: OpenSandbox
   /** Interrupts evaluations and scripts; resolves once nothing runs any more. */
   close(): Promise<void>
 }
@@ -48,6 +49,7 @@ export function openRuntime({ config, fs, record }: RuntimeSettings): Runtime {
   }
   return {
     services,
+    sandbox,
     evaluationsOf: (registry) =>
       remembered(evaluations, registry, () => new ProjectEvaluations(registry, services)),
     close: async () => {

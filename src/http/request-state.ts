@@ -7,6 +7,8 @@ export interface RequestState {
   readonly caller: Caller
   /** Set by the router for requests that only read. */
   isRead?: boolean
+  /** The pattern of the route that answers. */
+  route?: string
 }
 
 /** `ctx.state` at the door itself, where the caller may not be known yet. */
@@ -14,6 +16,7 @@ export interface DoorState {
   requestId: string
   caller?: Caller
   isRead?: boolean
+  route?: string
   /** How who has no key is asked for one (`WWW-Authenticate`), where not as everywhere. */
   challenge?: string
   /** The client prints what it gets on a terminal: an error is its sentence there, and no document. */
