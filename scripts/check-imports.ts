@@ -60,7 +60,7 @@ const FLOORS: Readonly<Record<string, readonly string[]>> = {
 }
 
 /** Files at the top that a room below may import; the others (main, start, config) are above everything. */
-const SHARED = ['errors.ts']
+const SHARED = ['errors.ts', 'counts.ts']
 
 /** Packages that only the named rooms may import. */
 const CONFINED: Readonly<Record<string, readonly string[]>> = {
@@ -76,6 +76,7 @@ const CONFINED: Readonly<Record<string, readonly string[]>> = {
   'node:https': ['outgoing'],
   'ipaddr.js': ['outgoing'],
   libsql: ['traces'],
+  'prom-client': ['http', '.'],
   '@ai-sdk/openai-compatible': ['models'],
   '@ai-sdk/anthropic': ['models'],
   '@ai-sdk/google': ['models'],

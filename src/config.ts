@@ -42,6 +42,12 @@ export interface Config {
   readonly pushMaxBytes: number
   /** Largest file that a push may bring, in bytes. */
   readonly pushMaxBlobBytes: number
+  /** Most connections at once. */
+  readonly maxConnections: number
+  /** Most requests worked on at once. */
+  readonly maxRequests: number
+  /** Whether /metrics asks for a key. */
+  readonly metrics: 'key' | 'open'
   /** Most clones, fetches and pushes at once. */
   readonly gitMaxRequests: number
   /** Whether webhooks may go to addresses that are not of the public internet. */
@@ -106,6 +112,9 @@ export function readConfig(env: Readonly<Record<string, string | undefined>>): C
     upkeep: values.UPKEEP,
     pushMaxBytes: values.PUSH_MAX_BYTES,
     pushMaxBlobBytes: values.PUSH_MAX_BLOB_BYTES,
+    maxConnections: values.MAX_CONNECTIONS,
+    maxRequests: values.MAX_REQUESTS,
+    metrics: values.METRICS,
     gitMaxRequests: values.GIT_MAX_REQUESTS,
     webhookAllowPrivate: values.WEBHOOK_ALLOW_PRIVATE === 'true',
     webhookTimeoutMs: values.WEBHOOK_TIMEOUT_MS,
@@ -152,6 +161,9 @@ const variables = z.object({
   UPKEEP: oneOf(['on', 'off']).default('on'),
   PUSH_MAX_BYTES: wholeNumber(1024, 8 * 1024 ** 3).default(1024 ** 3),
   PUSH_MAX_BLOB_BYTES: wholeNumber(1024, 256 * 1024 ** 2).default(5 * 1024 ** 2),
+  MAX_CONNECTIONS: wholeNumber(1, 1_000_000).default(4096),
+  MAX_REQUESTS: wholeNumber(1, 100_000).default(1000),
+  METRICS: oneOf(['key', 'open']).default('key'),
   GIT_MAX_REQUESTS: wholeNumber(1, 1000).default(8),
   WEBHOOK_ALLOW_PRIVATE: oneOf(['true', 'false']).default('false'),
   WEBHOOK_TIMEOUT_MS: wholeNumber(100, 60_000).default(15_000),

@@ -7,7 +7,7 @@ import type { HandlerReach, InvocationServices } from './invocation/invoke.ts'
 import { projectCredentials } from './model-credentials.ts'
 import { createModels } from './models/create-models.ts'
 import { resolveHost } from './outgoing/outgoing-policy.ts'
-import { openSandbox } from './sandbox/open-sandbox.ts'
+import { type OpenSandbox, openSandbox } from './sandbox/open-sandbox.ts'
 import { SANDBOX_LIMITS } from './sandbox/sandbox-limits.ts'
 import { openSecrets } from './secrets/open-secrets.ts'
 import type { Registry } from './versioning/registry.ts'
@@ -28,6 +28,7 @@ export interface Runtime {
   evaluationsOf(registry: Registry): ProjectEvaluations
   /** Interrupts evaluations, so that nobody waits for one any more; resolves once none runs. */
   interruptEvaluations(): Promise<void>
+  readonly sandbox: OpenSandbox
   /** Interrupts evaluations and scripts; resolves once nothing runs any more. */
   close(): Promise<void>
 }
@@ -51,6 +52,7 @@ export function openRuntime({ config, fs, record, tracesOf, onTrouble }: Runtime
   }
   return {
     services,
+    sandbox,
     evaluationsOf: (registry) =>
       remembered(
         evaluations,

@@ -7,11 +7,13 @@ import type { Fs } from './git/fs.ts'
 import { Store } from './git/store.ts'
 import { storeRepositories } from './git/store-repositories.ts'
 import { startUpkeep } from './git/upkeep-rounds.ts'
+import { admit } from './http/admit.ts'
 import { createApp } from './http/app.ts'
 import { jsonBodyReader } from './http/body.ts'
 import type { Endpoint } from './http/endpoint.ts'
 import { allEndpoints } from './http/endpoints/all-endpoints.ts'
 import { gitDoor } from './http/git/git-door.ts'
+import { Places } from './http/git/places.ts'
 import { restoreDoor } from './http/git/restore-door.ts'
 import { deliveryEndpoints } from './http/endpoints/delivery-endpoints.ts'
 import { traceEndpoints } from './http/endpoints/trace-endpoints.ts'
@@ -19,6 +21,8 @@ import { webhookEndpoints } from './http/endpoints/webhook-endpoints.ts'
 import { invocationEndpoints } from './http/endpoints/invocation-endpoints.ts'
 import { evaluationEndpoints } from './http/endpoints/evaluation-endpoints.ts'
 import { foundTraces } from './http/found-traces.ts'
+import { metricsRoute } from './http/metrics/metrics-route.ts'
+import { observeRequests } from './http/metrics/observe-requests.ts'
 import { openApiDocument } from './http/openapi.ts'
 import type { Log } from './http/open-log.ts'
 import { Registries } from './http/registries.ts'
@@ -29,8 +33,10 @@ import { sweepUploads } from './http/spool.ts'
 import { surfaceContext } from './http/surface-context.ts'
 import { uploadReader } from './http/upload.ts'
 import { resolveHost } from './outgoing/outgoing-policy.ts'
+import { processMetrics } from './process-metrics.ts'
 import { openRuntime } from './runtime.ts'
 import { resourceSettings } from './resource-settings.ts'
+import { serviceMetrics } from './service-metrics.ts'
 import { signingSettings } from './signing-settings.ts'
 import { seedEnvironments } from './resources/environments/seed-environments.ts'
 import { queryFamily } from './resources/queries/query-family.ts'
@@ -79,6 +85,7 @@ export async function start({ config, fs, log, now }: StartOptions): Promise<Sta
   const server = await startServer({
     host: config.host,
     port: config.port,
+    maxConnections: config.maxConnections,
     handle: (request, response) => handle(request, response),
   })
   // From here to the app's callback nothing waits, so no request comes before it is set.
@@ -148,9 +155,21 @@ export async function start({ config, fs, log, now }: StartOptions): Promise<Sta
     onDamage: (error) => log.logger.error({ err: error }, 'a key file cannot be read; its keys are refused'),
   })
   const registryOf = (project: string) => registries.of(project)
+  const places = new Places(config.gitMaxRequests)
+  const metrics = serviceMetrics({
+    readiness: () => registries.readiness(),
+    server,
+    places,
+    webhooks,
+    traces,
+    sandbox: runtime.sandbox,
+  })
   const app = createApp({
     log: log.logger,
+    observe: observeRequests(metrics),
+    admit: admit(() => server.inFlight, config.maxRequests),
     authenticate,
+    metrics: metricsRoute([metrics, processMetrics()], config.metrics === 'open' ? undefined : authenticate),
     readiness: () => ({ ...registries.readiness(), traces: traces.problems() }),
     openApi: openApiDocument(endpoints, contexts),
     git: restoreDoor(
@@ -158,7 +177,7 @@ export async function start({ config, fs, log, now }: StartOptions): Promise<Sta
       gitDoor({
         authenticate,
         registryOf,
-        maxRequests: config.gitMaxRequests,
+        places,
         push: { maxBytes: config.pushMaxBytes, maxBlobBytes: config.pushMaxBlobBytes },
       }),
     ),

@@ -1,3 +1,4 @@
+import { counts } from '../counts.ts'
 import { Refusal } from '../errors.ts'
 import type { Fs } from './fs.ts'
 import type { GitObject, Oid } from './object.ts'
@@ -61,6 +62,7 @@ export async function createRepository(
     await Promise.all(folders.map((path) => fs.syncDir(path)))
     fs.rename(aside, `${folder}/${name}`)
     await fs.syncDir(folder)
+    for (const { kind } of content.objects) if (kind === 'commit') counts.commits++
   } catch (error) {
     fs.removeTree(aside)
     const code = (error as NodeJS.ErrnoException).code

@@ -8,6 +8,12 @@ import type { Quarantine } from './quarantine.ts'
 const LARGE_BLOB = '16m'
 
 /**
+ * git takes no more memory than this for one thing (wrapper.c, which reads it from the environment): a pack of a few kilobytes can hold
+ * a delta that makes gigabytes. What git notes of a million objects takes a quarter of it.
+ */
+const LARGEST_PIECE = '256m'
+
+/**
  * Has git write a pack that comes in, completed where it is thin, with its index into the quarantine, and answers its name
  * (`pack-<hash>`). Refuses with `invalid_file` a pack that git takes for damaged or its objects for ill-formed, with
  * `limit_exceeded` one that is too large.
@@ -19,7 +25,13 @@ export async function indexPack(
   const { code, complaint, output } = await runGit({
     args: ['index-pack', '--stdin', '--fix-thin', '--strict', `--max-input-size=${maxBytes}`],
     // What is kept is synced by its keeper.
-    env: gitEnvironment({ 'core.fsync': 'none', 'core.bigFileThreshold': LARGE_BLOB }, variables),
+    env: gitEnvironment(
+      { 'core.fsync': 'none', 'core.bigFileThreshold': LARGE_BLOB },
+      {
+        ...variables,
+        GIT_ALLOC_LIMIT: LARGEST_PIECE,
+      },
+    ),
     input: bytes,
     signal,
   })

@@ -1,3 +1,4 @@
+import { counts } from '../counts.ts'
 import { Refusal } from '../errors.ts'
 import { DamagedObject, type DamagedCopy } from './damaged-object.ts'
 import type { Fs } from './fs.ts'
@@ -89,7 +90,11 @@ export class ObjectStore {
 
   async #read(oid: Oid, readPacked: UsePacked<GitObject>): Promise<GitObject | undefined> {
     const written = this.#cache.written.peek(`${this.#gitdir} ${oid}`)
-    if (written) return written
+    if (written) {
+      counts.lookups.objects.hits++
+      return written
+    }
+    counts.lookups.objects.misses++
     for (let attempt = 1; ; attempt++) {
       const damaged: DamagedCopy[] = []
       // packed first: what git packs while we look stays loose until its pack can be listed

@@ -1,3 +1,4 @@
+import { counts } from '../counts.ts'
 import { Refusal } from '../errors.ts'
 import { DerivedFile } from './derived-file.ts'
 import { Draft, type DraftRefs } from './draft.ts'
@@ -53,6 +54,7 @@ export class RepositoryWriter {
 
   #enqueue(waiting: Entry | Turn): void {
     this.#queue.push(waiting)
+    counts.waitingWrites++
     if (!this.#running) void this.#drain()
   }
 
@@ -61,6 +63,7 @@ export class RepositoryWriter {
     for (let next = this.#queue[0]; next; next = this.#queue[0]) {
       if (isTurn(next)) {
         this.#queue.shift()
+        counts.waitingWrites--
         await next.work()
       } else await this.#runTogether(this.#nextBatch())
     }
@@ -75,6 +78,7 @@ export class RepositoryWriter {
       batch.push(waiting)
     }
     this.#queue.splice(0, batch.length)
+    counts.waitingWrites -= batch.length
     return batch
   }
 
@@ -98,7 +102,10 @@ export class RepositoryWriter {
         try {
           const result = await entry.job(own)
           draft.absorb(own)
-          outcomes.push(() => entry.resolve(result))
+          outcomes.push(() => {
+            counts.writes++
+            entry.resolve(result)
+          })
         } catch (error) {
           outcomes.push(() => entry.reject(error))
         }
@@ -106,6 +113,7 @@ export class RepositoryWriter {
       await storeDrafts(this.journal, [{ ...this.disk, draft }])
       return outcomes
     })
+    counts.writeRounds++
     for (const settle of settled) settle()
   }
 }

@@ -1,3 +1,4 @@
+import { counts } from '../counts.ts'
 import type { Draft } from './draft.ts'
 import type { Fs } from './fs.ts'
 import type { Journal, JournalEntry } from './journal.ts'
@@ -48,7 +49,9 @@ export async function storeDrafts(
   for (const { draft, pack, objects } of writes) {
     for (const adopted of draft.packs()) adopted.release()
     pack.release()
-    objects.remember(draft.objects())
+    const written = draft.objects()
+    objects.remember(written)
+    for (const { kind } of written) if (kind === 'commit') counts.commits++
   }
 }
 

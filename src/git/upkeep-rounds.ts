@@ -1,4 +1,5 @@
 import { setImmediate as nextTurn } from 'node:timers/promises'
+import { counts } from '../counts.ts'
 import type { Fs } from './fs.ts'
 import { keepUp } from './upkeep.ts'
 
@@ -42,9 +43,11 @@ async function goThrough(fs: Fs, repositories: () => readonly string[], signal: 
   for (const gitdir of listed(repositories)) {
     if (signal.aborted) return
     // A disk that fails here, or a git that is missing, fails nobody: it is tried again with the next round.
-    await keepUp(fs, gitdir, { signal }).catch(() => undefined)
+    const tidied = await keepUp(fs, gitdir, { signal }).catch(() => undefined)
+    if (tidied) counts.tidied++
     if (++looked % BREATH === 0) await nextTurn()
   }
+  counts.upkeepRounds++
 }
 
 function listed(repositories: () => readonly string[]): readonly string[] {

@@ -18,6 +18,23 @@ export interface Log {
  */
 export function openLog(level: LogLevel, target: number | string = 1): Log {
   const destination = pino.destination({ dest: target, sync: false, minLength: 16_000, periodicFlush: 500 })
-  const logger = pino({ level, base: null }, destination)
+  const logger = pino({ level, base: null, serializers: { err: plainError } }, destination)
   return { logger, flush: () => destination.flushSync() }
+}
+
+/**
+ * What the log has of an error. Nothing else of it: node hangs the bytes of a request that it cannot parse on the error, and the
+ * key is among them.
+ */
+function plainError(error: unknown): object {
+  if (!(error instanceof Error)) return { type: typeof error, message: String(error) }
+  const { name, message, stack, code, syscall, cause } = error as NodeJS.ErrnoException // fields that node's own errors have
+  return {
+    type: name,
+    message,
+    code,
+    syscall,
+    stack,
+    ...(cause === undefined ? {} : { cause: plainError(cause) }),
+  }
 }

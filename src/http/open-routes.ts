@@ -2,8 +2,8 @@ import type { Middleware, ParameterizedContext } from 'koa'
 import { methodNotAllowed } from './refuse-unrouted.ts'
 import type { DoorState } from './request-state.ts'
 
-/** Answers a GET that needs no key. */
-export type OpenRoute = (ctx: ParameterizedContext<DoorState>) => void
+/** Answers a GET that needs no key, or asks for one itself. */
+export type OpenRoute = (ctx: ParameterizedContext<DoorState>) => void | Promise<void>
 
 /** Serves the few addresses that need no key (ruling 1.5), by exact path; hands every other request on. */
 export function openRoutes(routes: Readonly<Record<string, OpenRoute>>): Middleware<DoorState> {
@@ -13,7 +13,7 @@ export function openRoutes(routes: Readonly<Record<string, OpenRoute>>): Middlew
     if (!route) return next()
     if (ctx.method !== 'GET' && ctx.method !== 'HEAD')
       throw methodNotAllowed(ctx.method, ctx.path, ['GET', 'HEAD'])
-    route(ctx)
-    return Promise.resolve()
+    ctx.state.route = ctx.path
+    return Promise.resolve(route(ctx))
   }
 }

@@ -34,7 +34,7 @@ export function openApiDocument(endpoints: readonly Endpoint[], surfaces: readon
     },
     servers: [{ url: '/' }],
     security: [{ ApiKey: [] }],
-    paths: { ...paths, ...gitPaths(), ...OPEN_PATHS },
+    paths: { ...paths, ...gitPaths(), ...METRICS_PATH, ...OPEN_PATHS },
     components: {
       securitySchemes: {
         ApiKey: {
@@ -71,6 +71,24 @@ const OPEN_PATHS = Object.fromEntries(
     { get: { tags: ['service'], summary, security: [], responses: { 200: { description: summary } } } },
   ]),
 )
+
+const METRICS_PATH = {
+  '/metrics': {
+    get: {
+      tags: ['service'],
+      summary: 'What the server does and how busy it is, for Prometheus',
+      operationId: 'getMetrics',
+      description: 'Needs a key with the scope `read`, unless the server was started with METRICS=open.',
+      responses: {
+        200: {
+          description: 'In the text format of Prometheus',
+          content: { 'text/plain': { schema: { type: 'string' } } },
+        },
+        default: { $ref: '#/components/responses/Problem' },
+      },
+    },
+  },
+}
 
 function namedSchemas(surfaces: readonly SurfaceContext[]): Map<z.ZodType, string> {
   const named = new Map<z.ZodType, string>([

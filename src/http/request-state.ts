@@ -9,6 +9,8 @@ export interface RequestState {
   isRead?: boolean
   /** The length of an answer that was written out whole. */
   bytes?: number
+  /** The pattern of the route that answers. */
+  route?: string
 }
 
 /** `ctx.state` at the door itself, where the caller may not be known yet. */
@@ -17,6 +19,7 @@ export interface DoorState {
   caller?: Caller
   isRead?: boolean
   bytes?: number
+  route?: string
   /** How who has no key is asked for one (`WWW-Authenticate`), where not as everywhere. */
   challenge?: string
   /** The client prints what it gets on a terminal: an error is its sentence there, and no document. */

@@ -1,5 +1,6 @@
 import { createHash } from 'node:crypto'
 import { LRUCache } from 'lru-cache'
+import { counts } from '../counts.ts'
 import { stringifyJson } from '../json/stringify-json.ts'
 import { holdsStream } from '../json/json-stream.ts'
 import type { Surface } from '../resources/surface.ts'
@@ -93,6 +94,7 @@ export class RevisionAnswers {
     if (references.enrich) return this.#retrieveEnriched(registry, references, references.enrich, ifNoneMatch)
     const known = this.#found.get(references)
     if (known?.registry === registry && registry.index.isStill(known.moment, known.decider)) {
+      counts.lookups.answers.hits++
       return this.#send(known.written, ifNoneMatch)
     }
     return this.#resolve(registry, references, ifNoneMatch)
@@ -206,7 +208,11 @@ export class RevisionAnswers {
     const way = `${form}${readingKey(asked)}${through ? ` ${wayThrough(through)}` : ''}`
     const key = `${this.#serialOf(artifact)} ${oid} ${variant.slug} ${way}`
     const known = this.#written.get(key)
-    if (known) return this.#send(known, ifNoneMatch)
+    if (known) {
+      counts.lookups.answers.hits++
+      return this.#send(known, ifNoneMatch)
+    }
+    counts.lookups.answers.misses++
     const revision = await readRevisionAt(registry, place)
     const etag = this.#etag(revision, way)
     if (etagMatches(ifNoneMatch, etag)) return { etag, notModified: true }

@@ -39,6 +39,7 @@ export function createRouter(dependencies: RouterDependencies): Middleware<Reque
       const route = { endpoint, scopes: scopesOf(endpoint), known: new Map() }
       const handle = async (ctx: ParameterizedContext<RequestState>): Promise<void> => {
         ctx.state.isRead = endpoint.scope === 'read'
+        ctx.state.route = endpoint.path
         return send(ctx, await answer(route, ctx, dependencies))
       }
       if (!endpoint.path.includes(':')) handlers.set(`${endpoint.method} ${endpoint.path}`, handle)

@@ -5,19 +5,39 @@ import {
   type ServerResponse,
   createServer,
 } from 'node:http'
-import type { AddressInfo } from 'node:net'
+import type { AddressInfo, Socket } from 'node:net'
+import { ConnectionLimit } from './connection-limit.ts'
 
 export interface ServerOptions {
   readonly host: string
   /** 0 takes any free port. */
   readonly port: number
+  /** Most connections; what comes past them is refused. */
+  readonly maxConnections: number
   /** Answers a request; its promise settles when all that the request set going is done (`app.callback()`). */
   readonly handle: (request: IncomingMessage, response: ServerResponse) => Promise<void>
+  readonly patience?: Patience
+}
+
+/** How long a client may take, in milliseconds. */
+export interface Patience {
+  /** To send the headers of a request. */
+  readonly headers: number
+  /** To send a whole request: it may be a large upload on a slow line. */
+  readonly request: number
+  /** To take the next bytes of its answer. */
+  readonly stalled: number
+  /** How often it is looked at who is late with a request. */
+  readonly look: number
 }
 
 export interface RunningServer {
   /** The address in fact listened on, `http://host:port`, as a client on this machine can use it. */
   readonly url: string
+  /** How many requests are being worked on. */
+  readonly inFlight: number
+  /** How many connections were refused since the start. */
+  readonly refused: number
   /**
    * Stops accepting, lets every request in flight finish (also one whose client has gone), closes the connections and
    * resolves. `true` if all of that happened within `graceMs`; `false` if the rest was cut off.
@@ -26,15 +46,41 @@ export interface RunningServer {
 }
 
 /** Listens. Rejects with one plain sentence if the address cannot be had. */
-export async function startServer({ host, port, handle }: ServerOptions): Promise<RunningServer> {
+export async function startServer({
+  host,
+  port,
+  maxConnections,
+  handle,
+  patience = PATIENCE,
+}: ServerOptions): Promise<RunningServer> {
   const inFlight = new InFlight()
-  const server = createServer(TIMEOUTS, inFlight.listener(handle))
-  server.keepAliveTimeout = KEEP_ALIVE
+  const server = createServer({
+    headersTimeout: patience.headers,
+    requestTimeout: patience.request,
+    connectionsCheckingInterval: patience.look,
+    keepAliveTimeout: KEEP_ALIVE,
+  })
+  const connections = new ConnectionLimit(server, maxConnections)
+  const answer = inFlight.listener(handle)
+  server.on('request', (request, response) => {
+    if (!connections.turnsAway(request.socket)) answer(request, response)
+  })
+  // With a listener, closing is up to us: an answer may take its time to begin, and a client may not to read it.
+  server.timeout = patience.stalled
+  server.on('timeout', (socket) => {
+    if (socket.writableLength > 0 || !inFlight.isOn(socket)) socket.destroy()
+  })
   await listen(server, host, port)
   // An address of a server that listens on TCP is always this object.
   const { port: actualPort } = server.address() as AddressInfo
   return {
     url: `http://${reachableHost(host)}:${actualPort}`,
+    get inFlight() {
+      return inFlight.size
+    },
+    get refused() {
+      return connections.refused
+    },
     stop: (graceMs) => stop(server, inFlight, graceMs),
   }
 }
@@ -46,8 +92,7 @@ export function reachableHost(host: string): string {
   return host.includes(':') ? `[${host}]` : host
 }
 
-/** Milliseconds. A request may be a large upload on a slow line, its headers may not. */
-const TIMEOUTS = { headersTimeout: 20_000, requestTimeout: 300_000 }
+const PATIENCE: Patience = { headers: 20_000, request: 300_000, stalled: 60_000, look: 5000 }
 
 /** Longer than load balancers keep idle connections (60 s), so that none is closed just as it is used. */
 const KEEP_ALIVE = 65_000
@@ -57,6 +102,15 @@ class InFlight {
   readonly #responses = new Set<ServerResponse>()
   #draining = false
   #onEmpty: (() => void) | undefined
+
+  get size(): number {
+    return this.#responses.size
+  }
+
+  /** Whether a request of this connection is being worked on. */
+  isOn(socket: Socket): boolean {
+    return [...this.#responses].some((response) => response.socket === socket)
+  }
 
   listener(handle: ServerOptions['handle']): RequestListener {
     return (request, response) => {

@@ -21,7 +21,7 @@ import type { Registry } from '../versioning/registry.ts'
 import { traceReferences } from './trace-references.ts'
 import { findRunnable, type FoundRunnable } from './find-runnable.ts'
 import type { InvocationRequest } from './invocation-request.ts'
-import { holdsEmbeds, schemaCheck } from './runnable.ts'
+import { holdsEmbeds, schemaProblem } from './runnable.ts'
 
 /** What invocations run with. */
 export interface InvocationServices {
@@ -92,7 +92,7 @@ async function run(
   const handler = handlerNamed(key, services.handlers, found)
   const { data, parameters } = await effective(registry, request, found)
   span.setData('parameters', parameters)
-  check(data, 'inputs', request.inputs ?? NO_INPUTS)
+  await check(data, 'inputs', request.inputs ?? NO_INPUTS)
   const reach = services.reach(registry)
   const secret = secretsFor(request, found, reach)
   const result = await handler(
@@ -109,7 +109,7 @@ async function run(
     { ...reach, secret, signal: request.signal, span },
   )
   if (!(result instanceof StreamedOutputs)) {
-    check(data, 'outputs', result)
+    await check(data, 'outputs', result)
     return result
   }
   const stream = recorded(result, data, span)
@@ -204,8 +204,8 @@ async function effective(
 const LIMITS = { maxDepth: 10, maxEmbeds: 100, errorPolicy: 'exception' } as const
 
 /** Inputs are refused before anything runs (422), outputs are a failure of the handler's (424; ruling 9). */
-function check(data: JsonObject, part: 'inputs' | 'outputs', value: Json): void {
-  const problem = schemaCheck(data, part)?.(value)
+async function check(data: JsonObject, part: 'inputs' | 'outputs', value: Json): Promise<void> {
+  const problem = await schemaProblem(data, part, value)
   if (problem === undefined) return
   throw part === 'inputs'
     ? new HandlerFailure('v0:schemas:invalid-inputs', `Invalid inputs:\n${problem}.`, undefined, 422)
@@ -233,7 +233,7 @@ function recorded(stream: StreamedOutputs, data: JsonObject, span: OpenSpan): St
     try {
       yield* stream.pieces
       const whole = stream.whole()
-      check(data, 'outputs', whole)
+      await check(data, 'outputs', whole)
       span.setData('outputs', whole)
     } catch (error) {
       failSpan(span, error)

@@ -1,7 +1,6 @@
 import { findEmbeds } from '../embeds/find-embeds.ts'
-import { HandlerFailure } from '../handlers/handler-failure.ts'
-import { getKey, isJsonObject, type JsonObject } from '../json/json.ts'
-import { compileSchema, type SchemaCheck } from '../resources/workflows/compile-schema.ts'
+import { checkSchema } from '../handlers/measures/check-schema.ts'
+import { getKey, isJsonObject, type Json, type JsonObject } from '../json/json.ts'
 import type { Revision } from '../versioning/revision.ts'
 import type { InlineRevision } from './invocation-request.ts'
 
@@ -23,25 +22,15 @@ export function holdsEmbeds(data: JsonObject): boolean {
 }
 
 /**
- * The check of what goes into a workflow or comes out of it, undefined where its data has no schema for it. Compiled once a revision.
- * Fails with `invalid_parameters` on a schema that looks like one but cannot be used.
+ * Says where what goes into a workflow or comes out of it breaks the schema that its data has for it; undefined where it does not, or
+ * there is none. Fails as `checkSchema` does.
  */
-export function schemaCheck(data: JsonObject, part: 'inputs' | 'outputs'): SchemaCheck | undefined {
+export function schemaProblem(
+  data: JsonObject,
+  part: 'inputs' | 'outputs',
+  value: Json,
+): string | undefined | Promise<string | undefined> {
   const schemas = getKey(data, 'schemas')
   const schema = isJsonObject(schemas) ? getKey(schemas, part) : undefined
-  if (!isJsonObject(schema)) return undefined
-  const known = checks.get(schema)
-  if (known) return known
-  try {
-    const check = compileSchema(schema, part)
-    checks.set(schema, check)
-    return check
-  } catch (error) {
-    throw new HandlerFailure(
-      'v0:schemas:invalid-parameters',
-      `The workflow's schemas.${part} cannot be used: ${error instanceof Error ? error.message : String(error)}. Commit one that can.`,
-    )
-  }
+  return isJsonObject(schema) ? checkSchema(schema, part, value) : undefined
 }
-
-const checks = new WeakMap<JsonObject, SchemaCheck>()

@@ -22,7 +22,7 @@ export interface ReachSettings extends OutgoingFetchSettings {
 /**
  * Finds the credential for a model (contract/handlers 3.4): the connection's when it names one, else its provider's usual one.
  * Throws `ModelFailure`: `credential` when there is none, `connection` when none has that name, `mismatch` when it is for another
- * provider than the model is of. What the source of credentials throws comes through.
+ * provider than the model is of; `request` for a name that would lead elsewhere on the provider's host. What the source of credentials throws comes through.
  */
 export async function reachModel(
   model: string,
@@ -69,6 +69,10 @@ function reached(
   { apiKey, baseUrl = provider.baseUrl, mayBePrivate = false }: Credential,
   { policy, maxAnswerBytes }: ReachSettings,
 ): ReachedModel {
+  if (LEADS_ASTRAY.test(id)) {
+    const sentence = `The model '${id.slice(0, 200)}' cannot be asked: a name holds none of ? # % \\, no control character, and no . or .. between slashes.`
+    throw new ModelFailure('request', sentence)
+  }
   const key = apiKey.trim()
   if (!/^[\x20-\x7e]*$/.test(key)) {
     const sentence = `The API key of '${provider.name}' holds a character that no header can; set or store it again.`
@@ -83,6 +87,9 @@ function reached(
     fetch: outgoingFetch({ policy: reachable, maxAnswerBytes }),
   }
 }
+
+/** Some protocols have the model's name in the path of the address: it must not end the path, or climb out of it. */
+const LEADS_ASTRAY = /[\x00-\x1f\x7f?#%\\]|(?:^|\/)\.{1,2}(?:\/|$)/
 
 function noKey(model: string, { name }: ModelProvider): ModelFailure {
   const variable = keyVariable(name)

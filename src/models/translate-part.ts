@@ -39,8 +39,11 @@ function fileOf(file: JsonObject, place: string): UserPart {
 
 /** A file by its address; a `data:` address holds it. */
 function fileAt(url: string | undefined, mediaType: string, place: string): UserPart & { type: 'file' } {
-  const held = /^data:([^;,]*)(?:;[^;,]*)*;base64,(.*)$/s.exec(url ?? '')
-  if (held) return { type: 'file', mediaType: held[1] || mediaType, data: held[2] ?? '' }
+  const comma = url?.startsWith('data:') ? url.indexOf(',') : -1
+  if (url !== undefined && comma > 0 && url.slice(0, comma).endsWith(';base64')) {
+    const [named = ''] = url.slice('data:'.length, comma).split(';')
+    return { type: 'file', mediaType: named || mediaType, data: url.slice(comma + 1) }
+  }
   if (url === undefined || !/^https?:/.test(url) || !URL.canParse(url))
     throw new ModelFailure('request', `${place} is neither an http or https address nor base64 data.`)
   return { type: 'file', mediaType, data: new URL(url) }

@@ -3,6 +3,11 @@ export class FairQueue<Item extends { readonly owner: string }> {
   /** In the order of whose turn is next. */
   readonly #lines = new Map<string, Item[]>()
 
+  /** How many wait. */
+  get length(): number {
+    return [...this.#lines.values()].reduce((sum, line) => sum + line.length, 0)
+  }
+
   /** How many of an owner's wait. */
   lengthOf(owner: string): number {
     return this.#lines.get(owner)?.length ?? 0

@@ -12,11 +12,17 @@ import type { SandboxLimits } from './sandbox-limits.ts'
  * `inside/`. It starts none before the first call. Numbers pass as they are written: an integer of twenty digits is one in Python; what
  * JavaScript reads is the nearest double.
  */
-export function openSandbox(limits: SandboxLimits): Sandbox {
+export function openSandbox(limits: SandboxLimits): OpenSandbox {
   return new ProcessSandbox(limits)
 }
 
-class ProcessSandbox implements Sandbox {
+/** A sandbox that says how busy it is. */
+export interface OpenSandbox extends Sandbox {
+  /** How many scripts run, and how many wait for one to end. */
+  readonly load: { readonly running: number; readonly waiting: number }
+}
+
+class ProcessSandbox implements OpenSandbox {
   readonly #limits: SandboxLimits
   readonly #shelf: InterpreterShelf
   readonly #queue = new FairQueue<Call>()
@@ -28,6 +34,10 @@ class ProcessSandbox implements Sandbox {
   constructor(limits: SandboxLimits) {
     this.#limits = limits
     this.#shelf = new InterpreterShelf(limits)
+  }
+
+  get load(): OpenSandbox['load'] {
+    return { running: this.#served, waiting: this.#queue.length }
   }
 
   async run(job: SandboxJob): Promise<Json | undefined> {

@@ -67,6 +67,15 @@ export class OpenTraces {
     )
   }
 
+  /** How many spans of all projects are not stored yet, and how many were lost. */
+  get load(): { readonly waiting: number; readonly dropped: number } {
+    const states = [...this.#projects.values()].map(({ state }) => state)
+    return {
+      waiting: states.reduce((sum, { waiting }) => sum + waiting, 0),
+      dropped: states.reduce((sum, { dropped }) => sum + dropped, 0),
+    }
+  }
+
   /** Resolves once everything is stored that can be. */
   async close(): Promise<void> {
     clearInterval(this.#rounds)

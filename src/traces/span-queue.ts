@@ -8,6 +8,8 @@ export interface QueueState {
   readonly failure: string | undefined
   /** Spans that could not be kept. */
   readonly dropped: number
+  /** Spans that are not stored yet. */
+  readonly waiting: number
 }
 
 /**
@@ -38,7 +40,7 @@ export class SpanQueue {
   }
 
   get state(): QueueState {
-    return { failure: this.#failure, dropped: this.#dropped }
+    return { failure: this.#failure, dropped: this.#dropped, waiting: this.#waiting.length }
   }
 
   /** Takes spans, all or none of them. */

@@ -8,9 +8,12 @@ export interface PushLimits {
   readonly maxBlobBytes: number
 }
 
+/** Bytes of a commit, tag or tree: read whole whenever something is looked up, and never as large as this by honest means. */
+const LARGEST_OTHER = 16 * 1024 * 1024
+
 /**
- * Looks at every object that these would bring into the repository: everything they need must be there, and no file may be
- * larger than the limit, a symbolic link or a submodule.
+ * Looks at every object that these would bring into the repository: everything they need must be there, nothing may be too
+ * large, and no file a symbolic link or a submodule.
  */
 export async function checkPushedObjects(
   incoming: IncomingObjects,
@@ -19,6 +22,12 @@ export async function checkPushedObjects(
   signal: AbortSignal,
 ): Promise<void> {
   for await (const { oid, kind, size, path } of incoming.newObjects(tips, signal)) {
+    if (kind !== 'blob' && size > LARGEST_OTHER) {
+      throw new RefRefused(
+        'object too large',
+        `The ${kind} ${oid} has ${size} bytes; at most ${LARGEST_OTHER} are allowed. Make its message, or its folder, shorter.`,
+      )
+    }
     if (kind === 'blob' && size > maxBlobBytes) {
       throw new RefRefused(
         'file too large',

@@ -1,5 +1,6 @@
 import { LRUCache } from 'lru-cache'
 import { ZodError } from 'zod'
+import { counts } from '../counts.ts'
 import { Refusal } from '../errors.ts'
 import type { Commit } from '../git/commit.ts'
 import { parseCommit } from '../git/commit.ts'
@@ -53,7 +54,11 @@ export class RevisionCache {
   /** The revision as far as it decodes: one bad commit must not hide the others of a list. */
   async readForList(source: ObjectSource, oid: Oid): Promise<StoredRevision> {
     const known = this.#revisions.get(oid)
-    if (known) return known
+    if (known) {
+      counts.lookups.revisions.hits++
+      return known
+    }
+    counts.lookups.revisions.misses++
     const revision = await readRevision(this.#family, source, oid)
     this.#revisions.set(oid, revision)
     return revision

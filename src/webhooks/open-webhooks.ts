@@ -32,6 +32,11 @@ export class OpenWebhooks {
     return project
   }
 
+  /** How many deliveries wait that this process sends. */
+  get waiting(): number {
+    return this.#tellers.reduce((sum, teller) => sum + teller.waiting, 0)
+  }
+
   /** Resolves once nothing is told or sent any more. */
   async close(): Promise<void> {
     await Promise.all(this.#tellers.map((teller) => teller.stop()))

@@ -37,6 +37,11 @@ export class Outbox {
     this.#settings = settings
   }
 
+  /** How many deliveries are not over. */
+  get waiting(): number {
+    return [...this.#lanes.values()].reduce((sum, lane) => sum + lane.waiting, 0)
+  }
+
   /** Puts an event into the lane of every webhook that wants it; once this resolves it is on the disk. */
   async put(event: RegistryEvent): Promise<void> {
     const wanting = this.#shelf.list().filter((it) => isSending(it) && wantsEvent(it, event))

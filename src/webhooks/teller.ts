@@ -39,6 +39,7 @@ export class Teller {
   readonly #stopping = new AbortController()
   #life: Promise<void> | undefined
   #isLeading = false
+  #outbox: Outbox | undefined
   /** Ends the nap that is being taken. */
   #wake: (() => void) | undefined
 
@@ -61,6 +62,11 @@ export class Teller {
     this.#stopping.abort()
     this.#wake?.()
     await this.#life
+  }
+
+  /** How many deliveries wait, where it is this process that sends them. */
+  get waiting(): number {
+    return this.#outbox?.waiting ?? 0
   }
 
   get #isStopped(): boolean {
@@ -100,6 +106,7 @@ export class Teller {
     await beginToldLog(this.#project) // somebody removed it
     const told = await ToldLog.open(fs, folder)
     const outbox = new Outbox(shelf, settings)
+    this.#outbox = outbox
     const unwatch = registry.index.watch((view) => {
       this.#noted.set(pathOf(view.family, view.slug), view)
       if (this.#isLeading) this.#wake?.()
@@ -123,6 +130,7 @@ export class Teller {
       this.#noted.clear()
       this.#failed.clear()
       await outbox.stop()
+      this.#outbox = undefined
     }
   }
 

@@ -1,5 +1,6 @@
-import { randomBytes } from 'node:crypto'
+import { createHash, randomBytes } from 'node:crypto'
 import { readdirSync } from 'node:fs'
+import { deflateSync } from 'node:zlib'
 import { expect } from 'chai'
 import { Journal } from '../../src/git/journal.ts'
 import type { IncomingObject } from '../../src/git/incoming-objects.ts'
@@ -51,6 +52,15 @@ describe('incoming objects', () => {
     expect(found.map(({ kind, path }) => `${kind} ${path}`)).to.deep.equal(['commit ', 'tree ', 'blob x'])
     expect(found[2]?.size).to.equal(13)
     incoming.discard()
+    expect(quarantines()).to.deep.equal([])
+  })
+
+  it('of a few kilobytes that would be gigabytes are refused before they are', async () => {
+    const bomb = deltaBomb(0xffffff, 40)
+    expect(bomb.length).to.be.lessThan(32 * 1024)
+    const error = await receive(bomb).catch((it: unknown) => it)
+    expect(error).to.include({ code: 'invalid_file' })
+    expect(String(error)).to.contain('attempting to allocate')
     expect(quarantines()).to.deep.equal([])
   })
 
@@ -141,4 +151,36 @@ describe('incoming objects', () => {
 /** As a network brings it. */
 async function* inPieces(bytes: Buffer): AsyncGenerator<Buffer> {
   for (let at = 0; at < bytes.length; at += 1000) yield bytes.subarray(at, at + 1000)
+}
+
+/** A pack of a blob of zeros, and of a delta that repeats it so often. */
+function deltaBomb(size: number, times: number): Buffer {
+  const base = Buffer.alloc(size)
+  const oid = createHash('sha1').update(`blob ${size}\0`).update(base).digest()
+  const copy = Buffer.from([0xf0, size & 0xff, (size >> 8) & 0xff, size >> 16])
+  const delta = Buffer.concat([length(size), length(size * times), ...Array<Buffer>(times).fill(copy)])
+  const head = Buffer.from('PACK\0\0\0\x02\0\0\0\x02', 'latin1')
+  const body = [
+    head,
+    entryHead(3, size),
+    deflateSync(base),
+    entryHead(7, delta.length),
+    oid,
+    deflateSync(delta),
+  ]
+  const sum = createHash('sha1').update(Buffer.concat(body)).digest()
+  return Buffer.concat([...body, sum])
+}
+
+/** A number as deltas have it: seven bits a byte, the lowest first (gitformat-pack(5)). */
+function length(number: number): Buffer {
+  const bytes: number[] = []
+  let rest = number
+  for (; rest > 127; rest = Math.floor(rest / 128)) bytes.push((rest % 128) | 128)
+  return Buffer.from([...bytes, rest])
+}
+
+/** Kind and size of an object of a pack: four bits of the size in the first byte, then seven each. */
+function entryHead(kind: number, size: number): Buffer {
+  return Buffer.concat([Buffer.from([128 | (kind << 4) | (size & 15)]), length(size >> 4)])
 }

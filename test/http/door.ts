@@ -35,6 +35,9 @@ export async function openDoor(
   const { logger, flush } = openLog('info', file)
   const app = createApp({
     log: logger,
+    observe: (_ctx, next) => next(),
+    admit: (_ctx, next) => next(),
+    metrics: () => undefined,
     authenticate: (token) => (token === TOKEN ? CALLER : undefined),
     readiness: () => ({ ready: true, artifacts: 0, problems: [] }),
     openApi: { openapi: '3.1.0', info: { title: 'Test', version: '1' }, paths: {} },
@@ -43,7 +46,12 @@ export async function openDoor(
     route: router.routes() as unknown as AppDependencies['route'],
     ...changes,
   })
-  const server = await startServer({ host: '127.0.0.1', port: 0, handle: app.callback() })
+  const server = await startServer({
+    host: '127.0.0.1',
+    port: 0,
+    maxConnections: 100,
+    handle: app.callback(),
+  })
   return {
     url: server.url,
     fetch: (path, init = {}) =>

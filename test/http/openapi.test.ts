@@ -108,6 +108,7 @@ const OWN_ROUTES = [
   'POST /evaluations/{id}/results',
   'GET /health',
   'GET /ready',
+  'GET /metrics',
   'GET /openapi.json',
   'GET /docs',
 ]

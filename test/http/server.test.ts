@@ -13,7 +13,7 @@ describe('the server', () => {
   })
 
   async function start(handle: Parameters<typeof startServer>[0]['handle'], port = 0) {
-    const server = await startServer({ host: '127.0.0.1', port, handle })
+    const server = await startServer({ host: '127.0.0.1', port, maxConnections: 100, handle })
     running.push(server)
     return server
   }
@@ -21,13 +21,19 @@ describe('the server', () => {
   it('says in one sentence why it cannot listen', async () => {
     const first = await start(async (_, response) => void response.end())
     const port = Number(new URL(first.url).port)
-    const error = await startServer({ host: '127.0.0.1', port, handle: async () => undefined }).catch(
-      (e: Error) => e,
-    )
+    const error = await startServer({
+      host: '127.0.0.1',
+      port,
+      maxConnections: 100,
+      handle: async () => undefined,
+    }).catch((e: Error) => e)
     expect(String(error)).to.contain(`Cannot listen on 127.0.0.1 port ${port}`).and.contain('PORT')
-    const nowhere = await startServer({ host: '203.0.113.1', port: 0, handle: async () => undefined }).catch(
-      String,
-    )
+    const nowhere = await startServer({
+      host: '203.0.113.1',
+      port: 0,
+      maxConnections: 100,
+      handle: async () => undefined,
+    }).catch(String)
     expect(nowhere).to.contain('this machine has no such address')
   })
 
@@ -107,7 +113,7 @@ describe('shutdown', () => {
     const program = `
       import { startServer } from ${at('../../src/http/server.js')}
       import { shutDownOnSignals } from ${at('../../src/http/shutdown.js')}
-      const server = await startServer({ host: '127.0.0.1', port: 0, handle: async (request, response) => {
+      const server = await startServer({ host: '127.0.0.1', port: 0, maxConnections: 100, handle: async (request, response) => {
         await new Promise((resolve) => setTimeout(resolve, ${ms}))
         response.end('committed')
       } })

@@ -146,6 +146,14 @@ describe('models: anthropic and gemini', () => {
     expect(request?.body.generationConfig).to.include({ maxOutputTokens: 50, temperature: 0.5 })
   })
 
+  for (const id of ['../../admin', 'x/..', 'x?y', 'x#', '%2e%2e/x', '.\t./x', 'x\\..'])
+    it(`no model is asked for by a name that leads elsewhere: ${JSON.stringify(id)}`, async () => {
+      const { kind, message } = await failureOf(chat(`gemini/${id}`))
+      expect(kind).to.equal('request')
+      expect(message).to.contain('cannot be asked')
+      expect(stub.received).to.deep.equal([])
+    })
+
   it('a schema for the reply goes along, and so does an effort', async () => {
     const schema = {
       type: 'object',

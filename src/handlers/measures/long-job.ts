@@ -4,7 +4,10 @@ import { levenshteinSimilarity } from './levenshtein-similarity.ts'
 import { sequenceSimilarity } from './sequence-similarity.ts'
 
 /** What may take long, in a form that can be sent to another thread. */
-export type LongJob =
+export type LongJob = Computation | SchemaJob
+
+/** What needs no library, and so no time to begin with. */
+export type Computation =
   | {
       readonly kind: 'pattern'
       readonly pattern: string
@@ -14,11 +17,22 @@ export type LongJob =
   | { readonly kind: 'levenshtein'; readonly a: string; readonly b: string }
   | { readonly kind: 'sequence'; readonly a: string; readonly b: string; readonly mostSteps: number }
 
-/** What a job found; a problem is a sentence for whoever asked. */
-export type LongJobResult = { readonly found: number | boolean | undefined } | { readonly problem: string }
+/** A schema and a value, as JSON text; `part` is what the value is called. */
+export interface SchemaJob {
+  readonly kind: 'schema'
+  readonly schema: string
+  readonly part: string
+  readonly value: string
+}
+
+/** What a job found; a problem is a sentence for whoever asked, and so is why what was given cannot be used. */
+export type LongJobResult =
+  | { readonly found: number | boolean | undefined }
+  | { readonly problem: string }
+  | { readonly unusable: string }
 
 /** Does it, here and now. */
-export function doLongJob(job: LongJob): LongJobResult {
+export function doLongJob(job: Computation): LongJobResult {
   switch (job.kind) {
     case 'pattern':
       return searched(job.pattern, job.isCaseSensitive, job.text)

@@ -1,5 +1,6 @@
 import type { ParameterizedContext } from 'koa'
 import { grants } from '../../access/scope.ts'
+import { counts } from '../../counts.ts'
 import { Refusal } from '../../errors.ts'
 import type { IncomingObjects, PackStream } from '../../git/incoming-objects.ts'
 import { acceptPush } from '../../versioning/accept-push.ts'
@@ -97,6 +98,7 @@ async function takeIn(
     }
     const actor = { id, name, email, mayDeploy: grants(scopes, 'deploy') }
     const accepted = await acceptPush(registry, artifact, push, { actor })
+    counts.pushes++
     const byRef = new Map(accepted.map((outcome) => [outcome.ref, outcome]))
     return { outcomes: outcomes.map((outcome) => byRef.get(outcome.ref) ?? outcome) }
   } finally {

@@ -11,14 +11,14 @@ import { answerFetch } from './answer-fetch.ts'
 import type { PushSettings } from './answer-push.ts'
 import { answerPush } from './answer-push.ts'
 import { gitToken } from './git-token.ts'
-import { Places } from './places.ts'
+import type { Places } from './places.ts'
 import { pushAdvertisement } from './push-advertisement.ts'
 
 export interface GitDoorDependencies {
   readonly authenticate: Authenticate
   readonly registryOf: (project: string) => Registry | Promise<Registry>
-  /** How many clones, fetches and pushes are worked on at once. */
-  readonly maxRequests: number
+  /** For the clones, fetches and pushes that are worked on at once. */
+  readonly places: Places
   readonly push: PushSettings
 }
 
@@ -28,13 +28,12 @@ export interface GitDoorDependencies {
  */
 export function gitDoor(dependencies: GitDoorDependencies): Middleware<DoorState> {
   const letIn = authenticate(dependencies.authenticate, gitToken)
-  const places = new Places(dependencies.maxRequests)
   return (ctx, next) => {
     if (!ctx.path.startsWith('/git/')) return next()
     ctx.state.challenge = CHALLENGE
     ctx.state.isTerminal = ctx.req.headers['user-agent']?.startsWith('git/') ?? false
     // the middleware has set the caller when it goes on
-    return letIn(ctx, () => answer(ctx as ParameterizedContext<RequestState>, places, dependencies))
+    return letIn(ctx, () => answer(ctx as ParameterizedContext<RequestState>, dependencies))
   }
 }
 
@@ -42,13 +41,13 @@ const CHALLENGE = 'Basic realm="Branchpoint", charset="UTF-8"'
 
 async function answer(
   ctx: ParameterizedContext<RequestState>,
-  places: Places,
-  { registryOf, push }: GitDoorDependencies,
+  { registryOf, places, push }: GitDoorDependencies,
 ): Promise<void> {
   const [, folder = '', slug = '', path = ''] = REPOSITORY.exec(ctx.path) ?? []
   const service = serviceOf(ctx, path)
   ctx.set('Cache-Control', 'no-cache, max-age=0, must-revalidate')
   ctx.state.isRead = service === UPLOAD
+  ctx.state.route = `/git/:family/:slug.git/${path}`
   const { caller } = ctx.state
   const registry = await registryOf(caller.project)
   const family = registry.families.find((it) => it.folder === folder)

@@ -16,6 +16,11 @@ export class Places {
     this.#most = most
   }
 
+  /** How many are at work, and how many wait. */
+  get load(): { readonly running: number; readonly waiting: number } {
+    return { running: this.#taken, waiting: this.#waiting.size }
+  }
+
   /**
    * Resolves with what gives the place back (calling it again does nothing). Refuses with `overloaded` when the queue is full, and
    * rejects when the signal comes first.

@@ -39,6 +39,7 @@ export function restoreDoor(
   return async (ctx, after) => {
     const [, folder, slug] = (ctx.method === 'PUT' && REPOSITORY.exec(ctx.path)) || []
     if (folder === undefined || slug === undefined) return next(ctx, after)
+    ctx.state.route = '/git/:family/:slug.git'
     try {
       // the middleware has set the caller when it goes on
       await letIn(ctx, () => restore(ctx as ParameterizedContext<RequestState>, folder, slug, dependencies))

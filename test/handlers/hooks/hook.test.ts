@@ -49,6 +49,12 @@ describe('hooks', () => {
     expect(receiver.received[1]?.body).to.deep.equal({ inputs: {}, parameters: {} })
   })
 
+  it('whose url is mostly slashes take no longer than others', async () => {
+    // the text of this length takes a minute where every slash is tried as the first of the last ones
+    const error = await failure(run({ url: `${receiver.url}${'/'.repeat(200_000)}x` }))
+    expect(error.message).to.contain('The hook answered 431')
+  })
+
   it('may answer text', async () => {
     answering(200, 'plain text')
     expect(await run({ url: receiver.url })).to.equal('plain text')

@@ -206,6 +206,17 @@ const REFUSED: readonly RefusedPush[] = [
     reason: 'submodule',
   },
   {
+    name: 'a commit that is too large',
+    prepare: (clone) => {
+      const message = `${'word '.repeat(3_500_000).trim()}\n`
+      clone.write('../message', message)
+      return clone.git('commit', '-q', '--allow-empty', '-F', '../message')
+    },
+    push: CURRENT,
+    says: /The commit [0-9a-f]{40} has 17500[0-9]{3} bytes; at most 16777216 are allowed/,
+    reason: 'object too large',
+  },
+  {
     name: 'a file that is too large, also in a commit that is gone from the newest',
     prepare: async (clone) => {
       await commitFile('large.bin', Buffer.alloc(5000, 'x'))(clone)

@@ -1,0 +1,68 @@
+import type { Json, JsonObject } from '../../json/json.ts'
+import { stringifyJson } from '../../json/stringify-json.ts'
+import { compileSchema, type SchemaCheck } from '../../resources/workflows/compile-schema.ts'
+import { jsonWeight, schemaWeight } from '../../resources/workflows/schema-weight.ts'
+import { HandlerFailure } from '../handler-failure.ts'
+import { longJobs } from './long-jobs.ts'
+
+/** How long it may take to compile a schema and hold a value against it. */
+export const SCHEMA_LIMIT_MS = 2000
+
+/** A schema of so many parts is compiled in a few milliseconds … */
+const SMALL_SCHEMA = 200
+/** … and so many steps take about as long. */
+const FEW_STEPS = 200_000
+
+/**
+ * Says where a value breaks the schema that a workflow has for its inputs or outputs; undefined where it does not. The schema is
+ * somebody's, and a small one can keep a machine busy for years: what is not sure to be quick is checked aside, and no longer than two
+ * seconds. Fails with `invalid_parameters` on a schema that looks like one but cannot be used, or not in that time.
+ */
+export function checkSchema(
+  schema: JsonObject,
+  part: string,
+  value: Json,
+): string | undefined | Promise<string | undefined> {
+  const known = quick.get(schema) ?? learn(schema)
+  if (known.weight * jsonWeight(value) > FEW_STEPS) return checkAside(schema, part, value)
+  try {
+    known.check ??= compileSchema(schema, part)
+  } catch (error) {
+    throw unusable(part, error instanceof Error ? error.message : String(error))
+  }
+  return known.check(value)
+}
+
+interface Known {
+  readonly weight: number
+  check?: SchemaCheck
+}
+
+const quick = new WeakMap<JsonObject, Known>()
+
+function learn(schema: JsonObject): Known {
+  const weight = schemaWeight(schema)
+  const known = { weight: weight > SMALL_SCHEMA ? Infinity : weight }
+  quick.set(schema, known)
+  return known
+}
+
+async function checkAside(schema: JsonObject, part: string, value: Json): Promise<string | undefined> {
+  const job = { kind: 'schema', schema: stringifyJson(schema), part, value: stringifyJson(value) } as const
+  const outcome = await longJobs.do(job, SCHEMA_LIMIT_MS)
+  if (outcome === 'late')
+    throw unusable(
+      part,
+      `the check took more than ${SCHEMA_LIMIT_MS} ms (repetitions inside repetitions of a pattern, references that meet again and again)`,
+    )
+  if (outcome === 'broken') throw unusable(part, 'the check took more memory than it may')
+  if ('unusable' in outcome) throw unusable(part, outcome.unusable)
+  return 'problem' in outcome ? outcome.problem : undefined
+}
+
+function unusable(part: string, why: string): HandlerFailure {
+  return new HandlerFailure(
+    'v0:schemas:invalid-parameters',
+    `The workflow's schemas.${part} cannot be used: ${why}. Commit one that can.`,
+  )
+}

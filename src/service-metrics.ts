@@ -1,0 +1,86 @@
+import { Counter, Gauge, Registry } from 'prom-client'
+import { counts } from './counts.ts'
+import type { Readiness } from './http/health.ts'
+
+/** What a service tells of itself, beside what the process counts. */
+export interface MetricSources {
+  readonly readiness: () => Readiness
+  readonly server: { readonly inFlight: number; readonly refused: number }
+  readonly places: Busy
+  readonly webhooks: { readonly waiting: number }
+  readonly traces: { readonly load: { readonly waiting: number; readonly dropped: number } }
+  readonly sandbox: Busy
+}
+
+interface Busy {
+  readonly load: { readonly running: number; readonly waiting: number }
+}
+
+/** The registry of a service's own metrics. All are looked up when somebody asks for them; in between they cost nothing. */
+export function serviceMetrics({
+  readiness,
+  server,
+  places,
+  webhooks,
+  traces,
+  sandbox,
+}: MetricSources): Registry {
+  const registry = new Registry()
+  const gauge = (name: string, help: string, value: () => number): void => {
+    new Gauge({ ...named(name, help, registry), collect: setTo(value) })
+  }
+  const counter = (name: string, help: string, value: () => number): void => {
+    new Counter({ ...named(`${name}_total`, help, registry), collect: risenTo(value) })
+  }
+  gauge('artifacts', 'Artifacts that are served.', () => readiness().artifacts)
+  gauge('damaged_repositories', 'Repositories that are not served.', () => readiness().problems.length)
+  gauge('http_requests_in_flight', 'Requests that are being worked on.', () => server.inFlight)
+  counter('http_connections_refused', 'Connections past MAX_CONNECTIONS.', () => server.refused)
+  counter(
+    'commits',
+    'Commits of this process on the disk, of revisions and of records.',
+    () => counts.commits,
+  )
+  counter('pushes', 'Pushes that were taken in, each ref with its own outcome.', () => counts.pushes)
+  counter('writes', 'Writes to repositories.', () => counts.writes)
+  counter('write_rounds', 'Rounds in which writes reached the disk together.', () => counts.writeRounds)
+  gauge('writes_waiting', 'Writes behind others of the same repository.', () => counts.waitingWrites)
+  counter('upkeep_rounds', 'Rounds of upkeep through all repositories.', () => counts.upkeepRounds)
+  counter('upkeep_repositories', 'Repositories that upkeep tidied up.', () => counts.tidied)
+  gauge('git_requests_running', 'Clones, fetches and pushes at work.', () => places.load.running)
+  gauge('git_requests_waiting', 'Clones, fetches and pushes that wait.', () => places.load.waiting)
+  gauge('webhook_deliveries_waiting', 'Deliveries that are not over.', () => webhooks.waiting)
+  gauge('trace_spans_waiting', 'Spans that are not stored yet.', () => traces.load.waiting)
+  counter('trace_spans_dropped', 'Spans that were lost.', () => traces.load.dropped)
+  gauge('scripts_running', 'Scripts that run in the sandbox.', () => sandbox.load.running)
+  gauge('scripts_waiting', 'Scripts that wait for the sandbox.', () => sandbox.load.waiting)
+  new Counter({
+    ...named('cache_lookups_total', 'What was asked of caches, and whether they had it.', registry),
+    labelNames: ['cache', 'result'],
+    collect() {
+      this.reset()
+      for (const [cache, { hits, misses }] of Object.entries(counts.lookups)) {
+        this.inc({ cache, result: 'hit' }, hits)
+        this.inc({ cache, result: 'miss' }, misses)
+      }
+    },
+  })
+  return registry
+}
+
+function named(name: string, help: string, registry: Registry) {
+  return { name: `branchpoint_${name}`, help, registers: [registry] }
+}
+
+function setTo(value: () => number) {
+  return function (this: Gauge): void {
+    this.set(value())
+  }
+}
+
+function risenTo(value: () => number) {
+  return function (this: Counter): void {
+    this.reset()
+    this.inc(value())
+  }
+}
