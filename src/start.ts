@@ -227,5 +227,15 @@ export async function start({ config, fs, log, now }: StartOptions): Promise<Sta
     await interrupted
     return inTime
   }
-  return { server: { url: server.url, stop }, firstToken: firstKey?.token, traces, endpoints, close }
+  const running: RunningServer = {
+    url: server.url,
+    get inFlight() {
+      return server.inFlight
+    },
+    get refused() {
+      return server.refused
+    },
+    stop,
+  }
+  return { server: running, firstToken: firstKey?.token, traces, endpoints, close }
 }
