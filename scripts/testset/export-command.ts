@@ -7,6 +7,7 @@ import { resolveArtifact } from '../../src/versioning/references.ts'
 import { resolveRevision } from '../../src/versioning/resolve-revision.ts'
 import type { Revision } from '../../src/versioning/revision.ts'
 import { readRevisionAt } from '../../src/versioning/revision.ts'
+import { UsageError } from '../command/usage-error.ts'
 import { typeByName } from './file-type.ts'
 import type { OpenTestsets } from './open-testsets.ts'
 import { openExistingTestsets } from './open-testsets.ts'
@@ -18,7 +19,6 @@ import { rowCounter } from './row-counter.ts'
 import { rowsHeld, testsetOf } from './rows-held.ts'
 import { showProgress } from './show-progress.ts'
 import type { Surroundings } from './surroundings.ts'
-import { UsageError } from '../command/usage-error.ts'
 
 export const EXPORT_USAGE = `npm run testset -- export SLUG [--to FILE [--force]] [--type csv|json|jsonl] [--escape-formulas]
                            [--variant VARIANT] [--version N] [--revision ID] [--project PROJECT]

@@ -2,6 +2,7 @@ import { DEFAULT_PROJECT } from '../../src/access/project-name.ts'
 import { invalid } from '../../src/errors.ts'
 import type { FileType } from '../../src/resources/testsets/collect-file.ts'
 import { assertSlug } from '../../src/versioning/slugs.ts'
+import { UsageError } from '../command/usage-error.ts'
 import { typeByName } from './file-type.ts'
 import type { ImportedRows } from './import-rows.ts'
 import { importRows } from './import-rows.ts'
@@ -14,7 +15,6 @@ import { resultLine } from './result-line.ts'
 import { rowCounter } from './row-counter.ts'
 import { showProgress } from './show-progress.ts'
 import type { Surroundings } from './surroundings.ts'
-import { UsageError } from '../command/usage-error.ts'
 
 export const IMPORT_USAGE = `npm run testset -- import FILE --slug SLUG [--type csv|json|jsonl] [--infer] [--name NAME]
                            [--message MESSAGE] [--project PROJECT]

@@ -2,8 +2,8 @@ import { open } from 'node:fs/promises'
 import { Readable, addAbortSignal, pipeline } from 'node:stream'
 import { createGunzip } from 'node:zlib'
 import { Refusal, invalid } from '../../src/errors.ts'
-import { isGzip } from './file-type.ts'
 import { systemProblem } from '../command/system-problem.ts'
+import { isGzip } from './file-type.ts'
 
 /** A file that is read once, from its beginning to its end. */
 export interface InputFile {

@@ -4,8 +4,8 @@ import type { Writable } from 'node:stream'
 import { pipeline } from 'node:stream/promises'
 import { createGzip } from 'node:zlib'
 import { invalid } from '../../src/errors.ts'
-import { isGzip } from './file-type.ts'
 import { systemProblem } from '../command/system-problem.ts'
+import { isGzip } from './file-type.ts'
 
 /** Where an export goes. */
 export interface OutputFile {

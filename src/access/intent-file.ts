@@ -1,6 +1,7 @@
 import { z } from 'zod'
 import { Refusal } from '../errors.ts'
 import type { Fs } from '../git/fs.ts'
+import { parsedOrUndefined } from '../json/parsed-or-undefined.ts'
 
 /** Where the result of a write is: ids, from which the answer is made anew. */
 export type ResultAddress = Readonly<z.infer<typeof resultAddress>>
@@ -46,12 +47,4 @@ export async function replaceIntent(fs: Fs, path: string, value: Intent): Promis
   fs.remove(temporary) // what a process that died under the lock left
   await fs.createSynced(temporary, Buffer.from(`${JSON.stringify(value)}\n`))
   fs.rename(temporary, path)
-}
-
-function parsedOrUndefined(bytes: Buffer): unknown {
-  try {
-    return JSON.parse(bytes.toString('utf8'))
-  } catch {
-    return undefined
-  }
 }

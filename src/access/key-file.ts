@@ -1,6 +1,7 @@
 import { z } from 'zod'
 import { Refusal } from '../errors.ts'
 import type { Fs } from '../git/fs.ts'
+import { parsedOrUndefined } from '../json/parsed-or-undefined.ts'
 import { SCOPES } from './scope.ts'
 
 /** One key as `keys.json` keeps it: everything but the token, of which there are a hash and the last four characters. */
@@ -55,11 +56,3 @@ export async function replaceKeyFile(
 }
 
 const FILE = 'keys.json'
-
-function parsedOrUndefined(bytes: Buffer): unknown {
-  try {
-    return JSON.parse(bytes.toString('utf8'))
-  } catch {
-    return undefined
-  }
-}

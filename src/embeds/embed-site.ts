@@ -1,6 +1,6 @@
+import { groupBy } from '../json/group-by.ts'
 import type { Json } from '../json/json.ts'
 import type { EmbedLocation, EmbedToken } from './embed-token.ts'
-import { groupBy } from './group-by.ts'
 import type { Standing } from './standing.ts'
 import { valueAt } from './value-at.ts'
 

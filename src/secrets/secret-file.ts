@@ -1,6 +1,7 @@
 import { z } from 'zod'
 import { Refusal } from '../errors.ts'
 import type { Fs } from '../git/fs.ts'
+import { parsedOrUndefined } from '../json/parsed-or-undefined.ts'
 
 /** What `secrets.json` holds. */
 export type SecretFile = Readonly<z.infer<typeof secretFile>>
@@ -60,12 +61,4 @@ export async function replaceSecretFile(
   await fs.createSynced(temporary, Buffer.from(`${JSON.stringify(content, null, 2)}\n`), 0o600)
   fs.rename(temporary, path)
   await fs.syncDir(`${storeDir}/${project}`)
-}
-
-function parsedOrUndefined(bytes: Buffer): unknown {
-  try {
-    return JSON.parse(bytes.toString('utf8'))
-  } catch {
-    return undefined
-  }
 }

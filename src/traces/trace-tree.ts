@@ -1,5 +1,5 @@
+import { groupBy } from '../json/group-by.ts'
 import { JsonText } from '../json/stringify-json.ts'
-import { rowsBy } from './rows-by.ts'
 import type { SpanRow } from './thread/span-rows.ts'
 
 /** A trace as it is answered; `spans` is text that is ready to be written. */
@@ -33,12 +33,12 @@ export function traceIdsOf(rows: readonly SpanRow[]): string[] {
 }
 
 function byTrace(rows: readonly SpanRow[]): [string, SpanRow[]][] {
-  return [...rowsBy(rows, (row) => row.trace_id)]
+  return [...groupBy(rows, (row) => row.trace_id)]
 }
 
 function treeText(spans: readonly SpanRow[]): string {
   const ids = new Set(spans.map((span) => span.span_id))
-  const children = rowsBy(spans, ({ parent_id: parent, span_id: id }) =>
+  const children = groupBy(spans, ({ parent_id: parent, span_id: id }) =>
     parent !== null && parent !== id && ids.has(parent) ? parent : undefined,
   )
   return levelText(children.get(undefined) ?? [], children)
@@ -47,7 +47,7 @@ function treeText(spans: readonly SpanRow[]): string {
 type Children = ReadonlyMap<string | undefined, readonly SpanRow[]>
 
 function levelText(spans: readonly SpanRow[], children: Children): string {
-  const names = [...rowsBy(spans, (span) => span.span_name)].map(([name, named]) => {
+  const names = [...groupBy(spans, (span) => span.span_name)].map(([name, named]) => {
     const texts = named.map((span) => spanText(span, children))
     return `${JSON.stringify(name)}:${texts.length === 1 ? texts[0] : `[${texts.join()}]`}`
   })

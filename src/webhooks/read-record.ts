@@ -1,6 +1,7 @@
 import type { z } from 'zod'
 import { Refusal } from '../errors.ts'
 import type { Fs } from '../git/fs.ts'
+import { parsedOrUndefined } from '../json/parsed-or-undefined.ts'
 
 /** The record in a file of JSON, undefined if there is none. Refuses a file that holds something else, by its path. */
 export function readRecord<T>(fs: Fs, path: string, schema: z.ZodType<T>): T | undefined {
@@ -12,12 +13,4 @@ export function readRecord<T>(fs: Fs, path: string, schema: z.ZodType<T>): T | u
     'storage_unavailable',
     `${path} does not hold what webhooks keep there. Restore it from a backup, or remove its folder.`,
   )
-}
-
-function parsedOrUndefined(bytes: Buffer): unknown {
-  try {
-    return JSON.parse(bytes.toString('utf8'))
-  } catch {
-    return undefined
-  }
 }

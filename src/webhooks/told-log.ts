@@ -1,5 +1,6 @@
 import { z } from 'zod'
 import type { Fs } from '../git/fs.ts'
+import { parsedOrUndefined } from '../json/parsed-or-undefined.ts'
 import type { ArtifactView } from '../versioning/artifact-view.ts'
 import type { Told } from './told.ts'
 import { toldOf } from './told.ts'
@@ -93,12 +94,4 @@ function logPath(folder: string): string {
 
 function encode({ heads, ...told }: Told): string {
   return `${JSON.stringify({ ...told, heads: [...heads] })}\n`
-}
-
-function parsedOrUndefined(text: string): unknown {
-  try {
-    return JSON.parse(text)
-  } catch {
-    return undefined
-  }
 }

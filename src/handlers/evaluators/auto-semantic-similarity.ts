@@ -5,8 +5,8 @@ import { scoreEmbeddings, USUAL_EMBEDDING_MODEL } from '../measures/score-embedd
 import { neededDocument } from '../scoring/needed-answer.ts'
 import { neededOutputs } from '../scoring/needed-outputs.ts'
 import { readThreshold } from '../scoring/read-threshold.ts'
-import { verdictOn } from '../scoring/verdict.ts'
 import { textOf } from '../scoring/text-of.ts'
+import { verdictOn } from '../scoring/verdict.ts'
 
 /**
  * `svc:builtin:auto_semantic_similarity:v0` (contract/handlers 2.3): how alike outputs and answer are to an embedding model, which

@@ -9,11 +9,11 @@ import {
   withoutKey,
 } from '../../json/json.ts'
 import type { ChatReply } from '../../models/models.ts'
+import { failureOfPrompt } from '../failure-of-prompt.ts'
 import { invalidInput } from '../handler-failure.ts'
 import type { Handler } from '../handler.ts'
 import { answerPrompt } from './answer-prompt.ts'
 import { preparedPrompt } from './prepared-prompt.ts'
-import { failureOfPrompt } from '../failure-of-prompt.ts'
 
 /**
  * One prompt, many turns (`svc:builtin:chat:v0`, contract/handlers 2.10): what was said so far, `inputs.messages`, follows the prompt

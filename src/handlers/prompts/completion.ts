@@ -1,9 +1,9 @@
 import { getKey, type Json } from '../../json/json.ts'
 import type { ChatReply } from '../../models/models.ts'
+import { failureOfPrompt } from '../failure-of-prompt.ts'
 import type { Handler } from '../handler.ts'
 import { answerPrompt } from './answer-prompt.ts'
 import { preparedPrompt } from './prepared-prompt.ts'
-import { failureOfPrompt } from '../failure-of-prompt.ts'
 
 /**
  * One prompt, one reply (`svc:builtin:completion:v0`, contract/handlers 2.10): the reply's text, which is left as text even where a

@@ -4,11 +4,11 @@ import { readMessages } from '../../prompts/prompt-messages.ts'
 import { RenderBudget } from '../../prompts/render-budget.ts'
 import { renderMessages } from '../../prompts/render-messages.ts'
 import { TEMPLATE_FORMATS } from '../../prompts/template-format.ts'
+import { failureOfPrompt } from '../failure-of-prompt.ts'
 import { HandlerFailure } from '../handler-failure.ts'
 import type { Handler } from '../handler.ts'
 import { askInTurn } from './ask-in-turn.ts'
 import { mergedConsent, mergedMembers } from './merged-members.ts'
-import { failureOfPrompt } from '../failure-of-prompt.ts'
 import { readLlms } from './read-llms.ts'
 
 /**

@@ -1,9 +1,9 @@
 import { entriesOf, fromEntries, type Json, type JsonObject } from '../../json/json.ts'
 import type { ChatReply } from '../../models/models.ts'
+import { failureOfPrompt } from '../failure-of-prompt.ts'
 import { type HandlerContext, StreamedOutputs } from '../handler.ts'
 import { callPrompt } from './call-prompt.ts'
 import type { PreparedPrompt } from './prepared-prompt.ts'
-import { failureOfPrompt } from '../failure-of-prompt.ts'
 
 /**
  * Sends a prompt's messages and answers the reply while it is made (contract/handlers 4.5): `message_start`, a `message_delta` each time
