@@ -89,6 +89,10 @@ export interface Endpoint {
   readonly output: z.ZodType
   /** The media types of a streamed answer, for the documentation; `output` is not used then. */
   readonly downloads?: readonly string[]
+  /** Media types in which an answer may come as a stream of records, for the documentation; the last one is as `output` says. */
+  readonly streams?: readonly string[]
+  /** What an answer is that is neither 200 nor a problem document, for the documentation. */
+  readonly failure?: z.ZodType
   /** A request as it could be sent, for the documentation. */
   readonly example?: object
   readonly run: (call: Call<never>) => Promise<Answer> | Answer

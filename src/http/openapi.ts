@@ -114,7 +114,7 @@ function operation(endpoint: Endpoint, named: ReadonlyMap<z.ZodType, string>): o
     endpoint
   const scopes = [scope, ...(orScope === undefined ? [] : [orScope].flat())]
   const schema = input && toJsonSchema(input, 'input', named)
-  const { upload, downloads } = endpoint
+  const { upload, downloads, streams = [], failure } = endpoint
   const parameters = [
     ...[...path.matchAll(/:(\w+)/g)].map(([, name = '']) => ({
       name,
@@ -146,9 +146,20 @@ function operation(endpoint: Endpoint, named: ReadonlyMap<z.ZodType, string>): o
         description: 'Done',
         content: downloads
           ? contents(downloads, FILE)
-          : content('application/json', toJsonSchema(output, 'output', named)),
+          : {
+              ...content('application/json', toJsonSchema(output, 'output', named)),
+              ...contents(streams, RECORDS),
+            },
       },
-      default: { $ref: '#/components/responses/Problem' },
+      default: failure
+        ? {
+            description: 'Failed, or refused: see `code` and the message or `detail`',
+            content: {
+              ...content('application/json', toJsonSchema(failure, 'output', named)),
+              ...content('application/problem+json', ref('Problem')),
+            },
+          }
+        : { $ref: '#/components/responses/Problem' },
     },
   }
 }
@@ -195,6 +206,12 @@ function uploadBody({ properties = {}, required = [] }: JsonSchema = {}): object
     description: 'A form with the file in the part `file`, or the file itself.',
     content: { ...content('multipart/form-data', form), ...contents(FILE_MEDIA_TYPES, FILE) },
   }
+}
+
+const RECORDS: JsonSchema = {
+  type: 'string',
+  description:
+    'Records while they are made, one a line or event; the last is of type result and the whole answer, or of type error.',
 }
 
 const FILE: JsonSchema = { type: 'string', format: 'binary' }

@@ -203,6 +203,25 @@ describe('GET /openapi.json', () => {
     }
   })
 
+  it('says how what runs is asked for, and may answer', () => {
+    const { paths } = JSON.parse(text)
+    for (const path of ['/services/invoke', '/services/{key}/{version}/{id}/invoke', '/evaluations/run']) {
+      const { responses } = paths[path].post
+      const types = Object.keys(responses[200].content)
+      expect(types, path).to.deep.equal(['application/json', 'text/event-stream', 'application/x-ndjson'])
+    }
+    const { requestBody, responses } = paths['/services/invoke'].post
+    const { schema, example } = requestBody.content['application/json']
+    expect(schema.properties.references.description).to.include('_revision')
+    expect(schema.properties.links.description).to.include('trace_id')
+    expect(example.references.evaluator.slug).to.equal('exact')
+    expect(responses.default.content).to.include.keys('application/json', 'application/problem+json')
+    expect(responses.default.content['application/json'].schema.properties).to.include.keys(
+      'status',
+      'trace_id',
+    )
+  })
+
   it('shows examples that may be sent', () => {
     const settings = {
       servicesBase: 'http://localhost/services',

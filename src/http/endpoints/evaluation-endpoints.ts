@@ -18,7 +18,7 @@ import type { Answer, Call, Endpoint } from '../endpoint.ts'
 import { endpoint } from '../endpoint.ts'
 import { envelope } from '../envelope.ts'
 import { evaluationRecord, evaluationResult, presentEvaluation } from '../evaluation-schemas.ts'
-import { wantedForm } from '../invocation/wanted-form.ts'
+import { STREAM_TYPES, wantedForm } from '../invocation/wanted-form.ts'
 import { queryFilters } from '../query-parameters.ts'
 import { list, single } from '../record-schemas.ts'
 import { reference, uuid, windowing } from '../request-schemas.ts'
@@ -60,6 +60,7 @@ export function evaluationEndpoints(
       scope: 'invoke',
       input: order,
       output,
+      streams: STREAM_TYPES,
       example: {
         testset_revision_ref: { slug: 'capitals', version: 1 },
         application_revision_ref: { slug: 'support-bot', version: 2 },
@@ -96,6 +97,7 @@ export function evaluationEndpoints(
       summary: 'Go on with an evaluation that was interrupted; rows that are done are not run again',
       scope: 'invoke',
       output,
+      streams: STREAM_TYPES,
       run: async (call: Call<unknown>) =>
         follow(call, await evaluationsOf(call.registry).resume(call.params['id'] ?? '', evaluatorOf(call))),
     }),

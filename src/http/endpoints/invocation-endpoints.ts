@@ -13,7 +13,7 @@ import type { InspectInput, InvokeInput } from '../invocation/invoke-input.ts'
 import { inspectInput, invokeInput } from '../invocation/invoke-input.ts'
 import { inspectOutput, presentInspection } from '../invocation/present-inspection.ts'
 import { callersSpan, sessionOf } from '../invocation/trace-headers.ts'
-import { wantedForm } from '../invocation/wanted-form.ts'
+import { STREAM_TYPES, wantedForm } from '../invocation/wanted-form.ts'
 import type { PresentOptions } from '../present.ts'
 import { uuid } from '../request-schemas.ts'
 
@@ -24,7 +24,7 @@ import { uuid } from '../request-schemas.ts'
 export function invocationEndpoints(services: InvocationServices, options: PresentOptions): Endpoint[] {
   return [
     healthEndpoint(),
-    ...ADDRESSES.flatMap(({ path, what, params }) => [
+    ...ADDRESSES.flatMap(({ path, what, params, named }) => [
       endpoint({
         method: 'POST',
         path: `${path}/invoke`,
@@ -35,7 +35,9 @@ export function invocationEndpoints(services: InvocationServices, options: Prese
         optionalBody: true,
         input: invokeInput,
         output: invokeOutput,
-        example: { data: { inputs: { correct_answer: 'Paris' }, outputs: 'Paris' } },
+        streams: STREAM_TYPES,
+        failure: invokeOutput,
+        example: { ...named, data: { inputs: { correct_answer: 'Paris' }, outputs: 'Paris' } },
         run: (call: Call<InvokeInput>) => runInvoke(call, services),
       }),
       endpoint({
@@ -48,6 +50,7 @@ export function invocationEndpoints(services: InvocationServices, options: Prese
         optionalBody: true,
         input: inspectInput,
         output: inspectOutput,
+        ...(named ? { example: named } : {}),
         run: async (call: Call<InspectInput>) => {
           const { registry, params, input } = call
           const inspected = await inspect(registry, {
@@ -107,16 +110,19 @@ const ADDRESSES = [
     path: '/services/:key/:version/:id',
     what: 'the revision of this id',
     params: z.object({ key, version: v0, id: uuid }),
+    named: undefined,
   },
   {
     path: '/services/:key/:version',
     what: 'this handler, with parameters or a workflow that the request brings or refers to',
     params: z.object({ key, version: v0 }),
+    named: undefined,
   },
   {
     path: '/services',
     what: 'the workflow that the request brings or refers to',
     params: undefined,
+    named: { references: { evaluator: { slug: 'exact' } } },
   },
 ]
 

@@ -16,10 +16,13 @@ const KINDS = [
 const REFERENCE_NAME = new RegExp(`^(?:${KINDS.join('|')})(?:_variant|_revision)?(?:_ref)?$`)
 
 /** References by name: `application_revision`; with `_ref` behind it, as elsewhere, is the same. */
-const references = mapOf(reference, (name) =>
-  REFERENCE_NAME.test(name)
-    ? undefined
-    : `${JSON.stringify(name)} is no name of a reference; use ${KINDS.join(', ')}, or one of these with _variant or _revision`,
+const references = mapOf(
+  reference,
+  'What runs, and what else the trace is to name: a reference under application, evaluator or workflow, or one of these with _variant or _revision; or environment',
+  (name) =>
+    REFERENCE_NAME.test(name)
+      ? undefined
+      : `${JSON.stringify(name)} is no name of a reference; use ${KINDS.join(', ')}, or one of these with _variant or _revision`,
 ).transform((read) => new Map([...read].map(([name, it]) => [name.replace(/_ref$/, ''), it])))
 
 /** Spans of other traces, by name (contract/handlers 5.5). */
@@ -27,6 +30,7 @@ const links = mapOf(
   z
     .object({ trace_id: hex(32), span_id: hex(16) })
     .transform((it) => ({ traceId: it.trace_id, spanId: it.span_id })),
+  'Spans that this run is about, each {trace_id, span_id} under a name; invocation is the run that an evaluator judges',
 )
 
 /** A workflow that the request brings. */
@@ -72,7 +76,11 @@ export const inspectInput = z.object({
 export type InspectInput = z.infer<typeof inspectInput>
 
 /** An object with a value of this shape under every name; a null counts as absent. */
-function mapOf<T>(schema: z.ZodType<T>, nameProblem: (name: string) => string | undefined = () => undefined) {
+function mapOf<T>(
+  schema: z.ZodType<T>,
+  description: string,
+  nameProblem: (name: string) => string | undefined = () => undefined,
+) {
   return jsonObject
     .transform((object, context): ReadonlyMap<string, T> => {
       const read = new Map<string, T>()
@@ -87,7 +95,7 @@ function mapOf<T>(schema: z.ZodType<T>, nameProblem: (name: string) => string | 
       }
       return read
     })
-    .meta({ type: 'object' })
+    .meta({ type: 'object', description })
 }
 
 function withoutNulls(object: JsonObject): Record<string, Json> {

@@ -15,6 +15,9 @@ export function wantedForm(accept: string | undefined, flags: JsonObject | undef
   return 'json'
 }
 
+/** The media types that streams are asked for by, and sent as. */
+export const STREAM_TYPES: readonly string[] = ['text/event-stream', 'application/x-ndjson']
+
 function formNamed(accept: string): OutputForm | undefined {
   for (const range of accept.toLowerCase().split(',')) {
     const [type = '', ...parameters] = range.split(';').map((part) => part.trim())
