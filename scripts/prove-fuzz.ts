@@ -30,7 +30,8 @@ if (values.help) {
   const pushes = Number(values.pushes)
   if (pushes > 0) tell(`${pushes} pushes`, await fuzzPushes({ pushes, seed }))
   const damages = Number(values.damages)
-  if (damages > 0) tell(`${damages} damaged files`, await fuzzRepositories({ damages, seed }))
+  if (damages > 0)
+    tell(`${damages} damaged files`, await fuzzRepositories({ damages, seed, onProgress: console.error }))
 }
 
 async function proveRequests(requests: number, seed: number): Promise<void> {

@@ -13,6 +13,8 @@ import { seedStore } from './seed-store.ts'
 export interface RepositoryFuzz {
   readonly damages: number
   readonly seed: number
+  /** Told of each file when it is done with. */
+  readonly onProgress?: (what: string) => void
 }
 
 /** What came of it. */
@@ -27,7 +29,11 @@ export interface RepositoryFuzzFinding {
  * what is derived, key files. A read by id must then give what it gave before, or be refused; nothing may be answered 500, and the
  * server starts, or says in a sentence why not.
  */
-export async function fuzzRepositories({ damages, seed }: RepositoryFuzz): Promise<RepositoryFuzzFinding> {
+export async function fuzzRepositories({
+  damages,
+  seed,
+  onProgress,
+}: RepositoryFuzz): Promise<RepositoryFuzzFinding> {
   const folder = mkdtempSync(join(tmpdir(), 'branchpoint-damage-'))
   const whole = join(folder, 'whole')
   const outcomes = new Map<string, number>()
@@ -47,6 +53,9 @@ export async function fuzzRepositories({ damages, seed }: RepositoryFuzz): Promi
       const found = await damagedRun(storeDir, file, damage, questions)
       for (const outcome of found.outcomes) outcomes.set(outcome, (outcomes.get(outcome) ?? 0) + 1)
       problems.push(...found.problems.map((it) => `seed ${seed + count}, ${damage.kind} of ${file}: ${it}`))
+      onProgress?.(
+        `${damage.kind} of ${file}: ${[...new Set(found.outcomes)].join(', ')} ${found.problems.join('\n')}`,
+      )
       rmSync(storeDir, { recursive: true, force: true })
     }
     return { outcomes, problems }
@@ -98,7 +107,7 @@ async function makeStore(storeDir: string): Promise<Question[]> {
       path: `/${surface}/revisions/retrieve`,
       body: { [`${singular}_ref`]: { slug } },
     })
-    const { id } = body[`${singular}_revision`] as { id: string }
+    const { id, variant_id } = body[`${singular}_revision`] as { id: string; variant_id: string }
     const path = `/${surface}/revisions/${id}`
     const { body: byId } = await ask(service, { method: 'GET', path })
     const { data } = byId[`${singular}_revision`] as { data: unknown }
@@ -111,7 +120,7 @@ async function makeStore(storeDir: string): Promise<Question[]> {
     questions.push({
       method: 'POST',
       path: `/${surface}/revisions/log`,
-      body: { [`${singular}_variant_ref`]: { slug } },
+      body: { [singular]: { [`${singular}_variant_id`]: variant_id } },
     })
     questions.push({ method: 'POST', path: `/${surface}/query`, body: {} })
     questions.push({

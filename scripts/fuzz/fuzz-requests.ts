@@ -37,7 +37,7 @@ const PATIENCE = 30_000
  * those who may, bodies as their schemas say.
  */
 export async function fuzzRequests({ requests, seed, onProgress }: RequestFuzz): Promise<FuzzFinding> {
-  const service = await startFuzzedService()
+  const service = await startFuzzedService(undefined, ['read', 'write', 'deploy', 'invoke'])
   const problems = new Map<string, string>()
   const outcomes = new Map<number, number>()
   const succeeded = new Set<string>()

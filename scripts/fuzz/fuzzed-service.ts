@@ -3,13 +3,13 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { pino } from 'pino'
 import { createApiKey } from '../../src/access/api-keys.ts'
-import { SCOPES } from '../../src/access/scope.ts'
+import type { Scope } from '../../src/access/scope.ts'
 import { readConfig } from '../../src/config.ts'
 import { nodeFs } from '../../src/git/node-fs.ts'
 import { start } from '../../src/start.ts'
 import type { CallerName } from './arbitrary-request.ts'
 
-/** A service in this process, so that an exception nobody caught is seen; with a key for each scope. */
+/** A service in this process, so that an exception nobody caught is seen. */
 export interface FuzzedService {
   readonly url: string
   readonly storeDir: string
@@ -21,8 +21,14 @@ export interface FuzzedService {
   stop(options?: { readonly keepStore?: boolean }): Promise<void>
 }
 
-/** Starts the service over a new store, or one that is there. Nothing in it waits long, and no request reaches beyond this machine. */
-export async function startFuzzedService(existing?: string): Promise<FuzzedService> {
+/**
+ * Starts the service over a new store, or one that is there, with a key for each of `scopes`. Nothing in it waits long, and no
+ * request reaches beyond this machine.
+ */
+export async function startFuzzedService(
+  existing?: string,
+  scopes: readonly Scope[] = [],
+): Promise<FuzzedService> {
   const storeDir = existing ?? mkdtempSync(join(tmpdir(), 'branchpoint-fuzz-'))
   const errors: string[] = []
   const logger = pino({ level: 'error', base: null }, { write: (line) => void errors.push(line) })
@@ -47,8 +53,7 @@ export async function startFuzzedService(existing?: string): Promise<FuzzedServi
     now: () => new Date(),
   })
   const made: [string, string][] = []
-  for (const scope of SCOPES) {
-    if (scope === 'admin') continue
+  for (const scope of scopes) {
     const name = `fuzz-${scope}-${Math.random().toString(36).slice(2)}`
     const { token } = await createApiKey(nodeFs, storeDir, { project: 'default', name, scopes: [scope] })
     made.push([scope, `ApiKey ${token}`])
@@ -56,7 +61,7 @@ export async function startFuzzedService(existing?: string): Promise<FuzzedServi
   return {
     url: service.server.url,
     storeDir,
-    // every scope is in `made`, or named here
+    // a scope without a key of its own asks as nobody
     keys: {
       ...Object.fromEntries(made),
       admin: `ApiKey ${ADMIN}`,
