@@ -269,7 +269,7 @@ describe('environments: retrieve through one', () => {
       }
     })
     it('an application reference that identifies nothing', () =>
-      refused(() => ({ ...through(), application_ref: {} }), 400, 'incomplete_reference', 'workflow_ref'))
+      refused(() => ({ ...through(), application_ref: {} }), 400, 'incomplete_reference', 'application_ref'))
     it('another version than the one that is deployed', () =>
       refused(
         () => ({ ...through(), application_ref: { slug: bot.slug, version: 99 } }),
