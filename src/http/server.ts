@@ -97,6 +97,8 @@ const PATIENCE: Patience = { headers: 20_000, request: 300_000, stalled: 60_000,
 /** Longer than load balancers keep idle connections (60 s), so that none is closed just as it is used. */
 const KEEP_ALIVE = 65_000
 
+const MOST_LISTENERS = 20
+
 /** The requests that are being answered: until the work is done and the answer has left, or its client has gone. */
 class InFlight {
   readonly #responses = new Set<ServerResponse>()
@@ -116,6 +118,8 @@ class InFlight {
     return (request, response) => {
       if (this.#draining) response.setHeader('Connection', 'close')
       this.#responses.add(response)
+      // This, the log, the metrics, the router, Koa and every stream of an answer each listen once for its end.
+      response.setMaxListeners(MOST_LISTENERS)
       let open = 2
       const ended = () => {
         if (--open === 0) this.#done(response)
