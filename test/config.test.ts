@@ -43,9 +43,6 @@ describe('configuration', () => {
       sandboxMemoryBytes: 256 * 1024 ** 2,
       sandboxAtOnce: 2,
       telemetry: {},
-      maxConnections: 4096,
-      maxRequests: 1000,
-      metrics: 'key',
     }
     expect(readConfig({})).to.deep.equal(defaults)
     expect(readConfig({ PORT: '', SVC_API_KEY: '', PUBLIC_URL: '' })).to.deep.equal(defaults)
@@ -90,9 +87,6 @@ describe('configuration', () => {
       SANDBOX_MEMORY_BYTES: '134217728',
       SANDBOX_AT_ONCE: '3',
       OTEL_SERVICE_NAME: 'prompts',
-      MAX_CONNECTIONS: '50',
-      MAX_REQUESTS: '20',
-      METRICS: 'open',
     })
     expect(config).to.deep.equal({
       port: 0,
@@ -134,9 +128,6 @@ describe('configuration', () => {
       sandboxMemoryBytes: 128 * 1024 ** 2,
       sandboxAtOnce: 3,
       telemetry: { OTEL_SERVICE_NAME: 'prompts' },
-      maxConnections: 50,
-      maxRequests: 20,
-      metrics: 'open',
     })
   })
 

@@ -4,8 +4,8 @@ import type { DoorState } from './request-state.ts'
 
 /**
  * One structured line for each request, written when its answer has left or its client has gone: id, method, path
- * without the query string, status, milliseconds, bytes of the answer, id of the key. Never a header or a body. Reads that
- * succeed are logged at level debug, everything else at info.
+ * without the query string, status, milliseconds, bytes of the answer, id of the key. Never a header or a body. Reads and
+ * invocations that succeed are logged at level debug, everything else at info.
  */
 export function requestLog(log: Logger): Middleware<DoorState> {
   return (ctx, next) => {

@@ -5,7 +5,7 @@ export interface RequestState {
   /** The `X-Request-Id` of the answer and of the log line. */
   readonly requestId: string
   readonly caller: Caller
-  /** Set by the router for requests that only read. */
+  /** Set by the router for requests that only read, or run something: that leaves a trace. */
   isRead?: boolean
   /** The length of an answer that was written out whole. */
   bytes?: number

@@ -38,7 +38,7 @@ export function createRouter(dependencies: RouterDependencies): Middleware<Reque
     for (const endpoint of group) {
       const route = { endpoint, scopes: scopesOf(endpoint), known: new Map() }
       const handle = async (ctx: ParameterizedContext<RequestState>): Promise<void> => {
-        ctx.state.isRead = endpoint.scope === 'read'
+        ctx.state.isRead = endpoint.scope === 'read' || endpoint.scope === 'invoke'
         ctx.state.route = endpoint.path
         return send(ctx, await answer(route, ctx, dependencies))
       }

@@ -3,7 +3,9 @@ import type { JsonObject } from '../json/json.ts'
 import { acceptWorkflowData } from '../resources/workflows/workflow-data.ts'
 import { workflowFamily } from '../resources/workflows/workflow-family.ts'
 import { workflowSurfaces } from '../resources/workflows/workflow-surfaces.ts'
+import type { ArtifactView } from '../versioning/artifact-view.ts'
 import { documentOf } from '../versioning/document-family.ts'
+import { repositoryDigits } from '../versioning/ids.ts'
 import type { Reference, References } from '../versioning/references.ts'
 import { revisionById } from '../versioning/references.ts'
 import type { Registry } from '../versioning/registry.ts'
@@ -30,8 +32,7 @@ export interface FoundRunnable extends Runnable {
  * is no workflow, and references to workflows of several kinds.
  */
 export async function findRunnable(registry: Registry, request: WorkflowSought): Promise<FoundRunnable> {
-  if (request.revisionId !== undefined)
-    return stored(registry, await revisionById(registry, workflowFamily, request.revisionId))
+  if (request.revisionId !== undefined) return bound(registry, request.revisionId)
   if (request.inline) {
     const { data } = acceptWorkflowData(request.inline.data, {
       loc: request.inlineLoc ?? ['body', 'data', 'revision', 'data'],
@@ -53,6 +54,22 @@ export async function findRunnable(registry: Registry, request: WorkflowSought):
   )
   return stored(registry, place)
 }
+
+/** The revision of this id. What a view of its artifact said of it stays true of that view, and so is not asked again. */
+async function bound(registry: Registry, id: string): Promise<FoundRunnable> {
+  const view = await registry.index.findByDigits(repositoryDigits(id))
+  const known = view && foundIn.get(view)?.get(id)
+  if (known) return known
+  const found = await stored(registry, await revisionById(registry, workflowFamily, id))
+  if (found.stored) {
+    const { artifact } = found.stored
+    const ids = foundIn.get(artifact) ?? new Map<string, FoundRunnable>()
+    foundIn.set(artifact, ids.set(id, found))
+  }
+  return found
+}
+
+const foundIn = new WeakMap<ArtifactView, Map<string, FoundRunnable>>()
 
 async function stored(registry: Registry, place: RetrievedRevision): Promise<FoundRunnable> {
   const revision = await readRevisionAt(registry, place)

@@ -106,7 +106,15 @@ async function run(
       flags: request.flags ?? NO_INPUTS,
       wantsStream: request.wantsStream,
     },
-    { ...reach, secret, signal: request.signal, span },
+    {
+      ...reach,
+      secret,
+      span,
+      // Only a handler that waits for something asks whether anybody waits for it.
+      get signal() {
+        return request.signal
+      },
+    },
   )
   if (!(result instanceof StreamedOutputs)) {
     await check(data, 'outputs', result)
@@ -256,7 +264,7 @@ function describe(span: OpenSpan, request: InvocationRequest, found: FoundRunnab
   if (flags && entriesOf(flags).length > 0) span.setAttribute('flags', flags)
   const key = found.through?.key ?? selectorKey
   if (key !== undefined) span.setAttribute('selector', { key })
-  for (const [name, reference] of traceReferences(request, found)) span.addReference(name, reference)
+  span.setReferences(traceReferences(request, found))
 }
 
 function endFailed(span: OpenSpan, error: unknown): void {

@@ -1,6 +1,6 @@
 import type { SpanReference } from '../traces/span.ts'
 import type { Reference } from '../versioning/references.ts'
-import type { RevisionPlace } from '../versioning/revision.ts'
+import type { Revision } from '../versioning/revision.ts'
 import type { FoundRunnable } from './find-runnable.ts'
 import type { InvocationRequest } from './invocation-request.ts'
 
@@ -8,29 +8,49 @@ import type { InvocationRequest } from './invocation-request.ts'
  * What a trace is about (interface 4.2, contract/handlers 5.1): the workflow, its variant and revision as `workflow…` and as whatever
  * else its roles make it, the environment it was found through, and what the request names beside them.
  */
-export function* traceReferences(
+export function traceReferences(
   { references }: InvocationRequest,
   { stored, inline, through }: FoundRunnable,
-): Generator<readonly [string, SpanReference]> {
-  if (references) for (const [name, reference] of references) yield [name, sent(reference)]
-  if (inline && (inline.id ?? inline.slug) !== undefined) yield ['workflow_revision', sent(inline)]
-  if (through) yield* ofRevision('environment', through.environment)
-  if (!stored) return
-  const flags = stored.artifact.record.flags ?? {}
-  const roles = ROLES.filter((role) => flags[`is_${role}`] === true)
-  for (const role of ['workflow', ...roles]) yield* ofRevision(role, stored)
+): ReadonlyMap<string, SpanReference> {
+  const own = stored ? storedReferences(stored) : NONE
+  const isNamed = inline && (inline.id ?? inline.slug) !== undefined
+  if (!references && !isNamed && !through) return own
+  const named = new Map<string, SpanReference>()
+  if (references) for (const [name, reference] of references) named.set(name, sent(reference))
+  if (isNamed) named.set('workflow_revision', sent(inline))
+  if (through) addRevision(named, 'environment', through.environment)
+  for (const [name, reference] of own) named.set(name, reference)
+  return named
+}
+
+const NONE: ReadonlyMap<string, SpanReference> = new Map()
+
+const known = new WeakMap<Revision, ReadonlyMap<string, SpanReference>>()
+
+/** What every run of a revision refers to; the same map each time, so that what is made of it need not be made again. */
+function storedReferences(revision: Revision): ReadonlyMap<string, SpanReference> {
+  const before = known.get(revision)
+  if (before) return before
+  const flags = revision.artifact.record.flags ?? {}
+  const references = new Map<string, SpanReference>()
+  for (const role of ['workflow', ...ROLES.filter((it) => flags[`is_${it}`] === true)])
+    addRevision(references, role, revision)
+  known.set(revision, references)
+  return references
 }
 
 /** Roles under whose names clients look for traces, beside `workflow`. */
 const ROLES = ['application', 'evaluator', 'snippet']
 
-function* ofRevision(
+function addRevision(
+  references: Map<string, SpanReference>,
   name: string,
-  { artifact, variant, id, slug, version }: RevisionPlace & { readonly id: string; readonly slug: string },
-): Generator<readonly [string, SpanReference]> {
-  yield [name, { id: artifact.id, slug: artifact.slug }]
-  yield [`${name}_variant`, { id: variant.id, slug: variant.slug }]
-  yield [`${name}_revision`, { id, slug, version: String(version) }]
+  { artifact, variant, id, slug, version }: Revision,
+): void {
+  references
+    .set(name, { id: artifact.id, slug: artifact.slug })
+    .set(`${name}_variant`, { id: variant.id, slug: variant.slug })
+    .set(`${name}_revision`, { id, slug, version: String(version) })
 }
 
 function sent({ id, slug, version }: Reference): SpanReference {

@@ -51,7 +51,7 @@ export class OpenSpan {
   readonly #svc = new Map<string, Json>()
   readonly #data = new Map<string, Json>()
   readonly #foreign = new Map<string, Json>()
-  readonly #references = new Map<string, SpanReference>()
+  #references: ReadonlyMap<string, SpanReference> = NO_REFERENCES
   #exception: SpanException | undefined
   #tokens: Tokens | undefined
   /** Of the spans inside that have ended. */
@@ -100,7 +100,13 @@ export class OpenSpan {
 
   /** `svc.references.<name>`: what the run is of. */
   addReference(name: string, reference: SpanReference): this {
-    this.#references.set(name, reference)
+    this.#references = new Map(this.#references).set(name, reference)
+    return this
+  }
+
+  /** All of them at once. What is made of a map is kept with it, so runs of one thing do well to share one. */
+  setReferences(references: ReadonlyMap<string, SpanReference>): this {
+    this.#references = references
     return this
   }
 
@@ -133,8 +139,7 @@ export class OpenSpan {
       ],
       ...this.#svc,
     ])
-    if (this.#references.size > 0)
-      svc.set('references', fromEntries([...this.#references].map(([key, it]) => [key, referenceJson(it)])))
+    if (this.#references.size > 0) svc.set('references', referencesJson(this.#references))
     if (sessionId !== undefined) svc.set('session', { id: sessionId })
     return {
       traceId,
@@ -205,6 +210,17 @@ interface SpanBirth {
 }
 
 const NO_LINKS: ReadonlyMap<string, SpanLink> = new Map()
+const NO_REFERENCES: ReadonlyMap<string, SpanReference> = new Map()
+
+const referenceObjects = new WeakMap<ReadonlyMap<string, SpanReference>, JsonObject>()
+
+function referencesJson(references: ReadonlyMap<string, SpanReference>): JsonObject {
+  const known = referenceObjects.get(references)
+  if (known) return known
+  const object = fromEntries([...references].map(([name, reference]) => [name, referenceJson(reference)]))
+  referenceObjects.set(references, object)
+  return object
+}
 
 /** Members under the first steps of dotted names, as attributes are stored (contract/handlers 5.4). */
 function nested(named: ReadonlyMap<string, Json>): readonly (readonly [string, Json])[] {

@@ -49,7 +49,7 @@ function recordText(span: Span, startTime: number, now: number): string {
   if (statusMessage !== undefined) text += `,"status_message":${quote(statusMessage)}`
   if (sessionId !== undefined) text += `,"session_id":${quote(sessionId)}`
   text += `,"attributes":${stringifyJson(span.attributes)}`
-  if (references.size > 0) text += `,"references":${listText(references, referenceText)}`
+  if (references.size > 0) text += `,"references":${referencesText(references)}`
   if (links.size > 0) text += `,"links":${listText(links, linkText)}`
   if (exception) {
     const { type, message, stacktrace } = exception
@@ -58,6 +58,16 @@ function recordText(span: Span, startTime: number, now: number): string {
     text += `,"exception":${attributes},"events":[${event}]`
   }
   return `${text},"created_at":"${isoOf(microsecondsOf(now))}"}`
+}
+
+const referenceTexts = new WeakMap<ReadonlyMap<string, SpanReference>, string>()
+
+function referencesText(references: ReadonlyMap<string, SpanReference>): string {
+  const known = referenceTexts.get(references)
+  if (known !== undefined) return known
+  const text = listText(references, referenceText)
+  referenceTexts.set(references, text)
+  return text
 }
 
 const quote = (text: string): string => JSON.stringify(text)

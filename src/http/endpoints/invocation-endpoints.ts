@@ -132,6 +132,7 @@ async function runInvoke(call: Call<InvokeInput>, services: InvocationServices):
   const flags = flagsOf(input.flags, headers)
   const session = sessionOf(input.session_id, headers)
   const form = wantedForm(headers.accept, flags)
+  let gone: AbortSignal | undefined
   const invocation = await invoke(
     registry,
     {
@@ -151,7 +152,9 @@ async function runInvoke(call: Call<InvokeInput>, services: InvocationServices):
       sessionId: session.sent,
       parent: callersSpan(headers),
       caller: { mayRead, mayWrite },
-      signal: call.untilGone(),
+      get signal() {
+        return (gone ??= call.untilGone())
+      },
     },
     services,
   )
