@@ -177,14 +177,14 @@ export class PreparedLock {
    * once. With `finish`, that is done with the lock in place of removing it.
    */
   async takeOver(lockPath: string, finish = () => this.#fs.remove(lockPath)): Promise<boolean> {
-    const dead = this.#deadOwnerOf(lockPath)
+    const dead = deadOwnerOf(this.#fs, this.#folder, lockPath)
     if (!dead) return false
     await this.#beforeTakeOver?.(dead)
     const right = `${this.#folder}/${dead}.takeover`
     await this.#linkTo(right)
     let isFree = false
     try {
-      if (this.#deadOwnerOf(lockPath) === dead) finish()
+      if (deadOwnerOf(this.#fs, this.#folder, lockPath) === dead) finish()
       this.#fs.remove(`${this.#folder}/${dead}`)
       abandoned.delete(`${this.#folder}/${dead}`)
     } finally {
@@ -193,22 +193,6 @@ export class PreparedLock {
     // The owner file tells of what it holds still, and cannot hold another lock.
     if (!isFree) throw stillLocked(right)
     return true
-  }
-
-  #deadOwnerOf(lockPath: string): string | undefined {
-    const lock = this.#fs.stat(lockPath)
-    if (!lock) return undefined
-    const owned = this.#fs.readDir(this.#folder)?.find((name) => {
-      if (name.endsWith('.takeover')) return false
-      return this.#fs.stat(`${this.#folder}/${name}`)?.inode === lock.inode
-    })
-    if (owned === undefined) {
-      // A power cut may leave the lock and lose its owner file; nobody of before the machine's start is alive.
-      return isBeforeBoot(lock.modified) ? `unowned.${lock.inode}` : undefined
-    }
-    if (abandoned.has(`${this.#folder}/${owned}`)) return owned
-    const owner = parseIdentity(owned)
-    return owner !== undefined && isDead(owner) ? owned : undefined
   }
 }
 
@@ -239,9 +223,9 @@ export async function sweepDeadLocks(
     const owner = parseIdentity(name)
     return owner !== undefined && isDead(owner)
   })
-  const locks = folders.flatMap((folder) =>
-    (fs.readDir(folder) ?? []).filter((name) => name.endsWith('.lock')).map((name) => `${folder}/${name}`),
-  )
+  const locks = folders
+    .flatMap((folder) => (fs.readDir(folder) ?? []).map((name) => `${folder}/${name}`))
+    .filter((path) => path.endsWith('.lock') && deadOwnerOf(fs, `${gitdir}/locks`, path) !== undefined)
   if (locks.length > 0) {
     const sweeper = prepareLock(fs, gitdir, '', beforeTakeOver)
     try {
@@ -252,6 +236,23 @@ export async function sweepDeadLocks(
   }
   // Left without a lock now, or linked to a ref that the owner still moved.
   for (const name of dead) fs.remove(`${gitdir}/locks/${name}`)
+}
+
+/** The name of a dead owner's file in `folder`, or a name for one that a power cut took; undefined where nobody is known to be dead. */
+function deadOwnerOf(fs: Fs, folder: string, lockPath: string): string | undefined {
+  const lock = fs.stat(lockPath)
+  if (!lock) return undefined
+  const owned = fs.readDir(folder)?.find((name) => {
+    if (name.endsWith('.takeover')) return false
+    return fs.stat(`${folder}/${name}`)?.inode === lock.inode
+  })
+  if (owned === undefined) {
+    // A power cut may leave the lock and lose its owner file; nobody of before the machine's start is alive.
+    return isBeforeBoot(lock.modified) ? `unowned.${lock.inode}` : undefined
+  }
+  if (abandoned.has(`${folder}/${owned}`)) return owned
+  const owner = parseIdentity(owned)
+  return owner !== undefined && isDead(owner) ? owned : undefined
 }
 
 function stillLocked(lockPath: string): Refusal {
