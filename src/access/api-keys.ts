@@ -2,6 +2,7 @@ import { v7 as uuidv7 } from 'uuid'
 import { Refusal, invalid } from '../errors.ts'
 import type { Fs } from '../git/fs.ts'
 import { holdingLock } from '../git/lock.ts'
+import { makeDurableDir } from '../git/make-durable-dir.ts'
 import { keyAuthor } from './key-author.ts'
 import { type ApiKey, readKeyFile, replaceKeyFile } from './key-file.ts'
 import { hashToken, newToken } from './key-token.ts'
@@ -112,10 +113,7 @@ async function changeKeys<T>(
   change: (keys: readonly ApiKey[]) => { readonly keys: readonly ApiKey[]; readonly answer: T },
 ): Promise<T> {
   const folder = `${storeDir}/${project}`
-  if (!fs.stat(folder)) {
-    fs.makeDir(folder)
-    await fs.syncDir(storeDir)
-  }
+  await makeDurableDir(fs, folder)
   return holdingLock(fs, folder, 'keys', async () => {
     const { keys, answer } = change(readKeyFile(fs, storeDir, project))
     await replaceKeyFile(fs, storeDir, project, keys)

@@ -174,7 +174,7 @@ export class IncomingObjects {
 
   /** The pack where its repository keeps packs, under a temporary name, on the disk. */
   async #stage(): Promise<StagedPack> {
-    const { packPath, indexPath, staged } = stagingFor(this.#fs, this.#gitdir)
+    const { packPath, indexPath, keep, staged } = stagingFor(this.#fs, this.#gitdir)
     for (const [ending, path] of [
       ['pack', packPath],
       ['idx', indexPath],
@@ -183,6 +183,7 @@ export class IncomingObjects {
       await this.#fs.sync(received)
       this.#fs.link(received, path)
     }
+    await keep()
     return (this.#staged = staged(this.#pack ?? '', undefined))
   }
 

@@ -3,6 +3,7 @@ import { finishJointWrites } from './finish-joint-writes.ts'
 import type { Fs, LogHandle } from './fs.ts'
 import type { JournalRecord, JournalWrite } from './journal-record.ts'
 import { decodeRecords, encodeRecord, encodeWithdrawal, JOURNAL_END } from './journal-record.ts'
+import { makeDurableDir } from './make-durable-dir.ts'
 import { identityName, parseIdentity, thisProcess } from './process-identity.ts'
 import { syncTouched } from './sync-touched.ts'
 
@@ -48,6 +49,8 @@ export class Journal {
   readonly #spare: JournalFile[] = []
   #waiting: Waiting[] = []
   #writing = false
+  /** Whether the folder's name in the store is on the disk. */
+  #isFolderNamed = false
   #timer: NodeJS.Timeout | undefined
   #checkpoints: Promise<void> = Promise.resolve()
 
@@ -85,8 +88,11 @@ export class Journal {
   async finishFor(dead: string): Promise<void> {
     const owner = parseIdentity(dead)
     const folder = `${this.#store}/${JOURNAL_FOLDER}`
+    if (owner && this.#fs.stat(folder)) await this.#fs.syncDir(folder)
     for (const name of (owner && this.#fs.readDir(folder)) ?? []) {
       if (!owner || !name.startsWith(`${identityName(owner)}.`)) continue
+      // It may have died before its own sync was over.
+      await this.#fs.sync(`${folder}/${name}`)
       const bytes = this.#fs.readFile(`${folder}/${name}`) ?? Buffer.alloc(0)
       await finishJointWrites(this.#fs, this.#store, decodeRecords(bytes))
     }
@@ -135,7 +141,7 @@ export class Journal {
       file.log.append(bytes)
       file.size += bytes.length
       await file.log.sync()
-      if (!file.isNamed) await this.#fs.syncDir(`${this.#store}/${JOURNAL_FOLDER}`)
+      if (!file.isNamed) await this.#syncNames()
       file.isNamed = true
       file.writing = []
     } catch (error) {
@@ -164,6 +170,14 @@ export class Journal {
     }
     if (file.size > LARGE) void this.checkpoint()
     else this.#timer ??= setTimeout(() => void this.checkpoint(), CHECKPOINT_AFTER).unref()
+  }
+
+  /** The folder's own name, too, which may be new. */
+  async #syncNames(): Promise<void> {
+    const folder = `${this.#store}/${JOURNAL_FOLDER}`
+    if (!this.#isFolderNamed) await makeDurableDir(this.#fs, folder)
+    this.#isFolderNamed = true
+    await this.#fs.syncDir(folder)
   }
 
   /** Into the same file, which waits for it: a later one may outlive it. */

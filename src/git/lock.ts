@@ -9,6 +9,9 @@ const PATIENCE = 5000
 const self = identityName(thisProcess())
 let sequence = 0
 
+/** Owner files of locks that we let go of and could not remove, because the disk failed: ours still, and in nobody's hands. */
+const abandoned = new Set<string>()
+
 /**
  * A lock in git's protocol: the file `<something>.lock`, created exclusively, holding what the locked file shall
  * become. git and every server process respect it.
@@ -16,7 +19,10 @@ let sequence = 0
 export interface HeldLock {
   /** Makes the lock file the new content of `target`, which ends the lock. Not yet on the disk: sync the folder. */
   publish(target: string): void
-  /** Gives the lock up; the locked file stays as it was. */
+  /**
+   * Gives the lock up; the locked file stays as it was. Where the disk fails, the next of this process who wants the lock removes it,
+   * or the next start: what was done under the lock is done, and must not look like a failure.
+   */
   release(): void
 }
 
@@ -102,15 +108,27 @@ export class PreparedLock {
         if (replaced !== undefined) setImmediate(() => this.#forget(replaced))
       },
       release: () => {
-        this.#fs.remove(lockPath)
+        this.#letGo(lockPath)
         this.discard()
       },
     }
   }
 
-  /** Removes the owner file of a lock that is not wanted any more (or was published). */
+  /** Removes the owner file of a lock that is not wanted any more (or was published); a start sweeps what stays. */
   discard(): void {
-    this.#fs.remove(this.#owner)
+    // Without it nobody could tell whose the lock is.
+    if (!abandoned.has(this.#owner)) this.#forget(this.#owner)
+  }
+
+  /** False if the lock is there still. */
+  #letGo(lockPath: string): boolean {
+    try {
+      this.#fs.remove(lockPath)
+      return true
+    } catch {
+      abandoned.add(this.#owner)
+      return false
+    }
   }
 
   /** A second name for the file that is about to be replaced, so that the rename does not have to free it. */
@@ -170,30 +188,18 @@ export class PreparedLock {
     await this.#beforeTakeOver?.(dead)
     const right = `${this.#folder}/${dead}.takeover`
     await this.#linkTo(right)
+    let isFree = false
     try {
       if (deadOwnerOf(this.#fs, this.#folder, lockPath) === dead) finish()
       this.#fs.remove(`${this.#folder}/${dead}`)
+      abandoned.delete(`${this.#folder}/${dead}`)
     } finally {
-      this.#fs.remove(right)
+      isFree = this.#letGo(right)
     }
+    // The owner file tells of what it holds still, and cannot hold another lock.
+    if (!isFree) throw stillLocked(right)
     return true
   }
-}
-
-/** The name of the owner file of a lock whose owner is dead; undefined if the lock is nobody's, or of somebody who may be alive. */
-function deadOwnerOf(fs: Fs, folder: string, lockPath: string): string | undefined {
-  const lock = fs.stat(lockPath)
-  if (!lock) return undefined
-  const owned = fs.readDir(folder)?.find((name) => {
-    if (name.endsWith('.takeover')) return false
-    return fs.stat(`${folder}/${name}`)?.inode === lock.inode
-  })
-  if (owned === undefined) {
-    // A power cut may leave the lock and lose its owner file; nobody of before the machine's start is alive.
-    return isBeforeBoot(lock.modified) ? `unowned.${lock.inode}` : undefined
-  }
-  const owner = parseIdentity(owned)
-  return owner !== undefined && isDead(owner) ? owned : undefined
 }
 
 /**
@@ -211,7 +217,7 @@ export async function endDeadLock(fs: Fs, folder: string, path: string, finish?:
 
 /**
  * Removes what dead processes of this host left: their locks on anything in these folders, on which plain git would fail
- * until the end of time, and their owner files.
+ * until the end of time, and their owner files. A power cut may have taken the owner file and left the lock.
  */
 export async function sweepDeadLocks(
   fs: Fs,
@@ -223,19 +229,36 @@ export async function sweepDeadLocks(
     const owner = parseIdentity(name)
     return owner !== undefined && isDead(owner)
   })
-  if (dead.length === 0) return
-  const sweeper = prepareLock(fs, gitdir, '', beforeTakeOver)
-  try {
-    for (const folder of folders) {
-      for (const name of fs.readDir(folder) ?? []) {
-        if (name.endsWith('.lock')) await sweeper.takeOver(`${folder}/${name}`)
-      }
+  const locks = folders
+    .flatMap((folder) => (fs.readDir(folder) ?? []).map((name) => `${folder}/${name}`))
+    .filter((path) => path.endsWith('.lock') && deadOwnerOf(fs, `${gitdir}/locks`, path) !== undefined)
+  if (locks.length > 0) {
+    const sweeper = prepareLock(fs, gitdir, '', beforeTakeOver)
+    try {
+      for (const lock of locks) await sweeper.takeOver(lock)
+    } finally {
+      sweeper.discard()
     }
-  } finally {
-    sweeper.discard()
   }
   // Left without a lock now, or linked to a ref that the owner still moved.
   for (const name of dead) fs.remove(`${gitdir}/locks/${name}`)
+}
+
+/** The name of a dead owner's file in `folder`, or a name for one that a power cut took; undefined where nobody is known to be dead. */
+function deadOwnerOf(fs: Fs, folder: string, lockPath: string): string | undefined {
+  const lock = fs.stat(lockPath)
+  if (!lock) return undefined
+  const owned = fs.readDir(folder)?.find((name) => {
+    if (name.endsWith('.takeover')) return false
+    return fs.stat(`${folder}/${name}`)?.inode === lock.inode
+  })
+  if (owned === undefined) {
+    // A power cut may leave the lock and lose its owner file; nobody of before the machine's start is alive.
+    return isBeforeBoot(lock.modified) ? `unowned.${lock.inode}` : undefined
+  }
+  if (abandoned.has(`${folder}/${owned}`)) return owned
+  const owner = parseIdentity(owned)
+  return owner !== undefined && isDead(owner) ? owned : undefined
 }
 
 function stillLocked(lockPath: string): Refusal {

@@ -76,6 +76,7 @@ export class PackBuilder {
       this.#flush()
       const checksum = await this.#seal(this.#openFile())
       await this.#writeIndex(checksum)
+      await this.#staging.keep()
       this.#end()
       return this.#staging.staged(`pack-${checksum.toString('hex')}`, undefined)
     } catch (error) {

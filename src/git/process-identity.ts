@@ -12,14 +12,17 @@ export interface ProcessIdentity {
   readonly start: string
 }
 
+let self: ProcessIdentity | undefined
+
 /** This process. Where the system tells no start time (no /proc), start and boot are `0` and only the pid decides. */
 export function thisProcess(): ProcessIdentity {
-  return {
+  // A start asks for every file that somebody left; none of it changes while we live.
+  return (self ??= {
     host: hostname().replace(/[^A-Za-z0-9-]/g, '-') || 'localhost',
     boot: bootId(),
     pid: process.pid,
     start: startOf(process.pid) ?? '0',
-  }
+  })
 }
 
 /** The identity as a file name. */
@@ -40,9 +43,9 @@ export function parseIdentity(name: string): ProcessIdentity | undefined {
  * started at another time. A process of another host is never called dead.
  */
 export function isDead(owner: ProcessIdentity): boolean {
-  const self = thisProcess()
-  if (owner.host !== self.host) return false
-  if (owner.boot !== self.boot) return true
+  const { host, boot } = thisProcess()
+  if (owner.host !== host) return false
+  if (owner.boot !== boot) return true
   if (!isRunning(owner.pid)) return true
   const start = startOf(owner.pid)
   return start !== undefined && owner.start !== '0' && start !== owner.start

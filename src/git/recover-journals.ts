@@ -28,9 +28,12 @@ export async function recoverJournals(fs: Fs, store: string): Promise<void> {
   const left = paths
     .filter(({ path, owner }) => owner && isLeft(fs, path, owner))
     .sort((a, b) => modified(fs, a.path) - modified(fs, b.path))
+  if (left.length > 0) await fs.syncDir(folder)
   // In the order in which they happened, as far as their processes shared a clock.
   const starts = new Map<string, JournalRecord[]>()
   for (const { path, owner } of left) {
+    // What is read here may be in the page cache only, and nothing must be done that a power cut could not do again.
+    if (isThisStart(owner)) await fs.sync(path)
     const records = decodeRecords(fs.readFile(path) ?? Buffer.alloc(0))
     if (isThisStart(owner)) await finishJointWrites(fs, store, records)
     else for (const write of writesIn(fs, store, records)) await restorePack(fs, store, write)

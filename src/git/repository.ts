@@ -68,9 +68,18 @@ export class Repository {
     return this.writer.run(job)
   }
 
-  /** Whether a server ever wrote to it here; if not, no server can have left anything unfinished. */
+  /**
+   * Whether a server ever wrote to it here; if not, no server can have left anything unfinished. `locks` says so; where a power cut
+   * took that, what else a write makes does: a loose ref, a lock on HEAD, a staged pack.
+   */
   wasWritten(): boolean {
-    return this.fs.stat(`${this.path}/locks`) !== undefined
+    const { fs, path } = this
+    return (
+      fs.stat(`${path}/locks`) !== undefined ||
+      (fs.readDir(`${path}/refs`) ?? []).length > 0 ||
+      fs.stat(`${path}/HEAD.lock`) !== undefined ||
+      (fs.readDir(`${path}/objects/pack`) ?? []).some((name) => /^tmp_|\.keep$/.test(name))
+    )
   }
 
   /** Removes what dead processes of this host left unfinished: staged packs, quarantines, locks. */

@@ -59,7 +59,7 @@ export async function stageEncodedPack(
   ] as const
   if (!synced) return staging.staged(name, { pack, index })
   try {
-    await allOver(writes.map(([path, bytes]) => fs.createSynced(path, bytes)))
+    await allOver([staging.keep(), ...writes.map(([path, bytes]) => fs.createSynced(path, bytes))])
   } catch (error) {
     staging.remove()
     throw error
@@ -71,6 +71,8 @@ export async function stageEncodedPack(
 export interface Staging {
   readonly packPath: string
   readonly indexPath: string
+  /** Writes the `.keep` of a pack that is synced. */
+  keep(): Promise<void>
   /** Removes what was written. */
   remove(): void
   /** Both files are complete and on the disk; or they will be when `stage` is called, with these bytes. */
@@ -85,13 +87,15 @@ export function stagingFor(fs: Fs, gitdir: string): Staging {
   const temporary = `${folder}/tmp_${self}.${++staged}`
   const packPath = `${temporary}_pack`
   const indexPath = `${temporary}_idx`
+  const keepPath = `${temporary}_keep`
   const remove = (): void => {
-    fs.remove(packPath)
-    fs.remove(indexPath)
+    for (const path of [packPath, indexPath, keepPath]) fs.remove(path)
   }
   return {
     packPath,
     indexPath,
+    // Synced like the pack: empty after a power cut, it would be nobody's, and nobody would ever remove it.
+    keep: () => fs.createSynced(keepPath, Buffer.from(`${self}\n`)),
     remove,
     staged: (name, unsynced) => {
       const keep = `${folder}/${name}.keep`
@@ -113,9 +117,10 @@ export function stagingFor(fs: Fs, gitdir: string): Staging {
         },
         publish: () => {
           // The refs follow a small pack within the same moment. A pack that somebody keeps already stays theirs to release.
-          if (!unsynced && !fs.stat(keep)) {
-            fs.create(keep, Buffer.from(`${self}\n`))
-            isKept = true
+          if (!unsynced) {
+            isKept = !fs.stat(keep)
+            if (isKept) fs.rename(keepPath, keep)
+            else fs.remove(keepPath)
           }
           // The pack before its index: a pack without an index is invisible, an index without a pack is damage.
           fs.rename(packPath, `${folder}/${name}.pack`)

@@ -5,9 +5,10 @@ import { DerivedFile } from './derived-file.ts'
 import type { Fs } from './fs.ts'
 import { Journal } from './journal.ts'
 import { holdingLock } from './lock.ts'
+import { makeDurableDir } from './make-durable-dir.ts'
 import { PackBuilder } from './pack-builder.ts'
 import { PackCache } from './pack-cache.ts'
-import { isDead, parseIdentity } from './process-identity.ts'
+import { identityName, isDead, parseIdentity, thisProcess } from './process-identity.ts'
 import { recoverJournals } from './recover-journals.ts'
 import { Repository } from './repository.ts'
 import type { SpareFs } from './spare-files.ts'
@@ -35,9 +36,8 @@ export class Store {
   static async open(fs: Fs, dir: string): Promise<Store> {
     const format = fs.readFile(`${dir}/format`)?.toString('utf8').trim()
     if (format === undefined) {
-      fs.makeDir(dir)
-      await fs.createSynced(`${dir}/format`, Buffer.from(`${FORMAT}\n`))
-      await fs.syncDir(dir)
+      await makeDurableDir(fs, dir)
+      await writeFormat(fs, dir)
     } else if (format !== FORMAT) {
       throw new Refusal(
         'storage_unavailable',
@@ -66,12 +66,18 @@ export class Store {
   /** One project's folder, made if need be. */
   async project(name: string): Promise<ProjectStore> {
     const folder = `${this.dir}/${name}`
-    if (!this.fs.stat(folder)) {
-      this.fs.makeDir(folder)
-      await this.fs.syncDir(this.dir)
-    }
+    await makeDurableDir(this.fs, folder)
     return new ProjectStore(this.#spares, folder, this.#packs, this.#journal)
   }
+}
+
+/** In one step: a file that a crash cut off would say that the store has a format nobody knows. */
+async function writeFormat(fs: Fs, dir: string): Promise<void> {
+  const temporary = `${dir}/.format.${identityName(thisProcess())}`
+  fs.remove(temporary) // what this very process could not put in its place
+  await fs.createSynced(temporary, Buffer.from(`${FORMAT}\n`))
+  fs.rename(temporary, `${dir}/format`)
+  await fs.syncDir(dir)
 }
 
 /** A folder in which a new repository is prepared. */
@@ -89,8 +95,9 @@ export class ProjectStore {
   readonly folder: string
   readonly #packs: PackCache
   #claims: Promise<unknown> = Promise.resolve()
-
   readonly #journal: Journal
+  /** The folders of families that are there and on the disk. */
+  readonly #families = new Map<string, Promise<void>>()
 
   constructor(fs: Fs, folder: string, packs: PackCache, journal: Journal) {
     this.#journal = journal
@@ -135,10 +142,14 @@ export class ProjectStore {
 
   async #familyFolder(family: string): Promise<string> {
     const folder = `${this.folder}/${family}`
-    if (!this.fs.stat(folder)) {
-      this.fs.makeDir(folder)
-      await this.fs.syncDir(this.folder)
+    let ready = this.#families.get(family)
+    if (!ready) {
+      ready = makeDurableDir(this.fs, folder)
+      this.#families.set(family, ready)
+      // A failure is told to those who wait; the next one tries again.
+      ready.catch(() => this.#families.delete(family))
     }
+    await ready
     return folder
   }
 

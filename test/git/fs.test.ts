@@ -4,6 +4,8 @@ import { setTimeout as pause } from 'node:timers/promises'
 import type { Fs } from '../../src/git/fs.ts'
 import { memoryFs } from '../../src/git/memory-fs.ts'
 import { nodeFs } from '../../src/git/node-fs.ts'
+import { randomFrom } from '../crash/random.ts'
+import { SimulatedDisk } from '../crash/simulated-disk.ts'
 import { temporaryFolder } from './git-program.ts'
 
 const codeOf = (action: () => unknown): string | undefined => {
@@ -19,6 +21,7 @@ describe('fs: the disk and the memory behave alike', () => {
   for (const [name, make] of [
     ['nodeFs', () => ({ fs: nodeFs as Fs, root: temporaryFolder() })],
     ['memoryFs', () => ({ fs: memoryFs(), root: '/root' })],
+    ['a simulated disk', () => ({ fs: new SimulatedDisk(randomFrom(1)).fs, root: '/root' })],
   ] as const) {
     describe(name, () => {
       let fs: Fs

@@ -134,7 +134,7 @@ describe('git: packs written while objects come in', () => {
     const finished = new PackBuilder(disk, '')
     finished.add('blob', row(1))
     const staged = await finished.finish()
-    expect(disk.readDir('/objects/pack')).to.have.length(2)
+    expect(disk.readDir('/objects/pack')).to.have.length(3)
     staged.discard()
     expect(disk.readDir('/objects/pack')).to.deep.equal([])
   })
@@ -181,13 +181,12 @@ describe('git: packs written while objects come in', () => {
     builder.add('blob', row(1))
     await builder.finish()
     sweepStagedPacks(disk, '')
-    const [first = '', second = ''] = disk.readDir('/objects/pack') ?? []
     const dead = identityName({ ...thisProcess(), pid: 999_999_999 })
-    for (const name of [first, second]) {
+    for (const name of disk.readDir('/objects/pack') ?? []) {
       const theirs = name.replace(identityName(thisProcess()), dead)
       disk.rename(`/objects/pack/${name}`, `/objects/pack/${theirs}`)
     }
-    expect(disk.readDir('/objects/pack')).to.have.length(2)
+    expect(disk.readDir('/objects/pack')).to.have.length(3)
     sweepStagedPacks(disk, '')
     expect(disk.readDir('/objects/pack')).to.deep.equal([])
   })

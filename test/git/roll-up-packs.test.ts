@@ -220,7 +220,7 @@ describe('git: many small packs', () => {
     }
     await rollUpPacks(fs, history.folder, history.packs)
     await Promise.all(reads)
-    expect(steps).to.equal(18)
+    expect(steps).to.equal(19)
     await expectWhole(history)
   })
 

@@ -1,0 +1,153 @@
+import { readKeyFile } from '../../src/access/key-file.ts'
+import { parseCommit } from '../../src/git/commit.ts'
+import type { ObjectKind, Oid } from '../../src/git/object.ts'
+import type { Repository } from '../../src/git/repository.ts'
+import { parseTree } from '../../src/git/tree.ts'
+import { workflowFamily } from '../../src/resources/workflows/workflow-family.ts'
+import type { ArtifactView } from '../../src/versioning/artifact-view.ts'
+import { verifyArtifact } from '../../src/versioning/verify-artifact.ts'
+import { verifyIndex } from '../../src/versioning/verify-index.ts'
+import { expectedMirrors } from '../../src/versioning/verify-mirrors.ts'
+import { createArtifact } from '../../src/versioning/create-artifact.ts'
+import type { CrashHistory, Fact } from './crash-history.ts'
+import type { CrashServer } from './open-server.ts'
+import { newRegistry, openServer, STORE } from './open-server.ts'
+import type { SimulatedDisk } from './simulated-disk.ts'
+
+/**
+ * Starts a server on what a crash left and throws, with a sentence, if anything that was answered up to a step is not there, if
+ * anything is there in part, if the store is not sound, or if it takes no further write.
+ */
+export async function checkRecovered(
+  { fs }: SimulatedDisk,
+  history: Pick<CrashHistory, 'facts' | 'together'>,
+  until: number,
+): Promise<void> {
+  const server = await openServer(fs)
+  const { registry } = server
+  for (const { repository, reason } of registry.index.problems()) throw new Error(`${repository}: ${reason}`)
+  const artifacts = await allArtifacts(server)
+  await checkFacts(
+    server,
+    artifacts,
+    history.facts.filter(({ since }) => since <= until),
+  )
+  const messages = await messagesOf(artifacts)
+  for (const { message, folders } of history.together) {
+    const there = folders.filter((folder) => messages.get(folder)?.has(message))
+    if (there.length > 0 && there.length < folders.length) {
+      throw new Error(`${message} is in ${there.join(', ')} and not in all of ${folders.join(', ')}`)
+    }
+  }
+  const mirrors = await expectedMirrors(registry)
+  for (const artifact of artifacts) {
+    await checkObjects(artifact.repository)
+    checkFiles(server, artifact.repository.path)
+    const { findings } = await verifyArtifact({ registry, mirrors, checkPayload: undefined }, artifact)
+    for (const { kind, sentence } of findings) {
+      if (kind !== 'note') throw new Error(`${artifact.repository.path}: ${sentence}`)
+    }
+  }
+  await createArtifact(registry, workflowFamily, { slug: 'next', header: {}, loc: [] }, { actor: NOBODY })
+  for (const problem of await verifyIndex(registry, await newRegistry(server))) throw new Error(problem)
+  await server.store.close()
+  for (const folder of ['.journal', '.spare']) {
+    for (const name of fs.readDir(`${STORE}/${folder}`) ?? [])
+      throw new Error(`${folder}/${name} is left over`)
+  }
+}
+
+const NOBODY = { id: 'id', name: 'Ann', email: 'ann@example.com' }
+
+async function allArtifacts({ registry }: CrashServer): Promise<readonly ArtifactView[]> {
+  return (await Promise.all(registry.families.map((family) => registry.index.list(family)))).flat()
+}
+
+async function checkFacts(
+  { fs }: CrashServer,
+  artifacts: readonly ArtifactView[],
+  facts: readonly Fact[],
+): Promise<void> {
+  const keys = new Set(readKeyFile(fs, STORE, 'default').map(({ id }) => id))
+  const byFolder = new Map(artifacts.map((artifact) => [artifact.repository.path, artifact]))
+  // What was told of a ref last holds what was told before.
+  const latest = new Map<string, { readonly write: string; readonly folder: string; readonly oid: Oid }>()
+  for (const { write, apiKey, refs } of facts) {
+    if (apiKey !== undefined && !keys.has(apiKey)) throw new Error(`what was answered is lost: ${write}`)
+    for (const [ref, oid] of refs?.refs ?? []) {
+      if (refs && !ref.startsWith('refs/environments/'))
+        latest.set(`${refs.folder} ${ref}`, { write, folder: refs.folder, oid })
+    }
+  }
+  for (const [name, { write, folder, oid }] of latest) {
+    const artifact = byFolder.get(folder)
+    const head = artifact?.source.refs.refs.get(name.slice(folder.length + 1))
+    if (!artifact || !head || !(await chainOf(artifact.repository, head)).includes(oid)) {
+      throw new Error(`what was answered is lost: ${write} (${name} was ${oid} and is ${head})`)
+    }
+  }
+}
+
+/** The subjects of all commits on the branches of each repository. */
+async function messagesOf(
+  artifacts: readonly ArtifactView[],
+): Promise<ReadonlyMap<string, ReadonlySet<string>>> {
+  const messages = new Map<string, Set<string>>()
+  for (const { repository, variants } of artifacts) {
+    const own = new Set<string>()
+    messages.set(repository.path, own)
+    for (const { head } of variants) {
+      for (const oid of head === undefined ? [] : await chainOf(repository, head)) {
+        own.add(parseCommit(await read(repository, oid, 'commit')).message.split('\n', 1)[0] ?? '')
+      }
+    }
+  }
+  return messages
+}
+
+/** The commit and its first parents. */
+async function chainOf(repository: Repository, head: Oid): Promise<readonly Oid[]> {
+  const chain: Oid[] = []
+  for (let oid: Oid | undefined = head; oid !== undefined;) {
+    chain.push(oid)
+    oid = parseCommit(await read(repository, oid, 'commit')).parents[0]
+  }
+  return chain
+}
+
+/** Reads everything that any ref leads to. */
+async function checkObjects(repository: Repository): Promise<void> {
+  const seen = new Set<Oid>()
+  const look = async (oid: Oid, kind: ObjectKind): Promise<void> => {
+    if (seen.has(oid)) return
+    seen.add(oid)
+    const bytes = await read(repository, oid, kind)
+    if (kind === 'commit') {
+      const { tree, parents } = parseCommit(bytes)
+      await look(tree, 'tree')
+      for (const parent of parents) await look(parent, 'commit')
+    } else if (kind === 'tree') {
+      for (const { mode, oid: below } of parseTree(bytes))
+        await look(below, mode === '40000' ? 'tree' : 'blob')
+    }
+  }
+  for (const oid of new Set(repository.freshRefs().refs.values())) await look(oid, 'commit')
+}
+
+async function read(repository: Repository, oid: Oid, kind: ObjectKind): Promise<Buffer> {
+  const bytes = await repository.objects.readKind(oid, kind)
+  if (!bytes) throw new Error(`${repository.path}: the ${kind} ${oid} is missing`)
+  return bytes
+}
+
+/** Nothing that a dead process left, on which git would stumble or which nobody would ever remove. */
+function checkFiles({ fs }: CrashServer, folder: string): void {
+  for (const name of fs.readDir(`${folder}/objects/pack`) ?? []) {
+    if (name.startsWith('tmp_') || name.endsWith('.keep')) throw new Error(`${folder}: ${name} is left over`)
+  }
+  for (const below of ['', '/refs/heads', '/refs/tags', '/refs/meta', '/refs/environments']) {
+    for (const name of fs.readDir(folder + below) ?? []) {
+      if (name.endsWith('.lock')) throw new Error(`${folder}${below}/${name} is left over`)
+    }
+  }
+}

@@ -1,0 +1,36 @@
+import { expect } from 'chai'
+import { CARELESS } from './careless.ts'
+import { cutEverywhere } from './cut-everywhere.ts'
+
+/** Enough for every careless server, and short. */
+const HISTORY = { rounds: 5, share: 0.12 }
+
+// `npm run prove:crash` does the same at every step of long histories.
+describe('crash: whatever a crash leaves of the disk', () => {
+  for (const seed of [1, 2, 3, 4]) {
+    it(`every answered write is there after a start, nothing half done, the store sound (history ${seed})`, async () => {
+      const { cuts, states, twice, checkedByGit, failures } = await cutEverywhere({
+        ...HISTORY,
+        seed,
+        gitShare: 0.02,
+      })
+      expect(failures).to.deep.equal([])
+      expect(cuts).to.be.greaterThan(30)
+      expect(states).to.be.greaterThan(cuts)
+      expect(twice).to.be.greaterThan(0)
+      expect(checkedByGit).to.be.greaterThan(0)
+    })
+  }
+
+  describe('a careless server is found out when', () => {
+    for (const [what, careless] of Object.entries(CARELESS)) {
+      it(what, async () => {
+        for (let seed = 1; seed <= 5; seed++) {
+          const { failures } = await cutEverywhere({ ...HISTORY, seed, careless, maxFailures: 1 })
+          if (failures.length > 0) return
+        }
+        expect.fail('nothing was found')
+      })
+    }
+  })
+})

@@ -1,0 +1,156 @@
+import { expect } from 'chai'
+import { createApiKey } from '../../src/access/api-keys.ts'
+import { readKeyFile } from '../../src/access/key-file.ts'
+import { transactTogether } from '../../src/git/joint-transaction.ts'
+import { encodeTree } from '../../src/git/tree.ts'
+import type { ProjectStore } from '../../src/git/store.ts'
+import { Store } from '../../src/git/store.ts'
+import { commitOn } from '../git/commit-on.ts'
+import type { Crash } from './crash.ts'
+import { crashed } from './crash.ts'
+import { randomFrom } from './random.ts'
+import { SimulatedDisk } from './simulated-disk.ts'
+
+const GITDIR = '/srv/data/store/default/workflows/bot.git'
+const MAIN = 'refs/heads/main'
+
+// What the simulation found, each fault by itself.
+describe('crash: what was once lost or left', () => {
+  it('a first start that was cut off leaves no store that cannot be opened', async () => {
+    const disk = newDisk()
+    const left: SimulatedDisk[] = []
+    disk.watch(() => void left.push(crash(disk, 'everything'), crash(disk, 'names without bytes')))
+    await Store.open(disk.fs, '/srv/data/store')
+    expect(left).to.have.length.greaterThan(10)
+    for (const { fs } of left) await Store.open(fs, '/srv/data/store')
+  })
+
+  it('the folders above a new store are on the disk before anything is answered', async () => {
+    const disk = newDisk()
+    await createBot(disk)
+    expect(crash(disk, 'nothing unsynced').fs.stat(`${GITDIR}/config`)).not.to.equal(undefined)
+  })
+
+  it('so is a folder that a process made and was killed before it could sync its name', async () => {
+    const disk = newDisk()
+    for (const folder of ['/store', '/store/default', '/store/default/workflows']) disk.fs.makeDir(folder)
+    const { fs } = crash(disk, 'nothing unsynced')
+    expect(fs.stat('/store')).to.equal(undefined)
+    await createApiKey(disk.fs, '/store', { project: 'default', name: 'ci', scopes: ['read'] })
+    await disk.fs.syncDir('/')
+    expect(readKeyFile(crash(disk, 'nothing unsynced').fs, '/store', 'default')).to.have.length(1)
+  })
+
+  it('the first journal of a store is found, although its folder was new', async () => {
+    const disk = newDisk()
+    const { store, repository } = await createBot(disk)
+    const oid = await repository.transact(async (transaction) => commitOn(transaction, MAIN, 'one'))
+    const { fs } = crash(disk, 'nothing unsynced')
+    await Store.open(fs, '/srv/data/store')
+    expect(fs.readFile(`${GITDIR}/${MAIN}`)?.toString()).to.equal(`${oid}\n`)
+    await store.close()
+  })
+
+  it('a start does what a killed server decided for two repositories only once that is on the disk', async () => {
+    const disk = newDisk()
+    const { project, repository } = await createBot(disk)
+    await project.create('workflows', 'other', { objects: [], refs: new Map(), head: 'main' })
+    const other = project.repository('workflows', 'other')
+    const repositories = [repository, other]
+    const both = (message: string) =>
+      transactTogether(repositories, async (parts) => {
+        for (const part of parts) commitOn(part, MAIN, message)
+      })
+    await both('first')
+    disk.flush()
+    const killed: SimulatedDisk[] = []
+    // Refs move after the sync of the journal, so before its end nothing else tells of the write.
+    disk.watch(({ path }) => void (path.includes('/.journal/') && killed.push(crash(disk, 'killed'))))
+    await both('second')
+    let cuts = 0
+    for (const left of killed) {
+      const cut: SimulatedDisk[] = []
+      left.watch(() => void cut.push(crashed(left.state, 'names without bytes', randomFrom(1), 2)))
+      await Store.open(left.fs, '/srv/data/store')
+      for (const { fs } of cut) {
+        cuts++
+        const store = await Store.open(fs, '/srv/data/store')
+        const there = await store.project('default')
+        const messages = ['bot', 'other'].map((slug) => messageOfMain(there, slug))
+        expect(new Set(await Promise.all(messages)).size).to.equal(1)
+      }
+    }
+    expect(cuts).to.be.greaterThan(20)
+  })
+
+  it('a lock whose owner file a power cut took is removed by the next start', async () => {
+    const disk = newDisk()
+    await createBot(disk)
+    disk.fs.makeDir(`${GITDIR}/refs/heads`)
+    disk.fs.create(`${GITDIR}/${MAIN}.lock`, Buffer.alloc(0))
+    const { fs } = crash(disk, 'everything')
+    const project = await (await Store.open(fs, '/srv/data/store')).project('default')
+    const repository = project.repository('workflows', 'bot')
+    expect(repository.wasWritten()).to.equal(true)
+    await repository.sweepLeftovers()
+    expect(fs.readDir(`${GITDIR}/refs/heads`)).to.deep.equal([])
+  })
+
+  it('a large pack that a power cut kept from its ref is let go of, and rolled up like any other', async () => {
+    const disk = newDisk()
+    const { project, repository } = await createBot(disk)
+    const builder = repository.packBuilder()
+    builder.add('tree', encodeTree([]))
+    const pack = await builder.finish()
+    pack.publish()
+    await pack.syncNames()
+    for (const how of ['nothing unsynced', 'names without bytes', 'everything'] as const) {
+      const { fs } = crash(disk, how)
+      const there = await (await Store.open(fs, '/srv/data/store')).project('default')
+      expect(packFiles(fs), how).to.include(`${pack.name}.keep`)
+      const found = there.repository('workflows', 'bot')
+      expect(found.wasWritten(), how).to.equal(true)
+      await found.sweepLeftovers()
+      expect(packFiles(fs), how).not.to.include(`${pack.name}.keep`)
+    }
+    expect(project.slugs('workflows')).to.deep.equal(['bot'])
+  })
+
+  it('a lock that could not be let go of, because the disk failed, holds up nobody afterwards', async () => {
+    const disk = newDisk()
+    const { project } = await createBot(disk)
+    disk.watch(({ call, path }) =>
+      call === 'remove' && path.endsWith('slugs.lock') ? { code: 'EIO' } : undefined,
+    )
+    expect(await project.claimingSlugs(async () => 'done')).to.equal('done')
+    disk.watch(() => undefined)
+    // Else refused with `locked`, after five seconds.
+    expect(await project.claimingSlugs(async () => 'again')).to.equal('again')
+    expect(disk.fs.readDir('/srv/data/store/default')).not.to.include('slugs.lock')
+  })
+})
+
+function packFiles(fs: SimulatedDisk['fs']): string[] {
+  return fs.readDir(`${GITDIR}/objects/pack`) ?? []
+}
+
+async function messageOfMain(project: ProjectStore, slug: string): Promise<string | undefined> {
+  const repository = project.repository('workflows', slug)
+  const oid = repository.refs().refs.get(MAIN) ?? ''
+  return (await repository.objects.readKind(oid, 'commit'))?.toString().split('\n\n')[1]
+}
+
+function newDisk(): SimulatedDisk {
+  return new SimulatedDisk(randomFrom(1))
+}
+
+function crash(disk: SimulatedDisk, how: Crash): SimulatedDisk {
+  return crashed(disk.state, how, randomFrom(1))
+}
+
+async function createBot({ fs }: SimulatedDisk) {
+  const store = await Store.open(fs, '/srv/data/store')
+  const project: ProjectStore = await store.project('default')
+  await project.create('workflows', 'bot', { objects: [], refs: new Map(), head: 'main' })
+  return { store, project, repository: project.repository('workflows', 'bot') }
+}

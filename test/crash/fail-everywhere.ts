@@ -1,0 +1,126 @@
+import { workflowFamily } from '../../src/resources/workflows/workflow-family.ts'
+import { createArtifact } from '../../src/versioning/create-artifact.ts'
+import { checkRecovered } from './check-recovered.ts'
+import { crashed } from './crash.ts'
+import { newHistory, runCrashHistory } from './crash-history.ts'
+import type { CrashServer } from './open-server.ts'
+import { randomFrom } from './random.ts'
+import type { Step, StepCall, Trouble } from './simulated-disk.ts'
+import { SimulatedDisk } from './simulated-disk.ts'
+
+/** A way in which a disk fails: what every call answers that meets it. */
+export interface Fault extends Trouble {
+  readonly name: string
+  readonly calls: readonly StepCall[]
+}
+
+const NEW: readonly StepCall[] = ['create', 'makeDir', 'link', 'rename']
+
+export const FAULTS: readonly Fault[] = [
+  { name: 'the disk is full', code: 'ENOSPC', calls: [...NEW, 'write'] },
+  { name: 'the disk is full in the middle of a write', code: 'ENOSPC', isShort: true, calls: ['write'] },
+  {
+    name: 'the disk fails',
+    code: 'EIO',
+    calls: [...NEW, 'write', 'remove', 'sync', 'synced', 'syncDir', 'dirSynced', 'read'],
+  },
+  { name: 'too many files are open', code: 'EMFILE', calls: ['create', 'sync', 'syncDir', 'read'] },
+  { name: 'permissions are missing', code: 'EACCES', calls: [...NEW, 'remove', 'read'] },
+]
+
+export interface FaultOptions {
+  readonly seed: number
+  readonly rounds: number
+  readonly fault: Fault
+  /** Every how many steps a run of the history begins to fail. */
+  readonly every: number
+}
+
+export interface FaultFigures {
+  /** Runs of the history, each failing from another step on. */
+  readonly runs: number
+  /** Calls that failed in them. */
+  readonly failed: number
+  /** Writes that were refused for it. */
+  readonly refused: number
+  readonly failures: readonly string[]
+}
+
+/**
+ * Runs one history again and again, each time with a disk that fails from another step on, for one step or for forty. Writes may be
+ * refused meanwhile, by the disk's own error; afterwards the same server must take writes, and after a power cut everything that
+ * was answered must be there.
+ */
+export async function failEverywhere({ seed, rounds, fault, every }: FaultOptions): Promise<FaultFigures> {
+  const figures = { runs: 0, failed: 0, refused: 0, failures: [] as string[] }
+  for (let first = 1 + (seed % every); ; first += every) {
+    const run = new FailingRun(seed, fault, first, first % 2 === 0 ? 1 : 40)
+    try {
+      await run.run(rounds)
+    } catch (error) {
+      const what = error instanceof Error ? error.stack : String(error)
+      figures.failures.push(`seed ${seed}, ${fault.code} from step ${first} on (${run.story}): ${what}`)
+    }
+    // The history was over before its disk failed.
+    if (run.failed === 0) return figures
+    figures.runs++
+    figures.failed += run.failed
+    figures.refused += run.refused
+  }
+}
+
+class FailingRun {
+  failed = 0
+  refused = 0
+  story = ''
+  readonly #seed: number
+  readonly #disk: SimulatedDisk
+
+  constructor(seed: number, fault: Fault, first: number, length: number) {
+    this.#seed = seed
+    this.#disk = new SimulatedDisk(randomFrom(seed + 2))
+    let left = length
+    this.#disk.watch((step) => {
+      if (this.#disk.steps < first || left === 0 || !fault.calls.includes(step.call)) return undefined
+      left--
+      this.#note(step)
+      return fault
+    })
+  }
+
+  async run(rounds: number): Promise<void> {
+    const history = newHistory()
+    const disk = this.#disk
+    const server = await runCrashHistory(disk.fs, history, {
+      random: randomFrom(this.#seed),
+      rounds,
+      now: () => disk.steps,
+      flush: () => disk.flush(),
+      onFailure: (write, error) => this.#refused(write, error),
+    })
+    disk.watch(() => undefined)
+    await takesWrites(server)
+    await checkRecovered(crashed(disk.state, 'killed', randomFrom(1)), history, disk.steps)
+    await checkRecovered(crashed(disk.state, 'nothing unsynced', randomFrom(1)), history, disk.steps)
+    await checkRecovered(crashed(disk.state, 'some of it', randomFrom(this.#seed)), history, disk.steps)
+    await server.store.close()
+    await checkRecovered(crashed(disk.state, 'nothing unsynced', randomFrom(1)), history, disk.steps)
+  }
+
+  #note({ call, path }: Step): void {
+    this.failed++
+    if (this.failed < 3) this.story += `${call} ${path}; `
+  }
+
+  #refused(write: string, error: unknown): void {
+    this.refused++
+    const { code } = error as NodeJS.ErrnoException // looked at, whatever it is
+    if (!/^E[A-Z]+$/.test(code ?? '')) throw new Error(`${write} failed as no disk does`, { cause: error })
+  }
+}
+
+/** The same server goes on, with everything that it has. */
+async function takesWrites({ registry }: CrashServer): Promise<void> {
+  const actor = { id: 'id', name: 'Ann', email: 'ann@example.com' }
+  await createArtifact(registry, workflowFamily, { slug: 'resumed', header: {}, loc: [] }, { actor })
+}
