@@ -94,7 +94,7 @@ function arbitraryParameter(parameter: Parameter, context: ValueContext): fc.Arb
   const name = parameter.in === 'path' ? pathName(parameter.name, context.path) : parameter.name
   const [kind = '', member] = parameter.name.split('.')
   const value = arbitraryValue(parameter.schema, context, name).map((it) =>
-    typeof it === 'string' ? it : (JSON.stringify(it) ?? ''),
+    typeof it === 'string' ? it : Array.isArray(it) ? it.map(String).join(',') : (JSON.stringify(it) ?? ''),
   )
   if (member === undefined) return value
   return fc.tuple(fc.nat(), value, fc.nat(9)).map(([at, other, dice]) => {
