@@ -93,15 +93,19 @@ function oftenInQuery(name: string, { path, isCalm }: ValueContext): number {
 function arbitraryParameter(parameter: Parameter, context: ValueContext): fc.Arbitrary<string> {
   const name = parameter.in === 'path' ? pathName(parameter.name, context.path) : parameter.name
   const [kind = '', member] = parameter.name.split('.')
-  const value = arbitraryValue(parameter.schema, context, name).map((it) =>
-    typeof it === 'string' ? it : (JSON.stringify(it) ?? ''),
-  )
+  const value = arbitraryValue(parameter.schema, context, name).map(inQuery)
   if (member === undefined) return value
   return fc.tuple(fc.nat(), value, fc.nat(9)).map(([at, other, dice]) => {
     const thing = context.known.some(kind.replace(/_ref$/, ''), at) ?? {}
     const known = member === 'id' ? thing.id : member === 'slug' ? thing.slug : thing.version
     return (dice === 0 && !context.isCalm) || known === undefined ? other : String(known)
   })
+}
+
+/** A list as its items with commas between them, which is one of the ways to send it. */
+function inQuery(value: unknown): string {
+  if (typeof value === 'string') return value
+  return Array.isArray(value) ? value.map(inQuery).join(',') : (JSON.stringify(value) ?? '')
 }
 
 /** Without one, or with dots, it would be another route. */

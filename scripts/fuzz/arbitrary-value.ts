@@ -44,7 +44,11 @@ function arbitraryValid(
   const { $ref, anyOf } = schema
   if ($ref !== undefined) {
     const target = $ref.split('/').at(-1) ?? ''
-    if (target === 'Reference') return arbitraryReference(context, kindOf(name))
+    if (target === 'Reference') {
+      // What a diff compares is the surface's revisions.
+      const isSide = name === 'base' || name === 'head'
+      return arbitraryReference(context, isSide ? `${surfaceOf(context.path)}_revision` : kindOf(name))
+    }
     return arbitraryValid(context.schemas[target] ?? {}, context, name, depth)
   }
   if (schema.enum) return fc.constantFrom(...schema.enum)

@@ -4,6 +4,7 @@ import { ChangeLog } from '../git/change-log.ts'
 import { assertServable } from '../git/repository-format.ts'
 import type { Repository } from '../git/repository.ts'
 import type { ProjectStore } from '../git/store.ts'
+import { META_REF } from './artifact-state.ts'
 import type { ArtifactView } from './artifact-view.ts'
 import { viewArtifact } from './artifact-view.ts'
 import type { Family } from './family.ts'
@@ -291,8 +292,9 @@ export class ArtifactIndex {
       if (this.#store.exists(family.folder, slug)) {
         this.#problems.set(path, { repository: path, reason: error.message })
         const last = entry?.view ?? this.#damaged.get(path)?.last
-        // What no server ever wrote to waits to be adopted, and holds nothing that has an id.
-        if (last || this.#store.repository(family.folder, slug).wasWritten())
+        // What no server ever made or wrote to waits to be adopted, and holds nothing that has an id.
+        const repository = this.#store.repository(family.folder, slug)
+        if (last || repository.wasWritten() || isArtifact(repository))
           this.#damaged.set(path, { repository: path, family, last, reason: error })
       }
     }
@@ -342,5 +344,14 @@ export class ArtifactIndex {
     if (this.#byDigits.get(entry.view.digits) === entry) this.#byDigits.delete(entry.view.digits)
     this.#slugs.remove(entry)
     this.#ordered.delete(entry.family.folder)
+  }
+}
+
+/** Whether the refs say that the registry made it, whatever else of it cannot be read. */
+function isArtifact(repository: Repository): boolean {
+  try {
+    return repository.refs().refs.has(META_REF)
+  } catch {
+    return false
   }
 }
