@@ -65,14 +65,23 @@ export class ProjectEvaluations {
     this.#folder = `${registry.store.folder}/evaluations`
   }
 
-  /** Begins an evaluation; resolves once it could be resumed. */
+  /**
+   * Begins an evaluation; resolves once it could be resumed. Where an earlier attempt at the same request began it, that is gone on with.
+   */
   async start(
     { testset, application, evaluators, concurrency }: EvaluationOrder,
     by: Evaluator,
   ): Promise<RunningEvaluation> {
     const { now } = this.#registry
+    const { artifactId: chosen, attemptedAt } = by.context
+    if (
+      chosen !== undefined &&
+      attemptedAt &&
+      EvaluationLog.open(this.#registry.store.fs, this.#folder, chosen)
+    )
+      return this.resume(chosen, by)
     const plan: EvaluationPlan = {
-      id: uuidv7(),
+      id: chosen ?? uuidv7(),
       created_at: now().toISOString(),
       created_by: `${by.context.actor.name} <${by.context.actor.email}>`,
       testset: pinned(testset),

@@ -22,7 +22,7 @@ export interface AppDependencies {
   /** `GET /metrics`. */
   readonly metrics: OpenRoute
   /** The OpenAPI 3.1 document of everything `route` answers. */
-  readonly openApi: object
+  readonly openApi: () => object
   /** git over HTTP, which asks for keys in its own way; hands every other path on. */
   readonly git: Middleware<DoorState>
   /** Everything else that needs a key. Calls `next` for what it does not know, leaving `ctx.matched` as @koa/router does. */

@@ -39,7 +39,7 @@ function sendWhole(
 
 /** Adds the headers that an answer brings, names and values in turn: its own, its entity tag, that it is told again. */
 function addOwnHeaders(list: string[], { headers, etag, isReplayed }: Answer): void {
-  if (headers) list.push(...Object.entries(headers).flat())
+  for (const name in headers) list.push(name, headers[name] ?? '')
   if (etag !== undefined) list.push('ETag', etag, 'Cache-Control', 'private, no-cache')
   if (isReplayed) list.push('Idempotent-Replayed', 'true')
 }

@@ -51,7 +51,7 @@ describe('GET /docs', () => {
   let policy: string
 
   before(async () => {
-    door = await openDoor(() => undefined, { openApi: document })
+    door = await openDoor(() => undefined, { openApi: () => document })
     const response = await fetch(`${door.url}/docs`)
     expect(response.status).to.equal(200)
     expect(response.headers.get('content-type')).to.equal('text/html; charset=utf-8')

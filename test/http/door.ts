@@ -40,7 +40,7 @@ export async function openDoor(
     metrics: () => undefined,
     authenticate: (token) => (token === TOKEN ? CALLER : undefined),
     readiness: () => ({ ready: true, artifacts: 0, problems: [] }),
-    openApi: { openapi: '3.1.0', info: { title: 'Test', version: '1' }, paths: {} },
+    openApi: () => ({ openapi: '3.1.0', info: { title: 'Test', version: '1' }, paths: {} }),
     git: (_ctx, next) => next(),
     // Typed for Koa's open state; at run time a plain middleware.
     route: router.routes() as unknown as AppDependencies['route'],

@@ -87,8 +87,10 @@ export function evaluationEndpoints(
           },
           evaluatorOf(call),
         )
-        return input.wait === false ? answer(running.now()) : follow(call, running)
+        const address = { id: running.plan.id }
+        return { ...(input.wait === false ? answer(running.now()) : follow(call, running)), address }
       },
+      recall: async ({ registry }, { id }) => answer(await evaluationsOf(registry).get(id)),
     }),
     endpoint({
       method: 'POST',
@@ -219,15 +221,22 @@ function answer(evaluation: Evaluation): Answer {
 }
 
 /** The evaluation once it has ended; or, for who wants a stream, how far it is until then. It goes on without anybody listening. */
-async function follow({ headers }: Call<unknown>, running: RunningEvaluation): Promise<Answer> {
+function follow({ headers }: Call<unknown>, running: RunningEvaluation): Answer {
   const form = wantedForm(headers.accept, undefined)
-  if (form === 'json') return answer(await running.outcome)
+  if (form === 'json') return { contentType: JSON_TYPE, stream: ending(running) }
   const isEvents = form === 'events'
   return {
     headers: { 'Cache-Control': 'no-store', 'X-Accel-Buffering': 'no' },
     contentType: isEvents ? 'text/event-stream; charset=utf-8' : 'application/x-ndjson; charset=utf-8',
     stream: lines(running, isEvents),
   }
+}
+
+const JSON_TYPE = 'application/json; charset=utf-8'
+
+/** One piece, so that a failure until then is answered as one; and whoever repeats the request need not wait for it. */
+async function* ending(running: RunningEvaluation): AsyncGenerator<string> {
+  yield stringifyJson({ count: 1, evaluation: presentEvaluation(await running.outcome) })
 }
 
 async function* lines(running: RunningEvaluation, isEvents: boolean): AsyncGenerator<string> {

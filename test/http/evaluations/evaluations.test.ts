@@ -258,6 +258,19 @@ describe('http: evaluations', () => {
     expect([again.status, again.body.code]).to.deep.equal([400, 'contradictory_request'])
   })
 
+  it('begins one evaluation however often a request with an Idempotency-Key is sent', async () => {
+    const before = (await service.post('/evaluations/query')).body.count
+    const key = { 'idempotency-key': 'evaluate-once' }
+    const first = await service.post('/evaluations/run', order, key)
+    expect(first.status, first.text).to.equal(200)
+    const again = await service.post('/evaluations/run', order, key)
+    expect(again.headers.get('idempotent-replayed')).to.equal('true')
+    expect(again.body.evaluation).to.deep.equal(first.body.evaluation)
+    const other = await service.post('/evaluations/run', { ...order, concurrency: 2 }, key)
+    expect([other.status, other.body.code]).to.deep.equal([422, 'idempotency_key_reused'])
+    expect((await service.post('/evaluations/query')).body.count).to.equal(before + 1)
+  })
+
   it('lists them, by what they are of', async () => {
     const { body } = await service.post('/workflows/revisions/retrieve', { workflow_ref: { slug: 'noted' } })
     const filtered = await service.post('/evaluations/query', {
