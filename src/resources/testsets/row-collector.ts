@@ -30,6 +30,9 @@ export interface RowSink {
   get(oid: Oid): Promise<Buffer>
 }
 
+/** A small compressed file may hold tens of millions of rows that are all the same. */
+const EQUAL_ROWS = 4
+
 /**
  * Turns rows that come in one after the other into the rows of a revision: gives each its dedup id, collapses equal ones
  * onto the first (rulings 5.1, 5.2), and writes their blobs. What collapses is settled at the end, because a row may still
@@ -43,14 +46,18 @@ export class RowCollector {
   readonly #given = new Map<string, number>()
   readonly #nameless = new Map<string, number>()
   readonly #columns = new Set<string>()
+  /** Rows that came in, those included that collapsed. */
+  #taken = 0
 
   constructor(sink: RowSink, limits: TestsetLimits) {
     this.#sink = sink
     this.#limits = limits
   }
 
-  /** Takes a row in. */
+  /** Takes a row in. Equal rows are one, but reading them takes time, too: they may be so many times what a testset may have. */
   add(row: SentRow): void {
+    const most = EQUAL_ROWS * this.#limits.maxRows
+    if (++this.#taken > most) throw limitExceeded('rows, equal ones included', most)
     const content = encodeContent(row.content)
     const { dedupId } = row
     if (dedupId === undefined) {

@@ -72,6 +72,18 @@ describe('RowCollector', () => {
       ).to.match(/at most 2 rows/)
   })
 
+  it('refuses many times as many rows as the limit, even if all of them are one', async () => {
+    const limits = { ...NO_LIMITS, maxRows: 2 }
+    const same = (count: number): Row[] => Array.from({ length: count }, () => ['x'])
+    expect((await collect(same(8), limits)).stored).to.have.length(1)
+    expect(
+      await collect(same(9), limits).then(
+        () => 'taken',
+        (error: Error) => error.message,
+      ),
+    ).to.match(/at most 8 rows, equal ones included/)
+  })
+
   it('agrees with the rulings read one after the other, whatever comes in', async () => {
     const row = fc.tuple(
       fc.constantFrom('x', 'y', 'z'),
