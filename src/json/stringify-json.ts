@@ -53,9 +53,22 @@ function writeObject(keys: Iterable<string>, get: (key: string) => unknown, marg
   for (const key of keys) {
     const value = get(key)
     if (value === undefined) continue
-    text += (text === '' ? '{' : ',') + inner + JSON.stringify(key) + colon + write(value, inner)
+    text += (text === '' ? '{' : ',') + inner + quotedKey(key) + colon + write(value, inner)
   }
   return text === '' ? '{}' : text + margin + '}'
+}
+
+/** Keys come again and again; spelling one costs more than looking it up. */
+const quotedKeys = new Map<string, string>()
+const MOST_KEYS = 2000
+const LONGEST_KEY = 64
+
+function quotedKey(key: string): string {
+  const known = quotedKeys.get(key)
+  if (known !== undefined) return known
+  const quoted = JSON.stringify(key)
+  if (key.length <= LONGEST_KEY && quotedKeys.size < MOST_KEYS) quotedKeys.set(key, quoted)
+  return quoted
 }
 
 function unspeakable(value: unknown): TypeError {
