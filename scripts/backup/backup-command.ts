@@ -111,7 +111,8 @@ async function backUp(source: Source, scope: Scope, { progress, signal }: Surrou
   return { lines: [...notes.sort(), done, KEYS], failures: failures.sort() }
 }
 
-const KEYS = 'API keys are not in a backup; keep them elsewhere, or make new ones after a restore.'
+const KEYS =
+  'API keys, secrets, traces and the logs of evaluations are not in a backup; make new keys after a restore, or keep those files elsewhere.'
 
 /** One within the other would be backed up, or served, itself. */
 function assertApart(dir: string, store: string): void {

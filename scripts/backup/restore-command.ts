@@ -95,7 +95,8 @@ async function restore(
   return { lines: [done, KEYS], failures: failures.sort() }
 }
 
-const KEYS = 'API keys are not in a backup; make new ones with npm run keys -- create.'
+const KEYS =
+  'API keys, secrets, traces and the logs of evaluations are not in a backup; make new keys with npm run keys -- create.'
 
 function warnings({ finished_at, failed }: Manifest): string[] {
   if (finished_at === null) return ['The backup was never finished: what it has is restored.']

@@ -1,3 +1,4 @@
+import { LRUCache } from 'lru-cache'
 import { Refusal } from '../errors.ts'
 import type { JsonObject } from '../json/json.ts'
 import { acceptWorkflowData } from '../resources/workflows/workflow-data.ts'
@@ -58,18 +59,18 @@ export async function findRunnable(registry: Registry, request: WorkflowSought):
 /** The revision of this id. What a view of its artifact said of it stays true of that view, and so is not asked again. */
 async function bound(registry: Registry, id: string): Promise<FoundRunnable> {
   const view = await registry.index.findByDigits(repositoryDigits(id))
-  const known = view && foundIn.get(view)?.get(id)
-  if (known) return known
+  const known = foundBefore.get(id)
+  if (known && known.view === view) return known.found
   const found = await stored(registry, await revisionById(registry, workflowFamily, id))
-  if (found.stored) {
-    const { artifact } = found.stored
-    const ids = foundIn.get(artifact) ?? new Map<string, FoundRunnable>()
-    foundIn.set(artifact, ids.set(id, found))
-  }
+  if (found.stored) foundBefore.set(id, { view: found.stored.artifact, found })
   return found
 }
 
-const foundIn = new WeakMap<ArtifactView, Map<string, FoundRunnable>>()
+/** Revisions that were asked to run lately, by id, each with the view it was found in. What is kept holds its payload in memory. */
+const foundBefore = new LRUCache<string, { readonly view: ArtifactView; readonly found: FoundRunnable }>({
+  maxSize: 16 * 1024 * 1024,
+  sizeCalculation: ({ found }) => (found.stored?.stored.size ?? 0) + 1000,
+})
 
 async function stored(registry: Registry, place: RetrievedRevision): Promise<FoundRunnable> {
   const revision = await readRevisionAt(registry, place)

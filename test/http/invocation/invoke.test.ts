@@ -1,3 +1,4 @@
+import { execFileSync } from 'node:child_process'
 import { expect } from 'chai'
 import { type RunningService, startService } from '../../service.ts'
 import { keyWithScopes } from './key-with-scopes.ts'
@@ -64,6 +65,25 @@ describe('http: invoking a workflow', () => {
       expect((await invoke('moving', {})).body.data.outputs).to.deep.equal({ v: 1 })
       const latest = await service.post('/services/invoke', { references: { workflow: { slug: 'moving' } } })
       expect(latest.body.data.outputs).to.deep.equal({ v: 2 })
+    })
+
+    it('is gone when git takes it away, though it ran before', async () => {
+      await make('rewound', { uri: 'custom:mock', parameters: { key: 'pass' } })
+      await service.post('/workflows/revisions/commit', {
+        workflow_revision_commit: {
+          workflow_variant_id: revisions.get('rewound')?.variantId,
+          data: { uri: 'custom:mock', parameters: { key: 'fail' } },
+        },
+      })
+      const { body } = await service.post('/workflows/revisions/retrieve', {
+        workflow_ref: { slug: 'rewound' },
+      })
+      const path = new URL(body.workflow_revision.data.url).pathname
+      expect((await service.post(`${path}/invoke`)).body.data.outputs.success).to.equal(false)
+      const git = ['-C', service.repository('rewound'), 'update-ref', 'refs/heads/rewound', 'rewound~1']
+      execFileSync('git', git)
+      const gone = await service.post(`${path}/invoke`)
+      expect([gone.status, gone.body.code]).to.deep.equal([404, 'revision_not_found'])
     })
 
     it('is what references name, by slug, by version, through an environment', async () => {

@@ -28,7 +28,7 @@ describe('npm run backup, npm run restore: the programs', () => {
     const restored = run('restore', '--from', store.backupDir, '--store', join(store.folder, 'target'))
     expect(restored).to.include({ status: 0, stderr: '' })
     expect(restored.stdout).to.match(
-      /^Restored .*: 4 repositories, 4 restored, .* s\nAPI keys are not in a backup; /,
+      /^Restored .*: 4 repositories, 4 restored, .* s\nAPI keys, secrets, traces and the logs of evaluations are not in a backup; /,
     )
     const packs = join(store.service.repository('staging', 'environments'), 'objects', 'pack')
     rmSync(packs, { recursive: true })
