@@ -1,4 +1,5 @@
 import { fromEntries, type Json, type JsonObject } from '../json/json.ts'
+import { newTraceId } from './new-trace-id.ts'
 import { randomHex } from './random-hex.ts'
 import type { Span, SpanException, SpanKind, SpanLink, SpanReference, SpanType } from './span.ts'
 
@@ -20,7 +21,7 @@ export interface TraceStart {
 export function startTrace(start: TraceStart, name: string): OpenSpan {
   return new OpenSpan(
     {
-      traceId: start.traceId ?? randomHex(16),
+      traceId: start.traceId ?? newTraceId(),
       sessionId: start.sessionId,
       links: start.links ?? NO_LINKS,
       record: start.record,
