@@ -140,7 +140,6 @@ export class OpenSpan {
       ],
       ...this.#svc,
     ])
-    if (this.#references.size > 0) svc.set('references', referencesJson(this.#references))
     if (sessionId !== undefined) svc.set('session', { id: sessionId })
     return {
       traceId,
@@ -213,16 +212,6 @@ interface SpanBirth {
 const NO_LINKS: ReadonlyMap<string, SpanLink> = new Map()
 const NO_REFERENCES: ReadonlyMap<string, SpanReference> = new Map()
 
-const referenceObjects = new WeakMap<ReadonlyMap<string, SpanReference>, JsonObject>()
-
-function referencesJson(references: ReadonlyMap<string, SpanReference>): JsonObject {
-  const known = referenceObjects.get(references)
-  if (known) return known
-  const object = fromEntries([...references].map(([name, reference]) => [name, referenceJson(reference)]))
-  referenceObjects.set(references, object)
-  return object
-}
-
 /** Members under the first steps of dotted names, as attributes are stored (contract/handlers 5.4). */
 function nested(named: ReadonlyMap<string, Json>): readonly (readonly [string, Json])[] {
   if (named.size === 0) return []
@@ -249,12 +238,4 @@ function now(): number {
 /** Three decimals, as durations are shown. */
 function milliseconds(value: number): number {
   return Math.round(value * 1000) / 1000
-}
-
-function referenceJson({ id, slug, version }: SpanReference): JsonObject {
-  return {
-    ...(id === undefined ? {} : { id }),
-    ...(slug === undefined ? {} : { slug }),
-    ...(version === undefined ? {} : { version }),
-  }
 }

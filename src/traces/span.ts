@@ -45,7 +45,7 @@ export interface Span {
   readonly statusCode: 'STATUS_CODE_OK' | 'STATUS_CODE_ERROR'
   readonly statusMessage: string | undefined
   readonly sessionId: string | undefined
-  /** Nested; everything of ours under `svc` (contract/handlers 5.1, 5.4). */
+  /** Nested; everything of ours under `svc` (contract/handlers 5.1, 5.4), where `references` join it as it is stored or exported. */
   readonly attributes: JsonObject
   /** What the run was of: artifact, variant, revision, environment, by name. */
   readonly references: ReadonlyMap<string, SpanReference>

@@ -1,4 +1,6 @@
-import { stringifyJson } from '../json/stringify-json.ts'
+import type { Json } from '../json/json.ts'
+import { JsonText, stringifyJson } from '../json/stringify-json.ts'
+import { referencesText, withReferences } from './references-json.ts'
 import type { Span, SpanLink, SpanReference } from './span.ts'
 import { isoOf, microsecondsOf } from './span-time.ts'
 
@@ -41,15 +43,15 @@ export function storedSpan(span: Span, now: number): StoredSpan {
 /** Put together by hand: three times as quick as writing an object of it, and every invocation pays for it. */
 function recordText(span: Span, startTime: number, now: number): string {
   const { traceId, spanId, parentId, statusMessage, sessionId, references, links, exception } = span
-  let text = `{"trace_id":${quote(traceId)},"span_id":${quote(spanId)}`
-  if (parentId !== undefined) text += `,"parent_id":${quote(parentId)}`
+  let text = `{"trace_id":"${traceId}","span_id":"${spanId}"`
+  if (parentId !== undefined) text += `,"parent_id":"${parentId}"`
   text += `,"trace_type":"${span.traceType}","span_type":"${span.type}","span_kind":"${span.kind}"`
   text += `,"span_name":${quote(span.name)},"start_time":"${isoOf(startTime)}"`
   text += `,"end_time":"${isoOf(microsecondsOf(span.endTime))}","status_code":"${span.statusCode}"`
   if (statusMessage !== undefined) text += `,"status_message":${quote(statusMessage)}`
   if (sessionId !== undefined) text += `,"session_id":${quote(sessionId)}`
-  text += `,"attributes":${stringifyJson(span.attributes)}`
-  if (references.size > 0) text += `,"references":${referencesText(references)}`
+  text += `,"attributes":${stringifyJson(withReferences(span, readyReferences))}`
+  if (references.size > 0) text += `,"references":${referenceList(references)}`
   if (links.size > 0) text += `,"links":${listText(links, linkText)}`
   if (exception) {
     const { type, message, stacktrace } = exception
@@ -60,15 +62,20 @@ function recordText(span: Span, startTime: number, now: number): string {
   return `${text},"created_at":"${isoOf(microsecondsOf(now))}"}`
 }
 
-const referenceTexts = new WeakMap<ReadonlyMap<string, SpanReference>, string>()
+/** stringifyJson writes a ready text as it stands, wherever a value may be. */
+const readyReferences = (references: Span['references']): Json =>
+  new JsonText(referencesText(references)) as unknown as Json
 
-function referencesText(references: ReadonlyMap<string, SpanReference>): string {
-  const known = referenceTexts.get(references)
+/** The references as records list them, once for all runs that share them. */
+function referenceList(references: ReadonlyMap<string, SpanReference>): string {
+  const known = referenceLists.get(references)
   if (known !== undefined) return known
   const text = listText(references, referenceText)
-  referenceTexts.set(references, text)
+  referenceLists.set(references, text)
   return text
 }
+
+const referenceLists = new WeakMap<ReadonlyMap<string, SpanReference>, string>()
 
 const quote = (text: string): string => JSON.stringify(text)
 
