@@ -1,14 +1,17 @@
-import type { Middleware } from 'koa'
+import type { ParameterizedContext } from 'koa'
 import type { Authenticate } from '../access/authenticator.ts'
 import { Refusal } from '../errors.ts'
 import type { DoorState } from './request-state.ts'
 
 /**
  * Lets in who sends `Authorization: ApiKey <key>` with a live key (interface 5), or whatever else `tokenIn` finds a key in;
- * everybody else is a 401.
+ * everybody else is a 401. Sets `ctx.state.caller`.
  */
-export function authenticate(callerOf: Authenticate, tokenIn = apiKeyIn): Middleware<DoorState> {
-  return (ctx, next) => {
+export function authenticate(
+  callerOf: Authenticate,
+  tokenIn = apiKeyIn,
+): (ctx: ParameterizedContext<DoorState>) => void {
+  return (ctx) => {
     const token = tokenIn(ctx.req.headers.authorization)
     const caller = callerOf(token)
     if (!caller) {
@@ -18,7 +21,6 @@ export function authenticate(callerOf: Authenticate, tokenIn = apiKeyIn): Middle
       )
     }
     ctx.state.caller = caller
-    return next()
   }
 }
 

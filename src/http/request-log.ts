@@ -1,37 +1,30 @@
-import type { Middleware } from 'koa'
 import type { Logger } from 'pino'
-import type { DoorState } from './request-state.ts'
+import type { Watcher } from './app.ts'
 
 /**
  * One structured line for each request, written when its answer has left or its client has gone: id, method, path
  * without the query string, status, milliseconds, bytes of the answer, id of the key. Never a header or a body. Reads and
  * invocations that succeed are logged at level debug, everything else at info.
  */
-export function requestLog(log: Logger): Middleware<DoorState> {
-  return (ctx, next) => {
-    if (!log.isLevelEnabled('info')) return next()
-    const start = performance.now()
-    const { res, method, originalUrl, state } = ctx
-    res.once('close', () => {
-      // A successful read is the most frequent and the least remarkable thing there is: a line of its own only for debugging.
-      const level = state.isRead && res.statusCode < 400 && res.writableFinished ? 'debug' : 'info'
-      if (!log.isLevelEnabled(level)) return
-      const length = res.getHeader('content-length')
-      log[level](
-        {
-          requestId: state.requestId,
-          method,
-          path: withoutQuery(originalUrl),
-          status: res.statusCode,
-          ms: Math.round((performance.now() - start) * 1000) / 1000,
-          bytes: state.bytes ?? (length === undefined ? undefined : Number(length)),
-          keyId: state.caller?.key.id,
-          aborted: res.writableFinished ? undefined : true,
-        },
-        'request',
-      )
-    })
-    return next()
+export function requestLog(log: Logger): Watcher {
+  return ({ res, method, originalUrl, state }, ms) => {
+    // A successful read is the most frequent and the least remarkable thing there is: a line of its own only for debugging.
+    const level = state.isRead && res.statusCode < 400 && res.writableFinished ? 'debug' : 'info'
+    if (!log.isLevelEnabled(level)) return
+    const length = res.getHeader('content-length')
+    log[level](
+      {
+        requestId: state.requestId,
+        method,
+        path: withoutQuery(originalUrl),
+        status: res.statusCode,
+        ms: Math.round(ms * 1000) / 1000,
+        bytes: state.bytes ?? (length === undefined ? undefined : Number(length)),
+        keyId: state.caller?.key.id,
+        aborted: res.writableFinished ? undefined : true,
+      },
+      'request',
+    )
   }
 }
 

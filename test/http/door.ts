@@ -35,13 +35,13 @@ export async function openDoor(
   const { logger, flush } = openLog('info', file)
   const app = createApp({
     log: logger,
-    observe: (_ctx, next) => next(),
-    admit: (_ctx, next) => next(),
+    observe: () => undefined,
+    admit: () => undefined,
     metrics: () => undefined,
     authenticate: (token) => (token === TOKEN ? CALLER : undefined),
     readiness: () => ({ ready: true, artifacts: 0, problems: [] }),
     openApi: () => ({ openapi: '3.1.0', info: { title: 'Test', version: '1' }, paths: {} }),
-    git: (_ctx, next) => next(),
+    git: () => undefined,
     // Typed for Koa's open state; at run time a plain middleware.
     route: router.routes() as unknown as AppDependencies['route'],
     ...changes,

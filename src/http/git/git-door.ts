@@ -1,12 +1,13 @@
-import type { Middleware, ParameterizedContext } from 'koa'
+import type { ParameterizedContext } from 'koa'
 import type { Authenticate } from '../../access/authenticator.ts'
 import { requireScope } from '../../access/require-scope.ts'
 import { Refusal } from '../../errors.ts'
 import type { ArtifactView } from '../../versioning/artifact-view.ts'
 import type { Registry } from '../../versioning/registry.ts'
+import type { Door } from '../app.ts'
 import { authenticate } from '../authenticate.ts'
 import { methodNotAllowed } from '../refuse-unrouted.ts'
-import type { DoorState, RequestState } from '../request-state.ts'
+import type { RequestState } from '../request-state.ts'
 import { answerFetch } from './answer-fetch.ts'
 import type { PushSettings } from './answer-push.ts'
 import { answerPush } from './answer-push.ts'
@@ -24,16 +25,16 @@ export interface GitDoorDependencies {
 
 /**
  * git over HTTP (gitprotocol-http(5), the smart one only): every artifact at `/git/<family>/<slug>.git`, in the project of the
- * key. To be placed before the routes of the REST interface; hands every other path on.
+ * key. To be asked before the routes of the REST interface.
  */
-export function gitDoor(dependencies: GitDoorDependencies): Middleware<DoorState> {
+export function gitDoor(dependencies: GitDoorDependencies): Door {
   const letIn = authenticate(dependencies.authenticate, gitToken)
-  return (ctx, next) => {
-    if (!ctx.path.startsWith('/git/')) return next()
+  return (ctx) => {
+    if (!ctx.path.startsWith('/git/')) return undefined
     ctx.state.challenge = CHALLENGE
     ctx.state.isTerminal = ctx.req.headers['user-agent']?.startsWith('git/') ?? false
-    // the middleware has set the caller when it goes on
-    return letIn(ctx, () => answer(ctx as ParameterizedContext<RequestState>, dependencies))
+    letIn(ctx)
+    return answer(ctx as ParameterizedContext<RequestState>, dependencies) // the line above has set the caller
   }
 }
 

@@ -1,5 +1,5 @@
 import { resolve } from 'node:path/posix'
-import type { Middleware, ParameterizedContext } from 'koa'
+import type { ParameterizedContext } from 'koa'
 import type { Authenticate } from '../../access/authenticator.ts'
 import { requireScope } from '../../access/require-scope.ts'
 import { Refusal, invalid } from '../../errors.ts'
@@ -11,6 +11,7 @@ import { META_REF } from '../../versioning/artifact-state.ts'
 import type { Registry } from '../../versioning/registry.ts'
 import { restoreArtifact } from '../../versioning/restore-artifact.ts'
 import { slugProblem } from '../../versioning/slugs.ts'
+import type { Door } from '../app.ts'
 import { authenticate } from '../authenticate.ts'
 import { inflatedBody } from '../inflated-body.ts'
 import type { DoorState, RequestState } from '../request-state.ts'
@@ -29,20 +30,20 @@ export interface RestoreDoorDependencies {
 
 /**
  * `PUT /git/<family>/<slug>.git?head=refs/heads/<branch>`: brings a whole repository back, with every ref, from the git bundle that is the
- * body (npm run restore). Records and deployments come with it as they are, so it takes the scope admin. Hands every other request on.
+ * body (npm run restore). Records and deployments come with it as they are, so it takes the scope admin. Every other request is for `others`.
  */
-export function restoreDoor(
-  dependencies: RestoreDoorDependencies,
-  next: Middleware<DoorState>,
-): Middleware<DoorState> {
+export function restoreDoor(dependencies: RestoreDoorDependencies, others: Door): Door {
   const letIn = authenticate(dependencies.authenticate, gitToken)
-  return async (ctx, after) => {
+  return (ctx) => {
     const [, folder, slug] = (ctx.method === 'PUT' && REPOSITORY.exec(ctx.path)) || []
-    if (folder === undefined || slug === undefined) return next(ctx, after)
+    return folder === undefined || slug === undefined ? others(ctx) : answer(ctx, folder, slug)
+  }
+
+  async function answer(ctx: ParameterizedContext<DoorState>, folder: string, slug: string): Promise<void> {
     ctx.state.route = '/git/:family/:slug.git'
     try {
-      // the middleware has set the caller when it goes on
-      await letIn(ctx, () => restore(ctx as ParameterizedContext<RequestState>, folder, slug, dependencies))
+      letIn(ctx)
+      await restore(ctx as ParameterizedContext<RequestState>, folder, slug, dependencies) // the line above has set the caller
     } finally {
       // What was not read passes by, so that the client reads why.
       ctx.req.resume()

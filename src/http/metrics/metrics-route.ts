@@ -12,9 +12,8 @@ import type { OpenRoute } from '../open-routes.ts'
 export function metricsRoute(registries: Registry[], callerOf: Authenticate | undefined): OpenRoute {
   const letIn = callerOf && authenticate(callerOf)
   return async (ctx) => {
-    await letIn?.(ctx, async () => {
-      if (ctx.state.caller) requireScope(ctx.state.caller, ['read'])
-    })
+    letIn?.(ctx)
+    if (ctx.state.caller) requireScope(ctx.state.caller, ['read'])
     ctx.state.isRead = true
     ctx.set('Cache-Control', 'no-store')
     ctx.body = await Registry.merge(registries).metrics()

@@ -1,13 +1,12 @@
-import type { Middleware } from 'koa'
 import { Histogram, type Registry } from 'prom-client'
-import type { DoorState } from '../request-state.ts'
+import type { Watcher } from '../app.ts'
 
 /**
  * Times every request, from its headers to the end of its answer or the leaving of its client, by method, route and class of status.
  * A route is its pattern and never the path that was asked for, so that nobody can make up more of them; `none` is what was
  * refused before a route was found.
  */
-export function observeRequests(registry: Registry): Middleware<DoorState> {
+export function observeRequests(registry: Registry): Watcher {
   const seconds = new Histogram({
     name: 'branchpoint_http_request_duration_seconds',
     help: 'Requests by method, route pattern and class of status, and how long they took.',
@@ -15,18 +14,12 @@ export function observeRequests(registry: Registry): Middleware<DoorState> {
     buckets: BUCKETS,
     registers: [registry],
   })
-  return (ctx, next) => {
-    const start = performance.now()
-    const { res, state, method } = ctx
-    res.once('close', () => {
-      const { route = 'none' } = state
-      const status = res.writableFinished ? CLASSES[Math.floor(res.statusCode / 100)] : 'aborted'
-      seconds.observe(
-        { method: METHODS.has(method) ? method : 'other', route, status: status ?? 'other' },
-        (performance.now() - start) / 1000,
-      )
-    })
-    return next()
+  return ({ res, state: { route = 'none' }, method }, ms) => {
+    const status = res.writableFinished ? CLASSES[Math.floor(res.statusCode / 100)] : 'aborted'
+    seconds.observe(
+      { method: METHODS.has(method) ? method : 'other', route, status: status ?? 'other' },
+      ms / 1000,
+    )
   }
 }
 

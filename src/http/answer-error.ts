@@ -1,4 +1,4 @@
-import type { Middleware } from 'koa'
+import type { ParameterizedContext } from 'koa'
 import type { Logger } from 'pino'
 import { Refusal } from '../errors.ts'
 import { type Problem, internalProblem, problemOf } from './problem.ts'
@@ -8,21 +8,15 @@ import type { DoorState } from './request-state.ts'
  * The one place where an error becomes an answer (rulings 1.3 and 1.5). A refusal is answered as it says, a failing disk
  * as `storage_unavailable`; anything else is a bug of ours: logged whole, answered without internals.
  */
-export function answerErrors(log: Logger): Middleware<DoorState> {
-  return async (ctx, next) => {
-    try {
-      await next()
-    } catch (error) {
-      const { requestId } = ctx.state
-      const refusal = error instanceof Refusal ? error : refusalOfDisk(error)
-      const problem = refusal ? problemOf(refusal) : internalProblem(requestId)
-      if (problem.status >= 500) log.error({ err: error, requestId }, problem.title)
-      ctx.status = problem.status
-      setHeaders(problem, ctx.state.challenge ?? 'ApiKey', (name, value) => ctx.set(name, value))
-      ctx.body = ctx.state.isTerminal ? `${problem.detail}\n` : JSON.stringify(problem)
-      ctx.type = ctx.state.isTerminal ? 'text/plain' : 'application/problem+json'
-    }
-  }
+export function answerError(ctx: ParameterizedContext<DoorState>, error: unknown, log: Logger): void {
+  const { requestId, challenge = 'ApiKey', isTerminal } = ctx.state
+  const refusal = error instanceof Refusal ? error : refusalOfDisk(error)
+  const problem = refusal ? problemOf(refusal) : internalProblem(requestId)
+  if (problem.status >= 500) log.error({ err: error, requestId }, problem.title)
+  ctx.status = problem.status
+  setHeaders(problem, challenge, (name, value) => ctx.set(name, value))
+  ctx.body = isTerminal ? `${problem.detail}\n` : JSON.stringify(problem)
+  ctx.type = isTerminal ? 'text/plain' : 'application/problem+json'
 }
 
 /** node's error codes of a disk that is full, broken, read-only or out of handles, each with what it means. */
