@@ -1,21 +1,21 @@
 import Router from '@koa/router'
 import type { Middleware, ParameterizedContext } from 'koa'
+import { LRUCache } from 'lru-cache'
 import { z } from 'zod'
 import { requireScope } from '../access/require-scope.ts'
 import type { Scope } from '../access/scope.ts'
 import { grants } from '../access/scope.ts'
 import type { Intents } from '../access/intents.ts'
-import { invalid } from '../errors.ts'
 import type { Registry } from '../versioning/registry.ts'
 import { answerOnce } from './answer-once.ts'
 import type { ReadJsonBody } from './body.ts'
-import type { Answer, Call, Endpoint } from './endpoint.ts'
-import { plainEnvelope } from './envelope.ts'
+import type { Answer, Endpoint } from './endpoint.ts'
 import { guard } from './guard.ts'
+import { type GuardedInput, type KnownInputs, NO_INPUT, readInput } from './read-input.ts'
 import { uuid } from './request-schemas.ts'
 import type { RequestState } from './request-state.ts'
 import { send } from './send.ts'
-import { type ReadUpload, type Upload, uploadIdentity } from './upload.ts'
+import { type ReadUpload, uploadIdentity } from './upload.ts'
 
 export interface RouterDependencies {
   readonly endpoints: readonly Endpoint[]
@@ -26,34 +26,59 @@ export interface RouterDependencies {
 }
 
 /**
- * Routes requests to endpoints: guards what comes in, calls, writes what comes out. Paths without parameters are found in a
- * table; for the others there is one @koa/router for each first path segment, so that a request is only compared with the
+ * Routes requests to endpoints: guards what comes in, calls, writes what comes out. Paths without parameters, and those asked for lately,
+ * are found in a table; for the others there is one @koa/router for each first path segment, so that a request is only compared with the
  * routes of its surface.
  */
 export function createRouter(dependencies: RouterDependencies): Middleware<RequestState> {
-  const handlers = new Map<string, Middleware<RequestState>>()
+  const fixed = new Map<string, Place>()
+  const lately = new LRUCache<string, Place>({ max: MOST_PLACES })
   const routers = new Map<string, Middleware<RequestState>>()
   for (const [segment, group] of bySegment(dependencies.endpoints)) {
     const router = new Router<RequestState>()
     for (const endpoint of group) {
+      const { method, path } = endpoint
       const route = { endpoint, scopes: scopesOf(endpoint), known: new Map() }
-      const handle = async (ctx: ParameterizedContext<RequestState>): Promise<void> => {
-        ctx.state.isRead = endpoint.scope === 'read' || endpoint.scope === 'invoke'
-        ctx.state.route = endpoint.path
-        return send(ctx, await answer(route, ctx, dependencies))
+      const place = { route, params: () => NO_PARAMS }
+      if (path.includes(':')) {
+        router.register(path, [method], (ctx) => {
+          const params = (): Params => {
+            const read = readParams(endpoint, ctx.params)
+            if (ctx.path.length <= LONGEST_PATH)
+              lately.set(`${method} ${ctx.path}`, { route, params: () => read })
+            return read
+          }
+          return answer({ route, params }, ctx, dependencies)
+        })
+      } else {
+        fixed.set(`${method} ${path}`, place)
+        router.register(path, [method], (ctx) => answer(place, ctx, dependencies))
       }
-      if (!endpoint.path.includes(':')) handlers.set(`${endpoint.method} ${endpoint.path}`, handle)
-      router.register(endpoint.path, [endpoint.method], handle)
     }
     // A router's middleware wants its own context type; it is a Koa context with a few fields more.
     routers.set(segment, router.routes() as unknown as Middleware<RequestState>)
   }
   return (ctx, next) => {
     const { path } = ctx
-    const handle = handlers.get(`${ctx.method} ${path}`) ?? routers.get(segmentOf(path))
-    return handle ? handle(ctx, next) : next()
+    const asked = `${ctx.method} ${path}`
+    const place = fixed.get(asked) ?? lately.get(asked)
+    if (place) return answer(place, ctx, dependencies)
+    const router = routers.get(segmentOf(path))
+    return router ? router(ctx, next) : next()
   }
 }
+
+/** Paths with parameters that are remembered, and how many characters one may have: a poller's, or the `data.url` of a workflow. */
+const MOST_PLACES = 1000
+const LONGEST_PATH = 200
+
+/** Where a request goes, and what its path says; throws if that is not what it should be. */
+interface Place {
+  readonly route: Route
+  readonly params: () => Params
+}
+
+type Params = Readonly<Record<string, string>>
 
 function segmentOf(path: string): string {
   const end = path.indexOf('/', 1)
@@ -68,12 +93,23 @@ interface Route {
 }
 
 async function answer(
-  { endpoint, scopes, known }: Route,
+  { route, params }: Place,
+  ctx: ParameterizedContext<RequestState>,
+  dependencies: RouterDependencies,
+): Promise<void> {
+  const { endpoint, scopes } = route
+  ctx.state.isRead = endpoint.scope === 'read' || endpoint.scope === 'invoke'
+  ctx.state.route = endpoint.path
+  requireScope(ctx.state.caller, scopes)
+  return send(ctx, await answerOf(route, params(), ctx, dependencies))
+}
+
+async function answerOf(
+  { endpoint, known }: Route,
+  params: Params,
   ctx: ParameterizedContext<RequestState>,
   dependencies: RouterDependencies,
 ): Promise<Answer> {
-  requireScope(ctx.state.caller, scopes)
-  const params = readParams(endpoint, ctx)
   if (endpoint.upload) return answerUpload(endpoint, ctx, dependencies, params)
   const guarded = endpoint.input
     ? await readInput(endpoint, endpoint.input, ctx, dependencies.readJsonBody, known)
@@ -89,7 +125,7 @@ async function answerUpload(
   endpoint: Endpoint,
   ctx: ParameterizedContext<RequestState>,
   dependencies: RouterDependencies,
-  params: Call<never>['params'],
+  params: Params,
 ): Promise<Answer> {
   const upload = await dependencies.readUpload(ctx)
   try {
@@ -110,7 +146,7 @@ function run(
   endpoint: Endpoint,
   ctx: ParameterizedContext<RequestState>,
   { registryOf, intents }: RouterDependencies,
-  params: Call<never>['params'],
+  params: Params,
   { input, text, upload }: GuardedInput,
 ): Promise<Answer> | Answer {
   const { caller } = ctx.state
@@ -151,69 +187,12 @@ function untilGone({ res }: ParameterizedContext<RequestState>): AbortSignal {
   return controller.signal
 }
 
-/** What a request brought, guarded, and the text of its body (for an upload: what tells it from another one). */
-interface GuardedInput {
-  readonly input: unknown
-  readonly text: string
-  readonly upload?: Upload
-}
-
-const NO_INPUT: GuardedInput = { input: undefined, text: '' }
-
 const idParams = z.record(z.string(), uuid)
 const NO_PARAMS = {}
 
-function readParams(
-  { params: own }: Endpoint,
-  ctx: ParameterizedContext<RequestState>,
-): Readonly<Record<string, string>> {
-  const { params } = ctx as unknown as { readonly params?: Record<string, string> } // set by @koa/router
-  if (params === undefined) return NO_PARAMS
-  const schema: z.ZodType<Readonly<Record<string, string>>> = own ?? idParams
-  return guard(schema, params, 'path')
-}
-
-async function readInput(
-  endpoint: Endpoint,
-  schema: z.ZodType,
-  ctx: ParameterizedContext<RequestState>,
-  readJsonBody: ReadJsonBody,
-  known: KnownInputs,
-): Promise<GuardedInput> {
-  const fromQuery = ctx.querystring === '' ? undefined : endpoint.fromQuery
-  const inQuery = (body: Readonly<Record<string, unknown>>): Readonly<Record<string, unknown>> =>
-    fromQuery?.(new URLSearchParams(ctx.querystring), body) ?? {}
-  if (endpoint.method === 'GET') return { input: guard(schema, inQuery({}), 'query'), text: '' }
-  const { text, parse } = await readJsonBody(ctx)
-  const isShort = endpoint.scope === 'read' && !fromQuery && text.length <= SHORT
-  const before = isShort ? known.get(text) : undefined
-  if (before !== undefined) return before
-  const value = parse()
-  if (value === undefined && !endpoint.optionalBody) {
-    throw invalid(['body'], 'this route needs a JSON object as its body.', 'missing')
-  }
-  const body = plainEnvelope(value ?? {}, { keepNulls: endpoint.keepNulls ?? false })
-  // A field of the body wins over the same one in the query string.
-  const whole = fromQuery && isRecord(body) ? { ...inQuery(body), ...body } : body
-  const input = guard(schema, whole, value === undefined && fromQuery ? 'query' : 'body')
-  const guarded = { input, text }
-  if (isShort) remember(known, text, guarded)
-  return guarded
-}
-
-/** Clients that poll send the same short question again and again; what the guard makes of it depends on its text alone. */
-type KnownInputs = Map<string, GuardedInput>
-const SHORT = 400
-const MOST_KNOWN = 200
-
-/** The oldest makes room for the newest; to keep count of what was asked last would cost as much as it saves. */
-function remember(inputs: KnownInputs, text: string, input: GuardedInput): void {
-  if (inputs.size >= MOST_KNOWN) for (const oldest of inputs.keys()) if (inputs.delete(oldest)) break
-  inputs.set(text, input)
-}
-
-function isRecord(value: unknown): value is Record<string, unknown> {
-  return typeof value === 'object' && value !== null && !Array.isArray(value)
+function readParams({ params: own }: Endpoint, sent: Params): Params {
+  const schema: z.ZodType<Params> = own ?? idParams
+  return guard(schema, sent, 'path')
 }
 
 function bySegment(endpoints: readonly Endpoint[]): Map<string, Endpoint[]> {
