@@ -50,7 +50,7 @@ export function createApp({
   app.use(
     openRoutes({
       '/health': health,
-      '/ready': ready(readiness),
+      '/ready': ready(readiness, callerOf),
       '/metrics': metrics,
       '/openapi.json': openApiDocument(openApi),
       '/docs': docs(openApi),
