@@ -84,6 +84,8 @@ describe('GET /metrics', () => {
       'branchpoint_webhook_deliveries_waiting',
       'branchpoint_trace_spans_dropped_total',
       'branchpoint_scripts_running',
+      'branchpoint_long_jobs_running',
+      'branchpoint_long_jobs_waiting',
       'branchpoint_upkeep_rounds_total',
       'nodejs_eventloop_lag_p99_seconds',
       'process_resident_memory_bytes',
