@@ -11,6 +11,7 @@ export interface MetricSources {
   readonly traces: { readonly load: { readonly waiting: number; readonly dropped: number } }
   readonly sandbox: Busy
   readonly longJobs: Busy
+  readonly evaluations: { readonly running: number }
 }
 
 interface Busy {
@@ -26,6 +27,7 @@ export function serviceMetrics({
   traces,
   sandbox,
   longJobs,
+  evaluations,
 }: MetricSources): Registry {
   const registry = new Registry()
   const gauge = (name: string, help: string, value: () => number): void => {
@@ -58,6 +60,7 @@ export function serviceMetrics({
   gauge('scripts_waiting', 'Scripts that wait for the sandbox.', () => sandbox.load.waiting)
   gauge('long_jobs_running', 'Long searches, comparisons and checks at work.', () => longJobs.load.running)
   gauge('long_jobs_waiting', 'Those that wait for a thread of their own.', () => longJobs.load.waiting)
+  gauge('evaluations_running', 'Evaluations that run.', () => evaluations.running)
   new Counter({
     ...named('cache_lookups_total', 'What was asked of caches, and whether they had it.', registry),
     labelNames: ['cache', 'result'],

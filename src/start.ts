@@ -165,6 +165,7 @@ export async function start({ config, fs, log, now }: StartOptions): Promise<Sta
     traces,
     sandbox: runtime.sandbox,
     longJobs,
+    evaluations: runtime.evaluationPlaces,
   })
   const app = createApp({
     log: log.logger,
