@@ -76,6 +76,8 @@ export interface Config {
   readonly sandboxMemoryBytes: number
   /** How many scripts run at once. */
   readonly sandboxAtOnce: number
+  /** How many evaluations run at once. */
+  readonly evaluationsAtOnce: number
   /** The `OTEL_…` variables, which the exporter of traces reads as every OpenTelemetry exporter does. */
   readonly telemetry: Readonly<Record<string, string>>
 }
@@ -129,6 +131,7 @@ export function readConfig(env: Readonly<Record<string, string | undefined>>): C
     sandboxTimeoutMs: values.SANDBOX_TIMEOUT_MS,
     sandboxMemoryBytes: values.SANDBOX_MEMORY_BYTES,
     sandboxAtOnce: values.SANDBOX_AT_ONCE,
+    evaluationsAtOnce: values.EVALUATIONS_AT_ONCE,
     telemetry: Object.fromEntries(Object.entries(given).filter(isTelemetry)),
   }
 }
@@ -183,6 +186,7 @@ const variables = z.object({
   SANDBOX_TIMEOUT_MS: wholeNumber(10, 600_000).default(10_000),
   SANDBOX_MEMORY_BYTES: wholeNumber(64 * 1024 ** 2, 4 * 1024 ** 3).default(256 * 1024 ** 2),
   SANDBOX_AT_ONCE: wholeNumber(1, 64).default(2),
+  EVALUATIONS_AT_ONCE: wholeNumber(1, 1000).default(8),
 })
 
 function isTelemetry(variable: [string, string | undefined]): variable is [string, string] {

@@ -1,5 +1,6 @@
 import { basename } from 'node:path'
 import type { Config } from './config.ts'
+import { EvaluationPlaces } from './evaluations/evaluation-places.ts'
 import { type EvaluationServices, ProjectEvaluations } from './evaluations/project-evaluations.ts'
 import type { Fs } from './git/fs.ts'
 import { builtInHandlers } from './handlers/built-in-handlers.ts'
@@ -26,6 +27,8 @@ export interface RuntimeSettings
 export interface Runtime {
   readonly services: InvocationServices
   evaluationsOf(registry: Registry): ProjectEvaluations
+  /** How many of them run. */
+  readonly evaluationPlaces: Pick<EvaluationPlaces, 'running'>
   /** Interrupts evaluations, so that nobody waits for one any more; resolves once none runs. */
   interruptEvaluations(): Promise<void>
   readonly sandbox: OpenSandbox
@@ -45,6 +48,7 @@ export function openRuntime({ config, fs, record, tracesOf, onTrouble }: Runtime
   const policy = { allowPrivate: config.hookAllowPrivate, resolve: resolveHost }
   const reaches = new WeakMap<Registry, HandlerReach>()
   const evaluations = new Map<Registry, ProjectEvaluations>()
+  const places = new EvaluationPlaces(config.evaluationsAtOnce)
   const services: InvocationServices = {
     handlers: builtInHandlers,
     record,
@@ -57,8 +61,9 @@ export function openRuntime({ config, fs, record, tracesOf, onTrouble }: Runtime
       remembered(
         evaluations,
         registry,
-        () => new ProjectEvaluations(registry, { invocation: services, tracesOf, onTrouble }),
+        () => new ProjectEvaluations(registry, { invocation: services, places, tracesOf, onTrouble }),
       ),
+    evaluationPlaces: places,
     interruptEvaluations,
     close: async () => {
       await interruptEvaluations()

@@ -10,6 +10,8 @@ export interface MetricSources {
   readonly webhooks: { readonly waiting: number }
   readonly traces: { readonly load: { readonly waiting: number; readonly dropped: number } }
   readonly sandbox: Busy
+  readonly longJobs: Busy
+  readonly evaluations: { readonly running: number }
 }
 
 interface Busy {
@@ -24,6 +26,8 @@ export function serviceMetrics({
   webhooks,
   traces,
   sandbox,
+  longJobs,
+  evaluations,
 }: MetricSources): Registry {
   const registry = new Registry()
   const gauge = (name: string, help: string, value: () => number): void => {
@@ -54,6 +58,9 @@ export function serviceMetrics({
   counter('trace_spans_dropped', 'Spans that were lost.', () => traces.load.dropped)
   gauge('scripts_running', 'Scripts that run in the sandbox.', () => sandbox.load.running)
   gauge('scripts_waiting', 'Scripts that wait for the sandbox.', () => sandbox.load.waiting)
+  gauge('long_jobs_running', 'Long searches, comparisons and checks at work.', () => longJobs.load.running)
+  gauge('long_jobs_waiting', 'Those that wait for a thread of their own.', () => longJobs.load.waiting)
+  gauge('evaluations_running', 'Evaluations that run.', () => evaluations.running)
   new Counter({
     ...named('cache_lookups_total', 'What was asked of caches, and whether they had it.', registry),
     labelNames: ['cache', 'result'],

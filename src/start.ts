@@ -7,6 +7,7 @@ import type { Fs } from './git/fs.ts'
 import { Store } from './git/store.ts'
 import { storeRepositories } from './git/store-repositories.ts'
 import { startUpkeep } from './git/upkeep-rounds.ts'
+import { longJobs } from './handlers/measures/long-jobs.ts'
 import { admit } from './http/admit.ts'
 import { createApp } from './http/app.ts'
 import { jsonBodyReader } from './http/body.ts'
@@ -163,6 +164,8 @@ export async function start({ config, fs, log, now }: StartOptions): Promise<Sta
     webhooks,
     traces,
     sandbox: runtime.sandbox,
+    longJobs,
+    evaluations: runtime.evaluationPlaces,
   })
   const app = createApp({
     log: log.logger,

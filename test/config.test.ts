@@ -42,6 +42,7 @@ describe('configuration', () => {
       sandboxTimeoutMs: 10_000,
       sandboxMemoryBytes: 256 * 1024 ** 2,
       sandboxAtOnce: 2,
+      evaluationsAtOnce: 8,
       telemetry: {},
     }
     expect(readConfig({})).to.deep.equal(defaults)
@@ -86,6 +87,7 @@ describe('configuration', () => {
       SANDBOX_TIMEOUT_MS: '500',
       SANDBOX_MEMORY_BYTES: '134217728',
       SANDBOX_AT_ONCE: '3',
+      EVALUATIONS_AT_ONCE: '5',
       OTEL_SERVICE_NAME: 'prompts',
     })
     expect(config).to.deep.equal({
@@ -127,6 +129,7 @@ describe('configuration', () => {
       sandboxTimeoutMs: 500,
       sandboxMemoryBytes: 128 * 1024 ** 2,
       sandboxAtOnce: 3,
+      evaluationsAtOnce: 5,
       telemetry: { OTEL_SERVICE_NAME: 'prompts' },
     })
   })
@@ -165,6 +168,7 @@ describe('configuration', () => {
     ['HOOK_ALLOW_PRIVATE', 'yes'],
     ['SANDBOX_TIMEOUT_MS', '10s'],
     ['SANDBOX_AT_ONCE', '0'],
+    ['EVALUATIONS_AT_ONCE', '0'],
   ] as const) {
     it(`refuses ${name}=${value}`, () => {
       expect(problemsOf({ [name]: value })).to.contain(`${name}: ${JSON.stringify(value)} is not `)

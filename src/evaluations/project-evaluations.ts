@@ -14,6 +14,7 @@ import type { Window } from '../versioning/windowing.ts'
 import type { Evaluation, EvaluationPlan, RowResult } from './evaluation.ts'
 import { EvaluationLog } from './evaluation-log.ts'
 import { writeEvaluationNote } from './evaluation-note.ts'
+import type { EvaluationPlaces } from './evaluation-places.ts'
 import { countTestcases, evaluationRows } from './evaluation-rows.ts'
 import { LoggedEvaluation } from './logged-evaluation.ts'
 import { nameEvaluators, pinned } from './pinned.ts'
@@ -39,6 +40,8 @@ export interface Evaluator {
 /** What evaluations need beside what every invocation does. */
 export interface EvaluationServices {
   readonly invocation: InvocationServices
+  /** How many may run at once, those of other projects included. */
+  readonly places: EvaluationPlaces
   tracesOf(registry: Registry): Pick<ProjectTraces, 'stored' | 'remove'>
   /** Told of every evaluation that could not go on, and of a log that cannot be read. */
   onTrouble(error: unknown, evaluationId: string): void
@@ -67,6 +70,7 @@ export class ProjectEvaluations {
 
   /**
    * Begins an evaluation; resolves once it could be resumed. Where an earlier attempt at the same request began it, that is gone on with.
+   * Refuses one for which there is no place.
    */
   async start(
     { testset, application, evaluators, concurrency }: EvaluationOrder,
@@ -80,21 +84,31 @@ export class ProjectEvaluations {
       EvaluationLog.open(this.#registry.store.fs, this.#folder, chosen)
     )
       return this.resume(chosen, by)
-    const plan: EvaluationPlan = {
-      id: chosen ?? uuidv7(),
-      created_at: now().toISOString(),
-      created_by: `${by.context.actor.name} <${by.context.actor.email}>`,
-      testset: pinned(testset),
-      application: pinned(application),
-      evaluators: nameEvaluators(evaluators),
-      concurrency,
-      rows: await countTestcases(testset),
+    const leave = this.#services.places.take()
+    try {
+      const plan: EvaluationPlan = {
+        id: chosen ?? uuidv7(),
+        created_at: now().toISOString(),
+        created_by: `${by.context.actor.name} <${by.context.actor.email}>`,
+        testset: pinned(testset),
+        application: pinned(application),
+        evaluators: nameEvaluators(evaluators),
+        concurrency,
+        rows: await countTestcases(testset),
+      }
+      this.#assertOpen()
+      const log = await EvaluationLog.create(this.#registry.store.fs, this.#folder, plan)
+      return this.#run(log, by, false, leave)
+    } catch (error) {
+      leave()
+      throw error
     }
-    this.#assertOpen()
-    return this.#run(await EvaluationLog.create(this.#registry.store.fs, this.#folder, plan), by, false)
   }
 
-  /** Goes on with one that was interrupted; the one that runs here is answered as it is. Refuses one that another server runs. */
+  /**
+   * Goes on with one that was interrupted; the one that runs here is answered as it is. Refuses one that another server runs, and one
+   * for which there is no place.
+   */
   async resume(id: string, by: Evaluator): Promise<RunningEvaluation> {
     this.#assertOpen()
     const { state } = await this.get(id)
@@ -107,7 +121,7 @@ export class ProjectEvaluations {
         `The evaluation ${id} is finished; there is nothing to resume.`,
       )
     }
-    return this.#run(this.#log(id), by, true)
+    return this.#run(this.#log(id), by, true, this.#services.places.take())
   }
 
   async get(id: string): Promise<Evaluation> {
@@ -185,13 +199,17 @@ export class ProjectEvaluations {
     )
   }
 
-  #run(log: EvaluationLog, by: Evaluator, isResumed: boolean): RunningEvaluation {
+  /** `leave` gives its place back. */
+  #run(log: EvaluationLog, by: Evaluator, isResumed: boolean, leave: () => void): RunningEvaluation {
     const { id } = log.plan
     const running = new RunningEvaluation(log.plan)
     this.#running.set(id, running)
     const work = holdingLock(this.#registry.store.fs, this.#folder, id, () =>
       this.#work(log, running, by, isResumed),
-    ).finally(() => this.#running.delete(id))
+    ).finally(() => {
+      this.#running.delete(id)
+      leave()
+    })
     running.follow(work.catch((error: unknown) => this.#interrupted(id, error)))
     // Closed while the log was made: it is there to be resumed.
     if (this.#isClosed) void running.stop()

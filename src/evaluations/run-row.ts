@@ -62,6 +62,7 @@ export async function runRow(setting: RowSetting, row: EvaluationRow): Promise<R
           spanIds: spanIds(part),
           caller,
           signal,
+          isPatient: true,
         },
         collecting,
       ),

@@ -38,6 +38,8 @@ export interface HandlerContext {
   readonly project: string
   /** Aborted when nobody waits for the outputs any more. */
   readonly signal: AbortSignal
+  /** Whether it rather waits for long than is refused because many wait already. */
+  readonly isPatient: boolean
   /** The span of the run, for what happens inside. */
   readonly span: OpenSpan
   /** The value of a secret of the project. */

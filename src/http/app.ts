@@ -54,7 +54,7 @@ export function createApp({
   const letIn = authenticate(callerOf)
   const open = openRoutes({
     '/health': health,
-    '/ready': ready(readiness),
+    '/ready': ready(readiness, callerOf),
     '/metrics': metrics,
     '/openapi.json': openApiDocument(openApi),
     '/docs': docs(openApi),

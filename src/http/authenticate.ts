@@ -32,11 +32,16 @@ export function apiKeyIn(header: string | undefined): string {
       'The request carries no key: send the header "Authorization: ApiKey <key>".',
     )
   }
-  const match = /^ApiKey +(\S+)$/i.exec(header)
-  if (match?.[1]) return match[1]
+  const key = sentKey(header)
+  if (key !== undefined) return key
   const scheme = /^[A-Za-z]+(?= )/.exec(header)?.[0] ?? 'none that can be read'
   throw new Refusal(
     'missing_key',
     `The Authorization header has the scheme ${scheme}, not ApiKey and one key: send "Authorization: ApiKey <key>".`,
   )
+}
+
+/** The key in an Authorization header; undefined if there is none that can be read. */
+export function sentKey(header: string | undefined): string | undefined {
+  return /^ApiKey +(\S+)$/i.exec(header ?? '')?.[1]
 }

@@ -1,13 +1,21 @@
+import type { Authenticate } from '../access/authenticator.ts'
+import { grants } from '../access/scope.ts'
 import { managedKeys } from '../resources/workflows/handler-uri.ts'
+import { sentKey } from './authenticate.ts'
 import type { OpenRoute } from './open-routes.ts'
 
-/** How far the store is, and which repositories it cannot serve. */
+/** How far the store is, and what is wrong in it, project by project. */
 export interface Readiness {
   readonly ready: boolean
   readonly artifacts: number
-  readonly problems: readonly { readonly repository: string; readonly reason: string }[]
+  /** Repositories that cannot be served. */
+  readonly problems: readonly {
+    readonly project: string
+    readonly repository: string
+    readonly reason: string
+  }[]
   /** Whose traces cannot be stored, or were lost; the server is ready all the same. */
-  readonly traces?: readonly object[]
+  readonly traces?: readonly { readonly project: string }[]
 }
 
 /** `GET /health`: the process is alive and answers. */
@@ -23,11 +31,14 @@ export function servicesHealth(): Readonly<Record<string, OpenRoute>> {
 }
 
 /**
- * `GET /ready`: 200 once every repository is known, 503 with `Retry-After` until then. A damaged repository is named but
- * does not make the server unready: the others are served.
+ * `GET /ready`: 200 once every repository is known, 503 with `Retry-After` until then. A damaged repository is counted but
+ * does not make the server unready: the others are served. Whoever has a key that may read is told what is wrong in its project; any
+ * other key is as good as none: what probes a server should not take it for dead because a key was revoked.
  */
-export function ready(readiness: () => Readiness): OpenRoute {
+export function ready(readiness: () => Readiness, callerOf: Authenticate): OpenRoute {
   return (ctx) => {
+    const token = sentKey(ctx.req.headers.authorization)
+    const caller = token === undefined ? undefined : callerOf(token)
     const { ready, artifacts, problems, traces = [] } = readiness()
     ctx.status = ready ? 200 : 503
     if (!ready) ctx.set('Retry-After', '1')
@@ -35,8 +46,19 @@ export function ready(readiness: () => Readiness): OpenRoute {
     ctx.body = {
       status: ready ? 'ready' : 'starting',
       artifacts,
-      damaged: problems,
-      ...(traces.length > 0 ? { traces } : {}),
+      problems: problems.length + traces.length,
+      ...(caller && grants(caller.key.scopes, 'read') ? named(problems, traces, caller.project) : {}),
     }
   }
+}
+
+/** What is wrong in a project. */
+function named(
+  problems: Readiness['problems'],
+  traces: NonNullable<Readiness['traces']>,
+  project: string,
+): object {
+  const isOwn = (it: { readonly project: string }): boolean => it.project === project
+  const own = traces.filter(isOwn)
+  return { damaged: problems.filter(isOwn), ...(own.length > 0 ? { traces: own } : {}) }
 }

@@ -63,7 +63,9 @@ export function openApiDocument(endpoints: readonly Endpoint[], surfaces: readon
 const OPEN_PATHS = Object.fromEntries(
   Object.entries({
     '/health': 'The process is alive',
-    '/ready': 'Every repository is known; repositories that are not served are named',
+    '/ready':
+      'Every repository is known; `problems` counts what is wrong. To a key with the scope `read`, `damaged` names the repositories of its ' +
+      'project that are not served, `traces` what keeps its traces from being stored',
     '/openapi.json': 'This document',
     '/docs': 'This document as a page',
   }).map(([path, summary]) => [

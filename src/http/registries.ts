@@ -1,3 +1,4 @@
+import { basename } from 'node:path'
 import type { Store } from '../git/store.ts'
 import type { Family } from '../versioning/family.ts'
 import type { OpenRegistry } from '../versioning/open-registry.ts'
@@ -57,7 +58,9 @@ export class Registries {
     return {
       ready: this.#started,
       artifacts: registries.reduce((sum, { index }) => sum + index.size, 0),
-      problems: registries.flatMap(({ index }) => index.problems()),
+      problems: registries.flatMap(({ index, store }) =>
+        index.problems().map((problem) => ({ project: basename(store.folder), ...problem })),
+      ),
     }
   }
 

@@ -181,9 +181,11 @@ function run(
 
 function untilGone({ res }: ParameterizedContext<RequestState>): AbortSignal {
   const controller = new AbortController()
-  res.once('close', () => {
+  const closed = (): void => {
     if (!res.writableFinished) controller.abort()
-  })
+  }
+  if (res.closed) closed()
+  else res.once('close', closed)
   return controller.signal
 }
 

@@ -97,6 +97,12 @@ const PATIENCE: Patience = { headers: 20_000, request: 300_000, stalled: 60_000,
 /** Longer than load balancers keep idle connections (60 s), so that none is closed just as it is used. */
 const KEEP_ALIVE = 65_000
 
+/**
+ * Connections that wait to be accepted: as many as the kernel keeps (net.core.somaxconn). Those past them it drops, and resets if they
+ * have sent something: a busy process gets there soon with node's 511. Whether there are too many is told by `ConnectionLimit`.
+ */
+const BACKLOG = 65_535
+
 const MOST_LISTENERS = 20
 
 /** The requests that are being answered: until the work is done and the answer has left, or its client has gone. */
@@ -149,7 +155,7 @@ function listen(server: Server, host: string, port: number): Promise<void> {
     server.once('error', (error: NodeJS.ErrnoException) =>
       reject(new Error(whyNotListening(error, host, port))),
     )
-    server.listen(port, host, resolve)
+    server.listen({ port, host, backlog: BACKLOG }, resolve)
   })
 }
 

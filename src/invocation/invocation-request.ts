@@ -32,6 +32,8 @@ export interface InvocationRequest {
   readonly spanIds?: SpanLink | undefined
   readonly caller: InvocationCaller
   readonly signal: AbortSignal
+  /** Whether it rather waits for long than is refused because many wait already; false unless given. */
+  readonly isPatient?: boolean
 }
 
 /** A workflow that is not stored. */

@@ -4,6 +4,7 @@ import { Refusal } from '../errors.ts'
 import type { Handler, HandlerContext } from '../handlers/handler.ts'
 import { StreamedOutputs } from '../handlers/handler.ts'
 import { HandlerFailure, invalidParameters } from '../handlers/handler-failure.ts'
+import type { LongJobCaller } from '../handlers/measures/long-jobs.ts'
 import {
   entriesOf,
   fromEntries,
@@ -34,7 +35,7 @@ export interface InvocationServices {
 }
 
 /** What is the same for every run in a project. */
-export type HandlerReach = Omit<HandlerContext, 'signal' | 'span'>
+export type HandlerReach = Omit<HandlerContext, 'signal' | 'isPatient' | 'span'>
 
 /** A run that has begun, and how it came out: with outputs, with outputs that are still coming, or with a failure. */
 export interface Invocation {
@@ -92,8 +93,9 @@ async function run(
   const handler = handlerNamed(key, services.handlers, found)
   const { data, parameters } = await effective(registry, request, found)
   span.setData('parameters', parameters)
-  await check(data, 'inputs', request.inputs ?? NO_INPUTS)
   const reach = services.reach(registry)
+  const { isPatient = false } = request
+  await check(data, 'inputs', request.inputs ?? NO_INPUTS, longJobCaller(request, reach, isPatient))
   const secret = secretsFor(request, found, reach)
   const result = await handler(
     {
@@ -110,23 +112,42 @@ async function run(
       ...reach,
       secret,
       span,
+      isPatient,
       // Only a handler that waits for something asks whether anybody waits for it.
       get signal() {
         return request.signal
       },
     },
   )
+  // What was done already, and may have cost money, is not refused because others wait.
+  const checkOutputs = (outputs: Json): Promise<void> =>
+    check(data, 'outputs', outputs, longJobCaller(request, reach, true))
   if (!(result instanceof StreamedOutputs)) {
-    await check(data, 'outputs', result)
+    await checkOutputs(result)
     return result
   }
-  const stream = recorded(result, data, span)
+  const stream = recorded(result, checkOutputs, span)
   if (request.wantsStream) return stream
   for await (const _ of stream.pieces);
   return stream.whole()
 }
 
 const NO_INPUTS: JsonObject = {}
+
+/** Asks whether anybody waits no sooner than a job begins to. */
+function longJobCaller(
+  request: InvocationRequest,
+  { project }: HandlerReach,
+  isPatient: boolean,
+): LongJobCaller {
+  return {
+    project,
+    isPatient,
+    get signal() {
+      return request.signal
+    },
+  }
+}
 
 /** The key of the handler that the address or the workflow names. A workflow that says no key but a url is a hook. */
 function handlerKey({ key, revisionId }: InvocationRequest, { data }: FoundRunnable): string | undefined {
@@ -212,8 +233,13 @@ async function effective(
 const LIMITS = { maxDepth: 10, maxEmbeds: 100, errorPolicy: 'exception' } as const
 
 /** Inputs are refused before anything runs (422), outputs are a failure of the handler's (424; ruling 9). */
-async function check(data: JsonObject, part: 'inputs' | 'outputs', value: Json): Promise<void> {
-  const problem = await schemaProblem(data, part, value)
+async function check(
+  data: JsonObject,
+  part: 'inputs' | 'outputs',
+  value: Json,
+  caller: LongJobCaller,
+): Promise<void> {
+  const problem = await schemaProblem(data, part, value, caller)
   if (problem === undefined) return
   throw part === 'inputs'
     ? new HandlerFailure('v0:schemas:invalid-inputs', `Invalid inputs:\n${problem}.`, undefined, 422)
@@ -236,12 +262,16 @@ function secretsFor(
 }
 
 /** The outputs as they come, checked and recorded once they are whole. */
-function recorded(stream: StreamedOutputs, data: JsonObject, span: OpenSpan): StreamedOutputs {
+function recorded(
+  stream: StreamedOutputs,
+  checkOutputs: (outputs: Json) => Promise<void>,
+  span: OpenSpan,
+): StreamedOutputs {
   async function* pieces(): AsyncGenerator<JsonObject> {
     try {
       yield* stream.pieces
       const whole = stream.whole()
-      await check(data, 'outputs', whole)
+      await checkOutputs(whole)
       span.setData('outputs', whole)
     } catch (error) {
       failSpan(span, error)

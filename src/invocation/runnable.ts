@@ -1,5 +1,6 @@
 import { findEmbeds } from '../embeds/find-embeds.ts'
 import { checkSchema } from '../handlers/measures/check-schema.ts'
+import type { LongJobCaller } from '../handlers/measures/long-jobs.ts'
 import { getKey, isJsonObject, type Json, type JsonObject } from '../json/json.ts'
 import type { Revision } from '../versioning/revision.ts'
 import type { InlineRevision } from './invocation-request.ts'
@@ -29,8 +30,9 @@ export function schemaProblem(
   data: JsonObject,
   part: 'inputs' | 'outputs',
   value: Json,
+  caller: LongJobCaller,
 ): string | undefined | Promise<string | undefined> {
   const schemas = getKey(data, 'schemas')
   const schema = isJsonObject(schemas) ? getKey(schemas, part) : undefined
-  return isJsonObject(schema) ? checkSchema(schema, part, value) : undefined
+  return isJsonObject(schema) ? checkSchema(schema, part, value, caller) : undefined
 }

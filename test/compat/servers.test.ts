@@ -133,7 +133,10 @@ describe('servers: what is in the way', () => {
     writeFileSync(`${folder}/borrows.git/objects/info/alternates`, `${folder}/good.git/objects\n`)
     await service.stop({ keepStore: true })
     service = await startService({ storeDir: service.storeDir })
+    const { body: counted } = await service.get('/ready', { authorization: '' })
+    expect(counted).to.deep.equal({ status: 'ready', artifacts: 4, problems: 5 })
     const { body } = await service.get('/ready')
+    expect(body).to.include({ problems: 5 })
     const reasons = new Map(
       body.damaged.map((it: { repository: string; reason: string }) => [it.repository, it.reason]),
     )

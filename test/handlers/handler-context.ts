@@ -20,6 +20,7 @@ export function handlerContext(
   return {
     project: 'team',
     signal: new AbortController().signal,
+    isPatient: false,
     span: startTrace({ record: (spans) => void recorded.push(...spans) }, 'test'),
     secret: async (name) => secrets[name],
     models: NO_MODELS,

@@ -1,14 +1,22 @@
 import { expect } from 'chai'
 import { Refusal, type RefusalCode, invalid } from '../../src/errors.ts'
 import { PROBLEMS } from '../../src/http/problem.ts'
-import { CALLER, type Door, openDoor } from './door.ts'
+import type { Readiness } from '../../src/http/health.ts'
+import { CALLER, type Door, openDoor, TOKEN } from './door.ts'
+
+/** The token of a key that may not read. */
+const WRITING = 'svc_writes'
 
 describe('the door', () => {
   let door: Door
-  let readiness = {
+  let readiness: Readiness = {
     ready: true,
     artifacts: 3,
-    problems: [{ repository: 'x.git', reason: 'truncated object' }],
+    problems: [
+      { project: 'default', repository: 'x.git', reason: 'truncated object' },
+      { project: 'other', repository: 'y.git', reason: 'truncated object' },
+    ],
+    traces: [{ project: 'other' }],
   }
 
   before(async () => {
@@ -37,7 +45,13 @@ describe('the door', () => {
           throw Object.assign(new Error('/very/private/path'), { code: ctx.params['code'], syscall: 'write' })
         })
       },
-      { readiness: () => readiness },
+      {
+        readiness: () => readiness,
+        authenticate: (token) => {
+          if (token === WRITING) return { ...CALLER, key: { ...CALLER.key, scopes: ['write'] } }
+          return token === TOKEN ? CALLER : undefined
+        },
+      },
     )
   })
   after(() => door.close())
@@ -234,19 +248,32 @@ describe('the door', () => {
       expect(await response.json()).to.deep.equal({ status: 'ok' })
     })
 
-    it('/ready names what is damaged, and is 503 while starting', async () => {
-      const response = await fetch(`${door.url}/ready`)
-      expect(response.status).to.equal(200)
-      expect(await response.json()).to.deep.equal({
+    it('/ready counts what is wrong, whatever key is no key that may read', async () => {
+      const counted = { status: 'ready', artifacts: 3, problems: 3 }
+      for (const authorization of [undefined, '', 'Bearer x', 'ApiKey svc_other', `ApiKey ${WRITING}`]) {
+        const headers: Record<string, string> = authorization === undefined ? {} : { authorization }
+        const response = await fetch(`${door.url}/ready`, { headers })
+        expect(response.status).to.equal(200)
+        expect(await response.json(), authorization).to.deep.equal(counted)
+      }
+    })
+
+    it('/ready names what is wrong in the project of a key that may read', async () => {
+      const named = await (await door.fetch('/ready')).json()
+      expect(named).to.deep.equal({
         status: 'ready',
         artifacts: 3,
-        damaged: [{ repository: 'x.git', reason: 'truncated object' }],
+        problems: 3,
+        damaged: [{ project: 'default', repository: 'x.git', reason: 'truncated object' }],
       })
+    })
+
+    it('/ready is 503 while starting', async () => {
       readiness = { ready: false, artifacts: 1, problems: [] }
       const starting = await fetch(`${door.url}/ready`)
       expect(starting.status).to.equal(503)
       expect(starting.headers.get('retry-after')).to.equal('1')
-      expect(await starting.json()).to.deep.equal({ status: 'starting', artifacts: 1, damaged: [] })
+      expect(await starting.json()).to.deep.equal({ status: 'starting', artifacts: 1, problems: 0 })
     })
 
     it('/openapi.json is served', async () => {

@@ -1,5 +1,7 @@
 import { once } from 'node:events'
+import { readFileSync } from 'node:fs'
 import { type Socket, connect } from 'node:net'
+import { setImmediate } from 'node:timers/promises'
 import { expect } from 'chai'
 import { type RunningServer, type ServerOptions, startServer } from '../../src/http/server.ts'
 import { rawRequest } from './raw-request.ts'
@@ -88,6 +90,18 @@ describe('the limits of the server', () => {
     do answer = await rawRequest(server.url, GET)
     while (answer.includes(' 503 '))
     expect(answer).to.contain('done')
+  })
+
+  it('has the kernel keep connections that come all at once', async function () {
+    const many = 600
+    if (Number(readFileSync('/proc/sys/net/core/somaxconn', 'utf8')) < many) this.skip()
+    const server = await start({ maxConnections: many })
+    const port = Number(new URL(server.url).port)
+    for (let opened = 0; opened < many; opened++)
+      sockets.push(connect(port, '127.0.0.1').on('error', () => undefined))
+    // What the kernel keeps is connected by then; what it drops tries again after a second.
+    for (let turn = 0; turn < 3; turn++) await setImmediate()
+    expect(sockets.filter(({ connecting }) => connecting)).to.have.length(0)
   })
 
   it('answers nothing that comes on a connection it has refused', async () => {

@@ -59,7 +59,12 @@ export async function runTest(test: MatchTest): Promise<Verdict> {
       return binary(await contains(test))
     case 'regex':
       return binary(
-        await searchPattern(textOfAny(referenceOf(test)), isCaseSensitive(fields), textOfAny(test.target)),
+        await searchPattern(
+          textOfAny(referenceOf(test)),
+          isCaseSensitive(fields),
+          textOfAny(test.target),
+          test.context,
+        ),
       )
     case 'similarity':
       return graded(test, await similarity(test))
@@ -121,7 +126,7 @@ async function similarity(test: MatchTest): Promise<number> {
     return scoreEmbeddings(USUAL_EMBEDDING_MODEL, texts, test.context)
   }
   const score = measure === 'jaccard' ? scoreSequence : scoreLevenshtein
-  return score(comparedText(test, test.target), comparedText(test, reference))
+  return score(comparedText(test, test.target), comparedText(test, reference), test.context)
 }
 
 async function diff(test: MatchTest): Promise<number> {

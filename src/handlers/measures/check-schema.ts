@@ -3,7 +3,7 @@ import { stringifyJson } from '../../json/stringify-json.ts'
 import { compileSchema, type SchemaCheck } from '../../resources/workflows/compile-schema.ts'
 import { jsonWeight, schemaWeight } from '../../resources/workflows/schema-weight.ts'
 import { HandlerFailure } from '../handler-failure.ts'
-import { longJobs } from './long-jobs.ts'
+import { longJobs, type LongJobCaller } from './long-jobs.ts'
 
 /** How long it may take to compile a schema and hold a value against it. */
 export const SCHEMA_LIMIT_MS = 2000
@@ -16,15 +16,17 @@ const FEW_STEPS = 200_000
 /**
  * Says where a value breaks the schema that a workflow has for its inputs or outputs; undefined where it does not. The schema is
  * somebody's, and a small one can keep a machine busy for years: what is not sure to be quick is checked aside, and no longer than two
- * seconds. Fails with `invalid_parameters` on a schema that looks like one but cannot be used, or not in that time.
+ * seconds. Fails with `invalid_parameters` on a schema that looks like one but cannot be used, or not in that time; refuses as `LongJobs`
+ * does.
  */
 export function checkSchema(
   schema: JsonObject,
   part: string,
   value: Json,
+  caller: LongJobCaller,
 ): string | undefined | Promise<string | undefined> {
   const known = quick.get(schema) ?? learn(schema)
-  if (known.weight * jsonWeight(value) > FEW_STEPS) return checkAside(schema, part, value)
+  if (known.weight * jsonWeight(value) > FEW_STEPS) return checkAside(schema, part, value, caller)
   try {
     known.check ??= compileSchema(schema, part)
   } catch (error) {
@@ -47,13 +49,23 @@ function learn(schema: JsonObject): Known {
   return known
 }
 
-async function checkAside(schema: JsonObject, part: string, value: Json): Promise<string | undefined> {
+async function checkAside(
+  schema: JsonObject,
+  part: string,
+  value: Json,
+  caller: LongJobCaller,
+): Promise<string | undefined> {
   const job = { kind: 'schema', schema: stringifyJson(schema), part, value: stringifyJson(value) } as const
-  const outcome = await longJobs.do(job, SCHEMA_LIMIT_MS)
+  const outcome = await longJobs.do(job, SCHEMA_LIMIT_MS, caller)
   if (outcome === 'late')
     throw unusable(
       part,
       `the check took more than ${SCHEMA_LIMIT_MS} ms (repetitions inside repetitions of a pattern, references that meet again and again)`,
+    )
+  if (outcome === 'abandoned')
+    throw new HandlerFailure(
+      'v0:schemas:invalid-parameters',
+      `The ${part} were not checked: the request ended before.`,
     )
   if (outcome === 'broken') throw unusable(part, 'the check took more memory than it may')
   if ('unusable' in outcome) throw unusable(part, outcome.unusable)

@@ -1,46 +1,86 @@
 import { availableParallelism } from 'node:os'
 import { Worker } from 'node:worker_threads'
+import { Refusal } from '../../errors.ts'
+import { FairQueue } from '../../sandbox/fair-queue.ts'
+import type { HandlerContext } from '../handler.ts'
 import type { LongJob, LongJobResult } from './long-job.ts'
 
-/** What became of a job: its result, or that it took too long, or that its thread broke down (out of memory). */
-export type LongJobOutcome = LongJobResult | 'late' | 'broken'
+/** What became of a job: its result; or that it took too long, that its thread broke down (out of memory), that nobody waited for it. */
+export type LongJobOutcome = LongJobResult | 'late' | 'broken' | 'abandoned'
+
+/** Whom a job is done for: the project takes its turn, nobody waits any more once the signal is aborted. */
+export type LongJobCaller = Pick<HandlerContext, 'project' | 'signal' | 'isPatient'>
 
 /**
  * Does jobs in threads of their own, so that nothing else waits for them. A job that takes longer than its limit is stopped with its
- * thread. Threads start when they are needed, stay warm, and keep no process alive; jobs that find none free wait for one in turn, and
- * their time begins when they have it.
+ * thread, and so is one whose caller has left. Threads start when they are needed, stay warm, and keep no process alive; jobs that find
+ * none free wait for one, projects in turns, and their time begins when they have it.
  */
 export class LongJobs {
   readonly #mostThreads: number
+  readonly #mostWaiting: number
   readonly #idle = new Set<Worker>()
   readonly #running = new Map<Worker, { readonly task: Task; readonly timer: NodeJS.Timeout }>()
-  readonly #waiting: Task[] = []
+  readonly #waiting = new FairQueue<Task>()
   #threads = 0
 
-  constructor(mostThreads: number) {
+  /** `mostWaiting` for each project. */
+  constructor(mostThreads: number, mostWaiting: number) {
     this.#mostThreads = mostThreads
+    this.#mostWaiting = mostWaiting
   }
 
-  /** Never rejects. */
-  do(job: LongJob, limitMs: number): Promise<LongJobOutcome> {
-    return new Promise((settle) => {
-      this.#waiting.push({ job, limitMs, settle })
+  /** How many jobs run, and how many wait for a thread. */
+  get load(): { readonly running: number; readonly waiting: number } {
+    return { running: this.#running.size, waiting: this.#waiting.length }
+  }
+
+  /**
+   * Refuses with `overloaded` where too many of the project wait already. Those of patient callers always wait, in a line of their own,
+   * so that whoever is impatient does not stand behind them.
+   */
+  async do(
+    job: LongJob,
+    limitMs: number,
+    { project, signal, isPatient }: LongJobCaller,
+  ): Promise<LongJobOutcome> {
+    if (signal.aborted) return 'abandoned'
+    if (!isPatient && this.#waiting.lengthOf(project) >= this.#mostWaiting) {
+      throw new Refusal(
+        'overloaded',
+        `${this.#mostWaiting} long searches, comparisons and checks of this project wait already. Try again in a moment.`,
+      )
+    }
+    return new Promise((resolve) => {
+      const leave = (): void => this.#abandon(task)
+      const settle = (outcome: LongJobOutcome): void => {
+        signal.removeEventListener('abort', leave)
+        resolve(outcome)
+      }
+      // no project has a space in its name
+      const task: Task = { owner: isPatient ? `${project} patient` : project, job, limitMs, settle }
+      signal.addEventListener('abort', leave)
+      this.#waiting.add(task)
       this.#next()
     })
+  }
+
+  #abandon(task: Task): void {
+    const [worker] = [...this.#running].find(([, running]) => running.task === task) ?? []
+    if (worker) return this.#stop(worker, 'abandoned')
+    this.#waiting.remove(task)
+    task.settle('abandoned')
   }
 
   #next(): void {
     const [free] = this.#idle
     if (free === undefined && this.#threads >= this.#mostThreads) return
-    const task = this.#waiting.shift()
+    const task = this.#waiting.take()
     if (task === undefined) return
     const worker = free ?? this.#start()
     this.#idle.delete(worker)
     worker.ref()
-    const timer = setTimeout(() => {
-      this.#settle(worker, 'late')
-      void worker.terminate()
-    }, task.limitMs)
+    const timer = setTimeout(() => this.#stop(worker, 'late'), task.limitMs)
     this.#running.set(worker, { task, timer })
     worker.postMessage(task.job)
   }
@@ -53,6 +93,8 @@ export class LongJobs {
       resourceLimits: { maxOldGenerationSizeMb: 256 },
     })
     worker.on('message', (result: LongJobResult) => {
+      // one that was stopped may have been done at that moment
+      if (!this.#running.has(worker)) return
       worker.unref()
       this.#idle.add(worker)
       this.#settle(worker, result)
@@ -69,7 +111,13 @@ export class LongJobs {
     return worker
   }
 
-  /** Tells the outcome to whoever waits for what the worker does; nobody does where it was late. */
+  /** Others have its turn once the thread has ended. */
+  #stop(worker: Worker, why: 'late' | 'abandoned'): void {
+    this.#settle(worker, why)
+    void worker.terminate()
+  }
+
+  /** Tells the outcome to whoever waits for what the worker does; nobody does where it was stopped. */
   #settle(worker: Worker, outcome: LongJobOutcome): void {
     const running = this.#running.get(worker)
     if (running === undefined) return
@@ -79,10 +127,14 @@ export class LongJobs {
   }
 }
 
-/** The threads of this process: as many as it has processors, and one that hangs is never all of them. */
-export const longJobs = new LongJobs(Math.max(2, Math.min(4, availableParallelism())))
+/**
+ * The threads of this process: as many as it has processors, and one that hangs is never all of them. Of each project so many jobs may
+ * wait that the last of them has its turn within a minute or so.
+ */
+export const longJobs = new LongJobs(Math.max(2, Math.min(4, availableParallelism())), 100)
 
 interface Task {
+  readonly owner: string
   readonly job: LongJob
   readonly limitMs: number
   readonly settle: (outcome: LongJobOutcome) => void

@@ -1,7 +1,7 @@
 import { boundedText } from '../../json/bounded-text.ts'
 import { HandlerFailure } from '../handler-failure.ts'
 import { compilePattern } from './compile-pattern.ts'
-import { longJobs, type LongJobOutcome } from './long-jobs.ts'
+import { longJobs, type LongJobCaller, type LongJobOutcome } from './long-jobs.ts'
 import { patternSteps } from './pattern-steps.ts'
 
 /** How long a search may go on (ruling 9). */
@@ -13,16 +13,19 @@ const SHORT_PATTERN = 1000
 
 /**
  * Whether a regular expression matches somewhere in a text: JavaScript's (ruling 9), with inline flags at its start (`compilePattern`).
- * One whose search might be long runs aside, and no longer than a second. Throws `regex-pattern-error`, quoting the pattern.
+ * One whose search might be long runs aside, and no longer than a second. Throws `regex-pattern-error`, quoting the
+ * pattern, and refuses as `LongJobs` does.
  */
 export function searchPattern(
   pattern: string,
   isCaseSensitive: boolean,
   text: string,
+  caller: LongJobCaller,
 ): boolean | Promise<boolean> {
-  if (pattern.length > SHORT_PATTERN) return searchAside(pattern, isCaseSensitive, text)
+  if (pattern.length > SHORT_PATTERN) return searchAside(pattern, isCaseSensitive, text, caller)
   const regExp = compiled(pattern, isCaseSensitive)
-  if (patternSteps(regExp, text.length) > FEW_STEPS) return searchAside(pattern, isCaseSensitive, text)
+  if (patternSteps(regExp, text.length) > FEW_STEPS)
+    return searchAside(pattern, isCaseSensitive, text, caller)
   return regExp.test(text)
 }
 
@@ -34,9 +37,14 @@ function compiled(pattern: string, isCaseSensitive: boolean): RegExp {
   }
 }
 
-async function searchAside(pattern: string, isCaseSensitive: boolean, text: string): Promise<boolean> {
+async function searchAside(
+  pattern: string,
+  isCaseSensitive: boolean,
+  text: string,
+  caller: LongJobCaller,
+): Promise<boolean> {
   const job = { kind: 'pattern', pattern, isCaseSensitive, text } as const
-  const outcome = await longJobs.do(job, PATTERN_LIMIT_MS)
+  const outcome = await longJobs.do(job, PATTERN_LIMIT_MS, caller)
   const problem = problemOf(outcome)
   if (problem !== undefined) throw patternError(pattern, problem)
   return typeof outcome === 'object' && 'found' in outcome && outcome.found === true
@@ -47,6 +55,7 @@ function problemOf(outcome: LongJobOutcome): string | undefined {
     return `the search took more than ${PATTERN_LIMIT_MS} ms; write it so that there are fewer ways to match (no repetition inside a repetition)`
   }
   if (outcome === 'broken') return 'the search took more memory than it may'
+  if (outcome === 'abandoned') return 'the request ended before the search'
   return 'problem' in outcome ? outcome.problem : undefined
 }
 

@@ -1,8 +1,12 @@
 import { setImmediate } from 'node:timers/promises'
 import { expect } from 'chai'
 import { HandlerFailure } from '../../../src/handlers/handler-failure.ts'
-import { checkSchema } from '../../../src/handlers/measures/check-schema.ts'
+import { checkSchema as checkSchemaFor } from '../../../src/handlers/measures/check-schema.ts'
 import type { Json, JsonObject } from '../../../src/json/json.ts'
+import { handlerContext } from '../handler-context.ts'
+
+const checkSchema = (schema: JsonObject, part: string, value: Json) =>
+  checkSchemaFor(schema, part, value, handlerContext())
 
 const QUICK: JsonObject = {
   type: 'object',

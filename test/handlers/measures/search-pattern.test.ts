@@ -4,8 +4,11 @@ import { setImmediate } from 'node:timers/promises'
 import { HandlerFailure } from '../../../src/handlers/handler-failure.ts'
 import { compilePattern } from '../../../src/handlers/measures/compile-pattern.ts'
 import { patternSteps } from '../../../src/handlers/measures/pattern-steps.ts'
-import { searchPattern } from '../../../src/handlers/measures/search-pattern.ts'
+import { searchPattern as searchPatternFor } from '../../../src/handlers/measures/search-pattern.ts'
+import { handlerContext } from '../handler-context.ts'
 
+const searchPattern = (pattern: string, isCaseSensitive: boolean, text: string) =>
+  searchPatternFor(pattern, isCaseSensitive, text, handlerContext())
 const MANY = 'a'.repeat(50)
 
 describe('handlers: regular expressions', () => {
