@@ -61,7 +61,7 @@ export async function runRow(setting: RowSetting, row: EvaluationRow): Promise<R
           parent: root,
           spanIds: spanIds(part),
           caller,
-          signal,
+          untilGone: () => signal,
           isPatient: true,
         },
         collecting,

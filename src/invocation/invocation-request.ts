@@ -31,7 +31,8 @@ export interface InvocationRequest {
   /** The ids that the run's own span gets; new ones where none are given. */
   readonly spanIds?: SpanLink | undefined
   readonly caller: InvocationCaller
-  readonly signal: AbortSignal
+  /** The signal that is aborted when nobody waits for the answer any more, always the same one; made when it is first asked for. */
+  readonly untilGone: () => AbortSignal
   /** Whether it rather waits for long than is refused because many wait already; false unless given. */
   readonly isPatient?: boolean
 }

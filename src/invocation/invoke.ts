@@ -1,7 +1,7 @@
 import { registryTargets } from '../embeds/registry-targets.ts'
 import { resolveEmbeds } from '../embeds/resolve-embeds.ts'
 import { Refusal } from '../errors.ts'
-import type { Handler, HandlerContext } from '../handlers/handler.ts'
+import type { Handler } from '../handlers/handler.ts'
 import { StreamedOutputs } from '../handlers/handler.ts'
 import { HandlerFailure, invalidParameters } from '../handlers/handler-failure.ts'
 import type { LongJobCaller } from '../handlers/measures/long-jobs.ts'
@@ -22,6 +22,7 @@ import type { Registry } from '../versioning/registry.ts'
 import { traceReferences } from './trace-references.ts'
 import { findRunnable, type FoundRunnable } from './find-runnable.ts'
 import type { InvocationRequest } from './invocation-request.ts'
+import { type HandlerReach, RunContext } from './run-context.ts'
 import { holdsEmbeds, schemaProblem } from './runnable.ts'
 
 /** What invocations run with. */
@@ -33,9 +34,6 @@ export interface InvocationServices {
   /** Takes a finished trace. */
   record(registry: Registry, spans: readonly Span[]): void
 }
-
-/** What is the same for every run in a project. */
-export type HandlerReach = Omit<HandlerContext, 'signal' | 'isPatient' | 'span'>
 
 /** A run that has begun, and how it came out: with outputs, with outputs that are still coming, or with a failure. */
 export interface Invocation {
@@ -94,9 +92,8 @@ async function run(
   const { data, parameters } = await effective(registry, request, found)
   span.setData('parameters', parameters)
   const reach = services.reach(registry)
-  const { isPatient = false } = request
-  await check(data, 'inputs', request.inputs ?? NO_INPUTS, longJobCaller(request, reach, isPatient))
-  const secret = secretsFor(request, found, reach)
+  const context = new RunContext({ ...reach, secret: secretsFor(request, found, reach) }, span, request)
+  await check(data, 'inputs', request.inputs ?? NO_INPUTS, () => context)
   const result = await handler(
     {
       parameters,
@@ -108,20 +105,10 @@ async function run(
       flags: request.flags ?? NO_INPUTS,
       wantsStream: request.wantsStream,
     },
-    {
-      ...reach,
-      secret,
-      span,
-      isPatient,
-      // Only a handler that waits for something asks whether anybody waits for it.
-      get signal() {
-        return request.signal
-      },
-    },
+    context,
   )
-  // What was done already, and may have cost money, is not refused because others wait.
   const checkOutputs = (outputs: Json): Promise<void> =>
-    check(data, 'outputs', outputs, longJobCaller(request, reach, true))
+    check(data, 'outputs', outputs, () => context.patient())
   if (!(result instanceof StreamedOutputs)) {
     await checkOutputs(result)
     return result
@@ -133,21 +120,6 @@ async function run(
 }
 
 const NO_INPUTS: JsonObject = {}
-
-/** Asks whether anybody waits no sooner than a job begins to. */
-function longJobCaller(
-  request: InvocationRequest,
-  { project }: HandlerReach,
-  isPatient: boolean,
-): LongJobCaller {
-  return {
-    project,
-    isPatient,
-    get signal() {
-      return request.signal
-    },
-  }
-}
 
 /** The key of the handler that the address or the workflow names. A workflow that says no key but a url is a hook. */
 function handlerKey({ key, revisionId }: InvocationRequest, { data }: FoundRunnable): string | undefined {
@@ -237,7 +209,7 @@ async function check(
   data: JsonObject,
   part: 'inputs' | 'outputs',
   value: Json,
-  caller: LongJobCaller,
+  caller: () => LongJobCaller,
 ): Promise<void> {
   const problem = await schemaProblem(data, part, value, caller)
   if (problem === undefined) return

@@ -30,9 +30,9 @@ export function schemaProblem(
   data: JsonObject,
   part: 'inputs' | 'outputs',
   value: Json,
-  caller: LongJobCaller,
+  caller: () => LongJobCaller,
 ): string | undefined | Promise<string | undefined> {
   const schemas = getKey(data, 'schemas')
   const schema = isJsonObject(schemas) ? getKey(schemas, part) : undefined
-  return isJsonObject(schema) ? checkSchema(schema, part, value, caller) : undefined
+  return isJsonObject(schema) ? checkSchema(schema, part, value, caller()) : undefined
 }

@@ -152,9 +152,7 @@ async function runInvoke(call: Call<InvokeInput>, services: InvocationServices):
       sessionId: session.sent,
       parent: callersSpan(headers),
       caller: { mayRead, mayWrite },
-      get signal() {
-        return (gone ??= call.untilGone())
-      },
+      untilGone: () => (gone ??= call.untilGone()),
     },
     services,
   )
