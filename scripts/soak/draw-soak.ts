@@ -1,0 +1,3 @@
+export function drawSoak(_: unknown): string {
+  return ''
+}
