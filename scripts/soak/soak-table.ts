@@ -1,26 +1,25 @@
 import { textTable } from '../command/text-table.ts'
-import { hourlySlope, part } from './judge-soak.ts'
 import { MEASURES, type Measure } from './measures.ts'
-import { median } from '../bench/load.ts'
 import type { Soak } from './run-soak.ts'
+import { trendOf } from './trend-of.ts'
+import { typical } from './typical.ts'
 
-/** What a soak measured: the medians of its first tenth, the tenth after the middle and the last, and where the second half is heading. */
+/** What a soak measured: the medians of its first tenth, of the tenth after the middle and of the last, and where the second half is heading. */
 export function soakTable({ samples, requests, problems }: Soak): string {
-  const { commits = 0 } = samples.at(-1) ?? {}
   const rows = Object.values(MEASURES).map((measure: Measure) => {
-    const at = (from: number, to: number): string =>
-      `${median(part(samples, from, to).map(measure.of)).toFixed(measure.digits)} ${measure.unit}`.trim()
-    const slope = hourlySlope(samples, measure)
+    const tell = (value: number, digits = measure.digits): string =>
+      `${value.toFixed(digits)} ${measure.unit}`.trim()
+    const { perHour } = trendOf(samples, measure)
     return [
       measure.name,
-      at(0, 0.1),
-      at(0.5, 0.6),
-      at(0.9, 1),
-      `${slope < 0 ? '' : '+'}${slope.toFixed(1)} ${measure.unit}`.trim(),
+      tell(typical(samples, measure, 0, 0.1)),
+      tell(typical(samples, measure, 0.5, 0.6)),
+      tell(typical(samples, measure, 0.9, 1)),
+      `${perHour < 0 ? '' : '+'}${tell(perHour, 1)}`,
     ]
   })
   return [
-    textTable([['', 'start', 'middle', 'end', 'an hour'], ...rows]),
-    `${requests} requests, ${commits} commits, ${problems.length} answers that were not expected`,
+    textTable([['', 'start', 'middle', 'end', 'slope an hour'], ...rows]),
+    `${requests} requests, ${samples.at(-1)?.commits ?? 0} commits, ${problems.length} unexpected answers`,
   ].join('\n')
 }
