@@ -1,4 +1,4 @@
-import { niceTicks } from './nice-ticks.ts'
+import type { Axis } from './axis.ts'
 
 /** One curve of a panel. */
 export interface Curve {
@@ -15,6 +15,7 @@ export interface Panel {
   readonly title: string
   /** What is worth a remark, on the right above the chart. */
   readonly remark?: string
+  readonly axis: Axis
   readonly curves: readonly Curve[]
 }
 
@@ -31,33 +32,30 @@ export interface Frame {
 const LINE = 15
 
 /** The panel as a group of SVG elements; texts get their look from the picture's style. */
-export function drawPanel({ title, remark, curves }: Panel, frame: Frame): string {
+export function drawPanel({ title, remark, axis, curves }: Panel, frame: Frame): string {
   const { left, top, width, height, span } = frame
-  const ticks = niceTicks(Math.max(...curves.flatMap(({ points }) => points.map(([, y]) => y))), 4)
-  const most = ticks.at(-1) ?? 1
-  const place = ([x, y]: readonly [number, number]): string =>
-    `${round(left + (x / span) * width)} ${round(top + height - (y / most) * height)}`
   const right = left + width
+  const pixelOf = (value: number): number => round(top + height * (1 - axis.heightOf(value)))
+  const path = (points: Curve['points']): string =>
+    `M${points.map(([x, y]) => `${round(left + (x / span) * width)} ${pixelOf(y)}`).join('L')}`
   return [
     '<g>',
     `<text class="title" x="${left}" y="${top - 12}">${escaped(title)}</text>`,
     remark === undefined
       ? ''
       : `<text x="${right}" y="${top - 12}" text-anchor="end">${escaped(remark)}</text>`,
-    ...ticks.map((tick) => {
-      const y = round(top + height - (tick / most) * height)
+    ...axis.ticks.map((tick, index) => {
+      const y = pixelOf(tick)
       return (
-        `<path class="${tick === 0 ? 'axis' : 'grid'}" d="M${left} ${y}H${right}"/>` +
-        `<text x="${left - 8}" y="${y + 4}" text-anchor="end">${tick}</text>`
+        `<path class="${index === 0 ? 'axis' : 'grid'}" d="M${left} ${y}H${right}"/>` +
+        `<text x="${left - 8}" y="${y + 4}" text-anchor="end">${tick.toLocaleString('en')}</text>`
       )
     }),
-    ...curves.map(
-      ({ points, colour }) => `<path class="curve" stroke="${colour}" d="M${points.map(place).join('L')}"/>`,
-    ),
+    ...curves.map(({ points, colour }) => `<path class="curve" stroke="${colour}" d="${path(points)}"/>`),
     ...curves.map(({ trend, colour }) =>
-      trend ? `<path class="trend" stroke="${colour}" d="M${trend.map(place).join('L')}"/>` : '',
+      trend ? `<path class="trend" stroke="${colour}" d="${path(trend)}"/>` : '',
     ),
-    ...labels(curves, (y) => top + height - (y / most) * height).map(
+    ...labels(curves, pixelOf, top + height).map(
       ({ curve, y }) =>
         `<text style="fill:${curve.colour}" x="${right + 8}" y="${round(y + 4)}">${escaped(curve.label)}</text>`,
     ),
@@ -67,19 +65,17 @@ export function drawPanel({ title, remark, curves }: Panel, frame: Frame): strin
     .join('\n')
 }
 
-/** Each label beside the end of its curve, pushed down where it would lie on another. */
-function labels(curves: readonly Curve[], toPixel: (y: number) => number) {
-  const placed = curves
-    .map((curve) => ({ curve, y: toPixel(curve.points.at(-1)?.[1] ?? 0) }))
-    .sort((a, b) => a.y - b.y)
-  const lowest = toPixel(0)
-  // from the bottom up, so that none falls below the axis
-  for (let index = placed.length - 1; index >= 0; index--) {
-    const label = placed[index]
-    const below = placed[index + 1]
-    if (label) label.y = Math.min(label.y, below ? below.y - LINE : lowest)
-  }
-  return placed
+/** Each label beside the end of its curve, pushed up where it would lie on another; none lies below the chart. */
+function labels(curves: readonly Curve[], pixelOf: (value: number) => number, bottom: number) {
+  let lowest = bottom
+  return curves
+    .map((curve) => ({ curve, y: pixelOf(curve.points.at(-1)?.[1] ?? 0) }))
+    .sort((a, b) => b.y - a.y)
+    .map(({ curve, y }) => {
+      const label = { curve, y: Math.min(y, lowest) }
+      lowest = label.y - LINE
+      return label
+    })
 }
 
 function round(pixels: number): number {

@@ -1,7 +1,7 @@
+import { linearAxis, logarithmicAxis } from './axis.ts'
 import { type Curve, drawPanel, type Panel } from './draw-panel.ts'
 import { judgeSoak } from './judge-soak.ts'
 import { MEASURES, type Measure } from './measures.ts'
-import { niceTicks } from './nice-ticks.ts'
 import type { Soak } from './run-soak.ts'
 import { trendOf } from './trend-of.ts'
 import { typical } from './typical.ts'
@@ -46,8 +46,8 @@ export function drawSoak(soak: Soak): string {
       const half = `<rect x="${LEFT + width / 2}" y="${top}" width="${width / 2}" height="${PANEL}" fill="${GREY}" fill-opacity="0.08"/>`
       return [half, drawPanel(panel, { left: LEFT, top, width, height: PANEL, span: seconds })]
     }),
-    ...niceTicks(seconds / 60, 6)
-      .filter((tick) => tick * 60 <= seconds)
+    ...linearAxis(seconds / 60, 6)
+      .ticks.filter((tick) => tick * 60 <= seconds)
       .map(
         (tick) =>
           `<path class="axis" d="M${x(tick).toFixed(1)} ${bottom}v5"/>` +
@@ -68,29 +68,36 @@ function panelsOf({ samples }: Soak): Panel[] {
     const { line } = trendOf(samples, measure)
     return { ...curve(label, colour, measure), trend: line }
   }
+  const most = (...measures: readonly Measure[]): number =>
+    Math.max(...measures.flatMap(({ of }) => samples.map(of)))
   const { resident, heap, descriptors, children, delayP99, delayMax, requests, processor, p50, p99 } =
     MEASURES
   return [
     {
       title: 'Memory, MB',
       remark: slopes(samples, { resident, heap }),
+      axis: linearAxis(most(resident), 4),
       curves: [heading('resident', BLUE, resident), heading('heap in use', ORANGE, heap)],
     },
     {
       title: 'Open files and processes',
       remark: slopes(samples, { descriptors }),
+      axis: linearAxis(most(descriptors), 4),
       curves: [heading('descriptors', BLUE, descriptors), curve('processes', ORANGE, children)],
     },
     {
-      title: 'Event-loop delay, ms',
+      title: 'Event-loop delay, ms (logarithmic)',
+      axis: logarithmicAxis(0.1, most(delayMax)),
       curves: [curve('worst', ORANGE, delayMax), curve('p99', BLUE, delayP99)],
     },
     {
       title: 'Requests a second, and processor time in % of a core',
+      axis: linearAxis(most(requests, processor), 4),
       curves: [curve('requests', BLUE, requests), curve('% of a core', ORANGE, processor)],
     },
     {
-      title: 'Answered after, ms',
+      title: 'Answered after, ms (logarithmic)',
+      axis: logarithmicAxis(1, most(p99)),
       curves: [curve('p99', ORANGE, p99), curve('half', BLUE, p50)],
     },
   ]

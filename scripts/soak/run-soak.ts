@@ -73,11 +73,15 @@ async function watch(
   while (sampler.seconds < seconds) {
     await pause(every * 1000)
     const interval = tally.take()
-    const sample = await sampler.take(interval)
     requests += interval.requests
     problems.push(...interval.problems)
-    samples.push(sample)
-    onSample(sample, problems.length)
+    try {
+      const sample = await sampler.take(interval)
+      samples.push(sample)
+      onSample(sample, problems.length)
+    } catch (error) {
+      problems.push(`the look at the server: ${String(error)}`)
+    }
   }
   return { samples, requests, problems }
 }
