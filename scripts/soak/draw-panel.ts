@@ -68,7 +68,9 @@ export function drawPanel({ title, remark, axis, curves }: Panel, frame: Frame):
 /** Each label beside the end of its curve, pushed up where it would lie on another; none lies below the chart. */
 function labels(curves: readonly Curve[], pixelOf: (value: number) => number, bottom: number) {
   let lowest = bottom
+  // where two end at one height, the one that is drawn first stands above
   return curves
+    .toReversed()
     .map((curve) => ({ curve, y: pixelOf(curve.points.at(-1)?.[1] ?? 0) }))
     .sort((a, b) => b.y - a.y)
     .map(({ curve, y }) => {

@@ -7,7 +7,7 @@ import { trendOf } from './trend-of.ts'
 import { typical } from './typical.ts'
 
 /** Pixels. */
-const [WIDTH, LEFT, RIGHT, TOP, BOTTOM] = [960, 52, 152, 100, 52]
+const [WIDTH, LEFT, RIGHT, TOP, BOTTOM] = [960, 60, 152, 100, 52]
 const [PANEL, GAP] = [96, 46]
 
 /** Grey and colours that can be read on white and on black. */
