@@ -210,11 +210,13 @@ export async function start({ config, fs, log, now }: StartOptions): Promise<Sta
     throw error
   }
   const stopPurging = intents.keepPurged()
+  const stopClosing = store.keepRemovedClosed()
   const folders = families.map(({ folder }) => folder)
   const stopUpkeep =
     config.upkeep === 'on' ? startUpkeep(fs, () => storeRepositories(fs, storeDir, folders)) : undefined
   const close = async (): Promise<void> => {
     stopPurging()
+    stopClosing()
     await stopUpkeep?.()
     // Runs that are cut short leave traces, too.
     await runtime.close()

@@ -1,6 +1,6 @@
 import type { ChildProcess } from 'node:child_process'
 import { spawn } from 'node:child_process'
-import { readFileSync } from 'node:fs'
+import { readdirSync, readFileSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
 
 /** A server in a process of its own. */
@@ -8,8 +8,11 @@ export interface ChildServer {
   readonly url: string
   /** Milliseconds from the start of the process until it was ready to serve. */
   readonly startedIn: number
+  readonly pid: number
   /** Resident memory now, in bytes. */
   resident(): number
+  /** How many file descriptors are open now. */
+  descriptors(): number
   stop(): Promise<void>
   /** Ends the process as a power cut would: at once, whatever it is doing. */
   kill(): Promise<void>
@@ -63,16 +66,20 @@ async function startChild(
     child.stdout.on('data', listen)
     child.on('exit', (code) => reject(new Error(`${entry} ended with ${code} before it listened: ${text}`)))
   })
+  // it has said that it listens
+  const pid = child.pid as number
   return {
     url,
     startedIn: performance.now() - started,
-    resident: () => residentOf(child),
+    pid,
+    resident: () => residentOf(pid),
+    descriptors: () => readdirSync(`/proc/${pid}/fd`).length,
     stop: () => end(child, 'SIGTERM'),
     kill: () => end(child, 'SIGKILL'),
   }
 }
 
-function residentOf({ pid }: ChildProcess): number {
+function residentOf(pid: number): number {
   const kilobytes = /VmRSS:\s+(\d+)/.exec(readFileSync(`/proc/${pid}/status`, 'utf8'))?.[1]
   return Number(kilobytes) * 1024
 }

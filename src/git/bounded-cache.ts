@@ -51,8 +51,13 @@ export class BoundedCache<K, V> {
     this.#dispose(value)
   }
 
+  /** Every key of which a value is kept, in no order. */
+  keys(): K[] {
+    return [...this.#young.keys(), ...this.#old.keys()]
+  }
+
   clear(): void {
-    for (const key of [...this.#young.keys(), ...this.#old.keys()]) this.delete(key)
+    for (const key of this.keys()) this.delete(key)
   }
 
   #insert(key: K, value: V): void {

@@ -169,7 +169,13 @@ export class Journal {
       })
     }
     if (file.size > LARGE) void this.checkpoint()
-    else this.#timer ??= setTimeout(() => void this.checkpoint(), CHECKPOINT_AFTER).unref()
+    else this.#timer ??= setTimeout(() => void this.#checkpointInTurn(), CHECKPOINT_AFTER).unref()
+  }
+
+  /** Where the disk is slower than a checkpoint a second, one that follows is larger, and not one of ever more that wait. */
+  async #checkpointInTurn(): Promise<void> {
+    await this.#checkpoints
+    await this.checkpoint()
   }
 
   /** The folder's own name, too, which may be new. */

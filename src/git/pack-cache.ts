@@ -1,5 +1,5 @@
 import { BoundedCache } from './bounded-cache.ts'
-import type { ReadHandle } from './fs.ts'
+import type { Fs, ReadHandle } from './fs.ts'
 import type { GitObject } from './object.ts'
 import type { PackFile } from './pack-file.ts'
 import type { Window } from './windowed-file.ts'
@@ -34,6 +34,11 @@ export class PackCache {
   /** A number that no other file of this cache has, to build keys with: shorter than its path. */
   nextSerial(): number {
     return ++this.#serial
+  }
+
+  /** Closes the files that were removed since they were opened: until then their bytes take room on the disk. */
+  closeRemoved(fs: Fs): void {
+    for (const path of this.handles.keys()) if (!fs.stat(path)) this.handles.delete(path)
   }
 
   /** Lets go of everything, open files included. */

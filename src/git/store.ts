@@ -49,10 +49,20 @@ export class Store {
     return new Store(fs, dir)
   }
 
-  /** Syncs what is only in the journal, and drops it; after the last write. */
+  /** Syncs what is only in the journal, and drops it; closes every pack. After the last write and the last read. */
   async close(): Promise<void> {
     await this.#journal.close()
     await this.#spares.dropSpares()
+    this.#packs.close()
+  }
+
+  /**
+   * Closes, every so many milliseconds, the packs that upkeep, a roll-up or git has removed: who reads a repository all
+   * the time would keep them open, and their room on the disk taken, for ever. Answers how to stop it.
+   */
+  keepRemovedClosed(every = 30_000): () => void {
+    const timer = setInterval(() => this.#packs.closeRemoved(this.fs), every).unref()
+    return () => clearInterval(timer)
   }
 
   /** The names of its projects. */

@@ -1,4 +1,5 @@
 import { readdirSync, readFileSync, truncateSync, writeFileSync } from 'node:fs'
+import { setTimeout as pause } from 'node:timers/promises'
 import { expect } from 'chai'
 import { encodeCommit } from '../../src/git/commit.ts'
 import type { Fs } from '../../src/git/fs.ts'
@@ -87,6 +88,25 @@ describe('git: the journal', () => {
     const gitdir = `${folder}/${REPOSITORY}`
     expect(newPacks()).to.have.length(2)
     expect(synced).to.include.members([`${gitdir}/refs/heads/main`, ...newPacks()])
+  })
+
+  it('stays one file behind a checkpoint that takes long, however many writes there are', async () => {
+    let release = (): void => {}
+    const isReleased = new Promise<void>((resolve) => (release = resolve))
+    const { folder, store, repository } = await freshStore({
+      ...nodeFs,
+      sync: (path) => isReleased.then(() => nodeFs.sync(path)),
+    })
+    for (const message of ['one', 'two', 'three']) {
+      await commit(repository, message)
+      // A checkpoint is due after a second.
+      await pause(1100)
+    }
+    expect(journals(folder)).to.have.length(2)
+    release()
+    await store.close()
+    expect(journals(folder)).to.deep.equal([])
+    expect(git(`${folder}/${REPOSITORY}`, ['rev-list', '--count', 'main'])).to.equal('3')
   })
 
   it('costs one sync for all writes that wait at the same moment', async () => {

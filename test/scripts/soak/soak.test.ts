@@ -1,0 +1,46 @@
+import { execFile } from 'node:child_process'
+import { readFileSync } from 'node:fs'
+import { fileURLToPath } from 'node:url'
+import { promisify } from 'node:util'
+import { expect } from 'chai'
+import type { Soak } from '../../../scripts/soak/run-soak.ts'
+import { temporaryFolder } from '../../git/git-program.ts'
+
+const PROGRAM = fileURLToPath(new URL('../../../scripts/soak.js', import.meta.url))
+const run = promisify(execFile)
+
+describe('npm run soak', () => {
+  const folder = temporaryFolder()
+
+  it('loads a server, tells what it saw and draws it', async () => {
+    const [json, svg] = [`${folder}/soak.json`, `${folder}/soak.svg`]
+    // So short a run says nothing about flatness, so its exit code is not looked at.
+    const { stdout } = await run(process.execPath, [
+      PROGRAM,
+      '--minutes',
+      '0.05',
+      '--json',
+      json,
+      '--svg',
+      svg,
+    ]).catch((error: { stdout: string }) => error)
+    // what the program wrote
+    const { samples, requests, problems } = JSON.parse(readFileSync(json, 'utf8')) as Soak
+    expect(problems).to.deep.equal([])
+    expect(requests).to.be.above(0)
+    for (const { resident, heap, descriptors } of samples) {
+      expect(heap).to.be.within(1e6, resident)
+      expect(descriptors).to.be.above(10)
+    }
+    expect(stdout).to.match(/^resident memory +\d+ MB/m)
+    expect(stdout).to.match(/^(not )?flat/m)
+    expect(readFileSync(svg, 'utf8')).to.match(/^<svg /)
+  })
+
+  it('refuses a time that is none', async () => {
+    const refused = await run(process.execPath, [PROGRAM, '--minutes', 'long']).catch(
+      (error: { stderr: string }) => error,
+    )
+    expect(refused.stderr).to.include('--minutes long is no time')
+  })
+})
