@@ -8,6 +8,9 @@ const HIGH = 7
 
 const SMALLEST = 64
 
+/** So many rows are put in order, a few milliseconds' work, before something else may be done. */
+const STRETCH = 65_536
+
 /** The id that is looked for, as bytes: turned from hex in place, for there is no cheaper way. */
 const sought = Buffer.alloc(20)
 const soughtWords = new DataView(sought.buffer, sought.byteOffset, sought.length)
@@ -60,8 +63,8 @@ export class PackTable {
     return this.#word(row, 0) >>> 24
   }
 
-  /** The rows in order of their ids. */
-  inOrder(): Uint32Array {
+  /** The rows in order of their ids. Ordering many takes a while: it comes back now and then, for whoever has to do something else, too. */
+  *inOrder(): Generator<void, Uint32Array> {
     // ids are spread evenly: as many buckets as rows leave one or two to sort in each
     const bits = Math.min(20, Math.max(8, Math.ceil(Math.log2(this.#count + 1))))
     const starts = new Uint32Array(2 ** bits + 1)
@@ -75,6 +78,7 @@ export class PackTable {
       const place = starts[bucket(row)]!++ // likewise
       rows[place] = row
       heads[place] = this.#word(row, 0)
+      if (row % STRETCH === STRETCH - 1) yield
     }
     // nothing moves out of its bucket, so this takes as many steps as there are rows
     for (let place = 1; place < rows.length; place++) {
@@ -89,6 +93,7 @@ export class PackTable {
       }
       heads[at] = head
       rows[at] = row
+      if (place % STRETCH === 0) yield
     }
     return rows
   }
