@@ -9,6 +9,7 @@ import { invalid } from '../errors.ts'
 import type { Registry } from '../versioning/registry.ts'
 import { answerOnce } from './answer-once.ts'
 import type { ReadJsonBody } from './body.ts'
+import { departure } from './departure.ts'
 import type { Answer, Call, Endpoint } from './endpoint.ts'
 import { plainEnvelope } from './envelope.ts'
 import { guard } from './guard.ts'
@@ -132,7 +133,7 @@ function run(
       headers: ctx.req.headers,
       ifMatch,
       ifNoneMatch,
-      untilGone: () => untilGone(ctx),
+      untilGone: () => departure(ctx.res),
       upload,
     }
     if (key === undefined || !endpoint.recall) return endpoint.run(call)
@@ -141,14 +142,6 @@ function run(
     const request = { project: caller.project, credential: id, key: String(key), asks }
     return answerOnce(intents, request, endpoint, endpoint.recall, call)
   }
-}
-
-function untilGone({ res }: ParameterizedContext<RequestState>): AbortSignal {
-  const controller = new AbortController()
-  res.once('close', () => {
-    if (!res.writableFinished) controller.abort()
-  })
-  return controller.signal
 }
 
 /** What a request brought, guarded, and the text of its body (for an upload: what tells it from another one). */

@@ -14,7 +14,7 @@ import { slugProblem } from '../../versioning/slugs.ts'
 import { authenticate } from '../authenticate.ts'
 import { inflatedBody } from '../inflated-body.ts'
 import type { DoorState, RequestState } from '../request-state.ts'
-import { departure } from './departure.ts'
+import { departure } from '../departure.ts'
 import { gitToken } from './git-token.ts'
 
 export interface RestoreDoorDependencies {
