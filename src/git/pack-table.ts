@@ -69,7 +69,10 @@ export class PackTable {
     const bits = Math.min(20, Math.max(8, Math.ceil(Math.log2(this.#count + 1))))
     const starts = new Uint32Array(2 ** bits + 1)
     const bucket = (row: number): number => this.#word(row, 0) >>> (32 - bits)
-    for (let row = 0; row < this.#count; row++) starts[bucket(row) + 1]! += 1 // one more than there are buckets
+    for (let row = 0; row < this.#count; row++) {
+      starts[bucket(row) + 1]! += 1 // one more than there are buckets
+      if (row % STRETCH === STRETCH - 1) yield
+    }
     for (let number = 0; number < 2 ** bits; number++) starts[number + 1]! += starts[number]! // likewise
     const rows = new Uint32Array(this.#count)
     // the first words beside their rows: looking them up in order of ids would miss the processor's cache each time

@@ -28,21 +28,27 @@ export async function placeRows(
   const kept = await longestRising(await matchRows(base, next, keysOfBase, slice), slice)
   const positions: RowPosition[] = []
   let previous = -1
-  let waiting = 0
-  const place = (match: number): void => {
+  let count = 0
+  for (let index = 0; index <= next.length; index++) {
+    const match = index === next.length ? base.length : (kept[index] ?? NONE)
     if (match === NONE) {
-      waiting++
-      return
+      count++
+      continue
     }
-    fillGap(positions, base, { previous, following: match, count: waiting })
+    for (const part of positionsInGap(base, { previous, following: match, count })) {
+      for (const position of part) {
+        if (isTooDeep(position)) return positionsAfter(undefined, next.length)
+        positions.push(position)
+      }
+      if (slice.isOver) await slice.rest()
+    }
     const position = base[match]?.position
     if (position !== undefined) positions.push(position)
     previous = match
-    waiting = 0
+    count = 0
+    if (index % AT_ONCE === 0 && slice.isOver) await slice.rest()
   }
-  await slice.each(kept, place)
-  place(base.length)
-  return positions.some(isTooDeep) ? positionsAfter(undefined, next.length) : positions
+  return positions
 }
 
 /** What `editRows` has to do to turn the rows of `base` into those of `next`; all three ascend. */
@@ -225,17 +231,24 @@ interface Gap {
   readonly count: number
 }
 
-function fillGap(
-  positions: RowPosition[],
+/** As many positions between two kept rows as rows go there, ascending, some thousands at a time where they are many. */
+function* positionsInGap(
   base: readonly RowEntry[],
   { previous, following, count }: Gap,
-): void {
-  const reused = Math.min(count, following - previous - 1)
-  for (let index = 1; index <= reused; index++) {
-    const position = base[previous + index]?.position
-    if (position !== undefined) positions.push(position)
+): Generator<readonly RowPosition[]> {
+  const reusedEnd = previous + 1 + Math.min(count, following - previous - 1)
+  for (let from = previous + 1; from < reusedEnd; from += PART)
+    yield base.slice(from, Math.min(reusedEnd, from + PART)).map(({ position }) => position)
+  let left = count - (reusedEnd - previous - 1)
+  if (following < base.length) {
+    if (left > 0) yield positionsBetween(base[following - 1]?.position, base[following]?.position, left)
+    return
   }
-  if (reused === count) return
-  const fresh = positionsBetween(base[following - 1]?.position, base[following]?.position, count - reused)
-  for (const position of fresh) positions.push(position)
+  for (let last = base.at(-1)?.position; left > 0; left -= PART) {
+    const part = positionsAfter(last, Math.min(left, PART))
+    last = part.at(-1)
+    yield part
+  }
 }
+
+const PART = 8192
