@@ -28,6 +28,8 @@ export interface Config {
   readonly secretsKey: SecretsKey | undefined
   /** Largest JSON body, in bytes, after decompression. */
   readonly maxBodyBytes: number
+  /** Most bytes of JSON bodies that are held at once, those of 64 KiB and less not counted. */
+  readonly maxBodiesBytes: number
   /** Deepest nesting of a JSON body. */
   readonly maxBodyDepth: number
   /** Largest uploaded file, in bytes, after decompression. */
@@ -107,6 +109,7 @@ export function readConfig(env: Readonly<Record<string, string | undefined>>): C
     allowedSignersFile: values.ALLOWED_SIGNERS_FILE,
     secretsKey: values.SECRETS_KEY,
     maxBodyBytes: values.MAX_BODY_BYTES,
+    maxBodiesBytes: values.MAX_BODIES_BYTES,
     maxBodyDepth: values.MAX_BODY_DEPTH,
     uploadMaxBytes: values.UPLOAD_MAX_BYTES,
     testsetMaxRows: values.TESTSET_MAX_ROWS,
@@ -157,6 +160,7 @@ const variables = z.object({
   ALLOWED_SIGNERS_FILE: allowed(/^[^\0]+$/, 'a file').optional(),
   SECRETS_KEY: z.string().transform(toSecretsKey).optional(),
   MAX_BODY_BYTES: wholeNumber(1024, 1024 ** 3).default(16 * 1024 ** 2),
+  MAX_BODIES_BYTES: wholeNumber(1024, 8 * 1024 ** 3).default(256 * 1024 ** 2),
   MAX_BODY_DEPTH: wholeNumber(8, 1000).default(128),
   UPLOAD_MAX_BYTES: wholeNumber(1024, 8 * 1024 ** 3).default(1024 ** 3),
   TESTSET_MAX_ROWS: wholeNumber(1, 10_000_000).default(1_000_000),

@@ -186,7 +186,11 @@ export async function start({ config, fs, log, now }: StartOptions): Promise<Sta
     ),
     route: createRouter({
       endpoints,
-      readJsonBody: jsonBodyReader({ maxBytes: config.maxBodyBytes, maxDepth: config.maxBodyDepth }),
+      readJsonBody: jsonBodyReader({
+        maxBytes: config.maxBodyBytes,
+        maxHeldBytes: config.maxBodiesBytes,
+        maxDepth: config.maxBodyDepth,
+      }),
       readUpload: uploadReader({
         fs,
         folder: uploads,

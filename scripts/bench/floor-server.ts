@@ -10,7 +10,11 @@ import { jsonBodyReader } from '../../src/http/body.ts'
  */
 const synced = promisify(fsync)
 const log = openSync(process.env['APPEND_TO'] ?? '/dev/null', 'a')
-const readJsonBody = jsonBodyReader({ maxBytes: 1024 * 1024, maxDepth: 100 })
+const readJsonBody = jsonBodyReader({
+  maxBytes: 1024 * 1024,
+  maxHeldBytes: 256 * 1024 * 1024,
+  maxDepth: 100,
+})
 const answer = Buffer.from(process.env['ANSWER'] ?? '{}')
 
 const app = new Koa()

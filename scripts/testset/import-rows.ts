@@ -3,6 +3,7 @@ import type { RowFile } from '../../src/resources/testsets/collect-file.ts'
 import { collectFile } from '../../src/resources/testsets/collect-file.ts'
 import { commitFile } from '../../src/resources/testsets/upload-testset.ts'
 import type { ArtifactView } from '../../src/versioning/artifact-view.ts'
+import { TimeSlice } from '../../src/time-slice.ts'
 import { assertActive } from '../../src/versioning/assert-active.ts'
 import { assertSlugFree } from '../../src/versioning/claim-slugs.ts'
 import { createArtifact } from '../../src/versioning/create-artifact.ts'
@@ -50,11 +51,11 @@ export async function importRows(testsets: OpenTestsets, wanted: RowImport): Pro
 
 async function create(
   { registry, family, limits }: OpenTestsets,
-  { slug, name, file, message, author }: RowImport,
+  { slug, name, file, message, author, signal }: RowImport,
 ): Promise<ArtifactView> {
   const aside = await registry.store.prepare(family.folder)
   try {
-    const payload = await collectFile(file, aside.packBuilder(), undefined, limits)
+    const payload = await collectFile(file, aside.packBuilder(), undefined, limits, new TimeSlice(signal))
     const revision = { message, payload }
     return await createArtifact(
       registry,
@@ -79,7 +80,7 @@ async function commitTo(
   wanted: RowImport,
 ): Promise<RevisionPlace> {
   const { registry, limits } = testsets
-  const { file, name, message, author } = wanted
+  const { file, name, message, author, signal } = wanted
   const context = { actor: actorOf(author) }
   const variant = artifact.defaultVariant
   if (variant) assertActive('variant', variant.slug, variant.record)
@@ -91,6 +92,7 @@ async function commitTo(
     input,
     limits,
     context,
+    signal,
   )
   if (name === undefined || name === artifact.record.name) return place
   return { ...place, artifact: await editArtifact(registry, place.artifact, { name }, context) }

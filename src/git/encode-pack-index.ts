@@ -7,9 +7,11 @@ const LONG = 0x80000000
 /** So many rows of a column are written at once. */
 const PIECE = 8192
 
+const NOTHING = Buffer.alloc(0)
+
 /**
  * The index of version 2 for a pack of these objects (gitformat-pack), byte for byte as `git index-pack` makes it, in pieces
- * of at most 160 KiB. `packChecksum` is the last 20 bytes of the pack.
+ * of at most 160 KiB, some of them empty. `packChecksum` is the last 20 bytes of the pack.
  */
 export function* encodePackIndex(table: PackTable, packChecksum: Buffer): Generator<Buffer, void> {
   const hash = createHash('sha1')
@@ -21,8 +23,11 @@ export function* encodePackIndex(table: PackTable, packChecksum: Buffer): Genera
 }
 
 function* piecesOf(table: PackTable, packChecksum: Buffer): Generator<Buffer, void> {
-  const rows = table.inOrder()
-  yield header(table, rows)
+  yield header(table)
+  const ordering = table.inOrder()
+  let step = ordering.next()
+  for (; !step.done; step = ordering.next()) yield NOTHING
+  const rows = step.value
   yield* column(rows, 20, (row, target, at) => table.writeId(row, target, at))
   yield* column(rows, 4, (row, target, at) => target.setUint32(at, table.crc(row)))
   let long = 0
@@ -38,9 +43,9 @@ function* piecesOf(table: PackTable, packChecksum: Buffer): Generator<Buffer, vo
 }
 
 /** Magic, version and how many objects have a first byte up to each of the 256. */
-function header(table: PackTable, rows: Uint32Array): Buffer {
+function header(table: PackTable): Buffer {
   const perFirstByte = new Uint32Array(256)
-  for (const row of rows) perFirstByte[table.firstByte(row)]! += 1 // one entry for each value of a byte
+  for (let row = 0; row < table.count; row++) perFirstByte[table.firstByte(row)]! += 1 // one entry for each value of a byte
   const bytes = Buffer.allocUnsafe(8 + 256 * 4)
   bytes.writeUInt32BE(0xff744f63, 0)
   bytes.writeUInt32BE(2, 4)

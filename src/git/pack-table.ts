@@ -8,6 +8,9 @@ const HIGH = 7
 
 const SMALLEST = 64
 
+/** So many rows are put in order, a few milliseconds' work, before something else may be done. */
+const STRETCH = 65_536
+
 /** The id that is looked for, as bytes: turned from hex in place, for there is no cheaper way. */
 const sought = Buffer.alloc(20)
 const soughtWords = new DataView(sought.buffer, sought.byteOffset, sought.length)
@@ -60,13 +63,16 @@ export class PackTable {
     return this.#word(row, 0) >>> 24
   }
 
-  /** The rows in order of their ids. */
-  inOrder(): Uint32Array {
+  /** The rows in order of their ids. Ordering many takes a while: it comes back now and then, for whoever has to do something else, too. */
+  *inOrder(): Generator<void, Uint32Array> {
     // ids are spread evenly: as many buckets as rows leave one or two to sort in each
     const bits = Math.min(20, Math.max(8, Math.ceil(Math.log2(this.#count + 1))))
     const starts = new Uint32Array(2 ** bits + 1)
     const bucket = (row: number): number => this.#word(row, 0) >>> (32 - bits)
-    for (let row = 0; row < this.#count; row++) starts[bucket(row) + 1]! += 1 // one more than there are buckets
+    for (let row = 0; row < this.#count; row++) {
+      starts[bucket(row) + 1]! += 1 // one more than there are buckets
+      if (row % STRETCH === STRETCH - 1) yield
+    }
     for (let number = 0; number < 2 ** bits; number++) starts[number + 1]! += starts[number]! // likewise
     const rows = new Uint32Array(this.#count)
     // the first words beside their rows: looking them up in order of ids would miss the processor's cache each time
@@ -75,6 +81,7 @@ export class PackTable {
       const place = starts[bucket(row)]!++ // likewise
       rows[place] = row
       heads[place] = this.#word(row, 0)
+      if (row % STRETCH === STRETCH - 1) yield
     }
     // nothing moves out of its bucket, so this takes as many steps as there are rows
     for (let place = 1; place < rows.length; place++) {
@@ -89,6 +96,7 @@ export class PackTable {
       }
       heads[at] = head
       rows[at] = row
+      if (place % STRETCH === 0) yield
     }
     return rows
   }

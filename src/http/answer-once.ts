@@ -1,6 +1,7 @@
 import { checkIdempotencyKey } from '../access/idempotency-key.ts'
 import type { Intents, KeyedRequest } from '../access/intents.ts'
 import { Refusal } from '../errors.ts'
+import { ClientGone } from './departure.ts'
 import type { Answer, Call, Endpoint, Recall } from './endpoint.ts'
 import { PROBLEMS } from './problem.ts'
 
@@ -26,7 +27,8 @@ export function answerOnce(
         return { answer, address: answer.address }
       },
       recall: async (address) => ({ ...(await recall(call, address)), isReplayed: true }),
-      isRefusal: (error) => error instanceof Refusal && PROBLEMS[error.code][0] < 500,
+      isRefusal: (error) =>
+        error instanceof Refusal && !(error instanceof ClientGone) && PROBLEMS[error.code][0] < 500,
     },
   )
 }

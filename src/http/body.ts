@@ -5,11 +5,14 @@ import { HttpMethodEnum, koaBody } from 'koa-body'
 import { Refusal } from '../errors.ts'
 import type { Json } from '../json/json.ts'
 import { parseJson } from '../json/parse-json.ts'
+import { BodyBudget, type BodyShare, FREE_BYTES } from './body-budget.ts'
 import { refusalOfJson } from './refusal-of-json.ts'
 
 export interface BodyLimits {
   /** Largest body in bytes, after decompression. */
   readonly maxBytes: number
+  /** Most bytes of the bodies of all requests together, save small ones, from their arrival until their answer. */
+  readonly maxHeldBytes: number
   /** Deepest nesting of arrays and objects. */
   readonly maxDepth: number
 }
@@ -24,14 +27,15 @@ export interface JsonBody {
 export type ReadJsonBody = (ctx: ParameterizedContext<unknown>) => Promise<JsonBody>
 
 /**
- * Makes the reader of JSON bodies. A plain body of a known length is collected here, which costs a third of what koa-body
- * does on a small one; koa-body inflates compressed bodies and bounds those that come in chunks. Parsing is ours always,
- * because ruling 3.15 wants every number, key and character back as it was sent.
+ * Makes the reader of JSON bodies. A plain body is collected here, which costs a third of what koa-body does on a small one;
+ * koa-body inflates compressed bodies. Parsing is ours always, because ruling 3.15 wants every number, key and character back
+ * as it was sent.
  *
- * Refuses another media type, charset or encoding (415), a body past the limit (413), what is not UTF-8 or not JSON (400)
- * and JSON that would not survive (422). A body without a Content-Type is taken for JSON.
+ * Refuses another media type, charset or encoding (415), a body past the limit (413) or for which there is no room now (503), what
+ * is not UTF-8 or not JSON (400) and JSON that would not survive (422). A body without a Content-Type is taken for JSON.
  */
-export function jsonBodyReader({ maxBytes, maxDepth }: BodyLimits): ReadJsonBody {
+export function jsonBodyReader({ maxBytes, maxHeldBytes, maxDepth }: BodyLimits): ReadJsonBody {
+  const budget = new BodyBudget(maxHeldBytes)
   const fetchBytes = koaBody({
     json: false,
     urlencoded: false,
@@ -45,10 +49,16 @@ export function jsonBodyReader({ maxBytes, maxDepth }: BodyLimits): ReadJsonBody
     const { headers } = ctx.req
     if (isBodyless(headers)) return NO_BODY
     checkMediaType(headers)
-    if (Number(headers['content-length']) > maxBytes) throw tooLarge(maxBytes)
+    const length = Number(headers['content-length'])
+    if (length > maxBytes) throw tooLarge(maxBytes)
     try {
-      const plain = headers['content-encoding'] === undefined && headers['content-length'] !== undefined
-      const bytes = plain ? await collect(ctx.req) : await fetchWith(fetchBytes, ctx)
+      const plain = headers['content-encoding'] === undefined
+      if (plain && length <= FREE_BYTES) return toJsonBody(await collect(ctx.req), maxDepth)
+      const share = shareOf(ctx, budget)
+      if (plain) return toJsonBody(await collectCounted(ctx.req, maxBytes, share), maxDepth)
+      share.hold(mostInflated(headers, maxBytes))
+      const bytes = await fetchWith(fetchBytes, ctx)
+      share.hold(bytes.length)
       return toJsonBody(bytes, maxDepth)
     } catch (error) {
       drain(ctx)
@@ -107,6 +117,45 @@ function collect(request: IncomingMessage): Promise<Buffer> {
     request.on('end', () => resolve(all ? Buffer.concat(all) : (first ?? Buffer.alloc(0))))
     request.on('error', () => reject(cutOff()))
   })
+}
+
+/** The share of the request's body, which is given back when the answer has left or the client has gone. */
+function shareOf({ res }: ParameterizedContext<unknown>, budget: BodyBudget): BodyShare {
+  const share = budget.share()
+  res.once('close', () => share.hold(0))
+  return share
+}
+
+/** All bytes of a body that is large, or may be, counted as they come. */
+function collectCounted(request: IncomingMessage, maxBytes: number, share: BodyShare): Promise<Buffer> {
+  return new Promise((resolve, reject) => {
+    const chunks: Buffer[] = []
+    let bytes = 0
+    const take = (chunk: Buffer): void => {
+      bytes += chunk.length
+      try {
+        if (bytes > maxBytes) throw tooLarge(maxBytes)
+        share.hold(bytes)
+        chunks.push(chunk)
+      } catch (error) {
+        request.off('data', take)
+        reject(error)
+      }
+    }
+    request.on('data', take)
+    request.on('end', () => resolve(Buffer.concat(chunks)))
+    request.on('error', () => reject(cutOff()))
+  })
+}
+
+/** The most that deflate makes of a byte (zlib, Technical Details); Brotli knows no bound. */
+const MOST_OF_A_BYTE = 1032
+
+function mostInflated(headers: IncomingHttpHeaders, maxBytes: number): number {
+  const length = Number(headers['content-length'])
+  return headers['content-encoding'] === 'br' || !(length * MOST_OF_A_BYTE < maxBytes)
+    ? maxBytes
+    : length * MOST_OF_A_BYTE
 }
 
 async function fetchWith(fetchBytes: Middleware, ctx: ParameterizedContext<unknown>): Promise<Buffer> {

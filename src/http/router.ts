@@ -9,6 +9,7 @@ import type { Intents } from '../access/intents.ts'
 import type { Registry } from '../versioning/registry.ts'
 import { answerOnce } from './answer-once.ts'
 import type { ReadJsonBody } from './body.ts'
+import { departure } from './departure.ts'
 import type { Answer, Endpoint } from './endpoint.ts'
 import { guard } from './guard.ts'
 import { type GuardedInput, type KnownInputs, NO_INPUT, readInput } from './read-input.ts'
@@ -168,7 +169,7 @@ function run(
       headers: ctx.req.headers,
       ifMatch,
       ifNoneMatch,
-      untilGone: () => untilGone(ctx),
+      untilGone: () => departure(ctx.res),
       upload,
     }
     if (key === undefined || !endpoint.recall) return endpoint.run(call)
@@ -177,16 +178,6 @@ function run(
     const request = { project: caller.project, credential: id, key: String(key), asks }
     return answerOnce(intents, request, endpoint, endpoint.recall, call)
   }
-}
-
-function untilGone({ res }: ParameterizedContext<RequestState>): AbortSignal {
-  const controller = new AbortController()
-  const closed = (): void => {
-    if (!res.writableFinished) controller.abort()
-  }
-  if (res.closed) closed()
-  else res.once('close', closed)
-  return controller.signal
 }
 
 const idParams = z.record(z.string(), uuid)

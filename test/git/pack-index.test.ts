@@ -9,6 +9,7 @@ import { ObjectStore } from '../../src/git/object-store.ts'
 import { PackCache } from '../../src/git/pack-cache.ts'
 import { encodeEntry } from '../../src/git/pack-entry.ts'
 import { PackIndex } from '../../src/git/pack-index.ts'
+import { rowsInOrder } from './rows-in-order.ts'
 import { PackTable } from '../../src/git/pack-table.ts'
 import { packHeader } from '../../src/git/pack-writer.ts'
 import { git, gitBytes, temporaryFolder } from './git-program.ts'
@@ -77,7 +78,7 @@ describe('git: pack indexes', () => {
         expect(index.find(edge)).to.equal(undefined)
       }
       if (count > 0) {
-        const [firstRow = 0, lastRow = 0] = [table.inOrder()[0], table.inOrder().at(-1)]
+        const [firstRow = 0, lastRow = 0] = [rowsInOrder(table)[0], rowsInOrder(table).at(-1)]
         expect(index.find(oidOf(firstRow))).to.equal(12 + firstRow)
         expect(index.find(oidOf(lastRow))).to.equal(12 + lastRow)
       }

@@ -14,7 +14,7 @@ describe('JSON bodies', () => {
   let settled = 0
 
   before(async () => {
-    const read = jsonBodyReader({ maxBytes: LIMIT, maxDepth: 10 })
+    const read = jsonBodyReader({ maxBytes: LIMIT, maxHeldBytes: LIMIT, maxDepth: 10 })
     door = await openDoor((router) => {
       router.all('/echo', async (ctx) => {
         try {

@@ -62,7 +62,7 @@ describe('endpoints of files', () => {
       authenticate: (token) => (token === TOKEN ? { ...CALLER, key: { ...CALLER.key, scopes } } : undefined),
       route: createRouter({
         endpoints: [upload, download],
-        readJsonBody: jsonBodyReader({ maxBytes: 1000, maxDepth: 10 }),
+        readJsonBody: jsonBodyReader({ maxBytes: 1000, maxHeldBytes: 1000, maxDepth: 10 }),
         readUpload: uploadReader({ fs: nodeFs, folder, maxBytes: 1000, maxFieldBytes: 1000 }),
         registryOf: () => Promise.resolve({} as Registry), // the endpoints here do without
         intents: new Intents(nodeFs, store, () => new Date()),

@@ -90,7 +90,7 @@ export function testsetFileEndpoints(context: SurfaceContext, limits: TestsetLim
       scope: 'write',
       input: z.object({ ...fileFields, ...testsetFields, testset_slug: slug.optional() }),
       output: single(singular, records.flat),
-      run: async ({ registry, input, upload, context: write }) => {
+      run: async ({ registry, input, upload, context: write, untilGone }) => {
         const created = await createFromFile(
           registry,
           family,
@@ -98,6 +98,7 @@ export function testsetFileEndpoints(context: SurfaceContext, limits: TestsetLim
           { slug: input.testset_slug, header: headerIn(input), loc: ['body', 'testset_slug'] },
           limits,
           write,
+          untilGone(),
         )
         return answerFlat(registry, created.id, undefined, readingOfFields(input))
       },
@@ -111,7 +112,7 @@ export function testsetFileEndpoints(context: SurfaceContext, limits: TestsetLim
       scope: 'write',
       input: z.object({ ...fileFields, ...testsetFields }),
       output: single(singular, records.flat),
-      run: async ({ registry, params, input, upload, context: write }) => {
+      run: async ({ registry, params, input, upload, context: write, untilGone }) => {
         const id = params['id'] ?? ''
         const artifact = await artifactById(registry, family, id)
         const { place: committed } = await commitFile(
@@ -121,6 +122,7 @@ export function testsetFileEndpoints(context: SurfaceContext, limits: TestsetLim
           { header: {}, loc: ['body'] },
           limits,
           write,
+          untilGone(),
         )
         const edit = headerIn(input)
         if (Object.values(edit).some((value) => value !== undefined))
@@ -137,7 +139,7 @@ export function testsetFileEndpoints(context: SurfaceContext, limits: TestsetLim
       scope: 'write',
       input: z.object({ ...fileFields, message: z.string().optional() }),
       output: single(`${singular}_revision`, records.revision),
-      run: async ({ registry, params, input, upload, ifMatch, context: write }) => {
+      run: async ({ registry, params, input, upload, ifMatch, context: write, untilGone }) => {
         const place = await revisionById(registry, family, params['id'] ?? '')
         const { place: committed } = await commitFile(
           registry,
@@ -151,6 +153,7 @@ export function testsetFileEndpoints(context: SurfaceContext, limits: TestsetLim
           },
           limits,
           write,
+          untilGone(),
         )
         return answers.fresh(registry, committed, readingOfFields(input))
       },

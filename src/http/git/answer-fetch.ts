@@ -4,7 +4,7 @@ import { Refusal } from '../../errors.ts'
 import { uploadPack } from '../../git/upload-pack.ts'
 import type { ArtifactView } from '../../versioning/artifact-view.ts'
 import { inflatedBody } from '../inflated-body.ts'
-import { departure } from './departure.ts'
+import { departure } from '../departure.ts'
 import type { Places } from './places.ts'
 import { FLUSH, pktLine } from './pkt-line.ts'
 

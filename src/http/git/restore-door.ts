@@ -15,7 +15,7 @@ import type { Door } from '../app.ts'
 import { authenticate } from '../authenticate.ts'
 import { inflatedBody } from '../inflated-body.ts'
 import type { DoorState, RequestState } from '../request-state.ts'
-import { departure } from './departure.ts'
+import { departure } from '../departure.ts'
 import { gitToken } from './git-token.ts'
 
 export interface RestoreDoorDependencies {

@@ -1,3 +1,4 @@
+import type { TimeSlice } from '../../time-slice.ts'
 import type { PayloadTarget } from '../../versioning/family.ts'
 import { readBytes } from '../../versioning/tree-files.ts'
 import { NamedRows } from './named-rows.ts'
@@ -13,12 +14,16 @@ export async function collectSent(
   rows: readonly SentRow[],
   base: readonly RowEntry[],
   limits: TestsetLimits,
+  slice: TimeSlice,
 ): Promise<CollectedTestset> {
   const collector = new RowCollector(
     { put: (bytes) => target.write('blob', bytes), get: (oid) => readBytes(target, oid, 'blob') },
     limits,
   )
   const named = new NamedRows(target, base)
-  for (const row of rows) collector.add(await named.identify(row))
-  return { kind: 'collected', ...(await collector.finish()) }
+  for (const row of rows) {
+    collector.add(await named.identify(row))
+    if (slice.isOver) await slice.rest()
+  }
+  return { kind: 'collected', ...(await collector.finish(slice)) }
 }

@@ -10,7 +10,8 @@ import { decodeRow, dedupIdOf } from './stored-row.ts'
 import { testcaseId } from './testcase.ts'
 
 /** Where the rows of a testset are looked for by the ids of their testcases. */
-export type RowSource = ObjectSource & Pick<PayloadTarget, 'artifactId' | 'startingWith' | 'tips'>
+export type RowSource = ObjectSource &
+  Pick<PayloadTarget, 'artifactId' | 'readMany' | 'startingWith' | 'tips'>
 
 /** The rows of a testset by the ids of their testcases: those of one revision, and those of any (ruling 5.3). */
 export class NamedRows {

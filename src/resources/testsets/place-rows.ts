@@ -1,6 +1,8 @@
 import type { Oid } from '../../git/object.ts'
+import type { TimeSlice } from '../../time-slice.ts'
 import { isTooDeep, positionsAfter, positionsBetween, type RowPosition } from './row-position.ts'
-import type { RowBlobs, RowEntry } from './row-tree.ts'
+import type { RowChange, RowEntry } from './row-tree.ts'
+import { SpreadMap } from './spread-map.ts'
 
 /** A row that needs a place: its blob, and its dedup id, which is the same before and after an edit. */
 export interface UnplacedRow {
@@ -21,73 +23,101 @@ export async function placeRows(
   base: readonly RowEntry[],
   next: readonly UnplacedRow[],
   keysOfBase: KeysOfBase,
+  slice: TimeSlice,
 ): Promise<readonly RowPosition[]> {
-  const kept = longestRising(await matchRows(base, next, keysOfBase))
+  const kept = await longestRising(await matchRows(base, next, keysOfBase, slice), slice)
   const positions: RowPosition[] = []
   let previous = -1
-  let waiting = 0
+  let count = 0
   for (let index = 0; index <= next.length; index++) {
     const match = index === next.length ? base.length : (kept[index] ?? NONE)
     if (match === NONE) {
-      waiting++
+      count++
       continue
     }
-    fillGap(positions, base, { previous, following: match, count: waiting })
+    for (const part of positionsInGap(base, { previous, following: match, count })) {
+      for (const position of part) {
+        if (isTooDeep(position)) return positionsAfter(undefined, next.length)
+        positions.push(position)
+      }
+      if (slice.isOver) await slice.rest()
+    }
     const position = base[match]?.position
     if (position !== undefined) positions.push(position)
     previous = match
-    waiting = 0
+    count = 0
+    if (index % AT_ONCE === 0 && slice.isOver) await slice.rest()
   }
-  return positions.some(isTooDeep) ? positionsAfter(undefined, next.length) : positions
+  return positions
 }
 
-/** What `editRows` has to do to turn the rows of `base` into those of `next`; both ascend. */
-export function rowChanges(
+/** What `editRows` has to do to turn the rows of `base` into those of `next`; all three ascend. */
+export async function rowChanges(
   base: readonly RowEntry[],
   next: readonly RowEntry[],
-): ReadonlyMap<RowPosition, RowBlobs | undefined> {
-  const changes = new Map<RowPosition, RowBlobs | undefined>()
-  let old = 0
-  for (const row of next) {
-    let before = base[old]
-    for (; before && before.position < row.position; before = base[++old])
-      changes.set(before.position, undefined)
-    const isThere = before?.position === row.position
-    if (!isThere || before?.oid !== row.oid || before.meta !== row.meta) changes.set(row.position, row)
-    if (isThere) old++
+  slice: TimeSlice,
+): Promise<RowChange[]> {
+  const changes: RowChange[] = []
+  for (let [old, at, step] = [0, 0, 1]; old < base.length || at < next.length; step++) {
+    const [before, row] = [base[old], next[at]]
+    if (before && (!row || before.position < row.position)) {
+      changes.push([before.position, undefined])
+      old++
+    } else if (row) {
+      const isThere = before?.position === row.position
+      if (!isThere || before.oid !== row.oid || before.meta !== row.meta) changes.push([row.position, row])
+      if (isThere) old++
+      at++
+    }
+    if (step % AT_ONCE === 0 && slice.isOver) await slice.rest()
   }
-  for (const { position } of base.slice(old)) changes.set(position, undefined)
   return changes
 }
 
 const NONE = -1
+
+/** So many rows are compared before the clock is looked at. */
+const AT_ONCE = 256
 
 /** For each row of `next` the index of the base row it is, or NONE; each base row at most once. */
 async function matchRows(
   base: readonly RowEntry[],
   next: readonly UnplacedRow[],
   keysOfBase: KeysOfBase,
+  slice: TimeSlice,
 ): Promise<Int32Array> {
-  const matches = matchNames(
-    base.map((row) => row.oid),
-    next.map((row) => row.oid),
-  )
-  const left = indexesWhere(next.length, (index) => matches[index] === NONE)
+  if (base.length === 0) return new Int32Array(next.length).fill(NONE)
+  const matches = await matchNames(await oidsOf(base, slice), await oidsOf(next, slice), slice)
+  const left = await indexesOf(NONE, matches, slice)
   if (left.length === 0) return matches
   const isTaken = new Uint8Array(base.length)
-  for (const match of matches) if (match !== NONE) isTaken[match] = 1
-  const gone = indexesWhere(base.length, (index) => isTaken[index] === 0)
+  await slice.each(matches, (match) => {
+    if (match !== NONE) isTaken[match] = 1
+  })
+  const gone = await indexesOf(0, isTaken, slice)
   if (gone.length === 0) return matches
   const keys = left.map((index) => next[index]?.key)
-  for (const [at, match] of matchNames(await keysOfBase(gone), keys).entries()) {
+  await slice.each(await matchNames(await keysOfBase(gone), keys, slice), (match, at) => {
     matches[left[at] ?? 0] = gone[match] ?? NONE
-  }
+  })
   return matches
 }
 
-function indexesWhere(length: number, test: (index: number) => boolean): number[] {
+async function oidsOf(rows: readonly { readonly oid: Oid }[], slice: TimeSlice): Promise<Oid[]> {
+  const oids: Oid[] = []
+  await slice.each(rows, ({ oid }) => oids.push(oid))
+  return oids
+}
+
+async function indexesOf(
+  wanted: number,
+  values: Int32Array | Uint8Array,
+  slice: TimeSlice,
+): Promise<number[]> {
   const indexes: number[] = []
-  for (let index = 0; index < length; index++) if (test(index)) indexes.push(index)
+  await slice.each(values, (value, index) => {
+    if (value === wanted) indexes.push(index)
+  })
   return indexes
 }
 
@@ -98,7 +128,11 @@ const AHEAD = 4
  * For each name of `next` an index at which `base` has it, or NONE; each index at most once. Most revisions change little and
  * keep the order, so what stands in its turn or at the end is found without a table, in a tenth of the time.
  */
-function matchNames(base: readonly Name[], next: readonly Name[]): Int32Array {
+async function matchNames(
+  base: readonly Name[],
+  next: readonly Name[],
+  slice: TimeSlice,
+): Promise<Int32Array> {
   const matches = new Int32Array(next.length).fill(NONE)
   const isTaken = new Uint8Array(base.length)
   const take = (index: number, match: number): void => {
@@ -106,21 +140,26 @@ function matchNames(base: readonly Name[], next: readonly Name[]): Int32Array {
     isTaken[match] = 1
   }
   let [baseEnd, nextEnd] = [base.length, next.length]
-  while (baseEnd > 0 && nextEnd > 0 && isSame(base[baseEnd - 1], next[nextEnd - 1]))
+  while (baseEnd > 0 && nextEnd > 0 && isSame(base[baseEnd - 1], next[nextEnd - 1])) {
     take(--nextEnd, --baseEnd)
-  for (let index = 0, turn = 0; index < nextEnd; index++) {
+    if (nextEnd % AT_ONCE === 0 && slice.isOver) await slice.rest()
+  }
+  let turn = 0
+  await slice.each(nextEnd < next.length ? next.slice(0, nextEnd) : next, (name, index) => {
     const limit = Math.min(baseEnd, turn + AHEAD)
     let match = turn
-    while (match < limit && !isSame(base[match], next[index])) match++
-    if (match === limit) continue
+    while (match < limit && !isSame(base[match], name)) match++
+    if (match === limit) return
     take(index, match)
     turn = match + 1
-  }
-  const left = indexesWhere(nextEnd, (index) => matches[index] === NONE)
+  })
+  const left = await indexesOf(NONE, matches.subarray(0, nextEnd), slice)
   if (left.length === 0) return matches
-  const free = indexesWhere(baseEnd, (index) => isTaken[index] === 0)
-  const takeFirst = takingOnce(base, free)
-  for (const index of left) matches[index] = takeFirst(next[index])
+  const free = await indexesOf(0, isTaken.subarray(0, baseEnd), slice)
+  const takeFirst = await takingOnce(base, free, slice)
+  await slice.each(left, (index) => {
+    matches[index] = takeFirst(next[index])
+  })
   return matches
 }
 
@@ -131,36 +170,39 @@ function isSame(a: Name, b: Name): boolean {
 }
 
 /** Answers, for a name, the first of `indexes` where it stands and that was not answered before; NONE after the last. */
-function takingOnce(names: readonly Name[], indexes: readonly number[]): (name: Name) => number {
-  const first = new Map<Name, number>()
+async function takingOnce(
+  names: readonly Name[],
+  indexes: readonly number[],
+  slice: TimeSlice,
+): Promise<(name: Name) => number> {
+  const first = new SpreadMap<number>()
   const following = new Int32Array(names.length).fill(NONE)
-  for (const index of indexes.toReversed()) {
+  await slice.each(indexes.toReversed(), (index) => {
     const name = names[index]
-    if (name === undefined) continue
+    if (name === undefined) return
     following[index] = first.get(name) ?? NONE
     first.set(name, index)
-  }
+  })
   return (name) => {
-    const index = first.get(name) ?? NONE
-    if (index !== NONE) first.set(name, following[index] ?? NONE)
+    const index = name === undefined ? NONE : (first.get(name) ?? NONE)
+    if (name !== undefined && index !== NONE) first.set(name, following[index] ?? NONE)
     return index
   }
 }
 
 /** The values with all but a longest rising subsequence replaced by NONE (patience sorting, n log n). */
-function longestRising(values: Int32Array): Int32Array {
+async function longestRising(values: Int32Array, slice: TimeSlice): Promise<Int32Array> {
   // ends[n]: where the rising run of n + 1 values that ends lowest ends
   const ends = new Int32Array(values.length)
   const before = new Int32Array(values.length)
   let length = 0
-  for (let at = 0; at < values.length; at++) {
-    const value = values[at] ?? NONE
-    if (value === NONE) continue
+  await slice.each(values, (value, at) => {
+    if (value === NONE) return
     const rank = rankOf(value, values, ends, length)
     before[at] = rank === 0 ? NONE : (ends[rank - 1] ?? NONE)
     ends[rank] = at
     length = Math.max(length, rank + 1)
-  }
+  })
   const kept = new Int32Array(values.length).fill(NONE)
   for (let at = length === 0 ? NONE : (ends[length - 1] ?? NONE); at !== NONE; at = before[at] ?? NONE) {
     kept[at] = values[at] ?? NONE
@@ -189,17 +231,24 @@ interface Gap {
   readonly count: number
 }
 
-function fillGap(
-  positions: RowPosition[],
+/** As many positions between two kept rows as rows go there, ascending, some thousands at a time where they are many. */
+function* positionsInGap(
   base: readonly RowEntry[],
   { previous, following, count }: Gap,
-): void {
-  const reused = Math.min(count, following - previous - 1)
-  for (let index = 1; index <= reused; index++) {
-    const position = base[previous + index]?.position
-    if (position !== undefined) positions.push(position)
+): Generator<readonly RowPosition[]> {
+  const reusedEnd = previous + 1 + Math.min(count, following - previous - 1)
+  for (let from = previous + 1; from < reusedEnd; from += PART)
+    yield base.slice(from, Math.min(reusedEnd, from + PART)).map(({ position }) => position)
+  let left = count - (reusedEnd - previous - 1)
+  if (following < base.length) {
+    if (left > 0) yield positionsBetween(base[following - 1]?.position, base[following]?.position, left)
+    return
   }
-  if (reused === count) return
-  const fresh = positionsBetween(base[following - 1]?.position, base[following]?.position, count - reused)
-  for (const position of fresh) positions.push(position)
+  for (let last = base.at(-1)?.position; left > 0; left -= PART) {
+    const part = positionsAfter(last, Math.min(left, PART))
+    last = part.at(-1)
+    yield part
+  }
 }
+
+const PART = 8192

@@ -1,6 +1,7 @@
 import { Refusal } from '../../errors.ts'
 import type { Oid } from '../../git/object.ts'
 import { keysOf } from '../../json/json.ts'
+import type { TimeSlice } from '../../time-slice.ts'
 import type { SentRow } from './sent-row.ts'
 import { DEDUP_COLUMN } from './sent-row.ts'
 import {
@@ -12,6 +13,7 @@ import {
   encodeRowMeta,
   generatedDedupId,
 } from './stored-row.ts'
+import { SpreadMap } from './spread-map.ts'
 import type { CollectedRow } from './testset-payload.ts'
 
 /** How much a testset may hold (ruling 5.6). */
@@ -42,9 +44,9 @@ export class RowCollector {
   readonly #sink: RowSink
   readonly #limits: TestsetLimits
   readonly #rows: (CollectedRow | undefined)[] = []
-  /** Where the rows are that brought a dedup id, by it, and those that did not, by their content. */
-  readonly #given = new Map<string, number>()
-  readonly #nameless = new Map<string, number>()
+  /** Where the rows are that brought a dedup id (in the end all), by it, and those that did not, by their content. */
+  readonly #given = new SpreadMap<number>()
+  readonly #nameless = new SpreadMap<number>()
   readonly #columns = new Set<string>()
   /** Rows that came in, those included that collapsed. */
   #taken = 0
@@ -72,10 +74,13 @@ export class RowCollector {
   }
 
   /** The rows in order, and their columns in order of first appearance. */
-  async finish(): Promise<{ readonly rows: readonly CollectedRow[]; readonly columns: readonly string[] }> {
-    this.#collapse()
-    await this.#nameRows()
-    const rows = this.#rows.filter((row) => row !== undefined)
+  async finish(
+    slice: TimeSlice,
+  ): Promise<{ readonly rows: readonly CollectedRow[]; readonly columns: readonly string[] }> {
+    await this.#collapse(slice)
+    await this.#nameRows(slice)
+    const rows: CollectedRow[] = []
+    await slice.each(this.#rows, (row) => row && rows.push(row))
     this.#checkCount(rows.length)
     return { rows, columns: [...this.#columns] }
   }
@@ -103,33 +108,32 @@ export class RowCollector {
   }
 
   /** A row that brought no dedup id becomes one with the first of equal content that did, at the earlier place. */
-  #collapse(): void {
-    if (this.#nameless.size === 0) return
-    for (const place of this.#given.values()) {
-      const row = this.#rows[place]
+  async #collapse(slice: TimeSlice): Promise<void> {
+    if (this.#nameless.size === 0 || this.#given.size === 0) return
+    await slice.each(this.#rows, (row, place) => {
       const equal = row && this.#nameless.get(row.contentHash)
-      if (row === undefined || equal === undefined) continue
+      if (row === undefined || equal === undefined || equal === place) return
       this.#nameless.delete(row.contentHash)
       this.#rows[place] = undefined
       this.#rows[Math.min(place, equal)] = row
       if (equal > place) this.#rows[equal] = undefined
-    }
+    })
   }
 
   /** Puts `-2`, `-3` … behind generated dedup ids that another row holds, and writes those rows again. */
-  async #nameRows(): Promise<void> {
-    const generated = new Set<string>()
-    const isTaken = (key: string): boolean => this.#given.has(key) || generated.has(key)
-    for (const place of this.#nameless.values()) {
-      const row = this.#rows[place]
-      if (!row) continue
+  async #nameRows(slice: TimeSlice): Promise<void> {
+    await slice.each(this.#rows, (row, place) => {
+      if (row === undefined || this.#nameless.get(row.contentHash) !== place) return undefined
       let key = row.key
-      for (let number = 2; isTaken(key); number++) key = `${row.key}-${number}`
-      generated.add(key)
-      if (key === row.key) continue
-      const content = encodeContent(contentOf(decodeRow(await this.#sink.get(row.oid))))
-      this.#rows[place] = { ...row, key, oid: this.#store(encodeRow(content, key)) }
-    }
+      for (let number = 2; this.#given.has(key); number++) key = `${row.key}-${number}`
+      this.#given.set(key, place)
+      return key === row.key ? undefined : this.#rename(row, key, place)
+    })
+  }
+
+  async #rename(row: CollectedRow, key: string, place: number): Promise<void> {
+    const content = encodeContent(contentOf(decodeRow(await this.#sink.get(row.oid))))
+    this.#rows[place] = { ...row, key, oid: this.#store(encodeRow(content, key)) }
   }
 }
 

@@ -3,6 +3,7 @@ import { setImmediate as nextTurn } from 'node:timers/promises'
 import { BoundedCache } from '../../git/bounded-cache.ts'
 import type { DerivedFile } from '../../git/derived-file.ts'
 import type { Oid } from '../../git/object.ts'
+import type { TimeSlice } from '../../time-slice.ts'
 import type { ObjectSource } from '../../versioning/tree-files.ts'
 import { readBytes } from '../../versioning/tree-files.ts'
 import { decodeFolderKeys, encodeFolderKeys, type FolderKeys } from './folder-keys.ts'
@@ -40,7 +41,7 @@ export class RowKeys {
     if (file) this.#load(file)
     const look: Look = { source, wanted, found: [], read: 0 }
     await this.#collect(tree, '', look)
-    if (look.read > WORTH_KEEPING) this.#keep(tree, file)
+    if (look.read > WORTH_KEEPING) this.keep(tree, file)
     return look.found
   }
 
@@ -81,22 +82,9 @@ export class RowKeys {
     source: ObjectSource,
     tree: Oid,
     rows: Iterator<{ readonly key: string; readonly contentHash: string }>,
-    file?: DerivedFile,
+    slice: TimeSlice,
   ): Promise<void> {
-    await this.#seedFolder(source, tree, rows)
-    this.#keep(tree, file)
-  }
-
-  /** Takes in a row that was just written. */
-  note(oid: Oid, contentHash: string, dedupId: string): void {
-    this.#rows.set(oid, [keyOfContent(contentHash), keyOfDedupId(dedupId)])
-  }
-
-  async #seedFolder(
-    source: ObjectSource,
-    tree: Oid,
-    rows: Iterator<{ readonly key: string; readonly contentHash: string }>,
-  ): Promise<void> {
+    if (slice.isOver) await slice.rest()
     const folder = decodeRowFolder(await readBytes(source, tree, 'tree'))
     const bytes: number[] = []
     const keys: number[] = []
@@ -111,9 +99,29 @@ export class RowKeys {
       const below = folder.folders[byte]
       if (below === undefined) continue
       folders.push([byte, below])
-      await this.#seedFolder(source, below, rows)
+      await this.seed(source, below, rows, slice)
     }
     this.#folders.set(tree, { bytes: Uint8Array.from(bytes), keys: Uint32Array.from(keys), folders })
+  }
+
+  /** Keeps what is known of a tree for the next process, if it is much. */
+  keep(tree: Oid, file: DerivedFile | undefined): void {
+    if (!file) return
+    const folders: [Oid, FolderKeys][] = []
+    const waiting = [tree]
+    for (let oid = waiting.pop(); oid !== undefined; oid = waiting.pop()) {
+      const folder = this.#folders.peek(oid)
+      if (!folder) continue
+      folders.push([oid, folder])
+      for (const [, below] of folder.folders) waiting.push(below)
+    }
+    this.#loaded.add(file.path)
+    if (folders.length > WORTH_KEEPING) file.write(encodeFolderKeys(folders))
+  }
+
+  /** Takes in a row that was just written. */
+  note(oid: Oid, contentHash: string, dedupId: string): void {
+    this.#rows.set(oid, [keyOfContent(contentHash), keyOfDedupId(dedupId)])
   }
 
   async #collect(tree: Oid, prefix: RowPosition, look: Look): Promise<void> {
@@ -163,20 +171,6 @@ export class RowKeys {
     this.#loaded.add(file.path)
     for (const [tree, folder] of decodeFolderKeys(file.read() ?? Buffer.alloc(0)))
       this.#folders.set(tree, folder)
-  }
-
-  #keep(tree: Oid, file: DerivedFile | undefined): void {
-    if (!file) return
-    const folders: [Oid, FolderKeys][] = []
-    const waiting = [tree]
-    for (let oid = waiting.pop(); oid !== undefined; oid = waiting.pop()) {
-      const folder = this.#folders.peek(oid)
-      if (!folder) continue
-      folders.push([oid, folder])
-      for (const [, below] of folder.folders) waiting.push(below)
-    }
-    this.#loaded.add(file.path)
-    if (folders.length > WORTH_KEEPING) file.write(encodeFolderKeys(folders))
   }
 }
 

@@ -1,5 +1,6 @@
 import type { Oid } from '../../git/object.ts'
 import type { ObjectSink, ObjectSource } from '../../versioning/tree-files.ts'
+import { TimeSlice } from '../../time-slice.ts'
 import { readBytes } from '../../versioning/tree-files.ts'
 import { decodeRowFolder, emptyRowFolder, encodeRowFolder, OID_BYTES, scanRowFolder } from './row-folder.ts'
 import type { RowFolder } from './row-folder.ts'
@@ -15,6 +16,9 @@ export interface RowBlobs {
 export interface RowEntry extends RowBlobs {
   readonly position: RowPosition
 }
+
+/** What stands at a position from now on; undefined: nothing. */
+export type RowChange = readonly [position: RowPosition, row: RowBlobs | undefined]
 
 /** Where to begin, and in which direction to go. */
 export interface RowRange {
@@ -55,19 +59,16 @@ export async function rowAt(
 /**
  * Sets rows, or removes them (undefined), and answers the new tree: undefined if nothing is left in it. Only trees on the
  * way to a changed row are read and written, and none that comes out as it was; folders left empty vanish. What is no row
- * is carried over, unless a row needs its name. Throws a RangeError for a position where no row can be.
+ * is carried over, unless a row needs its name. No position comes twice; a RangeError tells of one where no row can be.
  */
 export async function editRows(
   target: ObjectSource & ObjectSink,
   tree: Oid | undefined,
-  changes: ReadonlyMap<RowPosition, RowBlobs | undefined>,
+  changes: Iterable<RowChange>,
+  slice = new TimeSlice(),
 ): Promise<Oid | undefined> {
-  const positions = [...changes.keys()].sort()
-  const misplaced = positions.find(
-    (position) => position === '' || position.endsWith('\0') || isTooDeep(position),
-  )
-  if (misplaced !== undefined) throw new RangeError(`no row can be at ${JSON.stringify(misplaced)}`)
-  return editFolder({ target, changes, positions }, tree, { depth: 0, from: 0, to: positions.length })
+  const sorted = await inOrder(changes, slice)
+  return editFolder({ target, changes: sorted, slice }, tree, { depth: 0, from: 0, to: sorted.length })
 }
 
 /** Where the row counts of trees are kept; any Map or bounded cache. They never change. */
@@ -140,14 +141,29 @@ function folderAt(folder: RowFolder, byte: number, depth: number): Oid | undefin
   return depth + 1 < DEEPEST_POSITION ? folder.folders[byte] : undefined
 }
 
-interface RowEdit {
-  readonly target: ObjectSource & ObjectSink
-  readonly changes: ReadonlyMap<RowPosition, RowBlobs | undefined>
-  /** The keys of `changes`, ascending. */
-  readonly positions: readonly RowPosition[]
+/** The changes in order of their positions. Sorting takes no turns, so what is in order is left alone. */
+async function inOrder(changes: Iterable<RowChange>, slice: TimeSlice): Promise<readonly RowChange[]> {
+  const list: RowChange[] = []
+  let isSorted = true
+  await slice.each(changes, (change) => {
+    const [position] = change
+    if (position === '' || position.endsWith('\0') || isTooDeep(position))
+      throw new RangeError(`no row can be at ${JSON.stringify(position)}`)
+    const last = list.at(-1)
+    if (last && position < last[0]) isSorted = false
+    list.push(change)
+  })
+  return isSorted ? list : list.sort(([a], [b]) => (a < b ? -1 : 1))
 }
 
-/** The part of an edit that lies in one folder: `positions` from `from` to before `to` agree in `depth` bytes. */
+interface RowEdit {
+  readonly target: ObjectSource & ObjectSink
+  /** Ascending. */
+  readonly changes: readonly RowChange[]
+  readonly slice: TimeSlice
+}
+
+/** The part of an edit that lies in one folder: the positions of `changes` from `from` to before `to` agree in `depth` bytes. */
 interface EditRange {
   readonly depth: number
   readonly from: number
@@ -159,19 +175,20 @@ async function editFolder(
   tree: Oid | undefined,
   { depth, from, to }: EditRange,
 ): Promise<Oid | undefined> {
-  const { target, changes, positions } = edit
+  const { target, changes, slice } = edit
+  if (slice.isOver) await slice.rest()
   const folder =
     tree === undefined ? emptyRowFolder() : decodeRowFolder(await readBytes(target, tree, 'tree'))
   let isChanged = false
   for (let at = from; at < to;) {
-    const position = positions[at] ?? ''
+    const [position = '', row] = changes[at] ?? []
     const byte = position.charCodeAt(depth)
     if (position.length === depth + 1) {
-      if (setRow(folder, byte, changes.get(position))) isChanged = true
+      if (setRow(folder, byte, row)) isChanged = true
       at++
       continue
     }
-    const end = endOfByte(positions, depth, at, to)
+    const end = endOfByte(changes, depth, at, to)
     const deeper = await editFolder(edit, folder.folders[byte], { depth: depth + 1, from: at, to: end })
     if (deeper !== folder.folders[byte]) isChanged = true
     folder.folders[byte] = deeper
@@ -192,11 +209,15 @@ function setRow(folder: RowFolder, byte: number, blobs: RowBlobs | undefined): b
 }
 
 /** Where the positions that have the same byte at `depth` as the one at `from` end. */
-function endOfByte(positions: readonly RowPosition[], depth: number, from: number, to: number): number {
-  const byte = positions[from]?.charCodeAt(depth)
-  let end = from + 1
-  while (end < to && positions[end]?.charCodeAt(depth) === byte) end++
-  return end
+function endOfByte(changes: readonly RowChange[], depth: number, from: number, to: number): number {
+  const byte = changes[from]?.[0].charCodeAt(depth)
+  let [low, high] = [from + 1, to]
+  while (low < high) {
+    const middle = (low + high) >> 1
+    if (changes[middle]?.[0].charCodeAt(depth) === byte) low = middle + 1
+    else high = middle
+  }
+  return low
 }
 
 async function countFolder(

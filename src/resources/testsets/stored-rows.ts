@@ -1,4 +1,5 @@
 import { Refusal } from '../../errors.ts'
+import { TimeSlice } from '../../time-slice.ts'
 import type { GitObject, Oid } from '../../git/object.ts'
 import type { ObjectSource } from '../../versioning/tree-files.ts'
 import type { RowEntry, RowRange } from './row-tree.ts'
@@ -27,9 +28,16 @@ export async function readBlobs(source: BulkSource, oids: readonly Oid[]): Promi
 }
 
 /** All rows of a tree, in order: 130 bytes of memory each. */
-export async function allRows(source: ObjectSource, tree: Oid | undefined): Promise<RowEntry[]> {
+export async function allRows(
+  source: ObjectSource,
+  tree: Oid | undefined,
+  slice = new TimeSlice(),
+): Promise<RowEntry[]> {
   const rows: RowEntry[] = []
-  for await (const batch of rowsOf(source, tree)) for (const row of batch) rows.push(row)
+  for await (const batch of rowsOf(source, tree)) {
+    for (const row of batch) rows.push(row)
+    if (slice.isOver) await slice.rest()
+  }
   return rows
 }
 

@@ -35,8 +35,10 @@ export interface CollectedTestset {
   readonly kind: 'collected'
   readonly rows: readonly CollectedRow[]
   readonly columns: readonly string[]
-  /** Holds those of the blobs that the repository may not have. */
+  /** Holds those of the blobs, and of the folders in `laid`, that the repository may not have. */
   readonly pack?: StagedPack
+  /** The folder that holds the rows when they are laid over those in the folder `onto`; undefined: no rows. */
+  readonly laid?: { readonly onto: Oid | undefined; readonly tree: Oid | undefined }
 }
 
 /** A row whose blob is written, with its dedup id. */

@@ -1,3 +1,4 @@
+import { TimeSlice } from '../../time-slice.ts'
 import type { ArtifactView } from '../../versioning/artifact-view.ts'
 import type { WriteContext } from '../../versioning/change-artifact.ts'
 import type { CommittedRevision } from '../../versioning/commit-revision.ts'
@@ -16,7 +17,10 @@ import type { TestsetLimits } from './row-collector.ts'
 import { allRows } from './stored-rows.ts'
 import { asStored } from './testset-payload.ts'
 
-/** Creates a testset whose first revision holds the rows of a file (interface 4.6). A bad file creates nothing. */
+/**
+ * Creates a testset whose first revision holds the rows of a file (interface 4.6). A bad file creates nothing, nor does one that
+ * nobody waits for any more: `gone` ends the work with its reason, up to the moment when there is nothing left but to store it.
+ */
 export async function createFromFile(
   registry: Registry,
   family: Family,
@@ -24,10 +28,11 @@ export async function createFromFile(
   input: Omit<NewArtifact, 'withVariant' | 'aside'>,
   limits: TestsetLimits,
   context: WriteContext,
+  gone?: AbortSignal,
 ): Promise<ArtifactView> {
   const aside = await registry.store.prepare(family.folder)
   try {
-    const payload = await collectFile(file, aside.packBuilder(), undefined, limits)
+    const payload = await collectFile(file, aside.packBuilder(), undefined, limits, new TimeSlice(gone))
     return await createArtifact(
       registry,
       family,
@@ -41,7 +46,7 @@ export async function createFromFile(
 
 /**
  * Commits a revision that holds the rows of a file, whatever the one before it held (ruling 5.4). A testset that has no variant
- * gets one; a bad file makes none.
+ * gets one; a bad file makes none. `gone` is as above.
  */
 export async function commitFile(
   registry: Registry,
@@ -50,19 +55,17 @@ export async function commitFile(
   input: Omit<NewRevision, 'data' | 'delta' | 'payload'>,
   limits: TestsetLimits,
   context: WriteContext,
+  gone?: AbortSignal,
 ): Promise<CommittedRevision> {
+  const slice = new TimeSlice(gone)
   const { repository, family } = artifact
   const { objects } = repository
   const head = variant?.head
   const latest =
     head === undefined ? undefined : (await registry.revisions(family).read(objects, head)).payload
-  const rows = latest ? await allRows(objects, asStored(latest).tree) : []
-  const payload = await collectFile(
-    file,
-    repository.packBuilder(),
-    { source: rowSource(artifact), rows },
-    limits,
-  )
+  const tree = latest && asStored(latest).tree
+  const replaced = { source: rowSource(artifact), tree, rows: await allRows(objects, tree, slice) }
+  const payload = await collectFile(file, repository.packBuilder(), replaced, limits, slice)
   try {
     const place = variant ? { artifact, variant } : await defaultVariantOrNew(registry, artifact, context)
     return await commitRevision(registry, place, { ...input, payload }, context)
@@ -77,6 +80,7 @@ function rowSource({ id, repository, variants, tags }: ArtifactView): RowSource 
   return {
     artifactId: id,
     read: (oid) => objects.read(oid),
+    readMany: (oids) => objects.readMany(oids),
     startingWith: (prefix) => objects.startingWith(prefix),
     tips: () => [...tags.values(), ...variants.flatMap(({ head }) => head ?? [])],
   }

@@ -1,18 +1,16 @@
-import { Refusal } from '../../errors.ts'
+import { TimeSlice } from '../../time-slice.ts'
 import type { TreeEntry } from '../../git/tree.ts'
 import type { PayloadTarget } from '../../versioning/family.ts'
-import type { ObjectSource } from '../../versioning/tree-files.ts'
 import { collectSent } from './collect-sent.ts'
 import { findNamed } from './find-named.ts'
+import type { LaidRows } from './lay-rows.ts'
+import { layRows } from './lay-rows.ts'
 import { areColumnsNoted, noteColumns } from './listed-columns.ts'
 import type { TestsetLimits } from './row-collector.ts'
-import { placeRows, rowChanges } from './place-rows.ts'
-import type { RowEntry } from './row-tree.ts'
-import { editRows } from './row-tree.ts'
 import { rowKeys } from './row-index.ts'
 import { ROW_KEYS_FILE } from './row-keys.ts'
-import { allRows, readBlobs } from './stored-rows.ts'
-import { decodeRow, dedupIdOf } from './stored-row.ts'
+import { editRows } from './row-tree.ts'
+import { allRows } from './stored-rows.ts'
 import type { CollectedTestset, NamedTestset, SentTestset, TestsetPayload } from './testset-payload.ts'
 import { readTestset, rowsIn, writeTestsetEntries } from './testset-tree.ts'
 
@@ -29,52 +27,43 @@ export async function writeTestset(
     if (areColumnsNoted(payload.base)) noteColumns({ kind: 'stored', tree: edited, columns: payload.columns })
     return writeTestsetEntries(target, edited, payload.columns)
   }
-  const base = await allRows(target, rowsIn(before))
-  const { rows, columns, pack } = await collect(target, payload, { before, base, limits })
-  if (pack) target.adopt(pack)
-  const positions = await placeRows(base, rows, (indexes) => dedupIdsAt(target, base, indexes))
-  const placed = rows.map(({ oid, meta }, index) => ({ position: positions[index] ?? '', oid, meta }))
-  const tree = await editRows(target, rowsIn(before), rowChanges(base, placed))
-  if (tree !== undefined) await rowKeys.seed(target, tree, rows.values(), target.derived?.(ROW_KEYS_FILE))
+  const { tree, columns } = await laid(target, payload, before, limits)
+  if (tree !== undefined) rowKeys.keep(tree, target.derived?.(ROW_KEYS_FILE))
   if (payload.kind !== 'named') noteColumns({ kind: 'stored', tree, columns })
   return writeTestsetEntries(target, tree, columns)
 }
 
-async function collect(
+/** The folder of the rows and their columns: as they were laid already if the parent is the one they were laid over. */
+async function laid(
+  target: PayloadTarget,
+  payload: SentTestset | NamedTestset | CollectedTestset,
+  before: readonly TreeEntry[],
+  limits: TestsetLimits,
+): Promise<Pick<CollectedTestset, 'columns'> & Pick<LaidRows, 'tree'>> {
+  const onto = rowsIn(before)
+  if (payload.kind === 'collected') {
+    if (payload.pack) target.adopt(payload.pack)
+    if (payload.laid && payload.laid.onto === onto)
+      return { tree: payload.laid.tree, columns: payload.columns }
+  }
+  const slice = new TimeSlice()
+  const base = { tree: onto, rows: await allRows(target, onto, slice) }
+  const { rows, columns } = await collected(target, payload, { before, base, limits, slice })
+  return { tree: await layRows(target, rows, base, slice), columns }
+}
+
+async function collected(
   target: PayloadTarget,
   payload: SentTestset | NamedTestset | CollectedTestset,
   onto: {
     readonly before: readonly TreeEntry[]
-    readonly base: readonly RowEntry[]
+    readonly base: LaidRows
     readonly limits: TestsetLimits
+    readonly slice: TimeSlice
   },
 ): Promise<CollectedTestset> {
+  const { base, before, limits, slice } = onto
   if (payload.kind === 'collected') return payload
-  if (payload.kind === 'sent') return collectSent(target, payload.rows, onto.base, onto.limits)
-  return findNamed(target, payload, onto.base, await readTestset(target, onto.before))
+  if (payload.kind === 'sent') return collectSent(target, payload.rows, base.rows, limits, slice)
+  return findNamed(target, payload, base.rows, await readTestset(target, before))
 }
-
-async function dedupIdsAt(
-  source: ObjectSource,
-  base: readonly RowEntry[],
-  indexes: readonly number[],
-): Promise<(string | undefined)[]> {
-  const oids = indexes.flatMap((index) => base[index]?.oid ?? [])
-  const dedupIds: (string | undefined)[] = []
-  for (let at = 0; at < oids.length; at += AT_ONCE) {
-    for (const bytes of await readBlobs(source, oids.slice(at, at + AT_ONCE))) dedupIds.push(dedupIdIn(bytes))
-  }
-  return dedupIds
-}
-
-/** A row that git damaged has none, so that other rows can take its place. */
-function dedupIdIn(bytes: Buffer): string | undefined {
-  try {
-    return dedupIdOf(decodeRow(bytes))
-  } catch (error) {
-    if (error instanceof Refusal) return undefined
-    throw error
-  }
-}
-
-const AT_ONCE = 512

@@ -1,7 +1,12 @@
 import { expect } from 'chai'
 import fc from 'fast-check'
 import { hashObject, type Oid } from '../../../src/git/object.ts'
-import { placeRows, rowChanges, type UnplacedRow } from '../../../src/resources/testsets/place-rows.ts'
+import {
+  type KeysOfBase,
+  placeRows as placeInSlices,
+  rowChanges as changesInSlices,
+  type UnplacedRow,
+} from '../../../src/resources/testsets/place-rows.ts'
 import {
   isTooDeep,
   positionPath,
@@ -9,6 +14,7 @@ import {
   positionsBetween,
 } from '../../../src/resources/testsets/row-position.ts'
 import { editRows, type RowEntry } from '../../../src/resources/testsets/row-tree.ts'
+import { TimeSlice } from '../../../src/time-slice.ts'
 import { writeTree } from '../../../src/versioning/tree-files.ts'
 import { git, temporaryFolder } from '../../git/git-program.ts'
 import { RecordedObjects } from './recorded-objects.ts'
@@ -25,6 +31,11 @@ const testRow = (text: string): TestRow => ({
 })
 const testRows = (count: number): TestRow[] =>
   Array.from({ length: count }, (_, index) => testRow(`r${index}`))
+
+const placeRows = (base: readonly RowEntry[], next: readonly UnplacedRow[], keysOfBase: KeysOfBase) =>
+  placeInSlices(base, next, keysOfBase, new TimeSlice())
+const rowChanges = (base: readonly RowEntry[], next: readonly RowEntry[]) =>
+  changesInSlices(base, next, new TimeSlice())
 
 async function place(
   base: readonly (RowEntry & TestRow)[],
@@ -136,8 +147,8 @@ describe('testsets: placing rows', () => {
           const positions = next.map((row) => row.position)
           expect(positions).to.deep.equal([...new Set(positions)].sort())
           expect(next.filter((row) => isKept(row, base)).length).to.be.at.least(mostInOrder(base, next))
-          tree = await editRows(objects, tree, rowChanges(base, next))
-          expect(tree).to.equal(await editRows(objects, undefined, rowChanges([], next)))
+          tree = await editRows(objects, tree, await rowChanges(base, next))
+          expect(tree).to.equal(await editRows(objects, undefined, await rowChanges([], next)))
           base = next
         }
       }),
@@ -148,8 +159,8 @@ describe('testsets: placing rows', () => {
   it('changes a row whose flags, tags or meta are others', async () => {
     const base = await place([], testRows(3))
     const next = base.map((row, index) => (index === 1 ? { ...row, meta: '1'.repeat(40) } : row))
-    expect([...rowChanges(base, next)]).to.deep.equal([[next[1]!.position, next[1]]])
-    expect([...rowChanges(next, base)]).to.deep.equal([[base[1]!.position, base[1]]])
+    expect(await rowChanges(base, next)).to.deep.equal([[next[1]!.position, next[1]]])
+    expect(await rowChanges(next, base)).to.deep.equal([[base[1]!.position, base[1]]])
   })
 
   describe('lets git show what changed and nothing else', () => {
@@ -182,13 +193,11 @@ describe('testsets: placing rows', () => {
         objects.write('blob', Buffer.from(`${row.text}\n`))
       }
       const inFolder = (oid: Oid) => writeTree(objects, [{ mode: '40000', name: 'testcases', oid }])
-      const first = (await editRows(objects, undefined, rowChanges([], placed)))!
+      const first = (await editRows(objects, undefined, await rowChanges([], placed)))!
       trees.set('base', inFolder(first))
       for (const [name, { next }] of Object.entries(revisions)) {
-        trees.set(
-          name,
-          inFolder((await editRows(objects, first, rowChanges(placed, await place(placed, next))))!),
-        )
+        const changes = await rowChanges(placed, await place(placed, next))
+        trees.set(name, inFolder((await editRows(objects, first, changes))!))
       }
       objects.store(folder)
     })

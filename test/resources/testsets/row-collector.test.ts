@@ -3,6 +3,7 @@ import fc from 'fast-check'
 import { hashObject } from '../../../src/git/object.ts'
 import { getKey, type JsonObject } from '../../../src/json/json.ts'
 import { RowCollector } from '../../../src/resources/testsets/row-collector.ts'
+import { TimeSlice } from '../../../src/time-slice.ts'
 import { sentRow } from '../../../src/resources/testsets/sent-row.ts'
 import { decodeRow, dedupIdOf } from '../../../src/resources/testsets/stored-row.ts'
 
@@ -22,7 +23,7 @@ describe('RowCollector', () => {
     const get = async (oid: string): Promise<Buffer> => blobs.get(oid) ?? Buffer.alloc(0)
     const collector = new RowCollector({ put, get }, limits)
     for (const [content, dedupId] of rows) collector.add(sent(content, dedupId))
-    const { rows: collected, columns } = await collector.finish()
+    const { rows: collected, columns } = await collector.finish(new TimeSlice())
     const stored = collected.map(({ oid, key }) => {
       const data = decodeRow(blobs.get(oid) ?? Buffer.alloc(0))
       return { a: getKey(data, 'a'), dedupId: dedupIdOf(data), key }

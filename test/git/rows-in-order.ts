@@ -1,0 +1,9 @@
+import type { PackTable } from '../../src/git/pack-table.ts'
+
+/** The rows of a table in order of their ids, without a rest. */
+export function rowsInOrder(table: PackTable): Uint32Array {
+  const ordering = table.inOrder()
+  let step = ordering.next()
+  while (!step.done) step = ordering.next()
+  return step.value
+}
