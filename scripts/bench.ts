@@ -4,6 +4,7 @@ import { join } from 'node:path'
 import { amount } from './bench/amount.ts'
 import { BENCH_USAGE, type BenchOptions, readBenchOptions, type Section } from './bench/bench-options.ts'
 import type { BenchSetting } from './bench/bench-setting.ts'
+import { endServers } from './bench/child-server.ts'
 import { compareFigures } from './bench/compare-figures.ts'
 import type { Figure } from './bench/figure.ts'
 import { figureTable } from './bench/figure-table.ts'
@@ -62,6 +63,7 @@ async function measure(options: BenchOptions): Promise<Figure[]> {
   try {
     for (const section of options.only) await MEASURES[section]({ ...options, folder, add })
   } finally {
+    await endServers()
     rmSync(folder, { recursive: true, force: true })
   }
   return [...figures.values()]

@@ -1,20 +1,22 @@
 import { readdirSync, statSync } from 'node:fs'
 import { join } from 'node:path'
 
-/** How many files in a folder, however deep, are there or were replaced by others after a piece of work. */
-export async function filesMade(folder: string, work: () => Promise<unknown>): Promise<number> {
-  const before = inodes(folder)
+/** How many files that a piece of work made are in each of some folders, however deep; one that only changed its name is none. */
+export async function filesMade(folders: readonly string[], work: () => Promise<unknown>): Promise<number[]> {
+  const before = folders.map(filesIn)
   await work()
-  return [...inodes(folder)].filter(([file, inode]) => before.get(file) !== inode).length
+  return folders.map(
+    (folder, index) => [...filesIn(folder)].filter((file) => !before[index]?.has(file)).length,
+  )
 }
 
-function inodes(folder: string): Map<string, number> {
-  const found = new Map<string, number>()
+/** What a file is whatever its name: numbers of files that are gone are given away again, so the time of its birth as well. */
+function filesIn(folder: string): Set<string> {
+  const found = new Set<string>()
   for (const entry of readdirSync(folder, { recursive: true, withFileTypes: true })) {
     if (!entry.isFile()) continue
-    const file = join(entry.parentPath, entry.name)
-    const stats = statSync(file, { throwIfNoEntry: false })
-    if (stats) found.set(file, stats.ino)
+    const stats = statSync(join(entry.parentPath, entry.name), { bigint: true, throwIfNoEntry: false })
+    if (stats) found.add(`${stats.ino} ${stats.birthtimeNs}`)
   }
   return found
 }

@@ -52,6 +52,7 @@ export async function fillStore(storeDir: string, count: number): Promise<void> 
     if (number % 500 === 499) progress(`${number + 1} of ${count} artifacts`)
   }
   close()
+  await store.close()
   progress(`${count} artifacts: written to the disk`)
   spawnSync('sync', ['--file-system', storeDir])
   progress('')

@@ -1,6 +1,5 @@
 import { mkdirSync } from 'node:fs'
 import { join } from 'node:path'
-import { setTimeout as pause } from 'node:timers/promises'
 import { z } from 'zod'
 import { alternate } from './alternate.ts'
 import type { BenchSetting } from './bench-setting.ts'
@@ -9,6 +8,7 @@ import { type ChildServer, startBranchpoint, startFloor } from './child-server.t
 import { filesMade } from './files-made.ts'
 import { promptData } from './fill-store.ts'
 import { type Load, requestsPerSecond } from './load.ts'
+import { median } from './median.ts'
 import { ratioFigure } from './ratio-figure.ts'
 
 /** Clients that commit at once, each to an artifact of its own; and those that commit to one variant. */
@@ -24,9 +24,11 @@ export async function measureCommits({ folder, rounds, seconds, add }: BenchSett
   const service = await startBranchpoint(storeDir)
   const one = await create(service, 'one')
   const crowded = await create(service, 'crowded')
+  const slugs = Array.from({ length: CLIENTS }, (_, number) => `many-${number}`)
   const many: string[] = []
-  while (many.length < CLIENTS) many.push(await create(service, `many-${many.length}`))
-  const files = await filesOfCommit(service, join(storeDir, 'default', 'workflows'), many)
+  for (const slug of slugs) many.push(await create(service, slug))
+  const repositories = slugs.map((slug) => join(storeDir, 'default', 'workflows', `${slug}.git`))
+  const files = await filesOfCommit(service, repositories, many)
   const filesIn = join(folder, 'files')
   mkdirSync(filesIn)
   const floor = await startFloor({
@@ -120,18 +122,15 @@ const created = z.object({ application: z.object({ variant_id: z.string() }) })
 /** How many files a commit makes in its repository while others commit to theirs. */
 async function filesOfCommit(
   service: ChildServer,
-  repositories: string,
+  repositories: readonly string[],
   bodies: readonly string[],
 ): Promise<number> {
   const commitAll = (): Promise<unknown> => Promise.all(bodies.map((body) => postText(service, COMMIT, body)))
-  // What is made once a repository, and what is done behind a commit, is none of the next one's.
+  // What is made once a repository is none of the next one's.
   await commitAll()
-  await pause(SETTLED)
-  return Math.round((await filesMade(repositories, commitAll)) / bodies.length)
+  // The one in the middle: in a few, packs may have been rolled up meanwhile.
+  return median(await filesMade(repositories, commitAll))
 }
-
-/** Milliseconds after which nothing is left to do behind a commit. */
-const SETTLED = 2000
 
 /** How long one client waits for each of so many answers a second. */
 function milliseconds(aSecond: number): number {
