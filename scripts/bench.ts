@@ -1,67 +1,76 @@
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { parseArgs } from 'node:util'
-import { type BenchSetting, type Figure, figureTable, progress } from './bench/figures.ts'
+import { amount } from './bench/amount.ts'
+import { BENCH_USAGE, type BenchOptions, readBenchOptions, type Section } from './bench/bench-options.ts'
+import type { BenchSetting } from './bench/bench-setting.ts'
+import { endServers } from './bench/child-server.ts'
+import { compareFigures } from './bench/compare-figures.ts'
+import type { Figure } from './bench/figure.ts'
+import { figureTable } from './bench/figure-table.ts'
+import { thisMachine } from './bench/machine.ts'
 import { measureArtifacts } from './bench/measure-artifacts.ts'
 import { measureCommits } from './bench/measure-commits.ts'
 import { measureEvaluations } from './bench/measure-evaluations.ts'
 import { measureHistory } from './bench/measure-history.ts'
 import { measureInvocations } from './bench/measure-invocations.ts'
+import { measureReads } from './bench/measure-reads.ts'
 import { measureTestsets } from './bench/measure-testsets.ts'
 import { measureUpkeep } from './bench/measure-upkeep.ts'
+import { progress } from './bench/progress.ts'
+import { readReport, type Report } from './bench/report.ts'
+import { isExpected } from './command/is-expected.ts'
 
-/**
- * `npm run bench`: the figures of the README, each measured beside its floor in the same run, in alternating rounds. They are
- * ratios, to be read, not tests. `--only commits,history,artifacts,testsets,upkeep,invocations,evaluations` chooses sections,
- * `--rounds N` how often they alternate, `--artifacts N` the size of the large store, `--rows N` and `--most-rows N` those of the
- * large testsets, `--evaluated-rows N` that of the evaluated one; `--json FILE` keeps the figures.
- */
-const SECTIONS: ReadonlyMap<string, (setting: BenchSetting) => Promise<void>> = new Map([
-  ['commits', measureCommits],
-  ['history', measureHistory],
-  ['artifacts', measureArtifacts],
-  ['testsets', measureTestsets],
-  ['upkeep', measureUpkeep],
-  ['invocations', measureInvocations],
-  ['evaluations', measureEvaluations],
-])
-
-const { values: options } = parseArgs({
-  options: {
-    only: { type: 'string', default: [...SECTIONS.keys()].join(',') },
-    rounds: { type: 'string', default: '5' },
-    artifacts: { type: 'string', default: '10000' },
-    rows: { type: 'string', default: '200000' },
-    'most-rows': { type: 'string', default: '1000000' },
-    'evaluated-rows': { type: 'string', default: '10000' },
-    json: { type: 'string' },
-  },
-})
-const sections = options.only.split(',').map((name) => {
-  const section = SECTIONS.get(name)
-  if (section) return section
-  throw new TypeError(`--only names ${JSON.stringify(name)}; there are ${[...SECTIONS.keys()].join(', ')}.`)
-})
-const figures: Figure[] = []
-const setting: BenchSetting = {
-  folder: mkdtempSync(join(tmpdir(), 'branchpoint-bench-')),
-  rounds: Number(options.rounds),
-  artifacts: Number(options.artifacts),
-  rows: Number(options.rows),
-  mostRows: Number(options['most-rows']),
-  evaluatedRows: Number(options['evaluated-rows']),
-  add: (work, figure, goal, met) => {
-    figures.push({ work, figure, goal, met })
-    progress('')
-    process.stderr.write(`  ${met ? 'met ' : 'MISS'}  ${work}: ${figure} (goal ${goal})\n`)
-  },
+/** `npm run bench`: the figures of the README; `--help` says what may be chosen. */
+const MEASURES: Readonly<Record<Section, (setting: BenchSetting) => Promise<void>>> = {
+  commits: measureCommits,
+  reads: measureReads,
+  history: measureHistory,
+  artifacts: measureArtifacts,
+  testsets: measureTestsets,
+  upkeep: measureUpkeep,
+  invocations: measureInvocations,
+  evaluations: measureEvaluations,
 }
 
 try {
-  for (const measure of sections) await measure(setting)
-} finally {
-  rmSync(setting.folder, { recursive: true, force: true })
+  const options = readBenchOptions(process.argv.slice(2))
+  if (options.help) process.stdout.write(`${BENCH_USAGE}\n`)
+  else await bench(options)
+} catch (error) {
+  if (!isExpected(error)) throw error
+  process.stderr.write(`${error.message}\n`)
+  process.exitCode = 1
 }
-process.stdout.write(figureTable(figures))
-if (options.json !== undefined) writeFileSync(options.json, `${JSON.stringify(figures, undefined, 2)}\n`)
+
+async function bench(options: BenchOptions): Promise<void> {
+  // A file that cannot be compared with is to be told of before the bench runs for minutes.
+  const before = options.compare === undefined ? undefined : readReport(options.compare, BENCH_USAGE)
+  const report: Report = { machine: thisMachine(), figures: await measure(options) }
+  const comparison = before && compareFigures(before.figures, report.figures)
+  process.stdout.write(figureTable(report.figures, comparison))
+  if (options.json !== undefined) writeFileSync(options.json, `${JSON.stringify(report, undefined, 2)}\n`)
+}
+
+async function measure(options: BenchOptions): Promise<Figure[]> {
+  const figures = new Map<string, Figure>()
+  const folder = mkdtempSync(join(tmpdir(), 'branchpoint-bench-'))
+  const add = (figure: Figure): void => {
+    if (figures.has(figure.work)) throw new Error(`two figures are called ${figure.work}`)
+    figures.set(figure.work, figure)
+    tell(figure)
+  }
+  try {
+    for (const section of options.only) await MEASURES[section]({ ...options, folder, add })
+  } finally {
+    await endServers()
+    rmSync(folder, { recursive: true, force: true })
+  }
+  return [...figures.values()]
+}
+
+function tell({ work, value, unit, goal, met }: Figure): void {
+  progress('')
+  const wanted = `${goal.is} ${amount(goal.value, unit)}`
+  process.stderr.write(`  ${met ? 'met ' : 'MISS'}  ${work}: ${amount(value, unit)} (goal ${wanted})\n`)
+}

@@ -1,23 +1,34 @@
-import { progress } from './figures.ts'
-import { median } from './load.ts'
+import { setTimeout as pause } from 'node:timers/promises'
+import type { BenchSetting } from './bench-setting.ts'
+import { progress } from './progress.ts'
 
-/** Measures both in turn, after a round that does not count; the median of each. */
-export async function alternate(
+/** Does a piece of work, for so many seconds if it may take as long as one likes, and answers what it gave. */
+type Measure = (seconds: number) => Promise<number>
+
+/**
+ * Measures all in turn, round after round, after one that does not count; answers what each round gave. So what the machine
+ * is busy with for a while does not come to one of them alone.
+ */
+export async function alternate<Name extends string>(
   what: string,
-  rounds: number,
-  { floor, ours }: { readonly floor: Measure; readonly ours: Measure },
-): Promise<{ floor: number; ours: number }> {
-  const floors = []
-  const mine = []
+  { rounds, seconds }: Pick<BenchSetting, 'rounds' | 'seconds'>,
+  measures: Readonly<Record<Name, Measure>>,
+): Promise<Record<Name, number[]>> {
+  // Object.entries and Object.fromEntries forget which names they are given
+  const named = Object.entries(measures) as [Name, Measure][]
+  const gave = named.map(([name, measure]) => ({ name, measure, values: new Array<number>() }))
   for (let round = 0; round <= rounds; round++) {
     progress(`${what}: round ${round} of ${rounds}`)
-    // The first round only warms up, longer than the others measure: compilers need thousands of runs.
-    const seconds = round === 0 ? 8 : 3
-    floors.push(await floor(seconds))
-    mine.push(await ours(seconds))
+    for (const { measure, values } of gave) {
+      // What the last one left to the background is not to be in the way of the next.
+      await pause((1000 * seconds) / 3)
+      // The first round only warms up, longer than the others measure: compilers need thousands of runs.
+      const value = await measure(round === 0 ? WARM_UP * seconds : seconds)
+      if (round > 0) values.push(value)
+    }
   }
   progress('')
-  return { floor: median(floors.slice(1)), ours: median(mine.slice(1)) }
+  return Object.fromEntries(gave.map(({ name, values }) => [name, values])) as Record<Name, number[]>
 }
 
-type Measure = (seconds: number) => Promise<number>
+const WARM_UP = 2.5

@@ -40,6 +40,13 @@ export function startFloor(env: Readonly<Record<string, string>>): Promise<Child
   return startChild(entry, env, (text) => /(http:\S+)/.exec(text)?.[1])
 }
 
+/** Ends at once whatever servers are still running, as after a measurement that failed. */
+export async function endServers(): Promise<void> {
+  await Promise.all([...running].map((child) => end(child, 'SIGKILL')))
+}
+
+const running = new Set<ChildProcess>()
+
 async function startChild(
   entry: string,
   env: Readonly<Record<string, string>>,
@@ -50,10 +57,14 @@ async function startChild(
     env: { ...process.env, ...env },
     stdio: ['ignore', 'pipe', 'inherit'],
   })
-  // A measurement that fails leaves no server behind.
+  // What ends this process leaves no server behind.
   const reap = (): boolean => child.kill('SIGKILL')
   process.once('exit', reap)
-  child.once('exit', () => process.off('exit', reap))
+  running.add(child)
+  child.once('exit', () => {
+    process.off('exit', reap)
+    running.delete(child)
+  })
   const url = await new Promise<string>((resolve, reject) => {
     let text = ''
     const listen = (chunk: Buffer): void => {

@@ -5,15 +5,35 @@ import { Store } from '../../src/git/store.ts'
 import { workflowFamily } from '../../src/resources/workflows/workflow-family.ts'
 import { createArtifact } from '../../src/versioning/create-artifact.ts'
 import { openRegistry } from '../../src/versioning/open-registry.ts'
+import { progress } from './progress.ts'
+import { unsynced } from './unsynced.ts'
 
 const ACTOR = { id: '00000000-0000-4000-8000-000000000000', name: 'bench', email: 'bench@example.org' }
 
-/** Makes `count` applications, every tenth tagged `{"team": "support"}`, each with one revision. */
+/** The word that the message of every so many revisions holds, `PAGE` of them in all. */
+export const RARE_WORD = 'rollback'
+
+/** When the first artifact of a filled store was made; each further one a second later. */
+export const FILLED_FROM = Date.parse('2026-01-01T00:00:00Z')
+
+/** Rows of a page. */
+export const PAGE = 20
+
+/**
+ * Makes `count` applications by the way that a request takes, without waiting for the disk until all are there: every tenth tagged
+ * `{"team": "support"}`, each with one revision.
+ */
 export async function fillStore(storeDir: string, count: number): Promise<void> {
-  const store = await Store.open(nodeFs, storeDir)
-  const settings = { servicesBase: 'http://127.0.0.1/services', now: () => new Date() }
+  const store = await Store.open(unsynced(nodeFs), storeDir)
+  let number = 0
+  const settings = {
+    servicesBase: 'http://127.0.0.1/services',
+    now: () => new Date(FILLED_FROM + number * 1000),
+  }
   const { registry, close } = await openRegistry(await store.project('default'), [workflowFamily], settings)
-  for (let number = 0; number < count; number++) {
+  for (; number < count; number++) {
+    const isRare = number % Math.ceil(count / PAGE) === 0
+    const message = isRare ? `After the ${RARE_WORD}` : 'As the manual has it'
     await createArtifact(
       registry,
       workflowFamily,
@@ -24,15 +44,18 @@ export async function fillStore(storeDir: string, count: number): Promise<void> 
           flags: { is_application: true, is_evaluator: false, is_snippet: false },
           tags: { team: number % 10 === 0 ? 'support' : 'sales' },
         },
-        withVariant: { revision: { payload: promptData(number) } },
+        withVariant: { revision: { message, payload: promptData(number) } },
         loc: [],
       },
       { actor: ACTOR },
     )
-    if (number % 500 === 499) process.stderr.write(`\r  ${number + 1} of ${count} artifacts`)
+    if (number % 500 === 499) progress(`${number + 1} of ${count} artifacts`)
   }
-  process.stderr.write('\r'.padEnd(40) + '\r')
   close()
+  await store.close()
+  progress(`${count} artifacts: written to the disk`)
+  spawnSync('sync', ['--file-system', storeDir])
+  progress('')
 }
 
 /** Lengthens the main branch of a workflow to `count` revisions with `git fast-import`, as a restore or migration would. */

@@ -2,9 +2,11 @@ import { join } from 'node:path'
 import { setTimeout as pause } from 'node:timers/promises'
 import Database from 'libsql'
 import { z } from 'zod'
+import type { BenchSetting } from './bench-setting.ts'
 import { post } from './call.ts'
 import { type ChildServer, KEY, startBranchpoint } from './child-server.ts'
-import { type BenchSetting, progress } from './figures.ts'
+import { plainFigure } from './plain-figure.ts'
+import { progress } from './progress.ts'
 
 /** A testset through an application that costs nothing and an evaluator in JavaScript, then one in Python: the second run of each counts. */
 export async function measureEvaluations({ folder, evaluatedRows, add }: BenchSetting): Promise<void> {
@@ -20,21 +22,31 @@ export async function measureEvaluations({ folder, evaluatedRows, add }: BenchSe
     await post(service, '/simple/evaluators/', { evaluator: { slug: runtime, data } }, anything)
     await evaluate(service, runtime)
     const { took, growth, id } = await evaluate(service, runtime)
-    const speed = evaluatedRows / (took / 1000)
+    const work = `evaluate ${evaluatedRows} rows with an evaluator in ${runtime}, warm`
     add(
-      `evaluate ${evaluatedRows.toLocaleString('en')} rows with an evaluator in ${runtime}, warm`,
-      `${speed.toFixed(0)} rows a second`,
-      '≥ 500',
-      speed >= 500,
+      plainFigure({
+        work,
+        rounds: [evaluatedRows / (took / 1000)],
+        unit: 'rows a second',
+        goal: { is: '≥', value: 500 },
+      }),
     )
     add(
-      'the same: resident memory of the server in its second half',
-      `${growth >= 0 ? '+' : ''}${(growth / MB).toFixed(0)} MB`,
-      '≤ +20 MB',
-      growth <= 20 * MB,
+      plainFigure({
+        work: `${work}: growth of the server's resident memory in the second half`,
+        rounds: [growth / MB],
+        unit: 'MB',
+        goal: { is: '≤', value: 20 },
+      }),
     )
-    const traces = tracesOf(store, id)
-    add('the same: traces', String(traces), 'one a row', traces === evaluatedRows)
+    add(
+      plainFigure({
+        work: `${work}: traces stored`,
+        rounds: [tracesOf(store, id)],
+        unit: 'traces',
+        goal: { is: '=', value: evaluatedRows },
+      }),
+    )
   }
   await service.stop()
 }

@@ -3,9 +3,9 @@ import { join } from 'node:path'
 import { z } from 'zod'
 import { post } from './call.ts'
 import { startBranchpoint } from './child-server.ts'
-import type { BenchSetting } from './figures.ts'
+import type { BenchSetting } from './bench-setting.ts'
 import { lengthen, promptData } from './fill-store.ts'
-import { median } from './load.ts'
+import { plainFigure } from './plain-figure.ts'
 
 /** The latest of 10,000 revisions from a cold server, with the derived depths beside the repository and without. */
 export async function measureHistory({ folder, rounds, add }: BenchSetting): Promise<void> {
@@ -27,17 +27,29 @@ export async function measureHistory({ folder, rounds, add }: BenchSetting): Pro
     await service.stop()
     return took
   }
-  const without = []
-  const kept = []
+  const without: number[] = []
+  const kept: number[] = []
   for (let round = 0; round < rounds; round++) {
     rmSync(join(repository, 'first-parents'), { force: true })
     without.push(await coldRetrieve())
     kept.push(await coldRetrieve())
   }
-  const latest = median(kept)
-  add('latest of 10,000 revisions, cold server', `${latest.toFixed(1)} ms`, '≤ 20 ms', latest <= 20)
-  const anew = median(without)
-  add('the same, derived depths deleted', `${anew.toFixed(1)} ms`, '≤ 200 ms', anew <= 200)
+  add(
+    plainFigure({
+      work: 'latest of 10,000 revisions, cold server',
+      rounds: kept,
+      unit: 'ms',
+      goal: { is: '≤', value: 20 },
+    }),
+  )
+  add(
+    plainFigure({
+      work: 'latest of 10,000 revisions, cold server, derived depths deleted',
+      rounds: without,
+      unit: 'ms',
+      goal: { is: '≤', value: 200 },
+    }),
+  )
 }
 
 const theLatest = z.object({ application_revision: z.object({ version: z.literal(10_000) }) })

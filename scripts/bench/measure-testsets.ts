@@ -1,10 +1,15 @@
 import { join } from 'node:path'
 import { setTimeout as wait } from 'node:timers/promises'
 import { z } from 'zod'
+import { alternate } from './alternate.ts'
+import { amount } from './amount.ts'
+import type { BenchSetting } from './bench-setting.ts'
 import { post } from './call.ts'
 import { type ChildServer, startBranchpoint } from './child-server.ts'
-import { type BenchSetting, progress } from './figures.ts'
-import { median } from './load.ts'
+import { plainFigure } from './plain-figure.ts'
+import { progress } from './progress.ts'
+import { ratioFigure } from './ratio-figure.ts'
+import { median } from './median.ts'
 import { type RowBlobs, sizeOnDisk, takeRowBlobs, timeCatFile, timeFastImport } from './row-blobs.ts'
 import { tableCsv, tableRow } from './table-rows.ts'
 import { download, upload } from './transfer.ts'
@@ -25,8 +30,14 @@ export async function measureTestsets(setting: BenchSetting): Promise<void> {
   const most = await measureLargestUpload(bench)
   await measurePage(bench, most, await uploadRows(bench, 'page', PAGE))
   await wait(5000)
-  const settled = server.resident()
-  setting.add('the server afterwards: resident memory', megabytes(settled), '< 512 MB', settled < 512 * MB)
+  setting.add(
+    plainFigure({
+      work: 'the server after the testsets: resident memory',
+      rounds: [server.resident() / MB],
+      unit: 'MB',
+      goal: { is: '≤', value: 512 },
+    }),
+  )
   await server.stop()
 }
 
@@ -45,65 +56,77 @@ interface Testset {
 async function measureUpload(bench: TestsetBench): Promise<{ large: Testset; blobs: RowBlobs }> {
   const { folder, rows, server, add } = bench
   const file = join(folder, 'rows.csv')
-  const bytes = await writeTextFile(file, tableCsv(rows))
-  const uploads: number[] = []
-  const imports: number[] = []
-  let growth = 0
-  let large: Testset | undefined
-  let blobs: RowBlobs | undefined
-  for (let round = 1; round <= 3; round++) {
-    progress(`upload of ${rows} rows, ${(bytes / rows).toFixed(0)} bytes each: round ${round} of 3`)
-    const started = performance.now()
-    const watched = await watchResident(server, () => uploadFile(server, `large-${round}`, file))
-    uploads.push(performance.now() - started)
-    growth = Math.max(growth, watched.peak - watched.before)
-    large = watched.answer
-    blobs ??= takeRowBlobs(join(bench.repositories, `${large.slug}.git`), join(folder, 'blobs'))
-    imports.push(await timeFastImport(blobs.importStream, join(folder, 'imported.git')))
-  }
-  const [ours, floor] = [rate(rows, median(uploads)), rate(rows, median(imports))]
+  await writeTextFile(file, tableCsv(rows))
+  const growths: number[] = []
+  let large = await uploadFile(server, 'large-0', file)
+  const blobs = takeRowBlobs(join(bench.repositories, 'large-0.git'), join(folder, 'blobs'))
+  const uploads = await alternate(`upload of ${rows} rows`, bench, {
+    ours: async () => {
+      const started = performance.now()
+      const slug = `large-${growths.length + 1}`
+      const { answer, before, peak } = await watchResident(server, () => uploadFile(server, slug, file))
+      growths.push((peak - before) / MB)
+      large = answer
+      return rate(rows, performance.now() - started)
+    },
+    floor: async () => rate(rows, await timeFastImport(blobs.importStream, join(folder, 'imported.git'))),
+  })
+  const work = `upload of a CSV of ${rows} rows`
   add(
-    `upload of a CSV of ${rows} rows, against git fast-import of the same blobs`,
-    `${(ours / floor).toFixed(2)} × (${ours.toFixed(0)} against ${floor.toFixed(0)} rows a second)`,
-    '≥ 0.7 ×',
-    ours >= 0.7 * floor,
+    ratioFigure({
+      ...uploads,
+      work: `${work}, against git fast-import of the same blobs`,
+      as: '×',
+      unit: 'rows a second',
+      goal: { is: '≥', value: 1 },
+    }),
   )
-  add('the same: resident memory growth, the most of 3', megabytes(growth), '≤ 256 MB', growth <= 256 * MB)
-  if (!large || !blobs) throw new Error('there was no round')
+  add(
+    plainFigure({
+      work: `${work}: resident memory growth, the most`,
+      rounds: growths,
+      judged: 'worst',
+      unit: 'MB',
+      goal: { is: '≤', value: 256 },
+    }),
+  )
   return { large, blobs }
 }
 
 async function measureOneMoreRow(bench: TestsetBench, large: Testset, small: Testset): Promise<void> {
-  const { rounds, rows, server, repositories, add } = bench
+  const { rows, server, repositories, add } = bench
   const repository = join(repositories, `${large.slug}.git`)
-  const times: { readonly large: number[]; readonly small: number[] } = { large: [], small: [] }
-  let growth = 0
-  // The first round warms up both, and is the one whose growth counts: later on packs are rolled up behind the commits.
-  for (let round = 0; round <= rounds; round++) {
-    progress(`one more row: round ${round} of ${rounds}`)
-    for (let number = 0; number < 10; number++) {
-      const row = tableRow(bench.mostRows + round * 10 + number)
-      const before = round === 0 ? sizeOnDisk(repository) : 0
-      const toLarge = await timed(() => addRow(server, large, row))
-      if (round === 0) growth = Math.max(growth, sizeOnDisk(repository) - before)
-      const toSmall = await timed(() => addRow(server, small, row))
-      if (round === 0) continue
-      times.large.push(toLarge)
-      times.small.push(toSmall)
-    }
+  let number = bench.mostRows
+  const oneMore = (testset: Testset): Promise<number> =>
+    timed(() => addRow(server, testset, tableRow(number++)))
+  // Before anything else is done: later on packs are rolled up behind the commits.
+  const growths: number[] = []
+  for (let time = 0; time < 10; time++) {
+    const before = sizeOnDisk(repository)
+    await oneMore(large)
+    growths.push((sizeOnDisk(repository) - before) / 1024)
   }
-  const [ours, floor] = [median(times.large), median(times.small)]
+  const times = await alternate('one more row', bench, {
+    ours: () => medianOf(10, () => oneMore(large)),
+    floor: () => medianOf(10, () => oneMore(small)),
+  })
   add(
-    `one more row in a testset of ${rows}, against one of 200`,
-    `${(ours / floor).toFixed(2)} × (${ours.toFixed(2)} ms against ${floor.toFixed(2)} ms)`,
-    '≤ 2 ×',
-    ours <= 2 * floor,
+    ratioFigure({
+      ...times,
+      work: `one more row in a testset of ${rows}, against one of 200`,
+      as: '×',
+      unit: 'ms',
+      goal: { is: '≤', value: 2 },
+    }),
   )
   add(
-    'the same: growth on disk, the most',
-    `${(growth / 1024).toFixed(1)} KB`,
-    '≤ 64 KB',
-    growth <= 64 * 1024,
+    plainFigure({
+      work: `one more row in a testset of ${rows}: growth on disk, the most`,
+      rounds: growths,
+      judged: 'worst',
+      unit: 'KB',
+      goal: { is: '≤', value: 64 },
+    }),
   )
 }
 
@@ -113,30 +136,47 @@ async function measureDownload(
   blobs: RowBlobs,
 ): Promise<void> {
   const { rows, server, repositories, add } = bench
-  const downloads: number[] = []
-  const prints: number[] = []
+  const path = `/testsets/revisions/${revisionId}/download?file_type=csv`
   const firstBytes: number[] = []
-  let growth = 0
-  for (let round = 1; round <= 3; round++) {
-    progress(`download of ${rows} rows: round ${round} of 3`)
-    const path = `/testsets/revisions/${revisionId}/download?file_type=csv`
-    const { answer, before, peak } = await watchResident(server, () => download(server, path))
-    if (answer.bytes < rows * 100) throw new Error(`only ${answer.bytes} bytes were downloaded`)
-    downloads.push(answer.whole)
-    firstBytes.push(answer.firstByte)
-    growth = Math.max(growth, peak - before)
-    prints.push(await timeCatFile(join(repositories, `${slug}.git`), blobs.oids))
-  }
-  const [ours, floor] = [rate(rows, median(downloads)), rate(rows, median(prints))]
+  const growths: number[] = []
+  const downloads = await alternate(`download of ${rows} rows`, bench, {
+    ours: async () => {
+      const { answer, before, peak } = await watchResident(server, () => download(server, path))
+      if (answer.bytes < rows * 100) throw new Error(`only ${answer.bytes} bytes were downloaded`)
+      firstBytes.push(answer.firstByte)
+      growths.push((peak - before) / MB)
+      return rate(rows, answer.whole)
+    },
+    floor: async () => rate(rows, await timeCatFile(join(repositories, `${slug}.git`), blobs.oids)),
+  })
+  const work = `download of ${rows} rows as CSV`
   add(
-    `download of ${rows} rows as CSV, against git cat-file of the same blobs`,
-    `${(ours / floor).toFixed(2)} × (${ours.toFixed(0)} against ${floor.toFixed(0)} rows a second)`,
-    '≥ 0.5 ×',
-    ours >= 0.5 * floor,
+    ratioFigure({
+      ...downloads,
+      work: `${work}, against git cat-file of the same blobs`,
+      as: '×',
+      unit: 'rows a second',
+      goal: { is: '≥', value: 0.8 },
+    }),
   )
-  const first = Math.max(...firstBytes)
-  add('the same: first byte, the latest of 3', `${first.toFixed(0)} ms`, '≤ 200 ms', first <= 200)
-  add('the same: resident memory growth, the most of 3', megabytes(growth), '≤ 64 MB', growth <= 64 * MB)
+  add(
+    plainFigure({
+      work: `${work}: first byte, the latest`,
+      rounds: firstBytes,
+      judged: 'worst',
+      unit: 'ms',
+      goal: { is: '≤', value: 200 },
+    }),
+  )
+  add(
+    plainFigure({
+      work: `${work}: resident memory growth, the most`,
+      rounds: growths,
+      judged: 'worst',
+      unit: 'MB',
+      goal: { is: '≤', value: 64 },
+    }),
+  )
 }
 
 async function measureLargestUpload(bench: TestsetBench): Promise<Testset> {
@@ -148,38 +188,38 @@ async function measureLargestUpload(bench: TestsetBench): Promise<Testset> {
   const { answer, peak } = await watchResident(server, () => uploadFile(server, 'most', file))
   const took = performance.now() - started
   add(
-    `upload of a CSV of ${mostRows} rows: peak resident memory`,
-    `${megabytes(peak)} (${rate(mostRows, took).toFixed(0)} rows a second)`,
-    '≤ 1024 MB',
-    peak <= 1024 * MB,
+    plainFigure({
+      work: `upload of a CSV of ${mostRows} rows: peak resident memory`,
+      rounds: [peak / MB],
+      unit: 'MB',
+      goal: { is: '≤', value: 1024 },
+      note: amount(rate(mostRows, took), 'rows a second'),
+    }),
   )
   return answer
 }
 
 /** Both pages are asked for again and again, so both are answered from what the server has read before. */
 async function measurePage(bench: TestsetBench, most: Testset, small: Testset): Promise<void> {
-  const { mostRows, rounds, server, add } = bench
+  const { mostRows, server, add } = bench
   progress(`a page from the middle of ${mostRows} rows`)
   const middle = await retrieve(server, most, { limit: Math.floor(mostRows / 2) }, false)
   const cursor = middle.windowing?.next
   if (cursor === undefined) throw new Error(`no cursor for the middle of ${mostRows} rows was answered`)
   const first = await timed(() => retrievePage(server, most, { limit: PAGE, next: cursor }))
-  const times: { readonly most: number[]; readonly small: number[] } = { most: [], small: [] }
-  for (let round = 0; round <= rounds; round++) {
-    for (let number = 0; number < 20; number++) {
-      const ofMost = await timed(() => retrievePage(server, most, { limit: PAGE, next: cursor }))
-      const ofSmall = await timed(() => retrievePage(server, small, { limit: PAGE }))
-      if (round === 0) continue
-      times.most.push(ofMost)
-      times.small.push(ofSmall)
-    }
-  }
-  const [ours, floor] = [median(times.most), median(times.small)]
+  const pages = await alternate(`a page of ${mostRows} rows`, bench, {
+    ours: () => medianOf(20, () => timed(() => retrievePage(server, most, { limit: PAGE, next: cursor }))),
+    floor: () => medianOf(20, () => timed(() => retrievePage(server, small, { limit: PAGE }))),
+  })
   add(
-    `${PAGE} rows from the middle of ${mostRows}, against a testset of ${PAGE}`,
-    `${(ours / floor).toFixed(2)} × (${ours.toFixed(2)} ms against ${floor.toFixed(2)} ms; read for the first time ${first.toFixed(1)} ms)`,
-    '≤ 3 ×',
-    ours <= 3 * floor,
+    ratioFigure({
+      ...pages,
+      work: `${PAGE} rows from the middle of ${mostRows}, against a testset of ${PAGE}`,
+      as: '×',
+      unit: 'ms',
+      goal: { is: '≤', value: 3 },
+      note: `read for the first time in ${amount(first, 'ms')}`,
+    }),
   )
 }
 
@@ -246,12 +286,14 @@ async function timed(work: () => Promise<unknown>): Promise<number> {
   return performance.now() - started
 }
 
+async function medianOf(times: number, measure: () => Promise<number>): Promise<number> {
+  const values: number[] = []
+  while (values.length < times) values.push(await measure())
+  return median(values)
+}
+
 function rate(rows: number, milliseconds: number): number {
   return (rows / milliseconds) * 1000
 }
 
 const MB = 1024 * 1024
-
-function megabytes(bytes: number): string {
-  return `${(bytes / MB).toFixed(0)} MB`
-}

@@ -7,23 +7,25 @@ import { z } from 'zod'
 import { clutterOf } from '../../src/git/clutter.ts'
 import { nodeFs } from '../../src/git/node-fs.ts'
 import { keepUp } from '../../src/git/upkeep.ts'
+import { alternate } from './alternate.ts'
+import type { BenchSetting } from './bench-setting.ts'
 import { post, postText } from './call.ts'
 import { type ChildServer, KEY, startBranchpoint } from './child-server.ts'
-import { type BenchSetting, progress } from './figures.ts'
 import { promptData } from './fill-store.ts'
-import { median } from './load.ts'
+import { plainFigure } from './plain-figure.ts'
+import { progress } from './progress.ts'
+import { ratioFigure } from './ratio-figure.ts'
 
 /** Revisions of the prompt whose size is measured. */
 const REVISIONS = 1000
-/** Clients that read, and for how many seconds a round. */
+/** Clients that read. */
 const CLIENTS = 8
-const SECONDS = 4
 
 /**
  * What upkeep saves and what it costs: a history of 1,000 prompt revisions against `git gc --aggressive`, a small artifact, and
  * how long reads wait (99 of 100) while repositories are repacked beside them.
  */
-export async function measureUpkeep({ folder, rounds, add }: BenchSetting): Promise<void> {
+export async function measureUpkeep({ folder, rounds, seconds, add }: BenchSetting): Promise<void> {
   const storeDir = join(folder, 'upkeep')
   const repository = (slug: string): string => join(storeDir, 'default', 'workflows', `${slug}.git`)
   const grower = await startBranchpoint(storeDir, { UPKEEP: 'off' })
@@ -35,23 +37,26 @@ export async function measureUpkeep({ folder, rounds, add }: BenchSetting): Prom
   cpSync(repository('bot'), untidy, { recursive: true })
   const service = await startBranchpoint(storeDir, { UPKEEP: 'off' })
 
-  const calm: number[] = []
-  const busy: number[] = []
-  for (let round = 0; round < rounds; round++) {
-    progress(`reads, ${round + 1} of ${rounds}`)
-    const writing = onAndOn(() => commitOne(service, bot, round))
-    calm.push(await latency(service))
-    const repacking = onAndOn(async () => void (await keepUp(nodeFs, repository('bot'), { anyway: true })))
-    busy.push(await latency(service))
-    await Promise.all([repacking.stop(), writing.stop()])
-  }
-  const [without, during] = [median(calm), median(busy)]
-  const ratio = during / without
+  let number = REVISIONS
+  const whileWritten = (work: () => Promise<number>): Promise<number> =>
+    meanwhile(() => commitOne(service, bot, ++number), work)
+  const repack = async (): Promise<void> => void (await keepUp(nodeFs, repository('bot'), { anyway: true }))
+  const reads = await alternate(
+    'reads beside writes',
+    { rounds, seconds },
+    {
+      floor: (seconds) => whileWritten(() => latency(service, seconds)),
+      ours: (seconds) => whileWritten(() => meanwhile(repack, () => latency(service, seconds))),
+    },
+  )
   add(
-    `reads of ${CLIENTS} clients, p99, while what they read is written to and repacked again and again, against without repacks`,
-    `${ratio.toFixed(2)} × (${during} ms against ${without} ms)`,
-    '≤ 3 ×',
-    ratio <= 3,
+    ratioFigure({
+      ...reads,
+      work: `reads of ${CLIENTS} clients, p99, while what they read is written to and repacked again and again, against without repacks`,
+      as: '×',
+      unit: 'ms',
+      goal: { is: '≤', value: 3 },
+    }),
   )
 
   const tidy = join(folder, 'default', 'workflows', 'tidy.git')
@@ -62,15 +67,25 @@ export async function measureUpkeep({ folder, rounds, add }: BenchSetting): Prom
   const aggressive = join(folder, 'aggressive.git')
   cpSync(untidy, aggressive, { recursive: true })
   spawnSync('git', [`--git-dir=${aggressive}`, 'gc', '--aggressive', '--prune=now', '--quiet'])
-  const [ours, floor] = [kilobytes(tidy), kilobytes(aggressive)]
   add(
-    `${REVISIONS} prompt revisions after upkeep, against git gc --aggressive`,
-    `${(ours / floor).toFixed(2)} × (${ours} KB against ${floor} KB; ${kilobytes(untidy)} KB before, in ${clutterOf(nodeFs, untidy).packs} packs)`,
-    '≤ 2 ×',
-    ours <= 2 * floor,
+    ratioFigure({
+      work: `${REVISIONS} prompt revisions after upkeep, against git gc --aggressive`,
+      as: '×',
+      ours: [kilobytes(tidy)],
+      floor: [kilobytes(aggressive)],
+      unit: 'KB',
+      goal: { is: '≤', value: 2 },
+      note: `${kilobytes(untidy)} KB before, in ${clutterOf(nodeFs, untidy).packs} packs`,
+    }),
   )
-  const small = kilobytes(repository('small'))
-  add('an artifact of 5 revisions after upkeep', `${small} KB`, '≤ 56 KB', small <= 56)
+  add(
+    plainFigure({
+      work: 'an artifact of 5 revisions after upkeep',
+      rounds: [kilobytes(repository('small'))],
+      unit: 'KB',
+      goal: { is: '≤', value: 56 },
+    }),
+  )
 }
 
 /** Answers the id of the variant. */
@@ -93,7 +108,7 @@ async function commitOne(service: ChildServer, variantId: string, number: number
 const created = z.object({ application: z.object({ variant_id: z.string() }) })
 
 /** The p99 of retrieves by slug and version, in milliseconds. */
-async function latency({ url }: ChildServer): Promise<number> {
+async function latency({ url }: ChildServer, seconds: number): Promise<number> {
   const requests = Array.from({ length: 50 }, (_, index) => ({
     method: 'POST' as const,
     path: '/applications/revisions/retrieve',
@@ -104,26 +119,26 @@ async function latency({ url }: ChildServer): Promise<number> {
     requests,
     headers: { authorization: `ApiKey ${KEY}`, 'content-type': 'application/json' },
     connections: CLIENTS,
-    duration: SECONDS,
+    duration: seconds,
   })
   if (result.non2xx + result.errors > 0) throw new Error(`${result.non2xx} reads were refused`)
   return result.latency.p99
 }
 
-/** Does it again and again, with a little rest, until it is stopped. */
-function onAndOn(work: () => Promise<void>): { stop(): Promise<void> } {
+/** Does a piece of work while another is done again and again, with a little rest. */
+async function meanwhile<T>(again: () => Promise<void>, work: () => Promise<T>): Promise<T> {
   let isOver = false
   const running = (async () => {
     while (!isOver) {
-      await work()
+      await again()
       await pause(REST)
     }
   })()
-  return {
-    stop: () => {
-      isOver = true
-      return running
-    },
+  try {
+    return await work()
+  } finally {
+    isOver = true
+    await running
   }
 }
 

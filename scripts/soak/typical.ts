@@ -1,4 +1,4 @@
-import { median } from '../bench/load.ts'
+import { median } from '../bench/median.ts'
 import type { Measure } from './measures.ts'
 import { partOf } from './part-of.ts'
 import type { Sample } from './sample.ts'

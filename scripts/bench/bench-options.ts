@@ -1,0 +1,102 @@
+import { parseArgs } from 'node:util'
+import { UsageError } from '../command/usage-error.ts'
+import type { BenchSetting } from './bench-setting.ts'
+
+/** The parts of the bench, in the order in which they run. */
+export const SECTIONS = [
+  'commits',
+  'reads',
+  'history',
+  'artifacts',
+  'testsets',
+  'upkeep',
+  'invocations',
+  'evaluations',
+] as const
+
+export type Section = (typeof SECTIONS)[number]
+
+/** The sizes of a run, its sections, and the files that keep it and that it is compared with. */
+export interface BenchOptions extends Omit<BenchSetting, 'folder' | 'add'> {
+  readonly help: boolean
+  readonly only: readonly Section[]
+  readonly json: string | undefined
+  readonly compare: string | undefined
+}
+
+export const BENCH_USAGE = `Measures each figure beside its floor in the same run, in alternating rounds after a warm-up, and prints a table. They are to be
+read, not tests: it ends with 0 whatever they are.
+
+  npm run bench -- [--only SECTION,…] [--json FILE] [--compare OLD.json] [--rounds N] [--seconds N]
+                   [--artifacts N,…] [--rows N] [--most-rows N] [--evaluated-rows N]
+
+  --only            of ${SECTIONS.join(', ')}
+  --json            keeps the figures, and which machine and commit they are of
+  --compare         shows beside each figure what it is in a file that --json wrote
+  --rounds          that count (5)
+  --seconds         that a round of requests takes (3)
+  --artifacts       of the large stores, from few to many (10000); 10000,100000 also shows how they grow
+  --rows            of the large testset (200000)
+  --most-rows       of the largest (1000000)
+  --evaluated-rows  of the one that is evaluated (10000)`
+
+/** Reads the arguments. Throws a UsageError that names what is wrong with which. */
+export function readBenchOptions(args: readonly string[]): BenchOptions {
+  const { help = false, only, json, compare, ...given } = parsed(args)
+  const sizes = (name: keyof typeof DEFAULTS): number[] =>
+    (given[name] ?? DEFAULTS[name]).split(',').map((text) => positive(name, text))
+  const size = (name: keyof typeof DEFAULTS): number => positive(name, given[name] ?? DEFAULTS[name])
+  return {
+    help,
+    json,
+    compare,
+    only: only === undefined ? SECTIONS : [...new Set(only.split(',').map(section))],
+    rounds: whole('rounds', size('rounds')),
+    seconds: size('seconds'),
+    artifacts: sizes('artifacts')
+      .map((value) => whole('artifacts', value))
+      .sort((a, b) => a - b),
+    rows: whole('rows', size('rows')),
+    mostRows: whole('most-rows', size('most-rows')),
+    evaluatedRows: whole('evaluated-rows', size('evaluated-rows')),
+  }
+}
+
+const DEFAULTS = {
+  rounds: '5',
+  seconds: '3',
+  artifacts: '10000',
+  rows: '200000',
+  'most-rows': '1000000',
+  'evaluated-rows': '10000',
+} as const
+
+function parsed(args: readonly string[]) {
+  const text = { type: 'string' } as const
+  const sizes = { rounds: text, seconds: text, artifacts: text, rows: text } as const
+  const more = { 'most-rows': text, 'evaluated-rows': text } as const
+  const help = { type: 'boolean', short: 'h' } as const
+  try {
+    const options = { ...sizes, ...more, only: text, json: text, compare: text, help }
+    return parseArgs({ args: [...args], options }).values
+  } catch (error) {
+    throw new UsageError((error as Error).message, BENCH_USAGE) // parseArgs throws nothing but TypeErrors that say what is wrong
+  }
+}
+
+function section(text: string): Section {
+  const found = SECTIONS.find((name) => name === text)
+  if (found !== undefined) return found
+  throw new UsageError(`--only names "${text}"; there are ${SECTIONS.join(', ')}.`, BENCH_USAGE)
+}
+
+function positive(name: string, text: string): number {
+  const value = Number(text)
+  if (value > 0 && Number.isFinite(value)) return value
+  throw new UsageError(`--${name} is "${text}"; give a number above 0.`, BENCH_USAGE)
+}
+
+function whole(name: string, value: number): number {
+  if (Number.isInteger(value)) return value
+  throw new UsageError(`--${name} is ${value}; give a whole number.`, BENCH_USAGE)
+}

@@ -1,0 +1,46 @@
+import { execFileSync } from 'node:child_process'
+import { availableParallelism, cpus, release, totalmem, type } from 'node:os'
+import { fileURLToPath } from 'node:url'
+import { z } from 'zod'
+
+/** Where and when figures were taken, and of which commit. */
+export const machine = z.object({
+  date: z.iso.datetime(),
+  cores: z.number(),
+  processor: z.string(),
+  memory_mb: z.number(),
+  system: z.string(),
+  node: z.string(),
+  git: z.string(),
+  /** Of this source; ends in `-dirty` where it was changed since, and is absent outside a clone. */
+  commit: z.string().optional(),
+})
+
+export type Machine = z.infer<typeof machine>
+
+/** This machine, now. */
+export function thisMachine(): Machine {
+  return {
+    date: new Date().toISOString(),
+    cores: availableParallelism(),
+    processor: cpus()[0]?.model ?? 'unknown',
+    memory_mb: Math.round(totalmem() / 1024 ** 2),
+    system: `${type()} ${release()}`,
+    node: process.versions.node,
+    git: git(['version']).replace('git version ', ''),
+    commit: thisCommit(),
+  }
+}
+
+function thisCommit(): string | undefined {
+  try {
+    return git(['describe', '--always', '--dirty', '--abbrev=40', '--exclude=*'])
+  } catch {
+    return undefined
+  }
+}
+
+function git(args: readonly string[]): string {
+  const cwd = fileURLToPath(new URL('.', import.meta.url))
+  return execFileSync('git', args, { cwd, encoding: 'utf8', stdio: ['ignore', 'pipe', 'ignore'] }).trim()
+}
