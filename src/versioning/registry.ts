@@ -4,6 +4,7 @@ import type { SigningKey } from '../git/signing-key.ts'
 import type { ProjectStore } from '../git/store.ts'
 import { ArtifactIndex } from './artifact-index.ts'
 import type { ArtifactView } from './artifact-view.ts'
+import { ChainCache } from './chain-cache.ts'
 import type { Family } from './family.ts'
 import { Mirrors } from './mirrors.ts'
 import { RevisionCache } from './stored-revision.ts'
@@ -40,6 +41,7 @@ export class Registry {
   readonly now: () => Date
   readonly signing: Signing
   readonly mirrors = new Mirrors(this)
+  readonly chains = new ChainCache()
   readonly #revisions: ReadonlyMap<Family, RevisionCache>
 
   constructor(store: ProjectStore, families: readonly Family[], settings: RegistrySettings) {
