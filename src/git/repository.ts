@@ -86,9 +86,9 @@ export class Repository {
   async sweepLeftovers(): Promise<void> {
     sweepStagedPacks(this.fs, this.path)
     sweepQuarantines(this.fs, this.path)
-    const folders = [...REF_FOLDERS, NOTES_FOLDER].map((folder) => `${this.path}/${folder}`)
-    await sweepDeadLocks(this.fs, this.path, [this.path, ...folders], (dead) =>
-      this.writer.journal.finishFor(dead),
-    )
+    const below = (this.fs.readDir(`${this.path}/refs`) ?? []).map((name) => `refs/${name}`)
+    const folders = [...REF_FOLDERS, NOTES_FOLDER].filter((folder) => below.includes(folder))
+    const paths = [this.path, ...folders.map((folder) => `${this.path}/${folder}`)]
+    await sweepDeadLocks(this.fs, this.path, paths, (dead) => this.writer.journal.finishFor(dead))
   }
 }

@@ -1,10 +1,10 @@
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import { Refusal } from '../errors.ts'
+import type { VariantView } from './artifact-view.ts'
 import type { Family } from './family.ts'
 import type { RevisionFilter } from './filters.ts'
-import { matchesFlags, matchesHeader } from './filters.ts'
+import { matchesFlags, matchesHeader, naming } from './filters.ts'
 import { objectUuid } from './ids.ts'
-import { inOrder } from './in-order.ts'
 import { changesPinOf } from './pin-changes.ts'
 import type { ArtifactQuery } from './query-artifacts.ts'
 import type { Reference } from './references.ts'
@@ -13,8 +13,9 @@ import { resolveRevision } from './resolve-revision.ts'
 import type { Revision } from './revision.ts'
 import { findRevisionById, readListedRevision } from './revision.ts'
 import { revisionFlags } from './revision-flags.ts'
-import type { RevisionRow, RowPosition } from './revision-rows.ts'
-import { isOlder, revisionRows } from './revision-rows.ts'
+import { rowTest } from './row-test.ts'
+import type { TimelinePlace, TimelineRow } from './timeline.ts'
+import { isOlder } from './timeline.ts'
 import type { Window } from './windowing.ts'
 import { isDescending, unknownCursor } from './windowing.ts'
 
@@ -26,8 +27,8 @@ export interface RevisionQuery extends Omit<ArtifactQuery, 'filter'> {
   readonly pinned?: readonly Reference[] | undefined
 }
 
-/** So many revisions are decoded before other work gets its turn. */
-const BREATH = 50
+/** So many revisions are passed by, or decoded, before other work gets its turn. */
+const BREATH = { passed: 5000, decoded: 50 }
 
 /**
  * The revisions that match, by date; each once, at its home, or at the variant asked for. Hidden while archived by itself,
@@ -42,16 +43,21 @@ export async function queryRevisions(
   const { windowing } = query
   const named = await idsNamed(registry, family, query.revisions)
   const pinned = await withIds(registry, naming(query.pinned))
-  const isBefore = isDescending(windowing) ? (a: RowPosition, b: RowPosition) => isOlder(b, a) : isOlder
-  const cursor =
-    windowing?.next === undefined ? undefined : await positionOf(registry, family, windowing.next)
-  const rows = await revisionRows(registry, family, { ...query, named })
-  const ahead = cursor ? rows.filter((row) => isBefore(cursor, row)) : rows
+  const holdersIn = rowTest(family, { ...query, named })
+  const rows = await registry.timeline(family).rows()
+  const isDown = isDescending(windowing)
+  const cursor = windowing?.next === undefined ? undefined : await placeOf(registry, family, windowing.next)
+  const isBehind = (row: TimelineRow): boolean =>
+    !cursor || (isDown ? isOlder(row, cursor) : isOlder(cursor, row))
   const found: Revision[] = []
   let decoded = 0
-  for (const row of inOrder(ahead, isBefore)) {
-    if (++decoded % BREATH === 0) await nextTurn()
-    const revision = await revisionOf(registry, row)
+  for (let passed = 0; passed < rows.length; passed++) {
+    if (passed % BREATH.passed === BREATH.passed - 1) await nextTurn()
+    const row = rows[isDown ? rows.length - 1 - passed : passed]! // within the bounds
+    const holders = isBehind(row) ? holdersIn(row) : []
+    if (holders.length === 0) continue
+    if (++decoded % BREATH.decoded === 0) await nextTurn()
+    const revision = await revisionOf(registry, row, holders)
     if (!matches(revision, query.filter)) continue
     if (pinned.length > 0 && !(await changesPinOf(registry, revision, pinned))) continue
     const last = found.at(-1)
@@ -81,17 +87,21 @@ async function withIds(registry: Registry, references: readonly Reference[]): Pr
 }
 
 /** Where the row that a cursor names stands, in view or not (any more): paging goes on from there. */
-async function positionOf(registry: Registry, family: Family, next: string): Promise<RowPosition> {
+async function placeOf(registry: Registry, family: Family, next: string): Promise<TimelinePlace> {
   const artifact = await registry.index.findByDigits(next)
   const place = artifact?.family === family ? await findRevisionById(registry, artifact, next) : undefined
   if (!place) throw unknownCursor(next)
   const { oid, version } = place
   const { commit } = (await readListedRevision(registry, place)).stored
-  return { artifact: place.artifact, link: { oid, depth: version, seconds: commit.committer.seconds } }
+  return { artifact: place.artifact, link: { oid, depth: version }, seconds: commit.committer.seconds }
 }
 
-/** The revision of a row as it is listed: at its home, the variant of its holders that it was made on, else the oldest of them. */
-async function revisionOf(registry: Registry, { artifact, link, holders }: RevisionRow): Promise<Revision> {
+/** The revision of a row as it is listed: at its home, the variant of these that it was made on, else the oldest of them. */
+async function revisionOf(
+  registry: Registry,
+  { artifact, link }: TimelineRow,
+  holders: readonly VariantView[],
+): Promise<Revision> {
   const [first] = holders
   if (!first) throw new Error(`no variant holds ${link.oid}`)
   const place = { artifact, variant: first, oid: link.oid, version: link.depth }
@@ -114,11 +124,6 @@ async function idsNamed(
     if (id !== undefined) ids.add(id)
   }
   return ids
-}
-
-/** The references that name something; a list of none asks for nothing. */
-function naming(references: readonly Reference[] = []): readonly Reference[] {
-  return references.filter(({ id, slug }) => id !== undefined || slug !== undefined)
 }
 
 /** The id of the revision that a slug names; undefined if there is none. */
