@@ -139,16 +139,16 @@ export class RefReader {
 
   #readPacked(): Pick<TopFiles, 'packed' | 'packedNotes'> {
     const packed = new Map<string, Oid>()
-    const packedNotes = new Map<string, Oid>()
+    let packedNotes: Map<string, Oid> | undefined
     const path = `${this.#gitdir}/packed-refs`
     for (const line of readIfFile(this.#fs, path)?.split('\n') ?? []) {
       if (line === '' || line.startsWith('#') || line.startsWith('^')) continue
       const [, oid, name] = /^([0-9a-f]{40}) (\S+)$/.exec(line) ?? []
       if (!oid || !name) throw damagedRef(path)
       if (REF_FOLDERS.some((folder) => isDirectlyIn(name, folder))) packed.set(name, oid)
-      else if (isDirectlyIn(name, NOTES_FOLDER)) packedNotes.set(name, oid)
+      else if (isDirectlyIn(name, NOTES_FOLDER)) (packedNotes ??= new Map<string, Oid>()).set(name, oid)
     }
-    return { packed, packedNotes }
+    return { packed, packedNotes: packedNotes ?? NO_REFS }
   }
 
   #readHead(): string | undefined {
@@ -180,6 +180,8 @@ interface Stamp {
 const TICK = 25
 
 const ABSENT: Stamp = { modified: 0, inode: 0, settled: true }
+
+const NO_REFS: ReadonlyMap<string, Oid> = new Map()
 
 function stampOf(stat: FileStat | undefined): Stamp {
   if (!stat) return ABSENT

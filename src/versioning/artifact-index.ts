@@ -14,9 +14,9 @@ import { FamilyList } from './family-list.ts'
 import { repositoryDigits } from './ids.ts'
 import type { IndexEntry } from './index-entry.ts'
 import { isOriginal, pathOf } from './index-entry.ts'
-import type { OwnedSlug, SlugLevel } from './slug-table.ts'
+import type { SlugLevel } from './slug-table.ts'
 import { SlugTable } from './slug-table.ts'
-import { numberedBase, slugProblem } from './slugs.ts'
+import { slugProblem } from './slugs.ts'
 
 /** How stale a project-wide query may be towards plain git, in milliseconds (design section 4). */
 const STALE = 2000
@@ -35,7 +35,7 @@ export class ArtifactIndex {
   readonly #changes: ChangeLog
   readonly #entries = new Map<string, IndexEntry>()
   readonly #byDigits = new Map<string, IndexEntry>()
-  readonly #slugs = new SlugTable<IndexEntry>()
+  readonly #slugs = new SlugTable()
   readonly #damaged = new DamagedRepositories()
   readonly #watchers = new Set<(view: ArtifactView) => void>()
   #hearing: Promise<void> | undefined
@@ -130,7 +130,7 @@ export class ArtifactIndex {
   async isTaken(level: SlugLevel, family: Family, slug: string): Promise<boolean> {
     // Afresh: another process may have claimed a slug and let go of the lock since the requests of this turn came in.
     await this.#hear(this.#changes.freshNews())
-    return this.#slugs.has(level, family.folder, slug)
+    return this.#slugs.has(level, family, slug)
   }
 
   /** Every artifact of the family, oldest first; at most two seconds behind plain git, never behind another server. */
@@ -209,10 +209,10 @@ export class ArtifactIndex {
     has: (view: ArtifactView) => boolean,
   ): Promise<ArtifactView[]> {
     await this.#hear()
-    const found = await this.#currentOf(this.#slugs.get(level, family.folder, slug), has)
+    const found = await this.#currentOf(this.#slugs.get(level, family, slug), has)
     if (found.length > 0) return found
     await this.sweep(family)
-    const later = await this.#currentOf(this.#slugs.get(level, family.folder, slug), has)
+    const later = await this.#currentOf(this.#slugs.get(level, family, slug), has)
     if (later.length === 0)
       this.#damaged.assertNotIn((it) => it.family === family && (it.last === undefined || has(it.last)))
     return later
@@ -300,7 +300,7 @@ export class ArtifactIndex {
     this.#moment++
     this.#damaged.forget(path)
     const before = this.#entries.get(path)
-    if (before) this.#removeSlugs(before)
+    if (before) this.#slugs.remove(before)
     // Another artifact may have been put in its place.
     if (before && before.view.digits !== view.digits) this.#byDigits.delete(before.view.digits)
     const entry = before ?? { path, family, slug, repository, view }
@@ -309,7 +309,7 @@ export class ArtifactIndex {
     else this.#listOf(family).add(entry)
     this.#entries.set(path, entry)
     this.#byDigits.set(view.digits, entry)
-    for (const owned of slugsOf(view)) this.#slugs.add(owned, family.folder, entry)
+    this.#slugs.add(entry)
     for (const watcher of this.#watchers) watcher(view)
   }
 
@@ -317,29 +317,14 @@ export class ArtifactIndex {
     this.#moment++
     this.#entries.delete(entry.path)
     if (this.#byDigits.get(entry.view.digits) === entry) this.#byDigits.delete(entry.view.digits)
-    this.#removeSlugs(entry)
+    this.#slugs.remove(entry)
     this.#listOf(entry.family).remove(entry)
-  }
-
-  #removeSlugs(entry: IndexEntry): void {
-    for (const owned of slugsOf(entry.view)) this.#slugs.remove(owned, entry.family.folder, entry)
   }
 
   #listOf(family: Family): FamilyList {
     const list = this.#lists.get(family)
     if (!list) throw new Error(`the registry does not serve ${family.folder}`)
     return list
-  }
-}
-
-/** Every slug that an artifact has or keeps others from having. */
-function* slugsOf({ slug, variants, tags }: ArtifactView): Generator<OwnedSlug> {
-  yield { level: 'artifact', slug }
-  for (const variant of variants) yield { level: 'variant', slug: variant.slug }
-  for (const tag of tags.keys()) {
-    yield { level: 'tag', slug: tag }
-    const base = numberedBase(tag)
-    if (base !== undefined) yield { level: 'numbered', slug: base }
   }
 }
 
