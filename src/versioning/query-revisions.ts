@@ -13,6 +13,7 @@ import { resolveRevision } from './resolve-revision.ts'
 import type { Revision } from './revision.ts'
 import { findRevisionById, readListedRevision } from './revision.ts'
 import { revisionFlags } from './revision-flags.ts'
+import type { RowTest } from './row-test.ts'
 import { rowTest } from './row-test.ts'
 import type { TimelinePlace, TimelineRow } from './timeline.ts'
 import { isOlder } from './timeline.ts'
@@ -43,8 +44,8 @@ export async function queryRevisions(
   const { windowing } = query
   const named = await idsNamed(registry, family, query.revisions)
   const pinned = await withIds(registry, naming(query.pinned))
-  const holdersIn = rowTest(family, { ...query, named })
-  const rows = await registry.timeline(family).rows()
+  const test = rowTest(family, { ...query, named })
+  const rows = await rowsFor(registry, family, test)
   const isDown = isDescending(windowing)
   const cursor = windowing?.next === undefined ? undefined : await placeOf(registry, family, windowing.next)
   const isBehind = (row: TimelineRow): boolean =>
@@ -54,7 +55,7 @@ export async function queryRevisions(
   for (let passed = 0; passed < rows.length; passed++) {
     if (passed % BREATH.passed === BREATH.passed - 1) await nextTurn()
     const row = rows[isDown ? rows.length - 1 - passed : passed]! // within the bounds
-    const holders = isBehind(row) ? holdersIn(row) : []
+    const holders = isBehind(row) ? test.holdersIn(row) : []
     if (holders.length === 0) continue
     if (++decoded % BREATH.decoded === 0) await nextTurn()
     const revision = await revisionOf(registry, row, holders)
@@ -65,6 +66,16 @@ export async function queryRevisions(
     found.push(revision)
   }
   return { rows: found, next: undefined }
+}
+
+/** The rows to look through; refuses with `damaged_repository` if commits of an artifact that is wanted cannot be read. */
+async function rowsFor(registry: Registry, family: Family, test: RowTest): Promise<readonly TimelineRow[]> {
+  const timeline = registry.timeline(family)
+  const { rows, unreadable } = test.isNarrow
+    ? await timeline.of((await registry.index.list(family)).filter(test.isArtifactWanted))
+    : await timeline.all()
+  for (const { artifact, reason } of unreadable) if (test.isArtifactWanted(artifact)) throw reason
+  return rows
 }
 
 /** What only the decoded revision says. */

@@ -14,18 +14,29 @@ export interface RowQuery extends Omit<ArtifactQuery, 'filter'> {
   readonly named: ReadonlySet<string> | undefined
 }
 
-/**
- * The test of what a query of revisions asks that can be told without decoding them. It answers the variants in view that hold
- * the revision, none if it is not wanted.
- */
-export function rowTest(family: Family, query: RowQuery): (row: TimelineRow) => readonly VariantView[] {
+/** What a query of revisions asks that can be told without decoding them. */
+export interface RowTest {
+  readonly isArtifactWanted: (artifact: ArtifactView) => boolean
+  /** Whether the query names artifacts, variants or revisions, so that most artifacts are not wanted. */
+  readonly isNarrow: boolean
+  /** The variants in view that hold the revision; none if it is not wanted. */
+  readonly holdersIn: (row: TimelineRow) => readonly VariantView[]
+}
+
+/** The tests of a query. */
+export function rowTest(family: Family, query: RowQuery): RowTest {
   const isCommitWanted = commitTest(query)
-  const isArtifactWanted = artifactTest(family, query)
   const isVariantWanted = variantTest(query)
-  return (row) => {
-    const isWanted =
-      isCommitWanted(row.link) && isArtifactWanted(row.artifact) && isRevisionWanted(row, query)
-    return isWanted ? row.holders.filter(isVariantWanted) : NONE
+  const isArtifactWanted = artifactTest(family, query)
+  return {
+    isArtifactWanted: (artifact) => isArtifactWanted(artifact) && artifact.variants.some(isVariantWanted),
+    isNarrow:
+      query.named !== undefined || naming(query.artifacts).length > 0 || naming(query.variants).length > 0,
+    holdersIn: (row) => {
+      const isWanted =
+        isCommitWanted(row.link) && isArtifactWanted(row.artifact) && isRevisionWanted(row, query)
+      return isWanted ? row.holders.filter(isVariantWanted) : NONE
+    },
   }
 }
 

@@ -1,4 +1,5 @@
 import { setImmediate as nextTurn } from 'node:timers/promises'
+import { Refusal } from '../errors.ts'
 import { parseCommit } from '../git/commit.ts'
 import type { Oid } from '../git/object.ts'
 import type { ArtifactIndex } from './artifact-index.ts'
@@ -37,6 +38,12 @@ export interface TimelineRow extends TimelinePlace {
   readonly holders: readonly VariantView[]
 }
 
+/** The rows that were asked for, the oldest first (see `isOlder`), and the artifacts whose commits cannot be read. */
+export interface TimelineRows {
+  readonly rows: readonly TimelineRow[]
+  readonly unreadable: readonly { readonly artifact: ArtifactView; readonly reason: Refusal }[]
+}
+
 /** So many rows are kept from one question to the next, some 300 bytes each. */
 const MOST = 1_000_000
 
@@ -51,54 +58,85 @@ export class Timeline {
   readonly #index: ArtifactIndex
   readonly #family: Family
   readonly #most: number
-  #views: ReadonlySet<ArtifactView> = new Set()
+  /** By repository: the rows of its latest view that was asked for. */
+  readonly #kept = new Map<string, KeptRows>()
+  #count = 0
+  /** All rows of these views, in order. */
   #list: readonly ArtifactView[] = []
-  #rows: readonly TimelineRow[] = []
+  #all: readonly TimelineRow[] = []
   #turn: Promise<unknown> = Promise.resolve()
 
-  /** Keeps up to `most` rows; of more than that all are read anew every time. */
+  /** Keeps up to `most` rows; the artifacts past them are read anew every time. */
   constructor(index: ArtifactIndex, family: Family, most = MOST) {
     this.#index = index
     this.#family = family
     this.#most = most
   }
 
-  /** The rows as of now, the oldest first; see `isOlder`. The array does not change any more. */
-  rows(): Promise<readonly TimelineRow[]> {
-    const turn = this.#turn.then(async () => this.#rowsOf(await this.#index.list(this.#family)))
+  /** All rows as of now. The arrays do not change any more. */
+  all(): Promise<TimelineRows> {
+    const turn = this.#turn.then(async () => this.#allOf(await this.#index.list(this.#family)))
     this.#turn = turn.catch(() => undefined)
     return turn
   }
 
-  async #rowsOf(list: readonly ArtifactView[]): Promise<readonly TimelineRow[]> {
-    if (list === this.#list) return this.#rows
-    const views = new Set(list)
-    const gone = new Set([...this.#views].filter((view) => !views.has(view)))
-    const known = new Map<Oid, ChainLink>()
-    for (const { artifact, link } of gone.size > 0 ? this.#rows : []) {
-      if (gone.has(artifact)) known.set(link.oid, link)
-    }
-    const rows = this.#rows.filter(({ artifact }) => !gone.has(artifact))
-    let read = 0
-    for (const view of list) {
-      if (this.#views.has(view)) continue
-      if (++read % BREATH === 0) await nextTurn()
-      for (const row of await rowsIn(view, known)) rows.push(row)
-    }
-    rows.sort((a, b) => (isOlder(a, b) ? -1 : 1))
-    if (rows.length > this.#most) {
-      this.#keep([], new Set(), [])
-      return rows
-    }
-    this.#keep(list, views, rows)
-    return rows
+  /** The rows of some artifacts. */
+  async of(artifacts: readonly ArtifactView[]): Promise<TimelineRows> {
+    const { rows, unreadable } = await this.#read(artifacts)
+    return { rows: rows.sort(inOrder), unreadable }
   }
 
-  #keep(list: readonly ArtifactView[], views: ReadonlySet<ArtifactView>, rows: readonly TimelineRow[]): void {
-    this.#list = list
-    this.#views = views
-    this.#rows = rows
+  async #allOf(list: readonly ArtifactView[]): Promise<TimelineRows> {
+    if (list === this.#list) return { rows: this.#all, unreadable: [] }
+    const [before, now] = [new Set(this.#list), new Set(list)]
+    const { rows, unreadable } = await this.#read(list.filter((view) => !before.has(view)))
+    for (const row of this.#all) if (now.has(row.artifact)) rows.push(row)
+    rows.sort(inOrder)
+    const isKept = rows.length <= this.#most && unreadable.length === 0
+    this.#list = isKept ? list : []
+    this.#all = isKept ? rows : []
+    return { rows, unreadable }
   }
+
+  async #read(artifacts: readonly ArtifactView[]): Promise<{ rows: TimelineRow[] } & TimelineRows> {
+    const rows: TimelineRow[] = []
+    const unreadable: { artifact: ArtifactView; reason: Refusal }[] = []
+    let read = 0
+    for (const artifact of artifacts) {
+      if (++read % BREATH === 0) await nextTurn()
+      try {
+        for (const row of await this.#rowsOf(artifact)) rows.push(row)
+      } catch (reason) {
+        if (!(reason instanceof Refusal)) throw reason
+        unreadable.push({ artifact, reason })
+      }
+    }
+    return { rows, unreadable }
+  }
+
+  async #rowsOf(artifact: ArtifactView): Promise<readonly TimelineRow[]> {
+    const { path } = artifact.repository
+    const kept = this.#kept.get(path)
+    if (kept?.artifact === artifact) return kept.rows
+    const known = new Map(kept?.rows.map(({ link }) => [link.oid, link]))
+    const rows = await rowsIn(artifact, known)
+    this.#count -= this.#kept.get(path)?.rows.length ?? 0
+    this.#kept.delete(path)
+    if (this.#count + rows.length <= this.#most) {
+      this.#kept.set(path, { artifact, rows })
+      this.#count += rows.length
+    }
+    return rows
+  }
+}
+
+interface KeptRows {
+  readonly artifact: ArtifactView
+  readonly rows: readonly TimelineRow[]
+}
+
+function inOrder(a: TimelineRow, b: TimelineRow): number {
+  return isOlder(a, b) ? -1 : 1
 }
 
 /** Whether the one stands before the other: by date, of one second by version, then by id. */
@@ -114,7 +152,7 @@ export function idIn({ artifact, link }: TimelinePlace): string {
 }
 
 /** The rows of an artifact; links that had to be read for them are known from then on. */
-async function rowsIn(artifact: ArtifactView, known: Map<Oid, ChainLink>): Promise<Iterable<TimelineRow>> {
+async function rowsIn(artifact: ArtifactView, known: Map<Oid, ChainLink>): Promise<readonly TimelineRow[]> {
   const rows = new Map<ChainLink, TimelineRow & { readonly holders: VariantView[] }>()
   for (const variant of artifact.variants) {
     let link = variant.head === undefined ? undefined : await linkOf(artifact, variant.head, known)
@@ -124,7 +162,7 @@ async function rowsIn(artifact: ArtifactView, known: Map<Oid, ChainLink>): Promi
       else rows.set(link, { artifact, link, seconds: link.seconds, holders: [variant] })
     }
   }
-  return rows.values()
+  return [...rows.values()]
 }
 
 async function linkOf(artifact: ArtifactView, head: Oid, known: Map<Oid, ChainLink>): Promise<ChainLink> {

@@ -1,4 +1,5 @@
 import { expect } from 'chai'
+import { setImmediate as nextTurn } from 'node:timers/promises'
 import { memoryFs } from '../../src/git/memory-fs.ts'
 import { Store } from '../../src/git/store.ts'
 import { workflowFamily } from '../../src/resources/workflows/workflow-family.ts'
@@ -39,5 +40,42 @@ describe('versioning: the index of artifacts', () => {
     await registry.index.sweep()
     expect((await registry.index.list(workflowFamily)).map(({ slug }) => slug)).to.deep.equal(['kept'])
     expect(await registry.index.isTaken('variant', workflowFamily, 'gone')).to.equal(false)
+  })
+
+  it('lists in order of creation whatever came, went and was edited meanwhile', async () => {
+    const slugs = async (): Promise<string[]> =>
+      (await registry.index.list(workflowFamily)).map(({ slug }) => slug)
+    for (const slug of ['b', 'a', 'c']) await create(slug)
+    expect(await slugs()).to.deep.equal(['b', 'a', 'c'])
+    const before = await registry.index.list(workflowFamily)
+    expect(await registry.index.list(workflowFamily)).to.equal(before)
+    const gone = before.find(({ slug }) => slug === 'a')
+    registry.store.fs.removeTree(gone?.repository.path ?? '')
+    await registry.index.sweep(workflowFamily)
+    await create('d')
+    expect(await slugs()).to.deep.equal(['b', 'c', 'd'])
+    expect(before).to.have.length(3)
+  })
+
+  it('keeps a slug that two artifacts have while one of them has it', async () => {
+    const [one, two] = [await create('one'), await create('two')]
+    const { fs } = registry.store
+    // As a fetch would: both have a branch of this name.
+    for (const { repository, defaultVariant } of [one, two]) {
+      fs.makeDir(`${repository.path}/refs/heads`)
+      const head = [...repository.refs().refs.values()][0] ?? ''
+      expect(defaultVariant?.head).to.equal(undefined)
+      fs.create(`${repository.path}/refs/heads/shared`, Buffer.from(`${head}\n`))
+    }
+    const owners = async (): Promise<string[]> =>
+      (await registry.index.findByVariantSlug(workflowFamily, 'shared')).map(({ slug }) => slug).sort()
+    expect(await owners()).to.deep.equal(['one', 'two'])
+    fs.remove(`${one.repository.path}/refs/heads/shared`)
+    await nextTurn()
+    expect(await owners()).to.deep.equal(['two'])
+    expect(await registry.index.isTaken('variant', workflowFamily, 'Shared')).to.equal(true)
+    fs.removeTree(two.repository.path)
+    await registry.index.sweep()
+    expect(await registry.index.isTaken('variant', workflowFamily, 'shared')).to.equal(false)
   })
 })
