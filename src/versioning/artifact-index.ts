@@ -37,6 +37,8 @@ export class ArtifactIndex {
   readonly #byDigits = new Map<string, IndexEntry>()
   readonly #slugs = new SlugTable()
   readonly #damaged = new DamagedRepositories()
+  /** The slugs that the last sweep of a family found. */
+  readonly #swept = new Map<Family, readonly string[]>()
   readonly #watchers = new Set<(view: ArtifactView) => void>()
   #hearing: Promise<void> | undefined
   #moment = 0
@@ -163,22 +165,25 @@ export class ArtifactIndex {
   }
 
   async #sweepOnce(family: Family): Promise<void> {
-    const seen = new Set<string>()
+    const slugs = this.#store.slugs(family.folder)
     let looked = 0
-    for (const slug of this.#store.slugs(family.folder)) {
-      seen.add(slug)
+    for (const slug of slugs) {
       if (!this.#isAsSeen(family, slug)) await this.#look(family, slug)
       if (++looked % BREATH === 0) await nextTurn()
     }
+    if (slugs !== this.#swept.get(family)) this.#forgetOthers(family, new Set(slugs))
+    this.#swept.set(family, slugs)
+  }
+
+  #forgetOthers(family: Family, seen: ReadonlySet<string>): void {
     for (const entry of this.#entries.values()) {
       // Not seen and there all the same: made while this sweep was under way.
       if (entry.family !== family || seen.has(entry.slug)) continue
       if (!this.#store.exists(family.folder, entry.slug)) this.#drop(entry)
     }
     for (const path of this.#damaged.paths()) {
-      const { folder } = family
-      if (path.startsWith(`${folder}/`) && !seen.has(path.slice(folder.length + 1)))
-        this.#damaged.forget(path)
+      const isOurs = path.startsWith(`${family.folder}/`)
+      if (isOurs && !seen.has(path.slice(family.folder.length + 1))) this.#damaged.forget(path)
     }
   }
 

@@ -1,10 +1,13 @@
 import { expect } from 'chai'
+import { renameSync, utimesSync } from 'node:fs'
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import { memoryFs } from '../../src/git/memory-fs.ts'
+import { nodeFs } from '../../src/git/node-fs.ts'
 import { Store } from '../../src/git/store.ts'
 import { workflowFamily } from '../../src/resources/workflows/workflow-family.ts'
 import { createArtifact } from '../../src/versioning/create-artifact.ts'
 import { Registry } from '../../src/versioning/registry.ts'
+import { temporaryFolder } from '../git/git-program.ts'
 
 const context = { actor: { id: 'id', name: 'Ann', email: 'ann@example.com' } }
 
@@ -77,5 +80,36 @@ describe('versioning: the index of artifacts', () => {
     fs.removeTree(two.repository.path)
     await registry.index.sweep()
     expect(await registry.index.isTaken('variant', workflowFamily, 'shared')).to.equal(false)
+  })
+
+  it('lists a folder that is quiet once, and still sees what comes and goes in it', async () => {
+    const folder = temporaryFolder()
+    const listed: string[] = []
+    const readDir = (path: string): string[] | undefined => {
+      listed.push(path)
+      return nodeFs.readDir(path)
+    }
+    const store = await Store.open({ ...nodeFs, readDir }, folder)
+    const settings = { servicesBase: 'http://localhost/services', now: () => new Date() }
+    registry = new Registry(await store.project('default'), [workflowFamily], settings)
+    await create('one')
+    const { repository } = await create('two')
+    const workflows = `${folder}/default/workflows`
+    const sweep = async (): Promise<string[]> => {
+      await registry.index.sweep()
+      return (await registry.index.list(workflowFamily)).map(({ slug }) => slug)
+    }
+    utimesSync(workflows, 1_700_000_000, 1_700_000_000)
+    expect(await sweep()).to.deep.equal(['one', 'two'])
+    listed.length = 0
+    expect(await sweep()).to.deep.equal(['one', 'two'])
+    expect(listed).to.deep.equal([])
+    renameSync(repository.path, `${folder}/aside`)
+    expect(await sweep()).to.deep.equal(['one'])
+    utimesSync(workflows, 1_700_000_001, 1_700_000_001)
+    expect(await sweep()).to.deep.equal(['one'])
+    renameSync(`${folder}/aside`, repository.path)
+    expect(await sweep()).to.deep.equal(['one', 'two'])
+    await store.close()
   })
 })
