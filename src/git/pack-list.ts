@@ -31,8 +31,9 @@ export class PackList {
     this.#folder = `${gitdir}/objects/pack`
   }
 
-  /** The packs known so far, the one that helped last in front. */
+  /** The packs known so far, the one that helped last in front; listed once before anything is looked for elsewhere. */
   get packs(): readonly ListedPack[] {
+    if (this.#listedAt === 0) this.refresh()
     return this.#packs
   }
 

@@ -25,7 +25,10 @@ export interface RefSnapshot {
 export class RefReader {
   readonly #fs: Fs
   readonly #gitdir: string
-  readonly #loose = new Map<string, Seen<ReadonlyMap<string, Oid>>>()
+  /** What was seen of each of the ref folders; undefined for one that was not there. */
+  #loose: readonly (Seen<ReadonlyMap<string, Oid>> | undefined)[] = []
+  /** `refs` itself, which tells of folders that come and go. */
+  #folders: Stamp | undefined
   #top: Seen<TopFiles> | undefined
   #snapshot: RefSnapshot | undefined
   #turn: number | undefined
@@ -44,16 +47,19 @@ export class RefReader {
     return snapshot
   }
 
-  /** The refs as they are now; costs one stat a folder when nothing changed. Refuses a damaged ref file by name. */
+  /** The refs as they are now; costs one stat a folder that is there when nothing changed. Refuses a damaged ref file by name. */
   snapshot(): RefSnapshot {
     // Loose before packed: `git pack-refs` writes the packed file before it removes a loose one, so nothing is missed.
-    let changed = false
-    for (const folder of REF_FOLDERS) {
-      const seen = this.#loose.get(folder)
-      const stamp = stampOf(this.#fs.stat(`${this.#gitdir}/${folder}`))
-      if (seen && isSame(seen.stamp, stamp)) continue
-      this.#loose.set(folder, { stamp, value: stamp === ABSENT ? NO_REFS : this.#readFolder(folder) })
-      changed = true
+    const folders = stampOf(this.#fs.stat(`${this.#gitdir}/refs`))
+    const areSame = this.#folders !== undefined && isSame(this.#folders, folders)
+    const loose = REF_FOLDERS.map((folder, number) => {
+      const seen = this.#loose[number]
+      return areSame && !seen ? undefined : this.#lookInto(folder, seen)
+    })
+    const changed = !areSame || loose.some((seen, number) => seen !== this.#loose[number])
+    if (changed) {
+      this.#loose = loose
+      this.#folders = folders
     }
     const top = this.#top
     this.#packedAndHead()
@@ -99,11 +105,16 @@ export class RefReader {
   #merge(previous: RefSnapshot | undefined): RefSnapshot {
     const top = this.#top?.value
     const refs = new Map<string, Oid>(top?.packed)
-    for (const folder of REF_FOLDERS) {
-      for (const [name, oid] of this.#loose.get(folder)?.value ?? []) refs.set(name, oid)
-    }
+    for (const seen of this.#loose) for (const [name, oid] of seen?.value ?? []) refs.set(name, oid)
     const head = top?.head
     return previous && previous.head === head && isSameMap(previous.refs, refs) ? previous : { refs, head }
+  }
+
+  #lookInto(folder: string, seen: Seen<ReadonlyMap<string, Oid>> | undefined): typeof seen {
+    const stat = this.#fs.stat(`${this.#gitdir}/${folder}`)
+    if (!stat) return undefined
+    const stamp = stampOf(stat)
+    return seen && isSame(seen.stamp, stamp) ? seen : { stamp, value: this.#readFolder(folder) }
   }
 
   #readFolder(folder: string): ReadonlyMap<string, Oid> {
@@ -128,16 +139,16 @@ export class RefReader {
 
   #readPacked(): Pick<TopFiles, 'packed' | 'packedNotes'> {
     const packed = new Map<string, Oid>()
-    const packedNotes = new Map<string, Oid>()
+    let packedNotes: Map<string, Oid> | undefined
     const path = `${this.#gitdir}/packed-refs`
     for (const line of readIfFile(this.#fs, path)?.split('\n') ?? []) {
       if (line === '' || line.startsWith('#') || line.startsWith('^')) continue
       const [, oid, name] = /^([0-9a-f]{40}) (\S+)$/.exec(line) ?? []
       if (!oid || !name) throw damagedRef(path)
       if (REF_FOLDERS.some((folder) => isDirectlyIn(name, folder))) packed.set(name, oid)
-      else if (isDirectlyIn(name, NOTES_FOLDER)) packedNotes.set(name, oid)
+      else if (isDirectlyIn(name, NOTES_FOLDER)) (packedNotes ??= new Map<string, Oid>()).set(name, oid)
     }
-    return { packed, packedNotes }
+    return { packed, packedNotes: packedNotes ?? NO_REFS }
   }
 
   #readHead(): string | undefined {

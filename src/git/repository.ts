@@ -21,19 +21,28 @@ export class Repository {
   readonly fs: Fs
   readonly path: string
   readonly objects: ObjectStore
-  readonly history: History
-  /** The queue of its writes, for those that write to other repositories as well (see transactTogether). */
-  readonly writer: RepositoryWriter
   readonly #refs: RefReader
+  readonly #journal: Journal
+  /** Made when they are asked for: of very many repositories most are only listed. */
+  #history: History | undefined
+  #writer: RepositoryWriter | undefined
 
   constructor(fs: Fs, path: string, packs: PackCache, journal: Journal) {
     this.fs = fs
     this.path = path
     this.objects = new ObjectStore(fs, path, packs)
     this.#refs = new RefReader(fs, path)
-    this.history = new History(fs, path, this.objects)
-    const disk = { fs, gitdir: path, objects: this.objects, refs: this.#refs }
-    this.writer = new RepositoryWriter(disk, journal)
+    this.#journal = journal
+  }
+
+  get history(): History {
+    return (this.#history ??= new History(this.fs, this.path, this.objects))
+  }
+
+  /** The queue of its writes, for those that write to other repositories as well (see transactTogether). */
+  get writer(): RepositoryWriter {
+    const { fs, path: gitdir, objects } = this
+    return (this.#writer ??= new RepositoryWriter({ fs, gitdir, objects, refs: this.#refs }, this.#journal))
   }
 
   /** The refs as they are now; the same object as long as nothing moved. Requests that came in together share the look. */
@@ -86,9 +95,9 @@ export class Repository {
   async sweepLeftovers(): Promise<void> {
     sweepStagedPacks(this.fs, this.path)
     sweepQuarantines(this.fs, this.path)
-    const folders = [...REF_FOLDERS, NOTES_FOLDER].map((folder) => `${this.path}/${folder}`)
-    await sweepDeadLocks(this.fs, this.path, [this.path, ...folders], (dead) =>
-      this.writer.journal.finishFor(dead),
-    )
+    const below = (this.fs.readDir(`${this.path}/refs`) ?? []).map((name) => `refs/${name}`)
+    const folders = [...REF_FOLDERS, NOTES_FOLDER].filter((folder) => below.includes(folder))
+    const paths = [this.path, ...folders.map((folder) => `${this.path}/${folder}`)]
+    await sweepDeadLocks(this.fs, this.path, paths, (dead) => this.writer.journal.finishFor(dead))
   }
 }

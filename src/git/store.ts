@@ -2,7 +2,7 @@ import { Refusal } from '../errors.ts'
 import type { NewRepository } from './create-repository.ts'
 import { BUILD_PREFIX, buildFolder, createRepository } from './create-repository.ts'
 import { DerivedFile } from './derived-file.ts'
-import type { Fs } from './fs.ts'
+import type { FileStat, Fs } from './fs.ts'
 import { Journal } from './journal.ts'
 import { holdingLock } from './lock.ts'
 import { makeDurableDir } from './make-durable-dir.ts'
@@ -99,6 +99,14 @@ export interface NewFolder {
   discard(): void
 }
 
+/** The slugs in a folder when it had this time. */
+interface ListedFolder extends Pick<FileStat, 'modified' | 'inode'> {
+  readonly slugs: readonly string[]
+}
+
+/** A folder that changed longer ago (milliseconds) will show its next change: file systems keep times as coarsely as two seconds. */
+const SETTLED = 2100
+
 /** The repositories of one project, and how the server processes that serve it tell each other what they wrote. */
 export class ProjectStore {
   readonly fs: Fs
@@ -106,6 +114,8 @@ export class ProjectStore {
   readonly #packs: PackCache
   #claims: Promise<unknown> = Promise.resolve()
   readonly #journal: Journal
+  /** What was last read of the folders of families. */
+  readonly #listed = new Map<string, ListedFolder>()
   /** The folders of families that are there and on the disk. */
   readonly #families = new Map<string, Promise<void>>()
 
@@ -116,12 +126,27 @@ export class ProjectStore {
     this.#packs = packs
   }
 
-  /** The names `<slug>.git` in a family's folder, as slugs; builds that a dead process left behind are removed. */
-  slugs(family: string): string[] {
+  /**
+   * The names `<slug>.git` in a family's folder, as slugs: the same array as long as none came or went. Builds that a dead process left
+   * behind are removed.
+   */
+  slugs(family: string): readonly string[] {
+    const folder = `${this.folder}/${family}`
+    const stat = this.fs.stat(folder)
+    const known = this.#listed.get(family)
+    if (known && stat && known.modified === stat.modified && known.inode === stat.inode) return known.slugs
+    const slugs = this.#namesIn(folder)
+    // A folder that changed just now may change again without its time showing it.
+    if (stat && Date.now() - stat.modified > SETTLED) this.#listed.set(family, { ...stat, slugs })
+    else this.#listed.delete(family)
+    return slugs
+  }
+
+  #namesIn(folder: string): readonly string[] {
     const slugs = []
-    for (const name of this.fs.readDir(`${this.folder}/${family}`) ?? []) {
+    for (const name of this.fs.readDir(folder) ?? []) {
       if (name.endsWith('.git') && !name.startsWith('.')) slugs.push(name.slice(0, -'.git'.length))
-      else if (name.startsWith(BUILD_PREFIX)) this.#removeIfDead(`${this.folder}/${family}`, name)
+      else if (name.startsWith(BUILD_PREFIX)) this.#removeIfDead(folder, name)
     }
     return slugs
   }

@@ -7,28 +7,16 @@ import type { ProjectStore } from '../git/store.ts'
 import { META_REF } from './artifact-state.ts'
 import type { ArtifactView } from './artifact-view.ts'
 import { viewArtifact } from './artifact-view.ts'
+import type { RepositoryProblem } from './damaged-repositories.ts'
+import { DamagedRepositories } from './damaged-repositories.ts'
 import type { Family } from './family.ts'
+import { FamilyList } from './family-list.ts'
 import { repositoryDigits } from './ids.ts'
 import type { IndexEntry } from './index-entry.ts'
-import { byCreation, isOriginal, pathOf } from './index-entry.ts'
+import { isOriginal, pathOf } from './index-entry.ts'
 import type { SlugLevel } from './slug-table.ts'
 import { SlugTable } from './slug-table.ts'
-import { numberedBase, slugProblem } from './slugs.ts'
-
-/** A repository that is in the store and not served, and why. */
-export interface RepositoryProblem {
-  readonly repository: string
-  readonly reason: string
-}
-
-/** A repository of this registry's making that cannot be read now. */
-interface DamagedRepository {
-  readonly repository: string
-  readonly family: Family
-  /** As it was when it could be read; undefined if that was in another process. */
-  readonly last: ArtifactView | undefined
-  readonly reason: Refusal
-}
+import { slugProblem } from './slugs.ts'
 
 /** How stale a project-wide query may be towards plain git, in milliseconds (design section 4). */
 const STALE = 2000
@@ -42,24 +30,22 @@ const BREATH = 100
  */
 export class ArtifactIndex {
   readonly #store: ProjectStore
-  readonly #families: readonly Family[]
+  /** The families, and what is listed of each. */
+  readonly #lists: ReadonlyMap<Family, FamilyList>
   readonly #changes: ChangeLog
   readonly #entries = new Map<string, IndexEntry>()
   readonly #byDigits = new Map<string, IndexEntry>()
-  readonly #slugs = new SlugTable<IndexEntry>()
-  readonly #problems = new Map<string, RepositoryProblem>()
-  /** What cannot be read: it may hold what is looked for, so nobody is told that this is not there. */
-  readonly #damaged = new Map<string, DamagedRepository>()
-  readonly #ordered = new Map<string, readonly IndexEntry[]>()
+  readonly #slugs = new SlugTable()
+  readonly #damaged = new DamagedRepositories()
+  /** The slugs that the last sweep of a family found. */
+  readonly #swept = new Map<Family, readonly string[]>()
   readonly #watchers = new Set<(view: ArtifactView) => void>()
-  #sweep: Promise<void> | undefined
-  #swept = 0
   #hearing: Promise<void> | undefined
   #moment = 0
 
   constructor(store: ProjectStore, families: readonly Family[], writer: string) {
     this.#store = store
-    this.#families = families
+    this.#lists = new Map(families.map((family) => [family, new FamilyList(() => this.#sweepOnce(family))]))
     this.#changes = new ChangeLog(store.fs, store.folder, writer)
   }
 
@@ -80,7 +66,7 @@ export class ArtifactIndex {
 
   /** Repositories that are not served, with the reason. */
   problems(): RepositoryProblem[] {
-    return [...this.#problems.values()]
+    return this.#damaged.problems()
   }
 
   /** Whether an artifact has the digits in which this id ends. */
@@ -113,11 +99,11 @@ export class ArtifactIndex {
     const digits = repositoryDigits(id)
     let entry = this.#byDigits.get(digits)
     if (!entry) {
-      await this.#sweepAgain()
+      await this.sweep()
       entry = this.#byDigits.get(digits)
     }
     const view = entry && (await this.#current(entry))
-    if (!view) this.#assertNotIn(({ last }) => last === undefined || last.digits === digits)
+    if (!view) this.#damaged.assertNotIn(({ last }) => last === undefined || last.digits === digits)
     return view
   }
 
@@ -128,7 +114,7 @@ export class ArtifactIndex {
     if (!this.#entries.has(path) && this.#store.exists(family.folder, slug)) await this.#look(family, slug)
     const entry = this.#entries.get(path)
     const view = entry && (await this.#current(entry))
-    if (!view) this.#assertNotIn(({ repository }) => repository === path)
+    if (!view) this.#damaged.assertNotIn(({ repository }) => repository === path)
     return view
   }
 
@@ -146,19 +132,20 @@ export class ArtifactIndex {
   async isTaken(level: SlugLevel, family: Family, slug: string): Promise<boolean> {
     // Afresh: another process may have claimed a slug and let go of the lock since the requests of this turn came in.
     await this.#hear(this.#changes.freshNews())
-    return this.#slugs.has(level, family.folder, slug)
+    return this.#slugs.has(level, family, slug)
   }
 
   /** Every artifact of the family, oldest first; at most two seconds behind plain git, never behind another server. */
   async list(family: Family): Promise<readonly ArtifactView[]> {
     await this.#hear()
-    if (Date.now() - this.#swept > STALE) await this.sweep()
-    let ordered = this.#ordered.get(family.folder)
-    if (!ordered) {
-      ordered = [...this.#entries.values()].filter((entry) => entry.family === family).sort(byCreation)
-      this.#ordered.set(family.folder, ordered)
-    }
-    return ordered.map((entry) => entry.view)
+    const list = this.#listOf(family)
+    await list.fresh(STALE)
+    return list.views()
+  }
+
+  /** How long ago, in milliseconds, somebody last asked for the family's list. */
+  unasked(family: Family): number {
+    return this.#listOf(family).unasked
   }
 
   /** Takes in what this process just wrote to a repository, and tells the other processes. */
@@ -172,34 +159,32 @@ export class ArtifactIndex {
     return entry.view
   }
 
-  /** Looks at every repository once; calls that come while it runs share the next round. */
-  async sweep(): Promise<void> {
-    const started = Date.now()
-    const seen = new Set<string>()
-    let looked = 0
-    for (const family of this.#families) {
-      for (const slug of this.#store.slugs(family.folder)) {
-        seen.add(pathOf(family, slug))
-        await this.#look(family, slug)
-        if (++looked % BREATH === 0) await nextTurn()
-      }
-    }
-    for (const [path, entry] of this.#entries) {
-      // Not seen and there all the same: made while this sweep was under way.
-      if (!seen.has(path) && !this.#store.exists(entry.family.folder, entry.slug)) this.#drop(entry)
-    }
-    for (const path of this.#problems.keys()) if (!seen.has(path)) this.#forgetProblem(path)
-    this.#swept = started
+  /** Looks at every repository once, or at those of one family; calls that come while it runs share the next round. */
+  async sweep(family?: Family): Promise<void> {
+    for (const [it, list] of this.#lists) if (family === undefined || it === family) await list.fresh(0)
   }
 
-  /** A sweep that began after this call. */
-  async #sweepAgain(): Promise<void> {
-    const running = this.#sweep
-    if (running) await running
-    this.#sweep ??= this.sweep().finally(() => {
-      this.#sweep = undefined
-    })
-    await this.#sweep
+  async #sweepOnce(family: Family): Promise<void> {
+    const slugs = this.#store.slugs(family.folder)
+    let looked = 0
+    for (const slug of slugs) {
+      if (!this.#isAsSeen(family, slug)) await this.#look(family, slug)
+      if (++looked % BREATH === 0) await nextTurn()
+    }
+    if (slugs !== this.#swept.get(family)) this.#forgetOthers(family, new Set(slugs))
+    this.#swept.set(family, slugs)
+  }
+
+  #forgetOthers(family: Family, seen: ReadonlySet<string>): void {
+    for (const entry of this.#entries.values()) {
+      // Not seen and there all the same: made while this sweep was under way.
+      if (entry.family !== family || seen.has(entry.slug)) continue
+      if (!this.#store.exists(family.folder, entry.slug)) this.#drop(entry)
+    }
+    for (const path of this.#damaged.paths()) {
+      const isOurs = path.startsWith(`${family.folder}/`)
+      if (isOurs && !seen.has(path.slice(family.folder.length + 1))) this.#damaged.forget(path)
+    }
   }
 
   /** Takes in what other processes wrote; also waits for what is being taken in already. */
@@ -215,9 +200,9 @@ export class ArtifactIndex {
   }
 
   async #takeIn(news: ReadonlySet<string> | 'everything'): Promise<void> {
-    if (news === 'everything') return this.#sweepAgain()
+    if (news === 'everything') return this.sweep()
     for (const path of news) {
-      const family = this.#families.find((it) => path.startsWith(`${it.folder}/`))
+      const family = [...this.#lists.keys()].find((it) => path.startsWith(`${it.folder}/`))
       if (family) await this.#look(family, path.slice(family.folder.length + 1))
     }
   }
@@ -229,18 +214,13 @@ export class ArtifactIndex {
     has: (view: ArtifactView) => boolean,
   ): Promise<ArtifactView[]> {
     await this.#hear()
-    const found = await this.#currentOf(this.#slugs.get(level, family.folder, slug), has)
+    const found = await this.#currentOf(this.#slugs.get(level, family, slug), has)
     if (found.length > 0) return found
-    await this.#sweepAgain()
-    const later = await this.#currentOf(this.#slugs.get(level, family.folder, slug), has)
+    await this.sweep(family)
+    const later = await this.#currentOf(this.#slugs.get(level, family, slug), has)
     if (later.length === 0)
-      this.#assertNotIn((it) => it.family === family && (it.last === undefined || has(it.last)))
+      this.#damaged.assertNotIn((it) => it.family === family && (it.last === undefined || has(it.last)))
     return later
-  }
-
-  /** Refuses with `damaged_repository` if what was not found may lie in a repository that cannot be read. */
-  #assertNotIn(mayHold: (damaged: DamagedRepository) => boolean): void {
-    for (const damaged of this.#damaged.values()) if (mayHold(damaged)) throw damaged.reason
   }
 
   async #currentOf(
@@ -273,6 +253,16 @@ export class ArtifactIndex {
     }
   }
 
+  /** Whether nothing moved since the last look: most repositories of a sweep are not worth waiting for. */
+  #isAsSeen(family: Family, slug: string): boolean {
+    const entry = this.#entries.get(pathOf(family, slug))
+    try {
+      return entry !== undefined && entry.repository.freshRefs() === entry.view.source.refs
+    } catch {
+      return false // the look says what is wrong
+    }
+  }
+
   async #look(family: Family, slug: string): Promise<void> {
     const path = pathOf(family, slug)
     const entry = this.#entries.get(path)
@@ -290,19 +280,14 @@ export class ArtifactIndex {
       if (!(error instanceof Refusal) || error.code !== 'damaged_repository') throw error
       if (entry) this.#drop(entry)
       if (this.#store.exists(family.folder, slug)) {
-        this.#problems.set(path, { repository: path, reason: error.message })
         const last = entry?.view ?? this.#damaged.get(path)?.last
         // What no server ever made or wrote to waits to be adopted, and holds nothing that has an id.
         const repository = this.#store.repository(family.folder, slug)
         if (last || repository.wasWritten() || isArtifact(repository))
-          this.#damaged.set(path, { repository: path, family, last, reason: error })
+          this.#damaged.add({ repository: path, family, last, reason: error })
+        else this.#damaged.setAside({ repository: path, reason: error.message })
       }
     }
-  }
-
-  #forgetProblem(path: string): void {
-    this.#problems.delete(path)
-    this.#damaged.delete(path)
   }
 
   #apply(path: string, family: Family, slug: string, repository: Repository, view: ArtifactView): void {
@@ -310,7 +295,7 @@ export class ArtifactIndex {
     if (rival && rival.path !== path) {
       // A copy within the project (`cp -r`): the one whose folder has the name it was made with is the original.
       const [original, copy] = isOriginal(view, rival.view) ? [path, rival.path] : [rival.path, path]
-      this.#problems.set(copy, {
+      this.#damaged.setAside({
         repository: copy,
         reason: `${copy} has the same artifact id as ${original}. Give it a new id, or remove it.`,
       })
@@ -318,23 +303,18 @@ export class ArtifactIndex {
       this.#drop(rival)
     }
     this.#moment++
-    this.#forgetProblem(path)
+    this.#damaged.forget(path)
     const before = this.#entries.get(path)
     if (before) this.#slugs.remove(before)
     // Another artifact may have been put in its place.
     if (before && before.view.digits !== view.digits) this.#byDigits.delete(before.view.digits)
-    if (!before || before.view.id !== view.id) this.#ordered.delete(family.folder)
     const entry = before ?? { path, family, slug, repository, view }
     entry.view = view
+    if (before) this.#listOf(family).changed()
+    else this.#listOf(family).add(entry)
     this.#entries.set(path, entry)
     this.#byDigits.set(view.digits, entry)
-    this.#slugs.add('artifact', family.folder, slug, entry)
-    for (const variant of view.variants) this.#slugs.add('variant', family.folder, variant.slug, entry)
-    for (const tag of view.tags.keys()) {
-      this.#slugs.add('tag', family.folder, tag, entry)
-      const base = numberedBase(tag)
-      if (base !== undefined) this.#slugs.add('numbered', family.folder, base, entry)
-    }
+    this.#slugs.add(entry)
     for (const watcher of this.#watchers) watcher(view)
   }
 
@@ -343,7 +323,13 @@ export class ArtifactIndex {
     this.#entries.delete(entry.path)
     if (this.#byDigits.get(entry.view.digits) === entry) this.#byDigits.delete(entry.view.digits)
     this.#slugs.remove(entry)
-    this.#ordered.delete(entry.family.folder)
+    this.#listOf(entry.family).remove(entry)
+  }
+
+  #listOf(family: Family): FamilyList {
+    const list = this.#lists.get(family)
+    if (!list) throw new Error(`the registry does not serve ${family.folder}`)
+    return list
   }
 }
 

@@ -67,15 +67,18 @@ async function readFolder<T>(
   folder: string,
   schema: z.ZodType<T>,
 ): Promise<ReadonlyMap<string, T>> {
-  const records = new Map<string, T>()
   const entry = tree.find((candidate) => candidate.name === folder)
-  if (!entry) return records
+  if (!entry) return NO_RECORDS
+  const records = new Map<string, T>()
   for (const file of await readTree(source, entry.oid)) {
     if (!file.name.endsWith('.json')) continue
     records.set(file.name.slice(0, -'.json'.length), await readRecord(source, file, schema))
   }
   return records
 }
+
+/** One for all: of very many artifacts most have nothing archived. */
+const NO_RECORDS = new Map<string, never>()
 
 async function readRecord<T>(source: ObjectSource, file: TreeEntry, schema: z.ZodType<T>): Promise<T> {
   const text = (await readBytes(source, file.oid, 'blob')).toString('utf8')

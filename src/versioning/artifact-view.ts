@@ -164,16 +164,19 @@ async function viewTags(
   refs: RefSnapshot,
   previous: ArtifactView | undefined,
 ): Promise<ReadonlyMap<string, Oid>> {
-  const tags = new Map<string, Oid>()
+  let tags: Map<string, Oid> | undefined
   for (const [name, oid] of refs.refs) {
     if (!name.startsWith(TAGS)) continue
     const slug = name.slice(TAGS.length)
     const known = previous?.source.refs.refs.get(name) === oid ? previous.tags.get(slug) : undefined
     const commit = known ?? (await peel(repository, oid, name))
-    if (commit !== undefined) tags.set(slug, commit)
+    if (commit !== undefined) (tags ??= new Map<string, Oid>()).set(slug, commit)
   }
-  return tags
+  return tags ?? NO_TAGS
 }
+
+/** One for all: of very many artifacts most have no tag. */
+const NO_TAGS: ReadonlyMap<string, Oid> = new Map()
 
 /** The commit a tag names, through annotated tags; undefined if it names a tree or blob. Refuses one that names nothing. */
 async function peel({ objects, path }: Repository, oid: Oid, ref: string): Promise<Oid | undefined> {

@@ -46,14 +46,19 @@ export function holdsText(text: string | undefined, part: string | undefined): b
   return part === undefined || (text !== undefined && text.toLowerCase().includes(part.toLowerCase()))
 }
 
+/** The references that name something; a list of none asks for nothing. */
+export function naming(references: readonly Reference[] = []): readonly Reference[] {
+  return references.filter(({ id, slug }) => id !== undefined || slug !== undefined)
+}
+
 /** Whether some reference of the list names this id or slug; a list that names nothing asks for nothing. */
 export function matchesReferences(
   references: readonly Reference[] | undefined,
   id: string,
   hasSlug: (reference: Reference) => boolean,
 ): boolean {
-  const naming =
-    references?.filter((reference) => reference.id !== undefined || reference.slug !== undefined) ?? []
-  if (naming.length === 0) return true
-  return naming.some((reference) => (reference.id === undefined ? hasSlug(reference) : reference.id === id))
+  if (references === undefined || references.length === 0) return true
+  const wanted = naming(references)
+  if (wanted.length === 0) return true
+  return wanted.some((reference) => (reference.id === undefined ? hasSlug(reference) : reference.id === id))
 }

@@ -9,6 +9,9 @@ import { repairArtifact } from './repair-artifact.ts'
 /** How often plain git's changes to repositories that nobody names are looked for, in milliseconds. */
 const SWEEP_EVERY = 1000
 
+/** Who asked for a list so many milliseconds ago may ask again, and should not have to wait for a sweep then. */
+const SOON = 10_000
+
 /** A registry that is read in, repaired, and kept current until it is closed. */
 export interface OpenRegistry {
   readonly registry: Registry
@@ -45,28 +48,28 @@ async function followEnvironments(registry: Registry): Promise<void> {
 }
 
 /**
- * Sweeps again and again, never spending more than a tenth of the time on it: with very many artifacts the sweeps come
- * less often, and a query that would be too stale waits for one.
+ * Sweeps each family again and again. With very many artifacts a sweep takes long: then it takes a half of the time at most while lists
+ * are asked for, so that few have to wait for one, and a twenty-fifth while nobody asks. A list that would be too stale waits.
  */
 function keepCurrent(registry: Registry): () => void {
-  let timer: NodeJS.Timeout | undefined
+  const timers = new Map<Family, NodeJS.Timeout>()
   let closed = false
-  const again = (pause: number): void => {
-    timer = setTimeout(() => void sweep(), pause)
-    timer.unref()
+  const again = (family: Family, pause: number): void => {
+    if (!closed) timers.set(family, setTimeout(() => void sweep(family), pause).unref())
   }
-  const sweep = async (): Promise<void> => {
+  const sweep = async (family: Family): Promise<void> => {
     const started = Date.now()
     // A disk that fails here fails the requests that need it too, and they say so.
     await registry.index
-      .sweep()
+      .sweep(family)
       .then(() => followEnvironments(registry))
       .catch(() => undefined)
-    if (!closed) again(Math.max(SWEEP_EVERY, (Date.now() - started) * 10))
+    const share = registry.index.unasked(family) < SOON ? 1 : 24
+    again(family, Math.max(SWEEP_EVERY, (Date.now() - started) * share))
   }
-  again(SWEEP_EVERY)
+  for (const family of registry.families) again(family, SWEEP_EVERY)
   return () => {
     closed = true
-    clearTimeout(timer)
+    for (const timer of timers.values()) clearTimeout(timer)
   }
 }

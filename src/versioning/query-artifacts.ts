@@ -7,8 +7,8 @@ import type { Registry } from './registry.ts'
 import type { Revision } from './revision.ts'
 import { latestOf, readListedRevision } from './revision.ts'
 import { revisionFlags } from './revision-flags.ts'
-import type { Window, Windowing } from './windowing.ts'
-import { byCreation, cutWindow } from './windowing.ts'
+import type { Order, Window, Windowing } from './windowing.ts'
+import { byCreation, cutWindow, cutWindowOf } from './windowing.ts'
 
 /** A query at the artifact or variant level (contract/workflows 6.1). */
 export interface ArtifactQuery {
@@ -27,8 +27,8 @@ export async function queryArtifacts(
   family: Family,
   query: ArtifactQuery,
 ): Promise<Window<ArtifactView>> {
-  const rows = await artifactRows(registry, family)
-  return cutWindow(rows, query.windowing, (artifact) => matchesArtifact(artifact, query))
+  const artifacts = await registry.index.list(family)
+  return cutWindowOf(artifacts, CREATION, query.windowing, (artifact) => matchesArtifact(artifact, query))
 }
 
 /** The variants that match, by creation; those of an archived artifact are hidden with it. */
@@ -74,9 +74,11 @@ export async function queryFlat(
     known.set(artifact, flat)
     return flat
   }
-  const window = await cutWindow(await artifactRows(registry, family), query.windowing, async (artifact) => {
-    if (!matchesArtifact(artifact, { ...query, filter })) return false
-    return flags === undefined || matchesFlags(flatFlags(await read(artifact)), flags)
+  const artifacts = await registry.index.list(family)
+  const asked = { ...query, filter }
+  const window = await cutWindowOf(artifacts, CREATION, query.windowing, (artifact) => {
+    if (!matchesArtifact(artifact, asked)) return false
+    return flags === undefined || read(artifact).then((flat) => matchesFlags(flatFlags(flat), flags))
   })
   return { rows: await Promise.all(window.rows.map(read)), next: window.next }
 }
@@ -92,13 +94,8 @@ export function flatFlags({ artifact, revision }: FlatArtifact): Readonly<Record
   return revisionFlags(artifact, revision?.stored.payload)
 }
 
-async function artifactRows(
-  registry: Registry,
-  family: Family,
-): Promise<{ id: string; createdAt: string; value: ArtifactView }[]> {
-  const artifacts = await registry.index.list(family)
-  return artifacts.map((value) => ({ id: value.id, createdAt: value.record.created_at, value }))
-}
+/** How artifacts are ordered. */
+const CREATION: Order<ArtifactView> = { id: ({ id }) => id, createdAt: ({ record }) => record.created_at }
 
 function matchesArtifact(artifact: ArtifactView, query: ArtifactQuery): boolean {
   if (!query.includeArchived && isArchived(artifact.record)) return false

@@ -7,6 +7,7 @@ import type { ArtifactView } from './artifact-view.ts'
 import type { Family } from './family.ts'
 import { Mirrors } from './mirrors.ts'
 import { RevisionCache } from './stored-revision.ts'
+import { Timeline } from './timeline.ts'
 
 /** Who does something: the API key's id, name and email. Name and email become the git author. */
 export interface Actor {
@@ -41,6 +42,7 @@ export class Registry {
   readonly signing: Signing
   readonly mirrors = new Mirrors(this)
   readonly #revisions: ReadonlyMap<Family, RevisionCache>
+  readonly #timelines: ReadonlyMap<Family, Timeline>
 
   constructor(store: ProjectStore, families: readonly Family[], settings: RegistrySettings) {
     this.store = store
@@ -50,6 +52,7 @@ export class Registry {
     this.signing = settings.signing ?? UNSIGNED
     this.index = new ArtifactIndex(store, families, `${process.pid}-${uuidv7()}`)
     this.#revisions = new Map(families.map((family) => [family, new RevisionCache(family)]))
+    this.#timelines = new Map(families.map((family) => [family, new Timeline(this.index, family)]))
   }
 
   /** The family whose payloads say what is deployed. */
@@ -70,6 +73,13 @@ export class Registry {
     const cache = this.#revisions.get(family)
     if (!cache) throw new Error(`the registry does not serve ${family.folder}`)
     return cache
+  }
+
+  /** The revisions of a family by date. */
+  timeline(family: Family): Timeline {
+    const timeline = this.#timelines.get(family)
+    if (!timeline) throw new Error(`the registry does not serve ${family.folder}`)
+    return timeline
   }
 }
 

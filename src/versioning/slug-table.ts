@@ -1,42 +1,64 @@
-import { foldSlug } from './slugs.ts'
+import type { ArtifactView } from './artifact-view.ts'
+import type { Family } from './family.ts'
+import type { IndexEntry } from './index-entry.ts'
+import { foldSlug, numberedBase } from './slugs.ts'
 
 /** `numbered`: what stands before `-<number>` in a chosen revision slug, which a variant of that slug would come to own. */
 export type SlugLevel = 'artifact' | 'variant' | 'tag' | 'numbered'
 
-/** Which things have which slug: per level and family folder, compared without case; one slug may have several. */
-export class SlugTable<T extends object> {
-  readonly #owners = new Map<string, Set<T>>()
-  readonly #keys = new Map<T, string[]>()
+/** Which artifacts have which slugs: per level and family, compared without case; one slug may have several. */
+export class SlugTable {
+  /** By level and folder, then by slug. Most slugs have one owner, and a set for each would be a good part of the index. */
+  readonly #tables = new Map<string, Map<string, IndexEntry | Set<IndexEntry>>>()
 
-  add(level: SlugLevel, folder: string, slug: string, owner: T): void {
-    const key = keyOf(level, folder, slug)
-    let owners = this.#owners.get(key)
-    if (!owners) this.#owners.set(key, (owners = new Set()))
-    owners.add(owner)
-    const keys = this.#keys.get(owner)
-    if (keys) keys.push(key)
-    else this.#keys.set(owner, [key])
-  }
-
-  /** Forgets every slug of the owner. */
-  remove(owner: T): void {
-    for (const key of this.#keys.get(owner) ?? []) {
-      const owners = this.#owners.get(key)
-      owners?.delete(owner)
-      if (owners?.size === 0) this.#owners.delete(key)
+  /** Takes in every slug of the entry's view. */
+  add(entry: IndexEntry): void {
+    for (const [level, slug] of slugsOf(entry.view)) {
+      const table = this.#tableOf(level, entry.family)
+      const folded = foldSlug(slug)
+      const owners = table.get(folded)
+      if (owners instanceof Set) owners.add(entry)
+      else if (owners === undefined || owners === entry) table.set(folded, entry)
+      else table.set(folded, new Set([owners, entry]))
     }
-    this.#keys.delete(owner)
   }
 
-  has(level: SlugLevel, folder: string, slug: string): boolean {
-    return this.#owners.has(keyOf(level, folder, slug))
+  /** Forgets every slug of the entry's view: the one it was added with. */
+  remove(entry: IndexEntry): void {
+    for (const [level, slug] of slugsOf(entry.view)) {
+      const table = this.#tableOf(level, entry.family)
+      const folded = foldSlug(slug)
+      const owners = table.get(folded)
+      if (owners instanceof Set) owners.delete(entry)
+      if (owners === entry || (owners instanceof Set && owners.size === 0)) table.delete(folded)
+    }
   }
 
-  get(level: SlugLevel, folder: string, slug: string): T[] {
-    return [...(this.#owners.get(keyOf(level, folder, slug)) ?? [])]
+  has(level: SlugLevel, family: Family, slug: string): boolean {
+    return this.#tableOf(level, family).has(foldSlug(slug))
+  }
+
+  get(level: SlugLevel, family: Family, slug: string): IndexEntry[] {
+    const owners = this.#tableOf(level, family).get(foldSlug(slug))
+    if (owners === undefined) return []
+    return owners instanceof Set ? [...owners] : [owners]
+  }
+
+  #tableOf(level: SlugLevel, { folder }: Family): Map<string, IndexEntry | Set<IndexEntry>> {
+    const key = `${level}:${folder}`
+    let table = this.#tables.get(key)
+    if (!table) this.#tables.set(key, (table = new Map()))
+    return table
   }
 }
 
-function keyOf(level: SlugLevel, folder: string, slug: string): string {
-  return `${level}:${folder}:${foldSlug(slug)}`
+/** Every slug that an artifact has or keeps others from having. */
+function* slugsOf({ slug, variants, tags }: ArtifactView): Generator<[SlugLevel, string]> {
+  yield ['artifact', slug]
+  for (const variant of variants) yield ['variant', variant.slug]
+  for (const tag of tags.keys()) {
+    yield ['tag', tag]
+    const base = numberedBase(tag)
+    if (base !== undefined) yield ['numbered', base]
+  }
 }

@@ -1,3 +1,4 @@
+import type { Refusal } from '../errors.ts'
 import { invalid } from '../errors.ts'
 
 /** Which part of a list is wanted (ruling 1.8, contract/workflows 6.3). Times are RFC 3339. */
@@ -38,39 +39,74 @@ export async function cutWindow<T>(
   windowing: Windowing | undefined,
   keep: (row: T) => boolean | Promise<boolean>,
 ): Promise<Window<T>> {
-  const descending = windowing !== undefined && windowing.order !== 'ascending'
-  const ordered = descending ? [...rows].reverse() : rows
-  const start = windowing?.next === undefined ? 0 : indexAfter(ordered, windowing.next)
-  const limit = windowing?.limit ?? Number.POSITIVE_INFINITY
-  const found: Ordered<T>[] = []
-  for (let index = start; index < ordered.length; index++) {
-    const row = ordered[index]
-    if (!row || !isWithin(row.createdAt, windowing, descending)) continue
-    const kept = keep(row.value)
-    if (!(typeof kept === 'boolean' ? kept : await kept)) continue
-    if (found.length >= limit) return { rows: found.map((it) => it.value), next: found.at(-1)?.id }
-    found.push(row)
-  }
-  return { rows: found.map((it) => it.value), next: undefined }
+  return cutWindowOf(rows, ORDERED, windowing, ({ value }) => keep(value)).then(({ rows: found, next }) => ({
+    rows: found.map(({ value }) => value),
+    next,
+  }))
 }
 
-function indexAfter<T>(ordered: readonly Ordered<T>[], next: string): number {
-  const index = ordered.findIndex((row) => row.id === next)
-  if (index >= 0) return index + 1
-  throw invalid(
+/** What a list is ordered by, for rows that know it themselves. */
+export interface Order<T> {
+  readonly id: (row: T) => string
+  readonly createdAt: (row: T) => string
+}
+
+const ORDERED: Order<Ordered<unknown>> = { id: (row) => row.id, createdAt: (row) => row.createdAt }
+
+/** `cutWindow` for rows that nothing is wrapped around: of very many most are only passed by. */
+export async function cutWindowOf<T>(
+  rows: readonly T[],
+  { id, createdAt }: Order<T>,
+  windowing: Windowing | undefined,
+  keep: (row: T) => boolean | Promise<boolean>,
+): Promise<Window<T>> {
+  const step = isDescending(windowing) ? -1 : 1
+  const isWithin = boundsOf(windowing)
+  const found: T[] = []
+  const next = windowing?.next
+  let index = step > 0 ? 0 : rows.length - 1
+  if (next !== undefined) {
+    index = rows.findIndex((row) => id(row) === next)
+    if (index < 0) throw unknownCursor(next)
+    index += step
+  }
+  for (; index >= 0 && index < rows.length; index += step) {
+    const row = rows[index]! // within the bounds
+    if (isWithin && !isWithin(Date.parse(createdAt(row)))) continue
+    const kept = keep(row)
+    if (!(typeof kept === 'boolean' ? kept : await kept)) continue
+    const last = found.at(-1)
+    if (last !== undefined && found.length >= (windowing?.limit ?? Number.POSITIVE_INFINITY)) {
+      return { rows: found, next: id(last) }
+    }
+    found.push(row)
+  }
+  return { rows: found, next: undefined }
+}
+
+/** Whether a list goes from the newest to the oldest: where a window says so, or says nothing about it. */
+export function isDescending(windowing: Windowing | undefined): boolean {
+  return windowing !== undefined && windowing.order !== 'ascending'
+}
+
+/**
+ * Whether a time (milliseconds since 1970) lies between the bounds; undefined if there are none. The bound a page begins at is
+ * exclusive until a cursor takes its place, so that pages by time do not overlap.
+ */
+export function boundsOf(windowing: Windowing | undefined): ((at: number) => boolean) | undefined {
+  if (windowing?.newest === undefined && windowing?.oldest === undefined) return undefined
+  const newest = windowing.newest === undefined ? Number.POSITIVE_INFINITY : Date.parse(windowing.newest)
+  const oldest = windowing.oldest === undefined ? Number.NEGATIVE_INFINITY : Date.parse(windowing.oldest)
+  const paging = windowing.next !== undefined
+  if (isDescending(windowing)) return (at) => (paging ? at <= newest : at < newest) && at >= oldest
+  return (at) => at <= newest && (paging ? at >= oldest : at > oldest)
+}
+
+/** The refusal of a cursor that names no row. */
+export function unknownCursor(next: string): Refusal {
+  return invalid(
     ['body', 'windowing', 'next'],
     `${next} is not the id of a row of this list. Send the \`next\` of the previous answer, with the same filters.`,
     'invalid_cursor',
   )
-}
-
-/** The bound a page begins at is exclusive until a cursor takes its place, so that pages by time do not overlap. */
-function isWithin(createdAt: string, windowing: Windowing | undefined, descending: boolean): boolean {
-  if (windowing?.newest === undefined && windowing?.oldest === undefined) return true
-  const at = Date.parse(createdAt)
-  const newest = windowing.newest === undefined ? Number.POSITIVE_INFINITY : Date.parse(windowing.newest)
-  const oldest = windowing.oldest === undefined ? Number.NEGATIVE_INFINITY : Date.parse(windowing.oldest)
-  const paging = windowing.next !== undefined
-  if (descending) return (paging ? at <= newest : at < newest) && at >= oldest
-  return at <= newest && (paging ? at >= oldest : at > oldest)
 }

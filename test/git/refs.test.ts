@@ -1,5 +1,5 @@
 import { expect } from 'chai'
-import { cpSync, mkdirSync, rmSync, utimesSync, writeFileSync } from 'node:fs'
+import { cpSync, mkdirSync, readdirSync, rmSync, utimesSync, writeFileSync } from 'node:fs'
 import { setImmediate as nextTurn, setTimeout as pause } from 'node:timers/promises'
 import type { Refusal } from '../../src/errors.ts'
 import type { Fs } from '../../src/git/fs.ts'
@@ -91,15 +91,18 @@ describe('git: the refs of a repository', () => {
     })
   })
 
-  it('cost a stat a folder and no read while nothing changed', () => {
+  it('cost a stat a folder and no read while nothing changed, and none for a folder that is not there', () => {
     const folder = copyOf(source, { [MAIN]: second })
     settle(folder)
     const { fs, calls } = countingFs()
     const reader = new RefReader(fs, folder)
     const before = reader.snapshot()
+    for (const absent of ['meta', 'environments'])
+      expect(readdirSync(`${folder}/refs`)).to.not.include(absent)
     calls.length = 0
     expect(reader.snapshot()).to.equal(before)
-    expect(calls).to.deep.equal(Array.from({ length: 5 }, () => 'stat'))
+    // The repository, refs, and heads and tags below it.
+    expect(calls).to.deep.equal(Array.from({ length: 4 }, () => 'stat'))
   })
 
   it('are looked at again as long as another change could carry the same time', () => {

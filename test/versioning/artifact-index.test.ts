@@ -1,9 +1,13 @@
 import { expect } from 'chai'
+import { renameSync, utimesSync } from 'node:fs'
+import { setImmediate as nextTurn } from 'node:timers/promises'
 import { memoryFs } from '../../src/git/memory-fs.ts'
+import { nodeFs } from '../../src/git/node-fs.ts'
 import { Store } from '../../src/git/store.ts'
 import { workflowFamily } from '../../src/resources/workflows/workflow-family.ts'
 import { createArtifact } from '../../src/versioning/create-artifact.ts'
 import { Registry } from '../../src/versioning/registry.ts'
+import { temporaryFolder } from '../git/git-program.ts'
 
 const context = { actor: { id: 'id', name: 'Ann', email: 'ann@example.com' } }
 
@@ -39,5 +43,73 @@ describe('versioning: the index of artifacts', () => {
     await registry.index.sweep()
     expect((await registry.index.list(workflowFamily)).map(({ slug }) => slug)).to.deep.equal(['kept'])
     expect(await registry.index.isTaken('variant', workflowFamily, 'gone')).to.equal(false)
+  })
+
+  it('lists in order of creation whatever came, went and was edited meanwhile', async () => {
+    const slugs = async (): Promise<string[]> =>
+      (await registry.index.list(workflowFamily)).map(({ slug }) => slug)
+    for (const slug of ['b', 'a', 'c']) await create(slug)
+    expect(await slugs()).to.deep.equal(['b', 'a', 'c'])
+    const before = await registry.index.list(workflowFamily)
+    expect(await registry.index.list(workflowFamily)).to.equal(before)
+    const gone = before.find(({ slug }) => slug === 'a')
+    registry.store.fs.removeTree(gone?.repository.path ?? '')
+    await registry.index.sweep(workflowFamily)
+    await create('d')
+    expect(await slugs()).to.deep.equal(['b', 'c', 'd'])
+    expect(before).to.have.length(3)
+  })
+
+  it('keeps a slug that two artifacts have while one of them has it', async () => {
+    const [one, two] = [await create('one'), await create('two')]
+    const { fs } = registry.store
+    // As a fetch would: both have a branch of this name.
+    for (const { repository, defaultVariant } of [one, two]) {
+      fs.makeDir(`${repository.path}/refs/heads`)
+      const head = [...repository.refs().refs.values()][0] ?? ''
+      expect(defaultVariant?.head).to.equal(undefined)
+      fs.create(`${repository.path}/refs/heads/shared`, Buffer.from(`${head}\n`))
+    }
+    const owners = async (): Promise<string[]> =>
+      (await registry.index.findByVariantSlug(workflowFamily, 'shared')).map(({ slug }) => slug).sort()
+    expect(await owners()).to.deep.equal(['one', 'two'])
+    fs.remove(`${one.repository.path}/refs/heads/shared`)
+    await nextTurn()
+    expect(await owners()).to.deep.equal(['two'])
+    expect(await registry.index.isTaken('variant', workflowFamily, 'Shared')).to.equal(true)
+    fs.removeTree(two.repository.path)
+    await registry.index.sweep()
+    expect(await registry.index.isTaken('variant', workflowFamily, 'shared')).to.equal(false)
+  })
+
+  it('lists a folder that is quiet once, and still sees what comes and goes in it', async () => {
+    const folder = temporaryFolder()
+    const listed: string[] = []
+    const readDir = (path: string): string[] | undefined => {
+      listed.push(path)
+      return nodeFs.readDir(path)
+    }
+    const store = await Store.open({ ...nodeFs, readDir }, folder)
+    const settings = { servicesBase: 'http://localhost/services', now: () => new Date() }
+    registry = new Registry(await store.project('default'), [workflowFamily], settings)
+    await create('one')
+    const { repository } = await create('two')
+    const workflows = `${folder}/default/workflows`
+    const sweep = async (): Promise<string[]> => {
+      await registry.index.sweep()
+      return (await registry.index.list(workflowFamily)).map(({ slug }) => slug)
+    }
+    utimesSync(workflows, 1_700_000_000, 1_700_000_000)
+    expect(await sweep()).to.deep.equal(['one', 'two'])
+    listed.length = 0
+    expect(await sweep()).to.deep.equal(['one', 'two'])
+    expect(listed).to.deep.equal([])
+    renameSync(repository.path, `${folder}/aside`)
+    expect(await sweep()).to.deep.equal(['one'])
+    utimesSync(workflows, 1_700_000_001, 1_700_000_001)
+    expect(await sweep()).to.deep.equal(['one'])
+    renameSync(`${folder}/aside`, repository.path)
+    expect(await sweep()).to.deep.equal(['one', 'two'])
+    await store.close()
   })
 })

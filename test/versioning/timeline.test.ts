@@ -1,0 +1,121 @@
+import { expect } from 'chai'
+import type { JsonObject } from '../../src/json/json.ts'
+import { workflowFamily } from '../../src/resources/workflows/workflow-family.ts'
+import { commitRevision } from '../../src/versioning/commit-revision.ts'
+import { forkVariant } from '../../src/versioning/fork-variant.ts'
+import type { VariantPlace } from '../../src/versioning/references.ts'
+import type { Registry } from '../../src/versioning/registry.ts'
+import type { TimelineRow } from '../../src/versioning/timeline.ts'
+import { idIn, Timeline } from '../../src/versioning/timeline.ts'
+import { context, memoryRegistry, newVariant } from './memory-registry.ts'
+
+describe('versioning: the timeline of revisions', () => {
+  let registry: Registry
+  let timeline: Timeline
+
+  beforeEach(async () => {
+    registry = await memoryRegistry()
+    timeline = new Timeline(registry.index, workflowFamily)
+  })
+
+  const commit = async (place: VariantPlace, message: string): Promise<VariantPlace> => {
+    const data: JsonObject = { parameters: { message } }
+    const made = await commitRevision(registry, place, { data, message, header: {}, loc: [] }, context)
+    return { artifact: made.place.artifact, variant: made.place.variant }
+  }
+
+  const forked = (slug: string): Promise<VariantPlace> =>
+    forkVariant(
+      registry,
+      workflowFamily,
+      { variant: { slug } },
+      { slug: 'fork', header: {}, loc: [] },
+      context,
+    )
+  const all = async (of = timeline): Promise<readonly TimelineRow[]> => (await of.all()).rows
+
+  it('follows what happens, as one that is made anew finds it', async () => {
+    const same = async (expected: number): Promise<void> => {
+      const rows = await all()
+      expect(rows).to.have.length(expected)
+      const anew = await all(new Timeline(registry.index, workflowFamily))
+      expect(rows.map(told)).to.deep.equal(anew.map(told))
+    }
+    await same(0)
+    let one = await newVariant(registry, workflowFamily, 'one')
+    const two = await newVariant(registry, workflowFamily, 'two')
+    await same(0)
+    one = await commit(one, 'First')
+    await commit(two, 'Other')
+    await same(2)
+    one = await commit(one, 'Second')
+    await same(3)
+    const fork = await forked('one')
+    await same(3)
+    await commit(fork, 'Third')
+    await same(4)
+    registry.store.fs.removeTree(two.artifact.repository.path)
+    await registry.index.sweep()
+    await same(3)
+  })
+
+  it('says which variants hold a revision, and looks for its message in lower case', async () => {
+    let place = await newVariant(registry, workflowFamily, 'bot')
+    place = await commit(place, 'A Straße İ')
+    const fork = await forked('bot')
+    await commit(fork, 'On the fork')
+    expect(
+      (await all()).map(({ link, holders }) => [link.depth, link.text, holders.map(({ slug }) => slug)]),
+    ).to.deep.equal([
+      [1, 'A Straße İ'.toLowerCase(), ['bot', 'fork']],
+      [2, 'on the fork', ['fork']],
+    ])
+  })
+
+  it('reads nothing again while nothing moves, and never changes what it has answered', async () => {
+    let place = await newVariant(registry, workflowFamily, 'bot')
+    place = await commit(place, 'First')
+    const rows = await all()
+    expect(await all()).to.equal(rows)
+    await commit(place, 'Second')
+    expect(await all()).to.have.length(2)
+    expect(rows).to.have.length(1)
+  })
+
+  it('is as good where it is too long to be kept', async () => {
+    const short = new Timeline(registry.index, workflowFamily, 2)
+    let place = await newVariant(registry, workflowFamily, 'bot')
+    for (const message of ['One', 'Two', 'Three']) {
+      place = await commit(place, message)
+      expect((await all(short)).map(told)).to.deep.equal((await all()).map(told))
+    }
+    expect(await all(short)).to.not.equal(await all(short))
+  })
+
+  it('is shared by those that ask together', async () => {
+    await commit(await newVariant(registry, workflowFamily, 'bot'), 'First')
+    const [one, other] = await Promise.all([all(), all()])
+    expect(one).to.have.length(1)
+    expect(other).to.equal(one)
+  })
+
+  it('says whose commits cannot be read, shows the others, and looks again', async () => {
+    const { fs } = registry.store
+    const { repository } = (await commit(await newVariant(registry, workflowFamily, 'bad'), 'Lost')).artifact
+    await commit(await newVariant(registry, workflowFamily, 'good'), 'Kept')
+    const reader = await memoryRegistry(fs)
+    fs.rename(`${repository.path}/objects/pack`, `${repository.path}/objects/away`)
+    const damaged = await reader.timeline(workflowFamily).all()
+    expect(damaged.rows.map(({ link }) => link.text)).to.deep.equal(['kept'])
+    expect(damaged.unreadable.map(({ artifact }) => artifact.slug)).to.deep.equal(['bad'])
+    fs.rename(`${repository.path}/objects/away`, `${repository.path}/objects/pack`)
+    const healed = await reader.timeline(workflowFamily).all()
+    expect(healed.rows).to.have.length(2)
+    expect(healed.unreadable).to.deep.equal([])
+  })
+})
+
+function told(row: TimelineRow): unknown[] {
+  const { link, holders, seconds } = row
+  return [idIn(row), link.depth, seconds, link.author, link.text, holders.map(({ slug }) => slug)]
+}
