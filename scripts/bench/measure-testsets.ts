@@ -58,15 +58,18 @@ async function measureUpload(bench: TestsetBench): Promise<{ large: Testset; blo
   const file = join(folder, 'rows.csv')
   await writeTextFile(file, tableCsv(rows))
   const growths: number[] = []
-  let large = await uploadFile(server, 'large-0', file)
-  const blobs = takeRowBlobs(join(bench.repositories, 'large-0.git'), join(folder, 'blobs'))
+  const uploadOnce = async (): Promise<Testset> => {
+    const slug = `large-${growths.length}`
+    const { answer, before, peak } = await watchResident(server, () => uploadFile(server, slug, file))
+    growths.push((peak - before) / MB)
+    return answer
+  }
+  let large = await uploadOnce()
+  const blobs = takeRowBlobs(join(bench.repositories, `${large.slug}.git`), join(folder, 'blobs'))
   const uploads = await alternate(`upload of ${rows} rows`, bench, {
     ours: async () => {
       const started = performance.now()
-      const slug = `large-${growths.length + 1}`
-      const { answer, before, peak } = await watchResident(server, () => uploadFile(server, slug, file))
-      growths.push((peak - before) / MB)
-      large = answer
+      large = await uploadOnce()
       return rate(rows, performance.now() - started)
     },
     floor: async () => rate(rows, await timeFastImport(blobs.importStream, join(folder, 'imported.git'))),
