@@ -1,3 +1,4 @@
+import { setImmediate as nextTurn } from 'node:timers/promises'
 import type { Oid } from '../../git/object.ts'
 import type { ObjectSink, ObjectSource } from '../../versioning/tree-files.ts'
 import { readBytes } from '../../versioning/tree-files.ts'
@@ -36,7 +37,10 @@ export async function* rowsOf(
   if (tree !== undefined) yield* rowsOfFolder(source, tree, { prefix: '', after, descending })
 }
 
-/** The blobs of the flags, tags and meta that rows of a `testcases` tree have, a folder's at a time; half the work of `rowsOf`. */
+/**
+ * The blobs of the flags, tags and meta that rows of a `testcases` tree have, a folder's at a time, and between folders
+ * others have their turn. Half the work of `rowsOf`.
+ */
 export async function* metasOf(
   source: ObjectSource,
   tree: Oid | undefined,
@@ -55,7 +59,10 @@ export async function* metasOf(
   })
   const ofRows = [...metas].flatMap(([byte, oid]) => (rows.has(byte) ? oid : []))
   if (ofRows.length > 0) yield ofRows
-  for (const folder of deeper) yield* metasOf(source, folder, depth + 1)
+  for (const folder of deeper) {
+    yield* metasOf(source, folder, depth + 1)
+    await nextTurn()
+  }
 }
 
 /** The row at a position; undefined if there is none. */

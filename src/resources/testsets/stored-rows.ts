@@ -1,3 +1,4 @@
+import { setImmediate as nextTurn } from 'node:timers/promises'
 import { Refusal } from '../../errors.ts'
 import type { GitObject, Oid } from '../../git/object.ts'
 import { PackRun } from '../../git/pack-run.ts'
@@ -5,7 +6,7 @@ import type { ObjectSource } from '../../versioning/tree-files.ts'
 import type { RowEntry, RowRange } from './row-tree.ts'
 import { rowsOf } from './row-tree.ts'
 
-/** How many blobs are read together; each batch is one look at the pack, and others have their turn between two. */
+/** How many blobs are read together. */
 const AT_ONCE = 512
 
 /** An object source that reads many at once faster than one by one. */
@@ -44,7 +45,7 @@ export interface RowBytes {
   readonly meta: Buffer | undefined
 }
 
-/** The rows of a tree with their blobs. */
+/** The rows of a tree with their blobs. Others have their turn between two batches. */
 export async function* rowBytesOf(
   source: BulkSource,
   tree: Oid | undefined,
@@ -57,6 +58,8 @@ export async function* rowBytesOf(
     if (waiting.length < AT_ONCE) continue
     yield await withBytes(source, waiting, run)
     waiting = []
+    // A file system and a client that are quick enough would otherwise keep everybody else waiting until the last row.
+    await nextTurn()
   }
   if (waiting.length > 0) yield await withBytes(source, waiting, run)
 }

@@ -28,7 +28,11 @@ interface Stored {
   readonly meta: JsonObject | undefined
 }
 
-const key = fc.constantFrom(...'a b c __proto__ 0 constructor a"b a,b é \ufeffk __id__ __tags__'.split(' '))
+const KEYS = ['a', 'b', 'c', '__proto__', '0', 'constructor', 'a"b', 'a,b', 'é', '\ufeffk']
+const key = fc.oneof(
+  { weight: 30, arbitrary: fc.constantFrom(...KEYS) },
+  { weight: 1, arbitrary: fc.constantFrom('__id__', '__tags__', 'other') },
+)
 const text = fc.oneof(
   fc.string({ unit: 'binary' }),
   fc
@@ -63,7 +67,11 @@ const metaOfRow = fc.option(
   { nil: undefined, freq: 2 },
 )
 
-const columnsOf = fc.uniqueArray(fc.oneof(key, fc.constant(DEDUP_COLUMN)), { maxLength: 12 })
+/** The list of columns: of all that rows have, mostly; git may have brought another. */
+const columnsOf = fc.oneof(
+  { weight: 3, arbitrary: fc.shuffledSubarray([...KEYS, DEDUP_COLUMN], { minLength: KEYS.length }) },
+  { weight: 1, arbitrary: fc.uniqueArray(key) },
+)
 
 async function store(objects: RecordedObjects, rows: readonly Stored[]) {
   const positions = positionsAfter(undefined, rows.length)
@@ -158,26 +166,45 @@ describe('testsets: a download', () => {
     )
   })
 
-  it('ends in the same refusal, or none, if a byte of a row is another', async () => {
+  it('ends in the same refusal, or none, if a byte of a row is another or too many', async () => {
+    const damaged = fc
+      .tuple(data, fc.nat(), fc.nat(255), fc.constantFrom('', '', ' ', 'x', '{}\n'))
+      .map(([row, at, flip, more]) => {
+        const bytes = Buffer.from(`${canonicalJson(row)}\n${more}`)
+        bytes[at % bytes.length]! ^= flip // some byte of these
+        return { bytes, meta: undefined }
+      })
     await fc.assert(
-      fc.asyncProperty(
-        data,
-        fc.nat(),
-        fc.integer({ min: 1, max: 255 }),
-        columnsOf,
-        async (row, at, flip, columns) => {
-          const bytes = Buffer.from(`${canonicalJson(row)}\n`)
-          bytes[at % bytes.length]! ^= flip
-          const rows = [{ bytes, meta: undefined }]
-          const objects = new RecordedObjects()
-          const testset = { kind: 'stored', tree: await store(objects, rows), columns } as const
-          for (const type of FILE_TYPES) {
-            const wanted = { source: objects, testset, testsetId: ID, type, escapeFormulas: false }
-            expect(await written(wanted), type).to.equal(await plainly(wanted, rows))
-          }
-        },
-      ),
+      fc.asyncProperty(damaged, columnsOf, async (row, columns) => {
+        const objects = new RecordedObjects()
+        const testset = { kind: 'stored', tree: await store(objects, [row]), columns } as const
+        for (const type of FILE_TYPES) {
+          const wanted = { source: objects, testset, testsetId: ID, type, escapeFormulas: false }
+          expect(await written(wanted), type).to.equal(await plainly(wanted, [row]))
+        }
+      }),
       { numRuns: 600 },
     )
+  })
+
+  it('gives others their turn between some hundred rows and the next', async () => {
+    const rows = Array.from({ length: 3000 }, (_, number) => ({
+      bytes: Buffer.from(`{"a":"${number}"}\n`),
+      meta: undefined,
+    }))
+    const objects = new RecordedObjects()
+    const testset = { kind: 'stored', tree: await store(objects, rows), columns: ['a'] } as const
+    for (const type of FILE_TYPES) {
+      let isOver = false
+      let turns = 0
+      const count = (): void => {
+        turns++
+        if (!isOver) setImmediate(count)
+      }
+      setImmediate(count)
+      await written({ source: objects, testset, testsetId: ID, type, escapeFormulas: false })
+      isOver = true
+      expect(turns, type).to.be.greaterThan(3)
+    }
   })
 })
