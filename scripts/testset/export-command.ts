@@ -79,9 +79,8 @@ export async function exportCommand(args: readonly string[], around: Surrounding
       })
       const bytes = async function* (): AsyncGenerator<Buffer> {
         for await (const piece of pieces) {
-          const chunk = Buffer.from(piece)
-          rows = countRows(chunk)
-          yield chunk
+          rows = countRows(piece)
+          yield piece
         }
       }
       await output.write(bytes(), signal)

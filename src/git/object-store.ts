@@ -39,10 +39,9 @@ export class ObjectStore {
 
   /**
    * The same for many, in the order given. Quick for those that lie in a pack in this order, which are read together; let
-   * others have their turn between a few hundred.
+   * others have their turn between a few hundred, and give the same run for all that follow one another.
    */
-  async readMany(oids: readonly Oid[]): Promise<(GitObject | undefined)[]> {
-    const run = new PackRun()
+  async readMany(oids: readonly Oid[], run = new PackRun()): Promise<(GitObject | undefined)[]> {
     const startRun: UsePacked<GitObject> = (pack, offset, oid) => run.startAt(pack, offset, oid)
     const objects: (GitObject | undefined)[] = []
     for (const oid of oids) objects.push(run.next(oid) ?? (await this.#read(oid, startRun)))

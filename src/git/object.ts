@@ -17,6 +17,8 @@ export interface GitObject {
 /** Objects up to this size are joined with their header in one place and hashed in one call, at half the cost. */
 const joined = Buffer.allocUnsafeSlow(16 * 1024)
 const LONGEST_HEADER = 32
+/** Its beginnings by length, each made once: making one costs a fourth of what hashing a row does. */
+const beginnings: Buffer[] = []
 
 /** The id git gives to these bytes: SHA-1 over `<kind> <size>\0<bytes>`. */
 export function hashObject(kind: ObjectKind, bytes: Uint8Array): Oid {
@@ -24,7 +26,9 @@ export function hashObject(kind: ObjectKind, bytes: Uint8Array): Oid {
   if (bytes.length > joined.length - LONGEST_HEADER) {
     return crypto.createHash('sha1').update(header).update(bytes).digest('hex')
   }
-  joined.write(header, 0, 'latin1')
+  // so short a text is written sooner than `write` begins to
+  for (let at = 0; at < header.length; at++) joined[at] = header.charCodeAt(at)
   joined.set(bytes, header.length)
-  return crypto.hash('sha1', joined.subarray(0, header.length + bytes.length), 'hex')
+  const length = header.length + bytes.length
+  return crypto.hash('sha1', (beginnings[length] ??= joined.subarray(0, length)), 'hex')
 }

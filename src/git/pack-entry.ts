@@ -83,7 +83,7 @@ export function readEntry(source: EntrySource, offset: number): Entry {
     size += (byte & 127) * factor
   }
   const kind = objectKinds[type - 1]
-  if (kind) return { kind, size, ...deflatedBytes(source, start + at, size) }
+  if (kind) return { kind, size, position: start + at, deflated: deflatedBytes(source, start + at, size) }
   if (type === OFFSET_DELTA) {
     byte = bytes[at++] ?? 0
     let baseDistance = byte & 127
@@ -91,26 +91,24 @@ export function readEntry(source: EntrySource, offset: number): Entry {
       byte = bytes[at++] ?? 0
       baseDistance = (baseDistance + 1) * 128 + (byte & 127)
     }
-    return { kind: undefined, size, ...deflatedBytes(source, start + at, size), baseDistance }
+    const position = start + at
+    return { kind: undefined, size, position, deflated: deflatedBytes(source, position, size), baseDistance }
   }
   if (type === REFERENCE_DELTA) {
     const baseOid = bytes.toString('hex', at, at + 20)
-    return { kind: undefined, size, ...deflatedBytes(source, start + at + 20, size), baseOid }
+    const position = start + at + 20
+    return { kind: undefined, size, position, deflated: deflatedBytes(source, position, size), baseOid }
   }
   throw new Unreadable(`the pack holds an entry of the unknown type ${type}`)
 }
 
-function deflatedBytes(
-  source: EntrySource,
-  position: number,
-  size: number,
-): Pick<Entry, 'position' | 'deflated'> {
+function deflatedBytes(source: EntrySource, position: number, size: number): Buffer {
   if (position > source.size - 20) throw cutShort()
   if (size > source.size * 1100) throw new Unreadable('an entry claims more bytes than its pack can hold')
   // deflating makes nothing longer than this
   const longest = Math.min(size + Math.ceil(size / 4) + 1024, source.size - position)
   const { bytes, start } = source.at(position, longest)
-  return { position, deflated: bytes.subarray(position - start) }
+  return bytes.subarray(position - start)
 }
 
 function cutShort(): Unreadable {

@@ -15,9 +15,9 @@ const VAST = 8 * 1024 * 1024
 const SHORT_PIECE = 4 * 1024
 const MIDDLING_PIECE = 64 * 1024
 
-/** How much is read at once by who goes through a pack: the first time, and at most. */
+/** How much is read at once by who goes through a pack: the first time, and at most. More would not stay in a processor's cache. */
 const FIRST_PIECE = 32 * 1024
-const LONGEST_PIECE = 1024 * 1024
+const LONGEST_PIECE = 256 * 1024
 
 /** An object of a pack, and where the entry after its own starts if that was seen. */
 export interface PackedObject extends GitObject {

@@ -1,16 +1,19 @@
-import type { Json, JsonObject } from '../../json/json.ts'
+import type { JsonObject } from '../../json/json.ts'
 import { entriesOf, fromEntries, getKey } from '../../json/json.ts'
 import { stringifyJson } from '../../json/stringify-json.ts'
 import type { ObjectSource } from '../../versioning/tree-files.ts'
 import type { FileType } from './collect-file.ts'
-import { csvHeader, csvRow } from './files/csv-line.ts'
+import { csvCell, csvHeader, csvRow } from './files/csv-line.ts'
+import { PieceWriter } from './files/piece-writer.ts'
+import { MISSING, RowCells } from './files/row-cells.ts'
+import { writeCsvCell, writeJsonCell, writeJsonMember } from './files/write-cell.ts'
 import { allColumns } from './listed-columns.ts'
 import type { RowMeta } from './sent-row.ts'
-import { DEDUP_COLUMN } from './sent-row.ts'
+import { DEDUP_COLUMN, METADATA_COLUMNS } from './sent-row.ts'
 import { decodeRow, decodeRowMeta, inColumnOrder } from './stored-row.ts'
 import type { RowBytes } from './stored-rows.ts'
-import { rowBytesOf, withBytes } from './stored-rows.ts'
-import { rowsOf } from './row-tree.ts'
+import { readBlobs, rowBytesOf } from './stored-rows.ts'
+import { metasOf } from './row-tree.ts'
 import { testcaseId } from './testcase.ts'
 import type { StoredTestset } from './testset-payload.ts'
 import { rowPath } from './testset-tree.ts'
@@ -28,52 +31,90 @@ export interface Export {
 /**
  * The rows of a testset as a file, piece by piece: the columns in order, then `__id__` and `__dedup_id__`, and `__flags__`,
  * `__tags__` and `__meta__` where rows have them (interface 2.6). Uploaded again, it gives equal testcases in order (ruling 5.5).
+ * What stands in a row's blob as the file has it is copied from there.
  */
-export async function* writeTestsetFile(wanted: Export): AsyncGenerator<string> {
-  if (wanted.type === 'csv') yield* writeCsv(wanted)
-  else if (wanted.type === 'jsonl') yield* writeEach(wanted, '', '\n', '')
-  else yield* writeEach(wanted, '[', ',', ']')
+export function writeTestsetFile(wanted: Export): AsyncGenerator<Buffer> {
+  return wanted.type === 'csv' ? writeCsv(wanted) : writeJson(wanted)
 }
 
-async function* writeCsv({ source, testset, testsetId, escapeFormulas }: Export): AsyncGenerator<string> {
+async function* writeCsv({ source, testset, testsetId, escapeFormulas }: Export): AsyncGenerator<Buffer> {
   const metas = await metaColumns(source, testset)
   const columns = (await allColumns(source, testset)).filter((column) => column !== DEDUP_COLUMN)
   if (testset.tree === undefined && columns.length === 0) return
   const options = { escapeFormulas }
-  let text = csvHeader([...columns, '__id__', '__dedup_id__', ...metas], options)
+  const cells = new RowCells([...columns, DEDUP_COLUMN])
+  const numbers = columns.map((column) => cells.numberOf(column))
+  const dedupNumber = cells.numberOf(DEDUP_COLUMN)
+  const writer = new PieceWriter()
+  writer.text(csvHeader([...columns, '__id__', '__dedup_id__', ...metas], options))
   for await (const batch of rowBytesOf(source, testset.tree)) {
     for (const { row, data: bytes, meta } of batch) {
-      const data = decodeRow(bytes, () => rowPath(row.position))
-      const values: (Json | undefined)[] = columns.map((column) => getKey(data, column))
+      const id = testcaseId(row.oid, testsetId)
       const members = meta ? new Map(metaMembers(decodeRowMeta(meta))) : NO_MEMBERS
-      values.push(testcaseId(row.oid, testsetId), getKey(data, DEDUP_COLUMN))
-      for (const column of metas) values.push(members.get(column))
-      text += csvRow(values, options)
+      const metaValues = metas.map((column) => members.get(column))
+      if (cells.find(bytes)) {
+        for (const number of numbers) {
+          writeCsvCell(writer, cells, number, options)
+          writer.text(',')
+        }
+        writer.text(`${id},`)
+        writeCsvCell(writer, cells, dedupNumber, options)
+        for (const value of metaValues) writer.text(`,${csvCell(value, options)}`)
+        writer.text('\r\n')
+      } else {
+        const data = decodeRow(bytes, () => rowPath(row.position))
+        const values = columns.map((column) => getKey(data, column))
+        writer.text(csvRow([...values, id, getKey(data, DEDUP_COLUMN), ...metaValues], options))
+      }
     }
-    yield text
-    text = ''
+    yield writer.take()
   }
-  if (text !== '') yield text
-}
-
-async function* writeEach(
-  { source, testset, testsetId, type }: Export,
-  before: string,
-  between: string,
-  after: string,
-): AsyncGenerator<string> {
-  // With the first rows, so that a refusal to read them is answered as one.
-  let lead = before
-  for await (const batch of rowBytesOf(source, testset.tree)) {
-    const texts = batch.map((row) => stringifyJson(fileRow(row, testset, testsetId)))
-    yield lead + texts.join(between)
-    lead = between
-  }
-  if (lead === before) yield before + after
-  else yield type === 'jsonl' ? '\n' : after
+  if (writer.length > 0) yield writer.take()
 }
 
 const NO_MEMBERS: ReadonlyMap<string, JsonObject> = new Map()
+
+async function* writeJson({ source, testset, testsetId, type }: Export): AsyncGenerator<Buffer> {
+  const columns = testset.columns.filter((column) => !NOT_DATA.has(column))
+  const cells = new RowCells([...columns, DEDUP_COLUMN])
+  const numbers = [...new Set(columns)].map((column) => cells.numberOf(column))
+  const dedupNumber = cells.numberOf(DEDUP_COLUMN)
+  const writer = new PieceWriter()
+  const [before, between, after] = type === 'json' ? ['[', ',', ']'] : ['', '\n', '\n']
+  let lead = before
+  for await (const batch of rowBytesOf(source, testset.tree)) {
+    for (const row of batch) {
+      writer.text(lead)
+      lead = between
+      if (!cells.find(row.data)) {
+        writer.text(stringifyJson(fileRow(row, testset, testsetId)))
+        continue
+      }
+      writer.text('{')
+      for (const number of numbers) {
+        if (cells.kinds[number] === MISSING) continue
+        writeJsonMember(writer, cells, number)
+        writer.text(',')
+      }
+      writer.text(`"__id__":"${testcaseId(row.row.oid, testsetId)}"`)
+      if (cells.kinds[dedupNumber] !== MISSING) {
+        writer.text(',"__dedup_id__":')
+        writeJsonCell(writer, cells, dedupNumber)
+      }
+      for (const [column, value] of row.meta ? metaMembers(decodeRowMeta(row.meta)) : [])
+        writer.text(`,"${column}":${stringifyJson(value)}`)
+      writer.text('}')
+    }
+    // Not before the first rows, so that a refusal to read them is answered as one.
+    yield writer.take()
+  }
+  if (type === 'json' && lead === before) writer.text(before)
+  if (type === 'json' || lead !== before) writer.text(after)
+  yield writer.take()
+}
+
+/** Keys that a file has for members of its own: only an object can tell what becomes of a row that has them, too. */
+const NOT_DATA: ReadonlySet<string> = new Set([DEDUP_COLUMN, ...METADATA_COLUMNS])
 
 /** A row with its metadata columns; the dedup id under the name that files have for it. */
 function fileRow(
@@ -106,10 +147,9 @@ function metaMembers({ flags, tags, meta }: RowMeta): (readonly [string, JsonObj
 /** Which metadata columns some row fills: the header has to say so before the first row is written. */
 async function metaColumns(source: ObjectSource, { tree }: StoredTestset): Promise<string[]> {
   const used = new Set<string>()
-  for await (const batch of rowsOf(source, tree)) {
-    const rows = batch.filter(({ meta }) => meta !== undefined)
-    for (const { meta } of rows.length > 0 ? await withBytes(source, rows) : [])
-      for (const [column] of meta ? metaMembers(decodeRowMeta(meta)) : []) used.add(column)
+  for await (const batch of metasOf(source, tree)) {
+    for (const bytes of await readBlobs(source, batch))
+      for (const [column] of metaMembers(decodeRowMeta(bytes))) used.add(column)
     if (used.size === 3) break
   }
   return ['__flags__', '__tags__', '__meta__'].filter((column) => used.has(column))

@@ -37,9 +37,9 @@ export const OID_BYTES = 20
  */
 export function scanRowFolder(bytes: Buffer, visit: RowVisitor): void {
   for (let at = 0; at < bytes.length;) {
-    const space = bytes.indexOf(SPACE, at)
-    const end = space < 0 ? -1 : bytes.indexOf(0, space)
-    if (end < 0 || end + OID_BYTES >= bytes.length) {
+    const space = find(SPACE, bytes, at)
+    const end = find(0, bytes, space)
+    if (end + OID_BYTES >= bytes.length) {
       throw new Refusal(
         'damaged_repository',
         'A folder of testcases is cut short; run git fsck in the repository to find its tree.',
@@ -101,6 +101,13 @@ export function encodeRowFolder(folder: RowFolder): Buffer | undefined {
 }
 
 const SPACE = 0x20
+
+/** Where the byte stands next, or the length: what is so near is found sooner than `indexOf` begins to look. */
+function find(byte: number, bytes: Buffer, from: number): number {
+  let at = from
+  while (at < bytes.length && bytes[at] !== byte) at++
+  return at
+}
 
 /** How a row, its meta or a folder is named: the key git sorts it by, and the bytes before its id. */
 interface RowName {

@@ -1,22 +1,27 @@
+import { setImmediate as nextTurn } from 'node:timers/promises'
 import { Refusal } from '../../errors.ts'
 import { TimeSlice } from '../../time-slice.ts'
 import type { GitObject, Oid } from '../../git/object.ts'
+import { PackRun } from '../../git/pack-run.ts'
 import type { ObjectSource } from '../../versioning/tree-files.ts'
 import type { RowEntry, RowRange } from './row-tree.ts'
 import { rowsOf } from './row-tree.ts'
 
-/** How many blobs are read together; each batch is one look at the pack, and others have their turn between two. */
+/** How many blobs are read together. */
 const AT_ONCE = 512
 
 /** An object source that reads many at once faster than one by one. */
 interface BulkSource extends ObjectSource {
-  readMany?(oids: readonly Oid[]): Promise<readonly (GitObject | undefined)[]>
+  readMany?(oids: readonly Oid[], run?: PackRun): Promise<readonly (GitObject | undefined)[]>
 }
 
-/** The blobs with these ids, in order. Refuses with `damaged_repository` what is missing. */
-export async function readBlobs(source: BulkSource, oids: readonly Oid[]): Promise<Buffer[]> {
+/**
+ * The blobs with these ids, in order. Refuses with `damaged_repository` what is missing. Give the same run for all that follow one
+ * another.
+ */
+export async function readBlobs(source: BulkSource, oids: readonly Oid[], run?: PackRun): Promise<Buffer[]> {
   const objects = source.readMany
-    ? await source.readMany(oids)
+    ? await source.readMany(oids, run)
     : await Promise.all(oids.map((oid) => source.read(oid)))
   return objects.map((object, index) => {
     if (object?.kind === 'blob') return object.bytes
@@ -48,27 +53,35 @@ export interface RowBytes {
   readonly meta: Buffer | undefined
 }
 
-/** The rows of a tree with their blobs. */
+/** The rows of a tree with their blobs. Others have their turn between two batches. */
 export async function* rowBytesOf(
   source: BulkSource,
   tree: Oid | undefined,
   range: RowRange = {},
 ): AsyncGenerator<readonly RowBytes[]> {
+  const run = new PackRun()
   let waiting: RowEntry[] = []
   for await (const batch of rowsOf(source, tree, range)) {
     waiting.push(...batch)
     if (waiting.length < AT_ONCE) continue
-    yield await withBytes(source, waiting)
+    yield await withBytes(source, waiting, run)
     waiting = []
+    // A file system and a client that are quick enough would otherwise keep everybody else waiting until the last row.
+    await nextTurn()
   }
-  if (waiting.length > 0) yield await withBytes(source, waiting)
+  if (waiting.length > 0) yield await withBytes(source, waiting, run)
 }
 
-/** These rows with their blobs. */
-export async function withBytes(source: BulkSource, rows: readonly RowEntry[]): Promise<RowBytes[]> {
+/** These rows with their blobs; `run` as `readBlobs` has it. */
+export async function withBytes(
+  source: BulkSource,
+  rows: readonly RowEntry[],
+  run?: PackRun,
+): Promise<RowBytes[]> {
   const data = await readBlobs(
     source,
     rows.map(({ oid }) => oid),
+    run,
   )
   const metas = rows.flatMap(({ meta }) => meta ?? [])
   const metaBytes = metas.length > 0 ? await readBlobs(source, metas) : []

@@ -36,6 +36,11 @@ export function csvRow(values: readonly (Json | undefined)[], options: CsvLineOp
   return line(values.map(cellText), options)
 }
 
+/** One cell of such a line. */
+export function csvCell(value: Json | undefined, options: CsvLineOptions): string {
+  return asWritten(cellText(value), options)
+}
+
 const AS_IT_IS: CsvLineOptions = { escapeFormulas: false }
 
 function cellText(value: Json | undefined): string {
@@ -43,12 +48,16 @@ function cellText(value: Json | undefined): string {
   return value === undefined || value === null ? '' : stringifyJson(value)
 }
 
-function line(cells: readonly string[], { escapeFormulas }: CsvLineOptions): string {
+function line(cells: readonly string[], options: CsvLineOptions): string {
   // a line with nothing on it would be read as no row at all
   if (cells.length === 1 && cells[0] === '') return '""\r\n'
   let text = ''
-  for (const cell of cells) text += `,${quoted(escapeFormulas ? escapedFormula(cell) : cell)}`
+  for (const cell of cells) text += `,${asWritten(cell, options)}`
   return `${text.slice(1)}\r\n`
+}
+
+function asWritten(cell: string, { escapeFormulas }: CsvLineOptions): string {
+  return quoted(escapeFormulas ? escapedFormula(cell) : cell)
 }
 
 const FORMULA = /^[=+\-@\t\r]/
