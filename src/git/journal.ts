@@ -108,6 +108,12 @@ export class Journal {
     return this.#checkpoints
   }
 
+  /** The same once the last one is over: on a slow disk more is synced at once, rather than one journal behind another. */
+  async #checkpointInTurn(): Promise<void> {
+    await this.#checkpoints
+    await this.checkpoint()
+  }
+
   /** The same after the last write; nothing of the journal is left in the store. */
   async close(): Promise<void> {
     await this.checkpoint()
@@ -169,7 +175,7 @@ export class Journal {
       })
     }
     if (file.size > LARGE) void this.checkpoint()
-    else this.#timer ??= setTimeout(() => void this.checkpoint(), CHECKPOINT_AFTER).unref()
+    else this.#timer ??= setTimeout(() => void this.#checkpointInTurn(), CHECKPOINT_AFTER).unref()
   }
 
   /** The folder's own name, too, which may be new. */

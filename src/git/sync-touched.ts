@@ -4,8 +4,8 @@ import type { JournalWrite } from './journal-record.ts'
 import type { EncodedPack } from './pack-writer.ts'
 import { rollUpPacks } from './roll-up-packs.ts'
 
-/** So many repositories are synced at the same time. */
-const AT_ONCE = 4
+/** So many repositories are synced at the same time: one is rolled up while the disk is at work on the other. */
+const AT_ONCE = 2
 
 /**
  * Syncs the packs, refs and folders that a journal tells of, as far as they are still there. The small packs of a
