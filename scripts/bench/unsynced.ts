@@ -10,9 +10,9 @@ export function unsynced(fs: Fs): Fs {
       fs.create(path, bytes instanceof Uint8Array ? bytes : Buffer.concat(bytes))
     },
     createLog: (path) => ({ ...fs.createLog(path), sync }),
-    openNew: async (path) => ({ ...(await fs.openNew(path)), sync }),
     createFile: (path) => ({ ...fs.createFile(path), sync }),
     sync,
+    syncAll: sync,
     syncDir: sync,
   }
 }

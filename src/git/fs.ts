@@ -27,12 +27,14 @@ export interface Fs {
   create(path: string, bytes: Uint8Array): void
   /** Creates `path` (it must not exist: EEXIST) to write on at its end. */
   createLog(path: string): LogHandle
-  /** The same without holding up anyone while the file is made. */
-  openNew(path: string): Promise<LogHandle>
+  /** Creates empty files (they must not exist: EEXIST) one after the other, without holding up anyone. */
+  createEmpty(paths: readonly string[]): Promise<void>
   /** Creates `path` (it must not exist: EEXIST) to write on at its end, to read back and to correct. */
   createFile(path: string): FileHandle
   /** Resolves once what the file holds is on the disk; absence is fine. */
   sync(path: string): Promise<void>
+  /** The same for files and for folders (see syncDir), one after the other, for who is in no hurry. */
+  syncAll(paths: readonly string[]): Promise<void>
   /** Adds `bytes` at the end of `path` in one write, creating it if need be, without waiting for the disk. */
   append(path: string, bytes: Uint8Array): void
   /** Makes the folder and its missing parents. */

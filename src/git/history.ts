@@ -15,7 +15,7 @@ export interface HistoryNode {
   readonly depth: number
 }
 
-/** A history shorter than this is walked faster than a file is opened; nothing is kept beside the repository. */
+/** So many commits are walked as fast as a file is opened and written: fewer are not kept beside the repository, nor are so few new ones. */
 const WORTH_KEEPING = 64
 
 /** So many unknown commits make it likely that there are many more, which the git program lists faster. */
@@ -38,6 +38,8 @@ export class History {
   readonly #path: string
   readonly #objects: ObjectStore
   readonly #nodes = new Map<Oid, HistoryNode>()
+  /** What is to be kept and is not yet, parents before children. */
+  #unkept: readonly HistoryNode[] = []
   #records: Buffer | undefined
   #loaded = false
   #isKept = false
@@ -140,16 +142,21 @@ export class History {
   #drop(): undefined {
     this.#fs.remove(this.#path)
     this.#records = undefined
+    this.#unkept = []
     this.#isKept = false
     return undefined
   }
 
   #keep(learned: readonly HistoryNode[]): void {
-    if (learned.length === 0 || (!this.#isKept && this.#nodes.size < WORTH_KEEPING)) return
-    // The first time, everything, parents before children; from then on what is new.
-    const unkept = this.#isKept ? learned : [...this.#nodes.values()].sort((a, b) => a.depth - b.depth)
+    if (learned.length === 0) return
+    if (this.#isKept) this.#unkept = [...this.#unkept, ...learned]
+    else if (this.#nodes.size < WORTH_KEEPING) return
+    // The first time, everything.
+    else this.#unkept = [...this.#nodes.values()].sort((a, b) => a.depth - b.depth)
+    if (this.#unkept.length < WORTH_KEEPING) return
     try {
-      this.#fs.append(this.#path, Buffer.concat(unkept.map(encodeRecord)))
+      this.#fs.append(this.#path, Buffer.concat(this.#unkept.map(encodeRecord)))
+      this.#unkept = []
       this.#isKept = true
     } catch {
       // Derived data: a full disk or a read-only folder costs speed at the next start, nothing else.

@@ -108,6 +108,12 @@ export class Journal {
     return this.#checkpoints
   }
 
+  /** The same once the last one is over: on a slow disk more is synced at once, rather than one journal behind another. */
+  async #checkpointInTurn(): Promise<void> {
+    await this.#checkpoints
+    await this.checkpoint()
+  }
+
   /** The same after the last write; nothing of the journal is left in the store. */
   async close(): Promise<void> {
     await this.checkpoint()
@@ -170,12 +176,6 @@ export class Journal {
     }
     if (file.size > LARGE) void this.checkpoint()
     else this.#timer ??= setTimeout(() => void this.#checkpointInTurn(), CHECKPOINT_AFTER).unref()
-  }
-
-  /** Where the disk is slower than a checkpoint a second, one that follows is larger, and not one of ever more that wait. */
-  async #checkpointInTurn(): Promise<void> {
-    await this.#checkpoints
-    await this.checkpoint()
   }
 
   /** The folder's own name, too, which may be new. */

@@ -101,11 +101,9 @@ export class PreparedLock {
     }
     return {
       publish: (target) => {
-        const replaced = this.#setAside(target)
         this.#fs.rename(lockPath, target)
-        this.#tidyUp()
-        // Freeing an inode takes longer than all the rest; whoever waits for the ref need not wait for that.
-        if (replaced !== undefined) setImmediate(() => this.#forget(replaced))
+        // The ref has moved: nothing from here on must look like a failure. A start sweeps what stays.
+        this.#forget(this.#owner)
       },
       release: () => {
         this.#letGo(lockPath)
@@ -131,30 +129,12 @@ export class PreparedLock {
     }
   }
 
-  /** A second name for the file that is about to be replaced, so that the rename does not have to free it. */
-  #setAside(target: string): string | undefined {
-    const replaced = `${this.#owner}.replaced`
-    try {
-      this.#fs.link(target, replaced)
-      return replaced
-    } catch {
-      // There is none, or the disk will say so itself.
-      return undefined
-    }
-  }
-
   #forget(path: string): void {
     try {
       this.#fs.remove(path)
     } catch {
       // A start sweeps what stays.
     }
-  }
-
-  /** After a rename the lock is gone, whatever becomes of its owner file; a start sweeps what stays. */
-  #tidyUp(): void {
-    // The ref has moved: nothing from here on must look like a failure.
-    this.#forget(this.#owner)
   }
 
   async #linkTo(lockPath: string): Promise<void> {

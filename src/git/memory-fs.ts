@@ -28,9 +28,12 @@ export function memoryFs(): Fs {
       create(path, bytes instanceof Uint8Array ? [bytes] : bytes, mode),
     create: (path, bytes) => create(path, [bytes]),
     createLog: (path) => createLog(volume, path),
-    openNew: async (path) => createLog(volume, path),
+    createEmpty: async (paths) => {
+      for (const path of paths) create(path, [])
+    },
     createFile: (path) => createHandle(volume, path),
     sync: async () => undefined,
+    syncAll: async () => undefined,
     append: (path, bytes) => volume.appendFileSync(path, Buffer.from(bytes)),
     makeDir: (path) => void volume.mkdirSync(path, { recursive: true }),
     rename: (from, to) => {

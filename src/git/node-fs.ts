@@ -1,12 +1,11 @@
 import * as fs from 'node:fs'
 import { promisify } from 'node:util'
+import { doDiskChore } from './disk-chores.ts'
 import type { FileStat, Fs, LogHandle, ReadHandle } from './fs.ts'
 
-const open = promisify(fs.open)
 const fsync = promisify(fs.fsync)
 const fdatasync = promisify(fs.fdatasync)
 const write = promisify(fs.write)
-const unlink = promisify(fs.unlink)
 
 /** More than this is written through the thread pool: a synchronous write of it would hold up every other request. */
 const LONG_WRITE = 1024 * 1024
@@ -75,8 +74,8 @@ export const nodeFs: Fs = {
     return toLogHandle(fs.openSync(path, 'wx'))
   },
 
-  async openNew(path) {
-    return toLogHandle(await open(path, 'wx'))
+  createEmpty(paths) {
+    return doDiskChore('createEmpty', paths)
   },
 
   createFile(path) {
@@ -99,6 +98,10 @@ export const nodeFs: Fs = {
     } finally {
       fs.closeSync(fd)
     }
+  },
+
+  syncAll(paths) {
+    return doDiskChore('sync', paths)
   },
 
   append(path, bytes) {
@@ -126,8 +129,8 @@ export const nodeFs: Fs = {
     absentAsUndefined(() => fs.unlinkSync(path))
   },
 
-  async removeAll(paths) {
-    for (const path of paths) await unlink(path).catch(ignoreAbsence)
+  removeAll(paths) {
+    return doDiskChore('remove', paths)
   },
 
   removeFolder(path) {
@@ -152,10 +155,6 @@ export const nodeFs: Fs = {
       fs.closeSync(fd)
     }
   },
-}
-
-function ignoreAbsence(error: NodeJS.ErrnoException): void {
-  if (error.code !== 'ENOENT' && error.code !== 'ENOTDIR') throw error
 }
 
 function absentAsUndefined<T>(action: () => T): T | undefined {

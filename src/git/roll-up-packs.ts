@@ -1,3 +1,4 @@
+import { allOver } from './all-over.ts'
 import { BoundedCache } from './bounded-cache.ts'
 import type { Fs } from './fs.ts'
 import type { Oid } from './object.ts'
@@ -5,7 +6,7 @@ import { PackCache } from './pack-cache.ts'
 import { PackIndex } from './pack-index.ts'
 import type { EncodedPack, JoinablePack } from './pack-writer.ts'
 import { joinPacks, offsetsIn } from './pack-writer.ts'
-import { stageEncodedPack } from './stage-pack.ts'
+import { stagingFor } from './stage-pack.ts'
 
 /** So many packs of about one size become one. */
 const OFTEN = 16
@@ -55,17 +56,18 @@ type NamedPack = JoinablePack & { readonly name: string }
 async function makeOne(fs: Fs, gitdir: string, chosen: readonly NamedPack[]): Promise<ReadonlySet<string>> {
   const joined = joinPacks(chosen)
   if (!joined) throw new Error(`a pack of ${gitdir} cannot be joined with others as it is`)
-  const pack = await stageEncodedPack(fs, gitdir, joined, { synced: true })
+  const { name: joinedName, pack, index } = joined
+  const staging = stagingFor(fs, gitdir)
   try {
-    pack.publish()
-    await pack.syncNames()
+    await allOver([fs.createSynced(staging.packPath, pack), fs.createSynced(staging.indexPath, index)])
+    // What it holds is needed by refs already: no `.keep` has to tell a repack to leave it alone.
+    staging.staged(joinedName, { pack, index }).publish()
   } catch (error) {
-    pack.discard()
+    staging.remove()
     throw error
   }
-  // What it holds is needed by refs already: it may be repacked like any other.
-  pack.release()
-  const names = chosen.map(({ name }) => name).filter((name) => name !== pack.name)
+  await fs.syncAll([`${gitdir}/objects/pack`])
+  const names = chosen.map(({ name }) => name).filter((name) => name !== joinedName)
   // The index first: what has no index is no pack to anyone.
   const folder = `${gitdir}/objects/pack`
   await fs.removeAll(names.flatMap((name) => [`${folder}/${name}.idx`, `${folder}/${name}.pack`]))

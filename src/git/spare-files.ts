@@ -1,11 +1,16 @@
-import type { Fs, LogHandle } from './fs.ts'
+import type { Fs } from './fs.ts'
 import { identityName, isDead, parseIdentity, thisProcess } from './process-identity.ts'
 
 /** The folder of them in a store. */
 const SPARE_FOLDER = '.spare'
 
-/** So many files lie ready: what a few writes need at once. */
-const READY = 12
+/** So many are made the first time, and twice as many each time until … */
+const FEWEST = 12
+/** … as many as are made at once: what 64 writes need that come together. */
+const MOST = 192
+
+/** How long the spare name of a file that is in use stays, in milliseconds. */
+const NAMED_FOR = 1000
 
 const self = identityName(thisProcess())
 let made = 0
@@ -18,24 +23,28 @@ export interface SpareFs extends Fs {
 
 /**
  * `fs` with a `create` that takes an empty file which lies ready in the store, writes it and gives it its name. A new inode takes
- * a journalling file system 40 to 250 µs, the more the more files were deleted lately; this way other threads wait for it while
- * nobody asks, and a write costs a link and an unlink.
+ * a file system 10 to 250 µs, the more the more files were deleted lately; this way another thread waits for it, many at a
+ * time, and a write costs a link. The spare name goes a second later, together with others: a file that was replaced by then
+ * is freed there and not in the way of who replaced it.
  */
 export function withSpareFiles(fs: Fs, store: string): SpareFs {
   const folder = `${store}/${SPARE_FOLDER}`
-  const ready: Spare[] = []
+  const ready: string[] = []
+  const used = new Set<string>()
+  let batch = 0
   let filling: Promise<void> | undefined
+  let tidying: NodeJS.Timeout | undefined
   let isDropped = false
 
   const fill = async (): Promise<void> => {
     if (!fs.stat(folder)) fs.makeDir(folder)
-    while (ready.length < READY && !isDropped) {
-      const path = `${folder}/${self}.${++made}`
-      ready.push({ path, file: await fs.openNew(path) })
-    }
+    batch = Math.min(Math.max(FEWEST, batch * 2), MOST)
+    const paths = Array.from({ length: batch }, () => `${folder}/${self}.${++made}`)
+    await fs.createEmpty(paths)
+    ready.push(...paths)
   }
   const refill = (): void => {
-    if (filling || isDropped) return
+    if (filling || isDropped || ready.length > batch / 2) return
     filling = new Promise<void>((resolve) => setImmediate(resolve))
       .then(fill)
       // Without a spare one, files are made when they are needed, and that one says what is wrong.
@@ -44,40 +53,38 @@ export function withSpareFiles(fs: Fs, store: string): SpareFs {
         filling = undefined
       })
   }
+  const tidy = async (): Promise<void> => {
+    clearTimeout(tidying)
+    tidying = undefined
+    const names = [...used]
+    await fs.removeAll(names)
+    for (const name of names) used.delete(name)
+  }
 
   return {
     ...fs,
     create: (path, bytes) => {
       const spare = ready.pop()
       refill()
-      if (!spare) return fs.create(path, bytes)
+      if (spare === undefined) return fs.create(path, bytes)
+      used.add(spare)
+      // What cannot be removed is tried again with the next ones.
+      tidying ??= setTimeout(() => void tidy().catch(() => undefined), NAMED_FOR).unref()
+      fs.append(spare, bytes)
       try {
-        write(spare.file, bytes)
-        fs.link(spare.path, path)
+        fs.link(spare, path)
       } catch (error) {
         // Somebody put a part of the store on another disk.
         if ((error as NodeJS.ErrnoException).code !== 'EXDEV') throw error
         fs.create(path, bytes)
-      } finally {
-        fs.remove(spare.path)
       }
     },
     dropSpares: async () => {
       isDropped = true
       await filling
-      for (const { path, file } of ready.splice(0)) {
-        file.close()
-        fs.remove(path)
-      }
+      for (const spare of ready.splice(0)) used.add(spare)
+      await tidy()
     },
-  }
-}
-
-function write(file: LogHandle, bytes: Uint8Array): void {
-  try {
-    file.append(bytes)
-  } finally {
-    file.close()
   }
 }
 
@@ -87,9 +94,4 @@ export function sweepSpareFiles(fs: Fs, store: string): void {
     const owner = parseIdentity(name)
     if (owner && isDead(owner)) fs.remove(`${store}/${SPARE_FOLDER}/${name}`)
   }
-}
-
-interface Spare {
-  readonly path: string
-  readonly file: LogHandle
 }

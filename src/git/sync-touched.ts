@@ -4,8 +4,8 @@ import type { JournalWrite } from './journal-record.ts'
 import type { EncodedPack } from './pack-writer.ts'
 import { rollUpPacks } from './roll-up-packs.ts'
 
-/** So many repositories are synced at the same time. */
-const AT_ONCE = 4
+/** So many repositories are synced at the same time: one is rolled up while the disk is at work on the other. */
+const AT_ONCE = 2
 
 /**
  * Syncs the packs, refs and folders that a journal tells of, as far as they are still there. The small packs of a
@@ -33,24 +33,21 @@ interface Touched {
 }
 
 async function syncRepository(fs: Fs, gitdir: string, { packs, refs }: Touched): Promise<void> {
-  const folders = new Set<string>()
-  if (packs.size > 0) {
-    const folder = `${gitdir}/objects/pack`
-    // Where it cannot be done, nothing is lost: the packs stay as they are until the next time.
-    const gone = await rollUpPacks(fs, gitdir, [...packs.values()]).catch(() => new Set<string>())
-    for (const name of packs.keys()) {
-      if (gone.has(name)) continue
-      await fs.sync(`${folder}/${name}.pack`)
-      await fs.sync(`${folder}/${name}.idx`)
-    }
-    folders.add(folder)
-  }
+  const folder = `${gitdir}/objects/pack`
+  const fresh = [...packs.values()]
+  // Where it cannot be done, nothing is lost: the packs stay as they are until the next time.
+  const gone = fresh.length > 0 ? await rollUpPacks(fs, gitdir, fresh).catch(() => NONE) : NONE
+  const left = [...packs.keys()].filter((name) => !gone.has(name))
+  const files = left.flatMap((name) => [`${folder}/${name}.pack`, `${folder}/${name}.idx`])
+  const folders = new Set(left.length > 0 ? [folder] : [])
   for (const ref of refs) {
-    await fs.sync(`${gitdir}/${ref}`)
+    files.push(`${gitdir}/${ref}`)
     // The folder of the ref may be new itself.
     for (let path = dirname(`${gitdir}/${ref}`); path.length >= gitdir.length; path = dirname(path)) {
       folders.add(path)
     }
   }
-  for (const folder of folders) if (fs.stat(folder)) await fs.syncDir(folder)
+  await fs.syncAll([...files, ...folders])
 }
+
+const NONE: ReadonlySet<string> = new Set()

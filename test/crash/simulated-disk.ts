@@ -122,15 +122,16 @@ export class SimulatedDisk {
         }
       },
       createLog: (path) => this.#logHandle(path, this.#create(path)),
-      openNew: async (path) => {
-        await nextTurn()
-        return this.#logHandle(path, this.#create(path))
+      createEmpty: async (paths) => {
+        for (const path of paths) {
+          await nextTurn()
+          this.#create(path)
+        }
       },
       createFile: (path) => this.#fileHandle(path, this.#create(path)),
-      sync: async (path) => {
-        const node = this.#find(path)
-        if (node?.kind === 'folder') return this.#syncDir(path)
-        if (node) await this.#sync(path, node)
+      sync: (path) => this.#syncAny(path),
+      syncAll: async (paths) => {
+        for (const path of paths) await this.#syncAny(path)
       },
       append: (path, bytes) => {
         const file = this.#file(path) ?? this.#create(path)
@@ -175,6 +176,12 @@ export class SimulatedDisk {
       this.#removeAnyway(path)
       throw error
     }
+  }
+
+  async #syncAny(path: string): Promise<void> {
+    const node = this.#find(path)
+    if (node?.kind === 'folder') return this.#syncDir(path)
+    if (node) await this.#sync(path, node)
   }
 
   #create(path: string): DiskFile {

@@ -490,7 +490,7 @@ describe('git: deleting a ref', () => {
       const synced: string[] = []
       const { folder, repository, journal } = repositoryWith('loose', {
         ...nodeFs,
-        syncDir: (path) => (synced.push(path), nodeFs.syncDir(path)),
+        syncAll: (paths) => (synced.push(...paths), nodeFs.syncAll(paths)),
       })
       await repository.transact(remove(LIVE))
       await journal.close()

@@ -5,8 +5,7 @@ import { git } from './git-program.ts'
 /** Locks, their owner files, and what was staged and not published. */
 export function leftovers(folder: string): string[] {
   const paths = readdirSync(folder, { recursive: true }).map(String)
-  // What was replaced goes after the write was answered.
-  return paths.filter((path) => /\.lock$|\.keep$|^locks\/.|\/tmp_/.test(path) && !path.endsWith('.replaced'))
+  return paths.filter((path) => /\.lock$|\.keep$|^locks\/.|\/tmp_/.test(path))
 }
 
 /** git finds nothing wrong, and nothing is left lying around. */

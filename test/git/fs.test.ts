@@ -78,6 +78,17 @@ describe('fs: the disk and the memory behave alike', () => {
         }
       })
 
+      it('makes, syncs and removes many files at once, each once, up to one that cannot be', async () => {
+        const folder = fresh()
+        const [a, b, c] = ['a', 'b', 'c'].map((name) => `${folder}/${name}`) as [string, string, string]
+        await Promise.all([fs.createEmpty([a, b]), fs.syncAll([a, `${folder}/none`, folder])])
+        expect(fs.readFile(b)?.length).to.equal(0)
+        expect(await fs.createEmpty([c, a, `${folder}/d`]).catch((error) => error.code)).to.equal('EEXIST')
+        expect(fs.readDir(folder)?.sort()).to.deep.equal(['a', 'b', 'c'])
+        await fs.removeAll([a, `${folder}/none`, `${folder}/none/below`, c])
+        expect(fs.readDir(folder)).to.deep.equal(['b'])
+      })
+
       it('does not hand out memory that a later read changes', () => {
         const folder = fresh()
         fs.create(`${folder}/a`, Buffer.from('first'))

@@ -30,15 +30,18 @@ describe('git: first-parent history', () => {
   })
 
   it('keeps a long one, adds to it, and reads it back', async () => {
-    const gitdir = repositoryWithHistory(100)
-    const head = git(gitdir, ['rev-parse', 'main'])
-    await open(gitdir).node(git(gitdir, ['rev-parse', 'main~1']))
-    const size = readFileSync(`${gitdir}/first-parents`).length
-    await open(gitdir).node(head)
-    expect(readFileSync(`${gitdir}/first-parents`).length).to.equal(size + 48)
-    expect(chainOf(await open(gitdir).node(head))).to.deep.equal(
-      git(gitdir, ['rev-list', 'main']).split('\n'),
-    )
+    const gitdir = repositoryWithHistory(200)
+    const commits = git(gitdir, ['rev-list', 'main']).split('\n')
+    const kept = (): number => readFileSync(`${gitdir}/first-parents`).length / 48
+    await open(gitdir).node(commits[100] ?? '')
+    expect(kept()).to.equal(100)
+    const knowing = open(gitdir)
+    for (const oid of commits.slice(0, 100).reverse()) {
+      await knowing.node(oid)
+      expect(commits.indexOf(oid) + kept(), 'few are walked at the next start').to.be.within(137, 200)
+    }
+    expect(kept()).to.equal(164)
+    expect(chainOf(await open(gitdir).node(commits[0] ?? ''))).to.deep.equal(commits)
   })
 
   it('walks a very long one the same with and without the git program, down to what is known', async () => {

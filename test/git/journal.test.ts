@@ -79,7 +79,7 @@ describe('git: the journal', () => {
     const synced: string[] = []
     const { folder, store, repository, newPacks } = await freshStore({
       ...nodeFs,
-      sync: (path) => (synced.push(path), nodeFs.sync(path)),
+      syncAll: (paths) => (synced.push(...paths), nodeFs.syncAll(paths)),
     })
     await commit(repository, 'one')
     expect(journals(folder)).to.have.length(1)

@@ -284,8 +284,7 @@ function refsOf(folder: string): Record<string, string> {
 function leftovers(folder: string): string[] {
   const paths = readdirSync(folder, { recursive: true }).map(String)
   return paths.filter((path) => {
-    // What was replaced goes after the write was answered.
-    const isLock = path.endsWith('.lock') || (path.startsWith('locks/') && !path.endsWith('.replaced'))
+    const isLock = path.endsWith('.lock') || path.startsWith('locks/')
     return isLock && statSync(`${folder}/${path}`).isFile()
   })
 }

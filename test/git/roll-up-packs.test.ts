@@ -220,7 +220,7 @@ describe('git: many small packs', () => {
     }
     await rollUpPacks(fs, history.folder, history.packs)
     await Promise.all(reads)
-    expect(steps).to.equal(19)
+    expect(steps).to.equal(18)
     await expectWhole(history)
   })
 
@@ -270,8 +270,10 @@ describe('git: many small packs', () => {
       const fs: Fs = {
         ...nodeFs,
         createSynced: (path, bytes) => (synced.add('one pack'), nodeFs.createSynced(path, bytes)),
-        sync: (path) => (synced.add(path), nodeFs.sync(path)),
-        syncDir: (path) => (synced.add(path), nodeFs.syncDir(path)),
+        syncAll: (paths) => {
+          for (const path of paths) synced.add(path)
+          return nodeFs.syncAll(paths)
+        },
       }
       await syncTouched(fs, store, histories.flatMap(recordsOf))
       const [a, b] = histories
@@ -296,7 +298,7 @@ describe('git: many small packs', () => {
       const fs: Fs = {
         ...nodeFs,
         createSynced: () => Promise.reject(new Error('full')),
-        sync: (path) => (synced.push(path), nodeFs.sync(path)),
+        syncAll: (paths) => (synced.push(...paths), nodeFs.syncAll(paths)),
       }
       await syncTouched(fs, history.store, recordsOf(history))
       const files = history.packs.flatMap(({ name }) =>
@@ -319,7 +321,7 @@ describe('git: many small packs', () => {
 
     it('say so if the disk cannot sync them', async () => {
       const history = await historyOf(2)
-      const fs: Fs = { ...nodeFs, syncDir: () => Promise.reject(new Error('broken')) }
+      const fs: Fs = { ...nodeFs, syncAll: () => Promise.reject(new Error('broken')) }
       const error = await syncTouched(fs, history.store, recordsOf(history)).catch(itself)
       expect(error).to.be.instanceOf(Error).with.property('message', 'broken')
       await expectAll(history)
@@ -438,7 +440,7 @@ function failingFs(isFailing: (call: string) => boolean): Fs {
     create: (path, bytes) => (check('create'), hastyFs.create(path, bytes)),
     createSynced: async (path, bytes) => (check('createSynced'), hastyFs.createSynced(path, bytes)),
     rename: (from, to) => (check('rename'), hastyFs.rename(from, to)),
-    syncDir: async (path) => (check('syncDir'), hastyFs.syncDir(path)),
+    syncAll: async (paths) => (check('syncAll'), hastyFs.syncAll(paths)),
     removeAll: async (paths) => {
       for (const path of paths) {
         check('removeAll')

@@ -14,5 +14,6 @@ export const hastyFs: Fs = {
   createLog: (path) => ({ ...nodeFs.createLog(path), sync: () => Promise.resolve() }),
   createFile: (path) => ({ ...nodeFs.createFile(path), sync: () => Promise.resolve() }),
   sync: () => Promise.resolve(),
+  syncAll: () => Promise.resolve(),
   syncDir: () => Promise.resolve(),
 }
