@@ -2,7 +2,7 @@ import { identityName, thisProcess } from '../../src/git/process-identity.ts'
 import type { DiskNode, NameChange, UnsyncedWrite } from './disk-nodes.ts'
 import { DiskFile, DiskFolder, setName, writtenOver } from './disk-nodes.ts'
 import type { Random } from './random.ts'
-import type { DiskState } from './simulated-disk.ts'
+import type { DiskState } from './disk-names.ts'
 import { SimulatedDisk } from './simulated-disk.ts'
 
 /**

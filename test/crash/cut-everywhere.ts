@@ -8,7 +8,7 @@ import { imageOf } from './image.ts'
 import { openServer } from './open-server.ts'
 import type { Random } from './random.ts'
 import { randomFrom } from './random.ts'
-import type { Step } from './simulated-disk.ts'
+import type { Step } from './disk-steps.ts'
 import { SimulatedDisk } from './simulated-disk.ts'
 
 export interface CutOptions {

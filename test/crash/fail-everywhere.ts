@@ -5,7 +5,7 @@ import { crashed } from './crash.ts'
 import { newHistory, runCrashHistory } from './crash-history.ts'
 import type { CrashServer } from './open-server.ts'
 import { randomFrom } from './random.ts'
-import type { Step, StepCall, Trouble } from './simulated-disk.ts'
+import type { Step, StepCall, Trouble } from './disk-steps.ts'
 import { SimulatedDisk } from './simulated-disk.ts'
 
 /** A way in which a disk fails: what every call answers that meets it. */
