@@ -4,10 +4,15 @@ import { readKeyFile } from '../../src/access/key-file.ts'
 import { transactTogether } from '../../src/git/joint-transaction.ts'
 import { encodeTree } from '../../src/git/tree.ts'
 import type { ProjectStore } from '../../src/git/store.ts'
+import { clutterOf } from '../../src/git/clutter.ts'
+import { openQuarantine } from '../../src/git/quarantine.ts'
 import { Store } from '../../src/git/store.ts'
+import { keepUp } from '../../src/git/upkeep.ts'
 import { commitOn } from '../git/commit-on.ts'
 import type { Crash } from './crash.ts'
 import { crashed } from './crash.ts'
+import { GitOnDisk } from './git-on-disk.ts'
+import { STORE } from './open-server.ts'
 import { randomFrom } from './random.ts'
 import { SimulatedDisk } from './simulated-disk.ts'
 
@@ -83,6 +88,31 @@ describe('crash: what was once lost or left', () => {
     expect(cuts).to.be.greaterThan(20)
   })
 
+  it('a start moves all the refs that a killed server decided to move together in one repository', async () => {
+    const disk = newDisk()
+    const { repository } = await createBot(disk)
+    await repository.transact(async (transaction) => commitOn(transaction, MAIN, 'first'))
+    const killed: SimulatedDisk[] = []
+    disk.watch(({ call }) => void (call === 'rename' && killed.push(crash(disk, 'killed'))))
+    await repository.transact(async (transaction) => {
+      const oid = commitOn(transaction, MAIN, 'second')
+      transaction.move('refs/heads/other', oid)
+      transaction.move('refs/tags/both', oid)
+    })
+    let moved = 0
+    for (const { fs } of killed) {
+      const project = await (await Store.open(fs, '/srv/data/store')).project('default')
+      const { refs } = project.repository('workflows', 'bot').refs()
+      const there = ['refs/heads/other', 'refs/tags/both'].filter((ref) => refs.has(ref))
+      expect(there).to.have.length(there.length > 0 ? 2 : 0)
+      if (there.length > 0) {
+        moved++
+        expect(refs.get(MAIN)).to.equal(refs.get('refs/tags/both'))
+      }
+    }
+    expect(moved).to.be.greaterThan(1)
+  })
+
   it('a lock whose owner file a power cut took is removed by the next start', async () => {
     const disk = newDisk()
     await createBot(disk)
@@ -94,6 +124,82 @@ describe('crash: what was once lost or left', () => {
     expect(repository.wasWritten()).to.equal(true)
     await repository.sweepLeftovers()
     expect(fs.readDir(`${GITDIR}/refs/heads`)).to.deep.equal([])
+  })
+
+  it('a quarantine is removed by the next start, also where a power cut took what else a push makes', async () => {
+    const disk = newDisk()
+    await createBot(disk)
+    openQuarantine(disk.fs, GITDIR)
+    for (const folder of [`${GITDIR}/objects`, `${GITDIR}/locks`]) await disk.fs.syncDir(folder)
+    disk.fs.removeFolder(`${GITDIR}/locks`)
+    const { fs } = crash(disk, 'everything')
+    const repository = (await (await Store.open(fs, '/srv/data/store')).project('default')).repository(
+      'workflows',
+      'bot',
+    )
+    expect(fs.stat(`${GITDIR}/locks`)).to.equal(undefined)
+    expect(repository.wasWritten()).to.equal(true)
+    await repository.sweepLeftovers()
+    expect(fs.readDir(`${GITDIR}/objects`)?.filter((name) => name.startsWith('incoming-'))).to.deep.equal([])
+  })
+
+  it('what git was writing when the power failed is removed by the next start, and not while git may be at it', async () => {
+    const disk = newDisk()
+    const { repository } = await createBot(disk)
+    const unfinished = [
+      'packed-refs.lock',
+      'packed-refs.new',
+      'objects/info/commit-graph.lock',
+      'objects/pack/tmp_pack_x7Gh2a',
+      'objects/pack/.tmp-77-pack-1f02d5eef628c0e23819c3f6683a389ae061357d.idx',
+    ]
+    disk.fs.makeDir(`${GITDIR}/objects/info`)
+    for (const name of unfinished) disk.fs.create(`${GITDIR}/${name}`, Buffer.from('half'))
+    await repository.sweepLeftovers()
+    expect(unfinished.filter((name) => disk.fs.stat(`${GITDIR}/${name}`))).to.deep.equal(unfinished)
+    const { fs } = crash(disk, 'everything')
+    const there = (await (await Store.open(fs, '/srv/data/store')).project('default')).repository(
+      'workflows',
+      'bot',
+    )
+    expect(there.wasWritten()).to.equal(true)
+    await there.sweepLeftovers()
+    expect(unfinished.filter((name) => fs.stat(`${GITDIR}/${name}`))).to.deep.equal([])
+  })
+
+  it('upkeep lets nothing go before the name of what stands for it is on the disk', async () => {
+    const disk = newDisk()
+    const git = new GitOnDisk(disk, STORE)
+    try {
+      const tips: string[] = []
+      // A server for each, so that each has a pack of its own.
+      for (const name of ['one', 'two', 'three', 'four']) {
+        const store = await Store.open(git.fs, STORE)
+        const project = await store.project('default')
+        if (tips.length === 0)
+          await project.create('workflows', 'bot', { objects: [], refs: new Map(), head: 'main' })
+        await project.repository('workflows', 'bot').transact(async (transaction) => {
+          tips.push(commitOn(transaction, MAIN, name))
+          transaction.move(`refs/tags/${name}`, tips.at(-1) ?? '')
+        })
+        await store.close()
+      }
+      const gitdir = `${STORE}/default/workflows/bot.git`
+      expect(clutterOf(disk.fs, gitdir)).to.include({ packs: 5, looseRefs: 5 })
+      disk.flush()
+      const left: SimulatedDisk[] = []
+      disk.watch(() => void left.push(crash(disk, 'removals only')))
+      await keepUp(git.fs, gitdir, { anyway: true })
+      expect(clutterOf(disk.fs, gitdir)).to.include({ packs: 1, looseRefs: 0 })
+      for (const { fs } of left) {
+        const there = (await (await Store.open(fs, STORE)).project('default')).repository('workflows', 'bot')
+        expect(there.refs().refs.get(MAIN)).to.equal(tips.at(-1))
+        expect(there.refs().refs.size).to.equal(5)
+        for (const tip of tips) expect(await there.objects.has(tip)).to.equal(true)
+      }
+    } finally {
+      git.close()
+    }
   })
 
   it('a large pack that a power cut kept from its ref is let go of, and rolled up like any other', async () => {

@@ -2,8 +2,11 @@ import { workflowFamily } from '../../src/resources/workflows/workflow-family.ts
 import { createArtifact } from '../../src/versioning/create-artifact.ts'
 import { checkRecovered } from './check-recovered.ts'
 import { crashed } from './crash.ts'
+import type { CrashHistory } from './crash-history.ts'
 import { newHistory, runCrashHistory } from './crash-history.ts'
+import { GitOnDisk } from './git-on-disk.ts'
 import type { CrashServer } from './open-server.ts'
+import { STORE } from './open-server.ts'
 import { randomFrom } from './random.ts'
 import type { Step, StepCall, Trouble } from './disk-steps.ts'
 import { SimulatedDisk } from './simulated-disk.ts'
@@ -75,13 +78,16 @@ class FailingRun {
   story = ''
   readonly #seed: number
   readonly #disk: SimulatedDisk
+  readonly #git: GitOnDisk
 
   constructor(seed: number, fault: Fault, first: number, length: number) {
     this.#seed = seed
     this.#disk = new SimulatedDisk(randomFrom(seed + 2))
+    this.#git = new GitOnDisk(this.#disk, STORE)
     let left = length
     this.#disk.watch((step) => {
-      if (this.#disk.steps < first || left === 0 || !fault.calls.includes(step.call)) return undefined
+      if (this.#git.isAtWork || this.#disk.steps < first || left === 0 || !fault.calls.includes(step.call))
+        return undefined
       left--
       this.#note(step)
       return fault
@@ -91,13 +97,7 @@ class FailingRun {
   async run(rounds: number): Promise<void> {
     const history = newHistory()
     const disk = this.#disk
-    const server = await runCrashHistory(disk.fs, history, {
-      random: randomFrom(this.#seed),
-      rounds,
-      now: () => disk.steps,
-      flush: () => disk.flush(),
-      onFailure: (write, error) => this.#refused(write, error),
-    })
+    const server = await this.#runHistory(history, rounds).finally(() => this.#git.close())
     disk.watch(() => undefined)
     await takesWrites(server)
     await checkRecovered(crashed(disk.state, 'killed', randomFrom(1)), history, disk.steps)
@@ -105,6 +105,16 @@ class FailingRun {
     await checkRecovered(crashed(disk.state, 'some of it', randomFrom(this.#seed)), history, disk.steps)
     await server.store.close()
     await checkRecovered(crashed(disk.state, 'nothing unsynced', randomFrom(1)), history, disk.steps)
+  }
+
+  #runHistory(history: CrashHistory, rounds: number): Promise<CrashServer> {
+    return runCrashHistory(this.#git.fs, history, {
+      random: randomFrom(this.#seed),
+      rounds,
+      now: () => this.#disk.steps,
+      flush: () => this.#disk.flush(),
+      onFailure: (write, error) => this.#refused(write, error),
+    })
   }
 
   #note({ call, path }: Step): void {
