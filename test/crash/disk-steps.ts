@@ -35,7 +35,7 @@ export type Wait = (step: Omit<Step, 'number'>) => Promise<unknown> | undefined
 export class DiskSteps {
   #taken = 0
   #before: BeforeStep = () => undefined
-  #wait: Wait = () => undefined
+  readonly #waits: Wait[] = []
 
   get taken(): number {
     return this.#taken
@@ -46,12 +46,12 @@ export class DiskSteps {
   }
 
   holdUp(wait: Wait): void {
-    this.#wait = wait
+    this.#waits.push(wait)
   }
 
   /** Resolves when the step may be taken. */
   async ready(call: StepCall, path: string): Promise<void> {
-    await this.#wait({ call, path })
+    for (const wait of this.#waits) await wait({ call, path })
   }
 
   /** Throws what is wrong with the disk, if anything is. */

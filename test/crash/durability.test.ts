@@ -8,11 +8,16 @@ import { clutterOf } from '../../src/git/clutter.ts'
 import { openQuarantine } from '../../src/git/quarantine.ts'
 import { Store } from '../../src/git/store.ts'
 import { keepUp } from '../../src/git/upkeep.ts'
+import { workflowFamily } from '../../src/resources/workflows/workflow-family.ts'
+import { createArtifact } from '../../src/versioning/create-artifact.ts'
 import { commitOn } from '../git/commit-on.ts'
+import { checkRecovered } from './check-recovered.ts'
+import { context } from './crash-write.ts'
 import type { Crash } from './crash.ts'
 import { crashed } from './crash.ts'
 import { GitOnDisk } from './git-on-disk.ts'
-import { STORE } from './open-server.ts'
+import { openServer, STORE } from './open-server.ts'
+import { randomPush } from './random-push.ts'
 import { randomFrom } from './random.ts'
 import { SimulatedDisk } from './simulated-disk.ts'
 
@@ -34,6 +39,22 @@ describe('crash: what was once lost or left', () => {
     const disk = newDisk()
     await createBot(disk)
     expect(crash(disk, 'nothing unsynced').fs.stat(`${GITDIR}/config`)).not.to.equal(undefined)
+  })
+
+  it('so are those above it that a first start made and was stopped before it could sync their names', async () => {
+    for (let step = 1; ; step++) {
+      const disk = newDisk()
+      let isOver = true
+      disk.watch(({ number }) => {
+        if (number === step) isOver = false
+        return number >= step ? { code: 'EIO' } : undefined
+      })
+      await Store.open(disk.fs, '/srv/data/store').catch(() => undefined)
+      disk.watch(() => undefined)
+      await createBot(disk)
+      expect(crash(disk, 'nothing unsynced').fs.stat(`${GITDIR}/config`), `${step}`).not.to.equal(undefined)
+      if (isOver) break
+    }
   })
 
   it('so is a folder that a process made and was killed before it could sync its name', async () => {
@@ -201,6 +222,29 @@ describe('crash: what was once lost or left', () => {
       git.close()
     }
   })
+
+  for (const isLarge of [false, true]) {
+    it(`a ${isLarge ? 'large' : 'small'} push is on the disk when it is answered`, async () => {
+      const disk = newDisk()
+      const git = new GitOnDisk(disk, STORE)
+      try {
+        const server = await openServer(git.fs)
+        const input = { slug: 'bot', header: {}, withVariant: {}, loc: [] }
+        const { repository } = await createArtifact(server.registry, workflowFamily, input, context)
+        disk.flush()
+        const push = await randomPush(server, { ...randomFrom(1), chance: () => isLarge }, 1)
+        await push?.run(server)
+        const { refs } = repository.freshRefs()
+        expect([...refs.keys()].some((ref) => /^refs\/heads\//.test(ref))).to.equal(true)
+        const fact = { since: 0, write: 'push', refs: { folder: repository.path, refs } }
+        const left = crash(disk, 'nothing unsynced')
+        await checkRecovered(left, { facts: [fact], together: [], made: [] }, 0)
+        await server.store.close()
+      } finally {
+        git.close()
+      }
+    })
+  }
 
   it('a large pack that a power cut kept from its ref is let go of, and rolled up like any other', async () => {
     const disk = newDisk()

@@ -38,7 +38,7 @@ export class SimulatedDisk {
     this.#steps.watch(before)
   }
 
-  /** Has `wait` asked before every step from now on that can be waited for: syncs, files made or removed by other threads. */
+  /** Has `wait` asked, too, before every step from now on that can be waited for: syncs, files made or removed by other threads. */
   holdUp(wait: Wait): void {
     this.#steps.holdUp(wait)
   }
