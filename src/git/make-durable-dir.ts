@@ -10,18 +10,16 @@ export async function makeDurableDir(fs: Fs, path: string): Promise<void> {
   const missing: string[] = []
   let deepest = path
   for (; !fs.stat(deepest); deepest = dirname(deepest)) missing.unshift(deepest)
-  await syncName(fs, deepest)
+  // Says what is wrong where a file is in the way.
+  if (missing.length === 0) fs.makeDir(path)
+  await fs.syncDir(dirname(deepest)).catch(ignoreForeign)
   for (const folder of missing) {
     fs.makeDir(folder)
     await fs.syncDir(dirname(folder))
   }
 }
 
-async function syncName(fs: Fs, folder: string): Promise<void> {
-  try {
-    await fs.syncDir(dirname(folder))
-  } catch (error) {
-    // Where we may not even look, the folder is somebody else's.
-    if ((error as NodeJS.ErrnoException).code !== 'EACCES') throw error
-  }
+/** Where we may not even look, the folder is somebody else's. */
+function ignoreForeign(error: NodeJS.ErrnoException): void {
+  if (error.code !== 'EACCES') throw error
 }
