@@ -1,6 +1,7 @@
 import { subscribe, unsubscribe } from 'node:diagnostics_channel'
 import type { ChildProcess } from 'node:child_process'
 import { lstatSync, mkdirSync, readdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs'
+import { dirname } from 'node:path/posix'
 import type { Fs } from '../../src/git/fs.ts'
 import { namesIn } from './disk-names.ts'
 import type { DiskNode } from './disk-nodes.ts'
@@ -117,6 +118,7 @@ export class GitOnDisk {
     const { fs } = this.#disk
     const isPackedRefs = path.endsWith('/packed-refs')
     const written = isPackedRefs ? `${path}.new` : `${path}.lock`
+    fs.makeDir(dirname(path))
     this.#locked(path, isPackedRefs, () => {
       fs.create(written, readFileSync(path))
       if (isSynced) this.#disk.syncAtOnce(written)
