@@ -70,15 +70,14 @@ export class Repository {
   }
 
   /**
-   * Whether a server ever wrote to it here; if not, no server can have left anything unfinished. `locks` says so; where a power cut
-   * took that, what else a write makes does: a loose ref, a lock on HEAD, a staged pack, a quarantine.
+   * Whether a server ever wrote to it here, or upkeep was at it; if not, nobody can have left anything unfinished. `locks` says so;
+   * where a power cut took that, what else is made: a loose ref, a lock of git's, a staged pack, a quarantine.
    */
   wasWritten(): boolean {
     const { fs, path } = this
     return (
-      fs.stat(`${path}/locks`) !== undefined ||
+      ['locks', ...LOCKS].some((name) => fs.stat(`${path}/${name}`) !== undefined) ||
       (fs.readDir(`${path}/refs`) ?? []).length > 0 ||
-      fs.stat(`${path}/HEAD.lock`) !== undefined ||
       (fs.readDir(`${path}/objects/pack`) ?? []).some((name) => /^tmp_|\.keep$/.test(name)) ||
       hasQuarantines(fs, path) ||
       gitLeftovers(fs, path).length > 0
@@ -96,3 +95,6 @@ export class Repository {
     )
   }
 }
+
+/** What git and we lock outside of the folders of refs. */
+const LOCKS = ['HEAD.lock', 'packed-refs.lock', 'objects/info/commit-graph.lock']
