@@ -2,18 +2,19 @@ import { parseArgs } from 'node:util'
 import type { CutFigures } from '../test/crash/cut-everywhere.ts'
 import { cutEverywhere } from '../test/crash/cut-everywhere.ts'
 import type { FaultFigures } from '../test/crash/fail-everywhere.ts'
-import { failEverywhere, FAULTS } from '../test/crash/fail-everywhere.ts'
+import { failEverywhere, FAULTS, SLOWNESSES } from '../test/crash/fail-everywhere.ts'
 
 const USAGE = `Runs random histories on a simulated disk that loses what was not synced, stops the machine before every step that
-they take on it, and starts a server on what is left: every answered write must be there, nothing half done, the store sound. Then
-has the disk fail from one step after another on, in five ways: writes may be refused meanwhile, and nothing else.
+they take on it, and starts a server on what is left: every answered write must be there, nothing half done, the store sound. Pushes
+and upkeep are among the writes, with the real git program at work. Then has the disk fail from one step after another on, in five
+ways, and dawdle in four: writes may be refused by a disk that fails, and nothing else.
 
   npm run prove:crash -- [--cuts N] [--seed S] [--rounds N] [--faults N]
 
   --cuts     steps before which the machine is stopped, at least (20000)
   --seed     of the first history (1)
   --rounds   of each history: up to four writes at once (8)
-  --faults   every how many steps of a history the disk begins to fail (3); 0 for never
+  --faults   every how many steps of a history the disk begins to fail, and every how many tens of them to dawdle (9); 0 for never
 
 Ends with 1 if anything was wrong; what and where is printed with the seed that shows it again.`
 
@@ -25,7 +26,7 @@ const { values } = parseArgs({
     cuts: { type: 'string', default: '20000' },
     seed: { type: 'string', default: '1' },
     rounds: { type: 'string', default: '8' },
-    faults: { type: 'string', default: '3' },
+    faults: { type: 'string', default: '9' },
     help: { type: 'boolean', default: false },
   },
 })
@@ -74,20 +75,22 @@ async function proveFaults(every: number, seed: number, rounds: number): Promise
   const sum = (of: (figures: FaultFigures) => number, all: readonly FaultFigures[]): number =>
     all.reduce((total, figures) => total + of(figures), 0)
   const all: FaultFigures[] = []
-  for (const fault of FAULTS) {
-    const figures = await failEverywhere({ seed, rounds, fault, every })
+  for (const fault of [...FAULTS, ...SLOWNESSES]) {
+    const isSlow = 'milliseconds' in fault
+    const figures = await failEverywhere({ seed, rounds, fault, every: isSlow ? every * 10 : every })
     all.push(figures)
     tell(figures.failures)
+    if (isSlow && figures.refused > 0) tell([`${fault.name}: ${figures.refused} writes were refused`])
     const { runs, failures } = figures
-    rows.push([`runs in which ${fault.name} (${fault.code})`, runs])
+    rows.push([`runs in which ${fault.name}`, runs])
     process.stdout.write(
       `${fault.name}: ${runs} runs, ${failures.length} failures, ${secondsSince(began)} s\n`,
     )
   }
-  printTable('a disk that fails', [
+  printTable('a disk that fails or dawdles', [
     ...rows,
-    ['calls that failed', sum(({ failed }) => failed, all)],
-    ['writes refused for it', sum(({ refused }) => refused, all)],
+    ['calls that failed or dawdled', sum(({ failed }) => failed, all)],
+    ['writes refused for it (by none that only dawdled)', sum(({ refused }) => refused, all)],
     ['failures', sum(({ failures }) => failures.length, all)],
     ['seconds', secondsSince(began)],
   ])

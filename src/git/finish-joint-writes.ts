@@ -6,16 +6,17 @@ import { RefReader } from './refs.ts'
 import { restorePack } from './restore-pack.ts'
 
 /**
- * Finishes the writes to several repositories that a process decided and died before they were in place everywhere, while the
- * machine was not restarted. The locks that it left tell what is to do: a ref that is locked still, for the value that the
- * record says, was not moved yet, and nobody else can have moved it.
+ * Finishes the writes of several refs, in one repository or several, that a process decided and died before they were in place
+ * everywhere, while the machine was not restarted. The locks that it left tell what is to do: a ref that is locked still, for the
+ * value that the record says, was not moved yet, and nobody else can have moved it.
  */
 export async function finishJointWrites(
   fs: Fs,
   store: string,
   records: readonly JournalRecord[],
 ): Promise<void> {
-  for (const { writes } of records.filter((record) => record.writes.length > 1)) {
+  for (const { writes } of records) {
+    if (writes.flatMap(({ moves }) => moves).length < 2) continue
     const left = writes.map(({ repository, moves }) => {
       const gitdir = `${store}/${repository}`
       return { gitdir, moves: moves.filter((move) => isLeft(fs, gitdir, move)) }

@@ -42,6 +42,11 @@ export function openQuarantine(fs: Fs, gitdir: string): Quarantine {
   }
 }
 
+/** Whether there is any, in use or left. */
+export function hasQuarantines(fs: Fs, gitdir: string): boolean {
+  return (fs.readDir(`${gitdir}/objects`) ?? []).some((name) => name.startsWith(PREFIX))
+}
+
 /** Removes the quarantines that dead processes of this host left. */
 export function sweepQuarantines(fs: Fs, gitdir: string): void {
   for (const name of fs.readDir(`${gitdir}/objects`) ?? []) {

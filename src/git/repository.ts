@@ -1,11 +1,12 @@
 import type { Fs } from './fs.ts'
+import { gitLeftovers } from './git-leftovers.ts'
 import { History } from './history.ts'
 import { IncomingObjects, type PackStream } from './incoming-objects.ts'
 import type { Journal } from './journal.ts'
 import { ObjectStore } from './object-store.ts'
 import { PackBuilder } from './pack-builder.ts'
 import type { PackCache } from './pack-cache.ts'
-import { sweepQuarantines } from './quarantine.ts'
+import { hasQuarantines, sweepQuarantines } from './quarantine.ts'
 import type { RefSnapshot } from './refs.ts'
 import { NOTES_FOLDER, REF_FOLDERS, RefReader } from './refs.ts'
 import { RepositoryWriter } from './repository-writer.ts'
@@ -78,26 +79,31 @@ export class Repository {
   }
 
   /**
-   * Whether a server ever wrote to it here; if not, no server can have left anything unfinished. `locks` says so; where a power cut
-   * took that, what else a write makes does: a loose ref, a lock on HEAD, a staged pack.
+   * Whether a server ever wrote to it here, or upkeep was at it; if not, nobody can have left anything unfinished. `locks` says so;
+   * where a power cut took that, what else is made: a loose ref, a lock of git's, a staged pack, a quarantine.
    */
   wasWritten(): boolean {
     const { fs, path } = this
     return (
-      fs.stat(`${path}/locks`) !== undefined ||
+      ['locks', ...LOCKS].some((name) => fs.stat(`${path}/${name}`) !== undefined) ||
       (fs.readDir(`${path}/refs`) ?? []).length > 0 ||
-      fs.stat(`${path}/HEAD.lock`) !== undefined ||
-      (fs.readDir(`${path}/objects/pack`) ?? []).some((name) => /^tmp_|\.keep$/.test(name))
+      (fs.readDir(`${path}/objects/pack`) ?? []).some((name) => /^tmp_|\.keep$/.test(name)) ||
+      hasQuarantines(fs, path) ||
+      gitLeftovers(fs, path).length > 0
     )
   }
 
-  /** Removes what dead processes of this host left unfinished: staged packs, quarantines, locks. */
+  /** Removes what dead processes of this host left unfinished: staged packs, quarantines, locks, what git was writing. */
   async sweepLeftovers(): Promise<void> {
     sweepStagedPacks(this.fs, this.path)
     sweepQuarantines(this.fs, this.path)
+    for (const name of gitLeftovers(this.fs, this.path)) this.fs.remove(`${this.path}/${name}`)
     const below = (this.fs.readDir(`${this.path}/refs`) ?? []).map((name) => `refs/${name}`)
     const folders = [...REF_FOLDERS, NOTES_FOLDER].filter((folder) => below.includes(folder))
-    const paths = [this.path, ...folders.map((folder) => `${this.path}/${folder}`)]
+    const paths = [this.path, ...[...folders, 'objects/info'].map((folder) => `${this.path}/${folder}`)]
     await sweepDeadLocks(this.fs, this.path, paths, (dead) => this.writer.journal.finishFor(dead))
   }
 }
+
+/** What git and we lock outside of the folders of refs. */
+const LOCKS = ['HEAD.lock', 'packed-refs.lock', 'objects/info/commit-graph.lock']

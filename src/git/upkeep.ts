@@ -2,6 +2,7 @@ import { dirname } from 'node:path/posix'
 import { Refusal } from '../errors.ts'
 import type { Clutter } from './clutter.ts'
 import { clutterOf } from './clutter.ts'
+import { dropRedundantPacks } from './drop-redundant-packs.ts'
 import type { Fs } from './fs.ts'
 import { holdingLock } from './lock.ts'
 import type { GitResult } from './run-git.ts'
@@ -55,6 +56,13 @@ const MANY_REFS = 64
 /** So many packs may be left; with more of them git makes one of all. */
 const HANDFUL = 5
 
+/** What `git repack -a -d -k` has packed: everything, reachable or not. */
+const ALL_IN_ONE = [
+  'pack-objects',
+  ...['--all', '--reflog', '--indexed-objects', '--keep-unreachable', '--pack-loose-unreachable'],
+  ...['--honor-pack-keep', '--keep-true-parents', '--delta-base-offset', '--non-empty', '--quiet'],
+]
+
 /** A history of so many bytes is read faster by git with a graph of its commits. */
 const WORTH_A_GRAPH = 256 * 1024
 
@@ -92,16 +100,39 @@ async function tidyUp(
       ...(signal ? { signal } : {}),
     })
   const results: GitResult[] = []
+  const repack = async (args: readonly string[]): Promise<void> => {
+    const older = packsOf(fs, gitdir)
+    const result = await git(args)
+    results.push(result)
+    if (result.code === 0) await settle(fs, gitdir, older)
+  }
   if (packs > 1 || looseObjects > 0) {
     // Packs that are each at least twice as large as all smaller ones together stay as they are.
-    results.push(await git(['repack', '--geometric=2', '-d', '-n', '-q']))
+    await repack(['repack', '--geometric=2', '-n', '-q'])
     if (signal?.aborted !== true && clutterOf(fs, gitdir).packs > HANDFUL)
-      results.push(await git(['repack', '-a', '-d', '-k', '-n', '-q']))
-    if (fs.stat(`${gitdir}/objects/pack`)) await fs.syncDir(`${gitdir}/objects/pack`)
+      await repack([...ALL_IN_ONE, `${gitdir}/objects/pack/pack`])
+    if (signal?.aborted !== true) results.push(await git(['prune-packed', '-q']))
     if (packedBytes > WORTH_A_GRAPH && signal?.aborted !== true)
       results.push(await git(['commit-graph', 'write', '--reachable', '--no-progress']))
   }
+  // Twice: no loose ref goes before the name of a `packed-refs` that has it is on the disk.
+  if (signal?.aborted !== true) results.push(await git(['pack-refs', '--all', '--no-prune']))
+  await fs.syncDir(gitdir)
   if (signal?.aborted !== true) results.push(await git(['pack-refs', '--all']))
   const failed = results.find(({ code }) => code !== 0)
   return failed && (failed.stderr.trim() || `git ended with ${failed.code}`)
+}
+
+/** git gives a new pack its name without waiting for the disk, so what the pack stands for goes only afterwards. */
+async function settle(fs: Fs, gitdir: string, older: readonly string[]): Promise<void> {
+  const newer = packsOf(fs, gitdir).filter((name) => !older.includes(name))
+  if (newer.length === 0) return
+  await fs.syncDir(`${gitdir}/objects/pack`)
+  await dropRedundantPacks(fs, gitdir, older, newer)
+}
+
+function packsOf(fs: Fs, gitdir: string): string[] {
+  return (fs.readDir(`${gitdir}/objects/pack`) ?? [])
+    .filter((file) => /^pack-[0-9a-f]{40}\.idx$/.test(file))
+    .map((file) => file.slice(0, -'.idx'.length))
 }

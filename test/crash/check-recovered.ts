@@ -20,7 +20,7 @@ import type { SimulatedDisk } from './simulated-disk.ts'
  */
 export async function checkRecovered(
   { fs }: SimulatedDisk,
-  history: Pick<CrashHistory, 'facts' | 'together'>,
+  history: Pick<CrashHistory, 'facts' | 'together' | 'made'>,
   until: number,
 ): Promise<void> {
   const server = await openServer(fs)
@@ -37,6 +37,13 @@ export async function checkRecovered(
     const there = folders.filter((folder) => messages.get(folder)?.has(message))
     if (there.length > 0 && there.length < folders.length) {
       throw new Error(`${message} is in ${there.join(', ')} and not in all of ${folders.join(', ')}`)
+    }
+  }
+  const folders = new Map(artifacts.map((artifact) => [artifact.repository.path, artifact]))
+  for (const { folder, refs } of history.made) {
+    const there = refs.filter((ref) => folders.get(folder)?.source.refs.refs.has(ref))
+    if (there.length > 0 && there.length < refs.length) {
+      throw new Error(`${folder} has ${there.join(', ')} and not all of ${refs.join(', ')}`)
     }
   }
   const mirrors = await expectedMirrors(registry)
@@ -143,11 +150,21 @@ async function read(repository: Repository, oid: Oid, kind: ObjectKind): Promise
 /** Nothing that a dead process left, on which git would stumble or which nobody would ever remove. */
 function checkFiles({ fs }: CrashServer, folder: string): void {
   for (const name of fs.readDir(`${folder}/objects/pack`) ?? []) {
-    if (name.startsWith('tmp_') || name.endsWith('.keep')) throw new Error(`${folder}: ${name} is left over`)
+    if (/^\.?tmp[_-]/.test(name) || name.endsWith('.keep')) throw new Error(`${folder}: ${name} is left over`)
   }
-  for (const below of ['', '/refs/heads', '/refs/tags', '/refs/meta', '/refs/environments']) {
+  for (const name of fs.readDir(`${folder}/objects`) ?? []) {
+    if (name.startsWith('incoming-')) throw new Error(`${folder}: ${name} is left over`)
+  }
+  for (const below of [
+    '',
+    '/objects/info',
+    '/refs/heads',
+    '/refs/tags',
+    '/refs/meta',
+    '/refs/environments',
+  ]) {
     for (const name of fs.readDir(folder + below) ?? []) {
-      if (name.endsWith('.lock')) throw new Error(`${folder}${below}/${name} is left over`)
+      if (/\.(?:lock|new)$/.test(name)) throw new Error(`${folder}${below}/${name} is left over`)
     }
   }
 }

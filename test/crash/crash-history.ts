@@ -1,9 +1,9 @@
 import { Refusal } from '../../src/errors.ts'
 import type { Fs } from '../../src/git/fs.ts'
+import type { Answered, CrashWrite } from './crash-write.ts'
 import type { CrashServer } from './open-server.ts'
 import { openServer } from './open-server.ts'
 import type { Random } from './random.ts'
-import type { Answered, CrashWrite } from './random-write.ts'
 import { randomWrite } from './random-write.ts'
 
 /** Something that must be in the store from a step on. */
@@ -20,6 +20,8 @@ export interface CrashHistory {
   readonly facts: Fact[]
   /** Writes that are everywhere or nowhere. */
   readonly together: NonNullable<CrashWrite['together']>[]
+  /** Refs that are all there or none. */
+  readonly made: NonNullable<CrashWrite['made']>[]
   /** How many writes were answered. */
   answered: number
 }
@@ -75,6 +77,7 @@ export async function runCrashHistory(
 
   async function one(write: CrashWrite): Promise<void> {
     if (write.together) history.together.push(write.together)
+    if (write.made) history.made.push(write.made)
     await attempt(write.name, async () => note(history, write.name, await write.run(server), now()))
   }
 
@@ -93,7 +96,7 @@ export async function runCrashHistory(
 
 /** A history nothing has happened in yet. */
 export function newHistory(): CrashHistory {
-  return { facts: [], together: [], answered: 0 }
+  return { facts: [], together: [], made: [], answered: 0 }
 }
 
 function note(history: CrashHistory, write: string, { artifacts, apiKey }: Answered, since: number): void {

@@ -12,7 +12,7 @@ describe('crash: whatever a crash leaves of the disk', () => {
       const { cuts, states, twice, checkedByGit, failures } = await cutEverywhere({
         ...HISTORY,
         seed,
-        gitShare: 0.02,
+        gitShare: 0.05,
       })
       expect(failures).to.deep.equal([])
       expect(cuts).to.be.greaterThan(30)

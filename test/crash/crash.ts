@@ -2,13 +2,13 @@ import { identityName, thisProcess } from '../../src/git/process-identity.ts'
 import type { DiskNode, NameChange, UnsyncedWrite } from './disk-nodes.ts'
 import { DiskFile, DiskFolder, setName, writtenOver } from './disk-nodes.ts'
 import type { Random } from './random.ts'
-import type { DiskState } from './simulated-disk.ts'
+import type { DiskState } from './disk-names.ts'
 import { SimulatedDisk } from './simulated-disk.ts'
 
 /**
  * What a crash does to what no sync has vouched for. `killed` is the process's own end: the page cache stays. The others are
- * power cuts: everything is lost, or nothing; names come without the bytes behind them, or bytes without names; or each name and
- * each page of a write is kept or lost by itself.
+ * power cuts: everything is lost, or nothing; names come without the bytes behind them, or bytes without names; what was removed is
+ * gone, and nothing that was made is there; or each name and each page of a write is kept or lost by itself.
  */
 export const CRASHES = [
   'killed',
@@ -16,8 +16,11 @@ export const CRASHES = [
   'everything',
   'names without bytes',
   'bytes without names',
+  'removals only',
   'some of it',
 ] as const
+
+export const POWER_CUTS = CRASHES.filter((crash) => crash !== 'killed')
 
 export type Crash = (typeof CRASHES)[number]
 
@@ -64,8 +67,9 @@ function powerCut(crash: Crash, changes: readonly NameChange[], random: Random):
   const isNameKept = {
     everything: () => true,
     'names without bytes': () => true,
+    'removals only': ({ parts }) => parts.every(({ node }) => !node),
     'some of it': () => random.chance(share),
-  } as Partial<Record<Crash, () => boolean>> // a crash that is not named keeps no names
+  } as Partial<Record<Crash, (change: NameChange) => boolean>> // a crash that is not named keeps no names
   const namesOf = keptNames(changes, isNameKept[crash] ?? (() => false))
   return {
     names: (folder) => namesOf.get(folder) ?? folder.durable,
@@ -82,13 +86,13 @@ function powerCut(crash: Crash, changes: readonly NameChange[], random: Random):
 /** The names in folders after some of the changes; what happened to a name later did not happen without what happened before. */
 function keptNames(
   changes: readonly NameChange[],
-  isKept: () => boolean,
+  isKept: (change: NameChange) => boolean,
 ): ReadonlyMap<DiskFolder, ReadonlyMap<string, DiskNode>> {
   const needed = new Map<DiskFolder, Set<string>>()
   const kept: NameChange[] = []
   for (const change of changes.toReversed()) {
     const isNeeded = change.parts.some(({ folder, name }) => needed.get(folder)?.has(name))
-    if (!isNeeded && !isKept()) continue
+    if (!isNeeded && !isKept(change)) continue
     kept.unshift(change)
     for (const { folder, name } of change.parts) {
       needed.set(folder, (needed.get(folder) ?? new Set()).add(name))

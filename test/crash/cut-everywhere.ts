@@ -2,13 +2,14 @@ import type { Fs } from '../../src/git/fs.ts'
 import { checkRecovered } from './check-recovered.ts'
 import { checkWithGit } from './check-with-git.ts'
 import type { Crash } from './crash.ts'
-import { crashed, CRASHES } from './crash.ts'
+import { crashed, CRASHES, POWER_CUTS } from './crash.ts'
 import { newHistory, runCrashHistory } from './crash-history.ts'
+import { GitOnDisk } from './git-on-disk.ts'
 import { imageOf } from './image.ts'
-import { openServer } from './open-server.ts'
+import { openServer, STORE } from './open-server.ts'
 import type { Random } from './random.ts'
 import { randomFrom } from './random.ts'
-import type { Step } from './simulated-disk.ts'
+import type { Step } from './disk-steps.ts'
 import { SimulatedDisk } from './simulated-disk.ts'
 
 export interface CutOptions {
@@ -55,6 +56,7 @@ export async function cutEverywhere(options: CutOptions): Promise<CutFigures> {
   const random = randomFrom(seed)
   const choices = randomFrom(seed + 1)
   const disk = new SimulatedDisk(randomFrom(seed + 2))
+  const git = new GitOnDisk(disk, STORE)
   const history = newHistory()
   const states = new Map<string, LeftOver>()
   let cuts = 0
@@ -62,7 +64,8 @@ export async function cutEverywhere(options: CutOptions): Promise<CutFigures> {
     if (step.call === 'read' || !choices.chance(share)) return
     cuts++
     for (let count = 0; count < STATES_A_CUT; count++) {
-      const crash = choices.pick(CRASHES) ?? 'everything'
+      // A server that is killed leaves git to its work.
+      const crash = choices.pick(git.isAtWork ? POWER_CUTS : CRASHES) ?? 'everything'
       const left = crashed(disk.state, crash, randomFrom(choices.below(2 ** 31)))
       const image = crash === 'killed' ? `killed ${step.number}` : imageOf(left.state)
       // Of two cuts that leave the same disk, the later one demands more of it.
@@ -70,8 +73,12 @@ export async function cutEverywhere(options: CutOptions): Promise<CutFigures> {
     }
   })
   const clock = { now: () => disk.steps, flush: () => disk.flush() }
-  const { store } = await runCrashHistory(careless(disk.fs), history, { random, rounds, ...clock })
-  await store.close()
+  try {
+    const { store } = await runCrashHistory(careless(git.fs), history, { random, rounds, ...clock })
+    await store.close()
+  } finally {
+    git.close()
+  }
 
   const distinct = states.size
   const figures = { twice: 0, checkedByGit: 0, failures: [] as string[] }

@@ -4,10 +4,20 @@ import { readKeyFile } from '../../src/access/key-file.ts'
 import { transactTogether } from '../../src/git/joint-transaction.ts'
 import { encodeTree } from '../../src/git/tree.ts'
 import type { ProjectStore } from '../../src/git/store.ts'
+import { clutterOf } from '../../src/git/clutter.ts'
+import { openQuarantine } from '../../src/git/quarantine.ts'
 import { Store } from '../../src/git/store.ts'
+import { keepUp } from '../../src/git/upkeep.ts'
+import { workflowFamily } from '../../src/resources/workflows/workflow-family.ts'
+import { createArtifact } from '../../src/versioning/create-artifact.ts'
 import { commitOn } from '../git/commit-on.ts'
+import { checkRecovered } from './check-recovered.ts'
+import { context } from './crash-write.ts'
 import type { Crash } from './crash.ts'
 import { crashed } from './crash.ts'
+import { GitOnDisk } from './git-on-disk.ts'
+import { openServer, STORE } from './open-server.ts'
+import { randomPush } from './random-push.ts'
 import { randomFrom } from './random.ts'
 import { SimulatedDisk } from './simulated-disk.ts'
 
@@ -29,6 +39,22 @@ describe('crash: what was once lost or left', () => {
     const disk = newDisk()
     await createBot(disk)
     expect(crash(disk, 'nothing unsynced').fs.stat(`${GITDIR}/config`)).not.to.equal(undefined)
+  })
+
+  it('so are those above it that a first start made and was stopped before it could sync their names', async () => {
+    for (let step = 1; ; step++) {
+      const disk = newDisk()
+      let isOver = true
+      disk.watch(({ number }) => {
+        if (number === step) isOver = false
+        return number >= step ? { code: 'EIO' } : undefined
+      })
+      await Store.open(disk.fs, '/srv/data/store').catch(() => undefined)
+      disk.watch(() => undefined)
+      await createBot(disk)
+      expect(crash(disk, 'nothing unsynced').fs.stat(`${GITDIR}/config`), `${step}`).not.to.equal(undefined)
+      if (isOver) break
+    }
   })
 
   it('so is a folder that a process made and was killed before it could sync its name', async () => {
@@ -83,6 +109,31 @@ describe('crash: what was once lost or left', () => {
     expect(cuts).to.be.greaterThan(20)
   })
 
+  it('a start moves all the refs that a killed server decided to move together in one repository', async () => {
+    const disk = newDisk()
+    const { repository } = await createBot(disk)
+    await repository.transact(async (transaction) => commitOn(transaction, MAIN, 'first'))
+    const killed: SimulatedDisk[] = []
+    disk.watch(({ call }) => void (call === 'rename' && killed.push(crash(disk, 'killed'))))
+    await repository.transact(async (transaction) => {
+      const oid = commitOn(transaction, MAIN, 'second')
+      transaction.move('refs/heads/other', oid)
+      transaction.move('refs/tags/both', oid)
+    })
+    let moved = 0
+    for (const { fs } of killed) {
+      const project = await (await Store.open(fs, '/srv/data/store')).project('default')
+      const { refs } = project.repository('workflows', 'bot').refs()
+      const there = ['refs/heads/other', 'refs/tags/both'].filter((ref) => refs.has(ref))
+      expect(there).to.have.length(there.length > 0 ? 2 : 0)
+      if (there.length > 0) {
+        moved++
+        expect(refs.get(MAIN)).to.equal(refs.get('refs/tags/both'))
+      }
+    }
+    expect(moved).to.be.greaterThan(1)
+  })
+
   it('a lock whose owner file a power cut took is removed by the next start', async () => {
     const disk = newDisk()
     await createBot(disk)
@@ -95,6 +146,107 @@ describe('crash: what was once lost or left', () => {
     await repository.sweepLeftovers()
     expect(fs.readDir(`${GITDIR}/refs/heads`)).to.deep.equal([])
   })
+
+  it('a quarantine is removed by the next start, also where a power cut took what else a push makes', async () => {
+    const disk = newDisk()
+    await createBot(disk)
+    openQuarantine(disk.fs, GITDIR)
+    for (const folder of [`${GITDIR}/objects`, `${GITDIR}/locks`]) await disk.fs.syncDir(folder)
+    disk.fs.removeFolder(`${GITDIR}/locks`)
+    const { fs } = crash(disk, 'everything')
+    const repository = (await (await Store.open(fs, '/srv/data/store')).project('default')).repository(
+      'workflows',
+      'bot',
+    )
+    expect(fs.stat(`${GITDIR}/locks`)).to.equal(undefined)
+    expect(repository.wasWritten()).to.equal(true)
+    await repository.sweepLeftovers()
+    expect(fs.readDir(`${GITDIR}/objects`)?.filter((name) => name.startsWith('incoming-'))).to.deep.equal([])
+  })
+
+  it('what git was writing when the power failed is removed by the next start, and not while git may be at it', async () => {
+    const disk = newDisk()
+    const { repository } = await createBot(disk)
+    const unfinished = [
+      'packed-refs.lock',
+      'packed-refs.new',
+      'objects/info/commit-graph.lock',
+      'objects/pack/tmp_pack_x7Gh2a',
+      'objects/pack/.tmp-77-pack-1f02d5eef628c0e23819c3f6683a389ae061357d.idx',
+    ]
+    disk.fs.makeDir(`${GITDIR}/objects/info`)
+    for (const name of unfinished) disk.fs.create(`${GITDIR}/${name}`, Buffer.from('half'))
+    await repository.sweepLeftovers()
+    expect(unfinished.filter((name) => disk.fs.stat(`${GITDIR}/${name}`))).to.deep.equal(unfinished)
+    for (const name of unfinished) {
+      // Each by itself has to be found.
+      const { fs } = crash(disk, 'everything')
+      for (const other of unfinished) if (other !== name) fs.remove(`${GITDIR}/${other}`)
+      const project = await (await Store.open(fs, '/srv/data/store')).project('default')
+      const there = project.repository('workflows', 'bot')
+      expect(there.wasWritten(), name).to.equal(true)
+      await there.sweepLeftovers()
+      expect(fs.stat(`${GITDIR}/${name}`), name).to.equal(undefined)
+    }
+  })
+
+  it('upkeep lets nothing go before the name of what stands for it is on the disk', async () => {
+    const disk = newDisk()
+    const git = new GitOnDisk(disk, STORE)
+    try {
+      const tips: string[] = []
+      // A server for each, so that each has a pack of its own.
+      for (const name of ['one', 'two', 'three', 'four']) {
+        const store = await Store.open(git.fs, STORE)
+        const project = await store.project('default')
+        if (tips.length === 0)
+          await project.create('workflows', 'bot', { objects: [], refs: new Map(), head: 'main' })
+        await project.repository('workflows', 'bot').transact(async (transaction) => {
+          tips.push(commitOn(transaction, MAIN, name))
+          transaction.move(`refs/tags/${name}`, tips.at(-1) ?? '')
+        })
+        await store.close()
+      }
+      const gitdir = `${STORE}/default/workflows/bot.git`
+      expect(clutterOf(disk.fs, gitdir)).to.include({ packs: 5, looseRefs: 5 })
+      disk.flush()
+      const left: SimulatedDisk[] = []
+      disk.watch(() => void left.push(crash(disk, 'removals only')))
+      await keepUp(git.fs, gitdir, { anyway: true })
+      expect(clutterOf(disk.fs, gitdir)).to.include({ packs: 1, looseRefs: 0 })
+      for (const { fs } of left) {
+        const there = (await (await Store.open(fs, STORE)).project('default')).repository('workflows', 'bot')
+        expect(there.refs().refs.get(MAIN)).to.equal(tips.at(-1))
+        expect(there.refs().refs.size).to.equal(5)
+        for (const tip of tips) expect(await there.objects.has(tip)).to.equal(true)
+      }
+    } finally {
+      git.close()
+    }
+  })
+
+  for (const isLarge of [false, true]) {
+    it(`a ${isLarge ? 'large' : 'small'} push is on the disk when it is answered`, async () => {
+      const disk = newDisk()
+      const git = new GitOnDisk(disk, STORE)
+      try {
+        const server = await openServer(git.fs)
+        const input = { slug: 'bot', header: {}, withVariant: {}, loc: [] }
+        const { repository } = await createArtifact(server.registry, workflowFamily, input, context)
+        disk.flush()
+        const push = await randomPush(server, { ...randomFrom(1), chance: () => isLarge }, 1)
+        await push?.run(server)
+        const { refs } = repository.freshRefs()
+        expect([...refs.keys()].some((ref) => /^refs\/heads\//.test(ref))).to.equal(true)
+        const fact = { since: 0, write: 'push', refs: { folder: repository.path, refs } }
+        const left = crash(disk, 'nothing unsynced')
+        await checkRecovered(left, { facts: [fact], together: [], made: [] }, 0)
+        await server.store.close()
+      } finally {
+        git.close()
+      }
+    })
+  }
 
   it('a large pack that a power cut kept from its ref is let go of, and rolled up like any other', async () => {
     const disk = newDisk()

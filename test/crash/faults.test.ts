@@ -1,6 +1,6 @@
 import { expect } from 'chai'
 import { startService } from '../service.ts'
-import { FAULTS, failEverywhere } from './fail-everywhere.ts'
+import { FAULTS, failEverywhere, SLOWNESSES } from './fail-everywhere.ts'
 import { randomFrom } from './random.ts'
 import { SimulatedDisk } from './simulated-disk.ts'
 
@@ -8,10 +8,18 @@ import { SimulatedDisk } from './simulated-disk.ts'
 describe('crash: a disk that fails for a while', () => {
   for (const fault of FAULTS) {
     it(`refuses writes and damages nothing when ${fault.name}, and the server goes on afterwards`, async () => {
-      const { runs, refused, failures } = await failEverywhere({ seed: 1, rounds: 3, fault, every: 61 })
+      const { runs, refused, failures } = await failEverywhere({ seed: 1, rounds: 3, fault, every: 163 })
       expect(failures).to.deep.equal([])
-      expect(runs).to.be.greaterThan(2)
+      expect(runs).to.be.greaterThan(1)
       expect(refused).to.be.greaterThan(0)
+    })
+  }
+
+  for (const fault of SLOWNESSES) {
+    it(`refuses nothing and damages nothing when ${fault.name}`, async () => {
+      const { runs, refused, failures } = await failEverywhere({ seed: 1, rounds: 2, fault, every: 151 })
+      expect(failures).to.deep.equal([])
+      expect([runs > 0, refused]).to.deep.equal([true, 0])
     })
   }
 

@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto'
 import type { DiskNode } from './disk-nodes.ts'
-import type { DiskState } from './simulated-disk.ts'
+import type { DiskState } from './disk-names.ts'
 
 const known = new WeakMap<Buffer, string>()
 

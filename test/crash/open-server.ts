@@ -1,3 +1,4 @@
+import { tmpdir } from 'node:os'
 import type { Fs } from '../../src/git/fs.ts'
 import type { Journal } from '../../src/git/journal.ts'
 import { Store } from '../../src/git/store.ts'
@@ -8,8 +9,8 @@ import { workflowFamily } from '../../src/resources/workflows/workflow-family.ts
 import { openRegistry } from '../../src/versioning/open-registry.ts'
 import { Registry } from '../../src/versioning/registry.ts'
 
-/** The only store of a simulated disk. */
-export const STORE = '/store'
+/** The only store of a simulated disk: a path that a real folder may have, too (see GitOnDisk). */
+export const STORE = `${tmpdir()}/branchpoint-crash-${process.pid}`
 
 export const LIMITS = { maxRows: 1000, maxRowBytes: 100_000, maxColumns: 100 }
 

@@ -4,43 +4,24 @@ import { queryFamily } from '../../src/resources/queries/query-family.ts'
 import { commitFile, createFromFile } from '../../src/resources/testsets/upload-testset.ts'
 import { workflowFamily } from '../../src/resources/workflows/workflow-family.ts'
 import { archiveArtifact, archiveRevision, archiveVariant } from '../../src/versioning/archive.ts'
-import type { ArtifactView } from '../../src/versioning/artifact-view.ts'
 import { commitRevision } from '../../src/versioning/commit-revision.ts'
 import { createArtifact } from '../../src/versioning/create-artifact.ts'
 import { createVariant } from '../../src/versioning/create-variant.ts'
 import { deployRevision } from '../../src/versioning/deploy-revision.ts'
 import { editArtifact, editVariant } from '../../src/versioning/edit-artifact.ts'
-import type { Family } from '../../src/versioning/family.ts'
 import { forkVariant } from '../../src/versioning/fork-variant.ts'
 import { defaultKey } from '../../src/versioning/pin.ts'
-import type { VariantPlace } from '../../src/versioning/references.ts'
 import type { RevisionPlace } from '../../src/versioning/revision.ts'
 import { latestOf, readRevisionAt } from '../../src/versioning/revision.ts'
+import type { CrashWrite, Plan } from './crash-write.ts'
+import { context } from './crash-write.ts'
+import { longText } from './long-text.ts'
 import type { CrashServer } from './open-server.ts'
 import { LIMITS, STORE, testsets } from './open-server.ts'
+import { randomPlace } from './random-place.ts'
+import { randomPush } from './random-push.ts'
+import { randomUpkeep } from './random-upkeep.ts'
 import type { Random } from './random.ts'
-
-/** A write that may be done to a store. */
-export interface CrashWrite {
-  /** What it is called where it fails. */
-  readonly name: string
-  /** Repositories that must have a commit with this message, all or none of them; for a write to several. */
-  readonly together?: { readonly message: string; readonly folders: readonly string[] }
-  /** Does it, and answers what must be there from then on. */
-  run(server: CrashServer): Promise<Answered>
-}
-
-/** What an answered write vouches for. */
-export interface Answered {
-  /** Artifacts, all of whose refs are as they must be or behind that from now on. */
-  readonly artifacts: readonly ArtifactView[]
-  /** The id of a new API key. */
-  readonly apiKey?: string
-}
-
-type Plan = (server: CrashServer, random: Random, n: number) => Promise<CrashWrite | undefined>
-
-const context = { actor: { id: 'id', name: 'Ann', email: 'ann@example.com', mayDeploy: true } }
 
 /** A write of some kind to something that is there; `n` is a number that no other write of the history has. */
 export async function randomWrite(server: CrashServer, random: Random, n: number): Promise<CrashWrite> {
@@ -83,7 +64,7 @@ const createQuery: Plan = async (_, __, n) => ({
 })
 
 const commit: Plan = async (server, random, n) => {
-  const place = await variantOf(server, random, workflowFamily)
+  const place = await randomPlace(server, random, workflowFamily)
   const slug = random.chance(0.2) ? `tag${n}` : undefined
   const data = random.chance(0.02) ? { parameters: { n, long: longText(n) } } : dataOf(n)
   return (
@@ -98,7 +79,7 @@ const commit: Plan = async (server, random, n) => {
 }
 
 const commitAndDeploy: Plan = async (server, random, n) => {
-  const place = await variantOf(server, random, workflowFamily)
+  const place = await randomPlace(server, random, workflowFamily)
   const environments = await server.registry.index.list(environmentFamily)
   const to = environments
     .filter(() => random.chance(0.7))
@@ -120,7 +101,7 @@ const commitAndDeploy: Plan = async (server, random, n) => {
 }
 
 const deploy: Plan = async (server, random, n) => {
-  const to = await variantOf(server, random, environmentFamily)
+  const to = await randomPlace(server, random, environmentFamily)
   const place = await revisionOf(server, random)
   return (
     to &&
@@ -137,7 +118,7 @@ const deploy: Plan = async (server, random, n) => {
 }
 
 const undeploy: Plan = async (server, random, n) => {
-  const to = await variantOf(server, random, environmentFamily)
+  const to = await randomPlace(server, random, environmentFamily)
   const what = random.pick(await server.registry.index.list(workflowFamily))
   return (
     to &&
@@ -201,7 +182,7 @@ const archive: Plan = async (server, random, n) => {
 
 const edit: Plan = async (server, random, n) => {
   const family = random.pick([workflowFamily, environmentFamily]) ?? workflowFamily
-  const place = await variantOf(server, random, family)
+  const place = await randomPlace(server, random, family)
   return (
     place && {
       name: `edit ${place.artifact.slug} (${n})`,
@@ -223,7 +204,7 @@ const createTestset: Plan = async (_, __, n) => ({
 })
 
 const upload: Plan = async (server, random, n) => {
-  const place = await variantOf(server, random, testsets)
+  const place = await randomPlace(server, random, testsets)
   return (
     place && {
       name: `upload a file to ${place.artifact.slug} (${n})`,
@@ -237,7 +218,7 @@ const upload: Plan = async (server, random, n) => {
 }
 
 const addRows: Plan = async (server, random, n) => {
-  const place = await variantOf(server, random, testsets)
+  const place = await randomPlace(server, random, testsets)
   return (
     place && {
       name: `add rows to ${place.artifact.slug} (${n})`,
@@ -265,20 +246,11 @@ const KINDS: readonly Plan[] = [
   ...[commitAndDeploy, commitAndDeploy, commitAndDeploy, deploy, deploy, undeploy],
   ...[fork, fork, addVariant, archive, archive, edit, edit],
   ...[upload, addRows, addRows, makeKey],
+  ...[randomPush, randomPush, randomPush, randomUpkeep, randomUpkeep],
 ]
 
 function dataOf(n: number): { readonly parameters: { readonly n: number } } {
   return { parameters: { n } }
-}
-
-/** Too long for the journal, and nothing that deflates. */
-function longText(n: number): string {
-  let text = ''
-  for (let i = 0; text.length < 450_000; i++)
-    text += Math.sin(n + i)
-      .toString(36)
-      .slice(2)
-  return text
 }
 
 function fileOf(n: number) {
@@ -289,17 +261,7 @@ function fileOf(n: number) {
   return { type: 'jsonl', infer: false, chunks } as const
 }
 
-async function variantOf(
-  { registry }: CrashServer,
-  random: Random,
-  family: Family,
-): Promise<VariantPlace | undefined> {
-  const artifact = random.pick(await registry.index.list(family))
-  const variant = artifact && random.pick(artifact.variants)
-  return variant && { artifact, variant }
-}
-
 async function revisionOf(server: CrashServer, random: Random): Promise<RevisionPlace | undefined> {
-  const place = await variantOf(server, random, workflowFamily)
+  const place = await randomPlace(server, random, workflowFamily)
   return place && latestOf(place.artifact, place.variant)
 }
