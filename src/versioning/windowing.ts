@@ -39,10 +39,8 @@ export async function cutWindow<T>(
   windowing: Windowing | undefined,
   keep: (row: T) => boolean | Promise<boolean>,
 ): Promise<Window<T>> {
-  return cutWindowOf(rows, ORDERED, windowing, ({ value }) => keep(value)).then(({ rows: found, next }) => ({
-    rows: found.map(({ value }) => value),
-    next,
-  }))
+  const window = await cutWindowOf(rows, ORDERED, windowing, ({ value }) => keep(value))
+  return { rows: window.rows.map(({ value }) => value), next: window.next }
 }
 
 /** What a list is ordered by, for rows that know it themselves. */

@@ -259,7 +259,7 @@ function copyOf(source: string, refs: Readonly<Record<string, string>>): string 
 /** Makes the folders as old as if nothing had moved for an hour. */
 function settle(folder: string): void {
   const anHourAgo = Date.now() / 1000 - 3600
-  for (const name of ['', 'refs/heads', 'refs/tags', 'refs/meta']) {
+  for (const name of ['', 'refs', 'refs/heads', 'refs/tags', 'refs/meta']) {
     if (nodeFs.stat(`${folder}/${name}`)) utimesSync(`${folder}/${name}`, anHourAgo, anHourAgo)
   }
 }
