@@ -39,7 +39,8 @@ async function syncRepository(fs: Fs, gitdir: string, { packs, refs }: Touched):
   const gone = fresh.length > 0 ? await rollUpPacks(fs, gitdir, fresh).catch(() => NONE) : NONE
   const left = [...packs.keys()].filter((name) => !gone.has(name))
   const files = left.flatMap((name) => [`${folder}/${name}.pack`, `${folder}/${name}.idx`])
-  const folders = new Set(left.length > 0 ? [folder] : [])
+  // Also for those that are gone: never synced, they would come back torn.
+  const folders = new Set(fresh.length > 0 ? [folder] : [])
   for (const ref of refs) {
     files.push(`${gitdir}/${ref}`)
     // The folder of the ref may be new itself.
