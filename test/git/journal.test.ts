@@ -95,7 +95,7 @@ describe('git: the journal', () => {
     const isReleased = new Promise<void>((resolve) => (release = resolve))
     const { folder, store, repository } = await freshStore({
       ...nodeFs,
-      sync: (path) => isReleased.then(() => nodeFs.sync(path)),
+      syncAll: (paths) => isReleased.then(() => nodeFs.syncAll(paths)),
     })
     for (const message of ['one', 'two', 'three']) {
       await commit(repository, message)
