@@ -1,18 +1,18 @@
 import { join } from 'node:path'
 import { setTimeout as wait } from 'node:timers/promises'
-import { z } from 'zod'
 import { alternate } from './alternate.ts'
 import { amount } from './amount.ts'
 import type { BenchSetting } from './bench-setting.ts'
-import { post } from './call.ts'
 import { type ChildServer, startBranchpoint } from './child-server.ts'
+import type { Figure } from './figure.ts'
 import { plainFigure } from './plain-figure.ts'
 import { progress } from './progress.ts'
 import { ratioFigure } from './ratio-figure.ts'
 import { median } from './median.ts'
 import { type RowBlobs, sizeOnDisk, takeRowBlobs, timeCatFile, timeFastImport } from './row-blobs.ts'
 import { tableCsv, tableRow } from './table-rows.ts'
-import { download, upload } from './transfer.ts'
+import { addRow, type Page, retrieve, type Testset, uploadFile } from './testset-calls.ts'
+import { download } from './transfer.ts'
 import { watchResident } from './watch-resident.ts'
 import { writeTextFile } from './write-text-file.ts'
 
@@ -47,12 +47,6 @@ interface TestsetBench extends BenchSetting {
   readonly repositories: string
 }
 
-interface Testset {
-  readonly id: string
-  readonly slug: string
-  readonly revisionId: string
-}
-
 async function measureUpload(bench: TestsetBench): Promise<{ large: Testset; blobs: RowBlobs }> {
   const { folder, rows, server, add } = bench
   const file = join(folder, 'rows.csv')
@@ -84,15 +78,7 @@ async function measureUpload(bench: TestsetBench): Promise<{ large: Testset; blo
       goal: { is: '≥', value: 1 },
     }),
   )
-  add(
-    plainFigure({
-      work: `${work}: resident memory growth, the most`,
-      rounds: growths,
-      judged: 'worst',
-      unit: 'MB',
-      goal: { is: '≤', value: 256 },
-    }),
-  )
+  add(growthFigure(work, growths, 256))
   return { large, blobs }
 }
 
@@ -171,15 +157,7 @@ async function measureDownload(
       goal: { is: '≤', value: 200 },
     }),
   )
-  add(
-    plainFigure({
-      work: `${work}: resident memory growth, the most`,
-      rounds: growths,
-      judged: 'worst',
-      unit: 'MB',
-      goal: { is: '≤', value: 64 },
-    }),
-  )
+  add(growthFigure(work, growths, 64))
 }
 
 async function measureLargestUpload(bench: TestsetBench): Promise<Testset> {
@@ -228,31 +206,20 @@ async function measurePage(bench: TestsetBench, most: Testset, small: Testset): 
 
 const PAGE = 100
 
+function growthFigure(work: string, rounds: readonly number[], most: number): Figure {
+  return plainFigure({
+    work: `${work}: resident memory growth, the most`,
+    rounds,
+    judged: 'worst',
+    unit: 'MB',
+    goal: { is: '≤', value: most },
+  })
+}
+
 async function uploadRows({ folder, server }: TestsetBench, slug: string, count: number): Promise<Testset> {
   const file = join(folder, `${slug}.csv`)
   await writeTextFile(file, tableCsv(count))
   return uploadFile(server, slug, file)
-}
-
-async function uploadFile(server: ChildServer, slug: string, file: string): Promise<Testset> {
-  const path = '/simple/testsets/upload?include_testcases=false&include_testcase_ids=false'
-  const answer = await upload(server, path, file, { testset_slug: slug })
-  const { testset } = uploaded.parse(JSON.parse(answer))
-  return { id: testset.id, slug, revisionId: testset.revision_id }
-}
-
-const uploaded = z.object({ testset: z.object({ id: z.string(), revision_id: z.string() }) })
-
-/** A delta onto the latest of the testset. */
-function addRow(server: ChildServer, { id }: Testset, row: object): Promise<unknown> {
-  const commit = { testset_id: id, delta: { rows: { add: [{ data: row }] } } }
-  const body = { testset_revision_commit: commit, include_testcases: false, include_testcase_ids: false }
-  return post(server, '/testsets/revisions/commit', body, z.object({ testset_revision: z.object({}) }))
-}
-
-interface Page {
-  readonly limit: number
-  readonly next?: string
 }
 
 async function retrievePage(server: ChildServer, testset: Testset, page: Page): Promise<void> {
@@ -260,28 +227,6 @@ async function retrievePage(server: ChildServer, testset: Testset, page: Page): 
   const count = revision.data?.testcases?.length
   if (count !== PAGE) throw new Error(`a page of ${PAGE} rows came with ${count}`)
 }
-
-function retrieve(
-  server: ChildServer,
-  { revisionId }: Testset,
-  windowing: Page,
-  withRows: boolean,
-): Promise<z.infer<typeof retrieved>> {
-  const body = {
-    testset_revision_ref: { id: revisionId },
-    include_testcases: withRows,
-    include_testcase_ids: withRows,
-    windowing,
-  }
-  return post(server, '/testsets/revisions/retrieve', body, retrieved)
-}
-
-const retrieved = z.object({
-  testset_revision: z.object({
-    data: z.object({ testcases: z.array(z.unknown()).optional() }).optional(),
-  }),
-  windowing: z.object({ next: z.string().optional() }).optional(),
-})
 
 async function timed(work: () => Promise<unknown>): Promise<number> {
   const started = performance.now()
