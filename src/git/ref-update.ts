@@ -87,9 +87,12 @@ function compare({ fs, gitdir, refs, moves }: RefMoves): void {
   for (const move of moves) if (move.target !== undefined) assertNameFree(fs, gitdir, move)
 }
 
-/** The refs of truth first: whoever sees a ref that follows from one sees it, too. */
+/**
+ * The refs of truth first: whoever sees a ref that follows from one sees it, too. Of these the last repository's first: environments,
+ * which point at the others, come before them in every order, and are to point at what is there.
+ */
 async function publish(locks: readonly RefLocks[]): Promise<void> {
-  for (const lock of locks) lock.set(({ follows }) => !follows)
+  for (const lock of locks.toReversed()) lock.set(({ follows }) => !follows)
   for (const lock of locks) lock.set(({ follows }) => follows)
   for (const lock of locks) if (lock.hasRemovals) await lock.removeRefs()
 }

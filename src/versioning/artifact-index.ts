@@ -107,6 +107,16 @@ export class ArtifactIndex {
     return view
   }
 
+  /**
+   * The same, looked at once more. What named a revision of it may be younger than what requests of this turn saw of it: an
+   * environment that another server has moved since.
+   */
+  async findAfresh(id: string): Promise<ArtifactView | undefined> {
+    const entry = this.#byDigits.get(repositoryDigits(id))
+    if (entry) await this.#look(entry.family, entry.slug)
+    return this.findByDigits(id)
+  }
+
   async findBySlug(family: Family, slug: string): Promise<ArtifactView | undefined> {
     if (slugProblem(slug) !== undefined) return undefined
     await this.#hear()

@@ -75,8 +75,11 @@ export async function variantById(registry: Registry, family: Family, id: string
 
 /** The revision of this id, at its home. */
 export async function revisionById(registry: Registry, family: Family, id: string): Promise<RevisionPlace> {
-  const artifact = await registry.index.findByDigits(repositoryDigits(id))
-  const place = artifact?.family === family ? await findRevisionById(registry, artifact, id) : undefined
+  const find = async (artifact: ArtifactView | undefined): Promise<RevisionPlace | undefined> =>
+    artifact?.family === family ? findRevisionById(registry, artifact, id) : undefined
+  const place =
+    (await find(await registry.index.findByDigits(repositoryDigits(id)))) ??
+    (await find(await registry.index.findAfresh(id)))
   if (!place) throw revisionNotFound(`with the id ${id}`)
   return place
 }

@@ -70,7 +70,7 @@ describe('git: a write to several repositories', () => {
     expectAllSound(folder)
   })
 
-  it('moves what decides in all of them before what follows in any, and deletes last', async () => {
+  it('moves what is pointed at before what points there, what follows after both, and deletes last', async () => {
     const order: string[] = []
     const note = (path: string): void => {
       const ref = /([^/]+)\.git\/(refs\/.*[^k]$)/.exec(path)
@@ -82,7 +82,7 @@ describe('git: a write to several repositories', () => {
       remove: (path) => (note(path), nodeFs.remove(path)),
     })
     await deploy(deployed)
-    expect(order).to.deep.equal([`live ${MAIN}`, `a ${MAIN}`, `a ${LIVE}`, `b ${LIVE}`])
+    expect(order).to.deep.equal([`a ${MAIN}`, `live ${MAIN}`, `a ${LIVE}`, `b ${LIVE}`])
   })
 
   it('stores nothing anywhere when the job throws, and leaves every turn free', async () => {

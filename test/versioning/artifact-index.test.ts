@@ -6,8 +6,10 @@ import { nodeFs } from '../../src/git/node-fs.ts'
 import { Store } from '../../src/git/store.ts'
 import { workflowFamily } from '../../src/resources/workflows/workflow-family.ts'
 import { createArtifact } from '../../src/versioning/create-artifact.ts'
+import { objectUuid } from '../../src/versioning/ids.ts'
+import { revisionById } from '../../src/versioning/references.ts'
 import { Registry } from '../../src/versioning/registry.ts'
-import { temporaryFolder } from '../git/git-program.ts'
+import { git, temporaryFolder } from '../git/git-program.ts'
 
 const context = { actor: { id: 'id', name: 'Ann', email: 'ann@example.com' } }
 
@@ -110,6 +112,27 @@ describe('versioning: the index of artifacts', () => {
     expect(await sweep()).to.deep.equal(['one'])
     renameSync(`${folder}/aside`, `${workflows}/three.git`)
     expect(await sweep()).to.deep.equal(['one', 'three'])
+    await store.close()
+  })
+
+  it('finds a revision by id that came after a look of the same turn', async () => {
+    const store = await Store.open(nodeFs, temporaryFolder())
+    const settings = { servicesBase: 'http://localhost/services', now: () => new Date() }
+    registry = new Registry(await store.project('default'), [workflowFamily], settings)
+    const { digits, repository } = await create('bot')
+    const tree = git(repository.path, ['hash-object', '-t', 'tree', '-w', '--stdin'], '')
+    const commitOn = (...parents: string[]): string =>
+      git(repository.path, ['commit-tree', tree, '-m', 'x', ...parents.flatMap((it) => ['-p', it])])
+    const first = commitOn()
+    const second = commitOn(first)
+    git(repository.path, ['update-ref', 'refs/heads/bot', first])
+    await nextTurn()
+    expect((await registry.index.findByDigits(digits))?.variants[0]?.head).to.equal(first)
+    // Nothing from here on waits for the event loop: another server is quicker than our turn.
+    git(repository.path, ['update-ref', 'refs/heads/bot', second])
+    expect(repository.refs().refs.get('refs/heads/bot')).to.equal(first)
+    const place = await revisionById(registry, workflowFamily, objectUuid(second, digits))
+    expect(place).to.include({ oid: second, version: 2 })
     await store.close()
   })
 })
