@@ -139,6 +139,8 @@ function collectCounted(request: IncomingMessage, maxBytes: number, share: BodyS
         chunks.push(chunk)
       } catch (error) {
         request.off('data', take)
+        // what is left of the request may take minutes to pass
+        chunks.length = 0
         reject(error)
       }
     }
@@ -162,8 +164,7 @@ async function fetchWith(fetchBytes: Middleware, ctx: ParameterizedContext<unkno
   // koa-body is typed for Koa's own open state; it does not touch the state.
   const fetched = fetchBytes(ctx as Parameters<Middleware>[0], nothingNext)
   // The inflating stream is never told that the connection is gone; without this the request would hang for ever.
-  if (ctx.req.headers['content-encoding'] !== undefined) await Promise.race([fetched, untilClosed(ctx)])
-  else await fetched
+  await Promise.race([fetched, untilClosed(ctx)])
   return Buffer.from(String(ctx.request.body), BYTES_AS_TEXT)
 }
 

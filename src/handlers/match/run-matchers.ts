@@ -48,7 +48,8 @@ async function runMatcher(matcher: Matcher, run: MatchRun): Promise<MatchResult>
     weight = readWeight(matcher)
     verdict = await verdictOf(matcher, children, run)
   } catch (failure) {
-    if (!(failure instanceof HandlerFailure)) throw failure
+    // Of a request that was given up there is no verdict.
+    if (!(failure instanceof HandlerFailure) || run.context.signal.aborted) throw failure
     error = failure.message
   }
   const { score, success } = verdict

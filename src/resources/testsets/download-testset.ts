@@ -66,6 +66,7 @@ async function* writeCsv({ source, testset, testsetId, escapeFormulas }: Export)
         const values = columns.map((column) => getKey(data, column))
         writer.text(csvRow([...values, id, getKey(data, DEDUP_COLUMN), ...metaValues], options))
       }
+      if (writer.length >= LONG_PIECE) yield writer.take()
     }
     yield writer.take()
   }
@@ -73,6 +74,9 @@ async function* writeCsv({ source, testset, testsetId, escapeFormulas }: Export)
 }
 
 const NO_MEMBERS: ReadonlyMap<string, JsonObject> = new Map()
+
+/** From so many bytes on a piece does not wait for the rest of its rows: some hundred may be a thousand times as long. */
+const LONG_PIECE = 1024 ** 2
 
 async function* writeJson({ source, testset, testsetId, type }: Export): AsyncGenerator<Buffer> {
   const columns = testset.columns.filter((column) => !NOT_DATA.has(column))
@@ -84,6 +88,7 @@ async function* writeJson({ source, testset, testsetId, type }: Export): AsyncGe
   let lead = before
   for await (const batch of rowBytesOf(source, testset.tree)) {
     for (const row of batch) {
+      if (writer.length >= LONG_PIECE) yield writer.take()
       writer.text(lead)
       lead = between
       if (!cells.find(row.data)) {

@@ -1,4 +1,6 @@
 import { expect } from 'chai'
+import { HandlerFailure } from '../../../src/handlers/handler-failure.ts'
+import { match } from '../../../src/handlers/match/match.ts'
 import { getKey, isJsonObject, type Json, type JsonObject } from '../../../src/json/json.ts'
 import {
   exact,
@@ -8,6 +10,7 @@ import {
   type Embed,
   type Given,
 } from '../evaluators/run-evaluator.ts'
+import { handlerContext, handlerRequest } from '../handler-context.ts'
 
 /** What the matchers look at. */
 const SEEN: Given = {
@@ -286,6 +289,17 @@ describe('handlers: match', () => {
       const matchers = [{ key: 'it', target: '$', match: 'exact', reference: '{"outputs":"x"}' }]
       expect(await run({ matchers }, { outputs: 'x' })).to.include({ success: true })
     })
+  })
+
+  it('is no verdict once its request was given up: what was not looked at is not called a failure', async () => {
+    const matchers = [{ key: 'it', target: 'outputs', match: 'regex', reference: '(a+)+$' }]
+    const request = handlerRequest({ parameters: { matchers }, outputs: `${'a'.repeat(60)}!` })
+    const context = handlerContext({}, { signal: AbortSignal.abort() })
+    const failure = await match(request, context).catch((error: unknown) => error)
+    expect(failure)
+      .to.be.instanceOf(HandlerFailure)
+      .with.property('message')
+      .that.contains('the request ended before the search')
   })
 
   describe('what the parameters have wrong', () => {

@@ -187,6 +187,22 @@ describe('testsets: a download', () => {
     )
   })
 
+  it('comes in pieces that are not much longer than a row, however long rows are', async () => {
+    const rows = Array.from({ length: 20 }, (_, number) => ({
+      bytes: Buffer.from(`{"a":"${String(number).padStart(200_000)}"}\n`),
+      meta: undefined,
+    }))
+    const objects = new RecordedObjects()
+    const testset = { kind: 'stored', tree: await store(objects, rows), columns: ['a'] } as const
+    for (const type of FILE_TYPES) {
+      const wanted = { source: objects, testset, testsetId: ID, type, escapeFormulas: false }
+      const lengths: number[] = []
+      for await (const { length } of writeTestsetFile(wanted)) lengths.push(length)
+      expect(Math.max(...lengths), type).to.be.lessThan(1_500_000)
+      expect(await written(wanted), type).to.equal(await plainly(wanted, rows))
+    }
+  })
+
   it('gives others their turn between some hundred rows and the next', async () => {
     const rows = Array.from({ length: 3000 }, (_, number) => ({
       bytes: Buffer.from(`{"a":"${number}"}\n`),
