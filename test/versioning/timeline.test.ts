@@ -92,6 +92,25 @@ describe('versioning: the timeline of revisions', () => {
     expect(await all(short)).to.not.equal(await all(short))
   })
 
+  it('lets others have their turn while it reads one long history', async () => {
+    let place = await newVariant(registry, workflowFamily, 'bot')
+    for (let number = 0; number < 250; number++) place = await commit(place, `${number}`)
+    const artifacts = await registry.index.list(workflowFamily)
+    let hadTurn = false
+    setImmediate(() => (hadTurn = true))
+    expect((await timeline.of(artifacts)).rows).to.have.length(250)
+    expect(hadTurn).to.equal(true)
+  })
+
+  it('puts what was made in one second of one version in the order of ids', async () => {
+    for (const slug of ['a', 'b', 'c', 'd', 'e', 'f']) {
+      await commit(await newVariant(registry, workflowFamily, slug), slug)
+    }
+    const ids = (await all()).map((row) => [row.seconds, idIn(row)] as const)
+    const sorted = [...ids].sort(([a, one], [b, other]) => a - b || (one < other ? -1 : 1))
+    expect(ids).to.deep.equal(sorted)
+  })
+
   it('is shared by those that ask together', async () => {
     await commit(await newVariant(registry, workflowFamily, 'bot'), 'First')
     const [one, other] = await Promise.all([all(), all()])
