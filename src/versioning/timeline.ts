@@ -20,8 +20,8 @@ export interface ChainLink {
   readonly seconds: number
   /** `Name <email>`. */
   readonly author: string
-  /** The message as the client gave it, in lower case: what filters look into. */
-  readonly text: string | undefined
+  /** The message as the client gave it, in lower case: what filters look into. Null if it is too long to be kept here. */
+  readonly text: string | undefined | null
 }
 
 /** Where a revision stands in a timeline. */
@@ -46,6 +46,9 @@ export interface TimelineRows {
 
 /** So many rows are kept from one question to the next, some 300 bytes each. */
 const MOST = 1_000_000
+
+/** A message of more characters is not kept: nothing else bounds them, and the commit has it. */
+const LONG_TEXT = 1000
 
 /** So many artifacts, or commits of one, are read before other work gets its turn. */
 const BREATH = { artifacts: 50, commits: 200 }
@@ -177,7 +180,7 @@ async function linkOf(artifact: ArtifactView, head: Oid, known: Map<Oid, ChainLi
       oid: next,
       seconds: committer.seconds,
       author: ownCopy(`${author.name} <${author.email}>`),
-      text: ownCopy(decodeMessage(commit.message).message?.toLowerCase()),
+      text: textOf(decodeMessage(commit.message).message),
     })
     next = commit.parents[0]
     if (unknown.length % BREATH.commits === 0) await nextTurn()
@@ -191,7 +194,12 @@ async function linkOf(artifact: ArtifactView, head: Oid, known: Map<Oid, ChainLi
   return link
 }
 
+function textOf(message: string | undefined): ChainLink['text'] {
+  if (message === undefined) return undefined
+  return message.length > LONG_TEXT ? null : ownCopy(message.toLowerCase())
+}
+
 /** The text in memory of its own: a part of a string keeps all of it, here the whole commit. */
-function ownCopy<T extends string | undefined>(text: T): T {
-  return (text && Buffer.from(text).toString()) as T // a string for a string
+function ownCopy(text: string): string {
+  return Buffer.from(text).toString()
 }

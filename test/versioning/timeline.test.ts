@@ -3,6 +3,7 @@ import type { JsonObject } from '../../src/json/json.ts'
 import { workflowFamily } from '../../src/resources/workflows/workflow-family.ts'
 import { commitRevision } from '../../src/versioning/commit-revision.ts'
 import { forkVariant } from '../../src/versioning/fork-variant.ts'
+import { queryRevisions } from '../../src/versioning/query-revisions.ts'
 import type { VariantPlace } from '../../src/versioning/references.ts'
 import type { Registry } from '../../src/versioning/registry.ts'
 import type { TimelineRow } from '../../src/versioning/timeline.ts'
@@ -70,6 +71,19 @@ describe('versioning: the timeline of revisions', () => {
       [1, 'A Straße İ'.toLowerCase(), ['bot', 'fork']],
       [2, 'on the fork', ['fork']],
     ])
+  })
+
+  it('keeps no long message, and queries look into it all the same', async () => {
+    let place = await newVariant(registry, workflowFamily, 'bot')
+    place = await commit(place, `${'x'.repeat(5000)} Needle`)
+    await commit(place, 'Short')
+    expect((await all()).map(({ link }) => link.text)).to.deep.equal([null, 'short'])
+    const versions = async (message: string): Promise<number[]> => {
+      const { rows } = await queryRevisions(registry, workflowFamily, { roles: {}, filter: { message } })
+      return rows.map(({ version }) => version)
+    }
+    expect(await versions('needle')).to.deep.equal([1])
+    expect(await versions('S')).to.deep.equal([2])
   })
 
   it('reads nothing again while nothing moves, and never changes what it has answered', async () => {
