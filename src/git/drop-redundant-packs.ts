@@ -9,9 +9,9 @@ import { Vanished } from './vanished.ts'
 const BREATH = 2000
 
 /**
- * Removes those of the `older` packs whose every object lies in one of the `newer`, too, with what git keeps beside them. The names
- * of the newer ones must be on the disk: then no power cut leaves an object in none. Packs with a `.keep` stay, and so does what
- * cannot be read.
+ * Removes those of the `older` packs whose every object lies in the `newer` or in those that stay, too, with what git keeps beside them: a
+ * pack that was pushed holds objects of others twice, and git leaves these out of the newer. The names of all of them must be on the disk:
+ * then no power cut leaves an object in none. Packs with a `.keep` stay, and so does what cannot be read.
  */
 export async function dropRedundantPacks(
   fs: Fs,
@@ -21,16 +21,40 @@ export async function dropRedundantPacks(
 ): Promise<void> {
   const folder = `${gitdir}/objects/pack`
   const cache = new PackCache()
-  const open = (name: string): PackIndex => new PackIndex(fs, cache, `${folder}/${name}.idx`)
   try {
-    const held = await ifReadable(() => newer.map(open))
-    for (const name of held ? older : []) {
-      const isRedundant = await ifReadable(() => areAllIn(open(name), held ?? []))
-      if (isRedundant && !fs.stat(`${folder}/${name}.keep`)) await removePack(fs, folder, name)
+    const made = await readable(fs, cache, folder, newer)
+    // With nothing new there is no more reason to remove any than there was before.
+    if (made.length === 0) return
+    const left = (await readable(fs, cache, folder, older)).sort((a, b) => a.index.count - b.index.count)
+    for (const pack of [...left]) {
+      const others = [...made, ...left.filter((it) => it !== pack)]
+      const isRedundant = await ifReadable(() => areAllIn(others, pack))
+      if (!isRedundant || fs.stat(`${folder}/${pack.name}.keep`)) continue
+      left.splice(left.indexOf(pack), 1)
+      await removePack(fs, folder, pack.name)
     }
   } finally {
     cache.close()
   }
+}
+
+interface OpenPack {
+  readonly name: string
+  readonly index: PackIndex
+}
+
+async function readable(
+  fs: Fs,
+  cache: PackCache,
+  folder: string,
+  names: readonly string[],
+): Promise<OpenPack[]> {
+  const packs: OpenPack[] = []
+  for (const name of names) {
+    const index = await ifReadable(() => new PackIndex(fs, cache, `${folder}/${name}.idx`))
+    if (index && fs.stat(`${folder}/${name}.pack`)) packs.push({ name, index })
+  }
+  return packs
 }
 
 /** Undefined if an index is damaged, or has been rolled up meanwhile. */
@@ -43,10 +67,10 @@ async function ifReadable<T>(work: () => T | Promise<T>): Promise<T | undefined>
   }
 }
 
-async function areAllIn(pack: PackIndex, held: readonly PackIndex[]): Promise<boolean> {
+async function areAllIn(others: readonly OpenPack[], pack: OpenPack): Promise<boolean> {
   let looked = 0
-  for (const oid of pack.oids()) {
-    if (!held.some((index) => index.find(oid) !== undefined)) return false
+  for (const oid of pack.index.oids()) {
+    if (!others.some(({ index }) => index.find(oid) !== undefined)) return false
     if (++looked % BREATH === 0) await nextTurn()
   }
   return true

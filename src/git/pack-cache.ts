@@ -36,9 +36,12 @@ export class PackCache {
     return ++this.#serial
   }
 
-  /** Closes the files that were removed since they were opened: until then their bytes take room on the disk. */
+  /**
+   * Closes the files that were removed since they were opened, or that we may not look at any more: until then their bytes take room on
+   * the disk. Who needs one opens it again.
+   */
   closeRemoved(fs: Fs): void {
-    for (const path of this.handles.keys()) if (!fs.stat(path)) this.handles.delete(path)
+    for (const path of this.handles.keys()) if (!isThere(fs, path)) this.handles.delete(path)
   }
 
   /** Lets go of everything, open files included. */
@@ -48,5 +51,13 @@ export class PackCache {
     this.bases.clear()
     this.written.clear()
     this.handles.clear()
+  }
+}
+
+function isThere(fs: Fs, path: string): boolean {
+  try {
+    return fs.stat(path) !== undefined
+  } catch {
+    return false
   }
 }

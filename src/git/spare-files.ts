@@ -40,7 +40,13 @@ export function withSpareFiles(fs: Fs, store: string): SpareFs {
     if (!fs.stat(folder)) fs.makeDir(folder)
     batch = Math.min(Math.max(FEWEST, batch * 2), MOST)
     const paths = Array.from({ length: batch }, () => `${folder}/${self}.${++made}`)
-    await fs.createEmpty(paths)
+    try {
+      await fs.createEmpty(paths)
+    } catch (error) {
+      // Some of them may have been made.
+      for (const path of paths) used.add(path)
+      throw error
+    }
     ready.push(...paths)
   }
   const refill = (): void => {
@@ -70,12 +76,13 @@ export function withSpareFiles(fs: Fs, store: string): SpareFs {
       used.add(spare)
       // What cannot be removed is tried again with the next ones.
       tidying ??= setTimeout(() => void tidy().catch(() => undefined), NAMED_FOR).unref()
-      fs.append(spare, bytes)
       try {
+        fs.append(spare, bytes)
         fs.link(spare, path)
       } catch (error) {
-        // Somebody put a part of the store on another disk.
-        if ((error as NodeJS.ErrnoException).code !== 'EXDEV') throw error
+        const { code } = error as NodeJS.ErrnoException // a file system throws nothing else
+        // Somebody put a part of the store on another disk, or removed the folder of spare files.
+        if (code !== 'EXDEV' && code !== 'ENOENT') throw error
         fs.create(path, bytes)
       }
     },

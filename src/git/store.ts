@@ -136,8 +136,9 @@ export class ProjectStore {
     const known = this.#listed.get(family)
     if (known && stat && known.modified === stat.modified && known.inode === stat.inode) return known.slugs
     const slugs = this.#namesIn(folder)
-    // A folder that changed just now may change again without its time showing it.
-    if (stat && Date.now() - stat.modified > SETTLED) this.#listed.set(family, { ...stat, slugs })
+    // A folder that changed just now may change again without its time showing it, and a link to one on another disk never shows it.
+    if (stat?.kind === 'folder' && Date.now() - stat.modified > SETTLED)
+      this.#listed.set(family, { ...stat, slugs })
     else this.#listed.delete(family)
     return slugs
   }

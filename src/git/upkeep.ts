@@ -111,7 +111,9 @@ async function tidyUp(
     await repack(['repack', '--geometric=2', '-n', '-q'])
     if (signal?.aborted !== true && clutterOf(fs, gitdir).packs > HANDFUL)
       await repack([...ALL_IN_ONE, `${gitdir}/objects/pack/pack`])
-    if (signal?.aborted !== true) results.push(await git(['prune-packed', '-q']))
+    // After a failure there may be a pack whose name is not on the disk yet.
+    if (signal?.aborted !== true && results.every(({ code }) => code === 0))
+      results.push(await git(['prune-packed', '-q']))
     if (packedBytes > WORTH_A_GRAPH && signal?.aborted !== true)
       results.push(await git(['commit-graph', 'write', '--reachable', '--no-progress']))
   }

@@ -49,7 +49,8 @@ async function followEnvironments(registry: Registry): Promise<void> {
 
 /**
  * Sweeps each family again and again. With very many artifacts a sweep takes long: then it takes a half of the time at most while lists
- * are asked for, so that few have to wait for one, and a twenty-fifth while nobody asks. A list that would be too stale waits.
+ * are asked for, so that few have to wait for one, and a twenty-fifth while nobody asks; for environments their mirrors ask all the
+ * time. A list that would be too stale waits.
  */
 function keepCurrent(registry: Registry): () => void {
   const timers = new Map<Family, NodeJS.Timeout>()
@@ -62,7 +63,7 @@ function keepCurrent(registry: Registry): () => void {
     // A disk that fails here fails the requests that need it too, and they say so.
     await registry.index
       .sweep(family)
-      .then(() => followEnvironments(registry))
+      .then(() => (family.pins ? registry.mirrors.followAll() : undefined))
       .catch(() => undefined)
     const share = registry.index.unasked(family) < SOON ? 1 : 24
     again(family, Math.max(SWEEP_EVERY, (Date.now() - started) * share))

@@ -3,7 +3,7 @@ import { Refusal } from '../errors.ts'
 import type { VariantView } from './artifact-view.ts'
 import type { Family } from './family.ts'
 import type { RevisionFilter } from './filters.ts'
-import { matchesFlags, matchesHeader, naming } from './filters.ts'
+import { holdsText, matchesFlags, matchesHeader, naming } from './filters.ts'
 import { objectUuid } from './ids.ts'
 import { changesPinOf } from './pin-changes.ts'
 import type { ArtifactQuery } from './query-artifacts.ts'
@@ -80,7 +80,7 @@ async function rowsFor(registry: Registry, family: Family, test: RowTest): Promi
 
 /** What only the decoded revision says. */
 function matches({ artifact, slug, stored }: Revision, filter: RevisionFilter): boolean {
-  if (!matchesHeader(slug, stored.header, filter)) return false
+  if (!matchesHeader(slug, stored.header, filter) || !holdsText(stored.message, filter.message)) return false
   return !filter.flags || matchesFlags(revisionFlags(artifact, stored.payload), filter.flags)
 }
 

@@ -52,7 +52,8 @@ function commitTest({ filter, windowing }: RowQuery): (link: ChainLink) => boole
     (!isWithin || isWithin(seconds * 1000)) &&
     (!dates || dates.includes(seconds * 1000)) &&
     (!authors || authors.includes(author)) &&
-    (part === undefined || (text?.includes(part) ?? false))
+    // What a long message holds is asked of the revision.
+    (part === undefined || text === null || (text?.includes(part) ?? false))
 }
 
 function oneOf<T>(one: T | undefined, several: readonly T[] | undefined): readonly T[] | undefined {

@@ -20,8 +20,8 @@ export interface ChainLink {
   readonly seconds: number
   /** `Name <email>`. */
   readonly author: string
-  /** The message as the client gave it, in lower case: what filters look into. */
-  readonly text: string | undefined
+  /** The message as the client gave it, in lower case: what filters look into. Null if it is too long to be kept here. */
+  readonly text: string | undefined | null
 }
 
 /** Where a revision stands in a timeline. */
@@ -47,8 +47,11 @@ export interface TimelineRows {
 /** So many rows are kept from one question to the next, some 300 bytes each. */
 const MOST = 1_000_000
 
-/** So many artifacts are read before other work gets its turn. */
-const BREATH = 50
+/** A message of more characters is not kept: nothing else bounds them, and the commit has it. */
+const LONG_TEXT = 1000
+
+/** So many artifacts, or commits of one, are read before other work gets its turn. */
+const BREATH = { artifacts: 50, commits: 200 }
 
 /**
  * The revisions of a family by date, each once, with what can be told of them without decoding them. Derived from the index and the commits
@@ -103,7 +106,7 @@ export class Timeline {
     const unreadable: { artifact: ArtifactView; reason: Refusal }[] = []
     let read = 0
     for (const artifact of artifacts) {
-      if (++read % BREATH === 0) await nextTurn()
+      if (++read % BREATH.artifacts === 0) await nextTurn()
       try {
         for (const row of await this.#rowsOf(artifact)) rows.push(row)
       } catch (reason) {
@@ -143,7 +146,9 @@ function inOrder(a: TimelineRow, b: TimelineRow): number {
 export function isOlder(a: TimelinePlace, b: TimelinePlace): boolean {
   if (a.seconds !== b.seconds) return a.seconds < b.seconds
   if (a.link.depth !== b.link.depth) return a.link.depth < b.link.depth
-  return idIn(a) < idIn(b)
+  // What ids are made of, in their order: making them to compare them would take nine tenths of putting many in order.
+  if (a.link.oid !== b.link.oid) return a.link.oid < b.link.oid
+  return a.artifact.digits < b.artifact.digits
 }
 
 /** The id of the revision that stands there. */
@@ -175,9 +180,10 @@ async function linkOf(artifact: ArtifactView, head: Oid, known: Map<Oid, ChainLi
       oid: next,
       seconds: committer.seconds,
       author: ownCopy(`${author.name} <${author.email}>`),
-      text: ownCopy(decodeMessage(commit.message).message?.toLowerCase()),
+      text: textOf(decodeMessage(commit.message).message),
     })
     next = commit.parents[0]
+    if (unknown.length % BREATH.commits === 0) await nextTurn()
   }
   let link = next === undefined ? undefined : known.get(next)
   for (const facts of unknown.reverse()) {
@@ -188,7 +194,12 @@ async function linkOf(artifact: ArtifactView, head: Oid, known: Map<Oid, ChainLi
   return link
 }
 
+function textOf(message: string | undefined): ChainLink['text'] {
+  if (message === undefined) return undefined
+  return message.length > LONG_TEXT ? null : ownCopy(message.toLowerCase())
+}
+
 /** The text in memory of its own: a part of a string keeps all of it, here the whole commit. */
-function ownCopy<T extends string | undefined>(text: T): T {
-  return (text && Buffer.from(text).toString()) as T // a string for a string
+function ownCopy(text: string): string {
+  return Buffer.from(text).toString()
 }

@@ -14,6 +14,17 @@ describe('git: packs that another one stands for', () => {
     expect(git(gitdir, ['fsck', '--strict'])).to.equal('')
   })
 
+  it('go where the rest of their objects lies in packs that stay, and not two for one another', async () => {
+    const { gitdir, folder, one, two, both } = repository()
+    const before = readdirSync(folder)
+    git(gitdir, ['pack-objects', '--quiet', 'objects/pack/pack'], `${git(gitdir, ['rev-parse', 'main'])}\n`)
+    const part = newPack(folder, before)
+    await dropRedundantPacks(nodeFs, gitdir, [both, two, one], [part])
+    const left = [one, two, both].filter((name) => existsSync(`${folder}/${name}.pack`))
+    expect(left).to.deep.equal([both])
+    expect(git(gitdir, ['fsck', '--strict'])).to.equal('')
+  })
+
   it('stay as soon as one object is nowhere else', async () => {
     const { gitdir, folder, one, two, both } = repository()
     const before = readdirSync(folder)

@@ -4,6 +4,7 @@ import { setTimeout as pause } from 'node:timers/promises'
 import { expect } from 'chai'
 import { nodeFs } from '../../src/git/node-fs.ts'
 import type { Oid } from '../../src/git/object.ts'
+import { PackCache } from '../../src/git/pack-cache.ts'
 import type { Repository } from '../../src/git/repository.ts'
 import { Store } from '../../src/git/store.ts'
 import { git, temporaryFolder } from './git-program.ts'
@@ -35,6 +36,18 @@ describe('git: packs that are open', () => {
     await readAll(repository, oids)
     expect(openIn(folder)).to.have.length(1)
     await store.close()
+  })
+
+  it('are closed, too, where nobody may look at them any more', () => {
+    const cache = new PackCache()
+    let closed = 0
+    const read = () => 0
+    cache.handles.set('/store/hidden.pack', { size: 0, read, close: () => void closed++ })
+    const stat = (): never => {
+      throw Object.assign(new Error('permission denied'), { code: 'EACCES' })
+    }
+    cache.closeRemoved({ ...nodeFs, stat })
+    expect(closed).to.equal(1)
   })
 
   it('are closed with their store', async () => {

@@ -51,6 +51,31 @@ describe('git: spare files', () => {
     await spare.dropSpares()
   })
 
+  it('are left aside when somebody has removed their folder', async () => {
+    const store = temporaryFolder()
+    const spare = withSpareFiles(nodeFs, store)
+    spare.create(`${store}/first`, BYTES)
+    await filled(nodeFs, store)
+    nodeFs.removeTree(`${store}/.spare`)
+    spare.create(`${store}/second`, BYTES)
+    expect(nodeFs.readFile(`${store}/second`)).to.deep.equal(BYTES)
+    await spare.dropSpares()
+  })
+
+  it('leave nothing behind when only some of them can be made', async () => {
+    const fs = memoryFs()
+    fs.makeDir('/store')
+    let asked = 0
+    const createEmpty = async (paths: readonly string[]) => {
+      await fs.createEmpty(asked++ === 0 ? paths : paths.slice(0, 3))
+      if (asked > 1) fail('EMFILE')
+    }
+    const spare = withSpareFiles({ ...fs, createEmpty }, '/store')
+    for (let number = 0; asked < 2; number++, await pause(1)) spare.create(`/store/${number}`, BYTES)
+    await spare.dropSpares()
+    expect(fs.readDir('/store/.spare')).to.deep.equal([])
+  })
+
   it('leave nothing behind when the disk is full', async () => {
     const store = temporaryFolder()
     const spare = withSpareFiles({ ...nodeFs, append: () => fail('ENOSPC') }, store)

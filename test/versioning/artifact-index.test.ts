@@ -1,5 +1,5 @@
 import { expect } from 'chai'
-import { renameSync, utimesSync } from 'node:fs'
+import { lutimesSync, renameSync, symlinkSync, utimesSync } from 'node:fs'
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import { memoryFs } from '../../src/git/memory-fs.ts'
 import { nodeFs } from '../../src/git/node-fs.ts'
@@ -133,6 +133,25 @@ describe('versioning: the index of artifacts', () => {
     expect(repository.refs().refs.get('refs/heads/bot')).to.equal(first)
     const place = await revisionById(registry, workflowFamily, objectUuid(second, digits))
     expect(place).to.include({ oid: second, version: 2 })
+    await store.close()
+  })
+
+  it('sees what comes into a folder that lies elsewhere, behind a link', async () => {
+    const [folder, elsewhere] = [temporaryFolder(), temporaryFolder()]
+    const workflows = `${folder}/default/workflows`
+    nodeFs.makeDir(`${folder}/default`)
+    symlinkSync(elsewhere, workflows)
+    lutimesSync(workflows, 1_700_000_000, 1_700_000_000)
+    const store = await Store.open(nodeFs, folder)
+    const settings = { servicesBase: 'http://localhost/services', now: () => new Date() }
+    registry = new Registry(await store.project('default'), [workflowFamily], settings)
+    const { repository } = await create('one')
+    renameSync(repository.path, `${folder}/aside`)
+    await registry.index.sweep()
+    expect(await registry.index.list(workflowFamily)).to.deep.equal([])
+    renameSync(`${folder}/aside`, `${workflows}/two.git`)
+    await registry.index.sweep()
+    expect((await registry.index.list(workflowFamily)).map(({ slug }) => slug)).to.deep.equal(['two'])
     await store.close()
   })
 })

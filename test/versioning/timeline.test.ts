@@ -3,6 +3,7 @@ import type { JsonObject } from '../../src/json/json.ts'
 import { workflowFamily } from '../../src/resources/workflows/workflow-family.ts'
 import { commitRevision } from '../../src/versioning/commit-revision.ts'
 import { forkVariant } from '../../src/versioning/fork-variant.ts'
+import { queryRevisions } from '../../src/versioning/query-revisions.ts'
 import type { VariantPlace } from '../../src/versioning/references.ts'
 import type { Registry } from '../../src/versioning/registry.ts'
 import type { TimelineRow } from '../../src/versioning/timeline.ts'
@@ -72,6 +73,19 @@ describe('versioning: the timeline of revisions', () => {
     ])
   })
 
+  it('keeps no long message, and queries look into it all the same', async () => {
+    let place = await newVariant(registry, workflowFamily, 'bot')
+    place = await commit(place, `${'x'.repeat(5000)} Needle`)
+    await commit(place, 'Short')
+    expect((await all()).map(({ link }) => link.text)).to.deep.equal([null, 'short'])
+    const versions = async (message: string): Promise<number[]> => {
+      const { rows } = await queryRevisions(registry, workflowFamily, { roles: {}, filter: { message } })
+      return rows.map(({ version }) => version)
+    }
+    expect(await versions('needle')).to.deep.equal([1])
+    expect(await versions('S')).to.deep.equal([2])
+  })
+
   it('reads nothing again while nothing moves, and never changes what it has answered', async () => {
     let place = await newVariant(registry, workflowFamily, 'bot')
     place = await commit(place, 'First')
@@ -90,6 +104,25 @@ describe('versioning: the timeline of revisions', () => {
       expect((await all(short)).map(told)).to.deep.equal((await all()).map(told))
     }
     expect(await all(short)).to.not.equal(await all(short))
+  })
+
+  it('lets others have their turn while it reads one long history', async () => {
+    let place = await newVariant(registry, workflowFamily, 'bot')
+    for (let number = 0; number < 250; number++) place = await commit(place, `${number}`)
+    const artifacts = await registry.index.list(workflowFamily)
+    let hadTurn = false
+    setImmediate(() => (hadTurn = true))
+    expect((await timeline.of(artifacts)).rows).to.have.length(250)
+    expect(hadTurn).to.equal(true)
+  })
+
+  it('puts what was made in one second of one version in the order of ids', async () => {
+    for (const slug of ['a', 'b', 'c', 'd', 'e', 'f']) {
+      await commit(await newVariant(registry, workflowFamily, slug), slug)
+    }
+    const ids = (await all()).map((row) => [row.seconds, idIn(row)] as const)
+    const sorted = [...ids].sort(([a, one], [b, other]) => a - b || (one < other ? -1 : 1))
+    expect(ids).to.deep.equal(sorted)
   })
 
   it('is shared by those that ask together', async () => {
