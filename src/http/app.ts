@@ -5,6 +5,7 @@ import { answerError } from './answer-error.ts'
 import { authenticate } from './authenticate.ts'
 import { docs, openApiDocument } from './docs.ts'
 import { type Readiness, health, ready, servicesHealth } from './health.ts'
+import type { Door, Watcher } from './door.ts'
 import { doorHeaders, identify } from './identify.ts'
 import { type OpenRoute, openRoutes } from './open-routes.ts'
 import { refuseUnrouted } from './refuse-unrouted.ts'
@@ -28,12 +29,6 @@ export interface AppDependencies {
   /** Everything else that needs a key. Calls `next` for what it does not know, leaving `ctx.matched` as @koa/router does. */
   readonly route: Middleware<RequestState>
 }
-
-/** Is told of a request once its answer has left or its client has gone, `ms` milliseconds after its headers were there. */
-export type Watcher = (ctx: ParameterizedContext<DoorState>, ms: number) => void
-
-/** Answers the requests that are its own; undefined for all others. */
-export type Door = (ctx: ParameterizedContext<DoorState>) => Promise<void> | undefined
 
 /**
  * The door, as a request goes through it. One function and not a middleware a step: each costs half a microsecond and a promise, and

@@ -1,5 +1,5 @@
 import type { ParameterizedContext } from 'koa'
-import type { Door } from './app.ts'
+import type { Door } from './door.ts'
 import { methodNotAllowed } from './refuse-unrouted.ts'
 import type { DoorState } from './request-state.ts'
 

@@ -1,5 +1,5 @@
 import type { Logger } from 'pino'
-import type { Watcher } from './app.ts'
+import type { Watcher } from './door.ts'
 
 /**
  * One structured line for each request, written when its answer has left or its client has gone: id, method, path

@@ -1,5 +1,5 @@
 import { Histogram, type Registry } from 'prom-client'
-import type { Watcher } from '../app.ts'
+import type { Watcher } from '../door.ts'
 
 /**
  * Times every request, from its headers to the end of its answer or the leaving of its client, by method, route and class of status.
