@@ -6,6 +6,7 @@ import { requireScope } from '../access/require-scope.ts'
 import type { Scope } from '../access/scope.ts'
 import { grants } from '../access/scope.ts'
 import type { Intents } from '../access/intents.ts'
+import { giveBackMemory } from '../give-back-memory.ts'
 import type { Registry } from '../versioning/registry.ts'
 import { answerOnce } from './answer-once.ts'
 import type { ReadJsonBody } from './body.ts'
@@ -135,8 +136,12 @@ async function answerUpload(
     return await run(endpoint, ctx, dependencies, params, { input, text, upload })
   } finally {
     upload.discard()
+    if (upload.file.bytes > LARGE_FILE) giveBackMemory()
   }
 }
+
+/** A file of so many bytes leaves a hundred megabytes of garbage. */
+const LARGE_FILE = 16 * 1024 * 1024
 
 /** An empty field of a form is an absent one (contract/testsets 5.1): a form that people fill in has all of them. */
 function filled(fields: Readonly<Record<string, string>>): Record<string, string> {

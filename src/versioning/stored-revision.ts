@@ -37,7 +37,8 @@ export class RevisionCache {
   readonly #family: Family
   readonly #revisions = new LRUCache<Oid, StoredRevision>({
     maxSize: 32 * 1024 * 1024,
-    sizeCalculation: (revision) => revision.size + 500,
+    // Decoded, a payload takes some three times its text, and what a commit says two kilobytes.
+    sizeCalculation: (revision) => 3 * revision.size + 2000,
   })
 
   constructor(family: Family) {
