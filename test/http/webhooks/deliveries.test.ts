@@ -128,17 +128,20 @@ describe('webhooks: deliveries', () => {
   })
 
   it('wait for a server that is stopped, and what happened meanwhile is told by the next one', async () => {
-    const { id } = await client.register({ events: ['artifact.created', 'revision.committed'] })
-    const { variant_id } = await client.workflow('paused')
-    await client.settled(id, 2)
-    client.receiver.received.length = 0
-    client.receiver.answerAll(500)
-    await client.commit(variant_id)
-    await client.receiver.waitFor(1)
-    await client.restart(() => client.receiver.answerAll(204))
-    const deliveries = await client.settled(id, 3)
+    // The next attempt is far enough off for a stop to come before it.
+    const patient = await startWebhooks({ env: { WEBHOOK_RETRY_SECONDS: '2,2,2' } })
+    const { id } = await patient.register({ events: ['artifact.created', 'revision.committed'] })
+    const { variant_id } = await patient.workflow('paused')
+    await patient.settled(id, 2)
+    patient.receiver.answerAll(500)
+    await patient.commit(variant_id)
+    // An attempt that the stop itself ends would not count.
+    await patient.attempted(id)
+    await patient.restart(() => patient.receiver.answerAll(204))
+    const deliveries = await patient.settled(id, 3)
     expect(deliveries.map(({ status }) => status)).to.deep.equal(['delivered', 'delivered', 'delivered'])
     expect(deliveries[2].attempts.length).to.be.greaterThan(1)
+    await patient.stop()
   })
 
   it('are paged and filtered', async () => {

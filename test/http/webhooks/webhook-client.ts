@@ -29,6 +29,8 @@ export interface WebhookClient {
   deploy(slug: string, version: number, environment?: string): Promise<Found>
   /** The deliveries of a webhook, oldest first, once there are so many and all of them are over. */
   settled(webhookId: string, count: number): Promise<Found[]>
+  /** Waits until one of them that is not over has been tried. */
+  attempted(webhookId: string): Promise<void>
   /** Waits for an event about this artifact that was written last, so that what came before has come, too. */
   types(until: (request: Received) => boolean): Promise<string[]>
   restart(meanwhile?: () => Promise<void> | void): Promise<void>
@@ -45,6 +47,8 @@ export async function startWebhooks(options: ServiceOptions = {}): Promise<Webho
     expect(reply.status, reply.text).to.equal(200)
     return reply.body
   }
+  const deliveriesOf = async (webhookId: string): Promise<Found[]> =>
+    (await post(`/webhooks/${webhookId}/deliveries/query`)).deliveries
   const workflow: WebhookClient['workflow'] = async (slug) =>
     (await post('/simple/workflows', { workflow: { slug, data: { parameters: { n: 1 } } } })).workflow
   return {
@@ -67,11 +71,15 @@ export async function startWebhooks(options: ServiceOptions = {}): Promise<Webho
       }),
     settled: async (webhookId, count) => {
       for (;;) {
-        const { deliveries } = await post(`/webhooks/${webhookId}/deliveries/query`)
-        if (deliveries.length >= count && deliveries.every((it: Found) => it.status !== 'pending'))
+        const deliveries = await deliveriesOf(webhookId)
+        if (deliveries.length >= count && deliveries.every(({ status }) => status !== 'pending'))
           return deliveries
         await pause(20)
       }
+    },
+    attempted: async (webhookId) => {
+      const isTried = ({ status, attempts }: Found) => status === 'pending' && attempts.length > 0
+      while (!(await deliveriesOf(webhookId)).some(isTried)) await pause(20)
     },
     types: async (until) => {
       await receiver.waitFor(1, until)
