@@ -60,7 +60,14 @@ const FLOORS: Readonly<Record<string, readonly string[]>> = {
 }
 
 /** Files at the top that a room below may import; the others (main, start, config) are above everything. */
-const SHARED = ['errors.ts', 'counts.ts', 'time-slice.ts', 'give-back-memory.ts']
+const SHARED = [
+  'errors.ts',
+  'counts.ts',
+  'time-slice.ts',
+  'give-back-memory.ts',
+  'bounded-cache.ts',
+  'own-bytes.ts',
+]
 
 /** Packages that only the named rooms may import. */
 const CONFINED: Readonly<Record<string, readonly string[]>> = {

@@ -1,5 +1,6 @@
 import { counts } from '../counts.ts'
 import { Refusal } from '../errors.ts'
+import { ownBytes } from '../own-bytes.ts'
 import { DamagedObject, type DamagedCopy } from './damaged-object.ts'
 import type { Fs } from './fs.ts'
 import { LooseObjects } from './loose-objects.ts'
@@ -70,8 +71,9 @@ export class ObjectStore {
 
   /** Keeps what was just written to the disk in memory for a while. */
   remember(objects: Iterable<GitObject & { readonly oid: Oid }>): void {
-    for (const { oid, kind, bytes } of objects)
-      this.#cache.written.set(`${this.#gitdir} ${oid}`, { kind, bytes })
+    for (const { oid, kind, bytes } of objects) {
+      this.#cache.written.set(`${this.#gitdir} ${oid}`, { kind, bytes: ownBytes(bytes) })
+    }
   }
 
   /** The ids of all objects that start with 4 to 40 hex digits (lower case), in order. */

@@ -1,4 +1,4 @@
-import { BoundedCache } from './bounded-cache.ts'
+import { BoundedCache } from '../bounded-cache.ts'
 import type { Fs, ReadHandle } from './fs.ts'
 import type { GitObject } from './object.ts'
 import type { PackFile } from './pack-file.ts'
@@ -9,25 +9,30 @@ const MIB = 1024 * 1024
 /** What an entry costs beside its bytes, roughly: the objects, closures and map slots around them. */
 const ENTRY = 512
 
+/** What nobody asked for so many milliseconds makes room: a server that is left alone gets small again. */
+const AGEING = { unusedFor: 5 * 60 * 1000 }
+
 /**
  * What all repositories of a process may keep of their packs: so many bytes and so many open files, however many
  * repositories there are. Everything in it is derived from files that never change, and can be dropped at any time.
  */
 export class PackCache {
   /** Open packs by the path of their index, with the bytes of small indexes. */
-  readonly packs = new BoundedCache<string, PackFile>(16 * MIB, (pack) => pack.index.heldBytes + ENTRY)
-  /** Pieces of packs and of large indexes. */
-  readonly windows = new BoundedCache<number, Window>(24 * MIB, ({ bytes }) => bytes.length + ENTRY)
-  /** Objects that deltas were built on, or that deltas made, lately: the next delta may build on them. */
-  readonly bases = new BoundedCache<string, GitObject>(8 * MIB, ({ bytes }) => bytes.length + ENTRY)
-  /** Objects written lately, by repository and id: what was just stored is what is read next. */
-  readonly written = new BoundedCache<string, GitObject>(8 * MIB, ({ bytes }) => bytes.length + ENTRY)
-  /** Open files by path. */
-  readonly handles = new BoundedCache<string, ReadHandle>(
-    128,
-    () => 1,
-    (handle) => handle.close(),
+  readonly packs = new BoundedCache<string, PackFile>(
+    16 * MIB,
+    (pack) => pack.index.heldBytes + ENTRY,
+    AGEING,
   )
+  /** Pieces of packs and of large indexes. */
+  readonly windows = new BoundedCache<number, Window>(24 * MIB, ({ bytes }) => bytes.length + ENTRY, AGEING)
+  /** Objects that deltas were built on, or that deltas made, lately: the next delta may build on them. */
+  readonly bases = new BoundedCache<string, GitObject>(8 * MIB, ({ bytes }) => bytes.length + ENTRY, AGEING)
+  /** Objects written lately, by repository and id: what was just stored is what is read next. */
+  readonly written = new BoundedCache<string, GitObject>(8 * MIB, ({ bytes }) => bytes.length + ENTRY, AGEING)
+  /** Open files by path. */
+  readonly handles = new BoundedCache<string, ReadHandle>(128, () => 1, {
+    dispose: (handle) => handle.close(),
+  })
 
   #serial = 0
 

@@ -1,5 +1,5 @@
 import { allOver } from './all-over.ts'
-import { BoundedCache } from './bounded-cache.ts'
+import { BoundedCache } from '../bounded-cache.ts'
 import type { Fs } from './fs.ts'
 import type { Oid } from './object.ts'
 import { PackCache } from './pack-cache.ts'

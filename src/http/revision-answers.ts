@@ -1,8 +1,8 @@
 import { createHash } from 'node:crypto'
-import { LRUCache } from 'lru-cache'
 import { counts } from '../counts.ts'
 import { stringifyJson } from '../json/stringify-json.ts'
 import { holdsStream } from '../json/json-stream.ts'
+import { ownBytes } from '../own-bytes.ts'
 import type { Surface } from '../resources/surface.ts'
 import type { ArtifactView } from '../versioning/artifact-view.ts'
 import type { Reading } from '../versioning/family.ts'
@@ -22,14 +22,10 @@ import type { EmbedOptions } from './resolved-data.ts'
 import { DEFAULT_EMBED_OPTIONS, resolvedData } from './resolved-data.ts'
 import type { WithReading } from './reading.ts'
 import { readingKey } from './reading.ts'
+import type { WrittenAnswer } from './written-answers.ts'
+import { writtenAnswers } from './written-answers.ts'
 
 type Form = 'read' | 'retrieve'
-
-/** A written answer with its entity tag. */
-interface Written {
-  readonly text: Buffer
-  readonly etag: string
-}
 
 /** What a retrieve asks: for what, whether what it embeds is put in its place, and what is added that is not stored. */
 export interface RetrieveQuestion extends RetrieveReferences {
@@ -43,24 +39,21 @@ interface Found {
   readonly moment: number
   /** Whose refs decide: the artifact's own, or where it was found through an environment, that one's. */
   readonly decider: ArtifactView
-  readonly written: Written
+  /** What the answer is kept under. */
+  readonly key: string
 }
 
-/** Bytes of written answers that one surface keeps. */
-const KEPT = 16 * 1024 * 1024
+let instances = 0
 
 /**
- * The answers that hold one revision, with their entity tags (ruling 1.9). Written answers are kept: a view never changes, so
- * neither does what was written from it.
+ * The answers that hold one revision, with their entity tags (ruling 1.9). Written answers are kept for a while: a view never changes,
+ * so neither does what was written from it.
  */
 export class RevisionAnswers {
   readonly #surface: Surface
   readonly #present: PresentOptions
   readonly #key: string
-  readonly #written = new LRUCache<string, Written>({
-    maxSize: KEPT,
-    sizeCalculation: ({ text }) => text.length + 300,
-  })
+  readonly #serial = ++instances
   readonly #found = new WeakMap<RetrieveReferences, Found>()
   readonly #serials = new WeakMap<ArtifactView, number>()
   #lastSerial = 0
@@ -94,8 +87,11 @@ export class RevisionAnswers {
     if (references.enrich) return this.#retrieveEnriched(registry, references, references.enrich, ifNoneMatch)
     const known = this.#found.get(references)
     if (known?.registry === registry && registry.index.isStill(known.moment, known.decider)) {
-      counts.lookups.answers.hits++
-      return this.#send(known.written, ifNoneMatch)
+      const written = writtenAnswers.get(known.key)
+      if (written) {
+        counts.lookups.answers.hits++
+        return this.#send(written, ifNoneMatch)
+      }
     }
     return this.#resolve(registry, references, ifNoneMatch)
   }
@@ -136,13 +132,10 @@ export class RevisionAnswers {
   ): Promise<Answer> {
     const { moment } = registry.index
     const place = await retrieveRevision(registry, this.#surface.family, references, this.#surface)
-    const answer = await this.#answer(registry, place, 'retrieve', references.asked, ifNoneMatch)
-    const { text, etag } = answer
-    if (text && etag !== undefined) {
-      const decider = (place.through?.environment ?? place).artifact
-      this.#found.set(references, { registry, moment, decider, written: { text, etag } })
-    }
-    return answer
+    const way = wayOf(place, 'retrieve', references.asked)
+    const decider = (place.through?.environment ?? place).artifact
+    this.#found.set(references, { registry, moment, decider, key: this.#keyOf(place, way) })
+    return this.#answer(registry, place, 'retrieve', references.asked, ifNoneMatch)
   }
 
   /**
@@ -204,10 +197,9 @@ export class RevisionAnswers {
     asked: Reading,
     ifNoneMatch: string | undefined,
   ): Promise<Answer> {
-    const { artifact, oid, variant, through } = place
-    const way = `${form}${readingKey(asked)}${through ? ` ${wayThrough(through)}` : ''}`
-    const key = `${this.#serialOf(artifact)} ${oid} ${variant.slug} ${way}`
-    const known = this.#written.get(key)
+    const way = wayOf(place, form, asked)
+    const key = this.#keyOf(place, way)
+    const known = writtenAnswers.get(key)
     if (known) {
       counts.lookups.answers.hits++
       return this.#send(known, ifNoneMatch)
@@ -219,15 +211,15 @@ export class RevisionAnswers {
     const body = {
       ...(await this.#body(revision, asked)),
       retrieval_info:
-        form === 'retrieve' ? await this.#retrievalInfo(registry, revision, through) : undefined,
+        form === 'retrieve' ? await this.#retrievalInfo(registry, revision, place.through) : undefined,
     }
     if (holdsStream(body)) return { body, etag }
-    const written = { text: Buffer.from(stringifyJson(body)), etag }
-    this.#written.set(key, written)
+    const written = { text: ownBytes(stringifyJson(body)), etag }
+    writtenAnswers.set(key, written)
     return written
   }
 
-  #send(written: Written, ifNoneMatch: string | undefined): Answer {
+  #send(written: WrittenAnswer, ifNoneMatch: string | undefined): Answer {
     return etagMatches(ifNoneMatch, written.etag) ? { etag: written.etag, notModified: true } : written
   }
 
@@ -261,11 +253,20 @@ export class RevisionAnswers {
     }
   }
 
+  #keyOf({ artifact, oid, variant }: RetrievedRevision, way: string): string {
+    return `${this.#serial}.${this.#serialOf(artifact)} ${oid} ${variant.slug} ${way}`
+  }
+
   #serialOf(artifact: ArtifactView): number {
     let serial = this.#serials.get(artifact)
     if (serial === undefined) this.#serials.set(artifact, (serial = ++this.#lastSerial))
     return serial
   }
+}
+
+/** Which of the answers that hold the revision it is. */
+function wayOf({ through }: RetrievedRevision, form: Form, asked: Reading): string {
+  return `${form}${readingKey(asked)}${through ? ` ${wayThrough(through)}` : ''}`
 }
 
 /** Tells one deployment from another. */

@@ -1,7 +1,7 @@
-import { LRUCache } from 'lru-cache'
 import { ZodError } from 'zod'
 import { counts } from '../counts.ts'
 import { Refusal } from '../errors.ts'
+import { BoundedCache } from '../bounded-cache.ts'
 import type { Commit } from '../git/commit.ts'
 import { parseCommit } from '../git/commit.ts'
 import type { Oid } from '../git/object.ts'
@@ -32,14 +32,22 @@ export interface StoredRevision extends CommitMessage {
   readonly damage?: Refusal
 }
 
-/** Decoded revisions of one family, the most recently used 32 MB of them. A commit never changes, so neither do these. */
+/**
+ * Decoded revisions, 32 MB of them for all projects together, and none that was not asked for in five to ten minutes. A commit
+ * never changes, so neither do these.
+ */
+const revisions = new BoundedCache<string, StoredRevision>(
+  32 * 1024 * 1024,
+  // Decoded, a payload takes some three times its text, and what a commit says two kilobytes.
+  ({ size }) => 3 * size + 2000,
+  { unusedFor: 5 * 60 * 1000 },
+)
+let caches = 0
+
+/** The decoded revisions of one family in one project: what another one has is none of its. */
 export class RevisionCache {
   readonly #family: Family
-  readonly #revisions = new LRUCache<Oid, StoredRevision>({
-    maxSize: 32 * 1024 * 1024,
-    // Decoded, a payload takes some three times its text, and what a commit says two kilobytes.
-    sizeCalculation: (revision) => 3 * revision.size + 2000,
-  })
+  readonly #serial = ++caches
 
   constructor(family: Family) {
     this.#family = family
@@ -54,14 +62,15 @@ export class RevisionCache {
 
   /** The revision as far as it decodes: one bad commit must not hide the others of a list. */
   async readForList(source: ObjectSource, oid: Oid): Promise<StoredRevision> {
-    const known = this.#revisions.get(oid)
+    const key = `${this.#serial} ${oid}`
+    const known = revisions.get(key)
     if (known) {
       counts.lookups.revisions.hits++
       return known
     }
     counts.lookups.revisions.misses++
     const revision = await readRevision(this.#family, source, oid)
-    this.#revisions.set(oid, revision)
+    revisions.set(key, revision)
     return revision
   }
 }

@@ -1,4 +1,4 @@
-import { BoundedCache } from '../../git/bounded-cache.ts'
+import { BoundedCache } from '../../bounded-cache.ts'
 import type { Oid } from '../../git/object.ts'
 import { keysOf } from '../../json/json.ts'
 import type { ObjectSource } from '../../versioning/tree-files.ts'

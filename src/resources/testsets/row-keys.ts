@@ -1,6 +1,6 @@
 import { hash } from 'node:crypto'
 import { setImmediate as nextTurn } from 'node:timers/promises'
-import { BoundedCache } from '../../git/bounded-cache.ts'
+import { BoundedCache } from '../../bounded-cache.ts'
 import type { DerivedFile } from '../../git/derived-file.ts'
 import type { Oid } from '../../git/object.ts'
 import type { TimeSlice } from '../../time-slice.ts'

@@ -1,21 +1,40 @@
+export interface BoundedCacheOptions<V> {
+  /** Is told of every value that leaves, whatever the reason. */
+  readonly dispose?: (value: V) => void
+  /** What nobody used for so many milliseconds goes, at the latest after twice as many, when something else comes. Without it, it may stay. */
+  readonly unusedFor?: number
+  /** Milliseconds from any moment on. */
+  readonly now?: () => number
+}
+
 /**
  * Keeps what was used lately, up to a total weight (bytes, or simply how many). Values live in two generations: what is
- * used moves to the young one; once that weighs half the limit it becomes the old one, and what was still old goes. So a
- * hit costs one look-up, where a strict order of use costs a removal and an insertion.
+ * used moves to the young one; once that weighs half the limit, or is old enough, it becomes the old one, and what was still old
+ * goes. So a hit costs one look-up, where a strict order of use costs a removal and an insertion.
  */
 export class BoundedCache<K, V> {
   readonly #half: number
   readonly #weigh: (value: V) => number
   readonly #dispose: (value: V) => void
+  readonly #unusedFor: number
+  readonly #now: () => number
   #young = new Map<K, V>()
   #old = new Map<K, V>()
   #youngWeight = 0
+  /** When the young generation began. */
+  #began: number
 
-  /** `dispose` is told of every value that leaves, whatever the reason. */
-  constructor(limit: number, weigh: (value: V) => number, dispose: (value: V) => void = () => {}) {
+  constructor(
+    limit: number,
+    weigh: (value: V) => number,
+    { dispose = () => {}, unusedFor = Infinity, now = () => performance.now() }: BoundedCacheOptions<V> = {},
+  ) {
     this.#half = limit / 2
     this.#weigh = weigh
     this.#dispose = dispose
+    this.#unusedFor = unusedFor
+    this.#now = now
+    this.#began = now()
   }
 
   /** The value, which counts as used now. */
@@ -62,14 +81,18 @@ export class BoundedCache<K, V> {
 
   #insert(key: K, value: V): void {
     const weight = this.#weigh(value)
-    if (this.#youngWeight + weight > this.#half) {
-      const leaving = this.#old
-      this.#old = this.#young
-      this.#young = new Map()
-      this.#youngWeight = 0
-      for (const gone of leaving.values()) this.#dispose(gone)
-    }
+    const now = this.#now()
+    if (this.#youngWeight + weight > this.#half || now - this.#began >= this.#unusedFor) this.#age(now)
     this.#young.set(key, value)
     this.#youngWeight += weight
+  }
+
+  #age(now: number): void {
+    const leaving = this.#old
+    this.#old = this.#young
+    this.#young = new Map()
+    this.#youngWeight = 0
+    this.#began = now
+    for (const gone of leaving.values()) this.#dispose(gone)
   }
 }
