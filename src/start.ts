@@ -1,4 +1,3 @@
-import type { IncomingMessage, ServerResponse } from 'node:http'
 import { createFirstApiKey } from './access/api-keys.ts'
 import { createAuthenticator } from './access/authenticator.ts'
 import { Intents } from './access/intents.ts'
@@ -28,7 +27,7 @@ import { openApiDocument } from './http/openapi.ts'
 import type { Log } from './http/open-log.ts'
 import { Registries } from './http/registries.ts'
 import { createRouter } from './http/router.ts'
-import type { RunningServer } from './http/server.ts'
+import type { RunningServer, ServerOptions } from './http/server.ts'
 import { startServer } from './http/server.ts'
 import { sweepUploads } from './http/spool.ts'
 import { surfaceContext } from './http/surface-context.ts'
@@ -83,14 +82,14 @@ export async function start({ config, fs, log, now }: StartOptions): Promise<Sta
   sweepUploads(fs, uploads)
   const firstKey = adminKey === undefined ? await createFirstApiKey(fs, storeDir) : undefined
   const exporter = await openExporter(config, log)
-  let handle: (request: IncomingMessage, response: ServerResponse) => Promise<void>
+  let handle: ServerOptions['handle']
   const server = await startServer({
     host: config.host,
     port: config.port,
     maxConnections: config.maxConnections,
     handle: (request, response) => handle(request, response),
   })
-  // From here to the app's callback nothing waits, so no request comes before it is set.
+  // From here to the app nothing waits, so no request comes before it is set.
   const publicUrl = config.publicUrl ?? server.url
   const settings = {
     servicesBase: `${publicUrl}/services`,
@@ -167,7 +166,7 @@ export async function start({ config, fs, log, now }: StartOptions): Promise<Sta
     longJobs,
     evaluations: runtime.evaluationPlaces,
   })
-  const app = createApp({
+  handle = createApp({
     log: log.logger,
     observe: observeRequests(metrics),
     admit: admit(() => server.inFlight, config.maxRequests),
@@ -201,7 +200,6 @@ export async function start({ config, fs, log, now }: StartOptions): Promise<Sta
       intents,
     }),
   })
-  handle = app.callback()
   try {
     await registries.start()
   } catch (error) {

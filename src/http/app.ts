@@ -11,6 +11,8 @@ import { type OpenRoute, openRoutes } from './open-routes.ts'
 import { refuseUnrouted } from './refuse-unrouted.ts'
 import { requestLog } from './request-log.ts'
 import type { DoorState, RequestState } from './request-state.ts'
+import { respond } from './respond.ts'
+import type { ServerOptions } from './server.ts'
 
 export interface AppDependencies {
   readonly log: Logger
@@ -32,7 +34,8 @@ export interface AppDependencies {
 
 /**
  * The door, as a request goes through it. One function and not a middleware a step: each costs half a microsecond and a promise, and
- * a retrieve takes thirty.
+ * a retrieve takes thirty. Koa makes the contexts; its own way with a request listens for the end of each answer in three places,
+ * which costs three more.
  */
 export function createApp({
   log,
@@ -44,8 +47,8 @@ export function createApp({
   openApi,
   git,
   route,
-}: AppDependencies): Koa<DoorState> {
-  const watchers = [observe, requestLog(log)]
+}: AppDependencies): ServerOptions['handle'] {
+  const watchers = [observe, requestLog(log), unsentLog(log)]
   const letIn = authenticate(callerOf)
   const open = openRoutes({
     '/health': health,
@@ -55,19 +58,21 @@ export function createApp({
     '/docs': docs(openApi),
     ...servicesHealth(),
   })
-  const app = new Koa<DoorState>()
-  app.on('error', (error: unknown) => log.warn({ err: error }, 'an answer could not be sent'))
-  app.use(async (ctx) => {
-    identify(ctx)
+  const koa = new Koa<DoorState>()
+  koa.on('error', (error: unknown) => log.warn({ err: error }, UNSENT))
+  return async (request, response) => {
+    const ctx = koa.createContext<DoorState>(request, response)
     watch(ctx, watchers)
     try {
+      identify(ctx)
       await answer(ctx)
     } catch (error) {
       answerError(ctx, error, log)
     }
-    if (!ctx.res.headersSent) setHeaders(ctx)
-  })
-  return app
+    if (response.headersSent) return
+    setHeaders(ctx)
+    respond(ctx)
+  }
 
   function answer(ctx: ParameterizedContext<DoorState>): unknown {
     const openRoute = open(ctx)
@@ -80,9 +85,20 @@ export function createApp({
   }
 }
 
+const UNSENT = 'an answer could not be sent'
+
+/** Tells of connections that broke while they were waiting for an answer; what else keeps one from being sent, Koa tells. */
+function unsentLog(log: Logger): Watcher {
+  return ({ req }) => {
+    const { errored } = req.socket
+    if (errored) log.warn({ err: errored }, UNSENT)
+  }
+}
+
 function watch(ctx: ParameterizedContext<DoorState>, watchers: readonly Watcher[]): void {
   const start = performance.now()
-  ctx.res.once('close', () => {
+  // It comes once, and `once` would make a function more.
+  ctx.res.on('close', () => {
     const ms = performance.now() - start
     for (const watcher of watchers) watcher(ctx, ms)
   })

@@ -33,7 +33,7 @@ export interface RouterDependencies {
  * routes of its surface.
  */
 export function createRouter(dependencies: RouterDependencies): Middleware<RequestState> {
-  const fixed = new Map<string, Place>()
+  const fixed = new Map<string, Map<string, Place>>()
   const lately = new LRUCache<string, Place>({ max: MOST_PLACES })
   const routers = new Map<string, Middleware<RequestState>>()
   for (const [segment, group] of bySegment(dependencies.endpoints)) {
@@ -53,7 +53,8 @@ export function createRouter(dependencies: RouterDependencies): Middleware<Reque
           return answer({ route, params }, ctx, dependencies)
         })
       } else {
-        fixed.set(`${method} ${path}`, place)
+        const places = fixed.get(path) ?? new Map<string, Place>()
+        fixed.set(path, places.set(method, place))
         router.register(path, [method], (ctx) => answer(place, ctx, dependencies))
       }
     }
@@ -61,9 +62,9 @@ export function createRouter(dependencies: RouterDependencies): Middleware<Reque
     routers.set(segment, router.routes() as unknown as Middleware<RequestState>)
   }
   return (ctx, next) => {
-    const { path } = ctx
-    const asked = `${ctx.method} ${path}`
-    const place = fixed.get(asked) ?? lately.get(asked)
+    const { path, method } = ctx
+    // Not one table of methods with paths: to join the two costs more than to look twice.
+    const place = fixed.get(path)?.get(method) ?? lately.get(`${method} ${path}`)
     if (place) return answer(place, ctx, dependencies)
     const router = routers.get(segmentOf(path))
     return router ? router(ctx, next) : next()
@@ -99,24 +100,16 @@ async function answer(
   ctx: ParameterizedContext<RequestState>,
   dependencies: RouterDependencies,
 ): Promise<void> {
-  const { endpoint, scopes } = route
+  const { endpoint, scopes, known } = route
   ctx.state.isRead = endpoint.scope === 'read' || endpoint.scope === 'invoke'
   ctx.state.route = endpoint.path
   requireScope(ctx.state.caller, scopes)
-  return send(ctx, await answerOf(route, params(), ctx, dependencies))
-}
-
-async function answerOf(
-  { endpoint, known }: Route,
-  params: Params,
-  ctx: ParameterizedContext<RequestState>,
-  dependencies: RouterDependencies,
-): Promise<Answer> {
-  if (endpoint.upload) return answerUpload(endpoint, ctx, dependencies, params)
+  const asked = params()
+  if (endpoint.upload) return send(ctx, await answerUpload(endpoint, ctx, dependencies, asked))
   const guarded = endpoint.input
     ? await readInput(endpoint, endpoint.input, ctx, dependencies.readJsonBody, known)
     : NO_INPUT
-  return run(endpoint, ctx, dependencies, params, guarded)
+  return send(ctx, await run(endpoint, ctx, dependencies, asked, guarded))
 }
 
 function scopesOf({ scope, orScope }: Endpoint): readonly Scope[] {

@@ -32,7 +32,6 @@ function sendWhole(
   const headers = doorHeaders(state.requestId)
   addOwnHeaders(headers, answer)
   if (bytes) headers.push('Content-Type', JSON_TYPE, 'Content-Length', String(bytes.length))
-  ctx.respond = false
   state.bytes = bytes?.length ?? 0
   res.writeHead(status, headers).end(bytes)
 }

@@ -14,7 +14,7 @@ export interface ServerOptions {
   readonly port: number
   /** Most connections; what comes past them is refused. */
   readonly maxConnections: number
-  /** Answers a request; its promise settles when all that the request set going is done (`app.callback()`). */
+  /** Answers a request; its promise settles when all that the request set going is done. */
   readonly handle: (request: IncomingMessage, response: ServerResponse) => Promise<void>
   readonly patience?: Patience
 }
@@ -124,13 +124,13 @@ class InFlight {
     return (request, response) => {
       if (this.#draining) response.setHeader('Connection', 'close')
       this.#responses.add(response)
-      // This, the log, the metrics, the router, Koa and every stream of an answer each listen once for its end.
+      // This, the door, a route and every stream of an answer listen for its end.
       response.setMaxListeners(MOST_LISTENERS)
       let open = 2
       const ended = () => {
         if (--open === 0) this.#done(response)
       }
-      response.once('close', ended)
+      response.on('close', ended)
       handle(request, response).then(ended, ended)
     }
   }

@@ -33,7 +33,7 @@ export async function openDoor(
   route(router)
   const file = join(tmpdir(), `door-${process.pid}-${Math.random()}.log`)
   const { logger, flush } = openLog('info', file)
-  const app = createApp({
+  const handle = createApp({
     log: logger,
     observe: () => undefined,
     admit: () => undefined,
@@ -50,7 +50,7 @@ export async function openDoor(
     host: '127.0.0.1',
     port: 0,
     maxConnections: 100,
-    handle: app.callback(),
+    handle,
   })
   return {
     url: server.url,

@@ -57,6 +57,26 @@ describe('GET /metrics', () => {
     expect(text).not.to.match(/made-up|PURGE|0000-4000/)
   })
 
+  it('times requests in buckets that hold the smaller ones, too', async () => {
+    for (let request = 0; request < 3; request++) await service.get('/health')
+    const { text } = await service.get('/metrics')
+    const labels = 'method="GET",route="/health",status="2xx"'
+    const name = 'branchpoint_http_request_duration_seconds'
+    expect(text).to.match(new RegExp(`^# TYPE ${name} histogram$`, 'm'))
+    const buckets = [...text.matchAll(new RegExp(`^${name}_bucket{le="(.+)",${labels}} (\\d+)$`, 'gm'))]
+    expect(buckets.map(([, le]) => le).join(' ')).to.equal(
+      '0.0005 0.001 0.0025 0.005 0.01 0.025 0.05 0.1 0.25 0.5 1 2.5 10 60 +Inf',
+    )
+    const held = buckets.map(([, , count]) => Number(count))
+    expect(held).to.deep.equal(held.toSorted((a, b) => a - b))
+    expect(held.at(-1)).to.equal(3)
+    expect(text).to.contain(`${name}_count{${labels}} 3\n`)
+    const seconds = await value(`${name}_sum{${labels}}`)
+    expect(seconds).to.be.greaterThan(0)
+    const least = held.findIndex((count) => count === 3)
+    expect(seconds).to.be.at.most(3 * Number(buckets[least]?.[1]))
+  })
+
   it('counts commits, and whether caches had what was asked of them', async () => {
     const { body } = await service.post('/simple/workflows/', { workflow: { slug: 'counted', data: {} } })
     const commits = await value('branchpoint_commits_total')
