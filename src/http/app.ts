@@ -61,6 +61,7 @@ export function createApp({
   const koa = new Koa<DoorState>()
   koa.on('error', (error: unknown) => log.warn({ err: error }, UNSENT))
   return async (request, response) => {
+    response.statusCode = 404 // until something answers
     const ctx = koa.createContext<DoorState>(request, response)
     watch(ctx, watchers)
     try {
