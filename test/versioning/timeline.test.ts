@@ -6,8 +6,9 @@ import { forkVariant } from '../../src/versioning/fork-variant.ts'
 import { queryRevisions } from '../../src/versioning/query-revisions.ts'
 import type { VariantPlace } from '../../src/versioning/references.ts'
 import type { Registry } from '../../src/versioning/registry.ts'
-import type { TimelineRow } from '../../src/versioning/timeline.ts'
-import { idIn, Timeline } from '../../src/versioning/timeline.ts'
+import type { TimelineRow } from '../../src/versioning/timeline-row.ts'
+import { Timeline } from '../../src/versioning/timeline.ts'
+import { idIn } from '../../src/versioning/timeline-row.ts'
 import { context, memoryRegistry, newVariant } from './memory-registry.ts'
 
 describe('versioning: the timeline of revisions', () => {
