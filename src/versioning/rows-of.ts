@@ -1,6 +1,6 @@
+import { setImmediate as nextTurn } from 'node:timers/promises'
 import { parseCommit } from '../git/commit.ts'
 import type { Oid } from '../git/object.ts'
-import { setImmediate as nextTurn } from 'node:timers/promises'
 import type { ArtifactView, VariantView } from './artifact-view.ts'
 import { decodeMessage } from './commit-message.ts'
 import type { ChainLink, TimelineRow } from './timeline-row.ts'
@@ -20,18 +20,28 @@ export async function rowsOf(
   artifact: ArtifactView,
   before: readonly TimelineRow[] = [],
 ): Promise<readonly TimelineRow[]> {
-  const known = new Map(before.map(({ link }) => [link.oid, link]))
-  const rows = new Map<ChainLink, TimelineRow & { readonly holders: VariantView[] }>()
+  const known = new Map<Oid, ChainLink>()
+  for (const { link } of before) known.set(link.oid, link)
+  const rows: TimelineRow[] = []
+  const held = new Map<ChainLink, VariantView[]>()
+  const isShared = artifact.variants.length > 1
   for (const variant of artifact.variants) {
-    let link = variant.head === undefined ? undefined : await linkOf(artifact, variant.head, known)
+    if (variant.head === undefined) continue
+    const alone = [variant]
+    let link: ChainLink | undefined = await linkOf(artifact, variant.head, known)
     for (; link; link = link.parent) {
       const { seconds, author, text } = link
-      const row = rows.get(link)
-      if (row) row.holders.push(variant)
-      else rows.set(link, { artifact, link, seconds, author, text, holders: [variant] })
+      const others = held.get(link)
+      if (others) others.push(variant)
+      else {
+        // Where no other variant can hold it, one list of holders does for all rows.
+        const holders = isShared ? [variant] : alone
+        rows.push({ artifact, link, seconds, author, text, holders })
+        if (isShared) held.set(link, holders)
+      }
     }
   }
-  return [...rows.values()]
+  return rows
 }
 
 /** The link of a commit; those that had to be read for it are known from then on. */
