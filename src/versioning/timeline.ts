@@ -82,6 +82,7 @@ export class Timeline {
   async fill(stop: AbortSignal): Promise<void> {
     const list = await this.#index.list(this.#family)
     for (let end = BREATH; !this.#wasAsked && this.#rows.length < MOST_UNASKED; end += BREATH) {
+      stop.throwIfAborted()
       const began = performance.now()
       await this.#inTurn(async () => this.#wasAsked || this.#takeIn(list.slice(0, end)))
       if (end >= list.length) return
