@@ -1,6 +1,7 @@
 import { basename } from 'node:path'
 import type { Store } from '../git/store.ts'
 import type { Family } from '../versioning/family.ts'
+import { fillTimelines } from '../versioning/fill-timelines.ts'
 import type { OpenRegistry } from '../versioning/open-registry.ts'
 import { openRegistry } from '../versioning/open-registry.ts'
 import type { Registry, RegistrySettings } from '../versioning/registry.ts'
@@ -16,6 +17,7 @@ export class Registries {
   readonly #open: OpenRegistry[] = []
   readonly #ready = new Map<string, Registry>()
   #started = false
+  #stopFilling: (() => void) | undefined
 
   /** `prepare` gives a project what every one has before anything is asked of it. */
   constructor(
@@ -34,6 +36,7 @@ export class Registries {
   async start(): Promise<void> {
     await Promise.all(this.#store.projects().map((project) => this.of(project)))
     this.#started = true
+    this.#stopFilling = fillTimelines(this.#open.map(({ registry }) => registry))
   }
 
   /** The project's registry; a promise of it while that is read in. */
@@ -65,6 +68,7 @@ export class Registries {
   }
 
   close(): void {
+    this.#stopFilling?.()
     for (const registry of this.#open) registry.close()
   }
 

@@ -6,8 +6,9 @@ import { byCreation } from './index-entry.ts'
 export class FamilyList {
   readonly #sweepOnce: () => Promise<void>
   #entries: IndexEntry[] = []
-  #isSorted = true
-  #views: readonly ArtifactView[] | undefined
+  /** What was last answered, and whether it would be again. */
+  #views: readonly ArtifactView[] = []
+  #isCurrent = true
   #sweep: Promise<void> | undefined
   #swept = Number.NEGATIVE_INFINITY
   #asked = Number.NEGATIVE_INFINITY
@@ -19,26 +20,30 @@ export class FamilyList {
 
   /** The views, oldest first. */
   views(): readonly ArtifactView[] {
-    // What was added stands at the end, so there is next to nothing to sort.
-    if (!this.#isSorted) this.#entries.sort(byCreation)
-    this.#isSorted = true
-    return (this.#views ??= this.#entries.map(({ view }) => view))
+    if (this.#isCurrent) return this.#views
+    let views = this.#entries.map(({ view }) => view)
+    if (!isInOrder(views, this.#views)) {
+      this.#entries.sort((a, b) => byCreation(a.view, b.view))
+      views = this.#entries.map(({ view }) => view)
+    }
+    this.#views = views
+    this.#isCurrent = true
+    return views
   }
 
   add(entry: IndexEntry): void {
     this.#entries.push(entry)
-    this.changed()
+    this.#isCurrent = false
   }
 
   /** To be called when an entry got another view. */
   changed(): void {
-    this.#isSorted = false
-    this.#views = undefined
+    this.#isCurrent = false
   }
 
   remove(entry: IndexEntry): void {
     this.#entries = this.#entries.filter((it) => it !== entry)
-    this.#views = undefined
+    this.#isCurrent = false
   }
 
   /** Milliseconds since somebody asked for a list that had to be fresh. */
@@ -62,4 +67,12 @@ export class FamilyList {
       this.#sweep = undefined
     }
   }
+}
+
+/** Whether the views are in order. Two that stood side by side in `before`, where all were, are not compared: of very many most did. */
+function isInOrder(views: readonly ArtifactView[], before: readonly ArtifactView[]): boolean {
+  return views.every((view, at) => {
+    const last = views[at - 1]
+    return !last || (last === before[at - 1] && view === before[at]) || byCreation(last, view) < 0
+  })
 }

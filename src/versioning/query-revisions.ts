@@ -13,10 +13,11 @@ import { resolveRevision } from './resolve-revision.ts'
 import type { Revision } from './revision.ts'
 import { findRevisionById, readListedRevision } from './revision.ts'
 import { revisionFlags } from './revision-flags.ts'
+import { rowSpans } from './row-spans.ts'
 import type { RowTest } from './row-test.ts'
-import { rowTest } from './row-test.ts'
-import type { TimelinePlace, TimelineRow } from './timeline.ts'
-import { isOlder } from './timeline.ts'
+import { oneOf, rowTest } from './row-test.ts'
+import type { TimelinePlace, TimelineRow } from './timeline-row.ts'
+import { wantedRows } from './wanted-rows.ts'
 import type { Window } from './windowing.ts'
 import { isDescending, unknownCursor } from './windowing.ts'
 
@@ -28,8 +29,8 @@ export interface RevisionQuery extends Omit<ArtifactQuery, 'filter'> {
   readonly pinned?: readonly Reference[] | undefined
 }
 
-/** So many revisions are passed by, or decoded, before other work gets its turn. */
-const BREATH = { passed: 5000, decoded: 50 }
+/** So many revisions are decoded before other work gets its turn. */
+const BREATH = 50
 
 /**
  * The revisions that match, by date; each once, at its home, or at the variant asked for. Hidden while archived by itself,
@@ -48,17 +49,12 @@ export async function queryRevisions(
   const rows = await rowsFor(registry, family, test)
   const isDown = isDescending(windowing)
   const cursor = windowing?.next === undefined ? undefined : await placeOf(registry, family, windowing.next)
-  const isBehind = (row: TimelineRow): boolean =>
-    !cursor || (isDown ? isOlder(row, cursor) : isOlder(cursor, row))
+  const spans = rowSpans(rows, { windowing, cursor, dates: oneOf(query.filter.date, query.filter.dates) })
   const found: Revision[] = []
   let decoded = 0
-  for (let passed = 0; passed < rows.length; passed++) {
-    if (passed % BREATH.passed === BREATH.passed - 1) await nextTurn()
-    const row = rows[isDown ? rows.length - 1 - passed : passed]! // within the bounds
-    const holders = isBehind(row) ? test.holdersIn(row) : []
-    if (holders.length === 0) continue
-    if (++decoded % BREATH.decoded === 0) await nextTurn()
-    const revision = await revisionOf(registry, row, holders)
+  for await (const row of wantedRows(rows, spans, isDown, test.isWanted)) {
+    if (++decoded % BREATH === 0) await nextTurn()
+    const revision = await revisionOf(registry, row, test.holdersIn(row))
     if (!matches(revision, query.filter)) continue
     if (pinned.length > 0 && !(await changesPinOf(registry, revision, pinned))) continue
     const last = found.at(-1)

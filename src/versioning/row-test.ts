@@ -1,12 +1,11 @@
 import type { ArtifactView, VariantView } from './artifact-view.ts'
 import type { Family } from './family.ts'
 import type { RevisionFilter } from './filters.ts'
-import { matchesFlags, matchesReferences, naming } from './filters.ts'
+import { matchesReferences, naming } from './filters.ts'
 import { repositoryDigits } from './ids.ts'
 import type { ArtifactQuery } from './query-artifacts.ts'
-import type { ChainLink, TimelineRow } from './timeline.ts'
-import { idIn } from './timeline.ts'
-import { boundsOf } from './windowing.ts'
+import type { TimelineRow } from './timeline-row.ts'
+import { idIn } from './timeline-row.ts'
 
 /** What is asked of rows: `named` are the only ids that are wanted, if it is there. */
 export interface RowQuery extends Omit<ArtifactQuery, 'filter'> {
@@ -19,7 +18,9 @@ export interface RowTest {
   readonly isArtifactWanted: (artifact: ArtifactView) => boolean
   /** Whether the query names artifacts, variants or revisions, so that most artifacts are not wanted. */
   readonly isNarrow: boolean
-  /** The variants in view that hold the revision; none if it is not wanted. */
+  /** Whether the revision is wanted; then at least one variant in view holds it. */
+  readonly isWanted: (row: TimelineRow) => boolean
+  /** The variants in view that hold the revision. */
   readonly holdersIn: (row: TimelineRow) => readonly VariantView[]
 }
 
@@ -32,37 +33,34 @@ export function rowTest(family: Family, query: RowQuery): RowTest {
     isArtifactWanted: (artifact) => isArtifactWanted(artifact) && artifact.variants.some(isVariantWanted),
     isNarrow:
       query.named !== undefined || naming(query.artifacts).length > 0 || naming(query.variants).length > 0,
-    holdersIn: (row) => {
-      const isWanted =
-        isCommitWanted(row.link) && isArtifactWanted(row.artifact) && isRevisionWanted(row, query)
-      return isWanted ? row.holders.filter(isVariantWanted) : NONE
-    },
+    isWanted: (row) =>
+      isCommitWanted(row) &&
+      isArtifactWanted(row.artifact) &&
+      isRevisionWanted(row, query) &&
+      row.holders.some(isVariantWanted),
+    holdersIn: ({ holders }) => holders.filter(isVariantWanted),
   }
 }
 
-const NONE: readonly VariantView[] = []
-
-/** What date, author and message say, and the bounds of the window. */
-function commitTest({ filter, windowing }: RowQuery): (link: ChainLink) => boolean {
-  const isWithin = boundsOf(windowing)
-  const dates = oneOf(filter.date, filter.dates)?.map((date) => Date.parse(date))
+/** What author and message say. */
+function commitTest({ filter }: RowQuery): (row: TimelineRow) => boolean {
   const authors = oneOf(filter.author, filter.authors)
   const part = filter.message?.toLowerCase()
-  return ({ seconds, author, text }) =>
-    (!isWithin || isWithin(seconds * 1000)) &&
-    (!dates || dates.includes(seconds * 1000)) &&
+  return ({ author, text }) =>
     (!authors || authors.includes(author)) &&
     // What a long message holds is asked of the revision.
     (part === undefined || text === null || (text?.includes(part) ?? false))
 }
 
-function oneOf<T>(one: T | undefined, several: readonly T[] | undefined): readonly T[] | undefined {
+/** What a filter asks for by a single and by a list; undefined if it has neither. */
+export function oneOf<T>(one: T | undefined, several: readonly T[] | undefined): readonly T[] | undefined {
   return one === undefined ? several : [one, ...(several ?? [])]
 }
 
 function artifactTest(family: Family, query: RowQuery): (artifact: ArtifactView) => boolean {
-  const roles = Object.entries(query.filter.flags ?? {}).filter(([name]) => family.roles.includes(name))
-  const wanted = Object.fromEntries(roles)
+  const asked = Object.entries(query.filter.flags ?? {}).filter(([name]) => family.roles.includes(name))
+  // Worked out once: of very many rows most end here.
+  const wanted = [...Object.entries(query.roles), ...asked]
   const artifacts = naming(query.artifacts)
   const digits = query.named && new Set([...query.named].map(repositoryDigits))
   return (artifact) => {
@@ -70,8 +68,7 @@ function artifactTest(family: Family, query: RowQuery): (artifact: ArtifactView)
     if (digits && !digits.has(artifact.digits)) return false
     const flags = artifact.record.flags ?? {}
     return (
-      matchesFlags(flags, query.roles) &&
-      matchesFlags(flags, wanted) &&
+      wanted.every(([name, value]) => (flags[name] ?? false) === value) &&
       matchesReferences(artifacts, artifact.id, ({ slug }) => slug === artifact.slug)
     )
   }

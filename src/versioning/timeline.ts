@@ -1,57 +1,35 @@
-import { setImmediate as nextTurn } from 'node:timers/promises'
+import { setImmediate as nextTurn, setTimeout as wait } from 'node:timers/promises'
 import { Refusal } from '../errors.ts'
-import { parseCommit } from '../git/commit.ts'
-import type { Oid } from '../git/object.ts'
 import type { ArtifactIndex } from './artifact-index.ts'
-import type { ArtifactView, VariantView } from './artifact-view.ts'
-import { decodeMessage } from './commit-message.ts'
+import type { ArtifactView } from './artifact-view.ts'
 import type { Family } from './family.ts'
-import { objectUuid } from './ids.ts'
-import { readBytes } from './tree-files.ts'
-
-/** What a commit alone says about its revision, without a look at its tree: as true for ever as the commit. */
-export interface ChainLink {
-  readonly oid: Oid
-  /** The first parent; undefined for a root. */
-  readonly parent: ChainLink | undefined
-  /** First-parent depth, which is the revision's version. */
-  readonly depth: number
-  /** When it was committed, in seconds since 1970. */
-  readonly seconds: number
-  /** `Name <email>`. */
-  readonly author: string
-  /** The message as the client gave it, in lower case: what filters look into. Null if it is too long to be kept here. */
-  readonly text: string | undefined | null
-}
-
-/** Where a revision stands in a timeline. */
-export interface TimelinePlace {
-  readonly artifact: ArtifactView
-  readonly link: Pick<ChainLink, 'oid' | 'depth'>
-  /** When it was committed: here as well, since whoever goes through many looks at nothing else of most. */
-  readonly seconds: number
-}
-
-/** A commit on the branches of an artifact, and the variants that hold it, oldest first. */
-export interface TimelineRow extends TimelinePlace {
-  readonly link: ChainLink
-  readonly holders: readonly VariantView[]
-}
+import { byCreation } from './index-entry.ts'
+import { replaceRows } from './replace-rows.ts'
+import { rowsOf } from './rows-of.ts'
+import type { TimelineRow } from './timeline-row.ts'
 
 /** The rows that were asked for, the oldest first (see `isOlder`), and the artifacts whose commits cannot be read. */
 export interface TimelineRows {
   readonly rows: readonly TimelineRow[]
-  readonly unreadable: readonly { readonly artifact: ArtifactView; readonly reason: Refusal }[]
+  readonly unreadable: readonly UnreadableArtifact[]
 }
 
-/** So many rows are kept from one question to the next, some 300 bytes each. */
+interface UnreadableArtifact {
+  readonly artifact: ArtifactView
+  readonly reason: Refusal
+}
+
+/** So many rows are kept from one question to the next, some 400 bytes each. */
 const MOST = 1_000_000
 
-/** A message of more characters is not kept: nothing else bounds them, and the commit has it. */
-const LONG_TEXT = 1000
+/** So many are read before anybody asks. */
+const MOST_UNASKED = 250_000
 
-/** So many artifacts, or commits of one, are read before other work gets its turn. */
-const BREATH = { artifacts: 50, commits: 200 }
+/** So many artifacts are read before other work gets its turn. */
+const BREATH = 50
+
+/** How much longer than it worked filling rests, so that it takes a quarter of the time at most. */
+const REST = 3
 
 /**
  * The revisions of a family by date, each once, with what can be told of them without decoding them. Derived from the index and the commits
@@ -64,9 +42,13 @@ export class Timeline {
   /** By repository: the rows of its latest view that was asked for. */
   readonly #kept = new Map<string, KeptRows>()
   #count = 0
-  /** All rows of these views, in order. */
-  #list: readonly ArtifactView[] = []
-  #all: readonly TimelineRow[] = []
+  /** What was taken in: the views, in order of creation, and beside each its rows. */
+  #taken: Taken = { views: [], parts: [] }
+  /** All rows of these, in order. */
+  #rows: readonly TimelineRow[] = []
+  #wasAsked = false
+  /** How many artifacts were read. */
+  #read = 0
   #turn: Promise<unknown> = Promise.resolve()
 
   /** Keeps up to `most` rows; the artifacts past them are read anew every time. */
@@ -78,58 +60,93 @@ export class Timeline {
 
   /** All rows as of now. The arrays do not change any more. */
   all(): Promise<TimelineRows> {
-    const turn = this.#turn.then(async () => this.#allOf(await this.#index.list(this.#family)))
-    this.#turn = turn.catch(() => undefined)
-    return turn
+    this.#wasAsked = true
+    return this.#inTurn(async () => this.#takeIn(await this.#index.list(this.#family)))
   }
 
   /** The rows of some artifacts. */
   async of(artifacts: readonly ArtifactView[]): Promise<TimelineRows> {
-    const { rows, unreadable } = await this.#read(artifacts)
-    return { rows: rows.sort(inOrder), unreadable }
-  }
-
-  async #allOf(list: readonly ArtifactView[]): Promise<TimelineRows> {
-    if (list === this.#list) return { rows: this.#all, unreadable: [] }
-    const [before, now] = [new Set(this.#list), new Set(list)]
-    const { rows, unreadable } = await this.#read(list.filter((view) => !before.has(view)))
-    for (const row of this.#all) if (now.has(row.artifact)) rows.push(row)
-    rows.sort(inOrder)
-    const isKept = rows.length <= this.#most && unreadable.length === 0
-    this.#list = isKept ? list : []
-    this.#all = isKept ? rows : []
-    return { rows, unreadable }
-  }
-
-  async #read(artifacts: readonly ArtifactView[]): Promise<{ rows: TimelineRow[] } & TimelineRows> {
-    const rows: TimelineRow[] = []
-    const unreadable: { artifact: ArtifactView; reason: Refusal }[] = []
-    let read = 0
+    const unreadable: UnreadableArtifact[] = []
+    const found: KeptRows[] = []
     for (const artifact of artifacts) {
-      if (++read % BREATH.artifacts === 0) await nextTurn()
-      try {
-        for (const row of await this.#rowsOf(artifact)) rows.push(row)
-      } catch (reason) {
-        if (!(reason instanceof Refusal)) throw reason
-        unreadable.push({ artifact, reason })
-      }
+      const kept = await this.#rowsOf(artifact, unreadable)
+      if (kept) found.push(kept)
     }
+    return { rows: replaceRows([], [], found.flatMap(rowsIn)), unreadable }
+  }
+
+  /**
+   * Takes the artifacts in before anybody asks, a few milliseconds at a time, so that whoever does waits for the rest only. Ends then, and
+   * where there are too many rows. Rejects once `stop` comes.
+   */
+  async fill(stop: AbortSignal): Promise<void> {
+    const list = await this.#index.list(this.#family)
+    for (let end = BREATH; !this.#wasAsked && this.#rows.length < MOST_UNASKED; end += BREATH) {
+      stop.throwIfAborted()
+      const began = performance.now()
+      await this.#inTurn(async () => this.#wasAsked || this.#takeIn(list.slice(0, end)))
+      if (end >= list.length) return
+      await wait(REST * (performance.now() - began), undefined, { signal: stop, ref: false })
+    }
+  }
+
+  #inTurn<T>(work: () => Promise<T>): Promise<T> {
+    const turn = this.#turn.then(work)
+    this.#turn = turn.catch(() => undefined)
+    return turn
+  }
+
+  /** Makes the rows those of this list. */
+  async #takeIn(list: readonly ArtifactView[]): Promise<TimelineRows> {
+    if (list === this.#taken.views) return { rows: this.#rows, unreadable: [] }
+    const { parts, moved, leaving } = compare(this.#taken, list)
+    const unreadable: UnreadableArtifact[] = []
+    const coming: KeptRows[] = []
+    for (const number of moved) {
+      const kept = await this.#rowsOf(list[number]!, unreadable) // a place of the list
+      parts[number] = kept
+      if (kept) coming.push(kept)
+    }
+    for (const kept of leaving) this.#forget(kept)
+    const rows = replaceRows(this.#rows, leaving.flatMap(rowsIn), coming.flatMap(rowsIn))
+    const isKept = rows.length <= this.#most
+    // Where something could not be read, the same list is looked at again.
+    const views = unreadable.length === 0 ? list : [...list]
+    this.#taken = isKept ? { views, parts } : { views: [], parts: [] }
+    this.#rows = isKept ? rows : []
     return { rows, unreadable }
   }
 
-  async #rowsOf(artifact: ArtifactView): Promise<readonly TimelineRow[]> {
-    const { path } = artifact.repository
-    const kept = this.#kept.get(path)
-    if (kept?.artifact === artifact) return kept.rows
-    const known = new Map(kept?.rows.map(({ link }) => [link.oid, link]))
-    const rows = await rowsIn(artifact, known)
-    this.#count -= this.#kept.get(path)?.rows.length ?? 0
-    this.#kept.delete(path)
-    if (this.#count + rows.length <= this.#most) {
-      this.#kept.set(path, { artifact, rows })
-      this.#count += rows.length
+  /** The rows of the artifact; undefined, and a note of why, if its commits cannot be read. */
+  async #rowsOf(artifact: ArtifactView, unreadable: UnreadableArtifact[]): Promise<KeptRows | undefined> {
+    const before = this.#kept.get(artifact.repository.path)
+    if (before?.artifact === artifact) return before
+    if (++this.#read % BREATH === 0) await nextTurn()
+    try {
+      const kept = { artifact, rows: await rowsOf(artifact, before?.rows) }
+      this.#keep(kept)
+      return kept
+    } catch (reason) {
+      if (!(reason instanceof Refusal)) throw reason
+      unreadable.push({ artifact, reason })
+      return undefined
     }
-    return rows
+  }
+
+  #keep(kept: KeptRows): void {
+    const { path } = kept.artifact.repository
+    const before = this.#kept.get(path)
+    if (before) this.#forget(before)
+    if (this.#count + kept.rows.length > this.#most) return
+    this.#kept.set(path, kept)
+    this.#count += kept.rows.length
+  }
+
+  #forget(kept: KeptRows): void {
+    const { path } = kept.artifact.repository
+    if (this.#kept.get(path) !== kept) return
+    this.#kept.delete(path)
+    this.#count -= kept.rows.length
   }
 }
 
@@ -138,68 +155,40 @@ interface KeptRows {
   readonly rows: readonly TimelineRow[]
 }
 
-function inOrder(a: TimelineRow, b: TimelineRow): number {
-  return isOlder(a, b) ? -1 : 1
+interface Taken {
+  readonly views: readonly ArtifactView[]
+  /** Undefined of those that could not be read. */
+  readonly parts: readonly (KeptRows | undefined)[]
 }
 
-/** Whether the one stands before the other: by date, of one second by version, then by id. */
-export function isOlder(a: TimelinePlace, b: TimelinePlace): boolean {
-  if (a.seconds !== b.seconds) return a.seconds < b.seconds
-  if (a.link.depth !== b.link.depth) return a.link.depth < b.link.depth
-  // What ids are made of, in their order: making them to compare them would take nine tenths of putting many in order.
-  if (a.link.oid !== b.link.oid) return a.link.oid < b.link.oid
-  return a.artifact.digits < b.artifact.digits
+/** What a list has of what was taken in, in the list's places; the places of what is to be read; and what leaves. */
+interface Comparison {
+  readonly parts: (KeptRows | undefined)[]
+  readonly moved: readonly number[]
+  readonly leaving: readonly KeptRows[]
 }
 
-/** The id of the revision that stands there. */
-export function idIn({ artifact, link }: TimelinePlace): string {
-  return objectUuid(link.oid, artifact.digits)
-}
-
-/** The rows of an artifact; links that had to be read for them are known from then on. */
-async function rowsIn(artifact: ArtifactView, known: Map<Oid, ChainLink>): Promise<readonly TimelineRow[]> {
-  const rows = new Map<ChainLink, TimelineRow & { readonly holders: VariantView[] }>()
-  for (const variant of artifact.variants) {
-    let link = variant.head === undefined ? undefined : await linkOf(artifact, variant.head, known)
-    for (; link; link = link.parent) {
-      const row = rows.get(link)
-      if (row) row.holders.push(variant)
-      else rows.set(link, { artifact, link, seconds: link.seconds, holders: [variant] })
-    }
+/** Compares in one pass, both being in order of creation. Where one were not, more would leave and come back. */
+function compare(before: Taken, list: readonly ArtifactView[]): Comparison {
+  const parts: (KeptRows | undefined)[] = []
+  const moved: number[] = []
+  const leaving: (KeptRows | undefined)[] = []
+  let at = 0
+  for (const view of list) {
+    for (; isGone(before.views[at], view); at++) leaving.push(before.parts[at])
+    const part = before.views[at] === view ? before.parts[at++] : undefined
+    if (!part) moved.push(parts.length)
+    parts.push(part)
   }
-  return [...rows.values()]
+  const left = [...leaving, ...before.parts.slice(at)].filter((part) => part !== undefined)
+  return { parts, moved, leaving: left }
 }
 
-async function linkOf(artifact: ArtifactView, head: Oid, known: Map<Oid, ChainLink>): Promise<ChainLink> {
-  const unknown: Omit<ChainLink, 'parent' | 'depth'>[] = []
-  let next: Oid | undefined = head
-  while (next !== undefined && !known.has(next)) {
-    const commit = parseCommit(await readBytes(artifact.repository.objects, next, 'commit'))
-    const { author, committer } = commit
-    unknown.push({
-      oid: next,
-      seconds: committer.seconds,
-      author: ownCopy(`${author.name} <${author.email}>`),
-      text: textOf(decodeMessage(commit.message).message),
-    })
-    next = commit.parents[0]
-    if (unknown.length % BREATH.commits === 0) await nextTurn()
-  }
-  let link = next === undefined ? undefined : known.get(next)
-  for (const facts of unknown.reverse()) {
-    link = { ...facts, parent: link, depth: (link?.depth ?? 0) + 1 }
-    known.set(facts.oid, link)
-  }
-  if (!link) throw new Error(`the chain of ${head} was walked but not learned`)
-  return link
+/** Whether a view is none of a list that goes on with `next`, as far as its order tells. */
+function isGone(view: ArtifactView | undefined, next: ArtifactView): boolean {
+  return view !== undefined && view !== next && byCreation(next, view) > 0
 }
 
-function textOf(message: string | undefined): ChainLink['text'] {
-  if (message === undefined) return undefined
-  return message.length > LONG_TEXT ? null : ownCopy(message.toLowerCase())
-}
-
-/** The text in memory of its own: a part of a string keeps all of it, here the whole commit. */
-function ownCopy(text: string): string {
-  return Buffer.from(text).toString()
+function rowsIn({ rows }: KeptRows): readonly TimelineRow[] {
+  return rows
 }

@@ -59,7 +59,7 @@ export async function cutWindowOf<T>(
   keep: (row: T) => boolean | Promise<boolean>,
 ): Promise<Window<T>> {
   const step = isDescending(windowing) ? -1 : 1
-  const isWithin = boundsOf(windowing)
+  const bounds = boundsOf(windowing)
   const found: T[] = []
   const next = windowing?.next
   let index = step > 0 ? 0 : rows.length - 1
@@ -70,7 +70,7 @@ export async function cutWindowOf<T>(
   }
   for (; index >= 0 && index < rows.length; index += step) {
     const row = rows[index]! // within the bounds
-    if (isWithin && !isWithin(Date.parse(createdAt(row)))) continue
+    if (bounds && isOutside(bounds, Date.parse(createdAt(row)))) continue
     const kept = keep(row)
     if (!(typeof kept === 'boolean' ? kept : await kept)) continue
     const last = found.at(-1)
@@ -87,17 +87,28 @@ export function isDescending(windowing: Windowing | undefined): boolean {
   return windowing !== undefined && windowing.order !== 'ascending'
 }
 
+/** Which times (milliseconds since 1970) a window leaves out. */
+export interface Bounds {
+  readonly isTooOld: (at: number) => boolean
+  readonly isTooNew: (at: number) => boolean
+}
+
 /**
- * Whether a time (milliseconds since 1970) lies between the bounds; undefined if there are none. The bound a page begins at is
- * exclusive until a cursor takes its place, so that pages by time do not overlap.
+ * The bounds of a window; undefined if it has none. The bound a page begins at is exclusive until a cursor takes its place, so that
+ * pages by time do not overlap.
  */
-export function boundsOf(windowing: Windowing | undefined): ((at: number) => boolean) | undefined {
+export function boundsOf(windowing: Windowing | undefined): Bounds | undefined {
   if (windowing?.newest === undefined && windowing?.oldest === undefined) return undefined
   const newest = windowing.newest === undefined ? Number.POSITIVE_INFINITY : Date.parse(windowing.newest)
   const oldest = windowing.oldest === undefined ? Number.NEGATIVE_INFINITY : Date.parse(windowing.oldest)
-  const paging = windowing.next !== undefined
-  if (isDescending(windowing)) return (at) => (paging ? at <= newest : at < newest) && at >= oldest
-  return (at) => at <= newest && (paging ? at >= oldest : at > oldest)
+  const isExclusive = windowing.next === undefined
+  return isDescending(windowing)
+    ? { isTooOld: (at) => at < oldest, isTooNew: (at) => at > newest || (isExclusive && at === newest) }
+    : { isTooOld: (at) => at < oldest || (isExclusive && at === oldest), isTooNew: (at) => at > newest }
+}
+
+function isOutside({ isTooOld, isTooNew }: Bounds, at: number): boolean {
+  return isTooOld(at) || isTooNew(at)
 }
 
 /** The refusal of a cursor that names no row. */

@@ -12,10 +12,10 @@ import { Registry } from '../../src/versioning/registry.ts'
 /** Who writes in these tests. */
 export const context = { actor: { id: 'id', name: 'Ann', email: 'ann@example.com' } }
 
-/** A registry of workflows and environments in memory, or on the disk given. */
-export async function memoryRegistry(fs: Fs = memoryFs()): Promise<Registry> {
+/** A registry of workflows and environments in memory, or on the disk given; by the clock of this machine, or another one. */
+export async function memoryRegistry(fs: Fs = memoryFs(), now = () => new Date()): Promise<Registry> {
   const store = await Store.open(fs, '/store')
-  const settings = { servicesBase: 'http://localhost/services', now: () => new Date() }
+  const settings = { servicesBase: 'http://localhost/services', now }
   const families = [workflowFamily, environmentFamily]
   const registry = new Registry(await store.project('default'), families, settings)
   await registry.index.load()

@@ -6,8 +6,9 @@ import { forkVariant } from '../../src/versioning/fork-variant.ts'
 import { queryRevisions } from '../../src/versioning/query-revisions.ts'
 import type { VariantPlace } from '../../src/versioning/references.ts'
 import type { Registry } from '../../src/versioning/registry.ts'
-import type { TimelineRow } from '../../src/versioning/timeline.ts'
-import { idIn, Timeline } from '../../src/versioning/timeline.ts'
+import type { TimelineRow } from '../../src/versioning/timeline-row.ts'
+import { Timeline } from '../../src/versioning/timeline.ts'
+import { idIn } from '../../src/versioning/timeline-row.ts'
 import { context, memoryRegistry, newVariant } from './memory-registry.ts'
 
 describe('versioning: the timeline of revisions', () => {
@@ -104,6 +105,35 @@ describe('versioning: the timeline of revisions', () => {
       expect((await all(short)).map(told)).to.deep.equal((await all()).map(told))
     }
     expect(await all(short)).to.not.equal(await all(short))
+  })
+
+  it('is filled before anybody asks, so that who does reads nothing', async () => {
+    for (let number = 0; number < 60; number++) {
+      await commit(await newVariant(registry, workflowFamily, `bot-${number}`), `${number}`)
+    }
+    const reader = await memoryRegistry(registry.store.fs)
+    const filled = reader.timeline(workflowFamily)
+    await filled.fill(new AbortController().signal)
+    for (const { repository } of await reader.index.list(workflowFamily)) {
+      reader.store.fs.rename(`${repository.path}/objects`, `${repository.path}/away`)
+    }
+    const { rows, unreadable } = await filled.all()
+    expect(rows).to.have.length(60)
+    expect(unreadable).to.deep.equal([])
+  })
+
+  it('ends filling once it is told to, and gives way to who asks', async () => {
+    for (let number = 0; number < 60; number++) {
+      await commit(await newVariant(registry, workflowFamily, `bot-${number}`), `${number}`)
+    }
+    const stop = new AbortController()
+    const filling = timeline.fill(stop.signal).catch((error: Error) => error.name)
+    expect((await timeline.all()).rows).to.have.length(60)
+    stop.abort()
+    expect(await filling).to.be.oneOf(['AbortError', undefined])
+    const stopped = new Timeline(registry.index, workflowFamily)
+    expect(await stopped.fill(AbortSignal.abort()).catch((error: Error) => error.name)).to.equal('AbortError')
+    expect((await stopped.all()).rows).to.have.length(60)
   })
 
   it('lets others have their turn while it reads one long history', async () => {
