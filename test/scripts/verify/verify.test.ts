@@ -156,5 +156,5 @@ describe('npm run verify', () => {
       await writing
       await service.stop({ keepStore: true })
     }
-  }).timeout(20_000)
+  })
 })
