@@ -8,6 +8,7 @@ import { promisify } from 'node:util'
 import { expect } from 'chai'
 import { EvaluationClient } from '../http/evaluations/evaluation-client.ts'
 import { ADMIN_KEY, type RunningService, startService } from '../service.ts'
+import { withoutProgress } from './without-progress.ts'
 
 const PROGRAM = fileURLToPath(new URL('../../scripts/evaluate.js', import.meta.url))
 const run = promisify(execFile)
@@ -75,7 +76,7 @@ describe('npm run evaluate', () => {
     child.stdout.on('data', (piece) => (stdout += String(piece)))
     child.stderr.on('data', (piece) => (stderr += String(piece)))
     const [code] = await once(child, 'close')
-    return { code, stdout, stderr }
+    return { code, stdout, stderr: withoutProgress(stderr) }
   }
   const of = (application: string, testset = 'capitals', ...evaluators: string[]): string[] => [
     '--testset',

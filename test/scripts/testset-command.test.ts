@@ -10,6 +10,7 @@ import { git } from '../git/git-program.ts'
 import { pathsBelow } from '../paths-below.ts'
 import { startService } from '../service.ts'
 import { isLeftover, runCommand } from './testset/run-command.ts'
+import { withoutProgress } from './without-progress.ts'
 
 const program = fileURLToPath(new URL('../../scripts/testset.js', import.meta.url))
 
@@ -43,7 +44,7 @@ describe('npm run testset', () => {
       input: more.input,
       env: { ...env, ...more.env },
     })
-    return { stdout, stderr, status }
+    return { stdout, stderr: withoutProgress(stderr), status }
   }
   const imported = (slug: string) => runCommand(store, ['import', join(folder, 'a.csv'), '--slug', slug])
   const repository = (slug: string) => join(store, 'default', 'testsets', `${slug}.git`)
@@ -79,7 +80,7 @@ describe('npm run testset', () => {
     await imported('long')
     const command = `"$0" "$1" export long | head -c 10`
     const cut = spawnSync('sh', ['-c', command, process.execPath, program], { encoding: 'utf8', env })
-    expect([cut.stdout, cut.stderr]).to.deep.equal(['n,__id__,_', ''])
+    expect([cut.stdout, withoutProgress(cut.stderr)]).to.deep.equal(['n,__id__,_', ''])
   })
 
   it('shows its rows at once in a server that runs on the store, and sees what that made', async () => {
@@ -124,7 +125,7 @@ describe('npm run testset', () => {
     for (const { child } of imports) child.kill('SIGINT')
     for (const { closed, said } of imports) {
       expect(await closed).to.deep.equal([130, null])
-      expect(said()).to.equal('Stopped; nothing was stored.\n')
+      expect(withoutProgress(said())).to.equal('Stopped; nothing was stored.\n')
     }
     expect(readdirSync(join(store, 'default', 'testsets'))).to.deep.equal(['there.git'])
     expect(git(repository('there'), ['rev-parse', 'there'])).to.equal(head)
