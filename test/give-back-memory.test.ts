@@ -6,8 +6,8 @@ describe('giving memory back', () => {
   it('has garbage collected that V8 would not look for by itself', async () => {
     const isGone = await leaveOldGarbage()
     giveBackMemory()
-    for (let wait = 0; wait < 50 && !isGone(); wait++) await pause(100)
-    expect(isGone()).to.equal(true)
+    // Half a minute where other tests of this process had some collected just before.
+    while (!isGone()) await pause(100)
   })
 })
 

@@ -16,7 +16,7 @@ export interface LinearRound {
   readonly servers: number
   readonly clients: number
   readonly pushers: number
-  /** How long the load runs, in milliseconds. */
+  /** How long the load runs, in milliseconds, where that is long enough for `LEAST_STEPS`. */
   readonly runFor: number
 }
 
@@ -39,21 +39,24 @@ export async function linearRound(round: LinearRound): Promise<LinearFinding> {
   try {
     const artifacts = await prepare(urls[0] ?? '')
     const shared = { urls, artifacts, environments: ENVIRONMENTS, recorder }
-    const steppers: { step(): Promise<void> }[] = numbers(clients).map(
-      (number) => new RestClient(shared, `client-${number}`),
-    )
+    const restClients = numbers(clients).map((number) => new RestClient(shared, `client-${number}`))
+    const gitClients: Pusher[] = []
     for (const number of numbers(pushers)) {
       const name = `pusher-${number}`
       const url = urls[number % urls.length] ?? ''
       const pusher = new Pusher({ url, slug: SLUGS[0], recorder, folder: join(folder, name), name })
       await pusher.begin()
-      steppers.push(pusher)
+      gitClients.push(pusher)
     }
     const until = Date.now() + runFor
-    const work = async (stepper: { step(): Promise<void> }): Promise<void> => {
-      while (Date.now() < until) await stepper.step().catch((error) => void problems.push(String(error)))
+    const work = async (client: { step(): Promise<void> }, least: number): Promise<void> => {
+      for (let steps = 0; steps < least || Date.now() < until; steps++)
+        await client.step().catch((error) => void problems.push(String(error)))
     }
-    await Promise.all(steppers.map(work))
+    await Promise.all([
+      ...restClients.map((client) => work(client, LEAST_STEPS)),
+      ...gitClients.map((client) => work(client, 0)),
+    ])
   } finally {
     await Promise.all(servers.map((server) => server.stop()))
   }
@@ -63,6 +66,9 @@ export async function linearRound(round: LinearRound): Promise<LinearFinding> {
   }
   return { registers, problems }
 }
+
+/** So much does each client that is no pusher, however long it takes: too short a history proves nothing. */
+const LEAST_STEPS = 30
 
 const SLUGS = ['busy', 'other'] as const
 const ENVIRONMENTS = ['staging', 'production'] as const

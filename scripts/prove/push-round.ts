@@ -20,7 +20,7 @@ export interface PushRound {
   readonly folder: string
   readonly pushers: number
   readonly committers: number
-  /** Milliseconds. */
+  /** Milliseconds, where that is long enough for `LEAST_CHANGES`. */
   readonly runFor: number
   /** How long a committer waits between two commits at most, in milliseconds: who pushes has to get a word in. */
   readonly idle: number
@@ -60,6 +60,9 @@ export async function pushRound(round: PushRound): Promise<PushFinding> {
   return { acknowledged: accepted.length, pushed: pushes.length, shared: shared.length, problems }
 }
 
+/** So many does everybody try, however long they take. */
+const LEAST_CHANGES = 3
+
 function numbers(count: number): number[] {
   return Array.from({ length: count }, (_, index) => index + 1)
 }
@@ -73,7 +76,7 @@ async function pushAll(round: PushRound, number: number, until: number, accepted
   const remote = `${round.url.replace('//', `//any:${round.key}@`)}/git/workflows/${round.slug}.git`
   await git('clone', '-q', remote, '.')
   await git('branch', '-q', `own-${number}`)
-  for (let change = 1; Date.now() < until; change++) {
+  for (let change = 1; change <= LEAST_CHANGES || Date.now() < until; change++) {
     const branch = change % 2 === 0 ? round.slug : `own-${number}`
     const message = `Push ${number}.${change}`
     await git('switch', '-q', branch)
@@ -117,7 +120,7 @@ async function commitAll(
   const { workflow_revision: latest } = await post(round, '/workflows/revisions/retrieve', {
     workflow_variant_ref: { slug: round.slug },
   })
-  for (let change = 1; Date.now() < until; change++) {
+  for (let change = 1; change <= LEAST_CHANGES || Date.now() < until; change++) {
     const message = `Commit ${number}.${change}`
     const { workflow_revision } = await post(round, '/workflows/revisions/commit', {
       workflow_revision_commit: {

@@ -45,7 +45,7 @@ describe('compat: what git left in the way', () => {
       expect(status).to.equal(200)
     }
     expect(existsSync(`${service.repository('bot')}/refs/heads/cut.lock`)).to.equal(true)
-  }).timeout(15_000)
+  })
 
   it('a commit that does not decode is refused by name where it is asked for, and hides no other', async () => {
     await create(service, 'bot')

@@ -95,7 +95,7 @@ describe('servers: what is in the way', () => {
     expect(refused.headers.get('retry-after')).to.equal('1')
     expect(refused.body.detail).to.contain('refs/heads/bot.lock')
     expect(git(service.repository('bot'), ['rev-list', '--count', 'bot'])).to.equal('1')
-  }).timeout(15_000)
+  })
 
   it('a fork, a named revision and a build that a crash cut off are finished or cleaned at the next start', async () => {
     const variant = await create(service, 'bot')

@@ -10,17 +10,17 @@ describe('fuzzing', () => {
     expect(problems).to.deep.equal([])
     // Else hardly anything would be tried but the first door.
     expect(neverSucceeded.length).to.be.lessThan(operations.length * 0.9)
-  }).timeout(60_000)
+  })
 
   it('pushes with changed bytes: no failure of ours, repositories stay sound, whole ones are taken', async () => {
     const { problems, outcomes } = await fuzzPushes({ pushes: 12, seed: 20_261 })
     expect(problems).to.deep.equal([])
     expect(outcomes.size).to.be.greaterThan(3)
-  }).timeout(60_000)
+  })
 
   it('repositories with changed bytes: served as they were, or refused by name', async () => {
     const { problems, outcomes } = await fuzzRepositories({ damages: 3, seed: 20_261 })
     expect(problems).to.deep.equal([])
     expect([...outcomes.keys()].join()).to.contain('damaged_repository')
-  }).timeout(60_000)
+  })
 })

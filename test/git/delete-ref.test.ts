@@ -364,7 +364,7 @@ describe('git: deleting a ref', () => {
       expect(refusal.message).to.contain(`${folder}/packed-refs.lock is held`)
       expect(refsOf(folder)).to.deep.equal(before)
       expect(leftovers(folder)).to.deep.equal(['packed-refs.lock'])
-    }).timeout(15_000)
+    })
   })
 
   it('by two servers at once, each seeing what the other did, loses nothing', async () => {

@@ -304,7 +304,7 @@ describe('git: a write to several repositories', () => {
         expect(isDeployed(folder)).to.be.a('boolean')
         return deployed
       })
-    }).timeout(120_000)
+    })
   })
 
   describe('in a process that is killed at any step from the decision on', () => {
@@ -314,7 +314,7 @@ describe('git: a write to several repositories', () => {
         expect(isDeployed(folder)).to.be.a('boolean')
         return deployed
       })
-    }).timeout(120_000)
+    })
 
     it('is finished by another server that wants one of its refs', () => {
       return everyStep('kill', async (folder, deployed) => {
@@ -330,7 +330,7 @@ describe('git: a write to several repositories', () => {
         expect(isDeployed(folder)).to.equal(seen === undefined)
         return deployed
       })
-    }).timeout(120_000)
+    })
 
     it('is finished by another server that sweeps up', () => {
       return everyStep('kill', async (folder, deployed) => {
@@ -339,7 +339,7 @@ describe('git: a write to several repositories', () => {
         expect(isDeployed(folder)).to.be.a('boolean')
         return deployed
       })
-    }).timeout(120_000)
+    })
   })
 
   /**
@@ -407,7 +407,7 @@ describe('git: a write to several repositories', () => {
       await Store.open(nodeFs, folder)
       expect(isDeployed(folder)).to.equal(true)
       expectAllSound(folder)
-    }).timeout(120_000)
+    })
 
     it('as the last of several writes, and before others', async () => {
       const { folder, deployed } = await fresh()

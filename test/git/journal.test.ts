@@ -93,13 +93,21 @@ describe('git: the journal', () => {
   it('stays one file behind a checkpoint that takes long, however many writes there are', async () => {
     let release = (): void => {}
     const isReleased = new Promise<void>((resolve) => (release = resolve))
+    let begin = (): void => {}
+    const hasBegun = new Promise<void>((resolve) => (begin = resolve))
     const { folder, store, repository } = await freshStore({
       ...nodeFs,
-      syncAll: (paths) => isReleased.then(() => nodeFs.syncAll(paths)),
+      syncAll: async (paths) => {
+        begin()
+        await isReleased
+        await nodeFs.syncAll(paths)
+      },
     })
-    for (const message of ['one', 'two', 'three']) {
+    await commit(repository, 'one')
+    await hasBegun
+    // A checkpoint is due after a second.
+    for (const message of ['two', 'three']) {
       await commit(repository, message)
-      // A checkpoint is due after a second.
       await pause(1100)
     }
     expect(journals(folder)).to.have.length(2)

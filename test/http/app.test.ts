@@ -1,3 +1,4 @@
+import { setImmediate as nextTurn } from 'node:timers/promises'
 import { expect } from 'chai'
 import { Refusal, type RefusalCode, invalid } from '../../src/errors.ts'
 import { PROBLEMS } from '../../src/http/problem.ts'
@@ -222,7 +223,8 @@ describe('the door', () => {
       await fetch(`${door.url}/who`, {
         headers: { 'x-request-id': 'log-2', authorization: 'ApiKey svc_wrong' },
       })
-      await new Promise((resolve) => setTimeout(resolve, 20))
+      // A line is written once its answer has left.
+      while (!/log-1[^]*log-2|log-2[^]*log-1/.test(door.log().text)) await nextTurn()
       const { lines, text } = door.log()
       const [first, ...more] = lines.filter((line) => line['requestId'] === 'log-1')
       expect(more).to.have.length(0)

@@ -1,7 +1,9 @@
+import { once } from 'node:events'
+import { request } from 'node:http'
 import { expect } from 'chai'
 import { createApiKey } from '../../src/access/api-keys.ts'
 import { nodeFs } from '../../src/git/node-fs.ts'
-import { type RunningService, startService } from '../service.ts'
+import { ADMIN_KEY, type RunningService, startService } from '../service.ts'
 
 describe('GET /metrics', () => {
   let service: RunningService
@@ -119,24 +121,20 @@ describe('a flood of requests', () => {
   it('is answered with 503 past MAX_REQUESTS, and /health all the same', async () => {
     const service = await startService({ env: { MAX_REQUESTS: '1' } })
     try {
-      // Its body never ends, so that it stays the one request that is worked on.
-      const ending = new AbortController()
-      const body = new ReadableStream({ start: (stream) => stream.enqueue(Buffer.from('{')) })
-      const init = { method: 'POST', body, duplex: 'half', signal: ending.signal } as RequestInit // duplex is of undici
-      const held = fetch(`${service.url}/workflows/query`, {
-        ...init,
-        headers: { authorization: 'ApiKey test-admin-key', 'content-type': 'application/json' },
-      }).catch(() => undefined)
-      let refused
-      do refused = await service.post('/workflows/query')
-      while (refused.status === 200)
+      // Its body never comes, so that it stays the one request that is worked on.
+      const held = request(`${service.url}/workflows/query`, {
+        method: 'POST',
+        headers: { authorization: `ApiKey ${ADMIN_KEY}`, 'content-length': 2, expect: '100-continue' },
+      })
+      held.on('error', () => undefined).flushHeaders()
+      await once(held, 'continue')
+      const refused = await service.post('/workflows/query')
       expect(refused.status).to.equal(503)
       expect(refused.headers.get('retry-after')).to.equal('1')
       expect(refused.body.code).to.equal('overloaded')
       expect((await service.get('/health')).status).to.equal(200)
       expect((await service.get('/metrics')).status).to.equal(200)
-      ending.abort()
-      await held
+      held.destroy()
       let again
       do again = await service.post('/workflows/query')
       while (again.status === 503)

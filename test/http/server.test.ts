@@ -2,9 +2,11 @@ import { type ChildProcess, spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { Agent, get } from 'node:http'
 import { connect } from 'node:net'
-import { setTimeout as pause } from 'node:timers/promises'
 import { expect } from 'chai'
 import { type RunningServer, reachableHost, startServer } from '../../src/http/server.ts'
+
+/** More than any test takes, in milliseconds. */
+const GRACE = 30_000
 
 describe('the server', () => {
   const running: RunningServer[] = []
@@ -48,15 +50,16 @@ describe('the server', () => {
   })
 
   it('finishes what is in flight, tells the client to go, and accepts no more', async () => {
+    const work = new Work()
     const server = await start(async (_, response) => {
-      await pause(200)
+      await work.isDone()
       response.end('done')
     })
     const answer = fetch(server.url)
-    await pause(50)
-    const stopped = server.stop(5000)
-    await pause(20)
+    await work.begun
+    const stopped = server.stop(GRACE)
     expect(await fetch(server.url).catch(() => 'refused')).to.equal('refused')
+    work.finish()
     const response = await answer
     expect(response.headers.get('connection')).to.equal('close')
     expect(await response.text()).to.equal('done')
@@ -64,15 +67,24 @@ describe('the server', () => {
   })
 
   it('waits for work whose client has gone', async () => {
+    const work = new Work()
     let committed = false
+    let gone: Promise<unknown> | undefined
     const server = await start(async (_, response) => {
-      await pause(200)
+      gone = once(response, 'close')
+      await work.isDone()
       committed = true
       response.end()
     })
-    await fetch(server.url, { signal: AbortSignal.timeout(50) }).catch(() => undefined)
-    expect(committed).to.equal(false)
-    expect(await server.stop(5000)).to.equal(true)
+    const leave = new AbortController()
+    const answer = fetch(server.url, { signal: leave.signal }).catch(() => 'left')
+    await work.begun
+    leave.abort()
+    expect(await answer).to.equal('left')
+    await gone
+    // A stop that waits for nothing comes to its end before this.
+    setTimeout(() => work.finish(), 50)
+    expect(await server.stop(GRACE)).to.equal(true)
     expect(committed).to.equal(true)
   })
 
@@ -85,17 +97,17 @@ describe('the server', () => {
     const unused = connect(Number(new URL(server.url).port))
     unused.on('error', () => undefined)
     await once(unused, 'connect')
-    const begin = performance.now()
-    expect(await server.stop(5000)).to.equal(true)
-    expect(performance.now() - begin).to.be.lessThan(1000)
+    // Nothing but the stop ends them before the grace does, after which it is false.
+    expect(await server.stop(GRACE)).to.equal(true)
     unused.destroy()
     agent.destroy()
   })
 
   it('cuts off what outlasts the grace', async () => {
-    const server = await start(() => new Promise(() => undefined))
+    const work = new Work()
+    const server = await start(() => work.isDone())
     const answer = fetch(server.url).catch(() => 'cut off')
-    await pause(50)
+    await work.begun
     expect(await server.stop(100)).to.equal(false)
     expect(await answer).to.equal('cut off')
   })
@@ -107,48 +119,73 @@ describe('shutdown', () => {
     for (const child of children.splice(0)) child.kill('SIGKILL')
   })
 
-  /** A process that serves `/slow` in `ms` and shuts down on signals. */
-  async function serve(ms: number) {
+  /** A process that says when it is asked for something and when it is told to stop, and answers once `SIGUSR2` comes. */
+  async function serve() {
     const at = (path: string) => JSON.stringify(new URL(path, import.meta.url).href)
     const program = `
       import { startServer } from ${at('../../src/http/server.js')}
       import { shutDownOnSignals } from ${at('../../src/http/shutdown.js')}
       const server = await startServer({ host: '127.0.0.1', port: 0, maxConnections: 100, handle: async (request, response) => {
-        await new Promise((resolve) => setTimeout(resolve, ${ms}))
+        console.log('asked')
+        await new Promise((resolve) => process.once('SIGUSR2', resolve))
         response.end('committed')
       } })
-      shutDownOnSignals({ server, say: console.error, close: () => console.log('flushed') })
+      shutDownOnSignals({ server, say: console.log, close: () => console.log('flushed') })
       console.log(server.url)`
     const child = spawn(process.execPath, ['--input-type=module', '-e', program], {
-      stdio: ['ignore', 'pipe', 'pipe'],
+      stdio: ['ignore', 'pipe', 'inherit'],
     })
     children.push(child)
-    const output: string[] = []
-    child.stdout.setEncoding('utf8').on('data', (text: string) => output.push(text))
-    await once(child.stdout, 'data')
-    return { child, url: output.join('').trim(), output, exit: once(child, 'exit') }
+    const closed = once(child, 'close')
+    let output = ''
+    child.stdout.setEncoding('utf8').on('data', (text: string) => (output += text))
+    const says = async (words: string): Promise<void> => {
+      while (!output.includes(words)) await once(child.stdout, 'data')
+    }
+    await says('\n')
+    return { child, url: output.trim(), says, said: () => output, closed }
   }
 
   for (const signal of ['SIGTERM', 'SIGINT'] as const) {
     it(`${signal} finishes what is in flight, closes the rest, and exits 0`, async () => {
-      const { child, url, output, exit } = await serve(300)
+      const { child, url, says, said, closed } = await serve()
       const answer = fetch(url).then((response) => response.text())
-      await pause(100)
+      await says('asked')
       child.kill(signal)
+      await says(signal)
+      child.kill('SIGUSR2')
       expect(await answer).to.equal('committed')
-      expect(await exit).to.deep.equal([0, null])
-      expect(output.join('')).to.contain('flushed')
+      expect(await closed).to.deep.equal([0, null])
+      expect(said()).to.contain('flushed')
     })
   }
 
   it('a second signal ends it at once', async () => {
-    const { child, url, exit } = await serve(60_000)
+    const { child, url, says, closed } = await serve()
     const answer = fetch(url).catch(() => 'cut off')
-    await pause(100)
+    await says('asked')
     child.kill('SIGTERM')
-    await pause(100)
+    await says('SIGTERM')
     child.kill('SIGTERM')
-    expect((await exit)[0]).to.equal(1)
+    expect((await closed)[0]).to.equal(1)
     expect(await answer).to.equal('cut off')
   })
 })
+
+/** What is done for a request: it begins when it is waited for, and is done when the test says so. */
+class Work {
+  readonly begun: Promise<void>
+  finish!: () => void
+  #begin!: () => void
+  readonly #done: Promise<void>
+
+  constructor() {
+    this.begun = new Promise((resolve) => (this.#begin = resolve))
+    this.#done = new Promise((resolve) => (this.finish = resolve))
+  }
+
+  isDone(): Promise<void> {
+    this.#begin()
+    return this.#done
+  }
+}

@@ -42,7 +42,7 @@ describe('uploads', () => {
       },
     }
     const read = uploadReader({ fs, folder, maxBytes: LIMIT, maxFieldBytes: FIELD_LIMIT })
-    const roomy = uploadReader({ fs, folder, maxBytes: 100_000_000, maxFieldBytes: FIELD_LIMIT })
+    const roomy = uploadReader({ fs, folder, maxBytes: 200_000_000, maxFieldBytes: FIELD_LIMIT })
     door = await openDoor((router) => {
       router.post('/upload', async (ctx) => {
         try {
@@ -500,16 +500,17 @@ describe('uploads', () => {
     ['plain', {}],
     ['gzip', { 'content-encoding': 'gzip' }],
   ] as const) {
-    it(`of 50 MB (${what}) stay out of memory`, async () => {
+    it(`of 150 MB (${what}) stay out of memory`, async () => {
       const before = process.memoryUsage().rss
-      const source = Readable.from(bigForm(50))
+      const source = Readable.from(bigForm(150))
       const body = what === 'gzip' ? source.pipe(createGzip({ level: 1 })) : source
       const outgoing = post(door.url, { 'content-type': FORM, ...headers }, { path: '/count' })
       body.pipe(outgoing)
       const answer = JSON.parse((await answerTo(outgoing)).text) as { bytes: number; resident: number }
       const { bytes, resident } = answer
-      expect(bytes).to.equal(50 * 1024 * 1024)
-      expect(resident - before).to.be.below(60e6)
+      expect(bytes).to.equal(150 * 1024 * 1024)
+      // Garbage of some 60 MB may lie about before V8 collects it.
+      expect(resident - before).to.be.below(100e6)
     })
   }
 })
@@ -583,8 +584,7 @@ async function textOf({ file }: Upload): Promise<string> {
 }
 
 async function until(condition: () => boolean): Promise<void> {
-  for (let n = 0; n < 200 && !condition(); n++) await new Promise((resolve) => setTimeout(resolve, 10))
-  expect(condition()).to.equal(true)
+  while (!condition()) await new Promise((resolve) => setTimeout(resolve, 10))
 }
 
 async function expectFailure(promise: Promise<unknown>, words: string): Promise<void> {

@@ -105,9 +105,7 @@ describe('json: RFC 6902 patches', () => {
         Array.from({ length: 500 }, (_, column) => first + row + column),
       )
     const [base, head] = [table(0), table(1_000_000)]
-    const began = performance.now()
     const operations = jsonPatch(base, head)
-    expect(performance.now() - began).to.be.lessThan(5000)
     expect(equalJson(applied(base, operations), head)).to.equal(true)
     expect(operations).to.deep.include({ op: 'replace', path: '/399', value: head[399] })
   })

@@ -18,7 +18,7 @@ describe('linearizability: two server processes on one store', () => {
     } finally {
       rmSync(folder, { recursive: true })
     }
-  }).timeout(30_000)
+  })
 })
 
 /** The recorded history, spoilt by what a broken server would have answered, must not pass. */

@@ -34,7 +34,7 @@ export function modelWorld(
   const models = createModels({
     credentials: source,
     policy: { allowPrivate: false, resolve: resolveHost },
-    timeoutMs: 5000,
+    timeoutMs: 20_000,
     maxAnswerBytes: 100_000,
     ...settings,
   })

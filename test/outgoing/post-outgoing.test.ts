@@ -31,7 +31,7 @@ describe('outgoing requests', () => {
     more: Partial<OutgoingPost> = {},
   ): Promise<{ status: number; text: string } | string> =>
     postOutgoing(
-      { url, headers: {}, body: '{}', timeoutMs: 500, maxAnswerBytes: 100, ...more },
+      { url, headers: {}, body: '{}', timeoutMs: 20_000, maxAnswerBytes: 100, ...more },
       { allowPrivate: false, resolve: resolving([]).resolve, ...policy },
     ).catch((error: unknown) => {
       if (error instanceof OutgoingFailure) return error.message

@@ -6,8 +6,10 @@ import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { promisify } from 'node:util'
 import { expect } from 'chai'
+import { type CountingHook, startCountingHook } from '../http/evaluations/counting-hook.ts'
 import { EvaluationClient } from '../http/evaluations/evaluation-client.ts'
 import { ADMIN_KEY, type RunningService, startService } from '../service.ts'
+import { withoutProgress } from './without-progress.ts'
 
 const PROGRAM = fileURLToPath(new URL('../../scripts/evaluate.js', import.meta.url))
 const run = promisify(execFile)
@@ -15,13 +17,14 @@ const run = promisify(execFile)
 describe('npm run evaluate', () => {
   let service: RunningService
   let client: EvaluationClient
+  let hook: CountingHook
   let folder: string
   let clone: string
   let revisions: string[]
   const children: ChildProcess[] = []
 
   before(async () => {
-    service = await startService()
+    service = await startService({ env: { HOOK_ALLOW_PRIVATE: 'true' } })
     folder = mkdtempSync(join(tmpdir(), 'evaluate-'))
     clone = join(folder, 'bot')
     client = new EvaluationClient(service)
@@ -44,7 +47,8 @@ describe('npm run evaluate', () => {
       { uri: 'svc:builtin:auto_levenshtein_distance:v0', parameters: { threshold: 0.7 } },
       { is_evaluator: true },
     )
-    await client.workflow('slow', saying('delay', { seconds: 0.1 }))
+    hook = await startCountingHook()
+    await client.workflow('slow', { uri: 'svc:custom:hook:v0', url: hook.url })
     revisions = [await client.workflow('bot', saying('static', { output: 'Oslo' }))]
     // The fifth of eight broke it.
     for (let version = 2; version <= 8; version++) {
@@ -59,6 +63,7 @@ describe('npm run evaluate', () => {
   })
   after(async () => {
     await service.stop()
+    await hook.close()
     rmSync(folder, { recursive: true, force: true })
   })
 
@@ -75,7 +80,7 @@ describe('npm run evaluate', () => {
     child.stdout.on('data', (piece) => (stdout += String(piece)))
     child.stderr.on('data', (piece) => (stderr += String(piece)))
     const [code] = await once(child, 'close')
-    return { code, stdout, stderr }
+    return { code, stdout, stderr: withoutProgress(stderr) }
   }
   const of = (application: string, testset = 'capitals', ...evaluators: string[]): string[] => [
     '--testset',
@@ -138,6 +143,7 @@ describe('npm run evaluate', () => {
   })
 
   it('a signal interrupts it, and it says how to go on, which goes on', async () => {
+    hook.delay = 1000
     const child = spawn(process.execPath, [PROGRAM, ...of('slow', 'many', 'exact')], {
       cwd: folder,
       env: env(),
@@ -153,6 +159,7 @@ describe('npm run evaluate', () => {
     }
     child.kill('SIGTERM')
     const [code] = await once(child, 'close')
+    hook.delay = 0
     expect(code).to.equal(128)
     expect(stdout).to.match(/^slow-1 with many-1: \d+ of 30 rows, 0 failed\n/)
     expect(stderr).to.include(`Stopped. Go on with: npm run evaluate -- --resume ${id}\n`)

@@ -150,8 +150,7 @@ describe('traces: trouble with the file', () => {
     expect(existsSync(project.file)).to.equal(true)
   })
 
-  it('a disk that takes no more: what is stored stays, recording and asking go on', async function () {
-    this.timeout(20_000)
+  it('a disk that takes no more: what is stored stays, recording and asking go on', async () => {
     const script = fileURLToPath(new URL('./full-disk-process.js', import.meta.url))
     // The shell lets a file grow to 1 MB, in blocks of 512 or 1024 bytes.
     const limited = `trap '' XFSZ; ulimit -f 1000; exec "${process.execPath}" "${script}" "${project.folder}"`

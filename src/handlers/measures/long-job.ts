@@ -31,6 +31,9 @@ export type LongJobResult =
   | { readonly problem: string }
   | { readonly unusable: string }
 
+/** What a thread says when it is about to do a job, before its result. */
+export const BEGUN = 'begun'
+
 /** Does it, here and now. */
 export function doLongJob(job: Computation): LongJobResult {
   switch (job.kind) {

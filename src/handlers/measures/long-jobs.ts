@@ -3,7 +3,7 @@ import { Worker } from 'node:worker_threads'
 import { Refusal } from '../../errors.ts'
 import { FairQueue } from '../../sandbox/fair-queue.ts'
 import type { HandlerContext } from '../handler.ts'
-import type { LongJob, LongJobResult } from './long-job.ts'
+import { BEGUN, type LongJob, type LongJobResult } from './long-job.ts'
 
 /** What became of a job: its result; or that it took too long, that its thread broke down (out of memory), that nobody waited for it. */
 export type LongJobOutcome = LongJobResult | 'late' | 'broken' | 'abandoned'
@@ -14,13 +14,14 @@ export type LongJobCaller = Pick<HandlerContext, 'project' | 'signal' | 'isPatie
 /**
  * Does jobs in threads of their own, so that nothing else waits for them. A job that takes longer than its limit is stopped with its
  * thread, and so is one whose caller has left. Threads start when they are needed, stay warm, and keep no process alive; jobs that find
- * none free wait for one, projects in turns, and their time begins when they have it.
+ * none free wait for one, projects in turns. The time of a job begins when its thread says so: one that has to start first, on a
+ * machine that has much else to do, takes longer for that than most jobs do.
  */
 export class LongJobs {
   readonly #mostThreads: number
   readonly #mostWaiting: number
   readonly #idle = new Set<Worker>()
-  readonly #running = new Map<Worker, { readonly task: Task; readonly timer: NodeJS.Timeout }>()
+  readonly #running = new Map<Worker, Running>()
   readonly #waiting = new FairQueue<Task>()
   #threads = 0
 
@@ -80,8 +81,7 @@ export class LongJobs {
     const worker = free ?? this.#start()
     this.#idle.delete(worker)
     worker.ref()
-    const timer = setTimeout(() => this.#stop(worker, 'late'), task.limitMs)
-    this.#running.set(worker, { task, timer })
+    this.#running.set(worker, { task, timer: undefined })
     worker.postMessage(task.job)
   }
 
@@ -92,12 +92,17 @@ export class LongJobs {
       env: {},
       resourceLimits: { maxOldGenerationSizeMb: 256 },
     })
-    worker.on('message', (result: LongJobResult) => {
+    worker.on('message', (said: LongJobResult | typeof BEGUN) => {
+      const running = this.#running.get(worker)
       // one that was stopped may have been done at that moment
-      if (!this.#running.has(worker)) return
+      if (running === undefined) return
+      if (said === BEGUN) {
+        running.timer = setTimeout(() => this.#stop(worker, 'late'), running.task.limitMs)
+        return
+      }
       worker.unref()
       this.#idle.add(worker)
-      this.#settle(worker, result)
+      this.#settle(worker, said)
       this.#next()
     })
     // of what it dies, its end says as much as is needed
@@ -132,6 +137,12 @@ export class LongJobs {
  * wait that the last of them has its turn within a minute or so.
  */
 export const longJobs = new LongJobs(Math.max(2, Math.min(4, availableParallelism())), 100)
+
+interface Running {
+  readonly task: Task
+  /** Stops it when its time is over; none before it has begun. */
+  timer: NodeJS.Timeout | undefined
+}
 
 interface Task {
   readonly owner: string

@@ -93,6 +93,22 @@ describe('handlers: long jobs', () => {
     expect(await jobs.do(ENDLESS, 20, caller('flood', signal))).to.equal('late')
     expect(await jobs.do(SHORT, LIMIT, caller('flood', signal))).to.have.property('found')
   })
+
+  it('have their time for themselves, whatever this process does meanwhile', async () => {
+    const found = new LongJobs(1, 2).do(SHORT, 1000, caller('calm'))
+    for (const end = performance.now() + 1500; performance.now() < end;);
+    expect(await found).to.have.property('found')
+  })
+
+  it('that need too much memory say so, and the next one has its turn', async () => {
+    endFirst.abort()
+    const text = 'ab'.repeat(8_000_000)
+    const greedy: LongJob = { kind: 'pattern', pattern: '(?:a|b)*c', isCaseSensitive: true, text }
+    expect(await jobs.do(greedy, LIMIT, caller('flood')))
+      .to.have.property('problem')
+      .that.contains('memory')
+    expect(await jobs.do(SHORT, LIMIT, caller('flood'))).to.have.property('found')
+  })
 })
 
 function caller(project: string, signal = new AbortController().signal): LongJobCaller {

@@ -80,7 +80,7 @@ describe('creating from a template', () => {
         expect(flags, key).to.include({ is_application, is_evaluator, is_snippet: false })
       }
     }
-  }).timeout(30_000)
+  })
 
   it('lays data of the simple form over the template’s: single parameters and schemas, and other members', async () => {
     const inputs = { type: 'object', properties: { correct_answer: { type: 'string' } } }

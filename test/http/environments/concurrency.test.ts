@@ -63,7 +63,7 @@ describe('environments: many deployments at once', () => {
     expect(client.mirror(bot.slug, 'production')?.slice(0, 12)).to.equal(digitsOf(id))
     expect(client.git('production', 'fsck', '--strict')).to.equal('')
     expect(client.gitOf(bot.slug, 'fsck', '--strict')).to.equal('')
-  }).timeout(120_000)
+  })
 })
 
 describe('environments: several servers on one store', () => {

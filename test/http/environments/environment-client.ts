@@ -152,9 +152,9 @@ export function digitsOf(id: string): string {
   return id.replaceAll('-', '').slice(0, 12)
 }
 
-/** Resolves once `isSo`, and fails after some seconds in which it never was. */
+/** Resolves once `isSo`, and fails after half a minute in which it never was. */
 export async function eventually(isSo: () => boolean | Promise<boolean>, what: string): Promise<void> {
-  const until = Date.now() + 10_000
+  const until = Date.now() + 30_000
   while (!(await isSo())) {
     if (Date.now() > until) expect.fail(`not in time: ${what}`)
     await new Promise((resolve) => setTimeout(resolve, 20))

@@ -24,7 +24,7 @@ export async function startCountingHook(): Promise<CountingHook> {
     const { n } = (JSON.parse(text) as { inputs: { n: number } }).inputs
     calls.set(n, (calls.get(n) ?? 0) + 1)
     total++
-    await pause(hook.delay)
+    await pause(hook.delay, undefined, { ref: false })
     response.end(JSON.stringify({ doubled: n * 2 }))
   })
   server.listen(0, '127.0.0.1')

@@ -147,6 +147,8 @@ describe('http: evaluations by server processes that end', () => {
     others.push(other)
     const { id, called } = await begin()
     await called(20)
+    // From here on it goes on for as long as its server lives.
+    hook.delay = 600_000
     const seen = await other.call('GET', `/evaluations/${id}`)
     expect(seen.body.evaluation.state).to.equal('running')
     for (const what of ['resume', 'stop']) {
@@ -194,10 +196,8 @@ describe('http: evaluations by server processes that end', () => {
     })()
     const { id, times, called } = await begin()
     await called(40)
-    const asked = performance.now()
-    const code = await server.end('SIGTERM')
-    expect(code).to.equal(0)
-    expect(performance.now() - asked, 'of ten seconds of grace').to.be.lessThan(5000)
+    // It would be 1 for one that is cut off after its grace.
+    expect(await server.end('SIGTERM')).to.equal(0)
     await streaming
     expect(records.at(-1)).to.deep.include({ type: 'result' })
     expect(records.at(-1).data.evaluation.state).to.equal('interrupted')

@@ -1,8 +1,8 @@
-import { readdirSync } from 'node:fs'
 import { request } from 'node:http'
 import { setTimeout as wait } from 'node:timers/promises'
 import { expect } from 'chai'
 import { git } from '../../git/git-program.ts'
+import { pathsBelow } from '../../paths-below.ts'
 import { ADMIN_KEY } from '../../service.ts'
 import { storeFiles } from './store-files.ts'
 import { startTestsets, type MadeTestset, type TestsetClient } from './testset-client.ts'
@@ -18,9 +18,7 @@ describe('testsets: an upload while something else happens', () => {
   after(() => client.stop())
 
   const isThere = (pattern: RegExp): boolean =>
-    readdirSync(client.service.storeDir, { recursive: true, encoding: 'utf8' }).some((path) =>
-      pattern.test(path),
-    )
+    pathsBelow(client.service.storeDir).some((path) => pattern.test(path))
   /** Resolves when the rows of some upload are being written. */
   const untilAtWork = async (): Promise<void> => {
     while (!isThere(/\/tmp_[^/]*_pack$/)) await wait(1)

@@ -1,12 +1,13 @@
-import { readdirSync, statSync } from 'node:fs'
+import { statSync } from 'node:fs'
 import { join } from 'node:path'
+import { pathsBelow } from '../../paths-below.ts'
 
 /**
  * Every file and folder of a store, with the size of each file, in order: what must not change when a request is refused.
  * Leaves out the journal of the running server, the empty files it has ready, and the locks it made, which say nothing of what is stored.
  */
 export function storeFiles(storeDir: string): string[] {
-  return readdirSync(storeDir, { recursive: true, encoding: 'utf8' })
+  return pathsBelow(storeDir)
     .filter(
       (path) => !/(?:^|\/)(?:\.journal|\.spare|locks|\.uploads)(?:\/[^/]*)?$/.test(path) || isUpload(path),
     )

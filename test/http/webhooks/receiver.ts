@@ -25,13 +25,13 @@ export interface Receiver {
   answerNext(...reactions: readonly Reaction[]): void
   /** Answers all requests so from now on. */
   answerAll(reaction: Reaction): void
-  /** The requests, once there are so many (of those that fit); fails after five seconds. */
+  /** The requests, once there are so many (of those that fit); fails after half a minute. */
   waitFor(count: number, fits?: (request: Received) => boolean): Promise<Received[]>
   stop(): Promise<void>
 }
 
-/** Starts one on a free port, or on this one. */
-export async function startReceiver(port = 0): Promise<Receiver> {
+/** Starts one on a free port. */
+export async function startReceiver(): Promise<Receiver> {
   const received: Received[] = []
   const reactions: Reaction[] = []
   let otherwise: Reaction = 204
@@ -47,19 +47,19 @@ export async function startReceiver(port = 0): Promise<Receiver> {
       else if (reaction !== 'silence') reaction(response, got)
     })
   })
-  server.listen(port, '127.0.0.1')
+  server.listen(0, '127.0.0.1')
   await once(server, 'listening')
-  const { port: listening } = server.address() as AddressInfo // what a server that listens on a port has
+  const { port } = server.address() as AddressInfo // what a server that listens on a port has
   return {
-    url: `http://127.0.0.1:${listening}/hook`,
-    port: listening,
+    url: `http://127.0.0.1:${port}/hook`,
+    port,
     received,
     answerNext: (...next) => void reactions.push(...next),
     answerAll: (reaction) => {
       otherwise = reaction
     },
     waitFor: async (count, fits = () => true) => {
-      const deadline = Date.now() + 8000
+      const deadline = Date.now() + 30_000
       for (;;) {
         const fitting = received.filter(fits)
         if (fitting.length >= count) return fitting

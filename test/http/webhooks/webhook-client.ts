@@ -12,7 +12,8 @@ type Found = any
 /** A service whose webhooks may call this machine, with short pauses between attempts. */
 export const HOOK_ENV = {
   WEBHOOK_ALLOW_PRIVATE: 'true',
-  WEBHOOK_TIMEOUT_MS: '300',
+  // So long that no busy machine makes an answer late.
+  WEBHOOK_TIMEOUT_MS: '20000',
   WEBHOOK_RETRY_SECONDS: '0.05,0.1,0.1',
 }
 

@@ -93,8 +93,7 @@ describe('schema problems', () => {
     expect(schemaProblems(wrong as JsonObject)[0]?.path).to.deep.equal(['properties', '__proto__', 'type'])
   })
 
-  it('answers a large schema made of mistakes quickly', function () {
-    this.timeout(5000)
+  it('answers a large schema made of mistakes quickly', () => {
     const properties = Object.fromEntries(Array.from({ length: 20_000 }, (_, n) => [`k${n}`, { type: 'no' }]))
     expect(schemaProblems({ properties })).to.have.length(1)
   })

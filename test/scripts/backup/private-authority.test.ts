@@ -9,6 +9,7 @@ import { fileURLToPath } from 'node:url'
 import { expect } from 'chai'
 import { ADMIN_KEY, startService } from '../../service.ts'
 import { git } from '../../git/git-program.ts'
+import { withoutProgress } from '../without-progress.ts'
 import type { SmallStore } from './small-store.ts'
 import { startSmallStore } from './small-store.ts'
 
@@ -74,7 +75,7 @@ async function run(program: string, args: readonly string[], env: Readonly<Recor
   let complaint = ''
   child.stderr.on('data', (chunk: Buffer) => (complaint += chunk.toString()))
   const [code] = await once(child, 'close')
-  return { code: code as number, complaint } // it was not ended by a signal
+  return { code: code as number, complaint: withoutProgress(complaint) } // it was not ended by a signal
 }
 
 /** An authority, and a server's key and certificate by it. Answers the file of the authority's certificate. */

@@ -5,6 +5,7 @@ import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { expect } from 'chai'
 import { repositoriesLine } from '../../../scripts/backup/repositories-line.ts'
+import { withoutProgress } from '../without-progress.ts'
 import type { SmallStore } from './small-store.ts'
 import { startSmallStore } from './small-store.ts'
 
@@ -20,7 +21,9 @@ describe('npm run backup, npm run restore: the programs', () => {
 
   const run = (program: string, ...args: readonly string[]) => {
     const env = { ...process.env, STORE_DIR: store.storeDir }
-    return spawnSync(process.execPath, [join(scripts, `${program}.js`), ...args], { encoding: 'utf8', env })
+    const whole = [join(scripts, `${program}.js`), ...args]
+    const { status, stdout, stderr } = spawnSync(process.execPath, whole, { encoding: 'utf8', env })
+    return { status, stdout, stderr: withoutProgress(stderr) }
   }
 
   it('end with 0 when all went well, with 1 and names on standard error when something did not', async () => {
@@ -65,7 +68,9 @@ describe('npm run backup, npm run restore: the programs', () => {
       await new Promise((resolve) => setTimeout(resolve, 10))
     child.kill('SIGINT')
     expect(await closed).to.deep.equal([130, null])
-    expect(said).to.equal('Stopped; what is mirrored is whole, and the next run goes on from there.\n')
+    expect(withoutProgress(said)).to.equal(
+      'Stopped; what is mirrored is whole, and the next run goes on from there.\n',
+    )
     expect(readdirSync(join(store.backupDir, 'default', 'environments'))).to.deep.equal([])
     expect(run('backup', '--to', store.backupDir).stdout).to.contain(' 4 new, ')
   })

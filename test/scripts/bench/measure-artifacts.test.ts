@@ -7,9 +7,6 @@ import { endServers } from '../../../scripts/bench/child-server.ts'
 import type { Figure } from '../../../scripts/bench/figure.ts'
 import { measureArtifacts } from '../../../scripts/bench/measure-artifacts.ts'
 
-/** Milliseconds that six starts may take on a machine that has much else to do. */
-const BUSY = 180_000
-
 describe('npm run bench: stores of artifacts', () => {
   let folder: string
   before(() => {
@@ -31,5 +28,5 @@ describe('npm run bench: stores of artifacts', () => {
     const growth = figures.find(({ work }) => work === '40 artifacts: ready after, against 20')
     expect(growth?.goal).to.deep.equal({ is: '≤', value: 2.2 })
     expect(growth?.against?.ours).to.be.above(0)
-  }).timeout(BUSY)
+  })
 })

@@ -32,7 +32,8 @@ describe('npm run soak', () => {
       expect(heap).to.be.within(1e6, resident)
       expect(descriptors).to.be.above(10)
     }
-    expect(stdout).to.match(/^resident memory +\d+ MB/m)
+    // On a busy machine the first sample comes too late to be one of the start.
+    expect(stdout).to.match(/^resident memory .* \d+ MB/m)
     expect(stdout).to.match(/^(not )?flat/m)
     expect(readFileSync(svg, 'utf8')).to.match(/^<svg /)
   })
