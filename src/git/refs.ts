@@ -9,6 +9,11 @@ export const REF_FOLDERS = ['refs/heads', 'refs/tags', 'refs/meta', 'refs/enviro
 /** The folder of refs that are asked for by name, and so seldom that a look does not pay for them. */
 export const NOTES_FOLDER = 'refs/notes'
 
+/** The folders in which refs that we know are locked, of those whose names are in `refs`. */
+export function lockFolders(names: readonly string[]): string[] {
+  return [...REF_FOLDERS, NOTES_FOLDER].filter((folder) => names.includes(folder.slice('refs/'.length)))
+}
+
 /** What the refs of a repository were at one moment. The same object is answered as long as nothing changed. */
 export interface RefSnapshot {
   /** Full ref names (`refs/heads/main`) to object ids. */

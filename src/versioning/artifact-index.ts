@@ -153,6 +153,11 @@ export class ArtifactIndex {
     return list.views()
   }
 
+  /** Every artifact of the family as it was last looked at, oldest first. */
+  seen(family: Family): readonly ArtifactView[] {
+    return this.#listOf(family).views()
+  }
+
   /** How long ago, in milliseconds, somebody last asked for the family's list. */
   unasked(family: Family): number {
     return this.#listOf(family).unasked
