@@ -108,10 +108,11 @@ export class RefReader {
   }
 
   #merge(previous: RefSnapshot | undefined): RefSnapshot {
-    const top = this.#top?.value
-    const refs = new Map<string, Oid>(top?.packed)
-    for (const seen of this.#loose) for (const [name, oid] of seen?.value ?? []) refs.set(name, oid)
-    const head = top?.head
+    const packed = this.#top?.value.packed ?? NO_REFS
+    const head = this.#top?.value.head
+    const loose = this.#loose.flatMap((seen) => (seen ? [...seen.value] : []))
+    // Of very many repositories most have packed refs only, and need no second map of them.
+    const refs = loose.length === 0 ? packed : new Map([...packed, ...loose])
     return previous && previous.head === head && isSameMap(previous.refs, refs) ? previous : { refs, head }
   }
 

@@ -9,7 +9,7 @@ import { PackBuilder } from './pack-builder.ts'
 import type { PackCache } from './pack-cache.ts'
 import { sweepQuarantines } from './quarantine.ts'
 import type { RefSnapshot } from './refs.ts'
-import { lockFolders, RefReader } from './refs.ts'
+import { lockFolders, REF_FOLDERS, RefReader } from './refs.ts'
 import { RepositoryWriter } from './repository-writer.ts'
 import { sweepDeadLocks } from './lock.ts'
 import { sweepStagedPacks } from './stage-pack.ts'
@@ -81,11 +81,10 @@ export class Repository {
 
   /**
    * Whether a server ever wrote to it here; if not, nobody can have left a write unfinished. `locks` says so; where a power cut took
-   * that, a loose ref.
+   * that, a folder of loose refs.
    */
   wasWritten(): boolean {
-    const { fs, path } = this
-    return fs.stat(`${path}/locks`) !== undefined || (fs.readDir(`${path}/refs`) ?? []).length > 0
+    return ['locks', ...REF_FOLDERS].some((name) => this.fs.stat(`${this.path}/${name}`) !== undefined)
   }
 
   /** Removes what dead processes of this host left unfinished: staged packs, quarantines, locks, what git was writing. */
