@@ -1,4 +1,4 @@
-import { createHash } from 'node:crypto'
+import { hash } from 'node:crypto'
 import type { Fs } from './fs.ts'
 import type { Oid } from './object.ts'
 import type { PackCache } from './pack-cache.ts'
@@ -96,7 +96,12 @@ export class PackIndex {
   }
 
   #isAscending(): boolean {
-    for (let byte = 0; byte < 256; byte++) if (this.#below(byte) > this.#below(byte + 1)) return false
+    const head = this.#head
+    for (let at = FAN_OUT + 4, before = head.getUint32(FAN_OUT); at < OIDS; at += 4) {
+      const count = head.getUint32(at)
+      if (count < before) return false
+      before = count
+    }
     return true
   }
 
@@ -166,7 +171,7 @@ function openSource(fs: Fs, cache: PackCache, path: string): Window | WindowedFi
   if (!bytes) throw new Vanished(`${path} is gone.`)
   // an index held whole is checked whole, so that a damaged one cannot hide an object
   const end = Math.max(0, bytes.length - 20)
-  const sum = createHash('sha1').update(bytes.subarray(0, end)).digest()
-  if (!sum.equals(bytes.subarray(end))) throw new Unreadable('the pack index does not match its checksum')
+  if (hash('sha1', bytes.subarray(0, end), 'hex') !== bytes.toString('hex', end))
+    throw new Unreadable('the pack index does not match its checksum')
   return new Window(bytes, 0)
 }

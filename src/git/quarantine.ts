@@ -42,15 +42,15 @@ export function openQuarantine(fs: Fs, gitdir: string): Quarantine {
   }
 }
 
-/** Whether there is any, in use or left. */
-export function hasQuarantines(fs: Fs, gitdir: string): boolean {
-  return (fs.readDir(`${gitdir}/objects`) ?? []).some((name) => name.startsWith(PREFIX))
+/** Whether a name in `objects` is that of a quarantine, in use or left. */
+export function isQuarantine(name: string): boolean {
+  return name.startsWith(PREFIX)
 }
 
 /** Removes the quarantines that dead processes of this host left. */
 export function sweepQuarantines(fs: Fs, gitdir: string): void {
   for (const name of fs.readDir(`${gitdir}/objects`) ?? []) {
-    const owner = name.startsWith(PREFIX) ? parseIdentity(name.slice(PREFIX.length)) : undefined
+    const owner = isQuarantine(name) ? parseIdentity(name.slice(PREFIX.length)) : undefined
     if (owner && isDead(owner)) fs.removeTree(`${gitdir}/objects/${name}`)
   }
 }

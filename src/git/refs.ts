@@ -9,6 +9,11 @@ export const REF_FOLDERS = ['refs/heads', 'refs/tags', 'refs/meta', 'refs/enviro
 /** The folder of refs that are asked for by name, and so seldom that a look does not pay for them. */
 export const NOTES_FOLDER = 'refs/notes'
 
+/** The folders in which refs that we know are locked, of those whose names are in `refs`. */
+export function lockFolders(names: readonly string[]): string[] {
+  return [...REF_FOLDERS, NOTES_FOLDER].filter((folder) => names.includes(folder.slice('refs/'.length)))
+}
+
 /** What the refs of a repository were at one moment. The same object is answered as long as nothing changed. */
 export interface RefSnapshot {
   /** Full ref names (`refs/heads/main`) to object ids. */
@@ -103,10 +108,11 @@ export class RefReader {
   }
 
   #merge(previous: RefSnapshot | undefined): RefSnapshot {
-    const top = this.#top?.value
-    const refs = new Map<string, Oid>(top?.packed)
-    for (const seen of this.#loose) for (const [name, oid] of seen?.value ?? []) refs.set(name, oid)
-    const head = top?.head
+    const packed = this.#top?.value.packed ?? NO_REFS
+    const head = this.#top?.value.head
+    const loose = this.#loose.flatMap((seen) => (seen ? [...seen.value] : []))
+    // Of very many repositories most have packed refs only, and need no second map of them.
+    const refs = loose.length === 0 ? packed : new Map([...packed, ...loose])
     return previous && previous.head === head && isSameMap(previous.refs, refs) ? previous : { refs, head }
   }
 

@@ -3,12 +3,13 @@ import { gitLeftovers } from './git-leftovers.ts'
 import { History } from './history.ts'
 import { IncomingObjects, type PackStream } from './incoming-objects.ts'
 import type { Journal } from './journal.ts'
+import { mayHaveLeftovers } from './may-have-leftovers.ts'
 import { ObjectStore } from './object-store.ts'
 import { PackBuilder } from './pack-builder.ts'
 import type { PackCache } from './pack-cache.ts'
-import { hasQuarantines, sweepQuarantines } from './quarantine.ts'
+import { sweepQuarantines } from './quarantine.ts'
 import type { RefSnapshot } from './refs.ts'
-import { NOTES_FOLDER, REF_FOLDERS, RefReader } from './refs.ts'
+import { lockFolders, REF_FOLDERS, RefReader } from './refs.ts'
 import { RepositoryWriter } from './repository-writer.ts'
 import { sweepDeadLocks } from './lock.ts'
 import { sweepStagedPacks } from './stage-pack.ts'
@@ -79,31 +80,22 @@ export class Repository {
   }
 
   /**
-   * Whether a server ever wrote to it here, or upkeep was at it; if not, nobody can have left anything unfinished. `locks` says so;
-   * where a power cut took that, what else is made: a loose ref, a lock of git's, a staged pack, a quarantine.
+   * Whether a server ever wrote to it here; if not, nobody can have left a write unfinished. `locks` says so; where a power cut took
+   * that, a folder of loose refs.
    */
   wasWritten(): boolean {
-    const { fs, path } = this
-    return (
-      ['locks', ...LOCKS].some((name) => fs.stat(`${path}/${name}`) !== undefined) ||
-      (fs.readDir(`${path}/refs`) ?? []).length > 0 ||
-      (fs.readDir(`${path}/objects/pack`) ?? []).some((name) => /^tmp_|\.keep$/.test(name)) ||
-      hasQuarantines(fs, path) ||
-      gitLeftovers(fs, path).length > 0
-    )
+    return ['locks', ...REF_FOLDERS].some((name) => this.fs.stat(`${this.path}/${name}`) !== undefined)
   }
 
   /** Removes what dead processes of this host left unfinished: staged packs, quarantines, locks, what git was writing. */
   async sweepLeftovers(): Promise<void> {
-    sweepStagedPacks(this.fs, this.path)
-    sweepQuarantines(this.fs, this.path)
-    for (const name of gitLeftovers(this.fs, this.path)) this.fs.remove(`${this.path}/${name}`)
-    const below = (this.fs.readDir(`${this.path}/refs`) ?? []).map((name) => `refs/${name}`)
-    const folders = [...REF_FOLDERS, NOTES_FOLDER].filter((folder) => below.includes(folder))
-    const paths = [this.path, ...[...folders, 'objects/info'].map((folder) => `${this.path}/${folder}`)]
-    await sweepDeadLocks(this.fs, this.path, paths, (dead) => this.writer.journal.finishFor(dead))
+    const { fs, path } = this
+    if (!mayHaveLeftovers(fs, path)) return
+    sweepStagedPacks(fs, path)
+    sweepQuarantines(fs, path)
+    for (const name of gitLeftovers(fs, path)) fs.remove(`${path}/${name}`)
+    const folders = ['objects/info', ...lockFolders(fs.readDir(`${path}/refs`) ?? [])]
+    const paths = [path, ...folders.map((folder) => `${path}/${folder}`)]
+    await sweepDeadLocks(fs, path, paths, (dead) => this.writer.journal.finishFor(dead))
   }
 }
-
-/** What git and we lock outside of the folders of refs. */
-const LOCKS = ['HEAD.lock', 'packed-refs.lock', 'objects/info/commit-graph.lock']

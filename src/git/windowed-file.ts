@@ -36,7 +36,10 @@ export class WindowedFile {
     this.#fs = fs
     this.#cache = cache
     this.#serial = cache.nextSerial()
-    this.size = this.#handle().size
+    const handle = this.#open()
+    this.size = handle.size
+    if (this.size > WINDOW) cache.handles.set(path, handle)
+    else cache.windows.set(this.#keyOf(0), this.#readAndClose(handle))
   }
 
   /**
@@ -44,10 +47,10 @@ export class WindowedFile {
    * has been removed and is not open any more.
    */
   at(position: number, length: number): Window {
-    const number = Math.floor(position / STRIDE)
+    const number = this.size <= WINDOW ? 0 : Math.floor(position / STRIDE)
     const start = number * STRIDE
     if (position + length > start + WINDOW && start + WINDOW < this.size) return this.#read(position, length)
-    const key = this.#serial * 2 ** 24 + number // room for files of a tebibyte
+    const key = this.#keyOf(number)
     const known = this.#cache.windows.get(key)
     if (known) return known
     const window = this.#read(start, WINDOW)
@@ -60,19 +63,40 @@ export class WindowedFile {
     return this.#handle().read(target, position)
   }
 
+  #keyOf(number: number): number {
+    return this.#serial * 2 ** 24 + number // room for files of a tebibyte
+  }
+
   #read(start: number, length: number): Window {
-    const target = Buffer.allocUnsafeSlow(Math.max(0, Math.min(length, this.size - start)))
-    const got = this.#handle().read(target, start)
-    if (this.size <= WINDOW) this.#cache.handles.delete(this.path)
-    return new Window(target.subarray(0, got), start)
+    if (this.size <= WINDOW) return this.#readAndClose(this.#open())
+    return this.#readFrom(this.#handle(), start, length)
+  }
+
+  /** The whole of a small file, which is not kept open. */
+  #readAndClose(handle: ReadHandle): Window {
+    try {
+      return this.#readFrom(handle, 0, handle.size)
+    } finally {
+      handle.close()
+    }
+  }
+
+  #readFrom(handle: ReadHandle, start: number, length: number): Window {
+    const target = Buffer.allocUnsafeSlow(Math.max(0, Math.min(length, handle.size - start)))
+    return new Window(target.subarray(0, handle.read(target, start)), start)
   }
 
   #handle(): ReadHandle {
-    const open = this.#cache.handles.get(this.path)
-    if (open) return open
+    const known = this.#cache.handles.get(this.path)
+    if (known) return known
+    const handle = this.#open()
+    this.#cache.handles.set(this.path, handle)
+    return handle
+  }
+
+  #open(): ReadHandle {
     const handle = this.#fs.open(this.path)
     if (!handle) throw new Vanished(`${this.path} is gone.`)
-    this.#cache.handles.set(this.path, handle)
     return handle
   }
 }

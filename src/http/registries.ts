@@ -77,6 +77,7 @@ export class Registries {
     this.#open.push(open)
     await this.#prepare(open.registry)
     this.#ready.set(project, open.registry)
+    void open.sweepLeftovers()
     return open
   }
 }

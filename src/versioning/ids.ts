@@ -1,4 +1,4 @@
-import { createHash } from 'node:crypto'
+import { hash } from 'node:crypto'
 import type { Oid } from '../git/object.ts'
 
 /**
@@ -16,7 +16,7 @@ export function objectUuid(oid: Oid, repositoryDigits: string): string {
 
 /** The id of a variant: the same around a hash of its branch name, so a pushed branch has its id at once. */
 export function variantUuid(slug: string, repositoryDigits: string): string {
-  return objectUuid(createHash('sha1').update(slug).digest('hex'), repositoryDigits)
+  return objectUuid(hash('sha1', slug, 'hex'), repositoryDigits)
 }
 
 /** The 12 digits that name an id's repository. */

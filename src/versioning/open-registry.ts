@@ -1,5 +1,6 @@
 import { Refusal } from '../errors.ts'
 import type { ProjectStore } from '../git/store.ts'
+import { TimeSlice } from '../time-slice.ts'
 import type { ArtifactView } from './artifact-view.ts'
 import type { Family } from './family.ts'
 import type { RegistrySettings } from './registry.ts'
@@ -15,6 +16,11 @@ const SOON = 10_000
 /** A registry that is read in, repaired, and kept current until it is closed. */
 export interface OpenRegistry {
   readonly registry: Registry
+  /**
+   * Removes what dead processes left in the repositories (see Repository), a slice at a time; resolves when that is done, or the
+   * registry closed. Nothing that is served waits for it: who needs a dead process's lock takes it, and the rest nobody sees.
+   */
+  sweepLeftovers(): Promise<void>
   close(): void
 }
 
@@ -26,19 +32,41 @@ export async function openRegistry(
 ): Promise<OpenRegistry> {
   const registry = new Registry(store, families, settings)
   await registry.index.load()
-  for (const family of families) {
-    for (const artifact of await registry.index.list(family)) await repairIfPossible(registry, artifact)
-  }
+  for (const artifact of seenOf(registry)) await unlessRefused(repairArtifact(registry, artifact))
   await followEnvironments(registry)
-  return { registry, close: keepCurrent(registry) }
+  const closing = new AbortController()
+  const stopSweeps = keepCurrent(registry)
+  return {
+    registry,
+    sweepLeftovers: () => sweepLeftovers(registry, closing.signal),
+    close: () => {
+      closing.abort()
+      stopSweeps()
+    },
+  }
+}
+
+/** Every artifact, as it was read in: another look, should the reading have taken long, would find no more. */
+function seenOf({ families, index }: Registry): ArtifactView[] {
+  return families.flatMap((family) => index.seen(family))
 }
 
 /** An artifact that cannot be repaired now (somebody locks it, git left damage) is served as it is, like the others. */
-async function repairIfPossible(registry: Registry, artifact: ArtifactView): Promise<void> {
+async function unlessRefused(repair: Promise<unknown>): Promise<void> {
   try {
-    await repairArtifact(registry, artifact)
+    await repair
   } catch (error) {
     if (!(error instanceof Refusal)) throw error
+  }
+}
+
+async function sweepLeftovers(registry: Registry, closing: AbortSignal): Promise<void> {
+  const slice = new TimeSlice(closing)
+  try {
+    await slice.rest()
+    await slice.each(seenOf(registry), ({ repository }) => unlessRefused(repository.sweepLeftovers()))
+  } catch {
+    // It closes; or the disk fails, and whoever needs it says so. The next start sweeps what stays.
   }
 }
 

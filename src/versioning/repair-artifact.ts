@@ -18,7 +18,6 @@ export interface MissingRef {
  */
 export async function repairArtifact(registry: Registry, artifact: ArtifactView): Promise<number> {
   const { repository } = artifact
-  if (repository.wasWritten()) await repository.sweepLeftovers()
   const all = await missingRefs(registry, artifact)
   const recorded = all.length > 0 ? recordedHeads(artifact) : undefined
   // A branch that was seen elsewhere was not cut off but lost later; putting it where it began would hide that.

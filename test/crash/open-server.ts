@@ -32,11 +32,12 @@ export interface CrashServer {
   readonly journal: Journal
 }
 
-/** Starts it as the real one is: journals are recovered, every repository is read in and repaired. */
+/** Starts it as the real one is: journals are recovered, every repository is read in, repaired and swept. */
 export async function openServer(fs: Fs): Promise<CrashServer> {
   const store = await Store.open(fs, STORE)
   const project = await store.project('default')
-  const { registry, close } = await openRegistry(project, FAMILIES, SETTINGS)
+  const { registry, sweepLeftovers, close } = await openRegistry(project, FAMILIES, SETTINGS)
+  await sweepLeftovers()
   // Its regular look at the disk would come at another step each time.
   close()
   const { journal } = project.repository('workflows', 'any').writer
