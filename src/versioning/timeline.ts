@@ -76,18 +76,22 @@ export class Timeline {
   }
 
   /**
-   * Takes the artifacts in before anybody asks, a few milliseconds at a time, so that whoever does waits for the rest only. Ends then, and
+   * Reads the artifacts before anybody asks, a few milliseconds at a time, so that whoever does waits for the rest only. Ends then, and
    * where there are too many rows. Rejects once `stop` comes.
    */
   async fill(stop: AbortSignal): Promise<void> {
-    const list = await this.#index.list(this.#family)
-    for (let end = BREATH; !this.#wasAsked && this.#rows.length < MOST_UNASKED; end += BREATH) {
-      stop.throwIfAborted()
+    const list = this.#index.seen(this.#family)
+    for (let from = 0; from < list.length; from += BREATH) {
       const began = performance.now()
-      await this.#inTurn(async () => this.#wasAsked || this.#takeIn(list.slice(0, end)))
-      if (end >= list.length) return
+      await this.#inTurn(() => this.#readUnasked(list.slice(from, from + BREATH)))
+      if (this.#wasAsked || this.#count > MOST_UNASKED) return
       await wait(REST * (performance.now() - began), undefined, { signal: stop, ref: false })
     }
+    await this.#inTurn(async () => this.#wasAsked || this.#takeIn(list))
+  }
+
+  async #readUnasked(artifacts: readonly ArtifactView[]): Promise<void> {
+    for (const artifact of artifacts) if (!this.#wasAsked) await this.#rowsOf(artifact, [])
   }
 
   #inTurn<T>(work: () => Promise<T>): Promise<T> {
