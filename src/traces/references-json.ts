@@ -1,5 +1,4 @@
 import { fromEntries, getKey, isJsonObject, withKey, type Json, type JsonObject } from '../json/json.ts'
-import { stringifyJson } from '../json/stringify-json.ts'
 import type { Span, SpanReference } from './span.ts'
 
 /** The attributes of a span with its references in their place, `svc.references`, spelt by `spell`. */
@@ -16,17 +15,6 @@ export function withReferences(
 export function referencesJson(references: ReadonlyMap<string, SpanReference>): JsonObject {
   return fromEntries([...references].map(([name, reference]) => [name, referenceJson(reference)]))
 }
-
-/** Its text, made once: runs of one revision share their references. */
-export function referencesText(references: ReadonlyMap<string, SpanReference>): string {
-  const known = texts.get(references)
-  if (known !== undefined) return known
-  const text = stringifyJson(referencesJson(references))
-  texts.set(references, text)
-  return text
-}
-
-const texts = new WeakMap<ReadonlyMap<string, SpanReference>, string>()
 
 function referenceJson({ id, slug, version }: SpanReference): JsonObject {
   return {

@@ -1,20 +1,24 @@
 import type { Json } from '../json/json.ts'
 import { JsonText, stringifyJson } from '../json/stringify-json.ts'
-import { referencesText, withReferences } from './references-json.ts'
-import type { Span, SpanLink, SpanReference } from './span.ts'
+import { namedList } from './named-list.ts'
+import { withReferences } from './references-json.ts'
+import { LIST, MEMBERS } from './reference-texts.ts'
+import type { Span, SpanLink } from './span.ts'
 import { isoOf, microsecondsOf } from './span-time.ts'
 
 /**
- * A span as one line of text: its columns between tabs in the order of `StoredSpan`, the last its record (contract/handlers 5.2) as the
- * JSON that is stored and answered, made once and for all. JSON has neither tabs nor line ends of its own, so `readSpanLines` finds
- * them again. Ends with a line end. `now` is in milliseconds. Throws TypeError for attributes that JSON has no word for.
+ * A span as one line of text: its columns between tabs in the order of `StoredSpan`, the last of them its record (contract/handlers 5.2)
+ * as JSON, which has no control characters of its own. Where the record has the span's references, `MEMBERS` and `LIST` stand for them:
+ * runs of a revision share theirs, which are most of a record. Ends with a line end; `readSpanLines` reads it. `now` is in milliseconds,
+ * `references` the place of the span's among those that are sent beside the lines. Throws TypeError for attributes that JSON has no
+ * word for.
  */
-export function spanLine(span: Span, now: number): string {
+export function spanLine(span: Span, references: number, now: number): string {
   const { traceId, spanId, parentId, traceType, type, name, statusCode, sessionId } = span
   const startTime = microsecondsOf(span.startTime)
   return (
     `${traceId}\t${spanId}\t${parentId ?? ''}\t${traceType}\t${type}\t${quote(name)}\t${statusCode}\t` +
-    `${sessionId === undefined ? '' : quote(sessionId)}\t${startTime}\t${recordText(span, startTime, now)}\n`
+    `${sessionId === undefined ? '' : quote(sessionId)}\t${startTime}\t${references}\t${recordText(span, startTime, now)}\n`
   )
 }
 
@@ -28,9 +32,9 @@ function recordText(span: Span, startTime: number, now: number): string {
   text += `,"end_time":"${isoOf(microsecondsOf(span.endTime))}","status_code":"${span.statusCode}"`
   if (statusMessage !== undefined) text += `,"status_message":${quote(statusMessage)}`
   if (sessionId !== undefined) text += `,"session_id":${quote(sessionId)}`
-  text += `,"attributes":${stringifyJson(withReferences(span, readyReferences))}`
-  if (references.size > 0) text += `,"references":${referenceList(references)}`
-  if (links.size > 0) text += `,"links":${listText(links, linkText)}`
+  text += `,"attributes":${stringifyJson(withReferences(span, membersLater))}`
+  if (references.size > 0) text += LIST_LATER
+  if (links.size > 0) text += `,"links":${namedList(links, linkText)}`
   if (exception) {
     const { type, message, stacktrace } = exception
     const attributes = stringifyJson({ type, message, stacktrace })
@@ -41,37 +45,11 @@ function recordText(span: Span, startTime: number, now: number): string {
 }
 
 /** stringifyJson writes a ready text as it stands, wherever a value may be. */
-const readyReferences = (references: Span['references']): Json =>
-  new JsonText(referencesText(references)) as unknown as Json
-
-/** The references as records list them, once for all runs that share them. */
-function referenceList(references: ReadonlyMap<string, SpanReference>): string {
-  const known = referenceLists.get(references)
-  if (known !== undefined) return known
-  const text = listText(references, referenceText)
-  referenceLists.set(references, text)
-  return text
-}
-
-const referenceLists = new WeakMap<ReadonlyMap<string, SpanReference>, string>()
+const membersLater = (): Json => MEMBERS_LATER
+const MEMBERS_LATER = new JsonText(MEMBERS) as unknown as Json
+const LIST_LATER = `,"references":${LIST}`
 
 const quote = (text: string): string => JSON.stringify(text)
-
-/** Named things as records list them, the name in `attributes.key`. */
-function listText<T>(named: ReadonlyMap<string, T>, membersOf: (value: T) => string): string {
-  let text = ''
-  for (const [key, value] of named)
-    text += `${text === '' ? '[' : ','}{${membersOf(value)}"attributes":{"key":${quote(key)}}}`
-  return `${text}]`
-}
-
-function referenceText({ id, slug, version }: SpanReference): string {
-  return (
-    (id === undefined ? '' : `"id":${quote(id)},`) +
-    (slug === undefined ? '' : `"slug":${quote(slug)},`) +
-    (version === undefined ? '' : `"version":${quote(version)},`)
-  )
-}
 
 function linkText({ traceId, spanId }: SpanLink): string {
   return `"trace_id":${quote(traceId)},"span_id":${quote(spanId)},`

@@ -1,3 +1,4 @@
+import type { Span } from './span.ts'
 import { SpanBatch } from './span-batch.ts'
 import type { TraceTrouble } from './trace-settings.ts'
 import { TraceStorageError, type TraceThreadHandle } from './trace-thread-handle.ts'
@@ -45,16 +46,17 @@ export class SpanQueue {
     return { failure: this.#failure, dropped: this.#dropped, waiting: this.#added - this.#handled }
   }
 
-  /** Takes so many spans, as lines: all or none of them. */
-  add(lines: string, count: number): void {
-    const size = Buffer.byteLength(lines)
-    if (this.#isClosed || this.#size + size > MOST_BYTES) {
-      this.drop(count, 'more spans come than can be stored')
+  /** Takes spans, all or none of them. `now` is in milliseconds. Throws TypeError for attributes that JSON has no word for. */
+  add(spans: readonly Span[], now: number): void {
+    if (this.#isClosed || this.#size > MOST_BYTES) {
+      this.drop(spans.length, 'more spans come than can be stored')
       return
     }
-    this.#size += size
-    this.#added += count
-    this.#openFor(size).add(lines, count, size)
+    const open = this.#openBatch()
+    const before = open.size
+    open.add(spans, now)
+    this.#size += open.size - before
+    this.#added += spans.length
     if (this.#failure === undefined && this.#hasWholeBatch()) void this.#pump()
     else this.#timer ??= setTimeout(() => void this.#pump(), this.#pause())
   }
@@ -87,18 +89,17 @@ export class SpanQueue {
     if (waiting > 0) this.#tell(`${waiting} spans could not be stored before the end`)
   }
 
-  /** The batch that so many bytes go into. */
-  #openFor(size: number): SpanBatch {
-    const open = this.#open
-    if (open && open.count < BATCH && open.size + size <= BATCH_BYTES) return open
-    const batch = new SpanBatch(Math.max(FIRST_BYTES, size))
+  /** The batch that spans are added to now. */
+  #openBatch(): SpanBatch {
+    if (this.#open && !isWhole(this.#open)) return this.#open
+    const batch = new SpanBatch()
     this.#batches.push(batch)
     this.#open = batch
     return batch
   }
 
   #hasWholeBatch(): boolean {
-    return this.#batches.length > 1 || (this.#open?.count ?? 0) >= BATCH
+    return this.#batches.length > 1 || (this.#open !== undefined && isWhole(this.#open))
   }
 
   #pump(): Promise<void> {
@@ -126,8 +127,8 @@ export class SpanQueue {
   /** Whether the batch is done with; it stays in the queue until then. */
   async #write(batch: SpanBatch): Promise<boolean> {
     try {
-      const lines = batch.lines()
-      const told = await this.#thread.call('write', this.#file, { lines }, [lines.buffer])
+      const sent = batch.sent()
+      const told = await this.#thread.call('write', this.#file, sent, [sent.lines.buffer])
       if (told !== undefined) this.#tell(told)
       if (this.#failure !== undefined) this.#tell('traces can be stored again')
       this.#failure = undefined
@@ -157,13 +158,15 @@ export class SpanQueue {
   }
 }
 
+function isWhole({ count, size }: SpanBatch): boolean {
+  return count >= BATCH || size >= BATCH_BYTES
+}
+
 /** Spans wait so long for others to be stored with. */
 const FLUSH_MS = 100
 /** So many spans, or bytes of them, go in one transaction. */
 const BATCH = 500
 const BATCH_BYTES = 4 * 1024 * 1024
-/** What a batch has room for at first. */
-const FIRST_BYTES = 64 * 1024
 /** So much waits in memory at most. */
 const MOST_BYTES = 64 * 1024 * 1024
 /** After a failure it is tried again, at first so soon, in the end so seldom. */

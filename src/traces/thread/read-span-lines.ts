@@ -1,3 +1,6 @@
+import { LIST, MEMBERS, type ReferenceTexts } from '../reference-texts.ts'
+import type { SpanLines } from '../span-batch.ts'
+
 /** A span as its row has it: what is looked for in columns, and the whole record as the JSON text that is answered. */
 export interface StoredSpan {
   readonly traceId: string
@@ -13,17 +16,19 @@ export interface StoredSpan {
   readonly record: string
 }
 
-/** The spans of lines that `spanLine` made, in UTF-8. */
-export function readSpanLines(bytes: Uint8Array): StoredSpan[] {
-  const lines = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length).toString('utf8').split('\n')
-  // behind the last line end
-  lines.pop()
-  return lines.map(readSpanLine)
+/** The spans of lines that `spanLine` made. */
+export function readSpanLines({ lines, references }: SpanLines): StoredSpan[] {
+  const text = Buffer.from(lines.buffer).toString()
+  // behind the last line end is nothing
+  return text
+    .split('\n', -1)
+    .slice(0, -1)
+    .map((line) => readSpanLine(line, references))
 }
 
-function readSpanLine(line: string): StoredSpan {
-  const [traceId, spanId, parentId, traceType, type, name, statusCode, sessionId, startTime, record] =
-    line.split('\t') as unknown as Ten // `spanLine` vouches for it
+function readSpanLine(line: string, references: readonly ReferenceTexts[]): StoredSpan {
+  const [traceId, spanId, parentId, traceType, type, name, statusCode, sessionId, startTime, place, record] =
+    line.split('\t') as Columns // `spanLine` vouches for it
   return {
     traceId,
     spanId,
@@ -34,8 +39,14 @@ function readSpanLine(line: string): StoredSpan {
     statusCode,
     sessionId: sessionId === '' ? null : (JSON.parse(sessionId) as string),
     startTime: Number(startTime),
-    record,
+    record: wholeRecord(record, references[Number(place)]),
   }
 }
 
-type Ten = [string, string, string, string, string, string, string, string, string, string]
+type Columns = [string, string, string, string, string, string, string, string, string, string, string]
+
+/** A function each, because a text to put in has words of its own for `replace`. */
+function wholeRecord(record: string, references: ReferenceTexts | undefined): string {
+  if (!references) return record
+  return record.replace(MEMBERS, () => references.members).replace(LIST, () => references.list)
+}

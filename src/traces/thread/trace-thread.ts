@@ -49,7 +49,7 @@ function done(request: ThreadRequest): unknown {
 
 /** Writes; where the file is no database, into a new one. */
 function written({ file: path, asks }: ThreadRequest & { readonly work: 'write' }): string | undefined {
-  const spans = readSpanLines(asks.lines)
+  const spans = readSpanLines(asks)
   try {
     writeSpans(files.writable(path), spans)
     return undefined
