@@ -3,15 +3,14 @@ import { namedList } from './named-list.ts'
 import { referencesJson } from './references-json.ts'
 import type { SpanReference } from './span.ts'
 
-/** What stands for references in a record that waits: in the attributes and in its list. JSON has no such characters of its own. */
+/** What stands for references in attributes that wait. JSON has no such character of its own. */
 export const MEMBERS = '\u0001'
-export const LIST = '\u0002'
 
 /** The references of a span as its record has them. */
 export interface ReferenceTexts {
   /** `attributes.svc.references` (contract/handlers 5.1): an object each, under its name. */
   readonly members: string
-  /** `references` (contract/handlers 5.2). */
+  /** `references` (contract/handlers 5.2); '' where there are none. */
   readonly list: string
 }
 
@@ -21,7 +20,7 @@ export function referenceTexts(references: ReadonlyMap<string, SpanReference>): 
   if (known !== undefined) return known
   const made = {
     members: stringifyJson(referencesJson(references)),
-    list: namedList(references, referenceText),
+    list: references.size === 0 ? '' : namedList(references, referenceText),
   }
   texts.set(references, made)
   return made

@@ -1,5 +1,7 @@
-import { LIST, MEMBERS, type ReferenceTexts } from '../reference-texts.ts'
+import type { ReferenceTexts } from '../reference-texts.ts'
 import type { SpanLines } from '../span-batch.ts'
+import type { LineParts } from '../span-line.ts'
+import { spanRecord } from './span-record.ts'
 
 /** A span as its row has it: what is looked for in columns, and the whole record as the JSON text that is answered. */
 export interface StoredSpan {
@@ -27,8 +29,8 @@ export function readSpanLines({ lines, references }: SpanLines): StoredSpan[] {
 }
 
 function readSpanLine(line: string, references: readonly ReferenceTexts[]): StoredSpan {
-  const [traceId, spanId, parentId, traceType, type, name, statusCode, sessionId, startTime, place, record] =
-    line.split('\t') as Columns // `spanLine` vouches for it
+  const parts = line.split('\t') as LineParts // `spanLine` vouches for it
+  const [traceId, spanId, parentId, traceType, type, , name, statusCode, , sessionId, startTime] = parts
   return {
     traceId,
     spanId,
@@ -39,14 +41,9 @@ function readSpanLine(line: string, references: readonly ReferenceTexts[]): Stor
     statusCode,
     sessionId: sessionId === '' ? null : (JSON.parse(sessionId) as string),
     startTime: Number(startTime),
-    record: wholeRecord(record, references[Number(place)]),
+    record: spanRecord(parts, references[Number(parts[REFERENCES])]),
   }
 }
 
-type Columns = [string, string, string, string, string, string, string, string, string, string, string]
-
-/** A function each, because a text to put in has words of its own for `replace`. */
-function wholeRecord(record: string, references: ReferenceTexts | undefined): string {
-  if (!references) return record
-  return record.replace(MEMBERS, () => references.members).replace(LIST, () => references.list)
-}
+/** Where a line says which references are its span's. */
+const REFERENCES = 14
