@@ -1,8 +1,7 @@
-import type { Json } from '../json/json.ts'
-import { JsonText, stringifyJson } from '../json/stringify-json.ts'
+import { entriesOf, isJsonObject } from '../json/json.ts'
+import { stringifyJson } from '../json/stringify-json.ts'
 import { namedList } from './named-list.ts'
 import { MEMBERS } from './reference-texts.ts'
-import { withReferences } from './references-json.ts'
 import type { Span, SpanException, SpanLink } from './span.ts'
 import { microsecondsOf } from './span-time.ts'
 
@@ -17,7 +16,7 @@ export function spanLine(span: Span, references: number, now: number): string {
   return (
     `${traceId}\t${spanId}\t${parentId ?? ''}\t${span.traceType}\t${span.type}\t${span.kind}\t${quote(span.name)}\t` +
     `${span.statusCode}\t${quote(statusMessage)}\t${quote(sessionId)}\t${microsecondsOf(span.startTime)}\t` +
-    `${microsecondsOf(span.endTime)}\t${microsecondsOf(now)}\t${stringifyJson(withReferences(span, membersLater))}\t${references}\t` +
+    `${microsecondsOf(span.endTime)}\t${microsecondsOf(now)}\t${attributesText(span)}\t${references}\t` +
     `${links.size === 0 ? '' : namedList(links, linkText)}\t${exception ? exceptionText(exception) : ''}\n`
   )
 }
@@ -43,9 +42,20 @@ export type LineParts = [
   exception: string,
 ]
 
-/** stringifyJson writes a ready text as it stands, wherever a value may be. */
-const membersLater = (): Json => MEMBERS_LATER
-const MEMBERS_LATER = new JsonText(MEMBERS) as unknown as Json
+/** What `withReferences` makes, as text: two objects less for every span. */
+function attributesText({ attributes, references }: Span): string {
+  let text = ''
+  for (const [name, value] of entriesOf(attributes)) {
+    const written = stringifyJson(value)
+    const isTheirs = name === 'svc' && references.size > 0 && isJsonObject(value)
+    text += `${text === '' ? '{' : ','}${quote(name)}:${isTheirs ? withMembers(written) : written}`
+  }
+  return text === '' ? '{}' : `${text}}`
+}
+
+function withMembers(written: string): string {
+  return `${written.slice(0, -1)}${written === '{}' ? '' : ','}"references":${MEMBERS}}`
+}
 
 function quote(text: string | undefined): string {
   return text === undefined ? '' : JSON.stringify(text)
