@@ -3,6 +3,7 @@ import { z } from 'zod'
 import { Refusal } from '../errors.ts'
 import type { Json } from '../json/json.ts'
 import { ExactNumber, ExactObject } from '../json/json.ts'
+import { setOwn } from '../json/set-own.ts'
 
 /** One member of a request body: the names it may come under (the first is ours) and what it must be. */
 export interface EnvelopePart<T extends z.ZodType = z.ZodType> {
@@ -89,12 +90,13 @@ function plainLevel(value: Json | undefined, keepNulls: boolean, levels: number)
   if (levels === 0 || value === null || typeof value !== 'object') return value
   // A list takes no level of its own: a reference in one is read like a reference by itself.
   if (Array.isArray(value)) return value.map((item) => plainLevel(item, keepNulls, levels))
-  const entries = value instanceof ExactObject ? [...value] : Object.entries(value)
-  return Object.fromEntries(
-    entries
-      .filter(([, member]) => member !== null || keepNulls)
-      .map(([key, member]) => [key, plainLevel(member, keepNulls, levels - 1)]),
-  )
+  const plain: Record<string, unknown> = {}
+  const take = (key: string, member: Json): void => {
+    if (member !== null || keepNulls) setOwn(plain, key, plainLevel(member, keepNulls, levels - 1))
+  }
+  if (value instanceof ExactObject) for (const [key, member] of value) take(key, member)
+  else for (const [key, member] of Object.entries(value)) take(key, member)
+  return plain
 }
 
 /** `1.0` and `1e2` are the numbers they say; what a double cannot hold stays what it is, and fails as a number. */

@@ -32,8 +32,15 @@ export interface FoundRunnable extends Runnable {
  * one its references name. None of them leaves a handler without a workflow. Refuses as `retrieveRevision` does, what is brought and
  * is no workflow, and references to workflows of several kinds.
  */
-export async function findRunnable(registry: Registry, request: WorkflowSought): Promise<FoundRunnable> {
+export function findRunnable(
+  registry: Registry,
+  request: WorkflowSought,
+): FoundRunnable | Promise<FoundRunnable> {
   if (request.revisionId !== undefined) return bound(registry, request.revisionId)
+  return sought(registry, request)
+}
+
+async function sought(registry: Registry, request: WorkflowSought): Promise<FoundRunnable> {
   if (request.inline) {
     const { data } = acceptWorkflowData(request.inline.data, {
       loc: request.inlineLoc ?? ['body', 'data', 'revision', 'data'],
@@ -56,18 +63,36 @@ export async function findRunnable(registry: Registry, request: WorkflowSought):
   return stored(registry, place)
 }
 
-/** The revision of this id. What a view of its artifact said of it stays true of that view, and so is not asked again. */
-async function bound(registry: Registry, id: string): Promise<FoundRunnable> {
-  const view = await registry.index.findByDigits(repositoryDigits(id))
+/** The revision of this id, without a search while nothing moved. */
+function bound(registry: Registry, id: string): FoundRunnable | Promise<FoundRunnable> {
   const known = foundBefore.get(id)
-  if (known && known.view === view) return known.found
+  if (known?.registry === registry && registry.index.isStill(known.moment, known.view)) return known.found
+  return findBound(registry, id, known)
+}
+
+/** What a view of its artifact said of a revision stays true of that view, and so is not asked again. */
+async function findBound(registry: Registry, id: string, known: Found | undefined): Promise<FoundRunnable> {
+  const { moment } = registry.index
+  const view = await registry.index.findByDigits(repositoryDigits(id))
+  if (known && known.view === view) {
+    foundBefore.set(id, { ...known, moment })
+    return known.found
+  }
   const found = await stored(registry, await revisionById(registry, workflowFamily, id))
-  if (found.stored) foundBefore.set(id, { view: found.stored.artifact, found })
+  if (found.stored) foundBefore.set(id, { registry, moment, view: found.stored.artifact, found })
   return found
 }
 
-/** Revisions that were asked to run lately, by id, each with the view it was found in. What is kept holds its payload in memory. */
-const foundBefore = new LRUCache<string, { readonly view: ArtifactView; readonly found: FoundRunnable }>({
+/** A revision that was asked to run, in which view it was found, and when the index was still. */
+interface Found {
+  readonly registry: Registry
+  readonly moment: number
+  readonly view: ArtifactView
+  readonly found: FoundRunnable
+}
+
+/** Those asked for lately, by id. What is kept holds its payload in memory. */
+const foundBefore = new LRUCache<string, Found>({
   maxSize: 16 * 1024 * 1024,
   sizeCalculation: ({ found }) => (found.stored?.stored.size ?? 0) + 1000,
 })

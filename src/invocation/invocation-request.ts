@@ -13,7 +13,7 @@ export interface InvocationRequest {
   /** Where the data of that workflow stands in the request, for what is wrong with it; `data.revision.data` of the body unless given. */
   readonly inlineLoc?: readonly string[] | undefined
   /** `application_revision`, `environment` …: what runs, and what else the trace is to name. */
-  readonly references?: ReadonlyMap<string, Reference>
+  readonly references?: ReadonlyMap<string, Reference> | undefined
   /** Under which key of an environment it is deployed. */
   readonly selectorKey?: string | undefined
   readonly inputs?: JsonObject | undefined
@@ -23,7 +23,7 @@ export interface InvocationRequest {
   readonly testcase?: JsonObject | undefined
   /** `resolve` and `stream` are commands, all others are labels. */
   readonly flags?: JsonObject | undefined
-  readonly links?: ReadonlyMap<string, SpanLink>
+  readonly links?: ReadonlyMap<string, SpanLink> | undefined
   readonly wantsStream: boolean
   readonly sessionId?: string | undefined
   /** Where the trace goes on that the caller began. */

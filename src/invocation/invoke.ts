@@ -1,29 +1,20 @@
-import { registryTargets } from '../embeds/registry-targets.ts'
-import { resolveEmbeds } from '../embeds/resolve-embeds.ts'
 import { Refusal } from '../errors.ts'
 import type { Handler } from '../handlers/handler.ts'
 import { StreamedOutputs } from '../handlers/handler.ts'
-import { HandlerFailure, invalidParameters } from '../handlers/handler-failure.ts'
+import { HandlerFailure } from '../handlers/handler-failure.ts'
+import { checkSchema } from '../handlers/measures/check-schema.ts'
 import type { LongJobCaller } from '../handlers/measures/long-jobs.ts'
-import {
-  entriesOf,
-  fromEntries,
-  getKey,
-  isJsonObject,
-  keysOf,
-  type Json,
-  type JsonObject,
-} from '../json/json.ts'
-import { handlerOf, isManaged } from '../resources/workflows/handler-uri.ts'
+import { entriesOf, getKey, type Json, type JsonObject } from '../json/json.ts'
 import type { OpenSpan } from '../traces/open-span.ts'
 import { startTrace } from '../traces/open-span.ts'
 import type { Span } from '../traces/span.ts'
 import type { Registry } from '../versioning/registry.ts'
+import { effective } from './effective.ts'
 import { traceReferences } from './trace-references.ts'
 import { findRunnable, type FoundRunnable } from './find-runnable.ts'
 import type { InvocationRequest } from './invocation-request.ts'
 import { type HandlerReach, RunContext } from './run-context.ts'
-import { holdsEmbeds, schemaProblem } from './runnable.ts'
+import { handlerKeyOf, schemaOf } from './runnable.ts'
 
 /** What invocations run with. */
 export interface InvocationServices {
@@ -53,7 +44,9 @@ export async function invoke(
   request: InvocationRequest,
   services: InvocationServices,
 ): Promise<Invocation> {
-  const found = await findRunnable(registry, request)
+  // Whatever is there at once is not waited for: a wait costs as much as an evaluator.
+  const sought = findRunnable(registry, request)
+  const found = sought instanceof Promise ? await sought : sought
   const key = handlerKey(request, found)
   const span = startTrace(
     {
@@ -61,7 +54,7 @@ export async function invoke(
       spanId: request.spanIds?.spanId,
       parentId: request.parent?.spanId,
       sessionId: request.sessionId,
-      ...(request.links ? { links: request.links } : {}),
+      links: request.links,
       record: (spans) => services.record(registry, spans),
     },
     key === undefined ? 'invoke' : `${key}_v0`,
@@ -89,12 +82,15 @@ async function run(
   span: OpenSpan,
 ): Promise<Json | StreamedOutputs> {
   const handler = handlerNamed(key, services.handlers, found)
-  const { data, parameters } = await effective(registry, request, found)
+  const whole = effective(registry, request, found)
+  const { data, parameters } = whole instanceof Promise ? await whole : whole
   span.setData('parameters', parameters)
   const reach = services.reach(registry)
-  const context = new RunContext({ ...reach, secret: secretsFor(request, found, reach) }, span, request)
-  await check(data, 'inputs', request.inputs ?? NO_INPUTS, () => context)
-  const result = await handler(
+  const context = new RunContext(reach, secretsFor(request, found, reach), span, request)
+  const inputsSchema = schemaOf(data, 'inputs')
+  const late = inputsSchema && check(inputsSchema, 'inputs', request.inputs ?? NO_INPUTS, context)
+  if (late) await late
+  const running = handler(
     {
       parameters,
       inputs: request.inputs,
@@ -107,13 +103,16 @@ async function run(
     },
     context,
   )
-  const checkOutputs = (outputs: Json): Promise<void> =>
-    check(data, 'outputs', outputs, () => context.patient())
+  const result = running instanceof Promise ? await running : running
+  const outputsSchema = schemaOf(data, 'outputs')
   if (!(result instanceof StreamedOutputs)) {
-    await checkOutputs(result)
+    const late = outputsSchema && check(outputsSchema, 'outputs', result, context.patient())
+    if (late) await late
     return result
   }
-  const stream = recorded(result, checkOutputs, span)
+  const stream = recorded(result, span, async (outputs) => {
+    if (outputsSchema) await check(outputsSchema, 'outputs', outputs, context.patient())
+  })
   if (request.wantsStream) return stream
   for await (const _ of stream.pieces);
   return stream.whole()
@@ -121,10 +120,9 @@ async function run(
 
 const NO_INPUTS: JsonObject = {}
 
-/** The key of the handler that the address or the workflow names. A workflow that says no key but a url is a hook. */
+/** The key of the handler that the address or the workflow names. */
 function handlerKey({ key, revisionId }: InvocationRequest, { data }: FoundRunnable): string | undefined {
-  const uri = handlerOf(data)
-  const own = isManaged(uri) ? uri.key : uri && typeof getKey(data, 'url') === 'string' ? 'hook' : undefined
+  const own = handlerKeyOf(data)
   if (key === undefined) return own
   if (revisionId !== undefined && own !== key) {
     throw new Refusal(
@@ -169,49 +167,21 @@ function noHandler(
 }
 
 /**
- * The data that runs and its configuration: parameters of the request over those of the workflow, with what either embeds in its
- * place unless `flags.resolve` is false.
+ * Fails for what breaks its schema: inputs before anything runs (422), outputs as a failure of the handler's (424; ruling 9). Waits
+ * only where the check is made aside.
  */
-async function effective(
-  registry: Registry,
-  { parameters: sent, flags, caller }: InvocationRequest,
-  { data, stored, inline }: FoundRunnable,
-): Promise<{ readonly data: JsonObject; readonly parameters: JsonObject }> {
-  const own = sent && keysOf(sent).length > 0 ? sent : undefined
-  const wants = flags === undefined || getKey(flags, 'resolve') !== false
-  const host = stored && { id: stored.id, slug: stored.slug }
-  const resolved = async (value: JsonObject, isBrought: boolean): Promise<JsonObject> => {
-    if (!wants || !holdsEmbeds(value)) return value
-    if (isBrought && !caller.mayRead) {
-      throw new Refusal(
-        'missing_scope',
-        'The request brings text that points at stored workflows, which takes a key with the scope read. Refer to a stored revision, or set flags.resolve to false.',
-      )
-    }
-    return (await resolveEmbeds(value, registryTargets(registry), { ...LIMITS, host })).data
-  }
-  const whole = await resolved(data, inline !== undefined)
-  if (own) {
-    // below their name, so that what is wrong with one is told by where the request has it
-    const brought = getKey(await resolved({ parameters: own }, true), 'parameters')
-    if (!isJsonObject(brought)) throw invalidParameters('dict', brought)
-    return { data: whole, parameters: brought }
-  }
-  const parameters = getKey(whole, 'parameters')
-  return { data: whole, parameters: isJsonObject(parameters) ? parameters : NO_INPUTS }
-}
-
-/** As a retrieve resolves (contract/handlers 4.2). */
-const LIMITS = { maxDepth: 10, maxEmbeds: 100, errorPolicy: 'exception' } as const
-
-/** Inputs are refused before anything runs (422), outputs are a failure of the handler's (424; ruling 9). */
-async function check(
-  data: JsonObject,
+function check(
+  schema: JsonObject,
   part: 'inputs' | 'outputs',
   value: Json,
-  caller: () => LongJobCaller,
-): Promise<void> {
-  const problem = await schemaProblem(data, part, value, caller)
+  caller: LongJobCaller,
+): void | Promise<void> {
+  const problem = checkSchema(schema, part, value, caller)
+  if (problem instanceof Promise) return problem.then((it) => assertNone(it, part))
+  assertNone(problem, part)
+}
+
+function assertNone(problem: string | undefined, part: 'inputs' | 'outputs'): void {
   if (problem === undefined) return
   throw part === 'inputs'
     ? new HandlerFailure('v0:schemas:invalid-inputs', `Invalid inputs:\n${problem}.`, undefined, 422)
@@ -236,8 +206,8 @@ function secretsFor(
 /** The outputs as they come, checked and recorded once they are whole. */
 function recorded(
   stream: StreamedOutputs,
-  checkOutputs: (outputs: Json) => Promise<void>,
   span: OpenSpan,
+  checkOutputs: (outputs: Json) => Promise<void>,
 ): StreamedOutputs {
   async function* pieces(): AsyncGenerator<JsonObject> {
     try {
@@ -258,11 +228,11 @@ function recorded(
 /** What the trace says of a run before it has begun (contract/handlers 5.1). */
 function describe(span: OpenSpan, request: InvocationRequest, found: FoundRunnable): void {
   const { inputs, outputs, trace, testcase, flags, selectorKey } = request
-  const args: [string, Json][] = [['inputs', inputs ?? null]]
-  if (outputs !== undefined) args.push(['outputs', outputs])
-  if (trace !== undefined) args.push(['trace', trace])
-  if (testcase !== undefined) args.push(['testcase', testcase])
-  span.setData('inputs', fromEntries(args))
+  const args: Record<string, Json> = { inputs: inputs ?? null }
+  if (outputs !== undefined) args['outputs'] = outputs
+  if (trace !== undefined) args['trace'] = trace
+  if (testcase !== undefined) args['testcase'] = testcase
+  span.setData('inputs', args)
   if (flags && entriesOf(flags).length > 0) span.setAttribute('flags', flags)
   const key = found.through?.key ?? selectorKey
   if (key !== undefined) span.setAttribute('selector', { key })

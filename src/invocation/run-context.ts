@@ -20,7 +20,8 @@ export class RunContext implements HandlerContext {
   readonly #untilGone: () => AbortSignal
 
   constructor(
-    { project, secret, models, sandbox, outgoing }: HandlerReach,
+    { project, models, sandbox, outgoing }: Omit<HandlerReach, 'secret'>,
+    secret: HandlerReach['secret'],
     span: OpenSpan,
     { untilGone, isPatient = false }: Pick<InvocationRequest, 'untilGone' | 'isPatient'>,
   ) {
@@ -40,6 +41,6 @@ export class RunContext implements HandlerContext {
 
   /** The same for one who rather waits than is refused: what was done already, and may have cost money, is not thrown away. */
   patient(): RunContext {
-    return new RunContext(this, this.span, { untilGone: this.#untilGone, isPatient: true })
+    return new RunContext(this, this.secret, this.span, { untilGone: this.#untilGone, isPatient: true })
   }
 }

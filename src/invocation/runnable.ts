@@ -1,7 +1,6 @@
 import { findEmbeds } from '../embeds/find-embeds.ts'
-import { checkSchema } from '../handlers/measures/check-schema.ts'
-import type { LongJobCaller } from '../handlers/measures/long-jobs.ts'
-import { getKey, isJsonObject, type Json, type JsonObject } from '../json/json.ts'
+import { getKey, isJsonObject, type JsonObject } from '../json/json.ts'
+import { handlerOf, isManaged } from '../resources/workflows/handler-uri.ts'
 import type { Revision } from '../versioning/revision.ts'
 import type { InlineRevision } from './invocation-request.ts'
 
@@ -22,17 +21,24 @@ export function holdsEmbeds(data: JsonObject): boolean {
   return holds
 }
 
-/**
- * Says where what goes into a workflow or comes out of it breaks the schema that its data has for it; undefined where it does not, or
- * there is none. Fails as `checkSchema` does.
- */
-export function schemaProblem(
-  data: JsonObject,
-  part: 'inputs' | 'outputs',
-  value: Json,
-  caller: () => LongJobCaller,
-): string | undefined | Promise<string | undefined> {
+const handlerKeys = new WeakMap<JsonObject, { readonly key: string | undefined }>()
+
+/** The key of the handler that runs the data, read once a revision. Data that says no key but a url is a hook's. */
+export function handlerKeyOf(data: JsonObject): string | undefined {
+  let known = handlerKeys.get(data)
+  if (known === undefined) handlerKeys.set(data, (known = { key: readHandlerKey(data) }))
+  return known.key
+}
+
+function readHandlerKey(data: JsonObject): string | undefined {
+  const uri = handlerOf(data)
+  if (isManaged(uri)) return uri.key
+  return uri && typeof getKey(data, 'url') === 'string' ? 'hook' : undefined
+}
+
+/** The schema that the data has for what goes in or comes out, if it has one. */
+export function schemaOf(data: JsonObject, part: 'inputs' | 'outputs'): JsonObject | undefined {
   const schemas = getKey(data, 'schemas')
   const schema = isJsonObject(schemas) ? getKey(schemas, part) : undefined
-  return isJsonObject(schema) ? checkSchema(schema, part, value, caller()) : undefined
+  return isJsonObject(schema) ? schema : undefined
 }

@@ -1,4 +1,5 @@
 import { ExactNumber, type Json, entriesOf, isJsonArray, isJsonObject } from './json.ts'
+import { setOwn } from './set-own.ts'
 
 /**
  * The value as ordinary JavaScript, for readers that know nothing else (ajv, zod). It loses what the exact classes
@@ -12,10 +13,4 @@ export function plainJson(value: Json): unknown {
   const plain: Record<string, unknown> = {}
   for (const [key, member] of entriesOf(value)) setOwn(plain, key, plainJson(member))
   return plain
-}
-
-/** Assigning to `__proto__` would call its setter; defining every key is slower than assigning the others. */
-function setOwn(object: Record<string, unknown>, key: string, value: unknown): void {
-  if (key !== '__proto__') object[key] = value
-  else Object.defineProperty(object, key, { value, writable: true, enumerable: true, configurable: true })
 }

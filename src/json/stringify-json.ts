@@ -31,12 +31,11 @@ function write(value: unknown, margin: string): string {
   if (Array.isArray(value)) return writeArray(value, margin)
   if (value instanceof ExactNumber) return value.literal
   if (value instanceof JsonText) return value.text
-  if (value instanceof ExactObject) return writeObject(value.keys(), (key) => value.get(key), margin)
+  if (value instanceof ExactObject) return writeMap(value, margin)
   const prototype: unknown = Object.getPrototypeOf(value)
   if (prototype !== Object.prototype && prototype !== null) throw unspeakable(value)
   // a plain object: any string may be asked of it, and only its own keys are
-  const plain = value as Readonly<Record<string, unknown>>
-  return writeObject(Object.keys(plain), (key) => plain[key], margin)
+  return writeObject(value as Readonly<Record<string, unknown>>, margin)
 }
 
 function writeArray(items: readonly unknown[], margin: string): string {
@@ -46,16 +45,24 @@ function writeArray(items: readonly unknown[], margin: string): string {
   return text === '' ? '[]' : text + margin + ']'
 }
 
-function writeObject(keys: Iterable<string>, get: (key: string) => unknown, margin: string): string {
+function writeMap(members: ReadonlyMap<string, unknown>, margin: string): string {
   const inner = margin === '' ? '' : margin + '  '
-  const colon = margin === '' ? ':' : ': '
   let text = ''
-  for (const key of keys) {
-    const value = get(key)
-    if (value === undefined) continue
-    text += (text === '' ? '{' : ',') + inner + quotedKey(key) + colon + write(value, inner)
-  }
+  for (const [key, value] of members) text += member(text === '', key, value, inner)
   return text === '' ? '{}' : text + margin + '}'
+}
+
+/** By itself, although it differs in one line: a function that is told how to get a member takes twice as long. */
+function writeObject(plain: Readonly<Record<string, unknown>>, margin: string): string {
+  const inner = margin === '' ? '' : margin + '  '
+  let text = ''
+  for (const key of Object.keys(plain)) text += member(text === '', key, plain[key], inner)
+  return text === '' ? '{}' : text + margin + '}'
+}
+
+function member(isFirst: boolean, key: string, value: unknown, inner: string): string {
+  if (value === undefined) return ''
+  return (isFirst ? '{' : ',') + inner + quotedKey(key) + (inner === '' ? ':' : ': ') + write(value, inner)
 }
 
 /** Keys come again and again; spelling one costs more than looking it up. */

@@ -12,7 +12,7 @@ export interface TraceStart {
   /** The span of the caller's that the root is a child of. */
   readonly parentId?: string | undefined
   readonly sessionId?: string | undefined
-  readonly links?: ReadonlyMap<string, SpanLink>
+  readonly links?: ReadonlyMap<string, SpanLink> | undefined
   /** Takes the whole trace once its root has ended. */
   readonly record: (spans: readonly Span[]) => void
 }
@@ -49,9 +49,9 @@ export class OpenSpan {
   readonly #birth: SpanBirth
   readonly #parent: OpenSpan | undefined
   readonly #startTime = now()
-  readonly #svc = new Map<string, Json>()
-  readonly #data = new Map<string, Json>()
-  readonly #foreign = new Map<string, Json>()
+  readonly #data: Record<string, Json> = {}
+  #svc: Map<string, Json> | undefined
+  #foreign: Map<string, Json> | undefined
   #references: ReadonlyMap<string, SpanReference> = NO_REFERENCES
   #exception: SpanException | undefined
   #tokens: Tokens | undefined
@@ -77,19 +77,19 @@ export class OpenSpan {
 
   /** `svc.data.<part>`: what went in, what came out, the configuration. */
   setData(part: 'inputs' | 'outputs' | 'parameters', value: Json): this {
-    this.#data.set(part, value)
+    this.#data[part] = value
     return this
   }
 
   /** `svc.<name>` for what is neither data nor a metric nor a reference: `flags`, `selector`. */
   setAttribute(name: string, value: JsonObject): this {
-    this.#svc.set(name, value)
+    this.#svc = (this.#svc ?? new Map()).set(name, value)
     return this
   }
 
   /** An attribute outside `svc`, under its dotted name: `gen_ai.request.model`. */
   setForeign(name: string, value: Json): this {
-    this.#foreign.set(name, value)
+    this.#foreign = (this.#foreign ?? new Map()).set(name, value)
     return this
   }
 
@@ -131,16 +131,14 @@ export class OpenSpan {
     const { traceId, sessionId, links } = this.#trace
     const { parentId, name, type, kind } = this.#birth
     const traceType = links.size > 0 ? 'annotation' : 'invocation'
-    const svc = new Map<string, Json>([
-      ['type', { trace: traceType, span: type }],
-      ['data', fromEntries(this.#data)],
-      [
-        'metrics',
-        fromEntries([['duration', { cumulative: milliseconds(endTime - this.#startTime) }], ...this.#sums()]),
-      ],
-      ...this.#svc,
-    ])
-    if (sessionId !== undefined) svc.set('session', { id: sessionId })
+    // names of ours, which a plain object keeps in their order
+    const svc: Record<string, Json> = {
+      type: { trace: traceType, span: type },
+      data: this.#data,
+      metrics: this.#metrics(milliseconds(endTime - this.#startTime)),
+    }
+    if (this.#svc) for (const [name, value] of this.#svc) svc[name] = value
+    if (sessionId !== undefined) svc['session'] = { id: sessionId }
     return {
       traceId,
       spanId: this.spanId,
@@ -154,7 +152,7 @@ export class OpenSpan {
       statusCode: this.#exception ? 'STATUS_CODE_ERROR' : 'STATUS_CODE_OK',
       statusMessage: this.#exception?.message,
       sessionId,
-      attributes: fromEntries([['svc', fromEntries(svc)], ...nested(this.#foreign)]),
+      attributes: this.#foreign ? fromEntries([['svc', svc], ...nested(this.#foreign)]) : { svc },
       references: this.#references,
       links,
       exception: this.#exception,
@@ -162,22 +160,23 @@ export class OpenSpan {
   }
 
   /**
-   * What is counted: `incremental` is the span's own, `cumulative` with all inside (contract/handlers 5.4). The span around it is told.
+   * What is measured and counted: `incremental` is the span's own, `cumulative` with all inside (contract/handlers 5.4). The span around
+   * it is told.
    */
-  #sums(): [string, Json][] {
-    const sums: [string, Json][] = []
+  #metrics(duration: number): JsonObject {
+    const metrics: Record<string, Json> = { duration: { cumulative: duration } }
     const tokens = added(this.#tokens, this.#tokensBelow)
     if (tokens)
-      sums.push(['tokens', { ...(this.#tokens ? { incremental: this.#tokens } : {}), cumulative: tokens }])
+      metrics['tokens'] = { ...(this.#tokens ? { incremental: this.#tokens } : {}), cumulative: tokens }
     const own = this.#exception ? 1 : 0
     const errors = own + this.#errorsBelow
-    if (errors > 0) sums.push(['errors', { ...(own > 0 ? { incremental: own } : {}), cumulative: errors }])
+    if (errors > 0) metrics['errors'] = { ...(own > 0 ? { incremental: own } : {}), cumulative: errors }
     const parent = this.#parent
     if (parent) {
       parent.#tokensBelow = added(parent.#tokensBelow, tokens)
       parent.#errorsBelow += errors
     }
-    return sums
+    return metrics
   }
 }
 
@@ -214,7 +213,6 @@ const NO_REFERENCES: ReadonlyMap<string, SpanReference> = new Map()
 
 /** Members under the first steps of dotted names, as attributes are stored (contract/handlers 5.4). */
 function nested(named: ReadonlyMap<string, Json>): readonly (readonly [string, Json])[] {
-  if (named.size === 0) return []
   const groups = new Map<string, Map<string, Json>>()
   const members: [string, Json][] = []
   for (const [name, value] of named) {
@@ -232,8 +230,11 @@ function nested(named: ReadonlyMap<string, Json>): readonly (readonly [string, J
 
 /** The wall clock to the microsecond; `performance` never goes backwards within a span. */
 function now(): number {
-  return performance.timeOrigin + performance.now()
+  return ORIGIN + performance.now()
 }
+
+/** Asking for it takes longer than all the rest. */
+const ORIGIN = performance.timeOrigin
 
 /** Three decimals, as durations are shown. */
 function milliseconds(value: number): number {

@@ -4,7 +4,7 @@ import type { Resource } from '@opentelemetry/resources'
 import type { ReadableSpan } from '@opentelemetry/sdk-trace'
 import { boundedText } from '../json/bounded-text.ts'
 import { MAX_TEXT, otlpAttributes } from './otlp-attributes.ts'
-import { referencesJson, withReferences } from './references-json.ts'
+import { withReferences } from './references-json.ts'
 import type { Span, SpanException } from './span.ts'
 
 /** A span as OpenTelemetry's exporters take it. */
@@ -19,7 +19,7 @@ export interface OtlpSpan {
  * (https://opentelemetry.io/docs/specs/semconv/exceptions/exceptions-spans/) and `error.type`.
  */
 export function otlpSpan(span: Span, resource: Resource): OtlpSpan {
-  const { attributes, size, dropped } = otlpAttributes(withReferences(span, referencesJson))
+  const { attributes, size, dropped } = otlpAttributes(withReferences(span))
   const { traceId, spanId, parentId, exception, kind } = span
   const context = contextOf(traceId, spanId)
   const startTime = hrTime(span.startTime)

@@ -2,7 +2,6 @@ import { Refusal } from '../errors.ts'
 import { nodeFs } from '../git/node-fs.ts'
 import type { Span } from './span.ts'
 import { SpanQueue, type QueueState } from './span-queue.ts'
-import { storedSpan } from './stored-span.ts'
 import type { SpanRow } from './thread/span-rows.ts'
 import type { TracePage, TraceQuestion } from './thread/query-traces.ts'
 import type { TraceReader } from './trace-reader.ts'
@@ -46,7 +45,7 @@ export class ProjectTraces {
     if (!this.#settings.isRecording) return
     const now = this.#settings.now().getTime()
     try {
-      this.#queue.add(spans.map((span) => storedSpan(span, now)))
+      this.#queue.add(spans, now)
     } catch (error) {
       this.#queue.drop(spans.length, `spans cannot be written as JSON (${(error as Error).message})`)
     }

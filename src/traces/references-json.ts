@@ -1,32 +1,17 @@
-import { fromEntries, getKey, isJsonObject, withKey, type Json, type JsonObject } from '../json/json.ts'
-import { stringifyJson } from '../json/stringify-json.ts'
+import { fromEntries, getKey, isJsonObject, withKey, type JsonObject } from '../json/json.ts'
 import type { Span, SpanReference } from './span.ts'
 
-/** The attributes of a span with its references in their place, `svc.references`, spelt by `spell`. */
-export function withReferences(
-  { attributes, references }: Span,
-  spell: (references: Span['references']) => Json,
-): JsonObject {
+/** The attributes of a span with its references in their place, `svc.references`. */
+export function withReferences({ attributes, references }: Span): JsonObject {
   const svc = getKey(attributes, 'svc')
   if (references.size === 0 || !isJsonObject(svc)) return attributes
-  return withKey(attributes, 'svc', withKey(svc, 'references', spell(references)))
+  return withKey(attributes, 'svc', withKey(svc, 'references', referencesJson(references)))
 }
 
 /** References as attributes have them (contract/handlers 5.1): an object each, under its name. */
 export function referencesJson(references: ReadonlyMap<string, SpanReference>): JsonObject {
   return fromEntries([...references].map(([name, reference]) => [name, referenceJson(reference)]))
 }
-
-/** Its text, made once: runs of one revision share their references. */
-export function referencesText(references: ReadonlyMap<string, SpanReference>): string {
-  const known = texts.get(references)
-  if (known !== undefined) return known
-  const text = stringifyJson(referencesJson(references))
-  texts.set(references, text)
-  return text
-}
-
-const texts = new WeakMap<ReadonlyMap<string, SpanReference>, string>()
 
 function referenceJson({ id, slug, version }: SpanReference): JsonObject {
   return {

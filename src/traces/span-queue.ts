@@ -1,4 +1,5 @@
-import type { StoredSpan } from './stored-span.ts'
+import type { Span } from './span.ts'
+import { SpanBatch } from './span-batch.ts'
 import type { TraceTrouble } from './trace-settings.ts'
 import { TraceStorageError, type TraceThreadHandle } from './trace-thread-handle.ts'
 
@@ -20,7 +21,9 @@ export class SpanQueue {
   readonly #file: string
   readonly #thread: TraceThreadHandle
   readonly #onTrouble: (trouble: TraceTrouble) => void
-  #waiting: StoredSpan[] = []
+  /** The oldest first; the newest is added to until it is full or on its way. */
+  readonly #batches: SpanBatch[] = []
+  #open: SpanBatch | undefined
   #size = 0
   #pumping: Promise<void> | undefined
   /** How many spans were ever added, and how many of them are stored or lost. */
@@ -40,20 +43,21 @@ export class SpanQueue {
   }
 
   get state(): QueueState {
-    return { failure: this.#failure, dropped: this.#dropped, waiting: this.#waiting.length }
+    return { failure: this.#failure, dropped: this.#dropped, waiting: this.#added - this.#handled }
   }
 
-  /** Takes spans, all or none of them. */
-  add(spans: readonly StoredSpan[]): void {
-    const size = spans.reduce((sum, { record }) => sum + record.length, 0)
-    if (this.#isClosed || this.#size + size > MOST_CHARACTERS) {
+  /** Takes spans, all or none of them. `now` is in milliseconds. Throws TypeError for attributes that JSON has no word for. */
+  add(spans: readonly Span[], now: number): void {
+    if (this.#isClosed || this.#size > MOST_BYTES) {
       this.drop(spans.length, 'more spans come than can be stored')
       return
     }
-    this.#size += size
+    const open = this.#openBatch()
+    const before = open.size
+    open.add(spans, now)
+    this.#size += open.size - before
     this.#added += spans.length
-    for (const span of spans) this.#waiting.push(span)
-    if (this.#failure === undefined && this.#waiting.length >= BATCH) void this.#pump()
+    if (this.#failure === undefined && this.#hasWholeBatch()) void this.#pump()
     else this.#timer ??= setTimeout(() => void this.#pump(), this.#pause())
   }
 
@@ -79,10 +83,23 @@ export class SpanQueue {
   async close(): Promise<void> {
     this.#isClosed = true
     do await this.#pump()
-    while (this.#waiting.length > 0 && this.#failure === undefined)
+    while (this.#batches.length > 0 && this.#failure === undefined)
     clearTimeout(this.#timer)
-    if (this.#waiting.length > 0)
-      this.#tell(`${this.#waiting.length} spans could not be stored before the end`)
+    const { waiting } = this.state
+    if (waiting > 0) this.#tell(`${waiting} spans could not be stored before the end`)
+  }
+
+  /** The batch that spans are added to now. */
+  #openBatch(): SpanBatch {
+    if (this.#open && !isWhole(this.#open)) return this.#open
+    const batch = new SpanBatch()
+    this.#batches.push(batch)
+    this.#open = batch
+    return batch
+  }
+
+  #hasWholeBatch(): boolean {
+    return this.#batches.length > 1 || (this.#open !== undefined && isWhole(this.#open))
   }
 
   #pump(): Promise<void> {
@@ -90,7 +107,7 @@ export class SpanQueue {
     this.#timer = undefined
     this.#pumping ??= this.#store().finally(() => {
       this.#pumping = undefined
-      if (this.#waiting.length > 0 && !this.#isClosed)
+      if (this.#batches.length > 0 && !this.#isClosed)
         this.#timer ??= setTimeout(() => void this.#pump(), this.#pause())
     })
     return this.#pumping
@@ -99,24 +116,19 @@ export class SpanQueue {
   /** One batch after the other, as long as whole ones wait. */
   async #store(): Promise<void> {
     do {
-      const batch = this.#take()
-      if (batch.length === 0) return
+      const [batch] = this.#batches
+      if (!batch) return
+      // what comes from now on waits for the next
+      if (batch === this.#open) this.#open = undefined
       if (!(await this.#write(batch))) return
-    } while (this.#waiting.length >= BATCH)
-  }
-
-  #take(): readonly StoredSpan[] {
-    let size = 0
-    let count = 0
-    while (count < BATCH && count < this.#waiting.length && size < BATCH_CHARACTERS)
-      size += this.#waiting[count++]?.record.length ?? 0
-    return this.#waiting.slice(0, count)
+    } while (this.#hasWholeBatch())
   }
 
   /** Whether the batch is done with; it stays in the queue until then. */
-  async #write(batch: readonly StoredSpan[]): Promise<boolean> {
+  async #write(batch: SpanBatch): Promise<boolean> {
     try {
-      const told = await this.#thread.call('write', this.#file, { spans: batch })
+      const sent = batch.sent()
+      const told = await this.#thread.call('write', this.#file, sent, [sent.lines.buffer])
       if (told !== undefined) this.#tell(told)
       if (this.#failure !== undefined) this.#tell('traces can be stored again')
       this.#failure = undefined
@@ -129,11 +141,11 @@ export class SpanQueue {
         return false
       }
       // The same batch would fail for ever.
-      this.drop(batch.length, `spans could not be stored (${message})`)
+      this.drop(batch.count, `spans could not be stored (${message})`)
     }
-    this.#waiting.splice(0, batch.length)
-    this.#handled += batch.length
-    for (const { record } of batch) this.#size -= record.length
+    this.#batches.shift()
+    this.#handled += batch.count
+    this.#size -= batch.size
     return true
   }
 
@@ -146,13 +158,17 @@ export class SpanQueue {
   }
 }
 
+function isWhole({ count, size }: SpanBatch): boolean {
+  return count >= BATCH || size >= BATCH_BYTES
+}
+
 /** Spans wait so long for others to be stored with. */
 const FLUSH_MS = 100
-/** So many spans, or characters of them, go in one transaction. */
+/** So many spans, or bytes of them, go in one transaction. */
 const BATCH = 500
-const BATCH_CHARACTERS = 4 * 1024 * 1024
+const BATCH_BYTES = 4 * 1024 * 1024
 /** So much waits in memory at most. */
-const MOST_CHARACTERS = 64 * 1024 * 1024
+const MOST_BYTES = 64 * 1024 * 1024
 /** After a failure it is tried again, at first so soon, in the end so seldom. */
 const RETRY_MS = 500
 const LONGEST_MS = 30_000

@@ -106,6 +106,43 @@ describe('traces: recording and reading back', () => {
     expect(row?.record).to.include(stringifyJson(odd))
   })
 
+  it('texts of any characters come back, and each span has its own references', async () => {
+    const odd = 'a\tb\nc\u0001d"$&é😀'
+    const spans = ['1', '2'].map((id) =>
+      spanWith(
+        { inputs: odd },
+        {
+          name: odd,
+          sessionId: odd,
+          statusMessage: odd,
+          references: new Map([['workflow', { id, slug: odd }]]),
+        },
+      ),
+    )
+    const bare = makeSpan()
+    project.traces.record([...spans, bare])
+    const rows = await project.traces.read([...spans, bare].map(({ traceId }) => traceId))
+    const records = rows.map(({ record }) => JSON.parse(record))
+    for (const [at, id] of ['1', '2'].entries()) {
+      expect(rows[at]?.span_name).to.equal(odd)
+      const { attributes, references, ...record } = records[at]
+      expect(record).to.include({ span_name: odd, session_id: odd, status_message: odd })
+      expect(attributes.svc).to.deep.equal({
+        data: { inputs: odd },
+        references: { workflow: { id, slug: odd } },
+      })
+      expect(references).to.deep.equal([{ id, slug: odd, attributes: { key: 'workflow' } }])
+    }
+    expect(records[2]).to.not.have.any.keys(
+      'references',
+      'session_id',
+      'status_message',
+      'links',
+      'exception',
+    )
+    expect(records[2].attributes).to.deep.equal(bare.attributes)
+  })
+
   it('half a character does not keep the span from being found', async () => {
     const span = spanWith({ outputs: 'cut \ud83d' }, { name: 'cut_v0' })
     project.traces.record([span])

@@ -54,11 +54,15 @@ export function traceHeaders(
   { sent, minted }: Session,
 ): Readonly<Record<string, string>> {
   const session = sent ?? minted
-  return {
+  const headers: Record<string, string> = {
     'x-svc-version': PROTOCOL_VERSION,
     'x-svc-trace-id': traceId,
     'x-svc-span-id': spanId,
     traceparent: `00-${traceId}-${spanId}-01`,
-    ...(session === undefined ? {} : { 'x-svc-session-id': session, baggage: `svc.session.id=${session}` }),
   }
+  if (session !== undefined) {
+    headers['x-svc-session-id'] = session
+    headers['baggage'] = `svc.session.id=${session}`
+  }
+  return headers
 }

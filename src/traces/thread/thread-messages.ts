@@ -1,5 +1,5 @@
 import type { RefusalCode, RefusalData } from '../../errors.ts'
-import type { StoredSpan } from '../stored-span.ts'
+import type { SpanLines } from '../span-batch.ts'
 import type { TraceRetention } from '../trace-settings.ts'
 import type { SpanRow } from './span-rows.ts'
 import type { TracePage, TraceQuestion } from './query-traces.ts'
@@ -8,7 +8,7 @@ import type { TracePage, TraceQuestion } from './query-traces.ts'
 export interface ThreadWork {
   /** Stores spans; answers when they are on the way to the disk, as `examine` does if the file is damaged. */
   readonly write: {
-    readonly asks: { readonly spans: readonly StoredSpan[] }
+    readonly asks: SpanLines
     readonly answers: string | undefined
   }
   /** Sets a file aside that is damaged; answers the sentence to tell if so. */

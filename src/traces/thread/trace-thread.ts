@@ -1,6 +1,7 @@
 import { parentPort } from 'node:worker_threads'
 import { Refusal } from '../../errors.ts'
 import { queryTraces } from './query-traces.ts'
+import { readSpanLines } from './read-span-lines.ts'
 import { retainTraces } from './retain-traces.ts'
 import { removeTrace, spansOfTrace } from './span-rows.ts'
 import { isDamage, isStorageTrouble } from './storage-errors.ts'
@@ -48,13 +49,14 @@ function done(request: ThreadRequest): unknown {
 
 /** Writes; where the file is no database, into a new one. */
 function written({ file: path, asks }: ThreadRequest & { readonly work: 'write' }): string | undefined {
+  const spans = readSpanLines(asks)
   try {
-    writeSpans(files.writable(path), asks.spans)
+    writeSpans(files.writable(path), spans)
     return undefined
   } catch (error) {
     if (!isDamage(error)) throw error
     const told = setAside(path, (error as Error).message)
-    writeSpans(files.writable(path), asks.spans)
+    writeSpans(files.writable(path), spans)
     return told
   }
 }

@@ -1,4 +1,4 @@
-import type { StoredSpan } from '../stored-span.ts'
+import type { StoredSpan } from './read-span-lines.ts'
 import type { SqlValue, TraceFile } from './trace-file.ts'
 
 /** Stores spans, all of them or none. One that is there already, by its trace and its own id, is overwritten (contract/handlers 5.4). */
@@ -22,8 +22,12 @@ const GROUP = 50
 
 function insert(file: TraceFile, { one, group }: Insertion, rows: readonly (readonly SqlValue[])[]): void {
   let at = 0
-  for (; at + GROUP <= rows.length; at += GROUP) file.run(group, ...rows.slice(at, at + GROUP).flat())
-  for (const row of rows.slice(at)) file.run(one, ...row)
+  for (; at + GROUP <= rows.length; at += GROUP) {
+    const values: SqlValue[] = []
+    for (const row of rows.slice(at, at + GROUP)) values.push(...row)
+    file.statement(group).run(values)
+  }
+  for (const row of rows.slice(at)) file.statement(one).run(row)
 }
 
 function insertion(before: string, row: string, after: string): Insertion {

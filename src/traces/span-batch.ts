@@ -1,0 +1,70 @@
+import { type ReferenceTexts, referenceTexts } from './reference-texts.ts'
+import { spanLine } from './span-line.ts'
+import type { Span } from './span.ts'
+
+/** Spans on their way to the thread that stores them: a line each in UTF-8, and the references that the lines name by their place. */
+export interface SpanLines {
+  readonly lines: Uint8Array<ArrayBuffer>
+  readonly references: readonly ReferenceTexts[]
+}
+
+/**
+ * Spans that are stored together. They wait as bytes: the garbage collector would copy and look through objects and texts again and again,
+ * which cost as much as storing them.
+ */
+export class SpanBatch {
+  readonly #references = new Map<Span['references'], number>()
+  #bytes = Buffer.allocUnsafeSlow(FIRST_BYTES)
+  #used = 0
+  /** Characters of the references. */
+  #beside = 0
+  #count = 0
+
+  /** How many spans it has. */
+  get count(): number {
+    return this.#count
+  }
+
+  /** How many bytes they are. */
+  get size(): number {
+    return this.#used + this.#beside
+  }
+
+  /** Adds spans, all or none of them. `now` is in milliseconds. Throws TypeError for attributes that JSON has no word for. */
+  add(spans: readonly Span[], now: number): void {
+    let lines = ''
+    for (const span of spans) lines += spanLine(span, this.#placeOf(span.references), now)
+    // the most that it can be; of a long text it is worth knowing
+    const most = lines.length < LONG ? 3 * lines.length : Buffer.byteLength(lines)
+    if (this.#used + most > this.#bytes.length) this.#grow(this.#used + most)
+    this.#used += this.#bytes.write(lines, this.#used)
+    this.#count += spans.length
+  }
+
+  /** What the thread gets of it: a copy that can be given away. */
+  sent(): SpanLines {
+    return {
+      lines: new Uint8Array(this.#bytes.subarray(0, this.#used)),
+      references: [...this.#references.keys()].map(referenceTexts),
+    }
+  }
+
+  #placeOf(references: Span['references']): number {
+    let place = this.#references.get(references)
+    if (place === undefined) {
+      this.#references.set(references, (place = this.#references.size))
+      const { members, list } = referenceTexts(references)
+      this.#beside += members.length + list.length
+    }
+    return place
+  }
+
+  #grow(least: number): void {
+    const larger = Buffer.allocUnsafeSlow(Math.max(2 * this.#bytes.length, least))
+    this.#bytes.copy(larger, 0, 0, this.#used)
+    this.#bytes = larger
+  }
+}
+
+const FIRST_BYTES = 64 * 1024
+const LONG = 16 * 1024

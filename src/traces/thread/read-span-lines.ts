@@ -1,0 +1,49 @@
+import type { ReferenceTexts } from '../reference-texts.ts'
+import type { SpanLines } from '../span-batch.ts'
+import type { LineParts } from '../span-line.ts'
+import { spanRecord } from './span-record.ts'
+
+/** A span as its row has it: what is looked for in columns, and the whole record as the JSON text that is answered. */
+export interface StoredSpan {
+  readonly traceId: string
+  readonly spanId: string
+  readonly parentId: string | null
+  readonly traceType: string
+  readonly type: string
+  readonly name: string
+  readonly statusCode: string
+  readonly sessionId: string | null
+  /** Microseconds since 1970. */
+  readonly startTime: number
+  readonly record: string
+}
+
+/** The spans of lines that `spanLine` made. */
+export function readSpanLines({ lines, references }: SpanLines): StoredSpan[] {
+  const text = Buffer.from(lines.buffer).toString()
+  // behind the last line end is nothing
+  return text
+    .split('\n', -1)
+    .slice(0, -1)
+    .map((line) => readSpanLine(line, references))
+}
+
+function readSpanLine(line: string, references: readonly ReferenceTexts[]): StoredSpan {
+  const parts = line.split('\t') as LineParts // `spanLine` vouches for it
+  const [traceId, spanId, parentId, traceType, type, , name, statusCode, , sessionId, startTime] = parts
+  return {
+    traceId,
+    spanId,
+    parentId: parentId === '' ? null : parentId,
+    traceType,
+    type,
+    name: JSON.parse(name) as string,
+    statusCode,
+    sessionId: sessionId === '' ? null : (JSON.parse(sessionId) as string),
+    startTime: Number(startTime),
+    record: spanRecord(parts, references[Number(parts[REFERENCES])]),
+  }
+}
+
+/** Where a line says which references are its span's. */
+const REFERENCES = 14
