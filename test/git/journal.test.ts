@@ -139,23 +139,24 @@ describe('git: the journal', () => {
   })
 
   describe('does not bring back after a power cut what was refused', () => {
-    const steps: Record<string, (call: string, path: string) => boolean> = {
+    const steps: Record<string, (call: string, what: string) => boolean> = {
       'because its record could not be synced': (call) => call === 'sync',
-      'because its pack could not be written': (call, path) =>
-        /^(?:create|link)$/.test(call) && path.endsWith('_pack'),
-      'because its pack could not be named': (call, path) => call === 'rename' && path.endsWith('.pack'),
+      'because its pack could not be written': (call, bytes) => call === 'write' && bytes.startsWith('PACK'),
+      'because its pack could not be named': (call, path) =>
+        /^(?:link|rename)$/.test(call) && path.endsWith('.pack'),
       'because its ref could not be moved': (call, path) => call === 'rename' && path.endsWith('/main'),
     }
     for (const [why, isFailing] of Object.entries(steps)) {
       it(why, async () => {
         let isFull = false
-        const check = (call: string, path: string): void => {
-          if (isFull && isFailing(call, path)) throw Object.assign(new Error('no space'), { code: 'ENOSPC' })
+        const check = (call: string, what: string): void => {
+          if (isFull && isFailing(call, what)) throw Object.assign(new Error('no space'), { code: 'ENOSPC' })
         }
         const log = countingLog(() => check('sync', ''))
         const { folder, repository } = await freshStore({
           ...log,
-          create: (path, bytes) => (check('create', path), log.create(path, bytes)),
+          create: (path, bytes) => (check('write', textOf(bytes)), log.create(path, bytes)),
+          append: (path, bytes) => (check('write', textOf(bytes)), log.append(path, bytes)),
           link: (from, to) => (check('link', to), log.link(from, to)),
           rename: (from, to) => (check('rename', to), log.rename(from, to)),
         })
@@ -170,6 +171,10 @@ describe('git: the journal', () => {
     }
   })
 })
+
+function textOf(bytes: Uint8Array): string {
+  return Buffer.from(bytes).toString('latin1')
+}
 
 interface Fresh {
   readonly folder: string
