@@ -53,6 +53,8 @@ export interface Fs {
   removeFolder(path: string): boolean
   /** Removes a folder and everything in it; absence is fine. */
   removeTree(path: string): void
+  /** Does what `settleJournal` does in a thread of its own; absent where there is none that sees the same files. */
+  settleJournal?(store: string, journal: string): Promise<void>
   /** Resolves once what was created, renamed or removed in this folder is on the disk. */
   syncDir(path: string): Promise<void>
 }

@@ -1,3 +1,4 @@
+import { threadId } from 'node:worker_threads'
 import { allOver } from './all-over.ts'
 import type { Fs } from './fs.ts'
 import type { EncodedPack, PackableObject } from './pack-writer.ts'
@@ -29,7 +30,8 @@ export interface StagedPack {
 /** A pack larger than this is synced itself, rather than written a second time into a journal. */
 const SMALL = 256 * 1024
 
-const self = identityName(thisProcess())
+/** The threads of a process number what they stage each by itself. */
+const self = `${identityName(thisProcess())}.${threadId}`
 let staged = 0
 
 /**

@@ -79,6 +79,7 @@ describe('git: the journal', () => {
     const synced: string[] = []
     const { folder, store, repository, newPacks } = await freshStore({
       ...nodeFs,
+      settleJournal: undefined,
       syncAll: (paths) => (synced.push(...paths), nodeFs.syncAll(paths)),
     })
     await commit(repository, 'one')
@@ -95,6 +96,7 @@ describe('git: the journal', () => {
     const isReleased = new Promise<void>((resolve) => (release = resolve))
     const { folder, store, repository } = await freshStore({
       ...nodeFs,
+      settleJournal: undefined,
       syncAll: (paths) => isReleased.then(() => nodeFs.syncAll(paths)),
     })
     for (const message of ['one', 'two', 'three']) {
