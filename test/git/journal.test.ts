@@ -1,4 +1,4 @@
-import { readdirSync, readFileSync, truncateSync, writeFileSync } from 'node:fs'
+import { readdirSync, readFileSync, rmSync, truncateSync, writeFileSync } from 'node:fs'
 import { setTimeout as pause } from 'node:timers/promises'
 import { expect } from 'chai'
 import { encodeCommit } from '../../src/git/commit.ts'
@@ -89,6 +89,34 @@ describe('git: the journal', () => {
     const gitdir = `${folder}/${REPOSITORY}`
     expect(newPacks()).to.have.length(2)
     expect(synced).to.include.members([`${gitdir}/refs/heads/main`, ...newPacks()])
+  })
+
+  it('is settled in a thread of its own where that sees the same files, and begun again', async () => {
+    const { folder, repository, newPacks } = await freshStore({
+      ...nodeFs,
+      syncAll: () => Promise.reject(new Error('synced by the thread that serves')),
+    })
+    for (const message of ['one', 'two', 'three']) await commit(repository, message)
+    expect(newPacks()).to.have.length(6)
+    await repository.writer.journal.checkpoint()
+    expect(newPacks()).to.have.length(2)
+    expect(git(`${folder}/${REPOSITORY}`, ['rev-list', '--count', 'main'])).to.equal('3')
+    const [path = ''] = journals(folder)
+    expect(decodeRecords(readFileSync(path))).to.deep.equal([])
+    await commit(repository, 'four')
+    expect(decodeRecords(readFileSync(path))).to.have.length(1)
+  })
+
+  it('is not written again once somebody has removed it: what comes later survives a power cut', async () => {
+    const { folder, repository } = await freshStore()
+    await commit(repository, 'one')
+    for (const path of journals(folder)) rmSync(path)
+    await repository.writer.journal.checkpoint()
+    const before = snapshot(folder)
+    const head = await commit(repository, 'two')
+    powerCut(folder, before)
+    await Store.open(nodeFs, folder)
+    expect(git(`${folder}/${REPOSITORY}`, ['rev-parse', 'main'])).to.equal(head)
   })
 
   it('stays one file behind a checkpoint that takes long, however many writes there are', async () => {
