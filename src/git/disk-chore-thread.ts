@@ -1,20 +1,34 @@
 import * as fs from 'node:fs'
 import { parentPort } from 'node:worker_threads'
-import type { ChoreReply, DiskChore, NumberedChore } from './disk-chores.ts'
+import type { AskedChore, ChoreReply, DiskChore } from './disk-chores.ts'
+import type { Fs } from './fs.ts'
+import { nodeFs } from './node-fs.ts'
+import { settleJournal } from './settle-journal.ts'
 
-/** The whole of the thread that `doDiskChore` starts: chores in, in their order, and what became of each out. */
-parentPort?.on('message', ({ id, chore, paths }: NumberedChore) => {
-  parentPort?.postMessage({ id, ...outcomeOf(chore, paths) } satisfies ChoreReply)
+/**
+ * The whole of the thread that `doDiskChore` starts: chores in, in their order, and what became of each out. Journals are settled beside
+ * them.
+ */
+parentPort?.on('message', (asked: AskedChore) => {
+  const reply = (outcome: Omit<ChoreReply, 'id'>): void =>
+    parentPort?.postMessage({ id: asked.id, ...outcome } satisfies ChoreReply)
+  try {
+    if ('journal' in asked) {
+      settleJournal(ownFs, asked.store, asked.journal).then(
+        () => reply({}),
+        (error: unknown) => reply(inWords(error)),
+      )
+      return
+    }
+    doChore(asked.chore, asked.paths)
+    reply({})
+  } catch (error) {
+    reply(inWords(error))
+  }
 })
 
-function outcomeOf(chore: DiskChore, paths: readonly string[]): Omit<ChoreReply, 'id'> {
-  try {
-    for (const path of paths) STEPS[chore](path)
-    return {}
-  } catch (error) {
-    const { message, code } = error as NodeJS.ErrnoException // node:fs throws nothing else
-    return { message, code }
-  }
+function doChore(chore: DiskChore, paths: readonly string[]): void {
+  for (const path of paths) STEPS[chore](path)
 }
 
 const STEPS: Readonly<Record<DiskChore, (path: string) => void>> = {
@@ -31,11 +45,26 @@ const STEPS: Readonly<Record<DiskChore, (path: string) => void>> = {
     }),
 }
 
+/** The disk as the thread itself sees it. What a journal tells of waits for the disk beside the chores, which others wait for. */
+const ownFs: Fs = {
+  ...nodeFs,
+  createEmpty: async (paths) => doChore('createEmpty', paths),
+  removeAll: async (paths) => doChore('remove', paths),
+  syncAll: async (paths) => {
+    for (const path of paths) await nodeFs.sync(path)
+  },
+}
+
 function orAbsent(step: () => void): void {
   try {
     step()
   } catch (error) {
-    const { code } = error as NodeJS.ErrnoException // as above
+    const { code } = error as NodeJS.ErrnoException // node:fs throws nothing else
     if (code !== 'ENOENT' && code !== 'ENOTDIR') throw error
   }
+}
+
+function inWords(error: unknown): Pick<ChoreReply, 'message' | 'code'> {
+  const { message, code } = error as NodeJS.ErrnoException // as above
+  return { message, code }
 }

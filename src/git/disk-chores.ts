@@ -3,11 +3,17 @@ import { Worker } from 'node:worker_threads'
 /** What the thread does with each of the paths it is given: make an empty file, remove a file, sync a file or folder. */
 export type DiskChore = 'createEmpty' | 'remove' | 'sync'
 
-/** A chore on its way to the thread. */
-export interface NumberedChore {
-  readonly id: number
+/** What the thread is asked for. */
+export type AskedChore = { readonly id: number } & (PathChore | JournalChore)
+
+interface PathChore {
   readonly chore: DiskChore
   readonly paths: readonly string[]
+}
+
+interface JournalChore {
+  readonly store: string
+  readonly journal: string
 }
 
 /** What became of a chore: without `message` it is done. */
@@ -27,13 +33,21 @@ let chores = 0
  * path that fails, and leaves the rest.
  */
 export function doDiskChore(chore: DiskChore, paths: readonly string[]): Promise<void> {
-  if (paths.length === 0) return Promise.resolve()
+  return paths.length === 0 ? Promise.resolve() : ask({ chore, paths })
+}
+
+/** Has the thread do what `settleJournal` does, beside other chores. */
+export function settleInThread(store: string, journal: string): Promise<void> {
+  return ask({ store, journal })
+}
+
+function ask(chore: PathChore | JournalChore): Promise<void> {
   const thread = (worker ??= startThread())
   return new Promise((resolve, reject) => {
     const id = ++chores
     waiting.set(id, { resolve, reject })
     thread.ref()
-    thread.postMessage({ id, chore, paths } satisfies NumberedChore)
+    thread.postMessage({ id, ...chore } satisfies AskedChore)
   })
 }
 
@@ -41,7 +55,7 @@ function startThread(): Worker {
   // what runs is built, and built files end in .js
   const thread = new Worker(new URL('./disk-chore-thread.js', import.meta.url), {
     env: {},
-    resourceLimits: { maxYoungGenerationSizeMb: 2, maxOldGenerationSizeMb: 32 },
+    resourceLimits: { maxYoungGenerationSizeMb: 4, maxOldGenerationSizeMb: 256 },
   })
   thread.on('message', ({ id, message, code }: ChoreReply) => {
     const asked = waiting.get(id)

@@ -47,10 +47,10 @@ function header(table: PackTable): Buffer {
   const perFirstByte = new Uint32Array(256)
   for (let row = 0; row < table.count; row++) perFirstByte[table.firstByte(row)]! += 1 // one entry for each value of a byte
   const bytes = Buffer.allocUnsafe(8 + 256 * 4)
-  bytes.writeUInt32BE(0xff744f63, 0)
-  bytes.writeUInt32BE(2, 4)
-  let sum = 0
-  perFirstByte.forEach((ofThisByte, byte) => bytes.writeUInt32BE((sum += ofThisByte), 8 + byte * 4))
+  const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.length)
+  view.setUint32(0, 0xff744f63)
+  view.setUint32(4, 2)
+  for (let byte = 0, sum = 0; byte < 256; byte++) view.setUint32(8 + byte * 4, (sum += perFirstByte[byte]!)) // likewise
   return bytes
 }
 

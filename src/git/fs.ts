@@ -25,6 +25,8 @@ export interface Fs {
   createSynced(path: string, bytes: Uint8Array | readonly Uint8Array[], mode?: number): Promise<void>
   /** Creates `path` (it must not exist: EEXIST) holding `bytes`, without waiting for the disk. */
   create(path: string, bytes: Uint8Array): void
+  /** A file that lay ready and now holds `bytes`, where files lie ready and one is left (see withSpareFiles). */
+  takeSpare?(bytes: Uint8Array): SpareFile | undefined
   /** Creates `path` (it must not exist: EEXIST) to write on at its end. */
   createLog(path: string): LogHandle
   /** Creates empty files (they must not exist: EEXIST) one after the other, without holding up anyone. */
@@ -51,6 +53,8 @@ export interface Fs {
   removeFolder(path: string): boolean
   /** Removes a folder and everything in it; absence is fine. */
   removeTree(path: string): void
+  /** Does what `settleJournal` does in a thread of its own; absent where there is none that sees the same files. */
+  settleJournal?(store: string, journal: string): Promise<void>
   /** Resolves once what was created, renamed or removed in this folder is on the disk. */
   syncDir(path: string): Promise<void>
 }
@@ -63,6 +67,12 @@ export interface FileStat {
   readonly inode: number
   /** How many names the file has. */
   readonly links: number
+}
+
+/** A whole file without a name of its own yet; it goes by itself if it never gets one. */
+export interface SpareFile {
+  /** Gives it the name, in one step; false where that cannot be, because there is such a file above all. */
+  linkTo(path: string): boolean
 }
 
 export interface ReadHandle {

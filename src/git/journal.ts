@@ -5,7 +5,7 @@ import type { JournalRecord, JournalWrite } from './journal-record.ts'
 import { decodeRecords, encodeRecord, encodeWithdrawal, JOURNAL_END } from './journal-record.ts'
 import { makeDurableDir } from './make-durable-dir.ts'
 import { identityName, parseIdentity, thisProcess } from './process-identity.ts'
-import { syncTouched } from './sync-touched.ts'
+import { settleJournal } from './settle-journal.ts'
 
 /** The folder of journals in a store. */
 export const JOURNAL_FOLDER = '.journal'
@@ -156,7 +156,6 @@ export class Journal {
     }
     for (const [index, { resolve }] of batch.entries()) {
       const record = whole[index]
-      if (record) file.records.set(record.id, record)
       let isOpen = true
       const settle = (): boolean => {
         const wasOpen = isOpen
@@ -189,7 +188,6 @@ export class Journal {
   /** Into the same file, which waits for it: a later one may outlive it. */
   async #withdraw(file: JournalFile, record: JournalRecord | undefined): Promise<void> {
     if (!record) return
-    file.records.delete(record.id)
     try {
       file.log.append(encodeWithdrawal(record))
       await file.log.sync()
@@ -222,7 +220,6 @@ export class Journal {
       isNamed,
       isBroken: false,
       round: ++rounds,
-      records: new Map(),
       kept: [],
       writing: [],
       size: 0,
@@ -234,8 +231,8 @@ export class Journal {
     // Refs whose record is on the disk are about to move: a few microseconds, or one round of the loop.
     while (file.unsettled > 0) await pause(1)
     try {
-      const writes = [...file.records.values()].flatMap((record) => record.writes)
-      await syncTouched(this.#fs, this.#store, writes)
+      if (this.#fs.settleJournal) await this.#fs.settleJournal(this.#store, file.path)
+      else await settleJournal(this.#fs, this.#store, file.path)
       if (file.kept.length > 0) await this.#keep(file.kept)
       if (file.isBroken || this.#spare.length > 0) this.#remove(file)
       else await this.#setAside(file)
@@ -278,8 +275,7 @@ interface JournalFile {
   isNamed: boolean
   /** A write of it failed: it is not written again. */
   isBroken: boolean
-  readonly records: Map<number, JournalRecord>
-  /** Those of them that are in place only in part. */
+  /** Records that are in place only in part. */
   readonly kept: JournalRecord[]
   /** What is being written and may be on the disk or not. */
   writing: readonly JournalRecord[]

@@ -1,6 +1,7 @@
 import { setTimeout as pause } from 'node:timers/promises'
 import { Refusal } from '../errors.ts'
 import type { Fs } from './fs.ts'
+import { inFolder } from './in-folder.ts'
 import { identityName, isBeforeBoot, isDead, parseIdentity, thisProcess } from './process-identity.ts'
 
 /** How long a lock that somebody alive (or git itself) holds is waited for, in milliseconds. */
@@ -39,8 +40,8 @@ export function prepareLock(
   content: string,
   beforeTakeOver?: BeforeTakeOver,
 ): PreparedLock {
-  const owner = ownFile(fs, folder)
-  fs.create(owner, Buffer.from(content))
+  const owner = ownFile(folder)
+  inFolder(fs, owner, () => fs.create(owner, Buffer.from(content)))
   return new PreparedLock(fs, `${folder}/locks`, owner, beforeTakeOver)
 }
 
@@ -69,8 +70,7 @@ export function isLockHeld(fs: Fs, folder: string, name: string): boolean {
 }
 
 /** A name in `<folder>/locks` for a file of ours, which a start sweeps when we are dead. */
-export function ownFile(fs: Fs, folder: string): string {
-  if (!fs.stat(`${folder}/locks`)) fs.makeDir(`${folder}/locks`)
+export function ownFile(folder: string): string {
   return `${folder}/locks/${self}.${++sequence}`
 }
 
@@ -90,7 +90,7 @@ export class PreparedLock {
 
   /**
    * Links the owner file to `lockPath`. Waits up to five seconds for a live holder, takes over from a dead one of this
-   * host; otherwise refuses with `locked`, naming the file.
+   * host; otherwise refuses with `locked`, naming the file. Makes its folder if need be.
    */
   async acquire(lockPath: string): Promise<HeldLock> {
     try {
@@ -149,7 +149,7 @@ export class PreparedLock {
 
   #tryLink(lockPath: string): boolean {
     try {
-      this.#fs.link(this.#owner, lockPath)
+      inFolder(this.#fs, lockPath, () => this.#fs.link(this.#owner, lockPath))
       return true
     } catch (error) {
       if ((error as NodeJS.ErrnoException).code === 'EEXIST') return false

@@ -1,6 +1,6 @@
 import * as fs from 'node:fs'
 import { promisify } from 'node:util'
-import { doDiskChore } from './disk-chores.ts'
+import { doDiskChore, settleInThread } from './disk-chores.ts'
 import type { FileStat, Fs, LogHandle, ReadHandle } from './fs.ts'
 
 const fsync = promisify(fs.fsync)
@@ -146,6 +146,8 @@ export const nodeFs: Fs = {
   removeTree(path) {
     absentAsUndefined(() => fs.rmSync(path, { recursive: true, force: true }))
   },
+
+  settleJournal: settleInThread,
 
   async syncDir(path) {
     const fd = fs.openSync(path, 'r')

@@ -66,7 +66,7 @@ export class PackTable {
   /** The rows in order of their ids. Ordering many takes a while: it comes back now and then, for whoever has to do something else, too. */
   *inOrder(): Generator<void, Uint32Array> {
     // ids are spread evenly: as many buckets as rows leave one or two to sort in each
-    const bits = Math.min(20, Math.max(8, Math.ceil(Math.log2(this.#count + 1))))
+    const bits = Math.min(20, Math.ceil(Math.log2(this.#count + 2)))
     const starts = new Uint32Array(2 ** bits + 1)
     const bucket = (row: number): number => this.#word(row, 0) >>> (32 - bits)
     for (let row = 0; row < this.#count; row++) {

@@ -1,3 +1,4 @@
+import { dirname } from 'node:path/posix'
 import type { Fs } from './fs.ts'
 import { ownFile } from './lock.ts'
 
@@ -23,7 +24,8 @@ export async function packedRefsWithout(
   const before = fs.readFile(path)
   const after = before && withoutLinesOf(before, names)
   if (!after) return undefined
-  const staged = ownFile(fs, gitdir)
+  const staged = ownFile(gitdir)
+  fs.makeDir(dirname(staged))
   await fs.createSynced(staged, after)
   return {
     publish: () => fs.rename(staged, path),

@@ -1,4 +1,3 @@
-import { dirname } from 'node:path/posix'
 import type { Fs } from './fs.ts'
 import type { BeforeTakeOver, HeldLock, PreparedLock } from './lock.ts'
 import { prepareLock } from './lock.ts'
@@ -40,7 +39,6 @@ export class RefLocks {
   /** Takes every lock; refs that shall go need that of `packed-refs` as well, which git takes after theirs, too. */
   async take(): Promise<void> {
     for (const move of this.#moves) {
-      makeFolder(this.#fs, dirname(`${this.#gitdir}/${move.ref}`))
       const lock = this.#prepare(move.target === undefined ? '' : `${move.target}\n`)
       this.#held.set(move, await lock.acquire(`${this.#gitdir}/${move.ref}.lock`))
     }
@@ -107,8 +105,4 @@ function letGo(lock: HeldLock | undefined): void {
   } catch {
     // See above.
   }
-}
-
-function makeFolder(fs: Fs, folder: string): void {
-  if (!fs.stat(folder)) fs.makeDir(folder)
 }

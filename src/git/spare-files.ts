@@ -1,4 +1,4 @@
-import type { Fs } from './fs.ts'
+import type { Fs, SpareFile } from './fs.ts'
 import { identityName, isDead, parseIdentity, thisProcess } from './process-identity.ts'
 
 /** The folder of them in a store. */
@@ -67,24 +67,22 @@ export function withSpareFiles(fs: Fs, store: string): SpareFs {
     for (const name of names) used.delete(name)
   }
 
+  const takeSpare = (bytes: Uint8Array): SpareFile | undefined => {
+    const name = ready.pop()
+    refill()
+    if (name === undefined) return undefined
+    used.add(name)
+    // What cannot be removed is tried again with the next ones.
+    tidying ??= setTimeout(() => void tidy().catch(() => undefined), NAMED_FOR).unref()
+    if (!succeeds(() => fs.append(name, bytes))) return undefined
+    return { linkTo: (path) => succeeds(() => fs.link(name, path)) }
+  }
+
   return {
     ...fs,
+    takeSpare,
     create: (path, bytes) => {
-      const spare = ready.pop()
-      refill()
-      if (spare === undefined) return fs.create(path, bytes)
-      used.add(spare)
-      // What cannot be removed is tried again with the next ones.
-      tidying ??= setTimeout(() => void tidy().catch(() => undefined), NAMED_FOR).unref()
-      try {
-        fs.append(spare, bytes)
-        fs.link(spare, path)
-      } catch (error) {
-        const { code } = error as NodeJS.ErrnoException // a file system throws nothing else
-        // Somebody put a part of the store on another disk, or removed the folder of spare files.
-        if (code !== 'EXDEV' && code !== 'ENOENT') throw error
-        fs.create(path, bytes)
-      }
+      if (!takeSpare(bytes)?.linkTo(path)) fs.create(path, bytes)
     },
     dropSpares: async () => {
       isDropped = true
@@ -92,6 +90,21 @@ export function withSpareFiles(fs: Fs, store: string): SpareFs {
       for (const spare of ready.splice(0)) used.add(spare)
       await tidy()
     },
+  }
+}
+
+/**
+ * False where it takes a file that is made anew: somebody put a part of the store on another disk, removed the folder of spare files or
+ * the file's spare name, or has a file of that name already.
+ */
+function succeeds(step: () => void): boolean {
+  try {
+    step()
+    return true
+  } catch (error) {
+    const { code = '' } = error as NodeJS.ErrnoException // a file system throws nothing else
+    if (!['EXDEV', 'ENOENT', 'EEXIST'].includes(code)) throw error
+    return false
   }
 }
 

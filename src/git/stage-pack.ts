@@ -1,7 +1,9 @@
+import { threadId } from 'node:worker_threads'
 import { allOver } from './all-over.ts'
 import type { Fs } from './fs.ts'
 import type { EncodedPack, PackableObject } from './pack-writer.ts'
 import { encodePack } from './pack-writer.ts'
+import { prepareFile } from './prepare-file.ts'
 import { identityName, parseIdentity, isDead, thisProcess } from './process-identity.ts'
 
 /** A pack under temporary names that nobody sees yet. */
@@ -10,7 +12,7 @@ export interface StagedPack {
   readonly name: string | undefined
   /** The bytes of a small pack, which is not synced: a journal has to keep them. Undefined for one that is. */
   readonly unsynced: { readonly pack: Buffer; readonly index: Buffer } | undefined
-  /** Writes the temporary files of a small pack; those of a large one are there. */
+  /** Writes the files of a small pack, which nobody sees yet; those of a large one are there. */
   stage(): void
   /**
    * Gives pack and index their names. A `.keep` file beside a synced one tells a `git repack -ad` that runs just now to leave
@@ -28,7 +30,8 @@ export interface StagedPack {
 /** A pack larger than this is synced itself, rather than written a second time into a journal. */
 const SMALL = 256 * 1024
 
-const self = identityName(thisProcess())
+/** The threads of a process number what they stage each by itself. */
+const self = `${identityName(thisProcess())}.${threadId}`
 let staged = 0
 
 /**
@@ -100,6 +103,8 @@ export function stagingFor(fs: Fs, gitdir: string): Staging {
     staged: (name, unsynced) => {
       const keep = `${folder}/${name}.keep`
       let isKept = false
+      let namePack = (path: string): void => fs.rename(packPath, path)
+      let nameIndex = (path: string): void => fs.rename(indexPath, path)
       const release = (): void => {
         try {
           if (isKept) fs.remove(keep)
@@ -112,8 +117,8 @@ export function stagingFor(fs: Fs, gitdir: string): Staging {
         unsynced,
         stage: () => {
           if (!unsynced) return
-          fs.create(packPath, unsynced.pack)
-          fs.create(indexPath, unsynced.index)
+          namePack = prepareFile(fs, packPath, unsynced.pack)
+          nameIndex = prepareFile(fs, indexPath, unsynced.index)
         },
         publish: () => {
           // The refs follow a small pack within the same moment. A pack that somebody keeps already stays theirs to release.
@@ -123,8 +128,8 @@ export function stagingFor(fs: Fs, gitdir: string): Staging {
             else fs.remove(keepPath)
           }
           // The pack before its index: a pack without an index is invisible, an index without a pack is damage.
-          fs.rename(packPath, `${folder}/${name}.pack`)
-          fs.rename(indexPath, `${folder}/${name}.idx`)
+          namePack(`${folder}/${name}.pack`)
+          nameIndex(`${folder}/${name}.idx`)
         },
         syncNames: () => fs.syncDir(folder),
         release,

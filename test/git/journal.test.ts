@@ -1,4 +1,4 @@
-import { readdirSync, readFileSync, truncateSync, writeFileSync } from 'node:fs'
+import { readdirSync, readFileSync, rmSync, truncateSync, writeFileSync } from 'node:fs'
 import { setTimeout as pause } from 'node:timers/promises'
 import { expect } from 'chai'
 import { encodeCommit } from '../../src/git/commit.ts'
@@ -79,6 +79,7 @@ describe('git: the journal', () => {
     const synced: string[] = []
     const { folder, store, repository, newPacks } = await freshStore({
       ...nodeFs,
+      settleJournal: undefined,
       syncAll: (paths) => (synced.push(...paths), nodeFs.syncAll(paths)),
     })
     await commit(repository, 'one')
@@ -90,6 +91,34 @@ describe('git: the journal', () => {
     expect(synced).to.include.members([`${gitdir}/refs/heads/main`, ...newPacks()])
   })
 
+  it('is settled in a thread of its own where that sees the same files, and begun again', async () => {
+    const { folder, repository, newPacks } = await freshStore({
+      ...nodeFs,
+      syncAll: () => Promise.reject(new Error('synced by the thread that serves')),
+    })
+    for (const message of ['one', 'two', 'three']) await commit(repository, message)
+    expect(newPacks()).to.have.length(6)
+    await repository.writer.journal.checkpoint()
+    expect(newPacks()).to.have.length(2)
+    expect(git(`${folder}/${REPOSITORY}`, ['rev-list', '--count', 'main'])).to.equal('3')
+    const [path = ''] = journals(folder)
+    expect(decodeRecords(readFileSync(path))).to.deep.equal([])
+    await commit(repository, 'four')
+    expect(decodeRecords(readFileSync(path))).to.have.length(1)
+  })
+
+  it('is not written again once somebody has removed it: what comes later survives a power cut', async () => {
+    const { folder, repository } = await freshStore()
+    await commit(repository, 'one')
+    for (const path of journals(folder)) rmSync(path)
+    await repository.writer.journal.checkpoint()
+    const before = snapshot(folder)
+    const head = await commit(repository, 'two')
+    powerCut(folder, before)
+    await Store.open(nodeFs, folder)
+    expect(git(`${folder}/${REPOSITORY}`, ['rev-parse', 'main'])).to.equal(head)
+  })
+
   it('stays one file behind a checkpoint that takes long, however many writes there are', async () => {
     let release = (): void => {}
     const isReleased = new Promise<void>((resolve) => (release = resolve))
@@ -97,6 +126,7 @@ describe('git: the journal', () => {
     const hasBegun = new Promise<void>((resolve) => (begin = resolve))
     const { folder, store, repository } = await freshStore({
       ...nodeFs,
+      settleJournal: undefined,
       syncAll: async (paths) => {
         begin()
         await isReleased
@@ -147,23 +177,24 @@ describe('git: the journal', () => {
   })
 
   describe('does not bring back after a power cut what was refused', () => {
-    const steps: Record<string, (call: string, path: string) => boolean> = {
+    const steps: Record<string, (call: string, what: string) => boolean> = {
       'because its record could not be synced': (call) => call === 'sync',
-      'because its pack could not be written': (call, path) =>
-        /^(?:create|link)$/.test(call) && path.endsWith('_pack'),
-      'because its pack could not be named': (call, path) => call === 'rename' && path.endsWith('.pack'),
+      'because its pack could not be written': (call, bytes) => call === 'write' && bytes.startsWith('PACK'),
+      'because its pack could not be named': (call, path) =>
+        /^(?:link|rename)$/.test(call) && path.endsWith('.pack'),
       'because its ref could not be moved': (call, path) => call === 'rename' && path.endsWith('/main'),
     }
     for (const [why, isFailing] of Object.entries(steps)) {
       it(why, async () => {
         let isFull = false
-        const check = (call: string, path: string): void => {
-          if (isFull && isFailing(call, path)) throw Object.assign(new Error('no space'), { code: 'ENOSPC' })
+        const check = (call: string, what: string): void => {
+          if (isFull && isFailing(call, what)) throw Object.assign(new Error('no space'), { code: 'ENOSPC' })
         }
         const log = countingLog(() => check('sync', ''))
         const { folder, repository } = await freshStore({
           ...log,
-          create: (path, bytes) => (check('create', path), log.create(path, bytes)),
+          create: (path, bytes) => (check('write', textOf(bytes)), log.create(path, bytes)),
+          append: (path, bytes) => (check('write', textOf(bytes)), log.append(path, bytes)),
           link: (from, to) => (check('link', to), log.link(from, to)),
           rename: (from, to) => (check('rename', to), log.rename(from, to)),
         })
@@ -178,6 +209,10 @@ describe('git: the journal', () => {
     }
   })
 })
+
+function textOf(bytes: Uint8Array): string {
+  return Buffer.from(bytes).toString('latin1')
+}
 
 interface Fresh {
   readonly folder: string
