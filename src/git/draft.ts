@@ -24,6 +24,7 @@ export class Draft implements Transaction {
   readonly #following = new Set<string>()
   readonly #objects = new Map<Oid, PackableObject>()
   readonly #packs = new Set<StagedPack>()
+  readonly #meanwhile: (() => void)[] = []
 
   constructor(base: DraftRefs | Draft, store: ObjectStore, derived: (name: string) => DerivedFile) {
     this.#base = base
@@ -63,6 +64,10 @@ export class Draft implements Transaction {
     this.#packs.add(pack)
   }
 
+  meanwhile(work: () => void): void {
+    this.#meanwhile.push(work)
+  }
+
   move(ref: string, target: Oid): void {
     this.#moves.set(ref, target)
     this.#following.delete(ref)
@@ -85,10 +90,16 @@ export class Draft implements Transaction {
   absorb(job: Draft): void {
     for (const [oid, object] of job.#objects) this.#objects.set(oid, object)
     for (const pack of job.#packs) this.#packs.add(pack)
+    this.#meanwhile.push(...job.#meanwhile)
     for (const [ref, target] of job.#moves) {
       if (target === undefined || job.#following.has(ref)) this.#followTo(ref, target)
       else this.move(ref, target)
     }
+  }
+
+  /** Does what was to be done while the disk is waited for. */
+  workMeanwhile(): void {
+    for (const work of this.#meanwhile.splice(0)) work()
   }
 
   objects(): readonly PackableObject[] {

@@ -83,6 +83,7 @@ async function decide(journal: Journal, writes: readonly StagedWrite[]): Promise
   const staging = attempt(() => {
     for (const { pack } of writes) pack.stage()
   })
+  for (const { draft } of writes) draft.workMeanwhile()
   const made = await decided
   try {
     staging()

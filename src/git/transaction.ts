@@ -15,6 +15,8 @@ export interface Transaction {
    * discard when the write fails.
    */
   adopt(pack: StagedPack): void
+  /** Has this done while the disk is waited for, if it comes to that. It must not throw. */
+  meanwhile(work: () => void): void
   /** A derived file of the repository, which is no part of the write. */
   derived(name: string): DerivedFile
   /** Moves the ref that decides whether the operation happened. */

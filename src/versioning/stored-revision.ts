@@ -70,8 +70,15 @@ export class RevisionCache {
     }
     counts.lookups.revisions.misses++
     const revision = await readRevision(this.#family, source, oid)
-    revisions.set(key, revision)
+    // What does not decode may be a disk that fails for a while.
+    if (!revision.damage) revisions.set(key, revision)
     return revision
+  }
+
+  /** Reads a revision that will be asked for. */
+  readAhead(source: ObjectSource, oid: Oid): void {
+    // Who asks is told what is wrong.
+    this.readForList(source, oid).catch(() => undefined)
   }
 }
 

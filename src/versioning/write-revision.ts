@@ -104,6 +104,8 @@ export async function writeRevision(
   const commit = await buildRevision(registry, family, target, plan)
   transaction.move(branch, commit)
   if (input.slug !== undefined) transaction.follow(`refs/tags/${input.slug}`, commit)
+  // The answer shows it.
+  transaction.meanwhile(() => registry.revisions(family).readAhead(target, commit))
   return { oid: commit, warnings: payload?.warnings ?? [] }
 }
 

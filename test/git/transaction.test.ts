@@ -58,6 +58,26 @@ describe('git: a write', () => {
       expectSound(folder)
     })
 
+    it('has work done before it ends, each once, and none of a job that throws', async () => {
+      const { repository } = await freshRepository()
+      const done: string[] = []
+      const working = (name: string, refuse = false): TransactionJob<void> => {
+        return async (transaction) => {
+          commitOn(transaction, MAIN, name)
+          transaction.meanwhile(() => done.push(name))
+          if (refuse) throw new Error(name)
+        }
+      }
+      const first = repository.transact(working('one')).then(() => done.push('one is stored'))
+      const others = [
+        repository.transact(working('two', true)).catch(() => 0),
+        repository.transact(working('three')),
+      ]
+      await Promise.all([first, ...others])
+      expect(done).to.have.members(['one', 'one is stored', 'three'])
+      expect(done[0]).to.equal('one')
+    })
+
     it('sees the refs and objects that were there, and its own before they are stored', async () => {
       const { repository, folder } = await freshRepository()
       const head = await commit(repository, 'one')
