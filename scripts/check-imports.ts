@@ -67,6 +67,7 @@ const SHARED = [
   'give-back-memory.ts',
   'bounded-cache.ts',
   'own-bytes.ts',
+  'at-rest.ts',
 ]
 
 /** Packages that only the named rooms may import. */

@@ -1,4 +1,8 @@
+import { setTimeout as wait } from 'node:timers/promises'
 import type { Registry } from './registry.ts'
+
+/** Those who waited for the server to start come first: so many milliseconds pass before anything is filled. */
+const LATER = 5000
 
 /**
  * Reads the revisions of these projects into their timelines while nothing else is to be done, one family after the other. Answers how to
@@ -12,6 +16,7 @@ export function fillTimelines(registries: readonly Registry[]): () => void {
 }
 
 async function fillAll(registries: readonly Registry[], stop: AbortSignal): Promise<void> {
+  await wait(LATER, undefined, { signal: stop, ref: false })
   for (const registry of registries) {
     for (const family of registry.families) await registry.timeline(family).fill(stop)
   }

@@ -1,6 +1,6 @@
+import { atRest } from '../at-rest.ts'
 import { Refusal } from '../errors.ts'
 import type { ProjectStore } from '../git/store.ts'
-import { TimeSlice } from '../time-slice.ts'
 import type { ArtifactView } from './artifact-view.ts'
 import type { Family } from './family.ts'
 import type { RegistrySettings } from './registry.ts'
@@ -17,7 +17,7 @@ const SOON = 10_000
 export interface OpenRegistry {
   readonly registry: Registry
   /**
-   * Removes what dead processes left in the repositories (see Repository), a slice at a time; resolves when that is done, or the
+   * Removes what dead processes left in the repositories (see Repository), at rest; resolves when that is done, or the
    * registry closed. Nothing that is served waits for it: who needs a dead process's lock takes it, and the rest nobody sees.
    */
   sweepLeftovers(): Promise<void>
@@ -61,10 +61,8 @@ async function unlessRefused(repair: Promise<unknown>): Promise<void> {
 }
 
 async function sweepLeftovers(registry: Registry, closing: AbortSignal): Promise<void> {
-  const slice = new TimeSlice(closing)
   try {
-    await slice.rest()
-    await slice.each(seenOf(registry), ({ repository }) => unlessRefused(repository.sweepLeftovers()))
+    await atRest(seenOf(registry), closing, ({ repository }) => unlessRefused(repository.sweepLeftovers()))
   } catch {
     // It closes; or the disk fails, and whoever needs it says so. The next start sweeps what stays.
   }

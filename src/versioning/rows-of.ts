@@ -10,7 +10,7 @@ import { readBytes } from './tree-files.ts'
 const LONG_TEXT = 1000
 
 /** So many commits are read before other work gets its turn. */
-const BREATH = 200
+const BREATH = 50
 
 /**
  * The rows of an artifact, in no order. `before` are those of an earlier view of it, whose commits are not read again. Refuses with

@@ -1,4 +1,5 @@
-import { setImmediate as nextTurn, setTimeout as wait } from 'node:timers/promises'
+import { setImmediate as nextTurn } from 'node:timers/promises'
+import { atRest } from '../at-rest.ts'
 import { Refusal } from '../errors.ts'
 import type { ArtifactIndex } from './artifact-index.ts'
 import type { ArtifactView } from './artifact-view.ts'
@@ -27,9 +28,6 @@ const MOST_UNASKED = 250_000
 
 /** So many artifacts are read before other work gets its turn. */
 const BREATH = 50
-
-/** How much longer than it worked filling rests, so that it takes a quarter of the time at most. */
-const REST = 3
 
 /**
  * The revisions of a family by date, each once, with what can be told of them without decoding them. Derived from the index and the commits
@@ -76,22 +74,14 @@ export class Timeline {
   }
 
   /**
-   * Reads the artifacts before anybody asks, a few milliseconds at a time, so that whoever does waits for the rest only. Ends then, and
-   * where there are too many rows. Rejects once `stop` comes.
+   * Reads the artifacts before anybody asks, at rest, so that whoever does waits for the remaining ones only. Ends then, and where there are
+   * too many rows. Rejects once `stop` comes.
    */
   async fill(stop: AbortSignal): Promise<void> {
     const list = this.#index.seen(this.#family)
-    for (let from = 0; from < list.length; from += BREATH) {
-      const began = performance.now()
-      await this.#inTurn(() => this.#readUnasked(list.slice(from, from + BREATH)))
-      if (this.#wasAsked || this.#count > MOST_UNASKED) return
-      await wait(REST * (performance.now() - began), undefined, { signal: stop, ref: false })
-    }
-    await this.#inTurn(async () => this.#wasAsked || this.#takeIn(list))
-  }
-
-  async #readUnasked(artifacts: readonly ArtifactView[]): Promise<void> {
-    for (const artifact of artifacts) if (!this.#wasAsked) await this.#rowsOf(artifact, [])
+    const isOver = (): boolean => this.#wasAsked || this.#count > MOST_UNASKED
+    await atRest(list, stop, (artifact) => this.#inTurn(async () => isOver() || this.#rowsOf(artifact, [])))
+    await this.#inTurn(async () => isOver() || this.#takeIn(list))
   }
 
   #inTurn<T>(work: () => Promise<T>): Promise<T> {
