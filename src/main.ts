@@ -1,3 +1,4 @@
+import { collectSooner } from './collect-sooner.ts'
 import { ConfigError, readConfig } from './config.ts'
 import { Refusal } from './errors.ts'
 import { nodeFs } from './git/node-fs.ts'
@@ -9,6 +10,7 @@ try {
   const config = readConfig(process.env)
   const log = openLog(config.logLevel)
   const service = await start({ config, fs: nodeFs, log, now: () => new Date() })
+  collectSooner()
   log.logger.info({ url: service.server.url, store: config.storeDir }, 'listening')
   log.flush()
   if (service.firstToken !== undefined) process.stderr.write(welcome(service.server.url, service.firstToken))
