@@ -1,5 +1,6 @@
 import { expect } from 'chai'
 import { readdirSync } from 'node:fs'
+import { awaitRollUp } from './await-roll-up.ts'
 import { git } from './git-program.ts'
 
 /** Locks, their owner files, and what was staged and not published. */
@@ -11,5 +12,6 @@ export function leftovers(folder: string): string[] {
 /** git finds nothing wrong, and nothing is left lying around. */
 export function expectSound(folder: string): void {
   expect(git(folder, ['fsck', '--strict', '--no-dangling'])).to.equal('')
+  awaitRollUp(folder)
   expect(leftovers(folder)).to.deep.equal([])
 }

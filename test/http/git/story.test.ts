@@ -1,4 +1,5 @@
 import { expect } from 'chai'
+import { awaitRollUp } from '../../git/await-roll-up.ts'
 import { git } from '../../git/git-program.ts'
 import type { RunningService } from '../../service.ts'
 import { startService } from '../../service.ts'
@@ -122,6 +123,7 @@ describe('git: a prompt’s life from a clone', () => {
         'core.filemode=true',
         'core.repositoryformatversion=0',
       ])
+      awaitRollUp(repository)
       expect(git(repository, ['count-objects', '-v'])).to.include('garbage: 0')
     }
   })
