@@ -71,8 +71,12 @@ export function createApp({
       answerError(ctx, error, log)
     }
     if (response.headersSent) return
-    setHeaders(ctx)
-    respond(ctx)
+    try {
+      setHeaders(ctx)
+      respond(ctx)
+    } catch (error) {
+      ctx.onerror(error as Error) // a client must not wait for what cannot be written; Koa takes whatever was thrown
+    }
   }
 
   function answer(ctx: ParameterizedContext<DoorState>): unknown {

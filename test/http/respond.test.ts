@@ -14,6 +14,7 @@ describe('what a route puts on its context', () => {
       router.get('/object', (ctx) => (ctx.body = { town: 'Łódź' }))
       router.get('/text', (ctx) => (ctx.body = 'Łódź'))
       router.get('/bytes', (ctx) => (ctx.body = Buffer.from([0, 255])))
+      router.get('/unspeakable', (ctx) => (ctx.body = { count: 1n }))
       router.get('/none', (ctx) => (ctx.status = 204))
       router.get('/stream', (ctx) => (ctx.body = Readable.from(['a', 'b'])))
       router.get('/breaks', (ctx) => (ctx.body = Readable.from(breaking())))
@@ -53,6 +54,12 @@ describe('what a route puts on its context', () => {
     expect(await answer.text().catch(() => 'broken')).to.equal('broken')
     const [line] = door.log().lines.filter(({ msg }) => msg === UNSENT)
     expect(line).to.have.nested.property('err.message', 'the source is dry')
+  })
+
+  it('is a 500 where it cannot be written, and the log says why', async () => {
+    expect((await door.fetch('/unspeakable')).status).to.equal(500)
+    const lines = door.log().lines.filter(({ msg }) => msg === UNSENT)
+    expect(lines.at(-1)).to.have.nested.property('err.message').that.contains('BigInt')
   })
 
   it('is closed when it is a stream and its client goes', async () => {
