@@ -42,6 +42,7 @@ export async function openRegistry(
     close: () => {
       closing.abort()
       stopSweeps()
+      for (const family of registry.families) registry.timeline(family).keep()
     },
   }
 }

@@ -1,10 +1,12 @@
 import { v7 as uuidv7 } from 'uuid'
 import type { AllowedSigner } from '../git/allowed-signers.ts'
+import { DerivedFile } from '../git/derived-file.ts'
 import type { SigningKey } from '../git/signing-key.ts'
 import type { ProjectStore } from '../git/store.ts'
 import { ArtifactIndex } from './artifact-index.ts'
 import type { ArtifactView } from './artifact-view.ts'
 import type { Family } from './family.ts'
+import { KnownFacts } from './known-facts.ts'
 import { Mirrors } from './mirrors.ts'
 import { RevisionCache } from './stored-revision.ts'
 import { Timeline } from './timeline.ts'
@@ -52,7 +54,9 @@ export class Registry {
     this.signing = settings.signing ?? UNSIGNED
     this.index = new ArtifactIndex(store, families, `${process.pid}-${uuidv7()}`)
     this.#revisions = new Map(families.map((family) => [family, new RevisionCache(family)]))
-    this.#timelines = new Map(families.map((family) => [family, new Timeline(this.index, family)]))
+    this.#timelines = new Map(
+      families.map((family) => [family, new Timeline(this.index, family, knownFacts(store, family))]),
+    )
   }
 
   /** The family whose payloads say what is deployed. */
@@ -84,3 +88,7 @@ export class Registry {
 }
 
 const UNSIGNED: Signing = { key: undefined, allowed: [] }
+
+function knownFacts({ fs, folder }: ProjectStore, family: Family): KnownFacts {
+  return new KnownFacts(new DerivedFile(fs, `${folder}/${family.folder}.timeline`))
+}

@@ -1,15 +1,11 @@
 import { setImmediate as nextTurn } from 'node:timers/promises'
-import { parseCommit } from '../git/commit.ts'
 import type { Oid } from '../git/object.ts'
 import type { ArtifactView, VariantView } from './artifact-view.ts'
-import { decodeMessage } from './commit-message.ts'
+import type { CommitFacts } from './commit-facts.ts'
+import type { KnownFacts } from './known-facts.ts'
 import type { ChainLink, TimelineRow } from './timeline-row.ts'
-import { readBytes } from './tree-files.ts'
 
-/** A message of more characters is not kept: nothing else bounds them, and the commit has it. */
-const LONG_TEXT = 1000
-
-/** So many commits are read before other work gets its turn. */
+/** So many commits are looked at before other work gets its turn. */
 const BREATH = 50
 
 /**
@@ -18,6 +14,7 @@ const BREATH = 50
  */
 export async function rowsOf(
   artifact: ArtifactView,
+  facts: KnownFacts,
   before: readonly TimelineRow[] = [],
 ): Promise<readonly TimelineRow[]> {
   const known = new Map<Oid, ChainLink>()
@@ -28,7 +25,7 @@ export async function rowsOf(
   for (const variant of artifact.variants) {
     if (variant.head === undefined) continue
     const alone = [variant]
-    let link: ChainLink | undefined = await linkOf(artifact, variant.head, known)
+    let link: ChainLink | undefined = await linkOf(artifact, variant.head, facts, known)
     for (; link; link = link.parent) {
       const { seconds, author, text } = link
       const others = held.get(link)
@@ -44,37 +41,27 @@ export async function rowsOf(
   return rows
 }
 
-/** The link of a commit; those that had to be read for it are known from then on. */
-async function linkOf(artifact: ArtifactView, head: Oid, known: Map<Oid, ChainLink>): Promise<ChainLink> {
-  const unknown: Omit<ChainLink, 'parent' | 'depth'>[] = []
+/** The link of a commit; those that had to be looked at for it are known from then on. */
+async function linkOf(
+  { repository }: ArtifactView,
+  head: Oid,
+  facts: KnownFacts,
+  known: Map<Oid, ChainLink>,
+): Promise<ChainLink> {
+  const unknown: CommitFacts[] = []
   let next: Oid | undefined = head
   while (next !== undefined && !known.has(next)) {
-    const commit = parseCommit(await readBytes(artifact.repository.objects, next, 'commit'))
-    const { author, committer } = commit
-    unknown.push({
-      oid: next,
-      seconds: committer.seconds,
-      author: ownCopy(`${author.name} <${author.email}>`),
-      text: textOf(decodeMessage(commit.message).message),
-    })
-    next = commit.parents[0]
+    const found: CommitFacts | Promise<CommitFacts> = facts.of(repository.objects, next)
+    const commit: CommitFacts = found instanceof Promise ? await found : found
+    unknown.push(commit)
+    next = commit.parent
     if (unknown.length % BREATH === 0) await nextTurn()
   }
   let link = next === undefined ? undefined : known.get(next)
-  for (const facts of unknown.reverse()) {
-    link = { ...facts, parent: link, depth: (link?.depth ?? 0) + 1 }
-    known.set(facts.oid, link)
+  for (const commit of unknown.reverse()) {
+    link = { ...commit, parent: link, depth: (link?.depth ?? 0) + 1 }
+    known.set(commit.oid, link)
   }
   if (!link) throw new Error(`the chain of ${head} was walked but not learned`)
   return link
-}
-
-function textOf(message: string | undefined): ChainLink['text'] {
-  if (message === undefined) return undefined
-  return message.length > LONG_TEXT ? null : ownCopy(message.toLowerCase())
-}
-
-/** The text in memory of its own: a part of a string keeps all of it, here the whole commit. */
-function ownCopy(text: string): string {
-  return Buffer.from(text).toString()
 }

@@ -1,20 +1,13 @@
-import type { Oid } from '../git/object.ts'
 import type { ArtifactView, VariantView } from './artifact-view.ts'
+import type { CommitFacts } from './commit-facts.ts'
 import { objectUuid } from './ids.ts'
 
-/** What a commit alone says about its revision, without a look at its tree: as true for ever as the commit. */
-export interface ChainLink {
-  readonly oid: Oid
+/** A commit in the chain of those behind it. */
+export interface ChainLink extends Omit<CommitFacts, 'parent'> {
   /** The first parent; undefined for a root. */
   readonly parent: ChainLink | undefined
   /** First-parent depth, which is the revision's version. */
   readonly depth: number
-  /** When it was committed, in seconds since 1970. */
-  readonly seconds: number
-  /** `Name <email>`. */
-  readonly author: string
-  /** The message as the client gave it, in lower case: what filters look into. Null if it is too long to be kept here. */
-  readonly text: string | undefined | null
 }
 
 /** Where a revision stands in a timeline. */

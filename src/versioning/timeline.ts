@@ -3,8 +3,10 @@ import { atRest } from '../at-rest.ts'
 import { Refusal } from '../errors.ts'
 import type { ArtifactIndex } from './artifact-index.ts'
 import type { ArtifactView } from './artifact-view.ts'
+import type { CommitFacts } from './commit-facts.ts'
 import type { Family } from './family.ts'
 import { byCreation } from './index-entry.ts'
+import type { KnownFacts } from './known-facts.ts'
 import { replaceRows } from './replace-rows.ts'
 import { rowsOf } from './rows-of.ts'
 import type { TimelineRow } from './timeline-row.ts'
@@ -36,6 +38,7 @@ const BREATH = 50
 export class Timeline {
   readonly #index: ArtifactIndex
   readonly #family: Family
+  readonly #facts: KnownFacts
   readonly #most: number
   /** By repository: the rows of its latest view that was asked for. */
   readonly #kept = new Map<string, KeptRows>()
@@ -49,10 +52,11 @@ export class Timeline {
   #read = 0
   #turn: Promise<unknown> = Promise.resolve()
 
-  /** Keeps up to `most` rows; the artifacts past them are read anew every time. */
-  constructor(index: ArtifactIndex, family: Family, most = MOST) {
+  /** Keeps up to `most` rows; the artifacts past them are looked at anew every time. */
+  constructor(index: ArtifactIndex, family: Family, facts: KnownFacts, most = MOST) {
     this.#index = index
     this.#family = family
+    this.#facts = facts
     this.#most = most
   }
 
@@ -74,14 +78,26 @@ export class Timeline {
   }
 
   /**
-   * Reads the artifacts before anybody asks, at rest, so that whoever does waits for the remaining ones only. Ends then, and where there are
-   * too many rows. Rejects once `stop` comes.
+   * Looks at the artifacts before anybody asks, at rest, so that whoever does waits for the remaining ones only. Ends then, and where there
+   * are too many rows. What was read for it, or for who asked, is kept in a file for the next server. Rejects once `stop` comes.
    */
   async fill(stop: AbortSignal): Promise<void> {
     const list = this.#index.seen(this.#family)
     const isOver = (): boolean => this.#wasAsked || this.#count > MOST_UNASKED
     await atRest(list, stop, (artifact) => this.#inTurn(async () => isOver() || this.#rowsOf(artifact, [])))
     await this.#inTurn(async () => isOver() || this.#takeIn(list))
+    const rows = this.#rows
+    if (this.#isWorthKeeping) await this.#facts.writeAtRest(factsIn(rows), rows.length, stop)
+  }
+
+  /** Keeps in a file what was read since `fill`: for a server that ends. */
+  keep(): void {
+    if (this.#isWorthKeeping) this.#facts.write(factsIn(this.#rows), this.#rows.length)
+  }
+
+  /** Not where there are no rows because there are too many, or because nobody asked: the file may have them. */
+  get #isWorthKeeping(): boolean {
+    return this.#rows.length > 0 && this.#facts.isWorthWriting
   }
 
   #inTurn<T>(work: () => Promise<T>): Promise<T> {
@@ -108,6 +124,7 @@ export class Timeline {
     const views = unreadable.length === 0 ? list : [...list]
     this.#taken = isKept ? { views, parts } : { views: [], parts: [] }
     this.#rows = isKept ? rows : []
+    this.#facts.forget()
     return { rows, unreadable }
   }
 
@@ -117,7 +134,7 @@ export class Timeline {
     if (before?.artifact === artifact) return before
     if (++this.#read % BREATH === 0) await nextTurn()
     try {
-      const kept = { artifact, rows: await rowsOf(artifact, before?.rows) }
+      const kept = { artifact, rows: await rowsOf(artifact, this.#facts, before?.rows) }
       this.#keep(kept)
       return kept
     } catch (reason) {
@@ -185,4 +202,8 @@ function isGone(view: ArtifactView | undefined, next: ArtifactView): boolean {
 
 function rowsIn({ rows }: KeptRows): readonly TimelineRow[] {
   return rows
+}
+
+function* factsIn(rows: readonly TimelineRow[]): Generator<CommitFacts> {
+  for (const { link } of rows) yield { ...link, parent: link.parent?.oid }
 }

@@ -1,3 +1,4 @@
+import { DerivedFile } from '../../src/git/derived-file.ts'
 import type { Fs } from '../../src/git/fs.ts'
 import { memoryFs } from '../../src/git/memory-fs.ts'
 import { Store } from '../../src/git/store.ts'
@@ -6,8 +7,10 @@ import { workflowFamily } from '../../src/resources/workflows/workflow-family.ts
 import { createArtifact } from '../../src/versioning/create-artifact.ts'
 import { defaultVariantOrNew } from '../../src/versioning/default-variant.ts'
 import type { Family } from '../../src/versioning/family.ts'
+import { KnownFacts } from '../../src/versioning/known-facts.ts'
 import type { VariantPlace } from '../../src/versioning/references.ts'
 import { Registry } from '../../src/versioning/registry.ts'
+import { Timeline } from '../../src/versioning/timeline.ts'
 
 /** Who writes in these tests. */
 export const context = { actor: { id: 'id', name: 'Ann', email: 'ann@example.com' } }
@@ -26,4 +29,10 @@ export async function memoryRegistry(fs: Fs = memoryFs(), now = () => new Date()
 export async function newVariant(registry: Registry, family: Family, slug: string): Promise<VariantPlace> {
   const sent = { slug, header: {}, withVariant: {}, loc: [] }
   return defaultVariantOrNew(registry, await createArtifact(registry, family, sent, context), context)
+}
+
+/** The revisions of a registry's workflows by date, on top of the facts of commits in this file, and written there from the first one on. */
+export function timelineOver({ index, store }: Registry, file = 'no.file', most?: number): Timeline {
+  const facts = new KnownFacts(new DerivedFile(store.fs, `${store.folder}/${file}`), 1)
+  return new Timeline(index, workflowFamily, facts, most)
 }

@@ -10,11 +10,14 @@ import type { Registry } from '../../src/versioning/registry.ts'
 import type { Revision } from '../../src/versioning/revision.ts'
 import type { TimelineRow } from '../../src/versioning/timeline-row.ts'
 import { idIn } from '../../src/versioning/timeline-row.ts'
-import { Timeline } from '../../src/versioning/timeline.ts'
+import type { Timeline } from '../../src/versioning/timeline.ts'
 import type { Windowing } from '../../src/versioning/windowing.ts'
-import { context, memoryRegistry } from './memory-registry.ts'
+import { context, memoryRegistry, timelineOver } from './memory-registry.ts'
 
 const START = Date.parse('2026-01-01T00:00:00Z')
+
+/** What a timeline keeps for the next server, which may be of any age then. */
+const FILE = 'kept.timeline'
 
 /** Few moments for many commits, out of order, so that versions and ids decide as well. */
 const moment = fc.integer({ min: 0, max: 5 })
@@ -25,6 +28,7 @@ const step = fc.record({
   at: moment,
   to: fc.nat(20),
   isAsked: fc.boolean(),
+  isKept: fc.boolean(),
 })
 
 describe('versioning: the timeline of revisions after random histories', () => {
@@ -33,12 +37,13 @@ describe('versioning: the timeline of revisions after random histories', () => {
       fc.asyncProperty(fc.array(step, { minLength: 1, maxLength: 24 }), fc.nat(24), async (steps, fillAt) => {
         let time = START
         const registry = await memoryRegistry(undefined, () => new Date(time))
-        const timeline = new Timeline(registry.index, workflowFamily)
-        for (const [number, { what, at, to, isAsked }] of steps.entries()) {
+        const timeline = timelineOver(registry, FILE)
+        for (const [number, { what, at, to, isAsked, isKept }] of steps.entries()) {
           time = START + at * 1000
           await take(registry, what, number, to)
           if (number === fillAt) await timeline.fill(new AbortController().signal)
           if (isAsked) await expectAsAnew(registry, timeline)
+          if (isKept) timeline.keep()
         }
         await expectAsAnew(registry, timeline)
       }),
@@ -112,13 +117,15 @@ async function expectAsAnew({ index, store }: Registry, timeline: Timeline): Pro
   expect(order).to.deep.equal([...order].sort())
   const { rows } = await timeline.all()
   const anew = await memoryRegistry(store.fs)
-  expect(rows.map(told)).to.deep.equal((await anew.timeline(workflowFamily).all()).rows.map(told))
+  const read = (await anew.timeline(workflowFamily).all()).rows.map(told)
+  expect(rows.map(told)).to.deep.equal(read)
+  expect((await timelineOver(anew, FILE).all()).rows.map(told)).to.deep.equal(read)
   for (const { artifact } of rows) expect(list).to.include(artifact)
 }
 
 function told(row: TimelineRow): unknown[] {
-  const { link, holders, seconds, text } = row
-  return [idIn(row), link.depth, seconds, text, holders.map(({ slug }) => slug)]
+  const { link, holders, seconds, author, text } = row
+  return [idIn(row), link.depth, seconds, author, text, holders.map(({ slug }) => slug)]
 }
 
 function timeOf(seconds: number): string {

@@ -7,9 +7,9 @@ import { queryRevisions } from '../../src/versioning/query-revisions.ts'
 import type { VariantPlace } from '../../src/versioning/references.ts'
 import type { Registry } from '../../src/versioning/registry.ts'
 import type { TimelineRow } from '../../src/versioning/timeline-row.ts'
-import { Timeline } from '../../src/versioning/timeline.ts'
+import type { Timeline } from '../../src/versioning/timeline.ts'
 import { idIn } from '../../src/versioning/timeline-row.ts'
-import { context, memoryRegistry, newVariant } from './memory-registry.ts'
+import { context, memoryRegistry, newVariant, timelineOver } from './memory-registry.ts'
 
 describe('versioning: the timeline of revisions', () => {
   let registry: Registry
@@ -17,7 +17,7 @@ describe('versioning: the timeline of revisions', () => {
 
   beforeEach(async () => {
     registry = await memoryRegistry()
-    timeline = new Timeline(registry.index, workflowFamily)
+    timeline = timelineOver(registry)
   })
 
   const commit = async (place: VariantPlace, message: string): Promise<VariantPlace> => {
@@ -40,7 +40,7 @@ describe('versioning: the timeline of revisions', () => {
     const same = async (expected: number): Promise<void> => {
       const rows = await all()
       expect(rows).to.have.length(expected)
-      const anew = await all(new Timeline(registry.index, workflowFamily))
+      const anew = await all(timelineOver(registry))
       expect(rows.map(told)).to.deep.equal(anew.map(told))
     }
     await same(0)
@@ -98,7 +98,7 @@ describe('versioning: the timeline of revisions', () => {
   })
 
   it('is as good where it is too long to be kept', async () => {
-    const short = new Timeline(registry.index, workflowFamily, 2)
+    const short = timelineOver(registry, undefined, 2)
     let place = await newVariant(registry, workflowFamily, 'bot')
     for (const message of ['One', 'Two', 'Three']) {
       place = await commit(place, message)
@@ -131,7 +131,7 @@ describe('versioning: the timeline of revisions', () => {
     expect((await timeline.all()).rows).to.have.length(60)
     stop.abort()
     expect(await filling).to.be.oneOf(['AbortError', undefined])
-    const stopped = new Timeline(registry.index, workflowFamily)
+    const stopped = timelineOver(registry)
     expect(await stopped.fill(AbortSignal.abort()).catch((error: Error) => error.name)).to.equal('AbortError')
     expect((await stopped.all()).rows).to.have.length(60)
   })
