@@ -9,7 +9,7 @@ import { jsonBodyReader } from '../../src/http/body.ts'
  * The floors that figures are ratios to: a bare Koa application with the same parsing of bodies. `POST /append` appends the body
  * to the file APPEND_TO and syncs it; `/append-together` answers after a sync that all who wait share; `/files` creates, syncs and
  * renames as many files as FILES says, in the folder FILES_IN; `/not-modified` is a bare 304; every other path is answered with
- * the bytes of ANSWER. Prints its address and runs until killed.
+ * the bytes of ANSWER, `/with-head` with the headers in the JSON of HEAD as well. Prints its address and runs until killed.
  */
 const synced = promisify(fsync)
 const log = openSync(process.env['APPEND_TO'] ?? '/dev/null', 'a')
@@ -21,6 +21,7 @@ const readJsonBody = jsonBodyReader({
   maxDepth: 100,
 })
 const answer = Buffer.from(process.env['ANSWER'] ?? '{}')
+const head = JSON.parse(process.env['HEAD'] ?? '{}') as Record<string, string> // what the benchmark gave
 
 const app = new Koa()
 app.use(async (ctx) => {
@@ -31,6 +32,7 @@ app.use(async (ctx) => {
     return
   }
   ctx.set('Content-Type', 'application/json; charset=utf-8')
+  if (ctx.path === '/with-head') ctx.set(head)
   const write = WRITES.get(ctx.path)
   if (write) {
     await write(text)

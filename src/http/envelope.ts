@@ -2,7 +2,7 @@ import { isDeepStrictEqual } from 'node:util'
 import { z } from 'zod'
 import { Refusal } from '../errors.ts'
 import type { Json } from '../json/json.ts'
-import { ExactNumber, ExactObject } from '../json/json.ts'
+import { ExactNumber, getKey, isJsonArray, keysOf } from '../json/json.ts'
 import { setOwn } from '../json/set-own.ts'
 
 /** One member of a request body: the names it may come under (the first is ours) and what it must be. */
@@ -89,13 +89,12 @@ function plainLevel(value: Json | undefined, keepNulls: boolean, levels: number)
   if (value instanceof ExactNumber) return asPlainNumber(value)
   if (levels === 0 || value === null || typeof value !== 'object') return value
   // A list takes no level of its own: a reference in one is read like a reference by itself.
-  if (Array.isArray(value)) return value.map((item) => plainLevel(item, keepNulls, levels))
+  if (isJsonArray(value)) return value.map((item) => plainLevel(item, keepNulls, levels))
   const plain: Record<string, unknown> = {}
-  const take = (key: string, member: Json): void => {
+  for (const key of keysOf(value)) {
+    const member = getKey(value, key)
     if (member !== null || keepNulls) setOwn(plain, key, plainLevel(member, keepNulls, levels - 1))
   }
-  if (value instanceof ExactObject) for (const [key, member] of value) take(key, member)
-  else for (const [key, member] of Object.entries(value)) take(key, member)
   return plain
 }
 

@@ -34,7 +34,7 @@ export interface RouterDependencies {
  */
 export function createRouter(dependencies: RouterDependencies): Middleware<RequestState> {
   const fixed = new Map<string, Map<string, Place>>()
-  const lately = new LRUCache<string, Place>({ max: MOST_PLACES })
+  const lately = new LRUCache<string, Map<string, Place>>({ max: MOST_PLACES })
   const routers = new Map<string, Middleware<RequestState>>()
   for (const [segment, group] of bySegment(dependencies.endpoints)) {
     const router = new Router<RequestState>()
@@ -46,8 +46,10 @@ export function createRouter(dependencies: RouterDependencies): Middleware<Reque
         router.register(path, [method], (ctx) => {
           const params = (): Params => {
             const read = readParams(endpoint, ctx.params)
-            if (ctx.path.length <= LONGEST_PATH)
-              lately.set(`${method} ${ctx.path}`, { route, params: () => read })
+            if (ctx.path.length <= LONGEST_PATH) {
+              const places = lately.get(ctx.path) ?? new Map<string, Place>()
+              lately.set(ctx.path, places.set(method, { route, params: () => read }))
+            }
             return read
           }
           return answer({ route, params }, ctx, dependencies)
@@ -64,7 +66,7 @@ export function createRouter(dependencies: RouterDependencies): Middleware<Reque
   return (ctx, next) => {
     const { path, method } = ctx
     // Not one table of methods with paths: to join the two costs more than to look twice.
-    const place = fixed.get(path)?.get(method) ?? lately.get(`${method} ${path}`)
+    const place = (fixed.get(path) ?? lately.get(path))?.get(method)
     if (place) return answer(place, ctx, dependencies)
     const router = routers.get(segmentOf(path))
     return router ? router(ctx, next) : next()

@@ -1,4 +1,5 @@
 import { ExactNumber, ExactObject } from './json.ts'
+import { quotedKey } from './quoted-key.ts'
 
 /** A ready JSON text that is written as it stands, without being read: `data` that is only passed through. */
 export class JsonText {
@@ -63,19 +64,6 @@ function writeObject(plain: Readonly<Record<string, unknown>>, margin: string): 
 function member(isFirst: boolean, key: string, value: unknown, inner: string): string {
   if (value === undefined) return ''
   return (isFirst ? '{' : ',') + inner + quotedKey(key) + (inner === '' ? ':' : ': ') + write(value, inner)
-}
-
-/** Keys come again and again; spelling one costs more than looking it up. */
-const quotedKeys = new Map<string, string>()
-const MOST_KEYS = 2000
-const LONGEST_KEY = 64
-
-function quotedKey(key: string): string {
-  const known = quotedKeys.get(key)
-  if (known !== undefined) return known
-  const quoted = JSON.stringify(key)
-  if (key.length <= LONGEST_KEY && quotedKeys.size < MOST_KEYS) quotedKeys.set(key, quoted)
-  return quoted
 }
 
 function unspeakable(value: unknown): TypeError {

@@ -3,8 +3,8 @@ import { namedList } from './named-list.ts'
 import { referencesJson } from './references-json.ts'
 import type { SpanReference } from './span.ts'
 
-/** What stands for references in attributes that wait. JSON has no such character of its own. */
-export const MEMBERS = '\u0001'
+/** Stands in attributes that wait behind the object that the references are to be in. JSON has no such character of its own. */
+export const PLACE_OF_MEMBERS = '\u0001'
 
 /** The references of a span as its record has them. */
 export interface ReferenceTexts {

@@ -1,12 +1,18 @@
 import { type ReferenceTexts, referenceTexts } from './reference-texts.ts'
 import { spanLine } from './span-line.ts'
+import { microsecondsOf } from './span-time.ts'
 import type { Span } from './span.ts'
 
-/** Spans on their way to the thread that stores them: a line each in UTF-8, and the references that the lines name by their place. */
+/** Spans on their way to the thread that stores them: a line each in UTF-8, its times, and the references that the lines name by their place. */
 export interface SpanLines {
   readonly lines: Uint8Array<ArrayBuffer>
+  /** Of each line `TIMES` of them: when the span began and ended and when it was recorded, in microseconds. */
+  readonly times: Float64Array<ArrayBuffer>
   readonly references: readonly ReferenceTexts[]
 }
+
+/** How many times a span has. */
+export const TIMES = 3
 
 /**
  * Spans that are stored together. They wait as bytes: the garbage collector would copy and look through objects and texts again and again,
@@ -14,6 +20,7 @@ export interface SpanLines {
  */
 export class SpanBatch {
   readonly #references = new Map<Span['references'], number>()
+  readonly #times: number[] = []
   #bytes = Buffer.allocUnsafeSlow(FIRST_BYTES)
   #used = 0
   /** Characters of the references. */
@@ -27,17 +34,19 @@ export class SpanBatch {
 
   /** How many bytes they are. */
   get size(): number {
-    return this.#used + this.#beside
+    return this.#used + this.#beside + Float64Array.BYTES_PER_ELEMENT * this.#times.length
   }
 
   /** Adds spans, all or none of them. `now` is in milliseconds. Throws TypeError for attributes that JSON has no word for. */
   add(spans: readonly Span[], now: number): void {
     let lines = ''
-    for (const span of spans) lines += spanLine(span, this.#placeOf(span.references), now)
+    for (const span of spans) lines += spanLine(span, this.#placeOf(span.references))
     // the most that it can be; of a long text it is worth knowing
     const most = lines.length < LONG ? 3 * lines.length : Buffer.byteLength(lines)
     if (this.#used + most > this.#bytes.length) this.#grow(this.#used + most)
     this.#used += this.#bytes.write(lines, this.#used)
+    for (const { startTime, endTime } of spans)
+      this.#times.push(microsecondsOf(startTime), microsecondsOf(endTime), microsecondsOf(now))
     this.#count += spans.length
   }
 
@@ -45,6 +54,7 @@ export class SpanBatch {
   sent(): SpanLines {
     return {
       lines: new Uint8Array(this.#bytes.subarray(0, this.#used)),
+      times: Float64Array.from(this.#times),
       references: [...this.#references.keys()].map(referenceTexts),
     }
   }

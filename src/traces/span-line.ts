@@ -1,27 +1,26 @@
-import { entriesOf, isJsonObject } from '../json/json.ts'
+import { getKey, isJsonObject, keysOf } from '../json/json.ts'
+import { quotedKey } from '../json/quoted-key.ts'
 import { stringifyJson } from '../json/stringify-json.ts'
 import { namedList } from './named-list.ts'
-import { MEMBERS } from './reference-texts.ts'
+import { PLACE_OF_MEMBERS } from './reference-texts.ts'
 import type { Span, SpanException, SpanLink } from './span.ts'
-import { microsecondsOf } from './span-time.ts'
 
 /**
- * A span as one line of text, in the order of `LineParts` and between tabs, which JSON has none of; what is not there is nothing. In the
- * attributes `MEMBERS` stands for the references: runs of a revision share theirs, which are most of a record. Ends with a line end, and
- * is read by `readSpanLines`. `references` is the place of the span's among those that are sent beside the lines, `now` is in
- * milliseconds. Throws TypeError for attributes that JSON has no word for.
+ * A span as one line of text, in the order of `LineParts` and between tabs, which JSON has none of; what is not there is nothing. Its times
+ * go beside the lines, because a large number takes as long to write as all else. So do its references, which runs of a revision share:
+ * in the attributes `PLACE_OF_MEMBERS` stands where they belong, and `references` is their place among those that are sent. Ends with a
+ * line end, and is read by `readSpanLines`. Throws TypeError for attributes that JSON has no word for.
  */
-export function spanLine(span: Span, references: number, now: number): string {
+export function spanLine(span: Span, references: number): string {
   const { traceId, spanId, parentId, statusMessage, sessionId, links, exception } = span
   return (
     `${traceId}\t${spanId}\t${parentId ?? ''}\t${span.traceType}\t${span.type}\t${span.kind}\t${quote(span.name)}\t` +
-    `${span.statusCode}\t${quote(statusMessage)}\t${quote(sessionId)}\t${microsecondsOf(span.startTime)}\t` +
-    `${microsecondsOf(span.endTime)}\t${microsecondsOf(now)}\t${attributesText(span)}\t${references}\t` +
+    `${span.statusCode}\t${quote(statusMessage)}\t${quote(sessionId)}\t${attributesText(span)}\t${references}\t` +
     `${links.size === 0 ? '' : namedList(links, linkText)}\t${exception ? exceptionText(exception) : ''}\n`
   )
 }
 
-/** The texts between the tabs. Times are microseconds; names, messages and sessions are quoted as JSON quotes them. */
+/** The texts between the tabs. Names, messages and sessions are quoted as JSON quotes them. */
 export type LineParts = [
   traceId: string,
   spanId: string,
@@ -33,9 +32,6 @@ export type LineParts = [
   statusCode: string,
   statusMessage: string,
   sessionId: string,
-  startTime: string,
-  endTime: string,
-  createdAt: string,
   attributes: string,
   references: string,
   links: string,
@@ -45,16 +41,13 @@ export type LineParts = [
 /** What `withReferences` makes, as text: two objects less for every span. */
 function attributesText({ attributes, references }: Span): string {
   let text = ''
-  for (const [name, value] of entriesOf(attributes)) {
-    const written = stringifyJson(value)
-    const isTheirs = name === 'svc' && references.size > 0 && isJsonObject(value)
-    text += `${text === '' ? '{' : ','}${quote(name)}:${isTheirs ? withMembers(written) : written}`
+  for (const name of keysOf(attributes)) {
+    const value = getKey(attributes, name)
+    text += `${text === '' ? '{' : ','}${quotedKey(name)}:${stringifyJson(value)}`
+    // Behind the object that they are to be members of: cutting off its brace here would copy it once more.
+    if (name === 'svc' && references.size > 0 && isJsonObject(value)) text += PLACE_OF_MEMBERS
   }
   return text === '' ? '{}' : `${text}}`
-}
-
-function withMembers(written: string): string {
-  return `${written.slice(0, -1)}${written === '{}' ? '' : ','}"references":${MEMBERS}}`
 }
 
 function quote(text: string | undefined): string {

@@ -1,6 +1,6 @@
 import { basename } from 'node:path'
 import { expect } from 'chai'
-import { ExactNumber, fromEntries, type Json } from '../../src/json/json.ts'
+import { ExactNumber, fromEntries, type Json, type JsonObject } from '../../src/json/json.ts'
 import { startTrace } from '../../src/traces/open-span.ts'
 import { traceQuestion } from '../../src/traces/trace-question.ts'
 import { flatTraces, traceTrees } from '../../src/traces/trace-tree.ts'
@@ -104,6 +104,22 @@ describe('traces: recording and reading back', () => {
     project.traces.record([span])
     const [row] = await project.traces.read([span.traceId])
     expect(row?.record).to.include(stringifyJson(odd))
+  })
+
+  it('references are the last member of svc, whatever else it has and whatever follows it', async () => {
+    const references = new Map([['workflow', { id: 'a-1', slug: 'bot' }]])
+    const recorded = async (attributes: JsonObject): Promise<string | undefined> => {
+      const span = makeSpan({ attributes, references })
+      project.traces.record([span])
+      const [row] = await project.traces.read([span.traceId])
+      return row && stringifyJson(JSON.parse(row.record).attributes)
+    }
+    const own = '"references":{"workflow":{"id":"a-1","slug":"bot"}}'
+    expect(await recorded({ svc: { data: { outputs: 1 } }, gen_ai: { system: 'x' } })).to.equal(
+      `{"svc":{"data":{"outputs":1},${own}},"gen_ai":{"system":"x"}}`,
+    )
+    expect(await recorded({ svc: {} })).to.equal(`{"svc":{${own}}}`)
+    expect(await recorded({ gen_ai: {} })).to.equal('{"gen_ai":{}}')
   })
 
   it('texts of any characters come back, and each span has its own references', async () => {

@@ -1,7 +1,7 @@
 import type { ReferenceTexts } from '../reference-texts.ts'
-import type { SpanLines } from '../span-batch.ts'
+import { type SpanLines, TIMES } from '../span-batch.ts'
 import type { LineParts } from '../span-line.ts'
-import { spanRecord } from './span-record.ts'
+import { type SpanTimes, spanRecord } from './span-record.ts'
 
 /** A span as its row has it: what is looked for in columns, and the whole record as the JSON text that is answered. */
 export interface StoredSpan {
@@ -19,18 +19,23 @@ export interface StoredSpan {
 }
 
 /** The spans of lines that `spanLine` made. */
-export function readSpanLines({ lines, references }: SpanLines): StoredSpan[] {
+export function readSpanLines({ lines, times, references }: SpanLines): StoredSpan[] {
   const text = Buffer.from(lines.buffer).toString()
   // behind the last line end is nothing
   return text
     .split('\n', -1)
     .slice(0, -1)
-    .map((line) => readSpanLine(line, references))
+    .map((line, place) => readSpanLine(line, timesAt(times, place), references))
 }
 
-function readSpanLine(line: string, references: readonly ReferenceTexts[]): StoredSpan {
+function timesAt(times: Float64Array, place: number): SpanTimes {
+  const at = TIMES * place
+  return { start: times[at] ?? 0, end: times[at + 1] ?? 0, created: times[at + 2] ?? 0 }
+}
+
+function readSpanLine(line: string, times: SpanTimes, references: readonly ReferenceTexts[]): StoredSpan {
   const parts = line.split('\t') as LineParts // `spanLine` vouches for it
-  const [traceId, spanId, parentId, traceType, type, , name, statusCode, , sessionId, startTime] = parts
+  const [traceId, spanId, parentId, traceType, type, , name, statusCode, , sessionId] = parts
   return {
     traceId,
     spanId,
@@ -40,10 +45,10 @@ function readSpanLine(line: string, references: readonly ReferenceTexts[]): Stor
     name: JSON.parse(name) as string,
     statusCode,
     sessionId: sessionId === '' ? null : (JSON.parse(sessionId) as string),
-    startTime: Number(startTime),
-    record: spanRecord(parts, references[Number(parts[REFERENCES])]),
+    startTime: times.start,
+    record: spanRecord(parts, times, references[Number(parts[REFERENCES])]),
   }
 }
 
 /** Where a line says which references are its span's. */
-const REFERENCES = 14
+const REFERENCES = 11
