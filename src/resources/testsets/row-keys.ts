@@ -1,6 +1,6 @@
 import { hash } from 'node:crypto'
 import { setImmediate as nextTurn } from 'node:timers/promises'
-import { BoundedCache } from '../../bounded-cache.ts'
+import { AGEING, BoundedCache } from '../../bounded-cache.ts'
 import type { DerivedFile } from '../../git/derived-file.ts'
 import type { Oid } from '../../git/object.ts'
 import type { TimeSlice } from '../../time-slice.ts'
@@ -30,9 +30,9 @@ export class RowKeys {
   readonly #rows = new BoundedCache<Oid, readonly [number, number]>(50_000, () => 1)
   readonly #loaded = new Set<string>()
 
-  /** What nobody asked about for five to ten minutes is forgotten; `now` tells milliseconds from any moment on. */
+  /** What nobody asked about for a few minutes is forgotten (AGEING); `now` tells milliseconds from any moment on. */
   constructor(now = () => performance.now()) {
-    this.#folders = new BoundedCache(64 * 1024 * 1024, weightOf, { unusedFor: 5 * 60 * 1000, now })
+    this.#folders = new BoundedCache(64 * 1024 * 1024, weightOf, { ...AGEING, now })
   }
 
   /** The rows whose keys agree with any of these; whether content or dedup id really do is for the caller to compare. */
