@@ -8,6 +8,12 @@ export interface BoundedCacheOptions<V> {
 }
 
 /**
+ * For caches of what can be had again: what nobody asked for in two to four minutes makes room, so that they are soon as large under steady
+ * load as they ever are, and a server that is left alone gets small again.
+ */
+export const AGEING = { unusedFor: 2 * 60 * 1000 } as const satisfies BoundedCacheOptions<unknown>
+
+/**
  * Keeps what was used lately, up to a total weight (bytes, or simply how many). Values live in two generations: what is
  * used moves to the young one; once that weighs half the limit, or is old enough, it becomes the old one, and what was still old
  * goes. So a hit costs one look-up, where a strict order of use costs a removal and an insertion.

@@ -5,12 +5,14 @@ import { nodeFs } from './git/node-fs.ts'
 import { openLog } from './http/open-log.ts'
 import { shutDownOnSignals } from './http/shutdown.ts'
 import { start } from './start.ts'
+import { tightenHeap } from './tighten-heap.ts'
 
 try {
   const config = readConfig(process.env)
   const log = openLog(config.logLevel)
   const service = await start({ config, fs: nodeFs, log, now: () => new Date() })
   collectSooner()
+  tightenHeap()
   log.logger.info({ url: service.server.url, store: config.storeDir }, 'listening')
   log.flush()
   if (service.firstToken !== undefined) process.stderr.write(welcome(service.server.url, service.firstToken))

@@ -1,4 +1,4 @@
-import { BoundedCache } from '../bounded-cache.ts'
+import { AGEING, BoundedCache } from '../bounded-cache.ts'
 import type { Fs, ReadHandle } from './fs.ts'
 import type { GitObject } from './object.ts'
 import type { PackFile } from './pack-file.ts'
@@ -8,9 +8,6 @@ const MIB = 1024 * 1024
 
 /** What an entry costs beside its bytes, roughly: the objects, closures and map slots around them. */
 const ENTRY = 512
-
-/** What nobody asked for so many milliseconds makes room: a server that is left alone gets small again. */
-const AGEING = { unusedFor: 5 * 60 * 1000 }
 
 /**
  * What all repositories of a process may keep of their packs: so many bytes and so many open files, however many

@@ -1,7 +1,7 @@
 import { ZodError } from 'zod'
 import { counts } from '../counts.ts'
 import { Refusal } from '../errors.ts'
-import { BoundedCache } from '../bounded-cache.ts'
+import { AGEING, BoundedCache } from '../bounded-cache.ts'
 import type { Commit } from '../git/commit.ts'
 import { parseCommit } from '../git/commit.ts'
 import type { Oid } from '../git/object.ts'
@@ -33,14 +33,14 @@ export interface StoredRevision extends CommitMessage {
 }
 
 /**
- * Decoded revisions, 32 MB of them for all projects together, and none that was not asked for in five to ten minutes. A commit
+ * Decoded revisions, 32 MB of them for all projects together, and none that was not asked for lately (AGEING). A commit
  * never changes, so neither do these.
  */
 const revisions = new BoundedCache<string, StoredRevision>(
   32 * 1024 * 1024,
   // Decoded, a payload takes some three times its text, and what a commit says two kilobytes.
   ({ size }) => 3 * size + 2000,
-  { unusedFor: 5 * 60 * 1000 },
+  AGEING,
 )
 let caches = 0
 

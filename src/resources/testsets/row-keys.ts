@@ -1,6 +1,6 @@
 import { hash } from 'node:crypto'
 import { setImmediate as nextTurn } from 'node:timers/promises'
-import { BoundedCache } from '../../bounded-cache.ts'
+import { AGEING, BoundedCache } from '../../bounded-cache.ts'
 import type { DerivedFile } from '../../git/derived-file.ts'
 import type { Oid } from '../../git/object.ts'
 import type { TimeSlice } from '../../time-slice.ts'
@@ -22,13 +22,18 @@ const WORTH_KEEPING = 16
  * Which rows of a testset may have a certain content or dedup id: the first 32 bits of the SHA-1 of both for every row, by
  * folder. A folder never changes under its id, so after a change only the folders on its path are looked at again: asking
  * costs a comparison a row, not a blob a row. What was learnt of a large testset is kept in a derived file, so that it is so
- * after a restart, too.
+ * after a restart, too, and after a time in which nobody asked.
  */
 export class RowKeys {
-  readonly #folders = new BoundedCache<Oid, FolderKeys>(64 * 1024 * 1024, weightOf)
+  readonly #folders: BoundedCache<Oid, FolderKeys>
   /** The keys of rows that were read or written lately: of a changed folder nearly all are the same as before. */
   readonly #rows = new BoundedCache<Oid, readonly [number, number]>(50_000, () => 1)
   readonly #loaded = new Set<string>()
+
+  /** What nobody asked about for a few minutes is forgotten (AGEING); `now` tells milliseconds from any moment on. */
+  constructor(now = () => performance.now()) {
+    this.#folders = new BoundedCache(64 * 1024 * 1024, weightOf, { ...AGEING, now })
+  }
 
   /** The rows whose keys agree with any of these; whether content or dedup id really do is for the caller to compare. */
   async candidates(
@@ -38,8 +43,8 @@ export class RowKeys {
     file?: DerivedFile,
   ): Promise<readonly { readonly position: RowPosition; readonly oid: Oid }[]> {
     if (tree === undefined) return []
-    if (file) this.#load(file)
-    const look: Look = { source, wanted, found: [], read: 0 }
+    if (file && !this.#loaded.has(file.path)) this.#load(file)
+    const look: Look = { source, wanted, file, found: [], read: 0 }
     await this.#collect(tree, '', look)
     if (look.read > WORTH_KEEPING) this.keep(tree, file)
     return look.found
@@ -126,9 +131,13 @@ export class RowKeys {
 
   async #collect(tree: Oid, prefix: RowPosition, look: Look): Promise<void> {
     if (isTooDeep(prefix)) return
-    const { source, wanted, found } = look
-    const known = this.#folders.get(tree)
-    if (!known) look.read++
+    const { source, wanted, file, found } = look
+    let known = this.#folders.get(tree)
+    if (!known && ++look.read === WORTH_KEEPING && file) {
+      // So many at once are forgotten more often than changed.
+      this.#load(file)
+      known = this.#folders.get(tree)
+    }
     const folder = known ?? (await this.#readFolder(source, tree))
     for (const index of indexesOf(folder.keys, wanted)) {
       const byte = folder.bytes[index >> 1] ?? 0
@@ -167,7 +176,6 @@ export class RowKeys {
 
   /** Believes what a process kept, this one or one before it. */
   #load(file: DerivedFile): void {
-    if (this.#loaded.has(file.path)) return
     this.#loaded.add(file.path)
     for (const [tree, folder] of decodeFolderKeys(file.read() ?? Buffer.alloc(0)))
       this.#folders.set(tree, folder)
@@ -187,6 +195,7 @@ export function keyOfDedupId(dedupId: string): number {
 interface Look {
   readonly source: ObjectSource
   readonly wanted: ReadonlySet<number>
+  readonly file: DerivedFile | undefined
   readonly found: { readonly position: RowPosition; readonly oid: Oid }[]
   /** Folders that were not known. */
   read: number
