@@ -124,9 +124,11 @@ export class RowKeys {
     if (folders.length > WORTH_KEEPING) file.write(encodeFolderKeys(folders))
   }
 
-  /** Takes in a row that was just written. */
-  note(oid: Oid, contentHash: string, dedupId: string): void {
-    this.#rows.set(oid, [keyOfContent(contentHash), keyOfDedupId(dedupId)])
+  /** Takes in a row that was just written, or read; answers its keys. */
+  note(oid: Oid, contentHash: string, dedupId: string): readonly [number, number] {
+    const keys = [keyOfContent(contentHash), keyOfDedupId(dedupId)] as const
+    this.#rows.set(oid, keys)
+    return keys
   }
 
   async #collect(tree: Oid, prefix: RowPosition, look: Look): Promise<void> {
@@ -157,21 +159,21 @@ export class RowKeys {
       if (row !== undefined) rows.push([byte, row])
       if (below !== undefined) folders.push([byte, below])
     }
-    await this.#readRows(
-      source,
-      rows.map(([, oid]) => oid).filter((oid) => this.#rows.get(oid) === undefined),
-    )
-    const keys = Uint32Array.from(rows.flatMap(([, oid]) => this.#rows.peek(oid) ?? [0, 0]))
+    // Held here: while some are read, others may be pushed out.
+    const held = rows.map(([, oid]) => this.#rows.get(oid))
+    const unknown = rows.filter((_, place) => held[place] === undefined).map(([, oid]) => oid)
+    const told = (await this.#readRows(source, unknown)).values()
+    const keys = Uint32Array.from(held.flatMap((keysOfRow) => keysOfRow ?? told.next().value ?? []))
     const read = { bytes: Uint8Array.from(rows, ([byte]) => byte), keys, folders }
     this.#folders.set(tree, read)
     return read
   }
 
-  async #readRows(source: ObjectSource, oids: readonly Oid[]): Promise<void> {
-    for (const [index, bytes] of (await readBlobs(source, oids)).entries()) {
+  async #readRows(source: ObjectSource, oids: readonly Oid[]): Promise<(readonly [number, number])[]> {
+    return (await readBlobs(source, oids)).map((bytes, index) => {
       const data = decodeRow(bytes, () => `the row ${oids[index]}`)
-      this.note(oids[index] ?? '', encodeContent(contentOf(data)).hash, dedupIdOf(data) ?? '')
-    }
+      return this.note(oids[index] ?? '', encodeContent(contentOf(data)).hash, dedupIdOf(data) ?? '')
+    })
   }
 
   /** Believes what a process kept, this one or one before it. */
