@@ -14,7 +14,9 @@ parentPort?.on('message', (asked: AskedChore) => {
     parentPort?.postMessage({ id: asked.id, ...outcome } satisfies ChoreReply)
   try {
     if ('journal' in asked) {
-      settleJournal(ownFs, asked.store, asked.journal).then(
+      const bytes = nodeFs.readFile(asked.journal)
+      if (!bytes) throw new Error(`the journal ${asked.journal} is gone`)
+      settleJournal(ownFs, asked.store, bytes).then(
         () => reply({}),
         (error: unknown) => reply(inWords(error)),
       )

@@ -53,7 +53,10 @@ export interface Fs {
   removeFolder(path: string): boolean
   /** Removes a folder and everything in it; absence is fine. */
   removeTree(path: string): void
-  /** Does what `settleJournal` does in a thread of its own; absent where there is none that sees the same files. */
+  /**
+   * Does what `settleJournal` does, with what is in the file, in a thread of its own; rejects if the file is gone. Absent where there is
+   * no thread that sees the same files.
+   */
   settleJournal?(store: string, journal: string): Promise<void>
   /** Resolves once what was created, renamed or removed in this folder is on the disk. */
   syncDir(path: string): Promise<void>
@@ -88,13 +91,15 @@ export interface LogHandle {
   append(bytes: Uint8Array): void
   /** What is written next goes to the start, over what is there; what is not written over stays. */
   rewind(): void
+  /** Everything that was written since the last rewind; also when somebody has removed the file. */
+  written(): Buffer
   /** Resolves once everything appended before the call is on the disk. */
   sync(): Promise<void>
   close(): void
 }
 
 /** A file in the making: grows at its end, can be read, and what is written can be written over. */
-export interface FileHandle extends Omit<LogHandle, 'rewind'> {
+export interface FileHandle extends Omit<LogHandle, 'rewind' | 'written'> {
   /** Fills `target` from byte `position` of the file and answers how many bytes it got (fewer only at the end). */
   read(target: Uint8Array, position: number): number
   /** Replaces the bytes from `position` on; they must lie within what was appended. */

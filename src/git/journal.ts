@@ -231,14 +231,24 @@ export class Journal {
     // Refs whose record is on the disk are about to move: a few microseconds, or one round of the loop.
     while (file.unsettled > 0) await pause(1)
     try {
-      if (this.#fs.settleJournal) await this.#fs.settleJournal(this.#store, file.path)
-      else await settleJournal(this.#fs, this.#store, file.path)
+      await this.#syncTold(file)
       if (file.kept.length > 0) await this.#keep(file.kept)
-      if (file.isBroken || this.#spare.length > 0) this.#remove(file)
+      const isThere = this.#fs.stat(file.path) !== undefined
+      if (file.isBroken || !isThere || this.#spare.length > 0) this.#remove(file)
       else await this.#setAside(file)
     } catch {
       // The disk fails: the journal stays for the next start, and the next write will say so.
     }
+  }
+
+  /** What is written is told by the log itself where somebody has removed the file. */
+  async #syncTold({ path, log }: JournalFile): Promise<void> {
+    try {
+      if (this.#fs.settleJournal) return await this.#fs.settleJournal(this.#store, path)
+    } catch (error) {
+      if (this.#fs.stat(path)) throw error
+    }
+    await settleJournal(this.#fs, this.#store, log.written())
   }
 
   /** In a file of their own, which is left to the next start. */

@@ -71,7 +71,7 @@ export const nodeFs: Fs = {
   },
 
   createLog(path) {
-    return toLogHandle(fs.openSync(path, 'wx'))
+    return toLogHandle(fs.openSync(path, 'wx+'))
   },
 
   createEmpty(paths) {
@@ -213,6 +213,10 @@ function toLogHandle(fd: number): LogHandle {
     },
     rewind: () => {
       end = 0
+    },
+    written: () => {
+      const whole = Buffer.allocUnsafeSlow(end)
+      return whole.subarray(0, fill(fd, whole, 0))
     },
     // Where nothing but bytes of the file changed, this spares the file system's own journal.
     sync: () => fdatasync(fd),

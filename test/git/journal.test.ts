@@ -119,6 +119,25 @@ describe('git: the journal', () => {
     expect(git(`${folder}/${REPOSITORY}`, ['rev-parse', 'main'])).to.equal(head)
   })
 
+  for (const [where, settling] of [
+    ['in the thread', {}],
+    ['where there is none', { settleJournal: undefined }],
+  ] as const) {
+    it(`has all it told of synced although somebody has removed it, ${where}`, async () => {
+      const synced: string[] = []
+      const { folder, repository, newPacks } = await freshStore({
+        ...nodeFs,
+        ...settling,
+        syncAll: (paths) => (synced.push(...paths), nodeFs.syncAll(paths)),
+      })
+      await commit(repository, 'one')
+      for (const path of journals(folder)) rmSync(path)
+      await repository.writer.journal.checkpoint()
+      const gitdir = `${folder}/${REPOSITORY}`
+      expect(synced).to.include.members([`${gitdir}/refs/heads/main`, ...newPacks()])
+    })
+  }
+
   it('stays one file behind a checkpoint that takes long, however many writes there are', async () => {
     let release = (): void => {}
     const isReleased = new Promise<void>((resolve) => (release = resolve))
