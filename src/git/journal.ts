@@ -117,7 +117,10 @@ export class Journal {
   /** The same after the last write; nothing of the journal is left in the store. */
   async close(): Promise<void> {
     await this.checkpoint()
-    for (const file of this.#spare.splice(0)) this.#remove(file)
+    for (const { path, log } of this.#spare.splice(0)) {
+      letGo(log)
+      this.#fs.remove(path)
+    }
   }
 
   async #write(): Promise<void> {
@@ -234,11 +237,16 @@ export class Journal {
       await this.#syncTold(file)
       if (file.kept.length > 0) await this.#keep(file.kept)
       const isThere = this.#fs.stat(file.path) !== undefined
-      if (file.isBroken || !isThere || this.#spare.length > 0) this.#remove(file)
-      else await this.#setAside(file)
+      if (isThere && !file.isBroken && this.#spare.length === 0) {
+        await emptied(file.log)
+        this.#spare.push(file)
+        return
+      }
+      this.#fs.remove(file.path)
     } catch {
       // The disk fails: the journal stays for the next start, and the next write will say so.
     }
+    letGo(file.log)
   }
 
   /** What is written is told by the log itself where somebody has removed the file. */
@@ -257,18 +265,21 @@ export class Journal {
     await this.#fs.createSynced(`${folder}/${self}.${++files}`, Buffer.concat(kept.map(encodeRecord)))
     await this.#fs.syncDir(folder)
   }
+}
 
-  /** Records that are settled must not be done again when refs have moved on since, so they end before they begin. */
-  async #setAside(file: JournalFile): Promise<void> {
-    file.log.rewind()
-    file.log.append(JOURNAL_END)
-    await file.log.sync()
-    this.#spare.push(file)
-  }
+/** Records that are settled must not be done again when refs have moved on since, so they end before they begin. */
+async function emptied(log: LogHandle): Promise<void> {
+  log.rewind()
+  log.append(JOURNAL_END)
+  await log.sync()
+}
 
-  #remove({ path, log }: JournalFile): void {
+/** Nothing is asked of it any more, and the next checkpoint must not fail for it. */
+function letGo(log: LogHandle): void {
+  try {
     log.close()
-    this.#fs.remove(path)
+  } catch {
+    // See above.
   }
 }
 

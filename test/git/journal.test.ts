@@ -138,6 +138,43 @@ describe('git: the journal', () => {
     })
   }
 
+  for (const [what, fails] of Object.entries<(call: string) => boolean>({
+    'what it told of cannot be synced': (call) => call === 'syncAll',
+    'it cannot be emptied': (call) => call === 'append',
+  })) {
+    it(`stays in its folder and is closed, once, when ${what}`, async () => {
+      const closed: string[] = []
+      let isFailing = false
+      const check = (call: string): void => {
+        if (isFailing && fails(call)) throw Object.assign(new Error(`no ${call}`), { code: 'EIO' })
+      }
+      const { folder, store, repository } = await freshStore({
+        ...nodeFs,
+        settleJournal: undefined,
+        syncAll: async (paths) => (check('syncAll'), nodeFs.syncAll(paths)),
+        createLog: (path) => {
+          const log = nodeFs.createLog(path)
+          return {
+            ...log,
+            append: (bytes) => (check('append'), log.append(bytes)),
+            close: () => (closed.push(path), log.close()),
+          }
+        },
+      })
+      await commit(repository, 'one')
+      const [first = ''] = journals(folder)
+      isFailing = true
+      await repository.writer.journal.checkpoint()
+      isFailing = false
+      expect(closed).to.deep.equal([first])
+      const head = await commit(repository, 'two')
+      await store.close()
+      expect(journals(folder)).to.deep.equal([first])
+      expect(closed.filter((path) => path === first)).to.have.length(1)
+      expect(git(`${folder}/${REPOSITORY}`, ['rev-parse', 'main'])).to.equal(head)
+    })
+  }
+
   it('stays one file behind a checkpoint that takes long, however many writes there are', async () => {
     let release = (): void => {}
     const isReleased = new Promise<void>((resolve) => (release = resolve))
