@@ -39,8 +39,11 @@ else {
     values.rounds,
     values.faults,
   ].map(Number)
+  // What a server does at rest keeps no process alive, and is waited for here.
+  const awake = setInterval(() => undefined, 60_000)
   await proveCuts(cuts, seed, rounds)
   if (every > 0) await proveFaults(every, seed, rounds)
+  clearInterval(awake)
 }
 
 async function proveCuts(wanted: number, firstSeed: number, rounds: number): Promise<void> {
