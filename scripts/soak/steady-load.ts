@@ -1,3 +1,4 @@
+import { setMaxListeners } from 'node:events'
 import { setTimeout as pause } from 'node:timers/promises'
 import type { IntervalTally } from './interval-tally.ts'
 
@@ -14,6 +15,8 @@ export interface SteadyTask {
  */
 export function startSteadyLoad(tasks: readonly SteadyTask[], tally: IntervalTally): () => Promise<void> {
   const stopping = new AbortController()
+  // every task that waits listens
+  setMaxListeners(tasks.length, stopping.signal)
   const working = tasks.map((task) => keepDoing(task, tally, stopping.signal))
   return async () => {
     stopping.abort()
