@@ -27,11 +27,15 @@ const WORTH_KEEPING = 16
 export class RowKeys {
   readonly #folders: BoundedCache<Oid, FolderKeys>
   /** The keys of rows that were read or written lately: of a changed folder nearly all are the same as before. */
-  readonly #rows = new BoundedCache<Oid, readonly [number, number]>(50_000, () => 1)
+  readonly #rows: BoundedCache<Oid, readonly [number, number]>
   readonly #loaded = new Set<string>()
 
-  /** What nobody asked about for a few minutes is forgotten (AGEING); `now` tells milliseconds from any moment on. */
-  constructor(now = () => performance.now()) {
+  /**
+   * What nobody asked about for a few minutes is forgotten (AGEING); `now` tells milliseconds from any moment on. Of single rows so
+   * many are remembered.
+   */
+  constructor(now = () => performance.now(), mostRows = 50_000) {
+    this.#rows = new BoundedCache(mostRows, () => 1)
     this.#folders = new BoundedCache(64 * 1024 * 1024, weightOf, { ...AGEING, now })
   }
 

@@ -43,4 +43,13 @@ describe('RowKeys', () => {
     expect(await look(ROWS - 1)).to.be.within(10, 20)
     expect(await look(ROWS - 2)).to.be.lessThan(5)
   })
+  it('tells rows apart of which it can remember few at a time', async () => {
+    const objects = new RecordedObjects()
+    const { positions, tree } = await testsetOf(objects, 20)
+    const keys = new RowKeys(undefined, 4)
+    for (const n of [0, 7, 19]) {
+      const found = await keys.candidates(objects, tree, new Set([keyOfDedupId(`id-${n}`)]))
+      expect(found.map(({ position }) => position)).to.deep.equal([positions[n]])
+    }
+  })
 })
