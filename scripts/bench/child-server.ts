@@ -1,6 +1,7 @@
 import type { ChildProcess } from 'node:child_process'
 import { spawn } from 'node:child_process'
 import { readdirSync, readFileSync } from 'node:fs'
+import { constants } from 'node:os'
 import { fileURLToPath } from 'node:url'
 
 /** A server in a process of its own. */
@@ -58,6 +59,7 @@ async function startChild(
     stdio: ['ignore', 'pipe', 'inherit'],
   })
   // What ends this process leaves no server behind.
+  exitOnSignals()
   const reap = (): boolean => child.kill('SIGKILL')
   process.once('exit', reap)
   running.add(child)
@@ -89,6 +91,17 @@ async function startChild(
     kill: () => end(child, 'SIGKILL'),
   }
 }
+
+/** A signal by itself would end this process without a word to what it started. */
+function exitOnSignals(): void {
+  if (isListening) return
+  isListening = true
+  for (const signal of ['SIGHUP', 'SIGTERM'] as const) {
+    process.once(signal, () => process.exit(128 + constants.signals[signal]))
+  }
+}
+
+let isListening = false
 
 function residentOf(pid: number): number {
   const kilobytes = /VmRSS:\s+(\d+)/.exec(readFileSync(`/proc/${pid}/status`, 'utf8'))?.[1]

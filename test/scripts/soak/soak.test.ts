@@ -1,6 +1,8 @@
-import { execFile } from 'node:child_process'
+import { execFile, spawn } from 'node:child_process'
+import { once } from 'node:events'
 import { readFileSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
+import { setTimeout as pause } from 'node:timers/promises'
 import { promisify } from 'node:util'
 import { expect } from 'chai'
 import type { Soak } from '../../../scripts/soak/run-soak.ts'
@@ -44,4 +46,26 @@ describe('npm run soak', () => {
     )
     expect(refused.stderr).to.include('--minutes long is no time')
   })
+  it('leaves no server behind when it is ended by a signal', async () => {
+    const soak = spawn(process.execPath, [PROGRAM, '--minutes', '5'], {
+      env: { ...process.env, TMPDIR: folder },
+      stdio: ['ignore', 'ignore', 'pipe'],
+    })
+    const ended = once(soak, 'exit')
+    for await (const text of soak.stderr) if (String(text).includes('resident')) break
+    const children = readFileSync(`/proc/${soak.pid}/task/${soak.pid}/children`, 'utf8').trim().split(' ')
+    expect(children[0]).to.match(/^\d+$/)
+    soak.kill('SIGTERM')
+    expect(await ended).to.deep.equal([143, null])
+    while (children.some(isAlive)) await pause(20)
+  })
 })
+
+/** A process that has ended and waits to be collected is none. */
+function isAlive(pid: string): boolean {
+  try {
+    return !readFileSync(`/proc/${pid}/stat`, 'utf8').includes(') Z ')
+  } catch {
+    return false
+  }
+}
