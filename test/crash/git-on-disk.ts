@@ -3,6 +3,7 @@ import type { ChildProcess } from 'node:child_process'
 import { lstatSync, mkdirSync, readdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs'
 import { dirname } from 'node:path/posix'
 import type { Fs } from '../../src/git/fs.ts'
+import { isQuarantine } from '../../src/git/quarantine.ts'
 import { namesIn } from './disk-names.ts'
 import type { DiskNode } from './disk-nodes.ts'
 import type { SimulatedDisk } from './simulated-disk.ts'
@@ -26,7 +27,7 @@ export class GitOnDisk {
   readonly #store: string
   /** What both have: each file's bytes on the disk, and its inode in the real folder. */
   readonly #known = new Map<string, KnownFile>()
-  readonly #running = new Set<Promise<void>>()
+  readonly #running = new Map<ChildProcess, Promise<void>>()
   #isAtWork = false
 
   constructor(disk: SimulatedDisk, store: string) {
@@ -54,16 +55,16 @@ export class GitOnDisk {
     const ended = new Promise<void>((resolve) => {
       // The first to listen: whoever started it finds the disk as git left it.
       child.once('close', () => {
-        this.#bringBack(child.spawnargs.includes('core.fsync=all'))
-        this.#running.delete(ended)
+        this.#bringBack()
+        this.#running.delete(child)
         resolve()
       })
     })
-    this.#running.add(ended)
+    this.#running.set(child, ended)
   }
 
   async #untilIdle(): Promise<void> {
-    while (this.#running.size > 0) await Promise.all(this.#running)
+    while (this.#running.size > 0) await Promise.all(this.#running.values())
   }
 
   /** Makes the real folder what the disk is, without touching what is equal. */
@@ -84,7 +85,13 @@ export class GitOnDisk {
     }
   }
 
-  #bringBack(isSynced: boolean): void {
+  /** Also what others that still run have done up to now: of two that run at once nobody knows which made a file. */
+  #bringBack(): void {
+    const isAnySyncing = [...this.#running.keys()].some(({ spawnargs }) =>
+      spawnargs.includes('core.fsync=all'),
+    )
+    // Into its quarantine git writes what a push brings, and syncs nothing; everywhere else only what upkeep has it do.
+    const isSynced = (path: string): boolean => isAnySyncing && !path.split('/').some(isQuarantine)
     const found = realFilesBelow(this.#store)
     const fresh = found.filter((path) => {
       const known = this.#known.get(path)
@@ -101,11 +108,11 @@ export class GitOnDisk {
     }
   }
 
-  #publishPacks(paths: readonly string[], isSynced: boolean): void {
+  #publishPacks(paths: readonly string[], isSynced: (path: string) => boolean): void {
     const { fs } = this.#disk
     for (const path of paths) {
       fs.create(temporaryOf(path), readFileSync(path))
-      if (isSynced) this.#disk.syncAtOnce(temporaryOf(path))
+      if (isSynced(path)) this.#disk.syncAtOnce(temporaryOf(path))
     }
     for (const path of paths) {
       fs.rename(temporaryOf(path), path)
@@ -114,14 +121,14 @@ export class GitOnDisk {
   }
 
   /** `packed-refs` is written beside its lock, every other file of git's in its lock. */
-  #replace(path: string, isSynced: boolean): void {
+  #replace(path: string, isSynced: (path: string) => boolean): void {
     const { fs } = this.#disk
     const isPackedRefs = path.endsWith('/packed-refs')
     const written = isPackedRefs ? `${path}.new` : `${path}.lock`
     fs.makeDir(dirname(path))
     this.#locked(path, isPackedRefs, () => {
       fs.create(written, readFileSync(path))
-      if (isSynced) this.#disk.syncAtOnce(written)
+      if (isSynced(path)) this.#disk.syncAtOnce(written)
       fs.rename(written, path)
     })
     this.#note(path)
