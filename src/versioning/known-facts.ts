@@ -16,9 +16,9 @@ const WORTH_IT = 1000
 export class KnownFacts {
   readonly #file: DerivedFile
   readonly #worthIt: number
-  /** Undefined until somebody asks, null where there is none. */
+  /** Undefined while it is not loaded, null where there is none, or no need of it any more. */
   #table: FactsTable | undefined | null
-  /** How many commits were read that the file does not have. */
+  /** How many commits were read since the file was written, or this process began. */
   #read = 0
 
   constructor(file: DerivedFile, worthIt = WORTH_IT) {
@@ -26,16 +26,25 @@ export class KnownFacts {
     this.#worthIt = worthIt
   }
 
+  /** Takes the file into memory, for who is going to ask for all commits: for a few it would cost more than they do. */
+  load(): void {
+    if (this.#table === undefined) this.#table = this.#tableInFile() ?? null
+  }
+
   /** The facts of a commit in `source`. Refuses with `damaged_repository` if it has to be read and cannot be. */
   of(source: ObjectSource, oid: Oid): CommitFacts | Promise<CommitFacts> {
-    if (this.#table === undefined) this.#table = this.#load() ?? null
     const facts = this.#table?.find(oid)
     if (facts) return facts
     this.#read++
     return readFacts(source, oid)
   }
 
-  /** Lets go of the file, once what it is read for is read. */
+  /** Lets go of the file, until somebody loads it again. */
+  release(): void {
+    if (this.#table) this.#table = undefined
+  }
+
+  /** Lets go of it for good, once all that it is read for is read. */
   forget(): void {
     this.#table = null
   }
@@ -64,7 +73,7 @@ export class KnownFacts {
     this.#read = 0
   }
 
-  #load(): FactsTable | undefined {
+  #tableInFile(): FactsTable | undefined {
     const bytes = this.#file.read()
     return bytes && FactsTable.of(bytes)
   }

@@ -84,8 +84,13 @@ export class Timeline {
   async fill(stop: AbortSignal): Promise<void> {
     const list = this.#index.seen(this.#family)
     const isOver = (): boolean => this.#wasAsked || this.#count > MOST_UNASKED
-    await atRest(list, stop, (artifact) => this.#inTurn(async () => isOver() || this.#rowsOf(artifact, [])))
-    await this.#inTurn(async () => isOver() || this.#takeIn(list))
+    this.#facts.load()
+    try {
+      await atRest(list, stop, (artifact) => this.#inTurn(async () => isOver() || this.#rowsOf(artifact, [])))
+      await this.#inTurn(async () => isOver() || this.#takeIn(list))
+    } finally {
+      this.#facts.release()
+    }
     const rows = this.#rows
     if (this.#isWorthKeeping) await this.#facts.writeAtRest(factsIn(rows), rows.length, stop)
   }
@@ -112,6 +117,7 @@ export class Timeline {
     const { parts, moved, leaving } = compare(this.#taken, list)
     const unreadable: UnreadableArtifact[] = []
     const coming: KeptRows[] = []
+    this.#facts.load()
     for (const number of moved) {
       const kept = await this.#rowsOf(list[number]!, unreadable) // a place of the list
       parts[number] = kept

@@ -74,6 +74,17 @@ describe('versioning: what a server keeps of its timeline', () => {
     expect(await messages(await withoutObjects())).to.have.members(['of one', 'of two'])
   })
 
+  it('is not taken into memory for a question about some artifacts, which reads their commits', async () => {
+    await timelineOver(registry, FILE).fill(new AbortController().signal)
+    const { fs } = registry.store
+    const later = await memoryRegistry(fs)
+    const [artifact = expect.fail()] = await later.index.list(workflowFamily)
+    const timeline = timelineOver(later, FILE)
+    fs.rename(`${artifact.repository.path}/objects`, `${artifact.repository.path}/away`)
+    expect((await timeline.of([artifact])).unreadable).to.have.length(1)
+    expect((await timeline.all()).rows).to.have.length(2)
+  })
+
   it('is not written where few commits were read that it does not have', async () => {
     await timelineOver(registry, FILE).fill(new AbortController().signal)
     const before = registry.store.fs.stat(path())?.inode
