@@ -1,8 +1,10 @@
 import { setTimeout as pause } from 'node:timers/promises'
 import { finishJointWrites } from './finish-joint-writes.ts'
-import type { Fs, LogHandle } from './fs.ts'
+import type { Fs } from './fs.ts'
+import type { JournalEntry } from './journal-file.ts'
+import { JournalFile } from './journal-file.ts'
 import type { JournalRecord, JournalWrite } from './journal-record.ts'
-import { decodeRecords, encodeRecord, encodeWithdrawal, JOURNAL_END } from './journal-record.ts'
+import { decodeRecords, encodeRecord } from './journal-record.ts'
 import { makeDurableDir } from './make-durable-dir.ts'
 import { identityName, parseIdentity, thisProcess } from './process-identity.ts'
 import { settleJournal } from './settle-journal.ts'
@@ -20,19 +22,6 @@ let files = 0
 let records = 0
 let rounds = 0
 
-/** A record that is on the disk, and what became of it; what is called first counts. */
-export interface JournalEntry {
-  /** Packs and refs are in place. */
-  settle(): void
-  /** They could not be put in place and the write is refused: nobody shall do it again. */
-  withdraw(): Promise<void>
-  /**
-   * They could be put in place only in a part of the repositories: the record is kept until the next start, which finishes it.
-   * False if it was withdrawn before.
-   */
-  keep(): boolean
-}
-
 /**
  * The redo journal of one server process. A write is on the disk once its record is: one append and one sync, shared by all
  * writes that wait at that moment, in place of three rounds of syncs of new files and their folders. Packs and refs are then
@@ -49,8 +38,10 @@ export class Journal {
   readonly #spare: JournalFile[] = []
   #waiting: Waiting[] = []
   #writing = false
-  /** Whether the folder's name in the store is on the disk. */
+  /** Whether the folder's name in the store is on the disk … */
   #isFolderNamed = false
+  /** … and of which files the names in the folder are. */
+  readonly #named = new WeakSet<JournalFile>()
   #timer: NodeJS.Timeout | undefined
   #checkpoints: Promise<void> = Promise.resolve()
 
@@ -117,9 +108,9 @@ export class Journal {
   /** The same after the last write; nothing of the journal is left in the store. */
   async close(): Promise<void> {
     await this.checkpoint()
-    for (const { path, log } of this.#spare.splice(0)) {
-      letGo(log)
-      this.#fs.remove(path)
+    for (const file of this.#spare.splice(0)) {
+      file.letGo()
+      this.#fs.remove(file.path)
     }
   }
 
@@ -131,7 +122,7 @@ export class Journal {
       try {
         await this.#writeBatch(batch)
       } catch (error) {
-        if (this.#file) this.#takeBack(this.#file)
+        this.#file?.takeBack()
         // What reached the file, if anything, must not be followed by more.
         void this.checkpoint()
         for (const { reject } of batch) reject(error)
@@ -142,103 +133,42 @@ export class Journal {
 
   async #writeBatch(batch: readonly Waiting[]): Promise<void> {
     const file = (this.#file ??= this.#begin())
-    file.unsettled += batch.length
-    const whole = batch.map(({ record }) => ({ ...record, round: file.round }))
-    file.writing = whole
-    try {
-      const bytes = Buffer.concat(whole.map(encodeRecord))
-      file.log.append(bytes)
-      file.size += bytes.length
-      await file.log.sync()
-      if (!file.isNamed) await this.#syncNames()
-      file.isNamed = true
-      file.writing = []
-    } catch (error) {
-      file.unsettled -= batch.length
-      throw error
-    }
-    for (const [index, { resolve }] of batch.entries()) {
-      const record = whole[index]
-      let isOpen = true
-      const settle = (): boolean => {
-        const wasOpen = isOpen
-        if (isOpen) file.unsettled--
-        isOpen = false
-        return wasOpen
-      }
-      resolve({
-        settle,
-        withdraw: () => this.#withdraw(file, record).finally(settle),
-        keep: () => {
-          const isKept = settle()
-          if (isKept && record) file.kept.push(record)
-          return isKept
-        },
-      })
-    }
+    const entries = await file.write(
+      batch.map(({ record }) => record),
+      () => this.#syncNameOf(file),
+    )
+    for (const [index, entry] of entries.entries()) batch[index]?.resolve(entry)
     if (file.size > LARGE) void this.checkpoint()
     else this.#timer ??= setTimeout(() => void this.#checkpointInTurn(), CHECKPOINT_AFTER).unref()
   }
 
-  /** The folder's own name, too, which may be new. */
-  async #syncNames(): Promise<void> {
+  /** Of a file that is new; the folder's own name, too, which may be new as well. */
+  async #syncNameOf(file: JournalFile): Promise<void> {
+    if (this.#named.has(file)) return
     const folder = `${this.#store}/${JOURNAL_FOLDER}`
     if (!this.#isFolderNamed) await makeDurableDir(this.#fs, folder)
     this.#isFolderNamed = true
     await this.#fs.syncDir(folder)
-  }
-
-  /** Into the same file, which waits for it: a later one may outlive it. */
-  async #withdraw(file: JournalFile, record: JournalRecord | undefined): Promise<void> {
-    if (!record) return
-    try {
-      file.log.append(encodeWithdrawal(record))
-      await file.log.sync()
-    } catch {
-      // The disk fails all the way; the door says that the write may be there or not.
-    }
-  }
-
-  /** What was appended and could not be synced may be on the disk all the same; so is this, then. */
-  #takeBack(file: JournalFile): void {
-    file.isBroken = true
-    try {
-      file.log.append(Buffer.concat(file.writing.map(encodeWithdrawal)))
-    } catch {
-      // Nothing of the batch may have been appended either.
-    }
+    this.#named.add(file)
   }
 
   #begin(): JournalFile {
     const folder = `${this.#store}/${JOURNAL_FOLDER}`
     if (!this.#fs.stat(folder)) this.#fs.makeDir(folder)
-    const spare = this.#spare.pop()
-    const path = spare?.path ?? `${folder}/${self}.${++files}`
-    const log = spare?.log ?? this.#fs.createLog(path)
-    const isNamed = spare !== undefined
-    log.rewind()
-    return {
-      path,
-      log,
-      isNamed,
-      isBroken: false,
-      round: ++rounds,
-      kept: [],
-      writing: [],
-      size: 0,
-      unsettled: 0,
-    }
+    const file = this.#spare.pop() ?? new JournalFile(this.#fs, `${folder}/${self}.${++files}`)
+    file.begin(++rounds)
+    return file
   }
 
   async #settle(file: JournalFile): Promise<void> {
     // Refs whose record is on the disk are about to move: a few microseconds, or one round of the loop.
-    while (file.unsettled > 0) await pause(1)
+    while (file.isUnsettled) await pause(1)
     try {
       await this.#syncTold(file)
       if (file.kept.length > 0) await this.#keep(file.kept)
       const isThere = this.#fs.stat(file.path) !== undefined
       if (isThere && !file.isBroken && this.#spare.length === 0) {
-        await emptied(file.log)
+        await file.empty()
         this.#spare.push(file)
         return
       }
@@ -246,17 +176,17 @@ export class Journal {
     } catch {
       // The disk fails: the journal stays for the next start, and the next write will say so.
     }
-    letGo(file.log)
+    file.letGo()
   }
 
-  /** What is written is told by the log itself where somebody has removed the file. */
-  async #syncTold({ path, log }: JournalFile): Promise<void> {
+  /** What is written is told by the file's own handle where somebody has removed the file. */
+  async #syncTold(file: JournalFile): Promise<void> {
     try {
-      if (this.#fs.settleJournal) return await this.#fs.settleJournal(this.#store, path)
+      if (this.#fs.settleJournal) return await this.#fs.settleJournal(this.#store, file.path)
     } catch (error) {
-      if (this.#fs.stat(path)) throw error
+      if (this.#fs.stat(file.path)) throw error
     }
-    await settleJournal(this.#fs, this.#store, log.written())
+    await settleJournal(this.#fs, this.#store, file.written())
   }
 
   /** In a file of their own, which is left to the next start. */
@@ -267,42 +197,9 @@ export class Journal {
   }
 }
 
-/** Records that are settled must not be done again when refs have moved on since, so they end before they begin. */
-async function emptied(log: LogHandle): Promise<void> {
-  log.rewind()
-  log.append(JOURNAL_END)
-  await log.sync()
-}
-
-/** Nothing is asked of it any more, and the next checkpoint must not fail for it. */
-function letGo(log: LogHandle): void {
-  try {
-    log.close()
-  } catch {
-    // See above.
-  }
-}
-
 /** What a write does in one repository, named by its folder. */
 export interface AppendedWrite extends Omit<JournalWrite, 'repository'> {
   readonly gitdir: string
-}
-
-interface JournalFile {
-  readonly path: string
-  readonly log: LogHandle
-  readonly round: number
-  /** Whether its name in the folder is on the disk. */
-  isNamed: boolean
-  /** A write of it failed: it is not written again. */
-  isBroken: boolean
-  /** Records that are in place only in part. */
-  readonly kept: JournalRecord[]
-  /** What is being written and may be on the disk or not. */
-  writing: readonly JournalRecord[]
-  size: number
-  /** Records whose packs and refs are not in place yet. */
-  unsettled: number
 }
 
 interface Waiting {
