@@ -39,7 +39,7 @@ export interface Answer {
   readonly status?: number
   readonly headers?: Readonly<Record<string, string>>
   readonly body?: object
-  readonly text?: Buffer
+  readonly text?: Buffer | string
   /**
    * A body written piece by piece, each asked for when the client has taken the one before. It is closed when the client goes;
    * what it throws is answered as any error while nothing was written yet, and breaks the connection afterwards.

@@ -13,7 +13,7 @@ export function send(ctx: ParameterizedContext<RequestState>, answer: Answer): v
   if (stream) return sendStream(ctx, answer, stream)
   if (body && holdsStream(body))
     return sendStream(ctx, { ...answer, contentType: JSON_TYPE }, stringifyStreams(body))
-  sendWhole(ctx, answer, answer.status ?? 200, text ?? Buffer.from(stringifyJson(body)))
+  sendWhole(ctx, answer, answer.status ?? 200, text ?? stringifyJson(body))
 }
 
 const JSON_TYPE = 'application/json; charset=utf-8'
@@ -26,14 +26,15 @@ function sendWhole(
   ctx: ParameterizedContext<RequestState>,
   answer: Answer,
   status: number,
-  bytes: Buffer | undefined,
+  text: Buffer | string | undefined,
 ): void {
   const { state, res } = ctx
   const headers = doorHeaders(state.requestId)
   addOwnHeaders(headers, answer)
-  if (bytes) headers.push('Content-Type', JSON_TYPE, 'Content-Length', String(bytes.length))
-  state.bytes = bytes?.length ?? 0
-  res.writeHead(status, headers).end(bytes)
+  const bytes = text === undefined ? 0 : Buffer.byteLength(text)
+  if (text !== undefined) headers.push('Content-Type', JSON_TYPE, 'Content-Length', String(bytes))
+  state.bytes = bytes
+  res.writeHead(status, headers).end(text)
 }
 
 /** Adds the headers that an answer brings, names and values in turn: its own, its entity tag, that it is told again. */

@@ -33,7 +33,7 @@ export function invokeAnswer(
   const { result } = invocation
   const headers = traceHeaders(invocation, session)
   if (form === 'json' && 'outputs' in result) {
-    return { text: Buffer.from(successText(invocation, session, result.outputs)), headers }
+    return { text: successText(invocation, session, result.outputs), headers }
   }
   const envelope = (part: object): object => ({
     version: PROTOCOL_VERSION,
