@@ -1,3 +1,4 @@
+import type { ReferenceTexts } from '../reference-texts.ts'
 import type { StoredSpan } from './read-span-lines.ts'
 import type { SqlValue, TraceFile } from './trace-file.ts'
 
@@ -7,10 +8,31 @@ export function writeSpans(file: TraceFile, spans: readonly StoredSpan[]): void 
   for (const { traceId, startTime } of spans)
     starts.set(traceId, Math.min(starts.get(traceId) ?? startTime, startTime))
   file.transaction(() => {
+    const texts = keepShared(file, spans)
     insert(file, TRACES, [...starts])
-    insert(file, SPANS, spans.map(columnsOf))
+    insert(
+      file,
+      SPANS,
+      spans.map((span) => columnsOf(span, span.shared ? (texts.get(span.shared) ?? null) : null)),
+    )
   })
 }
+
+/** Stores the references that spans share, each once, and when the newest of these spans began; answers their rows. */
+function keepShared(file: TraceFile, spans: readonly StoredSpan[]): ReadonlyMap<ReferenceTexts, number> {
+  const newest = new Map<ReferenceTexts, number>()
+  for (const { shared, startTime } of spans)
+    if (shared) newest.set(shared, Math.max(newest.get(shared) ?? startTime, startTime))
+  const ids = new Map<ReferenceTexts, number>()
+  for (const [texts, time] of newest) {
+    const [row] = file.rows<{ readonly id: number }>(KEEP, texts.members, texts.list, time)
+    if (row) ids.set(texts, row.id)
+  }
+  return ids
+}
+
+const KEEP = `INSERT INTO reference_texts (members, list, newest) VALUES (?, ?, ?)
+  ON CONFLICT (members) DO UPDATE SET newest = max(newest, excluded.newest) RETURNING id`
 
 /** The statement that stores one row, and the one that stores a group of them: half of a row's cost is that of a call. */
 interface Insertion {
@@ -52,6 +74,7 @@ const COLUMNS = [
   'session_id',
   'start_time',
   'record',
+  'reference_text',
 ]
 
 const SPANS = insertion(
@@ -60,7 +83,7 @@ const SPANS = insertion(
   `ON CONFLICT (trace, span_id) DO UPDATE SET ${COLUMNS.map((name) => `${name} = excluded.${name}`).join()}`,
 )
 
-function columnsOf(span: StoredSpan): SqlValue[] {
+function columnsOf(span: StoredSpan, text: number | null): SqlValue[] {
   const { traceId, spanId, parentId, traceType, type, name, statusCode, sessionId, startTime, record } = span
-  return [traceId, spanId, parentId, traceType, type, name, statusCode, sessionId, startTime, record]
+  return [traceId, spanId, parentId, traceType, type, name, statusCode, sessionId, startTime, record, text]
 }
