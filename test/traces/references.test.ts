@@ -84,19 +84,25 @@ describe('traces: references that recur', () => {
   it('go with the last trace that has them, and not before', async () => {
     const at = (days: number, slug: string): Span =>
       makeSpan({ startTime: NOON - days * DAY, references: referencesTo(slug) })
-    const [first, second, third] = [at(40, 'old'), at(39, 'old'), at(38, 'old')]
-    const [early, late] = [at(37, 'both'), at(1, 'both')]
-    const recent = [at(2, 'recent'), at(1, 'recent')]
-    await recordEach([first, second, third, early, late, ...recent])
-    expect(stored(project.file)).to.deep.equal({ texts: 3, sharing: 4 })
-    const before = await recordsOf([late, ...recent])
+    const gone = [
+      at(40, 'old'),
+      at(39, 'old'),
+      at(38, 'old'),
+      at(37, 'rising'),
+      at(36, 'rising'),
+      at(35, 'falling'),
+    ]
+    const [older, rising, falling] = [at(3, 'falling'), at(1, 'rising'), at(2, 'falling')]
+    const [last = expect.fail(), ...others] = gone.reverse()
+    await recordEach([...others, older, rising, falling, last])
+    expect(stored(project.file)).to.deep.equal({ texts: 3, sharing: 6 })
+    const before = await recordsOf([older, rising, falling])
     await project.traces.retain()
     expect(stored(project.file)).to.deep.equal({ texts: 2, sharing: 2 })
-    expect(await recordsOf([first, second, third, early, late, ...recent])).to.deep.equal(before)
+    expect(await recordsOf([...gone, older, rising, falling])).to.deep.equal(before)
     // What is gone is stored anew when it comes again.
-    await recordEach([{ ...third, startTime: NOON }])
+    await recordEach([at(0, 'old')])
     expect(stored(project.file)).to.deep.equal({ texts: 3, sharing: 3 })
-    expect(await recordsOf([third])).to.have.length(1)
   })
 
   it('of a trace that is removed stay for the others', async () => {
