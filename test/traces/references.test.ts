@@ -68,6 +68,10 @@ describe('traces: references that recur', () => {
       await other.traces.stored()
     }
     expect(stored(project.file)).to.deep.equal({ texts: 2, sharing: 4 })
+    const together = Array.from({ length: 120 }, () => makeSpan({ references: referencesTo('new') }))
+    project.traces.record(together)
+    await project.traces.stored()
+    expect(stored(project.file)).to.deep.equal({ texts: 3, sharing: 4 + together.length - 1 })
     for (const [n, record] of (await recordsOf(spans)).entries())
       expect(record).to.include(`"slug":"${n % 2 === 0 ? 'even' : 'odd'}-3"`)
   })

@@ -27,7 +27,7 @@ export function readSpanLines(
   { lines, times, references }: SpanLines,
   recurring: RecurringReferences,
 ): StoredSpan[] {
-  const known = references.map((texts) => (texts.list !== '' && recurring.met(texts) ? texts : undefined))
+  const known = references.map((texts) => (texts.list === '' ? undefined : recurring.before(texts)))
   const text = Buffer.from(lines.buffer).toString()
   // behind the last line end is nothing
   return text

@@ -6,13 +6,16 @@ import type { ReferenceTexts } from '../reference-texts.ts'
  * would cost more than it saves. To be wrong costs room, and loses nothing.
  */
 export class RecurringReferences {
-  readonly #texts = new BoundedCache<string, string>(REMEMBERED, (text) => text.length)
+  readonly #lately = new BoundedCache<string, ReferenceTexts>(
+    REMEMBERED,
+    ({ members, list }) => members.length + list.length,
+  )
 
-  /** Whether they came before, as far as is remembered. */
-  met({ members }: ReferenceTexts): boolean {
-    if (this.#texts.get(members) !== undefined) return true
-    this.#texts.set(members, members)
-    return false
+  /** Those that came before and say the same, the same object each time; undefined, as far as is remembered, at the first. */
+  before(texts: ReferenceTexts): ReferenceTexts | undefined {
+    const known = this.#lately.get(texts.members)
+    if (!known) this.#lately.set(texts.members, texts)
+    return known
   }
 }
 

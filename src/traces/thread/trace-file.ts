@@ -129,7 +129,7 @@ const VERSIONS = [
 const VERSION = VERSIONS.length
 
 function prepare(database: Database.Database, path: string): void {
-  // How large pages are and how they are given back must be said before there are any. A record takes about 2 KB: so several share a
+  // How large pages are and how they are given back must be said before there are any. A record takes 0.5 to 2 KB: so several share a
   // page, and few go on over others.
   database.exec('PRAGMA page_size = 8192')
   database.exec('PRAGMA auto_vacuum = INCREMENTAL')
