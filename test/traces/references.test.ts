@@ -69,11 +69,38 @@ describe('traces: references that recur', () => {
     }
     expect(stored(project.file)).to.deep.equal({ texts: 2, sharing: 4 })
     const together = Array.from({ length: 120 }, () => makeSpan({ references: referencesTo('new') }))
-    project.traces.record(together)
-    await project.traces.stored()
-    expect(stored(project.file)).to.deep.equal({ texts: 3, sharing: 4 + together.length - 1 })
+    for (const count of [0, together.length]) {
+      project.traces.record(together)
+      await project.traces.stored()
+      expect(stored(project.file)).to.deep.equal({ texts: count === 0 ? 2 : 3, sharing: 4 + count })
+    }
     for (const [n, record] of (await recordsOf(spans)).entries())
       expect(record).to.include(`"slug":"${n % 2 === 0 ? 'even' : 'odd'}-3"`)
+  })
+
+  it('that nearly say the same are told apart', async () => {
+    const one = { slug: 'a' }
+    const said: readonly Readonly<Record<string, SpanReference>>[] = [
+      { workflow: one },
+      { workflow: { id: 'a' } },
+      { workflow: { slug: 'a', version: '1' } },
+      { workflow: { slug: 'a","version":"1' } },
+      { evaluator: one },
+      { workflow: one, evaluator: one },
+      { evaluator: one, workflow: one },
+    ]
+    const maps = said.map((it) => new Map(Object.entries(it)))
+    const spans = [...maps, ...maps].map((references) => makeSpan({ references }))
+    project.traces.record(spans)
+    const records = await recordsOf(spans)
+    expect(stored(project.file)).to.deep.equal({ texts: 0, sharing: 0 })
+    await recordEach(spans)
+    expect(stored(project.file)).to.deep.equal({ texts: said.length, sharing: spans.length })
+    expect(await recordsOf(spans)).to.deep.equal(records)
+    for (const [n, record] of records.entries())
+      expect(JSON.stringify(JSON.parse(record).attributes.svc.references)).to.equal(
+        JSON.stringify(said[n % said.length]),
+      )
   })
 
   it('that come but once stay in their records', async () => {
