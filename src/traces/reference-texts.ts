@@ -27,7 +27,7 @@ export function referenceTexts(references: ReadonlyMap<string, SpanReference>): 
 
 /** By their lists, which say all that their members do; at most so many characters. */
 const lately = new BoundedCache<string, ReferenceTexts>(
-  1024 * 1024,
+  2 * 1024 * 1024,
   ({ members, list }) => members.length + list.length,
   AGEING,
 )

@@ -20,4 +20,4 @@ export class RecurringReferences {
 }
 
 /** So many characters. */
-const REMEMBERED = 4 * 1024 * 1024
+const REMEMBERED = 2 * 1024 * 1024

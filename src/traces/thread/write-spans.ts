@@ -13,7 +13,7 @@ export function writeSpans(file: TraceFile, spans: readonly StoredSpan[]): void 
     insert(
       file,
       SPANS,
-      spans.map((span) => valuesOf(span, span.shared ? (texts.get(span.shared) ?? null) : null)),
+      spans.map((span) => valuesOf(span, texts)),
     )
   })
 }
@@ -25,8 +25,9 @@ function keepShared(file: TraceFile, spans: readonly StoredSpan[]): ReadonlyMap<
     if (shared) newest.set(shared, Math.max(newest.get(shared) ?? startTime, startTime))
   const ids = new Map<ReferenceTexts, number>()
   for (const [texts, time] of newest) {
-    const [row] = file.rows<{ readonly id: number }>(KEEP, texts.members, texts.list, time)
-    if (row) ids.set(texts, row.id)
+    // RETURNING answers the row, new or not
+    const [{ id }] = file.rows(KEEP, texts.members, texts.list, time) as [{ readonly id: number }]
+    ids.set(texts, id)
   }
   return ids
 }
@@ -89,7 +90,7 @@ const TRACES = insertion(
   'ON CONFLICT (trace_id) DO UPDATE SET start_time = min(start_time, excluded.start_time)',
 )
 
-/** In common to most spans that come together, and of each alone. */
+/** First what most spans that come together have in common, then what each has of its own. */
 const OF_KIND = ['trace_type', 'span_type', 'span_name', 'status_code', 'reference_text']
 const OWN = ['trace', 'span_id', 'parent_id', 'session_id', 'start_time', 'record']
 const COLUMNS = [...OF_KIND, ...OWN]
@@ -101,7 +102,8 @@ const SPANS = insertion(
   `ON CONFLICT (trace, span_id) DO UPDATE SET ${COLUMNS.map((name) => `${name} = excluded.${name}`).join()}`,
 )
 
-function valuesOf(span: StoredSpan, text: number | null): SqlValue[] {
+function valuesOf(span: StoredSpan, texts: ReadonlyMap<ReferenceTexts, number>): SqlValue[] {
   const { traceId, spanId, parentId, traceType, type, name, statusCode, sessionId, startTime, record } = span
+  const text = (span.shared && texts.get(span.shared)) ?? null
   return [traceType, type, name, statusCode, text, traceId, spanId, parentId, sessionId, startTime, record]
 }
