@@ -1,3 +1,4 @@
+import { AGEING, BoundedCache } from '../bounded-cache.ts'
 import { stringifyJson } from '../json/stringify-json.ts'
 import { namedList } from './named-list.ts'
 import { referencesJson } from './references-json.ts'
@@ -14,19 +15,22 @@ export interface ReferenceTexts {
   readonly list: string
 }
 
-/** Their texts, made once: runs of one revision share their references. */
+/** Their texts: the same object for references that say the same, as runs of one revision do, as long as they come again soon. */
 export function referenceTexts(references: ReadonlyMap<string, SpanReference>): ReferenceTexts {
-  const known = texts.get(references)
+  const list = references.size === 0 ? '' : namedList(references, referenceText)
+  const known = lately.get(list)
   if (known !== undefined) return known
-  const made = {
-    members: stringifyJson(referencesJson(references)),
-    list: references.size === 0 ? '' : namedList(references, referenceText),
-  }
-  texts.set(references, made)
+  const made = { members: stringifyJson(referencesJson(references)), list }
+  lately.set(list, made)
   return made
 }
 
-const texts = new WeakMap<ReadonlyMap<string, SpanReference>, ReferenceTexts>()
+/** By their lists, which say all that their members do; at most so many characters. */
+const lately = new BoundedCache<string, ReferenceTexts>(
+  2 * 1024 * 1024,
+  ({ members, list }) => members.length + list.length,
+  AGEING,
+)
 
 function referenceText({ id, slug, version }: SpanReference): string {
   return (

@@ -19,7 +19,9 @@ export const TIMES = 3
  * which cost as much as storing them.
  */
 export class SpanBatch {
-  readonly #references = new Map<Span['references'], number>()
+  readonly #references = new Map<ReferenceTexts, number>()
+  /** Maps of references whose place is known. To keep all of them would have the garbage collector copy them. */
+  readonly #known = new Map<Span['references'], number>()
   readonly #times: number[] = []
   #bytes = Buffer.allocUnsafeSlow(FIRST_BYTES)
   #used = 0
@@ -55,17 +57,20 @@ export class SpanBatch {
     return {
       lines: new Uint8Array(this.#bytes.subarray(0, this.#used)),
       times: Float64Array.from(this.#times),
-      references: [...this.#references.keys()].map(referenceTexts),
+      references: [...this.#references.keys()],
     }
   }
 
   #placeOf(references: Span['references']): number {
-    let place = this.#references.get(references)
-    if (place === undefined) {
-      this.#references.set(references, (place = this.#references.size))
-      const { members, list } = referenceTexts(references)
-      this.#beside += members.length + list.length
+    const known = this.#known.get(references)
+    if (known !== undefined) return known
+    const texts = referenceTexts(references)
+    const place = this.#references.get(texts) ?? this.#references.size
+    if (place === this.#references.size) {
+      this.#references.set(texts, place)
+      this.#beside += texts.members.length + texts.list.length
     }
+    if (this.#known.size < MOST_KNOWN) this.#known.set(references, place)
     return place
   }
 
@@ -78,3 +83,4 @@ export class SpanBatch {
 
 const FIRST_BYTES = 64 * 1024
 const LONG = 16 * 1024
+const MOST_KNOWN = 20

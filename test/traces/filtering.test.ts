@@ -64,6 +64,12 @@ const at = (key: string, operator: string, value?: Json, options?: object): obje
   ...(value === undefined ? {} : { value }),
   ...(options ? { options } : {}),
 })
+const referenceAt = (key: string, operator: string, value?: Json): object => ({
+  field: 'attributes',
+  key: `svc.references.${key}`,
+  operator,
+  ...(value === undefined ? {} : { value }),
+})
 
 /** A condition, and the names of the spans that it is true of. */
 const CASES: readonly (readonly [object, readonly string[]])[] = [
@@ -179,6 +185,17 @@ const CASES: readonly (readonly [object, readonly string[]])[] = [
   [{ field: 'references', operator: 'has', value: { slug: 'production', version: '3' } }, NONE],
   [{ field: 'references', operator: 'not_in', value: [{ slug: 'bot-3' }] }, ['Plain', 'failed']],
   [{ field: 'references', operator: 'exists' }, PARIS],
+  [referenceAt('workflow_revision.slug', 'is', 'bot-3'), PARIS],
+  [referenceAt('workflow_revision.slug', 'is', 'bot'), NONE],
+  [referenceAt('workflow_revision.slug', 'is_not', 'bot-3'), ['Plain', 'failed']],
+  [referenceAt('workflow_revision.version', 'in', ['2', '3']), PARIS],
+  [referenceAt('workflow_revision', 'has', 'slug'), PARIS],
+  [referenceAt('environment', 'exists'), PARIS],
+  [{ field: 'attributes', key: 'svc.references', operator: 'exists' }, PARIS],
+  [{ field: 'attributes', key: 'svc.references', value: { environment: { slug: 'production' } } }, PARIS],
+  [{ field: 'attributes', key: 'svc', value: { references: { environment: {} } } }, PARIS],
+  [{ field: 'attributes', key: 'svc', value: { references: { environment: { slug: 'bot-3' } } } }, NONE],
+  [{ field: 'content', value: 'BOT-3' }, PARIS],
   [{ field: 'links', operator: 'in', value: [{ trace_id: 'abababab-abab-abab-abab-abababababab' }] }, FAILED],
   [
     {
@@ -197,14 +214,19 @@ const CASES: readonly (readonly [object, readonly string[]])[] = [
 
 describe('traces: filters', () => {
   let project: TraceProject
-  before(() => {
+  let again: TraceProject
+  before(async () => {
     project = traceProject()
-    for (const span of Object.values(SPANS)) project.traces.record([span])
+    again = traceProject()
+    for (const { traces } of [project, again, again]) {
+      for (const span of Object.values(SPANS)) traces.record([span])
+      await traces.stored()
+    }
   })
-  after(() => project.stop())
+  after(() => Promise.all([project.stop(), again.stop()]))
 
-  const found = async (filtering: object): Promise<string[]> => {
-    const page = await project.traces.query(
+  const found = async (filtering: object, { traces } = project): Promise<string[]> => {
+    const page = await traces.query(
       traceQuestion('span', { value: filtering as Json, loc: [] }, { order: 'ascending' }),
     )
     return page.spans.map(({ span_name }) => span_name)
@@ -213,6 +235,8 @@ describe('traces: filters', () => {
   for (const [condition, names] of CASES) {
     it(`${stringifyJson(condition)} finds ${names.join(', ') || 'nothing'}`, async () => {
       expect(await found({ conditions: [condition] })).to.deep.equal(names)
+      // where spans share their references, because they came a second time
+      expect(await found({ conditions: [condition] }, again)).to.deep.equal(names)
     })
   }
 

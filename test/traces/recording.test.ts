@@ -2,6 +2,7 @@ import { basename } from 'node:path'
 import { expect } from 'chai'
 import { ExactNumber, fromEntries, type Json, type JsonObject } from '../../src/json/json.ts'
 import { startTrace } from '../../src/traces/open-span.ts'
+import type { Span } from '../../src/traces/span.ts'
 import { traceQuestion } from '../../src/traces/trace-question.ts'
 import { flatTraces, traceTrees } from '../../src/traces/trace-tree.ts'
 import { stringifyJson } from '../../src/json/stringify-json.ts'
@@ -186,6 +187,27 @@ describe('traces: recording and reading back', () => {
     project.traces.record([first, { ...second, traceId }])
     project.traces.record([{ ...first, name: 'renamed' }])
     expect(Object.keys((await treeOf(traceId)).spans)).to.have.members(['renamed', 'other'])
+  })
+
+  it('one that is different among many alike, in any column, is found by what it is', async () => {
+    const odd: readonly (readonly [Partial<Span>, string, string])[] = [
+      [{ traceType: 'annotation' }, 'trace_type', 'annotation'],
+      [{ type: 'rerank' }, 'span_type', 'rerank'],
+      [{ name: 'odd' }, 'span_name', 'odd'],
+      [{ statusCode: 'STATUS_CODE_ERROR' }, 'status_code', 'STATUS_CODE_ERROR'],
+      [{ sessionId: 'odd' }, 'session_id', 'odd'],
+      [{ parentId: 'd'.repeat(16) }, 'parent_id', 'd'.repeat(16)],
+    ]
+    for (const [fields, field, value] of odd) {
+      const own = traceProject()
+      const spans = Array.from({ length: 170 }, (_, n) => makeSpan(n === 70 ? fields : {}))
+      for (const span of spans) own.traces.record([span])
+      const filtering = { value: { conditions: [{ field, value }] }, loc: [] }
+      const page = await own.traces.query(traceQuestion('span', filtering, {}))
+      expect(page.spans.map(({ span_id }) => span_id)).to.deep.equal([spans[70]?.spanId])
+      expect((await own.traces.query(traceQuestion('span', undefined, {}))).spans).to.have.length(170)
+      await own.stop()
+    }
   })
 
   it('siblings of one name are a list; a span whose parent is elsewhere heads a tree', async () => {

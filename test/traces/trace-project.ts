@@ -14,8 +14,8 @@ export interface TraceProject {
   readonly open: OpenTraces
   readonly traces: ProjectTraces
   readonly troubles: string[]
-  /** Another process's view of the same folder. */
-  another(): { readonly open: OpenTraces; readonly traces: ProjectTraces }
+  /** Another process's view of the same folder, with other settings if need be. */
+  another(others?: Partial<TraceSettings>): { readonly open: OpenTraces; readonly traces: ProjectTraces }
   stop(): Promise<void>
 }
 
@@ -24,7 +24,7 @@ export function traceProject(settings: Partial<TraceSettings> = {}): TraceProjec
   const folder = mkdtempSync(join(tmpdir(), 'branchpoint-traces-'))
   const troubles: string[] = []
   const opened: OpenTraces[] = []
-  const another: TraceProject['another'] = () => {
+  const another: TraceProject['another'] = (others = {}) => {
     const open = new OpenTraces({
       isRecording: true,
       retention: { maxAgeDays: 30, maxBytes: 1024 ** 3 },
@@ -32,6 +32,7 @@ export function traceProject(settings: Partial<TraceSettings> = {}): TraceProjec
       now: () => new Date(NOON + 3_600_000),
       onTrouble: ({ message }) => troubles.push(message),
       ...settings,
+      ...others,
     })
     opened.push(open)
     return { open, traces: open.of({ store: { folder, fs: nodeFs } }) }

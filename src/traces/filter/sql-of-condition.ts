@@ -9,17 +9,18 @@ import { allOf, anyOf, MOST_VALUES, type SqlCondition } from './sql-condition.ts
  */
 export function sqlOfCondition(condition: Condition): SqlCondition | undefined {
   const { field, kind, operator, value = null } = condition
+  const text = textOf(condition)
   if (NEGATIVE.includes(operator)) return undefined
   const values = operator === 'in' || operator === 'has' ? listOf(value) : [value]
   switch (kind) {
     case 'time':
       return field === 'start_time' ? timeCondition(condition) : undefined
     case 'list':
-      return operator === 'exists' ? undefined : anyOf(values.map(textCondition))
+      return operator === 'exists' ? undefined : anyOf(values.map((it) => textCondition(text, it)))
     case 'attribute':
       return allOf([
-        keyCondition(condition),
-        IDENTICAL.includes(operator) ? anyOf(values.map(textCondition)) : undefined,
+        keyCondition(text, condition),
+        IDENTICAL.includes(operator) ? anyOf(values.map((it) => textCondition(text, it))) : undefined,
       ])
     default:
       return IDENTICAL.includes(operator) ? columnCondition(field, values) : undefined
@@ -57,11 +58,16 @@ const COMPARISONS: ReadonlyMap<string, string> = new Map([
   ['lte', '<='],
 ])
 
-/** Every text within the value stands in the text of a record that holds it, written the same way. */
-function textCondition(value: Json): SqlCondition | undefined {
-  return allOf(
-    textsIn(value).map((text) => ({ sql: 'instr(s.record, ?) > 0', values: [JSON.stringify(text)] })),
-  )
+/** A text in SQL that has what a condition is about; mostly what of the record the span shares with no other. */
+function textOf({ field, path: [first, second] }: Condition): string {
+  if (field === 'references') return 'coalesce(r.list, s.record)'
+  const mayBeShared = first === 'svc' && (second === undefined || second === 'references')
+  return mayBeShared ? 'coalesce(s.record || r.members, s.record)' : 's.record'
+}
+
+/** Every text within the value stands in the text that holds it, written the same way. */
+function textCondition(text: string, value: Json): SqlCondition | undefined {
+  return allOf(textsIn(value).map((it) => ({ sql: `instr(${text}, ?) > 0`, values: [JSON.stringify(it)] })))
 }
 
 function textsIn(value: Json): string[] {
@@ -71,10 +77,10 @@ function textsIn(value: Json): string[] {
 }
 
 /** What is at a path has its last segment for a key, or for the end of one; unless it is in a list. */
-function keyCondition({ path }: Condition): SqlCondition | undefined {
+function keyCondition(text: string, { path }: Condition): SqlCondition | undefined {
   const last = path.at(-1) ?? ''
   if (/^[0-9]*$/.test(last)) return undefined
-  return { sql: 'instr(s.record, ?) > 0', values: [`${JSON.stringify(last).slice(1)}:`] }
+  return { sql: `instr(${text}, ?) > 0`, values: [`${JSON.stringify(last).slice(1)}:`] }
 }
 
 function columnCondition(field: string, values: readonly Json[]): SqlCondition | undefined {

@@ -6,6 +6,7 @@ import type { TraceFilter } from '../filter/trace-filter.ts'
 import { readTraceFilter } from '../filter/trace-filter.ts'
 import { allOf, type SqlCondition } from '../filter/sql-condition.ts'
 import type { TraceWindow } from '../trace-window.ts'
+import { type RecordColumns, rowsWithRecords } from './shared-references.ts'
 import type { SpanRow } from './span-rows.ts'
 import { spansOfTrace } from './span-rows.ts'
 import type { SqlValue, TraceFile } from './trace-file.ts'
@@ -78,7 +79,7 @@ class Page {
   }
 }
 
-interface WalkedRow extends SpanRow {
+interface WalkedRow extends RecordColumns, Omit<SpanRow, 'record'> {
   readonly start_time: number
 }
 
@@ -94,6 +95,9 @@ interface Walk {
   readonly cursor: (file: TraceFile, next: string, window: TraceWindow) => SqlValue[] | undefined
 }
 
+/** For conditions that look into references; SQLite leaves it out where none does. */
+const SHARED = 'LEFT JOIN reference_texts r ON r.id = s.reference_text'
+
 /** Traces by their beginning; with a filter, each with its spans. CROSS JOIN keeps the order of the tables. */
 function traceWalk(filter: TraceFilter | undefined): Walk {
   const cursor: Walk['cursor'] = (file, next) => {
@@ -103,15 +107,16 @@ function traceWalk(filter: TraceFilter | undefined): Walk {
   if (!filter) {
     return {
       from: 'traces t',
-      columns: "t.trace_id, t.start_time, '' AS span_id, NULL AS parent_id, '' AS span_name, '' AS record",
+      columns:
+        "t.trace_id, t.start_time, '' AS span_id, NULL AS parent_id, '' AS span_name, '' AS record, NULL AS reference_text",
       order: ['t.start_time', 't.trace_id'],
       keyOf: (row) => [row.start_time, row.trace_id],
       cursor,
     }
   }
   return {
-    from: 'traces t CROSS JOIN spans s ON s.trace = t.id',
-    columns: 't.trace_id, t.start_time, s.span_id, s.parent_id, s.span_name, s.record',
+    from: `traces t CROSS JOIN spans s ON s.trace = t.id ${SHARED}`,
+    columns: 't.trace_id, t.start_time, s.span_id, s.parent_id, s.span_name, s.record, s.reference_text',
     order: ['t.start_time', 't.trace_id', 's.span_id'],
     keyOf: (row) => [row.start_time, row.trace_id, row.span_id],
     cursor,
@@ -119,8 +124,8 @@ function traceWalk(filter: TraceFilter | undefined): Walk {
 }
 
 const SPAN_WALK: Walk = {
-  from: 'spans s CROSS JOIN traces t ON t.id = s.trace',
-  columns: 't.trace_id, s.start_time, s.span_id, s.parent_id, s.span_name, s.record',
+  from: `spans s CROSS JOIN traces t ON t.id = s.trace ${SHARED}`,
+  columns: 't.trace_id, s.start_time, s.span_id, s.parent_id, s.span_name, s.record, s.reference_text',
   order: ['s.start_time', 's.span_id'],
   keyOf: (row) => [row.start_time, row.span_id],
   cursor: (file, next, { order, newest, oldest }) => {
@@ -159,7 +164,8 @@ function* rowsOf(
   for (;;) {
     const where = allOf([fixed, key && behind(walk, key, isAscending)])
     const direction = isAscending ? 'ASC' : 'DESC'
-    const rows = file.rows<WalkedRow>(
+    const rows = rowsWithRecords<WalkedRow>(
+      file,
       `SELECT ${walk.columns} FROM ${walk.from} ${where ? `WHERE ${where.sql}` : ''}
        ORDER BY ${walk.order.map((column) => `${column} ${direction}`).join()} LIMIT ?`,
       ...(where?.values ?? []),

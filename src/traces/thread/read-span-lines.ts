@@ -1,6 +1,8 @@
 import type { ReferenceTexts } from '../reference-texts.ts'
 import { type SpanLines, TIMES } from '../span-batch.ts'
 import type { LineParts } from '../span-line.ts'
+import type { RecurringReferences } from './recurring-references.ts'
+import { PLACES } from './shared-references.ts'
 import { type SpanTimes, spanRecord } from './span-record.ts'
 
 /** A span as its row has it: what is looked for in columns, and the whole record as the JSON text that is answered. */
@@ -16,16 +18,22 @@ export interface StoredSpan {
   /** Microseconds since 1970. */
   readonly startTime: number
   readonly record: string
+  /** References that are stored beside the record, which has `PLACES` for them; undefined where it has its own, or none. */
+  readonly shared: ReferenceTexts | undefined
 }
 
-/** The spans of lines that `spanLine` made. */
-export function readSpanLines({ lines, times, references }: SpanLines): StoredSpan[] {
+/** The spans of lines that `spanLine` made. References that came before are shared. */
+export function readSpanLines(
+  { lines, times, references }: SpanLines,
+  recurring: RecurringReferences,
+): StoredSpan[] {
+  const known = references.map((texts) => (texts.list === '' ? undefined : recurring.before(texts)))
   const text = Buffer.from(lines.buffer).toString()
   // behind the last line end is nothing
   return text
     .split('\n', -1)
     .slice(0, -1)
-    .map((line, place) => readSpanLine(line, timesAt(times, place), references))
+    .map((line, place) => readSpanLine(line, timesAt(times, place), references, known))
 }
 
 function timesAt(times: Float64Array, place: number): SpanTimes {
@@ -33,9 +41,16 @@ function timesAt(times: Float64Array, place: number): SpanTimes {
   return { start: times[at] ?? 0, end: times[at + 1] ?? 0, created: times[at + 2] ?? 0 }
 }
 
-function readSpanLine(line: string, times: SpanTimes, references: readonly ReferenceTexts[]): StoredSpan {
+function readSpanLine(
+  line: string,
+  times: SpanTimes,
+  references: readonly ReferenceTexts[],
+  known: readonly (ReferenceTexts | undefined)[],
+): StoredSpan {
   const parts = line.split('\t') as LineParts // `spanLine` vouches for it
   const [traceId, spanId, parentId, traceType, type, , name, statusCode, , sessionId] = parts
+  const place = Number(parts[REFERENCES])
+  const shared = known[place]
   return {
     traceId,
     spanId,
@@ -46,7 +61,8 @@ function readSpanLine(line: string, times: SpanTimes, references: readonly Refer
     statusCode,
     sessionId: sessionId === '' ? null : (JSON.parse(sessionId) as string),
     startTime: times.start,
-    record: spanRecord(parts, times, references[Number(parts[REFERENCES])]),
+    record: spanRecord(parts, times, shared ? PLACES : references[place]),
+    shared,
   }
 }
 

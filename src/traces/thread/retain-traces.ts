@@ -33,7 +33,7 @@ const STEP = 200
 /** Pages given back in one step. */
 const PAGES = 500
 
-/** Removes a few traces that began before a time, the oldest first; how many they were. */
+/** Removes a few traces that began before a time, the oldest first, and the texts that none of the others has; how many they were. */
 function removeOldest(file: TraceFile, before: number): number {
   const rows = file.rows<{ readonly id: number }>(
     'SELECT id FROM traces WHERE start_time < ? ORDER BY start_time, trace_id LIMIT ?',
@@ -44,8 +44,12 @@ function removeOldest(file: TraceFile, before: number): number {
     file.run('DELETE FROM spans WHERE trace = ?', id)
     file.run('DELETE FROM traces WHERE id = ?', id)
   }
+  file.run(FORGET, Number.MAX_SAFE_INTEGER)
   return rows.length
 }
+
+/** A trace begins no later than any of its spans: no span that is left can have a text whose newest span began before all traces. */
+const FORGET = 'DELETE FROM reference_texts WHERE newest < coalesce((SELECT min(start_time) FROM traces), ?)'
 
 function usedBytes(file: TraceFile): number {
   return (pragma(file, 'page_count') - pragma(file, 'freelist_count')) * pragma(file, 'page_size')

@@ -1,3 +1,4 @@
+import { type RecordColumns, rowsWithRecords } from './shared-references.ts'
 import type { TraceFile } from './trace-file.ts'
 
 /** A span as it is read: its record as text, and what puts it in its place in a trace. */
@@ -11,8 +12,9 @@ export interface SpanRow {
 
 /** The spans of a trace in the order in which they began; none if there is no such trace. */
 export function spansOfTrace(file: TraceFile, traceId: string): SpanRow[] {
-  return file.rows<SpanRow>(
-    `SELECT t.trace_id, s.span_id, s.parent_id, s.span_name, s.record FROM traces t JOIN spans s ON s.trace = t.id
+  return rowsWithRecords<RecordColumns & Omit<SpanRow, 'record'>>(
+    file,
+    `SELECT t.trace_id, s.span_id, s.parent_id, s.span_name, s.record, s.reference_text FROM traces t JOIN spans s ON s.trace = t.id
      WHERE t.trace_id = ? ORDER BY s.start_time, s.id`,
     traceId,
   )

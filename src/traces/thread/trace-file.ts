@@ -61,7 +61,12 @@ export class TraceFile {
 
   /** Does what `work` does whole or not at all. */
   transaction<T>(work: () => T): T {
-    return inTransaction(this.#database, work)
+    return inTransaction(this.#database, 'IMMEDIATE', work)
+  }
+
+  /** All that `work` reads is of one moment. */
+  snapshot<T>(work: () => T): T {
+    return inTransaction(this.#database, 'DEFERRED', work)
   }
 
   close(): void {
@@ -76,11 +81,15 @@ const BUSY_MS = 5000
 const MOST_STATEMENTS = 100
 
 /**
- * Version 1: a row a trace, which orders and removes traces, and a row a span. Small columns come before the record, which may go on
- * over many pages.
+ * What makes each version of the one before. A new file goes through all of them, so that all files are alike.
+ *
+ * 1: a row a trace, which orders and removes traces, and a row a span. Small columns come before the record, which may go on over many
+ *    pages.
+ * 2: references that many spans share are rows of their own (shared-references.ts). Spans of before keep theirs in their records, as do
+ *    those whose references come but once.
  */
-const VERSION = 1
-const SCHEMA = `
+const VERSIONS = [
+  `
   CREATE TABLE traces (
     id INTEGER PRIMARY KEY,
     trace_id TEXT NOT NULL UNIQUE,
@@ -102,22 +111,40 @@ const SCHEMA = `
     UNIQUE (trace, span_id)
   );
   CREATE INDEX spans_by_time ON spans (start_time, span_id);
-  PRAGMA user_version = ${VERSION};
-`
+  PRAGMA user_version = 1;
+  `,
+  // No foreign key: when a text goes, SQLite would look for it in every span.
+  `
+  CREATE TABLE reference_texts (
+    id INTEGER PRIMARY KEY,
+    members TEXT NOT NULL UNIQUE,
+    list TEXT NOT NULL,
+    newest INTEGER NOT NULL
+  );
+  CREATE INDEX reference_texts_by_time ON reference_texts (newest);
+  ALTER TABLE spans ADD COLUMN reference_text INTEGER;
+  PRAGMA user_version = 2;
+  `,
+]
+const VERSION = VERSIONS.length
 
 function prepare(database: Database.Database, path: string): void {
-  // How large pages are and how they are given back must be said before there are any. A record takes about 2 KB: so several share a
+  // How large pages are and how they are given back must be said before there are any. A record takes 0.5 to 2 KB: so several share a
   // page, and few go on over others.
   database.exec('PRAGMA page_size = 8192')
   database.exec('PRAGMA auto_vacuum = INCREMENTAL')
   database.exec('PRAGMA journal_mode = WAL')
   database.exec('PRAGMA synchronous = NORMAL')
+  // 4 MB of the log: what a power cut may cost, some 4,000 small traces.
+  database.exec('PRAGMA wal_autocheckpoint = 500')
   database.exec('PRAGMA journal_size_limit = 16777216')
   const found = versionOf(database)
   if (found === VERSION) return
-  if (found === 0) {
-    // Another process may have made the tables meanwhile.
-    inTransaction(database, () => versionOf(database) === 0 && database.exec(SCHEMA))
+  if (found < VERSION) {
+    // Another process may have done so meanwhile. No row is touched, however many there are.
+    inTransaction(database, 'IMMEDIATE', () => {
+      for (const step of VERSIONS.slice(versionOf(database))) database.exec(step)
+    })
     return
   }
   throw new Refusal(
@@ -131,8 +158,8 @@ function versionOf(database: Database.Database): number {
   return row?.user_version ?? 0
 }
 
-function inTransaction<T>(database: Database.Database, work: () => T): T {
-  database.exec('BEGIN IMMEDIATE')
+function inTransaction<T>(database: Database.Database, kind: 'IMMEDIATE' | 'DEFERRED', work: () => T): T {
+  database.exec(`BEGIN ${kind}`)
   try {
     const result = work()
     database.exec('COMMIT')

@@ -2,6 +2,7 @@ import { parentPort } from 'node:worker_threads'
 import { Refusal } from '../../errors.ts'
 import { queryTraces } from './query-traces.ts'
 import { readSpanLines } from './read-span-lines.ts'
+import { RecurringReferences } from './recurring-references.ts'
 import { retainTraces } from './retain-traces.ts'
 import { removeTrace, spansOfTrace } from './span-rows.ts'
 import { isDamage, isStorageTrouble } from './storage-errors.ts'
@@ -14,6 +15,7 @@ import { writeSpans } from './write-spans.ts'
  * filters take their time, where no request does.
  */
 const files = new TraceFiles()
+const recurring = new RecurringReferences()
 
 parentPort?.on('message', (request: ThreadRequest) => {
   parentPort?.postMessage(replyTo(request))
@@ -49,7 +51,7 @@ function done(request: ThreadRequest): unknown {
 
 /** Writes; where the file is no database, into a new one. */
 function written({ file: path, asks }: ThreadRequest & { readonly work: 'write' }): string | undefined {
-  const spans = readSpanLines(asks)
+  const spans = readSpanLines(asks, recurring)
   try {
     writeSpans(files.writable(path), spans)
     return undefined
