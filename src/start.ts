@@ -23,6 +23,7 @@ import { evaluationEndpoints } from './http/endpoints/evaluation-endpoints.ts'
 import { foundTraces } from './http/found-traces.ts'
 import { metricsRoute } from './http/metrics/metrics-route.ts'
 import { observeRequests } from './http/metrics/observe-requests.ts'
+import { RequestTimes } from './http/metrics/request-times.ts'
 import { openApiDocument } from './http/openapi.ts'
 import type { Log } from './http/open-log.ts'
 import { Registries } from './http/registries.ts'
@@ -33,10 +34,9 @@ import { sweepUploads } from './http/spool.ts'
 import { surfaceContext } from './http/surface-context.ts'
 import { uploadReader } from './http/upload.ts'
 import { resolveHost } from './outgoing/outgoing-policy.ts'
-import { processMetrics } from './process-metrics.ts'
+import { lazily } from './lazily.ts'
 import { openRuntime } from './runtime.ts'
 import { resourceSettings } from './resource-settings.ts'
-import { serviceMetrics } from './service-metrics.ts'
 import { signingSettings } from './signing-settings.ts'
 import { seedEnvironments } from './resources/environments/seed-environments.ts'
 import { queryFamily } from './resources/queries/query-family.ts'
@@ -156,22 +156,27 @@ export async function start({ config, fs, log, now }: StartOptions): Promise<Sta
   })
   const registryOf = (project: string) => registries.of(project)
   const places = new Places(config.gitMaxRequests)
-  const metrics = serviceMetrics({
-    readiness: () => registries.readiness(),
-    server,
-    places,
-    webhooks,
-    traces,
-    sandbox: runtime.sandbox,
-    longJobs,
-    evaluations: runtime.evaluationPlaces,
+  const requests = new RequestTimes()
+  const metrics = lazily(async () => {
+    const { allMetrics } = await import('./all-metrics.ts')
+    return allMetrics({
+      requests,
+      readiness: () => registries.readiness(),
+      server,
+      places,
+      webhooks,
+      traces,
+      sandbox: runtime.sandbox,
+      longJobs,
+      evaluations: runtime.evaluationPlaces,
+    })
   })
   handle = createApp({
     log: log.logger,
-    observe: observeRequests(metrics),
+    observe: observeRequests(requests),
     admit: admit(() => server.inFlight, config.maxRequests),
     authenticate,
-    metrics: metricsRoute([metrics, processMetrics()], config.metrics === 'open' ? undefined : authenticate),
+    metrics: metricsRoute(metrics, config.metrics === 'open' ? undefined : authenticate),
     readiness: () => ({ ...registries.readiness(), traces: traces.problems() }),
     openApi: () => openApiDocument(endpoints, contexts),
     git: restoreDoor(
