@@ -12,15 +12,14 @@ import { createApp } from './http/app.ts'
 import { jsonBodyReader } from './http/body.ts'
 import type { Endpoint } from './http/endpoint.ts'
 import { allEndpoints } from './http/endpoints/all-endpoints.ts'
-import { gitDoor } from './http/git/git-door.ts'
 import { Places } from './http/git/places.ts'
-import { restoreDoor } from './http/git/restore-door.ts'
 import { deliveryEndpoints } from './http/endpoints/delivery-endpoints.ts'
 import { traceEndpoints } from './http/endpoints/trace-endpoints.ts'
 import { webhookEndpoints } from './http/endpoints/webhook-endpoints.ts'
 import { invocationEndpoints } from './http/endpoints/invocation-endpoints.ts'
 import { evaluationEndpoints } from './http/endpoints/evaluation-endpoints.ts'
 import { foundTraces } from './http/found-traces.ts'
+import { lateDoor } from './http/late-door.ts'
 import { metricsRoute } from './http/metrics/metrics-route.ts'
 import { observeRequests } from './http/metrics/observe-requests.ts'
 import { RequestTimes } from './http/metrics/request-times.ts'
@@ -179,15 +178,19 @@ export async function start({ config, fs, log, now }: StartOptions): Promise<Sta
     metrics: metricsRoute(metrics, config.metrics === 'open' ? undefined : authenticate),
     readiness: () => ({ ...registries.readiness(), traces: traces.problems() }),
     openApi: () => openApiDocument(endpoints, contexts),
-    git: restoreDoor(
-      { authenticate, registryOf, fs, folder: uploads, maxBytes: config.pushMaxBytes },
-      gitDoor({
-        authenticate,
-        registryOf,
-        places,
-        push: { maxBytes: config.pushMaxBytes, maxBlobBytes: config.pushMaxBlobBytes },
-      }),
-    ),
+    git: lateDoor('/git/', async () => {
+      const { gitDoor } = await import('./http/git/git-door.ts')
+      const { restoreDoor } = await import('./http/git/restore-door.ts')
+      return restoreDoor(
+        { authenticate, registryOf, fs, folder: uploads, maxBytes: config.pushMaxBytes },
+        gitDoor({
+          authenticate,
+          registryOf,
+          places,
+          push: { maxBytes: config.pushMaxBytes, maxBlobBytes: config.pushMaxBlobBytes },
+        }),
+      )
+    }),
     route: createRouter({
       endpoints,
       readJsonBody: jsonBodyReader({
