@@ -11,6 +11,7 @@ describe('loading', () => {
       import { createRequire } from 'node:module'
       const loaded = () => Object.keys(createRequire(import.meta.url).cache)
       await import('./src/start.js')
+      await import('./src/serve.js')
       const first = loaded()
       const { loadAtRest } = await import('./src/load-at-rest.js')
       const server = setInterval(() => {}, 1000) // rest keeps no process alive
