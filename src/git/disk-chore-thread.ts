@@ -1,4 +1,5 @@
 import * as fs from 'node:fs'
+import { setPriority } from 'node:os'
 import { parentPort } from 'node:worker_threads'
 import type { AskedChore, ChoreReply, DiskChore } from './disk-chores.ts'
 import type { Fs } from './fs.ts'
@@ -28,6 +29,13 @@ parentPort?.on('message', (asked: AskedChore) => {
     reply(inWords(error))
   }
 })
+
+/** Behind whoever answers requests, and still sure of a tenth of a core. */
+const LOW_PRIORITY = 10
+
+// Files are made, removed and synced many at a time, before or after somebody needs that: a write that is waited for shall not wait for
+// all of them. Linux gives a thread a priority of its own; elsewhere this would be the whole process's.
+if (process.platform === 'linux') setPriority(LOW_PRIORITY)
 
 function doChore(chore: DiskChore, paths: readonly string[]): void {
   for (const path of paths) STEPS[chore](path)
