@@ -68,7 +68,6 @@ const SHARED = [
   'bounded-cache.ts',
   'own-bytes.ts',
   'at-rest.ts',
-  'lazily.ts',
 ]
 
 /** Packages that only the named rooms may import. */

@@ -4,7 +4,6 @@ import { Refusal } from './errors.ts'
 import { nodeFs } from './git/node-fs.ts'
 import { openLog } from './http/open-log.ts'
 import { shutDownOnSignals } from './http/shutdown.ts'
-import { loadAtRest } from './load-at-rest.ts'
 import { start } from './start.ts'
 import { tightenHeap } from './tighten-heap.ts'
 
@@ -24,12 +23,6 @@ try {
       await service.close()
       log.flush()
     },
-  })
-  loadAtRest().catch((error: unknown) => {
-    log.logger.error(
-      { err: error },
-      'a part cannot be loaded; requests that need it will fail until a new start',
-    )
   })
 } catch (error) {
   if (!(error instanceof ConfigError || error instanceof Refusal)) throw error

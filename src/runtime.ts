@@ -1,13 +1,22 @@
+import { basename } from 'node:path'
 import type { Config } from './config.ts'
 import { EvaluationPlaces } from './evaluations/evaluation-places.ts'
 import { type EvaluationServices, ProjectEvaluations } from './evaluations/project-evaluations.ts'
 import type { Fs } from './git/fs.ts'
+import { builtInHandlers } from './handlers/built-in-handlers.ts'
 import type { InvocationServices } from './invocation/invoke.ts'
-import { lazily } from './lazily.ts'
-import { remembered } from './remembered.ts'
+import type { HandlerReach } from './invocation/run-context.ts'
+import { projectCredentials } from './model-credentials.ts'
+import { createModels } from './models/create-models.ts'
+import { resolveHost } from './outgoing/outgoing-policy.ts'
 import { type OpenSandbox, openSandbox } from './sandbox/open-sandbox.ts'
 import { SANDBOX_LIMITS } from './sandbox/sandbox-limits.ts'
+import { openSecrets } from './secrets/open-secrets.ts'
 import type { Registry } from './versioning/registry.ts'
+
+/** Largest answer of a hook (contract/handlers 2.7) and of a model's provider that is read, in bytes. */
+const HOOK_ANSWER = 1024 * 1024
+const MODEL_ANSWER = 16 * 1024 * 1024
 
 export interface RuntimeSettings
   extends Pick<InvocationServices, 'record'>, Pick<EvaluationServices, 'tracesOf' | 'onTrouble'> {
@@ -30,17 +39,21 @@ export interface Runtime {
 
 /** Opens what workflows run with. Interpreters, models and secrets cost nothing before the first run that needs them. */
 export function openRuntime({ config, fs, record, tracesOf, onTrouble }: RuntimeSettings): Runtime {
+  const secrets = openSecrets(fs, config.storeDir, config.secretsKey)
   const sandbox = openSandbox({
     ...SANDBOX_LIMITS,
     timeoutMs: config.sandboxTimeoutMs,
     memoryBytes: config.sandboxMemoryBytes,
     atOnce: config.sandboxAtOnce,
   })
+  const policy = { allowPrivate: config.hookAllowPrivate, resolve: resolveHost }
+  const reaches = new WeakMap<Registry, HandlerReach>()
   const evaluations = new Map<Registry, ProjectEvaluations>()
   const places = new EvaluationPlaces(config.evaluationsAtOnce)
   const services: InvocationServices = {
-    runner: lazily(async () => (await import('./open-runner.ts')).openRunner({ config, fs, sandbox })),
+    handlers: builtInHandlers,
     record,
+    reach: (registry) => remembered(reaches, registry, () => reachOf(basename(registry.store.folder))),
   }
   return {
     services,
@@ -62,4 +75,30 @@ export function openRuntime({ config, fs, record, tracesOf, onTrouble }: Runtime
   async function interruptEvaluations(): Promise<void> {
     await Promise.all([...evaluations.values()].map((it) => it.close()))
   }
+
+  function reachOf(project: string): HandlerReach {
+    const own = secrets.of(project)
+    return {
+      project,
+      secret: (name) => own.get(name),
+      models: createModels({
+        credentials: projectCredentials(own, config.modelCredentials),
+        policy,
+        timeoutMs: config.modelTimeoutMs,
+        maxAnswerBytes: MODEL_ANSWER,
+      }),
+      sandbox,
+      outgoing: { policy, maxAnswerBytes: HOOK_ANSWER },
+    }
+  }
+}
+
+function remembered<K extends object, V>(
+  known: { get(key: K): V | undefined; set(key: K, value: V): unknown },
+  key: K,
+  make: () => V,
+): V {
+  let value = known.get(key)
+  if (value === undefined) known.set(key, (value = make()))
+  return value
 }

@@ -1,11 +1,9 @@
 import { Counter, Gauge, Registry } from 'prom-client'
 import { counts } from './counts.ts'
 import type { Readiness } from './http/health.ts'
-import type { RequestTimes } from './http/metrics/request-times.ts'
 
 /** What a service tells of itself, beside what the process counts. */
 export interface MetricSources {
-  readonly requests: RequestTimes
   readonly readiness: () => Readiness
   readonly server: { readonly inFlight: number; readonly refused: number }
   readonly places: Busy
@@ -22,7 +20,6 @@ interface Busy {
 
 /** The registry of a service's own metrics. All are looked up when somebody asks for them; in between they cost nothing. */
 export function serviceMetrics({
-  requests,
   readiness,
   server,
   places,
@@ -75,7 +72,6 @@ export function serviceMetrics({
       }
     },
   })
-  requests.registerIn(registry)
   return registry
 }
 

@@ -1,4 +1,4 @@
-import { createRequire } from 'node:module'
+import { JSONPathEnvironment, JSONPathError } from 'json-p3'
 import type { Json } from '../json/json.ts'
 import { EmbedRefusal } from './embed-refusal.ts'
 import { jsonView } from './json-view.ts'
@@ -6,6 +6,11 @@ import { valueAt } from './value-at.ts'
 
 /** A query is read recursively, so its length bounds how deep that goes. */
 const LONGEST_QUERY = 1000
+
+const environment = new JSONPathEnvironment({ maxRecursionDepth: 1000 })
+// their regular expressions backtrack, so one query could hold the server up
+environment.functionRegister.delete('match')
+environment.functionRegister.delete('search')
 
 /**
  * What an RFC 9535 query selects, exactly as it stands there: the value if it is one, an array of them if there are several.
@@ -27,7 +32,6 @@ function locationsOf(value: Json, query: string, spend: (values: number) => void
       `The JSONPath has ${query.length} characters; at most ${LONGEST_QUERY} are read.`,
     )
   }
-  const { environment, JSONPathError } = (engine ??= openEngine())
   try {
     return environment.query(query, jsonView(value, spend)).locations()
   } catch (error) {
@@ -37,18 +41,4 @@ function locationsOf(value: Json, query: string, spend: (values: number) => void
       `${JSON.stringify(query)} is not a JSONPath that can be followed: ${error.message}.`,
     )
   }
-}
-
-let engine: ReturnType<typeof openEngine> | undefined
-
-/** Takes twenty milliseconds, so it waits for the first query. CommonJS, and so there at once, as what an import of it would be. */
-function openEngine() {
-  const { JSONPathEnvironment, JSONPathError } = createRequire(import.meta.url)(
-    'json-p3',
-  ) as typeof import('json-p3')
-  const environment = new JSONPathEnvironment({ maxRecursionDepth: 1000 })
-  // their regular expressions backtrack, so one query could hold the server up
-  environment.functionRegister.delete('match')
-  environment.functionRegister.delete('search')
-  return { environment, JSONPathError }
 }

@@ -1,10 +1,10 @@
 import { isUtf8 } from 'node:buffer'
 import type { IncomingHttpHeaders, IncomingMessage } from 'node:http'
-import type { ParameterizedContext } from 'koa'
+import type { Middleware, ParameterizedContext } from 'koa'
+import { HttpMethodEnum, koaBody } from 'koa-body'
 import { Refusal } from '../errors.ts'
 import type { Json } from '../json/json.ts'
 import { parseJson } from '../json/parse-json.ts'
-import { lazily } from '../lazily.ts'
 import { BodyBudget, type BodyShare, FREE_BYTES } from './body-budget.ts'
 import { refusalOfJson } from './refusal-of-json.ts'
 
@@ -36,7 +36,14 @@ export type ReadJsonBody = (ctx: ParameterizedContext<unknown>) => Promise<JsonB
  */
 export function jsonBodyReader({ maxBytes, maxHeldBytes, maxDepth }: BodyLimits): ReadJsonBody {
   const budget = new BodyBudget(maxHeldBytes)
-  const inflater = lazily(async () => (await import('./body-inflater.ts')).bodyInflater(maxBytes))
+  const fetchBytes = koaBody({
+    json: false,
+    urlencoded: false,
+    textTypes: [JSON_TYPE],
+    textLimit: maxBytes,
+    encoding: BYTES_AS_TEXT,
+    parsedMethods: Object.values(HttpMethodEnum),
+  })
 
   return async (ctx) => {
     const { headers } = ctx.req
@@ -50,9 +57,7 @@ export function jsonBodyReader({ maxBytes, maxHeldBytes, maxDepth }: BodyLimits)
       const share = shareOf(ctx, budget)
       if (plain) return toJsonBody(await collectCounted(ctx.req, maxBytes, share), maxDepth)
       share.hold(mostInflated(headers, maxBytes))
-      const inflated = async (): Promise<Buffer> => (await inflater())(ctx)
-      // The inflating stream is never told that the connection is gone; without this the request would hang for ever.
-      const bytes = await Promise.race([inflated(), untilClosed(ctx)])
+      const bytes = await fetchWith(fetchBytes, ctx)
       share.hold(bytes.length)
       return toJsonBody(bytes, maxDepth)
     } catch (error) {
@@ -63,6 +68,9 @@ export function jsonBodyReader({ maxBytes, maxHeldBytes, maxDepth }: BodyLimits)
 }
 
 const JSON_TYPE = 'application/json'
+
+/** One character for each byte, so that bytes which are not UTF-8 arrive unharmed and can be refused. */
+const BYTES_AS_TEXT = 'binary'
 
 const NO_BODY: JsonBody = { text: '', parse: () => undefined }
 
@@ -150,6 +158,18 @@ function mostInflated(headers: IncomingHttpHeaders, maxBytes: number): number {
   return headers['content-encoding'] === 'br' || !(length * MOST_OF_A_BYTE < maxBytes)
     ? maxBytes
     : length * MOST_OF_A_BYTE
+}
+
+async function fetchWith(fetchBytes: Middleware, ctx: ParameterizedContext<unknown>): Promise<Buffer> {
+  // koa-body is typed for Koa's own open state; it does not touch the state.
+  const fetched = fetchBytes(ctx as Parameters<Middleware>[0], nothingNext)
+  // The inflating stream is never told that the connection is gone; without this the request would hang for ever.
+  await Promise.race([fetched, untilClosed(ctx)])
+  return Buffer.from(String(ctx.request.body), BYTES_AS_TEXT)
+}
+
+function nothingNext(): Promise<void> {
+  return Promise.resolve()
 }
 
 function untilClosed(ctx: ParameterizedContext<unknown>): Promise<never> {

@@ -93,21 +93,16 @@ export function single(
   return z.strictObject({ count: z.literal(1), [key]: record, ...more })
 }
 
-const count = z.int().min(0)
-
-const windowing = z
-  .strictObject({
+/** `{count: n, <key>: [record], windowing?}`; windowing is there exactly when more rows remain (ruling 1.8). */
+export function list(key: string, record: z.ZodType): z.ZodType {
+  const windowing = z.strictObject({
     next: id,
     limit: z.int().optional(),
     order: z.enum(['ascending', 'descending']).optional(),
     newest: timestamp.optional(),
     oldest: timestamp.optional(),
   })
-  .optional()
-
-/** `{count: n, <key>: [record], windowing?}`; windowing is there exactly when more rows remain (ruling 1.8). */
-export function list(key: string, record: z.ZodType): z.ZodType {
-  return z.strictObject({ count, [key]: z.array(record), windowing })
+  return z.strictObject({ count: z.int().min(0), [key]: z.array(record), windowing: windowing.optional() })
 }
 
 /** Where the next part of a payload begins; there exactly when more of it remains (rulings 1.8, 5.8). */

@@ -1,7 +1,7 @@
 import { isUtf8 } from 'node:buffer'
 import type { Readable } from 'node:stream'
 import { pipeline } from 'node:stream/promises'
-import type { Busboy, BusboyInstance } from '@fastify/busboy'
+import { Busboy, type BusboyInstance } from '@fastify/busboy'
 import { Refusal, invalid } from '../errors.ts'
 import { addField } from './add-field.ts'
 
@@ -32,8 +32,7 @@ export async function readForm(
   bytes: AsyncIterable<Buffer>,
   { contentType, maxFieldBytes, onFile }: FormOptions,
 ): Promise<UploadForm> {
-  const busboy = await import('@fastify/busboy')
-  const parser = openParser(busboy.Busboy, contentType)
+  const parser = openParser(contentType)
   const fields = new Map<string, string>()
   let fieldBytes = 0
   let fileName: string | undefined
@@ -117,9 +116,9 @@ const MAX_HEADER_BYTES = 16 * 1024
 const TEXT_AS_FILE = `it is plain text; send a file, with a file name (curl -F 'file=@rows.csv')`
 const FILE_AS_TEXT = 'it is a file; only the field "file" takes one, send the others as text'
 
-function openParser(Parser: typeof Busboy, contentType: string): BusboyInstance {
+function openParser(contentType: string): BusboyInstance {
   try {
-    return new Parser({
+    return new Busboy({
       headers: { 'content-type': contentType },
       limits: { parts: MAX_PARTS, headerSize: MAX_HEADER_BYTES },
       // Fields too, because what the parser collects itself it cuts off at its limit, and decodes whatever the bytes are.

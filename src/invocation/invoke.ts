@@ -16,18 +16,12 @@ import type { InvocationRequest } from './invocation-request.ts'
 import { type HandlerReach, RunContext } from './run-context.ts'
 import { handlerKeyOf, schemaOf } from './runnable.ts'
 
-/** What runs workflows. */
-export interface Runner {
+/** What invocations run with. */
+export interface InvocationServices {
   /** By the key of a managed uri. */
   readonly handlers: ReadonlyMap<string, Handler>
   /** What handlers may reach in a project. */
   reach(registry: Registry): HandlerReach
-}
-
-/** What invocations run with. */
-export interface InvocationServices {
-  /** A promise only until it is loaded. */
-  runner(): Runner | Promise<Runner>
   /** Takes a finished trace. */
   record(registry: Registry, spans: readonly Span[]): void
 }
@@ -87,13 +81,11 @@ async function run(
   key: string | undefined,
   span: OpenSpan,
 ): Promise<Json | StreamedOutputs> {
-  const opened = services.runner()
-  const runner = opened instanceof Promise ? await opened : opened
-  const handler = handlerNamed(key, runner.handlers, found)
+  const handler = handlerNamed(key, services.handlers, found)
   const whole = effective(registry, request, found)
   const { data, parameters } = whole instanceof Promise ? await whole : whole
   span.setData('parameters', parameters)
-  const reach = runner.reach(registry)
+  const reach = services.reach(registry)
   const context = new RunContext(reach, secretsFor(request, found, reach), span, request)
   const inputsSchema = schemaOf(data, 'inputs')
   const late = inputsSchema && check(inputsSchema, 'inputs', request.inputs ?? NO_INPUTS, context)
@@ -143,7 +135,7 @@ function handlerKey({ key, revisionId }: InvocationRequest, { data }: FoundRunna
 
 function handlerNamed(
   key: string | undefined,
-  handlers: Runner['handlers'],
+  handlers: InvocationServices['handlers'],
   { data, stored, inline }: FoundRunnable,
 ): Handler {
   const handler = key === undefined ? undefined : handlers.get(key)

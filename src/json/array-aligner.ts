@@ -1,4 +1,4 @@
-import { diffArrays } from 'diff/lib/diff/array.js'
+import { diffArrays } from 'diff'
 import type { Json } from './json.ts'
 import { stringifyJson } from './stringify-json.ts'
 

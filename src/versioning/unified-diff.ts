@@ -1,4 +1,4 @@
-import { createTwoFilesPatch, FILE_HEADERS_ONLY } from 'diff/lib/patch/create.js'
+import { createTwoFilesPatch, FILE_HEADERS_ONLY } from 'diff'
 
 /** So many changed lines are aligned; past that, texts that have little in common would cost the square of it. */
 const MOST_EDITS = 1000

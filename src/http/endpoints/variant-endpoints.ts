@@ -204,12 +204,9 @@ export function sharedForkEndpoint(contexts: readonly SurfaceContext[]): Endpoin
   return endpoint({
     ...first.endpoint,
     input: input.meta({
-      // only the documentation asks
-      get anyOf() {
-        return forks.map(
-          ({ endpoint: { input: of } }) => of && z.toJSONSchema(of, { io: 'input', unrepresentable: 'any' }),
-        )
-      },
+      anyOf: forks.map(
+        ({ endpoint: { input: of } }) => of && z.toJSONSchema(of, { io: 'input', unrepresentable: 'any' }),
+      ),
     }),
     output: z.union(forks.map((fork) => fork.endpoint.output)),
     run: (call) => call.input.fork.run({ ...call, input: call.input.input } as never),

@@ -1,26 +1,22 @@
-import type { Registry } from 'prom-client'
+import { Registry } from 'prom-client'
 import type { Authenticate } from '../../access/authenticator.ts'
 import { requireScope } from '../../access/require-scope.ts'
 import { authenticate } from '../authenticate.ts'
 import type { OpenRoute } from '../open-routes.ts'
 
 /**
- * `GET /metrics`: everything the registry holds, as Prometheus reads it. Asks for a key with the scope `read`, unless it is told
+ * `GET /metrics`: everything the registries hold, as Prometheus reads it. Asks for a key with the scope `read`, unless it is told
  * of no way to know one (METRICS=open): the numbers are sums over all projects and name none, nor anything that is stored, but
  * they tell an outsider how busy the server is and how to make it busier.
  */
-export function metricsRoute(
-  metrics: () => Registry | Promise<Registry>,
-  callerOf: Authenticate | undefined,
-): OpenRoute {
+export function metricsRoute(registries: Registry[], callerOf: Authenticate | undefined): OpenRoute {
   const letIn = callerOf && authenticate(callerOf)
   return async (ctx) => {
     letIn?.(ctx)
     if (ctx.state.caller) requireScope(ctx.state.caller, ['read'])
     ctx.state.isRead = true
     ctx.set('Cache-Control', 'no-store')
-    const registry = await metrics()
-    ctx.body = await registry.metrics()
-    ctx.set('Content-Type', registry.contentType)
+    ctx.body = await Registry.merge(registries).metrics()
+    ctx.set('Content-Type', Registry.PROMETHEUS_CONTENT_TYPE)
   }
 }

@@ -23,8 +23,8 @@ export class RequestTimes {
   readonly name = NAME
   readonly #byRoute = new Map<string, Tally[]>()
 
-  /** From then on it is printed with the registry, all that was added before, too. */
-  registerIn(registry: Registry): void {
+  /** A registry's own; each call of `add` shows in it. */
+  constructor(registry: Registry) {
     // Of a metric, a registry asks for its name and for `get`.
     registry.registerMetric(this as unknown as Metric)
   }

@@ -4,6 +4,7 @@ import type { TimeSlice } from '../../time-slice.ts'
 import { readBytes } from '../../versioning/tree-files.ts'
 import type { RowSource } from './named-rows.ts'
 import { NamedRows } from './named-rows.ts'
+import { csvRows } from './files/csv-rows.ts'
 import { invalidFile } from './files/file-refusal.ts'
 import type { FileRow } from './files/file-row.ts'
 import { jsonLinesRows } from './files/json-lines-rows.ts'
@@ -76,7 +77,7 @@ export async function collectFile(
   }
   try {
     await slice.each(base.rows, ({ oid }) => there.set(oid, true))
-    for await (const batch of await rowsOfFile(file, limits)) await slice.each(batch, add)
+    for await (const batch of rowsOfFile(file, limits)) await slice.each(batch, add)
     const { rows, columns } = await collector.finish(slice)
     const laid = { onto: base.tree, tree: await layRows(target, rows, base, slice) }
     const pack = await builder.finish()
@@ -88,15 +89,11 @@ export async function collectFile(
   }
 }
 
-async function rowsOfFile(
+function rowsOfFile(
   { type, chunks, infer }: RowFile,
   limits: TestsetLimits,
-): Promise<AsyncIterable<readonly FileRow[]>> {
-  if (type === 'csv') {
-    // Loaded by the first file: its parser takes ten milliseconds.
-    const { csvRows } = await import('./files/csv-rows.ts')
-    return csvRows(chunks(), { ...limits, infer })
-  }
+): AsyncIterable<readonly FileRow[]> {
+  if (type === 'csv') return csvRows(chunks(), { ...limits, infer })
   return type === 'json' ? jsonRows(chunks(), limits) : jsonLinesRows(chunks(), limits)
 }
 

@@ -1,6 +1,5 @@
-import { createRequire } from 'node:module'
+import addFormats from 'ajv-formats'
 import type { ErrorObject } from 'ajv'
-import type addFormats from 'ajv-formats'
 import type { Json, JsonObject } from '../../json/json.ts'
 import { plainJson } from '../../json/plain-json.ts'
 import { draftOf } from './schema-problems.ts'
@@ -17,9 +16,7 @@ export function compileSchema(schema: JsonObject, name: string): SchemaCheck {
   if (draft === undefined) throw new Error('it names a draft that this service does not know')
   // An instance of its own: two schemas may have the same $id. What is stored was checked against the meta-schema when it came in.
   const ajv = draft.create({ validateSchema: false })
-  // Loads ajv, like the draft, and must not be waited for either; it is what an import of it would be.
-  const formats = load('ajv-formats') as typeof addFormats
-  formats.default(ajv)
+  addFormats.default(ajv)
   // ajv takes any object for a schema.
   const validate = ajv.compile(plainJson(schema) as object)
   return (value) => {
@@ -28,8 +25,6 @@ export function compileSchema(schema: JsonObject, name: string): SchemaCheck {
     return first ? sentence(name, first) : `${name} is not valid`
   }
 }
-
-const load = createRequire(import.meta.url)
 
 function sentence(
   name: string,

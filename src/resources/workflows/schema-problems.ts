@@ -1,6 +1,8 @@
 import { createRequire } from 'node:module'
-import type { Ajv, ErrorObject, Options, ValidateFunction } from 'ajv'
-import type Ajv04 from 'ajv-draft-04'
+import { Ajv, type ErrorObject, type Options, type ValidateFunction } from 'ajv'
+import { Ajv2019 } from 'ajv/dist/2019.js'
+import { Ajv2020 } from 'ajv/dist/2020.js'
+import Ajv04 from 'ajv-draft-04'
 import { getKey, type JsonObject } from '../../json/json.ts'
 import { plainJson } from '../../json/plain-json.ts'
 import { DRAFT_2020_12 } from './object-schema.ts'
@@ -41,7 +43,7 @@ function draftName(uri: string): string {
   return uri.replace(/^https?:\/\//, '').replace(/#$/, '')
 }
 
-/** A draft, and what compiles schemas of it; its class and meta-schema take tens of milliseconds and so wait for the first use. */
+/** A draft, and what compiles schemas of it; its meta-schema takes tens of milliseconds and so waits for the first use. */
 export interface Draft {
   readonly metaSchema: string
   readonly create: (more?: Options) => Ajv
@@ -54,32 +56,21 @@ const options: Options = {
   logger: false,
 }
 
-/** ajv is CommonJS and so can be had without waiting, typed as what an import of it would be. */
-const load = createRequire(import.meta.url)
-
 const allDrafts: readonly Draft[] = [
-  {
-    metaSchema: DRAFT_2020_12,
-    create: (more) => {
-      const { Ajv2020 } = load('ajv/dist/2020.js') as typeof import('ajv/dist/2020.js')
-      return new Ajv2020({ ...options, ...more })
-    },
-  },
+  { metaSchema: DRAFT_2020_12, create: (more) => new Ajv2020({ ...options, ...more }) },
   {
     metaSchema: 'https://json-schema.org/draft/2019-09/schema',
-    create: (more) => {
-      const { Ajv2019 } = load('ajv/dist/2019.js') as typeof import('ajv/dist/2019.js')
-      return new Ajv2019({ ...options, ...more })
-    },
+    create: (more) => new Ajv2019({ ...options, ...more }),
   },
-  { metaSchema: 'http://json-schema.org/draft-07/schema', create: draft07 },
+  {
+    metaSchema: 'http://json-schema.org/draft-07/schema',
+    create: (more) => new Ajv({ ...options, ...more }),
+  },
   { metaSchema: 'http://json-schema.org/draft-06/schema', create: draft06 },
+  // the package is CommonJS, so its default export is a member of what Node imports
   {
     metaSchema: 'http://json-schema.org/draft-04/schema',
-    create: (more) => {
-      const draft04 = load('ajv-draft-04') as typeof Ajv04
-      return new draft04.default({ ...options, ...more })
-    },
+    create: (more) => new Ajv04.default({ ...options, ...more }),
   },
 ]
 
@@ -87,15 +78,10 @@ const drafts: ReadonlyMap<string, Draft> = new Map(
   allDrafts.map((draft) => [draftName(draft.metaSchema), draft]),
 )
 
-function draft07(more?: Options): Ajv {
-  const { Ajv } = load('ajv') as typeof import('ajv')
-  return new Ajv({ ...options, ...more })
-}
-
 /** ajv's class for draft-07 knows draft-06 once it is given its meta-schema. */
 function draft06(more?: Options): Ajv {
-  const metaSchema: object = load('ajv/dist/refs/json-schema-draft-06.json')
-  return draft07(more).addMetaSchema(metaSchema)
+  const metaSchema: object = createRequire(import.meta.url)('ajv/dist/refs/json-schema-draft-06.json')
+  return new Ajv({ ...options, ...more }).addMetaSchema(metaSchema)
 }
 
 const compiled = new Map<Draft, ValidateFunction>()
