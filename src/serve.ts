@@ -1,0 +1,239 @@
+import { createAuthenticator } from './access/authenticator.ts'
+import { Intents } from './access/intents.ts'
+import type { Config } from './config.ts'
+import type { Store } from './git/store.ts'
+import { storeRepositories } from './git/store-repositories.ts'
+import { startUpkeep } from './git/upkeep-rounds.ts'
+import { longJobs } from './handlers/measures/long-jobs.ts'
+import { admit } from './http/admit.ts'
+import { createApp } from './http/app.ts'
+import { jsonBodyReader } from './http/body.ts'
+import { allEndpoints } from './http/endpoints/all-endpoints.ts'
+import { gitDoor } from './http/git/git-door.ts'
+import { Places } from './http/git/places.ts'
+import { restoreDoor } from './http/git/restore-door.ts'
+import { deliveryEndpoints } from './http/endpoints/delivery-endpoints.ts'
+import { traceEndpoints } from './http/endpoints/trace-endpoints.ts'
+import { webhookEndpoints } from './http/endpoints/webhook-endpoints.ts'
+import { invocationEndpoints } from './http/endpoints/invocation-endpoints.ts'
+import { evaluationEndpoints } from './http/endpoints/evaluation-endpoints.ts'
+import { foundTraces } from './http/found-traces.ts'
+import { metricsRoute } from './http/metrics/metrics-route.ts'
+import { observeRequests } from './http/metrics/observe-requests.ts'
+import { openApiDocument } from './http/openapi.ts'
+import type { Log } from './http/open-log.ts'
+import { Registries } from './http/registries.ts'
+import { createRouter } from './http/router.ts'
+import type { RunningServer, ServerOptions } from './http/server.ts'
+import { startServer } from './http/server.ts'
+import { sweepUploads } from './http/spool.ts'
+import { surfaceContext } from './http/surface-context.ts'
+import { uploadReader } from './http/upload.ts'
+import { resolveHost } from './outgoing/outgoing-policy.ts'
+import { processMetrics } from './process-metrics.ts'
+import { openRuntime } from './runtime.ts'
+import type { StartedService, StartOptions } from './start.ts'
+import { resourceSettings } from './resource-settings.ts'
+import { serviceMetrics } from './service-metrics.ts'
+import { seedEnvironments } from './resources/environments/seed-environments.ts'
+import { queryFamily } from './resources/queries/query-family.ts'
+import { surfacesOf } from './resources/surfaces.ts'
+import type { OtlpExporter } from './traces/otlp-exporter.ts'
+import { OpenTraces } from './traces/open-traces.ts'
+import type { ProjectTraces } from './traces/project-traces.ts'
+import type { Registry, Signing } from './versioning/registry.ts'
+import { OpenWebhooks } from './webhooks/open-webhooks.ts'
+import type { ProjectWebhooks } from './webhooks/project-webhooks.ts'
+
+/** What a service is about. */
+export interface Served {
+  readonly store: Store
+  readonly signing: Signing
+}
+
+/** Names, descriptions, tags and meta of what a file becomes; what is larger wants a JSON body. */
+const UPLOAD_FIELD_BYTES = 1024 * 1024
+
+/**
+ * Listens over an open store, and resolves once it is read in; until then /ready says so and requests wait. Rejects with one plain
+ * sentence when the address cannot be had. This file brings most of the program.
+ */
+export async function serve(
+  { config, fs, log, now }: StartOptions,
+  { store, signing }: Served,
+): Promise<Omit<StartedService, 'firstToken'>> {
+  const { storeDir, adminKey } = config
+  const uploads = `${storeDir}/.uploads`
+  sweepUploads(fs, uploads)
+  const exporter = await openExporter(config, log)
+  let handle: ServerOptions['handle']
+  const server = await startServer({
+    host: config.host,
+    port: config.port,
+    maxConnections: config.maxConnections,
+    handle: (request, response) => handle(request, response),
+  })
+  // From here to the app nothing waits, so no request comes before it is set.
+  const publicUrl = config.publicUrl ?? server.url
+  const settings = {
+    servicesBase: `${publicUrl}/services`,
+    gitBase: `${publicUrl}/git`,
+    versionType: config.versionType,
+    now,
+    signing,
+  }
+  const resources = resourceSettings(config)
+  const surfaces = surfacesOf(resources)
+  const families = [...new Set(surfaces.map((surface) => surface.family))]
+  const webhooks = new OpenWebhooks(fs, {
+    policy: { allowPrivate: config.webhookAllowPrivate, resolve: resolveHost },
+    timeoutMs: config.webhookTimeoutMs,
+    retrySeconds: config.webhookRetrySeconds,
+    now,
+    onTrouble: (error) =>
+      log.logger.error({ err: error }, 'an event could not be told or sent; it will be tried again'),
+  })
+  const traces = new OpenTraces({
+    isRecording: config.traces === 'on',
+    retention: { maxAgeDays: config.tracesMaxAgeDays, maxBytes: config.tracesMaxBytes },
+    queryMs: config.tracesQueryTimeoutMs,
+    now,
+    onTrouble: ({ file, message }) => log.logger.error({ file }, message),
+  })
+  const registries = new Registries(store, families, settings, async (registry) => {
+    await seedEnvironments(registry)
+    webhooks.open(registry)
+    traces.of(registry)
+  })
+  const tracesOf = (registry: Registry): ProjectTraces => traces.of(registry)
+  const runtime = openRuntime({
+    config,
+    fs,
+    tracesOf,
+    onTrouble: (error, evaluation) =>
+      log.logger.error({ err: error, evaluation }, 'an evaluation cannot go on'),
+    record: (registry, spans) => {
+      traces.of(registry).record(spans)
+      exporter?.export(spans)
+    },
+  })
+  const { evaluationsOf } = runtime
+  const contexts = surfaces.map((surface) => ({
+    ...surfaceContext(surface, surfaces, settings),
+    ...(surface.family === queryFamily ? { enrichment: foundTraces(tracesOf) } : {}),
+  }))
+  const webhooksOf = (registry: Registry): ProjectWebhooks => webhooks.of(registry)
+  const endpoints = [
+    ...allEndpoints(contexts, resources),
+    ...webhookEndpoints(webhooksOf),
+    ...deliveryEndpoints(webhooksOf),
+    ...invocationEndpoints(runtime.services, { ...settings, answered: [] }),
+    ...evaluationEndpoints(evaluationsOf, contexts),
+    ...traceEndpoints(tracesOf),
+  ]
+  const intents = new Intents(fs, storeDir, now)
+  const authenticate = createAuthenticator({
+    fs,
+    storeDir,
+    adminToken: adminKey,
+    onDamage: (error) => log.logger.error({ err: error }, 'a key file cannot be read; its keys are refused'),
+  })
+  const registryOf = (project: string) => registries.of(project)
+  const places = new Places(config.gitMaxRequests)
+  const metrics = serviceMetrics({
+    readiness: () => registries.readiness(),
+    server,
+    places,
+    webhooks,
+    traces,
+    sandbox: runtime.sandbox,
+    longJobs,
+    evaluations: runtime.evaluationPlaces,
+  })
+  handle = createApp({
+    log: log.logger,
+    observe: observeRequests(metrics),
+    admit: admit(() => server.inFlight, config.maxRequests),
+    authenticate,
+    metrics: metricsRoute([metrics, processMetrics()], config.metrics === 'open' ? undefined : authenticate),
+    readiness: () => ({ ...registries.readiness(), traces: traces.problems() }),
+    openApi: () => openApiDocument(endpoints, contexts),
+    git: restoreDoor(
+      { authenticate, registryOf, fs, folder: uploads, maxBytes: config.pushMaxBytes },
+      gitDoor({
+        authenticate,
+        registryOf,
+        places,
+        push: { maxBytes: config.pushMaxBytes, maxBlobBytes: config.pushMaxBlobBytes },
+      }),
+    ),
+    route: createRouter({
+      endpoints,
+      readJsonBody: jsonBodyReader({
+        maxBytes: config.maxBodyBytes,
+        maxHeldBytes: config.maxBodiesBytes,
+        maxDepth: config.maxBodyDepth,
+      }),
+      readUpload: uploadReader({
+        fs,
+        folder: uploads,
+        maxBytes: config.uploadMaxBytes,
+        maxFieldBytes: UPLOAD_FIELD_BYTES,
+      }),
+      registryOf,
+      intents,
+    }),
+  })
+  try {
+    await registries.start()
+  } catch (error) {
+    // Nobody should go on asking a server that will never be ready.
+    await server.stop(0)
+    await runtime.close()
+    await webhooks.close()
+    await Promise.all([traces.close(), exporter?.close()])
+    registries.close()
+    throw error
+  }
+  const stopPurging = intents.keepPurged()
+  const stopClosing = store.keepRemovedClosed()
+  const folders = families.map(({ folder }) => folder)
+  const stopUpkeep =
+    config.upkeep === 'on' ? startUpkeep(fs, () => storeRepositories(fs, storeDir, folders)) : undefined
+  const close = async (): Promise<void> => {
+    stopPurging()
+    stopClosing()
+    await stopUpkeep?.()
+    // Runs that are cut short leave traces, too.
+    await runtime.close()
+    await webhooks.close()
+    await Promise.all([traces.close(), exporter?.close()])
+    registries.close()
+    await store.close()
+  }
+  const stop = async (graceMs: number): Promise<boolean> => {
+    // An evaluation may take hours, and whoever waits for it would have the server wait, too.
+    const interrupted = runtime.interruptEvaluations()
+    const inTime = await server.stop(graceMs)
+    await interrupted
+    return inTime
+  }
+  const running: RunningServer = {
+    url: server.url,
+    get inFlight() {
+      return server.inFlight
+    },
+    get refused() {
+      return server.refused
+    },
+    stop,
+  }
+  return { server: running, traces, endpoints, close }
+}
+
+/** What sends spans to a collector, where one is configured: its packages take a tenth of a second to load. */
+async function openExporter({ telemetry }: Config, { logger }: Log): Promise<OtlpExporter | undefined> {
+  if (Object.keys(telemetry).length === 0) return undefined
+  const { openOtlpExporter } = await import('./traces/otlp-exporter.ts')
+  return openOtlpExporter(telemetry, (sentence) => logger.warn(sentence))
+}
