@@ -1,6 +1,5 @@
 import autocannon from 'autocannon'
 import { KEY } from './child-server.ts'
-import { onOwnCore } from './own-core.ts'
 
 /** One kind of request, sent again and again by a number of clients. */
 export interface Load {
@@ -22,18 +21,16 @@ export async function requestsPerSecond(load: Load): Promise<number> {
   const { url, body, headers, clients, seconds, status = 200 } = load
   const bodies = typeof body === 'string' ? [body] : body
   let client = 0
-  const result = await onOwnCore(async () =>
-    autocannon({
-      url,
-      method: 'POST',
-      setupClient: (one) => one.setBody(bodies[client++ % bodies.length]),
-      headers: { authorization: `ApiKey ${KEY}`, 'content-type': 'application/json', ...headers },
-      connections: clients,
-      duration: seconds,
-      // It ends only when it takes a sample.
-      sampleInt: 100,
-    }),
-  )
+  const result = await autocannon({
+    url,
+    method: 'POST',
+    setupClient: (one) => one.setBody(bodies[client++ % bodies.length]),
+    headers: { authorization: `ApiKey ${KEY}`, 'content-type': 'application/json', ...headers },
+    connections: clients,
+    duration: seconds,
+    // It ends only when it takes a sample.
+    sampleInt: 100,
+  })
   const { [`${status}` as const]: wanted, ...others } = result.statusCodeStats ?? {}
   const odd = Object.keys(others)
   if (odd.length > 0) throw new Error(`${url} answered ${odd.join(' and ')}, not ${status} alone`)
