@@ -35,7 +35,13 @@ const LOW_PRIORITY = 10
 
 // Files are made, removed and synced many at a time, before or after somebody needs that: a write that is waited for shall not wait for
 // all of them. Linux gives a thread a priority of its own; elsewhere this would be the whole process's.
-if (process.platform === 'linux') setPriority(LOW_PRIORITY)
+if (process.platform === 'linux') {
+  try {
+    setPriority(LOW_PRIORITY)
+  } catch {
+    // A sandbox may forbid it; the chores are done all the same.
+  }
+}
 
 function doChore(chore: DiskChore, paths: readonly string[]): void {
   for (const path of paths) STEPS[chore](path)
