@@ -3,6 +3,7 @@ import { Intents } from './access/intents.ts'
 import type { Config } from './config.ts'
 import type { Store } from './git/store.ts'
 import { storeRepositories } from './git/store-repositories.ts'
+import { beginTurn } from './git/turn.ts'
 import { startUpkeep } from './git/upkeep-rounds.ts'
 import { longJobs } from './handlers/measures/long-jobs.ts'
 import { admit } from './http/admit.ts'
@@ -71,7 +72,10 @@ export async function serve(
     host: config.host,
     port: config.port,
     maxConnections: config.maxConnections,
-    handle: (request, response) => handle(request, response),
+    handle: (request, response) => {
+      beginTurn()
+      return handle(request, response)
+    },
   })
   // From here to the app nothing waits, so no request comes before it is set.
   const publicUrl = config.publicUrl ?? server.url

@@ -1,5 +1,6 @@
 let turn = 0
 let ending = false
+let hasArrived = false
 
 /**
  * A number that stays the same while the requests that came in together are worked on, and is another one afterwards. What
@@ -7,14 +8,29 @@ let ending = false
  * section 4). A turn ends with the event loop's current round: before any answer of it reaches a client that could ask again.
  */
 export function currentTurn(): number {
-  if (!ending) {
-    ending = true
-    setImmediate(endTurn)
-  }
+  endWithRound()
   return turn
+}
+
+/**
+ * To be called when a request comes in. The first of those that come in together begins a turn: what timers and background work of
+ * this round saw before may be older than what another server has answered the client since.
+ */
+export function beginTurn(): void {
+  if (hasArrived) return
+  hasArrived = true
+  turn++
+  endWithRound()
+}
+
+function endWithRound(): void {
+  if (ending) return
+  ending = true
+  setImmediate(endTurn)
 }
 
 function endTurn(): void {
   ending = false
+  hasArrived = false
   turn++
 }
