@@ -1,14 +1,10 @@
 import { MEASURES, type Measure } from './measures.ts'
-import { partOf } from './part-of.ts'
 import type { Soak } from './run-soak.ts'
-import type { Sample } from './sample.ts'
 import { trendOf } from './trend-of.ts'
 import { typical } from './typical.ts'
 
-/** The most that the straight line through the second half may rise from its start to its end, in MB … */
+/** The most that the straight line through the second half may rise from its start to its end, in MB. */
 const MOST_GROWTH = 16
-/** … and, beside that, for each commit that was stored meanwhile: the index by date and the history know of it. In MB, too. */
-const GROWTH_A_COMMIT = 1 / 1024
 /** How many more there may be at the end than after the middle: clients come and go. */
 const MORE_DESCRIPTORS = 16
 const MORE_CHILDREN = 4
@@ -18,19 +14,16 @@ const MORE_DELAY = 5
 
 /**
  * What about a soak is not flat, as sentences; none if it is. Flat is: over the second half resident memory and the heap in use
- * rise by at most 16 MB and 1 KB for each commit that was stored in it (least squares); the median of file descriptors over the last tenth is at most 16 above that over the tenth
+ * rise by at most 16 MB (least squares); the median of file descriptors over the last tenth is at most 16 above that over the tenth
  * after the middle, and that of processes at most 4; the median of the event loop's p99 over the last quarter is at most 1.5 times
  * that over the quarter before, and 5 ms; and every answer was an expected one.
  */
 export function judgeSoak({ samples, problems }: Soak): readonly string[] {
   const findings: string[] = []
-  const stored = commitsIn(partOf(samples, 0.5, 1))
   for (const measure of [MEASURES.resident, MEASURES.heap]) {
     const { growth } = trendOf(samples, measure)
-    if (growth > MOST_GROWTH + stored * GROWTH_A_COMMIT) {
-      findings.push(
-        `${measure.name} grew by ${growth.toFixed(0)} MB in the second half, which stored ${stored} commits`,
-      )
+    if (growth > MOST_GROWTH) {
+      findings.push(`${measure.name} grew by ${growth.toFixed(0)} MB in the second half`)
     }
   }
   const compare = (measure: Measure, before: number, after: number, most: number): void => {
@@ -51,8 +44,4 @@ export function judgeSoak({ samples, problems }: Soak): readonly string[] {
   compare(MEASURES.delayP99, before, after, before * TIMES_DELAY + MORE_DELAY)
   if (problems.length > 0) findings.push(`${problems.length} answers were not as expected`)
   return findings
-}
-
-function commitsIn(samples: readonly Sample[]): number {
-  return (samples.at(-1)?.commits ?? 0) - (samples[0]?.commits ?? 0)
 }
