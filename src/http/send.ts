@@ -1,3 +1,4 @@
+import type { ServerResponse } from 'node:http'
 import { Readable } from 'node:stream'
 import type { ParameterizedContext } from 'koa'
 import { holdsStream, stringifyStreams } from '../json/json-stream.ts'
@@ -34,7 +35,20 @@ function sendWhole(
   const bytes = text === undefined ? 0 : Buffer.byteLength(text)
   if (text !== undefined) headers.push('Content-Type', JSON_TYPE, 'Content-Length', String(bytes))
   state.bytes = bytes
-  res.writeHead(status, headers).end(text)
+  res.writeHead(status, headers)
+  if (text !== undefined) writeAtOnce(res, text)
+  res.end()
+}
+
+/**
+ * Writes a body before the end is announced: together, the socket would get an empty piece beside it, and several pieces cost more to
+ * hand over than one.
+ */
+function writeAtOnce(res: ServerResponse, text: Buffer | string): void {
+  const { socket } = res // none where answers before this one have not left yet
+  socket?.cork() // or the response does, until the end of this turn
+  res.write(text)
+  socket?.uncork()
 }
 
 /** Adds the headers that an answer brings, names and values in turn: its own, its entity tag, that it is told again. */

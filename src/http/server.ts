@@ -107,28 +107,30 @@ const MOST_LISTENERS = 20
 
 /** The requests that are being answered: until the work is done and the answer has left, or its client has gone. */
 class InFlight {
-  readonly #responses = new Set<ServerResponse>()
+  /** In no order. A set that each request enters and leaves would be made anew again and again. */
+  readonly #answering: Answering[] = []
   #draining = false
   #onEmpty: (() => void) | undefined
 
   get size(): number {
-    return this.#responses.size
+    return this.#answering.length
   }
 
   /** Whether a request of this connection is being worked on. */
   isOn(socket: Socket): boolean {
-    return [...this.#responses].some((response) => response.socket === socket)
+    return this.#answering.some(({ response }) => response.socket === socket)
   }
 
   listener(handle: ServerOptions['handle']): RequestListener {
     return (request, response) => {
       if (this.#draining) response.setHeader('Connection', 'close')
-      this.#responses.add(response)
+      const answering = { response, at: this.#answering.length }
+      this.#answering.push(answering)
       // This, the door, a route and every stream of an answer listen for its end.
       response.setMaxListeners(MOST_LISTENERS)
       let open = 2
       const ended = () => {
-        if (--open === 0) this.#done(response)
+        if (--open === 0) this.#done(answering)
       }
       response.on('close', ended)
       handle(request, response).then(ended, ended)
@@ -138,16 +140,26 @@ class InFlight {
   /** Resolves when none is left; tells the clients of those that are to close their connections. */
   drain(): Promise<void> {
     this.#draining = true
-    for (const response of this.#responses)
+    for (const { response } of this.#answering)
       if (!response.headersSent) response.setHeader('Connection', 'close')
-    if (this.#responses.size === 0) return Promise.resolve()
+    if (this.#answering.length === 0) return Promise.resolve()
     return new Promise((resolve) => (this.#onEmpty = resolve))
   }
 
-  #done(response: ServerResponse): void {
-    this.#responses.delete(response)
-    if (this.#responses.size === 0) this.#onEmpty?.()
+  #done(answering: Answering): void {
+    const last = this.#answering.pop()
+    if (last && last !== answering) {
+      last.at = answering.at
+      this.#answering[last.at] = last
+    }
+    if (this.#answering.length === 0) this.#onEmpty?.()
   }
+}
+
+/** A request that is being answered, and its place among them. */
+interface Answering {
+  readonly response: ServerResponse
+  at: number
 }
 
 function listen(server: Server, host: string, port: number): Promise<void> {
