@@ -1,5 +1,6 @@
 import { LRUCache } from 'lru-cache'
 import { Refusal } from '../errors.ts'
+import type { Oid } from '../git/object.ts'
 import type { JsonObject } from '../json/json.ts'
 import { acceptWorkflowData } from '../resources/workflows/workflow-data.ts'
 import { workflowFamily } from '../resources/workflows/workflow-family.ts'
@@ -91,20 +92,39 @@ interface Found {
   readonly found: FoundRunnable
 }
 
+/** Bytes, roughly. */
+const MOST_KEPT = 16 * 1024 * 1024
+
 /** Those asked for lately, by id. What is kept holds its payload in memory. */
 const foundBefore = new LRUCache<string, Found>({
-  maxSize: 16 * 1024 * 1024,
-  sizeCalculation: ({ found }) => (found.stored?.stored.size ?? 0) + 1000,
+  maxSize: MOST_KEPT,
+  sizeCalculation: ({ found }) => sizeOf(found.stored),
 })
 
 async function stored(registry: Registry, place: RetrievedRevision): Promise<FoundRunnable> {
-  const revision = await readRevisionAt(registry, place)
+  const revision = await revisionAt(registry, place)
   const { payload } = revision.stored
   const data = payload ? documentOf(payload) : EMPTY
   const { through } = place
   if (!through) return { data, stored: revision }
   const environment = await readListedRevision(registry, through.environment)
   return { data, stored: revision, through: { key: through.key, environment } }
+}
+
+/** What is stored at a place: while nothing moved, the same revision each time, with which what is made of it is kept. */
+async function revisionAt(registry: Registry, place: RetrievedRevision): Promise<Revision> {
+  const { artifact, variant, oid, version } = place
+  const known = readBefore.get(oid)
+  if (known?.artifact === artifact && known.variant === variant) return known
+  const revision = await readRevisionAt(registry, { artifact, variant, oid, version })
+  readBefore.set(oid, revision)
+  return revision
+}
+
+const readBefore = new LRUCache<Oid, Revision>({ maxSize: MOST_KEPT, sizeCalculation: sizeOf })
+
+function sizeOf(revision: Revision | undefined): number {
+  return (revision?.stored.size ?? 0) + 1000
 }
 
 const EMPTY: JsonObject = {}
@@ -119,29 +139,41 @@ interface NamedWorkflow extends References {
 
 /** What of the references says which workflow runs; undefined if nothing does. */
 function workflowNamed(references: ReadonlyMap<string, Reference>): NamedWorkflow | undefined {
-  const kinds = SINGULARS.filter((singular) => LEVELS.some((level) => references.has(singular + level)))
+  const kinds = KINDS.filter(({ names }) => names.some((name) => references.has(name)))
   if (kinds.length > 1) {
     throw new Refusal(
       'contradictory_request',
-      `references name things of several kinds (${kinds.join(', ')}); only one can run. Name one of them.`,
+      `references name things of several kinds (${kinds.map(({ singular }) => singular).join(', ')}); only one can run. Name one of them.`,
     )
   }
-  const environment = levelsOf(references, 'environment')
+  const environment = levelsOf(references, ENVIRONMENT)
   const [kind] = kinds
   if (kind === undefined && !environment) return undefined
   return {
-    singular: kind ?? 'workflow',
-    ...(kind === undefined ? {} : levelsOf(references, kind)),
+    singular: kind?.singular ?? 'workflow',
+    ...(kind && levelsOf(references, kind)),
     environment,
   }
 }
 
-/** The names under which a workflow can be asked to run, in references. */
-const SINGULARS = ['workflow', 'application', 'evaluator', 'snippet']
-const LEVELS = ['', '_variant', '_revision']
+/** What references can name, and the names for its artifact, its variant and its revision. */
+interface Kind {
+  readonly singular: string
+  readonly names: readonly [string, string, string]
+}
 
-function levelsOf(references: ReadonlyMap<string, Reference>, singular: string): References | undefined {
-  const [artifact, variant, revision] = LEVELS.map((level) => references.get(singular + level))
+function kindOf(singular: string): Kind {
+  return { singular, names: [singular, `${singular}_variant`, `${singular}_revision`] }
+}
+
+/** As what a workflow can be asked to run. */
+const KINDS = ['workflow', 'application', 'evaluator', 'snippet'].map(kindOf)
+const ENVIRONMENT = kindOf('environment')
+
+function levelsOf(references: ReadonlyMap<string, Reference>, { names }: Kind): References | undefined {
+  const artifact = references.get(names[0])
+  const variant = references.get(names[1])
+  const revision = references.get(names[2])
   return (artifact ?? variant ?? revision) ? { artifact, variant, revision } : undefined
 }
 
