@@ -29,14 +29,16 @@ function write(value: unknown, margin: string): string {
   if (typeof value === 'number' && Number.isFinite(value)) return String(value)
   if (typeof value === 'boolean' || value === null) return String(value)
   if (typeof value !== 'object') throw unspeakable(value)
+  const prototype: unknown = Object.getPrototypeOf(value)
+  if (prototype === Object.prototype || prototype === null) {
+    // a plain object: any string may be asked of it, and only its own keys are
+    return writeObject(value as Readonly<Record<string, unknown>>, margin)
+  }
   if (Array.isArray(value)) return writeArray(value, margin)
   if (value instanceof ExactNumber) return value.literal
   if (value instanceof JsonText) return value.text
   if (value instanceof ExactObject) return writeMap(value, margin)
-  const prototype: unknown = Object.getPrototypeOf(value)
-  if (prototype !== Object.prototype && prototype !== null) throw unspeakable(value)
-  // a plain object: any string may be asked of it, and only its own keys are
-  return writeObject(value as Readonly<Record<string, unknown>>, margin)
+  throw unspeakable(value)
 }
 
 function writeArray(items: readonly unknown[], margin: string): string {
