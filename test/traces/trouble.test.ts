@@ -65,15 +65,21 @@ describe('traces: trouble with the file', () => {
     expect(project.troubles).to.have.length(1)
   })
 
-  it('of two processes that find the damage, one sets the file aside and both go on', async () => {
-    const other = project.another()
-    const [one, two] = [makeSpan(), makeSpan()]
-    writeFileSync(project.file, 'nonsense'.repeat(4096))
-    project.traces.record([one])
-    other.traces.record([two])
-    await Promise.all([project.traces.read([one.traceId]), other.traces.read([two.traceId])])
-    for (const { traceId } of [one, two]) expect(await isThere(traceId)).to.equal(true)
-    expect(setAside()).to.have.length(1)
+  it('of several processes that find the damage, one sets the file aside and all go on', async () => {
+    const processes = [project, ...Array.from({ length: 4 }, () => project.another())]
+    for (let round = 1; round <= 5; round++) {
+      for (const part of ['-wal', '-shm']) rmSync(project.file + part, { force: true })
+      rmSync(project.file, { force: true })
+      writeFileSync(project.file, 'nonsense'.repeat(4096))
+      const spans = processes.map(({ traces }) => {
+        const span = makeSpan()
+        traces.record([span])
+        return span
+      })
+      await Promise.all(processes.map(({ traces }) => traces.stored()))
+      for (const { traceId } of spans) expect(await isThere(traceId)).to.equal(true)
+      expect(setAside()).to.have.length(round)
+    }
   })
 
   it('a file that is sound is not set aside, nor what has taken the place of a damaged one', () => {

@@ -75,8 +75,8 @@ export class TraceFile {
   }
 }
 
-/** How long a writer waits for another process to have finished. */
-const BUSY_MS = 5000
+/** How long a writer waits for another process to have finished, in milliseconds. */
+export const BUSY_MS = 5000
 
 const MOST_STATEMENTS = 100
 

@@ -1,6 +1,7 @@
+import Database from 'libsql'
 import { nodeFs } from '../../git/node-fs.ts'
 import { isDamage } from './storage-errors.ts'
-import { TraceFile } from './trace-file.ts'
+import { BUSY_MS, TraceFile } from './trace-file.ts'
 
 /** The files that a thread has open, by path. */
 export class TraceFiles {
@@ -37,16 +38,29 @@ export class TraceFiles {
     const before = this.#open.get(path)
     const wasReplaced = before !== undefined && !before.isCurrent
     this.forget(path)
-    const inode = nodeFs.stat(path)?.inode
-    if (wasReplaced || inode === undefined || !isDamaged(path)) return undefined
-    // It takes a while to tell, and another process may have been quicker.
-    if (nodeFs.stat(path)?.inode !== inode) return undefined
-    const aside = `${path}.damaged-${new Date().toISOString().replaceAll(':', '-')}`
-    nodeFs.rename(path, aside)
-    for (const part of ['-wal', '-shm'])
-      if (nodeFs.stat(path + part)) nodeFs.rename(path + part, aside + part)
-    return aside
+    if (wasReplaced) return undefined
+    // Of two who found the damage, the second finds what has taken the file's place.
+    return oneAtATime(path, () => (nodeFs.stat(path) && isDamaged(path) ? rename(path) : undefined))
   }
+}
+
+/** Keeps other threads and processes from the same work. The lock is SQLite's, on a file with nothing in it, and ends with its holder. */
+function oneAtATime<T>(path: string, work: () => T): T {
+  const lock = new Database(`${path}.repair`, { timeout: BUSY_MS })
+  try {
+    lock.exec('BEGIN EXCLUSIVE')
+    return work()
+  } finally {
+    lock.close()
+  }
+}
+
+function rename(path: string): string {
+  const aside = `${path}.damaged-${new Date().toISOString().replaceAll(':', '-')}`
+  nodeFs.rename(path, aside)
+  for (const part of ['-wal', '-shm'])
+    if (nodeFs.stat(path + part)) nodeFs.rename(path + part, aside + part)
+  return aside
 }
 
 /** Looks at every page; a file is not moved away for an error that is over. */
