@@ -1,4 +1,5 @@
 import { z } from 'zod'
+import { CannotStart } from './errors.ts'
 import { environmentCredentials } from './models/environment-credentials.ts'
 import { MODEL_PROVIDERS, urlVariable } from './models/model-providers.ts'
 import type { Credential } from './models/models.ts'
@@ -140,7 +141,7 @@ export function readConfig(env: Readonly<Record<string, string | undefined>>): C
 }
 
 /** The start must not go on: the message lists every problem on its own line. */
-export class ConfigError extends Error {
+export class ConfigError extends CannotStart {
   override readonly name = 'ConfigError'
 
   constructor(problems: readonly string[]) {

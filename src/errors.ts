@@ -97,3 +97,8 @@ export class Refusal extends Error {
 export function invalid(loc: readonly (string | number)[], msg: string, type = 'value_error'): Refusal {
   return new Refusal('invalid_request', `${loc.join('.')}: ${msg}`, { errors: [{ loc, msg, type }] })
 }
+
+/** The server cannot start: the message says why and what to do, and is all that whoever starts it is to see. */
+export class CannotStart extends Error {
+  override readonly name: string = 'CannotStart'
+}

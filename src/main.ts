@@ -1,6 +1,6 @@
 import { collectSooner } from './collect-sooner.ts'
-import { ConfigError, readConfig } from './config.ts'
-import { Refusal } from './errors.ts'
+import { readConfig } from './config.ts'
+import { CannotStart, Refusal } from './errors.ts'
 import { nodeFs } from './git/node-fs.ts'
 import { openLog } from './http/open-log.ts'
 import { shutDownOnSignals } from './http/shutdown.ts'
@@ -25,7 +25,7 @@ try {
     },
   })
 } catch (error) {
-  if (!(error instanceof ConfigError || error instanceof Refusal)) throw error
+  if (!(error instanceof CannotStart || error instanceof Refusal)) throw error
   process.stderr.write(`${error.message}\n`)
   process.exitCode = 1
 }

@@ -1,5 +1,6 @@
 import { createFirstApiKey } from './access/api-keys.ts'
 import type { Config } from './config.ts'
+import { CannotStart } from './errors.ts'
 import type { Fs } from './git/fs.ts'
 import { Store } from './git/store.ts'
 import type { Endpoint } from './http/endpoint.ts'
@@ -28,8 +29,8 @@ export interface StartedService {
 }
 
 /**
- * Listens, and resolves once the store is read in; until then /ready says so and requests wait. Rejects with one plain
- * sentence when a file that the configuration names is bad, the store cannot be opened or the address cannot be had.
+ * Listens, and resolves once the store is read in; until then /ready says so and requests wait. Rejects with `CannotStart` or a
+ * refusal when a file that the configuration names is bad, the store cannot be opened or the address cannot be had.
  */
 export async function start(options: StartOptions): Promise<StartedService> {
   const signing = signingSettings(options.config)
@@ -42,7 +43,22 @@ async function openStore({
   config: { storeDir, adminKey },
   fs,
 }: StartOptions): Promise<{ readonly store: Store; readonly firstToken: string | undefined }> {
-  const store = await Store.open(fs, storeDir)
-  const firstKey = adminKey === undefined ? await createFirstApiKey(fs, storeDir) : undefined
-  return { store, firstToken: firstKey?.token }
+  try {
+    const store = await Store.open(fs, storeDir)
+    const firstKey = adminKey === undefined ? await createFirstApiKey(fs, storeDir) : undefined
+    return { store, firstToken: firstKey?.token }
+  } catch (error) {
+    throw ofTheDisk(error) ? new CannotStart(whyNotOpened(error, storeDir), { cause: error }) : error
+  }
+}
+
+function ofTheDisk(error: unknown): error is NodeJS.ErrnoException {
+  return error instanceof Error && /^E[A-Z0-9]+$/.test((error as NodeJS.ErrnoException).code ?? '')
+}
+
+function whyNotOpened({ message }: Error, storeDir: string): string {
+  return (
+    `Cannot open the store ${storeDir}: ${message}. Set STORE_DIR to a folder that this user may write to, ` +
+    `or see to it that this one can be read and written.`
+  )
 }

@@ -1,4 +1,5 @@
 import * as fs from 'node:fs'
+import { dirname } from 'node:path/posix'
 import { promisify } from 'node:util'
 import { doDiskChore, settleInThread } from './disk-chores.ts'
 import type { FileStat, Fs, LogHandle, ReadHandle } from './fs.ts'
@@ -113,9 +114,7 @@ export const nodeFs: Fs = {
     }
   },
 
-  makeDir(path) {
-    fs.mkdirSync(path, { recursive: true })
-  },
+  makeDir,
 
   rename(from, to) {
     fs.renameSync(from, to)
@@ -172,6 +171,26 @@ function absentAsUndefined<T>(action: () => T): T | undefined {
 function toFileStat(stats: fs.Stats): FileStat {
   const kind = stats.isFile() ? 'file' : stats.isDirectory() ? 'folder' : 'other'
   return { kind, size: stats.size, modified: stats.mtimeMs, inode: stats.ino, links: stats.nlink }
+}
+
+/** By itself, because node's own way with missing parents never ends below a folder in which nothing can be made (/proc). */
+function makeDir(path: string): void {
+  if (makeOne(path)) return
+  makeDir(dirname(path))
+  if (!makeOne(path))
+    throw Object.assign(new Error(`no folder can be made at ${path}`), { code: 'ENOENT', path })
+}
+
+/** False if its parent is missing. */
+function makeOne(path: string): boolean {
+  try {
+    fs.mkdirSync(path)
+  } catch (error) {
+    const { code } = error as NodeJS.ErrnoException
+    if (code === 'ENOENT' && dirname(path) !== path) return false
+    if (code !== 'EEXIST' || !fs.statSync(path, { throwIfNoEntry: false })?.isDirectory()) throw error
+  }
+  return true
 }
 
 function withDescriptor<T>(path: string, action: (fd: number) => T): T | undefined {

@@ -6,6 +6,7 @@ import {
   createServer,
 } from 'node:http'
 import type { AddressInfo, Socket } from 'node:net'
+import { CannotStart } from '../errors.ts'
 import { ConnectionLimit } from './connection-limit.ts'
 
 export interface ServerOptions {
@@ -45,7 +46,7 @@ export interface RunningServer {
   stop(graceMs: number): Promise<boolean>
 }
 
-/** Listens. Rejects with one plain sentence if the address cannot be had. */
+/** Listens. Rejects with `CannotStart` if the address cannot be had. */
 export async function startServer({
   host,
   port,
@@ -165,7 +166,7 @@ interface Answering {
 function listen(server: Server, host: string, port: number): Promise<void> {
   return new Promise((resolve, reject) => {
     server.once('error', (error: NodeJS.ErrnoException) =>
-      reject(new Error(whyNotListening(error, host, port))),
+      reject(new CannotStart(whyNotListening(error, host, port))),
     )
     server.listen({ port, host, backlog: BACKLOG }, resolve)
   })

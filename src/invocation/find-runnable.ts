@@ -1,6 +1,5 @@
 import { LRUCache } from 'lru-cache'
 import { Refusal } from '../errors.ts'
-import type { Oid } from '../git/object.ts'
 import type { JsonObject } from '../json/json.ts'
 import { acceptWorkflowData } from '../resources/workflows/workflow-data.ts'
 import { workflowFamily } from '../resources/workflows/workflow-family.ts'
@@ -121,7 +120,7 @@ async function revisionAt(registry: Registry, place: RetrievedRevision): Promise
   return revision
 }
 
-const readBefore = new LRUCache<Oid, Revision>({ maxSize: MOST_KEPT, sizeCalculation: sizeOf })
+const readBefore = new LRUCache<string, Revision>({ maxSize: MOST_KEPT, sizeCalculation: sizeOf })
 
 function sizeOf(revision: Revision | undefined): number {
   return (revision?.stored.size ?? 0) + 1000
