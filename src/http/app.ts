@@ -110,6 +110,6 @@ function watch(ctx: ParameterizedContext<DoorState>, watchers: readonly Watcher[
 }
 
 function setHeaders({ res, state }: ParameterizedContext<DoorState>): void {
-  const headers = doorHeaders(state.requestId)
+  const headers = doorHeaders(state.requestId, res)
   for (let at = 0; at < headers.length; at += 2) res.setHeader(headers[at] ?? '', headers[at + 1] ?? '')
 }

@@ -30,7 +30,7 @@ function sendWhole(
   text: Buffer | string | undefined,
 ): void {
   const { state, res } = ctx
-  const headers = doorHeaders(state.requestId)
+  const headers = doorHeaders(state.requestId, res)
   addOwnHeaders(headers, answer)
   const bytes = text === undefined ? 0 : Buffer.byteLength(text)
   if (text !== undefined) headers.push('Content-Type', JSON_TYPE, 'Content-Length', String(bytes))

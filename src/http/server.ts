@@ -26,7 +26,7 @@ export interface Patience {
   readonly headers: number
   /** To send a whole request: it may be a large upload on a slow line. */
   readonly request: number
-  /** To take the next bytes of its answer. */
+  /** To take the next bytes of its answer, or to ask for something again. */
   readonly stalled: number
   /** How often it is looked at who is late with a request. */
   readonly look: number
@@ -59,7 +59,7 @@ export async function startServer({
     headersTimeout: patience.headers,
     requestTimeout: patience.request,
     connectionsCheckingInterval: patience.look,
-    keepAliveTimeout: KEEP_ALIVE,
+    keepAliveTimeout: 0, // node would make two timers for each request; `timeout` closes idle connections, too
   })
   const connections = new ConnectionLimit(server, maxConnections)
   const answer = inFlight.listener(handle)
@@ -93,10 +93,15 @@ export function reachableHost(host: string): string {
   return host.includes(':') ? `[${host}]` : host
 }
 
-const PATIENCE: Patience = { headers: 20_000, request: 300_000, stalled: 60_000, look: 5000 }
+/** So many seconds an idle connection is kept: longer than load balancers keep theirs (60), so that none is closed just as it is used. */
+export const IDLE_SECONDS = 65
 
-/** Longer than load balancers keep idle connections (60 s), so that none is closed just as it is used. */
-const KEEP_ALIVE = 65_000
+const PATIENCE: Patience = {
+  headers: 20_000,
+  request: 300_000,
+  stalled: IDLE_SECONDS * 1000,
+  look: 5000,
+}
 
 /**
  * Connections that wait to be accepted: as many as the kernel keeps (net.core.somaxconn). Those past them it drops, and resets if they

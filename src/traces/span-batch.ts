@@ -25,8 +25,6 @@ export class SpanBatch {
   readonly #times: number[] = []
   #bytes = Buffer.allocUnsafeSlow(FIRST_BYTES)
   #used = 0
-  /** Lines that are not among the bytes yet: to write a few at once costs less than one after the other. */
-  #pending = ''
   /** Characters of the references. */
   #beside = 0
   #count = 0
@@ -36,19 +34,19 @@ export class SpanBatch {
     return this.#count
   }
 
-  /** How many bytes they are, about. */
+  /** How many bytes they are. */
   get size(): number {
-    return (
-      this.#used + this.#pending.length + this.#beside + Float64Array.BYTES_PER_ELEMENT * this.#times.length
-    )
+    return this.#used + this.#beside + Float64Array.BYTES_PER_ELEMENT * this.#times.length
   }
 
   /** Adds spans, all or none of them. `now` is in milliseconds. Throws TypeError for attributes that JSON has no word for. */
   add(spans: readonly Span[], now: number): void {
     let lines = ''
     for (const span of spans) lines += spanLine(span, this.#placeOf(span.references))
-    this.#pending += lines
-    if (this.#pending.length >= MOST_PENDING) this.#write()
+    // the most that it can be; of a long text it is worth knowing
+    const most = lines.length < LONG ? 3 * lines.length : Buffer.byteLength(lines)
+    if (this.#used + most > this.#bytes.length) this.#grow(this.#used + most)
+    this.#used += this.#bytes.write(lines, this.#used)
     for (const { startTime, endTime } of spans)
       this.#times.push(microsecondsOf(startTime), microsecondsOf(endTime), microsecondsOf(now))
     this.#count += spans.length
@@ -56,21 +54,11 @@ export class SpanBatch {
 
   /** What the thread gets of it: a copy that can be given away. */
   sent(): SpanLines {
-    this.#write()
     return {
       lines: new Uint8Array(this.#bytes.subarray(0, this.#used)),
       times: Float64Array.from(this.#times),
       references: [...this.#references.keys()],
     }
-  }
-
-  #write(): void {
-    const lines = this.#pending
-    this.#pending = ''
-    // the most that it can be; of a long text it is worth knowing
-    const most = lines.length < LONG ? 3 * lines.length : Buffer.byteLength(lines)
-    if (this.#used + most > this.#bytes.length) this.#grow(this.#used + most)
-    this.#used += this.#bytes.write(lines, this.#used)
   }
 
   #placeOf(references: Span['references']): number {
@@ -95,5 +83,4 @@ export class SpanBatch {
 
 const FIRST_BYTES = 64 * 1024
 const LONG = 16 * 1024
-const MOST_PENDING = 8 * 1024
 const MOST_KNOWN = 20

@@ -4,6 +4,7 @@ import { Refusal, type RefusalCode, invalid } from '../../src/errors.ts'
 import { PROBLEMS } from '../../src/http/problem.ts'
 import type { Readiness } from '../../src/http/health.ts'
 import { CALLER, type Door, openDoor, TOKEN } from './door.ts'
+import { rawRequest } from './raw-request.ts'
 
 /** The token of a key that may not read. */
 const WRITING = 'svc_writes'
@@ -200,9 +201,21 @@ describe('the door', () => {
         return response.headers.get('x-request-id')
       }
       expect(await idFor('abc-1_2.3')).to.equal('abc-1_2.3')
-      expect(await idFor('a b')).to.match(/^[0-9a-f-]{36}$/)
-      expect(await idFor('x'.repeat(129))).to.match(/^[0-9a-f-]{36}$/)
-      expect((await fetch(`${door.url}/nowhere`)).headers.get('x-request-id')).to.match(/^[0-9a-f-]{36}$/)
+      expect(await idFor('a b')).to.match(/^[0-9a-f]{32}$/)
+      expect(await idFor('x'.repeat(129))).to.match(/^[0-9a-f]{32}$/)
+      expect((await fetch(`${door.url}/nowhere`)).headers.get('x-request-id')).to.match(/^[0-9a-f]{32}$/)
+    })
+
+    it('says how long its connection is kept, unless it is not', async () => {
+      for (const { headers } of [await door.fetch('/who'), await fetch(`${door.url}/nowhere`)])
+        expect(headers.get('keep-alive')).to.equal('timeout=65')
+      const answer = await rawRequest(
+        door.url,
+        'GET /nowhere HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n',
+      )
+      expect(answer)
+        .to.match(/\r\nConnection: close\r\n/)
+        .and.not.match(/keep-alive/i)
     })
 
     it('forbids guessing its type, refusals included', async () => {

@@ -56,6 +56,16 @@ describe('the limits of the server', () => {
     expect(answer).to.match(/^HTTP\/1\.1 408 /)
   })
 
+  it('closes a connection that is idle, also after an answer that took longer than that', async () => {
+    const server = await start({
+      patience: { ...PATIENT, stalled: 200 },
+      handle: async ({ url }, response) =>
+        void setTimeout(() => response.end('done'), url === '/long' ? 500 : 0),
+    })
+    for (const path of ['/', '/long'])
+      expect(await rawRequest(server.url, `GET ${path} HTTP/1.1\r\nHost: x\r\n\r\n`)).to.match(/\r\ndone/)
+  })
+
   it('closes a connection whose client does not read its answer, and waits for an answer that takes long', async () => {
     let isGone = false
     const server = await start({
