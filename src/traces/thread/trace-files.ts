@@ -58,8 +58,7 @@ function oneAtATime<T>(path: string, work: () => T): T {
 function rename(path: string): string {
   const aside = `${path}.damaged-${new Date().toISOString().replaceAll(':', '-')}`
   nodeFs.rename(path, aside)
-  for (const part of ['-wal', '-shm'])
-    if (nodeFs.stat(path + part)) nodeFs.rename(path + part, aside + part)
+  for (const part of ['-wal', '-shm']) if (nodeFs.stat(path + part)) nodeFs.rename(path + part, aside + part)
   return aside
 }
 
