@@ -25,9 +25,9 @@ export async function readFacts(source: ObjectSource, oid: Oid): Promise<CommitF
   const { author, committer, message, parents } = parseCommit(await readBytes(source, oid, 'commit'))
   return {
     oid,
-    parent: parents[0],
+    parent: parents[0] && ownCopy(parents[0]),
     seconds: committer.seconds,
-    author: ownCopy(`${author.name} <${author.email}>`),
+    author: sharedAuthor(`${author.name} <${author.email}>`),
     text: textOf(decodeMessage(message).message),
   }
 }
@@ -36,6 +36,18 @@ function textOf(message: string | undefined): CommitFacts['text'] {
   if (message === undefined) return undefined
   return message.length > LONG_TEXT ? null : ownCopy(message.toLowerCase())
 }
+
+/** One text for all commits of an author: there are few authors, and a commit's own copy would be a sixth of what is kept of it. */
+function sharedAuthor(author: string): string {
+  const known = authors.get(author)
+  if (known !== undefined) return known
+  const own = ownCopy(author)
+  if (authors.size < MOST_AUTHORS) authors.set(own, own)
+  return own
+}
+
+const authors = new Map<string, string>()
+const MOST_AUTHORS = 1000
 
 /** The text in memory of its own: a part of a string keeps all of it, here the whole commit. */
 function ownCopy(text: string): string {
