@@ -1,12 +1,12 @@
 import { execFile } from 'node:child_process'
 import { createHash } from 'node:crypto'
-import { readdirSync } from 'node:fs'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
 import fc from 'fast-check'
 import { hashObject, type ObjectKind } from '../../src/git/object.ts'
 import { encodePack, type PackableObject } from '../../src/git/pack-writer.ts'
 import { encodeTree } from '../../src/git/tree.ts'
+import { leftBehind } from '../left-behind.ts'
 import { arbitraryBytesOf } from './arbitrary-bytes.ts'
 import { startFuzzedService } from './fuzzed-service.ts'
 import { seedStore } from './seed-store.ts'
@@ -222,9 +222,7 @@ async function lookAt(storeDir: string): Promise<string[]> {
     } catch (error) {
       problems.push(`${repository}: ${String(error)}`)
     }
-    const left = readdirSync(repository, { recursive: true, encoding: 'utf8' }).filter((it) =>
-      /tmp_|incoming|\.lock$/.test(it),
-    )
+    const left = await leftBehind(repository)
     problems.push(...left.map((file) => `${repository}/${file} was left behind`))
   }
   return problems

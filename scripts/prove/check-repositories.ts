@@ -1,8 +1,8 @@
 import { execFile } from 'node:child_process'
 import { existsSync, readdirSync } from 'node:fs'
 import { join } from 'node:path'
-import { setTimeout as pause } from 'node:timers/promises'
 import { promisify } from 'node:util'
+import { leftBehind } from '../left-behind.ts'
 
 const run = promisify(execFile)
 
@@ -31,7 +31,7 @@ export async function checkRepositories(storeDir: string): Promise<string[]> {
 }
 
 async function checkRepository(gitdir: string): Promise<string[]> {
-  const problems = (await leftIn(gitdir)).map((file) => `${gitdir}/${file} was left behind`)
+  const problems = (await leftBehind(gitdir)).map((file) => `${gitdir}/${file} was left behind`)
   try {
     const { stdout, stderr } = await run('git', ['-C', gitdir, 'fsck', '--strict', '--no-progress'])
     // Dangling is what a write leaves that another one overtook, and a default variant may be without a revision; anything else is damage.
@@ -44,18 +44,3 @@ async function checkRepository(gitdir: string): Promise<string[]> {
   }
   return problems
 }
-
-/** What nobody removes, of locks and staged packs. A server that has started does so at rest, after it is ready. */
-async function leftIn(gitdir: string): Promise<readonly string[]> {
-  const until = Date.now() + SWEPT_WITHIN
-  for (;;) {
-    const left = readdirSync(gitdir, { recursive: true, encoding: 'utf8' }).filter(
-      (file) => file.endsWith('.lock') || file.startsWith('objects/pack/tmp_'),
-    )
-    if (left.length === 0 || Date.now() > until) return left
-    await pause(100)
-  }
-}
-
-/** In milliseconds; a fraction of a second unless the machine is very busy. */
-const SWEPT_WITHIN = 30_000
