@@ -66,6 +66,7 @@ export async function startServer({
   server.on('request', (request, response) => {
     if (!connections.turnsAway(request.socket)) answer(request, response)
   })
+  server.on('connection', (socket) => socket.on('close', () => inFlight.gone(socket)))
   // With a listener, closing is up to us: an answer may take its time to begin, and a client may not to read it.
   server.timeout = patience.stalled
   server.on('timeout', (socket) => {
@@ -99,7 +100,8 @@ export const IDLE_SECONDS = 65
 const PATIENCE: Patience = {
   headers: 20_000,
   request: 300_000,
-  stalled: IDLE_SECONDS * 1000,
+  // a little more than what clients are told, who may use it until then
+  stalled: (IDLE_SECONDS + 1) * 1000,
   look: 5000,
 }
 
@@ -129,7 +131,7 @@ class InFlight {
 
   listener(handle: ServerOptions['handle']): RequestListener {
     return (request, response) => {
-      if (this.#draining) response.setHeader('Connection', 'close')
+      if (this.#draining) response.shouldKeepAlive = false
       const answering = { response, at: this.#answering.length }
       this.#answering.push(answering)
       // This, the door, a route and every stream of an answer listen for its end.
@@ -146,10 +148,21 @@ class InFlight {
   /** Resolves when none is left; tells the clients of those that are to close their connections. */
   drain(): Promise<void> {
     this.#draining = true
-    for (const { response } of this.#answering)
-      if (!response.headersSent) response.setHeader('Connection', 'close')
+    for (const { response } of this.#answering) if (!response.headersSent) response.shouldKeepAlive = false
     if (this.#answering.length === 0) return Promise.resolve()
     return new Promise((resolve) => (this.#onEmpty = resolve))
+  }
+
+  /**
+   * Ends the answers that waited for others of their connection, which is closed: node tells that only to the one that has its turn, and
+   * the others would be in flight for ever.
+   */
+  gone(socket: Socket): void {
+    for (const { response } of [...this.#answering]) {
+      if (response.req.socket !== socket || response.socket !== null || response.closed) continue
+      response.destroy()
+      response.emit('close')
+    }
   }
 
   #done(answering: Answering): void {

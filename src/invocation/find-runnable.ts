@@ -122,8 +122,11 @@ async function revisionAt(registry: Registry, place: RetrievedRevision): Promise
 
 const readBefore = new LRUCache<string, Revision>({ maxSize: MOST_KEPT, sizeCalculation: sizeOf })
 
+/** With the view of its artifact, which is kept with it and may be another one for each revision. */
 function sizeOf(revision: Revision | undefined): number {
-  return (revision?.stored.size ?? 0) + 1000
+  if (!revision) return 1000
+  const { tags, source } = revision.artifact
+  return revision.stored.size + 1000 + 100 * (tags.size + source.refs.refs.size)
 }
 
 const EMPTY: JsonObject = {}

@@ -1,4 +1,4 @@
-/** A key, or another name that comes again and again, as JSON quotes it: spelling one costs more than looking it up. */
+/** A key as JSON quotes it. Keys come again and again, and spelling one costs more than looking it up. */
 export function quotedKey(key: string): string {
   const known = quotedKeys.get(key)
   if (known !== undefined) return known

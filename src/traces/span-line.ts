@@ -14,7 +14,7 @@ import type { Span, SpanException, SpanLink } from './span.ts'
 export function spanLine(span: Span, references: number): string {
   const { traceId, spanId, parentId, statusMessage, sessionId, links, exception } = span
   return (
-    `${traceId}\t${spanId}\t${parentId ?? ''}\t${span.traceType}\t${span.type}\t${span.kind}\t${quotedKey(span.name)}\t` +
+    `${traceId}\t${spanId}\t${parentId ?? ''}\t${span.traceType}\t${span.type}\t${span.kind}\t${quotedName(span.name)}\t` +
     `${span.statusCode}\t${quote(statusMessage)}\t${quote(sessionId)}\t${attributesText(span)}\t${references}\t` +
     `${links.size === 0 ? '' : namedList(links, linkText)}\t${exception ? exceptionText(exception) : ''}\n`
   )
@@ -49,6 +49,18 @@ function attributesText({ attributes, references }: Span): string {
   }
   return text === '' ? '{}' : `${text}}`
 }
+
+/** Spans that end one after the other are mostly of one name. */
+function quotedName(name: string): string {
+  if (name !== lastName) {
+    lastName = name
+    lastQuoted = JSON.stringify(name)
+  }
+  return lastQuoted
+}
+
+let lastName = ''
+let lastQuoted = '""'
 
 function quote(text: string | undefined): string {
   return text === undefined ? '' : JSON.stringify(text)

@@ -42,12 +42,13 @@ function sharedAuthor(author: string): string {
   const known = authors.get(author)
   if (known !== undefined) return known
   const own = ownCopy(author)
-  if (authors.size < MOST_AUTHORS) authors.set(own, own)
+  if (authors.size < MOST_AUTHORS && own.length <= LONG_AUTHOR) authors.set(own, own)
   return own
 }
 
 const authors = new Map<string, string>()
 const MOST_AUTHORS = 1000
+const LONG_AUTHOR = 200
 
 /** The text in memory of its own: a part of a string keeps all of it, here the whole commit. */
 function ownCopy(text: string): string {

@@ -88,6 +88,50 @@ describe('the server', () => {
     expect(committed).to.equal(true)
   })
 
+  it('waits for each of those in flight, in whatever order they end', async () => {
+    const works = [new Work(), new Work(), new Work()]
+    const [first, second, third] = works
+    const server = await start(async ({ url }, response) => {
+      await works[Number(url?.slice(1))]?.isDone()
+      response.end('done')
+    })
+    const answers = works.map((_, number) => fetch(`${server.url}/${number}`).then((it) => it.text()))
+    await Promise.all(works.map(({ begun }) => begun))
+    expect(server.inFlight).to.equal(3)
+    let isStopped = false
+    const stopped = server.stop(GRACE).finally(() => (isStopped = true))
+    for (const [index, work] of [first, third, second].entries()) {
+      expect([server.inFlight, isStopped]).to.deep.equal([3 - index, false])
+      work?.finish()
+      while (server.inFlight > 2 - index) await new Promise((resolve) => setTimeout(resolve, 5))
+    }
+    expect(await stopped).to.equal(true)
+    expect(await Promise.all(answers)).to.deep.equal(['done', 'done', 'done'])
+  })
+
+  it('forgets requests that waited for the answers before theirs when their connection is gone', async () => {
+    const closed: (string | undefined)[] = []
+    const works = [new Work(), new Work(), new Work()]
+    const server = await start(async ({ url }, response) => {
+      response.on('close', () => closed.push(url))
+      const work = works[Number(url?.slice(1))]
+      await work?.isDone()
+      response.end('done')
+    })
+    const socket = connect(Number(new URL(server.url).port), '127.0.0.1')
+    socket.on('error', () => undefined)
+    socket.write([0, 1, 2].map((number) => `GET /${number} HTTP/1.1\r\nHost: x\r\n\r\n`).join(''))
+    await Promise.all(works.map(({ begun }) => begun))
+    works[1]?.finish() // its answer waits for the first one
+    socket.resetAndDestroy()
+    while (closed.length < 3) await new Promise((resolve) => setTimeout(resolve, 5))
+    expect(closed.toSorted()).to.deep.equal(['/0', '/1', '/2'])
+    expect(server.inFlight).to.equal(2)
+    for (const work of works) work.finish()
+    while (server.inFlight > 0) await new Promise((resolve) => setTimeout(resolve, 5))
+    expect(await server.stop(GRACE)).to.equal(true)
+  })
+
   it('does not wait for idle connections', async () => {
     const agent = new Agent({ keepAlive: true })
     const server = await start(async (_, response) => void response.end())

@@ -12,7 +12,7 @@ export class TraceFiles {
     const known = this.#open.get(path)
     if (known?.isCurrent) return known
     this.forget(path)
-    const opened = TraceFile.open(path)
+    const opened = alone(path, () => TraceFile.open(path))
     this.#open.set(path, opened)
     return opened
   }
@@ -40,13 +40,16 @@ export class TraceFiles {
     this.forget(path)
     if (wasReplaced) return undefined
     // Of two who found the damage, the second finds what has taken the file's place.
-    return oneAtATime(path, () => (nodeFs.stat(path) && isDamaged(path) ? rename(path) : undefined))
+    return alone(path, () => (nodeFs.stat(path) && isDamaged(path) ? rename(path) : undefined))
   }
 }
 
-/** Keeps other threads and processes from the same work. The lock is SQLite's, on a file with nothing in it, and ends with its holder. */
-function oneAtATime<T>(path: string, work: () => T): T {
-  const lock = new Database(`${path}.repair`, { timeout: BUSY_MS })
+/**
+ * Keeps other threads and processes from opening the file or setting it aside: its parts move one by one, and what begins a new file
+ * between two of them would lose its own. The lock is SQLite's, on a file with nothing in it, and ends with its holder.
+ */
+function alone<T>(path: string, work: () => T): T {
+  const lock = new Database(`${path}.guard`, { timeout: BUSY_MS })
   try {
     lock.exec('BEGIN EXCLUSIVE')
     return work()
