@@ -20,22 +20,27 @@ export async function rowsOf(
   const known = new Map<Oid, ChainLink>()
   for (const { link } of before) known.set(link.oid, link)
   const rows: TimelineRow[] = []
-  const held = new Map<ChainLink, VariantView[]>()
+  /** Where in the rows a link is, if other variants may hold it, too. */
+  const places = new Map<ChainLink, number>()
   const isShared = artifact.variants.length > 1
   for (const variant of artifact.variants) {
     if (variant.head === undefined) continue
+    // Rows that the same variants hold share one list of them: there are very many rows, and few lists.
     const alone = [variant]
+    const withIt = new Map<readonly VariantView[], readonly VariantView[]>()
     let link: ChainLink | undefined = await linkOf(artifact, variant.head, facts, known)
     for (; link; link = link.parent) {
-      const { seconds, author, text } = link
-      const others = held.get(link)
-      if (others) others.push(variant)
-      else {
-        // Where no other variant can hold it, one list of holders does for all rows.
-        const holders = isShared ? [variant] : alone
-        rows.push({ artifact, link, seconds, author, text, holders })
-        if (isShared) held.set(link, holders)
+      const place = places.get(link)
+      const row = place === undefined ? undefined : rows[place]
+      if (place === undefined || !row) {
+        if (isShared) places.set(link, rows.length)
+        const { seconds, author, text } = link
+        rows.push({ artifact, link, seconds, author, text, holders: alone })
+        continue
       }
+      const holders = withIt.get(row.holders) ?? [...row.holders, variant]
+      withIt.set(row.holders, holders)
+      rows[place] = { ...row, holders }
     }
   }
   return rows
@@ -59,8 +64,10 @@ async function linkOf(
   }
   let link = next === undefined ? undefined : known.get(next)
   for (const commit of unknown.reverse()) {
-    link = { ...commit, parent: link, depth: (link?.depth ?? 0) + 1 }
-    known.set(commit.oid, link)
+    const { oid, seconds, author, text } = commit
+    // Not spread: what is added to a copy lies beside it, which makes each of very many a third larger.
+    link = { oid, parent: link, seconds, author, text, depth: (link?.depth ?? 0) + 1 }
+    known.set(oid, link)
   }
   if (!link) throw new Error(`the chain of ${head} was walked but not learned`)
   return link
