@@ -102,7 +102,8 @@ export class RefReader {
   #packedAndHead(): TopFiles {
     const stamp = stampOf(this.#fs.stat(this.#gitdir))
     if (this.#top && isSame(this.#top.stamp, stamp)) return this.#top.value
-    const value = { ...this.#readPacked(), head: this.#readHead() }
+    const { packed, packedNotes } = this.#readPacked()
+    const value = { packed, packedNotes, head: this.#readHead() }
     this.#top = { stamp, value }
     return value
   }

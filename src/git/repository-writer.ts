@@ -110,7 +110,7 @@ export class RepositoryWriter {
           outcomes.push(() => entry.reject(error))
         }
       }
-      await storeDrafts(this.journal, [{ ...this.disk, draft }])
+      await storeDrafts(this.journal, [{ draft, ...this.disk }])
       return outcomes
     })
     counts.writeRounds++

@@ -35,7 +35,7 @@ export async function storeDrafts(
       if (moves.length === 0) continue
       // Also what the repository has already: a copy in the newest pack cannot be pruned, and costs less than looking for it.
       const pack = await stagePack(disk.fs, disk.gitdir, draft.objects())
-      writes.push({ ...disk, moves, draft, pack, beforeTakeOver: (dead) => journal.finishFor(dead) })
+      writes.push({ moves, draft, pack, beforeTakeOver: (dead) => journal.finishFor(dead), ...disk })
     }
     if (writes.length === 0) return
     await moveRefsTogether(writes, async () => (entry = await decide(journal, writes)))

@@ -138,7 +138,7 @@ export class ProjectStore {
     const slugs = this.#namesIn(folder)
     // A folder that changed just now may change again without its time showing it, and a link to one on another disk never shows it.
     if (stat?.kind === 'folder' && Date.now() - stat.modified > SETTLED)
-      this.#listed.set(family, { ...stat, slugs })
+      this.#listed.set(family, { slugs, ...stat })
     else this.#listed.delete(family)
     return slugs
   }

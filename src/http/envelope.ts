@@ -50,7 +50,7 @@ export function envelope<const P extends Readonly<Record<string, EnvelopePart>>>
       }
     }
     // The shape above was made from the same parts, key by key.
-    return { ...value, sentAs } as EnvelopeValue<P>
+    return Object.assign(value, { sentAs }) as EnvelopeValue<P>
   }
   return z.object(shape).transform(read)
 }

@@ -20,7 +20,7 @@ export function withReading<T extends object>(
   { paged = false }: { readonly paged?: boolean } = {},
 ): { readonly input: z.ZodType<WithReading<T>>; readonly fromQuery?: Endpoint['fromQuery'] } {
   if (readFlags.length === 0) {
-    const plain = input.transform((value) => ({ ...value, asked: PLAIN_READING }))
+    const plain = input.transform((value) => ({ asked: PLAIN_READING, ...value }))
     return { input: plain, ...(fromQuery ? { fromQuery } : {}) }
   }
   const isInParts = paged && payload === 'rows'

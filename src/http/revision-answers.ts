@@ -179,7 +179,7 @@ export class RevisionAnswers {
     more: object = {},
   ): Promise<Answer> {
     const revision = await readListedRevision(registry, place)
-    const body = { ...(await this.#body(revision, asked)), ...more }
+    const body = Object.assign(await this.#body(revision, asked), more)
     return { body, etag: this.#etag(revision, `read${readingKey(asked)}`), address: { id: revision.id } }
   }
 
@@ -208,11 +208,10 @@ export class RevisionAnswers {
     const revision = await readRevisionAt(registry, place)
     const etag = this.#etag(revision, way)
     if (etagMatches(ifNoneMatch, etag)) return { etag, notModified: true }
-    const body = {
-      ...(await this.#body(revision, asked)),
+    const body = Object.assign(await this.#body(revision, asked), {
       retrieval_info:
         form === 'retrieve' ? await this.#retrievalInfo(registry, revision, place.through) : undefined,
-    }
+    })
     if (holdsStream(body)) return { body, etag }
     const written = { text: ownBytes(stringifyJson(body)), etag }
     writtenAnswers.set(key, written)

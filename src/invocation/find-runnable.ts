@@ -57,7 +57,7 @@ async function sought(registry: Registry, request: WorkflowSought): Promise<Foun
   const place = await retrieveRevision(
     registry,
     workflowFamily,
-    { ...references, environment, key: request.selectorKey },
+    { environment, key: request.selectorKey, ...references },
     surface,
   )
   return stored(registry, place)

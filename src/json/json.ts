@@ -72,7 +72,8 @@ export function fromEntries(entries: Iterable<readonly [string, Json]>): JsonObj
 export function withKey(object: JsonObject, key: string, value: Json): JsonObject {
   if (object instanceof ExactObject || isAwkwardKey(key))
     return new ExactObject(entriesOf(object)).set(key, value)
-  return { ...object, [key]: value }
+  // V8 makes a hidden class for each object that a literal begins with a spread and goes on with another key.
+  return Object.assign({}, object, { [key]: value })
 }
 
 /** A new object without the member `key`; the same object if it has none. */

@@ -43,7 +43,12 @@ export async function buildRevision(
     tree: writeTree(target, [...carried, ...payload, ...writeHeader(target, draft)]),
     parent,
     message: draft.message,
-    trailers: { ...draft.trailers, variant, ...(draft.slug === undefined ? {} : { slug: draft.slug }) },
+    trailers: Object.assign(
+      {},
+      draft.trailers,
+      { variant },
+      draft.slug !== undefined && { slug: draft.slug },
+    ),
     now: registry.now(),
   }
   return writeCommit(registry, target, commit, context)

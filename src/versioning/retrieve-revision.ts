@@ -78,7 +78,7 @@ export async function retrieveRevision(
   }
   const found = await deployedRevision(registry, family, target, pin, place)
   assertArtifact(references, found, pin)
-  return { ...found, through: { key: pin.key, environment: place } }
+  return { through: { key: pin.key, environment: place }, ...found }
 }
 
 /** The revision a pin refers to. One that points at nothing is no deployment, and says why. */

@@ -9,5 +9,5 @@ export function revisionFlags(
   const { family, record } = artifact
   const flags: Record<string, boolean> = {}
   for (const role of family.roles) flags[role] = record.flags?.[role] ?? false
-  return { ...flags, ...family.flags(payload) }
+  return Object.assign(flags, family.flags(payload))
 }

@@ -43,7 +43,7 @@ export async function readListedRevision(registry: Registry, place: RevisionPlac
   const chosen = stored.trailers.slug
   const slug =
     chosen !== undefined && artifact.tags.get(chosen) === oid ? chosen : `${variant.slug}-${version}`
-  return { ...place, id, slug, stored, archived: artifact.archived.get(id) }
+  return { artifact, variant, oid, version, id, slug, stored, archived: artifact.archived.get(id) }
 }
 
 /** The place of the commit `oid` as reached through `variant`. */

@@ -87,15 +87,18 @@ async function readRevision(family: Family, source: ObjectSource, oid: Oid): Pro
   const entries = await readTree(source, commit.tree)
   const headerFile = entries.find((entry) => entry.name === REVISION_FILE && isFile(entry))
   const headerBytes = headerFile && (await readBytes(source, headerFile.oid, 'blob'))
-  const known = { oid, commit, ...decodeMessage(commit.message), size: headerBytes?.length ?? 0 }
+  const { message, trailers } = decodeMessage(commit.message)
+  const size = headerBytes?.length ?? 0
   try {
     const header = decodeHeader(headerBytes)
     const read = await family.read(source, entries)
-    return { ...known, header, payload: read?.payload, size: known.size + (read?.size ?? 0) }
+    const { payload, size: payloadSize = 0 } = read ?? {}
+    return { oid, commit, message, trailers, header, payload, size: size + payloadSize }
   } catch (error) {
     const why = error instanceof Error ? error.message : String(error)
     const sentence = `Commit ${oid} does not decode as a ${family.name} revision: ${why}`
-    return { ...known, header: {}, payload: undefined, damage: new Refusal('damaged_repository', sentence) }
+    const damage = new Refusal('damaged_repository', sentence)
+    return { oid, commit, message, trailers, header: {}, payload: undefined, size, damage }
   }
 }
 
