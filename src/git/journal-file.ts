@@ -69,7 +69,7 @@ export class JournalFile {
     records: readonly Omit<JournalRecord, 'round'>[],
     alsoSync: () => Promise<void>,
   ): Promise<JournalEntry[]> {
-    const whole = records.map((record) => ({ ...record, round: this.#round }))
+    const whole = records.map((record) => ({ round: this.#round, ...record }))
     this.#unsettled += whole.length
     this.#writing = whole
     try {

@@ -45,7 +45,7 @@ export async function queryRevisions(
   const { windowing } = query
   const named = await idsNamed(registry, family, query.revisions)
   const pinned = await withIds(registry, naming(query.pinned))
-  const test = rowTest(family, { ...query, named })
+  const test = rowTest(family, { named, ...query })
   const rows = await rowsFor(registry, family, test)
   const isDown = isDescending(windowing)
   const cursor = windowing?.next === undefined ? undefined : await placeOf(registry, family, windowing.next)

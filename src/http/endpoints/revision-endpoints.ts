@@ -66,11 +66,11 @@ export function revisionEndpoints(context: SurfaceContext): Endpoint[] {
       registry,
       place,
       {
-        ...more,
         deltaBaseId: firstOf<string>(fields, idSpellings(names, '_revision')),
         header: { name, description, tags, meta },
         ifMatch: ifMatch === undefined ? undefined : readIfMatch(ifMatch),
         loc: ['body', member],
+        ...more,
       },
       writeContext,
       to.length > 0 ? { to, entity: singular } : undefined,

@@ -17,9 +17,9 @@ function membersOf(value: Json | undefined): readonly [string, Json][] {
 function referenceOf(value: Json): Reference {
   const members = new Map(membersOf(value))
   const [id, slug, version] = [members.get('id'), members.get('slug'), members.get('version')]
-  return {
-    ...(typeof id === 'string' && { id }),
-    ...(typeof slug === 'string' && { slug }),
-    ...(typeof version === 'number' && { version }),
-  }
+  const reference: { -readonly [key in keyof Reference]: Reference[key] } = {}
+  if (typeof id === 'string') reference.id = id
+  if (typeof slug === 'string') reference.slug = slug
+  if (typeof version === 'number') reference.version = version
+  return reference
 }
