@@ -51,13 +51,17 @@ export async function verifyMirrors(
   artifact: ArtifactView,
   expected: ExpectedMirrors,
 ): Promise<readonly Finding[]> {
-  if (differing(artifact, expected).length === 0) return []
+  const before = new Map(differing(artifact, expected).map(({ ref, is }) => [ref, is]))
+  if (before.size === 0) return []
   await pause(PAUSE)
   const later = await registry.index.findByDigits(artifact.id)
   if (!later) return []
-  return differing(later, await expectedMirrors(registry)).map(({ ref, sentence, isSure }) =>
-    isSure ? derived(sentence, () => moveMirror(registry, later, ref)) : note(sentence),
-  )
+  // A mirror that has moved since is looked after: what it differs in now is the next deployment.
+  return differing(later, await expectedMirrors(registry))
+    .filter(({ ref, is }) => before.has(ref) && before.get(ref) === is)
+    .map(({ ref, sentence, isSure }) =>
+      isSure ? derived(sentence, () => moveMirror(registry, later, ref)) : note(sentence),
+    )
 }
 
 /** Milliseconds in which a server moves the mirrors of a deployment. */
@@ -65,6 +69,8 @@ const PAUSE = 100
 
 interface Difference {
   readonly ref: string
+  /** What the mirror holds; undefined where there is none. */
+  readonly is: Oid | undefined
   readonly sentence: string
   readonly isSure: boolean
 }
@@ -78,7 +84,12 @@ function differing({ id, source }: ArtifactView, { byArtifact, unsure }: Expecte
     const sentence = `${ref} mirrors ${is ?? 'nothing'}, and the environment says ${should ?? 'nothing'}.`
     const isSure = !unsure.has(ref)
     return [
-      { ref, isSure, sentence: isSure ? sentence : `${sentence} Not all that is deployed there is here.` },
+      {
+        ref,
+        is,
+        isSure,
+        sentence: isSure ? sentence : `${sentence} Not all that is deployed there is here.`,
+      },
     ]
   })
 }
