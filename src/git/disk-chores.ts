@@ -1,7 +1,10 @@
 import { Worker } from 'node:worker_threads'
 
-/** What the thread does with each of the paths it is given: make an empty file, remove a file, sync a file or folder. */
-export type DiskChore = 'createEmpty' | 'remove' | 'sync'
+/**
+ * What the thread does with each of the paths it is given: make an empty file, remove a file, sync a file or folder, have what is made
+ * in a folder lie far apart (see Fs.spreadFolders).
+ */
+export type DiskChore = 'createEmpty' | 'remove' | 'sync' | 'spread'
 
 /** What the thread is asked for. */
 export type AskedChore = { readonly id: number } & (PathChore | JournalChore)
@@ -19,6 +22,8 @@ interface JournalChore {
 /** What became of a chore: without `message` it is done. */
 export interface ChoreReply {
   readonly id: number
+  /** How many milliseconds one path took: the one in the middle. */
+  readonly each?: number
   readonly message?: string
   readonly code?: string | undefined
 }
@@ -29,19 +34,19 @@ let chores = 0
 
 /**
  * Does something with many paths, one after the other, after all that was asked for before, in a thread that does nothing else: one
- * hand-over in place of one a file, each of which costs the caller more than the file. Rejects with node's error at the first
- * path that fails, and leaves the rest.
+ * hand-over in place of one a file, each of which costs the caller more than the file. Answers how many milliseconds one path took:
+ * the one in the middle. Rejects with node's error at the first path that fails, and leaves the rest.
  */
-export function doDiskChore(chore: DiskChore, paths: readonly string[]): Promise<void> {
-  return paths.length === 0 ? Promise.resolve() : ask({ chore, paths })
+export function doDiskChore(chore: DiskChore, paths: readonly string[]): Promise<number> {
+  return paths.length === 0 ? Promise.resolve(0) : ask({ chore, paths })
 }
 
 /** Has the thread do what `settleJournal` does, beside other chores. */
-export function settleInThread(store: string, journal: string): Promise<void> {
-  return ask({ store, journal })
+export async function settleInThread(store: string, journal: string): Promise<void> {
+  await ask({ store, journal })
 }
 
-function ask(chore: PathChore | JournalChore): Promise<void> {
+function ask(chore: PathChore | JournalChore): Promise<number> {
   const thread = (worker ??= startThread())
   return new Promise((resolve, reject) => {
     const id = ++chores
@@ -57,12 +62,12 @@ function startThread(): Worker {
     env: {},
     resourceLimits: { maxYoungGenerationSizeMb: 4, maxOldGenerationSizeMb: 256 },
   })
-  thread.on('message', ({ id, message, code }: ChoreReply) => {
+  thread.on('message', ({ id, each = 0, message, code }: ChoreReply) => {
     const asked = waiting.get(id)
     waiting.delete(id)
     // an idle thread keeps no process alive
     if (waiting.size === 0) thread.unref()
-    if (message === undefined) asked?.resolve()
+    if (message === undefined) asked?.resolve(each)
     else asked?.reject(Object.assign(new Error(message), { code }))
   })
   const ended = (reason: Error): void => {
@@ -77,6 +82,6 @@ function startThread(): Worker {
 }
 
 interface Waiting {
-  readonly resolve: () => void
+  readonly resolve: (each: number) => void
   readonly reject: (reason: Error) => void
 }

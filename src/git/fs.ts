@@ -29,8 +29,11 @@ export interface Fs {
   takeSpare?(bytes: Uint8Array): SpareFile | undefined
   /** Creates `path` (it must not exist: EEXIST) to write on at its end. */
   createLog(path: string): LogHandle
-  /** Creates empty files (they must not exist: EEXIST) one after the other, without holding up anyone. */
-  createEmpty(paths: readonly string[]): Promise<void>
+  /**
+   * Creates empty files (they must not exist: EEXIST) one after the other, without holding up anyone. Answers how many milliseconds one
+   * took: the one in the middle.
+   */
+  createEmpty(paths: readonly string[]): Promise<number>
   /** Creates `path` (it must not exist: EEXIST) to write on at its end, to read back and to correct. */
   createFile(path: string): FileHandle
   /** Resolves once what the file holds is on the disk; absence is fine. */
@@ -41,6 +44,11 @@ export interface Fs {
   append(path: string, bytes: Uint8Array): void
   /** Makes the folder and its missing parents. */
   makeDir(path: string): void
+  /**
+   * Has new folders in this one made far from each other on the disk, with what is in them; false where the disk knows no such thing.
+   * Absent where nobody would.
+   */
+  spreadFolders?(path: string): Promise<boolean>
   /** Atomically replaces `to` (a folder only where `to` is absent or empty). */
   rename(from: string, to: string): void
   /** A second name for a file; EEXIST if `to` is taken. */

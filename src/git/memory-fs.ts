@@ -30,6 +30,7 @@ export function memoryFs(): Fs {
     createLog: (path) => createLog(volume, path),
     createEmpty: async (paths) => {
       for (const path of paths) create(path, [])
+      return 0
     },
     createFile: (path) => createHandle(volume, path),
     sync: async () => undefined,

@@ -101,8 +101,8 @@ export const nodeFs: Fs = {
     }
   },
 
-  syncAll(paths) {
-    return doDiskChore('sync', paths)
+  async syncAll(paths) {
+    await doDiskChore('sync', paths)
   },
 
   append(path, bytes) {
@@ -116,6 +116,15 @@ export const nodeFs: Fs = {
 
   makeDir,
 
+  async spreadFolders(path) {
+    try {
+      await doDiskChore('spread', [path])
+      return true
+    } catch {
+      return false // another file system than ext, or another system than Linux
+    }
+  },
+
   rename(from, to) {
     fs.renameSync(from, to)
   },
@@ -128,8 +137,8 @@ export const nodeFs: Fs = {
     absentAsUndefined(() => fs.unlinkSync(path))
   },
 
-  removeAll(paths) {
-    return doDiskChore('remove', paths)
+  async removeAll(paths) {
+    await doDiskChore('remove', paths)
   },
 
   removeFolder(path) {

@@ -1,8 +1,5 @@
 import type { Fs, SpareFile } from './fs.ts'
-import { identityName, isDead, parseIdentity, thisProcess } from './process-identity.ts'
-
-/** The folder of them in a store. */
-const SPARE_FOLDER = '.spare'
+import { SpareFolder } from './spare-folder.ts'
 
 /** So many are made the first time, and twice as many each time until … */
 const FEWEST = 12
@@ -11,9 +8,6 @@ const MOST = 192
 
 /** How long the spare name of a file that is in use stays, in milliseconds. */
 const NAMED_FOR = 1000
-
-const self = identityName(thisProcess())
-let made = 0
 
 /** A file system whose small new files are made ahead. */
 export interface SpareFs extends Fs {
@@ -28,7 +22,7 @@ export interface SpareFs extends Fs {
  * is freed there and not in the way of who replaced it.
  */
 export function withSpareFiles(fs: Fs, store: string): SpareFs {
-  const folder = `${store}/${SPARE_FOLDER}`
+  const folder = new SpareFolder(fs, store)
   const ready: string[] = []
   const used = new Set<string>()
   let batch = 0
@@ -37,17 +31,18 @@ export function withSpareFiles(fs: Fs, store: string): SpareFs {
   let isDropped = false
 
   const fill = async (): Promise<void> => {
-    if (!fs.stat(folder)) fs.makeDir(folder)
     batch = Math.min(Math.max(FEWEST, batch * 2), MOST)
-    const paths = Array.from({ length: batch }, () => `${folder}/${self}.${++made}`)
+    const paths = folder.newPaths(batch)
+    let each: number
     try {
-      await fs.createEmpty(paths)
+      each = await fs.createEmpty(paths)
     } catch (error) {
       // Some of them may have been made.
       for (const path of paths) used.add(path)
       throw error
     }
     ready.push(...paths)
+    await folder.made(batch, each)
   }
   const refill = (): void => {
     if (filling || isDropped || ready.length > batch / 2) return
@@ -65,6 +60,7 @@ export function withSpareFiles(fs: Fs, store: string): SpareFs {
     const names = [...used]
     await fs.removeAll(names)
     for (const name of names) used.delete(name)
+    folder.tidy({ isEnding: isDropped })
   }
 
   const takeSpare = (bytes: Uint8Array): SpareFile | undefined => {
@@ -105,13 +101,5 @@ function succeeds(step: () => void): boolean {
     const { code = '' } = error as NodeJS.ErrnoException // a file system throws nothing else
     if (!['EXDEV', 'ENOENT', 'EEXIST'].includes(code)) throw error
     return false
-  }
-}
-
-/** Removes what dead processes of this host left lying ready. */
-export function sweepSpareFiles(fs: Fs, store: string): void {
-  for (const name of fs.readDir(`${store}/${SPARE_FOLDER}`) ?? []) {
-    const owner = parseIdentity(name)
-    if (owner && isDead(owner)) fs.remove(`${store}/${SPARE_FOLDER}/${name}`)
   }
 }

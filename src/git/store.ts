@@ -12,7 +12,8 @@ import { identityName, isDead, parseIdentity, thisProcess } from './process-iden
 import { recoverJournals } from './recover-journals.ts'
 import { Repository } from './repository.ts'
 import type { SpareFs } from './spare-files.ts'
-import { sweepSpareFiles, withSpareFiles } from './spare-files.ts'
+import { withSpareFiles } from './spare-files.ts'
+import { sweepSpareFiles } from './spare-folder.ts'
 
 /** The layout this code reads and writes, kept in the file `format` of a store. */
 const FORMAT = '1'

@@ -93,6 +93,7 @@ export class SimulatedDisk {
           await this.#turn('create', path)
           this.#calls.create(path)
         }
+        return 0
       },
       createFile: (path) => this.#fileHandle(path, this.#calls.create(path)),
       sync: (path) => this.#syncAny(path),

@@ -81,12 +81,23 @@ describe('fs: the disk and the memory behave alike', () => {
       it('makes, syncs and removes many files at once, each once, up to one that cannot be', async () => {
         const folder = fresh()
         const [a, b, c] = ['a', 'b', 'c'].map((name) => `${folder}/${name}`) as [string, string, string]
-        await Promise.all([fs.createEmpty([a, b]), fs.syncAll([a, `${folder}/none`, folder])])
+        const made = fs.createEmpty([a, b])
+        await Promise.all([made, fs.syncAll([a, `${folder}/none`, folder])])
+        expect(await made).to.be.within(0, 10_000)
         expect(fs.readFile(b)?.length).to.equal(0)
         expect(await fs.createEmpty([c, a, `${folder}/d`]).catch((error) => error.code)).to.equal('EEXIST')
         expect(fs.readDir(folder)?.sort()).to.deep.equal(['a', 'b', 'c'])
         await fs.removeAll([a, `${folder}/none`, `${folder}/none/below`, c])
         expect(fs.readDir(folder)).to.deep.equal(['b'])
+      })
+
+      it('says whether new folders can be made to lie apart, and what is made in them is as ever', async () => {
+        const folder = fresh()
+        expect(await fs.spreadFolders?.(folder)).to.be.oneOf([true, false, undefined])
+        expect(await fs.spreadFolders?.(`${folder}/none`)).to.be.oneOf([false, undefined])
+        fs.makeDir(`${folder}/a`)
+        fs.create(`${folder}/a/b`, Buffer.from('b'))
+        expect(fs.readFile(`${folder}/a/b`)?.toString()).to.equal('b')
       })
 
       it('does not hand out memory that a later read changes', () => {

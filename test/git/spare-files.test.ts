@@ -4,7 +4,8 @@ import type { Fs } from '../../src/git/fs.ts'
 import { memoryFs } from '../../src/git/memory-fs.ts'
 import { nodeFs } from '../../src/git/node-fs.ts'
 import { identityName, thisProcess } from '../../src/git/process-identity.ts'
-import { sweepSpareFiles, withSpareFiles } from '../../src/git/spare-files.ts'
+import { withSpareFiles } from '../../src/git/spare-files.ts'
+import { sweepSpareFiles } from '../../src/git/spare-folder.ts'
 import { temporaryFolder } from './git-program.ts'
 
 const BYTES = Buffer.from('content')
@@ -67,8 +68,8 @@ describe('git: spare files', () => {
     fs.makeDir('/store')
     let asked = 0
     const createEmpty = async (paths: readonly string[]) => {
-      await fs.createEmpty(asked++ === 0 ? paths : paths.slice(0, 3))
-      if (asked > 1) fail('EMFILE')
+      const each = await fs.createEmpty(asked++ === 0 ? paths : paths.slice(0, 3))
+      return asked > 1 ? fail('EMFILE') : each
     }
     const spare = withSpareFiles({ ...fs, createEmpty }, '/store')
     for (let number = 0; asked < 2; number++, await pause(1)) spare.create(`/store/${number}`, BYTES)
@@ -107,14 +108,59 @@ describe('git: spare files', () => {
     expect(fs.readFile('/store/second')).to.deep.equal(BYTES)
   })
 
-  it('of dead processes are swept, those of live ones not', () => {
+  for (const [where, isSpread] of [
+    ['elsewhere, where that is possible', true],
+    ['where they always were, if it is not', false],
+  ] as const) {
+    it(`that take long to make are made ${where}`, async () => {
+      const store = temporaryFolder()
+      let asked = 0
+      const spare = withSpareFiles(
+        {
+          ...nodeFs,
+          createEmpty: async (paths) => {
+            await nodeFs.createEmpty(paths)
+            return 0.5
+          },
+          spreadFolders: async (path) => {
+            expect(path).to.equal(`${store}/.spare`)
+            asked++
+            return isSpread
+          },
+        },
+        store,
+      )
+      for (let number = 0; number < 2000; number++) {
+        spare.create(`${store}/${number}`, BYTES)
+        if (number % 20 === 0) await pause(1)
+      }
+      expect(asked).to.equal(1)
+      const folders = subFolders(store)
+      if (isSpread) expect(folders.length).to.be.greaterThan(2)
+      else expect(folders).to.deep.equal([])
+      // A folder goes with the spare names of what was made in it.
+      if (isSpread) while (subFolders(store).length >= folders.length) await pause(20)
+      spare.create(`${store}/last`, BYTES)
+      await spare.dropSpares()
+      expect(nodeFs.readDir(`${store}/.spare`)).to.deep.equal([])
+      for (const name of ['0', '1999', 'last']) {
+        expect(nodeFs.readFile(`${store}/${name}`)).to.deep.equal(BYTES)
+        expect(nodeFs.stat(`${store}/${name}`)?.links).to.equal(1)
+      }
+    })
+  }
+
+  it('of dead processes are swept with their folders, those of live ones not', () => {
     const store = temporaryFolder()
-    nodeFs.makeDir(`${store}/.spare`)
-    const own = `${identityName(thisProcess())}.1`
-    const dead = `${identityName({ ...thisProcess(), pid: 999_999_999 })}.1`
-    for (const name of [own, dead]) nodeFs.create(`${store}/.spare/${name}`, BYTES)
+    const own = identityName(thisProcess())
+    const dead = identityName({ ...thisProcess(), pid: 999_999_999 })
+    for (const name of [own, dead]) {
+      nodeFs.makeDir(`${store}/.spare/${name}.2`)
+      for (const path of ['1', '2/3']) nodeFs.create(`${store}/.spare/${name}.${path}`, BYTES)
+    }
     sweepSpareFiles(nodeFs, store)
-    expect(nodeFs.readDir(`${store}/.spare`)).to.deep.equal([own])
+    expect(nodeFs.readDir(`${store}/.spare`)).to.have.members([`${own}.1`, `${own}.2`])
+    expect(nodeFs.readDir(`${store}/.spare/${own}.2`)).to.deep.equal(['3'])
   })
 })
 
@@ -125,6 +171,11 @@ async function filled(fs: Fs, store: string): Promise<void> {
     if (now > 0 && now === before) return
     before = now
   }
+}
+
+function subFolders(store: string): string[] {
+  const names = nodeFs.readDir(`${store}/.spare`) ?? []
+  return names.filter((name) => nodeFs.stat(`${store}/.spare/${name}`)?.kind === 'folder')
 }
 
 function fail(code: string): never {

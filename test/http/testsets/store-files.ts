@@ -9,7 +9,7 @@ import { pathsBelow } from '../../paths-below.ts'
 export function storeFiles(storeDir: string): string[] {
   return pathsBelow(storeDir)
     .filter(
-      (path) => !/(?:^|\/)(?:\.journal|\.spare|locks|\.uploads)(?:\/[^/]*)?$/.test(path) || isUpload(path),
+      (path) => !/(?:^|\/)(?:\.journal|\.spare|locks|\.uploads)(?:\/.*)?$/.test(path) || isUpload(path),
     )
     .map((path) => {
       const stat = statSync(join(storeDir, path), { throwIfNoEntry: false })
