@@ -91,7 +91,6 @@ interface Found {
   readonly found: FoundRunnable
 }
 
-/** Bytes, roughly. */
 const MOST_KEPT = 16 * 1024 * 1024
 
 /** Those asked for lately, by id. What is kept holds its payload in memory. */
@@ -122,11 +121,14 @@ async function revisionAt(registry: Registry, place: RetrievedRevision): Promise
 
 const readBefore = new LRUCache<string, Revision>({ maxSize: MOST_KEPT, sizeCalculation: sizeOf })
 
-/** With the view of its artifact, which is kept with it and may be another one for each revision. */
+/**
+ * Bytes of memory, roughly: a decoded payload takes three times its text. With the view of its artifact, which is kept with it and may
+ * be another one for each revision.
+ */
 function sizeOf(revision: Revision | undefined): number {
   if (!revision) return 1000
   const { tags, source } = revision.artifact
-  return revision.stored.size + 1000 + 100 * (tags.size + source.refs.refs.size)
+  return 3 * revision.stored.size + 2000 + 100 * (tags.size + source.refs.refs.size)
 }
 
 const EMPTY: JsonObject = {}

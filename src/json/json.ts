@@ -70,7 +70,8 @@ export function fromEntries(entries: Iterable<readonly [string, Json]>): JsonObj
 
 /** A new object in which `key` is `value`: in its old place, or last when it is new. */
 export function withKey(object: JsonObject, key: string, value: Json): JsonObject {
-  if (object instanceof ExactObject || isAwkwardKey(key))
+  // What a schema let through may have that key as its own; to assign it would make its value the prototype.
+  if (object instanceof ExactObject || isAwkwardKey(key) || Object.hasOwn(object, '__proto__'))
     return new ExactObject(entriesOf(object)).set(key, value)
   // V8 makes a hidden class for each object that a literal begins with a spread and goes on with another key.
   return Object.assign({}, object, { [key]: value })

@@ -13,6 +13,7 @@ import {
   withKey,
   withoutKey,
 } from '../../src/json/json.ts'
+import { stringifyJson } from '../../src/json/stringify-json.ts'
 
 describe('json: objects in two representations', () => {
   const plain = fromEntries([
@@ -89,6 +90,10 @@ describe('json: objects in two representations', () => {
       ['__proto__', 3],
     ])
     expect(getKey(withKey(plain, '__proto__', 9), '__proto__')).to.equal(9)
+    // As a schema lets it through: plain, with that key as its own.
+    const odd = JSON.parse('{"__proto__":{"x":1},"a":1}')
+    expect(stringifyJson(withKey(odd, 'a', 2))).to.equal('{"__proto__":{"x":1},"a":2}')
+    expect(stringifyJson(withKey(odd, 'b', 2))).to.equal('{"__proto__":{"x":1},"a":1,"b":2}')
     expect(entriesOf(plain)).to.deep.equal([
       ['b', 1],
       ['a', 2],

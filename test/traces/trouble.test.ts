@@ -124,6 +124,23 @@ describe('traces: trouble with the file', () => {
     expect(project.troubles.join()).to.match(/can be stored again/)
   })
 
+  it('a guard that is no lock is told of by its name, and what it guards stays as it is', async () => {
+    const [before, after] = [makeSpan(), makeSpan()]
+    project.traces.record([before])
+    await isThere(before.traceId)
+    await project.open.close()
+    writeFileSync(`${project.file}.guard`, 'nonsense'.repeat(1000))
+    const { traces, open } = project.another()
+    traces.record([after])
+    const refused = await traces.read([after.traceId]).catch((error: unknown) => error)
+    expect((refused as Refusal).code).to.equal('storage_unavailable')
+    expect(open.problems()[0]?.reason).to.match(/^traces\.db\.guard should be empty.*Remove it/)
+    expect(setAside()).to.deep.equal([])
+    rmSync(`${project.file}.guard`)
+    while (open.problems().length > 0) await pause(20)
+    for (const { traceId } of [before, after]) expect(await traces.read([traceId])).to.have.length(1)
+  })
+
   it('what another process holds locked waits for it', async () => {
     const [first, second] = [makeSpan(), makeSpan()]
     project.traces.record([first])

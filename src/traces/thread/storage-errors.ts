@@ -4,8 +4,18 @@ export function isDamage(error: unknown): boolean {
   return code.startsWith('SQLITE_NOTADB') || code.startsWith('SQLITE_CORRUPT')
 }
 
-/** Whether what SQLite threw is about the disk or another process, and may be over later. */
+/** The file that guards another is no lock: somebody has written into it. */
+export class BrokenGuard extends Error {
+  override readonly name = 'BrokenGuard'
+
+  constructor(path: string) {
+    super(`${path} should be empty, and is not. Remove it: it holds nothing.`)
+  }
+}
+
+/** Whether what was thrown is about the disk, another process or a guard, and may be over later. */
 export function isStorageTrouble(error: unknown): boolean {
+  if (error instanceof BrokenGuard) return true
   const code = codeOf(error)
   if (TROUBLES.some((it) => code.startsWith(it))) return true
   // Of a file that cannot be opened, the library says no code.

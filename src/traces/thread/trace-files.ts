@@ -1,6 +1,6 @@
 import Database from 'libsql'
 import { nodeFs } from '../../git/node-fs.ts'
-import { isDamage } from './storage-errors.ts'
+import { BrokenGuard, isDamage } from './storage-errors.ts'
 import { BUSY_MS, TraceFile } from './trace-file.ts'
 
 /** The files that a thread has open, by path. */
@@ -49,12 +49,22 @@ export class TraceFiles {
  * between two of them would lose its own. The lock is SQLite's, on a file with nothing in it, and ends with its holder.
  */
 function alone<T>(path: string, work: () => T): T {
-  const lock = new Database(`${path}.guard`, { timeout: BUSY_MS })
+  const guard = `${path}.guard`
+  const lock = new Database(guard, { timeout: BUSY_MS })
   try {
-    lock.exec('BEGIN EXCLUSIVE')
+    begin(lock, guard)
     return work()
   } finally {
     lock.close()
+  }
+}
+
+function begin(lock: Database.Database, guard: string): void {
+  try {
+    lock.exec('BEGIN EXCLUSIVE')
+  } catch (error) {
+    // Of itself, or the file that it guards would be taken for damaged.
+    throw isDamage(error) ? new BrokenGuard(guard) : error
   }
 }
 

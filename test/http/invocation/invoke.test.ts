@@ -368,6 +368,8 @@ describe('http: invoking a workflow', () => {
         force: true,
       })
       expect(await flagsTold({}, { 'x-svc-messages-transcript': 'half' })).to.equal(undefined)
+      const odd = await flagsTold(JSON.parse('{"__proto__":{"x":1},"mine":1}'), headers)
+      expect(JSON.stringify(odd)).to.equal('{"__proto__":{"x":1},"mine":1,"trim":true,"force":true}')
     })
   })
 
