@@ -16,7 +16,7 @@ export async function leftBehind(gitdir: string): Promise<readonly string[]> {
   }
 }
 
-const TEMPORARY = /\.lock$|(?:^|\/)tmp_|incoming/
+const TEMPORARY = /\.lock$|(?:^|\/)tmp_|(?:^|\/)objects\/incoming-/
 
 /** In milliseconds; a fraction of a second unless the machine is very busy. */
 const GONE_WITHIN = 30_000

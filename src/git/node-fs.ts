@@ -184,22 +184,29 @@ function toFileStat(stats: fs.Stats): FileStat {
 
 /** By itself, because node's own way with missing parents never ends below a folder in which nothing can be made (/proc). */
 function makeDir(path: string): void {
-  if (makeOne(path)) return
-  makeDir(dirname(path))
-  if (!makeOne(path))
-    throw Object.assign(new Error(`no folder can be made at ${path}`), { code: 'ENOENT', path })
+  for (let attempt = 0; attempt < ATTEMPTS; attempt++) {
+    if (makeOne(path)) return
+    makeDir(dirname(path))
+  }
+  throw Object.assign(new Error(`no folder can be made at ${path}`), { code: 'ENOENT', path })
 }
 
-/** False if its parent is missing. */
+/** git removes folders of refs that have become empty, also just when one is about to be filled. */
+const ATTEMPTS = 100
+
+/** False if its parent is missing, or somebody has just removed it. */
 function makeOne(path: string): boolean {
   try {
     fs.mkdirSync(path)
+    return true
   } catch (error) {
     const { code } = error as NodeJS.ErrnoException
     if (code === 'ENOENT' && dirname(path) !== path) return false
-    if (code !== 'EEXIST' || !fs.statSync(path, { throwIfNoEntry: false })?.isDirectory()) throw error
+    if (code !== 'EEXIST') throw error
+    if (fs.statSync(path, { throwIfNoEntry: false })?.isDirectory()) return true
+    if (fs.lstatSync(path, { throwIfNoEntry: false })) throw error
+    return false
   }
-  return true
 }
 
 function withDescriptor<T>(path: string, action: (fd: number) => T): T | undefined {

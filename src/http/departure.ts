@@ -14,7 +14,8 @@ export function departure(response: ServerResponse): AbortSignal {
   const leave = (): void => {
     if (!response.writableFinished) controller.abort(new ClientGone())
   }
-  if (response.closed) leave()
+  // Of an answer that waited for others of its connection, node never says that it is closed.
+  if (response.closed || response.destroyed) leave()
   else response.once('close', leave)
   return controller.signal
 }

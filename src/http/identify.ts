@@ -19,9 +19,10 @@ export function identify({ req, state }: ParameterizedContext<DoorState>): void 
  * The headers of every answer, names and values in turn, as `writeHead` takes them: the request's id, what forbids browsers to guess
  * types (what else protects a page, /docs sets), and how long the connection is kept for the next request.
  */
-export function doorHeaders(requestId: string, { shouldKeepAlive }: ServerResponse): string[] {
+export function doorHeaders(requestId: string, { shouldKeepAlive, req }: ServerResponse): string[] {
   const headers = ['X-Request-Id', requestId, 'X-Content-Type-Options', 'nosniff']
-  if (shouldKeepAlive) headers.push('Keep-Alive', KEPT)
+  // Whether an older client's connection is kept, node decides later, by what the answer is.
+  if (shouldKeepAlive && req.httpVersionMinor > 0) headers.push('Keep-Alive', KEPT)
   return headers
 }
 

@@ -9,7 +9,9 @@ import type { DoorState } from './request-state.ts'
 export function respond(ctx: ParameterizedContext<DoorState>): void {
   if (isObject(ctx.body)) ctx.body = JSON.stringify(ctx.body)
   const { res, body } = ctx
-  if (!ctx.writable || ctx.method === 'HEAD') res.end()
+  if (res.destroyed) {
+    if (body instanceof Readable) body.destroy()
+  } else if (!ctx.writable || ctx.method === 'HEAD') res.end()
   else if (body instanceof Readable) pipeline(body, res, (error) => error && ctx.onerror(error))
   else res.end(body)
 }

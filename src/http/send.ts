@@ -20,8 +20,8 @@ export function send(ctx: ParameterizedContext<RequestState>, answer: Answer): v
 const JSON_TYPE = 'application/json; charset=utf-8'
 
 /**
- * Writes head and body in one go, past Koa, which would look at each header and at the body's type again: a fifth of what a retrieve
- * costs.
+ * Has head and body written in one go, past Koa, which would look at each header and at the body's type again: a fifth of what a
+ * retrieve costs.
  */
 function sendWhole(
   ctx: ParameterizedContext<RequestState>,

@@ -1,3 +1,5 @@
+import { spawn } from 'node:child_process'
+import { once } from 'node:events'
 import { expect } from 'chai'
 import { readdirSync, symlinkSync } from 'node:fs'
 import { setTimeout as pause } from 'node:timers/promises'
@@ -233,6 +235,24 @@ describe('fs: the disk and the memory behave alike', () => {
     const folder = temporaryFolder()
     symlinkSync('/', `${folder}/link`)
     expect(nodeFs.stat(`${folder}/link`)?.kind).to.equal('other')
+  })
+
+  it('nodeFs: makes folders also while somebody removes those that are empty', async () => {
+    const folder = temporaryFolder()
+    const paths = JSON.stringify(['a/b/c', 'a/b', 'a'].map((path) => `${folder}/${path}`))
+    const remover = spawn(process.execPath, [
+      '-e',
+      `const rest = new Int32Array(new SharedArrayBuffer(4))
+       process.stdout.write('.')
+       for (;;) {
+         for (const path of ${paths}) try { fs.rmdirSync(path) } catch {}
+         Atomics.wait(rest, 0, 0, 0.02)
+       }`,
+    ])
+    await once(remover.stdout, 'data')
+    for (let time = 0; time < 2000; time++) nodeFs.makeDir(`${folder}/a/b/c`)
+    remover.kill('SIGKILL')
+    await once(remover, 'close')
   })
 
   it('nodeFs: leaves no half-made file behind', async () => {

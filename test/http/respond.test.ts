@@ -8,6 +8,7 @@ const UNSENT = 'an answer could not be sent'
 describe('what a route puts on its context', () => {
   let door: Door
   let endless: Readable | undefined
+  let late: Readable | undefined
   let waiting = 0
 
   before(async () => {
@@ -20,6 +21,11 @@ describe('what a route puts on its context', () => {
       router.get('/stream', (ctx) => (ctx.body = Readable.from(['a', 'b'])))
       router.get('/breaks', (ctx) => (ctx.body = Readable.from(breaking())))
       router.get('/endless', (ctx) => (ctx.body = endless = new Readable({ read() {} })))
+      router.get('/late', async (ctx) => {
+        waiting++
+        await new Promise((resolve) => ctx.res.on('close', resolve)).finally(() => waiting--)
+        ctx.body = late = new Readable({ read() {} })
+      })
       router.get('/never', (ctx) => {
         waiting++
         return new Promise((resolve) => ctx.res.on('close', resolve)).finally(() => waiting--)
@@ -74,6 +80,15 @@ describe('what a route puts on its context', () => {
     await answer
     going.abort()
     await until(() => endless?.destroyed === true)
+  })
+
+  it('is closed when it is a stream and comes after its client, who waited for another answer first, has gone', async () => {
+    const socket = connect(Number(new URL(door.url).port), '127.0.0.1')
+    const head = `HTTP/1.1\r\nHost: x\r\nAuthorization: ApiKey ${TOKEN}\r\n\r\n`
+    socket.write(`GET /never ${head}GET /late ${head}`)
+    await until(() => waiting === 2)
+    socket.resetAndDestroy()
+    await until(() => late?.destroyed === true)
   })
 
   it('is missed in the log when the connection breaks before it is there, once for all that wait', async () => {

@@ -1,8 +1,9 @@
 import { type ChildProcess, spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { Agent, get } from 'node:http'
+import { Agent, get, type ServerResponse } from 'node:http'
 import { connect } from 'node:net'
 import { expect } from 'chai'
+import { departure } from '../../src/http/departure.ts'
 import { type RunningServer, reachableHost, startServer } from '../../src/http/server.ts'
 
 /** More than any test takes, in milliseconds. */
@@ -109,11 +110,30 @@ describe('the server', () => {
     expect(await Promise.all(answers)).to.deep.equal(['done', 'done', 'done'])
   })
 
+  it('lets a client that takes its time read its answer to the end', async () => {
+    const length = 32 * 1024 * 1024
+    const server = await start(async (_, response) => void response.end(Buffer.alloc(length)))
+    const socket = connect(Number(new URL(server.url).port), '127.0.0.1')
+    socket.write('GET / HTTP/1.1\r\nHost: x\r\n\r\n')
+    let read = 0
+    socket.on('data', (bytes: Buffer) => (read += bytes.length))
+    await once(socket, 'data')
+    socket.pause()
+    const stopped = server.stop(GRACE)
+    await new Promise((resolve) => setTimeout(resolve, 200))
+    socket.resume()
+    await once(socket, 'close')
+    expect(read).to.be.greaterThan(length)
+    expect(await stopped).to.equal(true)
+  })
+
   it('forgets requests that waited for the answers before theirs when their connection is gone', async () => {
     const closed: (string | undefined)[] = []
+    const responses: ServerResponse[] = []
     const works = [new Work(), new Work(), new Work()]
     const server = await start(async ({ url }, response) => {
       response.on('close', () => closed.push(url))
+      responses.push(response)
       const work = works[Number(url?.slice(1))]
       await work?.isDone()
       response.end('done')
@@ -126,6 +146,8 @@ describe('the server', () => {
     socket.resetAndDestroy()
     while (closed.length < 3) await new Promise((resolve) => setTimeout(resolve, 5))
     expect(closed.toSorted()).to.deep.equal(['/0', '/1', '/2'])
+    // Whoever asks only now is told as well.
+    for (const response of responses) expect(departure(response).aborted).to.equal(true)
     expect(server.inFlight).to.equal(2)
     for (const work of works) work.finish()
     while (server.inFlight > 0) await new Promise((resolve) => setTimeout(resolve, 5))
