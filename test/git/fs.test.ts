@@ -249,10 +249,14 @@ describe('fs: the disk and the memory behave alike', () => {
          Atomics.wait(rest, 0, 0, 0.02)
        }`,
     ])
-    await once(remover.stdout, 'data')
-    for (let time = 0; time < 2000; time++) nodeFs.makeDir(`${folder}/a/b/c`)
-    remover.kill('SIGKILL')
-    await once(remover, 'close')
+    const closed = once(remover, 'close')
+    try {
+      await once(remover.stdout, 'data')
+      for (let time = 0; time < 2000; time++) nodeFs.makeDir(`${folder}/a/b/c`)
+    } finally {
+      remover.kill('SIGKILL')
+      await closed
+    }
   })
 
   it('nodeFs: leaves no half-made file behind', async () => {
