@@ -17,7 +17,7 @@ export interface SpareFs extends Fs {
 
 /**
  * `fs` with a `create` that takes an empty file which lies ready in the store, writes it and gives it its name. A new inode takes
- * a file system 10 to 250 µs, the more the more files were deleted lately; this way another thread waits for it, many at a
+ * a file system 10 to 800 µs, the more the more files were deleted lately; this way another thread waits for it, many at a
  * time, and a write costs a link. The spare name goes a second later, together with others: a file that was replaced by then
  * is freed there and not in the way of who replaced it.
  */

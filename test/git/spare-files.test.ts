@@ -1,4 +1,5 @@
 import { expect } from 'chai'
+import { dirname } from 'node:path/posix'
 import { setTimeout as pause } from 'node:timers/promises'
 import type { Fs } from '../../src/git/fs.ts'
 import { memoryFs } from '../../src/git/memory-fs.ts'
@@ -114,36 +115,37 @@ describe('git: spare files', () => {
   ] as const) {
     it(`that take long to make are made ${where}`, async () => {
       const store = temporaryFolder()
-      let asked = 0
+      const folders = new Set<string>()
+      const asked: string[] = []
       const spare = withSpareFiles(
         {
           ...nodeFs,
           createEmpty: async (paths) => {
+            for (const path of paths) folders.add(dirname(path))
             await nodeFs.createEmpty(paths)
             return 0.5
           },
           spreadFolders: async (path) => {
-            expect(path).to.equal(`${store}/.spare`)
-            asked++
+            asked.push(path)
             return isSpread
           },
         },
         store,
       )
-      for (let number = 0; number < 2000; number++) {
-        spare.create(`${store}/${number}`, BYTES)
-        if (number % 20 === 0) await pause(1)
+      let count = 0
+      const create = async () => {
+        spare.create(`${store}/${++count}`, BYTES)
+        if (count % 20 === 0) await pause(1)
       }
-      expect(asked).to.equal(1)
-      const folders = subFolders(store)
-      if (isSpread) expect(folders.length).to.be.greaterThan(2)
-      else expect(folders).to.deep.equal([])
-      // A folder goes with the spare names of what was made in it.
-      if (isSpread) while (subFolders(store).length >= folders.length) await pause(20)
-      spare.create(`${store}/last`, BYTES)
+      while (isSpread ? folders.size < 4 : count < 2000) await create()
+      expect([...folders][0]).to.equal(`${store}/.spare`)
+      expect(folders.size).to.equal(isSpread ? 4 : 1)
+      expect(asked).to.deep.equal([`${store}/.spare`])
+      // One goes with the spare names of what was made in it.
+      while (isSpread && [...folders].every((folder) => nodeFs.stat(folder))) await create()
       await spare.dropSpares()
       expect(nodeFs.readDir(`${store}/.spare`)).to.deep.equal([])
-      for (const name of ['0', '1999', 'last']) {
+      for (const name of [1, count]) {
         expect(nodeFs.readFile(`${store}/${name}`)).to.deep.equal(BYTES)
         expect(nodeFs.stat(`${store}/${name}`)?.links).to.equal(1)
       }
@@ -171,11 +173,6 @@ async function filled(fs: Fs, store: string): Promise<void> {
     if (now > 0 && now === before) return
     before = now
   }
-}
-
-function subFolders(store: string): string[] {
-  const names = nodeFs.readDir(`${store}/.spare`) ?? []
-  return names.filter((name) => nodeFs.stat(`${store}/.spare/${name}`)?.kind === 'folder')
 }
 
 function fail(code: string): never {
