@@ -2,6 +2,7 @@ import { mkdirSync } from 'node:fs'
 import { join } from 'node:path'
 import { z } from 'zod'
 import { alternate } from './alternate.ts'
+import { amount } from './amount.ts'
 import type { BenchSetting } from './bench-setting.ts'
 import { post, postText } from './call.ts'
 import { type ChildServer, startBranchpoint, startFloor } from './child-server.ts'
@@ -78,6 +79,7 @@ export async function measureCommits({ folder, rounds, seconds, add }: BenchSett
       ours: together.many,
       floor: together.appends,
       goal: { is: '≥', value: 12 },
+      note: `bare Koa making as many files: ${amount((100 * median(together.files)) / median(together.appends), '%')}`,
     }),
   )
   add(
