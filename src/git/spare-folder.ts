@@ -27,7 +27,7 @@ export class SpareFolder {
   readonly #subFolders = new Set<string>()
   /** Whether sub folders lie apart; undefined until that matters. */
   #isSpread: Promise<boolean> | undefined
-  /** How many files were made since it moved. */
+  /** How many files were made since it moved; the first time it need not wait for them. */
   #made = FEWEST
 
   constructor(fs: Fs, store: string) {

@@ -8,7 +8,11 @@ import { pathsBelow } from '../../paths-below.ts'
  */
 export function storeFiles(storeDir: string): string[] {
   return pathsBelow(storeDir)
-    .filter((path) => !/(?:^|\/)(?:\.journal|\.spare|locks|\.uploads)(?:\/.*)?$/.test(path) || isUpload(path))
+    .filter(
+      (path) =>
+        !/(?:^|\/)(?:(?:\.journal|locks|\.uploads)(?:\/[^/]*)?|\.spare(?:\/.*)?)$/.test(path) ||
+        isUpload(path),
+    )
     .map((path) => {
       const stat = statSync(join(storeDir, path), { throwIfNoEntry: false })
       return stat?.isFile() ? `${path} ${stat.size}` : path
