@@ -1,6 +1,7 @@
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import { expect } from 'chai'
 import { TimeSlice } from '../src/time-slice.ts'
+import { restsDuring } from './rests.ts'
 
 /** Keeps the processor busy for so many milliseconds. */
 function work(ms: number): void {
@@ -48,5 +49,11 @@ describe('time slices', () => {
     expect(slice.isOver).to.equal(true)
     const ended = slice.each([4, 5], () => steps++).catch((error: unknown) => error)
     expect(await ended).to.have.property('message', 'nobody waits')
+  })
+
+  it('are counted by tests with a clock that moves on at each look', async () => {
+    const steps = Array.from({ length: 640 }, (_, step) => step)
+    expect(await restsDuring(() => new TimeSlice().each(steps, () => undefined))).to.equal(11)
+    expect(await restsDuring(async () => undefined)).to.equal(0)
   })
 })
