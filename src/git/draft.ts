@@ -2,6 +2,7 @@ import type { DerivedFile } from './derived-file.ts'
 import type { GitObject, ObjectKind, Oid } from './object.ts'
 import { hashObject } from './object.ts'
 import type { ObjectStore } from './object-store.ts'
+import type { PackRun } from './pack-run.ts'
 import type { PackableObject } from './pack-writer.ts'
 import type { RefMove } from './ref-update.ts'
 import type { StagedPack } from './stage-pack.ts'
@@ -49,9 +50,14 @@ export class Draft implements Transaction {
   }
 
   async read(oid: Oid): Promise<GitObject | undefined> {
-    const pending = this.#objects.get(oid)
-    if (pending) return pending
-    return this.#base instanceof Draft ? this.#base.read(oid) : this.#store.read(oid)
+    return this.#drafted(oid) ?? this.#store.read(oid)
+  }
+
+  async readMany(oids: readonly Oid[], run?: PackRun): Promise<(GitObject | undefined)[]> {
+    const drafted = oids.map((oid) => this.#drafted(oid))
+    const others = oids.filter((_, index) => !drafted[index])
+    const stored = (await this.#store.readMany(others, run)).values()
+    return drafted.map((object) => object ?? stored.next().value)
   }
 
   write(kind: ObjectKind, bytes: Buffer): Oid {
@@ -120,6 +126,11 @@ export class Draft implements Transaction {
       follows: this.#following.has(ref),
     }))
     return moves.some(({ expected, target }) => expected !== undefined || target !== undefined) ? moves : []
+  }
+
+  /** What this draft, or one below it, adds. */
+  #drafted(oid: Oid): GitObject | undefined {
+    return this.#objects.get(oid) ?? (this.#base instanceof Draft ? this.#base.#drafted(oid) : undefined)
   }
 
   #followTo(ref: string, target: string | undefined): void {

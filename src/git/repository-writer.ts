@@ -82,7 +82,12 @@ export class RepositoryWriter {
     return batch
   }
 
-  async #runTogether(batch: readonly Entry[]): Promise<void> {
+  #putBack(entries: readonly Entry[]): void {
+    this.#queue.unshift(...entries)
+    counts.waitingWrites += entries.length
+  }
+
+  async #runTogether(batch: Entry[]): Promise<void> {
     try {
       await this.#runBatch(batch)
     } catch (error) {
@@ -93,7 +98,8 @@ export class RepositoryWriter {
     }
   }
 
-  async #runBatch(batch: readonly Entry[]): Promise<void> {
+  /** Takes the jobs out of the batch that have to wait for the next one, and puts them in front of the queue. */
+  async #runBatch(batch: Entry[]): Promise<void> {
     const settled = await untilUnmoved(this.disk.gitdir, async (isFirst) => {
       const draft = this.draft(isFirst)
       const outcomes: (() => void)[] = []
@@ -109,6 +115,8 @@ export class RepositoryWriter {
         } catch (error) {
           outcomes.push(() => entry.reject(error))
         }
+        // What lies in a staged pack can be read once it is published, so nothing is worked out on top of it before.
+        if (draft.packs().length > 0) this.#putBack(batch.splice(batch.indexOf(entry) + 1))
       }
       await storeDrafts(this.journal, [{ draft, ...this.disk }])
       return outcomes

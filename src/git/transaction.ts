@@ -1,5 +1,6 @@
 import type { DerivedFile } from './derived-file.ts'
 import type { GitObject, ObjectKind, Oid } from './object.ts'
+import type { PackRun } from './pack-run.ts'
 import type { StagedPack } from './stage-pack.ts'
 
 /** What a write sees and does: refs as they are now plus what it has moved itself, objects it can read and add. */
@@ -8,11 +9,13 @@ export interface Transaction {
   /** Every ref that starts with the prefix, with its own moves applied. */
   refs(prefix: string): ReadonlyMap<string, Oid>
   read(oid: Oid): Promise<GitObject | undefined>
+  /** The same for many, in order; `run` as the object store has it. */
+  readMany(oids: readonly Oid[], run?: PackRun): Promise<(GitObject | undefined)[]>
   /** Adds an object; it reaches the disk with the transaction, before any ref that needs it. */
   write(kind: ObjectKind, bytes: Buffer): Oid
   /**
-   * Makes the objects of a pack that is staged in this repository, and on the disk, part of the write. It stays its maker's to
-   * discard when the write fails.
+   * Makes the objects of a pack that is staged in this repository, and on the disk, part of the write: later writes can read them,
+   * this one cannot. It stays its maker's to discard when the write fails.
    */
   adopt(pack: StagedPack): void
   /** Has this done while the disk is waited for, if it comes to that. It must not throw. */

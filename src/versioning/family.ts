@@ -1,4 +1,5 @@
 import type { DerivedFile } from '../git/derived-file.ts'
+import type { PackRun } from '../git/pack-run.ts'
 import type { StagedPack } from '../git/stage-pack.ts'
 import type { GitObject, Oid } from '../git/object.ts'
 import type { TreeEntry } from '../git/tree.ts'
@@ -79,7 +80,7 @@ export interface PayloadTarget extends ObjectSink, ObjectSource {
   /** The artifact that the payload becomes a revision of. */
   readonly artifactId: string
   /** The objects with these ids, in order; what is missing is undefined. */
-  readMany(oids: readonly Oid[]): Promise<readonly (GitObject | undefined)[]>
+  readMany(oids: readonly Oid[], run?: PackRun): Promise<readonly (GitObject | undefined)[]>
   /** The ids of the objects on the disk that start with 4 to 40 hex digits. */
   startingWith(hexPrefix: string): Promise<readonly Oid[]>
   /** The commits that tags and branches name. */

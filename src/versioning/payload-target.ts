@@ -11,11 +11,7 @@ export function payloadTarget(
   return {
     artifactId: id,
     read: (oid) => transaction.read(oid),
-    // What is not on the disk yet is the transaction's own.
-    readMany: async (oids) =>
-      Promise.all(
-        (await objects.readMany(oids)).map((object, index) => object ?? transaction.read(oids[index] ?? '')),
-      ),
+    readMany: (oids, run) => transaction.readMany(oids, run),
     write: (kind, bytes) => transaction.write(kind, bytes),
     adopt: (pack) => transaction.adopt(pack),
     derived: (name) => transaction.derived(name),

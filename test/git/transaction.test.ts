@@ -282,6 +282,36 @@ describe('git: a write', () => {
       })
     }
 
+    it('can be built on by those that wait with it, which read what it holds', async () => {
+      const { repository, folder, packs } = await freshRepository()
+      const pack = await stageEncodedPack(nodeFs, folder, encoded, { synced: true })
+      const reading: TransactionJob<unknown> = async (transaction) => {
+        const note = transaction.write('blob', Buffer.from('mine'))
+        const oids = [
+          ...blobs.map((blob) => hashObject('blob', blob)),
+          note,
+          ABSENT,
+          hashObject('tree', tree),
+        ]
+        const objects = await transaction.readMany(oids)
+        commitOn(transaction, MAIN, 'on top')
+        return objects.map((object) => object && [object.kind, object.bytes.toString('latin1')])
+      }
+      const [head, ...read] = await together(repository, [adopting(pack), reading, reading])
+      for (const objects of read) {
+        expect(objects).to.deep.equal([
+          ...blobs.map((blob) => ['blob', blob.toString('latin1')]),
+          ['blob', 'mine'],
+          undefined,
+          ['tree', tree.toString('latin1')],
+        ])
+      }
+      expect(git(folder, ['rev-list', '--reverse', 'main']).split('\n')[0]).to.equal(head)
+      // those behind share theirs
+      expect(packs()).to.have.length(3)
+      expectSound(folder)
+    })
+
     it('needs no objects of its own', async () => {
       const { repository, folder } = await freshRepository()
       const bytes = commitBytes([], 'whole', hashObject('tree', tree))

@@ -87,6 +87,21 @@ describe('testsets: many writers at once', () => {
     expect(git(repository, ['fsck', '--strict', '--full', '--no-dangling'])).to.equal('')
   })
 
+  it('uploads at once each lay their rows over those of the one before', async () => {
+    const rowsOf = (from: number) => Array.from({ length: 600 }, (_, n) => `${from + n}`)
+    const fileOf = (rows: readonly string[]) => `n,t\n${rows.map((n) => `${n},row ${n}\n`).join('')}`
+    const testset = await client.makeOf(fileOf(rowsOf(0)))
+    const froms = [100, 200, 300, 400, 500, 600]
+    const revisions = await Promise.all(
+      froms.map((from) => client.replaceBy(testset.revisionId, fileOf(rowsOf(from)))),
+    )
+    for (const [index, from] of froms.entries())
+      expect(contentsOf(revisions[index]).map((row: any) => row.n)).to.deep.equal(rowsOf(from))
+    const repository = client.repository(testset.slug)
+    expect(git(repository, ['rev-list', '--count', '--first-parent', 'HEAD'])).to.equal('7')
+    expect(git(repository, ['fsck', '--strict', '--full', '--no-dangling'])).to.equal('')
+  })
+
   it('creations of one slug at once make one testset, and leave nothing of the others', async () => {
     const create = () =>
       client.send('/simple/testsets/upload', 'a\n1\n', { fields: { testset_slug: 'wanted-by-all' } })
