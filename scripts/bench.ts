@@ -16,6 +16,7 @@ import { measureHistory } from './bench/measure-history.ts'
 import { measureInvocations } from './bench/measure-invocations.ts'
 import { measureReads } from './bench/measure-reads.ts'
 import { measureTestsets } from './bench/measure-testsets.ts'
+import { measureTurns } from './bench/measure-turns.ts'
 import { measureUpkeep } from './bench/measure-upkeep.ts'
 import { progress } from './bench/progress.ts'
 import { readReport, type Report } from './bench/report.ts'
@@ -31,6 +32,7 @@ const MEASURES: Readonly<Record<Section, (setting: BenchSetting) => Promise<void
   upkeep: measureUpkeep,
   invocations: measureInvocations,
   evaluations: measureEvaluations,
+  turns: measureTurns,
 }
 
 try {

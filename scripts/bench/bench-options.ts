@@ -12,6 +12,7 @@ export const SECTIONS = [
   'upkeep',
   'invocations',
   'evaluations',
+  'turns',
 ] as const
 
 export type Section = (typeof SECTIONS)[number]
@@ -29,6 +30,7 @@ read, not tests: it ends with 0 whatever they are.
 
   npm run bench -- [--only SECTION,…] [--json FILE] [--compare OLD.json] [--rounds N] [--seconds N]
                    [--artifacts N,…] [--rows N] [--most-rows N] [--evaluated-rows N]
+                   [--turn-bytes N,…] [--turn-rows N] [--turn-routes TEXT]
 
   --only            of ${SECTIONS.join(', ')}
   --json            keeps the figures, and which machine and commit they are of
@@ -38,11 +40,14 @@ read, not tests: it ends with 0 whatever they are.
   --artifacts       of the large stores, from few to many (10000); 10000,100000 also shows how they grow
   --rows            of the large testset (200000)
   --most-rows       of the largest (1000000)
-  --evaluated-rows  of the one that is evaluated (10000)`
+  --evaluated-rows  of the one that is evaluated (10000)
+  --turn-bytes      of the bodies of hostile shapes (65536,1048576,16777216)
+  --turn-rows       of the testset beside them (300000)
+  --turn-routes     only those that hold this text, such as "POST /services/invoke"`
 
 /** Reads the arguments. Throws a UsageError that names what is wrong with which. */
 export function readBenchOptions(args: readonly string[]): BenchOptions {
-  const { help = false, only, json, compare, ...given } = parsed(args)
+  const { help = false, only, json, compare, 'turn-routes': turnRoutes, ...given } = parsed(args)
   const sizes = (name: keyof typeof DEFAULTS): number[] =>
     (given[name] ?? DEFAULTS[name]).split(',').map((text) => positive(name, text))
   const size = (name: keyof typeof DEFAULTS): number => positive(name, given[name] ?? DEFAULTS[name])
@@ -59,6 +64,9 @@ export function readBenchOptions(args: readonly string[]): BenchOptions {
     rows: whole('rows', size('rows')),
     mostRows: whole('most-rows', size('most-rows')),
     evaluatedRows: whole('evaluated-rows', size('evaluated-rows')),
+    turnBytes: sizes('turn-bytes').map((value) => whole('turn-bytes', value)),
+    turnRows: whole('turn-rows', size('turn-rows')),
+    turnRoutes,
   }
 }
 
@@ -69,6 +77,8 @@ const DEFAULTS = {
   rows: '200000',
   'most-rows': '1000000',
   'evaluated-rows': '10000',
+  'turn-bytes': '65536,1048576,16777216',
+  'turn-rows': '300000',
 } as const
 
 function parsed(args: readonly string[]) {
@@ -77,7 +87,8 @@ function parsed(args: readonly string[]) {
   const more = { 'most-rows': text, 'evaluated-rows': text } as const
   const help = { type: 'boolean', short: 'h' } as const
   try {
-    const options = { ...sizes, ...more, only: text, json: text, compare: text, help }
+    const turns = { 'turn-bytes': text, 'turn-rows': text, 'turn-routes': text } as const
+    const options = { ...sizes, ...more, ...turns, only: text, json: text, compare: text, help }
     return parseArgs({ args: [...args], options }).values
   } catch (error) {
     throw new UsageError((error as Error).message, BENCH_USAGE) // parseArgs throws nothing but TypeErrors that say what is wrong

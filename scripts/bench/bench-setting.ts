@@ -15,6 +15,11 @@ export interface BenchSetting {
   readonly mostRows: number
   /** Rows of the testset that is evaluated. */
   readonly evaluatedRows: number
+  /** Sizes of the bodies of hostile shapes, and rows of the testset beside them. */
+  readonly turnBytes: readonly number[]
+  readonly turnRows: number
+  /** Only the routes that hold this text are asked. */
+  readonly turnRoutes: string | undefined
   /** Takes a figure, whose work no other has. */
   readonly add: (figure: Figure) => void
 }

@@ -3,6 +3,7 @@ import { spawn } from 'node:child_process'
 import { readdirSync, readFileSync } from 'node:fs'
 import { constants } from 'node:os'
 import { fileURLToPath } from 'node:url'
+import type { Turns } from './turns/turn-monitor.ts'
 
 /** A server in a process of its own. */
 export interface ChildServer {
@@ -35,6 +36,44 @@ export function startBranchpoint(
   )
 }
 
+/** A server that tells how long it let others wait. */
+export interface MonitoredServer extends ChildServer {
+  /** What `work` answers, and how the server's main thread fared meanwhile; for one piece of work at a time. */
+  measured<T>(work: () => Promise<T>): Promise<{ readonly answer: T; readonly turns: Turns }>
+}
+
+/** The same with a monitor inside. */
+export async function startMonitored(
+  storeDir: string,
+  env: Readonly<Record<string, string>> = {},
+): Promise<MonitoredServer> {
+  const entry = fileURLToPath(new URL('../../src/main.js', import.meta.url))
+  const { server, child } = await spawned(
+    entry,
+    { PORT: '0', STORE_DIR: storeDir, SVC_API_KEY: KEY, ...env },
+    (text) => /"url":"([^"]+)"/.exec(text)?.[1],
+    ['--import', new URL('./turns/turn-monitor.js', import.meta.url).href],
+  )
+  const told = (): Promise<Turns> =>
+    new Promise((resolve, reject) => {
+      const ended = (): void => reject(new Error('the server ended while it was measured'))
+      child.once('exit', ended)
+      child.once('message', (turns) => {
+        child.off('exit', ended)
+        resolve(turns as Turns) // the monitor sends nothing else
+      })
+      child.send('tell')
+    })
+  return {
+    ...server,
+    measured: async (work) => {
+      child.send('measure')
+      const answer = await work()
+      return { answer, turns: await told() }
+    },
+  }
+}
+
 /** Starts the bare Koa application that the figures are ratios to. */
 export function startFloor(env: Readonly<Record<string, string>>): Promise<ChildServer> {
   const entry = fileURLToPath(new URL('./floor-server.js', import.meta.url))
@@ -53,11 +92,23 @@ async function startChild(
   env: Readonly<Record<string, string>>,
   urlIn: (text: string) => string | undefined,
 ): Promise<ChildServer> {
+  return (await spawned(entry, env, urlIn)).server
+}
+
+/** The child has a channel to this process if node is given `options`. */
+async function spawned(
+  entry: string,
+  env: Readonly<Record<string, string>>,
+  urlIn: (text: string) => string | undefined,
+  options: readonly string[] = [],
+): Promise<{ readonly server: ChildServer; readonly child: ChildProcess }> {
   const started = performance.now()
-  const child = spawn(process.execPath, [entry], {
+  const child = spawn(process.execPath, [...options, entry], {
     env: { ...process.env, ...env },
-    stdio: ['ignore', 'pipe', 'inherit'],
+    stdio: options.length === 0 ? ['ignore', 'pipe', 'inherit'] : ['ignore', 'pipe', 'inherit', 'ipc'],
   })
+  const { stdout } = child
+  if (!stdout) throw new Error(`${entry} was started without its output`) // it is a pipe, as asked for
   // What ends this process leaves no server behind.
   exitOnSignals()
   const reap = (): boolean => child.kill('SIGKILL')
@@ -73,15 +124,15 @@ async function startChild(
       text += chunk.toString()
       const found = urlIn(text)
       if (found === undefined) return
-      child.stdout.off('data', listen).resume()
+      stdout.off('data', listen).resume()
       resolve(found)
     }
-    child.stdout.on('data', listen)
+    stdout.on('data', listen)
     child.on('exit', (code) => reject(new Error(`${entry} ended with ${code} before it listened: ${text}`)))
   })
   // it has said that it listens
   const pid = child.pid as number
-  return {
+  const server: ChildServer = {
     url,
     startedIn: performance.now() - started,
     pid,
@@ -90,6 +141,7 @@ async function startChild(
     stop: () => end(child, 'SIGTERM'),
     kill: () => end(child, 'SIGKILL'),
   }
+  return { server, child }
 }
 
 /** A signal by itself would end this process without a word to what it started. */
