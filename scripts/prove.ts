@@ -6,10 +6,12 @@ import { parseArgs } from 'node:util'
 import type { Finding, KillFinding } from './prove/kill-round.ts'
 import { killRound } from './prove/kill-round.ts'
 import { sharedStoreRound } from './prove/shared-store-round.ts'
+import type { SurvivorFinding } from './prove/survivor-round.ts'
+import { survivorRound } from './prove/survivor-round.ts'
 
 /**
- * `npm run prove`: what takes too long for `npm test`. Kills real servers in the middle of write loads, lets two of them write
- * to one store, and lets git keep house under both. `--rounds N` sets how many servers are killed. Ends with 1 if anything
+ * `npm run prove`: what takes too long for `npm test`. Kills real servers in the middle of write loads, alone and beside another one
+ * that has to finish what they decided, lets two of them write to one store, and lets git keep house under both. `--rounds N` sets how many servers are killed. Ends with 1 if anything
  * that was acknowledged is lost, or if `git fsck --strict` finds fault.
  */
 const { values: options } = parseArgs({
@@ -22,6 +24,7 @@ const rows: { readonly proof: string; readonly acknowledged: number; readonly pr
 
 try {
   await proveKills()
+  await proveSurvivors()
   await proveSharedStore('two servers, one store', [])
   await proveSharedStore('the same under git gc', [['gc', '--quiet']])
   await proveSharedStore('the same under git repack -ad and pack-refs', [
@@ -46,6 +49,21 @@ async function proveKills(): Promise<void> {
   keep(`kill -9 in a write load, ${rounds} rounds`, findings)
   process.stdout.write(`ready again after ${spread(findings.map(({ restartedIn }) => restartedIn))}\n`)
   process.stdout.write(`a node process that does nothing: ${spread(findings.map(({ floor }) => floor))}\n`)
+}
+
+async function proveSurvivors(): Promise<void> {
+  const findings: SurvivorFinding[] = []
+  for (let round = 1; round <= rounds; round++) {
+    const storeDir = join(folder, `survivor-${round % 3}`)
+    const killAfter = randomInt(20, 1500)
+    const finding = await survivorRound({ storeDir, artifacts: 3, clients: 12, killAfter })
+    findings.push(finding)
+    report(`kill -9 of one of two, round ${round} of ${rounds}, after ${killAfter} ms`, finding)
+  }
+  keep(`kill -9 of one of two servers, and no start, ${rounds} rounds`, findings)
+  process.stdout.write(
+    `finished by the other after ${spread(findings.map(({ convergedIn }) => convergedIn))}\n`,
+  )
 }
 
 function spread(times: readonly number[]): string {

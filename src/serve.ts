@@ -135,7 +135,7 @@ export async function serve(
     ...evaluationEndpoints(evaluationsOf, contexts),
     ...traceEndpoints(tracesOf),
   ]
-  const intents = new Intents(fs, storeDir, now)
+  const intents = new Intents(fs, storeDir, now, (dead) => store.finishFor(dead))
   const authenticate = createAuthenticator({
     fs,
     storeDir,
@@ -201,12 +201,14 @@ export async function serve(
   }
   const stopPurging = intents.keepPurged()
   const stopClosing = store.keepRemovedClosed()
+  const stopFinishing = store.keepFinishing(() => registries.sweepLeftovers())
   const folders = families.map(({ folder }) => folder)
   const stopUpkeep =
     config.upkeep === 'on' ? startUpkeep(fs, () => storeRepositories(fs, storeDir, folders)) : undefined
   const close = async (): Promise<void> => {
     stopPurging()
     stopClosing()
+    await stopFinishing()
     await stopUpkeep?.()
     // Runs that are cut short leave traces, too.
     await runtime.close()

@@ -2,6 +2,7 @@ import { execFile } from 'node:child_process'
 import { setTimeout as pause } from 'node:timers/promises'
 import { promisify } from 'node:util'
 import { startBranchpoint } from '../bench/child-server.ts'
+import { checkJoint } from './check-joint.ts'
 import { checkLedger } from './check-ledger.ts'
 import { checkRepositories } from './check-repositories.ts'
 import { acknowledgedIn, emptyLedger } from './ledger.ts'
@@ -57,6 +58,7 @@ export async function killRound({
   const second = await startBranchpoint(storeDir)
   try {
     const problems = [...ledger.failures, ...(await checkLedger(second.url, ledger))]
+    problems.push(...(await checkJoint(second.url, ledger)))
     problems.push(...(await checkRepositories(storeDir)))
     return { acknowledged: acknowledgedIn(ledger), problems, restartedIn: second.startedIn, floor }
   } finally {

@@ -14,6 +14,8 @@ export interface Ledger {
   readonly rows: Map<string, { readonly version: number; readonly values: readonly string[] }>
   /** Deployments by their message. */
   readonly deployments: Map<string, { readonly environment: string; readonly revision: string }>
+  /** Commits that are deployed in the same write, by their message, also those that were not answered: all of each or nothing. */
+  readonly joint: Map<string, { readonly variant: string; readonly environment: string }>
   /** How many runs of a handler were answered; their traces are not promised. */
   invocations: number
   /** Requests that failed although the service should have answered them. */
@@ -38,6 +40,7 @@ export function emptyLedger(): Ledger {
     archived: new Map(),
     rows: new Map(),
     deployments: new Map(),
+    joint: new Map(),
     invocations: 0,
     failures: [],
   }

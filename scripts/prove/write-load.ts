@@ -64,7 +64,8 @@ export class WriteLoad {
     while (!this.#ending) {
       const dice = randomInt(100)
       try {
-        if (dice < 45) await this.#commit(url, randomInt(3) === 0 ? this.#anyVariant() : own)
+        if (dice < 40) await this.#commit(url, randomInt(3) === 0 ? this.#anyVariant() : own)
+        else if (dice < 45) await this.#commitAndDeploy(url, this.#anyVariant())
         else if (dice < 52) await this.#commit(url, this.#anyVariant(), `named.${randomName()}`)
         else if (dice < 58) await this.#fork(url)
         else if (dice < 63 || artifact === undefined) artifact = await this.#create(url)
@@ -102,6 +103,21 @@ export class WriteLoad {
       { workflow_revision_commit: { workflow_variant_id: variant, message: 'Load', slug, data } },
     )
     this.#ledger.revisions.set(workflow_revision.id, { version: workflow_revision.version, data, slug })
+  }
+
+  async #commitAndDeploy(url: string, variant: string): Promise<void> {
+    const environment = randomInt(2) === 0 ? 'staging' : 'production'
+    const [data, message] = [somePayload(), `Joint ${randomName()}`]
+    this.#ledger.joint.set(message, { variant, environment })
+    const { workflow_revision } = await ask<{ workflow_revision: Revision }>(
+      url,
+      'POST',
+      '/workflows/revisions/commit',
+      { workflow_revision_commit: { workflow_variant_id: variant, message, data, deploy: [environment] } },
+    )
+    const { id, version } = workflow_revision
+    this.#ledger.revisions.set(id, { version, data, slug: undefined })
+    this.#ledger.deployments.set(message, { environment, revision: id })
   }
 
   async #fork(url: string): Promise<void> {

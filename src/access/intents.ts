@@ -3,6 +3,7 @@ import { setImmediate as nextTurn } from 'node:timers/promises'
 import { v7 as uuidv7 } from 'uuid'
 import { Refusal } from '../errors.ts'
 import type { Fs } from '../git/fs.ts'
+import type { BeforeTakeOver } from '../git/lock.ts'
 import { holdingLock, sweepDeadLocks } from '../git/lock.ts'
 import { projectNames } from './api-keys.ts'
 import type { Intent, ResultAddress } from './intent-file.ts'
@@ -52,13 +53,19 @@ export class Intents {
   readonly #fs: Fs
   readonly #storeDir: string
   readonly #now: () => Date
+  readonly #finishFor: BeforeTakeOver | undefined
   readonly #turns = new Map<string, Promise<unknown>>()
   readonly #folders = new Map<string, Promise<void>>()
 
-  constructor(fs: Fs, storeDir: string, now: () => Date) {
+  /**
+   * `finishFor` finishes what a dead process decided to write: before its place at a key is taken, so that what its attempt did can
+   * be seen.
+   */
+  constructor(fs: Fs, storeDir: string, now: () => Date, finishFor?: BeforeTakeOver) {
     this.#fs = fs
     this.#storeDir = storeDir
     this.#now = now
+    this.#finishFor = finishFor
   }
 
   /**
@@ -72,9 +79,8 @@ export class Intents {
     // A queue of our own first: among ourselves, waiting in line beats trying for the lock again and again.
     return this.#inTurn(`${folder}/${name}`, async () => {
       await this.#folderReady(project)
-      return holdingLock(this.#fs, folder, name, () =>
-        this.#attempt(folder, `${folder}/${name}.json`, fingerprint, work),
-      )
+      const attempt = (): Promise<T> => this.#attempt(folder, `${folder}/${name}.json`, fingerprint, work)
+      return holdingLock(this.#fs, folder, name, attempt, this.#finishFor)
     })
   }
 
@@ -87,7 +93,7 @@ export class Intents {
         await this.#purgeFile(folder, file)
         if (++looked % BREATH === 0) await nextTurn()
       }
-      await sweepDeadLocks(this.#fs, folder, [folder])
+      await sweepDeadLocks(this.#fs, folder, [folder], this.#finishFor)
     }
   }
 
@@ -134,10 +140,11 @@ export class Intents {
     const name = /^([0-9a-f]{64})\./.exec(file)?.[1]
     if (name === undefined || file.endsWith('.lock') || !this.#isOld(`${folder}/${file}`)) return
     // Under the lock, because a request may be putting a new intent in its place. A busy one waits for the next round.
-    await holdingLock(this.#fs, folder, name, async () => {
+    const remove = async (): Promise<void> => {
       for (const path of [`${folder}/${name}.json`, `${folder}/${name}.json.new`])
         if (this.#isOld(path)) this.#fs.remove(path)
-    }).catch(() => undefined)
+    }
+    await holdingLock(this.#fs, folder, name, remove, this.#finishFor).catch(() => undefined)
   }
 
   /** An intent is never changed after its time is over, so its file's time is enough. */

@@ -1,16 +1,14 @@
 import { setTimeout as pause } from 'node:timers/promises'
-import { finishJointWrites } from './finish-joint-writes.ts'
+import { finishJournal } from './finish-journal.ts'
 import type { Fs } from './fs.ts'
 import type { JournalEntry } from './journal-file.ts'
 import { JournalFile } from './journal-file.ts'
+import { JOURNAL_FOLDER } from './journal-folder.ts'
 import type { JournalRecord, JournalWrite } from './journal-record.ts'
-import { decodeRecords, encodeRecord } from './journal-record.ts'
+import { encodeRecord } from './journal-record.ts'
 import { makeDurableDir } from './make-durable-dir.ts'
 import { identityName, parseIdentity, thisProcess } from './process-identity.ts'
 import { settleJournal } from './settle-journal.ts'
-
-/** The folder of journals in a store. */
-export const JOURNAL_FOLDER = '.journal'
 
 /** How long records wait, in milliseconds, until what they tell of is synced where it belongs. */
 const CHECKPOINT_AFTER = 1000
@@ -73,20 +71,18 @@ export class Journal {
   }
 
   /**
-   * Finishes what a dead process decided to write to several repositories: before one of its locks, which keep others from
-   * what is left to do, is taken over. `dead` is a name that begins with the process's identity.
+   * Finishes what a dead process decided to write: before one of its locks, which keep others from what is left to do, is taken
+   * over. `dead` is a name that begins with the process's identity.
    */
   async finishFor(dead: string): Promise<void> {
     const owner = parseIdentity(dead)
+    if (!owner) return
     const folder = `${this.#store}/${JOURNAL_FOLDER}`
-    if (owner && this.#fs.stat(folder)) await this.#fs.syncDir(folder)
-    for (const name of (owner && this.#fs.readDir(folder)) ?? []) {
-      if (!owner || !name.startsWith(`${identityName(owner)}.`)) continue
-      // It may have died before its own sync was over.
-      await this.#fs.sync(`${folder}/${name}`)
-      const bytes = this.#fs.readFile(`${folder}/${name}`) ?? Buffer.alloc(0)
-      await finishJointWrites(this.#fs, this.#store, decodeRecords(bytes))
-    }
+    const names = (this.#fs.readDir(folder) ?? []).filter((name) =>
+      name.startsWith(`${identityName(owner)}.`),
+    )
+    if (names.length > 0) await this.#fs.syncDir(folder)
+    for (const name of names) await finishJournal(this.#fs, this.#store, `${folder}/${name}`, owner)
   }
 
   /** Syncs everything the journal tells of, and drops it. */

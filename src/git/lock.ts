@@ -2,6 +2,7 @@ import { setTimeout as pause } from 'node:timers/promises'
 import { Refusal } from '../errors.ts'
 import type { Fs } from './fs.ts'
 import { inFolder } from './in-folder.ts'
+import type { ProcessIdentity } from './process-identity.ts'
 import { identityName, isBeforeBoot, isDead, parseIdentity, thisProcess } from './process-identity.ts'
 
 /** How long a lock that somebody alive (or git itself) holds is waited for, in milliseconds. */
@@ -54,8 +55,9 @@ export async function holdingLock<T>(
   folder: string,
   name: string,
   work: () => Promise<T>,
+  beforeTakeOver?: BeforeTakeOver,
 ): Promise<T> {
-  const lock = await prepareLock(fs, folder, '').acquire(`${folder}/${name}.lock`)
+  const lock = await prepareLock(fs, folder, '', beforeTakeOver).acquire(`${folder}/${name}.lock`)
   try {
     return await work()
   } finally {
@@ -67,6 +69,11 @@ export async function holdingLock<T>(
 export function isLockHeld(fs: Fs, folder: string, name: string): boolean {
   const path = `${folder}/${name}.lock`
   return fs.stat(path) !== undefined && deadOwnerOf(fs, `${folder}/locks`, path) === undefined
+}
+
+/** Whether the lock on `path` is a dead process's, of this one. */
+export function isLockOf(fs: Fs, folder: string, path: string, owner: ProcessIdentity): boolean {
+  return isNameOf(owner, deadOwnerOf(fs, `${folder}/locks`, `${path}.lock`))
 }
 
 /** A name in `<folder>/locks` for a file of ours, which a start sweeps when we are dead. */
@@ -160,11 +167,14 @@ export class PreparedLock {
   /**
    * Frees a lock whose owner is dead. Only the holder of `<dead owner>.takeover` may remove it, so of two processes that
    * find the same dead lock one removes it and neither can remove a successor's. True if it is worth trying again at
-   * once. With `finish`, that is done with the lock in place of removing it.
+   * once. With `finish`, that is done with the lock in place of removing it; with `owner`, only a lock of that process is freed.
    */
-  async takeOver(lockPath: string, finish = () => this.#fs.remove(lockPath)): Promise<boolean> {
+  async takeOver(
+    lockPath: string,
+    { owner, finish = () => this.#fs.remove(lockPath) }: DeadLock = {},
+  ): Promise<boolean> {
     const dead = deadOwnerOf(this.#fs, this.#folder, lockPath)
-    if (!dead) return false
+    if (!dead || (owner && !isNameOf(owner, dead))) return false
     await this.#beforeTakeOver?.(dead)
     const right = `${this.#folder}/${dead}.takeover`
     await this.#linkTo(right)
@@ -182,14 +192,22 @@ export class PreparedLock {
   }
 }
 
+/** Which lock of a dead process is meant, and what ends it. */
+export interface DeadLock {
+  /** Any dead process's without it. */
+  readonly owner?: ProcessIdentity
+  /** It is removed without it. */
+  readonly finish?: () => void
+}
+
 /**
  * Ends the lock on `path` if it is a dead process's: removes it or does `finish`, which ends it, while nobody else can take it
  * over. Nothing happens to any other lock.
  */
-export async function endDeadLock(fs: Fs, folder: string, path: string, finish?: () => void): Promise<void> {
+export async function endDeadLock(fs: Fs, folder: string, path: string, meant?: DeadLock): Promise<void> {
   const finisher = prepareLock(fs, folder, '')
   try {
-    await finisher.takeOver(`${path}.lock`, finish)
+    await finisher.takeOver(`${path}.lock`, meant)
   } finally {
     finisher.discard()
   }
@@ -239,6 +257,10 @@ function deadOwnerOf(fs: Fs, folder: string, lockPath: string): string | undefin
   if (abandoned.has(`${folder}/${owned}`)) return owned
   const owner = parseIdentity(owned)
   return owner !== undefined && isDead(owner) ? owned : undefined
+}
+
+function isNameOf(owner: ProcessIdentity, name: string | undefined): boolean {
+  return name?.startsWith(`${identityName(owner)}.`) === true
 }
 
 function stillLocked(lockPath: string): Refusal {

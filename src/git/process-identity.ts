@@ -51,6 +51,11 @@ export function isDead(owner: ProcessIdentity): boolean {
   return start !== undefined && owner.start !== '0' && start !== owner.start
 }
 
+/** The same of a process that this start of the machine has seen alive. */
+export function isDeadSinceBoot(owner: ProcessIdentity): boolean {
+  return owner.boot === thisProcess().boot && isDead(owner)
+}
+
 /** Whether a moment (milliseconds since 1970) lies before this machine was started. */
 export function isBeforeBoot(moment: number): boolean {
   return moment < Date.now() - uptime() * 1000

@@ -1,8 +1,8 @@
 import { dirname } from 'node:path/posix'
 import { deleteRefFiles } from './delete-ref-files.ts'
-import { finishJointWrites } from './finish-joint-writes.ts'
+import { finishJournal } from './finish-journal.ts'
 import type { Fs } from './fs.ts'
-import { JOURNAL_FOLDER } from './journal.ts'
+import { JOURNAL_FOLDER } from './journal-folder.ts'
 import type { JournalRecord, JournalWrite } from './journal-record.ts'
 import { decodeRecords } from './journal-record.ts'
 import type { ProcessIdentity } from './process-identity.ts'
@@ -15,9 +15,8 @@ const ABANDONED = 5 * 60 * 1000
 
 /**
  * Takes care of the journals that dead processes left in a store. Where the machine has not been restarted since, everything
- * they answered for is in the page cache, and is synced; what they decided for several repositories is finished. After a
- * restart it may be gone or torn: packs are put back, and refs moved on to where the journals say. Journals of live processes
- * are left alone.
+ * they answered for is in the page cache, and is synced; what they decided is finished. After a restart it may be gone or torn:
+ * packs are put back, and refs moved on to where the journals say. Journals of live processes are left alone.
  */
 export async function recoverJournals(fs: Fs, store: string): Promise<void> {
   const folder = `${store}/${JOURNAL_FOLDER}`
@@ -32,12 +31,11 @@ export async function recoverJournals(fs: Fs, store: string): Promise<void> {
   // In the order in which they happened, as far as their processes shared a clock.
   const starts = new Map<string, JournalRecord[]>()
   for (const { path, owner } of left) {
-    // What is read here may be in the page cache only, and nothing must be done that a power cut could not do again.
-    if (isThisStart(owner)) await fs.sync(path)
-    const records = decodeRecords(fs.readFile(path) ?? Buffer.alloc(0))
-    if (isThisStart(owner)) await finishJointWrites(fs, store, records)
-    else for (const write of writesIn(fs, store, records)) await restorePack(fs, store, write)
     const boot = owner?.boot ?? ''
+    const records =
+      owner && isThisStart(owner)
+        ? await finishJournal(fs, store, path, owner)
+        : await restorePacks(fs, store, path)
     starts.set(boot, [...(starts.get(boot) ?? []), ...records])
   }
   const records = [...starts.values()].flatMap((start) => start.sort((a, b) => a.at - b.at))
@@ -45,6 +43,13 @@ export async function recoverJournals(fs: Fs, store: string): Promise<void> {
   if (left.some(({ owner }) => !isThisStart(owner))) await restoreRefs(fs, store, writes)
   await syncTouched(fs, store, writes)
   for (const { path } of left) fs.remove(path)
+}
+
+/** Puts back what a journal of before the machine's restart holds of packs; answers its records. */
+async function restorePacks(fs: Fs, store: string, path: string): Promise<readonly JournalRecord[]> {
+  const records = decodeRecords(fs.readFile(path) ?? Buffer.alloc(0))
+  for (const write of writesIn(fs, store, records)) await restorePack(fs, store, write)
+  return records
 }
 
 /** Whether the machine was not restarted since. */

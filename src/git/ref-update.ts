@@ -55,7 +55,7 @@ export function moveRefs(
 /**
  * The same for the refs of several repositories, whose order must be the same for all writers. If the disk fails when some of
  * them have moved, the locks on the others are left: nobody shall move them elsewhere before the write is finished (see
- * finishJointWrites).
+ * finishWrites).
  */
 export async function moveRefsTogether(
   parts: readonly RefMoves[],

@@ -1,19 +1,26 @@
 import type { Fs } from './fs.ts'
 import type { JournalWrite } from './journal-record.ts'
+import { stagingFor } from './stage-pack.ts'
 
-/** Puts the pack of a journaled write in its repository, unless it is there and whole. Resolves once its bytes are on the disk. */
+/**
+ * Puts the pack of a journaled write in its repository, unless it is there and whole. Resolves once its bytes are on the disk. Several
+ * processes may do it at once.
+ */
 export async function restorePack(fs: Fs, store: string, { repository, pack }: JournalWrite): Promise<void> {
   if (!pack) return
-  const folder = `${store}/${repository}/objects/pack`
-  if (!fs.stat(folder)) fs.makeDir(folder)
-  // The index last: until it is there, nobody takes the pack for one.
-  for (const [name, bytes] of [
-    [`${pack.name}.pack`, pack.pack],
-    [`${pack.name}.idx`, pack.index],
-  ] as const) {
-    if (fs.readFile(`${folder}/${name}`)?.equals(bytes)) continue
-    fs.remove(`${folder}/tmp_${name}`)
-    await fs.createSynced(`${folder}/tmp_${name}`, bytes)
-    fs.rename(`${folder}/tmp_${name}`, `${folder}/${name}`)
+  const { name, ...bytes } = pack
+  const gitdir = `${store}/${repository}`
+  const path = `${gitdir}/objects/pack/${name}`
+  const isWhole =
+    fs.readFile(`${path}.pack`)?.equals(bytes.pack) && fs.readFile(`${path}.idx`)?.equals(bytes.index)
+  if (isWhole) return
+  const staging = stagingFor(fs, gitdir)
+  try {
+    await fs.createSynced(staging.packPath, bytes.pack)
+    await fs.createSynced(staging.indexPath, bytes.index)
+    staging.staged(name, bytes).publish()
+  } catch (error) {
+    staging.remove()
+    throw error
   }
 }

@@ -2,6 +2,7 @@ import { Refusal } from '../errors.ts'
 import type { NewRepository } from './create-repository.ts'
 import { BUILD_PREFIX, buildFolder, createRepository } from './create-repository.ts'
 import { DerivedFile } from './derived-file.ts'
+import { keepFinishing } from './finish-for-the-dead.ts'
 import type { FileStat, Fs } from './fs.ts'
 import { Journal } from './journal.ts'
 import { holdingLock } from './lock.ts'
@@ -64,6 +65,22 @@ export class Store {
   keepRemovedClosed(every = 30_000): () => void {
     const timer = setInterval(() => this.#packs.closeRemoved(this.fs), every).unref()
     return () => clearInterval(timer)
+  }
+
+  /** Finishes what a dead process decided to write (see Journal), before one of its locks is taken over. */
+  finishFor(dead: string): Promise<void> {
+    return this.#journal.finishFor(dead)
+  }
+
+  /**
+   * Finishes, every second, what other servers decided and died before it was in place, and then does what `afterwards` does; see
+   * finishForTheDead. Answers how to stop it.
+   */
+  keepFinishing(afterwards: () => void): () => Promise<void> {
+    return keepFinishing(this.fs, this.dir, () => {
+      sweepSpareFiles(this.fs, this.dir)
+      afterwards()
+    })
   }
 
   /** The names of its projects. */
@@ -195,10 +212,14 @@ export class ProjectStore {
     return this.fs.syncDir(`${this.folder}/${family}`)
   }
 
-  /** Runs `work` while no other writer, in this or another process, can claim a slug in this project. */
+  /**
+   * Runs `work` while no other writer, in this or another process, can claim a slug in this project. What a dead one decided while
+   * it claimed one is in place before.
+   */
   claimingSlugs<T>(work: () => Promise<T>): Promise<T> {
+    const finish = (dead: string): Promise<void> => this.#journal.finishFor(dead)
     // A queue of our own first: among ourselves, waiting in line beats trying for the lock again and again.
-    const turn = this.#claims.then(() => holdingLock(this.fs, this.folder, 'slugs', work))
+    const turn = this.#claims.then(() => holdingLock(this.fs, this.folder, 'slugs', work, finish))
     this.#claims = turn.catch(() => undefined)
     return turn
   }

@@ -67,6 +67,11 @@ export class Registries {
     }
   }
 
+  /** Removes, at rest, what a server that has died left in the repositories. */
+  sweepLeftovers(): void {
+    for (const open of this.#open) void open.sweepLeftovers()
+  }
+
   close(): void {
     this.#stopFilling?.()
     for (const registry of this.#open) registry.close()

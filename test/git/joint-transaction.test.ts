@@ -1,13 +1,15 @@
 import { expect } from 'chai'
 import { execFile } from 'node:child_process'
-import { readdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { cpSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
+import { finishForTheDead } from '../../src/git/finish-for-the-dead.ts'
 import type { Fs } from '../../src/git/fs.ts'
 import { transactTogether } from '../../src/git/joint-transaction.ts'
 import { decodeRecords } from '../../src/git/journal-record.ts'
 import { nodeFs } from '../../src/git/node-fs.ts'
 import { hashObject } from '../../src/git/object.ts'
 import { encodePack } from '../../src/git/pack-writer.ts'
+import { thisProcess } from '../../src/git/process-identity.ts'
 import type { Repository } from '../../src/git/repository.ts'
 import { stageEncodedPack } from '../../src/git/stage-pack.ts'
 import { Store } from '../../src/git/store.ts'
@@ -341,6 +343,66 @@ describe('git: a write to several repositories', () => {
       })
     })
   })
+
+  describe('in a process that is killed once nothing is left but to put it in place', () => {
+    it('is finished by two servers that look at the same time', () => {
+      return everyStep('kill', async (folder, deployed) => {
+        await Promise.all([finishForTheDead(nodeFs, folder), finishForTheDead(nodeFs, folder)])
+        expect(journals(folder)).to.deep.equal([])
+        expect(isDeployed(folder)).to.be.a('boolean')
+        return deployed
+      })
+    })
+
+    it('is finished by the second server when the first is killed at any step of finishing it', async () => {
+      const [deploying, finishing] = ['deploying-process.js', 'finishing-process.js'].map((name) =>
+        fileURLToPath(new URL(name, import.meta.url)),
+      )
+      const decided = await firstDecidedStep(deploying ?? '')
+      const killedAt = async (step: number): Promise<boolean> => {
+        const { folder, deployed } = await fresh()
+        expect(await outputOf(deploying ?? '', [folder, 'kill', `${decided}`])).to.equal('')
+        const isOver = (await outputOf(finishing ?? '', [folder, `${step}`])) === 'survived'
+        await finishForTheDead(nodeFs, folder)
+        expect(isDeployed(folder), `step ${step}`).to.equal(true)
+        expect(journals(folder), `step ${step}`).to.deep.equal([])
+        for (const repository of all(deployed)) await repository.sweepLeftovers()
+        for (const path of Object.values(FOLDERS)) expect(leftovers(`${folder}/${path}`)).to.deep.equal([])
+        expectAllSound(folder)
+        return isOver
+      }
+      for (let step = 1, isLast = false; !isLast; step += AT_ONCE) {
+        const steps = Array.from({ length: AT_ONCE }, (_, index) => step + index)
+        isLast = (await Promise.all(steps.map(killedAt))).includes(true)
+      }
+    })
+
+    it('is left alone where the process may live: on another host, or under its own number', async () => {
+      const { folder, deployed, store } = await fresh()
+      await deploy(deployed)
+      const [own = ''] = journals(folder)
+      const { host, boot, pid, start } = thisProcess()
+      const elsewhere = `${folder}/.journal/${host}-2.${boot}.999999999.1.1`
+      cpSync(own, elsewhere)
+      expect(await finishForTheDead(nodeFs, folder)).to.equal(false)
+      expect(journals(folder)).to.have.members([own, elsewhere])
+      // Another process that had our number before us is dead.
+      cpSync(own, `${folder}/.journal/${host}.${boot}.${pid}.${Number(start) - 1}.1`)
+      expect(await finishForTheDead(nodeFs, folder)).to.equal(true)
+      expect(journals(folder)).to.have.members([own, elsewhere])
+      await store.close()
+    })
+  })
+
+  /** The first step at which a killed process has decided its write: nothing of it is in place. */
+  async function firstDecidedStep(program: string): Promise<number> {
+    for (let step = 1; ; step++) {
+      const { folder } = await fresh()
+      await outputOf(program, [folder, 'kill', `${step}`])
+      await finishForTheDead(nodeFs, folder)
+      if (isDeployed(folder) === true) return step
+    }
+  }
 
   /**
    * Lets a process deploy that is interrupted at every step in turn, has `recover` look to it and answer the

@@ -1,0 +1,92 @@
+import { TimeSlice } from '../time-slice.ts'
+import { deleteRefFiles } from './delete-ref-files.ts'
+import type { Fs } from './fs.ts'
+import type { JournalMove, JournalRecord } from './journal-record.ts'
+import { endDeadLock, isLockOf, prepareLock } from './lock.ts'
+import type { ProcessIdentity } from './process-identity.ts'
+import { RefReader } from './refs.ts'
+import { restorePack } from './restore-pack.ts'
+
+/**
+ * Finishes the writes that a process decided and died before they were in place, while the machine was not restarted: moves of
+ * one ref or several, in one repository or several. The locks that it left tell what is to do: a ref that it has locked still, for
+ * the value that the record says, was not moved yet, and nobody else can have moved it. Several processes may do this at once, and
+ * one that is killed meanwhile leaves the rest to the next. Answers the repositories, by their folders in the store, in which
+ * something was left to do.
+ */
+export async function finishWrites(
+  fs: Fs,
+  store: string,
+  owner: ProcessIdentity,
+  records: readonly JournalRecord[],
+): Promise<ReadonlySet<string>> {
+  const finished = new Set<string>()
+  await new TimeSlice().each(records, ({ writes }) => {
+    const parts = writes.map((write): Part => {
+      const gitdir = `${store}/${write.repository}`
+      const left = write.moves.filter((move) => isLeft(fs, gitdir, owner, move))
+      return { write, gitdir, left }
+    })
+    if (parts.every(({ left }) => left.length === 0)) return undefined
+    for (const { write } of parts) finished.add(write.repository)
+    return finishWrite(fs, store, owner, parts)
+  })
+  return finished
+}
+
+/** What a write does in one repository, and which of its refs have not moved yet. */
+interface Part {
+  readonly write: JournalRecord['writes'][number]
+  readonly gitdir: string
+  readonly left: readonly JournalMove[]
+}
+
+async function finishWrite(
+  fs: Fs,
+  store: string,
+  owner: ProcessIdentity,
+  parts: readonly Part[],
+): Promise<void> {
+  for (const { write, gitdir } of parts) if (fs.stat(gitdir)) await restorePack(fs, store, write)
+  for (const { gitdir, left } of parts) {
+    for (const { ref, target } of left) {
+      const path = `${gitdir}/${ref}`
+      if (target === undefined) continue
+      await endDeadLock(fs, gitdir, path, { owner, finish: () => fs.rename(`${path}.lock`, path) })
+    }
+  }
+  for (const { gitdir, left } of parts) {
+    const removals = left.filter(({ target }) => target === undefined)
+    if (removals.length > 0) await remove(fs, gitdir, owner, removals)
+  }
+}
+
+function isLeft(
+  fs: Fs,
+  gitdir: string,
+  owner: ProcessIdentity,
+  { ref, expected, target }: JournalMove,
+): boolean {
+  const path = `${gitdir}/${ref}`
+  const content = fs.readFile(`${path}.lock`)?.toString('utf8')
+  if (content !== (target === undefined ? '' : `${target}\n`)) return false
+  if (!isLockOf(fs, gitdir, path, owner)) return false
+  return ref === 'HEAD' || new RefReader(fs, gitdir).current(ref) === expected
+}
+
+async function remove(
+  fs: Fs,
+  gitdir: string,
+  owner: ProcessIdentity,
+  removals: readonly JournalMove[],
+): Promise<void> {
+  const lock = await prepareLock(fs, gitdir, '').acquire(`${gitdir}/packed-refs.lock`)
+  try {
+    // Another process may have done it while this one waited.
+    const refs = removals.filter((move) => isLeft(fs, gitdir, owner, move)).map(({ ref }) => ref)
+    await deleteRefFiles(fs, gitdir, refs)
+    for (const ref of refs) await endDeadLock(fs, gitdir, `${gitdir}/${ref}`, { owner })
+  } finally {
+    lock.release()
+  }
+}

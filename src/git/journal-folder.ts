@@ -1,0 +1,2 @@
+/** The folder of journals in a store. */
+export const JOURNAL_FOLDER = '.journal'

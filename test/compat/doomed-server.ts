@@ -1,0 +1,16 @@
+import { failingFs } from '../git/failing-fs.ts'
+import { nodeFs } from '../../src/git/node-fs.ts'
+import { startService } from '../service.ts'
+
+/**
+ * A server that kills itself before the first step on the disk that fits: `node doomed-server.js <store> <step>`, a regular
+ * expression of `<call> <path>`. Prints its address once it serves.
+ */
+const [storeDir = '', step = ''] = process.argv.slice(2)
+const disk = failingFs(nodeFs)
+disk.failIf((call, path) => {
+  if (new RegExp(step).test(`${call} ${path}`)) process.kill(process.pid, 'SIGKILL')
+  return false
+})
+const { url } = await startService({ storeDir, fs: disk.fs })
+process.stdout.write(`${url}\n`)
