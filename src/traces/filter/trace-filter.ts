@@ -1,6 +1,7 @@
 import { getKey, isJsonArray, isJsonObject, type Json, type JsonObject } from '../../json/json.ts'
 import { ProblemCollector } from '../../resources/documents/problem-collector.ts'
 import type { FilteringOperator } from '../../resources/queries/filter-words.ts'
+import { isWithinBound } from '../../resources/queries/filtering-bound.ts'
 import { readFiltering } from '../../resources/queries/query-filtering.ts'
 import type { Condition } from './condition.ts'
 import { readCondition } from './condition.ts'
@@ -23,7 +24,7 @@ export interface TraceFilter {
 /** Reads a filtering, or refuses with `invalid_request` listing every problem at its place below `loc`. */
 export function readTraceFilter(filtering: Json, loc: readonly (string | number)[]): TraceFilter {
   const problems = new ProblemCollector(loc)
-  const read = readFiltering(filtering, problems)
+  const read = isWithinBound(filtering, problems) ? readFiltering(filtering, problems) : {}
   const malformed = problems.refusal('invalid_request')
   if (malformed) throw malformed
   const filter = filterOf(read, problems)
