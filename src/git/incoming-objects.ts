@@ -139,9 +139,9 @@ export class IncomingObjects {
   }
 
   /** Whether one commit is reached from the other, by whichever parents. */
-  async isAncestor(older: Oid, newer: Oid): Promise<boolean> {
+  async isAncestor(older: Oid, newer: Oid, signal?: AbortSignal): Promise<boolean> {
     const args = [`--git-dir=${this.#gitdir}`, 'merge-base', '--is-ancestor', older, newer]
-    return (await runGit({ args, env: this.#environment() })).code === 0
+    return (await runGit({ args, env: this.#environment(), signal })).code === 0
   }
 
   /** Whether they are few and small enough to be written together with other writes; see `takeInto`. */

@@ -6,7 +6,7 @@ import type { ArtifactView } from './artifact-view.ts'
 import { assertActive } from './assert-active.ts'
 import { assertUnguarded } from './assert-unguarded.ts'
 import type { WriteContext } from './change-artifact.ts'
-import { checkPushedHistory } from './check-pushed-history.ts'
+import { PushedHistory } from './check-pushed-history.ts'
 import type { PushLimits } from './check-pushed-objects.ts'
 import { checkPushedObjects } from './check-pushed-objects.ts'
 import { objectUuid } from './ids.ts'
@@ -82,6 +82,9 @@ class AtomicRefused extends Error {
   }
 }
 
+/** Of more commands than these, all are refused when something is wrong with the objects of one. */
+const MOST_LOOKS = 100
+
 /** The commands with why those are refused whose objects or history are not as they should be. */
 async function checkAll(
   registry: Registry,
@@ -96,19 +99,20 @@ async function checkAll(
       limits,
       signal,
     )
-  // Of several, only those shall be refused that something is wrong with.
+  // Of several, only those shall be refused that something is wrong with; git looks at each by itself then.
   const isGood = await checkObjects(commands).then(
     () => true,
     (error: unknown) => {
-      if (commands.length === 1) throw error
+      if (commands.length === 1 || commands.length > MOST_LOOKS) throw error
       return false
     },
   )
+  const history = new PushedHistory(registry, artifact, incoming, signal)
   const checked: CheckedCommand[] = []
   for (const command of commands) {
     try {
       if (!isGood) await checkObjects([command])
-      await checkPushedHistory(registry, artifact, incoming, command)
+      await history.check(command)
       checked.push(command)
     } catch (error) {
       checked.push({ ...command, refused: refusalOf(error) })

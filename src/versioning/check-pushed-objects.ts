@@ -11,6 +11,9 @@ export interface PushLimits {
 /** Bytes of a commit, tag or tree: read whole whenever something is looked up, and never as large as this by honest means. */
 const LARGEST_OTHER = 16 * 1024 * 1024
 
+/** No operating system takes a longer path; so it also says how deep folders may lie in one another. */
+const LONGEST_PATH = 4096
+
 /**
  * Looks at every object that these would bring into the repository: everything they need must be there, nothing may be too
  * large, and no file a symbolic link or a submodule.
@@ -26,6 +29,12 @@ export async function checkPushedObjects(
       throw new RefRefused(
         'object too large',
         `The ${kind} ${oid} has ${size} bytes; at most ${LARGEST_OTHER} are allowed. Make its message, or its folder, shorter.`,
+      )
+    }
+    if (path.length > LONGEST_PATH) {
+      throw new RefRefused(
+        'path too long',
+        `${path.slice(0, 100)}… is a path of more than ${LONGEST_PATH} characters. Use fewer folders, or shorter names.`,
       )
     }
     if (kind === 'blob' && size > maxBlobBytes) {

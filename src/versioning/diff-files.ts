@@ -1,48 +1,43 @@
 import type { Oid } from '../git/object.ts'
-import type { TreeEntry } from '../git/tree.ts'
+import { TimeSlice } from '../time-slice.ts'
+import { changedFiles, tooDifferent } from './changed-files.ts'
 import type { DiffSide } from './family.ts'
 import type { ObjectSource } from './tree-files.ts'
-import { readBytes, readTree } from './tree-files.ts'
+import { readBytes } from './tree-files.ts'
 import { unifiedDiff } from './unified-diff.ts'
 
-/** Each file of the trees that differs, as a unified text diff like `git diff` prints. */
+/** Bytes of the files that are compared, those of the payload aside, which commits have a limit for. */
+const MOST_BYTES = 64 * 1024 * 1024
+
+export interface DiffFilesOptions {
+  /** Whether a file in the root is one of the payload. */
+  readonly ownsFile: (name: string) => boolean
+  /** Nobody waits for it any more. */
+  readonly signal?: AbortSignal | undefined
+}
+
+/**
+ * Each file of the trees that differs, as a unified text diff like `git diff` prints. Refuses with `limit_exceeded` what is more than an answer
+ * can hold.
+ */
 export async function diffFiles(
   base: DiffSide,
   head: DiffSide,
+  { ownsFile, signal }: DiffFilesOptions,
 ): Promise<readonly { readonly path: string; readonly diff: string }[]> {
-  const [before, after] = [await filesOf(base), await filesOf(head)]
+  const slice = new TimeSlice(signal)
   const files = []
-  for (const path of [...new Set([...before.keys(), ...after.keys()])].sort()) {
-    const [old, now] = [before.get(path), after.get(path)]
-    if (old === now) continue
-    const [oldText, newText] = [
-      old && (await textOf(base.source, old)),
-      now && (await textOf(head.source, now)),
-    ]
-    files.push({ path, diff: unifiedDiff(path, oldText, newText) })
+  let bytes = 0
+  for (const { path, before, after } of await changedFiles(base, head, slice)) {
+    const [old, now] = [await bytesOf(base.source, before), await bytesOf(head.source, after)]
+    if (!ownsFile(path)) bytes += (old?.length ?? 0) + (now?.length ?? 0)
+    if (bytes > MOST_BYTES) throw tooDifferent()
+    files.push({ path, diff: unifiedDiff(path, old?.toString('utf8'), now?.toString('utf8')) })
+    if (slice.isOver) await slice.rest()
   }
   return files
 }
 
-async function filesOf({ source, entries }: DiffSide): Promise<ReadonlyMap<string, Oid>> {
-  const files = new Map<string, Oid>()
-  await collectFiles(source, entries, '', files)
-  return files
-}
-
-async function collectFiles(
-  source: ObjectSource,
-  entries: readonly TreeEntry[],
-  folder: string,
-  into: Map<string, Oid>,
-): Promise<void> {
-  for (const { mode, name, oid } of entries) {
-    const path = `${folder}${name}`
-    if (mode === '40000') await collectFiles(source, await readTree(source, oid), `${path}/`, into)
-    else if (mode === '100644' || mode === '100755') into.set(path, oid)
-  }
-}
-
-async function textOf(source: ObjectSource, oid: Oid): Promise<string> {
-  return (await readBytes(source, oid, 'blob')).toString('utf8')
+async function bytesOf(source: ObjectSource, oid: Oid | undefined): Promise<Buffer | undefined> {
+  return oid === undefined ? undefined : readBytes(source, oid, 'blob')
 }

@@ -1,18 +1,17 @@
-import type { DiffSide, PresentedDiff } from './family.ts'
+import type { DiffRequest, DiffSide, PresentedDiff } from './family.ts'
 import type { Registry } from './registry.ts'
 import type { RevisionPlace } from './revision.ts'
 import { readTree } from './tree-files.ts'
-import type { Windowing } from './windowing.ts'
 
 /** The difference between two revisions of a family, of one artifact or of two (rulings 3.16, 5.7). */
 export async function diffRevisions(
   registry: Registry,
   base: RevisionPlace,
   head: RevisionPlace,
-  windowing?: Windowing,
+  asked: DiffRequest,
 ): Promise<PresentedDiff> {
   const { family } = base.artifact
-  return family.diff(await readSide(registry, base), await readSide(registry, head), windowing)
+  return family.diff(await readSide(registry, base), await readSide(registry, head), asked)
 }
 
 async function readSide(registry: Registry, { artifact, oid }: RevisionPlace): Promise<DiffSide> {

@@ -80,10 +80,10 @@ export function documentFamily(definition: DocumentDefinition): Family {
     warnings: (payload, context) => definition.accept(documentOf(payload), context).warnings,
     flags: (payload) => flags(payload && documentOf(payload)),
     present: async (payload, context) => ({ data: definition.present(documentOf(payload), context) }),
-    diff: async (base, head) => ({
+    diff: async (base, head, { signal }) => ({
       diff: {
         patch: jsonPatch(base.payload && documentOf(base.payload), head.payload && documentOf(head.payload)),
-        files: await diffFiles(base, head),
+        files: await diffFiles(base, head, { ownsFile, signal }),
       },
     }),
   }

@@ -35,6 +35,8 @@ export interface Family {
   readonly guardFlag?: string
   /** Whether a name in the root of a commit's tree is part of the payload. What is not is carried over by a commit. */
   ownsFile(name: string): boolean
+  /** The folder of the root, if any, whose rows `check` counts: how many files there may be is the family's to say. */
+  readonly rowsFolder?: string
   /** Writes a payload and answers its entries of the root tree. `before` are those of the parent commit. */
   write(target: PayloadTarget, payload: Payload, before: readonly TreeEntry[]): Promise<readonly TreeEntry[]>
   /**
@@ -72,7 +74,7 @@ export interface Family {
   /** The references that a payload holds under keys. A family that has this is the one of environments. */
   pins?(payload: Payload): readonly Pin[]
   /** What tells two revisions apart, as `revisions/diff` answers it (rulings 3.16, 5.7). */
-  diff(base: DiffSide, head: DiffSide, windowing: Windowing | undefined): Promise<PresentedDiff>
+  diff(base: DiffSide, head: DiffSide, asked: DiffRequest): Promise<PresentedDiff>
 }
 
 /** Where a payload is written: objects one by one, or many at once in a pack that is ready. */
@@ -138,6 +140,13 @@ export interface DiffSide {
   readonly payload: Payload | undefined
   /** Of the commit's root. */
   readonly entries: readonly TreeEntry[]
+}
+
+/** Which part of a diff is asked for, and who waits for it. */
+export interface DiffRequest {
+  readonly windowing?: Windowing | undefined
+  /** Nobody does any more. */
+  readonly signal?: AbortSignal | undefined
 }
 
 /** The body of a diff, beside `count`. */

@@ -1,5 +1,6 @@
 import type { Oid } from '../git/object.ts'
 import type { Transaction } from '../git/transaction.ts'
+import { TimeSlice } from '../time-slice.ts'
 import type { ArtifactState } from './artifact-state.ts'
 import { META_REF } from './artifact-state.ts'
 import type { ArtifactView } from './artifact-view.ts'
@@ -8,12 +9,12 @@ import { assertUnguarded } from './assert-unguarded.ts'
 import type { WriteContext } from './change-artifact.ts'
 import { movedOn } from './check-pushed-history.ts'
 import { commitChange } from './commit-change.ts'
-import { planVariant } from './plan-variant.ts'
+import { NamesInUse } from './names-in-use.ts'
+import { newVariant } from './plan-variant.ts'
 import type { RefCommand, RefOutcome, RefRefusal } from './push.ts'
-import { branchSlug, refusalOf, RefRefused, tagSlug } from './push.ts'
+import { branchSlug, refusalOf, tagSlug } from './push.ts'
 import type { VariantRecord } from './records.ts'
 import type { Registry } from './registry.ts'
-import { foldSlug, numberedBase } from './slugs.ts'
 import { stateNow } from './write-revision.ts'
 
 /** A command whose objects were found good, or why they were not. */
@@ -37,15 +38,17 @@ export async function movePushedRefs(
   const state = await stateNow(artifact, transaction)
   assertUnguarded(artifact.family, state.artifact, context.actor)
   assertActive('artifact', artifact.slug, state.artifact)
-  const records: Record<string, VariantRecord> = {}
-  const outcomes = commands.map((command) => {
+  const move = { registry, state, context, transaction, names: namesInUse(state, transaction), records: {} }
+  const { records }: RefMove = move
+  const outcomes: RefOutcome[] = []
+  await new TimeSlice().each(commands, (command) => {
     const { ref, refused } = command
-    if (refused) return { ref, refused }
+    if (refused) return outcomes.push({ ref, refused })
     try {
-      Object.assign(records, moveRef(registry, command, state, context, transaction))
-      return { ref }
+      moveRef(command, move)
+      return outcomes.push({ ref })
     } catch (error) {
-      return { ref, refused: refusalOf(error) }
+      return outcomes.push({ ref, refused: refusalOf(error) })
     }
   })
   const slugs = Object.keys(records)
@@ -57,65 +60,43 @@ export async function movePushedRefs(
   return outcomes
 }
 
-/** The records of variants that come to be. */
-function moveRef(
-  registry: Registry,
-  { ref, expected, target }: CheckedCommand,
-  state: ArtifactState,
-  context: WriteContext,
-  transaction: Transaction,
-): Readonly<Record<string, VariantRecord>> {
+/** What the refs of a push are moved in. */
+interface RefMove {
+  readonly registry: Registry
+  readonly state: ArtifactState
+  readonly context: WriteContext
+  readonly transaction: Transaction
+  readonly names: NamesInUse
+  /** The records of variants that come to be. */
+  readonly records: Record<string, VariantRecord>
+}
+
+function moveRef({ ref, expected, target }: CheckedCommand, move: RefMove): void {
+  const { registry, state, context, transaction, names, records } = move
   if (transaction.ref(ref) !== expected) throw movedOn(ref)
   const [branch, tag] = [branchSlug(ref), tagSlug(ref)]
-  let records = {}
   if (branch !== undefined) {
     assertActive('variant', branch, state.variants.get(branch))
     if (expected === undefined) {
-      assertBranchFree(branch, state, transaction)
+      names.assertVariantFree(branch)
       if (!state.variants.has(branch)) {
-        records = planVariant(registry, branch, { header: {} }, context, state, transaction).variants ?? {}
+        if (!names.hasVariant) transaction.follow('HEAD', `ref: refs/heads/${branch}`)
+        records[branch] = newVariant(registry, branch, { header: {} }, context)
       }
     }
+    names.addVariant(branch)
   }
-  if (tag !== undefined) assertTagFree(tag, state, transaction)
+  if (tag !== undefined) {
+    names.assertTagFree(tag)
+    names.addTag(tag)
+  }
   transaction.move(ref, target)
-  return records
 }
 
-/** Within the repository only: another artifact may have a variant of this slug (ruling 3.4a). */
-function assertBranchFree(slug: string, state: ArtifactState, transaction: Transaction): void {
-  const rival = variantsOf(state, transaction).find((it) => it !== slug && foldSlug(it) === foldSlug(slug))
-  if (rival !== undefined) {
-    throw taken(`The branch "${slug}" differs from the variant "${rival}" in case only.`)
-  }
-  const numbered = tagsOf(transaction).find((tag) => isNumbered(tag, slug))
-  if (numbered !== undefined) {
-    throw taken(`Revisions of the branch "${slug}" would be named as the tag "${numbered}" is.`)
-  }
-}
-
-function assertTagFree(slug: string, state: ArtifactState, transaction: Transaction): void {
-  const rival = tagsOf(transaction).find((it) => foldSlug(it) === foldSlug(slug))
-  if (rival !== undefined) throw taken(`The tag "${slug}" differs from the tag "${rival}" in case only.`)
-  const variant = variantsOf(state, transaction).find((it) => isNumbered(slug, it))
-  if (variant !== undefined) throw taken(`The tag "${slug}" reads as a version of the variant "${variant}".`)
-}
-
-/** Whether a tag reads as a revision of the variant (ruling 3.4). */
-function isNumbered(tag: string, variant: string): boolean {
-  const base = numberedBase(tag)
-  return base !== undefined && foldSlug(base) === foldSlug(variant)
-}
-
-function variantsOf(state: ArtifactState, transaction: Transaction): readonly string[] {
-  const branches = [...transaction.refs('refs/heads/').keys()].flatMap((ref) => branchSlug(ref) ?? [])
-  return [...state.variants.keys(), ...branches]
-}
-
-function tagsOf(transaction: Transaction): readonly string[] {
-  return [...transaction.refs('refs/tags/').keys()].flatMap((ref) => tagSlug(ref) ?? [])
-}
-
-function taken(sentence: string): RefRefused {
-  return new RefRefused('slug taken', `${sentence} Choose another name.`)
+function namesInUse(state: ArtifactState, transaction: Transaction): NamesInUse {
+  const names = new NamesInUse()
+  for (const slug of state.variants.keys()) names.addVariant(slug)
+  for (const ref of transaction.refs('refs/heads/').keys()) names.addVariant(branchSlug(ref) ?? '')
+  for (const ref of transaction.refs('refs/tags/').keys()) names.addTag(tagSlug(ref) ?? '')
+  return names
 }

@@ -2,7 +2,7 @@ import type { Oid } from '../git/object.ts'
 import type { Transaction } from '../git/transaction.ts'
 import type { ArtifactState } from './artifact-state.ts'
 import type { MetaChange, WriteContext } from './change-artifact.ts'
-import type { Header } from './records.ts'
+import type { Header, VariantRecord } from './records.ts'
 import { compactHeader } from './records.ts'
 import type { Registry } from './registry.ts'
 
@@ -28,14 +28,23 @@ export function planVariant(
   const isFirst = state.variants.size === 0 && transaction.refs('refs/heads/').size === 0
   if (isFirst) transaction.follow('HEAD', `ref: refs/heads/${slug}`)
   if (start !== undefined) transaction.follow(`refs/heads/${slug}`, start)
-  const record = {
+  const subject =
+    start === undefined ? `Create variant ${slug}` : `Fork variant ${slug} at ${start.slice(0, 12)}`
+  return { subject, variants: { [slug]: newVariant(registry, slug, { header, start }, context) } }
+}
+
+/** The record of a variant that comes to be now. */
+export function newVariant(
+  registry: Registry,
+  slug: string,
+  { header, start }: VariantPlan,
+  context: WriteContext,
+): VariantRecord {
+  return {
     ...compactHeader(header),
     name: header.name ?? slug,
     created_at: registry.now().toISOString(),
     created_by_id: context.actor.id,
     ...(start === undefined ? {} : { start }),
   }
-  const subject =
-    start === undefined ? `Create variant ${slug}` : `Fork variant ${slug} at ${start.slice(0, 12)}`
-  return { subject, variants: { [slug]: record } }
 }

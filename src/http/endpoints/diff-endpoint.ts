@@ -30,10 +30,11 @@ export function diffEndpoint({ family, path, plural, payload }: Surface): Endpoi
       ...(isRows ? { windowing: pageInfo.optional() } : {}),
     }),
     example: { base: { slug: 'support-bot', version: 1 }, head: { slug: 'support-bot', version: 2 } },
-    run: async ({ registry, input }) => {
+    run: async ({ registry, input, untilGone }) => {
       const base = await resolveRevision(registry, family, { revision: input.base })
       const head = await resolveRevision(registry, family, { revision: input.head })
-      return { body: { count: 1, ...(await diffRevisions(registry, base, head, input.windowing)) } }
+      const asked = { windowing: input.windowing, signal: untilGone() }
+      return { body: { count: 1, ...(await diffRevisions(registry, base, head, asked)) } }
     },
   })
 }

@@ -1,5 +1,5 @@
-import type { DiffSide, PresentedDiff } from '../../versioning/family.ts'
-import type { Windowing } from '../../versioning/windowing.ts'
+import type { DiffRequest, DiffSide, PresentedDiff } from '../../versioning/family.ts'
+import { TimeSlice } from '../../time-slice.ts'
 import { invalid } from '../../errors.ts'
 import type { RowEntry } from './row-tree.ts'
 import { allRows, withBytes } from './stored-rows.ts'
@@ -22,10 +22,10 @@ interface RowDifference {
 export async function diffTestsets(
   base: DiffSide,
   head: DiffSide,
-  windowing: Windowing | undefined,
+  { windowing, signal }: DiffRequest,
 ): Promise<PresentedDiff> {
   const [before, after] = [storedOf(base), storedOf(head)]
-  const all = await differences(base, before, head, after)
+  const all = await differences(base, before, head, after, new TimeSlice(signal))
   const start = startOf(all, windowing?.next)
   const end = Math.min(all.length, start + (windowing?.limit ?? all.length))
   const rows = all.slice(start, end)
@@ -71,9 +71,13 @@ async function differences(
   before: StoredTestset,
   head: DiffSide,
   after: StoredTestset,
+  slice: TimeSlice,
 ): Promise<readonly RowDifference[]> {
   if (base.source === head.source && before.tree === after.tree) return []
-  const [old, now] = [await allRows(base.source, before.tree), await allRows(head.source, after.tree)]
+  const [old, now] = [
+    await allRows(base.source, before.tree, slice),
+    await allRows(head.source, after.tree, slice),
+  ]
   const same = keysOf(old)
   const gone = keysOf(now)
   const removed = await byDedupId(

@@ -1,6 +1,7 @@
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import type { Oid } from '../../git/object.ts'
 import type { ObjectSink, ObjectSource } from '../../versioning/tree-files.ts'
+import { Refusal } from '../../errors.ts'
 import { TimeSlice } from '../../time-slice.ts'
 import { readBytes } from '../../versioning/tree-files.ts'
 import { decodeRowFolder, emptyRowFolder, encodeRowFolder, OID_BYTES, scanRowFolder } from './row-folder.ts'
@@ -38,7 +39,9 @@ export async function* rowsOf(
   tree: Oid | undefined,
   { after, descending = false }: RowRange = {},
 ): AsyncGenerator<readonly RowEntry[]> {
-  if (tree !== undefined) yield* rowsOfFolder(source, tree, { prefix: '', after, descending })
+  if (tree === undefined) return
+  const walk = { source, slice: new TimeSlice(), barren: 0 }
+  yield* rowsOfFolder(walk, tree, { prefix: '', after, descending })
 }
 
 /**
@@ -112,7 +115,7 @@ export async function countRows(
   tree: Oid | undefined,
   counts: RowCounts,
 ): Promise<number> {
-  return tree === undefined ? 0 : countFolder(source, tree, 0, counts)
+  return tree === undefined ? 0 : countFolder({ source, counts, slice: new TimeSlice(), read: 0 }, tree, 0)
 }
 
 interface FolderRange {
@@ -122,12 +125,22 @@ interface FolderRange {
   readonly descending: boolean
 }
 
+interface RowWalk {
+  readonly source: ObjectSource
+  readonly slice: TimeSlice
+  /** Folders that were read since the last row was found. */
+  barren: number
+}
+
 async function* rowsOfFolder(
-  source: ObjectSource,
+  walk: RowWalk,
   tree: Oid,
   { prefix, after, descending }: FolderRange,
 ): AsyncGenerator<readonly RowEntry[]> {
-  const folder = decodeRowFolder(await readBytes(source, tree, 'tree'))
+  if (walk.slice.isOver) await walk.slice.rest()
+  const folder = decodeRowFolder(await readBytes(walk.source, tree, 'tree'))
+  walk.barren = folder.rows.some((row) => row !== undefined) ? 0 : walk.barren + 1
+  if (walk.barren > MOST_BARREN) throw tooManyFolders()
   let batch: RowEntry[] = []
   for (let step = 0; step < 256; step++) {
     const byte = descending ? 255 - step : step
@@ -142,7 +155,7 @@ async function* rowsOfFolder(
     if (deeper !== undefined) {
       if (batch.length > 0) yield batch
       batch = []
-      yield* rowsOfFolder(source, deeper, {
+      yield* rowsOfFolder(walk, deeper, {
         prefix: position,
         after: rest === '' ? undefined : rest,
         descending,
@@ -249,26 +262,46 @@ function endOfByte(changes: readonly RowChange[], depth: number, from: number, t
   return low
 }
 
-async function countFolder(
-  source: ObjectSource,
-  tree: Oid,
-  depth: number,
-  counts: RowCounts,
-): Promise<number> {
+interface RowCount {
+  readonly source: ObjectSource
+  readonly counts: RowCounts
+  readonly slice: TimeSlice
+  /** Trees whose count was not kept. */
+  read: number
+}
+
+async function countFolder(count: RowCount, tree: Oid, depth: number): Promise<number> {
+  const { source, counts, slice } = count
   // What lies too deep is not counted, so a tree's count depends on how deep it hangs.
   const key = `${tree} ${depth}`
   const known = counts.get(key)
   if (known !== undefined) return known
+  if (++count.read > MOST_TREES) throw tooManyFolders()
+  if (slice.isOver) await slice.rest()
   const bytes = await readBytes(source, tree, 'tree')
   const deeper: Oid[] = []
-  let count = 0
+  let rows = 0
   scanRowFolder(bytes, (kind, _byte, _entryAt, oidAt) => {
-    if (kind === 'row') count++
+    if (kind === 'row') rows++
     if (kind === 'folder' && depth + 1 < DEEPEST_POSITION) {
       deeper.push(bytes.toString('hex', oidAt, oidAt + OID_BYTES))
     }
   })
-  for (const folder of deeper) count += await countFolder(source, folder, depth + 1, counts)
-  counts.set(key, count)
-  return count
+  for (const folder of deeper) rows += await countFolder(count, folder, depth + 1)
+  counts.set(key, rows)
+  return rows
+}
+
+/** Folders that may follow one another without a row. What REST writes has a row in each, or in a folder below it. */
+const MOST_BARREN = 65_536
+
+/** Trees that are read to count rows: the most rows that a testset may have, each in a few folders of its own, have no more. */
+const MOST_TREES = 10_000_000
+
+function tooManyFolders(): Refusal {
+  return new Refusal(
+    'damaged_repository',
+    'The folder of testcases unfolds to more folders than can be walked, because its trees name the same folders again and again. ' +
+      'Commit a repaired version with git.',
+  )
 }

@@ -7,7 +7,7 @@ import { presentTestset } from './present-testset.ts'
 import type { TestsetLimits } from './row-collector.ts'
 import { onlyAddsRows, parseRowDelta } from './row-delta.ts'
 import { asStored, asTestset } from './testset-payload.ts'
-import { isTestsetFile, readTestset } from './testset-tree.ts'
+import { isTestsetFile, readTestset, ROWS_FOLDER } from './testset-tree.ts'
 import { writeTestset } from './write-testset.ts'
 
 /** Testsets: immutable rows, each a blob of its own (interface 2.6, rulings 5, design 1). */
@@ -18,6 +18,7 @@ export function testsetFamily(limits: TestsetLimits): Family {
     roles: [],
     flagNames: [],
     ownsFile: isTestsetFile,
+    rowsFolder: ROWS_FOLDER,
     write: (target, payload, before) => writeTestset(target, asTestset(payload), before, limits),
     read: async (source, entries) => {
       const payload = await readTestset(source, entries)

@@ -172,7 +172,7 @@ const REFUSED: readonly RefusedPush[] = [
     prepare: commitFile('data.json', '{\n  "parameters": {,}\n}\n'),
     push: CURRENT,
     says: /Commit [0-9a-f]{40} does not decode as a workflow revision: data\.json: JSON line 2, column 18/,
-    reason: 'damaged repository',
+    reason: 'payload refused',
   },
   {
     name: 'a commit below the newest that does not decode',
@@ -182,7 +182,7 @@ const REFUSED: readonly RefusedPush[] = [
     },
     push: CURRENT,
     says: /does not decode as a workflow revision: data\.json: .* must be an object, but this is an array/,
-    reason: 'damaged repository',
+    reason: 'payload refused',
   },
   {
     name: 'a symbolic link',
