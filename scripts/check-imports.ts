@@ -68,6 +68,7 @@ const SHARED = [
   'bounded-cache.ts',
   'own-bytes.ts',
   'at-rest.ts',
+  'fair-queue.ts',
 ]
 
 /** Packages that only the named rooms may import. */

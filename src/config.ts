@@ -35,6 +35,8 @@ export interface Config {
   readonly maxBodyDepth: number
   /** Largest uploaded file, in bytes, after decompression. */
   readonly uploadMaxBytes: number
+  /** Most bytes of uploads, pushes and bundles that are on their way in at once, those of 64 KiB and less not counted. */
+  readonly uploadsMaxBytes: number
   /** Most rows of a testset. */
   readonly testsetMaxRows: number
   /** Largest row of a testset, in bytes. */
@@ -113,6 +115,7 @@ export function readConfig(env: Readonly<Record<string, string | undefined>>): C
     maxBodiesBytes: values.MAX_BODIES_BYTES,
     maxBodyDepth: values.MAX_BODY_DEPTH,
     uploadMaxBytes: values.UPLOAD_MAX_BYTES,
+    uploadsMaxBytes: values.UPLOADS_MAX_BYTES,
     testsetMaxRows: values.TESTSET_MAX_ROWS,
     testsetMaxRowBytes: values.TESTSET_MAX_ROW_BYTES,
     upkeep: values.UPKEEP,
@@ -164,6 +167,7 @@ const variables = z.object({
   MAX_BODIES_BYTES: wholeNumber(1024, 8 * 1024 ** 3).default(256 * 1024 ** 2),
   MAX_BODY_DEPTH: wholeNumber(8, 1000).default(128),
   UPLOAD_MAX_BYTES: wholeNumber(1024, 8 * 1024 ** 3).default(1024 ** 3),
+  UPLOADS_MAX_BYTES: wholeNumber(1024, 1024 ** 4).default(16 * 1024 ** 3),
   TESTSET_MAX_ROWS: wholeNumber(1, 10_000_000).default(1_000_000),
   TESTSET_MAX_ROW_BYTES: wholeNumber(1024, 256 * 1024 ** 2).default(5 * 1024 ** 2),
   UPKEEP: oneOf(['on', 'off']).default('on'),

@@ -27,7 +27,7 @@ import { Registries } from './http/registries.ts'
 import { createRouter } from './http/router.ts'
 import type { RunningServer, ServerOptions } from './http/server.ts'
 import { startServer } from './http/server.ts'
-import { sweepUploads } from './http/spool.ts'
+import { Spools, sweepUploads } from './http/spool.ts'
 import { surfaceContext } from './http/surface-context.ts'
 import { uploadReader } from './http/upload.ts'
 import { resolveHost } from './outgoing/outgoing-policy.ts'
@@ -66,6 +66,7 @@ export async function serve(
   const { storeDir, adminKey } = config
   const uploads = `${storeDir}/.uploads`
   sweepUploads(fs, uploads)
+  const spools = new Spools(fs, uploads, config.uploadsMaxBytes)
   const exporter = await openExporter(config, log)
   let handle: ServerOptions['handle']
   const server = await startServer({
@@ -163,11 +164,12 @@ export async function serve(
     readiness: () => ({ ...registries.readiness(), traces: traces.problems() }),
     openApi: () => openApiDocument(endpoints, contexts),
     git: restoreDoor(
-      { authenticate, registryOf, fs, folder: uploads, maxBytes: config.pushMaxBytes },
+      { authenticate, registryOf, fs, folder: uploads, spools, maxBytes: config.pushMaxBytes },
       gitDoor({
         authenticate,
         registryOf,
         places,
+        spools,
         push: { maxBytes: config.pushMaxBytes, maxBlobBytes: config.pushMaxBlobBytes },
       }),
     ),
@@ -179,8 +181,7 @@ export async function serve(
         maxDepth: config.maxBodyDepth,
       }),
       readUpload: uploadReader({
-        fs,
-        folder: uploads,
+        spools,
         maxBytes: config.uploadMaxBytes,
         maxFieldBytes: UPLOAD_FIELD_BYTES,
       }),

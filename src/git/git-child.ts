@@ -2,6 +2,7 @@ import type { ChildProcessWithoutNullStreams } from 'node:child_process'
 import { spawn } from 'node:child_process'
 import type { Readable } from 'node:stream'
 import { pipeline } from 'node:stream/promises'
+import { endProgram } from './end-program.ts'
 
 /** How much of what git complains of is kept. */
 const LONGEST_COMPLAINT = 4096
@@ -22,16 +23,20 @@ export interface GitChild {
   readonly output: Readable
   /**
    * How it ended, once it has ended and its output was read: the exit code (null if it was killed) and what it said on
-   * standard error. Rejects when it could not be started, or its input broke off.
+   * standard error. Rejects when it could not be started, its input broke off, or the signal came.
    */
   readonly ended: Promise<{ readonly code: number | null; readonly complaint: string }>
 }
 
-/** Starts git. It is killed when its input fails, when the signal says so, and when its output is destroyed. */
+/**
+ * Starts git. It is ended, with what it started in turn, when its input fails, when the signal says so, and when its output is destroyed;
+ * then `ended` settles whether or not anybody reads the output.
+ */
 export function startGit({ args, env, input, signal }: GitCall): GitChild {
-  const child = spawn('git', args, { env, stdio: ['pipe', 'pipe', 'pipe'], ...(signal ? { signal } : {}) })
+  // A group of its own, which can be ended as one.
+  const child = spawn('git', args, { env, stdio: ['pipe', 'pipe', 'pipe'], detached: true })
   child.stdout.once('close', () => {
-    if (!child.stdout.readableEnded) child.kill('SIGKILL')
+    if (!child.stdout.readableEnded) endProgram(child)
   })
   const ended = waitFor(child, feed(child, input), signal)
   ended.catch(() => undefined) // who only reads the output learns of it there
@@ -71,13 +76,19 @@ function waitFor(
     const fail = (error: unknown): void => {
       // The reason says more than that it was killed.
       failure ??= { error: signal?.aborted ? signal.reason : error }
-      child.kill('SIGKILL')
+      endProgram(child)
+      // Nobody may be reading any more, and it is not closed before all is read.
+      child.stdout.resume()
       if (child.pid === undefined) reject(error)
     }
+    const leave = (): void => fail(signal?.reason)
+    if (signal?.aborted) leave()
+    else signal?.addEventListener('abort', leave, { once: true })
     fed.catch(fail)
     child.once('error', fail)
     // Only now nothing of it is left that could still write.
     child.once('close', (code) => {
+      signal?.removeEventListener('abort', leave)
       const end = (): void =>
         failure ? reject(failure.error) : resolve({ code, complaint: complaint.trim() })
       fed.then(end, end)

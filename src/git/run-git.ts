@@ -1,6 +1,7 @@
 import { spawn } from 'node:child_process'
 import { setPriority } from 'node:os'
 import { Refusal } from '../errors.ts'
+import { endProgram } from './end-program.ts'
 
 /** How the git program ended, and what it said. */
 export interface GitResult {
@@ -29,11 +30,14 @@ export function runGit(
     const child = spawn('git', [`--git-dir=${gitdir}`, ...args], {
       env: environment(),
       stdio: ['ignore', 'pipe', 'pipe'],
+      // A group of its own, which can be ended as one.
+      detached: true,
     })
     // What git starts in turn takes it over.
     if (inBackground && child.pid !== undefined) lowerPriority(child.pid)
-    const stop = (): boolean => child.kill()
-    signal?.addEventListener('abort', stop, { once: true })
+    const stop = (): void => endProgram(child)
+    if (signal?.aborted) stop()
+    else signal?.addEventListener('abort', stop, { once: true })
     const stdout: Buffer[] = []
     const stderr: Buffer[] = []
     child.stdout.on('data', (chunk: Buffer) => stdout.push(chunk))

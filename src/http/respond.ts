@@ -9,10 +9,11 @@ import type { DoorState } from './request-state.ts'
 export function respond(ctx: ParameterizedContext<DoorState>): void {
   if (isObject(ctx.body)) ctx.body = JSON.stringify(ctx.body)
   const { res, body } = ctx
-  if (res.destroyed) {
+  if (res.destroyed || !ctx.writable || ctx.method === 'HEAD') {
+    // Nobody will read it, and what it reads from must learn of that.
     if (body instanceof Readable) body.destroy()
-  } else if (!ctx.writable || ctx.method === 'HEAD') res.end()
-  else if (body instanceof Readable) pipeline(body, res, (error) => error && ctx.onerror(error))
+    if (!res.destroyed) res.end()
+  } else if (body instanceof Readable) pipeline(body, res, (error) => error && ctx.onerror(error))
   else res.end(body)
 }
 

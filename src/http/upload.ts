@@ -1,16 +1,15 @@
+import { createHash } from 'node:crypto'
 import type { IncomingHttpHeaders } from 'node:http'
 import type { ParameterizedContext } from 'koa'
 import { Refusal } from '../errors.ts'
-import type { Fs } from '../git/fs.ts'
 import { addField } from './add-field.ts'
 import { inflatedBody } from './inflated-body.ts'
-import { type Spool, type SpooledFile, createSpool } from './spool.ts'
+import type { Spooled, Spools } from './spool.ts'
 import { type UploadForm, noFile, readForm } from './upload-form.ts'
 
 export interface UploadOptions {
-  readonly fs: Fs
   /** Where files are kept while they are worked on. */
-  readonly folder: string
+  readonly spools: Spools
   /** Largest file in bytes, after decompression. */
   readonly maxBytes: number
   /** Most bytes of all text fields of a form together. */
@@ -26,7 +25,9 @@ export interface Upload {
   discard(): void
 }
 
-export interface UploadedFile extends SpooledFile {
+export interface UploadedFile extends Spooled {
+  /** Of the bytes, in hex. */
+  readonly sha256: string
   /** As the form names it, without folders. */
   readonly name: string | undefined
   /**
@@ -51,7 +52,7 @@ export type ReadUpload = (ctx: ParameterizedContext<unknown>) => Promise<Upload>
 
 /**
  * Makes the reader of uploads: a form with a file in the part `file`, or the file itself as the body with the fields in the
- * query string, either of them compressed or not. The file goes to `folder` as it comes and is never whole in memory.
+ * query string, either of them compressed or not. The file is spooled as it comes; a large one is never whole in memory.
  *
  * Not koa-body's formidable: koa-body hands it the body as it is, compressed, and it tells files from fields by a part's type
  * rather than by its file name.
@@ -59,7 +60,7 @@ export type ReadUpload = (ctx: ParameterizedContext<unknown>) => Promise<Upload>
  * Refuses another media type, charset or encoding (415), a file past the limit (413), a body that is cut off or not what it
  * is announced as (400), and anything but one file (422). Nothing of a refused upload stays on the disk.
  */
-export function uploadReader({ fs, folder, maxBytes, maxFieldBytes }: UploadOptions): ReadUpload {
+export function uploadReader({ spools, maxBytes, maxFieldBytes }: UploadOptions): ReadUpload {
   return async (ctx) => {
     const { headers } = ctx.req
     if (isBodyless(headers)) throw noFile()
@@ -70,15 +71,22 @@ export function uploadReader({ fs, folder, maxBytes, maxFieldBytes }: UploadOpti
     // Compressed, incompressible bytes are a little more than they are.
     if (Number(headers['content-length']) > mostBytes + FRAMING) throw tooLarge(maxBytes)
     const body = inflatedBody(ctx.req, mostBytes, () => tooLarge(maxBytes))
-    const spool = createSpool(fs, folder)
+    const spool = spools.open()
     try {
-      const onFile = appendTo(spool, maxBytes)
+      const hash = createHash('sha256')
+      let bytes = 0
+      const onFile = (chunk: Buffer): void => {
+        bytes += chunk.length
+        if (bytes > maxBytes) throw tooLarge(maxBytes)
+        spool.append(chunk)
+        hash.update(chunk)
+      }
       const form =
         mediaType === FORM
           ? await readForm(body, { contentType, maxFieldBytes, onFile })
           : await readPlain(body, onFile)
       for (const [name, value] of form.fields) fields.set(name, value)
-      const file = spool.finish()
+      const file = { ...spool.finish(), sha256: hash.digest('hex') }
       return {
         fields: Object.fromEntries(fields),
         file: { ...file, name: form.fileName, mediaType: mediaType === FORM ? undefined : mediaType },
@@ -127,15 +135,6 @@ function queryFields(query: string): Map<string, string> {
   const fields = new Map<string, string>()
   for (const [name, value] of new URLSearchParams(query)) addField(fields, name, value)
   return fields
-}
-
-function appendTo(spool: Spool, maxBytes: number): (chunk: Buffer) => void {
-  let bytes = 0
-  return (chunk) => {
-    bytes += chunk.length
-    if (bytes > maxBytes) throw tooLarge(maxBytes)
-    spool.append(chunk)
-  }
 }
 
 /** A body without a byte is a mistake more often than an empty file, which a form can still send. */

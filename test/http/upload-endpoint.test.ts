@@ -12,6 +12,7 @@ import { jsonBodyReader } from '../../src/http/body.ts'
 import { type Answer, endpoint, uploadEndpoint } from '../../src/http/endpoint.ts'
 import { openApiDocument } from '../../src/http/openapi.ts'
 import { createRouter } from '../../src/http/router.ts'
+import { Spools } from '../../src/http/spool.ts'
 import { uploadReader } from '../../src/http/upload.ts'
 import type { Registry } from '../../src/versioning/registry.ts'
 import { CALLER, type Door, TOKEN, openDoor } from './door.ts'
@@ -63,7 +64,11 @@ describe('endpoints of files', () => {
       route: createRouter({
         endpoints: [upload, download],
         readJsonBody: jsonBodyReader({ maxBytes: 1000, maxHeldBytes: 1000, maxDepth: 10 }),
-        readUpload: uploadReader({ fs: nodeFs, folder, maxBytes: 1000, maxFieldBytes: 1000 }),
+        readUpload: uploadReader({
+          spools: new Spools(nodeFs, folder, 1e9),
+          maxBytes: 1000,
+          maxFieldBytes: 1000,
+        }),
         registryOf: () => Promise.resolve({} as Registry), // the endpoints here do without
         intents: new Intents(nodeFs, store, () => new Date()),
       }) as never, // typed for a state with a caller, which the door sets

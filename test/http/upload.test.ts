@@ -9,7 +9,7 @@ import { expect } from 'chai'
 import type { Fs } from '../../src/git/fs.ts'
 import { nodeFs } from '../../src/git/node-fs.ts'
 import { identityName, thisProcess } from '../../src/git/process-identity.ts'
-import { sweepUploads } from '../../src/http/spool.ts'
+import { Spools, sweepUploads } from '../../src/http/spool.ts'
 import { type Upload, uploadIdentity, uploadReader } from '../../src/http/upload.ts'
 import { type Door, TOKEN, openDoor } from './door.ts'
 
@@ -41,8 +41,9 @@ describe('uploads', () => {
         }
       },
     }
-    const read = uploadReader({ fs, folder, maxBytes: LIMIT, maxFieldBytes: FIELD_LIMIT })
-    const roomy = uploadReader({ fs, folder, maxBytes: 200_000_000, maxFieldBytes: FIELD_LIMIT })
+    const spools = new Spools(fs, folder, 1e9)
+    const read = uploadReader({ spools, maxBytes: LIMIT, maxFieldBytes: FIELD_LIMIT })
+    const roomy = uploadReader({ spools, maxBytes: 200_000_000, maxFieldBytes: FIELD_LIMIT })
     door = await openDoor((router) => {
       router.post('/upload', async (ctx) => {
         try {
@@ -453,7 +454,11 @@ describe('uploads', () => {
   })
 
   it('can be read more than once, in pieces of 256 KiB, until they are discarded', async () => {
-    const read = uploadReader({ fs: nodeFs, folder, maxBytes: 1_000_000, maxFieldBytes: 0 })
+    const read = uploadReader({
+      spools: new Spools(nodeFs, folder, 1e9),
+      maxBytes: 1_000_000,
+      maxFieldBytes: 0,
+    })
     const lengths: number[][] = []
     const other = await openDoor((router) =>
       router.post('/upload', async (ctx) => {

@@ -1,41 +1,54 @@
-import { Readable } from 'node:stream'
 import type { ParameterizedContext } from 'koa'
 import { Refusal } from '../../errors.ts'
 import { uploadPack } from '../../git/upload-pack.ts'
 import type { ArtifactView } from '../../versioning/artifact-view.ts'
 import { inflatedBody } from '../inflated-body.ts'
 import { departure } from '../departure.ts'
-import type { Places } from './places.ts'
+import { spooled } from '../spool.ts'
+import type { GitRoom } from './places.ts'
 import { FLUSH, pktLine } from './pkt-line.ts'
 
 /** What a client says it has and wants takes fifty bytes an object. */
 const LONGEST_NEGOTIATION = 64 * 1024 * 1024
 
-/** Answers a clone or fetch, or what comes before one, with what the git program says, while it says it. */
+/**
+ * Answers a clone or fetch, or what comes before one, with what the git program says, while it says it. Git is at work from when all of
+ * the request is there until the answer has left or the client has gone.
+ */
 export async function answerFetch(
   ctx: ParameterizedContext<unknown>,
   { repository }: ArtifactView,
   isAdvertisement: boolean,
-  places: Places,
+  { spools, place }: GitRoom,
 ): Promise<void> {
   const signal = departure(ctx.res)
-  const leave = await places.take(signal)
+  const spool = spools.open({ inMemory: true })
+  let leave: (() => void) | undefined
+  const over = (): void => {
+    leave?.()
+    spool.discard()
+  }
   try {
-    const input = isAdvertisement ? undefined : inflatedBody(ctx.req, LONGEST_NEGOTIATION, tooLong)
+    const asked = isAdvertisement
+      ? undefined
+      : await spooled(spool, inflatedBody(ctx.req, LONGEST_NEGOTIATION, tooLong))
+    leave = await place(signal)
     const protocol = protocolOf(ctx.get('Git-Protocol'))
-    const { output, ended } = await uploadPack(repository.path, { input, protocol, signal })
+    const { output, ended } = await uploadPack(repository.path, { input: asked?.chunks(), protocol, signal })
     if (output.readableLength === 0) {
       output.resume()
       const { code, complaint } = await ended
       if (code !== 0) throw refusalOf(complaint, repository.path)
     }
-    ended.then(leave, leave)
+    ended.then(over, over)
     ctx.type = `application/x-git-upload-pack-${isAdvertisement ? 'advertisement' : 'result'}`
     // As git's own server has it: version 2 says what it is itself.
     const isNamed = isAdvertisement && !protocol?.split(':').includes('version=2')
-    ctx.body = isNamed ? Readable.from(named(output)) : output
+    if (isNamed) output.unshift(SERVICE_NAME)
+    // Destroyed, and git ended, when the client goes.
+    ctx.body = output
   } catch (error) {
-    leave()
+    over()
     throw error
   }
 }
@@ -58,10 +71,7 @@ function refusalOf(complaint: string, path: string): Refusal {
   )
 }
 
-async function* named(advertisement: Readable): AsyncGenerator<Buffer> {
-  yield Buffer.concat([pktLine('# service=git-upload-pack\n'), FLUSH])
-  yield* advertisement as AsyncIterable<Buffer> // no encoding is set, so it yields buffers
-}
+const SERVICE_NAME = Buffer.concat([pktLine('# service=git-upload-pack\n'), FLUSH])
 
 /** Only what the protocol may say reaches the program's environment. */
 function protocolOf(header: string): string | undefined {

@@ -14,7 +14,8 @@ import { inflatedBody } from '../inflated-body.ts'
 import type { RequestState } from '../request-state.ts'
 import { departure } from '../departure.ts'
 import { PktReader } from './pkt-reader.ts'
-import type { Places } from './places.ts'
+import { spooled } from '../spool.ts'
+import type { GitRoom } from './places.ts'
 import type { PushReport } from './push-answer.ts'
 import { pushAnswer } from './push-answer.ts'
 import type { PushRequest } from './read-push.ts'
@@ -29,16 +30,19 @@ export interface PushSettings extends PushLimits {
 /** The commands of the largest push are shorter than this. */
 const COMMAND_BYTES = 4 * 1024 * 1024
 
-/** Answers a push: receives the objects, has the registry accept them or not, and tells of each ref what became of it. */
+/**
+ * Answers a push: receives the objects, has the registry accept them or not, and tells of each ref what became of it. It takes its place
+ * once all of it is there.
+ */
 export async function answerPush(
   ctx: ParameterizedContext<RequestState>,
   registry: Registry,
   artifact: ArtifactView,
-  places: Places,
+  { spools, place }: GitRoom,
   settings: PushSettings,
 ): Promise<void> {
   const signal = departure(ctx.res)
-  const leave = await places.take(signal)
+  const spool = spools.open({ inMemory: true })
   const lines = new PktReader(
     inflatedBody(ctx.req, settings.maxBytes + COMMAND_BYTES, () => tooLarge(settings)),
   )
@@ -50,17 +54,39 @@ export async function answerPush(
       ctx.body = Buffer.alloc(0)
       return
     }
-    const report = await takeIn(ctx.state, registry, artifact, request, {
-      bytes: lines.rest(),
-      maxBytes: settings.maxBytes,
-      maxBlobBytes: settings.maxBlobBytes,
-      signal,
-    })
-    ctx.body = pushAnswer(report, request.capabilities)
+    const lost = lostOf(request)
+    if (lost) {
+      ctx.body = pushAnswer(lost, request.capabilities)
+      return
+    }
+    const pack = await spooled(spool, lines.rest())
+    const leave = await place(signal)
+    try {
+      const report = await takeIn(ctx.state, registry, artifact, request, {
+        bytes: pack.chunks(),
+        maxBytes: settings.maxBytes,
+        maxBlobBytes: settings.maxBlobBytes,
+        signal,
+      })
+      ctx.body = pushAnswer(report, request.capabilities)
+    } finally {
+      leave()
+    }
   } finally {
+    spool.discard()
     await lines.end()
-    leave()
   }
+}
+
+/** What is told of a push of which no ref can move, whatever its objects are. */
+function lostOf({ commands, capabilities }: PushRequest): PushReport | undefined {
+  const outcomes = commands.map(judged)
+  const isLost = capabilities.has('atomic')
+    ? outcomes.some((it) => it.refused)
+    : outcomes.every((it) => it.refused)
+  return isLost
+    ? { outcomes: outcomes.map((it) => (it.refused ? it : { ...it, refused: ATOMIC })) }
+    : undefined
 }
 
 async function takeIn(
@@ -72,8 +98,6 @@ async function takeIn(
 ): Promise<PushReport> {
   const outcomes = commands.map(judged)
   const isAtomic = capabilities.has('atomic')
-  const isLost = isAtomic ? outcomes.some((it) => it.refused) : outcomes.every((it) => it.refused)
-  if (isLost) return { outcomes: outcomes.map((it) => (it.refused ? it : { ...it, refused: ATOMIC })) }
   let incoming: IncomingObjects
   try {
     incoming = await artifact.repository.receive(pack)

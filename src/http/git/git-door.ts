@@ -5,6 +5,7 @@ import { Refusal } from '../../errors.ts'
 import type { ArtifactView } from '../../versioning/artifact-view.ts'
 import type { Registry } from '../../versioning/registry.ts'
 import type { Door } from '../door.ts'
+import type { Spools } from '../spool.ts'
 import { authenticate } from '../authenticate.ts'
 import { methodNotAllowed } from '../refuse-unrouted.ts'
 import type { RequestState } from '../request-state.ts'
@@ -20,6 +21,8 @@ export interface GitDoorDependencies {
   readonly registryOf: (project: string) => Registry | Promise<Registry>
   /** For the clones, fetches and pushes that are worked on at once. */
   readonly places: Places
+  /** Where what a client sends is kept until all of it is there. */
+  readonly spools: Spools
   readonly push: PushSettings
 }
 
@@ -42,7 +45,7 @@ const CHALLENGE = 'Basic realm="Branchpoint", charset="UTF-8"'
 
 async function answer(
   ctx: ParameterizedContext<RequestState>,
-  { registryOf, places, push }: GitDoorDependencies,
+  { registryOf, places, spools, push }: GitDoorDependencies,
 ): Promise<void> {
   const [, folder = '', slug = '', path = ''] = REPOSITORY.exec(ctx.path) ?? []
   const service = serviceOf(ctx, path)
@@ -57,9 +60,10 @@ async function answer(
   const artifact = family && (await registry.index.findBySlug(family, slug))
   if (!artifact) throw notFound(ctx.path)
   const isAdvertisement = path === 'info/refs'
-  if (service === UPLOAD) return answerFetch(ctx, artifact, isAdvertisement, places)
+  const room = { spools, place: (signal: AbortSignal) => places.take(caller.project, signal) }
+  if (service === UPLOAD) return answerFetch(ctx, artifact, isAdvertisement, room)
   if (isAdvertisement) return advertisePush(ctx, artifact)
-  return answerPush(ctx, registry, artifact, places, push)
+  return answerPush(ctx, registry, artifact, room, push)
 }
 
 const REPOSITORY = /^\/git\/([^/]+)\/([^/]+)\.git\/(.+)$/

@@ -16,14 +16,16 @@ import { authenticate } from '../authenticate.ts'
 import { inflatedBody } from '../inflated-body.ts'
 import type { DoorState, RequestState } from '../request-state.ts'
 import { departure } from '../departure.ts'
+import type { Spools } from '../spool.ts'
 import { gitToken } from './git-token.ts'
 
 export interface RestoreDoorDependencies {
   readonly authenticate: Authenticate
   readonly registryOf: (project: string) => Registry | Promise<Registry>
   readonly fs: Fs
-  /** Where a bundle lies until it is taken in. */
+  /** Where a bundle lies until it is taken in, and the room for it. */
   readonly folder: string
+  readonly spools: Spools
   /** Bytes of a bundle. */
   readonly maxBytes: number
 }
@@ -57,7 +59,7 @@ async function restore(
   ctx: ParameterizedContext<RequestState>,
   folder: string,
   slug: string,
-  { registryOf, fs, folder: spools, maxBytes }: RestoreDoorDependencies,
+  { registryOf, fs, folder: uploads, spools, maxBytes }: RestoreDoorDependencies,
 ): Promise<void> {
   const { caller } = ctx.state
   requireScope(caller, ['admin'])
@@ -76,12 +78,17 @@ async function restore(
   const branch = head.startsWith(HEADS) ? head.slice(HEADS.length) : ''
   if (slugProblem(branch) !== undefined)
     throw invalid(['query', 'head'], `"${head.slice(0, 100)}" is not refs/heads/ and a variant's slug`)
-  const path = resolve(spools, `${identityName(thisProcess())}.bundle-${++bundles}`)
-  fs.makeDir(spools)
+  const path = resolve(uploads, `${identityName(thisProcess())}.bundle-${++bundles}`)
+  fs.makeDir(uploads)
+  const share = spools.share()
+  let bytes = 0
   try {
     const log = fs.createLog(path)
     try {
-      for await (const chunk of inflatedBody(ctx.req, maxBytes, () => tooLarge(maxBytes))) log.append(chunk)
+      for await (const chunk of inflatedBody(ctx.req, maxBytes, () => tooLarge(maxBytes))) {
+        share.hold((bytes += chunk.length))
+        log.append(chunk)
+      }
     } finally {
       log.close()
     }
@@ -100,6 +107,7 @@ async function restore(
         )
       : error
   } finally {
+    share.hold(0)
     fs.remove(path)
   }
 }

@@ -20,6 +20,11 @@ describe('git: a push that breaks off', () => {
   const quarantines = (): string[] =>
     readdirSync(`${service.repository('bot')}/objects`).filter((name) => name.startsWith('incoming-'))
 
+  const spools = (): string[] => {
+    const folder = `${service.storeDir}/.uploads`
+    return existsSync(folder) ? readdirSync(folder) : []
+  }
+
   it('a client that goes away in the middle of its pack leaves nothing', async () => {
     const repository = service.repository('bot')
     const before = git(repository, ['for-each-ref'])
@@ -30,11 +35,12 @@ describe('git: a push that breaks off', () => {
     const socket = connect(Number(port), hostname)
     socket.write(
       `POST /git/workflows/bot.git/git-receive-pack HTTP/1.1\r\nHost: x\r\nAuthorization: ApiKey ${ADMIN_KEY}\r\n` +
-        `Content-Type: application/x-git-receive-pack-request\r\nContent-Length: 100000\r\n\r\n${line}PACK\0\0\0\x02\0\0\0\x05`,
+        `Content-Type: application/x-git-receive-pack-request\r\nContent-Length: 200000\r\n\r\n${line}PACK\0\0\0\x02\0\0\0\x05${'x'.repeat(100_000)}`,
     )
-    await until(() => quarantines().length === 1)
+    await until(() => spools().length === 1)
     socket.destroy()
-    await until(() => quarantines().length === 0)
+    await until(() => spools().length === 0)
+    expect(quarantines()).to.deep.equal([])
     expect(git(repository, ['for-each-ref'])).to.equal(before)
     expect(
       readdirSync(`${repository}/objects/pack`).filter((name) => !/^pack-.*\.(pack|idx)$/.test(name)),

@@ -19,11 +19,11 @@ export class FairQueue<Item extends { readonly owner: string }> {
     else this.#lines.set(item.owner, [item])
   }
 
-  /** Takes the next one out; undefined if none waits. */
-  take(): Item | undefined {
-    const [first] = this.#lines
-    if (!first) return undefined
-    const [owner, line] = first
+  /** Takes the next one out, of the owners that may have their turn; undefined if none of them waits. */
+  take(mayHave: (owner: string) => boolean = () => true): Item | undefined {
+    const owner = this.#nextOwner(mayHave)
+    const line = owner === undefined ? undefined : this.#lines.get(owner)
+    if (owner === undefined || !line) return undefined
     const item = line.shift()
     this.#lines.delete(owner)
     if (line.length > 0) this.#lines.set(owner, line)
@@ -37,5 +37,10 @@ export class FairQueue<Item extends { readonly owner: string }> {
     if (!line || place < 0) return
     line.splice(place, 1)
     if (line.length === 0) this.#lines.delete(item.owner)
+  }
+
+  #nextOwner(mayHave: (owner: string) => boolean): string | undefined {
+    for (const owner of this.#lines.keys()) if (mayHave(owner)) return owner
+    return undefined
   }
 }
