@@ -1,6 +1,7 @@
 import { Refusal } from '../errors.ts'
 import type { Fs } from './fs.ts'
 import type { Oid } from './object.ts'
+import { refPath } from './ref-name.ts'
 
 /**
  * git lets no ref have the name of a folder of refs. Folders that hold none, which git leaves behind, are removed; a ref that
@@ -11,7 +12,7 @@ export function assertNameFree(
   gitdir: string,
   { ref, expected }: { readonly ref: string; readonly expected: Oid | undefined },
 ): void {
-  const path = `${gitdir}/${ref}`
+  const path = refPath(gitdir, ref)
   const kind = fs.stat(path)?.kind
   const isFolder = kind === 'folder'
   if (kind !== undefined && !isFolder && expected === undefined && ref !== 'HEAD') {

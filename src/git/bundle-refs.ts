@@ -1,6 +1,7 @@
 import { Refusal } from '../errors.ts'
 import type { Fs } from './fs.ts'
 import type { Oid } from './object.ts'
+import { isRefName } from './ref-name.ts'
 
 /** No repository has so many refs that their lines are longer. */
 const LONGEST_HEADER = 16 * 1024 * 1024
@@ -41,13 +42,6 @@ function header(fs: Fs, path: string): string {
   } finally {
     handle?.close()
   }
-}
-
-/** The rules of git-check-ref-format(1). */
-function isRefName(name: string): boolean {
-  // eslint-disable-next-line no-control-regex
-  if (!name.startsWith('refs/') || /[\x00-\x20\x7f~^:?*[\\]|\.\.|@\{|\/\/|[/.]$/.test(name)) return false
-  return name.split('/').every((part) => !part.startsWith('.') && !part.endsWith('.lock'))
 }
 
 function invalidBundle(why: string): Refusal {

@@ -3,6 +3,7 @@ import { Refusal } from '../errors.ts'
 import type { Fs } from './fs.ts'
 import type { GitObject, Oid } from './object.ts'
 import { encodePack } from './pack-writer.ts'
+import { assertRef } from './ref-name.ts'
 import type { StagedPack } from './stage-pack.ts'
 import { identityName, thisProcess } from './process-identity.ts'
 
@@ -44,6 +45,8 @@ export async function createRepository(
   aside = buildFolder(fs, folder),
 ): Promise<void> {
   try {
+    for (const [ref, oid] of content.refs) assertRef(ref, oid)
+    assertRef('HEAD', `ref: refs/heads/${content.head}`)
     fs.makeDir(`${aside}/refs`)
     for (const staged of content.packs ?? []) {
       staged.publish()

@@ -4,6 +4,7 @@ import type { Fs } from './fs.ts'
 import type { JournalMove, JournalRecord } from './journal-record.ts'
 import { endDeadLock, isLockOf, prepareLock } from './lock.ts'
 import type { ProcessIdentity } from './process-identity.ts'
+import { refPath } from './ref-name.ts'
 import { RefReader } from './refs.ts'
 import { restorePack } from './restore-pack.ts'
 
@@ -50,7 +51,7 @@ async function finishWrite(
   for (const { write, gitdir } of parts) if (fs.stat(gitdir)) await restorePack(fs, store, write)
   for (const { gitdir, left } of parts) {
     for (const { ref, target } of left) {
-      const path = `${gitdir}/${ref}`
+      const path = refPath(gitdir, ref)
       if (target === undefined) continue
       await endDeadLock(fs, gitdir, path, { owner, finish: () => fs.rename(`${path}.lock`, path) })
     }
@@ -67,7 +68,7 @@ function isLeft(
   owner: ProcessIdentity,
   { ref, expected, target }: JournalMove,
 ): boolean {
-  const path = `${gitdir}/${ref}`
+  const path = refPath(gitdir, ref)
   const content = fs.readFile(`${path}.lock`)?.toString('utf8')
   if (content !== (target === undefined ? '' : `${target}\n`)) return false
   if (!isLockOf(fs, gitdir, path, owner)) return false
@@ -85,7 +86,7 @@ async function remove(
     // Another process may have done it while this one waited.
     const refs = removals.filter((move) => isLeft(fs, gitdir, owner, move)).map(({ ref }) => ref)
     await deleteRefFiles(fs, gitdir, refs)
-    for (const ref of refs) await endDeadLock(fs, gitdir, `${gitdir}/${ref}`, { owner })
+    for (const ref of refs) await endDeadLock(fs, gitdir, refPath(gitdir, ref), { owner })
   } finally {
     lock.release()
   }

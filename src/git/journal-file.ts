@@ -9,7 +9,7 @@ export interface JournalEntry {
   /** They could not be put in place and the write is refused: nobody shall do it again. */
   withdraw(): Promise<void>
   /**
-   * They could be put in place only in a part of the repositories: the record is kept until the next start, which finishes it.
+   * Refs could be moved only in part: the record is kept until the next start, which finishes it.
    * False if it was withdrawn before.
    */
   keep(): boolean

@@ -1,5 +1,6 @@
 import { crc32 } from 'node:zlib'
 import type { EncodedPack } from './pack-writer.ts'
+import { isRefName, isRefTarget } from './ref-name.ts'
 
 /** A ref move as the journal keeps it: `expected` is absent where the ref did not exist, `target` where it was deleted. */
 export interface JournalMove {
@@ -88,10 +89,25 @@ function decodeBody(body: Buffer): JournalRecord | Withdrawal {
   if ('withdrawn' in header) return header
   const next = (length: number): Buffer => body.subarray(end, (end += length))
   const writes = header.writes.map(({ repository, moves, name, lengths }): JournalWrite => {
-    if (name === undefined || lengths === undefined) return { repository, moves }
-    return { repository, moves, pack: { name, pack: next(lengths[0]), index: next(lengths[1]) } }
+    const write = { repository, moves: moves.filter(canBe) }
+    if (name === undefined || lengths === undefined) return write
+    return { ...write, pack: { name, pack: next(lengths[0]), index: next(lengths[1]) } }
   })
-  return { ...header, writes }
+  return { ...header, writes: writes.filter(isInStore) }
+}
+
+/**
+ * A journal is as old as the server that wrote it, which may have believed a name that it should not have: what cannot be the name
+ * of a ref …
+ */
+function canBe({ ref, target }: JournalMove): boolean {
+  return isRefName(ref) && (target === undefined || isRefTarget(ref, target))
+}
+
+/** … or of a repository of the store and its pack is not followed. */
+function isInStore({ repository, pack }: JournalWrite): boolean {
+  if (pack && !/^pack-[0-9a-f]{40}$/.test(pack.name)) return false
+  return repository.split('/').every((part) => part !== '' && !part.startsWith('.') && !part.includes('\0'))
 }
 
 /** A record without the bytes of its packs, which follow it. */

@@ -11,7 +11,7 @@ const PATIENCE = 5000
 const self = identityName(thisProcess())
 let sequence = 0
 
-/** Owner files of locks that we let go of and could not remove, because the disk failed: ours still, and in nobody's hands. */
+/** Owner files of locks that we let go of and could not remove, or left on purpose, because the disk failed: ours still, and in nobody's hands. */
 const abandoned = new Set<string>()
 
 /**
@@ -26,6 +26,8 @@ export interface HeldLock {
    * or the next start: what was done under the lock is done, and must not look like a failure.
    */
   release(): void
+  /** Leaves it to whoever wants it next, who finishes first what was to be done under it (see BeforeTakeOver). */
+  abandon(): void
 }
 
 /** What has to be done before a lock of a dead process is taken from it, given the name of its owner file. */
@@ -116,6 +118,7 @@ export class PreparedLock {
         this.#letGo(lockPath)
         this.discard()
       },
+      abandon: () => void abandoned.add(this.#owner),
     }
   }
 

@@ -7,6 +7,7 @@ import type { JournalRecord, JournalWrite } from './journal-record.ts'
 import { decodeRecords } from './journal-record.ts'
 import type { ProcessIdentity } from './process-identity.ts'
 import { isDead, parseIdentity, thisProcess } from './process-identity.ts'
+import { refPath } from './ref-name.ts'
 import { restorePack } from './restore-pack.ts'
 import { syncTouched } from './sync-touched.ts'
 
@@ -77,10 +78,11 @@ async function restoreRefs(fs: Fs, store: string, writes: readonly JournalWrite[
       // A move to where the ref is already leads nowhere.
       if (expected === target) continue
       const gitdir = `${store}/${repository}`
-      const trail = trails.get(`${gitdir}/${ref}`) ?? { gitdir, ref, values: new Set(), end: target }
+      const path = refPath(gitdir, ref)
+      const trail = trails.get(path) ?? { gitdir, ref, values: new Set(), end: target }
       trail.values.add(expected).add(target)
       trail.end = target
-      trails.set(`${gitdir}/${ref}`, trail)
+      trails.set(path, trail)
     }
   }
   for (const [path, { gitdir, ref, values, end }] of trails) {
@@ -105,7 +107,7 @@ const TORN = 'torn'
 
 /** What a ref holds, loose or packed; NONE if it does not exist, TORN if its file was cut off by the crash. */
 function valueOf(fs: Fs, gitdir: string, ref: string): string {
-  const loose = fs.readFile(`${gitdir}/${ref}`)?.toString('utf8')
+  const loose = fs.readFile(refPath(gitdir, ref))?.toString('utf8')
   if (loose !== undefined) return /^(?:[0-9a-f]{40}|ref: \S+)\n$/.test(loose) ? loose.trimEnd() : TORN
   if (ref === 'HEAD') return TORN
   const packed = fs.readFile(`${gitdir}/packed-refs`)?.toString('utf8') ?? ''

@@ -3,6 +3,7 @@ import type { BeforeTakeOver, HeldLock, PreparedLock } from './lock.ts'
 import { prepareLock } from './lock.ts'
 import type { StagedPackedRefs } from './packed-refs-without.ts'
 import { packedRefsWithout } from './packed-refs-without.ts'
+import { assertRef, refPath } from './ref-name.ts'
 import type { RefMove, RefMoves } from './ref-update.ts'
 
 /** The locks on refs of one repository that are about to move. */
@@ -16,6 +17,7 @@ export class RefLocks {
   readonly #held = new Map<RefMove, HeldLock>()
   #packedLock: HeldLock | undefined
   #packed: StagedPackedRefs | undefined
+  #isPackedPublished = false
   #hasMoved = false
 
   constructor({ fs, gitdir, moves, beforeTakeOver }: Omit<RefMoves, 'refs'>) {
@@ -38,9 +40,10 @@ export class RefLocks {
 
   /** Takes every lock; refs that shall go need that of `packed-refs` as well, which git takes after theirs, too. */
   async take(): Promise<void> {
+    for (const { ref, target } of this.#moves) if (target !== undefined) assertRef(ref, target)
     for (const move of this.#moves) {
       const lock = this.#prepare(move.target === undefined ? '' : `${move.target}\n`)
-      this.#held.set(move, await lock.acquire(`${this.#gitdir}/${move.ref}.lock`))
+      this.#held.set(move, await lock.acquire(`${refPath(this.#gitdir, move.ref)}.lock`))
     }
     if (!this.hasRemovals) return
     this.#packedLock = await this.#prepare('').acquire(`${this.#gitdir}/packed-refs.lock`)
@@ -52,7 +55,7 @@ export class RefLocks {
   set(isMeant: (move: RefMove) => boolean): void {
     for (const move of this.#moves) {
       if (move.target === undefined || !isMeant(move)) continue
-      this.#held.get(move)?.publish(`${this.#gitdir}/${move.ref}`)
+      this.#held.get(move)?.publish(refPath(this.#gitdir, move.ref))
       this.#held.delete(move)
       this.#hasMoved = true
     }
@@ -61,17 +64,18 @@ export class RefLocks {
   /**
    * Deletes the refs that shall go: their packed lines first and on the disk, so that neither anyone who looks now nor a power
    * cut ever uncovers an older value behind a loose file. `packed-refs` stays locked until the loose files are gone, or a
-   * `git pack-refs` might pack them again.
+   * `git pack-refs` might pack them again. May be called again where the disk failed.
    */
   async removeRefs(): Promise<void> {
     if (this.#packed) {
-      this.#packed.publish()
-      this.#packed = undefined
+      if (!this.#isPackedPublished) this.#packed.publish()
+      this.#isPackedPublished = true
       this.#hasMoved = true
       await this.#fs.syncDir(this.#gitdir)
+      this.#packed = undefined
     }
     for (const move of this.#removals) {
-      const path = `${this.#gitdir}/${move.ref}`
+      const path = refPath(this.#gitdir, move.ref)
       if (move.expected !== undefined && this.#fs.stat(path)?.kind === 'file') {
         this.#fs.remove(path)
         this.#hasMoved = true
@@ -81,6 +85,12 @@ export class RefLocks {
     }
     letGo(this.#packedLock)
     this.#packedLock = undefined
+  }
+
+  /** Leaves what is held still to whoever wants it next, who finishes the write first. */
+  abandon(): void {
+    for (const lock of this.#held.values()) lock.abandon()
+    this.#packedLock?.abandon()
   }
 
   /** Gives up what is held still. */

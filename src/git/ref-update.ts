@@ -53,9 +53,9 @@ export function moveRefs(
 }
 
 /**
- * The same for the refs of several repositories, whose order must be the same for all writers. If the disk fails when some of
- * them have moved, the locks on the others are left: nobody shall move them elsewhere before the write is finished (see
- * finishWrites).
+ * The same for the refs of several repositories, whose order must be the same for all writers. If the disk keeps failing when some
+ * of the refs have moved, the locks on the others are left: nobody shall move them elsewhere before the write is finished, which
+ * whoever takes them over does first, or the next start (see finishWrites).
  */
 export async function moveRefsTogether(
   parts: readonly RefMoves[],
@@ -69,13 +69,17 @@ export async function moveRefsTogether(
     try {
       await publish(locks)
     } catch (error) {
-      if (!locks.some(({ hasMoved }) => hasMoved)) await decision.withdraw()
-      throw error
+      if (!locks.some(({ hasMoved }) => hasMoved)) {
+        await decision.withdraw()
+        throw error
+      }
+      // Half of it is in place: a disk that failed once may do the rest now.
+      await publish(locks)
     }
     for (const { refs, moves } of parts) refs.apply(moves)
   } catch (error) {
-    const isHalfDone = locks.length > 1 && locks.some(({ hasMoved }) => hasMoved)
-    if (!isHalfDone) for (const lock of locks) lock.release()
+    const isHalfDone = locks.some(({ hasMoved }) => hasMoved)
+    for (const lock of locks) isHalfDone ? lock.abandon() : lock.release()
     throw error
   }
 }

@@ -1,6 +1,7 @@
 import { Refusal } from '../errors.ts'
 import type { FileStat, Fs } from './fs.ts'
 import type { Oid } from './object.ts'
+import { refPath } from './ref-name.ts'
 import { currentTurn } from './turn.ts'
 
 /** The folders of refs that a snapshot covers; refs elsewhere (remotes, deeper names) are left alone. */
@@ -75,7 +76,7 @@ export class RefReader {
   /** One ref as it is now, looked at afresh. */
   current(ref: string): Oid | undefined {
     // Loose before packed, as above.
-    const loose = this.#readLoose(`${this.#gitdir}/${ref}`)
+    const loose = this.#readLoose(refPath(this.#gitdir, ref))
     if (loose !== undefined) return loose
     const { packed, packedNotes } = this.#packedAndHead()
     return packed.get(ref) ?? packedNotes.get(ref)

@@ -1,12 +1,15 @@
 import type { AllRefs } from './all-refs.ts'
 import { looseRefs } from './all-refs.ts'
 import type { Fs } from './fs.ts'
+import { assertRef } from './ref-name.ts'
 
 /**
  * Makes these the only refs of a repository that nobody else writes to: all of them packed (git-pack-refs(1)), so that one rename
  * moves them together; on the disk when it resolves.
  */
 export async function replaceRefs(fs: Fs, gitdir: string, { refs, head }: AllRefs): Promise<void> {
+  for (const [name, oid] of refs) assertRef(name, oid)
+  assertRef('HEAD', head)
   fs.makeDir(`${gitdir}/refs`)
   await replace(fs, `${gitdir}/packed-refs`, packedRefs(refs))
   await replace(fs, `${gitdir}/HEAD`, `${head}\n`)

@@ -40,8 +40,8 @@ export async function storeDrafts(
     if (writes.length === 0) return
     await moveRefsTogether(writes, async () => (entry = await decide(journal, writes)))
   } catch (error) {
-    // What is decided and in place in one repository shall be in the others: the next start finishes it.
-    const isKept = writes.length > 1 && entry?.keep() === true
+    // What is decided and in place in part shall be so as a whole: the next start finishes it.
+    const isKept = entry?.keep() === true
     if (!isKept) for (const { pack } of writes) pack.discard()
     throw error
   } finally {

@@ -2,6 +2,7 @@ import { dirname } from 'node:path/posix'
 import type { Fs } from './fs.ts'
 import type { JournalWrite } from './journal-record.ts'
 import type { EncodedPack } from './pack-writer.ts'
+import { refPath } from './ref-name.ts'
 import { rollUpPacks } from './roll-up-packs.ts'
 
 /** So many repositories are synced at the same time: one is rolled up while the disk is at work on the other. */
@@ -42,11 +43,11 @@ async function syncRepository(fs: Fs, gitdir: string, { packs, refs }: Touched):
   // Also for those that are gone: never synced, they would come back torn.
   const folders = new Set(fresh.length > 0 ? [folder] : [])
   for (const ref of refs) {
-    files.push(`${gitdir}/${ref}`)
+    const path = refPath(gitdir, ref)
+    files.push(path)
     // The folder of the ref may be new itself.
-    for (let path = dirname(`${gitdir}/${ref}`); path.length >= gitdir.length; path = dirname(path)) {
-      folders.add(path)
-    }
+    for (let folder = dirname(path); folder.length >= gitdir.length; folder = dirname(folder))
+      folders.add(folder)
   }
   await fs.syncAll([...files, ...folders])
 }

@@ -7,6 +7,7 @@ import { parseJson } from '../json/parse-json.ts'
 import { stringifyJson } from '../json/stringify-json.ts'
 import type { ArchivedRecord, ArtifactRecord, VariantRecord } from './records.ts'
 import { archivedRecord, artifactRecord, variantRecord } from './records.ts'
+import { slugProblem } from './slugs.ts'
 import type { ObjectSink, ObjectSource } from './tree-files.ts'
 import { readBytes, readTree, replaceEntries, writeFile, writeTree } from './tree-files.ts'
 
@@ -37,8 +38,8 @@ export async function readArtifactState(source: ObjectSource, commit: Oid): Prom
     throw new Refusal('damaged_repository', `${META_REF} holds no artifact.json. Restore it from a clone.`)
   return {
     artifact: await readRecord(source, file, artifactRecord),
-    variants: await readFolder(source, tree, 'variants', variantRecord),
-    archived: await readFolder(source, tree, 'archived', archivedRecord),
+    variants: await readFolder(source, tree, 'variants', variantRecord, isSlug),
+    archived: await readFolder(source, tree, 'archived', archivedRecord, isRevisionId),
   }
 }
 
@@ -66,16 +67,21 @@ async function readFolder<T>(
   tree: readonly TreeEntry[],
   folder: string,
   schema: z.ZodType<T>,
+  isName: (name: string) => boolean,
 ): Promise<ReadonlyMap<string, T>> {
   const entry = tree.find((candidate) => candidate.name === folder)
   if (!entry) return NO_RECORDS
   const records = new Map<string, T>()
   for (const file of await readTree(source, entry.oid)) {
-    if (!file.name.endsWith('.json')) continue
-    records.set(file.name.slice(0, -'.json'.length), await readRecord(source, file, schema))
+    const name = file.name.endsWith('.json') ? file.name.slice(0, -'.json'.length) : ''
+    if (isName(name)) records.set(name, await readRecord(source, file, schema))
   }
   return records
 }
+
+/** A repository that was restored may bring files of any name: what is called as no record is called is none. */
+const isSlug = (name: string): boolean => slugProblem(name) === undefined
+const isRevisionId = (name: string): boolean => /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/.test(name)
 
 /** One for all: of very many artifacts most have nothing archived. */
 const NO_RECORDS = new Map<string, never>()

@@ -5,7 +5,6 @@ import type { ArtifactView } from './artifact-view.ts'
 import type { Family } from './family.ts'
 import type { RegistrySettings } from './registry.ts'
 import { Registry } from './registry.ts'
-import { repairArtifact } from './repair-artifact.ts'
 
 /** How often plain git's changes to repositories that nobody names are looked for, in milliseconds. */
 const SWEEP_EVERY = 1000
@@ -13,7 +12,7 @@ const SWEEP_EVERY = 1000
 /** Who asked for a list so many milliseconds ago may ask again, and should not have to wait for a sweep then. */
 const SOON = 10_000
 
-/** A registry that is read in, repaired, and kept current until it is closed. */
+/** A registry that is read in, and kept current until it is closed. */
 export interface OpenRegistry {
   readonly registry: Registry
   /**
@@ -24,7 +23,10 @@ export interface OpenRegistry {
   close(): void
 }
 
-/** Reads a project in: every repository once, finishing what a crash cut off. */
+/**
+ * Reads a project in: every repository once. What a crash cut off was finished before, from the journal and from nothing else; only what
+ * mirrors environments is moved to where these say.
+ */
 export async function openRegistry(
   store: ProjectStore,
   families: readonly Family[],
@@ -32,7 +34,6 @@ export async function openRegistry(
 ): Promise<OpenRegistry> {
   const registry = new Registry(store, families, settings)
   await registry.index.load()
-  for (const artifact of seenOf(registry)) await unlessRefused(repairArtifact(registry, artifact))
   await followEnvironments(registry)
   const closing = new AbortController()
   const stopSweeps = keepCurrent(registry)
@@ -52,10 +53,10 @@ function seenOf({ families, index }: Registry): ArtifactView[] {
   return families.flatMap((family) => index.seen(family))
 }
 
-/** An artifact that cannot be repaired now (somebody locks it, git left damage) is served as it is, like the others. */
-async function unlessRefused(repair: Promise<unknown>): Promise<void> {
+/** An artifact that cannot be swept now (somebody locks it, git left damage) is served as it is, like the others. */
+async function unlessRefused(sweep: Promise<unknown>): Promise<void> {
   try {
-    await repair
+    await sweep
   } catch (error) {
     if (!(error instanceof Refusal)) throw error
   }

@@ -4,7 +4,6 @@ import type { ArtifactView } from './artifact-view.ts'
 import type { WriteContext } from './change-artifact.ts'
 import { decodeMessage } from './commit-message.ts'
 import type { Registry } from './registry.ts'
-import { repairArtifact } from './repair-artifact.ts'
 import type { ObjectSource } from './tree-files.ts'
 import { readBytes } from './tree-files.ts'
 
@@ -29,12 +28,7 @@ export async function resumeAttempt(
   const { repository } = artifact
   const commit = await findCommit(repository.objects, repository.freshRefs().refs.get(ref), context)
   if (commit === undefined) return undefined
-  const written = await registry.written(artifact.family, artifact.slug)
-  const repaired = await repairArtifact(registry, written)
-  return {
-    commit,
-    artifact: repaired > 0 ? await registry.written(artifact.family, artifact.slug) : written,
-  }
+  return { commit, artifact: await registry.written(artifact.family, artifact.slug) }
 }
 
 /** Clocks of those who push commits on top of ours may be this wrong, in seconds. */

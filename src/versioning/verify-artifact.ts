@@ -2,7 +2,7 @@ import { checkFirstParents } from '../git/check-first-parents.ts'
 import { FIRST_PARENTS_FILE } from '../git/history.ts'
 import type { ArtifactView } from './artifact-view.ts'
 import type { Registry } from './registry.ts'
-import { missingRefs } from './repair-artifact.ts'
+import { missingRefs } from './missing-refs.ts'
 import type { Finding } from './verify-finding.ts'
 import { damage, derived, findingsOf } from './verify-finding.ts'
 import { recordedHeads, verifyHeads } from './verify-heads.ts'
@@ -52,9 +52,12 @@ export async function verifyArtifact(
 
 /** The refs, against what the last verification saw, and against each other. */
 async function verifyFollowers(registry: Registry, artifact: ArtifactView): Promise<readonly Finding[]> {
-  const missing = await missingRefs(registry, artifact)
+  const missing = missingRefs(artifact)
   const recorded = recordedHeads(artifact)
-  return [...(await verifyHeads(artifact, missing)), ...verifyRefs(registry, artifact, { missing, recorded })]
+  return [
+    ...(await verifyHeads(artifact, missing)),
+    ...(await verifyRefs(registry, artifact, { missing, recorded })),
+  ]
 }
 
 async function verifyFirstParents({ repository }: ArtifactView): Promise<readonly Finding[]> {

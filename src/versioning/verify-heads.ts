@@ -2,7 +2,7 @@ import { DerivedFile } from '../git/derived-file.ts'
 import { isOnChain } from '../git/history.ts'
 import type { Oid } from '../git/object.ts'
 import type { ArtifactView } from './artifact-view.ts'
-import type { MissingRef } from './repair-artifact.ts'
+import type { MissingRef } from './missing-refs.ts'
 import type { Finding } from './verify-finding.ts'
 import { damage, derived } from './verify-finding.ts'
 
@@ -12,8 +12,8 @@ export const VERIFIED_HEADS_FILE = 'verified-heads'
 /**
  * Compares an artifact with what the last verification saw: every branch and `refs/meta/artifact` must hold its recorded head
  * on its first-parent chain, or revisions that clients know have gone or have other versions now; tags must stand where they
- * stood. Where nothing is wrong, what is seen now becomes the record. `missing` are refs that a crash cut off: that they will
- * be where they were is no news.
+ * stood. Where nothing is wrong, what is seen now becomes the record. `missing` are refs that can be put back where
+ * they were, which is told elsewhere.
  *
  * The record is the file `verified-heads`, lines of `<commit> <ref>` and a checksum. It is no part of the repository: clones do
  * not have it, and the first verification of a repository only writes it. Deleting it is how a rewrite that was meant is accepted.

@@ -1,32 +1,42 @@
 import { leftovers } from '../git/leftovers.ts'
 import type { Oid } from '../git/object.ts'
+import { isRefTarget } from '../git/ref-name.ts'
 import type { ArtifactView } from './artifact-view.ts'
 import type { Registry } from './registry.ts'
-import type { MissingRef } from './repair-artifact.ts'
+import type { MissingRef } from './missing-refs.ts'
 import type { Finding } from './verify-finding.ts'
-import { derived } from './verify-finding.ts'
+import { damage, derived } from './verify-finding.ts'
 
 /**
- * What a crash cut off and the next start of a server would finish: refs that do not follow from their refs of truth (a fork's
- * branch, a chosen slug's tag, HEAD), and files of processes that are dead. A ref that was `recorded` elsewhere was not cut off
- * but lost later, which is for `verifyHeads` to tell, and no repair.
+ * The refs that are not where records of the registry prove that they belong (a fork's branch, HEAD), and files of processes that
+ * are dead. A branch that was `recorded` elsewhere went on before it was lost, which is for `verifyHeads` to tell, and no repair.
  */
-export function verifyRefs(
+export async function verifyRefs(
   registry: Registry,
   artifact: ArtifactView,
   {
     missing,
     recorded,
   }: { readonly missing: readonly MissingRef[]; readonly recorded: ReadonlyMap<string, Oid> },
-): readonly Finding[] {
+): Promise<readonly Finding[]> {
   const { fs, path } = artifact.repository
-  const findings = missing
-    .filter(({ ref, target }) => (recorded.get(ref) ?? target) === target)
-    .map((it) =>
-      derived(`${it.ref} does not follow from its ref of truth; it should be ${it.target}.`, () =>
-        moveRef(registry, artifact, it),
-      ),
-    )
+  const findings: Finding[] = []
+  for (const it of missing) {
+    const { ref, target } = it
+    if ((recorded.get(ref) ?? target) !== target) continue
+    if (ref === 'HEAD' || (await isCommit(artifact, target)))
+      findings.push(
+        derived(`${ref} does not follow from its record; it should be ${target}.`, () =>
+          moveRef(registry, artifact, it),
+        ),
+      )
+    else
+      findings.push(
+        damage(
+          `${ref} is gone, and where its record has it begin, ${JSON.stringify(target)}, is no commit here.`,
+        ),
+      )
+  }
   const left = leftovers(fs, path)
   if (left.length === 0) return findings
   const sweep = async (): Promise<string> => {
@@ -34,6 +44,11 @@ export function verifyRefs(
     return `removed ${left.join(', ')}`
   }
   return [...findings, derived(`A dead process left ${left.join(', ')}.`, sweep)]
+}
+
+/** A record may have come with a backup, and say anything. */
+async function isCommit({ repository }: ArtifactView, target: string): Promise<boolean> {
+  return isRefTarget('refs/heads/any', target) && (await repository.objects.read(target))?.kind === 'commit'
 }
 
 async function moveRef(

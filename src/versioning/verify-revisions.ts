@@ -6,7 +6,8 @@ import type { Payload } from './family.ts'
 import { objectUuid } from './ids.ts'
 import type { Registry } from './registry.ts'
 import type { Finding } from './verify-finding.ts'
-import { damage } from './verify-finding.ts'
+import { slugProblem } from './slugs.ts'
+import { damage, note } from './verify-finding.ts'
 
 /**
  * What is wrong inside a payload that decodes, as sentences. `isTip` says that a branch or tag names the revision, for
@@ -44,6 +45,13 @@ export async function verifyRevisions(
     byId.set(id, oid)
     const stored = await registry.revisions(family).readForList(repository.objects, oid)
     if (stored.damage) findings.push(damage(`${stored.damage.message} ${REMEDY}`))
+    const { slug } = stored.trailers
+    if (slug !== undefined && slugProblem(slug) === undefined && !artifact.tags.has(slug))
+      findings.push(
+        note(
+          `Commit ${oid} says that the slug "${slug}" was chosen for it, and there is no such tag. ${TAG}`,
+        ),
+      )
     if (!check || !stored.payload) continue
     for (const sentence of await check(repository.objects, stored.payload, { isTip: tips.has(oid) }))
       findings.push(damage(`Commit ${oid}: ${sentence}`))
@@ -51,6 +59,8 @@ export async function verifyRevisions(
   return { count: byId.size, findings }
 }
 
+/** What a message says may have been pushed, or copied by a cherry-pick: it is no reason to put a tag in place. */
+const TAG = 'If there was one, put it back with git tag.'
 const REMEDY = 'Restore it from a mirror, or commit a repaired version with git.'
 
 function tipsOf({ variants, tags }: ArtifactView): ReadonlySet<Oid> {

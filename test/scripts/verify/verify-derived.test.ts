@@ -34,15 +34,14 @@ describe('npm run verify: what is derived', () => {
     expect((await verified(dir())).of('workflows/bot')).to.match(/^ok /)
   })
 
-  it('refs that a crash cut off: a fork’s branch, a chosen slug’s tag, HEAD', async () => {
+  it('refs that records of the registry prove: a fork’s branch, HEAD', async () => {
     const gitdir = repository('workflows/bot')
     const refs = git(gitdir, ['for-each-ref'])
     expect((await verified(dir())).isSound).to.equal(true)
     git(gitdir, ['update-ref', '-d', 'refs/heads/fork'])
-    git(gitdir, ['update-ref', '-d', 'refs/tags/chosen'])
     git(gitdir, ['symbolic-ref', 'HEAD', 'refs/heads/gone'])
     const { of } = await verified(dir())
-    for (const ref of ['refs/heads/fork', 'refs/tags/chosen', 'HEAD'])
+    for (const ref of ['refs/heads/fork', 'HEAD'])
       expect(of('workflows/bot'))
         .to.match(/^stale /)
         .and.contain(`${ref} does not follow`)
@@ -50,6 +49,42 @@ describe('npm run verify: what is derived', () => {
     expect((await verified(dir(), { repair: true })).of('workflows/bot')).to.match(/^repaired /)
     expect(git(gitdir, ['for-each-ref'])).to.equal(refs)
     expect(git(gitdir, ['symbolic-ref', 'HEAD'])).to.equal('refs/heads/bot')
+  })
+
+  it('but no chosen slug: a tag that is gone is named, and not put back', async () => {
+    const gitdir = repository('workflows/bot')
+    const chosen = git(gitdir, ['rev-parse', 'refs/tags/chosen'])
+    git(gitdir, ['update-ref', '-d', 'refs/tags/chosen'])
+    const { of, isSound } = await verified(dir(), { repair: true })
+    expect(isSound).to.equal(true)
+    expect(of('workflows/bot')).to.contain(`Commit ${chosen} says that the slug "chosen" was chosen for it`)
+    expect(git(gitdir, ['tag'])).not.to.contain('chosen')
+    expect((await verified(dir())).of('workflows/bot')).to.match(/^ok .*no such tag/)
+  })
+
+  it('nor a branch at what a record that came with a backup says, where that is no commit here', async () => {
+    const gitdir = repository('workflows/bot')
+    const tree = git(gitdir, ['rev-parse', 'bot^{tree}'])
+    for (const start of ['../../../../../secrets.key', '0'.repeat(40), tree]) {
+      const record = JSON.stringify({
+        name: 'f',
+        created_at: '2026-01-01T00:00:00Z',
+        created_by_id: 'x',
+        start,
+      })
+      const meta = git(gitdir, ['rev-parse', 'refs/meta/artifact'])
+      const files = ['variants/odd.json', 'variants/..%2f..json', 'archived/x.json']
+      const changes = files
+        .map((path) => `M 100644 inline ${path}\ndata ${record.length}\n${record}\n`)
+        .join('')
+      const stream = `commit refs/meta/artifact\ncommitter A <a@b.c> 1700000000 +0000\ndata 1\nx\nfrom ${meta}\n${changes}`
+      git(gitdir, ['fast-import', '--quiet', '--force'], stream)
+      const refs = git(gitdir, ['for-each-ref'])
+      expect((await verified(dir(), { repair: true })).of('workflows/bot')).to.contain(
+        'refs/heads/odd is gone',
+      )
+      expect(git(gitdir, ['for-each-ref'])).to.equal(refs)
+    }
   })
 
   it('leftovers of dead processes are removed', async () => {
