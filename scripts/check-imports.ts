@@ -56,7 +56,7 @@ const FLOORS: Readonly<Record<string, readonly string[]>> = {
   embeds: ['versioning', 'json', '.'],
   versioning: ['git', 'json', '.'],
   git: ['json', '.'],
-  json: [],
+  json: ['.'],
 }
 
 /** Files at the top that a room below may import; the others (main, start, config) are above everything. */

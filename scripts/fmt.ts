@@ -17,7 +17,7 @@ if (dir === undefined || rest.length > 0 || dir.startsWith('-')) {
   process.exitCode = isAskedFor ? 0 : 1
 } else format(dir)
 
-function format(name: string): void {
+async function format(name: string): Promise<void> {
   // npm runs scripts in the package's folder, and tells where it was called.
   const root = resolve(process.env['INIT_CWD'] ?? '.', name)
   if (!statSync(root, { throwIfNoEntry: false })?.isDirectory()) {
@@ -29,7 +29,7 @@ function format(name: string): void {
   for (const path of jsonFiles(root)) {
     const bytes = readFileSync(join(root, path))
     try {
-      const formatted = formatFile(path, bytes)
+      const formatted = await formatFile(path, bytes)
       if (!formatted || formatted.equals(bytes)) continue
       writeFileSync(join(root, path), formatted)
       changed++

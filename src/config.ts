@@ -33,6 +33,8 @@ export interface Config {
   readonly maxBodiesBytes: number
   /** Deepest nesting of a JSON body. */
   readonly maxBodyDepth: number
+  /** Most values of a JSON body: members and items at any depth. */
+  readonly maxBodyValues: number
   /** Largest uploaded file, in bytes, after decompression. */
   readonly uploadMaxBytes: number
   /** Most bytes of uploads, pushes and bundles that are on their way in at once, those of 64 KiB and less not counted. */
@@ -114,6 +116,7 @@ export function readConfig(env: Readonly<Record<string, string | undefined>>): C
     maxBodyBytes: values.MAX_BODY_BYTES,
     maxBodiesBytes: values.MAX_BODIES_BYTES,
     maxBodyDepth: values.MAX_BODY_DEPTH,
+    maxBodyValues: values.MAX_BODY_VALUES,
     uploadMaxBytes: values.UPLOAD_MAX_BYTES,
     uploadsMaxBytes: values.UPLOADS_MAX_BYTES,
     testsetMaxRows: values.TESTSET_MAX_ROWS,
@@ -166,6 +169,7 @@ const variables = z.object({
   MAX_BODY_BYTES: wholeNumber(1024, 1024 ** 3).default(16 * 1024 ** 2),
   MAX_BODIES_BYTES: wholeNumber(1024, 8 * 1024 ** 3).default(256 * 1024 ** 2),
   MAX_BODY_DEPTH: wholeNumber(8, 1000).default(128),
+  MAX_BODY_VALUES: wholeNumber(1000, 100_000_000).default(1_000_000),
   UPLOAD_MAX_BYTES: wholeNumber(1024, 8 * 1024 ** 3).default(1024 ** 3),
   UPLOADS_MAX_BYTES: wholeNumber(1024, 1024 ** 4).default(16 * 1024 ** 3),
   TESTSET_MAX_ROWS: wholeNumber(1, 10_000_000).default(1_000_000),

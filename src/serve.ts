@@ -86,6 +86,7 @@ export async function serve(
     versionType: config.versionType,
     now,
     signing,
+    limits: { maxBytes: config.maxBodyBytes, maxValues: config.maxBodyValues },
   }
   const resources = resourceSettings(config)
   const surfaces = surfacesOf(resources)
@@ -179,6 +180,7 @@ export async function serve(
         maxBytes: config.maxBodyBytes,
         maxHeldBytes: config.maxBodiesBytes,
         maxDepth: config.maxBodyDepth,
+        maxValues: config.maxBodyValues,
       }),
       readUpload: uploadReader({
         spools,

@@ -1,4 +1,3 @@
-import { encodeJsonFile } from '../../src/resources/documents/json-file.ts'
 import {
   contentOf,
   dedupIdOf,
@@ -9,7 +8,8 @@ import {
 import { canonicalJson } from '../../src/json/canonical-json.ts'
 import { isJsonArray, isJsonObject } from '../../src/json/json.ts'
 import { parseJson } from '../../src/json/parse-json.ts'
-import { stringifyJson } from '../../src/json/stringify-json.ts'
+import { DOCUMENT_LIMITS } from '../../src/versioning/document-limits.ts'
+import { jsonFileBytes } from '../../src/versioning/write-json-file.ts'
 
 /** The files in the root of a working tree that hold JSON for people to read: two spaces, a newline at the end. */
 const DOCUMENTS = ['data.json', 'references.json', 'columns.json', 'revision.json']
@@ -18,7 +18,7 @@ const DOCUMENTS = ['data.json', 'references.json', 'columns.json', 'revision.jso
  * The bytes that a file of an artifact's working tree should have, undefined for a file that is none of ours. `path` is seen from
  * the root, with slashes. Throws an Error that says what is wrong with a file that holds no JSON, or not what it should.
  */
-export function formatFile(path: string, bytes: Buffer): Buffer | undefined {
+export async function formatFile(path: string, bytes: Buffer): Promise<Buffer | undefined> {
   if (DOCUMENTS.includes(path)) return formatDocument(path, bytes)
   if (!/^testcases\/.*\.json$/.test(path)) return undefined
   const value = parse(bytes)
@@ -28,10 +28,11 @@ export function formatFile(path: string, bytes: Buffer): Buffer | undefined {
   return encodeRow(content, dedupIdOf(value) || generatedDedupId(content.hash))
 }
 
-function formatDocument(path: string, bytes: Buffer): Buffer {
+function formatDocument(path: string, bytes: Buffer): Promise<Buffer> {
   const value = parse(bytes)
-  if (isJsonObject(value)) return encodeJsonFile(path, value).bytes
-  if (isJsonArray(value) && path === 'columns.json') return Buffer.from(`${stringifyJson(value, 2)}\n`)
+  if (isJsonObject(value) || (isJsonArray(value) && path === 'columns.json')) {
+    return jsonFileBytes(value, DOCUMENT_LIMITS)
+  }
   throw new Error('it is JSON, but no object')
 }
 

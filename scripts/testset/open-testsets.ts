@@ -65,8 +65,8 @@ export async function openExistingTestsets(options: OpenOptions): Promise<OpenTe
 function stoppable(family: Family, signal: AbortSignal): Family {
   return {
     ...family,
-    write: async (target, payload, before) => {
-      const entries = await family.write(target, payload, before)
+    write: async (target, payload, before, limits) => {
+      const entries = await family.write(target, payload, before, limits)
       await nextTurn() // working rows out may have kept the signal waiting
       signal.throwIfAborted()
       return entries

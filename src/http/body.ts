@@ -4,23 +4,26 @@ import type { Middleware, ParameterizedContext } from 'koa'
 import { HttpMethodEnum, koaBody } from 'koa-body'
 import { Refusal } from '../errors.ts'
 import type { Json } from '../json/json.ts'
-import { parseJson } from '../json/parse-json.ts'
+import type { ParseJsonOptions } from '../json/json-reading.ts'
+import { parseLargeJson } from '../json/parse-json.ts'
 import { BodyBudget, type BodyShare, FREE_BYTES } from './body-budget.ts'
 import { refusalOfJson } from './refusal-of-json.ts'
 
-export interface BodyLimits {
+/** What a body may be; `maxDepth` and `maxValues` as `parseJson` takes them. */
+export interface BodyLimits extends ParseJsonOptions {
   /** Largest body in bytes, after decompression. */
   readonly maxBytes: number
   /** Most bytes of the bodies of all requests together, save small ones, from their arrival until their answer. */
   readonly maxHeldBytes: number
-  /** Deepest nesting of arrays and objects. */
-  readonly maxDepth: number
 }
 
-/** The very text that was sent, and the value it is parsed to when asked for; an empty body has the value undefined. */
+/**
+ * The very text that was sent, and the value it is parsed to when asked for, a large one in slices; an empty body has the value
+ * undefined.
+ */
 export interface JsonBody {
   readonly text: string
-  parse(): Json | undefined
+  parse(stop?: AbortSignal): Json | undefined | Promise<Json>
 }
 
 /** Reads the JSON body of a request, once; see `jsonBodyReader`. */
@@ -31,10 +34,10 @@ export type ReadJsonBody = (ctx: ParameterizedContext<unknown>) => Promise<JsonB
  * koa-body inflates compressed bodies. Parsing is ours always, because ruling 3.15 wants every number, key and character back
  * as it was sent.
  *
- * Refuses another media type, charset or encoding (415), a body past the limit (413) or for which there is no room now (503), what
+ * Refuses another media type, charset or encoding (415), a body past a limit (413) or for which there is no room now (503), what
  * is not UTF-8 or not JSON (400) and JSON that would not survive (422). A body without a Content-Type is taken for JSON.
  */
-export function jsonBodyReader({ maxBytes, maxHeldBytes, maxDepth }: BodyLimits): ReadJsonBody {
+export function jsonBodyReader({ maxBytes, maxHeldBytes, ...most }: BodyLimits): ReadJsonBody {
   const budget = new BodyBudget(maxHeldBytes)
   const fetchBytes = koaBody({
     json: false,
@@ -53,13 +56,13 @@ export function jsonBodyReader({ maxBytes, maxHeldBytes, maxDepth }: BodyLimits)
     if (length > maxBytes) throw tooLarge(maxBytes)
     try {
       const plain = headers['content-encoding'] === undefined
-      if (plain && length <= FREE_BYTES) return toJsonBody(await collect(ctx.req), maxDepth)
+      if (plain && length <= FREE_BYTES) return toJsonBody(await collect(ctx.req), most)
       const share = shareOf(ctx, budget)
-      if (plain) return toJsonBody(await collectCounted(ctx.req, maxBytes, share), maxDepth)
+      if (plain) return toJsonBody(await collectCounted(ctx.req, maxBytes, share), most)
       share.hold(mostInflated(headers, maxBytes))
       const bytes = await fetchWith(fetchBytes, ctx)
       share.hold(bytes.length)
-      return toJsonBody(bytes, maxDepth)
+      return toJsonBody(bytes, most)
     } catch (error) {
       drain(ctx)
       throw refusalOfFetching(error, maxBytes) ?? error
@@ -222,7 +225,7 @@ function tooLarge(maxBytes: number): Refusal {
   )
 }
 
-function toJsonBody(bytes: Buffer, maxDepth: number): JsonBody {
+function toJsonBody(bytes: Buffer, most: ParseJsonOptions): JsonBody {
   if (bytes.length === 0) return NO_BODY
   if (!isUtf8(bytes)) {
     throw new Refusal(
@@ -231,13 +234,22 @@ function toJsonBody(bytes: Buffer, maxDepth: number): JsonBody {
     )
   }
   const text = bytes.toString('utf8')
-  return { text, parse: () => parseText(text, maxDepth) }
+  return { text, parse: (stop) => parseText(text, most, stop) }
 }
 
-function parseText(text: string, maxDepth: number): Json {
+function parseText(
+  text: string,
+  most: ParseJsonOptions,
+  stop: AbortSignal | undefined,
+): Json | Promise<Json> {
   try {
-    return parseJson(text, { maxDepth })
+    const value = parseLargeJson(text, most, stop)
+    return value instanceof Promise ? value.catch(refuse) : value
   } catch (error) {
-    throw refusalOfJson(error) ?? error
+    return refuse(error)
   }
+}
+
+function refuse(error: unknown): never {
+  throw refusalOfJson(error) ?? error
 }

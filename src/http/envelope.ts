@@ -89,13 +89,29 @@ function plainLevel(value: Json | undefined, keepNulls: boolean, levels: number)
   if (value instanceof ExactNumber) return asPlainNumber(value)
   if (levels === 0 || value === null || typeof value !== 'object') return value
   // A list takes no level of its own: a reference in one is read like a reference by itself.
-  if (isJsonArray(value)) return value.map((item) => plainLevel(item, keepNulls, levels))
+  if (isJsonArray(value)) {
+    if (value.length > MOST_IN_ENVELOPE) throw tooMany('A list', value.length, 'items')
+    return value.map((item) => plainLevel(item, keepNulls, levels))
+  }
   const plain: Record<string, unknown> = {}
-  for (const key of keysOf(value)) {
+  const keys = keysOf(value)
+  if (keys.length > MOST_IN_ENVELOPE) throw tooMany('An object', keys.length, 'members')
+  for (const key of keys) {
     const member = getKey(value, key)
     if (member !== null || keepNulls) setOwn(plain, key, plainLevel(member, keepNulls, levels - 1))
   }
   return plain
+}
+
+/** No list of references or ids, and no record, is longer by honest means; a schema looks at each, all in one go. */
+const MOST_IN_ENVELOPE = 10_000
+
+function tooMany(what: string, count: number, parts: string): Refusal {
+  return new Refusal(
+    'limit_exceeded',
+    `${what} in the envelope of the request has ${count} ${parts}; at most ${MOST_IN_ENVELOPE} are taken there. Send fewer.`,
+    { details: { limit: MOST_IN_ENVELOPE } },
+  )
 }
 
 /** `1.0` and `1e2` are the numbers they say; what a double cannot hold stays what it is, and fails as a number. */

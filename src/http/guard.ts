@@ -1,17 +1,22 @@
 import type { z } from 'zod'
 import type { FieldProblem } from '../errors.ts'
 import { Refusal } from '../errors.ts'
+import { MOST_LISTED, boundedProblem } from '../resources/documents/problems-refusal.ts'
 
 /**
- * Parses a part of a request by its schema, or refuses with `invalid_request` (422) listing every problem with its place:
- * `where` is `body`, `path` or `query`.
+ * Parses a part of a request by its schema, or refuses with `invalid_request` (422) listing every problem (of very many, the first hundred) with its
+ * place: `where` is `body`, `path` or `query`.
  */
 export function guard<T>(schema: z.ZodType<T>, value: unknown, where: 'body' | 'path' | 'query'): T {
   const result = schema.safeParse(value)
   if (result.success) return result.data
-  const errors = result.error.issues.flatMap((issue) => problemsOf(issue, where))
-  const sentence = errors.map(({ loc, msg }) => `${loc.join('.')}: ${msg}`).join('; ')
-  throw new Refusal('invalid_request', `${sentence}.`, { errors })
+  const { issues } = result.error
+  const errors = issues.slice(0, MOST_LISTED).flatMap((issue) => problemsOf(issue, where))
+  const listed = errors.slice(0, MOST_LISTED).map(boundedProblem)
+  const sentences = listed.map(({ loc, msg }) => `${loc.join('.')}: ${msg}`)
+  const more = errors.length - listed.length + Math.max(0, issues.length - MOST_LISTED)
+  if (more > 0) sentences.push(`and ${more} more problems`)
+  throw new Refusal('invalid_request', `${sentences.join('; ')}.`, { errors: listed })
 }
 
 function problemsOf(issue: z.core.$ZodIssue, where: string): FieldProblem[] {

@@ -1,4 +1,6 @@
-import { Refusal, type RefusalCode, type RefusalData } from '../errors.ts'
+import type { Refusal, RefusalCode, RefusalData } from '../errors.ts'
+import { boundedText } from '../json/bounded-text.ts'
+import { boundedProblem } from '../resources/documents/problems-refusal.ts'
 
 /** An RFC 9457 problem document, as ruling 1.3 shapes it. */
 export interface Problem extends RefusalData {
@@ -14,10 +16,20 @@ export interface Problem extends RefusalData {
 /** The refusals, and the one code for our own bugs. */
 export type ProblemCode = RefusalCode | 'internal_error'
 
-/** The problem document that answers a refusal. */
-export function problemOf(refusal: Refusal): Problem {
-  return { ...problem(refusal.code, refusal.message), ...refusal.data }
+/**
+ * The problem document that answers a refusal. Sentences quote what was sent, which may be as long as a body: here each is cut
+ * short, whoever wrote it.
+ */
+export function problemOf({ code, message, data }: Refusal): Problem {
+  const { errors } = data
+  return {
+    ...problem(code, boundedText(message, LONGEST_DETAIL)),
+    ...data,
+    ...(errors && { errors: errors.map(boundedProblem) }),
+  }
 }
+
+const LONGEST_DETAIL = 40_000
 
 /** The problem document that answers a bug of ours: nothing but the id under which the log has it. */
 export function internalProblem(requestId: string): Problem {

@@ -2,6 +2,7 @@ import type { ParameterizedContext } from 'koa'
 import type { z } from 'zod'
 import { invalid } from '../errors.ts'
 import type { ReadJsonBody } from './body.ts'
+import { departure } from './departure.ts'
 import type { Endpoint } from './endpoint.ts'
 import { plainEnvelope } from './envelope.ts'
 import { guard } from './guard.ts'
@@ -36,7 +37,8 @@ export async function readInput(
   const isShort = endpoint.scope === 'read' && !fromQuery && text.length <= SHORT
   const before = isShort ? known.get(text) : undefined
   if (before !== undefined) return before
-  const value = parse()
+  const parsed = parse(text.length > SHORT ? departure(ctx.res) : undefined)
+  const value = parsed instanceof Promise ? await parsed : parsed
   if (value === undefined && !endpoint.optionalBody) {
     throw invalid(['body'], 'this route needs a JSON object as its body.', 'missing')
   }

@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import type { Json, JsonObject } from '../json/json.ts'
 import { entriesOf, isJsonObject } from '../json/json.ts'
-import { stringifyJson } from '../json/stringify-json.ts'
+import { boundedJson } from '../json/bounded-json.ts'
 import { slugProblem } from '../versioning/slugs.ts'
 import { parseUuid } from '../versioning/ids.ts'
 
@@ -161,8 +161,8 @@ export const message = z.string().refine((text) => !text.includes('\0'), 'must n
 
 /** A value as a sentence shows it, cut short. */
 export function shown(value: unknown): string {
-  const text = value === undefined ? 'nothing' : stringifyJson(value)
-  return text.length > 80 ? `${text.slice(0, 80)}…` : text
+  // what a schema looks at was read from JSON, save for what is not there
+  return value === undefined ? 'nothing' : boundedJson(value as Json, 80)
 }
 
 function isTagValue(value: Json): boolean {

@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto'
 import { counts } from '../counts.ts'
-import { stringifyJson } from '../json/stringify-json.ts'
+import { printJson } from '../json/print-json.ts'
 import { holdsStream } from '../json/json-stream.ts'
 import { ownBytes } from '../own-bytes.ts'
 import type { Surface } from '../resources/surface.ts'
@@ -165,8 +165,8 @@ export class RevisionAnswers {
     return this.#sendTagged(revision, body, ifNoneMatch)
   }
 
-  #sendTagged({ id }: Revision, body: object, ifNoneMatch: string | undefined): Answer {
-    const text = Buffer.from(stringifyJson(body))
+  async #sendTagged({ id }: Revision, body: object, ifNoneMatch: string | undefined): Promise<Answer> {
+    const text = Buffer.from(await printJson(body))
     const etag = `"${id}.${createHash('sha1').update(text).digest('base64url').slice(0, 12)}"`
     return this.#send({ text, etag }, ifNoneMatch)
   }
@@ -213,7 +213,9 @@ export class RevisionAnswers {
         form === 'retrieve' ? await this.#retrievalInfo(registry, revision, place.through) : undefined,
     })
     if (holdsStream(body)) return { body, etag }
-    const written = { text: ownBytes(stringifyJson(body)), etag }
+    const printed = printJson(body)
+    const text = printed instanceof Promise ? await printed : ownBytes(printed)
+    const written = { text, etag }
     writtenAnswers.set(key, written)
     return written
   }

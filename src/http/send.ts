@@ -2,7 +2,7 @@ import type { ServerResponse } from 'node:http'
 import { Readable } from 'node:stream'
 import type { ParameterizedContext } from 'koa'
 import { holdsStream, stringifyStreams } from '../json/json-stream.ts'
-import { stringifyJson } from '../json/stringify-json.ts'
+import { printJson } from '../json/print-json.ts'
 import type { Answer } from './endpoint.ts'
 import { doorHeaders } from './identify.ts'
 import type { RequestState } from './request-state.ts'
@@ -14,7 +14,10 @@ export function send(ctx: ParameterizedContext<RequestState>, answer: Answer): v
   if (stream) return sendStream(ctx, answer, stream)
   if (body && holdsStream(body))
     return sendStream(ctx, { ...answer, contentType: JSON_TYPE }, stringifyStreams(body))
-  sendWhole(ctx, answer, answer.status ?? 200, text ?? stringifyJson(body))
+  const printed = text ?? printJson(body)
+  if (printed instanceof Promise)
+    return printed.then((bytes) => sendWhole(ctx, answer, answer.status ?? 200, bytes))
+  sendWhole(ctx, answer, answer.status ?? 200, printed)
 }
 
 const JSON_TYPE = 'application/json; charset=utf-8'

@@ -1,8 +1,10 @@
 /**
  * Why a text is not JSON that this service can keep: `syntax` is not JSON at all (ruling 1.5: 400), the others are JSON
- * that would be changed in silence (ruling 3.15: 422) or is nested too deeply.
+ * that would be changed in silence (ruling 3.15: 422), is nested too deeply or has too many values.
  */
-export type JsonTextProblem = 'syntax' | 'duplicate_key' | 'lone_surrogate' | 'too_deep'
+export type JsonTextProblem = 'syntax' | 'duplicate_key' | 'lone_surrogate' | 'too_deep' | 'too_many_values'
+
+const NEWLINE = 0x0a
 
 /** A refused JSON text: what is wrong, and where, in a whole sentence. */
 export class JsonTextError extends Error {
@@ -23,9 +25,16 @@ export class JsonTextError extends Error {
     offset: number,
     path: readonly (string | number)[],
   ) {
-    const lines = text.slice(0, offset).split('\n')
-    const line = lines.length
-    const column = (lines.at(-1)?.length ?? 0) + 1
+    // one by one: an array of lines can take a hundred times the memory of the text
+    let line = 1
+    let start = 0
+    const end = Math.min(offset, text.length)
+    for (let at = 0; at < end; at++) {
+      if (text.charCodeAt(at) !== NEWLINE) continue
+      line++
+      start = at + 1
+    }
+    const column = end - start + 1
     const place = path.length === 0 ? '' : ` (in ${path.join('.')})`
     super(`JSON line ${line}, column ${column}${place}: ${sentence}`)
     this.kind = kind

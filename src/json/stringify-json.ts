@@ -19,11 +19,11 @@ export class JsonText {
  * what `parseJson` accepted is far from the end of the stack.
  */
 export function stringifyJson(value: unknown, indent?: 2): string {
-  return write(value, indent === undefined ? '' : '\n')
+  return writeJson(value, indent === undefined ? '' : '\n')
 }
 
 /** `margin` is the line break and spaces before a closing bracket at this level; '' writes everything on one line. */
-function write(value: unknown, margin: string): string {
+export function writeJson(value: unknown, margin: string): string {
   if (typeof value === 'string') return JSON.stringify(value)
   // String(-0) is 0 as well: a minus that arithmetic left behind was in no text
   if (typeof value === 'number' && Number.isFinite(value)) return String(value)
@@ -44,7 +44,7 @@ function write(value: unknown, margin: string): string {
 function writeArray(items: readonly unknown[], margin: string): string {
   const inner = margin === '' ? '' : margin + '  '
   let text = ''
-  for (const item of items) text += (text === '' ? '[' : ',') + inner + write(item, inner)
+  for (const item of items) text += (text === '' ? '[' : ',') + inner + writeJson(item, inner)
   return text === '' ? '[]' : text + margin + ']'
 }
 
@@ -65,7 +65,9 @@ function writeObject(plain: Readonly<Record<string, unknown>>, margin: string): 
 
 function member(isFirst: boolean, key: string, value: unknown, inner: string): string {
   if (value === undefined) return ''
-  return (isFirst ? '{' : ',') + inner + quotedKey(key) + (inner === '' ? ':' : ': ') + write(value, inner)
+  return (
+    (isFirst ? '{' : ',') + inner + quotedKey(key) + (inner === '' ? ':' : ': ') + writeJson(value, inner)
+  )
 }
 
 function unspeakable(value: unknown): TypeError {

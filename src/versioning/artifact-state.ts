@@ -3,13 +3,14 @@ import { Refusal } from '../errors.ts'
 import { parseCommit } from '../git/commit.ts'
 import type { Oid } from '../git/object.ts'
 import type { TreeEntry } from '../git/tree.ts'
-import { parseJson } from '../json/parse-json.ts'
-import { stringifyJson } from '../json/stringify-json.ts'
+import { MOST_LEVELS, parseLargeJson } from '../json/parse-json.ts'
+import type { DocumentLimits } from './document-limits.ts'
 import type { ArchivedRecord, ArtifactRecord, VariantRecord } from './records.ts'
 import { archivedRecord, artifactRecord, variantRecord } from './records.ts'
 import { slugProblem } from './slugs.ts'
 import type { ObjectSink, ObjectSource } from './tree-files.ts'
-import { readBytes, readTree, replaceEntries, writeFile, writeTree } from './tree-files.ts'
+import { readBytes, readTree, replaceEntries, writeTree } from './tree-files.ts'
+import { writeJsonFile } from './write-json-file.ts'
 
 /** The ref that holds what may change about an artifact (design section 1). */
 export const META_REF = 'refs/meta/artifact'
@@ -48,16 +49,19 @@ export async function writeArtifactState(
   target: ObjectSource & ObjectSink,
   base: Oid | undefined,
   change: StateChange,
+  limits: DocumentLimits,
 ): Promise<Oid> {
   const before =
     base === undefined
       ? []
       : await readTree(target, parseCommit(await readBytes(target, base, 'commit')).tree)
   let entries = before
-  if (change.artifact) entries = replaceEntries(entries, [writeRecord(target, 'artifact', change.artifact)])
+  if (change.artifact) {
+    entries = replaceEntries(entries, [await writeJsonFile(target, 'artifact.json', change.artifact, limits)])
+  }
   for (const folder of ['variants', 'archived'] as const) {
     const records = change[folder]
-    if (records) entries = await changeFolder(target, entries, folder, records)
+    if (records) entries = await changeFolder(target, entries, folder, records, limits)
   }
   return writeTree(target, entries)
 }
@@ -89,7 +93,8 @@ const NO_RECORDS = new Map<string, never>()
 async function readRecord<T>(source: ObjectSource, file: TreeEntry, schema: z.ZodType<T>): Promise<T> {
   const text = (await readBytes(source, file.oid, 'blob')).toString('utf8')
   try {
-    return schema.parse(parseJson(text))
+    const value = parseLargeJson(text, { maxDepth: MOST_LEVELS })
+    return schema.parse(value instanceof Promise ? await value : value)
   } catch (error) {
     const why = error instanceof Error ? error.message : String(error)
     throw new Refusal('damaged_repository', `${META_REF}:${file.name} cannot be read: ${why}`)
@@ -101,22 +106,18 @@ async function changeFolder(
   entries: readonly TreeEntry[],
   folder: string,
   records: Readonly<Record<string, object | undefined>>,
+  limits: DocumentLimits,
 ): Promise<readonly TreeEntry[]> {
   const existing = entries.find((entry) => entry.name === folder)
   const before = existing ? await readTree(target, existing.oid) : []
   const removed = new Set(Object.keys(records).map((name) => `${name}.json`))
-  const written = Object.entries(records).flatMap(([name, record]) =>
-    record ? [writeRecord(target, name, record)] : [],
-  )
+  const written: TreeEntry[] = []
+  for (const [name, record] of Object.entries(records)) {
+    if (record) written.push(await writeJsonFile(target, `${name}.json`, record, limits))
+  }
   const after = [...before.filter((entry) => !removed.has(entry.name)), ...written]
   const others = entries.filter((entry) => entry.name !== folder)
   return after.length === 0
     ? others
     : [...others, { mode: '40000', name: folder, oid: writeTree(target, after) }]
-}
-
-function writeRecord(target: ObjectSink, name: string, record: object): TreeEntry {
-  // Records are plain objects of our own making; what is free-form inside them is exact JSON.
-  const text = stringifyJson(record as Parameters<typeof stringifyJson>[0], 2)
-  return writeFile(target, `${name}.json`, Buffer.from(`${text}\n`))
 }

@@ -1,18 +1,18 @@
 import { parseCommit } from '../git/commit.ts'
 import type { Oid } from '../git/object.ts'
 import type { TreeEntry } from '../git/tree.ts'
-import type { JsonObject } from '../json/json.ts'
-import { stringifyJson } from '../json/stringify-json.ts'
 import type { WriteContext } from './change-artifact.ts'
 import type { Trailers } from './commit-message.ts'
+import type { DocumentLimits } from './document-limits.ts'
 import type { Family, Payload, PayloadTarget } from './family.ts'
 import type { Header } from './records.ts'
 import { compactHeader } from './records.ts'
 import type { Registry } from './registry.ts'
 import { REVISION_FILE } from './stored-revision.ts'
 import type { ObjectSink, ObjectSource } from './tree-files.ts'
-import { readBytes, readTree, writeFile, writeTree } from './tree-files.ts'
+import { readBytes, readTree, writeTree } from './tree-files.ts'
 import { writeCommit } from './write-commit.ts'
+import { writeJsonFile } from './write-json-file.ts'
 
 /** What a new revision says. */
 export interface RevisionDraft {
@@ -38,9 +38,9 @@ export async function buildRevision(
 ): Promise<Oid> {
   const before = parent === undefined ? [] : await rootOf(target, parent)
   const carried = before.filter((entry) => entry.name !== REVISION_FILE && !family.ownsFile(entry.name))
-  const payload = draft.payload ? await family.write(target, draft.payload, before) : []
+  const payload = draft.payload ? await family.write(target, draft.payload, before, registry.limits) : []
   const commit = {
-    tree: writeTree(target, [...carried, ...payload, ...writeHeader(target, draft)]),
+    tree: writeTree(target, [...carried, ...payload, ...(await writeHeader(target, draft, registry.limits))]),
     parent,
     message: draft.message,
     trailers: Object.assign(
@@ -65,10 +65,12 @@ async function rootOf(source: ObjectSource, commit: Oid): Promise<readonly TreeE
   return readTree(source, parseCommit(await readBytes(source, commit, 'commit')).tree)
 }
 
-function writeHeader(target: ObjectSink, { header = {} }: RevisionDraft): TreeEntry[] {
+async function writeHeader(
+  target: ObjectSink,
+  { header = {} }: RevisionDraft,
+  limits: DocumentLimits,
+): Promise<TreeEntry[]> {
   const brought = compactHeader(header)
   if (Object.keys(brought).length === 0) return []
-  // A header is a plain object of our own making; tags and meta in it are exact JSON.
-  const text = stringifyJson(brought as JsonObject, 2)
-  return [writeFile(target, REVISION_FILE, Buffer.from(`${text}\n`))]
+  return [await writeJsonFile(target, REVISION_FILE, brought, limits)]
 }

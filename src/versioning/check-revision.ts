@@ -38,7 +38,11 @@ export async function checkRevision(
     if (earlier.payload) throw droppedPayload(family, oid, before)
   }
   try {
-    await family.check?.(source, entries, before, { loc: [], servicesBase: registry.servicesBase })
+    await family.check?.(source, entries, before, {
+      loc: [],
+      servicesBase: registry.servicesBase,
+      limits: registry.limits,
+    })
   } catch (error) {
     if (!(error instanceof Error)) throw error
     throw new RefRefused(

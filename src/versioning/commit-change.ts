@@ -14,7 +14,7 @@ export async function commitChange(
   transaction: Transaction,
 ): Promise<void> {
   const commit = {
-    tree: await writeArtifactState(transaction, head, change),
+    tree: await writeArtifactState(transaction, head, change, registry.limits),
     parent: head,
     message: change.subject,
     now: registry.now(),

@@ -97,7 +97,7 @@ async function firstContent(
   const variant: VariantRecord = { ...described, name: described.name ?? names.variant, ...created }
   const state = { artifact, ...(input.withVariant ? { variants: { [names.variant]: variant } } : {}) }
   const commit = {
-    tree: await writeArtifactState(objects, undefined, state),
+    tree: await writeArtifactState(objects, undefined, state, registry.limits),
     parent: undefined,
     message: `Create ${family.name} ${names.slug}`,
     now,

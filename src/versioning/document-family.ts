@@ -3,10 +3,12 @@ import type { TreeEntry } from '../git/tree.ts'
 import type { Json, JsonObject } from '../json/json.ts'
 import { jsonPatch } from '../json/json-patch.ts'
 import { diffFiles } from './diff-files.ts'
+import type { DocumentLimits } from './document-limits.ts'
 import type { Family, Payload, PayloadContext, PresentContext, Warning } from './family.ts'
 import type { Pin } from './pin.ts'
 import type { ObjectSource } from './tree-files.ts'
 import { readBytes, writeFile } from './tree-files.ts'
+import { jsonFileBytes } from './write-json-file.ts'
 
 /**
  * A family whose payload is one JSON document in a few files at the root of the commit's tree. Everything here is pure: no
@@ -22,9 +24,9 @@ export interface DocumentDefinition extends Pick<
   encode(data: JsonObject): readonly PayloadFile[]
   /**
    * The payload in a tree, undefined if the tree holds none. Calls `read` only with paths that satisfy `ownsFile`.
-   * Refuses with `damaged_repository` what is there and cannot be read.
+   * Refuses with `damaged_repository` what is there and cannot be read, and JSON of more than `maxValues` values.
    */
-  decode(read: (path: string) => Buffer | undefined): JsonObject | undefined
+  decode(read: (path: string) => Buffer | undefined, maxValues?: number): Promise<JsonObject | undefined>
   accept(data: Json, context: PayloadContext): AcceptedDocument
   applyDelta(base: JsonObject | undefined, delta: Json, context: PayloadContext): AcceptedDocument
   flags(data: JsonObject | undefined): Readonly<Record<string, boolean>>
@@ -35,10 +37,10 @@ export interface DocumentDefinition extends Pick<
   ): JsonObject
 }
 
-/** One file of a payload: `path` relative to the root of the commit's tree. */
+/** One file of a payload: `path` relative to the root of the commit's tree; it holds a text, or an object as JSON. */
 export interface PayloadFile {
   readonly path: string
-  readonly bytes: Buffer
+  readonly content: Buffer | JsonObject
 }
 
 /** A document that may be stored, and what its sender should know about it. */
@@ -61,16 +63,22 @@ export function documentFamily(definition: DocumentDefinition): Family {
     ...(guardFlag === undefined ? {} : { guardFlag }),
     ...(pins ? { pins: (payload: Payload) => pins(documentOf(payload)) } : {}),
     ownsFile,
-    write: async (target, payload) =>
-      encode(documentOf(payload)).map((file) => writeFile(target, file.path, file.bytes)),
+    write: async (target, payload, _before, limits) => {
+      const entries: TreeEntry[] = []
+      for (const file of encode(documentOf(payload))) {
+        entries.push(writeFile(target, file.path, await bytesOf(file, limits)))
+      }
+      return entries
+    },
     read: async (source, entries) => {
       const files = await filesOf(definition, source, entries)
-      const data = decodeFiles(definition, files)
+      const data = await decodeFiles(definition, files)
       // Decoded JSON takes about three times the memory of its text.
       return data && { payload: data, size: 3 * [...files.values()].reduce((sum, it) => sum + it.length, 0) }
     },
     check: async (source, entries, _before, context) => {
-      const data = decodeFiles(definition, await filesOf(definition, source, entries))
+      const files = await filesOf(definition, source, entries)
+      const data = await decodeFiles(definition, files, context.limits?.maxValues)
       if (data) assertAcceptable(definition, data, context)
     },
     accept: (data, context) => accepted(definition.accept(data, context)),
@@ -109,8 +117,22 @@ async function filesOf(
   return files
 }
 
-function decodeFiles({ decode }: DocumentDefinition, files: Files): JsonObject | undefined {
-  return decode((path) => files.get(path))
+function decodeFiles(
+  { decode }: DocumentDefinition,
+  files: Files,
+  maxValues?: number,
+): Promise<JsonObject | undefined> {
+  return decode((path) => files.get(path), maxValues)
+}
+
+async function bytesOf({ path, content }: PayloadFile, limits: DocumentLimits): Promise<Buffer> {
+  const bytes = Buffer.isBuffer(content) ? content : await jsonFileBytes(content, limits)
+  if (bytes.length <= limits.maxBytes) return bytes
+  throw new Refusal(
+    'limit_exceeded',
+    `${path} would have ${bytes.length} bytes; at most ${limits.maxBytes} are stored in a file. Make the data smaller.`,
+    { details: { limit_bytes: limits.maxBytes } },
+  )
 }
 
 /** Throws an Error that names the file if a commit over REST could not have brought the document. */

@@ -6,6 +6,7 @@ import type { TreeEntry } from '../git/tree.ts'
 import type { Json, JsonObject } from '../json/json.ts'
 import type { JsonStream } from '../json/json-stream.ts'
 import type { JsonText } from '../json/stringify-json.ts'
+import type { DocumentLimits } from './document-limits.ts'
 import type { Pin } from './pin.ts'
 import type { ObjectSink, ObjectSource } from './tree-files.ts'
 import type { Windowing } from './windowing.ts'
@@ -37,8 +38,13 @@ export interface Family {
   ownsFile(name: string): boolean
   /** The folder of the root, if any, whose rows `check` counts: how many files there may be is the family's to say. */
   readonly rowsFolder?: string
-  /** Writes a payload and answers its entries of the root tree. `before` are those of the parent commit. */
-  write(target: PayloadTarget, payload: Payload, before: readonly TreeEntry[]): Promise<readonly TreeEntry[]>
+  /** Writes a payload and answers its entries of the root tree. `before` are those of the parent commit. Refuses one past the limits. */
+  write(
+    target: PayloadTarget,
+    payload: Payload,
+    before: readonly TreeEntry[],
+    limits: DocumentLimits,
+  ): Promise<readonly TreeEntry[]>
   /**
    * The payload that entries of a root tree hold, undefined if there is none. Throws an Error that says why if it does not
    * decode.
@@ -105,6 +111,8 @@ export interface PayloadContext {
   readonly loc: readonly (string | number)[]
   /** `<PUBLIC_URL>/services`, without a slash at the end. */
   readonly servicesBase: string
+  /** Of what a push brings. */
+  readonly limits?: DocumentLimits
 }
 
 /** Which revision a payload is shown for, and what its reader asked for. */

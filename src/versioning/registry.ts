@@ -5,6 +5,7 @@ import type { SigningKey } from '../git/signing-key.ts'
 import type { ProjectStore } from '../git/store.ts'
 import { ArtifactIndex } from './artifact-index.ts'
 import type { ArtifactView } from './artifact-view.ts'
+import { DOCUMENT_LIMITS, type DocumentLimits } from './document-limits.ts'
 import type { Family } from './family.ts'
 import { KnownFacts } from './known-facts.ts'
 import { Mirrors } from './mirrors.ts'
@@ -26,6 +27,7 @@ export interface RegistrySettings {
   readonly servicesBase: string
   readonly now: () => Date
   readonly signing?: Signing
+  readonly limits?: DocumentLimits
 }
 
 /** What the service's commits are signed with, if anything, and whose signatures it believes, its own among them. */
@@ -42,6 +44,7 @@ export class Registry {
   readonly servicesBase: string
   readonly now: () => Date
   readonly signing: Signing
+  readonly limits: DocumentLimits
   readonly mirrors = new Mirrors(this)
   readonly #revisions: ReadonlyMap<Family, RevisionCache>
   readonly #timelines: ReadonlyMap<Family, Timeline>
@@ -52,6 +55,7 @@ export class Registry {
     this.servicesBase = settings.servicesBase
     this.now = settings.now
     this.signing = settings.signing ?? UNSIGNED
+    this.limits = settings.limits ?? DOCUMENT_LIMITS
     this.index = new ArtifactIndex(store, families, `${process.pid}-${uuidv7()}`)
     this.#revisions = new Map(families.map((family) => [family, new RevisionCache(family)]))
     this.#timelines = new Map(

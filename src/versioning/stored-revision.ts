@@ -7,7 +7,7 @@ import { parseCommit } from '../git/commit.ts'
 import type { Oid } from '../git/object.ts'
 import type { TreeEntry } from '../git/tree.ts'
 import { JsonTextError } from '../json/json-text-error.ts'
-import { parseJson } from '../json/parse-json.ts'
+import { MOST_LEVELS, parseLargeJson } from '../json/parse-json.ts'
 import { decodeMessage } from './commit-message.ts'
 import type { CommitMessage } from './commit-message.ts'
 import type { Family, Payload } from './family.ts'
@@ -90,7 +90,7 @@ async function readRevision(family: Family, source: ObjectSource, oid: Oid): Pro
   const { message, trailers } = decodeMessage(commit.message)
   const size = headerBytes?.length ?? 0
   try {
-    const header = decodeHeader(headerBytes)
+    const header = headerBytes ? await decodeHeader(headerBytes) : {}
     const read = await family.read(source, entries)
     const { payload, size: payloadSize = 0 } = read ?? {}
     return { oid, commit, message, trailers, header, payload, size: size + payloadSize }
@@ -106,10 +106,10 @@ function isFile(entry: TreeEntry): boolean {
   return entry.mode === '100644' || entry.mode === '100755'
 }
 
-function decodeHeader(bytes: Buffer | undefined): RevisionHeader {
-  if (!bytes) return {}
+async function decodeHeader(bytes: Buffer): Promise<RevisionHeader> {
   try {
-    return revisionHeader.parse(parseJson(bytes.toString('utf8')))
+    const value = parseLargeJson(bytes.toString('utf8'), { maxDepth: MOST_LEVELS })
+    return revisionHeader.parse(value instanceof Promise ? await value : value)
   } catch (error) {
     if (error instanceof ZodError) {
       const problems = error.issues.map(({ path, message }) => [...path, message].join(': '))

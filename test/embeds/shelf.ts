@@ -2,7 +2,6 @@ import { memoryFs } from '../../src/git/memory-fs.ts'
 import { Store } from '../../src/git/store.ts'
 import type { JsonObject } from '../../src/json/json.ts'
 import { parseJson } from '../../src/json/parse-json.ts'
-import { stringifyJson } from '../../src/json/stringify-json.ts'
 import { workflowFamily } from '../../src/resources/workflows/workflow-family.ts'
 import type { ArtifactView } from '../../src/versioning/artifact-view.ts'
 import { commitRevision } from '../../src/versioning/commit-revision.ts'
@@ -23,8 +22,8 @@ export const pinsFamily = documentFamily({
   flagNames: [],
   ownsFile: (name) => name === 'references.json',
   file: 'references.json',
-  encode: (data) => [{ path: 'references.json', bytes: Buffer.from(stringifyJson(data)) }],
-  decode: (read) => {
+  encode: (data) => [{ path: 'references.json', content: data }],
+  decode: async (read) => {
     const bytes = read('references.json')
     return bytes && (parseJson(bytes.toString('utf8')) as JsonObject) // what encode wrote
   },

@@ -11,3 +11,14 @@ export function refusalOf(act: () => unknown): Refusal {
   }
   throw new Error(`expected a refusal, got ${JSON.stringify(result)}`)
 }
+
+/** The same of work that takes time. */
+export async function refusalOfAsync(act: () => Promise<unknown>): Promise<Refusal> {
+  try {
+    await act()
+  } catch (error) {
+    if (error instanceof Refusal) return error
+    throw error
+  }
+  throw new Error('nothing was refused')
+}

@@ -1,4 +1,5 @@
 import { Refusal, type FieldProblem, type RefusalCode } from '../../errors.ts'
+import { boundedText } from '../../json/bounded-text.ts'
 
 /** How many problems a refusal names. */
 export const MOST_LISTED = 100
@@ -13,8 +14,20 @@ export function problemsRefusal(
   problems: readonly FieldProblem[],
   count = problems.length,
 ): Refusal {
-  const errors = problems.slice(0, MOST_LISTED)
+  const errors = problems.slice(0, MOST_LISTED).map(boundedProblem)
   const sentences = errors.map(({ loc, msg }) => `${loc.join('.')}: ${msg}`)
   if (errors.length < count) sentences.push(`and ${count - errors.length} more problems`)
   return new Refusal(code, sentences.join('; '), { errors })
+}
+
+const LONGEST_SENTENCE = 4000
+const LONGEST_STEP = 200
+
+/** The problem with long keys of its place, and a long sentence, cut short: either may quote what is as long as a body. */
+export function boundedProblem({ loc, msg, type }: FieldProblem): FieldProblem {
+  return {
+    loc: loc.map((step) => (typeof step === 'string' ? boundedText(step, LONGEST_STEP) : step)),
+    msg: boundedText(msg, LONGEST_SENTENCE),
+    type,
+  }
 }

@@ -1,7 +1,6 @@
 import { getKey, isJsonObject, type JsonObject } from '../../json/json.ts'
 import type { PayloadFile } from '../../versioning/document-family.ts'
 import { decodeDocument } from '../documents/decode-document.ts'
-import { encodeJsonFile } from '../documents/json-file.ts'
 import { readReferences } from './references-map.ts'
 
 /** The file that is the map of pins (design 1). */
@@ -15,17 +14,26 @@ export function isEnvironmentFile(path: string): boolean {
 /** The file that holds an environment's data (design 1): `references.json` is the map of pins itself. */
 export function encodeEnvironment(data: JsonObject): readonly PayloadFile[] {
   const references = getKey(data, 'references')
-  return [encodeJsonFile(REFERENCES_FILE, isJsonObject(references) ? references : {})]
+  return [{ path: REFERENCES_FILE, content: isJsonObject(references) ? references : {} }]
 }
 
 /**
  * The data in a commit's tree, undefined if there is no `references.json`. A map that a commit over REST could not have brought is
  * refused with `damaged_repository` naming the places.
  */
-export function decodeEnvironment(read: (path: string) => Buffer | undefined): JsonObject | undefined {
+export async function decodeEnvironment(
+  read: (path: string) => Buffer | undefined,
+  maxValues?: number,
+): Promise<JsonObject | undefined> {
   const bytes = read(REFERENCES_FILE)
   if (bytes === undefined) return undefined
   return {
-    references: decodeDocument(REFERENCES_FILE, bytes, 'a map of references', readReferences),
+    references: await decodeDocument(
+      REFERENCES_FILE,
+      bytes,
+      'a map of references',
+      readReferences,
+      maxValues,
+    ),
   }
 }

@@ -1,7 +1,6 @@
 import type { JsonObject } from '../../json/json.ts'
 import type { PayloadFile } from '../../versioning/document-family.ts'
 import { decodeDocument } from '../documents/decode-document.ts'
-import { encodeJsonFile } from '../documents/json-file.ts'
 import { readQueryData } from './query-data.ts'
 
 /** The file that is a query's data (design 1). */
@@ -14,14 +13,17 @@ export function isQueryFile(path: string): boolean {
 
 /** The file that holds a query's data (design 1): `data.json`. */
 export function encodeQuery(data: JsonObject): readonly PayloadFile[] {
-  return [encodeJsonFile(DATA_FILE, data)]
+  return [{ path: DATA_FILE, content: data }]
 }
 
 /**
  * The data in a commit's tree, undefined if there is no `data.json`. Data that a commit over REST could not have brought
  * is refused with `damaged_repository` naming the places.
  */
-export function decodeQuery(read: (path: string) => Buffer | undefined): JsonObject | undefined {
+export async function decodeQuery(
+  read: (path: string) => Buffer | undefined,
+  maxValues?: number,
+): Promise<JsonObject | undefined> {
   const bytes = read(DATA_FILE)
-  return bytes && decodeDocument(DATA_FILE, bytes, "a query's data", readQueryData)
+  return bytes && decodeDocument(DATA_FILE, bytes, "a query's data", readQueryData, maxValues)
 }

@@ -2,7 +2,7 @@ import { getKey, withKey, type JsonObject } from '../../json/json.ts'
 import type { PayloadFile } from '../../versioning/document-family.ts'
 import { damaged } from '../documents/damaged.ts'
 import { decodeText } from '../documents/decode-text.ts'
-import { decodeJsonFile, encodeJsonFile } from '../documents/json-file.ts'
+import { decodeJsonFile } from '../documents/decode-json-file.ts'
 import { scriptFile, scriptFiles } from './script-file.ts'
 
 /** The file that is a workflow's data, but for a source in a file of its own (design 1). */
@@ -21,10 +21,10 @@ export function encodeWorkflow(data: JsonObject | undefined): readonly PayloadFi
   if (data === undefined) return []
   const name = scriptFile(getKey(data, 'runtime'))
   const script = getKey(data, 'script')
-  if (name === undefined || typeof script !== 'string') return [encodeJsonFile(DATA_FILE, data)]
+  if (name === undefined || typeof script !== 'string') return [{ path: DATA_FILE, content: data }]
   return [
-    encodeJsonFile(DATA_FILE, withKey(data, 'script', name)),
-    { path: name, bytes: Buffer.from(script) },
+    { path: DATA_FILE, content: withKey(data, 'script', name) },
+    { path: name, content: Buffer.from(script) },
   ]
 }
 
@@ -33,10 +33,13 @@ export function encodeWorkflow(data: JsonObject | undefined): readonly PayloadFi
  * `data.json` and comes last when that has no `script` key, so that either may be changed with plain git. What cannot
  * be read is refused with `damaged_repository` naming the file and the place.
  */
-export function decodeWorkflow(read: (path: string) => Buffer | undefined): JsonObject | undefined {
+export async function decodeWorkflow(
+  read: (path: string) => Buffer | undefined,
+  maxValues?: number,
+): Promise<JsonObject | undefined> {
   const bytes = read(DATA_FILE)
   if (bytes === undefined) return undefined
-  const data = decodeJsonFile(DATA_FILE, bytes, "a workflow's data")
+  const data = await decodeJsonFile(DATA_FILE, bytes, "a workflow's data", maxValues)
   const name = sourceName(data, read)
   if (name === undefined) return data
   const source = read(name)

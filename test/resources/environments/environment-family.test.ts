@@ -6,6 +6,7 @@ import {
   environmentFamily,
 } from '../../../src/resources/environments/environment-family.ts'
 import { environmentSurface } from '../../../src/resources/environments/environment-surface.ts'
+import { readerOf } from '../written-file.ts'
 
 const context = { loc: ['body'], servicesBase: 'http://127.0.0.1:3000/services' }
 
@@ -37,11 +38,11 @@ describe('environment family', () => {
     expect(environmentFamily.pins?.(environmentFamily.accept({}, context).payload)).to.deep.equal([])
   })
 
-  it('brings pins through a commit, a delta and a read unchanged but for what was asked', () => {
+  it('brings pins through a commit, a delta and a read unchanged but for what was asked', async () => {
     const sent = parseJson('{"references":{"b":{"workflow":{"slug":"b"}},"7":{"x":{}}}}')
     const { data } = environmentDocument.accept(sent, context)
     const files = environmentDocument.encode(data)
-    const read = environmentDocument.decode((path) => files.find((file) => file.path === path)?.bytes)
+    const read = await environmentDocument.decode(readerOf(files))
     const next = environmentDocument.applyDelta(read, parseJson('{"set":{"a":{}}}'), context).data
     expect(stringifyJson(environmentDocument.present(next, { ...context, revisionId: 'r' }))).to.equal(
       '{"references":{"b":{"workflow":{"slug":"b"}},"7":{"x":{}},"a":{}}}',

@@ -16,7 +16,8 @@ import {
   encodeEnvironment,
   isEnvironmentFile,
 } from '../../../src/resources/environments/environment-files.ts'
-import { refusalOf } from '../refusal-of.ts'
+import { refusalOfAsync } from '../refusal-of.ts'
+import { writtenFile } from '../written-file.ts'
 
 describe('environment files', () => {
   it('writes the map of pins as a person would', () => {
@@ -26,13 +27,13 @@ describe('environment files', () => {
     )
   })
 
-  it('writes no pins as an empty map', () => {
+  it('writes no pins as an empty map', async () => {
     expect(written({ references: {} })).to.equal('{}\n')
-    expect(decode('{}\n')).to.deep.equal({ references: {} })
+    expect(await decode('{}\n')).to.deep.equal({ references: {} })
   })
 
-  it('reads no data from a tree without references.json', () => {
-    expect(decode(undefined)).to.equal(undefined)
+  it('reads no data from a tree without references.json', async () => {
+    expect(await decode(undefined)).to.equal(undefined)
   })
 
   it('owns its file and no others', () => {
@@ -41,7 +42,7 @@ describe('environment files', () => {
     ).to.deep.equal(['references.json'])
   })
 
-  it('reads back whatever was accepted', () => {
+  it('reads back whatever was accepted', async () => {
     const key = fc.oneof(
       fc.string({ unit: 'grapheme' }),
       fc.constantFrom('__proto__', 'constructor', '../x', '7', '0', 'a.revision', ''),
@@ -62,19 +63,19 @@ describe('environment files', () => {
     const mapOf = (value: fc.Arbitrary<Json>): fc.Arbitrary<JsonObject> =>
       fc.array(fc.tuple(key, value), { maxLength: 5 }).map(fromEntries)
     const references = fc.option(mapOf(mapOf(reference)))
-    fc.assert(
-      fc.property(references, (sent) => {
+    await fc.assert(
+      fc.asyncProperty(references, async (sent) => {
         const { data } = acceptEnvironmentData({ references: sent }, { loc: [], servicesBase: '' })
-        const back = decode(written(data))
+        const back = await decode(written(data))
         expect(stringifyJson(back)).to.equal(stringifyJson(data))
         expect(keysOf(pinned(data))).to.deep.equal(keysOf(sent ?? {}))
       }),
     )
   })
 
-  it('after a push: reads any layout, and what clients may leave out or spell otherwise', () => {
+  it('after a push: reads any layout, and what clients may leave out or spell otherwise', async () => {
     expect(
-      stringifyJson(decode('\ufeff{"a" :{"x":{"version":"2",\r\n"note":1,"id":null}},"__proto__":{}}')),
+      stringifyJson(await decode('\ufeff{"a" :{"x":{"version":"2",\r\n"note":1,"id":null}},"__proto__":{}}')),
     ).to.equal('{"references":{"a":{"x":{"version":2}},"__proto__":{}}}')
   })
 
@@ -91,8 +92,8 @@ describe('environment files', () => {
       ['references.json: a.x: ', 'a.y.version: ', 'a.y.slug: '],
     ],
   ] as const) {
-    it(`after a push: refuses ${what}, naming the place`, () => {
-      const { code, message } = refusalOf(() => decode(file))
+    it(`after a push: refuses ${what}, naming the place`, async () => {
+      const { code, message } = await refusalOfAsync(() => decode(file))
       expect(code).to.equal('damaged_repository')
       for (const word of words) expect(message).to.contain(word)
     })
@@ -102,10 +103,10 @@ describe('environment files', () => {
 function written(data: JsonObject): string {
   const files = encodeEnvironment(data)
   expect(files.map(({ path }) => path)).to.deep.equal(['references.json'])
-  return files.map(({ bytes }) => bytes.toString()).join('')
+  return files.map((file) => writtenFile(file).toString()).join('')
 }
 
-function decode(file: string | Buffer | undefined): JsonObject | undefined {
+function decode(file: string | Buffer | undefined): Promise<JsonObject | undefined> {
   return decodeEnvironment((path) => {
     expect(isEnvironmentFile(path), path).to.equal(true)
     return file === undefined ? undefined : Buffer.from(file)

@@ -6,7 +6,8 @@ import { stringifyJson } from '../../../src/json/stringify-json.ts'
 import { acceptQueryData } from '../../../src/resources/queries/query-data.ts'
 import { decodeQuery, encodeQuery, isQueryFile } from '../../../src/resources/queries/query-files.ts'
 import { arbitraryJson } from '../../json/arbitrary-json.ts'
-import { refusalOf } from '../refusal-of.ts'
+import { refusalOfAsync } from '../refusal-of.ts'
+import { writtenFile } from '../written-file.ts'
 
 type Members = readonly (readonly [string, Json])[]
 
@@ -49,21 +50,21 @@ describe('query files', () => {
     ).to.equal('{\n  "windowing": {\n    "rate": 0.50,\n    "limit": 1\n  },\n  "formatting": {}\n}\n')
   })
 
-  it('keeps an empty payload, and reads none from no data.json', () => {
+  it('keeps an empty payload, and reads none from no data.json', async () => {
     expect(written({})).to.equal('{}\n')
-    expect(decode('{}\n')).to.deep.equal({})
-    expect(decode(undefined)).to.equal(undefined)
+    expect(await decode('{}\n')).to.deep.equal({})
+    expect(await decode(undefined)).to.equal(undefined)
   })
 
   it('owns its file and no others', () => {
     expect(['data.json', 'references.json', 'x/data.json'].filter(isQueryFile)).to.deep.equal(['data.json'])
   })
 
-  it('reads back whatever was accepted', () => {
-    fc.assert(
-      fc.property(acceptable, (sent) => {
+  it('reads back whatever was accepted', async () => {
+    await fc.assert(
+      fc.asyncProperty(acceptable, async (sent) => {
         const { data } = acceptQueryData(sent, { loc: [], servicesBase: '' })
-        expect(stringifyJson(decode(written(data)))).to.equal(stringifyJson(data))
+        expect(stringifyJson(await decode(written(data)))).to.equal(stringifyJson(data))
         expect(stringifyJson(acceptQueryData(data, { loc: [], servicesBase: '' }).data)).to.equal(
           stringifyJson(data),
         )
@@ -71,15 +72,15 @@ describe('query files', () => {
     )
   })
 
-  it('reads back what is nested as deeply as a body may ever be', () => {
+  it('reads back what is nested as deeply as a body may ever be', async () => {
     const text = `{"filtering":${'{"conditions":['.repeat(498)}${']}'.repeat(498)}}`
     const { data } = acceptQueryData(parseJson(text, { maxDepth: 1000 }), { loc: [], servicesBase: '' })
-    expect(stringifyJson(decode(written(data)))).to.equal(stringifyJson(data))
+    expect(stringifyJson(await decode(written(data)))).to.equal(stringifyJson(data))
   })
 
-  it('after a push: reads any layout, and what clients may leave out', () => {
+  it('after a push: reads any layout, and what clients may leave out', async () => {
     expect(
-      stringifyJson(decode('\ufeff{"traces":1,\r\n"filtering" :{"conditions":[]},"windowing":null}')),
+      stringifyJson(await decode('\ufeff{"traces":1,\r\n"filtering" :{"conditions":[]},"windowing":null}')),
     ).to.equal('{"filtering":{"conditions":[],"operator":"and"}}')
   })
 
@@ -94,8 +95,8 @@ describe('query files', () => {
       ['data.json: filtering.conditions.0.field: ', 'filtering.conditions.1: '],
     ],
   ] as const) {
-    it(`after a push: refuses ${what}, naming the place`, () => {
-      const { code, message } = refusalOf(() => decode(file))
+    it(`after a push: refuses ${what}, naming the place`, async () => {
+      const { code, message } = await refusalOfAsync(() => decode(file))
       expect(code).to.equal('damaged_repository')
       for (const word of words) expect(message).to.contain(word)
     })
@@ -105,10 +106,10 @@ describe('query files', () => {
 function written(data: JsonObject): string {
   const files = encodeQuery(data)
   expect(files.map(({ path }) => path)).to.deep.equal(['data.json'])
-  return files.map(({ bytes }) => bytes.toString()).join('')
+  return files.map((file) => writtenFile(file).toString()).join('')
 }
 
-function decode(file: string | Buffer | undefined): JsonObject | undefined {
+function decode(file: string | Buffer | undefined): Promise<JsonObject | undefined> {
   return decodeQuery((path) => {
     expect(isQueryFile(path), path).to.equal(true)
     return file === undefined ? undefined : Buffer.from(file)

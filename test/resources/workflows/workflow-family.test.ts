@@ -4,6 +4,7 @@ import { parseJson } from '../../../src/json/parse-json.ts'
 import { stringifyJson } from '../../../src/json/stringify-json.ts'
 import { workflowSurfaces } from '../../../src/resources/workflows/workflow-surfaces.ts'
 import { workflowDocument } from '../../../src/resources/workflows/workflow-family.ts'
+import { readerOf } from '../written-file.ts'
 
 const servicesBase = 'http://127.0.0.1:3000/services'
 
@@ -15,14 +16,14 @@ describe('workflow family', () => {
     expect(Object.keys(workflowDocument.flags(undefined))).to.deep.equal([...workflowDocument.flagNames])
   })
 
-  it('brings a prompt through a commit, a delta and a read unchanged but for what was asked', () => {
+  it('brings a prompt through a commit, a delta and a read unchanged but for what was asked', async () => {
     const sent = parseJson(
       '{"parameters":{"prompt":{"messages":[{"role":"user","content":"{{q}}"}],"llm_config":{"temperature":0.10}}}}',
     )
     const { data } = workflowDocument.accept(sent, { loc: ['body'], servicesBase })
     const files = workflowDocument.encode(data)
     expect(files.every(({ path }) => workflowDocument.ownsFile(path))).to.equal(true)
-    const read = workflowDocument.decode((path) => files.find((file) => file.path === path)?.bytes)
+    const read = await workflowDocument.decode(readerOf(files))
     const delta = parseJson('{"set":{"parameters":{"prompt":{"llm_config":{"top_p":1}}}}}')
     const next = workflowDocument.applyDelta(read, delta, { loc: ['body'], servicesBase }).data
     expect(stringifyJson(workflowDocument.present(next, { servicesBase, revisionId: 'r' }))).to.equal(

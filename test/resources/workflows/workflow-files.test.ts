@@ -8,7 +8,8 @@ import {
   encodeWorkflow,
   isWorkflowFile,
 } from '../../../src/resources/workflows/workflow-files.ts'
-import { refusalOf } from '../refusal-of.ts'
+import { refusalOfAsync } from '../refusal-of.ts'
+import { readerOf, writtenFile } from '../written-file.ts'
 
 describe('workflow files', () => {
   it('writes data.json as a person would, keys and digits as they came', () => {
@@ -36,10 +37,10 @@ describe('workflow files', () => {
     expect(Object.keys(encode('{"runtime":"python"}'))).to.deep.equal(['data.json'])
   })
 
-  it('writes nothing for no data, and reads none from no data.json', () => {
+  it('writes nothing for no data, and reads none from no data.json', async () => {
     expect(encodeWorkflow(undefined)).to.deep.equal([])
-    expect(decode({})).to.equal(undefined)
-    expect(decode({ 'script.py': 'x' })).to.equal(undefined)
+    expect(await decode({})).to.equal(undefined)
+    expect(await decode({ 'script.py': 'x' })).to.equal(undefined)
   })
 
   it('owns its files and no others', () => {
@@ -49,7 +50,7 @@ describe('workflow files', () => {
     ).to.deep.equal([])
   })
 
-  it('reads back whatever it wrote', () => {
+  it('reads back whatever it wrote', async () => {
     const data = fc.record(
       {
         script: fc.oneof(
@@ -62,21 +63,21 @@ describe('workflow files', () => {
       },
       { requiredKeys: [] },
     )
-    fc.assert(
-      fc.property(data, (sent) => {
+    await fc.assert(
+      fc.asyncProperty(data, async (sent) => {
         const text = JSON.stringify(sent)
         const value = parseJson(text) as JsonObject
         const files = encodeWorkflow(value)
-        const back = decodeWorkflow((path) => files.find((file) => file.path === path)?.bytes)
+        const back = await decodeWorkflow(readerOf(files))
         expect(stringifyJson(back)).to.equal(stringifyJson(value))
       }),
     )
   })
 
-  it('reads back what is nested as deeply as a body may ever be', () => {
+  it('reads back what is nested as deeply as a body may ever be', async () => {
     const text = `{"parameters":{"a":${'['.repeat(998)}${']'.repeat(998)}}}`
     const files = encodeWorkflow(parseJson(text, { maxDepth: 1000 }) as JsonObject)
-    const back = decodeWorkflow((path) => files.find((file) => file.path === path)?.bytes)
+    const back = await decodeWorkflow(readerOf(files))
     expect(stringifyJson(back)).to.equal(text)
   })
 
@@ -119,8 +120,8 @@ describe('workflow files', () => {
     ],
     ['any layout of data.json is read', { 'data.json': '{"b" :1e400,\r\n\t"1":2}' }, '{"b":1e400,"1":2}'],
   ] as const satisfies readonly (readonly [string, Readonly<Record<string, string>>, string])[]) {
-    it(`after a push: ${what}`, () => {
-      expect(stringifyJson(decode(files))).to.equal(expected)
+    it(`after a push: ${what}`, async () => {
+      expect(stringifyJson(await decode(files))).to.equal(expected)
     })
   }
 
@@ -158,8 +159,8 @@ describe('workflow files', () => {
     Readonly<Record<string, string | Buffer>>,
     readonly string[],
   ])[]) {
-    it(`after a push: refuses ${what}, naming the place`, () => {
-      const { code, message } = refusalOf(() => decode(files))
+    it(`after a push: refuses ${what}, naming the place`, async () => {
+      const { code, message } = await refusalOfAsync(() => decode(files))
       expect(code).to.equal('damaged_repository')
       for (const word of words) expect(message).to.contain(word)
     })
@@ -168,10 +169,10 @@ describe('workflow files', () => {
 
 function encode(text: string): Readonly<Record<string, string>> {
   const files = encodeWorkflow(parseJson(text) as JsonObject)
-  return Object.fromEntries(files.map(({ path, bytes }) => [path, bytes.toString()]))
+  return Object.fromEntries(files.map((file) => [file.path, writtenFile(file).toString()]))
 }
 
-function decode(files: Readonly<Record<string, string | Buffer>>): JsonObject | undefined {
+function decode(files: Readonly<Record<string, string | Buffer>>): Promise<JsonObject | undefined> {
   return decodeWorkflow((path) => {
     expect(isWorkflowFile(path), path).to.equal(true)
     const file = files[path]

@@ -1,0 +1,123 @@
+import { TimeSlice } from '../time-slice.ts'
+import { isLight } from './is-light.ts'
+import { ExactObject, isJsonArray, type Json } from './json.ts'
+import { quotedKey } from './quoted-key.ts'
+import { stringifyJson, writeJson } from './stringify-json.ts'
+
+export interface PrintOptions {
+  /** As `stringifyJson` takes it. */
+  readonly indent?: 2 | undefined
+  /** Gives up, and answers undefined, as soon as a heavy value's text is longer than so many bytes. */
+  readonly maxBytes?: number
+  /** Follows the value. */
+  readonly ending?: string
+  readonly stop?: AbortSignal | undefined
+}
+
+/** The JSON text of a value as `stringifyJson` writes it, a light one's at once, a heavier one's in slices, and in UTF-8. */
+export function printJson(value: unknown): string | Promise<Buffer> {
+  return isLight(value) ? stringifyJson(value) : printHeavy(value, {}).then(whole)
+}
+
+function whole(bytes: Buffer | undefined): Buffer {
+  return bytes ?? Buffer.alloc(0) // without a limit there always are some
+}
+
+/** The JSON text of a value that is not light, in slices. */
+export async function printHeavy(
+  value: unknown,
+  { indent, maxBytes = Infinity, ending = '', stop }: PrintOptions,
+): Promise<Buffer | undefined> {
+  const printer = new Printer(new TimeSlice(stop), maxBytes)
+  await printer.write(value, indent === undefined ? '' : '\n')
+  return printer.end(ending)
+}
+
+/** A piece of text of this length is put away as bytes: joining strings of any length would take as long as they are, in one go. */
+const PIECE = 32 * 1024
+
+class Printer {
+  readonly #slice: TimeSlice
+  readonly #maxBytes: number
+  readonly #pieces: Buffer[] = []
+  #bytes = 0
+  #text = ''
+
+  constructor(slice: TimeSlice, maxBytes: number) {
+    this.#slice = slice
+    this.#maxBytes = maxBytes
+  }
+
+  /** Whether there is more text already than was asked for. */
+  get isFull(): boolean {
+    return this.#bytes > this.#maxBytes
+  }
+
+  /** Light members are written at once, so that promises and slices cost next to nothing for each value. */
+  async write(value: unknown, margin: string): Promise<void> {
+    if (!isContainer(value) || isLight(value)) this.#text += writeJson(value, margin)
+    else if (Array.isArray(value)) await this.#array(value, margin)
+    else await this.#object(value, margin)
+    if (this.#text.length >= PIECE) await this.#put()
+  }
+
+  end(ending: string): Buffer | undefined {
+    const bytes = Buffer.from(this.#text + ending)
+    this.#pieces.push(bytes)
+    this.#bytes += bytes.length
+    return this.isFull ? undefined : Buffer.concat(this.#pieces, this.#bytes)
+  }
+
+  async #array(items: readonly unknown[], margin: string): Promise<void> {
+    const inner = margin === '' ? '' : margin + '  '
+    let opening = '['
+    for (const item of items) {
+      this.#text += opening + inner
+      opening = ','
+      if (isLight(item)) this.#text += writeJson(item, inner)
+      else await this.write(item, inner)
+      if (this.#text.length >= PIECE) await this.#put()
+      if (this.isFull) return
+    }
+    this.#text += opening === '[' ? '[]' : margin + ']'
+  }
+
+  async #object(object: object, margin: string): Promise<void> {
+    const inner = margin === '' ? '' : margin + '  '
+    let opening = '{'
+    for (const [key, member] of membersOf(object)) {
+      if (member === undefined) continue
+      this.#text += opening + inner + quotedKey(key) + (inner === '' ? ':' : ': ')
+      opening = ','
+      if (isLight(member)) this.#text += writeJson(member, inner)
+      else await this.write(member, inner)
+      if (this.#text.length >= PIECE) await this.#put()
+      if (this.isFull) return
+    }
+    this.#text += opening === '{' ? '{}' : margin + '}'
+  }
+
+  async #put(): Promise<void> {
+    const bytes = Buffer.from(this.#text)
+    this.#text = ''
+    this.#pieces.push(bytes)
+    this.#bytes += bytes.length
+    if (this.#slice.isOver) await this.#slice.rest()
+  }
+}
+
+/** What has members; anything else is written, or refused, by `writeJson`. */
+function isContainer(value: unknown): value is object {
+  if (typeof value !== 'object' || value === null) return false
+  const prototype: unknown = Object.getPrototypeOf(value)
+  return (
+    prototype === Object.prototype ||
+    prototype === null ||
+    isJsonArray(value as Json) ||
+    value instanceof ExactObject
+  )
+}
+
+function membersOf(object: object): Iterable<[string, unknown]> {
+  return object instanceof ExactObject ? object : Object.entries(object)
+}
