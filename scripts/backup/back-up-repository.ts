@@ -1,11 +1,14 @@
 import { dirname } from 'node:path'
 import type { AllRefs } from '../../src/git/all-refs.ts'
 import { isSameRefs, readAllRefs } from '../../src/git/all-refs.ts'
+import { Refusal } from '../../src/errors.ts'
 import { copyRepository } from '../../src/git/copy-repository.ts'
+import { BARE_CONFIG } from '../../src/git/create-repository.ts'
 import { fetchObjects } from '../../src/git/fetch-objects.ts'
 import { nodeFs } from '../../src/git/node-fs.ts'
 import { replaceRefs } from '../../src/git/replace-refs.ts'
 import { GitFailure, gitCommand } from '../../src/git/git-command.ts'
+import { META_REF } from '../../src/versioning/artifact-state.ts'
 import type { KeptRef } from './kept-refs.ts'
 import { lostRefs, withoutKept } from './kept-refs.ts'
 import { pathOf } from './repository-name.ts'
@@ -45,13 +48,16 @@ export async function backUpRepository(repository: SourceRepository, run: Backup
 async function bringUp(repository: SourceRepository, refs: AllRefs, run: BackupRun): Promise<BackedUp> {
   const { dir, time, signal } = run
   const { objects: source } = repository
+  assertOwnFolders(dir, repository)
   const mirror = `${dir}/${pathOf(repository)}`
   if (!nodeFs.stat(mirror)) {
     await makeFolder(dirname(mirror))
     await copyRepository(nodeFs, dirname(mirror), `${repository.slug}.git`, { refs, source, signal })
+    await nodeFs.createSynced(`${mirror}/${MARK}`, Buffer.from('Made by npm run backup.\n'))
     return { change: 'new', kept: [] }
   }
   const all = readAllRefs(nodeFs, mirror)
+  assertOwnMirror(mirror, all)
   const before = withoutKept(all)
   if (isSameRefs(before, refs)) return { change: 'none', kept: [] }
   await fetchObjects(nodeFs, mirror, source, refs.refs.values(), signal)
@@ -64,6 +70,32 @@ async function bringUp(repository: SourceRepository, refs: AllRefs, run: BackupR
   })
   await rollUpPacks(mirror, signal)
   return { change: 'changed', kept }
+}
+
+/** Nothing is written through a link: what it leads to is not the backup's. */
+function assertOwnFolders(dir: string, { project, family, slug }: SourceRepository): void {
+  for (const path of [project, `${project}/${family}`, `${project}/${family}/${slug}.git`]) {
+    const kind = nodeFs.stat(`${dir}/${path}`)?.kind ?? 'folder'
+    if (kind !== 'folder') throw notOurs(`${dir}/${path}`, 'it is no folder')
+  }
+}
+
+/** In each mirror that a backup made; older ones have not. */
+const MARK = 'branchpoint-mirror'
+
+/** A mirror has the mark, or as before there were marks the config that it was made with and the record of an artifact. */
+function assertOwnMirror(mirror: string, { refs }: AllRefs): void {
+  if (nodeFs.stat(`${mirror}/${MARK}`)) return
+  const config = nodeFs.readFile(`${mirror}/config`)?.toString('utf8')
+  if (config !== BARE_CONFIG) throw notOurs(mirror, 'its config is not the one that a mirror is made with')
+  if (!refs.has(META_REF)) throw notOurs(mirror, `it has no ${META_REF}`)
+}
+
+function notOurs(path: string, why: string): Refusal {
+  return new Refusal(
+    'storage_unavailable',
+    `${path} was not made by a backup (${why}), so nothing is written there. Move it away; the next run makes a new mirror.`,
+  )
 }
 
 /** Every run adds a pack; past so many, git makes fewer of them. */

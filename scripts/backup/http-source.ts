@@ -1,10 +1,12 @@
 import { z } from 'zod'
 import type { Config } from '../../src/config.ts'
 import { Refusal } from '../../src/errors.ts'
+import { slugProblem } from '../../src/versioning/slugs.ts'
 import type { Door } from './door.ts'
 import { ask } from './door.ts'
 import { familiesOf } from './families-of.ts'
 import { remoteRefs } from './remote-refs.ts'
+import type { RepositoryName } from './repository-name.ts'
 import type { Source, SourceRepository } from './source.ts'
 
 /** The project that a server shows the holder of a key with the scope read, as the backup calls it. */
@@ -14,8 +16,14 @@ export function httpSource(door: Door, project: string, settings: Config): Sourc
   const config = { [`http.${base}/.extraHeader`]: `Authorization: ${headers.authorization}` }
   const list = async (): Promise<SourceRepository[]> => {
     const found: SourceRepository[] = []
-    for (const { folder: family } of familiesOf(settings)) {
+    const families = familiesOf(settings).map(({ folder }) => folder)
+    for (const family of families) {
       for (const slug of await slugsOf(door, family)) {
+        const problem = slugProblem(slug)
+        if (problem !== undefined) {
+          found.push(unbelieved({ project, family, slug }, problem, base))
+          continue
+        }
         const objects = { url: `${base}/git/${family}/${encodeURIComponent(slug)}.git`, config }
         const refs: SourceRepository['refs'] = () => remoteRefs(objects.url, door)
         found.push({ project, family, slug, objects, refs })
@@ -23,6 +31,7 @@ export function httpSource(door: Door, project: string, settings: Config): Sourc
     }
     for (const { repository, reason } of await unserved(door)) {
       const [family = '', slug = ''] = repository.split('/')
+      if (slugProblem(slug) !== undefined || !families.includes(family)) continue
       // It is of this project only if it would be listed were it sound; its mirror, if there is one, is left as it is.
       found.push({
         project,
@@ -41,6 +50,16 @@ export function httpSource(door: Door, project: string, settings: Config): Sourc
     list,
     close: async () => undefined,
   }
+}
+
+/** What a server calls an artifact becomes a folder here, so it has to be a slug (ruling 3.3); what is none is told, and nothing is made. */
+function unbelieved(name: RepositoryName, problem: string, base: string): SourceRepository {
+  const slug = JSON.stringify(name.slug.slice(0, 100))
+  const refusal = new Refusal(
+    'invalid_file',
+    `the server names an artifact that cannot be one: its slug ${problem}`,
+  )
+  return { ...name, slug, objects: { url: base }, refs: () => Promise.reject(refusal) }
 }
 
 /** Artifacts asked for at once. */

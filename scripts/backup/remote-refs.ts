@@ -1,5 +1,6 @@
 import { Refusal } from '../../src/errors.ts'
 import type { AllRefs } from '../../src/git/all-refs.ts'
+import { isRefName, isRefTarget } from '../../src/git/ref-name.ts'
 import { unreachable } from './unreachable.ts'
 
 /** `0000` ends a request, `0001` parts a command's name from its arguments (gitprotocol-v2(5)). */
@@ -37,7 +38,14 @@ export async function remoteRefs(
   for (const text of lines(answer, url)) {
     const [oid = '', name = '', ...attributes] = text.split(' ')
     const target = attributes.find((it) => it.startsWith('symref-target:'))?.slice('symref-target:'.length)
-    if (name === 'HEAD') head = target === undefined ? oid : `ref: ${target}`
+    const held = name === 'HEAD' && target !== undefined ? `ref: ${target}` : oid
+    // Names and ids become lines of git's files and arguments of its commands here.
+    if (!isRefName(name) || !isRefTarget(name, held))
+      throw new Refusal(
+        'storage_unavailable',
+        `${url} answered a ref that cannot be one: ${JSON.stringify(text.slice(0, 200))}.`,
+      )
+    if (name === 'HEAD') head = held
     else refs.set(name, oid)
   }
   return { refs, head }

@@ -33,8 +33,8 @@ export async function runProgram({ usage, stopped, command }: Program): Promise<
   try {
     const around = { config: readConfig(process.env), progress: process.stderr, signal: stop.signal }
     const { lines, failures } = await command(args, around)
-    process.stdout.write(lines.map((line) => `${line}\n`).join(''))
-    process.stderr.write(failures.map((line) => `failed: ${line}\n`).join(''))
+    process.stdout.write(lines.map((line) => `${printable(line)}\n`).join(''))
+    process.stderr.write(failures.map((line) => `failed: ${printable(line)}\n`).join(''))
     if (failures.length > 0) process.exitCode = 1
   } catch (error) {
     if (stop.signal.aborted && error instanceof Error && error.name === 'AbortError') {
@@ -46,4 +46,9 @@ export async function runProgram({ usage, stopped, command }: Program): Promise<
     process.stderr.write(`${error.message}\n`)
     process.exitCode = 1
   }
+}
+
+/** A terminal obeys what a server put into a sentence. */
+function printable(line: string): string {
+  return line.replaceAll(/\p{Cc}/gu, '?')
 }

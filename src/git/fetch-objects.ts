@@ -24,6 +24,9 @@ export async function fetchObjects(
   signal?: AbortSignal,
 ): Promise<void> {
   const wanted = [...new Set(oids)]
+  // git would take another text for a refspec, and move refs.
+  for (const oid of wanted)
+    if (!/^[0-9a-f]{40}$/.test(oid)) throw new Error(`${JSON.stringify(oid)} is no object id`)
   if (wanted.length === 0) return
   const folder = `${gitdir}/objects/pack`
   const files = (): string[] => fs.readDir(folder) ?? []

@@ -9,6 +9,7 @@ import { BUILD_PREFIX } from '../git/create-repository.ts'
 import { identityName, thisProcess } from '../git/process-identity.ts'
 import type { ProjectStore } from '../git/store.ts'
 import { META_REF, readArtifactState } from './artifact-state.ts'
+import { assertSlug } from './slugs.ts'
 import { readBytes } from './tree-files.ts'
 
 /** What a restore did with one repository. */
@@ -27,6 +28,7 @@ export interface RestoredRepository extends RepositoryCopy {
 export async function restoreArtifact(store: ProjectStore, copy: RestoredRepository): Promise<Restored> {
   const { fs } = store
   const { family, slug, refs } = copy
+  assertSlug(slug, ['slug'])
   const folder = `${store.folder}/${family}`
   if (!store.exists(family, slug)) {
     fs.makeDir(folder)
