@@ -30,6 +30,7 @@ import { startServer } from './http/server.ts'
 import { Spools, sweepUploads } from './http/spool.ts'
 import { surfaceContext } from './http/surface-context.ts'
 import { uploadReader } from './http/upload.ts'
+import { withholding } from './http/withhold.ts'
 import { resolveHost } from './outgoing/outgoing-policy.ts'
 import { processMetrics } from './process-metrics.ts'
 import { openRuntime } from './runtime.ts'
@@ -136,7 +137,7 @@ export async function serve(
     ...invocationEndpoints(runtime.services, { ...settings, answered: [] }),
     ...evaluationEndpoints(evaluationsOf, contexts),
     ...traceEndpoints(tracesOf),
-  ]
+  ].map(withholding)
   const intents = new Intents(fs, storeDir, now, (dead) => store.finishFor(dead))
   const authenticate = createAuthenticator({
     fs,

@@ -71,6 +71,11 @@ export interface Endpoint {
   readonly scope: Scope
   /** A scope, or any of several, that is enough, too. */
   readonly orScope?: Scope | readonly Scope[]
+  /**
+   * Whether whoever is let in sees the whole answer, also without the scope `read`: it tells nothing that is stored, or just what the
+   * endpoint's own scope is for. Any other answer is withheld (see withholding).
+   */
+  readonly showsAll?: true
   /** What the path parameters are, where they are not all UUIDs; an object with a member for each. */
   readonly params?: z.ZodObject<Readonly<Record<string, z.ZodType<string>>>>
   /** The body (POST, PUT) or the query string (GET); undefined where there is none. */

@@ -6,6 +6,7 @@ import { PROBLEMS } from './problem.ts'
 import { pageWindowing, reference, uuid, windowing } from './request-schemas.ts'
 import type { SurfaceContext } from './surface-context.ts'
 import { FILE_MEDIA_TYPES } from './upload.ts'
+import { withheldAnswer } from './withhold.ts'
 
 type JsonSchema = Record<string, unknown>
 
@@ -29,7 +30,8 @@ export function openApiDocument(endpoints: readonly Endpoint[], surfaces: readon
       version: '1',
       description:
         'A registry in which every artifact is a git repository: variants are branches, revisions are commits. ' +
-        'Every path also answers under /api; a slash at the end is optional.',
+        'Every path also answers under /api; a slash at the end is optional. A key without the scope `read` is answered with ids, ' +
+        'slugs, versions, dates and addresses only (`WithheldAnswer`), and with what a run puts out where it may invoke.',
       license: { name: 'MIT', identifier: 'MIT' },
     },
     servers: [{ url: '/' }],
@@ -100,6 +102,7 @@ function namedSchemas(surfaces: readonly SurfaceContext[]): Map<z.ZodType, strin
     [catalogTemplate, 'CatalogTemplate'],
     [wholeTemplate, 'WholeCatalogTemplate'],
     [catalogPreset, 'CatalogPreset'],
+    [withheldAnswer, 'WithheldAnswer'],
   ])
   for (const { surface, records } of surfaces) {
     const name = surface.singular[0]?.toUpperCase() + surface.singular.slice(1)

@@ -183,13 +183,6 @@ export class RevisionAnswers {
     return { body, etag: this.#etag(revision, `read${readingKey(asked)}`), address: { id: revision.id } }
   }
 
-  /** The same without its payload, for who may not read. */
-  async record(registry: Registry, place: RevisionPlace): Promise<Answer> {
-    const revision = await readListedRevision(registry, place)
-    const body = { count: 1, [this.#key]: presentRevision(revision, this.#present) }
-    return { body, address: { id: revision.id } }
-  }
-
   async #answer(
     registry: Registry,
     place: RetrievedRevision,

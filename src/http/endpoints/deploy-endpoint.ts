@@ -8,9 +8,8 @@ import type { VariantPlace } from '../../versioning/references.ts'
 import { revisionById } from '../../versioning/references.ts'
 import type { Registry } from '../../versioning/registry.ts'
 import { resolveRevision } from '../../versioning/resolve-revision.ts'
-import type { RevisionPlace } from '../../versioning/revision.ts'
 import { readRevisionAt } from '../../versioning/revision.ts'
-import type { Answer, Endpoint } from '../endpoint.ts'
+import type { Endpoint } from '../endpoint.ts'
 import { endpoint } from '../endpoint.ts'
 import { single } from '../record-schemas.ts'
 import { message, slug } from '../request-schemas.ts'
@@ -30,15 +29,13 @@ export function deploySlugs({ isDeployable, plural }: Surface): z.ZodType<readon
 
 /**
  * `POST …/revisions/deploy` of a surface (contract/environments 8.1): points an environment at a revision and answers that.
- * A key that may only deploy is enough, and sees no payload.
+ * A key that may only deploy is enough.
  */
 export function deployEndpoint(
   { surface, names, records }: SurfaceContext,
   answers: RevisionAnswers,
 ): Endpoint {
   const { family, path, singular, plural } = surface
-  const answer = (registry: Registry, place: RevisionPlace, mayRead: boolean): Promise<Answer> =>
-    mayRead ? answers.fresh(registry, place) : answers.record(registry, place)
   return endpoint({
     method: 'POST',
     path: `/${path}/revisions/deploy`,
@@ -53,7 +50,7 @@ export function deployEndpoint(
       environment_ref: { slug: 'production' },
       message: 'Calmer answers',
     },
-    run: async ({ registry, input, context, mayRead }) => {
+    run: async ({ registry, input, context }) => {
       const { environment, key, message: text } = input
       if (!environment) {
         throw new Refusal(
@@ -65,10 +62,9 @@ export function deployEndpoint(
       const to = await environmentVariant(registry, environment, context)
       const request = { entity: singular, key, message: text, loc: ['body'] }
       const revision = await readRevisionAt(registry, place)
-      return answer(registry, await deployRevision(registry, revision, to, request, context), mayRead)
+      return answers.fresh(registry, await deployRevision(registry, revision, to, request, context))
     },
-    recall: async ({ registry, mayRead }, { id }) =>
-      answer(registry, await revisionById(registry, family, id), mayRead),
+    recall: async ({ registry }, { id }) => answers.fresh(registry, await revisionById(registry, family, id)),
   })
 }
 

@@ -31,6 +31,7 @@ export function invocationEndpoints(services: InvocationServices, options: Prese
         tag: 'services',
         summary: `Run ${what}`,
         scope: 'invoke',
+        showsAll: true,
         ...(params ? { params } : {}),
         optionalBody: true,
         input: invokeInput,
@@ -77,6 +78,7 @@ function healthEndpoint(): Endpoint {
     summary: 'Whether the revision of this id can be asked to run',
     scope: 'invoke',
     orScope: 'read',
+    showsAll: true,
     params: z.object({ key, version: v0, id: uuid }),
     output: z.strictObject({ status: z.literal('ok') }),
     run: async ({ registry, params }) => {
