@@ -178,7 +178,7 @@ describe('Idempotency-Key after a failure', () => {
     const { token } = await createApiKey(nodeFs, service.storeDir, {
       project: 'default',
       name: 'other',
-      scopes: ['write'],
+      scopes: ['read', 'write'],
     })
     const theirs = { authorization: `ApiKey ${token}`, 'idempotency-key': 'shared' }
     await keyed('/workflows/revisions/commit', commitOf(variant_id), 'shared')

@@ -120,7 +120,7 @@ describe('Idempotency-Key', () => {
 
   it('is each API key’s own', async () => {
     const { variant_id } = await made(service, 'bot')
-    const options = { project: 'default', scopes: ['write'] }
+    const options = { project: 'default', scopes: ['read', 'write'] }
     for (const name of ['one', 'two']) {
       const { token } = await createApiKey(nodeFs, service.storeDir, { ...options, name })
       const headers = { authorization: `ApiKey ${token}`, 'idempotency-key': 'shared' }
