@@ -192,8 +192,9 @@ describe('environments: commit and deploy on a disk that fails', () => {
     'environments/staging.git/refs/heads/staging',
     'workflows/bot.git/refs/heads/bot',
   ]
-  /** What of a path the next rename to it fails at. */
+  /** What of a path every rename to it fails at. */
   let failsAt: string | undefined
+  let hasFailed = false
   let client: EnvironmentClient
   let bot: Made
   before(async () => {
@@ -201,7 +202,7 @@ describe('environments: commit and deploy on a disk that fails', () => {
       ...nodeFs,
       rename: (from, to) => {
         if (failsAt === undefined || !to.endsWith(failsAt)) return nodeFs.rename(from, to)
-        failsAt = undefined
+        hasFailed = true
         throw Object.assign(new Error('EIO: i/o error'), { code: 'EIO', syscall: 'rename' })
       },
     }
@@ -220,7 +221,9 @@ describe('environments: commit and deploy on a disk that fails', () => {
       }
       const reply = await client.service.post('/applications/revisions/commit', { application_revision })
       expect([reply.status, reply.body.code], reply.text).to.deep.equal([503, 'storage_unavailable'])
-      expect(failsAt).to.equal(undefined)
+      expect(hasFailed).to.equal(true)
+      hasFailed = false
+      failsAt = undefined
       await client.restart(() => disown(client.service.storeDir))
       const made = client.gitOf('bot', 'log', '--format=%H', 'bot').split('\n').slice(0, -1)
       for (const slug of ['production', 'staging']) {
