@@ -4,6 +4,7 @@ import { stringifyJson } from '../json/stringify-json.ts'
 import type { Warning } from '../versioning/family.ts'
 import type { Registry } from '../versioning/registry.ts'
 import { EmbedRefusal } from './embed-refusal.ts'
+import { TimeSlice } from '../time-slice.ts'
 import type { EmbedToken } from './embed-token.ts'
 import { findEmbeds } from './find-embeds.ts'
 import { referencesJson } from './references-json.ts'
@@ -13,6 +14,8 @@ import { TargetFinder } from './target-finder.ts'
 const MOST_WARNINGS = 100
 /** Different references that are looked up; a document that names more of them is not looked through to its end. */
 const MOST_LOOKUPS = 1000
+/** Embeds between two looks at the clock. */
+const STEPS = 16
 
 /**
  * A `dangling_reference` warning, with its place, for each of the first hundred embeds of a document whose references find
@@ -23,11 +26,13 @@ export async function danglingReferences(registry: Registry, data: Json): Promis
   const warnings: Warning[] = []
   const known = new Map<string, string | undefined>()
   const finder = new TargetFinder(registryTargets(registry))
-  const tokens = findEmbeds(data, (target) => {
+  const tokens = await findEmbeds(data, (target) => {
     if (warnings.length < MOST_WARNINGS) warnings.push({ code: 'inert_embed', message: INERT, target })
   })
-  for (const token of tokens) {
+  const slice = new TimeSlice()
+  for (const [index, token] of tokens.entries()) {
     if (warnings.length === MOST_WARNINGS) break
+    if (index % STEPS === STEPS - 1 && slice.isOver) await slice.rest()
     const references = stringifyJson(referencesJson(token.references))
     const asked = JSON.stringify([token.form, token.selector.key, references])
     if (!known.has(asked)) {

@@ -16,6 +16,7 @@ import { placesOf } from './embed-places.ts'
 import { findEmbeds } from './find-embeds.ts'
 import { referencesJson } from './references-json.ts'
 import { stringifyJson } from '../json/stringify-json.ts'
+import { TimeSlice } from '../time-slice.ts'
 
 /** What others may depend on: an artifact, one of its variants, or a revision of it. */
 export interface DependencyTarget {
@@ -74,14 +75,15 @@ export async function queryDependents(
   }
   const families = registry.families.filter(({ mayEmbed }) => mayEmbed)
   for await (const latest of latestRevisions(registry, families, query)) look(latest)
+  const slice = new TimeSlice()
   let looked = 0
   for (const place of embedding.values()) {
     if (++looked % BREATH === 0) await nextTurn()
     const revision = await readListedRevision(registry, place)
     const locations: EmbedLocation[] = []
-    for (const token of tokensOf(revision)) {
+    await slice.each(await tokensOf(revision), async (token) => {
       if ((await places.of(token)).some((found) => isOf(found, target))) locations.push(token.location)
-    }
+    })
     if (locations.length > 0) add({ revision, locations })
   }
   rows.sort(byCreation)
@@ -117,11 +119,11 @@ function isOf({ artifact, variant, oid }: RevisionPlace, target: DependencyTarge
 /** The tokens of revisions that have been looked through: payloads do not change. */
 const known = new WeakMap<object, readonly EmbedToken[]>()
 
-function tokensOf({ stored }: Revision): readonly EmbedToken[] {
+async function tokensOf({ stored }: Revision): Promise<readonly EmbedToken[]> {
   const { payload } = stored
   if (payload === undefined) return []
   let tokens = known.get(payload)
-  if (!tokens) known.set(payload, (tokens = findEmbeds(documentOf(payload))))
+  if (!tokens) known.set(payload, (tokens = await findEmbeds(documentOf(payload))))
   return tokens
 }
 

@@ -1,53 +1,88 @@
 import { entriesOf, isJsonArray, isJsonObject, type Json } from '../json/json.ts'
-import type { EmbedLocation, EmbedToken, StringEmbed } from './embed-token.ts'
-import { longEmbeds } from './long-embeds.ts'
+import { TimeSlice } from '../time-slice.ts'
+import type { EmbedLocation, EmbedToken } from './embed-token.ts'
+import { type FoundInText, longEmbeds } from './long-embeds.ts'
 import { isObjectEmbed, readObjectEmbed } from './read-object-embed.ts'
 import { shortEmbeds } from './short-embeds.ts'
 
 /**
  * Every embed token of a document with its location, in document order (contract/resolve 2, 3). Keys are never looked at,
  * nor is anything inside an object embed; malformed tokens are not tokens, and `onInert` hears of objects that look like one.
- * Linear in the document, however deep it is.
+ * Linear in the document, however deep it is, and in slices where it is large.
  */
-export function findEmbeds(document: Json, onInert?: (location: EmbedLocation) => void): EmbedToken[] {
+export async function findEmbeds(document: Json, onInert?: OnInert): Promise<EmbedToken[]> {
   const found: EmbedToken[] = []
-  const open: Place[] = [{ value: document }]
-  for (let place = open.pop(); place; place = open.pop()) {
-    const { value } = place
+  const slice = new TimeSlice()
+  await slice.each(embedsIn(document, onInert), (token) => {
+    if (token) found.push(token)
+  })
+  return found
+}
+
+/** Whether a document has a token; looks no further than the first. */
+export async function holdsEmbed(document: Json): Promise<boolean> {
+  let steps = 0
+  const slice = new TimeSlice()
+  for (const token of embedsIn(document)) {
+    if (token) return true
+    if (++steps % STEPS === 0 && slice.isOver) await slice.rest()
+  }
+  return false
+}
+
+const STEPS = 64
+
+/** Members that are neither containers nor texts with a token are passed by, so many at a time. */
+const STRETCH = 512
+
+type OnInert = (location: EmbedLocation) => void
+
+/** The tokens, and undefined wherever the search may be interrupted. */
+export function* embedsIn(document: Json, onInert?: OnInert): Generator<EmbedToken | undefined> {
+  const members = [[undefined, document] as const].values() as Open['members']
+  const open: Open[] = [{ place: { value: document }, members }]
+  let looked = 0
+  for (let last = open.at(-1); last; last = open.at(-1)) {
+    const { value: member, done } = last.members.next()
+    if (done) {
+      open.pop()
+      continue
+    }
+    if (++looked % STRETCH === 0) yield undefined
+    const [key, value] = member
     if (typeof value === 'string') {
-      const tokens = embedsOfText(value)
-      if (tokens.length === 0) continue
-      const location = locationOf(place)
-      for (const token of tokens) found.push({ ...token, location })
-    } else if (isObjectEmbed(value)) {
-      const embed = readObjectEmbed(value)
-      if (embed) found.push({ ...embed, location: locationOf(place) })
-      else onInert?.(locationOf(place))
-    } else {
-      const inside = membersOf(value)
-      for (let index = inside.length - 1; index >= 0; index--) {
-        const [key, member] = inside[index] ?? []
-        if (key !== undefined && member !== undefined) open.push({ value: member, key, parent: place })
+      if (!value.includes('@')) continue
+      const location = locationOf({ value, key, parent: last.place })
+      for (const token of yield* embedsOfText(value)) yield { ...token, location }
+    } else if (typeof value === 'object' && value !== null) {
+      yield undefined
+      const place = { value, key, parent: last.place }
+      if (!isObjectEmbed(value)) {
+        open.push({ place, members: membersOf(value) })
+        continue
       }
+      const embed = readObjectEmbed(value)
+      if (embed) yield { ...embed, location: locationOf(place) }
+      else onInert?.(locationOf(place))
     }
   }
-  return found
+}
+
+/** A container whose members are looked at one by one. */
+interface Open {
+  readonly place: Place
+  readonly members: Iterator<readonly [string | number | undefined, Json], undefined>
 }
 
 interface Place {
   readonly value: Json
-  readonly key?: string | number
+  readonly key?: string | number | undefined
   readonly parent?: Place
 }
 
-/** The members that may hold tokens. */
-function membersOf(value: Json): [string | number, Json][] {
-  const members: [string | number, Json][] = isJsonArray(value)
-    ? value.map((item, index) => [index, item])
-    : isJsonObject(value)
-      ? entriesOf(value)
-      : []
-  return members.filter(([, member]) => typeof member === 'string' || typeof member === 'object')
+function membersOf(value: Json): Open['members'] {
+  if (isJsonArray(value)) return value.entries() as Open['members'] // iterators of arrays return nothing
+  return (isJsonObject(value) ? entriesOf(value) : []).values() as Open['members']
 }
 
 function locationOf(place: Place): EmbedLocation {
@@ -57,10 +92,9 @@ function locationOf(place: Place): EmbedLocation {
 }
 
 /** The tokens of a string from left to right. A form C token that overlaps one of form B is a part of that. */
-function embedsOfText(text: string): Omit<StringEmbed, 'location'>[] {
-  if (!text.includes('@')) return []
-  const long = longEmbeds(text)
-  const short = shortEmbeds(text)
+function* embedsOfText(text: string): Generator<undefined, readonly FoundInText[]> {
+  const long = yield* collected(longEmbeds(text))
+  const short = yield* collected(shortEmbeds(text))
   if (long.length === 0) return short
   const tokens = [...long]
   let next = 0
@@ -76,4 +110,15 @@ function embedsOfText(text: string): Omit<StringEmbed, 'location'>[] {
     if (!other || other.offset >= end) tokens.push(token)
   }
   return tokens.sort((a, b) => a.offset - b.offset)
+}
+
+function* collected(
+  tokens: Generator<FoundInText | undefined>,
+): Generator<undefined, readonly FoundInText[]> {
+  const found: FoundInText[] = []
+  for (const token of tokens) {
+    if (token) found.push(token)
+    yield undefined
+  }
+  return found
 }

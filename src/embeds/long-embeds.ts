@@ -9,22 +9,24 @@ const SELECTOR = '@svc.selector['
 /** A string token without the way to its string. */
 export type FoundInText = Omit<StringEmbed, 'location'>
 
+/** More characters than any that means something: a longer one is mere text. */
+export const LONGEST_TOKEN = 10_000
+
 /**
- * The form B tokens of a text, in order: `@svc.embed[@svc.references[workflow_revision.slug=a, …], @svc.selector[path=b]]`
+ * The form B tokens of a text, in order, and undefined for what only looks like one: `@svc.embed[@svc.references[workflow_revision.slug=a, …], @svc.selector[path=b]]`
  * (contract/resolve 3.2). Brackets are balanced by counting, so one that is never closed swallows the rest of the text.
  * Each character is looked at a few times at most, whatever the text.
  */
-export function longEmbeds(text: string): FoundInText[] {
-  const found: FoundInText[] = []
+export function* longEmbeds(text: string): Generator<FoundInText | undefined> {
   let offset = text.indexOf(OPEN)
   while (offset >= 0) {
     const end = closingBracket(text, offset + OPEN.length)
     if (end < 0) break
-    const read = readContent(text.slice(offset + OPEN.length, end))
-    if (read) found.push({ form: 'long', ...read, text: text.slice(offset, end + 1), offset })
+    const isShort = end - offset < LONGEST_TOKEN
+    const read = isShort ? readContent(text.slice(offset + OPEN.length, end)) : undefined
+    yield read && { form: 'long', ...read, text: text.slice(offset, end + 1), offset }
     offset = text.indexOf(OPEN, end + 1)
   }
-  return found
 }
 
 /** Where the bracket is closed that was opened before `from`; -1 if nowhere. */

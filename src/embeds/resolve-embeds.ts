@@ -1,5 +1,6 @@
 import { isJsonObject, type Json, type JsonObject } from '../json/json.ts'
 import { stringifyJson } from '../json/stringify-json.ts'
+import { TimeSlice } from '../time-slice.ts'
 import { EmbedBudget, type EmbedLimits } from './embed-budget.ts'
 import { EmbedRefusal, placeholderOf } from './embed-refusal.ts'
 import type { EmbedTarget, EmbedTargets } from './embed-targets.ts'
@@ -64,6 +65,7 @@ class Resolver {
   readonly #policy: ErrorPolicy
   readonly #budget: EmbedBudget
   readonly #log: ResolutionLog
+  readonly #slice = new TimeSlice()
   readonly #tokens = new WeakMap<object, readonly EmbedToken[]>()
   readonly #spendVisits = (values: number) => this.#budget.spendVisits(values)
 
@@ -79,11 +81,13 @@ class Resolver {
    * as clients know it, then what came in, place by place.
    */
   async resolve(value: Json, standingOf: (token: EmbedToken) => Standing): Promise<Json> {
-    const sites = EmbedSite.all(value, this.#tokensOf(value))
+    const sites = EmbedSite.all(value, await this.#tokensOf(value))
     for (const form of ['object', 'long', 'short'] as const) {
       for (const site of sites) {
         for (const token of site.tokens) {
-          if (token.form === form && site.isOpen) await this.#take(site, token, standingOf(token))
+          if (token.form !== form || !site.isOpen) continue
+          await this.#take(site, token, standingOf(token))
+          if (this.#slice.isOver) await this.#slice.rest()
         }
       }
     }
@@ -185,10 +189,10 @@ class Resolver {
   }
 
   /** A target's data is looked through once, however often it is resolved. */
-  #tokensOf(value: Json): readonly EmbedToken[] {
+  async #tokensOf(value: Json): Promise<readonly EmbedToken[]> {
     if (typeof value !== 'object' || value === null) return findEmbeds(value)
     let tokens = this.#tokens.get(value)
-    if (!tokens) this.#tokens.set(value, (tokens = findEmbeds(value)))
+    if (!tokens) this.#tokens.set(value, (tokens = await findEmbeds(value)))
     return tokens
   }
 }

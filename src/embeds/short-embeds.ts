@@ -1,4 +1,4 @@
-import type { FoundInText } from './long-embeds.ts'
+import { type FoundInText, LONGEST_TOKEN } from './long-embeds.ts'
 import { mergeReferenceItems, type ReferenceItem } from './merge-reference-items.ts'
 import { isReferenceField } from './reference-of-fields.ts'
 
@@ -9,21 +9,20 @@ const ENTITY = /^(?:workflow|application|evaluator|environment)(?:_artifact|_var
 const DEFAULT_PATH = 'prompt.messages.0.content'
 
 /**
- * The form C tokens of a text, in order: `@{{workflow.slug=a, path=b}}` (contract/resolve 3.3). A token ends at the first
+ * The form C tokens of a text, in order, and undefined for what only looks like one: `@{{workflow.slug=a, path=b}}` (contract/resolve 3.3). A token ends at the first
  * `}}`; one that is never closed swallows the rest of the text. Without a valid reference it is mere text, as `@{{name}}`.
  * Each character is looked at a few times at most, whatever the text.
  */
-export function shortEmbeds(text: string): FoundInText[] {
-  const found: FoundInText[] = []
+export function* shortEmbeds(text: string): Generator<FoundInText | undefined> {
   let offset = text.indexOf(OPEN)
   while (offset >= 0) {
     const end = text.indexOf(CLOSE, offset + OPEN.length)
     if (end < 0) break
-    const read = readContent(text.slice(offset + OPEN.length, end))
-    if (read) found.push({ form: 'short', ...read, text: text.slice(offset, end + CLOSE.length), offset })
+    const isShort = end - offset < LONGEST_TOKEN
+    const read = isShort ? readContent(text.slice(offset + OPEN.length, end)) : undefined
+    yield read && { form: 'short', ...read, text: text.slice(offset, end + CLOSE.length), offset }
     offset = text.indexOf(OPEN, end + CLOSE.length)
   }
-  return found
 }
 
 function readContent(content: string): Pick<FoundInText, 'references' | 'selector'> | undefined {

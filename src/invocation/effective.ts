@@ -26,9 +26,17 @@ export function effective(
   const { data } = found
   const own = sent && keysOf(sent).length > 0 ? sent : undefined
   const wants = flags === undefined || getKey(flags, 'resolve') !== false
-  if (wants && (holdsEmbeds(data) || (own && holdsEmbeds(own))))
-    return resolved(registry, request, found, own)
-  return { data, parameters: own ?? parametersOf(data) }
+  const plain = { data, parameters: own ?? parametersOf(data) }
+  if (!wants) return plain
+  // What was looked for before is known at once, so that most runs wait for nothing here.
+  const holds = holdsEmbeds(data)
+  if (holds === false && !own) return plain
+  return answer()
+
+  async function answer(): Promise<Effective> {
+    if ((await holds) || (own && (await holdsEmbeds(own)))) return resolved(registry, request, found, own)
+    return plain
+  }
 }
 
 async function resolved(
@@ -46,7 +54,7 @@ async function resolved(
   return { data: whole, parameters: brought }
 
   async function resolve(value: JsonObject, isBrought: boolean): Promise<JsonObject> {
-    if (!holdsEmbeds(value)) return value
+    if (!(await holdsEmbeds(value))) return value
     if (isBrought && !caller.mayRead) {
       throw new Refusal(
         'missing_scope',

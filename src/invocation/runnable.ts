@@ -1,4 +1,4 @@
-import { findEmbeds } from '../embeds/find-embeds.ts'
+import { holdsEmbed } from '../embeds/find-embeds.ts'
 import { getKey, isJsonObject, type JsonObject } from '../json/json.ts'
 import { handlerOf, isManaged } from '../resources/workflows/handler-uri.ts'
 import type { Revision } from '../versioning/revision.ts'
@@ -15,9 +15,13 @@ export interface Runnable {
 const holding = new WeakMap<JsonObject, boolean>()
 
 /** Whether something has to be put in the place of tokens before the data can run; looked for once a revision. */
-export function holdsEmbeds(data: JsonObject): boolean {
-  let holds = holding.get(data)
-  if (holds === undefined) holding.set(data, (holds = findEmbeds(data).length > 0))
+export function holdsEmbeds(data: JsonObject): boolean | Promise<boolean> {
+  return holding.get(data) ?? look(data)
+}
+
+async function look(data: JsonObject): Promise<boolean> {
+  const holds = await holdsEmbed(data)
+  holding.set(data, holds)
   return holds
 }
 

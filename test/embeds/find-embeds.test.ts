@@ -1,10 +1,15 @@
 import { expect } from 'chai'
-import { findEmbeds } from '../../src/embeds/find-embeds.ts'
+import type { EmbedToken } from '../../src/embeds/embed-token.ts'
+import { embedsIn, findEmbeds as findInSlices, holdsEmbed } from '../../src/embeds/find-embeds.ts'
 import { referencesJson } from '../../src/embeds/references-json.ts'
 import { type Json, fromEntries } from '../../src/json/json.ts'
+import { restsDuring } from '../rests.ts'
 import { parseJson } from '../../src/json/parse-json.ts'
 
 const ID = '0f3c9a1b-e2d4-85b1-8123-7d41c0aa93fe'
+
+const findEmbeds = (document: Json): EmbedToken[] =>
+  [...embedsIn(document)].filter((token) => token !== undefined)
 
 /** What the tokens of a document say. */
 const tokens = (document: Json) =>
@@ -245,6 +250,25 @@ describe('embeds: finding tokens in a document', () => {
     ['both openings', fill('@svc.embed[@{{')],
   ] as const) {
     it(`looks through ten million characters of ${what}`, () => expect(findEmbeds(text)).to.deep.equal([]))
+  }
+
+  it('takes what is too long for a token as text', () => {
+    const token = (slug: string) =>
+      `@{{workflow.slug=${slug}}}@svc.embed[@svc.references[workflow.slug=${slug}]]`
+    expect(findEmbeds(token('a'.repeat(9000)))).to.have.length(2)
+    expect(findEmbeds(token('a'.repeat(10_000)))).to.deep.equal([])
+  })
+
+  for (const [what, document] of [
+    ['a long text', '@{{workflow.slug=a}}'.repeat(10_000)],
+    ['a text of mere openings', '@svc.embed[]@{{}}'.repeat(10_000)],
+    ['many objects', Array.from({ length: 10_000 }, () => ({}))],
+    ['many numbers', Array.from({ length: 100_000 }, () => 0)],
+  ] as const) {
+    it(`gives others their turn in ${what}`, async () => {
+      expect(await restsDuring(() => findInSlices(document))).to.be.above(2)
+      if (!(await holdsEmbed(document))) expect(await restsDuring(() => holdsEmbed(document))).to.be.above(1)
+    })
   }
 
   it('finds every token of a long text', () => {

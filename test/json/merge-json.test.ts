@@ -2,12 +2,13 @@ import { expect } from 'chai'
 import { type JsonObject, isJsonObject } from '../../src/json/json.ts'
 import { mergeJson } from '../../src/json/merge-json.ts'
 import { parseJson } from '../../src/json/parse-json.ts'
-import { removePath } from '../../src/json/remove-path.ts'
+import { removePaths } from '../../src/json/remove-paths.ts'
 import { stringifyJson } from '../../src/json/stringify-json.ts'
 
 describe('json: merge and remove', () => {
   const merge = (target: string, patch: string): string => stringifyJson(mergeJson(read(target), read(patch)))
-  const remove = (target: string, ...path: string[]): string => stringifyJson(removePath(read(target), path))
+  const remove = (target: string, ...path: string[]): string =>
+    stringifyJson(removePaths(read(target), [path]))
 
   it('merges objects into objects, in place, and appends what is new in the order of the patch', () => {
     expect(merge('{"b":{"x":1,"y":2},"a":1}', '{"d":1,"b":{"z":3,"x":9},"c":2}')).to.equal(
@@ -34,7 +35,7 @@ describe('json: merge and remove', () => {
   it('changes neither argument', () => {
     const [target, patch] = [read('{"a":{"b":1}}'), read('{"a":{"c":1},"d":1}')]
     mergeJson(target, patch)
-    removePath(target, ['a', 'b'])
+    removePaths(target, [['a', 'b']])
     expect(stringifyJson([target, patch])).to.equal('[{"a":{"b":1}},{"a":{"c":1},"d":1}]')
   })
 
@@ -48,7 +49,7 @@ describe('json: merge and remove', () => {
   it('leaves the very same object where a path leads nowhere', () => {
     const target = read('{"a":{"b":1},"list":[1]}')
     for (const path of [[], ['x'], ['a', 'x'], ['a', 'b', 'c'], ['list', '0'], ['constructor', 'name']]) {
-      expect(removePath(target, path), path.join('.')).to.equal(target)
+      expect(removePaths(target, [path]), path.join('.')).to.equal(target)
     }
   })
 })

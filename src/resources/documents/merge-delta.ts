@@ -1,6 +1,6 @@
 import { getKey, type Json, type JsonObject } from '../../json/json.ts'
 import { mergeJson } from '../../json/merge-json.ts'
-import { removePath } from '../../json/remove-path.ts'
+import { removePaths } from '../../json/remove-paths.ts'
 import type { ProblemCollector } from './problem-collector.ts'
 import { readDelta } from './read-delta.ts'
 
@@ -22,7 +22,10 @@ export function mergeDelta(
       path === '' ? `must be a path such as "${examplePath}", but it is empty` : undefined,
     check: checkMembers,
   })
-  return remove.reduce((data, path) => removePath(data, path.split('.')), mergeJson(base ?? {}, set))
+  return removePaths(
+    mergeJson(base ?? {}, set),
+    remove.map((path) => path.split('.')),
+  )
 }
 
 function checkMembers(delta: JsonObject, problems: ProblemCollector): void {

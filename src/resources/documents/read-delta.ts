@@ -46,9 +46,18 @@ function notAnObject(name: string, value: Json, problems: ProblemCollector): Del
   return { set: {}, remove: [] }
 }
 
+const MOST_REMOVED = 10_000
+
 function readRemove(remove: Json, form: DeltaForm, problems: ProblemCollector): readonly string[] {
   if (!isJsonArray(remove)) {
     problems.add(`remove must be a list of ${form.entries}, but it is ${typeName(remove)}`, 'list_type')
+    return []
+  }
+  if (remove.length > MOST_REMOVED) {
+    problems.add(
+      `remove must have at most ${MOST_REMOVED} ${form.entries}, but it has ${remove.length}; send several deltas`,
+      'too_long',
+    )
     return []
   }
   return remove.filter((entry, index): entry is string => {

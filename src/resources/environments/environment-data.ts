@@ -4,7 +4,7 @@ import type { PayloadContext } from '../../versioning/family.ts'
 import { acceptDocument } from '../documents/accept-document.ts'
 import { readClosedObject } from '../documents/closed-object.ts'
 import type { ProblemCollector } from '../documents/problem-collector.ts'
-import { readReferences } from './references-map.ts'
+import { acceptReferences } from './references-map.ts'
 
 /**
  * A `data` object as a client sent it, made ready to store (contract/environments 1): `references` is its only key, and
@@ -16,6 +16,6 @@ export function acceptEnvironmentData(data: Json, { loc }: PayloadContext): Acce
 }
 
 function readData(data: Json, problems: ProblemCollector): JsonObject {
-  const read = readClosedObject(data, 'data', new Map([['references', readReferences]]), problems)
+  const read = readClosedObject(data, 'data', new Map([['references', acceptReferences]]), problems)
   return { references: getKey(read, 'references') ?? {} }
 }

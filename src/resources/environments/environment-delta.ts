@@ -9,10 +9,11 @@ import {
 } from '../../json/json.ts'
 import type { AcceptedDocument } from '../../versioning/document-family.ts'
 import type { PayloadContext } from '../../versioning/family.ts'
+import { invalid } from '../../errors.ts'
 import { acceptDocument } from '../documents/accept-document.ts'
 import type { ProblemCollector } from '../documents/problem-collector.ts'
 import { readDelta, type DeltaForm } from '../documents/read-delta.ts'
-import { readReferences } from './references-map.ts'
+import { acceptReferences, MOST_PINS } from './references-map.ts'
 
 /**
  * The data that a delta `{set, remove}` makes of `base` (contract/environments 6.2): each group in `set` takes the place
@@ -26,11 +27,20 @@ export function applyEnvironmentDelta(
   { loc }: PayloadContext,
 ): AcceptedDocument {
   const { set, remove } = readDelta(delta, loc, FORM)
-  const groups = acceptDocument(set, [...loc, 'set'], readReferences).data
+  const groups = acceptDocument(set, [...loc, 'set'], acceptReferences).data
   const old = base && getKey(base, 'references')
   const references = new Map(isJsonObject(old) ? entriesOf(old) : [])
+  const before = references.size
   for (const [key, group] of entriesOf(groups)) references.set(key, group)
   for (const key of remove) references.delete(key)
+  // What has too many already, as plain git may have brought it, may shrink.
+  if (references.size > MOST_PINS && references.size > before) {
+    throw invalid(
+      [...loc, 'set'],
+      `references must have at most ${MOST_PINS} keys in all, but there would be ${references.size}; use several environments`,
+      'too_long',
+    )
+  }
   return { data: { references: fromEntries(references) }, warnings: [] }
 }
 

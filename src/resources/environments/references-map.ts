@@ -1,4 +1,4 @@
-import { entriesOf, fromEntries, isJsonObject, type Json, type JsonObject } from '../../json/json.ts'
+import { entriesOf, fromEntries, isJsonObject, keysOf, type Json, type JsonObject } from '../../json/json.ts'
 import { parseUuid } from '../../versioning/ids.ts'
 import { slugProblem } from '../../versioning/slugs.ts'
 import { readClosedObject, type MemberReader } from '../documents/closed-object.ts'
@@ -17,6 +17,28 @@ export function readReferences(map: Json, problems: ProblemCollector): JsonObjec
       readReference(reference, problems),
     ),
   )
+}
+
+/** The same of what somebody sends, which has bounds; what came by plain git before there were any is read all the same. */
+export function acceptReferences(map: Json, problems: ProblemCollector): JsonObject {
+  return isWithinBound(map, problems) ? readReferences(map, problems) : {}
+}
+
+/** So many keys an environment may have, and so many references in all. */
+export const MOST_PINS = 10_000
+const MOST_REFERENCES = 3 * MOST_PINS
+
+/** Whether the map is of a size that is worth reading; adds the problem if it is not. */
+function isWithinBound(map: Json, problems: ProblemCollector): boolean {
+  const groups = isJsonObject(map) ? entriesOf(map) : []
+  let references = 0
+  if (groups.length <= MOST_PINS) {
+    for (const [, group] of groups) if (isJsonObject(group)) references += keysOf(group).length
+    if (references <= MOST_REFERENCES) return true
+  }
+  const [what, most] = groups.length > MOST_PINS ? ['keys', MOST_PINS] : ['references', MOST_REFERENCES]
+  problems.add(`references must have at most ${most} ${what} in all; use several environments`, 'too_long')
+  return false
 }
 
 function readEach(

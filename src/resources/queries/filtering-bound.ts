@@ -1,4 +1,5 @@
-import { entriesOf, getKey, isJsonArray, isJsonObject, type Json, type JsonObject } from '../../json/json.ts'
+import { countValues } from '../../json/count-values.ts'
+import { getKey, isJsonArray, isJsonObject, type Json, type JsonObject } from '../../json/json.ts'
 import type { ProblemCollector } from '../documents/problem-collector.ts'
 
 /** So many conditions and nested filterings a filtering may have in all. */
@@ -46,24 +47,6 @@ function problemOf(filtering: Json): string | undefined {
     }
   }
   return undefined
-}
-
-/** How many items and members a value holds at any depth; no more than one past `most` are counted. */
-function countValues(value: Json | undefined, most: number): number {
-  let count = 0
-  const open: (Json | undefined)[] = [value]
-  while (open.length > 0 && count <= most) {
-    const next = open.pop()
-    if (isJsonArray(next)) {
-      count += next.length
-      if (count <= most) open.push(...next)
-    } else if (isJsonObject(next)) {
-      const members = entriesOf(next)
-      count += members.length
-      if (count <= most) for (const [, member] of members) open.push(member)
-    }
-  }
-  return count
 }
 
 function patternLength(condition: JsonObject): number {

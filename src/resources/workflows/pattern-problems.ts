@@ -1,35 +1,46 @@
 import { entriesOf, isJsonArray, isJsonObject, type Json } from '../../json/json.ts'
 import type { SchemaProblem } from './schema-problems.ts'
 
+/** So many characters the patterns of a schema may have in all: one costs more to compile than to send. */
+const MOST_PATTERN = 100_000
+
 /**
  * The patterns in a JSON Schema that are no regular expressions of JavaScript (ruling 9), wherever a subschema can be.
  * A meta-schema asks for this by `format`, which ajv leaves out of account there.
  */
-export function patternProblems(
-  schema: Json,
-  path: readonly (string | number)[] = [],
-): readonly SchemaProblem[] {
+export function patternProblems(schema: Json): readonly SchemaProblem[] {
+  const patterns = patternsOf(schema, [])
+  if (patterns.reduce((sum, { pattern }) => sum + pattern.length, 0) > MOST_PATTERN) {
+    return [{ path: [], message: `must have patterns of at most ${MOST_PATTERN} characters in all` }]
+  }
+  return patterns
+    .filter(({ pattern }) => !isPattern(pattern))
+    .map(({ pattern, path }) => ({
+      path,
+      message: `${JSON.stringify(pattern)} is not a regular expression that JavaScript can read`,
+    }))
+}
+
+interface Pattern {
+  readonly pattern: string
+  readonly path: readonly (string | number)[]
+}
+
+function patternsOf(schema: Json, path: readonly (string | number)[]): readonly Pattern[] {
   if (!isJsonObject(schema)) return []
   return entriesOf(schema).flatMap(([keyword, value]) => {
     const place = [...path, keyword]
-    if (keyword === 'pattern') return typeof value === 'string' ? patternProblem(value, place) : []
+    if (keyword === 'pattern') return typeof value === 'string' ? [{ pattern: value, path: place }] : []
     if (maps.has(keyword) && isJsonObject(value)) {
       return entriesOf(value).flatMap(([name, below]) => [
-        ...(keyword === 'patternProperties' ? patternProblem(name, [...place, name]) : []),
-        ...patternProblems(below, [...place, name]),
+        ...(keyword === 'patternProperties' ? [{ pattern: name, path: [...place, name] }] : []),
+        ...patternsOf(below, [...place, name]),
       ])
     }
     if (!subschemas.has(keyword)) return []
-    if (!isJsonArray(value)) return patternProblems(value, place)
-    return value.flatMap((below, index) => patternProblems(below, [...place, index]))
+    if (!isJsonArray(value)) return patternsOf(value, place)
+    return value.flatMap((below, index) => patternsOf(below, [...place, index]))
   })
-}
-
-function patternProblem(pattern: string, path: readonly (string | number)[]): readonly SchemaProblem[] {
-  if (isPattern(pattern)) return []
-  return [
-    { path, message: `${JSON.stringify(pattern)} is not a regular expression that JavaScript can read` },
-  ]
 }
 
 /** Keywords whose value holds subschemas under names of the user's. */

@@ -4,7 +4,7 @@ import type { AcceptedDocument } from '../../versioning/document-family.ts'
 import type { PayloadContext } from '../../versioning/family.ts'
 import { handlerOf, handlerUriProblem, isSkill, parseHandlerUri } from './handler-uri.ts'
 import { fillSchemas } from './schema-filling.ts'
-import { problemsRefusal } from '../documents/problems-refusal.ts'
+import { MOST_LISTED, problemsRefusal } from '../documents/problems-refusal.ts'
 import { runtimes } from './script-file.ts'
 import { reduceToSkill } from './skill-reduction.ts'
 import { typeName } from '../documents/type-name.ts'
@@ -23,9 +23,8 @@ export function acceptWorkflowData(data: Json, context: PayloadContext): Accepte
       { loc: context.loc, msg: `data must be an object, but it is ${typeName(data)}`, type: 'object_type' },
     ])
   }
+  refuseProblems(data, context.loc)
   const sent = withoutNulls(data, 'schemas', 'headers')
-  const problems = entriesOf(sent).flatMap(([key, value]) => fieldProblems(key, value, [...context.loc, key]))
-  if (problems.length > 0) throw problemsRefusal('invalid_request', problems)
   const uri = handlerOf(sent)
   const own = dropServicesUrl(sent, context.servicesBase)
   if (isSkill(uri)) return reduceToSkill(own)
@@ -34,6 +33,18 @@ export function acceptWorkflowData(data: Json, context: PayloadContext): Accepte
     data: fillSchemas(own, uri),
     warnings: isJsonObject(headers) ? literalHeaderWarnings(headers) : [],
   }
+}
+
+/** Refuses what is not of the closed shape of `data`; sentences are made only of what the refusal names. */
+function refuseProblems(data: JsonObject, loc: readonly (string | number)[]): void {
+  const problems: FieldProblem[] = []
+  let unnamed = 0
+  for (const [key, value] of entriesOf(data)) {
+    if (value === null) continue
+    if (problems.length >= MOST_LISTED && !fields.has(key)) unnamed++
+    else problems.push(...fieldProblems(key, value, [...loc, key]))
+  }
+  if (problems.length > 0) throw problemsRefusal('invalid_request', problems, problems.length + unnamed)
 }
 
 /** The object without members that are null, and so its named members, one level down: null equals absent (ruling 1.6). */

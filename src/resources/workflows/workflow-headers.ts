@@ -11,6 +11,9 @@ import {
 import type { Warning } from '../../versioning/family.ts'
 import { typeName } from '../documents/type-name.ts'
 
+/** More than any server takes; each is answered with a warning several times as long. */
+const MOST_HEADERS = 1000
+
 /**
  * What is wrong with a `data.headers` that a client sent (interface 2.3, ruling 4). A name must be one HTTP allows; a
  * value is a string HTTP allows, a reference object, or `{"secret": "NAME"}`. A value that is null counts as absent.
@@ -19,14 +22,19 @@ export function headersProblems(headers: Json, loc: readonly (string | number)[]
   if (!isJsonObject(headers)) {
     return [{ loc, msg: `headers must be an object, but it is ${typeName(headers)}`, type: 'object_type' }]
   }
-  return entriesOf(headers).flatMap(([name, value]): readonly FieldProblem[] => {
+  const members = entriesOf(headers)
+  if (members.length > MOST_HEADERS) {
+    const msg = `headers must be at most ${MOST_HEADERS}, but there are ${members.length}`
+    return [{ loc, msg, type: 'too_long' }]
+  }
+  return members.flatMap(([name, value]): readonly FieldProblem[] => {
+    if (value === null) return []
     const place = [...loc, name]
     const quoted = JSON.stringify(name)
     if (!/^[!#$%&'*+.^_`|~0-9A-Za-z-]+$/.test(name)) {
       const msg = `${quoted} cannot be the name of an HTTP header; use letters, digits and hyphens`
       return [{ loc: place, msg, type: 'header_name' }]
     }
-    if (value === null) return []
     const problem = typeof value === 'string' ? literalProblem(value) : objectProblem(value)
     return problem === undefined
       ? []

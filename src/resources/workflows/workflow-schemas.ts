@@ -1,10 +1,14 @@
 import type { FieldProblem } from '../../errors.ts'
+import { countValues } from '../../json/count-values.ts'
 import { entriesOf, isJsonObject, type Json } from '../../json/json.ts'
 import { typeName } from '../documents/type-name.ts'
 import { schemaProblems } from './schema-problems.ts'
 
 /** The schemas a workflow may carry: of its configuration, of a request, of an answer (interface 2.3). */
 const schemaParts: readonly string[] = ['parameters', 'inputs', 'outputs']
+
+/** So many values the schemas may hold at any depth: to check one against its meta-schema is far more work than to read it. */
+const MOST_VALUES = 10_000
 
 /**
  * What is wrong with a `data.schemas` that a client sent, each problem at its place below `loc`. A part that is null
@@ -17,6 +21,10 @@ export function workflowSchemasProblems(
   if (!isJsonObject(schemas)) {
     const msg = `schemas must be an object with the keys ${schemaParts.join(', ')}, but it is ${typeName(schemas)}`
     return [{ loc, msg, type: 'object_type' }]
+  }
+  if (countValues(schemas, MOST_VALUES) > MOST_VALUES) {
+    const msg = `schemas must hold at most ${MOST_VALUES} values in all; send simpler ones`
+    return [{ loc, msg, type: 'too_long' }]
   }
   return entriesOf(schemas).flatMap(([part, schema]): readonly FieldProblem[] => {
     const place = [...loc, part]

@@ -1,0 +1,138 @@
+import { writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { expect } from 'chai'
+import { git } from '../git/git-program.ts'
+import { type RunningService, startService } from '../service.ts'
+import { cloneOf } from './git/git-client.ts'
+
+const members = <T>(count: number, member: (number: number) => T): Record<string, T> =>
+  Object.fromEntries(Array.from({ length: count }, (_, number) => [`k${number}`, member(number)]))
+
+const pin = { application: { slug: 'bot' }, application_variant: { slug: 'bot' } }
+
+/** What is past a bound, where, and what the sentence says. */
+const WORKFLOWS: Readonly<Record<string, readonly [data: object, place: string, says: RegExp]>> = {
+  'many properties of a schema': [
+    { schemas: { inputs: { type: 'object', properties: members(5001, () => ({ type: 'string' })) } } },
+    'schemas',
+    /at most 10000 values/,
+  ],
+  'many values in three schemas': [
+    { schemas: { inputs: { enum: Array(6000).fill(0) }, outputs: { enum: Array(6000).fill(0) } } },
+    'schemas',
+    /at most 10000 values/,
+  ],
+  'long patterns': [
+    { schemas: { inputs: { anyOf: Array.from({ length: 11 }, () => ({ pattern: 'x'.repeat(10_000) })) } } },
+    'inputs',
+    /patterns of at most 100000 characters/,
+  ],
+  'many headers': [{ headers: members(1001, () => 'x') }, 'headers', /at most 1000, but there are 1001/],
+}
+
+describe('payloads over HTTP: what has a bound', () => {
+  let service: RunningService
+  before(async () => (service = await startService()))
+  after(() => service.stop())
+
+  const workflow = (slug: string, data: object) =>
+    service.post('/simple/workflows', { workflow: { slug, data } })
+  const environment = (slug: string, references: object) =>
+    service.post('/simple/environments', { environment: { slug, data: { references } } })
+
+  it('takes what is within it', async () => {
+    const properties = members(4000, () => ({ type: 'string' }))
+    const schemas = {
+      inputs: { type: 'object', properties, patternProperties: { 'x+': { type: 'string' } } },
+    }
+    const { status, text } = await workflow('within', { schemas, headers: members(1000, () => 'x') })
+    expect(status, text.slice(0, 500)).to.equal(200)
+    expect(
+      (
+        await environment(
+          'within',
+          members(10_000, () => pin),
+        )
+      ).status,
+    ).to.equal(200)
+  })
+
+  for (const [what, [data, place, says]] of Object.entries(WORKFLOWS)) {
+    it(`refuses ${what}`, async () => {
+      const { status, body } = await workflow('beyond', data)
+      expect([status, body.code]).to.deep.equal([422, 'invalid_request'])
+      expect(body.errors).to.have.length(1)
+      expect(body.errors[0].loc.at(-1)).to.equal(place)
+      expect(body.errors[0].msg).to.match(says)
+    })
+  }
+
+  it('names the first of many unknown keys, and counts the others', async () => {
+    const { status, body } = await workflow(
+      'beyond',
+      members(50_000, () => 0),
+    )
+    expect(status).to.equal(422)
+    expect(body.errors).to.have.length(100)
+    expect(body.detail).to.match(/and 49900 more problems/)
+  })
+
+  it('refuses environments of many keys or references, however they come', async () => {
+    for (const references of [
+      members(10_001, () => pin),
+      { one: members(30_001, () => ({ slug: 'bot' })) },
+    ]) {
+      const { status, body } = await environment('beyond', references)
+      expect([status, body.code, body.errors[0].type]).to.deep.equal([422, 'invalid_request', 'too_long'])
+    }
+    const { variant_id } = (
+      await environment(
+        'grown',
+        members(9999, () => pin),
+      )
+    ).body.environment
+    const commit = (delta: object) =>
+      service.post('/environments/revisions/commit', {
+        environment_revision_commit: { environment_variant_id: variant_id, delta },
+      })
+    const first = await commit({ set: { a: pin } })
+    expect(first.status, first.text.slice(0, 500)).to.equal(200)
+    const refused = await commit({ set: { b: pin } })
+    expect([refused.status, refused.body.code]).to.deep.equal([422, 'invalid_request'])
+    expect(refused.body.detail).to.match(/at most 10000 keys in all, but there would be 10001/)
+    expect((await commit({ set: { b: pin }, remove: ['a'] })).status).to.equal(200)
+  })
+
+  it('reads an environment that plain git made larger, and lets it shrink', async () => {
+    const { variant_id } = (await environment('large', {})).body.environment
+    const clone = await cloneOf(service, 'large', { family: 'environments' })
+    writeFileSync(join(clone.folder, 'references.json'), JSON.stringify(members(10_002, () => pin)))
+    await clone.commit('Larger')
+    expect((await clone.try('push')).terminal).to.match(/references\.json: .*at most 10000 keys/)
+    git(service.repository('large', 'environments'), ['fetch', '-q', clone.folder, '+HEAD:refs/heads/large'])
+    const asked = { environment_ref: { slug: 'large' } }
+    const { body } = await service.post('/environments/revisions/retrieve', asked)
+    expect(Object.keys(body.environment_revision.data.references)).to.have.length(10_002)
+    const delta = { remove: ['k0'] }
+    const change = { environment_revision_commit: { environment_variant_id: variant_id, delta } }
+    expect((await service.post('/environments/revisions/commit', change)).status).to.equal(200)
+  })
+
+  it('removes ten thousand paths of a delta, and refuses more', async () => {
+    const keys = members(20_000, (number) => number)
+    const { workflow: made } = (await workflow('wide', { parameters: { keys } })).body
+    const commit = (count: number) =>
+      service.post('/workflows/revisions/commit', {
+        workflow_revision_commit: {
+          workflow_variant_id: made.variant_id,
+          delta: { remove: Array.from({ length: count }, (_, number) => `parameters.keys.k${number * 2}`) },
+        },
+      })
+    const { status, body } = await commit(10_000)
+    expect(status).to.equal(200)
+    const left = Object.keys(body.workflow_revision.data.parameters.keys)
+    expect(left).to.deep.equal(Object.keys(keys).filter((_, number) => number % 2 === 1))
+    const refused = await commit(10_001)
+    expect([refused.status, refused.body.code]).to.deep.equal([422, 'invalid_delta'])
+  })
+})
