@@ -138,7 +138,13 @@ export async function serve(
     ...evaluationEndpoints(evaluationsOf, contexts),
     ...traceEndpoints(tracesOf),
   ].map(withholding)
-  const intents = new Intents(fs, storeDir, now, (dead) => store.finishFor(dead))
+  const intents = new Intents(
+    fs,
+    storeDir,
+    now,
+    (dead) => store.finishFor(dead),
+    () => store.notes(),
+  )
   const authenticate = createAuthenticator({
     fs,
     storeDir,

@@ -3,9 +3,11 @@ import { setImmediate as nextTurn } from 'node:timers/promises'
 import { v7 as uuidv7 } from 'uuid'
 import { Refusal } from '../errors.ts'
 import type { Fs } from '../git/fs.ts'
+import type { JournalNote } from '../git/journal-notes.ts'
 import type { BeforeTakeOver } from '../git/lock.ts'
 import { holdingLock, sweepDeadLocks } from '../git/lock.ts'
 import { projectNames } from './api-keys.ts'
+import { Decisions } from './decisions.ts'
 import type { Intent, ResultAddress } from './intent-file.ts'
 import { readIntent, replaceIntent } from './intent-file.ts'
 
@@ -25,6 +27,12 @@ export interface Attempt {
   readonly artifactId: string
   /** When the first attempt began, if there was one: it may have done the work and died before it could say so. */
   readonly earlier: Date | undefined
+  /** The commits that earlier attempts put on a ref of an artifact (known by the end of its id), or were about to. */
+  decidedOn(digits: string, ref: string): readonly string[]
+  /** What the journal has to note with a write that puts a commit on a ref. */
+  noteOf(digits: string, ref: string, commit: string): JournalNote
+  /** The same, where no journal tells of the write: on the disk when it resolves. */
+  plan(digits: string, ref: string, commit: string): Promise<void>
 }
 
 /** What `Intents.once` calls. */
@@ -46,26 +54,34 @@ const BREATH = 100
 /**
  * Sees to it that a keyed request is carried out once, however often it is sent, across restarts and server processes. An
  * intent on the disk goes before the work and learns the result's address after it. Whoever works on a key holds its lock,
- * which a dead process loses: an intent without a result, found under the lock, is one whose attempt was cut off, and the
- * work begins by looking for what that attempt may have done.
+ * which a dead process loses: an intent without a result, found under the lock, is one whose attempt was cut off. What such an attempt
+ * decided is noted in the journal's records, and beside the intent before the journal forgets them.
  */
 export class Intents {
   readonly #fs: Fs
   readonly #storeDir: string
   readonly #now: () => Date
   readonly #finishFor: BeforeTakeOver | undefined
+  readonly #notes: () => readonly string[]
   readonly #turns = new Map<string, Promise<unknown>>()
   readonly #folders = new Map<string, Promise<void>>()
 
   /**
    * `finishFor` finishes what a dead process decided to write: before its place at a key is taken, so that what its attempt did can
-   * be seen.
+   * be seen. `notes` are those of the journals of the store.
    */
-  constructor(fs: Fs, storeDir: string, now: () => Date, finishFor?: BeforeTakeOver) {
+  constructor(
+    fs: Fs,
+    storeDir: string,
+    now: () => Date,
+    finishFor?: BeforeTakeOver,
+    notes: () => readonly string[] = () => [],
+  ) {
     this.#fs = fs
     this.#storeDir = storeDir
     this.#now = now
     this.#finishFor = finishFor
+    this.#notes = notes
   }
 
   /**
@@ -79,7 +95,7 @@ export class Intents {
     // A queue of our own first: among ourselves, waiting in line beats trying for the lock again and again.
     return this.#inTurn(`${folder}/${name}`, async () => {
       await this.#folderReady(project)
-      const attempt = (): Promise<T> => this.#attempt(folder, `${folder}/${name}.json`, fingerprint, work)
+      const attempt = (): Promise<T> => this.#attempt(folder, name, fingerprint, work)
       return holdingLock(this.#fs, folder, name, attempt, this.#finishFor)
     })
   }
@@ -106,7 +122,8 @@ export class Intents {
     return () => clearInterval(timer)
   }
 
-  async #attempt<T>(folder: string, path: string, fingerprint: string, work: KeyedWork<T>): Promise<T> {
+  async #attempt<T>(folder: string, name: string, fingerprint: string, work: KeyedWork<T>): Promise<T> {
+    const path = `${folder}/${name}.json`
     const known = this.#readLive(path)
     if (known && known.fingerprint !== fingerprint) throw reused(known)
     // What another process has just written is only sure to be seen by the requests of the next turn.
@@ -118,15 +135,34 @@ export class Intents {
       await this.#fs.syncDir(folder)
     }
     const earlier = known && new Date(known.created_at)
+    // Who comes first has nothing to look for.
+    const files = known ? this.#decidedFiles(folder, name) : []
+    const decisions = new Decisions(this.#fs, folder, this.#storeDir, name, files)
     try {
-      const { answer, address } = await work.run({ artifactId: intent.artifact_id, earlier })
-      // The work is done and its commit names the key: without this the next request finds it, only slower.
-      await replaceIntent(this.#fs, path, { ...intent, result: address }).catch(() => undefined)
+      const { answer, address } = await work.run({
+        artifactId: intent.artifact_id,
+        earlier,
+        ...decisions.attempt,
+      })
+      await replaceIntent(this.#fs, path, { ...intent, result: address }).then(
+        () => decisions.end(),
+        // The work is done, and noted: without its result the next request finds it, only slower.
+        () => undefined,
+      )
       return answer
     } catch (error) {
-      if (work.isRefusal(error)) this.#fs.remove(path)
+      if (work.isRefusal(error)) {
+        this.#fs.remove(path)
+        decisions.forget()
+      }
       throw error
     }
+  }
+
+  /** The names of the files that say what earlier attempts decided, also of those that journals are still to make. */
+  #decidedFiles(folder: string, name: string): readonly string[] {
+    const noted = this.#notes().map((note) => note.slice(note.lastIndexOf('/') + 1))
+    return [...(this.#fs.readDir(folder) ?? []), ...noted].filter((file) => file.startsWith(`${name}.`))
   }
 
   /** The intent, unless its time is over. */
@@ -141,7 +177,7 @@ export class Intents {
     if (name === undefined || file.endsWith('.lock') || !this.#isOld(`${folder}/${file}`)) return
     // Under the lock, because a request may be putting a new intent in its place. A busy one waits for the next round.
     const remove = async (): Promise<void> => {
-      for (const path of [`${folder}/${name}.json`, `${folder}/${name}.json.new`])
+      for (const path of [`${folder}/${name}.json`, `${folder}/${name}.json.new`, `${folder}/${file}`])
         if (this.#isOld(path)) this.#fs.remove(path)
     }
     await holdingLock(this.#fs, folder, name, remove, this.#finishFor).catch(() => undefined)

@@ -1,4 +1,5 @@
 import type { DerivedFile } from './derived-file.ts'
+import type { JournalNote } from './journal-notes.ts'
 import type { GitObject, ObjectKind, Oid } from './object.ts'
 import { hashObject } from './object.ts'
 import type { ObjectStore } from './object-store.ts'
@@ -26,6 +27,7 @@ export class Draft implements Transaction {
   readonly #objects = new Map<Oid, PackableObject>()
   readonly #packs = new Set<StagedPack>()
   readonly #meanwhile: (() => void)[] = []
+  readonly #notes: JournalNote[] = []
 
   constructor(base: DraftRefs | Draft, store: ObjectStore, derived: (name: string) => DerivedFile) {
     this.#base = base
@@ -87,6 +89,14 @@ export class Draft implements Transaction {
     this.#followTo(ref, undefined)
   }
 
+  note(note: JournalNote): void {
+    this.#notes.push(note)
+  }
+
+  notes(): readonly JournalNote[] {
+    return this.#notes
+  }
+
   /** For a job that is worked out on top of this. */
   onTop(): Draft {
     return new Draft(this, this.#store, this.derived)
@@ -97,6 +107,7 @@ export class Draft implements Transaction {
     for (const [oid, object] of job.#objects) this.#objects.set(oid, object)
     for (const pack of job.#packs) this.#packs.add(pack)
     this.#meanwhile.push(...job.#meanwhile)
+    this.#notes.push(...job.#notes)
     for (const [ref, target] of job.#moves) {
       if (target === undefined || job.#following.has(ref)) this.#followTo(ref, target)
       else this.move(ref, target)

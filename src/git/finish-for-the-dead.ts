@@ -1,6 +1,7 @@
 import { announceWrites, finishJournal } from './finish-journal.ts'
 import type { Fs } from './fs.ts'
 import { JOURNAL_FOLDER } from './journal-folder.ts'
+import { keepNotes } from './journal-notes.ts'
 import { isDeadSinceBoot, parseIdentity } from './process-identity.ts'
 import { settleJournal } from './settle-journal.ts'
 
@@ -29,6 +30,8 @@ export async function finishForTheDead(fs: Fs, store: string): Promise<boolean> 
       new Set(records.flatMap(({ writes }) => writes.map(({ repository }) => repository))),
     )
     await settle(fs, store, path)
+    const notes = records.flatMap((record) => record.notes ?? [])
+    await keepNotes(fs, store, notes)
     fs.remove(path)
   }
   return hasDied

@@ -1,5 +1,6 @@
 import type { Fs, LogHandle } from './fs.ts'
 import type { JournalRecord } from './journal-record.ts'
+import type { JournalNote } from './journal-notes.ts'
 import { encodeRecord, encodeWithdrawal, JOURNAL_END } from './journal-record.ts'
 
 /** A record that is on the disk, and what became of it; what is called first counts. */
@@ -15,6 +16,11 @@ export interface JournalEntry {
   keep(): boolean
 }
 
+/** A record as it is handed in. */
+export interface AppendedRecord extends Omit<JournalRecord, 'round' | 'notes'> {
+  readonly notes: readonly JournalNote[]
+}
+
 /** One file of a journal: takes records until it is ended, and then, once nothing in it is needed any more, from its beginning again. */
 export class JournalFile {
   readonly path: string
@@ -27,6 +33,7 @@ export class JournalFile {
   /** What is being written and may be on the disk or not. */
   #writing: readonly JournalRecord[] = []
   #kept: JournalRecord[] = []
+  #notes = new Map<JournalRecord, readonly JournalNote[]>()
 
   constructor(fs: Fs, path: string) {
     this.path = path
@@ -53,23 +60,28 @@ export class JournalFile {
     return this.#kept
   }
 
+  /** What the records of this round have to leave in the store. */
+  get notes(): readonly JournalNote[] {
+    return [...this.#notes.values()].flat()
+  }
+
   /** From here on records go to its beginning; `round` is a number that no other has. */
   begin(round: number): void {
     this.#log.rewind()
     this.#round = round
     this.#size = 0
     this.#kept = []
+    this.#notes = new Map()
   }
 
   /**
    * Writes records and syncs them, and what `alsoSync` does, and answers an entry for each. Rejects if the disk fails: then they have to
    * be taken back.
    */
-  async write(
-    records: readonly Omit<JournalRecord, 'round'>[],
-    alsoSync: () => Promise<void>,
-  ): Promise<JournalEntry[]> {
-    const whole = records.map((record) => ({ round: this.#round, ...record }))
+  async write(records: readonly AppendedRecord[], alsoSync: () => Promise<void>): Promise<JournalEntry[]> {
+    const whole = records.map(({ notes, ...record }): JournalRecord => {
+      return { ...record, round: this.#round, notes: notes.map(({ path }) => path) }
+    })
     this.#unsettled += whole.length
     this.#writing = whole
     try {
@@ -82,6 +94,10 @@ export class JournalFile {
     } catch (error) {
       this.#unsettled -= whole.length
       throw error
+    }
+    for (const [index, record] of whole.entries()) {
+      const notes = records[index]?.notes ?? []
+      if (notes.length > 0) this.#notes.set(record, notes)
     }
     return whole.map((record) => this.#entryOf(record))
   }
@@ -138,6 +154,7 @@ export class JournalFile {
 
   /** Into the same file, which waits for it: a later one may outlive it. */
   async #withdraw(record: JournalRecord): Promise<void> {
+    this.#notes.delete(record)
     try {
       this.#log.append(encodeWithdrawal(record))
       await this.#log.sync()

@@ -27,20 +27,23 @@ export interface JournalRecord {
   /** When it was made, while its refs were locked, in microseconds of a clock that all processes of one start of the machine share. */
   readonly at: number
   readonly writes: readonly JournalWrite[]
+  /** The files that say that it was decided (see JournalNote), relative to the store. Absent where there is none. */
+  readonly notes?: readonly string[] | undefined
 }
 
 /** Bytes before a record: its length and its CRC-32. */
 const FRAME = 8
 
 /** `length crc32 | headerLength header(JSON) (pack index)*`, in the order of writes; integers are 32 bits, big-endian. */
-export function encodeRecord({ id, round, at, writes }: JournalRecord): Buffer {
+export function encodeRecord({ id, round, at, writes, notes }: JournalRecord): Buffer {
   const headers = writes.map(({ repository, moves, pack }): WriteHeader => ({
     repository,
     moves,
     ...(pack ? { name: pack.name, lengths: [pack.pack.length, pack.index.length] } : {}),
   }))
   const bytes = writes.flatMap(({ pack }) => (pack ? [pack.pack, pack.index] : []))
-  return frame({ id, round, at, writes: headers } satisfies RecordHeader, bytes)
+  const noted = notes && notes.length > 0 ? { notes } : {}
+  return frame({ id, round, at, writes: headers, ...noted } satisfies RecordHeader, bytes)
 }
 
 /** What takes a record back whose write was refused after all: the same frame, its header only `withdrawn`. */

@@ -2,10 +2,13 @@ import { setTimeout as pause } from 'node:timers/promises'
 import { finishJournal } from './finish-journal.ts'
 import type { Fs } from './fs.ts'
 import type { JournalEntry } from './journal-file.ts'
+import type { AppendedRecord } from './journal-file.ts'
 import { JournalFile } from './journal-file.ts'
 import { JOURNAL_FOLDER } from './journal-folder.ts'
+import type { JournalNote } from './journal-notes.ts'
+import { keepNotes, syncFolders } from './journal-notes.ts'
 import type { JournalRecord, JournalWrite } from './journal-record.ts'
-import { encodeRecord } from './journal-record.ts'
+import { decodeRecords, encodeRecord } from './journal-record.ts'
 import { makeDurableDir } from './make-durable-dir.ts'
 import { identityName, parseIdentity, thisProcess } from './process-identity.ts'
 import { settleJournal } from './settle-journal.ts'
@@ -52,7 +55,7 @@ export class Journal {
    * Resolves when a record of these writes is on the disk; rejects if it cannot be, and then none of them happened. To be called
    * while their refs are locked.
    */
-  append(writes: readonly AppendedWrite[]): Promise<JournalEntry> {
+  append(writes: readonly AppendedWrite[], notes: readonly JournalNote[] = []): Promise<JournalEntry> {
     const record = {
       id: ++records,
       at: Number(process.hrtime.bigint() / 1000n),
@@ -61,6 +64,7 @@ export class Journal {
         moves,
         pack,
       })),
+      notes,
     }
     return new Promise((resolve, reject) => this.#enqueue({ record, resolve, reject }))
   }
@@ -83,6 +87,15 @@ export class Journal {
     )
     if (names.length > 0) await this.#fs.syncDir(folder)
     for (const name of names) await finishJournal(this.#fs, this.#store, `${folder}/${name}`, owner)
+  }
+
+  /** What journals of the store, living processes' and dead ones', have noted and not forgotten yet. */
+  notes(): readonly string[] {
+    const folder = `${this.#store}/${JOURNAL_FOLDER}`
+    return (this.#fs.readDir(folder) ?? []).flatMap((name) => {
+      const bytes = this.#fs.readFile(`${folder}/${name}`) ?? Buffer.alloc(0)
+      return decodeRecords(bytes).flatMap(({ notes = [] }) => notes)
+    })
   }
 
   /** Syncs everything the journal tells of, and drops it. */
@@ -161,6 +174,7 @@ export class Journal {
     while (file.isUnsettled) await pause(1)
     try {
       await this.#syncTold(file)
+      await this.#keepNotes(file.notes)
       if (file.kept.length > 0) await this.#keep(file.kept)
       const isThere = this.#fs.stat(file.path) !== undefined
       if (isThere && !file.isBroken && this.#spare.length === 0) {
@@ -185,6 +199,13 @@ export class Journal {
     await settleJournal(this.#fs, this.#store, file.written())
   }
 
+  /** Where nothing else says so by now. What else says so may be a file that was renamed into their folder. */
+  async #keepNotes(notes: readonly JournalNote[]): Promise<void> {
+    const needed = notes.filter(({ isNeeded }) => isNeeded())
+    await keepNotes(this.#fs, this.#store, pathsOf(needed))
+    await syncFolders(this.#fs, this.#store, pathsOf(notes))
+  }
+
   /** In a file of their own, which is left to the next start. */
   async #keep(kept: readonly JournalRecord[]): Promise<void> {
     const folder = `${this.#store}/${JOURNAL_FOLDER}`
@@ -193,13 +214,17 @@ export class Journal {
   }
 }
 
+function pathsOf(notes: readonly JournalNote[]): string[] {
+  return notes.map(({ path }) => path)
+}
+
 /** What a write does in one repository, named by its folder. */
 export interface AppendedWrite extends Omit<JournalWrite, 'repository'> {
   readonly gitdir: string
 }
 
 interface Waiting {
-  readonly record: Omit<JournalRecord, 'round'>
+  readonly record: AppendedRecord
   readonly resolve: (entry: JournalEntry) => void
   readonly reject: (error: unknown) => void
 }

@@ -3,6 +3,7 @@ import { deleteRefFiles } from './delete-ref-files.ts'
 import { finishJournal } from './finish-journal.ts'
 import type { Fs } from './fs.ts'
 import { JOURNAL_FOLDER } from './journal-folder.ts'
+import { keepNotes } from './journal-notes.ts'
 import type { JournalRecord, JournalWrite } from './journal-record.ts'
 import { decodeRecords } from './journal-record.ts'
 import type { ProcessIdentity } from './process-identity.ts'
@@ -43,6 +44,8 @@ export async function recoverJournals(fs: Fs, store: string): Promise<void> {
   const writes = writesIn(fs, store, records)
   if (left.some(({ owner }) => !isThisStart(owner))) await restoreRefs(fs, store, writes)
   await syncTouched(fs, store, writes)
+  const notes = records.flatMap((record) => record.notes ?? [])
+  await keepNotes(fs, store, notes)
   for (const { path } of left) fs.remove(path)
 }
 

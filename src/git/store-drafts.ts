@@ -79,6 +79,7 @@ async function decide(journal: Journal, writes: readonly StagedWrite[]): Promise
       moves: moves.map(({ ref, expected, target }) => ({ ref, expected, target })),
       ...(name !== undefined && unsynced ? { pack: { name, ...unsynced } } : {}),
     })),
+    writes.flatMap(({ draft }) => draft.notes()),
   )
   // Making files takes about as long as the journal's sync, which runs in another thread.
   const staging = attempt(() => {

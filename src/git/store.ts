@@ -72,6 +72,11 @@ export class Store {
     return this.#journal.finishFor(dead)
   }
 
+  /** The notes of writes that were decided and are in no file of their own yet (see JournalNote). */
+  notes(): readonly string[] {
+    return this.#journal.notes()
+  }
+
   /**
    * Finishes, every second, what other servers decided and died before it was in place, and then does what `afterwards` does; see
    * finishForTheDead. Answers how to stop it.

@@ -1,4 +1,5 @@
 import type { DerivedFile } from './derived-file.ts'
+import type { JournalNote } from './journal-notes.ts'
 import type { GitObject, ObjectKind, Oid } from './object.ts'
 import type { PackRun } from './pack-run.ts'
 import type { StagedPack } from './stage-pack.ts'
@@ -20,6 +21,8 @@ export interface Transaction {
   adopt(pack: StagedPack): void
   /** Has this done while the disk is waited for, if it comes to that. It must not throw. */
   meanwhile(work: () => void): void
+  /** Leaves a note in the store, if the write is decided. */
+  note(note: JournalNote): void
   /** A derived file of the repository, which is no part of the write. */
   derived(name: string): DerivedFile
   /** Moves the ref that decides whether the operation happened. */

@@ -20,8 +20,8 @@ export function answerOnce(
   return intents.once(
     { ...request, key },
     {
-      run: async ({ artifactId, earlier }) => {
-        const keyed = { idempotencyKey: key, artifactId, attemptedAt: earlier }
+      run: async ({ artifactId, earlier, ...attempt }) => {
+        const keyed = { idempotencyKey: key, artifactId, attemptedAt: earlier, attempt }
         const answer = await run({ ...call, context: { ...call.context, ...keyed } })
         if (!answer.address) throw new Error(`${path} can be recalled, but did not say where its result is`)
         return { answer, address: answer.address }

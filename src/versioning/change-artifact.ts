@@ -1,4 +1,6 @@
 import { Refusal } from '../errors.ts'
+import type { JournalNote } from '../git/journal-notes.ts'
+import type { Oid } from '../git/object.ts'
 import type { Transaction } from '../git/transaction.ts'
 import type { ArtifactState, StateChange } from './artifact-state.ts'
 import { META_REF, readArtifactState } from './artifact-state.ts'
@@ -6,7 +8,7 @@ import type { ArtifactView } from './artifact-view.ts'
 import { assertUnguarded } from './assert-unguarded.ts'
 import { commitChange } from './commit-change.ts'
 import type { Actor, Registry } from './registry.ts'
-import { resumeAttempt } from './resume-attempt.ts'
+import { noteDecided, resumeAttempt } from './resume-attempt.ts'
 
 /** A change of what may change about an artifact, and the line of its history that says so. */
 export interface MetaChange extends StateChange {
@@ -23,8 +25,19 @@ export interface WriteContext {
   readonly idempotencyKey?: string | undefined
   /** The id of the artifact that this write creates, chosen beforehand so that an attempt that was cut off is found. */
   readonly artifactId?: string | undefined
-  /** When an earlier attempt at this very write began; what it did is looked for before anything is done. */
+  /** When an earlier attempt at this very write began, if there was one. */
   readonly attemptedAt?: Date | undefined
+  readonly attempt?: KeyedAttempt | undefined
+}
+
+/** One go at a write that may be sent again: what it decides is noted with the decision itself, never read out of commits. */
+export interface KeyedAttempt {
+  /** The commits that earlier attempts decided to put on a ref of an artifact, or were about to. */
+  decidedOn(digits: string, ref: string): readonly Oid[]
+  /** What a write has to note that puts a commit on a ref. */
+  noteOf(digits: string, ref: string, commit: Oid): JournalNote
+  /** The same for a commit that no journal will tell of; on the disk when it resolves. */
+  plan(digits: string, ref: string, commit: Oid): Promise<void>
 }
 
 /**
@@ -52,7 +65,8 @@ export async function changeArtifact(
     const change = await plan(state, transaction)
     // Who puts a guard up must be able to take it down.
     if (change.artifact) assertUnguarded(artifact.family, change.artifact, context.actor)
-    await commitChange(registry, head, change, context, transaction)
+    const commit = await commitChange(registry, head, change, context, transaction)
+    noteDecided(transaction, artifact, META_REF, commit, context)
   })
   return registry.written(artifact.family, artifact.slug)
 }

@@ -49,12 +49,11 @@ export async function createArtifact(
     await assertSlugFree(registry, family, 'artifact', slug, input.loc)
     const id = await freeId(registry, input.id, context.artifactId)
     const variant = await freeVariantSlug(registry, family, slug)
-    await registry.store.create(
-      family.folder,
-      slug,
-      await firstContent(registry, family, input, context, { id, slug, variant }),
-      input.aside,
-    )
+    const content = await firstContent(registry, family, input, context, { id, slug, variant })
+    const meta = content.refs.get(META_REF)
+    // No journal tells of a new repository: it is there, with this very commit, or not.
+    if (meta !== undefined) await context.attempt?.plan(repositoryDigits(id), META_REF, meta)
+    await registry.store.create(family.folder, slug, content, input.aside)
     return registry.written(family, slug)
   })
 }

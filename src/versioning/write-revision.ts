@@ -18,6 +18,7 @@ import { payloadTarget } from './payload-target.ts'
 import type { Header } from './records.ts'
 import type { VariantPlace } from './references.ts'
 import type { Registry } from './registry.ts'
+import { noteDecided } from './resume-attempt.ts'
 import { readBytes } from './tree-files.ts'
 
 /** What a commit request says (interface 4.1, 4.5; contract/workflows 11); `loc` is where it stands in the request. */
@@ -103,6 +104,7 @@ export async function writeRevision(
   const plan = { variant: variant.slug, parent: head, draft, context }
   const commit = await buildRevision(registry, family, target, plan)
   transaction.move(branch, commit)
+  noteDecided(transaction, artifact, branch, commit, context)
   if (input.slug !== undefined) transaction.follow(`refs/tags/${input.slug}`, commit)
   // The answer shows it.
   transaction.meanwhile(() => registry.revisions(family).readAhead(target, commit))

@@ -1,13 +1,25 @@
-import { readdirSync, readFileSync, rmSync, truncateSync, writeFileSync } from 'node:fs'
+import {
+  existsSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  truncateSync,
+  writeFileSync,
+} from 'node:fs'
 import { setTimeout as pause } from 'node:timers/promises'
 import { expect } from 'chai'
 import { encodeCommit } from '../../src/git/commit.ts'
 import type { Fs } from '../../src/git/fs.ts'
-import { decodeRecords } from '../../src/git/journal-record.ts'
+import { decodeRecords, encodeRecord } from '../../src/git/journal-record.ts'
 import { nodeFs } from '../../src/git/node-fs.ts'
+import { thisProcess } from '../../src/git/process-identity.ts'
 import type { Repository } from '../../src/git/repository.ts'
 import { Store } from '../../src/git/store.ts'
 import { encodeTree } from '../../src/git/tree.ts'
+import { pathsBelow } from '../paths-below.ts'
+import { commitOn } from './commit-on.ts'
 import { git, temporaryFolder } from './git-program.ts'
 import { ageJournals, journals, powerCut, snapshot } from './power-cut.ts'
 
@@ -37,6 +49,92 @@ describe('git: the journal', () => {
     await Store.open(nodeFs, folder)
     expect(git(gitdir, ['rev-parse', 'main'])).to.equal(head)
     expect(git(gitdir, ['fsck', '--strict'])).to.equal('')
+  })
+
+  describe('notes what a write decided', () => {
+    const NOTE = 'default/notes/decided'
+    const noted = async (isNeeded: boolean) => {
+      const fresh = await freshStore()
+      mkdirSync(`${fresh.folder}/default/notes`)
+      const before = snapshot(fresh.folder)
+      await fresh.repository.transact(async (transaction) => {
+        for (const path of [NOTE, '../outside', 'default/notes/../../outside', '/tmp/branchpoint-outside'])
+          transaction.note({ path, isNeeded: () => isNeeded })
+        return commitOn(transaction, 'refs/heads/main', 'noted')
+      })
+      return { ...fresh, before }
+    }
+
+    it('in a file, before it forgets it', async () => {
+      const { folder, store } = await noted(true)
+      expect(existsSync(`${folder}/${NOTE}`)).to.equal(false)
+      expect(store.notes()).to.include(NOTE)
+      await store.close()
+      expect([existsSync(`${folder}/${NOTE}`), store.notes()]).to.deep.equal([true, []])
+      for (const path of [`${folder}/../outside`, `${folder}/outside`, '/tmp/branchpoint-outside'])
+        expect(existsSync(path), path).to.equal(false)
+    })
+
+    it('in none, if it is written down elsewhere by then', async () => {
+      const { folder, store } = await noted(false)
+      await store.close()
+      expect(existsSync(`${folder}/${NOTE}`)).to.equal(false)
+    })
+
+    it('in a file at the next start after a power cut, and after a kill', async () => {
+      for (const boot of ['other', 'same'] as const) {
+        const { folder, before } = await noted(false)
+        if (boot === 'other') powerCut(folder, before)
+        else ageJournals(folder, { boot })
+        await (await Store.open(nodeFs, folder)).close()
+        expect(existsSync(`${folder}/${NOTE}`), boot).to.equal(true)
+      }
+    })
+  })
+
+  it('follows no record into another folder: one may be of a server that believed a name', async () => {
+    for (const boot of ['other', 'same'] as const) {
+      const { folder, store, repository } = await freshStore()
+      const head = await commit(repository, 'one')
+      await store.close()
+      mkdirSync(`${folder}/.journal`, { recursive: true })
+      writeFileSync(`${folder}/secrets.key`, 'secret\n')
+      const others = [
+        '../../../../../secrets.key',
+        '../../../../../new',
+        '../../../../environments',
+        '/tmp/branchpoint-new',
+        'a\0b',
+      ]
+      const moves = [
+        ...others.map((name) => ({ ref: `refs/tags/${name}`, target: head })),
+        { ref: '../../../secrets.key', target: head },
+        { ref: 'refs/tags/good', target: `${head}\nx` },
+        { ref: 'refs/heads/main', expected: head, target: 'ref: ../../../../secrets.key' },
+        { ref: 'HEAD', target: 'ref: ../../../secrets.key' },
+        { ref: 'refs/tags/kept', target: head },
+      ]
+      const packs = { name: '../../../../../new', pack: Buffer.from('x'), index: Buffer.from('x') }
+      const writes = [
+        { repository: REPOSITORY, moves },
+        { repository: REPOSITORY, moves: [], pack: packs },
+        { repository: `default/../../${folder.slice(folder.lastIndexOf('/') + 1)}/${REPOSITORY}`, moves },
+      ]
+      writeFileSync(`${folder}/.journal/x`, encodeRecord({ id: 1, round: 1, at: 1, writes }))
+      const { host, boot: ours } = thisProcess()
+      const dead = `${host}.${boot === 'same' ? ours : 'feedfacecafe'}.999999999.1`
+      renameSync(`${folder}/.journal/x`, `${folder}/.journal/${dead}.1`)
+      const before = pathsBelow(folder).filter((path) => !path.includes('.git/') && !path.startsWith('.'))
+      await (await Store.open(nodeFs, folder)).close()
+      expect(
+        pathsBelow(folder).filter((path) => !path.includes('.git/') && !path.startsWith('.')),
+      ).to.deep.equal(before)
+      expect(readFileSync(`${folder}/secrets.key`, 'utf8')).to.equal('secret\n')
+      expect(
+        git(`${folder}/${REPOSITORY}`, ['for-each-ref', '--format=%(refname)']).split('\n'),
+      ).to.deep.equal(boot === 'other' ? ['refs/heads/main', 'refs/tags/kept'] : ['refs/heads/main'])
+      expect(git(`${folder}/${REPOSITORY}`, ['symbolic-ref', 'HEAD'])).to.equal('refs/heads/main')
+    }
   })
 
   it('leaves a ref alone that git moved elsewhere after us', async () => {

@@ -1,11 +1,12 @@
 import { expect } from 'chai'
-import { readFileSync, readdirSync, writeFileSync } from 'node:fs'
+import { readFileSync, readdirSync } from 'node:fs'
 import { join } from 'node:path'
 import { createApiKey } from '../../src/access/api-keys.ts'
 import type { Fs } from '../../src/git/fs.ts'
 import { nodeFs } from '../../src/git/node-fs.ts'
 import { git } from '../git/git-program.ts'
 import type { RunningService } from '../service.ts'
+import { cloneOf } from './git/git-client.ts'
 import { startService } from '../service.ts'
 import { testsets } from './conformance/tested-family.ts'
 import { commitOf, data, made } from './keyed-operations.ts'
@@ -23,22 +24,32 @@ describe('Idempotency-Key after a failure', () => {
 
   beforeEach(async () => {
     now = new Date()
-    service = await startService({ env: ENV, now: () => now })
+    isLosing = true
+    service = await startService({ env: ENV, fs: losing, now: () => now })
   })
   afterEach(() => service.stop())
 
   const keyed = (path: string, body: object, key: string) =>
     service.post(path, body, { 'idempotency-key': key })
 
-  /** What a crash between the last write of the work and the note of its result leaves. */
-  function forgetResults(): number {
+  /** A disk that takes intents, and while `isLosing` none of their results: what a crash before each of them leaves. */
+  let isLosing = true
+  const losing: Fs = {
+    ...nodeFs,
+    rename: (from, to) => {
+      if (isLosing && /\/idempotency\/[^/]+\.json$/.test(to) && nodeFs.stat(to))
+        throw Object.assign(new Error('EIO'), { code: 'EIO', syscall: 'rename' })
+      nodeFs.rename(from, to)
+    },
+  }
+
+  /** From here on results are kept; answers how many were not. */
+  function keepResults(): number {
+    isLosing = false
     const folder = join(service.storeDir, 'default/idempotency')
     const files = readdirSync(folder).filter((name) => name.endsWith('.json'))
-    for (const name of files) {
-      const { result, ...intent } = JSON.parse(readFileSync(join(folder, name), 'utf8'))
-      expect(result, name).to.be.an('object')
-      writeFileSync(join(folder, name), JSON.stringify(intent))
-    }
+    for (const name of files)
+      expect(JSON.parse(readFileSync(join(folder, name), 'utf8')), name).not.to.have.property('result')
     return files.length
   }
 
@@ -77,12 +88,65 @@ describe('Idempotency-Key after a failure', () => {
     const sent = await sendAll(service)
     const before = everything(service)
     await service.stop({ keepStore: true })
-    expect(forgetResults()).to.equal(sent.length)
+    expect(keepResults()).to.equal(sent.length)
     service = await startService({ storeDir: service.storeDir, env: ENV, now: () => now })
     for (const { name, path, body, key, first } of sent) expectSame(name, first, await keyed(path, body, key))
     expect(everything(service)).to.equal(before)
     const { path, body, key } = sent[0] ?? expect.fail('nothing was sent')
     expect((await keyed(path, body, key)).headers.get('idempotent-replayed')).to.equal('true')
+  })
+
+  it('finds it in the journal, and after the journal forgot it, beside the intent', async () => {
+    const { variant_id } = await made(service, 'bot')
+    const send = () => keyed('/workflows/revisions/commit', commitOf(variant_id), 'noted')
+    const first = await send()
+    expectSame('in the journal', first, await send())
+    await service.stop({ keepStore: true })
+    expect(readdirSync(join(service.storeDir, '.journal'))).to.deep.equal([])
+    const beside = readdirSync(join(service.storeDir, 'default/idempotency'))
+    expect(beside.filter((name) => name.endsWith('.decided'))).to.have.length(1)
+    service = await startService({ storeDir: service.storeDir, env: ENV, fs: losing, now: () => now })
+    expectSame('beside the intent', first, await send())
+    keepResults()
+    expectSame('kept', first, await send())
+    expect(git(service.repository('bot'), ['rev-list', '--count', 'bot'])).to.equal('2')
+  })
+
+  it('leaves nothing beside an intent that has its result', async () => {
+    isLosing = false
+    const { variant_id } = await made(service, 'bot')
+    await keyed('/workflows/revisions/commit', commitOf(variant_id), 'plain')
+    await service.stop({ keepStore: true })
+    const beside = readdirSync(join(service.storeDir, 'default/idempotency'))
+    expect(beside.filter((name) => name.endsWith('.decided'))).to.deep.equal([])
+    service = await startService({ storeDir: service.storeDir, env: ENV, now: () => now })
+  })
+
+  it('takes no commit for the work because its trailer and its author say so: both can be pushed', async () => {
+    const { variant_id } = await made(service, 'bot')
+    const mine = await service.post('/workflows/revisions/commit', commitOf(variant_id))
+    const [, name = '', email = ''] = /^(.*) <(.*)>$/.exec(mine.body.workflow_revision.author) ?? []
+    await failingOnce((call) => call === 'createLog')
+    const send = () => keyed('/workflows/revisions/commit', commitOf(variant_id), 'theirs')
+    expect((await send()).status).to.equal(503)
+    const clone = await cloneOf(service, 'bot')
+    const forged = 'Again\n\nVariant: bot\nSlug: ../../../../../secrets.key\nIdempotency-Key: theirs'
+    await clone.git(
+      '-c',
+      `user.name=${name}`,
+      '-c',
+      `user.email=${email}`,
+      'commit',
+      '-q',
+      '--allow-empty',
+      `--author=${name} <${email}>`,
+      '-m',
+      forged,
+    )
+    await clone.git('push', '-q', 'origin', 'HEAD')
+    const again = await send()
+    expect(again.body.workflow_revision.version, again.text).to.equal(4)
+    expect(git(service.repository('bot'), ['tag'])).to.equal('')
   })
 
   it('finds it below what others committed since', async () => {
@@ -94,7 +158,7 @@ describe('Idempotency-Key after a failure', () => {
     const repository = service.repository('bot')
     await service.post('/workflows/revisions/commit', commitOf(variant_id))
     await service.put(`/workflows/variants/${variant_id}`, { workflow_variant: { name: 'Renamed' } })
-    forgetResults()
+    keepResults()
     expectSame('commit', first, await keyed('/workflows/revisions/commit', tagged, 'tagged'))
     expectSame('fork', forked, await keyed('/workflows/variants/fork', fork, 'forked'))
     expect(git(repository, ['rev-list', '--count', 'bot'])).to.equal('3')
@@ -103,7 +167,7 @@ describe('Idempotency-Key after a failure', () => {
   it('begins again what a crash cut off before its commit', async () => {
     const { variant_id } = await made(service, 'bot')
     const first = await keyed('/workflows/revisions/commit', commitOf(variant_id), 'lost')
-    forgetResults()
+    keepResults()
     git(service.repository('bot'), ['update-ref', 'refs/heads/bot', 'bot~1'])
     now = new Date(now.getTime() + HOUR)
     const again = await keyed('/workflows/revisions/commit', commitOf(variant_id), 'lost')
@@ -118,7 +182,7 @@ describe('Idempotency-Key after a failure', () => {
       await keyed(`/workflows/${path}/archive`, {}, path)
       await service.post(`/workflows/${path}/unarchive`)
     }
-    forgetResults()
+    keepResults()
     for (const path of [`revisions/${revision_id}`, `variants/${variant_id}`, id])
       expect((await keyed(`/workflows/${path}/archive`, {}, path)).text, path).to.not.contain('deleted_at')
   })
@@ -133,7 +197,7 @@ describe('Idempotency-Key after a failure', () => {
     })
     const first = await keyed(path, deployOf(1), 'deploy')
     await service.post(path, deployOf(2))
-    forgetResults()
+    keepResults()
     expectSame('deploy', first, await keyed(path, deployOf(1), 'deploy'))
     const { body } = await service.post('/workflows/revisions/retrieve', {
       workflow_ref: { slug: 'bot' },
@@ -149,11 +213,12 @@ describe('Idempotency-Key after a failure', () => {
       ['empty', empty.body.testset.id],
       ['full', full.id],
     ]) {
+      isLosing = true
       const upload = () =>
         keyed(`/simple/testsets/${id}/upload`, uploadFormOf('a\n1\n', { testset_name: 'New' }), `key ${slug}`)
       const first = await upload()
       expect(first.body.testset.name).to.equal('New')
-      forgetResults()
+      isLosing = false
       git(service.repository(slug, 'testsets'), ['update-ref', 'refs/meta/artifact', 'refs/meta/artifact~1'])
       const { revision_id, name } = (await upload()).body.testset
       expect([revision_id, name]).to.deep.equal([first.body.testset.revision_id, 'New'])
@@ -167,7 +232,7 @@ describe('Idempotency-Key after a failure', () => {
     const first = await upload()
     const data = { testcases: [{ data: { b: '2' } }] }
     await service.post('/testsets/revisions/commit', { testset_revision: { testset_id: id, data } })
-    forgetResults()
+    keepResults()
     expect((await upload()).body.testset_revision.id).to.equal(first.body.testset_revision.id)
     const packs = readdirSync(join(service.repository('full', 'testsets'), 'objects/pack'))
     expect(packs.filter((file) => !/^pack-[0-9a-f]{40}\.(?:pack|idx)$/.test(file))).to.deep.equal([])
@@ -183,7 +248,7 @@ describe('Idempotency-Key after a failure', () => {
     const theirs = { authorization: `ApiKey ${token}`, 'idempotency-key': 'shared' }
     await keyed('/workflows/revisions/commit', commitOf(variant_id), 'shared')
     const first = await service.post('/workflows/revisions/commit', commitOf(variant_id), theirs)
-    forgetResults()
+    keepResults()
     git(service.repository('bot'), ['update-ref', 'refs/heads/bot', 'bot~1'])
     const again = await service.post('/workflows/revisions/commit', commitOf(variant_id), theirs)
     expect(again.body.workflow_revision).to.include({

@@ -1,0 +1,58 @@
+import type { Fs } from '../git/fs.ts'
+import type { JournalNote } from '../git/journal-notes.ts'
+import { decidedFile, decidedIn } from './decided.ts'
+import type { Attempt } from './intents.ts'
+
+/** What attempts at one keyed request decide: empty files beside its intent, whose names say it. */
+export class Decisions {
+  readonly #fs: Fs
+  readonly #folder: string
+  readonly #storeDir: string
+  readonly #intent: string
+  readonly #earlier: readonly string[]
+  readonly #own: string[] = []
+  #isOver = false
+
+  /** `intent` is the name of the intent's file without its end, `earlier` what was decided by now. */
+  constructor(fs: Fs, folder: string, storeDir: string, intent: string, earlier: readonly string[]) {
+    this.#fs = fs
+    this.#folder = folder
+    this.#storeDir = storeDir
+    this.#intent = intent
+    this.#earlier = earlier
+  }
+
+  /** What the work of the request asks and tells. */
+  get attempt(): Pick<Attempt, 'decidedOn' | 'noteOf' | 'plan'> {
+    return {
+      decidedOn: (digits, ref) => decidedIn(this.#earlier, this.#intent, digits, ref),
+      noteOf: (digits, ref, commit) => this.#note(decidedFile(this.#intent, { digits, ref, commit })),
+      plan: (digits, ref, commit) => this.#plan(decidedFile(this.#intent, { digits, ref, commit })),
+    }
+  }
+
+  /** The result is in the intent: nobody asks what was decided. */
+  end(): void {
+    this.#isOver = true
+  }
+
+  /** The request is over, and as if it had never been sent. */
+  forget(): void {
+    this.end()
+    for (const file of [...this.#earlier, ...this.#own])
+      if (file.endsWith('.decided')) this.#fs.remove(`${this.#folder}/${file}`)
+  }
+
+  #note(file: string): JournalNote {
+    this.#own.push(file)
+    const folder = this.#folder.slice(this.#storeDir.length + 1)
+    return { path: `${folder}/${file}`, isNeeded: () => !this.#isOver }
+  }
+
+  async #plan(file: string): Promise<void> {
+    this.#own.push(file)
+    const path = `${this.#folder}/${file}`
+    if (!this.#fs.stat(path)) this.#fs.create(path, Buffer.alloc(0))
+    await this.#fs.syncDir(this.#folder)
+  }
+}
