@@ -11,6 +11,7 @@ export function assertNameFree(
   fs: Fs,
   gitdir: string,
   { ref, expected }: { readonly ref: string; readonly expected: Oid | undefined },
+  packed = new PackedNames(fs, gitdir),
 ): void {
   const path = refPath(gitdir, ref)
   const kind = fs.stat(path)?.kind
@@ -23,8 +24,7 @@ export function assertNameFree(
     )
   }
   const below =
-    (isFolder ? firstFile(fs, path) : undefined) ??
-    (expected === undefined ? packedBelow(fs, gitdir, ref) : undefined)
+    (isFolder ? firstFile(fs, path) : undefined) ?? (expected === undefined ? packed.below(ref) : undefined)
   if (below !== undefined) {
     const name = `${ref}/${below}`
     throw new Refusal(
@@ -34,7 +34,7 @@ export function assertNameFree(
       { conflict: { slug: ref.slice(ref.lastIndexOf('/') + 1) } },
     )
   }
-  if (isFolder && !removeEmptyFolders(fs, path)) assertNameFree(fs, gitdir, { ref, expected })
+  if (isFolder && !removeEmptyFolders(fs, path)) assertNameFree(fs, gitdir, { ref, expected }, packed)
 }
 
 /** False if somebody put something into them meanwhile. */
@@ -53,9 +53,36 @@ function firstFile(fs: Fs, folder: string): string | undefined {
   return undefined
 }
 
-/** The name of some packed ref below `ref`, seen from it. */
-function packedBelow(fs: Fs, gitdir: string, ref: string): string | undefined {
-  const packed = fs.readFile(`${gitdir}/packed-refs`)?.toString('utf8') ?? ''
-  const at = packed.indexOf(` ${ref}/`)
-  return at < 0 ? undefined : /^\S+/.exec(packed.slice(at + ref.length + 2))?.[0]
+/** The names of the packed refs, read once and only if somebody asks. */
+export class PackedNames {
+  readonly #fs: Fs
+  readonly #gitdir: string
+  /** By folder: some ref below it. */
+  #folders: ReadonlyMap<string, string> | undefined
+
+  constructor(fs: Fs, gitdir: string) {
+    this.#fs = fs
+    this.#gitdir = gitdir
+  }
+
+  /** The name of some packed ref below `ref`, seen from it. */
+  below(ref: string): string | undefined {
+    this.#folders ??= this.#read()
+    return this.#folders.get(ref)?.slice(ref.length + 1)
+  }
+
+  #read(): ReadonlyMap<string, string> {
+    const folders = new Map<string, string>()
+    for (const line of this.#fs.readFile(`${this.#gitdir}/packed-refs`)?.toString('utf8').split('\n') ?? []) {
+      const name = line.slice(line.indexOf(' ') + 1)
+      // Once a folder is known, so are those above it.
+      for (
+        let at = name.lastIndexOf('/');
+        at > 0 && !folders.has(name.slice(0, at));
+        at = name.lastIndexOf('/', at - 1)
+      )
+        folders.set(name.slice(0, at), name)
+    }
+    return folders
+  }
 }

@@ -22,15 +22,16 @@ export async function finishWrites(
   records: readonly JournalRecord[],
 ): Promise<ReadonlySet<string>> {
   const finished = new Set<string>()
-  await new TimeSlice().each(records, ({ writes }) => {
-    const parts = writes.map((write): Part => {
+  const slice = new TimeSlice()
+  await slice.each(records, async ({ writes }) => {
+    const parts: Part[] = []
+    for (const write of writes) {
       const gitdir = `${store}/${write.repository}`
-      const left = write.moves.filter((move) => isLeft(fs, gitdir, owner, move))
-      return { write, gitdir, left }
-    })
-    if (parts.every(({ left }) => left.length === 0)) return undefined
+      parts.push({ write, gitdir, left: await leftOf(fs, gitdir, owner, write.moves, slice) })
+    }
+    if (parts.every(({ left }) => left.length === 0)) return
     for (const { write } of parts) finished.add(write.repository)
-    return finishWrite(fs, store, owner, parts)
+    await finishWrite(fs, store, owner, parts, slice)
   })
   return finished
 }
@@ -47,19 +48,35 @@ async function finishWrite(
   store: string,
   owner: ProcessIdentity,
   parts: readonly Part[],
+  slice: TimeSlice,
 ): Promise<void> {
   for (const { write, gitdir } of parts) if (fs.stat(gitdir)) await restorePack(fs, store, write)
   for (const { gitdir, left } of parts) {
-    for (const { ref, target } of left) {
+    await slice.each(left, async ({ ref, target }) => {
       const path = refPath(gitdir, ref)
-      if (target === undefined) continue
+      if (target === undefined) return
       await endDeadLock(fs, gitdir, path, { owner, finish: () => fs.rename(`${path}.lock`, path) })
-    }
+    })
   }
   for (const { gitdir, left } of parts) {
     const removals = left.filter(({ target }) => target === undefined)
-    if (removals.length > 0) await remove(fs, gitdir, owner, removals)
+    if (removals.length > 0) await remove(fs, gitdir, owner, removals, slice)
   }
+}
+
+async function leftOf(
+  fs: Fs,
+  gitdir: string,
+  owner: ProcessIdentity,
+  moves: readonly JournalMove[],
+  slice: TimeSlice,
+): Promise<readonly JournalMove[]> {
+  const refs = new RefReader(fs, gitdir)
+  const left: JournalMove[] = []
+  await slice.each(moves, (move) => {
+    if (isLeft(fs, gitdir, owner, move, refs)) left.push(move)
+  })
+  return left
 }
 
 function isLeft(
@@ -67,12 +84,13 @@ function isLeft(
   gitdir: string,
   owner: ProcessIdentity,
   { ref, expected, target }: JournalMove,
+  refs: RefReader,
 ): boolean {
   const path = refPath(gitdir, ref)
   const content = fs.readFile(`${path}.lock`)?.toString('utf8')
   if (content !== (target === undefined ? '' : `${target}\n`)) return false
   if (!isLockOf(fs, gitdir, path, owner)) return false
-  return ref === 'HEAD' || new RefReader(fs, gitdir).current(ref) === expected
+  return ref === 'HEAD' || refs.current(ref) === expected
 }
 
 async function remove(
@@ -80,11 +98,12 @@ async function remove(
   gitdir: string,
   owner: ProcessIdentity,
   removals: readonly JournalMove[],
+  slice: TimeSlice,
 ): Promise<void> {
   const lock = await prepareLock(fs, gitdir, '').acquire(`${gitdir}/packed-refs.lock`)
   try {
     // Another process may have done it while this one waited.
-    const refs = removals.filter((move) => isLeft(fs, gitdir, owner, move)).map(({ ref }) => ref)
+    const refs = (await leftOf(fs, gitdir, owner, removals, slice)).map(({ ref }) => ref)
     await deleteRefFiles(fs, gitdir, refs)
     for (const ref of refs) await endDeadLock(fs, gitdir, refPath(gitdir, ref), { owner })
   } finally {

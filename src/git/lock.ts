@@ -8,6 +8,9 @@ import { identityName, isBeforeBoot, isDead, parseIdentity, thisProcess } from '
 /** How long a lock that somebody alive (or git itself) holds is waited for, in milliseconds. */
 const PATIENCE = 5000
 
+/** Ends the names of owner files that own several locks. */
+const SHARED = '.shared'
+
 const self = identityName(thisProcess())
 let sequence = 0
 
@@ -35,15 +38,16 @@ export type BeforeTakeOver = (dead: string) => Promise<void>
 
 /**
  * The owner file of a lock to be: `<folder>/locks/<owner>.<n>`, holding `content`, not synced. It is linked to the lock name
- * later, so that anyone who finds the lock can tell by the inode whose it is.
+ * later, so that anyone who finds the lock can tell by the inode whose it is. With `isShared`, it may own several locks at a time.
  */
 export function prepareLock(
   fs: Fs,
   folder: string,
   content: string,
   beforeTakeOver?: BeforeTakeOver,
+  isShared = false,
 ): PreparedLock {
-  const owner = ownFile(folder)
+  const owner = `${ownFile(folder)}${isShared ? SHARED : ''}`
   inFolder(fs, owner, () => fs.create(owner, Buffer.from(content)))
   return new PreparedLock(fs, `${folder}/locks`, owner, beforeTakeOver)
 }
@@ -89,6 +93,8 @@ export class PreparedLock {
   readonly #folder: string
   readonly #owner: string
   readonly #beforeTakeOver: BeforeTakeOver | undefined
+  /** Locks that are held with it. */
+  #held = 0
 
   constructor(fs: Fs, folder: string, owner: string, beforeTakeOver?: BeforeTakeOver) {
     this.#fs = fs
@@ -99,24 +105,26 @@ export class PreparedLock {
 
   /**
    * Links the owner file to `lockPath`. Waits up to five seconds for a live holder, takes over from a dead one of this
-   * host; otherwise refuses with `locked`, naming the file. Makes its folder if need be.
+   * host; otherwise refuses with `locked`, naming the file. Makes its folder if need be. With a shared owner file several locks can be held,
+   * all of which are acquired before the first of them ends.
    */
   async acquire(lockPath: string): Promise<HeldLock> {
     try {
       await this.#linkTo(lockPath)
     } catch (error) {
-      this.discard()
+      if (this.#held === 0) this.discard()
       throw error
     }
+    this.#held++
     return {
       publish: (target) => {
         this.#fs.rename(lockPath, target)
         // The ref has moved: nothing from here on must look like a failure. A start sweeps what stays.
-        this.#forget(this.#owner)
+        if (--this.#held === 0) this.#forget(this.#owner)
       },
       release: () => {
         this.#letGo(lockPath)
-        this.discard()
+        if (--this.#held === 0) this.discard()
       },
       abandon: () => void abandoned.add(this.#owner),
     }
@@ -184,14 +192,20 @@ export class PreparedLock {
     let isFree = false
     try {
       if (deadOwnerOf(this.#fs, this.#folder, lockPath) === dead) finish()
-      this.#fs.remove(`${this.#folder}/${dead}`)
-      abandoned.delete(`${this.#folder}/${dead}`)
+      this.#forgetDead(`${this.#folder}/${dead}`)
     } finally {
       isFree = this.#letGo(right)
     }
     // The owner file tells of what it holds still, and cannot hold another lock.
     if (!isFree) throw stillLocked(right)
     return true
+  }
+
+  /** Without it nobody could tell whose the other locks are that it may own still; a start sweeps what stays. */
+  #forgetDead(owner: string): void {
+    if (owner.endsWith(SHARED) && (this.#fs.stat(owner)?.links ?? 0) > 1) return
+    this.#fs.remove(owner)
+    abandoned.delete(owner)
   }
 }
 

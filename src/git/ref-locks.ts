@@ -1,3 +1,4 @@
+import { TimeSlice } from '../time-slice.ts'
 import type { Fs } from './fs.ts'
 import type { BeforeTakeOver, HeldLock, PreparedLock } from './lock.ts'
 import { prepareLock } from './lock.ts'
@@ -5,6 +6,9 @@ import type { StagedPackedRefs } from './packed-refs-without.ts'
 import { packedRefsWithout } from './packed-refs-without.ts'
 import { assertRef, refPath } from './ref-name.ts'
 import type { RefMove, RefMoves } from './ref-update.ts'
+
+/** From so many refs on their locks share owner files. */
+const MANY = 64
 
 /** The locks on refs of one repository that are about to move. */
 export class RefLocks {
@@ -14,6 +18,8 @@ export class RefLocks {
   readonly #moves: readonly RefMove[]
   readonly #removals: readonly RefMove[]
   readonly #prepared: PreparedLock[] = []
+  /** By what the lock files hold. */
+  readonly #shared = new Map<string, PreparedLock>()
   readonly #held = new Map<RefMove, HeldLock>()
   #packedLock: HeldLock | undefined
   #packed: StagedPackedRefs | undefined
@@ -41,10 +47,7 @@ export class RefLocks {
   /** Takes every lock; refs that shall go need that of `packed-refs` as well, which git takes after theirs, too. */
   async take(): Promise<void> {
     for (const { ref, target } of this.#moves) if (target !== undefined) assertRef(ref, target)
-    for (const move of this.#moves) {
-      const lock = this.#prepare(move.target === undefined ? '' : `${move.target}\n`)
-      this.#held.set(move, await lock.acquire(`${refPath(this.#gitdir, move.ref)}.lock`))
-    }
+    await new TimeSlice().each(this.#moves, async (move) => this.#held.set(move, await this.#lock(move)))
     if (!this.hasRemovals) return
     this.#packedLock = await this.#prepare('').acquire(`${this.#gitdir}/packed-refs.lock`)
     const names = this.#removals.map(({ ref }) => ref)
@@ -52,13 +55,13 @@ export class RefLocks {
   }
 
   /** Moves those refs to their targets that `isMeant` says. */
-  set(isMeant: (move: RefMove) => boolean): void {
-    for (const move of this.#moves) {
-      if (move.target === undefined || !isMeant(move)) continue
+  async set(isMeant: (move: RefMove) => boolean): Promise<void> {
+    await new TimeSlice().each(this.#moves, (move) => {
+      if (move.target === undefined || !isMeant(move)) return
       this.#held.get(move)?.publish(refPath(this.#gitdir, move.ref))
       this.#held.delete(move)
       this.#hasMoved = true
-    }
+    })
   }
 
   /**
@@ -101,8 +104,28 @@ export class RefLocks {
     for (const lock of this.#prepared) lock.discard()
   }
 
-  #prepare(content: string): PreparedLock {
-    const lock = prepareLock(this.#fs, this.#gitdir, content, this.#beforeTakeOver)
+  /** Very many refs that move to one commit share the owner file of their locks: making files takes long, links do not. */
+  async #lock({ ref, target }: RefMove): Promise<HeldLock> {
+    const content = target === undefined ? '' : `${target}\n`
+    const path = `${refPath(this.#gitdir, ref)}.lock`
+    if (this.#moves.length < MANY) return this.#prepare(content).acquire(path)
+    const shared = this.#shared.get(content) ?? this.#share(content)
+    try {
+      return await shared.acquire(path)
+    } catch (error) {
+      if ((error as NodeJS.ErrnoException).code !== 'EMLINK') throw error // a file system throws nothing else
+      return this.#share(content).acquire(path)
+    }
+  }
+
+  #share(content: string): PreparedLock {
+    const lock = this.#prepare(content, true)
+    this.#shared.set(content, lock)
+    return lock
+  }
+
+  #prepare(content: string, isShared = false): PreparedLock {
+    const lock = prepareLock(this.#fs, this.#gitdir, content, this.#beforeTakeOver, isShared)
     this.#prepared.push(lock)
     return lock
   }

@@ -1,4 +1,5 @@
-import { assertNameFree } from './assert-name-free.ts'
+import { assertNameFree, PackedNames } from './assert-name-free.ts'
+import { TimeSlice } from '../time-slice.ts'
 import type { Fs } from './fs.ts'
 import type { BeforeTakeOver } from './lock.ts'
 import type { Oid } from './object.ts'
@@ -64,7 +65,7 @@ export async function moveRefsTogether(
   const locks = parts.map((part) => new RefLocks(part))
   try {
     for (const lock of locks) await lock.take()
-    for (const part of parts) compare(part)
+    for (const part of parts) await compare(part)
     const decision = await decide()
     try {
       await publish(locks)
@@ -84,11 +85,15 @@ export async function moveRefsTogether(
   }
 }
 
-function compare({ fs, gitdir, refs, moves }: RefMoves): void {
-  for (const { ref, expected } of moves) {
+async function compare({ fs, gitdir, refs, moves }: RefMoves): Promise<void> {
+  const slice = new TimeSlice()
+  await slice.each(moves, ({ ref, expected }) => {
     if (ref !== 'HEAD' && refs.current(ref) !== expected) throw new RefMoved(`${ref} moved meanwhile`)
-  }
-  for (const move of moves) if (move.target !== undefined) assertNameFree(fs, gitdir, move)
+  })
+  const packed = new PackedNames(fs, gitdir)
+  await slice.each(moves, (move) => {
+    if (move.target !== undefined) assertNameFree(fs, gitdir, move, packed)
+  })
 }
 
 /**
@@ -96,7 +101,7 @@ function compare({ fs, gitdir, refs, moves }: RefMoves): void {
  * which point at the others, come before them in every order, and are to point at what is there.
  */
 async function publish(locks: readonly RefLocks[]): Promise<void> {
-  for (const lock of locks.toReversed()) lock.set(({ follows }) => !follows)
-  for (const lock of locks) lock.set(({ follows }) => follows)
+  for (const lock of locks.toReversed()) await lock.set(({ follows }) => !follows)
+  for (const lock of locks) await lock.set(({ follows }) => follows)
   for (const lock of locks) if (lock.hasRemovals) await lock.removeRefs()
 }

@@ -8,6 +8,7 @@ import { ObjectStore } from './object-store.ts'
 import { PackBuilder } from './pack-builder.ts'
 import type { PackCache } from './pack-cache.ts'
 import { sweepQuarantines } from './quarantine.ts'
+import { packRefs } from './pack-refs.ts'
 import type { RefSnapshot } from './refs.ts'
 import { lockFolders, REF_FOLDERS, RefReader } from './refs.ts'
 import { RepositoryWriter } from './repository-writer.ts'
@@ -67,6 +68,11 @@ export class Repository {
     // The sign that a server wrote here: what a dead one leaves is looked for at the next start.
     this.fs.makeDir(`${this.path}/locks`)
     return new PackBuilder(this.fs, this.path)
+  }
+
+  /** Makes one file of all refs, for who has just made very many; see packRefs. */
+  packRefs(): Promise<void> {
+    return packRefs(this.fs, this.path)
   }
 
   /** Receives the pack of a push, if it brings one; see IncomingObjects. */

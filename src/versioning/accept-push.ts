@@ -1,3 +1,4 @@
+import { TimeSlice } from '../time-slice.ts'
 import { transactTogether } from '../git/joint-transaction.ts'
 import type { IncomingObjects } from '../git/incoming-objects.ts'
 import type { Oid } from '../git/object.ts'
@@ -149,6 +150,9 @@ function writeTo(
   })
 }
 
+/** More refs than these are not left in a file each, which every look at the repository would read. */
+const MANY = 256
+
 /** Has the registry take in what was written, and says which revisions the branches have come to. */
 async function present(
   registry: Registry,
@@ -156,17 +160,16 @@ async function present(
   commands: readonly RefCommand[],
   outcomes: readonly RefOutcome[],
 ): Promise<readonly RefOutcome[]> {
+  if (commands.length > MANY) await artifact.repository.packRefs()
   const written = await registry.written(artifact.family, artifact.slug)
-  return Promise.all(
-    outcomes.map(async (outcome, index) => {
-      const variant = branchSlug(outcome.ref)
-      const target = commands[index]?.target
-      if (outcome.refused || variant === undefined || target === undefined) return outcome
-      const { depth } = await written.repository.history.node(target)
-      return {
-        ...outcome,
-        revision: { id: objectUuid(target, written.digits), slug: `${variant}-${depth}` },
-      }
-    }),
-  )
+  const presented: RefOutcome[] = []
+  await new TimeSlice().each(outcomes, async (outcome, index) => {
+    const variant = branchSlug(outcome.ref)
+    const target = commands[index]?.target
+    if (outcome.refused || variant === undefined || target === undefined) return presented.push(outcome)
+    const { depth } = await written.repository.history.node(target)
+    const revision = { id: objectUuid(target, written.digits), slug: `${variant}-${depth}` }
+    return presented.push({ ...outcome, revision })
+  })
+  return presented
 }

@@ -5,6 +5,7 @@ import type { Oid } from '../git/object.ts'
 import type { TreeEntry } from '../git/tree.ts'
 import { MOST_LEVELS, parseLargeJson } from '../json/parse-json.ts'
 import type { DocumentLimits } from './document-limits.ts'
+import { TimeSlice } from '../time-slice.ts'
 import type { ArchivedRecord, ArtifactRecord, VariantRecord } from './records.ts'
 import { archivedRecord, artifactRecord, variantRecord } from './records.ts'
 import { slugProblem } from './slugs.ts'
@@ -76,10 +77,10 @@ async function readFolder<T>(
   const entry = tree.find((candidate) => candidate.name === folder)
   if (!entry) return NO_RECORDS
   const records = new Map<string, T>()
-  for (const file of await readTree(source, entry.oid)) {
+  await new TimeSlice().each(await readTree(source, entry.oid), async (file) => {
     const name = file.name.endsWith('.json') ? file.name.slice(0, -'.json'.length) : ''
     if (isName(name)) records.set(name, await readRecord(source, file, schema))
-  }
+  })
   return records
 }
 
@@ -112,9 +113,9 @@ async function changeFolder(
   const before = existing ? await readTree(target, existing.oid) : []
   const removed = new Set(Object.keys(records).map((name) => `${name}.json`))
   const written: TreeEntry[] = []
-  for (const [name, record] of Object.entries(records)) {
+  await new TimeSlice().each(Object.entries(records), async ([name, record]) => {
     if (record) written.push(await writeJsonFile(target, `${name}.json`, record, limits))
-  }
+  })
   const after = [...before.filter((entry) => !removed.has(entry.name)), ...written]
   const others = entries.filter((entry) => entry.name !== folder)
   return after.length === 0

@@ -1,13 +1,13 @@
 import { Refusal } from '../errors.ts'
 import { parseCommit } from '../git/commit.ts'
-import type { HistoryNode } from '../git/history.ts'
-import { isOnChain } from '../git/history.ts'
 import type { Oid } from '../git/object.ts'
 import type { RefSnapshot } from '../git/refs.ts'
 import type { Repository } from '../git/repository.ts'
 import { parseTag } from '../git/tag.ts'
+import { TimeSlice } from '../time-slice.ts'
 import type { ArtifactState } from './artifact-state.ts'
 import { META_REF, readArtifactState } from './artifact-state.ts'
+import { Chains } from './chains.ts'
 import type { Family } from './family.ts'
 import { repositoryDigits, variantUuid } from './ids.ts'
 import type { ArchivedRecord, ArtifactRecord, VariantRecord } from './records.ts'
@@ -107,15 +107,30 @@ async function viewVariants(
     const slug = name.startsWith(HEADS) ? name.slice(HEADS.length) : undefined
     if (slug !== undefined && slugProblem(slug) === undefined) slugs.add(slug)
   }
+  const slice = new TimeSlice()
+  const known = new Map(previous?.variants.map((variant) => [variant.slug, variant]))
+  const heads = new Set([...refs.refs].flatMap(([name, oid]) => (name.startsWith(HEADS) ? oid : [])))
+  let chains: Promise<Chains> | undefined
+  const chainsOf = (): Promise<Chains> => (chains ??= Chains.of(repository.history, heads, slice))
   const variants: VariantView[] = []
-  for (const slug of slugs) {
+  await slice.each(slugs, (slug) => {
     const head = refs.refs.get(`${HEADS}${slug}`)
-    const before = previous && findVariant(previous, slug)
-    const record = state.variants.get(slug) ?? (await recordOfPushed(repository, refs, slug, head, before))
+    const before = known.get(slug)
+    const record = state.variants.get(slug) ?? (before?.head === head ? before?.record : undefined)
+    if (record) return take(slug, head, record, before)
+    return recordOfPushed(repository, slug, head, chainsOf).then((made) => take(slug, head, made, before))
+  })
+  return variants.sort(byCreation)
+
+  function take(
+    slug: string,
+    head: Oid | undefined,
+    record: VariantRecord,
+    before: VariantView | undefined,
+  ): void {
     if (before && before.head === head && before.record === record) variants.push(before)
     else variants.push({ slug, id: variantUuid(slug, digits), head, record })
   }
-  return variants.sort(byCreation)
 }
 
 /**
@@ -123,26 +138,15 @@ async function viewVariants(
  * has a record) was made. That commit does not change while the branch only grows.
  */
 async function recordOfPushed(
-  repository: Repository,
-  refs: RefSnapshot,
+  { history, objects }: Repository,
   slug: string,
   head: Oid | undefined,
-  before: VariantView | undefined,
+  chainsOf: () => Promise<Chains>,
 ): Promise<VariantRecord> {
   if (head === undefined) throw new Error(`variant ${slug} has neither a record nor a branch`)
-  if (before?.head === head) return before.record
-  const { history, objects } = repository
-  const others: HistoryNode[] = []
-  for (const [name, oid] of refs.refs) {
-    if (name.startsWith(HEADS) && name !== `${HEADS}${slug}` && oid !== head)
-      others.push(await history.node(oid))
-  }
+  const chains = await chainsOf()
   let own = await history.node(head)
-  while (own.parent) {
-    const parent: HistoryNode = own.parent
-    if (others.some((other) => isOnChain(parent, other))) break
-    own = parent
-  }
+  while (own.parent && (await chains.isOwn(own.parent))) own = own.parent
   const commit = parseCommit(await readBytes(objects, own.oid, 'commit'))
   return {
     name: slug,
@@ -165,13 +169,15 @@ async function viewTags(
   previous: ArtifactView | undefined,
 ): Promise<ReadonlyMap<string, Oid>> {
   let tags: Map<string, Oid> | undefined
-  for (const [name, oid] of refs.refs) {
-    if (!name.startsWith(TAGS)) continue
+  await new TimeSlice().each(refs.refs, ([name, oid]) => {
+    if (!name.startsWith(TAGS)) return undefined
     const slug = name.slice(TAGS.length)
+    const take = (commit: Oid | undefined): void => {
+      if (commit !== undefined) (tags ??= new Map<string, Oid>()).set(slug, commit)
+    }
     const known = previous?.source.refs.refs.get(name) === oid ? previous.tags.get(slug) : undefined
-    const commit = known ?? (await peel(repository, oid, name))
-    if (commit !== undefined) (tags ??= new Map<string, Oid>()).set(slug, commit)
-  }
+    return known === undefined ? peel(repository, oid, name).then(take) : take(known)
+  })
   return tags ?? NO_TAGS
 }
 

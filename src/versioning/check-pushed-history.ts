@@ -7,7 +7,8 @@ import { parseTag } from '../git/tag.ts'
 import { TimeSlice } from '../time-slice.ts'
 import type { ArtifactView } from './artifact-view.ts'
 import { checkRevision } from './check-revision.ts'
-import { KnownRevisions } from './known-revisions.ts'
+import type { Chains } from './chains.ts'
+import { knownRevisions } from './chains.ts'
 import type { RefCommand } from './push.ts'
 import { branchSlug, RefRefused } from './push.ts'
 import type { Registry } from './registry.ts'
@@ -35,7 +36,7 @@ export class PushedHistory {
   readonly #signal: AbortSignal
   readonly #slice: TimeSlice
   readonly #verdicts = new Map<Oid, Verdict>()
-  #known: KnownRevisions | undefined
+  #known: Chains | undefined
   #records: ReadonlySet<Oid> | undefined
 
   constructor(registry: Registry, artifact: ArtifactView, incoming: IncomingObjects, signal: AbortSignal) {
@@ -95,7 +96,7 @@ export class PushedHistory {
   /** Those that are no revisions yet and were not judged, newest first, and what is known of the commit below them. */
   async #freshCommits(commit: Oid): Promise<{ readonly fresh: Oid[]; readonly below: Verdict }> {
     const { objects, history } = this.#artifact.repository
-    const known = (this.#known ??= await KnownRevisions.of(this.#artifact, this.#slice))
+    const known = (this.#known ??= await knownRevisions(this.#artifact, this.#slice))
     const records = (this.#records ??= await this.#recordChain())
     const fresh: Oid[] = []
     for (let oid: Oid | undefined = commit; oid !== undefined;) {

@@ -210,6 +210,20 @@ describe('git: a lock', () => {
       expect(readFileSync(`${folder}/heads/held`, 'utf8')).to.equal('mine\n')
     })
 
+    it('one of several with a shared owner file is taken over, and the others know their owner still', async () => {
+      const folder = temporaryFolder()
+      mkdirSync(`${folder}/heads`)
+      leaveLock(folder, 'heads/one', `${dead}.shared`)
+      for (const name of ['two', 'three'])
+        linkSync(`${folder}/locks/${dead}.shared`, `${folder}/heads/${name}.lock`)
+      for (const name of ['one', 'two', 'three'])
+        (await prepareLock(nodeFs, folder, 'new\n').acquire(`${folder}/heads/${name}.lock`)).publish(
+          `${folder}/heads/${name}`,
+        )
+      expect(readFileSync(`${folder}/heads/three`, 'utf8')).to.equal('new\n')
+      expect(readdirSync(`${folder}/locks`)).to.deep.equal([])
+    })
+
     it('is not looked for where no dead process left an owner file', async () => {
       const folder = temporaryFolder()
       writeFileSync(`${folder}/HEAD.lock`, '')

@@ -79,7 +79,8 @@ export async function answerPush(
 }
 
 /** What is told of a push of which no ref can move, whatever its objects are. */
-function lostOf({ commands, capabilities }: PushRequest): PushReport | undefined {
+function lostOf({ commands, capabilities, refused }: PushRequest): PushReport | undefined {
+  if (refused) return { unpackError: refused.reason, outcomes: commands.map(({ ref }) => ({ ref, refused })) }
   const outcomes = commands.map(judged)
   const isLost = capabilities.has('atomic')
     ? outcomes.some((it) => it.refused)

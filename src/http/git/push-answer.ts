@@ -15,8 +15,16 @@ export interface PushReport {
 export function pushAnswer(report: PushReport, capabilities: ReadonlySet<string>): Buffer {
   const status = capabilities.has('report-status') ? statusOf(report) : Buffer.alloc(0)
   if (!capabilities.has('side-band-64k')) return status
-  const said = sentences(report, capabilities.has('quiet')).join('')
+  const all = sentences(report, capabilities.has('quiet'))
+  const said = all.slice(0, MOST_SENTENCES).join('') + more(all.length - MOST_SENTENCES)
   return Buffer.concat([onBand(2, Buffer.from(said)), onBand(1, status), FLUSH])
+}
+
+/** Of more refs than these nobody reads a line each on a terminal. */
+const MOST_SENTENCES = 1000
+
+function more(count: number): string {
+  return count > 0 ? `… and ${count} more\n` : ''
 }
 
 /** gitprotocol-pack(5), report-status. */

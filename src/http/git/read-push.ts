@@ -1,20 +1,22 @@
 import { Refusal } from '../../errors.ts'
 import type { Oid } from '../../git/object.ts'
-import type { RefCommand } from '../../versioning/push.ts'
+import type { RefCommand, RefRefusal } from '../../versioning/push.ts'
 import type { PktReader } from './pkt-reader.ts'
 
 /** What stands before the pack in the body of a push (gitprotocol-pack(5)). */
 export interface PushRequest {
   readonly commands: readonly RefCommand[]
   readonly capabilities: ReadonlySet<string>
+  /** Why none of it is done; what follows was not read then. */
+  readonly refused?: RefRefusal
 }
 
 /** More refs than this nobody pushes at once. */
 const MOST_COMMANDS = 10_000
 
 /**
- * Reads the commands of a push, up to their end. Refuses (`contradictory_request`) lines that are none, a ref that is named
- * twice, and more than a push may have.
+ * Reads the commands of a push, up to their end. Refuses (`contradictory_request`) lines that are none and a ref that is named
+ * twice; of more than a push may have it reads no further.
  */
 export async function readPush(lines: PktReader): Promise<PushRequest> {
   const commands = new Map<string, RefCommand>()
@@ -27,10 +29,22 @@ export async function readPush(lines: PktReader): Promise<PushRequest> {
     const [, before = '', next = '', ref = ''] = COMMAND.exec(text) ?? []
     if (ref === '') throw malformed(`"${text.slice(0, 200)}" is no command`)
     if (commands.has(ref)) throw malformed(`${ref} is named twice`)
-    if (commands.size === MOST_COMMANDS) throw malformed(`it names more than ${MOST_COMMANDS} refs`)
+    if (commands.size === MOST_COMMANDS) return { ...answerOf(commands, capabilities), refused: TOO_MANY }
     commands.set(ref, { ref, expected: oidOf(before), target: oidOf(next) })
   }
+  return answerOf(commands, capabilities)
+}
+
+function answerOf(
+  commands: ReadonlyMap<string, RefCommand>,
+  capabilities: PushRequest['capabilities'],
+): PushRequest {
   return { commands: [...commands.values()], capabilities }
+}
+
+const TOO_MANY: RefRefusal = {
+  reason: 'too many refs',
+  sentence: `The push names more than ${MOST_COMMANDS} refs. Push fewer branches and tags at once, and the others after them.`,
 }
 
 const COMMAND = /^([0-9a-f]{40}) ([0-9a-f]{40}) ([^ ]+)$/
