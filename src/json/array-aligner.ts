@@ -1,5 +1,7 @@
-import { diffArrays } from 'diff'
+import type { TimeSlice } from '../time-slice.ts'
+import { type Difference, alignManyNumbers, alignNumbers } from './align-numbers.ts'
 import type { Json } from './json.ts'
+import { printJson } from './print-json.ts'
 import { stringifyJson } from './stringify-json.ts'
 
 /** One place where two arrays differ: `removed` gave way to `added`, which begin at index `to` of the second array. */
@@ -16,47 +18,69 @@ export interface Hunk {
 export class ArrayAligner {
   /** What is left of the budget, in steps of comparing two items. */
   steps = 1_000_000
+  /** How much text of items may still be made: arrays in arrays are looked at once a level. */
+  text = 100_000_000
 
   /**
-   * The places where the arrays differ, in order (some may be empty on both sides); undefined if finding them takes
-   * more steps than are left. Items are the same when their texts are.
+   * The places where the arrays differ, in order; undefined if finding them takes more than is left. Items are the same
+   * when their texts are.
    */
   align(base: readonly Json[], head: readonly Json[]): Hunk[] | undefined {
     const numbers = new Map<string, number>()
-    const limit = Math.floor(Math.sqrt(this.steps))
-    const changes = diffArrays(numbered(base, numbers), numbered(head, numbers), { maxEditLength: limit })
-    if (changes === undefined) {
-      this.steps -= limit ** 2
-      return undefined
-    }
-    const hunks: Hunk[] = []
-    let [from, to] = [0, 0]
-    // where the last common run ended; the hunk being gathered begins there
-    let [fromStart, toStart] = [0, 0]
-    const close = (): void => {
-      hunks.push({ removed: base.slice(fromStart, from), to: toStart, added: head.slice(toStart, to) })
-    }
-    let edits = 0
-    for (const change of changes) {
-      const common = !change.added && !change.removed
-      if (common) close()
-      else edits += change.count
-      if (!change.added) from += change.count
-      if (!change.removed) to += change.count
-      if (common) [fromStart, toStart] = [from, to]
-    }
-    close()
-    this.steps -= edits ** 2
-    return hunks
+    const numbered = (items: readonly Json[]): number[] =>
+      items.map((item) => this.#number(stringifyJson(item), numbers))
+    const limit = this.#limit()
+    return this.#hunks(base, head, limit, alignNumbers(numbered(base), numbered(head), limit))
   }
-}
 
-/** A number for each item, the same for the same text, so that comparing two items takes one step. */
-function numbered(items: readonly Json[], numbers: Map<string, number>): number[] {
-  return items.map((item) => {
-    const text = stringifyJson(item)
+  /** The same of heavy arrays, in slices. */
+  async alignHeavy(
+    base: readonly Json[],
+    head: readonly Json[],
+    slice: TimeSlice,
+  ): Promise<Hunk[] | undefined> {
+    const numbers = new Map<string, number>()
+    const numbered = async (items: readonly Json[]): Promise<number[]> => {
+      const list: number[] = []
+      await slice.each(items, (item) => {
+        if (this.text < 0) return undefined
+        const printed = printJson(item)
+        if (typeof printed === 'string') list.push(this.#number(printed, numbers))
+        else return printed.then((bytes) => list.push(this.#number(bytes.toString(), numbers)))
+        return undefined
+      })
+      return list
+    }
+    const [from, to] = [await numbered(base), await numbered(head)]
+    if (this.text < 0) return undefined
+    const limit = this.#limit()
+    return this.#hunks(base, head, limit, await alignManyNumbers(from, to, limit, slice))
+  }
+
+  #limit(): number {
+    return Math.floor(Math.sqrt(Math.max(0, this.steps)))
+  }
+
+  /** A number for each item, the same for the same text, so that comparing two items takes one step. */
+  #number(text: string, numbers: Map<string, number>): number {
+    this.text -= text.length
     const number = numbers.get(text) ?? numbers.size
     numbers.set(text, number)
     return number
-  })
+  }
+
+  #hunks(
+    base: readonly Json[],
+    head: readonly Json[],
+    limit: number,
+    differences: readonly Difference[] | undefined,
+  ): Hunk[] | undefined {
+    const edits = differences?.reduce((sum, { removed, added }) => sum + removed + added, 0)
+    this.steps -= (edits === undefined ? limit : Math.min(limit, edits)) ** 2
+    return differences?.map(({ from, removed, to, added }) => ({
+      removed: base.slice(from, from + removed),
+      to,
+      added: head.slice(to, to + added),
+    }))
+  }
 }

@@ -1,4 +1,15 @@
-import { ExactNumber, type Json, entriesOf, getKey, isJsonArray, isJsonObject, keysOf } from './json.ts'
+import type { TimeSlice } from '../time-slice.ts'
+import { isLight } from './is-light.ts'
+import {
+  ExactNumber,
+  type Json,
+  entriesOf,
+  getKey,
+  isJsonArray,
+  isJsonObject,
+  keysOf,
+  membersOf,
+} from './json.ts'
 
 /**
  * Whether two values say the same: key order does not count, array order does, and numbers are equal when their decimal
@@ -13,6 +24,41 @@ export function equalJson(a: Json, b: Json): boolean {
   if (!isJsonObject(a) || !isJsonObject(b)) return false
   if (keysOf(a).length !== keysOf(b).length) return false
   return entriesOf(a).every(([key, member]) => equalMember(member, getKey(b, key)))
+}
+
+/** The same of heavy values, in slices. */
+export async function equalInSlices(a: Json, b: Json | undefined, slice: TimeSlice): Promise<boolean> {
+  if (b === undefined) return false
+  if (isLight(a) || isLight(b)) return equalJson(a, b)
+  const [ofA, ofB] = [membersIn(a), membersIn(b)]
+  if (ofA === undefined || ofB === undefined || isJsonArray(a) !== isJsonArray(b)) return equalJson(a, b)
+  if (ofA.size !== ofB.size) return false
+  let isEqual = true
+  await slice.each(ofA.entries, ([key, member]) => {
+    if (!isEqual) return undefined
+    const other = ofB.get(key)
+    if (isLight(member)) isEqual = equalMember(member, other)
+    else
+      return equalInSlices(member, other, slice).then((equal) => {
+        isEqual &&= equal
+      })
+    return undefined
+  })
+  return isEqual
+}
+
+interface Members {
+  readonly size: number
+  readonly entries: Iterable<readonly [string | number, Json]>
+  get(key: string | number): Json | undefined
+}
+
+function membersIn(value: Json): Members | undefined {
+  if (isJsonArray(value))
+    return { size: value.length, entries: value.entries(), get: (index) => value[Number(index)] }
+  if (!isJsonObject(value)) return undefined
+  const size = value instanceof Map ? value.size : keysOf(value).length
+  return { size, entries: membersOf(value), get: (key) => getKey(value, String(key)) }
 }
 
 function isNumber(value: Json): value is number | ExactNumber {

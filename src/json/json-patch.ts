@@ -1,6 +1,17 @@
-import { ArrayAligner } from './array-aligner.ts'
-import { equalJson } from './equal-json.ts'
-import { type Json, type JsonObject, entriesOf, getKey, hasKey, isJsonArray, isJsonObject } from './json.ts'
+import { TimeSlice } from '../time-slice.ts'
+import { ArrayAligner, type Hunk } from './array-aligner.ts'
+import { equalInSlices, equalJson } from './equal-json.ts'
+import { isLight } from './is-light.ts'
+import {
+  type Json,
+  type JsonObject,
+  entriesOf,
+  getKey,
+  hasKey,
+  isJsonArray,
+  isJsonObject,
+  membersOf,
+} from './json.ts'
 
 /** One operation of an RFC 6902 patch; `path` is an RFC 6901 pointer. */
 export type JsonPatchOperation =
@@ -15,11 +26,27 @@ export type JsonPatchOperation =
  * levels, and needs cubic memory for long ones, which anybody who may commit could make it meet.)
  */
 export function jsonPatch(base: Json | undefined, head: Json | undefined): JsonPatchOperation[] {
-  if (head === undefined) return base === undefined ? [] : [{ op: 'remove', path: '' }]
-  if (base === undefined) return [{ op: 'add', path: '', value: head }]
+  if (base === undefined || head === undefined) return patchOfOne(base, head)
   const comparison = new Comparison()
   comparison.values(base, head, '')
   return comparison.operations
+}
+
+/** The same, heavy documents compared in slices; ends with the reason of `stop` once that comes. */
+export async function patchInSlices(
+  base: Json | undefined,
+  head: Json | undefined,
+  stop?: AbortSignal,
+): Promise<JsonPatchOperation[]> {
+  if (base === undefined || head === undefined) return patchOfOne(base, head)
+  const comparison = new HeavyComparison(new TimeSlice(stop))
+  await comparison.heavy(base, head, '')
+  return comparison.operations
+}
+
+function patchOfOne(base: Json | undefined, head: Json | undefined): JsonPatchOperation[] {
+  if (head !== undefined) return [{ op: 'add', path: '', value: head }]
+  return base === undefined ? [] : [{ op: 'remove', path: '' }]
 }
 
 class Comparison {
@@ -33,15 +60,17 @@ class Comparison {
   }
 
   objects(base: JsonObject, head: JsonObject, path: string): void {
-    for (const [key] of entriesOf(base)) {
-      if (!hasKey(head, key)) this.operations.push({ op: 'remove', path: `${path}/${pointerToken(key)}` })
-    }
+    for (const [key] of entriesOf(base)) this.gone(head, key, path)
     for (const [key, value] of entriesOf(head)) {
       const member = `${path}/${pointerToken(key)}`
       const old = getKey(base, key)
       if (old === undefined) this.operations.push({ op: 'add', path: member, value })
       else this.values(old, value, member)
     }
+  }
+
+  gone(head: JsonObject, key: string, path: string): void {
+    if (!hasKey(head, key)) this.operations.push({ op: 'remove', path: `${path}/${pointerToken(key)}` })
   }
 
   /** Items removed and added at one place are compared in pairs, so that an edited message is not replaced whole. */
@@ -51,16 +80,76 @@ class Comparison {
       if (!equalJson(base, head)) this.operations.push({ op: 'replace', path, value: head })
       return
     }
-    for (const { removed, to, added } of hunks) {
-      // what comes before this hunk is as in `head` already, so a place there is a place in the patched array
-      removed.forEach((item, index) => {
-        const other = added[index]
-        if (other !== undefined) this.values(item, other, `${path}/${to + index}`)
-        else this.operations.push({ op: 'remove', path: `${path}/${to + added.length}` })
+    for (const hunk of hunks) {
+      for (const [old, now, place] of pairsOf(hunk, path)) this.values(old, now, place)
+      this.others(hunk, path)
+    }
+  }
+
+  /** What a hunk removes or adds beyond the pairs. */
+  others({ removed, to, added }: Hunk, path: string): void {
+    for (let index = added.length; index < removed.length; index++) {
+      this.operations.push({ op: 'remove', path: `${path}/${to + added.length}` })
+    }
+    added.slice(removed.length).forEach((value, index) => {
+      this.operations.push({ op: 'add', path: `${path}/${to + removed.length + index}`, value })
+    })
+  }
+}
+
+/**
+ * The items removed and added at one place, in pairs, and where they are: what comes before the hunk is as in the second array
+ * already, so a place there is a place in the patched array.
+ */
+function* pairsOf({ removed, to, added }: Hunk, path: string): Generator<readonly [Json, Json, string]> {
+  for (let index = 0; index < removed.length && index < added.length; index++) {
+    yield [removed[index] as Json, added[index] as Json, `${path}/${to + index}`] // both have so many
+  }
+}
+
+/** A comparison that rests: what is heavy is compared member by member, what is light at once. */
+class HeavyComparison extends Comparison {
+  readonly #slice: TimeSlice
+
+  constructor(slice: TimeSlice) {
+    super()
+    this.#slice = slice
+  }
+
+  async heavy(base: Json, head: Json, path: string): Promise<void> {
+    if (isLight(base) && isLight(head)) this.values(base, head, path)
+    else if (isJsonObject(base) && isJsonObject(head)) await this.#objects(base, head, path)
+    else if (isJsonArray(base) && isJsonArray(head)) await this.#arrays(base, head, path)
+    // of two kinds, or texts: told apart at a glance
+    else if (!equalJson(base, head)) this.operations.push({ op: 'replace', path, value: head })
+  }
+
+  async #objects(base: JsonObject, head: JsonObject, path: string): Promise<void> {
+    await this.#slice.each(membersOf(base), ([key]) => this.gone(head, key, path))
+    await this.#slice.each(membersOf(head), ([key, value]) => {
+      const member = `${path}/${pointerToken(key)}`
+      const old = getKey(base, key)
+      if (old === undefined) this.operations.push({ op: 'add', path: member, value })
+      else if (isLight(old) && isLight(value)) this.values(old, value, member)
+      else return this.heavy(old, value, member)
+      return undefined
+    })
+  }
+
+  async #arrays(base: readonly Json[], head: readonly Json[], path: string): Promise<void> {
+    const hunks = await this.aligner.alignHeavy(base, head, this.#slice)
+    if (hunks === undefined) {
+      if (!(await equalInSlices(base, head, this.#slice)))
+        this.operations.push({ op: 'replace', path, value: head })
+      return
+    }
+    for (const hunk of hunks) {
+      await this.#slice.each(pairsOf(hunk, path), ([old, now, place]) => {
+        if (!isLight(old) || !isLight(now)) return this.heavy(old, now, place)
+        this.values(old, now, place)
+        return undefined
       })
-      added.slice(removed.length).forEach((value, index) => {
-        this.operations.push({ op: 'add', path: `${path}/${to + removed.length + index}`, value })
-      })
+      this.others(hunk, path)
     }
   }
 }

@@ -1,5 +1,5 @@
 import { boundedText } from './bounded-text.ts'
-import { ExactObject, type Json, isAwkwardKey } from './json.ts'
+import { ExactObject, MOST_PLAIN_KEYS, type Json, isAwkwardKey } from './json.ts'
 import { JsonScanner } from './json-scanner.ts'
 
 export interface ParseJsonOptions {
@@ -19,9 +19,6 @@ const OPEN_BRACKET = 0x5b
 const CLOSE_BRACKET = 0x5d
 const OPEN_BRACE = 0x7b
 const CLOSE_BRACE = 0x7d
-
-/** An object with more keys is held as a map, which takes keys and lists them at an even pace however many there are. */
-const MOST_PLAIN_KEYS = 5000
 
 /**
  * One reading of a text, which can be put down after any value and taken up again: what is open lies in stacks, not in calls. (Measured: as

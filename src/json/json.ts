@@ -22,7 +22,10 @@ export class ExactNumber {
   }
 }
 
-/** An object that has an integer-like key, which JavaScript would move to the front, or the key `__proto__`. */
+/** An object with more keys is held as a map, which takes keys and lists them at an even pace however many there are. */
+export const MOST_PLAIN_KEYS = 5000
+
+/** An object that has an integer-like key, which JavaScript would move to the front, the key `__proto__`, or very many keys. */
 export class ExactObject extends Map<string, Json> {}
 
 /** Whether `value` is an object in either representation: neither array nor number nor null. */
@@ -58,11 +61,17 @@ export function entriesOf(object: JsonObject): [string, Json][] {
   return object instanceof ExactObject ? [...object] : Object.entries(object)
 }
 
+/** The members in the order of the text, one by one: those of very many are not listed in one go. */
+export function membersOf(object: JsonObject): Iterable<[string, Json]> {
+  return object instanceof ExactObject ? object : Object.entries(object)
+}
+
 /** The object with these members in this order, in whichever representation holds them; a repeated key keeps its
  * first place and takes its last value. */
 export function fromEntries(entries: Iterable<readonly [string, Json]>): JsonObject {
-  const members = new Map(entries)
-  for (const key of members.keys()) if (isAwkwardKey(key)) return new ExactObject(members)
+  const members = new ExactObject(entries)
+  if (members.size > MOST_PLAIN_KEYS) return members
+  for (const key of members.keys()) if (isAwkwardKey(key)) return members
   const plain: Record<string, Json> = {}
   for (const [key, value] of members) plain[key] = value
   return plain

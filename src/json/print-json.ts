@@ -36,6 +36,13 @@ export async function printHeavy(
 /** A piece of text of this length is put away as bytes: joining strings of any length would take as long as they are, in one go. */
 const PIECE = 32 * 1024
 
+/** So much of a text is quoted at once. */
+const LONG = 256 * 1024
+
+function isHighSurrogate(unit: number): boolean {
+  return unit >= 0xd800 && unit <= 0xdbff
+}
+
 class Printer {
   readonly #slice: TimeSlice
   readonly #maxBytes: number
@@ -55,7 +62,8 @@ class Printer {
 
   /** Light members are written at once, so that promises and slices cost next to nothing for each value. */
   async write(value: unknown, margin: string): Promise<void> {
-    if (!isContainer(value) || isLight(value)) this.#text += writeJson(value, margin)
+    if (typeof value === 'string') await this.#string(value)
+    else if (!isContainer(value) || isLight(value)) this.#text += writeJson(value, margin)
     else if (Array.isArray(value)) await this.#array(value, margin)
     else await this.#object(value, margin)
     if (this.#text.length >= PIECE) await this.#put()
@@ -66,6 +74,20 @@ class Printer {
     this.#pieces.push(bytes)
     this.#bytes += bytes.length
     return this.isFull ? undefined : Buffer.concat(this.#pieces, this.#bytes)
+  }
+
+  /** A long text is written in parts, none of which ends within a character. */
+  async #string(text: string): Promise<void> {
+    this.#text += '"'
+    for (let at = 0; at < text.length;) {
+      let end = Math.min(text.length, at + LONG)
+      if (end < text.length && isHighSurrogate(text.charCodeAt(end - 1))) end--
+      this.#text += JSON.stringify(text.slice(at, end)).slice(1, -1)
+      at = end
+      if (this.#text.length >= PIECE) await this.#put()
+      if (this.isFull) return
+    }
+    this.#text += '"'
   }
 
   async #array(items: readonly unknown[], margin: string): Promise<void> {

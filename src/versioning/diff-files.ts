@@ -32,7 +32,8 @@ export async function diffFiles(
     const [old, now] = [await bytesOf(base.source, before), await bytesOf(head.source, after)]
     if (!ownsFile(path)) bytes += (old?.length ?? 0) + (now?.length ?? 0)
     if (bytes > MOST_BYTES) throw tooDifferent()
-    files.push({ path, diff: unifiedDiff(path, old?.toString('utf8'), now?.toString('utf8')) })
+    const diff = await unifiedDiff(path, old?.toString('utf8'), now?.toString('utf8'), slice)
+    files.push({ path, diff })
     if (slice.isOver) await slice.rest()
   }
   return files

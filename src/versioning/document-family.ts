@@ -1,7 +1,7 @@
 import { Refusal } from '../errors.ts'
 import type { TreeEntry } from '../git/tree.ts'
 import type { Json, JsonObject } from '../json/json.ts'
-import { jsonPatch } from '../json/json-patch.ts'
+import { patchInSlices } from '../json/json-patch.ts'
 import { diffFiles } from './diff-files.ts'
 import type { DocumentLimits } from './document-limits.ts'
 import type { Family, Payload, PayloadContext, PresentContext, Warning } from './family.ts'
@@ -90,7 +90,11 @@ export function documentFamily(definition: DocumentDefinition): Family {
     present: async (payload, context) => ({ data: definition.present(documentOf(payload), context) }),
     diff: async (base, head, { signal }) => ({
       diff: {
-        patch: jsonPatch(base.payload && documentOf(base.payload), head.payload && documentOf(head.payload)),
+        patch: await patchInSlices(
+          base.payload && documentOf(base.payload),
+          head.payload && documentOf(head.payload),
+          signal,
+        ),
         files: await diffFiles(base, head, { ownsFile, signal }),
       },
     }),

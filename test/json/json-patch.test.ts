@@ -3,9 +3,10 @@ import fc from 'fast-check'
 import { type Operation, applyPatch } from 'rfc6902'
 import { equalJson } from '../../src/json/equal-json.ts'
 import { type Json, getKey, isJsonArray, isJsonObject, withKey, withoutKey } from '../../src/json/json.ts'
-import { type JsonPatchOperation, jsonPatch } from '../../src/json/json-patch.ts'
+import { type JsonPatchOperation, jsonPatch, patchInSlices } from '../../src/json/json-patch.ts'
 import { parseJson } from '../../src/json/parse-json.ts'
 import { stringifyJson } from '../../src/json/stringify-json.ts'
+import { restsDuring } from '../rests.ts'
 import { arbitraryJson } from './arbitrary-json.ts'
 
 describe('json: RFC 6902 patches', () => {
@@ -108,6 +109,39 @@ describe('json: RFC 6902 patches', () => {
     const operations = jsonPatch(base, head)
     expect(equalJson(applied(base, operations), head)).to.equal(true)
     expect(operations).to.deep.include({ op: 'replace', path: '/399', value: head[399] })
+  })
+
+  it('are the same in slices, of heavy documents, and give turns', async () => {
+    const rows = (first: number): Json =>
+      parseJson(`[${Array.from({ length: 8000 }, (_, n) => `{"id":${n + first},"1":[1.0,"x"]}`).join()}]`)
+    const keys = (more: string): Json =>
+      parseJson(`{${Array.from({ length: 9000 }, (_, n) => `"key ${n}":{"n":${n}}`).join()},${more}}`)
+    const text = 'x'.repeat(300_000)
+    const pairs: readonly (readonly [Json, Json])[] = [
+      [rows(0), rows(3)],
+      [keys('"a":1'), keys('"b":[2]')],
+      [
+        { a: [rows(0), 1], b: text },
+        { a: [rows(0), 2, rows(1)], b: `${text}y` },
+      ],
+      [[[rows(0)]], [[rows(1)]]],
+      [rows(0), keys('"a":1')],
+      [parseJson('[1.0,{"a":1,"b":2}]'), parseJson('[1,{"b":2,"a":1}]')],
+      [{ a: rows(0) }, { a: rows(0) }],
+    ]
+    for (const [base, head] of pairs) {
+      const operations = await patchInSlices(base, head)
+      expect(equalJson(applied(base, operations), head)).to.equal(true)
+      expect(stringifyJson(operations)).to.equal(stringifyJson(jsonPatch(base, head)))
+    }
+    const [base, head] = pairs[0] ?? expect.fail()
+    expect(await restsDuring(() => patchInSlices(base, head))).to.be.at.least(50)
+  })
+
+  it('see two heavy arrays that only say the same otherwise as equal', async () => {
+    const many = (item: string): Json => parseJson(`[${`${item},`.repeat(5000)}1]`)
+    expect(await patchInSlices(many('{"a":1,"b":1.0}'), many('{"b":1,"a":1}'))).to.deep.equal([])
+    expect(await patchInSlices({ a: many('{"a":1,"b":1}') }, { a: many('{"b":1,"a":2}') })).to.have.length(1)
   })
 
   it('take no longer for arrays in arrays', () => {
