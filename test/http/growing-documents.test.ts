@@ -157,12 +157,18 @@ describe('http: large documents give turns', () => {
     expect(await restsDuring(() => service.post('/simple/workflows/', sent))).to.be.at.least(30)
     const asked = { workflow_ref: { slug: 'large' } }
     expect(await restsDuring(() => service.post('/workflows/revisions/retrieve', asked))).to.be.at.least(10)
-    const changed = `{"workflow_revision_commit":{"workflow_ref":{"slug":"large"},"data":${data.replace('[', '[0,')}}}`
-    expect(await restsDuring(() => service.post('/workflows/revisions/commit', changed))).to.be.at.least(30)
+    const changed = `{"workflow_revision_commit":{"workflow_variant_ref":{"slug":"large"},"data":${data.replace('[', '[0,')}}}`
+    let committed: any
+    const commit = async (): Promise<unknown> =>
+      (committed = await service.post('/workflows/revisions/commit', changed))
+    expect(await restsDuring(commit)).to.be.at.least(30)
+    expect(committed.status, committed.text.slice(0, 500)).to.equal(200)
     const pair = { base: { slug: 'large', version: 1 }, head: { slug: 'large', version: 2 } }
     let found: any
     const diff = async (): Promise<unknown> => (found = await service.post('/workflows/revisions/diff', pair))
-    expect(await restsDuring(diff)).to.be.at.least(100)
+    const rests = await restsDuring(diff)
+    expect(found.status, found.text.slice(0, 500)).to.equal(200)
+    expect(rests).to.be.at.least(100)
     expect(found.body.diff.patch).to.deep.equal([{ op: 'add', path: '/parameters/a/0', value: 0 }])
   })
 })
