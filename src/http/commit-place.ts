@@ -1,4 +1,5 @@
 import { invalid, Refusal } from '../errors.ts'
+import { assertRevisionActive } from '../versioning/assert-active.ts'
 import { artifactById, revisionById, variantById, variantNotFound } from '../versioning/references.ts'
 import type { VariantPlace } from '../versioning/references.ts'
 import type { Registry } from '../versioning/registry.ts'
@@ -34,6 +35,7 @@ export async function commitPlace(
     const baseId =
       surface.payload === 'rows' ? firstOf<string>(fields, idSpellings(names, '_revision')) : undefined
     const base = baseId === undefined ? undefined : await revisionById(registry, family, baseId)
+    if (base) assertRevisionActive(base)
     const named = variantId === undefined ? base : await variantById(registry, family, variantId)
     if (base && base.artifact.id !== (artifactId ?? named?.artifact.id)) {
       throw invalid(

@@ -1,3 +1,4 @@
+import { Refusal } from '../errors.ts'
 import { parseCommit } from '../git/commit.ts'
 import type { HistoryNode } from '../git/history.ts'
 import { isOnChain } from '../git/history.ts'
@@ -6,6 +7,7 @@ import type { Oid } from '../git/object.ts'
 import { parseTag } from '../git/tag.ts'
 import { TimeSlice } from '../time-slice.ts'
 import type { ArtifactView } from './artifact-view.ts'
+import { assertPinsDeployable } from './assert-pins-deployable.ts'
 import { checkRevision } from './check-revision.ts'
 import type { Chains } from './chains.ts'
 import { knownRevisions } from './chains.ts'
@@ -81,6 +83,7 @@ export class PushedHistory {
       if (!verdict.refuse) {
         try {
           await checkRevision(this.#registry, this.#artifact.family, this.#incoming, oid, this.#slice)
+          await this.#assertDeployable(oid)
         } catch (error) {
           // A disk that fails, or a client that has gone, says nothing of the commit.
           if (!(error instanceof RefRefused)) throw error
@@ -112,6 +115,23 @@ export class PushedHistory {
       if (this.#slice.isOver) await this.#slice.rest()
     }
     return { fresh, below: {} }
+  }
+
+  /** Of an environment: that the commit deploys nothing archived. */
+  async #assertDeployable(oid: Oid): Promise<void> {
+    const { family } = this.#artifact
+    if (!family.pins) return
+    const revisions = this.#registry.revisions(family)
+    const { commit, payload } = await revisions.readForList(this.#incoming, oid)
+    const [parent] = commit.parents
+    const before =
+      parent === undefined ? undefined : (await revisions.readForList(this.#incoming, parent)).payload
+    try {
+      await assertPinsDeployable(this.#registry, family, payload, before, this.#slice)
+    } catch (error) {
+      if (!(error instanceof Refusal) || error.code !== 'archived') throw error
+      throw new RefRefused('archived', `Commit ${oid} deploys what is archived. ${error.message}`)
+    }
   }
 
   /** The commits of the artifact's record. */

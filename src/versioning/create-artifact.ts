@@ -4,6 +4,7 @@ import { Refusal } from '../errors.ts'
 import type { NewFolder } from '../git/store.ts'
 import { META_REF, writeArtifactState } from './artifact-state.ts'
 import type { ArtifactView } from './artifact-view.ts'
+import { assertPinsDeployable } from './assert-pins-deployable.ts'
 import { assertUnguarded } from './assert-unguarded.ts'
 import { buildRevision } from './build-revision.ts'
 import type { RevisionDraft } from './build-revision.ts'
@@ -104,6 +105,7 @@ async function firstContent(
   const refs = new Map([[META_REF, writeCommit(registry, objects, commit, context)]])
   const draft = input.withVariant?.revision
   if (draft) {
+    await assertPinsDeployable(registry, family, draft.payload, undefined)
     const plan = { variant: names.variant, parent: undefined, draft, context }
     refs.set(`refs/heads/${names.variant}`, await buildRevision(registry, family, objects, plan))
   }

@@ -1,6 +1,6 @@
 import type { Json, JsonObject } from '../json/json.ts'
 import { fromEntries } from '../json/json.ts'
-import { assertActive } from './assert-active.ts'
+import { assertDeployable } from './assert-active.ts'
 import type { WriteContext } from './change-artifact.ts'
 import { commitRevision } from './commit-revision.ts'
 import { pinsAt } from './environments.ts'
@@ -23,8 +23,9 @@ export interface DeployRequest {
   readonly loc: readonly (string | number)[]
 }
 
-/** What of a revision a pin holds. */
-export type Pinned = Pick<Revision, 'artifact' | 'variant' | 'id' | 'slug' | 'version'>
+/** What of a revision a pin holds; with its commit, unless the same write makes that. */
+export type Pinned = Pick<Revision, 'artifact' | 'variant' | 'id' | 'slug' | 'version'> &
+  Partial<Pick<Revision, 'oid'>>
 
 /**
  * Deploys a revision: a commit on the environment's variant under whose key is the revision (rulings 6). Where it is already,
@@ -52,14 +53,14 @@ export function deploymentOf(
   revision: Pinned,
   { entity, key = defaultKey(revision.artifact.slug), message, loc }: DeployRequest,
 ): NewRevision {
-  const { artifact, variant, id, slug } = revision
+  const { artifact, id, slug, oid } = revision
   return {
     message: message ?? `Deploy ${slug}`,
     header: {},
     loc,
-    change: (latest) => {
-      assertActive('artifact', artifact.slug, artifact.record)
-      assertActive('variant', variant.slug, variant.record)
+    change: async (latest) => {
+      // What the same write commits is judged there.
+      if (oid !== undefined) await assertDeployable({ ...revision, oid })
       const before = pinUnder(registry, key, latest)
       const pinned = before && referencesTo(artifact.family, before)?.revision
       if (pinned?.id === id) return undefined

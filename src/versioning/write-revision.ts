@@ -7,6 +7,7 @@ import type { ArtifactState } from './artifact-state.ts'
 import { META_REF, readArtifactState } from './artifact-state.ts'
 import type { ArtifactView } from './artifact-view.ts'
 import { assertActive } from './assert-active.ts'
+import { assertPinsDeployable } from './assert-pins-deployable.ts'
 import { assertUnguarded } from './assert-unguarded.ts'
 import { buildRevision } from './build-revision.ts'
 import type { WriteContext } from './change-artifact.ts'
@@ -33,7 +34,7 @@ export interface NewRevision {
   /** A change of the latest payload, or undefined. */
   readonly delta?: Json | undefined
   /** A delta that depends on the latest payload, in place of `delta`; where it is undefined, nothing is committed. */
-  readonly change?: ((latest: Payload | undefined) => DeployedChange | undefined) | undefined
+  readonly change?: ((latest: Payload | undefined) => Promise<DeployedChange | undefined>) | undefined
   /** The revision that a delta was made for, if the request says (ruling 5.4). */
   readonly deltaBaseId?: string | undefined
   /** Refuse unless this is the latest revision: with `revision_conflict` … */
@@ -88,12 +89,15 @@ export async function writeRevision(
   assertDeltaBase(family, input, latestId, variant.slug)
   const payloadOf = async (oid: Oid | undefined) =>
     oid === undefined ? undefined : (await registry.revisions(family).read(target, oid)).payload
-  const change = input.change?.(await payloadOf(latest))
+  const change = await input.change?.(await payloadOf(latest))
   if (input.change && !change && latest !== undefined) return { oid: latest, warnings: [] }
   const { loc } = input
   const delta = change?.delta ?? input.delta
   const payload =
     accepted ?? (await payloadFromDelta(registry, family, target, await payloadOf(latest), delta, loc))
+  // A deployment has judged what it deploys, and leaves every other key as it is.
+  if (family.pins && !change)
+    await assertPinsDeployable(registry, family, payload?.payload, await payloadOf(latest))
   const draft = {
     message: input.message,
     header: input.header,

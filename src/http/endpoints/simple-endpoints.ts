@@ -3,6 +3,7 @@ import type { ResultAddress } from '../../access/intent-file.ts'
 import type { ArchiveAction } from '../../versioning/archive.ts'
 import { archiveArtifact } from '../../versioning/archive.ts'
 import type { ArtifactView } from '../../versioning/artifact-view.ts'
+import { assertActive } from '../../versioning/assert-active.ts'
 import { assertUnguarded } from '../../versioning/assert-unguarded.ts'
 import { commitRevision } from '../../versioning/commit-revision.ts'
 import { createArtifact } from '../../versioning/create-artifact.ts'
@@ -230,6 +231,7 @@ export function simpleEndpoints({ surface, names, present, records }: SurfaceCon
         const isEdit = Object.values(edited).some((value) => value !== undefined)
         const loc = ['body', input.sentAs.artifact]
         assertUnguarded(family, { slug: artifact.slug, flags: flags ?? undefined }, context.actor)
+        assertActive('artifact', artifact.slug, artifact.record)
         // The payload first: a refused one leaves the header as it was, too.
         const isCommit = data !== undefined && data !== null
         const warnings = isCommit

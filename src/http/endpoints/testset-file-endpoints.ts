@@ -6,6 +6,7 @@ import { writeTestsetFile } from '../../resources/testsets/download-testset.ts'
 import type { TestsetLimits } from '../../resources/testsets/row-collector.ts'
 import { asStored } from '../../resources/testsets/testset-payload.ts'
 import { commitFile, createFromFile } from '../../resources/testsets/upload-testset.ts'
+import { assertRevisionActive } from '../../versioning/assert-active.ts'
 import { editArtifact } from '../../versioning/edit-artifact.ts'
 import type { Reading } from '../../versioning/family.ts'
 import { flatten } from '../../versioning/query-artifacts.ts'
@@ -141,6 +142,7 @@ export function testsetFileEndpoints(context: SurfaceContext, limits: TestsetLim
       output: single(`${singular}_revision`, records.revision),
       run: async ({ registry, params, input, upload, ifMatch, context: write, untilGone }) => {
         const place = await revisionById(registry, family, params['id'] ?? '')
+        assertRevisionActive(place)
         const { place: committed } = await commitFile(
           registry,
           place,

@@ -432,11 +432,4 @@ describe('environments: deploy', () => {
         'archived',
       ))
   })
-
-  it('a revision that is archived by itself may be deployed', async () => {
-    const made = await client.application(2)
-    const [{ id }] = made.revisions
-    await client.service.post(`/applications/revisions/${id}/archive`)
-    expect((await client.deployed(to.slug, { application_revision_ref: { id } })).id).to.equal(id)
-  })
 })
