@@ -1,7 +1,8 @@
+import { dateProblem } from '../git/date-problem.ts'
 import type { IncomingObjects } from '../git/incoming-objects.ts'
 import type { Oid } from '../git/object.ts'
 import { RefRefused } from './push.ts'
-import { readTree } from './tree-files.ts'
+import { readBytes, readTree } from './tree-files.ts'
 
 /** What a push may hold. */
 export interface PushLimits {
@@ -16,7 +17,7 @@ const LONGEST_PATH = 4096
 
 /**
  * Looks at every object that these would bring into the repository: everything they need must be there, nothing may be too
- * large, and no file a symbolic link or a submodule.
+ * large, no file a symbolic link or a submodule, and no commit made on a day that no calendar has.
  */
 export async function checkPushedObjects(
   incoming: IncomingObjects,
@@ -45,6 +46,7 @@ export async function checkPushedObjects(
       )
     }
     if (kind === 'tree') await checkModes(incoming, oid, path)
+    if (kind === 'commit') checkDates(oid, await readBytes(incoming, oid, 'commit'))
   }
 }
 
@@ -58,4 +60,13 @@ async function checkModes(incoming: IncomingObjects, tree: Oid, path: string): P
         `there, in the commit that brings it (git rebase -i).`,
     )
   }
+}
+
+function checkDates(oid: Oid, commit: Buffer): void {
+  const problem = dateProblem(commit)
+  if (problem === undefined) return
+  throw new RefRefused(
+    'date out of range',
+    `Commit ${oid} ${problem}. Give it a date from 1970 to 9999 (git rebase -i and git commit --amend --reset-author), and push again.`,
+  )
 }

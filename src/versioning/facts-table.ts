@@ -1,4 +1,5 @@
 import type { Oid } from '../git/object.ts'
+import { withinCalendar } from '../git/signature.ts'
 import type { CommitFacts } from './commit-facts.ts'
 
 /**
@@ -66,7 +67,8 @@ export class FactsTable {
     return {
       oid,
       parent: parent === ROOT ? undefined : parent,
-      seconds: bytes.readDoubleBE(at + SECONDS),
+      // Written by a server of before, it may be any number.
+      seconds: withinCalendar(bytes.readDoubleBE(at + SECONDS)),
       author: this.#authorAt(bytes.readUInt32BE(at + AUTHOR)),
       text: this.#textAt(bytes.readUInt32BE(at + TEXT)),
     }

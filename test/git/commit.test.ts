@@ -63,7 +63,14 @@ describe('git: commits', () => {
       email: '<ann',
       seconds: 7,
     })
-    expect(parse('author <a@x> 99999999999999999999 +0000\n\n').author.seconds).to.equal(0)
+    const of = (date: string): number => parse(`author <a@x> ${date}\n\n`).author.seconds
+    // The nearest that a calendar has.
+    expect(of('99999999999999999999 +0000')).to.equal(253_402_300_799)
+    expect(of('9000000000000 +0000')).to.equal(253_402_300_799)
+    expect(of(`${'9'.repeat(400)} +0000`)).to.equal(253_402_300_799)
+    expect(of('253402300799 +9999')).to.equal(253_402_300_799)
+    expect(of('-5 +0000')).to.equal(0)
+    expect(of('')).to.equal(0)
     expect(parse('author A <open\n\nm').author.email).to.equal('open')
     const merged = parse(
       `author A <a> 1 +0000\nmergetag object ${tree}\n type commit\n \n text\nHG:x y\n\nm\n`,
@@ -101,6 +108,9 @@ describe('git: commits', () => {
     }
     expect(() => encodeCommit({ ...commit, author: { ...ann, seconds: 1.5 } })).to.throw('author.seconds')
     expect(() => encodeCommit({ ...commit, author: { ...ann, seconds: -1 } })).to.throw('author.seconds')
+    expect(() => encodeCommit({ ...commit, author: { ...ann, seconds: 253_402_300_800 } })).to.throw(
+      'author.seconds',
+    )
     expect(() => encodeCommit({ ...commit, author: { ...ann, timezone: 'UTC' } })).to.throw('author.timezone')
   })
 })

@@ -27,7 +27,39 @@ const commitFile =
 
 const CURRENT = () => ['HEAD']
 
+/** A commit on top of the clone's, dated as nobody is who commits with `git commit`. */
+const datedCommit =
+  (author: string, committer: string) =>
+  async (clone: Clone): Promise<unknown> => {
+    const [tree, parent] = [await clone.git('rev-parse', 'HEAD^{tree}'), await clone.git('rev-parse', 'HEAD')]
+    const bytes = `tree ${tree}\nparent ${parent}\nauthor A <a@x> ${author}\ncommitter C <c@x> ${committer}\n\nOdd\n`
+    clone.write('.git/odd', bytes)
+    const oid = await clone.git('hash-object', '-t', 'commit', '-w', '--literally', '.git/odd')
+    return clone.git('reset', '-q', '--hard', oid)
+  }
+
 const REFUSED: readonly RefusedPush[] = [
+  {
+    name: 'a committer date after the year 9999',
+    prepare: datedCommit('1700000000 +0000', '9000000000000 +0000'),
+    push: CURRENT,
+    says: /says that its committer date is 9000000000000 seconds after 1970, which no calendar has\. Give it a date/,
+    reason: 'date out of range',
+  },
+  {
+    name: 'an author date one second after the year 9999',
+    prepare: datedCommit('253402300800 +0000', '1700000000 +0000'),
+    push: CURRENT,
+    says: /says that its author date is 253402300800 seconds after 1970/,
+    reason: 'date out of range',
+  },
+  {
+    name: 'a date before 1970',
+    prepare: datedCommit('-1 +0000', '1700000000 +0000'),
+    push: CURRENT,
+    says: /git does not accept the objects of the push/,
+    reason: 'invalid file',
+  },
   {
     name: 'the deletion of a branch',
     push: (slug) => ['--delete', slug],
