@@ -43,6 +43,7 @@ import { surfacesOf } from './resources/surfaces.ts'
 import type { OtlpExporter } from './traces/otlp-exporter.ts'
 import { OpenTraces } from './traces/open-traces.ts'
 import type { ProjectTraces } from './traces/project-traces.ts'
+import type { RepositoryProblem } from './versioning/damaged-repositories.ts'
 import type { Registry, Signing } from './versioning/registry.ts'
 import { OpenWebhooks } from './webhooks/open-webhooks.ts'
 import type { ProjectWebhooks } from './webhooks/project-webhooks.ts'
@@ -61,10 +62,14 @@ const UPLOAD_FIELD_BYTES = 1024 * 1024
  * sentence when the address cannot be had. This file brings most of the program.
  */
 export async function serve(
-  { config, fs, log, now }: StartOptions,
+  { config, log, now }: StartOptions,
   { store, signing }: Served,
 ): Promise<Omit<StartedService, 'firstToken'>> {
   const { storeDir, adminKey } = config
+  const { fs, guard } = store
+  guard.watch((problem) =>
+    problem ? log.logger.error(problem.message) : log.logger.info('the store is back, and is served again'),
+  )
   const uploads = `${storeDir}/.uploads`
   sweepUploads(fs, uploads)
   const spools = new Spools(fs, uploads, config.uploadsMaxBytes)
@@ -88,6 +93,8 @@ export async function serve(
     now,
     signing,
     limits: { maxBytes: config.maxBodyBytes, maxValues: config.maxBodyValues },
+    onProblem: (project: string, { repository, reason }: RepositoryProblem) =>
+      log.logger.warn({ project, repository, reason }, 'a repository cannot be served, or not all of it'),
   }
   const resources = resourceSettings(config)
   const surfaces = surfacesOf(resources)
@@ -169,7 +176,13 @@ export async function serve(
     admit: admit(() => server.inFlight, config.maxRequests),
     authenticate,
     metrics: metricsRoute([metrics, processMetrics()], config.metrics === 'open' ? undefined : authenticate),
-    readiness: () => ({ ...registries.readiness(), traces: traces.problems() }),
+    storeProblem: () => guard.problem,
+    assertStore: () => guard.assertThere(),
+    readiness: () => ({
+      ...registries.readiness(),
+      traces: traces.problems(),
+      storeProblem: guard.problem?.message,
+    }),
     openApi: () => openApiDocument(endpoints, contexts),
     git: restoreDoor(
       { authenticate, registryOf, fs, folder: uploads, spools, maxBytes: config.pushMaxBytes },

@@ -36,7 +36,13 @@ export async function start(options: StartOptions): Promise<StartedService> {
   const signing = signingSettings(options.config)
   // The processor loads the rest of the program while the disk syncs what a crash has left.
   const [{ store, firstToken }, { serve }] = await Promise.all([openStore(options), import('./serve.ts')])
-  return { ...(await serve(options, { store, signing })), firstToken }
+  try {
+    return { ...(await serve(options, { store, signing })), firstToken }
+  } catch (error) {
+    throw ofTheDisk(error) && error.syscall !== undefined
+      ? new CannotStart(whyNotOpened(error, options.config.storeDir), { cause: error })
+      : error
+  }
 }
 
 async function openStore({

@@ -48,13 +48,21 @@ export async function createApiKey(fs: Fs, storeDir: string, wanted: NewKey): Pr
 
 /** Makes the admin key `admin` of project `default` if the store holds no key at all, revoked ones included. */
 export async function createFirstApiKey(fs: Fs, storeDir: string): Promise<MadeKey | undefined> {
-  if (projectNames(fs, storeDir).some((project) => readKeyFile(fs, storeDir, project).length > 0))
-    return undefined
+  if (projectNames(fs, storeDir).some((project) => mayHaveKeys(fs, storeDir, project))) return undefined
   try {
     return await createApiKey(fs, storeDir, { project: DEFAULT_PROJECT, name: 'admin', scopes: ['admin'] })
   } catch (error) {
     if (error instanceof Refusal && error.code === 'slug_taken') return undefined // another process was first
     throw error
+  }
+}
+
+/** Where the file cannot be read, somebody made keys; the authenticator tells what is wrong with it. */
+function mayHaveKeys(fs: Fs, storeDir: string, project: string): boolean {
+  try {
+    return readKeyFile(fs, storeDir, project).length > 0
+  } catch {
+    return true
   }
 }
 

@@ -1,6 +1,7 @@
 import { timingSafeEqual } from 'node:crypto'
 import { LRUCache } from 'lru-cache'
 import { v5 as uuidv5 } from 'uuid'
+import { Refusal } from '../errors.ts'
 import type { Fs } from '../git/fs.ts'
 import { isLive, projectNames } from './api-keys.ts'
 import type { Caller } from './caller.ts'
@@ -44,11 +45,22 @@ export function createAuthenticator(options: AuthenticatorOptions): Authenticate
     if (known && checked.has(project)) return known
     if (checked.size === 0) setImmediate(forgetChecks)
     checked.add(project)
-    const stamp = stampOf(fs, keyFilePath(storeDir, project))
+    const stamp = stampNow(project)
     if (known && known.stamp === stamp) return known
-    const read = { stamp, entries: readEntries(project) }
+    const read = { stamp, entries: stamp === UNREADABLE ? [] : readEntries(project) }
     projects.set(project, read)
     return read
+  }
+
+  /** One project's folder that nobody may look into keeps nobody from another. */
+  function stampNow(project: string): string {
+    try {
+      return stampOf(fs, keyFilePath(storeDir, project))
+    } catch (error) {
+      if (error instanceof Refusal) throw error
+      if (projects.get(project)?.stamp !== UNREADABLE) onDamage(error)
+      return UNREADABLE
+    }
   }
 
   function readEntries(project: string): readonly KeyEntry[] {
@@ -85,6 +97,8 @@ export function createAuthenticator(options: AuthenticatorOptions): Authenticate
     return undefined
   }
 }
+
+const UNREADABLE = 'unreadable'
 
 interface ProjectKeys {
   /** Changes whenever the file does. */

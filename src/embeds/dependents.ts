@@ -10,6 +10,7 @@ import type { Registry } from '../versioning/registry.ts'
 import type { Revision, RevisionPlace } from '../versioning/revision.ts'
 import { latestOf, readListedRevision } from '../versioning/revision.ts'
 import type { Ordered, Window, Windowing } from '../versioning/windowing.ts'
+import { unlessDamaged } from '../versioning/unless-damaged.ts'
 import { byCreation, cutWindow } from '../versioning/windowing.ts'
 import type { EmbedLocation, EmbedToken } from './embed-token.ts'
 import { placesOf } from './embed-places.ts'
@@ -64,7 +65,8 @@ export async function queryDependents(
   }
   for await (const latest of latestRevisions(registry, [registry.environments], query)) {
     const keys: string[] = []
-    for (const [index, pin] of (await pinsAt(registry, latest)).entries()) {
+    const pins = await unlessDamaged(registry, latest.artifact, () => pinsAt(registry, latest))
+    for (const [index, pin] of (pins ?? []).entries()) {
       if (index % BREATH === BREATH - 1) await nextTurn()
       const deployed = await pinnedPlace(registry, pin)
       if (!deployed || deployed instanceof Refusal) continue
@@ -79,7 +81,8 @@ export async function queryDependents(
   let looked = 0
   for (const place of embedding.values()) {
     if (++looked % BREATH === 0) await nextTurn()
-    const revision = await readListedRevision(registry, place)
+    const revision = await unlessDamaged(registry, place.artifact, () => readListedRevision(registry, place))
+    if (!revision) continue
     const locations: EmbedLocation[] = []
     await slice.each(await tokensOf(revision), async (token) => {
       if ((await places.of(token)).some((found) => isOf(found, target))) locations.push(token.location)
@@ -103,7 +106,7 @@ async function* latestRevisions(
       if (!includeArchived && artifact.record.deleted_at !== undefined) continue
       for (const variant of artifact.variants) {
         if (!includeArchived && variant.record.deleted_at !== undefined) continue
-        const latest = await latestOf(artifact, variant)
+        const latest = await unlessDamaged(registry, artifact, () => latestOf(artifact, variant))
         if (latest) yield latest
       }
     }

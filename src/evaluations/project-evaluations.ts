@@ -6,6 +6,7 @@ import type { InvocationCaller } from '../invocation/invocation-request.ts'
 import type { InvocationServices } from '../invocation/invoke.ts'
 import type { ProjectTraces } from '../traces/project-traces.ts'
 import type { WriteContext } from '../versioning/change-artifact.ts'
+import { damageOf } from '../versioning/damage-of.ts'
 import { revisionById } from '../versioning/references.ts'
 import type { Registry } from '../versioning/registry.ts'
 import type { Revision } from '../versioning/revision.ts'
@@ -141,9 +142,10 @@ export class ProjectEvaluations {
         const evaluation = running ? running.now() : await logged?.now(() => this.#isHeld(id))
         if (evaluation) found.push(evaluation)
       } catch (error) {
-        if (!(error instanceof Refusal)) throw error
+        if (!isOfOne(error)) throw error
         // Of one that was never answered for there is nothing to tell.
-        if (error.code !== 'evaluation_not_found') this.#services.onTrouble(error, id)
+        if (!(error instanceof Refusal) || error.code !== 'evaluation_not_found')
+          this.#services.onTrouble(error, id)
       }
     }
     return found
@@ -292,4 +294,10 @@ export class ProjectEvaluations {
 /** What cannot be removed cannot be written beside either. */
 function ignoreRefusal(error: unknown): void {
   if (!(error instanceof Refusal)) throw error
+}
+
+/** Whether just one of them cannot be read. */
+function isOfOne(error: unknown): boolean {
+  const isOther = error instanceof Refusal && error.code !== 'storage_unavailable'
+  return isOther || damageOf(error, '') !== undefined
 }

@@ -1,4 +1,5 @@
 import { randomUUID } from 'node:crypto'
+import { Refusal } from '../errors.ts'
 import type { FileStat, Fs, ReadHandle } from './fs.ts'
 import { currentTurn } from './turn.ts'
 
@@ -58,12 +59,22 @@ export class ChangeLog {
     const isSameFile = stat.inode === this.#inode && stat.size >= this.#read
     // Lines are appended whole, so growth by our own bytes alone is our own lines alone.
     const isOwn = isSameFile && stat.size === this.#read + this.#own
-    const news = isOwn ? NOTHING : this.#readNews(stat, isSameFile)
+    const news = isOwn ? NOTHING : this.#newsIfReadable(stat, isSameFile)
     this.#inode = stat.inode
     this.#read = stat.size
     this.#own = 0
     if (this.#read > LONGEST) this.#beginAnew()
     return news
+  }
+
+  /** Where nobody may read the log, sweeps find what others wrote. */
+  #newsIfReadable(stat: FileStat, isSameFile: boolean): ReadonlySet<string> | 'everything' {
+    try {
+      return this.#readNews(stat, isSameFile)
+    } catch (error) {
+      if (error instanceof Refusal) throw error
+      return NOTHING
+    }
   }
 
   /** What others announced since the last look; everything, if it is not the file of the last look. */

@@ -19,7 +19,7 @@ export class DerivedFile {
 
   /** What was written last; undefined if there is nothing, or nothing whole. */
   read(): Buffer | undefined {
-    const bytes = this.#fs.readFile(this.path)
+    const bytes = readOrNothing(this.#fs, this.path)
     if (!bytes || bytes.length < CHECKSUM) return undefined
     const content = bytes.subarray(0, -CHECKSUM)
     return crc32(content) === bytes.readUInt32BE(content.length) ? content : undefined
@@ -37,5 +37,14 @@ export class DerivedFile {
     } catch {
       // Who needs it finds it missing, or as it was.
     }
+  }
+}
+
+/** The bytes of a file that is made of other things; undefined also where nobody may read it. */
+export function readOrNothing(fs: Fs, path: string): Buffer | undefined {
+  try {
+    return fs.readFile(path)
+  } catch {
+    return undefined
   }
 }

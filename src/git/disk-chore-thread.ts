@@ -59,7 +59,7 @@ const STEPS: Readonly<Record<DiskChore, (path: string) => void>> = {
   remove: (path) => orAbsent(() => fs.unlinkSync(path)),
   sync: (path) =>
     orAbsent(() => {
-      const fd = fs.openSync(path, 'r')
+      const fd = fs.openSync(path, fs.constants.O_RDONLY | fs.constants.O_NONBLOCK)
       try {
         fs.fsyncSync(fd)
       } finally {

@@ -76,6 +76,8 @@ export interface FileStat {
   /** Milliseconds since 1970, with the fraction the file system keeps. */
   readonly modified: number
   readonly inode: number
+  /** Of the file system that it is on. */
+  readonly device: number
   /** How many names the file has. */
   readonly links: number
 }

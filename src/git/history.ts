@@ -1,5 +1,6 @@
 import { crc32 } from 'node:zlib'
 import { Refusal } from '../errors.ts'
+import { readOrNothing } from './derived-file.ts'
 import { firstParent } from './first-parent.ts'
 import type { Fs } from './fs.ts'
 import type { Oid } from './object.ts'
@@ -130,7 +131,7 @@ export class History {
   #load(): Buffer | undefined {
     if (this.#loaded) return this.#records
     this.#loaded = true
-    const bytes = this.#fs.readFile(this.#path)
+    const bytes = readOrNothing(this.#fs, this.#path)
     // A torn end would put every later record out of step.
     if (bytes && bytes.length % RECORD !== 0) return this.#drop()
     this.#records = bytes
@@ -140,7 +141,7 @@ export class History {
 
   /** Forgets the file, which is damaged; what is needed is walked, and kept anew. */
   #drop(): undefined {
-    this.#fs.remove(this.#path)
+    attempt(() => this.#fs.remove(this.#path))
     this.#records = undefined
     this.#unkept = []
     this.#isKept = false
@@ -180,6 +181,15 @@ class RecordedNode implements HistoryNode {
   get parent(): HistoryNode | undefined {
     if (this.depth > 1) this.#parent ??= this.#findParent()
     return this.#parent
+  }
+}
+
+/** Where it cannot be removed, it is passed over all the same. */
+function attempt(step: () => void): void {
+  try {
+    step()
+  } catch {
+    // See above.
   }
 }
 

@@ -102,6 +102,11 @@ export class JournalFile {
     return whole.map((record) => this.#entryOf(record))
   }
 
+  /** It is not begun again: what it is on may be no more. */
+  retire(): void {
+    this.#isBroken = true
+  }
+
   /** What was appended and could not be synced may be on the disk all the same; so is this, then. */
   takeBack(): void {
     this.#isBroken = true

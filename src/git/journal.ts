@@ -11,12 +11,22 @@ import type { JournalRecord, JournalWrite } from './journal-record.ts'
 import { decodeRecords, encodeRecord } from './journal-record.ts'
 import { makeDurableDir } from './make-durable-dir.ts'
 import { identityName, parseIdentity, thisProcess } from './process-identity.ts'
+import { redoWrites } from './redo-writes.ts'
 import { settleJournal } from './settle-journal.ts'
+import type { StoreGuard } from './store-guard.ts'
 
 /** How long records wait, in milliseconds, until what they tell of is synced where it belongs. */
 const CHECKPOINT_AFTER = 1000
+/** How long is waited, in milliseconds, until it is asked again whether a store is back. */
+const AWAY = 100
 /** A journal larger than this is not waited for. */
 const LARGE = 16 * 1024 * 1024
+
+/** Of who has a folder for a moment. */
+const ALWAYS_THERE: Pick<StoreGuard, 'assertStillThere' | 'problem'> = {
+  assertStillThere: () => undefined,
+  problem: undefined,
+}
 
 const self = identityName(thisProcess())
 let files = 0
@@ -45,10 +55,16 @@ export class Journal {
   readonly #named = new WeakSet<JournalFile>()
   #timer: NodeJS.Timeout | undefined
   #checkpoints: Promise<void> = Promise.resolve()
+  /** Files with records that are not settled yet. */
+  readonly #told = new Set<JournalFile>()
+  readonly #guard: Pick<StoreGuard, 'assertStillThere' | 'problem'>
+  #isClosing = false
 
-  constructor(fs: Fs, store: string) {
+  /** `fs` is not guarded: what the store has to have done before anybody may use it again goes through here. */
+  constructor(fs: Fs, store: string, guard: Pick<StoreGuard, 'assertStillThere' | 'problem'> = ALWAYS_THERE) {
     this.#fs = fs
     this.#store = store
+    this.#guard = guard
   }
 
   /**
@@ -114,9 +130,32 @@ export class Journal {
     await this.checkpoint()
   }
 
-  /** The same after the last write; nothing of the journal is left in the store. */
+  /**
+   * Does again what it tells of and is not settled: for a store that is back, and may have lost what was not synced when it went. To be
+   * called before anybody uses the store.
+   */
+  async redo(): Promise<void> {
+    for (const file of this.#told) {
+      // What was under way then ends by itself, and takes its record back if it must.
+      while (file.isUnsettled) await pause(1)
+      file.retire()
+      await redoWrites(this.#fs, this.#store, decodeRecords(this.#fs.readFile(file.path) ?? Buffer.alloc(0)))
+    }
+    // They may be files of a disk that is no more.
+    for (const spare of this.#spare.splice(0)) {
+      spare.letGo()
+      this.#fs.remove(spare.path)
+    }
+  }
+
+  /**
+   * The same after the last write; nothing of the journal is left in the store. Where that is gone, it stays, and the next start finds
+   * it.
+   */
   async close(): Promise<void> {
+    this.#isClosing = true
     await this.checkpoint()
+    if (this.#guard.problem) return
     for (const file of this.#spare.splice(0)) {
       file.letGo()
       this.#fs.remove(file.path)
@@ -141,10 +180,15 @@ export class Journal {
   }
 
   async #writeBatch(batch: readonly Waiting[]): Promise<void> {
+    this.#guard.assertStillThere()
     const file = (this.#file ??= this.#begin())
     const entries = await file.write(
       batch.map(({ record }) => record),
-      () => this.#syncNameOf(file),
+      async () => {
+        await this.#syncNameOf(file)
+        // On the disk, and of no store any more: then it has to be taken back.
+        this.#guard.assertStillThere()
+      },
     )
     for (const [index, entry] of entries.entries()) batch[index]?.resolve(entry)
     if (file.size > LARGE) void this.checkpoint()
@@ -166,6 +210,7 @@ export class Journal {
     if (!this.#fs.stat(folder)) this.#fs.makeDir(folder)
     const file = this.#spare.pop() ?? new JournalFile(this.#fs, `${folder}/${self}.${++files}`)
     file.begin(++rounds)
+    this.#told.add(file)
     return file
   }
 
@@ -173,8 +218,13 @@ export class Journal {
     // Refs whose record is on the disk are about to move: a few microseconds, or one round of the loop.
     while (file.isUnsettled) await pause(1)
     try {
-      await this.#syncTold(file)
-      await this.#keepNotes(file.notes)
+      do {
+        // What it tells of cannot be synced where it is not.
+        while (this.#guard.problem && !this.#isClosing) await pause(AWAY, undefined, { ref: false })
+        this.#guard.assertStillThere()
+        await this.#syncTold(file)
+        await this.#keepNotes(file.notes)
+      } while (this.#guard.problem)
       if (file.kept.length > 0) await this.#keep(file.kept)
       const isThere = this.#fs.stat(file.path) !== undefined
       if (isThere && !file.isBroken && this.#spare.length === 0) {
@@ -185,6 +235,8 @@ export class Journal {
       this.#fs.remove(file.path)
     } catch {
       // The disk fails: the journal stays for the next start, and the next write will say so.
+    } finally {
+      this.#told.delete(file)
     }
     file.letGo()
   }

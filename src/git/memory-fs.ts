@@ -96,6 +96,7 @@ function statOf(volume: Memory, path: string): FileStat | undefined {
     size: Number(stats.size),
     modified: Number(stats.mtimeMs),
     inode: Number(stats.ino),
+    device: Number(stats.dev),
     links: Number(stats.nlink),
   }
 }

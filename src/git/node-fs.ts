@@ -4,12 +4,19 @@ import { promisify } from 'node:util'
 import { doDiskChore, settleInThread } from './disk-chores.ts'
 import type { FileStat, Fs, LogHandle, ReadHandle } from './fs.ts'
 
+const { O_APPEND, O_CREAT, O_NONBLOCK, O_RDONLY, O_WRONLY } = fs.constants
+
 const fsync = promisify(fs.fsync)
 const fdatasync = promisify(fs.fdatasync)
 const write = promisify(fs.write)
 
 /** More than this is written through the thread pool: a synchronous write of it would hold up every other request. */
 const LONG_WRITE = 1024 * 1024
+
+/** For reading; a FIFO in the place of a file has nothing in it, where it would be waited for until somebody writes to it. */
+const READ = O_RDONLY | O_NONBLOCK
+/** For writing behind what is there; into a FIFO nothing can be written that nobody reads. */
+const APPEND = O_WRONLY | O_APPEND | O_CREAT | O_NONBLOCK
 
 /** Most files of a repository fit in here, which spares a read the question how long the file is. */
 const scratch = Buffer.allocUnsafeSlow(64 * 1024)
@@ -35,7 +42,7 @@ export const nodeFs: Fs = {
   },
 
   open(path) {
-    const fd = absentAsUndefined(() => fs.openSync(path, 'r'))
+    const fd = absentAsUndefined(() => fs.openSync(path, READ))
     return fd === undefined ? undefined : toReadHandle(fd)
   },
 
@@ -92,7 +99,7 @@ export const nodeFs: Fs = {
   },
 
   async sync(path) {
-    const fd = absentAsUndefined(() => fs.openSync(path, 'r'))
+    const fd = absentAsUndefined(() => fs.openSync(path, READ))
     if (fd === undefined) return
     try {
       await fsync(fd)
@@ -106,7 +113,7 @@ export const nodeFs: Fs = {
   },
 
   append(path, bytes) {
-    const fd = fs.openSync(path, 'a')
+    const fd = fs.openSync(path, APPEND)
     try {
       writeShort(fd, [bytes])
     } finally {
@@ -158,7 +165,7 @@ export const nodeFs: Fs = {
   settleJournal: settleInThread,
 
   async syncDir(path) {
-    const fd = fs.openSync(path, 'r')
+    const fd = fs.openSync(path, READ)
     try {
       await fsync(fd)
     } finally {
@@ -179,7 +186,14 @@ function absentAsUndefined<T>(action: () => T): T | undefined {
 
 function toFileStat(stats: fs.Stats): FileStat {
   const kind = stats.isFile() ? 'file' : stats.isDirectory() ? 'folder' : 'other'
-  return { kind, size: stats.size, modified: stats.mtimeMs, inode: stats.ino, links: stats.nlink }
+  return {
+    kind,
+    size: stats.size,
+    modified: stats.mtimeMs,
+    inode: stats.ino,
+    device: stats.dev,
+    links: stats.nlink,
+  }
 }
 
 /** By itself, because node's own way with missing parents never ends below a folder in which nothing can be made (/proc). */
@@ -210,7 +224,7 @@ function makeOne(path: string): boolean {
 }
 
 function withDescriptor<T>(path: string, action: (fd: number) => T): T | undefined {
-  const fd = absentAsUndefined(() => fs.openSync(path, 'r'))
+  const fd = absentAsUndefined(() => fs.openSync(path, READ))
   if (fd === undefined) return undefined
   try {
     return action(fd)

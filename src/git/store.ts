@@ -4,6 +4,7 @@ import { BUILD_PREFIX, buildFolder, createRepository } from './create-repository
 import { DerivedFile } from './derived-file.ts'
 import { keepFinishing } from './finish-for-the-dead.ts'
 import type { FileStat, Fs } from './fs.ts'
+import { guardedFs } from './guarded-fs.ts'
 import { Journal } from './journal.ts'
 import { holdingLock } from './lock.ts'
 import { makeDurableDir } from './make-durable-dir.ts'
@@ -15,23 +16,32 @@ import { Repository } from './repository.ts'
 import type { SpareFs } from './spare-files.ts'
 import { withSpareFiles } from './spare-files.ts'
 import { sweepSpareFiles } from './spare-folder.ts'
+import { StoreGuard } from './store-guard.ts'
 
 /** The layout this code reads and writes, kept in the file `format` of a store. */
 const FORMAT = '1'
 
 /** A store on disk: `<dir>/<project>/<family folder>/<slug>.git`. */
 export class Store {
+  /** For all that lies in it; refuses everything while the store is not where it was opened. */
   readonly fs: Fs
   readonly dir: string
+  readonly guard: StoreGuard
   readonly #packs = new PackCache()
   readonly #journal: Journal
   readonly #spares: SpareFs
 
   private constructor(fs: Fs, dir: string) {
-    this.fs = fs
+    this.guard = new StoreGuard(fs, `${dir}/format`)
+    this.fs = guardedFs(fs, this.guard)
     this.dir = dir
-    this.#journal = new Journal(fs, dir)
-    this.#spares = withSpareFiles(fs, dir)
+    this.#journal = new Journal(fs, dir, this.guard)
+    this.#spares = withSpareFiles(this.fs, dir)
+    this.guard.onReturn(async () => {
+      await this.#journal.redo()
+      // What is open may be of a disk that is no more.
+      this.#packs.close()
+    })
   }
 
   /** Opens the store at `dir`, making an empty one if there is nothing; refuses a layout it does not know. */
@@ -54,8 +64,10 @@ export class Store {
   /** Syncs what is only in the journal, and drops it; closes every pack. After the last write and the last read. */
   async close(): Promise<void> {
     await this.#journal.close()
-    await this.#spares.dropSpares()
+    // Where the store is gone they stay, and the next start sweeps them.
+    if (!this.guard.problem) await this.#spares.dropSpares()
     this.#packs.close()
+    this.guard.close()
   }
 
   /**

@@ -29,6 +29,12 @@ const DISK_ERRORS: Readonly<Record<string, string>> = {
   EIO: 'fails to read or write',
   EMFILE: 'has no file handles left',
   ENFILE: 'has no file handles left',
+  ELOOP: 'has a symbolic link that leads round in a circle',
+  ENXIO: 'has something in the place of a file',
+  ENODEV: 'is gone',
+  ESTALE: 'is not there any more as it was',
+  EBADMSG: 'is damaged',
+  EUCLEAN: 'is damaged',
 }
 
 function refusalOfDisk(error: unknown): Refusal | undefined {

@@ -1,6 +1,7 @@
 import Koa, { type Middleware, type ParameterizedContext } from 'koa'
 import type { Logger } from 'pino'
 import type { Authenticate } from '../access/authenticator.ts'
+import type { Refusal } from '../errors.ts'
 import { answerError } from './answer-error.ts'
 import { authenticate } from './authenticate.ts'
 import { docs, openApiDocument } from './docs.ts'
@@ -20,6 +21,10 @@ export interface AppDependencies {
   readonly observe: Watcher
   /** Lets in what the server can take; what needs no key is answered in any case. */
   readonly admit: () => void
+  /** Refuses while the store is not there. What comes in together shares a look. */
+  readonly assertStore: () => void
+  /** Why the store cannot be used, looked at afresh; undefined if it can. */
+  readonly storeProblem: () => Refusal | undefined
   readonly authenticate: Authenticate
   readonly readiness: () => Readiness
   /** `GET /metrics`. */
@@ -41,6 +46,8 @@ export function createApp({
   log,
   observe,
   admit,
+  assertStore,
+  storeProblem,
   authenticate: callerOf,
   readiness,
   metrics,
@@ -68,7 +75,8 @@ export function createApp({
       identify(ctx)
       await answer(ctx)
     } catch (error) {
-      answerError(ctx, error, log)
+      // Where the store has gone meanwhile, nothing else that was found wrong is true.
+      answerError(ctx, storeProblem() ?? error, log)
     }
     if (response.headersSent) return
     try {
@@ -83,6 +91,7 @@ export function createApp({
     const openRoute = open(ctx)
     if (openRoute) return openRoute
     admit()
+    assertStore()
     const fetched = git(ctx)
     if (fetched) return fetched
     letIn(ctx)

@@ -14,6 +14,8 @@ export interface Readiness {
     readonly repository: string
     readonly reason: string
   }[]
+  /** Why the store cannot be used now; nothing else is known then. */
+  readonly storeProblem?: string | undefined
   /** Whose traces cannot be stored, or were lost; the server is ready all the same. */
   readonly traces?: readonly { readonly project: string }[]
 }
@@ -31,18 +33,23 @@ export function servicesHealth(): Readonly<Record<string, OpenRoute>> {
 }
 
 /**
- * `GET /ready`: 200 once every repository is known, 503 with `Retry-After` until then. A damaged repository is counted but
+ * `GET /ready`: 200 once every repository is known, 503 with `Retry-After` until then, and while the store is gone. A damaged repository is counted but
  * does not make the server unready: the others are served. Whoever has a key that may read is told what is wrong in its project; any
  * other key is as good as none: what probes a server should not take it for dead because a key was revoked.
  */
 export function ready(readiness: () => Readiness, callerOf: Authenticate): OpenRoute {
   return (ctx) => {
+    const { ready, artifacts, problems, traces = [], storeProblem } = readiness()
+    const isUsable = ready && storeProblem === undefined
+    ctx.status = isUsable ? 200 : 503
+    if (!isUsable) ctx.set('Retry-After', '1')
+    ctx.set('Cache-Control', 'no-store')
+    if (storeProblem !== undefined) {
+      ctx.body = { status: 'unavailable', reason: storeProblem }
+      return
+    }
     const token = sentKey(ctx.req.headers.authorization)
     const caller = token === undefined ? undefined : callerOf(token)
-    const { ready, artifacts, problems, traces = [] } = readiness()
-    ctx.status = ready ? 200 : 503
-    if (!ready) ctx.set('Retry-After', '1')
-    ctx.set('Cache-Control', 'no-store')
     ctx.body = {
       status: ready ? 'ready' : 'starting',
       artifacts,

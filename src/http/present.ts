@@ -26,7 +26,7 @@ export function presentArtifact(artifact: ArtifactView, { gitBase }: PresentOpti
     id: artifact.id,
     slug: artifact.slug,
     ...headerOf(record),
-    flags: record.flags,
+    flags: shownFlags(artifact),
     ...lifecycleOf(record),
     git_url: `${gitBase}/${family.folder}/${artifact.slug}.git`,
   }
@@ -39,7 +39,7 @@ export function presentVariant({ artifact, variant }: VariantPlace, options: Pre
     slug: variant.slug,
     ...parents(options, '', artifact),
     ...headerOf(variant.record),
-    flags: artifact.record.flags,
+    flags: shownFlags(artifact),
     ...lifecycleOf(variant.record),
   }
 }
@@ -148,4 +148,13 @@ function headerOf({ name, description, tags, meta }: Header): object {
 function lifecycleOf(record: ArtifactRecord | VariantRecord): object {
   const { created_at, created_by_id, updated_at, updated_by_id, deleted_at, deleted_by_id } = record
   return { created_at, created_by_id, updated_at, updated_by_id, deleted_at, deleted_by_id }
+}
+
+/** The roles of the family as the artifact's record has them: somebody else may have written others. */
+function shownFlags({
+  family,
+  record: { flags },
+}: ArtifactView): Readonly<Record<string, boolean>> | undefined {
+  if (!flags) return undefined
+  return Object.fromEntries(family.roles.map((role) => [role, flags[role] ?? false]))
 }

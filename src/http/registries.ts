@@ -1,5 +1,6 @@
 import { basename } from 'node:path'
 import type { Store } from '../git/store.ts'
+import { damageOf } from '../versioning/damage-of.ts'
 import type { Family } from '../versioning/family.ts'
 import { fillTimelines } from '../versioning/fill-timelines.ts'
 import type { OpenRegistry } from '../versioning/open-registry.ts'
@@ -16,6 +17,8 @@ export class Registries {
   readonly #opening = new Map<string, Promise<OpenRegistry>>()
   readonly #open: OpenRegistry[] = []
   readonly #ready = new Map<string, Registry>()
+  /** Projects that could not be read at the start, and why. */
+  readonly #closed = new Map<string, string>()
   #started = false
   #stopFilling: (() => void) | undefined
 
@@ -34,9 +37,21 @@ export class Registries {
 
   /** Reads every project of the store in. */
   async start(): Promise<void> {
-    await Promise.all(this.#store.projects().map((project) => this.of(project)))
+    await Promise.all(this.#store.projects().map((project) => this.#openAtStart(project)))
     this.#started = true
     this.#stopFilling = fillTimelines(this.#open.map(({ registry }) => registry))
+  }
+
+  /** One that cannot be read now keeps none of the others from being served; it is read in when it is asked for and can be. */
+  async #openAtStart(project: string): Promise<void> {
+    try {
+      await this.of(project)
+    } catch (error) {
+      const reason = damageOf(error, project)
+      if (!reason) throw error
+      this.#closed.set(project, reason.message)
+      this.#settings.onProblem?.(project, { repository: '', reason: reason.message })
+    }
   }
 
   /** The project's registry; a promise of it while that is read in. */
@@ -61,9 +76,12 @@ export class Registries {
     return {
       ready: this.#started,
       artifacts: registries.reduce((sum, { index }) => sum + index.size, 0),
-      problems: registries.flatMap(({ index, store }) =>
-        index.problems().map((problem) => ({ project: basename(store.folder), ...problem })),
-      ),
+      problems: [
+        ...[...this.#closed].map(([project, reason]) => ({ project, repository: '', reason })),
+        ...registries.flatMap(({ index, store }) =>
+          index.problems().map((problem) => ({ project: basename(store.folder), ...problem })),
+        ),
+      ],
     }
   }
 
@@ -79,9 +97,15 @@ export class Registries {
 
   async #openProject(project: string): Promise<OpenRegistry> {
     const open = await openRegistry(await this.#store.project(project), this.#families, this.#settings)
+    try {
+      await this.#prepare(open.registry)
+    } catch (error) {
+      open.close() // the next request opens another one
+      throw error
+    }
     this.#open.push(open)
-    await this.#prepare(open.registry)
     this.#ready.set(project, open.registry)
+    this.#closed.delete(project)
     void open.sweepLeftovers()
     return open
   }

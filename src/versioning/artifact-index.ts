@@ -1,3 +1,4 @@
+import type { Refusal } from '../errors.ts'
 import type { ProjectStore } from '../git/store.ts'
 import type { ArtifactView } from './artifact-view.ts'
 import type { RepositoryProblem } from './damaged-repositories.ts'
@@ -5,7 +6,7 @@ import type { Family } from './family.ts'
 import { repositoryDigits } from './ids.ts'
 import type { IndexEntry } from './index-entry.ts'
 import { pathOf } from './index-entry.ts'
-import { IndexIntake } from './index-intake.ts'
+import { IndexIntake, isAsViewed } from './index-intake.ts'
 import type { IndexTables } from './index-tables.ts'
 import type { SlugLevel } from './slug-table.ts'
 import { slugProblem } from './slugs.ts'
@@ -22,9 +23,15 @@ export class ArtifactIndex {
   readonly #intake: IndexIntake
   readonly #tables: IndexTables
 
-  constructor(store: ProjectStore, families: readonly Family[], writer: string) {
+  /** `onProblem` is told of repositories that are not served, or left out of lists, once for each reason. */
+  constructor(
+    store: ProjectStore,
+    families: readonly Family[],
+    writer: string,
+    onProblem?: (problem: RepositoryProblem) => void,
+  ) {
     this.#store = store
-    this.#intake = new IndexIntake(store, families, writer)
+    this.#intake = new IndexIntake(store, families, writer, onProblem)
     this.#tables = this.#intake.tables
   }
 
@@ -51,7 +58,15 @@ export class ArtifactIndex {
     return this.#intake.written(family, slug)
   }
 
-  /** Repositories that are not served, with the reason. */
+  /** Notes that a list was answered without an artifact, because something of it cannot be read. */
+  leftOut({ family, slug, repository: { path } }: ArtifactView, { message: reason }: Refusal): void {
+    // One that was removed a moment ago is no problem.
+    const isThere = this.#store.exists(family.folder, slug)
+    if (isThere)
+      this.#tables.damaged.leaveOut({ repository: pathOf(family, slug), reason: `${path}: ${reason}` })
+  }
+
+  /** Repositories that are not served, or left out of lists, with the reason. */
   problems(): RepositoryProblem[] {
     return this.#tables.damaged.problems()
   }
@@ -75,11 +90,7 @@ export class ArtifactIndex {
    * led to this view would be found again.
    */
   isStill(moment: number, view: ArtifactView): boolean {
-    return (
-      this.#intake.hear() === undefined &&
-      this.moment === moment &&
-      view.repository.refs() === view.source.refs
-    )
+    return this.#intake.hear() === undefined && this.moment === moment && isAsViewed(view)
   }
 
   /** The artifact whose id ends in the same digits as `id`, as it is on disk now. */

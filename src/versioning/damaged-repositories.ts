@@ -24,10 +24,19 @@ export interface DamagedRepository {
 export class DamagedRepositories {
   readonly #problems = new Map<string, RepositoryProblem>()
   readonly #damaged = new Map<string, DamagedRepository>()
+  /** Those that are served, and left out of lists that something of them cannot be read for. */
+  readonly #leftOut = new Map<string, RepositoryProblem>()
+  readonly #onProblem: (problem: RepositoryProblem) => void
 
-  /** All that are not served. */
+  /** `onProblem` is told of each that is new, and of each new reason. */
+  constructor(onProblem: (problem: RepositoryProblem) => void = () => undefined) {
+    this.#onProblem = onProblem
+  }
+
+  /** All that are not served, or left out of lists. */
   problems(): RepositoryProblem[] {
-    return [...this.#problems.values()]
+    const leftOut = [...this.#leftOut.values()].filter(({ repository }) => !this.#problems.has(repository))
+    return [...this.#problems.values(), ...leftOut]
   }
 
   /** The repositories (`<family>/<slug>`) that are not served. */
@@ -42,7 +51,12 @@ export class DamagedRepositories {
 
   /** One that is not served and holds nothing that has an id of this registry. */
   setAside(problem: RepositoryProblem): void {
-    this.#problems.set(problem.repository, problem)
+    this.#note(this.#problems, problem)
+  }
+
+  /** One that is served, and has something that cannot be read. */
+  leaveOut(problem: RepositoryProblem): void {
+    this.#note(this.#leftOut, problem)
   }
 
   /** One that cannot be read. */
@@ -55,10 +69,17 @@ export class DamagedRepositories {
   forget(repository: string): void {
     this.#problems.delete(repository)
     this.#damaged.delete(repository)
+    this.#leftOut.delete(repository)
   }
 
   /** Refuses with `damaged_repository` if what was not found may lie in a repository that cannot be read. */
   assertNotIn(mayHold: (damaged: DamagedRepository) => boolean): void {
     for (const damaged of this.#damaged.values()) if (mayHold(damaged)) throw damaged.reason
+  }
+
+  #note(problems: Map<string, RepositoryProblem>, problem: RepositoryProblem): void {
+    const isKnown = problems.get(problem.repository)?.reason === problem.reason
+    problems.set(problem.repository, problem)
+    if (!isKnown) this.#onProblem(problem)
   }
 }

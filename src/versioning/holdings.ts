@@ -8,6 +8,7 @@ import { pinnedPlace } from './pinned-place.ts'
 import type { Registry } from './registry.ts'
 import type { RevisionPlace } from './revision.ts'
 import { latestOf } from './revision.ts'
+import { unlessDamaged } from './unless-damaged.ts'
 
 /** An environment's latest revision that holds something under a key, and since which of its revisions it has done so. */
 export interface Holding {
@@ -32,8 +33,11 @@ export async function holdingsOf(
     if (environment.record.deleted_at !== undefined) continue
     for (const variant of environment.variants) {
       if (variant.record.deleted_at !== undefined) continue
-      const latest = await latestOf(environment, variant)
-      for (const pin of latest ? await pinsIn(registry, environment, latest.oid) : []) {
+      const latest = await unlessDamaged(registry, environment, () => latestOf(environment, variant))
+      const pins =
+        latest &&
+        (await unlessDamaged(registry, environment, () => pinsIn(registry, environment, latest.oid)))
+      for (const pin of pins ?? []) {
         const place = await pinnedPlace(registry, pin)
         if (!latest || !place || place instanceof Refusal) continue
         if (place.artifact.id !== artifact.id || place.oid !== oid) continue

@@ -7,6 +7,8 @@ import type { ProjectStore } from '../git/store.ts'
 import { META_REF } from './artifact-state.ts'
 import type { ArtifactView } from './artifact-view.ts'
 import { viewArtifact } from './artifact-view.ts'
+import { damageOf } from './damage-of.ts'
+import type { RepositoryProblem } from './damaged-repositories.ts'
 import type { Family } from './family.ts'
 import type { IndexEntry } from './index-entry.ts'
 import { pathOf } from './index-entry.ts'
@@ -28,10 +30,15 @@ export class IndexIntake {
   readonly #swept = new Map<Family, readonly string[]>()
   #hearing: Promise<void> | undefined
 
-  constructor(store: ProjectStore, families: readonly Family[], writer: string) {
+  constructor(
+    store: ProjectStore,
+    families: readonly Family[],
+    writer: string,
+    onProblem?: (problem: RepositoryProblem) => void,
+  ) {
     this.#store = store
     this.#families = families
-    this.tables = new IndexTables(families, (family) => this.#sweepOnce(family))
+    this.tables = new IndexTables(families, (family) => this.#sweepOnce(family), onProblem)
     this.#changes = new ChangeLog(store.fs, store.folder, writer)
   }
 
@@ -70,7 +77,7 @@ export class IndexIntake {
 
   /** The entry's view as of now; undefined if the repository is gone or no longer served. */
   async current(entry: IndexEntry): Promise<ArtifactView | undefined> {
-    if (entry.repository.refs() === entry.view.source.refs) return entry.view
+    if (isAsViewed(entry.view)) return entry.view
     await this.look(entry.family, entry.slug)
     return this.tables.at(entry.path)?.view
   }
@@ -90,8 +97,9 @@ export class IndexIntake {
       }
       this.tables.apply({ path, family, slug, repository, view })
     } catch (error) {
-      if (!(error instanceof Refusal) || error.code !== 'damaged_repository') throw error
-      this.#setAside(family, slug, error)
+      const reason = damageOf(error, path)
+      if (!reason) throw error
+      this.#setAside(family, slug, reason)
     }
   }
 
@@ -104,7 +112,7 @@ export class IndexIntake {
     const last = entry?.view ?? damaged.get(repository)?.last
     // What no server ever made or wrote to waits to be adopted, and holds nothing that has an id.
     const there = this.#store.repository(family.folder, slug)
-    if (last || there.wasWritten() || isArtifact(there)) damaged.add({ repository, family, last, reason })
+    if (last || isArtifact(there)) damaged.add({ repository, family, last, reason })
     else damaged.setAside({ repository, reason: reason.message })
   }
 
@@ -171,11 +179,25 @@ export class IndexIntake {
   }
 }
 
-/** Whether the refs say that the registry made it, whatever else of it cannot be read. */
+/** Whether it is of the registry's making, whatever of it cannot be read; where nothing can be told, it is. */
 function isArtifact(repository: Repository): boolean {
+  try {
+    if (repository.wasWritten()) return true
+  } catch {
+    return true
+  }
   try {
     return repository.refs().refs.has(META_REF)
   } catch {
     return false
+  }
+}
+
+/** Whether the requests of this turn see the artifact as it was last viewed. */
+export function isAsViewed({ repository, source }: ArtifactView): boolean {
+  try {
+    return repository.refs() === source.refs
+  } catch {
+    return false // the look says what is wrong
   }
 }

@@ -1,5 +1,5 @@
 import type { ArtifactView } from './artifact-view.ts'
-import { DamagedRepositories } from './damaged-repositories.ts'
+import { DamagedRepositories, type RepositoryProblem } from './damaged-repositories.ts'
 import type { Family } from './family.ts'
 import { FamilyList } from './family-list.ts'
 import type { IndexEntry } from './index-entry.ts'
@@ -12,7 +12,7 @@ import { SlugTable } from './slug-table.ts'
  */
 export class IndexTables {
   readonly slugs = new SlugTable()
-  readonly damaged = new DamagedRepositories()
+  readonly damaged: DamagedRepositories
   readonly #lists: ReadonlyMap<Family, FamilyList>
   readonly #entries = new Map<string, IndexEntry>()
   readonly #byDigits = new Map<string, IndexEntry>()
@@ -20,7 +20,12 @@ export class IndexTables {
   #moment = 0
 
   /** `sweepOnce` looks at every repository of a family. */
-  constructor(families: readonly Family[], sweepOnce: (family: Family) => Promise<void>) {
+  constructor(
+    families: readonly Family[],
+    sweepOnce: (family: Family) => Promise<void>,
+    onProblem?: (problem: RepositoryProblem) => void,
+  ) {
+    this.damaged = new DamagedRepositories(onProblem)
     this.#lists = new Map(families.map((family) => [family, new FamilyList(() => sweepOnce(family))]))
   }
 
@@ -67,12 +72,12 @@ export class IndexTables {
     if (rival && rival.path !== path) {
       // A copy within the project (`cp -r`): the one whose folder has the name it was made with is the original.
       const [original, copy] = isOriginal(view, rival.view) ? [path, rival.path] : [rival.path, path]
+      if (copy !== path) this.drop(rival)
       this.damaged.setAside({
         repository: copy,
         reason: `${copy} has the same artifact id as ${original}. Give it a new id, or remove it.`,
       })
       if (copy === path) return
-      this.drop(rival)
     }
     this.#moment++
     this.damaged.forget(path)
@@ -93,6 +98,7 @@ export class IndexTables {
   /** Forgets an artifact that is gone, or cannot be read any more. */
   drop(entry: IndexEntry): void {
     this.#moment++
+    this.damaged.forget(entry.path)
     this.#entries.delete(entry.path)
     if (this.#byDigits.get(entry.view.digits) === entry) this.#byDigits.delete(entry.view.digits)
     this.slugs.remove(entry)

@@ -1,6 +1,7 @@
 import { Refusal } from '../errors.ts'
 import type { Oid } from '../git/object.ts'
 import type { ArtifactView } from './artifact-view.ts'
+import { damageOf } from './damage-of.ts'
 import { mirrorRef, mirrorTargets } from './mirror-targets.ts'
 import type { Registry } from './registry.ts'
 
@@ -52,7 +53,7 @@ export class Mirrors {
       while (await this.#mirrorOnce(id));
     } catch (error) {
       // Somebody locks a repository, or git left damage there: the deployment stands, and the next look tries again.
-      if (!(error instanceof Refusal)) throw error
+      if (!(error instanceof Refusal) && !damageOf(error, id)) throw error
     }
   }
 

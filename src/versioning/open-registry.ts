@@ -2,6 +2,7 @@ import { atRest } from '../at-rest.ts'
 import { Refusal } from '../errors.ts'
 import type { ProjectStore } from '../git/store.ts'
 import type { ArtifactView } from './artifact-view.ts'
+import { damageOf } from './damage-of.ts'
 import type { Family } from './family.ts'
 import type { RegistrySettings } from './registry.ts'
 import { Registry } from './registry.ts'
@@ -58,7 +59,7 @@ async function unlessRefused(sweep: Promise<unknown>): Promise<void> {
   try {
     await sweep
   } catch (error) {
-    if (!(error instanceof Refusal)) throw error
+    if (!(error instanceof Refusal) && !damageOf(error, '')) throw error
   }
 }
 

@@ -7,6 +7,7 @@ import type { Registry } from './registry.ts'
 import type { Revision } from './revision.ts'
 import { latestOf, readListedRevision } from './revision.ts'
 import { revisionFlags } from './revision-flags.ts'
+import { unlessDamaged } from './unless-damaged.ts'
 import type { Order, Window, Windowing } from './windowing.ts'
 import { byCreation, cutWindow, cutWindowOf } from './windowing.ts'
 
@@ -68,19 +69,21 @@ export async function queryFlat(
   query: ArtifactQuery,
 ): Promise<Window<FlatArtifact>> {
   const { flags, ...filter } = query.filter
-  const known = new Map<ArtifactView, FlatArtifact>()
-  const read = async (artifact: ArtifactView): Promise<FlatArtifact> => {
-    const flat = known.get(artifact) ?? (await flatten(registry, artifact))
-    known.set(artifact, flat)
-    return flat
+  const known = new Map<ArtifactView, FlatArtifact | undefined>()
+  const read = async (artifact: ArtifactView): Promise<FlatArtifact | undefined> => {
+    if (!known.has(artifact))
+      known.set(artifact, await unlessDamaged(registry, artifact, () => flatten(registry, artifact)))
+    return known.get(artifact)
   }
   const artifacts = await registry.index.list(family)
   const asked = { ...query, filter }
   const window = await cutWindowOf(artifacts, CREATION, query.windowing, (artifact) => {
     if (!matchesArtifact(artifact, asked)) return false
-    return flags === undefined || read(artifact).then((flat) => matchesFlags(flatFlags(flat), flags))
+    if (flags === undefined) return true
+    return read(artifact).then((flat) => flat !== undefined && matchesFlags(flatFlags(flat), flags))
   })
-  return { rows: await Promise.all(window.rows.map(read)), next: window.next }
+  const rows = await Promise.all(window.rows.map(read))
+  return { rows: rows.filter((flat) => flat !== undefined), next: window.next }
 }
 
 /** The artifact with the latest revision of its default variant, as far as that decodes. */

@@ -17,6 +17,7 @@ import { rowSpans } from './row-spans.ts'
 import type { RowTest } from './row-test.ts'
 import { oneOf, rowTest } from './row-test.ts'
 import type { TimelinePlace, TimelineRow } from './timeline-row.ts'
+import { unlessDamaged } from './unless-damaged.ts'
 import { wantedRows } from './wanted-rows.ts'
 import type { Window } from './windowing.ts'
 import { isDescending, unknownCursor } from './windowing.ts'
@@ -54,9 +55,12 @@ export async function queryRevisions(
   let decoded = 0
   for await (const row of wantedRows(rows, spans, isDown, test.isWanted)) {
     if (++decoded % BREATH === 0) await nextTurn()
-    const revision = await revisionOf(registry, row, test.holdersIn(row))
-    if (!matches(revision, query.filter)) continue
-    if (pinned.length > 0 && !(await changesPinOf(registry, revision, pinned))) continue
+    const revision = await unlessDamaged(registry, row.artifact, async () => {
+      const read = await revisionOf(registry, row, test.holdersIn(row))
+      if (!matches(read, query.filter)) return undefined
+      return pinned.length === 0 || (await changesPinOf(registry, read, pinned)) ? read : undefined
+    })
+    if (!revision) continue
     const last = found.at(-1)
     if (last && found.length === windowing?.limit) return { rows: found, next: last.id }
     found.push(revision)
@@ -64,13 +68,20 @@ export async function queryRevisions(
   return { rows: found, next: undefined }
 }
 
-/** The rows to look through; refuses with `damaged_repository` if commits of an artifact that is wanted cannot be read. */
+/**
+ * The rows to look through, without those of artifacts whose commits cannot be read. Refuses with `damaged_repository` where just such
+ * artifacts are named.
+ */
 async function rowsFor(registry: Registry, family: Family, test: RowTest): Promise<readonly TimelineRow[]> {
   const timeline = registry.timeline(family)
   const { rows, unreadable } = test.isNarrow
     ? await timeline.of((await registry.index.list(family)).filter(test.isArtifactWanted))
     : await timeline.all()
-  for (const { artifact, reason } of unreadable) if (test.isArtifactWanted(artifact)) throw reason
+  for (const { artifact, reason } of unreadable) {
+    if (!test.isArtifactWanted(artifact)) continue
+    if (test.isNarrow && rows.length === 0) throw reason
+    registry.index.leftOut(artifact, reason)
+  }
   return rows
 }
 

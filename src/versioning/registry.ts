@@ -1,3 +1,4 @@
+import { basename } from 'node:path'
 import { v7 as uuidv7 } from 'uuid'
 import type { AllowedSigner } from '../git/allowed-signers.ts'
 import { DerivedFile } from '../git/derived-file.ts'
@@ -5,6 +6,7 @@ import type { SigningKey } from '../git/signing-key.ts'
 import type { ProjectStore } from '../git/store.ts'
 import { ArtifactIndex } from './artifact-index.ts'
 import type { ArtifactView } from './artifact-view.ts'
+import type { RepositoryProblem } from './damaged-repositories.ts'
 import { DOCUMENT_LIMITS, type DocumentLimits } from './document-limits.ts'
 import type { Family } from './family.ts'
 import { KnownFacts } from './known-facts.ts'
@@ -28,6 +30,8 @@ export interface RegistrySettings {
   readonly now: () => Date
   readonly signing?: Signing
   readonly limits?: DocumentLimits
+  /** Told of repositories of a project that are not served, or left out of lists. */
+  readonly onProblem?: (project: string, problem: RepositoryProblem) => void
 }
 
 /** What the service's commits are signed with, if anything, and whose signatures it believes, its own among them. */
@@ -56,7 +60,9 @@ export class Registry {
     this.now = settings.now
     this.signing = settings.signing ?? UNSIGNED
     this.limits = settings.limits ?? DOCUMENT_LIMITS
-    this.index = new ArtifactIndex(store, families, `${process.pid}-${uuidv7()}`)
+    this.index = new ArtifactIndex(store, families, `${process.pid}-${uuidv7()}`, (problem) =>
+      settings.onProblem?.(basename(store.folder), problem),
+    )
     this.#revisions = new Map(families.map((family) => [family, new RevisionCache(family)]))
     this.#timelines = new Map(
       families.map((family) => [family, new Timeline(this.index, family, knownFacts(store, family))]),

@@ -84,17 +84,20 @@ export class RevisionCache {
 
 async function readRevision(family: Family, source: ObjectSource, oid: Oid): Promise<StoredRevision> {
   const commit = parseCommit(await readBytes(source, oid, 'commit'))
-  const entries = await readTree(source, commit.tree)
-  const headerFile = entries.find((entry) => entry.name === REVISION_FILE && isFile(entry))
-  const headerBytes = headerFile && (await readBytes(source, headerFile.oid, 'blob'))
   const { message, trailers } = decodeMessage(commit.message)
-  const size = headerBytes?.length ?? 0
+  let size = 0
   try {
+    const entries = await readTree(source, commit.tree)
+    const headerFile = entries.find((entry) => entry.name === REVISION_FILE && isFile(entry))
+    const headerBytes = headerFile && (await readBytes(source, headerFile.oid, 'blob'))
+    size = headerBytes?.length ?? 0
     const header = headerBytes ? await decodeHeader(headerBytes) : {}
     const read = await family.read(source, entries)
     const { payload, size: payloadSize = 0 } = read ?? {}
     return { oid, commit, message, trailers, header, payload, size: size + payloadSize }
   } catch (error) {
+    // Nothing is wrong with the revision.
+    if (error instanceof Refusal && error.code === 'storage_unavailable') throw error
     const why = error instanceof Error ? error.message : String(error)
     const sentence = `Commit ${oid} does not decode as a ${family.name} revision: ${why}`
     const damage = new Refusal('damaged_repository', sentence)

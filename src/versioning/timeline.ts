@@ -1,9 +1,10 @@
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import { atRest } from '../at-rest.ts'
-import { Refusal } from '../errors.ts'
+import type { Refusal } from '../errors.ts'
 import type { ArtifactIndex } from './artifact-index.ts'
 import type { ArtifactView } from './artifact-view.ts'
 import type { CommitFacts } from './commit-facts.ts'
+import { damageOf } from './damage-of.ts'
 import type { Family } from './family.ts'
 import { byCreation } from './index-entry.ts'
 import type { KnownFacts } from './known-facts.ts'
@@ -143,8 +144,9 @@ export class Timeline {
       const kept = { artifact, rows: await rowsOf(artifact, this.#facts, before?.rows) }
       this.#keep(kept)
       return kept
-    } catch (reason) {
-      if (!(reason instanceof Refusal)) throw reason
+    } catch (error) {
+      const reason = damageOf(error, artifact.repository.path)
+      if (!reason) throw error
       unreadable.push({ artifact, reason })
       return undefined
     }

@@ -1,6 +1,7 @@
 import { v7 as uuidv7 } from 'uuid'
 import { Refusal } from '../errors.ts'
 import type { Fs } from '../git/fs.ts'
+import { damageOf } from '../versioning/damage-of.ts'
 import type { Ordered, Window, Windowing } from '../versioning/windowing.ts'
 import { cutWindow } from '../versioning/windowing.ts'
 import type { Delivery } from './delivery.ts'
@@ -54,7 +55,7 @@ export class DeliveryBox {
     try {
       return this.read(id)
     } catch (error) {
-      if (!(error instanceof Refusal)) throw error
+      if (!(error instanceof Refusal) && !damageOf(error, this.#folder)) throw error
       return undefined
     }
   }

@@ -1,6 +1,7 @@
 import { Refusal } from '../errors.ts'
 import type { FileStat, Fs } from '../git/fs.ts'
 import { holdingLock } from '../git/lock.ts'
+import { damageOf } from '../versioning/damage-of.ts'
 import { parseUuid } from '../versioning/ids.ts'
 import { DeliveryBox } from './delivery-box.ts'
 import { readRecord } from './read-record.ts'
@@ -31,7 +32,7 @@ export class WebhookShelf {
         const one = this.#current(id)
         if (one) found.push(one)
       } catch (error) {
-        if (!(error instanceof Refusal)) throw error
+        if (!(error instanceof Refusal) && !damageOf(error, this.#folder)) throw error
       }
     }
     return found.sort((a, b) => compare(a.created_at, b.created_at) || compare(a.id, b.id))

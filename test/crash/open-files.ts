@@ -6,8 +6,8 @@ export function statOf(node: DiskNode | undefined): FileStat | undefined {
   if (!node) return undefined
   const { kind, modified, inode } = node
   return kind === 'file'
-    ? { kind, size: node.bytes.length, modified, inode, links: node.links }
-    : { kind, size: node.entries.size, modified, inode, links: 1 }
+    ? { kind, size: node.bytes.length, modified, inode, device: 1, links: node.links }
+    : { kind, size: node.entries.size, modified, inode, device: 1, links: 1 }
 }
 
 /** A file that is open for reading. */

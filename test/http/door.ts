@@ -37,6 +37,8 @@ export async function openDoor(
     log: logger,
     observe: () => undefined,
     admit: () => undefined,
+    assertStore: () => undefined,
+    storeProblem: () => undefined,
     metrics: () => undefined,
     authenticate: (token) => (token === TOKEN ? CALLER : undefined),
     readiness: () => ({ ready: true, artifacts: 0, problems: [] }),

@@ -11,6 +11,8 @@ import { queryRevisions } from '../../versioning/query-revisions.ts'
 import { revisionById } from '../../versioning/references.ts'
 import { warningsOf } from '../../versioning/warnings-of.ts'
 import type { NewRevision } from '../../versioning/write-revision.ts'
+import type { Registry } from '../../versioning/registry.ts'
+import { unlessDamaged } from '../../versioning/unless-damaged.ts'
 import { answerList } from '../answer-list.ts'
 import { commitPlace } from '../commit-place.ts'
 import { commitWarnings } from '../commit-warnings.ts'
@@ -107,14 +109,18 @@ export function revisionEndpoints(context: SurfaceContext): Endpoint[] {
       recall,
     })
 
-  /** The rows of a list, each with its payload unless that is left out. */
-  const presentAll = (rows: readonly Revision[], withData: boolean, asked: Reading) =>
+  /** The rows of a list, each with its payload unless that is left out, or cannot be read. */
+  const presentAll = (registry: Registry, rows: readonly Revision[], withData: boolean, asked: Reading) =>
     Promise.all(
       rows.map(async (revision) =>
         presentRevision(
           revision,
           present,
-          withData ? await presentPayload(revision, present, asked) : undefined,
+          withData
+            ? await unlessDamaged(registry, revision.artifact, async () =>
+                presentPayload(revision, present, asked),
+              )
+            : undefined,
         ),
       ),
     )
@@ -229,7 +235,7 @@ export function revisionEndpoints(context: SurfaceContext): Endpoint[] {
             })
           : { rows: [], next: undefined }
         const withData = input.includeData ?? of.include_data ?? false
-        const records = await presentAll(window.rows, withData, input.asked)
+        const records = await presentAll(registry, window.rows, withData, input.asked)
         return answerList(`${key}s`, window, input.windowing, records)
       },
     }),
@@ -245,7 +251,7 @@ export function revisionEndpoints(context: SurfaceContext): Endpoint[] {
       example: { [key]: { message: 'cooler' }, [`${singular}_refs`]: [{ slug: 'support-bot' }] },
       run: async ({ registry, input }) => {
         const window = await queryRevisions(registry, family, queryOf(input, surface))
-        const records = await presentAll(window.rows, true, input.asked)
+        const records = await presentAll(registry, window.rows, true, input.asked)
         return answerList(`${key}s`, window, input.windowing, records)
       },
     }),

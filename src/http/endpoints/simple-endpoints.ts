@@ -12,6 +12,7 @@ import { editArtifact } from '../../versioning/edit-artifact.ts'
 import type { Reading, Warning } from '../../versioning/family.ts'
 import type { FlatArtifact } from '../../versioning/query-artifacts.ts'
 import { flatten, queryFlat } from '../../versioning/query-artifacts.ts'
+import { eachUnlessDamaged } from '../../versioning/unless-damaged.ts'
 import { artifactById, revisionById } from '../../versioning/references.ts'
 import type { Registry } from '../../versioning/registry.ts'
 import { readRevisionAt } from '../../versioning/revision.ts'
@@ -181,7 +182,12 @@ export function simpleEndpoints({ surface, names, present, records }: SurfaceCon
           plural,
           window,
           input.windowing,
-          await Promise.all(window.rows.map((flat) => presentFlat(flat, present, input.asked))),
+          await eachUnlessDamaged(
+            registry,
+            window.rows,
+            ({ artifact }) => artifact,
+            (flat) => presentFlat(flat, present, input.asked),
+          ),
         )
       },
     }),

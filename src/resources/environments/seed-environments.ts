@@ -20,7 +20,8 @@ export async function seedEnvironments(registry: Registry): Promise<void> {
   const there = await registry.index.list(family)
   if (there.some(({ record }) => record.created_by_id !== SEEDER.id)) return
   for (const slug of SEEDS) {
-    if (there.some((environment) => environment.slug === slug)) continue
+    // One that is there and cannot be read is none to be made.
+    if (registry.store.exists(family.folder, slug)) continue
     const seed = { slug, header: { name: slug }, withVariant: {}, loc: ['environments', slug] }
     try {
       await createArtifact(registry, family, seed, { actor: SEEDER })
