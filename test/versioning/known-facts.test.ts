@@ -20,12 +20,18 @@ const facts: fc.Arbitrary<CommitFacts> = fc.record({
   text: fc.oneof(fc.constantFrom(undefined, null, ''), fc.string({ unit: 'grapheme' })),
 })
 
+/** As they are told, whatever a server of before wrote: of a time that a calendar has. */
+const within = (one: CommitFacts): CommitFacts => ({
+  ...one,
+  seconds: Math.min(Math.max(one.seconds, 0), 253_402_300_799),
+})
+
 describe('versioning: the facts of commits in a table', () => {
   it('are found by id, and nothing else is', () => {
     fc.assert(
       fc.property(fc.uniqueArray(facts, { selector: (one) => one.oid }), oid, (all, other) => {
         const table = tableOf(all)
-        for (const one of all) expect(table?.find(one.oid)).to.deep.equal(one)
+        for (const one of all) expect(table?.find(one.oid)).to.deep.equal(within(one))
         if (!all.some((one) => one.oid === other)) expect(table?.find(other)).to.equal(undefined)
       }),
     )
