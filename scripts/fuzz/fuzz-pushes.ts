@@ -1,5 +1,7 @@
 import { execFile } from 'node:child_process'
 import { createHash } from 'node:crypto'
+import { mkdirSync, mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
 import fc from 'fast-check'
@@ -8,8 +10,10 @@ import { encodePack, type PackableObject } from '../../src/git/pack-writer.ts'
 import { encodeTree } from '../../src/git/tree.ts'
 import { leftBehind } from '../left-behind.ts'
 import { arbitraryBytesOf } from './arbitrary-bytes.ts'
+import { arbitraryTrailers } from './arbitrary-trailers.ts'
 import { startFuzzedService } from './fuzzed-service.ts'
 import { seedStore } from './seed-store.ts'
+import { differences, whatPushesReach } from './what-pushes-reach.ts'
 
 const run = promisify(execFile)
 
@@ -33,11 +37,14 @@ const LOOK_AFTER = 100
 
 /**
  * Pushes of every family over the real route, their bytes changed in the commands, in the pack (with and without the right checksum)
- * or in an object before it was packed. Nothing may be answered with 5xx, and `git fsck --strict` must find every repository
- * sound; what was not spoilt must be taken.
+ * or in an object before it was packed; messages end in trailers with paths. Nothing may be answered with 5xx, `git fsck --strict` must
+ * find every repository sound, what was not spoilt must be taken, and the next start must change nothing in the store or beside it.
  */
 export async function fuzzPushes({ pushes, seed }: PushFuzz): Promise<PushFuzzFinding> {
-  const service = await startFuzzedService()
+  const folder = mkdtempSync(join(tmpdir(), 'branchpoint-pushed-'))
+  const storeDir = join(folder, 'store')
+  mkdirSync(storeDir)
+  let service = await startFuzzedService(storeDir)
   const outcomes = new Map<string, number>()
   const problems: string[] = []
   const onCrash = (error: unknown): void =>
@@ -75,12 +82,19 @@ export async function fuzzPushes({ pushes, seed }: PushFuzz): Promise<PushFuzzFi
         )
       }
       if (count % LOOK_AFTER === LOOK_AFTER - 1 || count === pushes - 1) {
-        problems.push(...(await lookAt(service.storeDir)))
+        problems.push(...(await lookAt(storeDir)))
+        await service.stop({ keepStore: true })
+        const before = whatPushesReach(folder)
+        await (await startFuzzedService(storeDir)).stop({ keepStore: true })
+        service = await startFuzzedService(storeDir)
+        const changed = differences(before, whatPushesReach(folder))
+        problems.push(...changed.map((path) => `a start changed ${path}, seed ${seed + count} or before`))
       }
     }
     return { outcomes, problems }
   } finally {
     await service.stop()
+    rmSync(folder, { recursive: true, force: true })
     process.off('uncaughtException', onCrash).off('unhandledRejection', onCrash)
   }
 }
@@ -96,6 +110,8 @@ interface FuzzedPush {
   readonly at: number
   /** How bytes are changed. */
   readonly change: (bytes: Buffer) => Buffer
+  /** The end of the message. */
+  readonly trailers: string
 }
 
 /** Files by path, each new with every push. */
@@ -126,6 +142,7 @@ const arbitraryPush: fc.Arbitrary<FuzzedPush> = fc.record({
   spoiling: fc.constantFrom(...SPOILINGS),
   at: fc.nat(),
   change: arbitraryChange(),
+  trailers: arbitraryTrailers,
 })
 
 /** The same change of whatever bytes it is given; which they are is known when the head is. */
@@ -140,10 +157,11 @@ async function headOf(repository: string, branch: string): Promise<string> {
   return stdout.trim()
 }
 
-function bodyOf({ target, spoiling, at, change }: FuzzedPush, head: string, count: number): Buffer {
+function bodyOf({ target, spoiling, at, change, trailers }: FuzzedPush, head: string, count: number): Buffer {
   const spoil = (wanted: (typeof SPOILINGS)[number], bytes: Buffer): Buffer =>
     spoiling === wanted ? change(bytes) : bytes
-  const objects = objectsOf(target.content(count), head, count, (bytes, index, last) =>
+  const message = `Push ${count}\n${trailers === '' ? '' : `\n${trailers}`}`
+  const objects = objectsOf(target.content(count), head, { count, message }, (bytes, index, last) =>
     spoiling === 'object' && index === at % last ? change(bytes) : bytes,
   )
   const commit = objects.at(-1)?.oid ?? ''
@@ -163,7 +181,7 @@ function checksummed(bytes: Buffer): Buffer {
 function objectsOf(
   content: Content,
   parent: string,
-  count: number,
+  { count, message }: { readonly count: number; readonly message: string },
   spoil: (bytes: Buffer, index: number, last: number) => Buffer,
 ): PackableObject[] {
   const objects: PackableObject[] = []
@@ -177,10 +195,7 @@ function objectsOf(
   }
   const tree = addTree('')
   const who = `Fuzz <fuzz@example.com> ${1_700_000_000 + count} +0000`
-  add(
-    'commit',
-    Buffer.from(`tree ${tree}\nparent ${parent}\nauthor ${who}\ncommitter ${who}\n\nPush ${count}\n`),
-  )
+  add('commit', Buffer.from(`tree ${tree}\nparent ${parent}\nauthor ${who}\ncommitter ${who}\n\n${message}`))
   return objects
 
   function addTree(folder: string): string {

@@ -1,3 +1,4 @@
+import { basename } from 'node:path/posix'
 import { Refusal } from '../errors.ts'
 import type { NewRepository } from './create-repository.ts'
 import { BUILD_PREFIX, buildFolder, createRepository } from './create-repository.ts'
@@ -13,6 +14,7 @@ import { PackCache } from './pack-cache.ts'
 import { identityName, isDead, parseIdentity, thisProcess } from './process-identity.ts'
 import { recoverJournals } from './recover-journals.ts'
 import { Repository } from './repository.ts'
+import { repositoryPath } from './repository-path.ts'
 import type { SpareFs } from './spare-files.ts'
 import { withSpareFiles } from './spare-files.ts'
 import { sweepSpareFiles } from './spare-folder.ts'
@@ -188,16 +190,17 @@ export class ProjectStore {
   }
 
   repository(family: string, slug: string): Repository {
-    return new Repository(this.fs, `${this.folder}/${family}/${slug}.git`, this.#packs, this.#journal)
+    return new Repository(this.fs, repositoryPath(this.folder, family, slug), this.#packs, this.#journal)
   }
 
   exists(family: string, slug: string): boolean {
-    return this.fs.stat(`${this.folder}/${family}/${slug}.git`) !== undefined
+    return this.fs.stat(repositoryPath(this.folder, family, slug)) !== undefined
   }
 
   /** Makes a repository in one step; see createRepository. */
   async create(family: string, slug: string, content: NewRepository, aside?: NewFolder): Promise<void> {
-    await createRepository(this.fs, await this.#familyFolder(family), `${slug}.git`, content, aside?.path)
+    const name = basename(repositoryPath(this.folder, family, slug))
+    await createRepository(this.fs, await this.#familyFolder(family), name, content, aside?.path)
   }
 
   /** Where a large new repository is built: its packs are staged there before `create` is called with it. */

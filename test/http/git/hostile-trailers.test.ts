@@ -1,9 +1,9 @@
-import { mkdirSync, mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { expect } from 'chai'
+import { whatPushesReach } from '../../../scripts/fuzz/what-pushes-reach.ts'
 import { git } from '../../git/git-program.ts'
-import { pathsBelow } from '../../paths-below.ts'
 import type { RunningService } from '../../service.ts'
 import { startService } from '../../service.ts'
 import { cloneOf, keyWith, workflow } from './git-client.ts'
@@ -46,22 +46,6 @@ describe('git over HTTP: trailers that were pushed', () => {
     service = await startService({ storeDir: join(folder, 'store') })
   }
 
-  /** Everything that a pushed text could reach: names of files and folders, refs, and the bytes of what is no repository. */
-  function everything(): Record<string, string> {
-    const seen: Record<string, string> = {}
-    for (const path of pathsBelow(folder)) {
-      if (
-        /\/(?:locks|objects|\.journal|\.spare[^/]*)(?:\/|$)|\.timeline$|first-parents$|traces\.db/.test(path)
-      )
-        continue
-      const full = join(folder, path)
-      if (path.endsWith('.git'))
-        seen[path] = git(full, ['for-each-ref']) + git(full, ['symbolic-ref', 'HEAD'])
-      else if (!path.includes('.git/')) seen[path] = statSync(full).isFile() ? readFileSync(full, 'hex') : ''
-    }
-    return seen
-  }
-
   it('put nothing in place at the next start, wherever they would lead', async () => {
     writeFileSync(join(folder, 'store/secrets.key'), `${'a'.repeat(40)}\n`)
     const variant = await workflow(service, 'target')
@@ -78,10 +62,10 @@ describe('git over HTTP: trailers that were pushed', () => {
       }
     }
     await clone.git('push', '-q', 'origin', ...branches)
-    const before = everything()
+    const before = whatPushesReach(folder)
     await restart()
     await restart()
-    expect(everything()).to.deep.equal(before)
+    expect(whatPushesReach(folder)).to.deep.equal(before)
     expect(git(service.repository('target'), ['tag'])).to.equal('')
     const { status } = await service.post('/workflows/query', {})
     expect(status).to.equal(200)
