@@ -1,6 +1,6 @@
 import type { Refusal, RefusalCode, RefusalData } from '../errors.ts'
 import { boundedText } from '../json/bounded-text.ts'
-import { boundedProblem } from '../resources/documents/problems-refusal.ts'
+import { MOST_LISTED, boundedProblem } from '../resources/documents/problems-refusal.ts'
 
 /** An RFC 9457 problem document, as ruling 1.3 shapes it. */
 export interface Problem extends RefusalData {
@@ -18,14 +18,14 @@ export type ProblemCode = RefusalCode | 'internal_error'
 
 /**
  * The problem document that answers a refusal. Sentences quote what was sent, which may be as long as a body: here each is cut
- * short, whoever wrote it.
+ * short, whoever wrote it, and of very many problems the first are told.
  */
 export function problemOf({ code, message, data }: Refusal): Problem {
   const { errors } = data
   return {
     ...problem(code, boundedText(message, LONGEST_DETAIL)),
     ...data,
-    ...(errors && { errors: errors.map(boundedProblem) }),
+    ...(errors && { errors: errors.slice(0, MOST_LISTED).map(boundedProblem) }),
   }
 }
 

@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import type { Json, JsonObject } from '../json/json.ts'
-import { entriesOf, isJsonObject } from '../json/json.ts'
+import { entriesOf, isJsonObject, keysOf } from '../json/json.ts'
 import { boundedJson } from '../json/bounded-json.ts'
 import { slugProblem } from '../versioning/slugs.ts'
 import { parseUuid } from '../versioning/ids.ts'
@@ -73,9 +73,20 @@ export const tags = jsonObject.check((context) => {
   })
 })
 
+/** Each that is wrong is a problem of its own. */
+const MOST_FLAGS = 1000
+
 export const roleFlags = jsonObject
   .transform((flags, context): Record<string, boolean> => {
     const read: [string, boolean][] = []
+    if (keysOf(flags).length > MOST_FLAGS) {
+      context.addIssue({
+        code: 'custom',
+        message: `must have at most ${MOST_FLAGS} flags`,
+        params: { type: 'too_big' },
+      })
+      return z.NEVER
+    }
     for (const [name, value] of entriesOf(flags)) {
       if (value === null) continue
       if (typeof value === 'boolean') read.push([name, value])

@@ -3,6 +3,7 @@ import { Refusal } from '../errors.ts'
 import { parseCommit } from '../git/commit.ts'
 import type { Oid } from '../git/object.ts'
 import type { TreeEntry } from '../git/tree.ts'
+import { boundedText } from '../json/bounded-text.ts'
 import { MOST_LEVELS, parseLargeJson } from '../json/parse-json.ts'
 import type { DocumentLimits } from './document-limits.ts'
 import { TimeSlice } from '../time-slice.ts'
@@ -91,13 +92,16 @@ const isRevisionId = (name: string): boolean => /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}
 /** One for all: of very many artifacts most have nothing archived. */
 const NO_RECORDS = new Map<string, never>()
 
+/** What is wrong with a record may quote all of it. */
+const LONGEST_WHY = 4000
+
 async function readRecord<T>(source: ObjectSource, file: TreeEntry, schema: z.ZodType<T>): Promise<T> {
   const text = (await readBytes(source, file.oid, 'blob')).toString('utf8')
   try {
     const value = parseLargeJson(text, { maxDepth: MOST_LEVELS })
     return schema.parse(value instanceof Promise ? await value : value)
   } catch (error) {
-    const why = error instanceof Error ? error.message : String(error)
+    const why = boundedText(error instanceof Error ? error.message : String(error), LONGEST_WHY)
     throw new Refusal('damaged_repository', `${META_REF}:${file.name} cannot be read: ${why}`)
   }
 }

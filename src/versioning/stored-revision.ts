@@ -6,6 +6,7 @@ import type { Commit } from '../git/commit.ts'
 import { parseCommit } from '../git/commit.ts'
 import type { Oid } from '../git/object.ts'
 import type { TreeEntry } from '../git/tree.ts'
+import { boundedText } from '../json/bounded-text.ts'
 import { JsonTextError } from '../json/json-text-error.ts'
 import { MOST_LEVELS, parseLargeJson } from '../json/parse-json.ts'
 import { decodeMessage } from './commit-message.ts'
@@ -98,12 +99,18 @@ async function readRevision(family: Family, source: ObjectSource, oid: Oid): Pro
   } catch (error) {
     // Nothing is wrong with the revision.
     if (error instanceof Refusal && error.code === 'storage_unavailable') throw error
-    const why = error instanceof Error ? error.message : String(error)
+    // it may quote what is as long as a file
+    const why = boundedText(error instanceof Error ? error.message : String(error), LONGEST_WHY)
     const sentence = `Commit ${oid} does not decode as a ${family.name} revision: ${why}`
     const damage = new Refusal('damaged_repository', sentence)
     return { oid, commit, message, trailers, header: {}, payload: undefined, size, damage }
   }
 }
+
+const LONGEST_WHY = 8000
+
+/** So many problems of a header are told. */
+const MOST_NAMED = 20
 
 function isFile(entry: TreeEntry): boolean {
   return entry.mode === '100644' || entry.mode === '100755'
@@ -115,7 +122,9 @@ async function decodeHeader(bytes: Buffer): Promise<RevisionHeader> {
     return revisionHeader.parse(value instanceof Promise ? await value : value)
   } catch (error) {
     if (error instanceof ZodError) {
-      const problems = error.issues.map(({ path, message }) => [...path, message].join(': '))
+      const problems = error.issues
+        .slice(0, MOST_NAMED)
+        .map(({ path, message }) => [...path, message].join(': '))
       throw new Error(`${REVISION_FILE}: ${problems.join('; ')}`, { cause: error })
     }
     throw error instanceof JsonTextError

@@ -125,13 +125,19 @@ describe('http: documents that would grow by their indentation', () => {
 
   it('never answer with a sentence as long as what was sent', async () => {
     const key = 'k'.repeat(50_000)
+    const rows = Array.from({ length: 1000 }, () => ({ a: 1 }))
     for (const [path, body] of [
+      ['/simple/testsets/', { testset: { slug: 'x', data: { testcases: rows } } }],
       ['/simple/workflows/', { workflow: { slug: 'x', data: { [key]: 1 } } }],
       ['/simple/workflows/', { workflow: { slug: 'x', data: { url: key } } }],
       ['/workflows/', { workflow: { slug: key } }],
       ['/workflows/', { [key]: 1 }],
       ['/workflows/query', { workflow: Object.fromEntries(Array.from({ length: 5000 }, (_, i) => [i, i])) }],
       ['/workflows/query', { workflow_refs: Array(9000).fill(1) }],
+      [
+        '/workflows/',
+        { workflow: { flags: Object.fromEntries(Array.from({ length: 5000 }, (_, i) => [i, i])) } },
+      ],
     ] as const) {
       const reply = await service.post(path, body)
       expect(reply.status).to.equal(422)

@@ -17,7 +17,7 @@ export interface HandlerUri {
  */
 export function parseHandlerUri(uri: string): HandlerUri | undefined {
   if (uri.trim() === '' || /^https?:\/\/|@\{\{|@svc\.embed\[/i.test(uri)) return undefined
-  const parts = uri.split(':')
+  const parts = uri.split(':', 5)
   if (parts.length > 4) return undefined
   const version = parts.length === 4 ? parts.pop() : undefined
   const [key = '', kind = 'builtin', provider = 'svc'] = parts.reverse()
