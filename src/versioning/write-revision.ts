@@ -109,10 +109,25 @@ export async function writeRevision(
   const commit = await buildRevision(registry, family, target, plan)
   transaction.move(branch, commit)
   noteDecided(transaction, artifact, branch, commit, context)
-  if (input.slug !== undefined) transaction.follow(`refs/tags/${input.slug}`, commit)
+  if (input.slug !== undefined) nameRevision(transaction, input.slug, commit)
   // The answer shows it.
   transaction.meanwhile(() => registry.revisions(family).readAhead(target, commit))
   return { oid: commit, warnings: payload?.warnings ?? [] }
+}
+
+/** The slug was free before the transaction; a write that a disk had cut off may have been finished since. */
+function nameRevision(transaction: Transaction, slug: string, commit: Oid): void {
+  const tag = `refs/tags/${slug}`
+  if (transaction.ref(tag) !== undefined) {
+    throw new Refusal(
+      'slug_taken',
+      `The revision slug "${slug}" is taken in this artifact. Choose another one.`,
+      {
+        conflict: { slug },
+      },
+    )
+  }
+  transaction.follow(tag, commit)
 }
 
 /** The branch that a variant is. */

@@ -134,6 +134,29 @@ describe('servers: what is in the way', () => {
     expect(existsSync(build)).to.equal(false)
   })
 
+  it('a named revision that a disk cut off is finished by the next who wants its name, and keeps it', async () => {
+    const variant = await create(service, 'bot')
+    await service.stop({ keepStore: true })
+    let isFailing = true
+    const rename: Fs['rename'] = (from, to) => {
+      if (isFailing && to.endsWith('refs/tags/named'))
+        throw Object.assign(new Error('EIO'), { code: 'EIO', syscall: 'rename' })
+      nodeFs.rename(from, to)
+    }
+    service = await startService({ storeDir: service.storeDir, fs: { ...nodeFs, rename } })
+    const commit = () =>
+      service.post('/workflows/revisions/commit', {
+        workflow_revision: { workflow_variant_id: variant, slug: 'named', data: { parameters: { n: 2 } } },
+      })
+    expect((await commit()).status).to.equal(503)
+    const repository = service.repository('bot')
+    const cut = git(repository, ['rev-parse', 'bot'])
+    isFailing = false
+    const { status, body } = await commit()
+    expect([status, body.code]).to.deep.equal([409, 'slug_taken'])
+    expect(git(repository, ['rev-parse', 'bot', 'named'])).to.equal(`${cut}\n${cut}`)
+  })
+
   it('refs that somebody removed are not put back by a start, whatever the messages of commits say', async () => {
     const variant = await create(service, 'bot')
     await service.post('/variants/fork', {
