@@ -55,11 +55,17 @@ export class Draft implements Transaction {
     return this.#drafted(oid) ?? this.#store.read(oid)
   }
 
-  async readMany(oids: readonly Oid[], run?: PackRun): Promise<(GitObject | undefined)[]> {
+  async readMany(oids: readonly Oid[], run?: PackRun, enough?: number): Promise<(GitObject | undefined)[]> {
     const drafted = oids.map((oid) => this.#drafted(oid))
     const others = oids.filter((_, index) => !drafted[index])
-    const stored = (await this.#store.readMany(others, run)).values()
-    return drafted.map((object) => object ?? stored.next().value)
+    const stored = (await this.#store.readMany(others, run, enough)).values()
+    const objects: (GitObject | undefined)[] = []
+    for (const own of drafted) {
+      const next = own ? { value: own } : stored.next()
+      if (next.done) break
+      objects.push(next.value)
+    }
+    return objects
   }
 
   write(kind: ObjectKind, bytes: Buffer): Oid {

@@ -40,12 +40,22 @@ export class ObjectStore {
 
   /**
    * The same for many, in the order given. Quick for those that lie in a pack in this order, which are read together; let
-   * others have their turn between a few hundred, and give the same run for all that follow one another.
+   * others have their turn between a few hundred, and give the same run for all that follow one another. Once those that were read
+   * have `enough` bytes together, the others are left out.
    */
-  async readMany(oids: readonly Oid[], run = new PackRun()): Promise<(GitObject | undefined)[]> {
+  async readMany(
+    oids: readonly Oid[],
+    run = new PackRun(),
+    enough = Infinity,
+  ): Promise<(GitObject | undefined)[]> {
     const startRun: UsePacked<GitObject> = (pack, offset, oid) => run.startAt(pack, offset, oid)
     const objects: (GitObject | undefined)[] = []
-    for (const oid of oids) objects.push(run.next(oid) ?? (await this.#read(oid, startRun)))
+    let size = 0
+    for (const oid of oids) {
+      const object = run.next(oid) ?? (await this.#read(oid, startRun))
+      objects.push(object)
+      if (object && (size += object.bytes.length) >= enough) break
+    }
     return objects
   }
 

@@ -5,6 +5,9 @@ import type { Journal } from './journal.ts'
 import type { JournalEntry } from './journal-file.ts'
 import type { BeforeTakeOver } from './lock.ts'
 import type { ObjectStore } from './object-store.ts'
+import { TimeSlice } from '../time-slice.ts'
+import { PackBuilder } from './pack-builder.ts'
+import type { PackableObject } from './pack-writer.ts'
 import type { RefMove } from './ref-update.ts'
 import { moveRefsTogether } from './ref-update.ts'
 import type { RefReader } from './refs.ts'
@@ -34,7 +37,7 @@ export async function storeDrafts(
       const moves = draft.moves()
       if (moves.length === 0) continue
       // Also what the repository has already: a copy in the newest pack cannot be pruned, and costs less than looking for it.
-      const pack = await stagePack(disk.fs, disk.gitdir, draft.objects())
+      const pack = await stage(disk, draft.objects())
       writes.push({ moves, draft, pack, beforeTakeOver: (dead) => journal.finishFor(dead), ...disk })
     }
     if (writes.length === 0) return
@@ -53,6 +56,31 @@ export async function storeDrafts(
     const written = draft.objects()
     objects.remember(written)
     for (const { kind } of written) if (kind === 'commit') counts.commits++
+  }
+}
+
+/** More than this is written to the disk while it is encoded, and others have their turn meanwhile. */
+const MANY_BYTES = 1024 * 1024
+const MANY = 2000
+
+async function stage(
+  { fs, gitdir }: RepositoryDisk,
+  objects: readonly PackableObject[],
+): Promise<StagedPack> {
+  let size = 0
+  for (const { bytes } of objects) size += bytes.length
+  if (size < MANY_BYTES && objects.length < MANY) return stagePack(fs, gitdir, objects)
+  const slice = new TimeSlice()
+  const builder = new PackBuilder(fs, gitdir)
+  try {
+    for (const { kind, bytes } of objects) {
+      builder.add(kind, bytes)
+      if (slice.isOver) await slice.rest()
+    }
+    return await builder.finish()
+  } catch (error) {
+    builder.discard()
+    throw error
   }
 }
 

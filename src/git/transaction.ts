@@ -10,8 +10,8 @@ export interface Transaction {
   /** Every ref that starts with the prefix, with its own moves applied. */
   refs(prefix: string): ReadonlyMap<string, Oid>
   read(oid: Oid): Promise<GitObject | undefined>
-  /** The same for many, in order; `run` as the object store has it. */
-  readMany(oids: readonly Oid[], run?: PackRun): Promise<(GitObject | undefined)[]>
+  /** The same for many, in order; `run` and `enough` as the object store has them. */
+  readMany(oids: readonly Oid[], run?: PackRun, enough?: number): Promise<(GitObject | undefined)[]>
   /** Adds an object; it reaches the disk with the transaction, before any ref that needs it. */
   write(kind: ObjectKind, bytes: Buffer): Oid
   /**

@@ -1,3 +1,4 @@
+import { arrayStream, JsonStream } from '../json/json-stream.ts'
 import type { Window, Windowing } from '../versioning/windowing.ts'
 import type { Answer } from './endpoint.ts'
 
@@ -8,12 +9,53 @@ export function answerList(
   asked: Windowing | undefined,
   records: readonly object[],
 ): Answer {
-  const { next } = window
+  return answer(key, window, asked, records.length, records)
+}
+
+/** Records with payloads are held all at once if they are no more than so many. */
+const FEW = 20
+
+/**
+ * The same where each record may be large, or is none (undefined), which leaves it out. Of many, each is made when it is written, so that
+ * no more of them is in memory and others have their turn in between; how many they were is said behind them.
+ */
+export async function answerLargeList<T>(
+  key: string,
+  window: Window<T>,
+  asked: Windowing | undefined,
+  show: (row: T) => Promise<object | undefined>,
+): Promise<Answer> {
+  const { rows } = window
+  if (rows.length <= FEW) {
+    const records: object[] = []
+    for (const row of rows) {
+      const record = await show(row)
+      if (record) records.push(record)
+    }
+    return answer(key, window, asked, records.length, records)
+  }
+  let count = 0
+  const counted = async (row: T): Promise<object | undefined> => {
+    const record = await show(row)
+    if (record) count++
+    return record
+  }
+  const counting = async function* (): AsyncGenerator<string> {
+    yield String(count)
+  }
+  return answer(key, window, asked, new JsonStream(counting()), arrayStream(rows, counted))
+}
+
+function answer(
+  key: string,
+  { next }: Window<unknown>,
+  asked: Windowing | undefined,
+  count: number | JsonStream,
+  records: object,
+): Answer {
+  const page = next === undefined ? {} : { windowing: { ...asked, next } }
   return {
-    body: {
-      count: records.length,
-      [key]: records,
-      ...(next === undefined ? {} : { windowing: { ...asked, next } }),
-    },
+    body:
+      count instanceof JsonStream ? { [key]: records, count, ...page } : { count, [key]: records, ...page },
   }
 }

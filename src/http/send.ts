@@ -3,6 +3,8 @@ import { Readable } from 'node:stream'
 import type { ParameterizedContext } from 'koa'
 import { holdsStream, stringifyStreams } from '../json/json-stream.ts'
 import { printJson } from '../json/print-json.ts'
+import { TimeSlice } from '../time-slice.ts'
+import { departure } from './departure.ts'
 import type { Answer } from './endpoint.ts'
 import { doorHeaders } from './identify.ts'
 import type { RequestState } from './request-state.ts'
@@ -70,7 +72,7 @@ async function sendStream(
   stream: AsyncIterable<string | Buffer>,
 ): Promise<void> {
   const { status, contentType = 'application/octet-stream', fileName } = answer
-  const pieces = stream[Symbol.asyncIterator]()
+  const pieces = inTurns(stream, new TimeSlice(departure(ctx.res)))
   const first = await pieces.next()
   if (status !== undefined) ctx.status = status
   const headers: string[] = []
@@ -80,6 +82,17 @@ async function sendStream(
   if (fileName !== undefined) ctx.attachment(fileName)
   // Koa pipes it, destroys it when the client goes, and destroys the connection when it fails.
   ctx.body = Readable.from(startingWith(first, pieces), { objectMode: false })
+}
+
+/**
+ * The pieces of a stream. Whoever makes and whoever reads them may both be so quick that nobody else would have a turn before the last
+ * one. When the client goes, it ends.
+ */
+async function* inTurns<T>(stream: AsyncIterable<T>, slice: TimeSlice): AsyncGenerator<T> {
+  for await (const piece of stream) {
+    yield piece
+    if (slice.isOver) await slice.rest()
+  }
 }
 
 /** Not a generator: one that is closed before its first piece was asked for would not close `rest`. */

@@ -87,8 +87,8 @@ export interface Family {
 export interface PayloadTarget extends ObjectSink, ObjectSource {
   /** The artifact that the payload becomes a revision of. */
   readonly artifactId: string
-  /** The objects with these ids, in order; what is missing is undefined. */
-  readMany(oids: readonly Oid[], run?: PackRun): Promise<readonly (GitObject | undefined)[]>
+  /** The objects with these ids, in order; what is missing is undefined. Past `enough` bytes the others may be left out. */
+  readMany(oids: readonly Oid[], run?: PackRun, enough?: number): Promise<readonly (GitObject | undefined)[]>
   /** The ids of the objects on the disk that start with 4 to 40 hex digits. */
   startingWith(hexPrefix: string): Promise<readonly Oid[]>
   /** The commits that tags and branches name. */

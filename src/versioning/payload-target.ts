@@ -11,7 +11,7 @@ export function payloadTarget(
   return {
     artifactId: id,
     read: (oid) => transaction.read(oid),
-    readMany: (oids, run) => transaction.readMany(oids, run),
+    readMany: (oids, run, enough) => transaction.readMany(oids, run, enough),
     write: (kind, bytes) => transaction.write(kind, bytes),
     adopt: (pack) => transaction.adopt(pack),
     derived: (name) => transaction.derived(name),

@@ -21,16 +21,3 @@ export async function unlessDamaged<T>(
     return undefined
   }
 }
-
-/** The same for each row of a list: those that can be shown. */
-export async function eachUnlessDamaged<T, U>(
-  registry: Registry,
-  rows: readonly T[],
-  artifactOf: (row: T) => ArtifactView,
-  show: (row: T) => Promise<U>,
-): Promise<U[]> {
-  const shown = await Promise.all(
-    rows.map((row) => unlessDamaged(registry, artifactOf(row), async () => [await show(row)])),
-  )
-  return shown.flatMap((one) => one ?? [])
-}

@@ -10,10 +10,11 @@ import { logStart } from '../../versioning/log-start.ts'
 import { queryRevisions } from '../../versioning/query-revisions.ts'
 import { revisionById } from '../../versioning/references.ts'
 import { warningsOf } from '../../versioning/warnings-of.ts'
+import type { Window, Windowing } from '../../versioning/windowing.ts'
 import type { NewRevision } from '../../versioning/write-revision.ts'
 import type { Registry } from '../../versioning/registry.ts'
 import { unlessDamaged } from '../../versioning/unless-damaged.ts'
-import { answerList } from '../answer-list.ts'
+import { answerLargeList } from '../answer-list.ts'
 import { commitPlace } from '../commit-place.ts'
 import { commitWarnings } from '../commit-warnings.ts'
 import type { Answer, Call, Endpoint } from '../endpoint.ts'
@@ -110,18 +111,21 @@ export function revisionEndpoints(context: SurfaceContext): Endpoint[] {
     })
 
   /** The rows of a list, each with its payload unless that is left out, or cannot be read. */
-  const presentAll = (registry: Registry, rows: readonly Revision[], withData: boolean, asked: Reading) =>
-    Promise.all(
-      rows.map(async (revision) =>
-        presentRevision(
-          revision,
-          present,
-          withData
-            ? await unlessDamaged(registry, revision.artifact, async () =>
-                presentPayload(revision, present, asked),
-              )
-            : undefined,
-        ),
+  const answerRevisions = (
+    registry: Registry,
+    window: Window<Revision>,
+    { windowing: page, asked }: { readonly windowing?: Windowing | undefined; readonly asked: Reading },
+    withData: boolean,
+  ): Promise<Answer> =>
+    answerLargeList(`${key}s`, window, page, async (revision) =>
+      presentRevision(
+        revision,
+        present,
+        withData
+          ? await unlessDamaged(registry, revision.artifact, async () =>
+              presentPayload(revision, present, asked),
+            )
+          : undefined,
       ),
     )
 
@@ -235,8 +239,7 @@ export function revisionEndpoints(context: SurfaceContext): Endpoint[] {
             })
           : { rows: [], next: undefined }
         const withData = input.includeData ?? of.include_data ?? false
-        const records = await presentAll(registry, window.rows, withData, input.asked)
-        return answerList(`${key}s`, window, input.windowing, records)
+        return answerRevisions(registry, window, input, withData)
       },
     }),
     endpoint({
@@ -251,8 +254,7 @@ export function revisionEndpoints(context: SurfaceContext): Endpoint[] {
       example: { [key]: { message: 'cooler' }, [`${singular}_refs`]: [{ slug: 'support-bot' }] },
       run: async ({ registry, input }) => {
         const window = await queryRevisions(registry, family, queryOf(input, surface))
-        const records = await presentAll(registry, window.rows, true, input.asked)
-        return answerList(`${key}s`, window, input.windowing, records)
+        return answerRevisions(registry, window, input, true)
       },
     }),
     diffEndpoint(surface),

@@ -12,12 +12,12 @@ import { editArtifact } from '../../versioning/edit-artifact.ts'
 import type { Reading, Warning } from '../../versioning/family.ts'
 import type { FlatArtifact } from '../../versioning/query-artifacts.ts'
 import { flatten, queryFlat } from '../../versioning/query-artifacts.ts'
-import { eachUnlessDamaged } from '../../versioning/unless-damaged.ts'
+import { unlessDamaged } from '../../versioning/unless-damaged.ts'
 import { artifactById, revisionById } from '../../versioning/references.ts'
 import type { Registry } from '../../versioning/registry.ts'
 import { readRevisionAt } from '../../versioning/revision.ts'
 import { warningsOf } from '../../versioning/warnings-of.ts'
-import { answerList } from '../answer-list.ts'
+import { answerLargeList } from '../answer-list.ts'
 import { commitWarnings } from '../commit-warnings.ts'
 import type { Answer, Endpoint } from '../endpoint.ts'
 import { endpoint } from '../endpoint.ts'
@@ -178,16 +178,8 @@ export function simpleEndpoints({ surface, names, present, records }: SurfaceCon
       example: {},
       run: async ({ registry, input }) => {
         const window = await queryFlat(registry, family, queryOf(input, surface))
-        return answerList(
-          plural,
-          window,
-          input.windowing,
-          await eachUnlessDamaged(
-            registry,
-            window.rows,
-            ({ artifact }) => artifact,
-            (flat) => presentFlat(flat, present, input.asked),
-          ),
+        return answerLargeList(plural, window, input.windowing, (flat) =>
+          unlessDamaged(registry, flat.artifact, () => presentFlat(flat, present, input.asked)),
         )
       },
     }),

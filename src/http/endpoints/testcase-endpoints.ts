@@ -1,19 +1,25 @@
 import { z } from 'zod'
-import { invalid, Refusal } from '../../errors.ts'
-import { findTestcase, presentTestcaseAlone } from '../../resources/testsets/find-testcases.ts'
+import { Refusal } from '../../errors.ts'
+import { JsonStream } from '../../json/json-stream.ts'
+import type { TestcaseGroup } from '../../resources/testsets/find-testcases.ts'
+import {
+  findTestcase,
+  findTestcases,
+  presentTestcaseAlone,
+  writeTestcases,
+} from '../../resources/testsets/find-testcases.ts'
 import { everyTestcase } from '../../resources/testsets/every-testcase.ts'
+import { cutIds, cutTestcases, pageOf } from '../../resources/testsets/testcase-windows.ts'
+import { writeRows } from '../../resources/testsets/present-testset.ts'
 import { rowPage } from '../../resources/testsets/row-page.ts'
-import { withBytes } from '../../resources/testsets/stored-rows.ts'
-import { presentTestcase } from '../../resources/testsets/testcase.ts'
 import { asStored } from '../../resources/testsets/testset-payload.ts'
-import { parseUuid } from '../../versioning/ids.ts'
 import type { References } from '../../versioning/references.ts'
 import { artifactById } from '../../versioning/references.ts'
-import type { Registry } from '../../versioning/registry.ts'
 import { resolveRevision } from '../../versioning/resolve-revision.ts'
 import { readRevisionAt } from '../../versioning/revision.ts'
 import type { Windowing } from '../../versioning/windowing.ts'
-import type { Endpoint } from '../endpoint.ts'
+import { TimeSlice } from '../../time-slice.ts'
+import type { Answer, Call, Endpoint } from '../endpoint.ts'
 import { endpoint } from '../endpoint.ts'
 import { envelope } from '../envelope.ts'
 import { queryIds } from '../query-parameters.ts'
@@ -36,35 +42,62 @@ export function testcaseEndpoints({ surface, names }: SurfaceContext): Endpoint[
   const { family } = surface
   const tag = 'testcases'
 
+  const answerGroups = (
+    groups: readonly TestcaseGroup[],
+    slice: TimeSlice,
+    page: { readonly windowing?: object | undefined } = {},
+  ): Answer => ({
+    body: {
+      count: groups.reduce((sum, { oids }) => sum + oids.length, 0),
+      testcases: new JsonStream(writeTestcases(groups, slice)),
+      ...page,
+    },
+  })
+
   /** The testcases of these ids, in order; unknown ones are left out, as in any list (ruling 1.4). */
-  const byIds = async (registry: Registry, ids: readonly string[], testsetId?: string): Promise<object[]> => {
-    const found = []
-    for (const id of ids) {
-      const one = await findTestcase(registry, family, id)
-      if (one && (testsetId === undefined || one.testset.id === testsetId))
-        found.push(await presentTestcaseAlone(one))
-    }
-    return found
+  const byIds = async (
+    { registry, untilGone }: Pick<Call<unknown>, 'registry' | 'untilGone'>,
+    ids: readonly string[],
+    {
+      testsetId,
+      windowing,
+    }: { readonly testsetId?: string | undefined; readonly windowing?: Windowing | undefined },
+  ): Promise<Answer> => {
+    const slice = new TimeSlice(untilGone())
+    const page = cutIds(ids, windowing)
+    const groups = await findTestcases(registry, family, page.ids, slice)
+    const wanted = testsetId === undefined ? groups : groups.filter(({ testset }) => testset.id === testsetId)
+    return answerGroups(wanted, slice, pageOf(page.next, windowing))
+  }
+
+  const everyOf = async (
+    { registry, untilGone }: Pick<Call<unknown>, 'registry' | 'untilGone'>,
+    testsetId: string,
+    windowing: Windowing | undefined,
+  ): Promise<Answer> => {
+    const slice = new TimeSlice(untilGone())
+    const testset = await artifactById(registry, family, testsetId)
+    const page = cutTestcases(await everyTestcase(testset, slice), testset, windowing)
+    return answerGroups([{ testset, oids: page.oids }], slice, pageOf(page.next, windowing))
   }
 
   const rowsOfRevision = async (
-    registry: Registry,
+    { registry, untilGone }: Pick<Call<unknown>, 'registry' | 'untilGone'>,
     references: References,
     windowing: Windowing | undefined,
-  ) => {
+  ): Promise<Answer> => {
+    const slice = new TimeSlice(untilGone())
     const place = await resolveRevision(registry, family, references)
     const { stored, artifact } = await readRevisionAt(registry, place)
-    if (!stored.payload) return { count: 0, testcases: [] }
+    if (!stored.payload) return { body: { count: 0, testcases: [] } }
     const testset = asStored(stored.payload)
     const source = artifact.repository.objects
     const limit = windowing?.limit ?? Number.POSITIVE_INFINITY
-    const page = await rowPage(source, testset, artifact.id, windowing, limit)
-    const rows = (await withBytes(source, page.rows)).map((row) => ({
-      // A row's flags, tags and meta are the revision's (ruling 5.2a).
-      ...presentTestcase({ ...row, meta: undefined }, artifact.id, testset.columns),
-      set_id: artifact.id,
-    }))
-    return { count: rows.length, testcases: rows, windowing: page.windowing }
+    const page = await rowPage(source, testset, artifact.id, windowing, limit, slice)
+    const pieces = writeRows(source, page.rows, artifact.id, testset.columns, slice)
+    return {
+      body: { count: page.rows.length, testcases: new JsonStream(pieces), windowing: page.windowing },
+    }
   }
 
   return [
@@ -77,10 +110,10 @@ export function testcaseEndpoints({ surface, names }: SurfaceContext): Endpoint[
       input: z.object({ ids: z.array(uuid).max(MANY).optional() }),
       fromQuery: queryIds('testcase'),
       output: testcases,
-      run: async ({ registry, input }) => {
-        if (!input.ids?.length) throw nothingAsked()
-        const found = await byIds(registry, input.ids)
-        return { body: { count: found.length, testcases: found } }
+      run: async (call) => {
+        const { ids } = call.input
+        if (!ids?.length) throw nothingAsked()
+        return byIds(call, ids, {})
       },
     }),
     endpoint({
@@ -99,23 +132,13 @@ export function testcaseEndpoints({ surface, names }: SurfaceContext): Endpoint[
       }),
       output: testcases,
       example: { testset_revision_ref: { slug: 'capitals', version: 2 }, windowing: { limit: 100 } },
-      run: async ({ registry, input }) => {
-        const { artifact, variant, revision, ids, testsetId, windowing } = input
+      run: async (call) => {
+        const { artifact, variant, revision, ids, testsetId, windowing } = call.input
         if (artifact ?? variant ?? revision)
-          return { body: await rowsOfRevision(registry, { artifact, variant, revision }, windowing) }
-        if (!ids?.length && testsetId === undefined) throw nothingAsked()
-        const wanted = ids?.length
-          ? ids
-          : await everyTestcase(await artifactById(registry, family, testsetId ?? ''))
-        const page = cutIds(wanted, windowing)
-        const found = await byIds(registry, page.ids, testsetId)
-        return {
-          body: {
-            count: found.length,
-            testcases: found,
-            ...(page.next === undefined ? {} : { windowing: { ...windowing, next: page.next } }),
-          },
-        }
+          return rowsOfRevision(call, { artifact, variant, revision }, windowing)
+        if (ids?.length) return byIds(call, ids, { testsetId, windowing })
+        if (testsetId === undefined) throw nothingAsked()
+        return everyOf(call, testsetId, windowing)
       },
     }),
     endpoint({
@@ -133,46 +156,6 @@ export function testcaseEndpoints({ surface, names }: SurfaceContext): Endpoint[
       },
     }),
   ]
-}
-
-/**
- * A window of a list of ids. `next` is the last one seen; where the list repeats it, how many of them were seen stands behind it.
- */
-function cutIds(
-  ids: readonly string[],
-  windowing: Windowing | undefined,
-): { readonly ids: readonly string[]; readonly next: string | undefined } {
-  const ordered = windowing?.order === 'descending' ? ids.toReversed() : ids
-  const next = windowing?.next
-  const start = next === undefined ? 0 : startBehind(ordered, next)
-  if (start === undefined) {
-    throw invalid(
-      ['body', 'windowing', 'next'],
-      `"${next}" is none of these testcases. Send the \`next\` of the previous answer.`,
-      'invalid_cursor',
-    )
-  }
-  const end = start + (windowing?.limit ?? ordered.length)
-  const page = ordered.slice(start, end)
-  return { ids: page, next: end < ordered.length ? cursorAt(ordered, end - 1) : undefined }
-}
-
-function cursorAt(ids: readonly string[], index: number): string {
-  const last = ids[index] ?? ''
-  const times = ids.slice(0, index + 1).filter((id) => id === last).length
-  return times === 1 ? last : `${last}*${times}`
-}
-
-/** Where the list goes on behind the id that a cursor says; undefined if it does not hold it so often. */
-function startBehind(ids: readonly string[], cursor: string): number | undefined {
-  const [, text = '', times = '1'] = /^([^*]+)(?:\*([1-9][0-9]{0,8}))?$/.exec(cursor) ?? []
-  const id = parseUuid(text)
-  let index = -1
-  for (let left = Number(times); left > 0; left--) {
-    index = id === undefined ? -1 : ids.indexOf(id, index + 1)
-    if (index < 0) return undefined
-  }
-  return index + 1
 }
 
 function nothingAsked(): Refusal {

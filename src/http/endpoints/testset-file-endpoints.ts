@@ -76,9 +76,9 @@ export function testsetFileEndpoints(context: SurfaceContext, limits: TestsetLim
         fromQuery: queryParameters(['file_type', 'file_name', 'escape_formulas']),
         output: z.unknown(),
         downloads: Object.values(MEDIA),
-        run: async ({ registry, params, input }) => {
+        run: async ({ registry, params, input, untilGone }) => {
           const id = params['id'] ?? ''
-          return answerFile(await revisionOf(registry, id), input, defaultName(id))
+          return answerFile(await revisionOf(registry, id), input, defaultName(id), untilGone())
         },
       }),
     )
@@ -201,12 +201,13 @@ function answerFile(
     escape_formulas: escapeFormulas = false,
   }: Call<z.infer<typeof downloadInput>>['input'],
   defaultName: string,
+  gone: AbortSignal,
 ): Answer {
   if (stored.damage) throw stored.damage
   const testset = stored.payload ? asStored(stored.payload) : NO_ROWS
   const source = artifact.repository.objects
   return {
-    stream: writeTestsetFile({ source, testset, testsetId: artifact.id, type, escapeFormulas }),
+    stream: writeTestsetFile({ source, testset, testsetId: artifact.id, type, escapeFormulas, gone }),
     contentType: MEDIA[type],
     fileName: `${name || defaultName}.${type}`,
   }

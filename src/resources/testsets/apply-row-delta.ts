@@ -16,9 +16,9 @@ export async function applyRowDelta(
   limits: TestsetLimits,
 ): Promise<EditedTestset> {
   const edit = new RowEdit(target, base, limits)
-  await edit.changeColumns(columns)
-  for (const named of replace) await edit.replace(named)
-  for (const { id, loc } of remove) await edit.remove(id, loc)
+  await edit.changeColumns(columns, replace.length + add.length > 0)
+  await edit.replace(replace)
+  await edit.remove(remove)
   await edit.add(add)
   return { kind: 'edited', base, changes: edit.changes, columns: edit.columns }
 }

@@ -3,19 +3,20 @@ import { entriesOf, fromEntries } from '../../json/json.ts'
 import type { RowDelta } from './row-delta.ts'
 
 /**
- * A row's content with columns removed, renamed (all at once, so two may swap) and added (contract/testsets 4.2). Where a
+ * Makes of a row's content one with columns removed, renamed (all at once, so two may swap) and added (contract/testsets 4.2). Where a
  * new name is another column's, the later one in the row gives the value and the earlier one the place.
  */
-export function changeRowColumns(
-  content: JsonObject,
-  { add, remove, rename }: RowDelta['columns'],
-): JsonObject {
-  const members = new Map<string, Json>()
-  for (const [key, value] of entriesOf(content)) {
-    if (!remove.includes(key)) members.set(rename.get(key) ?? key, value)
+export function rowChange({ add, remove, rename }: RowDelta['columns']): (content: JsonObject) => JsonObject {
+  const removed = new Set(remove)
+  const added = new Set(add)
+  return (content) => {
+    const members = new Map<string, Json>()
+    for (const [key, value] of entriesOf(content)) {
+      if (!removed.has(key)) members.set(rename.get(key) ?? key, value)
+    }
+    for (const key of added) if (!members.has(key)) members.set(key, '')
+    return fromEntries(members)
   }
-  for (const key of add) if (!members.has(key)) members.set(key, '')
-  return fromEntries(members)
 }
 
 /** The list of columns after the same change. */
@@ -23,6 +24,7 @@ export function changeColumnNames(
   columns: readonly string[],
   { add, remove, rename }: RowDelta['columns'],
 ): readonly string[] {
-  const kept = columns.filter((key) => !remove.includes(key)).map((key) => rename.get(key) ?? key)
+  const removed = new Set(remove)
+  const kept = columns.filter((key) => !removed.has(key)).map((key) => rename.get(key) ?? key)
   return [...new Set([...kept, ...add])]
 }

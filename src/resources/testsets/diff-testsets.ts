@@ -1,8 +1,13 @@
 import type { DiffRequest, DiffSide, PresentedDiff } from '../../versioning/family.ts'
-import { TimeSlice } from '../../time-slice.ts'
 import { invalid } from '../../errors.ts'
+import { JsonStream } from '../../json/json-stream.ts'
+import { stringifyJson } from '../../json/stringify-json.ts'
+import { TimeSlice } from '../../time-slice.ts'
+import { commaSeparated, inBatches } from './present-testset.ts'
 import type { RowEntry } from './row-tree.ts'
-import { allRows, withBytes } from './stored-rows.ts'
+import { SpreadMap } from './spread-map.ts'
+import type { RowBytes } from './stored-rows.ts'
+import { allRows, rowBytes, withoutMeta } from './stored-rows.ts'
 import { decodeRow, dedupIdOf } from './stored-row.ts'
 import { presentTestcase } from './testcase.ts'
 import { rowPath } from './testset-tree.ts'
@@ -15,83 +20,132 @@ interface RowDifference {
   readonly head: RowEntry | undefined
 }
 
+/** A revision of a testset that is compared. */
+interface Side extends Pick<DiffSide, 'artifactId' | 'source'> {
+  readonly testset: StoredTestset
+}
+
 /**
  * The rows that two revisions of testsets do not share, joined on their dedup ids, and the columns (ruling 5.7); a windowing's
- * limit pages through the rows. Only rows whose content differs are read.
+ * limit pages through the rows. Only rows whose content differs are read, those of the page when they are written.
  */
 export async function diffTestsets(
   base: DiffSide,
   head: DiffSide,
   { windowing, signal }: DiffRequest,
 ): Promise<PresentedDiff> {
-  const [before, after] = [storedOf(base), storedOf(head)]
-  const all = await differences(base, before, head, after, new TimeSlice(signal))
+  const slice = new TimeSlice(signal)
+  const [before, after] = [sideOf(base), sideOf(head)]
+  const all = await differences(before, after, slice)
   const start = startOf(all, windowing?.next)
   const end = Math.min(all.length, start + (windowing?.limit ?? all.length))
   const rows = all.slice(start, end)
-  const show = async (side: DiffSide, testset: StoredTestset, entries: readonly RowEntry[]) =>
-    new Map(
-      (await withBytes(side.source, entries)).map((row) => [
-        row.row.oid,
-        presentTestcase(row, side.artifactId, testset.columns),
-      ]),
-    )
-  const old = await show(
-    base,
-    before,
-    rows.flatMap((row) => row.base ?? []),
-  )
-  const now = await show(
-    head,
-    after,
-    rows.flatMap((row) => row.head ?? []),
-  )
   return {
     diff: {
       rows: {
-        added: rows.flatMap((row) => (row.head && !row.base ? (now.get(row.head.oid) ?? []) : [])),
-        removed: rows.flatMap((row) => (row.base && !row.head ? (old.get(row.base.oid) ?? []) : [])),
-        changed: rows.flatMap((row) =>
-          row.base && row.head
-            ? [{ dedup_id: row.dedupId, base: old.get(row.base.oid), head: now.get(row.head.oid) }]
-            : [],
+        added: testcases(
+          after,
+          rows.flatMap((row) => (row.head && !row.base ? row.head : [])),
+        ),
+        removed: testcases(
+          before,
+          rows.flatMap((row) => (row.base && !row.head ? row.base : [])),
+        ),
+        changed: changes(
+          before,
+          after,
+          rows.flatMap(({ dedupId, base: old, head: now }) => (old && now ? { dedupId, old, now } : [])),
         ),
       },
       columns: {
-        added: after.columns.filter((column) => !before.columns.includes(column)),
-        removed: before.columns.filter((column) => !after.columns.includes(column)),
+        added: columnsMissing(after, before),
+        removed: columnsMissing(before, after),
       },
     },
     ...(end < all.length ? { windowing: { ...windowing, next: String(end) } } : {}),
   }
 }
 
-async function differences(
-  base: DiffSide,
-  before: StoredTestset,
-  head: DiffSide,
-  after: StoredTestset,
-  slice: TimeSlice,
-): Promise<readonly RowDifference[]> {
-  if (base.source === head.source && before.tree === after.tree) return []
-  const [old, now] = [
-    await allRows(base.source, before.tree, slice),
-    await allRows(head.source, after.tree, slice),
-  ]
-  const same = keysOf(old)
-  const gone = keysOf(now)
-  const removed = await byDedupId(
-    base,
-    old.filter((row) => !gone.has(keyOf(row))),
+function testcases(side: Side, rows: readonly RowEntry[]): JsonStream {
+  return new JsonStream(listPieces(rowBytes(side.source, inBatches(rows)), (row) => show(side, row)))
+}
+
+interface ChangedRow {
+  readonly dedupId: string
+  readonly old: RowEntry
+  readonly now: RowEntry
+}
+
+function changes(base: Side, head: Side, rows: readonly ChangedRow[]): JsonStream {
+  return new JsonStream(
+    listPieces(
+      pairs(base, head, rows),
+      ({ dedupId, old, now }) =>
+        `{"dedup_id":${stringifyJson(dedupId)},"base":${show(base, old)},"head":${show(head, now)}}`,
+    ),
   )
-  const added = await byDedupId(
-    head,
-    now.filter((row) => !same.has(keyOf(row))),
-  )
+}
+
+interface RowPair {
+  readonly dedupId: string
+  readonly old: RowBytes
+  readonly now: RowBytes
+}
+
+/** Changed rows with their bytes, some at a time. */
+async function* pairs(
+  base: Side,
+  head: Side,
+  rows: readonly ChangedRow[],
+): AsyncGenerator<readonly RowPair[]> {
+  const old = rowByRow(rowBytes(base.source, inBatches(rows.map((row) => row.old))))
+  const now = rowByRow(rowBytes(head.source, inBatches(rows.map((row) => row.now))))
+  for (const { dedupId } of rows) {
+    const [before, after] = [await old.next(), await now.next()]
+    if (!before.done && !after.done) yield [{ dedupId, old: before.value, now: after.value }]
+  }
+}
+
+async function* rowByRow(batches: AsyncIterable<readonly RowBytes[]>): AsyncGenerator<RowBytes> {
+  for await (const batch of batches) yield* batch
+}
+
+async function* listPieces<T>(
+  batches: AsyncIterable<readonly T[]>,
+  write: (item: T) => string,
+): AsyncGenerator<string> {
+  yield '['
+  yield* commaSeparated(batches, write)
+  yield ']'
+}
+
+function show({ artifactId, testset }: Side, row: RowBytes): string {
+  return stringifyJson(presentTestcase(row, artifactId, testset.columns))
+}
+
+/** The columns of one that the other does not have. */
+function columnsMissing({ testset }: Side, other: Side): readonly string[] {
+  const known = new Set(other.testset.columns)
+  return testset.columns.filter((column) => !known.has(column))
+}
+
+async function differences(base: Side, head: Side, slice: TimeSlice): Promise<readonly RowDifference[]> {
+  if (base.source === head.source && base.testset.tree === head.testset.tree) return []
+  const old = await allRows(base.source, base.testset.tree, slice)
+  const now = await allRows(head.source, head.testset.tree, slice)
+  const removed = await withDedupIds(base, await without(old, await keysOf(now, slice), slice), slice)
+  const added = await withDedupIds(head, await without(now, await keysOf(old, slice), slice), slice)
   const rows: RowDifference[] = []
-  for (const [dedupId, row] of added) rows.push({ dedupId, base: removed.get(dedupId), head: row })
-  for (const [dedupId, row] of removed)
-    if (!added.has(dedupId)) rows.push({ dedupId, base: row, head: undefined })
+  const places = new SpreadMap<RowEntry>()
+  await slice.each(removed, ([dedupId, row]) => places.set(dedupId, row))
+  const joined = new SpreadMap<true>()
+  await slice.each(added, ([dedupId, row]) => {
+    joined.set(dedupId, true)
+    rows.push({ dedupId, base: places.get(dedupId), head: row })
+  })
+  await slice.each(removed, ([dedupId, row]) => {
+    if (!joined.has(dedupId)) rows.push({ dedupId, base: row, head: undefined })
+  })
   return rows
 }
 
@@ -100,22 +154,51 @@ function keyOf({ oid, meta }: RowEntry): string {
   return meta === undefined ? oid : `${oid} ${meta}`
 }
 
-function keysOf(rows: readonly RowEntry[]): ReadonlySet<string> {
-  return new Set(rows.map(keyOf))
+async function keysOf(rows: readonly RowEntry[], slice: TimeSlice): Promise<SpreadMap<true>> {
+  const keys = new SpreadMap<true>()
+  await slice.each(rows, (row) => keys.set(keyOf(row), true))
+  return keys
 }
 
-async function byDedupId(
-  { source }: DiffSide,
+async function without(
   rows: readonly RowEntry[],
-): Promise<ReadonlyMap<string, RowEntry>> {
-  const named = await withBytes(source, rows)
-  return new Map(
-    named.map(({ row, data }) => [dedupIdOf(decodeRow(data, () => rowPath(row.position))) ?? row.oid, row]),
-  )
+  keys: SpreadMap<true>,
+  slice: TimeSlice,
+): Promise<RowEntry[]> {
+  const left: RowEntry[] = []
+  await slice.each(rows, (row) => {
+    if (!keys.has(keyOf(row))) left.push(row)
+  })
+  return left
 }
 
-function storedOf({ payload }: DiffSide): StoredTestset {
-  return payload ? asStored(payload) : { kind: 'stored', tree: undefined, columns: [] }
+/** Rows by their dedup ids, in order; the last of those that git gave the same one. */
+async function withDedupIds(
+  { source }: Side,
+  rows: readonly RowEntry[],
+  slice: TimeSlice,
+): Promise<readonly (readonly [dedupId: string, row: RowEntry])[]> {
+  const named: [string, RowEntry][] = []
+  const places = new SpreadMap<number>()
+  let index = 0
+  for await (const batch of rowBytes(source, inBatches(withoutMeta(rows)), slice)) {
+    for (const { row: read, data } of batch) {
+      const row = rows[index++] ?? read
+      const dedupId = dedupIdOf(decodeRow(data, () => rowPath(row.position))) ?? row.oid
+      const place = places.get(dedupId) ?? named.length
+      places.set(dedupId, place)
+      named[place] = [dedupId, row]
+      if (slice.isOver) await slice.rest()
+    }
+  }
+  return named
+}
+
+function sideOf({ artifactId, source, payload }: DiffSide): Side {
+  const testset = payload
+    ? asStored(payload)
+    : ({ kind: 'stored', tree: undefined, columns: [] } satisfies StoredTestset)
+  return { artifactId, source, testset }
 }
 
 function startOf(all: readonly RowDifference[], next: string | undefined): number {

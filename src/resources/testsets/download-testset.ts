@@ -14,6 +14,7 @@ import { decodeRow, decodeRowMeta, inColumnOrder } from './stored-row.ts'
 import type { RowBytes } from './stored-rows.ts'
 import { readBlobs, rowBytesOf } from './stored-rows.ts'
 import { metasOf } from './row-tree.ts'
+import { TimeSlice } from '../../time-slice.ts'
 import { testcaseId } from './testcase.ts'
 import type { StoredTestset } from './testset-payload.ts'
 import { rowPath } from './testset-tree.ts'
@@ -26,6 +27,8 @@ export interface Export {
   readonly type: FileType
   /** Whether cells that a spreadsheet would run are made harmless; see `csvLine`. */
   readonly escapeFormulas: boolean
+  /** Ends the work with its reason: nobody waits for it any more. */
+  readonly gone?: AbortSignal
 }
 
 /**
@@ -37,9 +40,16 @@ export function writeTestsetFile(wanted: Export): AsyncGenerator<Buffer> {
   return wanted.type === 'csv' ? writeCsv(wanted) : writeJson(wanted)
 }
 
-async function* writeCsv({ source, testset, testsetId, escapeFormulas }: Export): AsyncGenerator<Buffer> {
-  const metas = await metaColumns(source, testset)
-  const columns = (await allColumns(source, testset)).filter((column) => column !== DEDUP_COLUMN)
+async function* writeCsv({
+  source,
+  testset,
+  testsetId,
+  escapeFormulas,
+  gone,
+}: Export): AsyncGenerator<Buffer> {
+  const slice = new TimeSlice(gone)
+  const metas = await metaColumns(source, testset, slice)
+  const columns = (await allColumns(source, testset, slice)).filter((column) => column !== DEDUP_COLUMN)
   if (testset.tree === undefined && columns.length === 0) return
   const options = { escapeFormulas }
   const cells = new RowCells([...columns, DEDUP_COLUMN])
@@ -47,8 +57,10 @@ async function* writeCsv({ source, testset, testsetId, escapeFormulas }: Export)
   const dedupNumber = cells.numberOf(DEDUP_COLUMN)
   const writer = new PieceWriter()
   writer.text(csvHeader([...columns, '__id__', '__dedup_id__', ...metas], options))
-  for await (const batch of rowBytesOf(source, testset.tree)) {
+  const isWide = columns.length > WIDE
+  for await (const batch of rowBytesOf(source, testset.tree, {}, slice)) {
     for (const { row, data: bytes, meta } of batch) {
+      if (isWide && slice.isOver) await slice.rest()
       const id = testcaseId(row.oid, testsetId)
       const members = meta ? new Map(metaMembers(decodeRowMeta(meta))) : NO_MEMBERS
       const metaValues = metas.map((column) => members.get(column))
@@ -78,7 +90,11 @@ const NO_MEMBERS: ReadonlyMap<string, JsonObject> = new Map()
 /** From so many bytes on a piece does not wait for the rest of its rows: some hundred may be a thousand times as long. */
 const LONG_PIECE = 1024 ** 2
 
-async function* writeJson({ source, testset, testsetId, type }: Export): AsyncGenerator<Buffer> {
+/** Of more columns than this a batch of rows is too much for one go: in each row they are all looked for. */
+const WIDE = 64
+
+async function* writeJson({ source, testset, testsetId, type, gone }: Export): AsyncGenerator<Buffer> {
+  const slice = new TimeSlice(gone)
   const columns = testset.columns.filter((column) => !NOT_DATA.has(column))
   const cells = new RowCells([...columns, DEDUP_COLUMN])
   const numbers = [...new Set(columns)].map((column) => cells.numberOf(column))
@@ -86,8 +102,10 @@ async function* writeJson({ source, testset, testsetId, type }: Export): AsyncGe
   const writer = new PieceWriter()
   const [before, between, after] = type === 'json' ? ['[', ',', ']'] : ['', '\n', '\n']
   let lead = before
-  for await (const batch of rowBytesOf(source, testset.tree)) {
+  const isWide = columns.length > WIDE
+  for await (const batch of rowBytesOf(source, testset.tree, {}, slice)) {
     for (const row of batch) {
+      if (isWide && slice.isOver) await slice.rest()
       if (writer.length >= LONG_PIECE) yield writer.take()
       writer.text(lead)
       lead = between
@@ -150,9 +168,13 @@ function metaMembers({ flags, tags, meta }: RowMeta): (readonly [string, JsonObj
 }
 
 /** Which metadata columns some row fills: the header has to say so before the first row is written. */
-async function metaColumns(source: ObjectSource, { tree }: StoredTestset): Promise<string[]> {
+async function metaColumns(
+  source: ObjectSource,
+  { tree }: StoredTestset,
+  slice: TimeSlice,
+): Promise<string[]> {
   const used = new Set<string>()
-  for await (const batch of metasOf(source, tree)) {
+  for await (const batch of metasOf(source, tree, slice)) {
     for (const bytes of await readBlobs(source, batch))
       for (const [column] of metaMembers(decodeRowMeta(bytes))) used.add(column)
     if (used.size === 3) break

@@ -1,10 +1,13 @@
 import { invalid } from '../../errors.ts'
 import { keysOf } from '../../json/json.ts'
 import type { PayloadTarget } from '../../versioning/family.ts'
-import { readBytes } from '../../versioning/tree-files.ts'
+import type { TimeSlice } from '../../time-slice.ts'
+import { inBatches } from './present-testset.ts'
+import { SpreadMap } from './spread-map.ts'
 import { NamedRows } from './named-rows.ts'
 import type { RowEntry } from './row-tree.ts'
 import { contentOf, decodeRow, dedupIdOf, encodeContent } from './stored-row.ts'
+import { rowBytes, withoutMeta } from './stored-rows.ts'
 import type { CollectedRow, CollectedTestset, NamedTestset, StoredTestset } from './testset-payload.ts'
 
 /**
@@ -16,12 +19,37 @@ export async function findNamed(
   { ids, loc }: NamedTestset,
   base: readonly RowEntry[],
   stored: StoredTestset | undefined,
+  slice: TimeSlice,
 ): Promise<CollectedTestset> {
-  const named = new NamedRows(target, base)
-  const rows = new Map<string, CollectedRow>()
+  const found = await entriesOf(new NamedRows(target, base), ids, loc, slice)
+  const rows: CollectedRow[] = []
   const columns = new Set(stored?.columns)
+  for await (const batch of rowBytes(target, inBatches(withoutMeta(found)), slice)) {
+    for (const { row, data: bytes } of batch) {
+      const { oid } = row
+      const meta = found[rows.length]?.meta
+      const data = decodeRow(bytes, () => `the row ${oid}`)
+      const content = contentOf(data)
+      for (const key of keysOf(content)) columns.add(key)
+      rows.push({ oid, meta, key: dedupIdOf(data) ?? oid, contentHash: encodeContent(content).hash })
+      if (slice.isOver) await slice.rest()
+    }
+  }
+  return { kind: 'collected', rows, columns: [...columns] }
+}
+
+/** The rows of these testcases, each once; one of an earlier revision has nothing beside its data. */
+async function entriesOf(
+  named: NamedRows,
+  ids: readonly string[],
+  loc: NamedTestset['loc'],
+  slice: TimeSlice,
+): Promise<readonly RowEntry[]> {
+  const rows: RowEntry[] = []
+  const seen = new SpreadMap<true>()
   for (const [index, id] of ids.entries()) {
-    const oid = await named.findEver(id)
+    const entry = await named.find(id)
+    const oid = entry?.oid ?? (await named.findEver(id))
     if (oid === undefined) {
       throw invalid(
         [...loc, index],
@@ -29,11 +57,11 @@ export async function findNamed(
         'unknown_testcase',
       )
     }
-    const data = decodeRow(await readBytes(target, oid, 'blob'), () => `the row ${oid}`)
-    const content = contentOf(data)
-    for (const key of keysOf(content)) columns.add(key)
-    const contentHash = encodeContent(content).hash
-    rows.set(oid, { oid, meta: named.find(id)?.meta, key: dedupIdOf(data) ?? oid, contentHash })
+    if (!seen.has(oid)) rows.push({ position: '', oid, meta: entry?.meta })
+    seen.set(oid, true)
+    if (index % AT_ONCE === 0 && slice.isOver) await slice.rest()
   }
-  return { kind: 'collected', rows: [...rows.values()], columns: [...columns] }
+  return rows
 }
+
+const AT_ONCE = 16

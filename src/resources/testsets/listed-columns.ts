@@ -2,6 +2,7 @@ import { BoundedCache } from '../../bounded-cache.ts'
 import type { Oid } from '../../git/object.ts'
 import { keysOf } from '../../json/json.ts'
 import type { ObjectSource } from '../../versioning/tree-files.ts'
+import { TimeSlice } from '../../time-slice.ts'
 import { DEDUP_COLUMN } from './sent-row.ts'
 import { decodeRow } from './stored-row.ts'
 import { rowBytesOf } from './stored-rows.ts'
@@ -29,13 +30,19 @@ export function areColumnsNoted({ tree, columns }: StoredTestset): boolean {
  * The columns of a testset, and behind them the keys of its rows that are none: git may have changed rows and left the list of
  * columns as it was. Reads all rows unless this process wrote or read them before.
  */
-export async function allColumns(source: ObjectSource, testset: StoredTestset): Promise<readonly string[]> {
+export async function allColumns(
+  source: ObjectSource,
+  testset: StoredTestset,
+  slice = new TimeSlice(),
+): Promise<readonly string[]> {
   const { tree, columns } = testset
   if (areColumnsNoted(testset)) return columns
   const keys = new Set<string>()
-  for await (const batch of rowBytesOf(source, tree)) {
-    for (const { row, data } of batch)
+  for await (const batch of rowBytesOf(source, tree, {}, slice)) {
+    for (const { row, data } of batch) {
       for (const key of keysOf(decodeRow(data, () => rowPath(row.position)))) keys.add(key)
+      if (slice.isOver) await slice.rest()
+    }
   }
   keys.delete(DEDUP_COLUMN)
   noteColumns({ ...testset, columns: [...keys] })

@@ -6,6 +6,8 @@ import { readBytes } from '../../versioning/tree-files.ts'
 import { RowHistory } from './row-history.ts'
 import type { RowEntry } from './row-tree.ts'
 import type { SentRow } from './sent-row.ts'
+import { TimeSlice } from '../../time-slice.ts'
+import { SpreadMap } from './spread-map.ts'
 import { decodeRow, dedupIdOf } from './stored-row.ts'
 import { testcaseId } from './testcase.ts'
 
@@ -17,7 +19,7 @@ export type RowSource = ObjectSource &
 export class NamedRows {
   readonly #source: RowSource
   readonly #base: readonly RowEntry[]
-  #byPrefix: ReadonlyMap<string, readonly RowEntry[]> | undefined
+  #byPrefix: Promise<SpreadMap<readonly RowEntry[]>> | undefined
   #history: RowHistory | undefined
 
   constructor(source: RowSource, base: readonly RowEntry[]) {
@@ -32,15 +34,14 @@ export class NamedRows {
   }
 
   /** The row of the revision that is the testcase of this id; undefined if none is. */
-  find(id: string): RowEntry | undefined {
-    this.#byPrefix ??= byPrefix(this.#base)
-    const entries = this.#byPrefix.get(oidPrefix(id).slice(0, PREFIX))
+  async find(id: string): Promise<RowEntry | undefined> {
+    const entries = (await (this.#byPrefix ??= byPrefix(this.#base))).get(oidPrefix(id).slice(0, PREFIX))
     return entries?.find(({ oid }) => testcaseId(oid, this.#source.artifactId) === id)
   }
 
   /** The blob of the testcase of this id, a row of whatever revision; undefined if there is none. */
   async findEver(id: string): Promise<Oid | undefined> {
-    const entry = this.find(id)
+    const entry = await this.find(id)
     if (entry) return entry.oid
     this.#history ??= new RowHistory(this.#source)
     for (const oid of await this.#source.startingWith(oidPrefix(id))) {
@@ -61,13 +62,13 @@ export class NamedRows {
 /** Hex digits that tell nearly all rows of a revision apart. */
 const PREFIX = 12
 
-function byPrefix(rows: readonly RowEntry[]): ReadonlyMap<string, readonly RowEntry[]> {
-  const found = new Map<string, RowEntry[]>()
-  for (const row of rows) {
+async function byPrefix(rows: readonly RowEntry[]): Promise<SpreadMap<readonly RowEntry[]>> {
+  const found = new SpreadMap<RowEntry[]>()
+  await new TimeSlice().each(rows, (row) => {
     const prefix = row.oid.slice(0, PREFIX)
     const before = found.get(prefix)
     if (before) before.push(row)
     else found.set(prefix, [row])
-  }
+  })
   return found
 }

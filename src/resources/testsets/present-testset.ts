@@ -1,21 +1,18 @@
-import { JsonStream } from '../../json/json-stream.ts'
-import { JsonText, stringifyJson } from '../../json/stringify-json.ts'
+import { textOrStream } from '../../json/json-stream.ts'
+import { stringifyJson } from '../../json/stringify-json.ts'
 import type { PresentContext, PresentedPayload } from '../../versioning/family.ts'
 import type { ObjectSource } from '../../versioning/tree-files.ts'
+import { TimeSlice } from '../../time-slice.ts'
 import { rowPage, rowRange } from './row-page.ts'
 import type { RowEntry } from './row-tree.ts'
 import { rowsOf } from './row-tree.ts'
-import { withBytes } from './stored-rows.ts'
+import type { RowBytes } from './stored-rows.ts'
+import { rowBytes } from './stored-rows.ts'
 import { presentTestcase, testcaseId } from './testcase.ts'
 import type { StoredTestset } from './testset-payload.ts'
 
 /** The flags by which a request says what of a testset it wants to see (interface 4.6); each is true unless it is false. */
 export const READ_FLAGS = ['include_testcases', 'include_testcase_ids'] as const
-
-/** So many rows are answered in one piece; more is written while it is read. */
-const IN_ONE_PIECE = 1000
-/** How many rows of a longer answer are read together. */
-const AT_ONCE = 512
 
 /**
  * A testset as its reader asked for it: ids and rows unless they are left out, all of them or a page (ruling 5.8). A page
@@ -29,66 +26,88 @@ export async function presentTestset(
     rows: asked.flags['include_testcases'] !== false,
     ids: asked.flags['include_testcase_ids'] !== false,
   }
-  if (!shown.rows && !shown.ids && asked.windowing?.limit === undefined) return { data: {} }
-  const limit = asked.windowing?.limit
-  const { rows, windowing } = await rowPage(
-    source,
-    testset,
-    artifactId,
-    asked.windowing,
-    limit ?? IN_ONE_PIECE,
-  )
-  if (limit === undefined && windowing) {
-    const range = await rowRange(source, testset.tree, artifactId, asked.windowing)
+  const { windowing } = asked
+  const limit = windowing?.limit
+  if (!shown.rows && !shown.ids && limit === undefined) return { data: {} }
+  if (limit === undefined) {
+    const range = await rowRange(source, testset.tree, artifactId, windowing)
     const batches = () => rowsOf(source, testset.tree, range)
-    return { data: new JsonStream(writeData(source, testset, artifactId, shown, batches)) }
+    return { data: await textOrStream(writeData(source, testset, artifactId, shown, batches)) }
   }
-  const pieces = writeData(source, testset, artifactId, shown, () => inBatches(rows))
-  if (rows.length > IN_ONE_PIECE) return { data: new JsonStream(pieces), windowing }
-  return { data: new JsonText(await joined(pieces)), windowing }
+  const page = await rowPage(source, testset, artifactId, windowing, limit)
+  const pieces = writeData(source, testset, artifactId, shown, () => inBatches(page.rows))
+  return { data: await textOrStream(pieces), windowing: page.windowing }
 }
+
+type Batches = AsyncIterable<readonly RowEntry[]> | Iterable<readonly RowEntry[]>
 
 async function* writeData(
   source: ObjectSource,
   { columns }: StoredTestset,
   testsetId: string,
   shown: { readonly rows: boolean; readonly ids: boolean },
-  batches: () => AsyncIterable<readonly RowEntry[]>,
+  batches: () => Batches,
 ): AsyncGenerator<string> {
   yield '{'
   if (shown.ids) {
     yield '"testcase_ids":['
-    yield* commaSeparated(batches(), async (rows) => rows.map(({ oid }) => `"${testcaseId(oid, testsetId)}"`))
+    yield* commaSeparated(batches(), ({ oid }) => `"${testcaseId(oid, testsetId)}"`)
     yield shown.rows ? '],' : ']'
   }
   if (shown.rows) {
     yield '"testcases":['
-    yield* commaSeparated(batches(), async (rows) =>
-      (await withBytes(source, rows)).map((row) => stringifyJson(presentTestcase(row, testsetId, columns))),
+    yield* commaSeparated(rowBytes(source, batches()), (row) =>
+      stringifyJson(presentTestcase(row, testsetId, columns)),
     )
     yield ']'
   }
   yield '}'
 }
 
-async function* commaSeparated(
-  batches: AsyncIterable<readonly RowEntry[]>,
-  write: (rows: readonly RowEntry[]) => Promise<readonly string[]>,
+/** The JSON text of some rows of a revision as testcases, without what is the revision's (ruling 5.2a), piece by piece. */
+export async function* writeRows(
+  source: ObjectSource,
+  rows: readonly RowEntry[],
+  testsetId: string,
+  columns: readonly string[],
+  slice: TimeSlice,
 ): AsyncGenerator<string> {
-  let isFirst = true
+  const show = ({ row, data }: RowBytes): string => {
+    const testcase = presentTestcase({ row, data, meta: undefined }, testsetId, columns)
+    return stringifyJson(Object.assign(testcase, { set_id: testsetId }))
+  }
+  yield '['
+  yield* commaSeparated(rowBytes(source, inBatches(rows), slice), show, slice)
+  yield ']'
+}
+
+/** What is made of each item, a batch of them in a piece, or fewer if they are long. In between others have their turn. */
+export async function* commaSeparated<T>(
+  batches: AsyncIterable<readonly T[]> | Iterable<readonly T[]>,
+  write: (item: T) => string,
+  slice = new TimeSlice(),
+): AsyncGenerator<string> {
+  let comma = ''
   for await (const batch of batches) {
-    const texts = await write(batch)
-    yield (isFirst ? '' : ',') + texts.join(',')
-    isFirst = false
+    let text = ''
+    for (const item of batch) {
+      text += comma + write(item)
+      comma = ','
+      if (slice.isOver) await slice.rest()
+      if (text.length < LONG) continue
+      yield text
+      text = ''
+    }
+    yield text
   }
 }
 
-async function* inBatches(rows: readonly RowEntry[]): AsyncGenerator<readonly RowEntry[]> {
+/** From so many characters on a piece does not wait for the rest of its batch. */
+const LONG = 1024 ** 2
+
+/** A list of rows, some hundred at a time. */
+export function* inBatches<T>(rows: readonly T[]): Generator<readonly T[]> {
   for (let at = 0; at < rows.length; at += AT_ONCE) yield rows.slice(at, at + AT_ONCE)
 }
 
-async function joined(pieces: AsyncIterable<string>): Promise<string> {
-  let text = ''
-  for await (const piece of pieces) text += piece
-  return text
-}
+const AT_ONCE = 256

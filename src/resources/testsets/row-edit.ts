@@ -1,9 +1,10 @@
 import { invalid } from '../../errors.ts'
 import { keysOf } from '../../json/json.ts'
 import type { PayloadTarget } from '../../versioning/family.ts'
-import { readBytes } from '../../versioning/tree-files.ts'
-import { changeColumnNames, changeRowColumns } from './change-columns.ts'
+import { TimeSlice } from '../../time-slice.ts'
+import { changeColumnNames, rowChange } from './change-columns.ts'
 import { NamedRows } from './named-rows.ts'
+import { inBatches } from './present-testset.ts'
 import { limitExceeded, type TestsetLimits } from './row-collector.ts'
 import { rowCounts } from './row-counts.ts'
 import type { NamedRow, RowDelta } from './row-delta.ts'
@@ -24,7 +25,7 @@ import {
   generatedDedupId,
   inColumnOrder,
 } from './stored-row.ts'
-import { allRows, rowBytesOf } from './stored-rows.ts'
+import { allRows, rowBytes, rowBytesOf, withoutMeta } from './stored-rows.ts'
 import { rowPath } from './testset-tree.ts'
 import type { StoredTestset } from './testset-payload.ts'
 
@@ -33,11 +34,12 @@ type Loc = readonly (string | number)[]
 /** The changes of one delta as they add up. */
 export class RowEdit {
   readonly changes = new Map<RowPosition, RowBlobs | undefined>()
-  columns: readonly string[]
+  readonly #slice = new TimeSlice()
   readonly #target: PayloadTarget
   readonly #base: StoredTestset
   readonly #limits: TestsetLimits
   readonly #index: RowIndex
+  #columns: Set<string>
   #named: NamedRows | undefined
 
   constructor(target: PayloadTarget, base: StoredTestset, limits: TestsetLimits) {
@@ -45,67 +47,100 @@ export class RowEdit {
     this.#base = base
     this.#limits = limits
     this.#index = new RowIndex(target, base.tree)
-    this.columns = base.columns
+    this.#columns = new Set(base.columns)
   }
 
-  /** Removes, renames and adds columns of every row of the base. */
-  async changeColumns(change: RowDelta['columns']): Promise<void> {
+  /** As they are now. */
+  get columns(): readonly string[] {
+    return [...this.#columns]
+  }
+
+  /**
+   * Removes, renames and adds columns of every row of the base. Only if rows are compared with these afterwards, it is noted what each
+   * has come to be.
+   */
+  async changeColumns(change: RowDelta['columns'], areCompared: boolean): Promise<void> {
     if (change.add.length + change.remove.length + change.rename.size === 0) return
-    this.columns = changeColumnNames(this.columns, change)
-    this.#checkColumns()
-    for await (const batch of rowBytesOf(this.#target, this.#base.tree)) {
+    this.#setColumns(changeColumnNames(this.#base.columns, change))
+    const slice = this.#slice
+    const changed = rowChange(change)
+    for await (const batch of rowBytesOf(this.#target, this.#base.tree, {}, slice)) {
       for (const { row, data: bytes } of batch) {
         const data = decodeRow(bytes, () => rowPath(row.position))
-        const content = encodeContent(
-          changeRowColumns(inColumnOrder(contentOf(data), this.#base.columns), change),
-        )
+        const content = encodeContent(changed(inColumnOrder(contentOf(data), this.#base.columns)))
         const dedupId = dedupIdOf(data) ?? generatedDedupId(content.hash)
-        this.#index.put(row.position, { dedupId, contentHash: content.hash })
-        const changed = encodeRow(content, dedupId)
-        if (!changed.equals(bytes))
-          this.changes.set(row.position, { oid: this.#blob(changed), meta: row.meta })
+        if (areCompared) this.#index.put(row.position, { dedupId, contentHash: content.hash })
+        const encoded = encodeRow(content, dedupId)
+        if (!encoded.equals(bytes))
+          this.changes.set(row.position, { oid: this.#blob(encoded), meta: row.meta })
+        if (slice.isOver) await slice.rest()
       }
     }
   }
 
-  /** Gives the row that is this testcase a new content; it keeps its place, and its dedup id unless it brings one. */
-  async replace({ id, row, loc }: NamedRow): Promise<void> {
-    const entry = await this.#find(id, loc)
-    const content = encodeContent(row.content)
-    const before = dedupIdOf(
-      decodeRow(await readBytes(this.#target, entry.oid, 'blob'), () => rowPath(entry.position)),
+  /** Gives rows that are these testcases new contents; each keeps its place, and its dedup id unless it brings one. */
+  async replace(named: readonly NamedRow[]): Promise<void> {
+    if (named.length === 0) return
+    const slice = this.#slice
+    const entries = await this.#findAll(named)
+    const replacements: Replacement[] = []
+    for await (const batch of rowBytes(this.#target, inBatches(withoutMeta(entries)), slice)) {
+      for (const { row: entry, data: bytes } of batch) {
+        const index = replacements.length
+        const one = named[index]
+        if (!one) throw new Error('a row was read that was not asked for')
+        const content = encodeContent(one.row.content)
+        const before = dedupIdOf(decodeRow(bytes, () => rowPath(entry.position)))
+        const dedupId = one.row.dedupId ?? before ?? generatedDedupId(content.hash)
+        replacements.push({ one, entry: entries[index] ?? entry, content, dedupId })
+        if (slice.isOver) await slice.rest()
+      }
+    }
+    // All at once: each look goes over all rows of the base.
+    await this.#index.learn(
+      [],
+      replacements.map(({ dedupId }) => dedupId),
     )
-    const dedupId = row.dedupId ?? before ?? generatedDedupId(content.hash)
-    await this.#index.learn([], [dedupId])
-    const holder = this.#index.holderOf(dedupId)
-    if (holder !== undefined && holder !== entry.position) throw held(dedupId, loc)
-    this.#put(entry.position, row, content, dedupId, entry.meta)
+    await slice.each(replacements, ({ entry, one: { row, loc }, content, dedupId }) => {
+      const holder = this.#index.holderOf(dedupId)
+      if (holder !== undefined && holder !== entry.position) throw held(dedupId, loc)
+      this.#put(entry.position, row, content, dedupId, entry.meta)
+    })
   }
 
-  /** Takes out the row that is this testcase. */
-  async remove(id: string, loc: Loc): Promise<void> {
-    const { position } = await this.#find(id, loc)
-    this.changes.set(position, undefined)
-    this.#index.remove(position)
+  /** Takes out the rows that are these testcases. */
+  async remove(named: RowDelta['remove']): Promise<void> {
+    await this.#slice.each(await this.#findAll(named), ({ position }) => {
+      this.changes.set(position, undefined)
+      this.#index.remove(position)
+    })
   }
 
   /** Adds rows behind the last, save those whose content another row has and that bring no dedup id (ruling 5.1). */
   async add(rows: RowDelta['add']): Promise<void> {
     if (rows.length === 0) return
-    const encoded = collapsed(rows.map(({ row, loc }) => ({ row, loc, content: encodeContent(row.content) })))
+    const slice = this.#slice
+    const all: EncodedRow[] = []
+    await slice.each(rows, ({ row, loc }) => all.push({ row, loc, content: encodeContent(row.content) }))
+    const encoded = collapsed(all)
     await this.#index.learn(
       encoded.map(({ content }) => content.hash),
       encoded.map(({ row, content }) => row.dedupId ?? generatedDedupId(content.hash)),
     )
     const positions = positionsAfter(await this.#lastPosition(), encoded.length)
     let added = 0
-    for (const { row, loc, content } of encoded) {
-      if (row.dedupId === undefined && this.#index.hasContent(content.hash)) continue
+    await slice.each(encoded, ({ row, loc, content }) => {
+      if (row.dedupId === undefined && this.#index.hasContent(content.hash)) return undefined
       if (row.dedupId !== undefined && this.#index.holderOf(row.dedupId) !== undefined)
         throw held(row.dedupId, loc)
-      const dedupId = row.dedupId ?? (await this.#freeDedupId(generatedDedupId(content.hash)))
-      this.#put(positions[added++] ?? '', row, content, dedupId, undefined)
-    }
+      const position = positions[added++] ?? ''
+      const wanted = row.dedupId ?? generatedDedupId(content.hash)
+      if (row.dedupId !== undefined || this.#index.holderOf(wanted) === undefined)
+        return this.#put(position, row, content, wanted, undefined)
+      return this.#freeDedupId(wanted).then((dedupId) =>
+        this.#put(position, row, content, dedupId, undefined),
+      )
+    })
     await this.#checkCount(added)
   }
 
@@ -120,15 +155,18 @@ export class RowEdit {
     this.changes.set(position, { oid, meta: row.meta ? this.#blob(encodeRowMeta(row.meta)) : meta })
     this.#index.put(position, { dedupId, contentHash: content.hash })
     rowKeys.note(oid, content.hash, dedupId)
-    const known = new Set(this.columns)
-    const fresh = keysOf(row.content).filter((column) => !known.has(column))
-    if (row.hasDedupColumn && !known.has(DEDUP_COLUMN)) fresh.push(DEDUP_COLUMN)
-    if (fresh.length > 0) this.columns = [...this.columns, ...fresh]
+    for (const column of keysOf(row.content)) this.#columns.add(column)
+    if (row.hasDedupColumn) this.#columns.add(DEDUP_COLUMN)
+    this.#checkColumns()
+  }
+
+  #setColumns(columns: readonly string[]): void {
+    this.#columns = new Set(columns)
     this.#checkColumns()
   }
 
   #checkColumns(): void {
-    if (this.columns.length > this.#limits.maxColumns) throw limitExceeded('columns', this.#limits.maxColumns)
+    if (this.#columns.size > this.#limits.maxColumns) throw limitExceeded('columns', this.#limits.maxColumns)
   }
 
   #blob(bytes: Buffer): string {
@@ -136,15 +174,25 @@ export class RowEdit {
     return this.#target.write('blob', bytes)
   }
 
-  async #find(id: string, loc: Loc): Promise<RowEntry> {
-    this.#named ??= new NamedRows(this.#target, await allRows(this.#target, this.#base.tree))
-    const entry = this.#named.find(id)
-    if (entry) return entry
-    throw invalid(
-      loc,
-      `${id} is no row of the revision that the delta changes. Retrieve it to see its rows.`,
-      'unknown_testcase',
-    )
+  /** The rows of the base that these are; refuses what is none. */
+  async #findAll(wanted: readonly { readonly id: string; readonly loc: Loc }[]): Promise<RowEntry[]> {
+    const found: RowEntry[] = []
+    if (wanted.length === 0) return found
+    const slice = this.#slice
+    this.#named ??= new NamedRows(this.#target, await allRows(this.#target, this.#base.tree, slice))
+    for (const { id, loc } of wanted) {
+      const entry = await this.#named.find(id)
+      if (!entry) {
+        throw invalid(
+          loc,
+          `${id} is no row of the revision that the delta changes. Retrieve it to see its rows.`,
+          'unknown_testcase',
+        )
+      }
+      found.push(entry)
+      if (slice.isOver) await slice.rest()
+    }
+    return found
   }
 
   async #lastPosition(): Promise<RowPosition | undefined> {
@@ -163,10 +211,19 @@ export class RowEdit {
   }
 
   async #checkCount(added: number): Promise<void> {
-    const removed = [...this.changes.values()].filter((change) => change === undefined).length
-    const count = (await countRows(this.#target, this.#base.tree, rowCounts)) + added - removed
+    let count = (await countRows(this.#target, this.#base.tree, rowCounts, this.#slice)) + added
+    await this.#slice.each(this.changes.values(), (change) => {
+      if (change === undefined) count--
+    })
     if (count > this.#limits.maxRows) throw limitExceeded('rows', this.#limits.maxRows)
   }
+}
+
+interface Replacement {
+  readonly one: NamedRow
+  readonly entry: RowEntry
+  readonly content: EncodedContent
+  readonly dedupId: string
 }
 
 interface EncodedRow {

@@ -1,6 +1,7 @@
 import { parseCommit } from '../../git/commit.ts'
 import { firstParent } from '../../git/first-parent.ts'
 import type { Oid } from '../../git/object.ts'
+import { TimeSlice } from '../../time-slice.ts'
 import type { ObjectSource } from '../../versioning/tree-files.ts'
 import { readBytes, readTree } from '../../versioning/tree-files.ts'
 import { OidTable } from './oid-table.ts'
@@ -44,13 +45,14 @@ export class RowHistory {
   }
 
   async #look(oid: Oid, tips: readonly Oid[]): Promise<boolean> {
-    const problems = await this.#follow(tips)
+    const slice = new TimeSlice()
+    const problems = await this.#follow(tips, slice)
     const unreadable: Oid[] = []
     while (!this.#rows.has(oid)) {
       const commit = this.#unread.pop()
       if (commit === undefined) break
       const before = problems.length
-      await this.#readCommit(commit, problems)
+      await this.#readCommit(commit, problems, slice)
       if (problems.length > before) unreadable.push(commit)
     }
     this.#unread.unshift(...unreadable)
@@ -60,10 +62,10 @@ export class RowHistory {
   }
 
   /** Brings the list of commits up to date; answers what could not be read. */
-  async #follow(tips: readonly Oid[]): Promise<unknown[]> {
+  async #follow(tips: readonly Oid[], slice: TimeSlice): Promise<unknown[]> {
     const isKnown = tips.length === this.#tips.length && tips.every((tip, index) => tip === this.#tips[index])
     if (isKnown && this.#broken.length === 0) return []
-    const walk = await this.#walk([...this.#broken, ...tips])
+    const walk = await this.#walk([...this.#broken, ...tips], slice)
     const stillReached = new Set([...tips, ...walk.met, ...walk.fresh])
     const isForgotten = !this.#tips.every((tip) => stillReached.has(tip))
     this.#tips = tips
@@ -72,7 +74,7 @@ export class RowHistory {
     this.#trees.clear()
     this.#unread = []
     this.#rows = new OidTable()
-    return this.#take(await this.#walk(tips))
+    return this.#take(await this.#walk(tips, slice))
   }
 
   #take({ fresh, broken, problems }: Walk): unknown[] {
@@ -83,13 +85,14 @@ export class RowHistory {
   }
 
   /** Follows first parents down to what is known. */
-  async #walk(starts: readonly Oid[]): Promise<Walk> {
+  async #walk(starts: readonly Oid[], slice: TimeSlice): Promise<Walk> {
     const fresh = new Set<Oid>()
     const walk: Walk = { fresh, met: [], broken: [], problems: [] }
     for (const start of starts.toReversed()) {
       let next: Oid | undefined = start
       while (next !== undefined && !fresh.has(next) && !this.#commits.has(next)) {
         next = await this.#step(next, walk)
+        if (slice.isOver) await slice.rest()
       }
       if (next !== undefined) walk.met.push(next)
     }
@@ -109,21 +112,22 @@ export class RowHistory {
     }
   }
 
-  async #readCommit(oid: Oid, problems: unknown[]): Promise<void> {
+  async #readCommit(oid: Oid, problems: unknown[], slice: TimeSlice): Promise<void> {
     try {
       const { tree } = parseCommit(await readBytes(this.#source, oid, 'commit'))
       const entries = await readTree(this.#source, tree)
       const rows = entries.find(({ name, mode }) => name === ROWS_FOLDER && mode === '40000')
-      if (rows) await this.#readFolder(rows.oid, 0, problems)
+      if (rows) await this.#readFolder(rows.oid, 0, problems, slice)
     } catch (error) {
       problems.push(error)
     }
   }
 
   /** Takes the rows of a tree that was not seen at this depth; it counts as seen when all of it could be read. */
-  async #readFolder(tree: Oid, depth: number, problems: unknown[]): Promise<void> {
+  async #readFolder(tree: Oid, depth: number, problems: unknown[], slice: TimeSlice): Promise<void> {
     const key = `${tree} ${depth}`
     if (this.#trees.has(key)) return
+    if (slice.isOver) await slice.rest()
     const before = problems.length
     const deeper: Oid[] = []
     try {
@@ -137,7 +141,7 @@ export class RowHistory {
     } catch (error) {
       problems.push(error)
     }
-    for (const folder of deeper) await this.#readFolder(folder, depth + 1, problems)
+    for (const folder of deeper) await this.#readFolder(folder, depth + 1, problems, slice)
     if (problems.length === before) this.#trees.add(key)
   }
 }

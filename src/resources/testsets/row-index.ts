@@ -3,7 +3,9 @@ import type { PayloadTarget } from '../../versioning/family.ts'
 import { keyOfContent, keyOfDedupId, ROW_KEYS_FILE, RowKeys } from './row-keys.ts'
 import type { RowPosition } from './row-position.ts'
 import { contentOf, decodeRow, dedupIdOf, encodeContent } from './stored-row.ts'
-import { readBlobs } from './stored-rows.ts'
+import { TimeSlice } from '../../time-slice.ts'
+import { inBatches } from './present-testset.ts'
+import { rowBytes } from './stored-rows.ts'
 import { rowPath } from './testset-tree.ts'
 
 /** What rows are told apart by. */
@@ -38,15 +40,17 @@ export class RowIndex {
       wanted,
       this.#target.derived?.(ROW_KEYS_FILE),
     )
-    const unknown = found.filter(({ position }) => !this.#rows.has(position))
-    const blobs = await readBlobs(
-      this.#target,
-      unknown.map(({ oid }) => oid),
-    )
-    for (const [index, { position }] of unknown.entries()) {
-      const data = decodeRow(blobs[index] ?? Buffer.alloc(0), () => rowPath(position))
-      const { hash } = encodeContent(contentOf(data))
-      this.put(position, { dedupId: dedupIdOf(data) ?? '', contentHash: hash })
+    const unknown = found
+      .filter(({ position }) => !this.#rows.has(position))
+      .map(({ position, oid }) => ({ position, oid, meta: undefined }))
+    const slice = new TimeSlice()
+    for await (const batch of rowBytes(this.#target, inBatches(unknown), slice)) {
+      for (const { row, data: bytes } of batch) {
+        const data = decodeRow(bytes, () => rowPath(row.position))
+        const { hash } = encodeContent(contentOf(data))
+        this.put(row.position, { dedupId: dedupIdOf(data) ?? '', contentHash: hash })
+        if (slice.isOver) await slice.rest()
+      }
     }
   }
 

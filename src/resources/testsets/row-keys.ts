@@ -1,16 +1,15 @@
 import { hash } from 'node:crypto'
-import { setImmediate as nextTurn } from 'node:timers/promises'
 import { AGEING, BoundedCache } from '../../bounded-cache.ts'
 import type { DerivedFile } from '../../git/derived-file.ts'
 import type { Oid } from '../../git/object.ts'
-import type { TimeSlice } from '../../time-slice.ts'
+import { TimeSlice } from '../../time-slice.ts'
 import type { ObjectSource } from '../../versioning/tree-files.ts'
 import { readBytes } from '../../versioning/tree-files.ts'
 import { decodeFolderKeys, encodeFolderKeys, type FolderKeys } from './folder-keys.ts'
 import { decodeRowFolder } from './row-folder.ts'
 import { DEEPEST_POSITION, isTooDeep, type RowPosition } from './row-position.ts'
 import { contentOf, decodeRow, dedupIdOf, encodeContent } from './stored-row.ts'
-import { readBlobs } from './stored-rows.ts'
+import { entriesOf, rowBytes } from './stored-rows.ts'
 
 /** The name of the derived file beside a repository. */
 export const ROW_KEYS_FILE = 'row-keys'
@@ -48,7 +47,7 @@ export class RowKeys {
   ): Promise<readonly { readonly position: RowPosition; readonly oid: Oid }[]> {
     if (tree === undefined) return []
     if (file && !this.#loaded.has(file.path)) this.#load(file)
-    const look: Look = { source, wanted, file, found: [], read: 0 }
+    const look: Look = { source, wanted, file, found: [], read: 0, slice: new TimeSlice() }
     await this.#collect(tree, '', look)
     if (look.read > WORTH_KEEPING) this.keep(tree, file)
     return look.found
@@ -65,7 +64,9 @@ export class RowKeys {
   ): Promise<readonly { readonly position: RowPosition; readonly oid: Oid }[]> {
     const seen = new Set<number>()
     const shared = new Set<number>()
-    for await (const { keys } of this.#foldersOf(source, tree, 0)) {
+    const slice = new TimeSlice()
+    for await (const { keys } of this.#foldersOf(source, tree, 0, slice)) {
+      if (slice.isOver) await slice.rest()
       for (const index of among ? indexesOf(keys, among) : keys.keys()) {
         // Every other key is that of a content.
         if (index % 2 === 0) continue
@@ -77,13 +78,16 @@ export class RowKeys {
     return shared.size === 0 ? [] : this.candidates(source, tree, shared)
   }
 
-  async *#foldersOf(source: ObjectSource, tree: Oid, depth: number): AsyncGenerator<FolderKeys> {
+  async *#foldersOf(
+    source: ObjectSource,
+    tree: Oid,
+    depth: number,
+    slice: TimeSlice,
+  ): AsyncGenerator<FolderKeys> {
     if (depth === DEEPEST_POSITION) return
-    const known = this.#folders.get(tree)
-    if (!known) await nextTurn()
-    const folder = known ?? (await this.#readFolder(source, tree))
+    const folder = this.#folders.get(tree) ?? (await this.#readFolder(source, tree, slice))
     yield folder
-    for (const [, oid] of folder.folders) yield* this.#foldersOf(source, oid, depth + 1)
+    for (const [, oid] of folder.folders) yield* this.#foldersOf(source, oid, depth + 1, slice)
   }
 
   /** Takes in what is known of all rows of a tree that was just written, in their order, so that no blob need be read for it. */
@@ -137,14 +141,15 @@ export class RowKeys {
 
   async #collect(tree: Oid, prefix: RowPosition, look: Look): Promise<void> {
     if (isTooDeep(prefix)) return
-    const { source, wanted, file, found } = look
+    const { source, wanted, file, found, slice } = look
+    if (slice.isOver) await slice.rest()
     let known = this.#folders.get(tree)
     if (!known && ++look.read === WORTH_KEEPING && file) {
       // So many at once are forgotten more often than changed.
       this.#load(file)
       known = this.#folders.get(tree)
     }
-    const folder = known ?? (await this.#readFolder(source, tree))
+    const folder = known ?? (await this.#readFolder(source, tree, slice))
     for (const index of indexesOf(folder.keys, wanted)) {
       const byte = folder.bytes[index >> 1] ?? 0
       const oid = decodeRowFolder(await readBytes(source, tree, 'tree')).rows[byte]
@@ -154,7 +159,7 @@ export class RowKeys {
       await this.#collect(oid, prefix + String.fromCharCode(byte), look)
   }
 
-  async #readFolder(source: ObjectSource, tree: Oid): Promise<FolderKeys> {
+  async #readFolder(source: ObjectSource, tree: Oid, slice: TimeSlice): Promise<FolderKeys> {
     const folder = decodeRowFolder(await readBytes(source, tree, 'tree'))
     const rows: [number, Oid][] = []
     const folders: [number, Oid][] = []
@@ -166,18 +171,28 @@ export class RowKeys {
     // Held here: while some are read, others may be pushed out.
     const held = rows.map(([, oid]) => this.#rows.get(oid))
     const unknown = rows.filter((_, place) => held[place] === undefined).map(([, oid]) => oid)
-    const told = (await this.#readRows(source, unknown)).values()
+    const told = (await this.#readRows(source, unknown, slice)).values()
     const keys = Uint32Array.from(held.flatMap((keysOfRow) => keysOfRow ?? told.next().value ?? []))
     const read = { bytes: Uint8Array.from(rows, ([byte]) => byte), keys, folders }
     this.#folders.set(tree, read)
     return read
   }
 
-  async #readRows(source: ObjectSource, oids: readonly Oid[]): Promise<(readonly [number, number])[]> {
-    return (await readBlobs(source, oids)).map((bytes, index) => {
-      const data = decodeRow(bytes, () => `the row ${oids[index]}`)
-      return this.note(oids[index] ?? '', encodeContent(contentOf(data)).hash, dedupIdOf(data) ?? '')
-    })
+  async #readRows(
+    source: ObjectSource,
+    oids: readonly Oid[],
+    slice: TimeSlice,
+  ): Promise<readonly (readonly [number, number])[]> {
+    const told: (readonly [number, number])[] = []
+    for await (const batch of rowBytes(source, [entriesOf(oids)], slice)) {
+      for (const { row, data: bytes } of batch) {
+        const { oid } = row
+        const data = decodeRow(bytes, () => `the row ${oid}`)
+        told.push(this.note(oid, encodeContent(contentOf(data)).hash, dedupIdOf(data) ?? ''))
+        if (slice.isOver) await slice.rest()
+      }
+    }
+    return told
   }
 
   /** Believes what a process kept, this one or one before it. */
@@ -205,6 +220,7 @@ interface Look {
   readonly found: { readonly position: RowPosition; readonly oid: Oid }[]
   /** Folders that were not known. */
   read: number
+  readonly slice: TimeSlice
 }
 
 function weightOf({ keys, folders }: FolderKeys): number {

@@ -1,6 +1,7 @@
 import { invalid } from '../../errors.ts'
 import type { ObjectSource } from '../../versioning/tree-files.ts'
-import { parseUuid } from '../../versioning/ids.ts'
+import { TimeSlice } from '../../time-slice.ts'
+import { oidPrefix, parseUuid } from '../../versioning/ids.ts'
 import type { Windowing } from '../../versioning/windowing.ts'
 import { parsePosition, positionPath, type RowPosition } from './row-position.ts'
 import type { RowEntry, RowRange } from './row-tree.ts'
@@ -22,10 +23,12 @@ export async function rowPage(
   testsetId: string,
   windowing: Windowing | undefined,
   limit: number,
+  slice = new TimeSlice(),
 ): Promise<RowPage> {
   const rows: RowEntry[] = []
-  const range = await rowRange(source, tree, testsetId, windowing)
+  const range = await rowRange(source, tree, testsetId, windowing, slice)
   for await (const batch of rowsOf(source, tree, range)) {
+    if (slice.isOver) await slice.rest()
     for (const row of batch) {
       if (rows.length === limit) {
         const next = cursorOf(rows.at(-1)?.position ?? '')
@@ -43,11 +46,12 @@ export async function rowRange(
   tree: StoredTestset['tree'],
   testsetId: string,
   windowing: Windowing | undefined,
+  slice = new TimeSlice(),
 ): Promise<RowRange> {
   const descending = windowing?.order === 'descending'
   const next = windowing?.next
   if (next === undefined) return { descending }
-  const after = positionOf(next) ?? (await positionOfTestcase(source, tree, testsetId, next))
+  const after = positionOf(next) ?? (await positionOfTestcase(source, tree, testsetId, next, slice))
   if (after !== undefined) return { descending, after }
   throw invalid(
     ['body', 'windowing', 'next'],
@@ -71,12 +75,15 @@ async function positionOfTestcase(
   tree: StoredTestset['tree'],
   testsetId: string,
   text: string,
+  slice: TimeSlice,
 ): Promise<RowPosition | undefined> {
   const id = parseUuid(text)
   if (id === undefined) return undefined
+  const prefix = oidPrefix(id)
   for await (const batch of rowsOf(source, tree)) {
-    const row = batch.find(({ oid }) => testcaseId(oid, testsetId) === id)
+    const row = batch.find(({ oid }) => oid.startsWith(prefix) && testcaseId(oid, testsetId) === id)
     if (row) return row.position
+    if (slice.isOver) await slice.rest()
   }
   return undefined
 }

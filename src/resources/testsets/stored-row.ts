@@ -83,7 +83,7 @@ export function inColumnOrder(data: JsonObject, columns: readonly string[]): Jso
   if (!(data instanceof ExactObject)) return plainInColumnOrder(data, columns)
   const members = new Map(entriesOf(data))
   const ordered = []
-  for (const column of columns) {
+  for (const column of columnsAmong([...members.keys()], columns)) {
     const value = members.get(column)
     if (value === undefined) continue
     ordered.push([column, value] as const)
@@ -98,17 +98,33 @@ export function inColumnOrder(data: JsonObject, columns: readonly string[]): Jso
 /** The same where no key is one that JavaScript keeps out of order, which makes it four times as fast. */
 function plainInColumnOrder(data: PlainObject, columns: readonly string[]): JsonObject {
   const ordered: Record<string, Json> = {}
-  for (const column of columns) {
+  const keys = Object.keys(data)
+  for (const column of columnsAmong(keys, columns)) {
     const value = Object.hasOwn(data, column) ? data[column] : undefined
     if (value !== undefined) ordered[column] = value
   }
-  for (const key of Object.keys(data)) {
+  for (const key of keys) {
     if (key !== DEDUP_COLUMN && !Object.hasOwn(ordered, key)) ordered[key] = data[key] as Json // its own key
   }
   const dedup = data[DEDUP_COLUMN]
   if (dedup !== undefined && !Object.hasOwn(ordered, DEDUP_COLUMN)) ordered[DEDUP_COLUMN] = dedup
   return ordered
 }
+
+/**
+ * The columns that these keys may be, in order. Where rows have few of very many columns, looking for each column in each row would take a
+ * hundred times as long as all else.
+ */
+function columnsAmong(keys: readonly string[], columns: readonly string[]): readonly string[] {
+  if (columns.length <= SPARSE * keys.length) return columns
+  let places = placesOf.get(columns)
+  if (!places) placesOf.set(columns, (places = new Map(columns.map((column, place) => [column, place]))))
+  const known = places
+  return keys.filter((key) => known.has(key)).sort((a, b) => (known.get(a) ?? 0) - (known.get(b) ?? 0))
+}
+
+const SPARSE = 8
+const placesOf = new WeakMap<readonly string[], ReadonlyMap<string, number>>()
 
 function decodeObject(bytes: Buffer, what: () => string): JsonObject {
   const object = objectIn(bytes, what)

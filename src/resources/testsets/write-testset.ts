@@ -65,5 +65,5 @@ async function collected(
   const { base, before, limits, slice } = onto
   if (payload.kind === 'collected') return payload
   if (payload.kind === 'sent') return collectSent(target, payload.rows, base.rows, limits, slice)
-  return findNamed(target, payload, base.rows, await readTestset(target, before))
+  return findNamed(target, payload, base.rows, await readTestset(target, before), slice)
 }

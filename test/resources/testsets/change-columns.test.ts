@@ -1,5 +1,5 @@
 import { expect } from 'chai'
-import { changeColumnNames, changeRowColumns } from '../../../src/resources/testsets/change-columns.ts'
+import { changeColumnNames, rowChange } from '../../../src/resources/testsets/change-columns.ts'
 import { fromEntries } from '../../../src/json/json.ts'
 import { stringifyJson } from '../../../src/json/stringify-json.ts'
 
@@ -40,7 +40,7 @@ describe('columns of rows', () => {
         ['b', 2],
         ['c', 3],
       ])
-      const changed = changeRowColumns(row, asked)
+      const changed = rowChange(asked)(row)
       expect(stringifyJson(changed)).to.equal(expected)
       const names = [...expected.matchAll(/"([^"]+)":/g)].map(([, name]) => name)
       expect(changeColumnNames(['a', 'b', 'c'], asked)).to.deep.equal(names)

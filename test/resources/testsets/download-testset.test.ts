@@ -17,6 +17,7 @@ import { testcaseId } from '../../../src/resources/testsets/testcase.ts'
 import { rowPath } from '../../../src/resources/testsets/testset-tree.ts'
 import { temporaryFolder } from '../../git/git-program.ts'
 import { arbitraryJson } from '../../json/arbitrary-json.ts'
+import { restsDuring } from '../../rests.ts'
 import { RecordedObjects } from './recorded-objects.ts'
 
 const ID = '0190f3c9-a1be-7d24-8b5a-7d41c0aa93fe'
@@ -211,16 +212,8 @@ describe('testsets: a download', () => {
     const objects = new RecordedObjects()
     const testset = { kind: 'stored', tree: await store(objects, rows), columns: ['a'] } as const
     for (const type of FILE_TYPES) {
-      let isOver = false
-      let turns = 0
-      const count = (): void => {
-        turns++
-        if (!isOver) setImmediate(count)
-      }
-      setImmediate(count)
-      await written({ source: objects, testset, testsetId: ID, type, escapeFormulas: false })
-      isOver = true
-      expect(turns, type).to.be.greaterThan(3)
+      const wanted = { source: objects, testset, testsetId: ID, type, escapeFormulas: false }
+      expect(await restsDuring(() => written(wanted)), type).to.be.greaterThan(3)
     }
   })
 })
