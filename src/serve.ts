@@ -185,7 +185,15 @@ export async function serve(
     }),
     openApi: () => openApiDocument(endpoints, contexts),
     git: restoreDoor(
-      { authenticate, registryOf, fs, folder: uploads, spools, maxBytes: config.pushMaxBytes },
+      {
+        authenticate,
+        registryOf,
+        fs,
+        folder: uploads,
+        spools,
+        maxBytes: config.pushMaxBytes,
+        limits: { maxBlobBytes: config.pushMaxBlobBytes },
+      },
       gitDoor({
         authenticate,
         registryOf,

@@ -1,8 +1,8 @@
 import type { Config } from '../../src/config.ts'
-import { ChangeLog } from '../../src/git/change-log.ts'
 import { nodeFs } from '../../src/git/node-fs.ts'
 import { Store } from '../../src/git/store.ts'
 import { openRegistry } from '../../src/versioning/open-registry.ts'
+import { Registry } from '../../src/versioning/registry.ts'
 import { restoreArtifact } from '../../src/versioning/restore-artifact.ts'
 import { familiesOf } from './families-of.ts'
 import type { Target } from './target.ts'
@@ -14,18 +14,32 @@ export async function localTarget(
   signal: AbortSignal,
 ): Promise<Target> {
   const store = await Store.open(nodeFs, config.storeDir)
+  const families = familiesOf(config)
+  const settings = {
+    servicesBase: '',
+    now: () => new Date(),
+    limits: { maxBytes: config.maxBodyBytes, maxValues: config.maxBodyValues },
+  }
+  const registries = new Map<string, Promise<Registry>>()
+  const registryOf = async (project: string): Promise<Registry> => {
+    const registry = new Registry(await store.project(project), families, settings)
+    await registry.index.load()
+    return registry
+  }
   const restore: Target['restore'] = async ({ project, family, slug }, url, refs) => {
-    const into = await store.project(project)
-    const outcome = await restoreArtifact(into, { family, slug, refs, source: { url }, signal })
-    if (outcome !== 'there') new ChangeLog(nodeFs, into.folder, WRITER).announce(`${family}/${slug}`)
-    return outcome
+    const loading = registries.get(project) ?? registryOf(project)
+    registries.set(project, loading)
+    const registry = await loading
+    const found = registry.families.find(({ folder }) => folder === family)
+    if (!found) throw new Error(`there is no family ${family}`)
+    const limits = { maxBlobBytes: config.pushMaxBlobBytes }
+    return restoreArtifact(registry, { family: found, slug, refs, source: { url }, limits, signal })
   }
   const check = async (): Promise<string[]> => {
     const found: string[] = []
     for (const project of projects) {
       // Read in as a server does it, which also moves what mirrors environments.
-      const settings = { servicesBase: '', now: () => new Date() }
-      const open = await openRegistry(await store.project(project), familiesOf(config), settings)
+      const open = await openRegistry(await store.project(project), families, settings)
       open.close()
       for (const { repository, reason } of open.registry.index.problems())
         found.push(`${project}/${repository}: it would not be served: ${reason}`)
@@ -34,6 +48,3 @@ export async function localTarget(
   }
   return { name: `the store at ${config.storeDir}`, restore, check, close: () => store.close() }
 }
-
-/** Whom servers that use the store hear of new repositories from. */
-const WRITER = `restore-${process.pid}`

@@ -22,8 +22,23 @@ export async function copyRepository(
   fs: Fs,
   folder: string,
   name: string,
-  { refs, source, signal }: RepositoryCopy,
+  copy: RepositoryCopy,
 ): Promise<void> {
+  const aside = await buildCopy(fs, folder, copy)
+  try {
+    await placeCopy(fs, aside, folder, name)
+  } catch (error) {
+    fs.removeTree(aside)
+    throw error
+  }
+}
+
+/** Builds the copy in `folder`, under a name that nobody looks at and a start sweeps when we are dead; answers its path. */
+export async function buildCopy(
+  fs: Fs,
+  folder: string,
+  { refs, source, signal }: RepositoryCopy,
+): Promise<string> {
   const aside = buildFolder(fs, folder)
   try {
     await fs.createSynced(`${aside}/config`, Buffer.from(BARE_CONFIG))
@@ -33,10 +48,19 @@ export async function copyRepository(
     await fetchObjects(fs, aside, source, refs.refs.values(), signal)
     await replaceRefs(fs, aside, refs)
     await Promise.all([`${aside}/objects`, `${aside}/refs`].map((path) => fs.syncDir(path)))
+    return aside
+  } catch (error) {
+    fs.removeTree(aside)
+    throw error
+  }
+}
+
+/** Gives a copy its name; refuses a taken one with `slug_taken`. */
+export async function placeCopy(fs: Fs, aside: string, folder: string, name: string): Promise<void> {
+  try {
     fs.rename(aside, `${folder}/${name}`)
     await fs.syncDir(folder)
   } catch (error) {
-    fs.removeTree(aside)
     const code = (error as NodeJS.ErrnoException).code
     if (code !== 'ENOTEMPTY' && code !== 'EEXIST') throw error
     throw new Refusal('slug_taken', `${folder}/${name} exists already.`)

@@ -1,10 +1,11 @@
-import { createInterface } from 'node:readline'
 import { Refusal } from '../errors.ts'
 import type { Fs } from './fs.ts'
-import { startGit, runGit } from './git-child.ts'
+import { runGit } from './git-child.ts'
 import { gitEnvironment } from './git-environment.ts'
 import { indexPack } from './index-pack.ts'
-import type { GitObject, ObjectKind, Oid } from './object.ts'
+import type { ListedObject } from './list-objects.ts'
+import { listObjects } from './list-objects.ts'
+import type { GitObject, Oid } from './object.ts'
 import { ObjectStore } from './object-store.ts'
 import { PackCache } from './pack-cache.ts'
 import { PackIndex } from './pack-index.ts'
@@ -16,15 +17,6 @@ import type { Transaction } from './transaction.ts'
 /** A push of so few objects, in a pack of so many bytes, is written like any other small write: with those that wait. */
 const FEW_OBJECTS = 200
 const SMALL_PACK = 256 * 1024
-
-/** An object that the repository would get. */
-export interface IncomingObject {
-  readonly oid: Oid
-  readonly kind: ObjectKind
-  readonly size: number
-  /** Some path that leads to it, as git shows it; empty for commits, tags and root trees. */
-  readonly path: string
-}
 
 /** The pack of a push, and how much it may hold. */
 export interface PackStream {
@@ -111,31 +103,8 @@ export class IncomingObjects {
    * Every object that these reach and that no ref of the repository does yet. Refuses with `invalid_file` if something that
    * they reach is neither in the push nor in the repository.
    */
-  async *newObjects(tips: readonly Oid[], signal?: AbortSignal): AsyncGenerator<IncomingObject> {
-    const env = this.#environment()
-    const input = tips.map((tip) => `${tip}\n`)
-    const args = [`--git-dir=${this.#gitdir}`, 'rev-list', '--objects', '--stdin', '--not', '--all']
-    const reached = startGit({ args, env, input, signal })
-    const described = startGit({
-      args: [`--git-dir=${this.#gitdir}`, 'cat-file', '--buffer', `--batch-check=${DESCRIPTION}`],
-      env,
-      input: reached.output as AsyncIterable<Buffer>, // no encoding is set, so it yields buffers
-      signal,
-    })
-    try {
-      for await (const line of createInterface({ input: described.output, crlfDelay: Infinity })) {
-        const [, oid, kind, size, path] = /^([0-9a-f]{40}) (\w+) (\d+) ?(.*)$/.exec(line) ?? []
-        if (oid === undefined) throw incomplete(line)
-        yield { oid, kind: kind as ObjectKind, size: Number(size), path: path ?? '' } // git knows no other kinds
-      }
-      for (const { ended } of [reached, described]) {
-        const { code, complaint } = await ended
-        if (code !== 0) throw incomplete(complaint)
-      }
-    } finally {
-      // Whoever has seen enough lets them end.
-      for (const { output } of [described, reached]) output.destroy()
-    }
+  newObjects(tips: readonly Oid[], signal?: AbortSignal): AsyncGenerator<ListedObject> {
+    return listObjects({ gitdir: this.#gitdir, env: this.#environment(), tips, except: 'refs', signal })
   }
 
   /** Whether one commit is reached from the other, by whichever parents. */
@@ -190,14 +159,4 @@ export class IncomingObjects {
   #environment(): NodeJS.ProcessEnv {
     return gitEnvironment({}, this.#quarantine.variables)
   }
-}
-
-const DESCRIPTION = '%(objectname) %(objecttype) %(objectsize) %(rest)'
-
-function incomplete(complaint: string): Refusal {
-  return new Refusal(
-    'invalid_file',
-    `What was pushed does not hang together (${complaint.replace(/^fatal: /, '').slice(0, 300)}). ` +
-      `Run git fsck in your clone, or clone anew, and push again.`,
-  )
 }

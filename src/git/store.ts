@@ -193,6 +193,15 @@ export class ProjectStore {
     return new Repository(this.fs, repositoryPath(this.folder, family, slug), this.#packs, this.#journal)
   }
 
+  /**
+   * A repository that was built aside, to be looked at before it gets its name. What is kept of it in memory goes when `close` is
+   * called, before it is renamed or removed.
+   */
+  openAside(path: string): { readonly repository: Repository; readonly close: () => void } {
+    const packs = new PackCache()
+    return { repository: new Repository(this.fs, path, packs, this.#journal), close: () => packs.close() }
+  }
+
   exists(family: string, slug: string): boolean {
     return this.fs.stat(repositoryPath(this.folder, family, slug)) !== undefined
   }

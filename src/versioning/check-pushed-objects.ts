@@ -1,12 +1,21 @@
 import { dateProblem } from '../git/date-problem.ts'
-import type { IncomingObjects } from '../git/incoming-objects.ts'
+import type { ListedObject } from '../git/list-objects.ts'
 import type { Oid } from '../git/object.ts'
 import { RefRefused } from './push.ts'
+import type { ObjectSource } from './tree-files.ts'
 import { readBytes, readTree } from './tree-files.ts'
 
 /** What a push may hold. */
 export interface PushLimits {
   readonly maxBlobBytes: number
+  /** The same for the file of a path, where that says more. */
+  readonly maxBytesOf?: (path: string) => number
+}
+
+/** Objects that are to be judged before anybody else sees them. */
+export interface NewObjects extends ObjectSource {
+  /** Every object that these reach and that is not there yet. */
+  newObjects(tips: readonly Oid[], signal?: AbortSignal): AsyncIterable<ListedObject>
 }
 
 /** Bytes of a commit, tag or tree: read whole whenever something is looked up, and never as large as this by honest means. */
@@ -20,9 +29,9 @@ const LONGEST_PATH = 4096
  * large, no file a symbolic link or a submodule, and no commit made on a day that no calendar has.
  */
 export async function checkPushedObjects(
-  incoming: IncomingObjects,
+  incoming: NewObjects,
   tips: readonly Oid[],
-  { maxBlobBytes }: PushLimits,
+  { maxBlobBytes, maxBytesOf = () => maxBlobBytes }: PushLimits,
   signal: AbortSignal,
 ): Promise<void> {
   for await (const { oid, kind, size, path } of incoming.newObjects(tips, signal)) {
@@ -38,10 +47,11 @@ export async function checkPushedObjects(
         `${path.slice(0, 100)}… is a path of more than ${LONGEST_PATH} characters. Use fewer folders, or shorter names.`,
       )
     }
-    if (kind === 'blob' && size > maxBlobBytes) {
+    const most = maxBytesOf(path)
+    if (kind === 'blob' && size > most) {
       throw new RefRefused(
         'file too large',
-        `${path} has ${size} bytes; at most ${maxBlobBytes} are allowed. Take it out of the commit that brings it ` +
+        `${path} has ${size} bytes; at most ${most} are allowed. Take it out of the commit that brings it ` +
           `(git rebase -i), or ask the operator for a higher limit.`,
       )
     }
@@ -50,7 +60,7 @@ export async function checkPushedObjects(
   }
 }
 
-async function checkModes(incoming: IncomingObjects, tree: Oid, path: string): Promise<void> {
+async function checkModes(incoming: ObjectSource, tree: Oid, path: string): Promise<void> {
   for (const { mode, name } of await readTree(incoming, tree)) {
     const what = mode === '120000' ? 'symbolic link' : mode === '160000' ? 'submodule' : undefined
     if (what === undefined) continue

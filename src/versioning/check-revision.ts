@@ -30,7 +30,7 @@ export async function checkRevision(
   const [parent] = commit.parents
   const entries = await readTree(source, commit.tree)
   const before = parent === undefined ? [] : await rootOf(source, parent)
-  await assertWalkable(family, source, oid, entries, before, slice)
+  await assertWalkable(family, source, oid, { entries, before, slice })
   if (parent !== undefined && isUnchanged(family, entries, before)) return
   if (damage) throw new RefRefused(PAYLOAD_REFUSED, damage.message)
   if (!payload && parent !== undefined) {
@@ -52,6 +52,28 @@ export async function checkRevision(
   }
 }
 
+/** Looks only whether a commit, whose parent was looked at before, unfolds to more files or rows than can be walked. */
+export async function checkShape(
+  family: Family,
+  source: ObjectSource,
+  oid: Oid,
+  slice: TimeSlice,
+): Promise<void> {
+  const { tree, parents } = parseCommit(await readBytes(source, oid, 'commit'))
+  const entries = await readTree(source, tree)
+  const before = parents[0] === undefined ? [] : await rootOf(source, parents[0])
+  await assertWalkable(family, source, oid, { entries, before, slice })
+  try {
+    await family.assertWalkable?.(source, entries, before)
+  } catch (error) {
+    if (!(error instanceof Error)) throw error
+    throw new RefRefused(
+      PAYLOAD_REFUSED,
+      `Commit ${oid} cannot be a ${family.name} revision: ${error.message}.`,
+    )
+  }
+}
+
 /** What git's table says of a payload that is not as it must be. */
 const PAYLOAD_REFUSED = 'payload refused'
 
@@ -59,14 +81,19 @@ async function rootOf(source: ObjectSource, commit: Oid): Promise<readonly TreeE
   return readTree(source, parseCommit(await readBytes(source, commit, 'commit')).tree)
 }
 
+/** The root of a commit, and that of its parent. */
+interface Roots {
+  readonly entries: readonly TreeEntry[]
+  readonly before: readonly TreeEntry[]
+  readonly slice: TimeSlice
+}
+
 /** The rows of a testset are counted by its family, which knows how many there may be. */
 async function assertWalkable(
   { rowsFolder }: Family,
   source: ObjectSource,
   oid: Oid,
-  entries: readonly TreeEntry[],
-  before: readonly TreeEntry[],
-  slice: TimeSlice,
+  { entries, before, slice }: Roots,
 ): Promise<void> {
   const known = new Map(before.map((entry) => [entry.name, entry.oid]))
   const others = entries.filter(({ name }) => name !== rowsFolder)

@@ -61,6 +61,12 @@ export interface Family {
     before: readonly TreeEntry[],
     context: PayloadContext,
   ): Promise<void>
+  /** The part of `check` that keeps reading in bounds: throws an Error if the payload unfolds to more than can be walked. */
+  assertWalkable?(
+    source: ObjectSource,
+    entries: readonly TreeEntry[],
+    before: readonly TreeEntry[],
+  ): Promise<void>
   /** A payload as a client sent it, made ready to store; refuses with every problem at once. */
   accept(data: Json, context: PayloadContext): AcceptedPayload
   /** The payload that a delta makes of `base` (undefined: of nothing), made ready to store. */

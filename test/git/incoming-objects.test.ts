@@ -3,7 +3,7 @@ import { readdirSync } from 'node:fs'
 import { deflateSync } from 'node:zlib'
 import { expect } from 'chai'
 import { Journal } from '../../src/git/journal.ts'
-import type { IncomingObject } from '../../src/git/incoming-objects.ts'
+import type { ListedObject } from '../../src/git/list-objects.ts'
 import { memoryFs } from '../../src/git/memory-fs.ts'
 import { nodeFs } from '../../src/git/node-fs.ts'
 import { PackCache } from '../../src/git/pack-cache.ts'
@@ -47,7 +47,7 @@ describe('incoming objects', () => {
     expect((await incoming.read(head))?.kind).to.equal('commit')
     expect((await incoming.read(oidOf('HEAD~1')))?.kind).to.equal('commit')
     expect([incoming.has(head), incoming.has(oidOf('HEAD~2'))]).to.deep.equal([true, false])
-    const found: IncomingObject[] = []
+    const found: ListedObject[] = []
     for await (const object of incoming.newObjects([head])) found.push(object)
     expect(found.map(({ kind, path }) => `${kind} ${path}`)).to.deep.equal(['commit ', 'tree ', 'blob x'])
     expect(found[2]?.size).to.equal(13)

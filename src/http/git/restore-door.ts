@@ -8,6 +8,7 @@ import type { Fs } from '../../git/fs.ts'
 import { GitFailure } from '../../git/git-command.ts'
 import { identityName, thisProcess } from '../../git/process-identity.ts'
 import { META_REF } from '../../versioning/artifact-state.ts'
+import type { PushLimits } from '../../versioning/check-pushed-objects.ts'
 import type { Registry } from '../../versioning/registry.ts'
 import { restoreArtifact } from '../../versioning/restore-artifact.ts'
 import { slugProblem } from '../../versioning/slugs.ts'
@@ -28,6 +29,7 @@ export interface RestoreDoorDependencies {
   readonly spools: Spools
   /** Bytes of a bundle. */
   readonly maxBytes: number
+  readonly limits: PushLimits
 }
 
 /**
@@ -59,7 +61,7 @@ async function restore(
   ctx: ParameterizedContext<RequestState>,
   folder: string,
   slug: string,
-  { registryOf, fs, folder: uploads, spools, maxBytes }: RestoreDoorDependencies,
+  { registryOf, fs, folder: uploads, spools, maxBytes, limits }: RestoreDoorDependencies,
 ): Promise<void> {
   const { caller } = ctx.state
   requireScope(caller, ['admin'])
@@ -96,8 +98,7 @@ async function restore(
     if (!refs.has(META_REF))
       throw new Refusal('invalid_file', `The bundle has no ${META_REF}, so it is no artifact of a registry.`)
     const copy = { refs: { refs, head: `ref: ${head}` }, source: { url: path }, signal: departure(ctx.res) }
-    const outcome = await restoreArtifact(registry.store, { family: folder, slug, ...copy })
-    if (outcome !== 'there') await registry.written(family, slug)
+    const outcome = await restoreArtifact(registry, { family, slug, limits, ...copy })
     ctx.body = { count: 1, outcome }
   } catch (error) {
     throw error instanceof GitFailure

@@ -1,7 +1,7 @@
 import type { Family } from '../../versioning/family.ts'
 import { acceptTestset } from './accept-testset.ts'
 import { applyRowDelta } from './apply-row-delta.ts'
-import { checkRows } from './check-rows.ts'
+import { assertCountable, checkRows } from './check-rows.ts'
 import { diffTestsets } from './diff-testsets.ts'
 import { presentTestset } from './present-testset.ts'
 import type { TestsetLimits } from './row-collector.ts'
@@ -25,6 +25,7 @@ export function testsetFamily(limits: TestsetLimits): Family {
       return payload && { payload, size: 200 + 50 * payload.columns.length }
     },
     check: (source, entries, before) => checkRows(source, entries, before, limits),
+    assertWalkable: (source, entries, before) => assertCountable(source, entries, before, limits),
     accept: acceptTestset,
     applyDelta: async (base, delta, { loc, target }) => {
       const stored = base ? asStored(base) : NO_ROWS
