@@ -1,21 +1,24 @@
 import { parseArgs } from 'node:util'
+import { fuzzDepartures } from './fuzz/fuzz-departures.ts'
 import { fuzzPushes } from './fuzz/fuzz-pushes.ts'
 import { fuzzRepositories } from './fuzz/fuzz-repositories.ts'
 import { fuzzRequests } from './fuzz/fuzz-requests.ts'
 
 const USAGE = `Sends random requests of every operation in the OpenAPI document and judges the answers by the document; pushes
-packs with changed bytes; serves repositories with changed bytes.
+packs with changed bytes; serves repositories with changed bytes; leaves in the midst of requests and answers.
 
-  npm run prove:fuzz -- [--requests N] [--pushes N] [--damages N] [--seed S]
+  npm run prove:fuzz -- [--requests N] [--pushes N] [--damages N] [--departures N] [--seed S]
 
-  --requests  how many (50000)            --damages  files of a served store that are changed (500)
-  --pushes    how many (2000)             --seed     of the first of each (the time)`
+  --requests  how many (50000)            --damages     files of a served store that are changed (500)
+  --pushes    how many (2000)             --departures  clients that leave in the midst (12000)
+                                          --seed        of the first of each (the time)`
 
 const { values } = parseArgs({
   options: {
     requests: { type: 'string', default: '50000' },
     pushes: { type: 'string', default: '2000' },
     damages: { type: 'string', default: '500' },
+    departures: { type: 'string', default: '12000' },
     seed: { type: 'string', default: String(Date.now() % 1_000_000) },
     help: { type: 'boolean', default: false },
   },
@@ -32,6 +35,8 @@ if (values.help) {
   const damages = Number(values.damages)
   if (damages > 0)
     tell(`${damages} damaged files`, await fuzzRepositories({ damages, seed, onProgress: console.error }))
+  const departures = Number(values.departures)
+  if (departures > 0) tell(`${departures} departures`, await fuzzDepartures({ departures, seed }))
 }
 
 async function proveRequests(requests: number, seed: number): Promise<void> {

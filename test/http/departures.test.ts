@@ -1,0 +1,81 @@
+import { expect } from 'chai'
+import { depart, type Departure } from '../../scripts/fuzz/depart.ts'
+import { departingRequests, type DepartingRequest } from '../../scripts/fuzz/departing-requests.ts'
+import { nothingHeld } from '../../scripts/fuzz/held-things.ts'
+import { seedStore } from '../../scripts/fuzz/seed-store.ts'
+import { ADMIN_KEY, startService, type RunningService } from '../service.ts'
+import { newFolder, remoteOf, runGit } from './git/git-client.ts'
+
+/** Requests up to this length are cut off at each byte, longer ones at so many places. */
+const SHORT = 1500
+const PLACES = 60
+
+const AT_ONCE = 16
+const MANNERS = ['close', 'reset', 'half'] as const
+
+describe('clients that leave', () => {
+  let service: RunningService
+  let requests: readonly DepartingRequest[]
+  before(async () => {
+    // So little that whatever is kept of a large body refuses the next.
+    service = await startService({ env: { MAX_BODIES_BYTES: '250000', UPLOADS_MAX_BYTES: '700000' } })
+    const keys = { admin: `ApiKey ${ADMIN_KEY}` } as Parameters<typeof seedStore>[0]['keys']
+    await seedStore({ url: service.url, keys }, () => undefined)
+    requests = await departingRequests(service.url, ADMIN_KEY)
+  })
+  after(() => service.stop())
+
+  it('in the midst of a request, at each of its bytes, leave nothing behind', async () => {
+    for (const { bytes } of requests) {
+      const count = bytes.length <= SHORT ? bytes.length : PLACES
+      await all(count, (index) => ({
+        bytes,
+        sent: Math.floor((index * bytes.length) / count),
+        read: 0,
+        manner: MANNERS[index % MANNERS.length] ?? 'close',
+      }))
+    }
+    await isWell()
+  })
+
+  it('before their answer, or in the midst of it, leave nothing behind', async () => {
+    for (const { bytes } of requests) {
+      await all(4 * MANNERS.length, (index) => ({
+        bytes,
+        sent: bytes.length,
+        read: [0, 0, 1, 300][index % 4] ?? 0,
+        manner: MANNERS[index % MANNERS.length] ?? 'close',
+      }))
+    }
+    await isWell()
+  })
+
+  async function all(
+    count: number,
+    departureOf: (index: number) => Departure & { readonly bytes: Buffer },
+  ): Promise<void> {
+    let next = 0
+    await Promise.all(
+      Array.from({ length: AT_ONCE }, async () => {
+        while (next < count) {
+          const { bytes, ...departure } = departureOf(next++)
+          await depart(service.url, bytes, departure)
+        }
+      }),
+    )
+  }
+
+  /** Nothing is held, and each kind of request is answered as if nobody had been there before. */
+  async function isWell(): Promise<void> {
+    await nothingHeld(service.url, ADMIN_KEY, service.storeDir)
+    for (const { name, bytes } of requests) {
+      const isAnswered = await depart(service.url, bytes, { sent: bytes.length, read: 1, manner: 'half' })
+      expect(isAnswered, name).to.equal(true)
+    }
+    const large = { slug: `after-${Math.random()}`, data: { parameters: { text: 'x'.repeat(200_000) } } }
+    expect((await service.post('/simple/applications/', { application: large })).status).to.equal(200)
+    const cloned = await runGit(newFolder(), ['clone', '-q', remoteOf(service, 'flow')])
+    expect(cloned).to.include({ code: 0 })
+    await nothingHeld(service.url, ADMIN_KEY, service.storeDir)
+  }
+})
