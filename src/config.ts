@@ -53,6 +53,8 @@ export interface Config {
   readonly maxConnections: number
   /** Most requests worked on at once. */
   readonly maxRequests: number
+  /** How long a stop may take, in milliseconds; then the process is killed. */
+  readonly stopMs: number
   /** Whether /metrics asks for a key. */
   readonly metrics: 'key' | 'open'
   /** Most clones, fetches and pushes at once. */
@@ -126,6 +128,7 @@ export function readConfig(env: Readonly<Record<string, string | undefined>>): C
     pushMaxBlobBytes: values.PUSH_MAX_BLOB_BYTES,
     maxConnections: values.MAX_CONNECTIONS,
     maxRequests: values.MAX_REQUESTS,
+    stopMs: values.STOP_TIMEOUT_MS,
     metrics: values.METRICS,
     gitMaxRequests: values.GIT_MAX_REQUESTS,
     webhookAllowPrivate: values.WEBHOOK_ALLOW_PRIVATE === 'true',
@@ -179,6 +182,7 @@ const variables = z.object({
   PUSH_MAX_BLOB_BYTES: wholeNumber(1024, 256 * 1024 ** 2).default(5 * 1024 ** 2),
   MAX_CONNECTIONS: wholeNumber(1, 1_000_000).default(4096),
   MAX_REQUESTS: wholeNumber(1, 100_000).default(1000),
+  STOP_TIMEOUT_MS: wholeNumber(100, 3_600_000).default(30_000),
   METRICS: oneOf(['key', 'open']).default('key'),
   GIT_MAX_REQUESTS: wholeNumber(1, 1000).default(8),
   WEBHOOK_ALLOW_PRIVATE: oneOf(['true', 'false']).default('false'),

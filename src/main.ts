@@ -19,10 +19,9 @@ try {
   shutDownOnSignals({
     server: service.server,
     say: (sentence) => log.logger.info(sentence),
-    close: async () => {
-      await service.close()
-      log.flush()
-    },
+    close: service.close,
+    flushed: log.flushed,
+    limitMs: config.stopMs,
   })
 } catch (error) {
   if (!(error instanceof CannotStart || error instanceof Refusal)) throw error

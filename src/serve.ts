@@ -28,6 +28,7 @@ import { createRouter } from './http/router.ts'
 import type { RunningServer, ServerOptions } from './http/server.ts'
 import { startServer } from './http/server.ts'
 import { Spools, sweepUploads } from './http/spool.ts'
+import { Steps } from './http/steps.ts'
 import { surfaceContext } from './http/surface-context.ts'
 import { uploadReader } from './http/upload.ts'
 import { withholding } from './http/withhold.ts'
@@ -219,46 +220,48 @@ export async function serve(
       intents,
     }),
   })
+  // A third is for what is in flight, and a moment for the end.
+  const steps = new Steps(0.55 * config.stopMs)
+  const closeAll = async (): Promise<readonly string[]> => {
+    // Runs that are cut short leave traces, too.
+    await steps.take('evaluations, scripts and their processes', () => runtime.close())
+    await steps.take('webhooks', () => webhooks.close())
+    await steps.take('traces and their threads', () => Promise.all([traces.close(), exporter?.close()]))
+    await steps.take('the projects', () => registries.close())
+    await steps.take('the journal of the store', () => store.close())
+    return steps.kept
+  }
   try {
     await registries.start()
   } catch (error) {
     // Nobody should go on asking a server that will never be ready.
     await server.stop(0)
-    await runtime.close()
-    await webhooks.close()
-    await Promise.all([traces.close(), exporter?.close()])
-    registries.close()
+    await closeAll()
     throw error
   }
   const stopPurging = intents.keepPurged()
   const stopClosing = store.keepRemovedClosed()
-  const stopFinishing = store.keepFinishing(() => registries.sweepLeftovers())
   const folders = families.map(({ folder }) => folder)
   const stopUpkeep =
     config.upkeep === 'on' ? startUpkeep(fs, () => storeRepositories(fs, storeDir, folders)) : undefined
-  const close = async (): Promise<void> => {
+  const close = async (): Promise<readonly string[]> => {
     stopPurging()
     stopClosing()
-    await stopFinishing()
-    await stopUpkeep?.()
-    // Runs that are cut short leave traces, too.
-    await runtime.close()
-    await webhooks.close()
-    await Promise.all([traces.close(), exporter?.close()])
-    registries.close()
-    await store.close()
+    await steps.take('upkeep and its git program', () => stopUpkeep?.())
+    return closeAll()
   }
   const stop = async (graceMs: number): Promise<boolean> => {
     // An evaluation may take hours, and whoever waits for it would have the server wait, too.
-    const interrupted = runtime.interruptEvaluations()
-    const inTime = await server.stop(graceMs)
-    await interrupted
-    return inTime
+    void runtime.interruptEvaluations()
+    return server.stop(graceMs)
   }
   const running: RunningServer = {
     url: server.url,
     get inFlight() {
       return server.inFlight
+    },
+    get unfinished() {
+      return server.unfinished
     },
     get refused() {
       return server.refused

@@ -24,8 +24,11 @@ export interface StartedService {
   readonly traces: OpenTraces
   /** Every route that needs a key. */
   readonly endpoints: readonly Endpoint[]
-  /** Stops looking after the store and settles it; call it once the server has stopped. */
-  close(): Promise<void>
+  /**
+   * Stops looking after the store and settles it; call it once the server has stopped. Answers what did not end in its time, or could
+   * not: what is durable is, and the next start finishes the rest.
+   */
+  close(): Promise<readonly string[]>
 }
 
 /**

@@ -49,7 +49,7 @@ export async function startFuzzedService(
   const service = await start({
     config,
     fs: nodeFs,
-    log: { logger, flush: () => undefined },
+    log: { logger, flush: () => undefined, flushed: async () => undefined },
     now: () => new Date(),
   })
   const made: [string, string][] = []

@@ -10,6 +10,8 @@ export interface Log {
   readonly logger: Logger
   /** Writes out what is buffered, at once. */
   flush(): void
+  /** Resolves once what was said is written out: never where nobody reads it. */
+  flushed(): Promise<void>
 }
 
 /**
@@ -19,7 +21,12 @@ export interface Log {
 export function openLog(level: LogLevel, target: number | string = 1): Log {
   const destination = pino.destination({ dest: target, sync: false, minLength: 16_000, periodicFlush: 500 })
   const logger = pino({ level, base: null, serializers: { err: plainError } }, destination)
-  return { logger, flush: () => destination.flushSync() }
+  return {
+    logger,
+    flush: () => destination.flushSync(),
+    // Not at once: a pipe that nobody reads would hold up the whole process.
+    flushed: () => new Promise((resolve) => destination.flush(() => resolve())),
+  }
 }
 
 /**

@@ -37,6 +37,8 @@ export interface RunningServer {
   readonly url: string
   /** How many requests are being worked on. */
   readonly inFlight: number
+  /** Those that are being worked on, each as `POST /path`; a hundred at most. */
+  readonly unfinished: readonly string[]
   /** How many connections were refused since the start. */
   readonly refused: number
   /**
@@ -80,6 +82,9 @@ export async function startServer({
     get inFlight() {
       return inFlight.size
     },
+    get unfinished() {
+      return inFlight.requests
+    },
     get refused() {
       return connections.refused
     },
@@ -112,6 +117,7 @@ const PATIENCE: Patience = {
 const BACKLOG = 65_535
 
 const MOST_LISTENERS = 20
+const MOST_NAMED = 100
 
 /** The requests that are being answered: until the work is done and the answer has left, or its client has gone. */
 class InFlight {
@@ -122,6 +128,12 @@ class InFlight {
 
   get size(): number {
     return this.#answering.length
+  }
+
+  get requests(): readonly string[] {
+    return this.#answering
+      .slice(0, MOST_NAMED)
+      .map(({ response: { req } }) => `${req.method} ${req.url?.split('?')[0]?.slice(0, 200)}`)
   }
 
   /** Whether a request of this connection is being worked on. */

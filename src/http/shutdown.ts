@@ -1,38 +1,77 @@
+import { setTimeout as pause } from 'node:timers/promises'
 import type { RunningServer } from './server.ts'
 
 export interface ShutdownOptions {
-  readonly server: RunningServer
+  readonly server: Pick<RunningServer, 'stop' | 'unfinished'>
   /** Called with one sentence for the log. */
   readonly say: (sentence: string) => void
-  /** What has to happen after the last answer: close the store, flush the log. */
-  readonly close: () => void | Promise<void>
+  /** What has to happen after the last answer; answers what could not be ended. */
+  readonly close: () => Promise<readonly string[]>
+  /** Resolves once what was said is written out. */
+  readonly flushed: () => Promise<void>
+  /** How long all of it may take, in milliseconds. */
+  readonly limitMs: number
 }
 
 /**
- * Ends the process on SIGTERM or SIGINT: everything in flight is finished and answered, then `close`, then exit 0. What
- * takes longer than ten seconds is cut off and the exit code is 1. A second signal ends the process at once.
+ * Ends the process on SIGTERM or SIGINT: everything in flight is finished and answered, then `close`, then exit 0. What takes longer than a
+ * third of the limit is cut off, and the exit code is 1. At the limit the process is killed, whatever keeps it: what was answered is on the
+ * disk, and the next start finishes the rest. What kept it is said. A second signal ends the process at once.
  */
-export function shutDownOnSignals({ server, say, close }: ShutdownOptions): void {
+export function shutDownOnSignals(options: ShutdownOptions): void {
   let stopping = false
   const onSignal = (signal: NodeJS.Signals) => {
-    if (stopping) process.exit(1)
+    if (stopping) endProcess(1)
     stopping = true
-    say(`${signal}: finishing what is in flight`)
-    void stopServing(server, say, close).then((code) => process.exit(code))
+    options.say(`${signal}: finishing what is in flight`)
+    void stopServing(options)
   }
   process.on('SIGTERM', onSignal)
   process.on('SIGINT', onSignal)
 }
 
-const HARD_LIMIT = 10_000
+async function stopServing({ server, say, close, flushed, limitMs }: ShutdownOptions): Promise<void> {
+  const end = async (kept: readonly string[], isForced: boolean, code: number): Promise<void> => {
+    const why = kept.length > 0 ? `; what kept it: ${kept.join(', ')}` : ''
+    say(kept.length > 0 || isForced ? `stopped, not all of it ended${why}` : 'stopped')
+    await Promise.race([flushed(), pause(LOG_MS)])
+    if (isForced) process.kill(process.pid, 'SIGKILL')
+    endProcess(code)
+  }
+  const last = setTimeout(() => void end([...server.unfinished, ...openResources()], true, 1), limitMs)
+  const grace = limitMs / 3
+  const inTime = await server.stop(grace)
+  if (!inTime) say(`requests are cut off after ${grace} ms: ${server.unfinished.join(', ')}`)
+  const kept = await close()
+  await untilPoolRests(limitMs / 15)
+  clearTimeout(last)
+  await end(kept, kept.length > 0 || poolRequests().length > 0, inTime ? 0 : 1)
+}
 
-async function stopServing(
-  server: RunningServer,
-  say: ShutdownOptions['say'],
-  close: ShutdownOptions['close'],
-): Promise<number> {
-  const inTime = await server.stop(HARD_LIMIT)
-  say(inTime ? 'stopped' : `stopped after ${HARD_LIMIT} ms with requests unfinished`)
-  await close()
-  return inTime ? 0 : 1
+/** So long it waits for who reads the log, in milliseconds. */
+const LOG_MS = 1000
+
+/** node waits for the threads of its pool before it ends: for a disk or a name server that does not answer, for ever. */
+function endProcess(code: number): never {
+  if (poolRequests().length > 0) process.kill(process.pid, 'SIGKILL')
+  process.exit(code)
+}
+
+async function untilPoolRests(withinMs: number): Promise<void> {
+  const end = performance.now() + withinMs
+  while (poolRequests().length > 0 && performance.now() < end) await pause(10)
+}
+
+/** Work of the disk and the resolver that node has begun. */
+function poolRequests(): string[] {
+  return process
+    .getActiveResourcesInfo()
+    .filter((kind) => /^(?:FSReq|GetAddrInfoReq|GetNameInfoReq)/.test(kind))
+}
+
+/** What the process has open, as node names it, with how often: `ProcessWrap` is a child, `MessagePort` a thread. */
+function openResources(): string[] {
+  const counts = new Map<string, number>()
+  for (const kind of process.getActiveResourcesInfo()) counts.set(kind, (counts.get(kind) ?? 0) + 1)
+  return [...counts].map(([kind, count]) => `${count} ${kind}`)
 }

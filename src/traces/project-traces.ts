@@ -24,6 +24,7 @@ export class ProjectTraces {
   readonly #settings: TraceSettings
   readonly #queue: SpanQueue
   #isRetaining = false
+  #isClosed = false
 
   constructor(file: string, threads: TraceThreads, settings: TraceSettings) {
     this.#file = file
@@ -79,7 +80,8 @@ export class ProjectTraces {
       const { retention, now } = this.#settings
       const step = (): Promise<boolean> =>
         this.#threads.writer.call('retain', this.#file, { retention, now: now().getTime() })
-      while (await step()) await new Promise((resolve) => setTimeout(resolve, STEP_PAUSE_MS))
+      while (!this.#isClosed && (await step()))
+        await new Promise((resolve) => setTimeout(resolve, STEP_PAUSE_MS))
     } catch (error) {
       // What keeps it from writing is told of by the queue; the next round tries again.
       if (!(error instanceof TraceStorageError)) throw error
@@ -89,6 +91,7 @@ export class ProjectTraces {
   }
 
   async close(): Promise<void> {
+    this.#isClosed = true
     await this.#queue.close()
   }
 

@@ -11,6 +11,7 @@ export class TraceReader {
   readonly #thread = new TraceThreadHandle()
   #last: Promise<unknown> = Promise.resolve()
   #waiting = 0
+  #isClosed = false
 
   constructor(limitMs: number) {
     this.#limitMs = limitMs
@@ -30,12 +31,15 @@ export class TraceReader {
     return answer.finally(() => this.#waiting--)
   }
 
+  /** Ends the question that is being answered, and asks none of those that wait. */
   async close(): Promise<void> {
+    this.#isClosed = true
+    await this.#thread.stop(closed())
     await this.#last
-    await this.#thread.stop(new Error('the traces are closed'))
   }
 
   async #inTime(file: string, question: TraceQuestion): Promise<TracePage> {
+    if (this.#isClosed) throw closed()
     const timer = setTimeout(() => void this.#thread.stop(tooSlow(this.#limitMs)), this.#limitMs)
     try {
       return await this.#thread.call('query', file, { question })
@@ -46,6 +50,10 @@ export class TraceReader {
 }
 
 const MOST_WAITING = 100
+
+function closed(): Refusal {
+  return new Refusal('storage_unavailable', 'This server is about to stop. Ask again once it has started.')
+}
 
 function tooSlow(limitMs: number): Refusal {
   return new Refusal(

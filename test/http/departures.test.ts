@@ -1,7 +1,11 @@
+import { once } from 'node:events'
+import { createServer } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { setTimeout as pause } from 'node:timers/promises'
 import { expect } from 'chai'
 import { depart, type Departure } from '../../scripts/fuzz/depart.ts'
 import { departingRequests, type DepartingRequest } from '../../scripts/fuzz/departing-requests.ts'
-import { nothingHeld } from '../../scripts/fuzz/held-things.ts'
+import { heldThings, nothingHeld } from '../../scripts/fuzz/held-things.ts'
 import { seedStore } from '../../scripts/fuzz/seed-store.ts'
 import { ADMIN_KEY, startService, type RunningService } from '../service.ts'
 import { newFolder, remoteOf, runGit } from './git/git-client.ts'
@@ -18,7 +22,8 @@ describe('clients that leave', () => {
   let requests: readonly DepartingRequest[]
   before(async () => {
     // So little that whatever is kept of a large body refuses the next.
-    service = await startService({ env: { MAX_BODIES_BYTES: '250000', UPLOADS_MAX_BYTES: '700000' } })
+    const little = { MAX_BODIES_BYTES: '250000', UPLOADS_MAX_BYTES: '700000' }
+    service = await startService({ env: { ...little, HOOK_ALLOW_PRIVATE: 'true' } })
     const keys = { admin: `ApiKey ${ADMIN_KEY}` } as Parameters<typeof seedStore>[0]['keys']
     await seedStore({ url: service.url, keys }, () => undefined)
     requests = await departingRequests(service.url, ADMIN_KEY)
@@ -48,6 +53,38 @@ describe('clients that leave', () => {
       }))
     }
     await isWell()
+  })
+
+  it('do not count as requests while the evaluation that they began goes on', async () => {
+    const hook = createServer(() => undefined).listen(0, '127.0.0.1')
+    await once(hook, 'listening')
+    const { port } = hook.address() as AddressInfo // of TCP it is always this
+    const data = { uri: 'svc:custom:hook:v0', url: `http://127.0.0.1:${port}` }
+    await service.post('/simple/applications/', { application: { slug: 'silent', data } })
+    const leaving = new AbortController()
+    const called = once(hook, 'request')
+    const order = {
+      testset_ref: { slug: 'rows' },
+      application_ref: { slug: 'silent' },
+      evaluator_refs: [{ slug: 'exact' }],
+    }
+    const asked = fetch(`${service.url}/evaluations/run`, {
+      method: 'POST',
+      headers: { authorization: `ApiKey ${ADMIN_KEY}`, 'content-type': 'application/json' },
+      body: JSON.stringify(order),
+      signal: leaving.signal,
+    }).catch(() => undefined)
+    await called
+    leaving.abort()
+    await asked
+    while ((await heldThings(service.url, ADMIN_KEY, service.storeDir)).some((it) => /in_flight/.test(it)))
+      await pause(10)
+    const running = await service.post('/evaluations/query', { evaluation: { state: 'running' } })
+    expect(running.body.evaluations).to.have.length(1)
+    await service.post(`/evaluations/${running.body.evaluations[0].id}/stop`)
+    hook.closeAllConnections()
+    hook.close()
+    await nothingHeld(service.url, ADMIN_KEY, service.storeDir)
   })
 
   async function all(

@@ -196,7 +196,9 @@ describe('shutdown', () => {
         await new Promise((resolve) => process.once('SIGUSR2', resolve))
         response.end('committed')
       } })
-      shutDownOnSignals({ server, say: console.log, close: () => console.log('flushed') })
+      shutDownOnSignals({
+        server, say: console.log, close: async () => [], flushed: async () => console.log('flushed'), limitMs: 60_000,
+      })
       console.log(server.url)`
     const child = spawn(process.execPath, ['--input-type=module', '-e', program], {
       stdio: ['ignore', 'pipe', 'inherit'],

@@ -225,9 +225,9 @@ function answer(evaluation: Evaluation): Answer {
 }
 
 /** The evaluation once it has ended; or, for who wants a stream, how far it is until then. It goes on without anybody listening. */
-function follow({ headers }: Call<unknown>, running: RunningEvaluation): Answer {
+function follow({ headers, untilGone }: Call<unknown>, running: RunningEvaluation): Answer {
   const form = wantedForm(headers.accept, undefined)
-  if (form === 'json') return { contentType: JSON_TYPE, stream: ending(running) }
+  if (form === 'json') return { contentType: JSON_TYPE, stream: ending(running, untilGone()) }
   const isEvents = form === 'events'
   return {
     headers: { 'Cache-Control': 'no-store', 'X-Accel-Buffering': 'no' },
@@ -239,8 +239,17 @@ function follow({ headers }: Call<unknown>, running: RunningEvaluation): Answer 
 const JSON_TYPE = 'application/json; charset=utf-8'
 
 /** One piece, so that a failure until then is answered as one; and whoever repeats the request need not wait for it. */
-async function* ending(running: RunningEvaluation): AsyncGenerator<string> {
-  yield stringifyJson({ count: 1, evaluation: presentEvaluation(await running.outcome) })
+async function* ending(running: RunningEvaluation, gone: AbortSignal): AsyncGenerator<string> {
+  // The request of who has left is over; the evaluation may go on for hours.
+  const left = new Promise<never>((_, reject) => {
+    const leave = (): void => reject(gone.reason as Error) // a departure's
+    if (gone.aborted) leave()
+    else gone.addEventListener('abort', leave, { once: true })
+  })
+  yield stringifyJson({
+    count: 1,
+    evaluation: presentEvaluation(await Promise.race([running.outcome, left])),
+  })
 }
 
 async function* lines(running: RunningEvaluation, isEvents: boolean): AsyncGenerator<string> {
