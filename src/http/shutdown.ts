@@ -1,4 +1,4 @@
-import { setTimeout as pause } from 'node:timers/promises'
+import { setImmediate as nextTurn, setTimeout as pause } from 'node:timers/promises'
 import type { RunningServer } from './server.ts'
 
 export interface ShutdownOptions {
@@ -36,16 +36,19 @@ async function stopServing({ server, say, close, flushed, limitMs }: ShutdownOpt
     say(kept.length > 0 || isForced ? `stopped, not all of it ended${why}` : 'stopped')
     await Promise.race([flushed(), pause(LOG_MS)])
     if (isForced) process.kill(process.pid, 'SIGKILL')
+    // The write of the log that ends here counts until its callback is over.
+    await untilPoolRests(LOG_MS)
     endProcess(code)
   }
   const last = setTimeout(() => void end([...server.unfinished, ...openResources()], true, 1), limitMs)
   const grace = limitMs / 3
   const inTime = await server.stop(grace)
   if (!inTime) say(`requests are cut off after ${grace} ms: ${server.unfinished.join(', ')}`)
-  const kept = await close()
+  const left = await close()
   await untilPoolRests(limitMs / 15)
+  const kept = poolRequests().length > 0 ? [...left, 'requests to the disk or the resolver'] : left
   clearTimeout(last)
-  await end(kept, kept.length > 0 || poolRequests().length > 0, inTime ? 0 : 1)
+  await end(kept, kept.length > 0, inTime ? 0 : 1)
 }
 
 /** So long it waits for who reads the log, in milliseconds. */
@@ -59,6 +62,7 @@ function endProcess(code: number): never {
 
 async function untilPoolRests(withinMs: number): Promise<void> {
   const end = performance.now() + withinMs
+  await nextTurn()
   while (poolRequests().length > 0 && performance.now() < end) await pause(10)
 }
 
