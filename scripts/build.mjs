@@ -1,0 +1,122 @@
+// Builds dist/ where something has changed since the last build: `npm ci` calls it (prepare), and so does every npm script before it
+// starts. Without a compiler (`npm ci --omit=dev`) it leaves a build that is there as it is.
+import { spawnSync } from 'node:child_process'
+import {
+  existsSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  utimesSync,
+  writeFileSync,
+} from 'node:fs'
+import { createRequire } from 'node:module'
+import { join } from 'node:path'
+import { setTimeout as pause } from 'node:timers/promises'
+import { fileURLToPath } from 'node:url'
+
+const root = fileURLToPath(new URL('..', import.meta.url))
+const dist = join(root, 'dist')
+/** Written by tsc when a build has ended well. */
+const stamp = join(dist, '.build-info')
+/** Holds the process id of the build that is under way. */
+const lock = join(root, 'node_modules', '.build-lock')
+
+const compiler = findCompiler()
+if (compiler === undefined) {
+  if (existsSync(join(dist, 'src'))) process.exit(0)
+  console.error('There is no build in dist/, and no compiler to make one. Run npm ci without --omit=dev.')
+  process.exit(1)
+}
+if (isCurrent()) process.exit(0)
+await takeLock()
+try {
+  if (!isCurrent()) process.exitCode = build()
+} finally {
+  rmSync(lock, { force: true })
+}
+
+function findCompiler() {
+  try {
+    return join(createRequire(import.meta.url).resolve('typescript/package.json'), '..', 'bin', 'tsc')
+  } catch {
+    return undefined
+  }
+}
+
+/** Whether no source, and nothing that says how to build, was changed, added or removed since the last build. */
+function isCurrent() {
+  const built = modified(stamp)
+  if (built === undefined) return false
+  const roots = ['src', 'scripts', 'test'].map((name) => join(root, name)).filter((path) => existsSync(path))
+  const named = ['tsconfig.json', 'package-lock.json'].map((name) => join(root, name))
+  return named.every((path) => (modified(path) ?? 0) <= built) && roots.every((path) => isOlder(path, built))
+}
+
+/** A folder's own time moves when a name in it comes or goes. */
+function isOlder(folder, built) {
+  if ((modified(folder) ?? 0) > built) return false
+  return readdirSync(folder, { withFileTypes: true }).every((entry) => {
+    const path = join(folder, entry.name)
+    return entry.isDirectory() ? isOlder(path, built) : (modified(path) ?? 0) <= built
+  })
+}
+
+function modified(path) {
+  return statSync(path, { throwIfNoEntry: false })?.mtimeMs
+}
+
+async function takeLock() {
+  for (let isSaid = false; ; await pause(200)) {
+    try {
+      writeFileSync(lock, String(process.pid), { flag: 'wx' })
+      return
+    } catch (error) {
+      if (error.code !== 'EEXIST') throw error
+    }
+    if (!isHeld()) rmSync(lock, { force: true })
+    else if (!isSaid) console.error('another build is under way; waiting for it …')
+    isSaid = true
+  }
+}
+
+function isHeld() {
+  try {
+    process.kill(Number(readFileSync(lock, 'utf8')), 0)
+    return true
+  } catch (error) {
+    return error.code === 'EPERM'
+  }
+}
+
+function build() {
+  console.error('building, since the sources have changed …')
+  mkdirSync(dist, { recursive: true })
+  const began = new Date()
+  const { status } = spawnSync(
+    process.execPath,
+    [compiler, '-p', root, '--incremental', '--tsBuildInfoFile', stamp],
+    {
+      stdio: ['ignore', 2, 2],
+    },
+  )
+  if (status !== 0) {
+    rmSync(stamp, { force: true })
+    return status ?? 1
+  }
+  // What was changed while the compiler ran is newer than this, and built the next time.
+  utimesSync(stamp, began, began)
+  for (const name of ['src', 'scripts', 'test']) removeStale(join(dist, name), join(root, name))
+  return 0
+}
+
+/** Removes what was built from sources that are gone: mocha would go on running their tests. */
+function removeStale(built, source) {
+  for (const entry of existsSync(built) ? readdirSync(built, { withFileTypes: true }) : []) {
+    const path = join(built, entry.name)
+    if (entry.isDirectory()) removeStale(path, join(source, entry.name))
+    else if (!existsSync(join(source, entry.name.replace(/\.js(\.map)?$/, '.ts')))) rmSync(path)
+  }
+  if (existsSync(built) && readdirSync(built).length === 0) rmSync(built, { recursive: true })
+}
