@@ -1,3 +1,4 @@
+import { boundedHeader } from './bounded-header.ts'
 import { parseCommit } from '../git/commit.ts'
 import type { Oid } from '../git/object.ts'
 import type { TreeEntry } from '../git/tree.ts'
@@ -6,7 +7,6 @@ import type { Trailers } from './commit-message.ts'
 import type { DocumentLimits } from './document-limits.ts'
 import type { Family, Payload, PayloadTarget } from './family.ts'
 import type { Header } from './records.ts'
-import { compactHeader } from './records.ts'
 import type { Registry } from './registry.ts'
 import { REVISION_FILE } from './stored-revision.ts'
 import type { ObjectSink, ObjectSource } from './tree-files.ts'
@@ -70,7 +70,7 @@ async function writeHeader(
   { header = {} }: RevisionDraft,
   limits: DocumentLimits,
 ): Promise<TreeEntry[]> {
-  const brought = compactHeader(header)
+  const brought = boundedHeader(header)
   if (Object.keys(brought).length === 0) return []
   return [await writeJsonFile(target, REVISION_FILE, brought, limits)]
 }

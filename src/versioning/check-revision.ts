@@ -1,7 +1,9 @@
 import { parseCommit } from '../git/commit.ts'
+import { Refusal } from '../errors.ts'
 import type { Oid } from '../git/object.ts'
 import type { TreeEntry } from '../git/tree.ts'
 import type { TimeSlice } from '../time-slice.ts'
+import { assertHeaderLength } from './bounded-header.ts'
 import type { Family } from './family.ts'
 import { RefRefused } from './push.ts'
 import type { Registry } from './registry.ts'
@@ -26,13 +28,19 @@ export async function checkRevision(
   slice: TimeSlice,
 ): Promise<void> {
   const revisions = registry.revisions(family)
-  const { commit, payload, damage } = await revisions.readForList(source, oid)
+  const { commit, header, payload, damage } = await revisions.readForList(source, oid)
   const [parent] = commit.parents
   const entries = await readTree(source, commit.tree)
   const before = parent === undefined ? [] : await rootOf(source, parent)
   await assertWalkable(family, source, oid, { entries, before, slice })
   if (parent !== undefined && isUnchanged(family, entries, before)) return
   if (damage) throw new RefRefused(PAYLOAD_REFUSED, damage.message)
+  try {
+    assertHeaderLength(header)
+  } catch (error) {
+    if (!(error instanceof Refusal)) throw error
+    throw new RefRefused(PAYLOAD_REFUSED, `${REVISION_FILE} of commit ${oid}: ${error.message}`)
+  }
   if (!payload && parent !== undefined) {
     const earlier = await revisions.readForList(source, parent)
     if (earlier.payload) throw droppedPayload(family, oid, before)

@@ -1,3 +1,4 @@
+import { boundedHeader } from './bounded-header.ts'
 import { randomBytes } from 'node:crypto'
 import { v7 as uuidv7 } from 'uuid'
 import { Refusal } from '../errors.ts'
@@ -14,7 +15,6 @@ import type { Family } from './family.ts'
 import { repositoryDigits } from './ids.ts'
 import { NewObjects } from './new-objects.ts'
 import type { Header, VariantRecord } from './records.ts'
-import { compactHeader } from './records.ts'
 import type { Registry } from './registry.ts'
 import { resumeAttempt } from './resume-attempt.ts'
 import { writeCommit } from './write-commit.ts'
@@ -85,7 +85,7 @@ async function firstContent(
   const objects = new NewObjects(names.id, input.aside)
   const now = registry.now()
   const created = { created_at: now.toISOString(), created_by_id: context.actor.id }
-  const { flags, ...described } = compactHeader(input.header)
+  const { flags, ...described } = boundedHeader(input.header)
   const artifact = {
     id: names.id,
     kind: family.name,

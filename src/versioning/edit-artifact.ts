@@ -1,6 +1,7 @@
 import type { ArtifactView, VariantView } from './artifact-view.ts'
 import { findVariant } from './artifact-view.ts'
 import { assertActive } from './assert-active.ts'
+import { assertHeaderLength } from './bounded-header.ts'
 import type { WriteContext } from './change-artifact.ts'
 import { changeArtifact } from './change-artifact.ts'
 import type { Header } from './records.ts'
@@ -55,6 +56,7 @@ export function updated(
 }
 
 function applyEdit<T extends Header>(record: T, edit: HeaderEdit): T {
+  assertHeaderLength(edit)
   const changed = { ...record, ...edit }
   // What is null now is cleared: the codec leaves out undefined.
   return Object.fromEntries(

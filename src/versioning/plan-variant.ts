@@ -1,9 +1,9 @@
+import { boundedHeader } from './bounded-header.ts'
 import type { Oid } from '../git/object.ts'
 import type { Transaction } from '../git/transaction.ts'
 import type { ArtifactState } from './artifact-state.ts'
 import type { MetaChange, WriteContext } from './change-artifact.ts'
 import type { Header, VariantRecord } from './records.ts'
-import { compactHeader } from './records.ts'
 import type { Registry } from './registry.ts'
 
 /** What the record of a new variant is made of. */
@@ -41,7 +41,7 @@ export function newVariant(
   context: WriteContext,
 ): VariantRecord {
   return {
-    ...compactHeader(header),
+    ...boundedHeader(header),
     name: header.name ?? slug,
     created_at: registry.now().toISOString(),
     created_by_id: context.actor.id,
