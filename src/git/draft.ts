@@ -24,7 +24,7 @@ export class Draft implements Transaction {
   readonly #store: ObjectStore
   readonly #moves = new Map<string, string | undefined>()
   readonly #following = new Set<string>()
-  readonly #objects = new Map<Oid, PackableObject>()
+  #objects = new Map<Oid, PackableObject>()
   readonly #packs = new Set<StagedPack>()
   readonly #meanwhile: (() => void)[] = []
   readonly #notes: JournalNote[] = []
@@ -110,7 +110,8 @@ export class Draft implements Transaction {
 
   /** Takes over what a finished job did. */
   absorb(job: Draft): void {
-    for (const [oid, object] of job.#objects) this.#objects.set(oid, object)
+    if (this.#objects.size === 0) this.#objects = job.#objects
+    else for (const [oid, object] of job.#objects) this.#objects.set(oid, object)
     for (const pack of job.#packs) this.#packs.add(pack)
     this.#meanwhile.push(...job.#meanwhile)
     this.#notes.push(...job.#notes)

@@ -54,7 +54,8 @@ export async function storeDrafts(
     for (const adopted of draft.packs()) adopted.release()
     pack.release()
     const written = draft.objects()
-    objects.remember(written)
+    // What was written last is what is read next: the commit, and the trees above many rows.
+    objects.remember(written.length > MANY ? written.slice(-MANY) : written)
     for (const { kind } of written) if (kind === 'commit') counts.commits++
   }
 }

@@ -39,23 +39,18 @@ export async function diffTestsets(
   const all = await differences(before, after, slice)
   const start = startOf(all, windowing?.next)
   const end = Math.min(all.length, start + (windowing?.limit ?? all.length))
-  const rows = all.slice(start, end)
+  const [added, removed, changed]: [RowEntry[], RowEntry[], ChangedRow[]] = [[], [], []]
+  await slice.each(all.slice(start, end), ({ dedupId, base: old, head: now }) => {
+    if (old && now) changed.push({ dedupId, old, now })
+    else if (now) added.push(now)
+    else if (old) removed.push(old)
+  })
   return {
     diff: {
       rows: {
-        added: testcases(
-          after,
-          rows.flatMap((row) => (row.head && !row.base ? row.head : [])),
-        ),
-        removed: testcases(
-          before,
-          rows.flatMap((row) => (row.base && !row.head ? row.base : [])),
-        ),
-        changed: changes(
-          before,
-          after,
-          rows.flatMap(({ dedupId, base: old, head: now }) => (old && now ? { dedupId, old, now } : [])),
-        ),
+        added: testcases(after, added),
+        removed: testcases(before, removed),
+        changed: changes(before, after, changed),
       },
       columns: {
         added: columnsMissing(after, before),
