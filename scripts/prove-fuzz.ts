@@ -3,15 +3,17 @@ import { fuzzDepartures } from './fuzz/fuzz-departures.ts'
 import { fuzzPushes } from './fuzz/fuzz-pushes.ts'
 import { fuzzRepositories } from './fuzz/fuzz-repositories.ts'
 import { fuzzRequests } from './fuzz/fuzz-requests.ts'
+import { fuzzSizes } from './fuzz/fuzz-sizes.ts'
 
 const USAGE = `Sends random requests of every operation in the OpenAPI document and judges the answers by the document; pushes
-packs with changed bytes; serves repositories with changed bytes; leaves in the midst of requests and answers.
+packs with changed bytes; serves repositories with changed bytes; leaves in the midst of requests and answers; sends requests as large
+as they may be and measures who waits.
 
-  npm run prove:fuzz -- [--requests N] [--pushes N] [--damages N] [--departures N] [--seed S]
+  npm run prove:fuzz -- [--requests N] [--pushes N] [--damages N] [--departures N] [--sizes N] [--seed S]
 
   --requests  how many (50000)            --damages     files of a served store that are changed (500)
   --pushes    how many (2000)             --departures  clients that leave in the midst (12000)
-                                          --seed        of the first of each (the time)`
+  --sizes     large requests (1000)       --seed        of the first of each (the time)`
 
 const { values } = parseArgs({
   options: {
@@ -19,6 +21,7 @@ const { values } = parseArgs({
     pushes: { type: 'string', default: '2000' },
     damages: { type: 'string', default: '500' },
     departures: { type: 'string', default: '12000' },
+    sizes: { type: 'string', default: '1000' },
     seed: { type: 'string', default: String(Date.now() % 1_000_000) },
     help: { type: 'boolean', default: false },
   },
@@ -37,6 +40,9 @@ if (values.help) {
     tell(`${damages} damaged files`, await fuzzRepositories({ damages, seed, onProgress: console.error }))
   const departures = Number(values.departures)
   if (departures > 0) tell(`${departures} departures`, await fuzzDepartures({ departures, seed }))
+  const sizes = Number(values.sizes)
+  if (sizes > 0)
+    tell(`${sizes} large requests`, await fuzzSizes({ requests: sizes, seed, onProgress: console.error }))
 }
 
 async function proveRequests(requests: number, seed: number): Promise<void> {

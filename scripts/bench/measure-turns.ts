@@ -9,6 +9,7 @@ import { HOSTILE_FILES } from './turns/hostile-files.ts'
 import { hostilePayloads } from './turns/hostile-payloads.ts'
 import { hostileRuns } from './turns/hostile-runs.ts'
 import { exampleAbout, plainRequest } from './turns/plain-request.ts'
+import { isTwin, operationsOf } from './turns/operations-of.ts'
 import { makeSubjects, singular, type Subject, subjectOf, SURFACES } from './turns/subjects.ts'
 import { type TurnAnswer, TurnClient } from './turns/turn-client.ts'
 import { boundOf, turnTable } from './turns/turn-row.ts'
@@ -94,16 +95,6 @@ async function readWhatIsStored(bench: TurnBench, surface: string, bytes: number
   }
 }
 
-/** What is asked of a thing that is stored; making, committing and uploading are measured by themselves. */
-function operationsOf({ operations }: ApiDocument, surface: string): Operation[] {
-  return operations.filter(({ path, method, isUpload }) => {
-    if (isUpload || /\/revisions(\/commit)?$|\/catalog\//.test(path)) return false
-    if (path.startsWith('/services/i')) return surface === 'workflows'
-    if (path.startsWith('/testcases')) return surface === 'testsets'
-    return path.startsWith(`/${surface}/`) || (path.startsWith(`/simple/${surface}/`) && method !== 'PUT')
-  })
-}
-
 async function sendBodies(bench: TurnBench, bytes: number): Promise<void> {
   const { client, document, subjects } = bench
   const size = sizeName(bytes)
@@ -176,14 +167,6 @@ const ROW_DELTAS: Readonly<Record<string, object>> = {
   'a row added': { rows: { add: [{ data: { question: 'one more' } }] } },
   'a column added': { columns: { add: ['extra'] } },
   'a column removed': { columns: { remove: ['extra'] } },
-}
-
-/** Applications and evaluators are answered by the code of workflows. */
-function isTwin(name: string): boolean {
-  return (
-    /^\w+ (\/simple)?\/(applications|evaluators)(\/|$)/.test(name) &&
-    !name.endsWith('/simple/evaluators/templates')
-  )
 }
 
 function sizeName(bytes: number): string {

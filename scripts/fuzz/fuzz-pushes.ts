@@ -11,7 +11,7 @@ import { encodeTree } from '../../src/git/tree.ts'
 import { leftBehind } from '../left-behind.ts'
 import { arbitraryBytesOf } from './arbitrary-bytes.ts'
 import { arbitraryTrailers } from './arbitrary-trailers.ts'
-import { startFuzzedService } from './fuzzed-service.ts'
+import { type FuzzedService, startFuzzedService } from './fuzzed-service.ts'
 import { seedStore } from './seed-store.ts'
 import { differences, whatPushesReach } from './what-pushes-reach.ts'
 
@@ -37,8 +37,9 @@ const LOOK_AFTER = 100
 
 /**
  * Pushes of every family over the real route, their bytes changed in the commands, in the pack (with and without the right checksum)
- * or in an object before it was packed; messages end in trailers with paths. Nothing may be answered with 5xx, `git fsck --strict` must
- * find every repository sound, what was not spoilt must be taken, and the next start must change nothing in the store or beside it.
+ * or in an object before it was packed, or their dates such as no calendar has; messages end in trailers with paths. Nothing may be
+ * answered with 5xx, `git fsck --strict` must find every repository sound, what was not spoilt must be taken, everything that is there can be
+ * listed, and the next start must change nothing in the store or beside it.
  */
 export async function fuzzPushes({ pushes, seed }: PushFuzz): Promise<PushFuzzFinding> {
   const folder = mkdtempSync(join(tmpdir(), 'branchpoint-pushed-'))
@@ -76,13 +77,13 @@ export async function fuzzPushes({ pushes, seed }: PushFuzz): Promise<PushFuzzFi
       const key = `${sample.spoiling}: ${outcome}`
       outcomes.set(key, (outcomes.get(key) ?? 0) + 1)
       const isTaken = outcome === 'ok'
-      if (answer.status >= 500 || (sample.spoiling === 'nothing' && !isTaken)) {
+      if (answer.status >= 500 || (sample.spoiling === 'nothing' && sample.date === undefined && !isTaken)) {
         problems.push(
           `${key} of ${sample.target.family}, seed ${seed + count}: ${text}\n  ${service.takeErrors().join('  ')}\n  ${body.toString('base64').slice(0, 2000)}`,
         )
       }
       if (count % LOOK_AFTER === LOOK_AFTER - 1 || count === pushes - 1) {
-        problems.push(...(await lookAt(storeDir)))
+        problems.push(...(await lookAt(storeDir)), ...(await listProblems(service)))
         await service.stop({ keepStore: true })
         const before = whatPushesReach(folder)
         await (await startFuzzedService(storeDir)).stop({ keepStore: true })
@@ -108,6 +109,8 @@ interface FuzzedPush {
   readonly spoiling: (typeof SPOILINGS)[number]
   /** Which object is spoilt, where one is. */
   readonly at: number
+  /** The committer's date, as the commit has it; undefined is one that there is. */
+  readonly date: string | undefined
   /** How bytes are changed. */
   readonly change: (bytes: Buffer) => Buffer
   /** The end of the message. */
@@ -137,10 +140,26 @@ const TARGETS: FuzzedPush['target'][] = [
   },
 ]
 
+/** Seconds and zones that no calendar has, or only git. */
+const ODD_DATES = [
+  '9000000000000 +0000',
+  '253402300800 +0000',
+  '99999999999999999999 +0000',
+  '-1 +0000',
+  '0 +0000',
+  '1700000000 +9999',
+  '1700000000 -0000',
+  '1700000000',
+]
+
 const arbitraryPush: fc.Arbitrary<FuzzedPush> = fc.record({
   target: fc.constantFrom(...TARGETS),
   spoiling: fc.constantFrom(...SPOILINGS),
   at: fc.nat(),
+  date: fc.oneof(
+    { weight: 4, arbitrary: fc.constant(undefined) },
+    { weight: 1, arbitrary: fc.constantFrom(...ODD_DATES) },
+  ),
   change: arbitraryChange(),
   trailers: arbitraryTrailers,
 })
@@ -157,11 +176,16 @@ async function headOf(repository: string, branch: string): Promise<string> {
   return stdout.trim()
 }
 
-function bodyOf({ target, spoiling, at, change, trailers }: FuzzedPush, head: string, count: number): Buffer {
+function bodyOf(
+  { target, spoiling, at, date, change, trailers }: FuzzedPush,
+  head: string,
+  count: number,
+): Buffer {
   const spoil = (wanted: (typeof SPOILINGS)[number], bytes: Buffer): Buffer =>
     spoiling === wanted ? change(bytes) : bytes
   const message = `Push ${count}\n${trailers === '' ? '' : `\n${trailers}`}`
-  const objects = objectsOf(target.content(count), head, { count, message }, (bytes, index, last) =>
+  const when = date ?? `${1_700_000_000 + count} +0000`
+  const objects = objectsOf(target.content(count), head, { when, message }, (bytes, index, last) =>
     spoiling === 'object' && index === at % last ? change(bytes) : bytes,
   )
   const commit = objects.at(-1)?.oid ?? ''
@@ -181,7 +205,7 @@ function checksummed(bytes: Buffer): Buffer {
 function objectsOf(
   content: Content,
   parent: string,
-  { count, message }: { readonly count: number; readonly message: string },
+  { when, message }: { readonly when: string; readonly message: string },
   spoil: (bytes: Buffer, index: number, last: number) => Buffer,
 ): PackableObject[] {
   const objects: PackableObject[] = []
@@ -194,7 +218,7 @@ function objectsOf(
     return oid
   }
   const tree = addTree('')
-  const who = `Fuzz <fuzz@example.com> ${1_700_000_000 + count} +0000`
+  const who = `Fuzz <fuzz@example.com> ${when}`
   add('commit', Buffer.from(`tree ${tree}\nparent ${parent}\nauthor ${who}\ncommitter ${who}\n\n${message}`))
   return objects
 
@@ -218,6 +242,22 @@ function objectsOf(
 function foldersOf(path: string): string[] {
   const names = path.split('/').slice(0, -1)
   return ['', ...names.map((_, index) => names.slice(0, index + 1).join('/'))]
+}
+
+/** Whatever was taken, everything else can be listed. */
+async function listProblems({ url, keys }: FuzzedService): Promise<string[]> {
+  const problems: string[] = []
+  for (const { family } of TARGETS) {
+    const answer = await fetch(`${url}/${family}/revisions/query`, {
+      method: 'POST',
+      headers: { authorization: keys.admin ?? '', 'content-type': 'application/json' },
+      body: '{}',
+    })
+    const text = await answer.text()
+    if (answer.status !== 200)
+      problems.push(`${family}/revisions/query: ${answer.status} ${text.slice(0, 500)}`)
+  }
+  return problems
 }
 
 async function lookAt(storeDir: string): Promise<string[]> {

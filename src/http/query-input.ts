@@ -24,6 +24,13 @@ const REFERENCED: Readonly<Record<QueryLevel, readonly ReferenceLevel[]>> = {
 
 const SUFFIX = { artifact: '', variant: '_variant', revision: '_revision', flat: '' } as const
 
+/** So many items a list in a filter may have: each is looked for in each record. */
+const MOST_ITEMS = 1000
+
+function listOf<T>(item: z.ZodType<T>): z.ZodArray<z.ZodType<T>> {
+  return z.array(item).max(MOST_ITEMS, `must have at most ${MOST_ITEMS} items; ask in several requests`)
+}
+
 /** The input of a query endpoint: body and query string alike (contract/workflows 6, rulings 1.6 to 1.8). */
 export function queryInput(
   names: SurfaceNames,
@@ -35,7 +42,7 @@ export function queryInput(
   const references = REFERENCED[level]
   const referencePart = (of: ReferenceLevel) => ({
     names: references.includes(of) ? spellings(names, `${of}_refs`) : [],
-    schema: z.array(reference),
+    schema: listOf(reference),
   })
   return {
     input: envelope({
@@ -43,7 +50,7 @@ export function queryInput(
       artifacts: referencePart(''),
       variants: referencePart('_variant'),
       revisions: referencePart('_revision'),
-      pinned: { names: pins ? ['references'] : [], schema: z.array(reference) },
+      pinned: { names: pins ? ['references'] : [], schema: listOf(reference) },
       includeArchived: { names: ['include_archived'], schema: z.boolean() },
       windowing: { names: ['windowing'], schema: windowing },
     }),
@@ -88,7 +95,7 @@ function filterSchema(level: QueryLevel, flagNames: readonly string[]): z.ZodTyp
   })
   const common = {
     slug: slug.optional(),
-    slugs: z.array(slug).optional(),
+    slugs: listOf(slug).optional(),
     name: z.string().optional(),
     description: z.string().optional(),
     flags: flags.optional(),
@@ -98,9 +105,9 @@ function filterSchema(level: QueryLevel, flagNames: readonly string[]): z.ZodTyp
   const ofRevisions = {
     message: z.string().optional(),
     author: z.string().optional(),
-    authors: z.array(z.string()).optional(),
+    authors: listOf(z.string()).optional(),
     date: time.optional(),
-    dates: z.array(time).optional(),
+    dates: listOf(time).optional(),
   }
   return level === 'revision' ? z.strictObject({ ...common, ...ofRevisions }) : z.strictObject(common)
 }

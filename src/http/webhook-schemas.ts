@@ -4,7 +4,11 @@ import { slug, uuid } from './request-schemas.ts'
 
 /** What requests about webhooks hold, and what is answered. */
 
-const eventTypes = z.array(z.enum(EVENT_TYPES, `must be some of ${EVENT_TYPES.join(', ')}`))
+const MOST_EVENTS = 100
+
+const eventTypes = z
+  .array(z.enum(EVENT_TYPES, `must be some of ${EVENT_TYPES.join(', ')}`))
+  .max(MOST_EVENTS, `must have at most ${MOST_EVENTS} items; there are ${EVENT_TYPES.length} kinds of events`)
 
 const LONGEST_URL = 2000
 

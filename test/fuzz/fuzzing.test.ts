@@ -2,6 +2,7 @@ import { expect } from 'chai'
 import { fuzzPushes } from '../../scripts/fuzz/fuzz-pushes.ts'
 import { fuzzRepositories } from '../../scripts/fuzz/fuzz-repositories.ts'
 import { fuzzRequests } from '../../scripts/fuzz/fuzz-requests.ts'
+import { fuzzSizes } from '../../scripts/fuzz/fuzz-sizes.ts'
 
 /** A fixed sample; `npm run prove:fuzz` takes many more, and other ones every time. */
 describe('fuzzing', () => {
@@ -22,5 +23,12 @@ describe('fuzzing', () => {
     const { problems, outcomes } = await fuzzRepositories({ damages: 3, seed: 20_261 })
     expect(problems).to.deep.equal([])
     expect([...outcomes.keys()].join()).to.contain('damaged_repository')
+  })
+
+  it('large requests of small parts: each is answered, and none fails', async () => {
+    const { problems, outcomes } = await fuzzSizes({ requests: 20, seed: 20_261 })
+    // How long others waited and how much memory that took are measured, not asserted: that depends on the machine.
+    expect(problems.filter((problem) => problem.includes(': answered '))).to.deep.equal([])
+    expect(outcomes.size).to.be.above(1)
   })
 })

@@ -135,4 +135,23 @@ describe('payloads over HTTP: what has a bound', () => {
     const refused = await commit(10_001)
     expect([refused.status, refused.body.code]).to.deep.equal([422, 'invalid_delta'])
   })
+
+  it('refuses long lists in a filter, many flags and many events with one problem', async () => {
+    const many = Array.from({ length: 5000 }, () => 1)
+    for (const [path, request, place] of [
+      ['/workflows/query', { workflow: { slugs: many } }, 'slugs'],
+      ['/workflows/revisions/query', { workflow_revision: { authors: many } }, 'authors'],
+      ['/workflows/revisions/query', { workflow_revision: { dates: many } }, 'dates'],
+      ['/workflows/variants/query', { workflow_refs: many }, 'workflow_refs'],
+      ['/environments/revisions/query', { references: many }, 'references'],
+      ['/workflows', { workflow: { slug: 'x', flags: members(1001, () => true) } }, 'flags'],
+      ['/webhooks', { webhook: { url: 'https://example.org', events: many } }, 'events'],
+    ] as const) {
+      const { status, body } = await service.post(path, request)
+      expect([status, body.code], path).to.deep.equal([422, 'invalid_request'])
+      expect(body.errors, path).to.have.length(1)
+      expect(body.errors[0].loc.at(-1)).to.equal(place)
+      expect(body.errors[0].msg).to.match(/must have at most 100/)
+    }
+  })
 })

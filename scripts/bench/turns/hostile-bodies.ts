@@ -16,7 +16,7 @@ const FEW_VALUES = Object.entries(HOSTILE_VALUES).filter(([name]) =>
 type Schemas = Readonly<Record<string, JsonSchema>>
 
 /** A place in a body where a client may send as much as it likes. */
-interface Place {
+export interface Place {
   readonly path: readonly string[]
   readonly schema: JsonSchema
 }
@@ -31,22 +31,30 @@ export function hostileBodies(
   schemas: Schemas,
   example: object,
 ): HostileBody[] {
-  const { body } = operation
-  if (!body) return []
-  const places = placesOf(body.schema, schemas, wordsOf(surface, example))
+  if (!operation.body) return []
   return [
     ...FEW_VALUES.map(([name, make]) => ({
       shape: `unknown member of ${name}`,
       make: inside('unknown', make),
     })),
     { shape: 'unknown members', make: (bytes) => HOSTILE_VALUES['many keys']?.(bytes) ?? '' },
-    ...places.flatMap(({ path, schema }) =>
+    ...placesIn(operation, surface, schemas, example).flatMap(({ path, schema }) =>
       Object.entries(shapesAt(path, schema, surface, operation)).map(([name, make]) => ({
         shape: `${path.join('.')} of ${name}`,
         make: at(example, path, make),
       })),
     ),
   ]
+}
+
+/** The places of an operation's body that the document leaves to the client. */
+export function placesIn(
+  { body }: Operation,
+  surface: string,
+  schemas: Schemas,
+  example: object,
+): readonly Place[] {
+  return body ? placesOf(body.schema, schemas, wordsOf(surface, example)) : []
 }
 
 /** The members of the envelope that speak of another surface say nothing new. */
@@ -103,7 +111,7 @@ function items({ type, $ref, enum: words }: JsonSchema, bytes: number): string {
 }
 
 /** The example with something else at one place. */
-function at(example: object, path: readonly string[], make: MakeText): MakeText {
+export function at(example: object, path: readonly string[], make: MakeText): MakeText {
   const copy = structuredClone(example) as Record<string, unknown>
   let inner = copy
   for (const key of path.slice(0, -1)) {

@@ -9,8 +9,17 @@ export const HOSTILE_VALUES: Readonly<Record<string, MakeText>> = {
   'small objects': (bytes) => list('{"a":1,"b":"x"}', bytes),
   'deep nests': (bytes) => list('['.repeat(100) + ']'.repeat(100), bytes),
   'long text': (bytes) => `"${'x'.repeat(Math.max(0, bytes - 2))}"`,
+  'random text': (bytes) => `"${randomText(Math.max(0, bytes - 2))}"`,
   'escaped text': (bytes) => `"${'\\u00e9'.repeat(bytes / 6)}"`,
   'odd numbers': (bytes) => list('1.00000000000000000001', bytes),
+}
+
+/** The same at each run, and nothing that compresses. */
+function randomText(length: number): string {
+  const words = new Uint32Array(Math.ceil((length * 3) / 16) + 1)
+  for (let at = 0, seed = 1; at < words.length; at++)
+    words[at] = seed = Math.imul(seed, 1_664_525) + 1_013_904_223
+  return Buffer.from(words.buffer).toString('base64').slice(0, length)
 }
 
 /** A JSON array of `item` again and again. */

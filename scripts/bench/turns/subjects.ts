@@ -52,6 +52,7 @@ export async function makeSubjects(client: TurnClient): Promise<ReadonlyMap<stri
 /** What a simple create or an upload made, if it did; only their answers name a variant and a revision. */
 export function subjectOf({ status, text }: TurnAnswer, surface: string): Subject | undefined {
   if (status !== 200) return undefined
+  if (!text.startsWith('{')) return undefined // a download
   const envelope = JSON.parse(text) as Readonly<Record<string, unknown>>
   const found = made.safeParse(envelope[singular(surface)])
   if (!found.success) return undefined
