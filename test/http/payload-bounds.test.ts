@@ -154,4 +154,20 @@ describe('payloads over HTTP: what has a bound', () => {
       expect(body.errors[0].msg).to.match(/must have at most 100/)
     }
   })
+
+  it('names a download by at most 200 characters, whatever they are', async () => {
+    const data = { testcases: [{ data: { a: 1 } }] }
+    const { testset } = (await service.post('/simple/testsets', { testset: { slug: 'named', data } })).body
+    for (const path of [
+      `/testsets/revisions/${testset.revision_id}/download`,
+      `/simple/testsets/${testset.id}/download`,
+    ]) {
+      const name = (length: number) => ({
+        file_name: '\u{1f600}"'.repeat(length / 3) + 'x'.repeat(length % 3),
+      })
+      expect((await service.post(path, name(200))).status).to.equal(200)
+      expect((await service.post(path, name(201))).body.code).to.equal('invalid_request')
+      expect((await service.get(`${path}?file_name=${'x'.repeat(201)}`)).status).to.equal(422)
+    }
+  })
 })

@@ -185,9 +185,12 @@ export function testsetFileEndpoints(context: SurfaceContext, limits: TestsetLim
   ]
 }
 
+const LONGEST_NAME = 200
+
 const downloadInput = z.object({
   file_type: z.enum(FILE_TYPES, `must be one of ${FILE_TYPES.join(', ')}`).optional(),
-  file_name: z.string().optional(),
+  // It goes into a header, of which clients take little.
+  file_name: z.string().max(LONGEST_NAME, `must have at most ${LONGEST_NAME} characters`).optional(),
   escape_formulas: z
     .union([z.boolean(), z.enum(['true', 'false']).transform((text) => text === 'true')])
     .optional(),
