@@ -162,9 +162,7 @@ describe('payloads over HTTP: what has a bound', () => {
       `/testsets/revisions/${testset.revision_id}/download`,
       `/simple/testsets/${testset.id}/download`,
     ]) {
-      const name = (length: number) => ({
-        file_name: '\u{1f600}"'.repeat(length / 3) + 'x'.repeat(length % 3),
-      })
+      const name = (length: number) => ({ file_name: '\u{1f600}'.repeat(length) })
       expect((await service.post(path, name(200))).status).to.equal(200)
       expect((await service.post(path, name(201))).body.code).to.equal('invalid_request')
       expect((await service.get(`${path}?file_name=${'x'.repeat(201)}`)).status).to.equal(422)
