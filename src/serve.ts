@@ -112,6 +112,7 @@ export async function serve(
     isRecording: config.traces === 'on',
     retention: { maxAgeDays: config.tracesMaxAgeDays, maxBytes: config.tracesMaxBytes },
     queryMs: config.tracesQueryTimeoutMs,
+    assertThere: () => guard.assertThere(),
     now,
     onTrouble: ({ file, message }) => log.logger.error({ file }, message),
   })

@@ -20,17 +20,26 @@ export interface TraceThreads {
  */
 export class ProjectTraces {
   readonly #file: string
-  readonly #threads: TraceThreads
+  readonly #writer: Pick<TraceThreadHandle, 'call'>
+  readonly #reader: TraceReader
+  readonly #assertThere: () => void
   readonly #settings: TraceSettings
   readonly #queue: SpanQueue
   #isRetaining = false
   #isClosed = false
 
-  constructor(file: string, threads: TraceThreads, settings: TraceSettings) {
+  constructor(file: string, { writer, reader }: TraceThreads, settings: TraceSettings) {
     this.#file = file
-    this.#threads = threads
+    this.#assertThere = asStorageError(settings.assertThere ?? (() => undefined))
+    this.#writer = {
+      call: async (...asked) => {
+        this.#assertThere()
+        return writer.call(...asked)
+      },
+    }
+    this.#reader = reader
     this.#settings = settings
-    this.#queue = new SpanQueue(file, threads.writer, settings.onTrouble)
+    this.#queue = new SpanQueue(file, this.#writer, settings.onTrouble)
   }
 
   get file(): string {
@@ -59,17 +68,20 @@ export class ProjectTraces {
 
   /** The spans of these traces, those of each together in the order in which they began. */
   async read(traceIds: readonly string[]): Promise<readonly SpanRow[]> {
-    return this.#asked(() => this.#threads.writer.call('read', this.#file, { traceIds }))
+    return this.#asked(() => this.#writer.call('read', this.#file, { traceIds }))
   }
 
   /** The page of traces or spans that a question asks for. */
   async query(question: TraceQuestion): Promise<TracePage> {
-    return this.#asked(() => this.#threads.reader.query(this.#file, question))
+    return this.#asked(async () => {
+      this.#assertThere()
+      return this.#reader.query(this.#file, question)
+    })
   }
 
   /** Removes a trace; answers whether there was one. */
   async remove(traceId: string): Promise<boolean> {
-    return this.#asked(() => this.#threads.writer.call('remove', this.#file, { traceId }))
+    return this.#asked(() => this.#writer.call('remove', this.#file, { traceId }))
   }
 
   /** Removes what is too old or too much, in small steps with pauses for others between them. */
@@ -79,7 +91,7 @@ export class ProjectTraces {
     try {
       const { retention, now } = this.#settings
       const step = (): Promise<boolean> =>
-        this.#threads.writer.call('retain', this.#file, { retention, now: now().getTime() })
+        this.#writer.call('retain', this.#file, { retention, now: now().getTime() })
       while (!this.#isClosed && (await step()))
         await new Promise((resolve) => setTimeout(resolve, STEP_PAUSE_MS))
     } catch (error) {
@@ -111,9 +123,19 @@ export class ProjectTraces {
 
   async #afterDamage<T>(error: unknown, ask: () => Promise<T>): Promise<T> {
     if (!(error instanceof TraceStorageError && error.isDamage)) throw error
-    const told = await this.#threads.writer.call('examine', this.#file, {})
+    const told = await this.#writer.call('examine', this.#file, {})
     if (told !== undefined) this.#settings.onTrouble({ file: this.#file, message: `${told}.` })
     return ask()
+  }
+}
+
+function asStorageError(assertThere: () => void): () => void {
+  return () => {
+    try {
+      assertThere()
+    } catch (error) {
+      throw new TraceStorageError(error instanceof Error ? error.message : String(error), false)
+    }
   }
 }
 

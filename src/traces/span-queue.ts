@@ -19,7 +19,7 @@ export interface QueueState {
  */
 export class SpanQueue {
   readonly #file: string
-  readonly #thread: TraceThreadHandle
+  readonly #thread: Pick<TraceThreadHandle, 'call'>
   readonly #onTrouble: (trouble: TraceTrouble) => void
   /** The oldest first; the newest is added to until it is full or on its way. */
   readonly #batches: SpanBatch[] = []
@@ -36,7 +36,11 @@ export class SpanQueue {
   #dropped = 0
   #toldAt = Number.NEGATIVE_INFINITY
 
-  constructor(file: string, thread: TraceThreadHandle, onTrouble: (trouble: TraceTrouble) => void) {
+  constructor(
+    file: string,
+    thread: Pick<TraceThreadHandle, 'call'>,
+    onTrouble: (trouble: TraceTrouble) => void,
+  ) {
     this.#file = file
     this.#thread = thread
     this.#onTrouble = onTrouble

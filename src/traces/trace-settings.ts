@@ -23,4 +23,6 @@ export interface TraceSettings {
   readonly queryMs: number
   readonly now: () => Date
   readonly onTrouble: (trouble: TraceTrouble) => void
+  /** Throws while the store is gone: threads go by the paths of files, and would make them anew. */
+  readonly assertThere?: () => void
 }

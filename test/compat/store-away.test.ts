@@ -14,6 +14,7 @@ import { setTimeout as pause } from 'node:timers/promises'
 import { expect } from 'chai'
 import type { Reply, RunningService } from '../service.ts'
 import { startService } from '../service.ts'
+import { makeSpan } from '../traces/make-span.ts'
 
 /** Longer than any background work of a server rests. */
 const ROUNDS = 2500
@@ -57,7 +58,9 @@ describe('compat: the store goes away under a running server', () => {
     await expectThere(service, acknowledged)
   })
 
-  it('touches no other store in its place', async () => {
+  it('touches no other store in its place, and keeps traces until it is back', async () => {
+    service.traces.record([makeSpan()])
+    await service.traces.stored()
     await settled(service)
     const other = `${service.storeDir}-other`
     cpSync(service.storeDir, other, { recursive: true })
@@ -65,12 +68,19 @@ describe('compat: the store goes away under a running server', () => {
     renameSync(other, service.storeDir)
     const before = contentOf(service.storeDir)
     await expectGone(service)
+    const late = makeSpan()
+    service.traces.record([late])
+    await service.traces.stored()
+    await service.traces.retain()
     await pause(ROUNDS)
-    expect(contentOf(service.storeDir)).to.deep.equal(before)
+    const after = contentOf(service.storeDir)
+    const changed = Object.keys({ ...before, ...after }).filter((path) => before[path] !== after[path])
+    expect(changed).to.deep.equal([])
     rmSync(service.storeDir, { recursive: true })
     renameSync(away, service.storeDir)
     await untilServed(service)
     expect((await commit(service, 'later')).status).to.equal(200)
+    expect(await service.traces.read([late.traceId])).to.have.length(1)
   })
 
   it('does again what was acknowledged and went with the volume before it was synced', async () => {
