@@ -65,6 +65,7 @@ export type RefusalCode =
   | 'overloaded'
   | 'storage_unavailable'
   | 'damaged_repository'
+  | 'unsupported_format'
 
 /** One problem with one place of the request: `loc` is the path to it (`["body","workflow","slug"]`). */
 export interface FieldProblem {

@@ -98,6 +98,7 @@ export const PROBLEMS: Readonly<Record<ProblemCode, readonly [status: number, ti
   overloaded: [503, 'The server is overloaded'],
   storage_unavailable: [503, 'The storage is not available'],
   damaged_repository: [503, 'The repository is damaged'],
+  unsupported_format: [503, 'A later server wrote this'],
   internal_error: [500, 'The server failed'],
 }
 

@@ -14,7 +14,7 @@ import type { ArtifactView } from './artifact-view.ts'
 import { viewArtifact } from './artifact-view.ts'
 import type { PushLimits } from './check-pushed-objects.ts'
 import { checkPushedObjects } from './check-pushed-objects.ts'
-import { checkShape } from './check-revision.ts'
+import { checkShape, payloadRefused } from './check-revision.ts'
 import type { Family } from './family.ts'
 import { parseUuid } from './ids.ts'
 import { NamesInUse } from './names-in-use.ts'
@@ -137,17 +137,17 @@ function checkNames({ variants, tags }: ArtifactView, refs: AllRefs['refs']): vo
   }
 }
 
-/** Every commit on a branch or tag: none may unfold to more than can be walked, and the newest must decode. */
+/** Every commit on a branch or tag: none may unfold to more than can be walked or be of a later server's format, and the newest must decode. */
 async function checkHistory(registry: Registry, view: ArtifactView, slice: TimeSlice): Promise<void> {
   const { family, repository, variants, tags } = view
   const { objects, history } = repository
   const tips = new Set([...variants.flatMap(({ head }) => head ?? []), ...tags.values()])
   const seen = new Set<Oid>()
   await slice.each(tips, async (tip) => {
-    const { damage } = await registry.revisions(family).readForList(objects, tip)
-    if (damage) throw new RefRefused('payload refused', damage.message)
     for (let node = await history.node(tip); !seen.has(node.oid); node = node.parent ?? node) {
       seen.add(node.oid)
+      const { damage } = await registry.revisions(family).readForList(objects, node.oid)
+      if (damage && (tips.has(node.oid) || damage.code === 'unsupported_format')) throw payloadRefused(damage)
       await checkShape(family, objects, node.oid, slice)
       if (slice.isOver) await slice.rest()
     }

@@ -34,7 +34,7 @@ export async function checkRevision(
   const before = parent === undefined ? [] : await rootOf(source, parent)
   await assertWalkable(family, source, oid, { entries, before, slice })
   if (parent !== undefined && isUnchanged(family, entries, before)) return
-  if (damage) throw new RefRefused(PAYLOAD_REFUSED, damage.message)
+  if (damage) throw payloadRefused(damage)
   try {
     assertHeaderLength(header)
   } catch (error) {
@@ -80,6 +80,11 @@ export async function checkShape(
       `Commit ${oid} cannot be a ${family.name} revision: ${error.message}.`,
     )
   }
+}
+
+/** Of a payload that does not decode. */
+export function payloadRefused({ code, message }: Refusal): RefRefused {
+  return new RefRefused(code === 'unsupported_format' ? 'unsupported format' : PAYLOAD_REFUSED, message)
 }
 
 /** What git's table says of a payload that is not as it must be. */

@@ -29,7 +29,7 @@ export interface StoredRevision extends CommitMessage {
   readonly payload: Payload | undefined
   /** Bytes of memory that it takes, roughly. */
   readonly size: number
-  /** Why header and payload could not be decoded, when git brought files that are none of ours; they are absent then. */
+  /** Why header and payload could not be decoded, when git brought files that are none of ours, or a later server's; they are absent then. */
   readonly damage?: Refusal
 }
 
@@ -54,7 +54,7 @@ export class RevisionCache {
     this.#family = family
   }
 
-  /** The revision. Refuses with `damaged_repository` what does not decode, naming the file. */
+  /** The revision. Refuses with `damaged_repository` or `unsupported_format` what does not decode, naming the file. */
   async read(source: ObjectSource, oid: Oid): Promise<StoredRevision> {
     const revision = await this.readForList(source, oid)
     if (revision.damage) throw revision.damage
@@ -102,7 +102,8 @@ async function readRevision(family: Family, source: ObjectSource, oid: Oid): Pro
     // it may quote what is as long as a file
     const why = boundedText(error instanceof Error ? error.message : String(error), LONGEST_WHY)
     const sentence = `Commit ${oid} does not decode as a ${family.name} revision: ${why}`
-    const damage = new Refusal('damaged_repository', sentence)
+    const isLater = error instanceof Refusal && error.code === 'unsupported_format'
+    const damage = new Refusal(isLater ? error.code : 'damaged_repository', sentence)
     return { oid, commit, message, trailers, header: {}, payload: undefined, size, damage }
   }
 }

@@ -3,6 +3,7 @@ import type { PayloadFile } from '../../versioning/document-family.ts'
 import { damaged } from '../documents/damaged.ts'
 import { decodeText } from '../documents/decode-text.ts'
 import { decodeJsonFile } from '../documents/decode-json-file.ts'
+import { assertKnownFormat } from '../documents/stored-format.ts'
 import { scriptFile, scriptFiles } from './script-file.ts'
 
 /** The file that is a workflow's data, but for a source in a file of its own (design 1). */
@@ -31,7 +32,7 @@ export function encodeWorkflow(data: JsonObject | undefined): readonly PayloadFi
 /**
  * The data in a commit's tree, undefined if there is no `data.json`. A source file wins over a source inside
  * `data.json` and comes last when that has no `script` key, so that either may be changed with plain git. What cannot
- * be read is refused with `damaged_repository` naming the file and the place.
+ * be read is refused with `damaged_repository` naming the file and the place, a format of later servers with `unsupported_format`.
  */
 export async function decodeWorkflow(
   read: (path: string) => Buffer | undefined,
@@ -40,6 +41,7 @@ export async function decodeWorkflow(
   const bytes = read(DATA_FILE)
   if (bytes === undefined) return undefined
   const data = await decodeJsonFile(DATA_FILE, bytes, "a workflow's data", maxValues)
+  assertKnownFormat(DATA_FILE, data)
   const name = sourceName(data, read)
   if (name === undefined) return data
   const source = read(name)
