@@ -1,3 +1,4 @@
+import { resolve } from 'node:path'
 import type { ParameterizedContext } from 'koa'
 import { Refusal } from '../../errors.ts'
 import { uploadPack } from '../../git/upload-pack.ts'
@@ -17,7 +18,7 @@ const LONGEST_NEGOTIATION = 64 * 1024 * 1024
  */
 export async function answerFetch(
   ctx: ParameterizedContext<unknown>,
-  { repository }: ArtifactView,
+  artifact: ArtifactView,
   isAdvertisement: boolean,
   { spools, place }: GitRoom,
 ): Promise<void> {
@@ -34,14 +35,19 @@ export async function answerFetch(
       : await spooled(spool, inflatedBody(ctx.req, LONGEST_NEGOTIATION, tooLong))
     leave = await place(signal)
     const protocol = protocolOf(ctx.get('Git-Protocol'))
-    const { output, ended } = await uploadPack(repository.path, { input: asked?.chunks(), protocol, signal })
+    const { path } = artifact.repository
+    const { output, ended } = await uploadPack(path, { input: asked?.chunks(), protocol, signal })
+    ctx.type = `application/x-git-upload-pack-${isAdvertisement ? 'advertisement' : 'result'}`
     if (output.readableLength === 0) {
       output.resume()
       const { code, complaint } = await ended
-      if (code !== 0) throw refusalOf(complaint, repository.path)
+      if (code !== 0) {
+        ctx.body = await answerOfFailure(artifact, complaint, { isAdvertisement, signal })
+        over()
+        return
+      }
     }
     ended.then(over, over)
-    ctx.type = `application/x-git-upload-pack-${isAdvertisement ? 'advertisement' : 'result'}`
     // As git's own server has it: version 2 says what it is itself.
     const isNamed = isAdvertisement && !protocol?.split(':').includes('version=2')
     if (isNamed) output.unshift(SERVICE_NAME)
@@ -53,22 +59,48 @@ export async function answerFetch(
   }
 }
 
-/** What git says of a request that it cannot read; of anything else that stops it before it answers, the repository is the cause. */
+/** What git says of a request that it cannot read. */
 const MISREAD =
   /protocol error|hung up unexpectedly|unknown capability|unknown object format|invalid command|unexpected (line: '|argument|flush)|expected flush/
 
-function refusalOf(complaint: string, path: string): Refusal {
-  const said = complaint.trim().slice(0, 500)
+/** What git says of objects that are not there or not whole. */
+const DAMAGED =
+  /corrupt|bad object|unable to (read|open|parse)|could not (read|open|parse)|missing (blob|tree|commit|object)|not a git repo/i
+
+/** What the client is told when git ended before it answered: a line of git's for its terminal, if what it asked for cannot be. */
+async function answerOfFailure(
+  { repository, family, slug }: ArtifactView,
+  complaint: string,
+  { isAdvertisement, signal }: { readonly isAdvertisement: boolean; readonly signal: AbortSignal },
+): Promise<Buffer> {
+  const name = `${family.folder}/${slug}`
+  const said = complaint
+    .replaceAll(resolve(repository.path), name)
+    .replaceAll(repository.path, name)
+    .replaceAll(/[\p{Cc}\p{Cf}]+/gu, ' ')
+    .trim()
+    .slice(0, 500)
   if (MISREAD.test(complaint)) {
-    return new Refusal(
+    throw new Refusal(
       'contradictory_request',
       `The request cannot be read: ${said}. Use git clone or git fetch.`,
     )
   }
-  return new Refusal(
+  // Where git can show its refs and misses no object, it is what was asked for that cannot be.
+  if (!isAdvertisement && !DAMAGED.test(complaint) && (await canAdvertise(repository.path, signal)))
+    return pktLine(
+      `ERR git cannot answer this fetch: ${said.replace(/^fatal: /, '')}. Ask for what ${name} has.`,
+    )
+  throw new Refusal(
     'damaged_repository',
-    `git cannot read ${path}: ${said}. Run git fsck there, and put a clone or a backup of it in its place.`,
+    `git cannot read ${name}: ${said}. Run git fsck in its repository, and put a clone or a backup of it in its place.`,
   )
+}
+
+async function canAdvertise(path: string, signal: AbortSignal): Promise<boolean> {
+  const { output, ended } = await uploadPack(path, { input: undefined, protocol: undefined, signal })
+  output.resume()
+  return (await ended).code === 0
 }
 
 const SERVICE_NAME = Buffer.concat([pktLine('# service=git-upload-pack\n'), FLUSH])

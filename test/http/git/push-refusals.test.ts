@@ -321,6 +321,21 @@ describe('git: what a push may not do', () => {
     expect(await latest(service, 'bad')).to.equal(undefined)
   })
 
+  it('files may have any name that git takes: line ends of other systems, control characters, no UTF-8', async () => {
+    await workflow(service, 'names')
+    const clone = await cloneOf(service, 'names')
+    const names = ['a\u2028b', 'c\u2029d', 'e\rf', 'g\u0085h', 'i\nj', 'k\tl ', '\r', ' "m"', 'n\\o']
+    for (const name of names) clone.write(name, 'x\n')
+    clone.write('p', 'y\n')
+    await clone.commit('Names')
+    await clone.git('push', '-q')
+    expect((await latest(service, 'names')).version).to.equal(2)
+    clone.write('large\u2028\rfile', Buffer.alloc(5000, 'x'))
+    await clone.commit('Large')
+    const { terminal } = await clone.try('push')
+    expect(terminal).to.include('(file too large)').and.include('file has 5000 bytes')
+  })
+
   it('who has not what is there is told to fetch first', async () => {
     await workflow(service, 'ahead')
     const [one, two] = [await cloneOf(service, 'ahead'), await cloneOf(service, 'ahead')]
