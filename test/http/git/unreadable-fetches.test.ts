@@ -80,7 +80,7 @@ describe('git over HTTP: fetches that git cannot read', () => {
     const asked = await service.call(
       'POST',
       '/git/workflows/bot.git/git-upload-pack',
-      '0014command=fetch0001000ddeepen -1\n0000',
+      '0011command=fetch0001000edeepen -1\n0000',
       {
         'content-type': 'application/x-git-upload-pack-request',
         'git-protocol': 'version=2',
