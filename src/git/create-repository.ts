@@ -4,6 +4,7 @@ import type { Fs } from './fs.ts'
 import type { GitObject, Oid } from './object.ts'
 import { encodePack } from './pack-writer.ts'
 import { assertRef } from './ref-name.ts'
+import { areMany, stageObjects } from './stage-objects.ts'
 import type { StagedPack } from './stage-pack.ts'
 import { identityName, thisProcess } from './process-identity.ts'
 
@@ -53,10 +54,8 @@ export async function createRepository(
       // Nobody sees the repository yet, so nobody has to be told to keep it.
       staged.release()
     }
-    const pack = encodePack(content.objects)
     await Promise.all([
-      fs.createSynced(`${aside}/objects/pack/${pack.name}.pack`, pack.pack),
-      fs.createSynced(`${aside}/objects/pack/${pack.name}.idx`, pack.index),
+      writePack(fs, aside, content.objects),
       fs.createSynced(`${aside}/HEAD`, Buffer.from(`ref: refs/heads/${content.head}\n`)),
       fs.createSynced(`${aside}/config`, Buffer.from(BARE_CONFIG)),
       fs.createSynced(`${aside}/packed-refs`, Buffer.from(packedRefs(content.refs))),
@@ -72,6 +71,20 @@ export async function createRepository(
     if (code !== 'ENOTEMPTY' && code !== 'EEXIST') throw error
     throw new Refusal('slug_taken', `${name} exists in the store already. Choose another slug.`)
   }
+}
+
+async function writePack(fs: Fs, gitdir: string, objects: NewRepository['objects']): Promise<void> {
+  if (areMany(objects)) {
+    const staged = await stageObjects(fs, gitdir, objects)
+    staged.publish()
+    staged.release()
+    return
+  }
+  const { name, pack, index } = encodePack(objects)
+  await Promise.all([
+    fs.createSynced(`${gitdir}/objects/pack/${name}.pack`, pack),
+    fs.createSynced(`${gitdir}/objects/pack/${name}.idx`, index),
+  ])
 }
 
 /** git-pack-refs(1): sorted by name; none of ours is an annotated tag, so nothing is peeled. */

@@ -5,14 +5,11 @@ import type { Journal } from './journal.ts'
 import type { JournalEntry } from './journal-file.ts'
 import type { BeforeTakeOver } from './lock.ts'
 import type { ObjectStore } from './object-store.ts'
-import { TimeSlice } from '../time-slice.ts'
-import { PackBuilder } from './pack-builder.ts'
-import type { PackableObject } from './pack-writer.ts'
 import type { RefMove } from './ref-update.ts'
 import { moveRefsTogether } from './ref-update.ts'
 import type { RefReader } from './refs.ts'
 import type { StagedPack } from './stage-pack.ts'
-import { stagePack } from './stage-pack.ts'
+import { stageObjects } from './stage-objects.ts'
 
 /** Where a repository keeps what is written to it. */
 export interface RepositoryDisk {
@@ -37,7 +34,7 @@ export async function storeDrafts(
       const moves = draft.moves()
       if (moves.length === 0) continue
       // Also what the repository has already: a copy in the newest pack cannot be pruned, and costs less than looking for it.
-      const pack = await stage(disk, draft.objects())
+      const pack = await stageObjects(disk.fs, disk.gitdir, draft.objects())
       writes.push({ moves, draft, pack, beforeTakeOver: (dead) => journal.finishFor(dead), ...disk })
     }
     if (writes.length === 0) return
@@ -55,35 +52,13 @@ export async function storeDrafts(
     pack.release()
     const written = draft.objects()
     // What was written last is what is read next: the commit, and the trees above many rows.
-    objects.remember(written.length > MANY ? written.slice(-MANY) : written)
+    objects.remember(written.length > LATEST ? written.slice(-LATEST) : written)
     for (const { kind } of written) if (kind === 'commit') counts.commits++
   }
 }
 
-/** More than this is written to the disk while it is encoded, and others have their turn meanwhile. */
-const MANY_BYTES = 1024 * 1024
-const MANY = 2000
-
-async function stage(
-  { fs, gitdir }: RepositoryDisk,
-  objects: readonly PackableObject[],
-): Promise<StagedPack> {
-  let size = 0
-  for (const { bytes } of objects) size += bytes.length
-  if (size < MANY_BYTES && objects.length < MANY) return stagePack(fs, gitdir, objects)
-  const slice = new TimeSlice()
-  const builder = new PackBuilder(fs, gitdir)
-  try {
-    for (const { kind, bytes } of objects) {
-      builder.add(kind, bytes)
-      if (slice.isOver) await slice.rest()
-    }
-    return await builder.finish()
-  } catch (error) {
-    builder.discard()
-    throw error
-  }
-}
+/** So many objects of a write are remembered. */
+const LATEST = 2000
 
 interface StagedWrite extends RepositoryDisk {
   readonly draft: Draft

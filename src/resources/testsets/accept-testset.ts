@@ -49,34 +49,36 @@ export function sentRows(value: Json, loc: Loc, problems: FieldProblem[]): SentR
     problems.push({ loc, msg: 'must be an array of testcases', type: 'list_type' })
     return []
   }
-  return value.flatMap((testcase, index) => {
-    const row = sentTestcase(testcase, [...loc, index], problems)
-    return row ? [row] : []
-  })
+  const rows: SentRow[] = []
+  for (const [index, testcase] of value.entries()) {
+    const row = sentTestcase(testcase, () => [...loc, index], problems)
+    if (row) rows.push(row)
+  }
+  return rows
 }
 
-/** A testcase record as a row; undefined, with problems, if it is none. */
-export function sentTestcase(value: Json, loc: Loc, problems: FieldProblem[]): SentRow | undefined {
+/** A testcase record as a row; undefined, with problems, if it is none. `locOf` is asked for its place only if there are some. */
+export function sentTestcase(value: Json, locOf: () => Loc, problems: FieldProblem[]): SentRow | undefined {
   if (!isJsonObject(value)) {
-    problems.push({ loc, msg: 'must be an object like {"data": {…}}', type: 'object_type' })
+    problems.push({ loc: locOf(), msg: 'must be an object like {"data": {…}}', type: 'object_type' })
     return undefined
   }
   for (const key of keysOf(value)) {
     if (RECORD_KEYS.has(key)) continue
     problems.push({
-      loc: [...loc, key],
+      loc: [...locOf(), key],
       msg: 'is no key of a testcase; its columns go into data',
       type: 'extra_forbidden',
     })
   }
   const data = getKey(value, 'data') ?? EMPTY_OBJECT
   if (!isJsonObject(data)) {
-    problems.push({ loc: [...loc, 'data'], msg: 'must be an object', type: 'object_type' })
+    problems.push({ loc: [...locOf(), 'data'], msg: 'must be an object', type: 'object_type' })
     return undefined
   }
   try {
     return sentRow(data, value, (key, msg) => {
-      const where = hasOwnField(value, key) ? [...loc, key] : [...loc, 'data', key]
+      const where = hasOwnField(value, key) ? [...locOf(), key] : [...locOf(), 'data', key]
       problems.push({ loc: where, msg, type: 'value_error' })
       throw REFUSED
     })

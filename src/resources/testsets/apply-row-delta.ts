@@ -12,13 +12,13 @@ import type { EditedTestset, StoredTestset } from './testset-payload.ts'
 export async function applyRowDelta(
   target: PayloadTarget,
   base: StoredTestset,
-  { columns, replace, remove, add }: RowDelta,
+  { columns, replace, remove, add, addLoc }: RowDelta,
   limits: TestsetLimits,
 ): Promise<EditedTestset> {
   const edit = new RowEdit(target, base, limits)
   await edit.changeColumns(columns, replace.length + add.length > 0)
   await edit.replace(replace)
   await edit.remove(remove)
-  await edit.add(add)
+  await edit.add(add, addLoc)
   return { kind: 'edited', base, changes: edit.changes, columns: edit.columns }
 }

@@ -1,7 +1,7 @@
 import { Refusal } from '../../errors.ts'
 import type { FieldProblem } from '../../errors.ts'
 import type { Json, JsonObject } from '../../json/json.ts'
-import { getKey, isJsonArray, isJsonObject, keysOf } from '../../json/json.ts'
+import { getKey, isJsonArray, isJsonObject, keysOf, withKey, withoutKey } from '../../json/json.ts'
 import { parseUuid } from '../../versioning/ids.ts'
 import { describe, sentRows, sentTestcase, testcaseIds } from './accept-testset.ts'
 import type { SentRow } from './sent-row.ts'
@@ -19,7 +19,9 @@ export interface RowDelta {
   }
   readonly replace: readonly NamedRow[]
   readonly remove: readonly { readonly id: string; readonly loc: Loc }[]
-  readonly add: readonly { readonly row: SentRow; readonly loc: Loc }[]
+  readonly add: readonly SentRow[]
+  /** Where the list of rows that are added stands in the request. */
+  readonly addLoc: Loc
 }
 
 /** A new content for the row that is a testcase now. */
@@ -39,9 +41,15 @@ export function parseRowDelta(delta: Json, loc: Loc): RowDelta {
 
 /** Whether a delta does nothing but add rows, so that it may be applied to a later revision than it was made for. */
 export function onlyAddsRows(delta: Json): boolean {
-  const { columns, replace, remove } = readDelta(delta, [], [])
+  // The rows themselves are read later, and are many.
+  const { columns, replace, remove } = readDelta(withoutAdded(delta), [], [])
   const { add, remove: removed, rename } = columns
   return replace.length + remove.length + add.length + removed.length + rename.size === 0
+}
+
+function withoutAdded(delta: Json): Json {
+  const rows = isJsonObject(delta) ? getKey(delta, 'rows') : undefined
+  return isJsonObject(delta) && isJsonObject(rows) ? withKey(delta, 'rows', withoutKey(rows, 'add')) : delta
 }
 
 function readDelta(delta: Json, loc: Loc, problems: FieldProblem[]): RowDelta {
@@ -62,10 +70,8 @@ function readDelta(delta: Json, loc: Loc, problems: FieldProblem[]): RowDelta {
       id,
       loc: [...at('rows', 'remove'), index],
     })),
-    add: sentRows(rows('add') ?? [], at('rows', 'add'), problems).map((row, index) => ({
-      row,
-      loc: [...at('rows', 'add'), index],
-    })),
+    add: sentRows(rows('add') ?? [], at('rows', 'add'), problems),
+    addLoc: at('rows', 'add'),
   }
 }
 
@@ -138,7 +144,7 @@ function namedRows(value: Json | undefined, loc: Loc, problems: FieldProblem[]):
       })
       return []
     }
-    const row = sentTestcase(item, where, problems)
+    const row = sentTestcase(item, () => where, problems)
     return row ? [{ id, row, loc: where }] : []
   })
 }

@@ -117,22 +117,24 @@ export class RowEdit {
   }
 
   /** Adds rows behind the last, save those whose content another row has and that bring no dedup id (ruling 5.1). */
-  async add(rows: RowDelta['add']): Promise<void> {
+  async add(rows: RowDelta['add'], loc: Loc): Promise<void> {
     if (rows.length === 0) return
     const slice = this.#slice
     const all: EncodedRow[] = []
-    await slice.each(rows, ({ row, loc }) => all.push({ row, loc, content: encodeContent(row.content) }))
+    await slice.each(rows, (row, index) => all.push({ row, index, content: encodeContent(row.content) }))
     const encoded = collapsed(all)
-    await this.#index.learn(
-      encoded.map(({ content }) => content.hash),
-      encoded.map(({ row, content }) => row.dedupId ?? generatedDedupId(content.hash)),
-    )
+    const [hashes, dedupIds]: [string[], string[]] = [[], []]
+    await slice.each(encoded, ({ row, content }) => {
+      hashes.push(content.hash)
+      dedupIds.push(row.dedupId ?? generatedDedupId(content.hash))
+    })
+    await this.#index.learn(hashes, dedupIds)
     const positions = positionsAfter(await this.#lastPosition(), encoded.length)
     let added = 0
-    await slice.each(encoded, ({ row, loc, content }) => {
+    await slice.each(encoded, ({ row, index, content }) => {
       if (row.dedupId === undefined && this.#index.hasContent(content.hash)) return undefined
       if (row.dedupId !== undefined && this.#index.holderOf(row.dedupId) !== undefined)
-        throw held(row.dedupId, loc)
+        throw held(row.dedupId, [...loc, index])
       const position = positions[added++] ?? ''
       const wanted = row.dedupId ?? generatedDedupId(content.hash)
       if (row.dedupId !== undefined || this.#index.holderOf(wanted) === undefined)
@@ -228,7 +230,8 @@ interface Replacement {
 
 interface EncodedRow {
   readonly row: SentRow
-  readonly loc: Loc
+  /** Where it stands in the list that was sent. */
+  readonly index: number
   readonly content: EncodedContent
 }
 

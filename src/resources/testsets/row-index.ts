@@ -33,7 +33,10 @@ export class RowIndex {
 
   /** Looks the rows of the base up that may have these contents and dedup ids; ask `holderOf` and `hasContent` afterwards. */
   async learn(contentHashes: readonly string[], dedupIds: readonly string[]): Promise<void> {
-    const wanted = new Set([...contentHashes.map(keyOfContent), ...dedupIds.map(keyOfDedupId)])
+    const slice = new TimeSlice()
+    const wanted = new Set<number>()
+    await slice.each(contentHashes, (hash) => wanted.add(keyOfContent(hash)))
+    await slice.each(dedupIds, (dedupId) => wanted.add(keyOfDedupId(dedupId)))
     const found = await rowKeys.candidates(
       this.#target,
       this.#tree,
@@ -43,7 +46,6 @@ export class RowIndex {
     const unknown = found
       .filter(({ position }) => !this.#rows.has(position))
       .map(({ position, oid }) => ({ position, oid, meta: undefined }))
-    const slice = new TimeSlice()
     for await (const batch of rowBytes(this.#target, inBatches(unknown), slice)) {
       for (const { row, data: bytes } of batch) {
         const data = decodeRow(bytes, () => rowPath(row.position))
