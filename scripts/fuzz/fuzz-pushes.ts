@@ -11,6 +11,8 @@ import { encodeTree } from '../../src/git/tree.ts'
 import { leftBehind } from '../left-behind.ts'
 import { arbitraryBytesOf } from './arbitrary-bytes.ts'
 import { arbitraryTrailers } from './arbitrary-trailers.ts'
+import type { Unfolding } from './arbitrary-unfolding.ts'
+import { addUnfolding, arbitraryUnfolding, isTooMuch } from './arbitrary-unfolding.ts'
 import { type FuzzedService, startFuzzedService } from './fuzzed-service.ts'
 import { seedStore } from './seed-store.ts'
 import { differences, whatPushesReach } from './what-pushes-reach.ts'
@@ -37,7 +39,7 @@ const LOOK_AFTER = 100
 
 /**
  * Pushes of every family over the real route, their bytes changed in the commands, in the pack (with and without the right checksum)
- * or in an object before it was packed, or their dates such as no calendar has; messages end in trailers with paths. Nothing may be
+ * or in an object before it was packed, or their dates such as no calendar has; messages end in trailers with paths, trees unfold. Nothing may be
  * answered with 5xx, `git fsck --strict` must find every repository sound, what was not spoilt must be taken, everything that is there can be
  * listed, and the next start must change nothing in the store or beside it.
  */
@@ -77,7 +79,9 @@ export async function fuzzPushes({ pushes, seed }: PushFuzz): Promise<PushFuzzFi
       const key = `${sample.spoiling}: ${outcome}`
       outcomes.set(key, (outcomes.get(key) ?? 0) + 1)
       const isTaken = outcome === 'ok'
-      if (answer.status >= 500 || (sample.spoiling === 'nothing' && sample.date === undefined && !isTaken)) {
+      const isWhole = sample.spoiling === 'nothing' && sample.date === undefined
+      const isExpected = !isWhole || isTaken === !(sample.unfolding && isTooMuch(sample.unfolding))
+      if (answer.status >= 500 || !isExpected) {
         problems.push(
           `${key} of ${sample.target.family}, seed ${seed + count}: ${text}\n  ${service.takeErrors().join('  ')}\n  ${body.toString('base64').slice(0, 2000)}`,
         )
@@ -115,6 +119,8 @@ interface FuzzedPush {
   readonly change: (bytes: Buffer) => Buffer
   /** The end of the message. */
   readonly trailers: string
+  /** A folder beside the payload. */
+  readonly unfolding: Unfolding | undefined
 }
 
 /** Files by path, each new with every push. */
@@ -162,6 +168,7 @@ const arbitraryPush: fc.Arbitrary<FuzzedPush> = fc.record({
   ),
   change: arbitraryChange(),
   trailers: arbitraryTrailers,
+  unfolding: arbitraryUnfolding,
 })
 
 /** The same change of whatever bytes it is given; which they are is known when the head is. */
@@ -177,7 +184,7 @@ async function headOf(repository: string, branch: string): Promise<string> {
 }
 
 function bodyOf(
-  { target, spoiling, at, date, change, trailers }: FuzzedPush,
+  { target, spoiling, at, date, change, trailers, unfolding }: FuzzedPush,
   head: string,
   count: number,
 ): Buffer {
@@ -185,8 +192,11 @@ function bodyOf(
     spoiling === wanted ? change(bytes) : bytes
   const message = `Push ${count}\n${trailers === '' ? '' : `\n${trailers}`}`
   const when = date ?? `${1_700_000_000 + count} +0000`
-  const objects = objectsOf(target.content(count), head, { when, message }, (bytes, index, last) =>
-    spoiling === 'object' && index === at % last ? change(bytes) : bytes,
+  const objects = objectsOf(
+    target.content(count),
+    head,
+    { when, message, unfolding },
+    (bytes, index, last) => (spoiling === 'object' && index === at % last ? change(bytes) : bytes),
   )
   const commit = objects.at(-1)?.oid ?? ''
   const line = `${head} ${commit} refs/heads/${target.slug}\0report-status side-band-64k agent=fuzz\n`
@@ -205,7 +215,7 @@ function checksummed(bytes: Buffer): Buffer {
 function objectsOf(
   content: Content,
   parent: string,
-  { when, message }: { readonly when: string; readonly message: string },
+  { when, message, unfolding }: CommitParts,
   spoil: (bytes: Buffer, index: number, last: number) => Buffer,
 ): PackableObject[] {
   const objects: PackableObject[] = []
@@ -234,8 +244,15 @@ function objectsOf(
         ? ({ mode: '40000', name, oid: addTree(`${folder}${name}/`) } as const)
         : ({ mode: '100644', name, oid: add('blob', Buffer.from(blob)) } as const)
     })
+    if (folder === '' && unfolding)
+      entries.push({ mode: '40000', name: 'unfolding', oid: addUnfolding(unfolding, add) })
     return add('tree', encodeTree(entries))
   }
+}
+
+interface CommitParts extends Pick<FuzzedPush, 'unfolding'> {
+  readonly when: string
+  readonly message: string
 }
 
 /** A path's folders; the root is one of them. */
@@ -244,7 +261,7 @@ function foldersOf(path: string): string[] {
   return ['', ...names.map((_, index) => names.slice(0, index + 1).join('/'))]
 }
 
-/** Whatever was taken, everything else can be listed. */
+/** Whatever was taken, everything else can be listed, and what was taken compared or refused. */
 async function listProblems({ url, keys }: FuzzedService): Promise<string[]> {
   const problems: string[] = []
   for (const { family } of TARGETS) {
@@ -254,8 +271,21 @@ async function listProblems({ url, keys }: FuzzedService): Promise<string[]> {
       body: '{}',
     })
     const text = await answer.text()
-    if (answer.status !== 200)
+    if (answer.status !== 200) {
       problems.push(`${family}/revisions/query: ${answer.status} ${text.slice(0, 500)}`)
+      continue
+    }
+    // The one list of the answer holds revisions.
+    const ids = (Object.values(JSON.parse(text)).find(Array.isArray) as { id: string }[]).map(({ id }) => id)
+    const compared = await fetch(`${url}/${family}/revisions/diff`, {
+      method: 'POST',
+      headers: { authorization: keys.admin ?? '', 'content-type': 'application/json' },
+      body: JSON.stringify({ base: { id: ids[0] }, head: { id: ids.at(-1) } }),
+      signal: AbortSignal.timeout(60_000),
+    })
+    if (compared.status !== 200 && compared.status !== 413)
+      problems.push(`${family}/revisions/diff: ${compared.status} ${(await compared.text()).slice(0, 500)}`)
+    else await compared.arrayBuffer()
   }
   return problems
 }
