@@ -1,11 +1,20 @@
+import { once } from 'node:events'
 import { Worker } from 'node:worker_threads'
 import { Refusal } from '../errors.ts'
-import type { ThreadFailure, ThreadReply, ThreadWork, WorkName } from './thread/thread-messages.ts'
+import {
+  END,
+  type ThreadFailure,
+  type ThreadReply,
+  type ThreadWork,
+  type WorkName,
+} from './thread/thread-messages.ts'
+import { ThreadSignal } from './thread/thread-signal.ts'
 
 /** A thread that works on the files of traces, started when there is something to do. */
 export class TraceThreadHandle {
   readonly #waiting = new Map<number, Waiting>()
   #worker: Worker | undefined
+  #signal = new ThreadSignal()
   #lastId = 0
 
   /**
@@ -27,17 +36,20 @@ export class TraceThreadHandle {
     })
   }
 
-  /** Ends the thread in the midst of what it does; whoever waits gets the reason. */
+  /** Ends the thread in the midst of what it does; whoever waits gets the reason at once. Resolves once the thread has ended. */
   async stop(reason: Error): Promise<void> {
     const worker = this.#worker
     this.#worker = undefined
     this.#failAll(reason)
-    await worker?.terminate()
+    if (worker) await endThread(worker, this.#signal)
   }
 
   #start(): Worker {
     // The name that the compiler gives the file beside this one.
-    const worker = new Worker(new URL('./thread/trace-thread.js', import.meta.url))
+    this.#signal = new ThreadSignal()
+    const worker = new Worker(new URL('./thread/trace-thread.js', import.meta.url), {
+      workerData: this.#signal.memory,
+    })
     worker.on('message', (reply: ThreadReply) => {
       const waiting = this.#waiting.get(reply.id)
       this.#waiting.delete(reply.id)
@@ -60,6 +72,27 @@ export class TraceThreadHandle {
     for (const { reject } of waiting) reject(reason)
   }
 }
+
+/**
+ * Has a thread end by itself: one that is terminated while SQLite is at work takes the whole process with it. Only a match that does not
+ * end is cut off, where SQLite is not.
+ */
+async function endThread(worker: Worker, signal: ThreadSignal): Promise<void> {
+  const ended = once(worker, 'exit')
+  signal.askToEnd()
+  worker.postMessage(END)
+  // Asked for so long ago, it comes from this match to nothing else.
+  const looking = setInterval(() => {
+    if (signal.isMatching) void worker.terminate()
+  }, LOOK_EVERY_MS)
+  try {
+    await ended
+  } finally {
+    clearInterval(looking)
+  }
+}
+
+const LOOK_EVERY_MS = 250
 
 interface Waiting {
   readonly resolve: (answer: unknown) => void

@@ -9,6 +9,7 @@ import type { TraceWindow } from '../trace-window.ts'
 import { type RecordColumns, rowsWithRecords } from './shared-references.ts'
 import type { SpanRow } from './span-rows.ts'
 import { spansOfTrace } from './span-rows.ts'
+import { ownSignal } from './thread-signal.ts'
 import type { SqlValue, TraceFile } from './trace-file.ts'
 
 /** What is asked of all traces of a project. */
@@ -42,7 +43,8 @@ export function queryTraces(file: TraceFile, question: TraceQuestion): TracePage
   const page = new Page(window.limit)
   for (const row of rowsOf(file, walk, filter, window)) {
     if (question.focus === 'trace' && row.trace_id === page.lastTrace) continue
-    if (filter && !filter.matches(recordOf(row.record))) continue
+    if (ownSignal.isEnding) throw new Error('the thread is to end')
+    if (filter && !ownSignal.match(() => filter.matches(recordOf(row.record)))) continue
     if (page.isFull) return { spans: page.spans, next: page.next }
     if (question.focus === 'trace') page.add(spansOfTrace(file, row.trace_id), row.trace_id, row.trace_id)
     else page.add([row], row.trace_id, `${row.trace_id}.${row.span_id}`)

@@ -41,6 +41,9 @@ export type ThreadRequest = {
   }
 }[WorkName]
 
+/** Sent to a thread that is to end, after its `ThreadSignal` says so. */
+export const END = 'end'
+
 /** What comes back. */
 export type ThreadReply =
   { readonly id: number; readonly answer: unknown } | { readonly id: number; readonly failure: ThreadFailure }

@@ -24,6 +24,11 @@ export class TraceFiles {
     return undefined
   }
 
+  /** Closes all of them. */
+  close(): void {
+    for (const path of [...this.#open.keys()]) this.forget(path)
+  }
+
   /** Closes the file. */
   forget(path: string): void {
     this.#open.get(path)?.close()

@@ -6,7 +6,8 @@ import { RecurringReferences } from './recurring-references.ts'
 import { retainTraces } from './retain-traces.ts'
 import { removeTrace, spansOfTrace } from './span-rows.ts'
 import { isDamage, isStorageTrouble } from './storage-errors.ts'
-import type { ThreadFailure, ThreadReply, ThreadRequest } from './thread-messages.ts'
+import { END, type ThreadFailure, type ThreadReply, type ThreadRequest } from './thread-messages.ts'
+import { ownSignal } from './thread-signal.ts'
 import { TraceFiles } from './trace-files.ts'
 import { writeSpans } from './write-spans.ts'
 
@@ -17,8 +18,12 @@ import { writeSpans } from './write-spans.ts'
 const files = new TraceFiles()
 const recurring = new RecurringReferences()
 
-parentPort?.on('message', (request: ThreadRequest) => {
-  parentPort?.postMessage(replyTo(request))
+parentPort?.on('message', (request: ThreadRequest | typeof END) => {
+  if (request === END) {
+    files.close()
+    // With nothing to listen to, it ends.
+    parentPort?.close()
+  } else if (!ownSignal.isEnding) parentPort?.postMessage(replyTo(request))
 })
 
 function replyTo(request: ThreadRequest): ThreadReply {
