@@ -1,4 +1,5 @@
 import { Refusal } from '../errors.ts'
+import { damageOf } from './damage-of.ts'
 
 /** Something that a verification found in a repository. */
 export interface Finding {
@@ -30,7 +31,9 @@ export async function findingsOf(check: () => Promise<readonly Finding[]>): Prom
   try {
     return await check()
   } catch (error) {
-    if (error instanceof Refusal) return [damage(error.message)]
+    // One that nobody may read ends no verification of the others.
+    const reason = error instanceof Refusal ? error : damageOf(error, 'It')
+    if (reason) return [damage(reason.message)]
     throw error
   }
 }

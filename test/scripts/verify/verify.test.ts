@@ -1,5 +1,5 @@
 import { spawnSync } from 'node:child_process'
-import { cpSync, existsSync, rmSync, writeFileSync } from 'node:fs'
+import { cpSync, existsSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
 import { expect } from 'chai'
 import { git } from '../../git/git-program.ts'
@@ -49,6 +49,14 @@ describe('npm run verify', () => {
         'workflows/copy',
         (gitdir) => cpSync(repository('workflows/bot'), gitdir, { recursive: true }),
         /same artifact id as workflows\/bot/,
+      ],
+      'objects that nobody can come to': [
+        'workflows/bot',
+        (gitdir) => {
+          rmSync(`${gitdir}/objects`, { recursive: true })
+          symlinkSync('objects', `${gitdir}/objects`)
+        },
+        /cannot be read: the disk says ELOOP/,
       ],
       'a repository without refs/meta': [
         'workflows/plain',
