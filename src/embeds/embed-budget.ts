@@ -71,9 +71,7 @@ export class EmbedBudget {
 
   spendVisits(values: number): void {
     this.#visited += values
-    if (this.#visited > MOST_VISITED) {
-      throw tooMuch(`JSONPath queries have to look at more than ${MOST_VISITED} values.`)
-    }
+    if (this.#visited > MOST_VISITED) throw tooManyVisited(MOST_VISITED)
   }
 
   #oneTooMany(): EmbedRefusal {
@@ -82,6 +80,10 @@ export class EmbedBudget {
       `It is one more than the ${this.#maxEmbeds} that max_embeds allows; embeds inside embeds count too.`,
     )
   }
+}
+
+export function tooManyVisited(most: number): EmbedRefusal {
+  return tooMuch(`JSONPath queries have to look at more than ${most} values.`)
 }
 
 function tooMuch(why: string): EmbedRefusal {

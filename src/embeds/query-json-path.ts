@@ -1,8 +1,12 @@
 import { JSONPathEnvironment, JSONPathError } from 'json-p3'
 import type { Json } from '../json/json.ts'
+import { tooManyVisited } from './embed-budget.ts'
 import { EmbedRefusal } from './embed-refusal.ts'
 import { jsonView } from './json-view.ts'
 import { valueAt } from './value-at.ts'
+
+/** Values that one query looks at: it cannot be interrupted, and others wait for so long. */
+const MOST_VISITED_AT_ONCE = 50_000
 
 /** A query is read recursively, so its length bounds how deep that goes. */
 const LONGEST_QUERY = 1000
@@ -32,8 +36,14 @@ function locationsOf(value: Json, query: string, spend: (values: number) => void
       `The JSONPath has ${query.length} characters; at most ${LONGEST_QUERY} are read.`,
     )
   }
+  let visited = 0
+  const spendHere = (values: number): void => {
+    visited += values
+    if (visited > MOST_VISITED_AT_ONCE) throw tooManyVisited(MOST_VISITED_AT_ONCE)
+    spend(values)
+  }
   try {
-    return environment.query(query, jsonView(value, spend)).locations()
+    return environment.query(query, jsonView(value, spendHere)).locations()
   } catch (error) {
     if (!(error instanceof JSONPathError)) throw error
     throw new EmbedRefusal(

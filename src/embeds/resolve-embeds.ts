@@ -1,5 +1,5 @@
 import { isJsonObject, type Json, type JsonObject } from '../json/json.ts'
-import { stringifyJson } from '../json/stringify-json.ts'
+import { printJson } from '../json/print-json.ts'
 import { TimeSlice } from '../time-slice.ts'
 import { EmbedBudget, type EmbedLimits } from './embed-budget.ts'
 import { EmbedRefusal, placeholderOf } from './embed-refusal.ts'
@@ -125,7 +125,7 @@ class Resolver {
     const target = await this.#targets.targetOf(token, here)
     this.#budget.beginEmbed(here.depth)
     const value = selectValue(target.data, token.selector.path, this.#spendVisits)
-    this.#budget.spendInserted(stringifyJson(value).length)
+    this.#budget.spendInserted(await lengthOf(value))
     this.#budget.spendEmbed()
     this.#log.resolved(token, here)
     return { value, here: enter(target, here) }
@@ -137,7 +137,7 @@ class Resolver {
     this.#budget.beginEmbed(here.depth)
     const run = { target: target.slug, tally: { resolved: 0, deepest: 0 } }
     const there = enter(target, here)
-    const text = embedText(await this.#selected(target, token, { ...there, run, location: [] }))
+    const text = await embedText(await this.#selected(target, token, { ...there, run, location: [] }))
     this.#budget.spendInserted(text.length)
     this.#budget.spendEmbed()
     this.#log.resolved(token, here, run.tally)
@@ -152,7 +152,7 @@ class Resolver {
       if (form === 'short') at = await this.#step(at, 'parameters', path)
       if (isJsonPath(path)) {
         const whole = await this.#resolveAt(at)
-        if (whole !== at.value) this.#budget.spendInserted(stringifyJson(whole).length)
+        if (whole !== at.value) this.#budget.spendInserted(await lengthOf(whole))
         return selectValue(whole, path, this.#spendVisits)
       }
       at = await this.#opened(at)
@@ -195,4 +195,9 @@ class Resolver {
     if (!tokens) this.#tokens.set(value, (tokens = await findEmbeds(value)))
     return tokens
   }
+}
+
+/** How long the value's JSON text is, in UTF-16 units. */
+async function lengthOf(value: Json): Promise<number> {
+  return (await printJson(value)).toString().length
 }

@@ -2,7 +2,7 @@ import { counts } from '../counts.ts'
 import { Refusal } from '../errors.ts'
 import type { Fs } from './fs.ts'
 import type { GitObject, Oid } from './object.ts'
-import { encodePack } from './pack-writer.ts'
+import { encodePackAside } from './pack-writer.ts'
 import { assertRef } from './ref-name.ts'
 import { areMany, stageObjects } from './stage-objects.ts'
 import type { StagedPack } from './stage-pack.ts'
@@ -80,7 +80,7 @@ async function writePack(fs: Fs, gitdir: string, objects: NewRepository['objects
     staged.release()
     return
   }
-  const { name, pack, index } = encodePack(objects)
+  const { name, pack, index } = await encodePackAside(objects)
   await Promise.all([
     fs.createSynced(`${gitdir}/objects/pack/${name}.pack`, pack),
     fs.createSynced(`${gitdir}/objects/pack/${name}.idx`, index),

@@ -1,4 +1,5 @@
-import { deflateSync, type ZlibOptions } from 'node:zlib'
+import { promisify } from 'node:util'
+import { deflate, deflateSync, type ZlibOptions } from 'node:zlib'
 import { objectKinds, type ObjectKind } from './object.ts'
 import { STORED_OVERHEAD, writeStored } from './stored-stream.ts'
 import { Unreadable } from './unreadable.ts'
@@ -17,11 +18,22 @@ const LONGEST_HEADER = 30
  */
 const STORED = 512
 
-/** An object's entry in a pack, not as a delta. */
-export function encodeEntry(kind: ObjectKind, bytes: Uint8Array): Buffer {
+/** What is longer than this is better deflated in another thread: a megabyte takes some 20 ms. */
+export const LONG = 256 * 1024
+
+const deflateInThread = promisify(deflate) as (bytes: Uint8Array, options: ZlibOptions) => Promise<Buffer>
+
+/** What `encodeEntry` may be given for a long object, so that others go on while it is made. */
+export function deflateAside(bytes: Uint8Array): Promise<Buffer> {
+  return deflateInThread(bytes, deflateOptions(bytes.length))
+}
+
+/** An object's entry in a pack, not as a delta; `deflated` is what `deflateAside` has made of its bytes, if that was asked. */
+export function encodeEntry(kind: ObjectKind, bytes: Uint8Array, deflated?: Buffer): Buffer {
   const header = entryHeader(kind, bytes.length)
   if (bytes.length > STORED) {
-    return Buffer.concat([Buffer.from(header), deflateSync(bytes, deflateOptions(bytes.length))])
+    const stream = deflated ?? deflateSync(bytes, deflateOptions(bytes.length))
+    return Buffer.concat([Buffer.from(header), stream])
   }
   const entry = Buffer.allocUnsafe(header.length + STORED_OVERHEAD + bytes.length)
   entry.set(header)

@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto'
 import { crc32 } from 'node:zlib'
 import { encodePackIndex } from './encode-pack-index.ts'
 import { objectKinds, type GitObject, type Oid } from './object.ts'
-import { encodeEntry } from './pack-entry.ts'
+import { deflateAside, encodeEntry, LONG } from './pack-entry.ts'
 import { PackTable } from './pack-table.ts'
 
 /** An object together with its id, which the caller has computed with `hashObject`. */
@@ -25,13 +25,16 @@ const LARGEST_PACK = 0x7fffffff
  * A pack of version 2 that holds each object once, in the order given and without deltas, and its index of version 2
  * (gitformat-pack): byte for byte the index that `git index-pack` makes. Throws a RangeError past 2 GiB.
  */
-export function encodePack(objects: readonly PackableObject[]): EncodedPack {
+export function encodePack(
+  objects: readonly PackableObject[],
+  deflated: ReadonlyMap<Oid, Buffer> = NONE,
+): EncodedPack {
   const chunks: Buffer[] = []
   const table = new PackTable()
   let offset = 12
   for (const { oid, kind, bytes } of objects) {
     if (table.find(oid) !== undefined) continue
-    const entry = encodeEntry(kind, bytes)
+    const entry = encodeEntry(kind, bytes, deflated.get(oid))
     table.add(oid, offset, crc32(entry))
     chunks.push(entry)
     offset += entry.length
@@ -40,6 +43,17 @@ export function encodePack(objects: readonly PackableObject[]): EncodedPack {
     }
   }
   return sealPack(chunks, table)
+}
+
+const NONE: ReadonlyMap<Oid, Buffer> = new Map()
+
+/** The same pack; its long objects are deflated in other threads, one after the other. */
+export async function encodePackAside(objects: readonly PackableObject[]): Promise<EncodedPack> {
+  const deflated = new Map<Oid, Buffer>()
+  for (const { oid, bytes } of objects) {
+    if (bytes.length > LONG && !deflated.has(oid)) deflated.set(oid, await deflateAside(bytes))
+  }
+  return encodePack(objects, deflated)
 }
 
 /** A pack's bytes and the objects in it with the offsets of their entries. */

@@ -2,7 +2,7 @@ import { threadId } from 'node:worker_threads'
 import { allOver } from './all-over.ts'
 import type { Fs } from './fs.ts'
 import type { EncodedPack, PackableObject } from './pack-writer.ts'
-import { encodePack } from './pack-writer.ts'
+import { encodePackAside } from './pack-writer.ts'
 import { prepareFile } from './prepare-file.ts'
 import { identityName, parseIdentity, isDead, thisProcess } from './process-identity.ts'
 
@@ -44,7 +44,7 @@ export async function stagePack(
   objects: readonly PackableObject[],
 ): Promise<StagedPack> {
   if (objects.length === 0) return nothingStaged
-  const encoded = encodePack(objects)
+  const encoded = await encodePackAside(objects)
   return stageEncodedPack(fs, gitdir, encoded, { synced: encoded.pack.length > SMALL })
 }
 

@@ -3,6 +3,7 @@ import fc from 'fast-check'
 import { embedText } from '../../src/embeds/embed-text.ts'
 import { equalJson } from '../../src/json/equal-json.ts'
 import { parseJson } from '../../src/json/parse-json.ts'
+import { restsDuring } from '../rests.ts'
 import { arbitraryJson } from '../json/arbitrary-json.ts'
 
 describe('embeds: the text of a value', () => {
@@ -17,19 +18,36 @@ describe('embeds: the text of a value', () => {
     ['["é","😀","\\u007f\\n\\"","ascii"]', '["\\u00e9", "\\ud83d\\ude00", "\\u007f\\n\\"", "ascii"]'],
     ['{"ключ":1,"__proto__":2}', '{"\\u043a\\u043b\\u044e\\u0447": 1, "__proto__": 2}'],
   ] as const)
-    it(json, () => expect(embedText(parseJson(json))).to.equal(text))
+    it(json, async () => expect(await embedText(parseJson(json))).to.equal(text))
 
-  it('is JSON of the same value, in ASCII, unless it is a string', () => {
+  it('is JSON of the same value, in ASCII, unless it is a string', async () => {
     const valid = arbitraryJson.filter(
       (value) => typeof value !== 'string' && isWellFormed(JSON.stringify(value)),
     )
-    fc.assert(
-      fc.property(valid, (value) => {
-        const text = embedText(value)
+    await fc.assert(
+      fc.asyncProperty(valid, async (value) => {
+        const text = await embedText(value)
         expect(text).to.match(/^[ -~]*$/)
         expect(equalJson(parseJson(text), value)).to.equal(true)
       }),
     )
+  })
+
+  it('is the same of heavy values, and gives others their turn', async () => {
+    for (const value of [
+      Array.from({ length: 5000 }, (_, number) => number),
+      Object.fromEntries(Array.from({ length: 5000 }, (_, number) => [`é${number}`, [{}, [], 'é']])),
+      ['é😀"'.repeat(100_000)],
+      [[], Array.from({ length: 3000 }, () => ({ a: [1.5, null] })), {}],
+    ]) {
+      let text = ''
+      expect(await restsDuring(async () => (text = await embedText(value)))).to.be.above(1)
+      expect(text).to.match(/^[ -~]*$/)
+      expect(text.slice(0, 40)).to.match(
+        /^\[(?:0, 1, 2|"\\u00e9\\ud83d\\ude00\\"|\[\], )|^\{"\\u00e90": \[\{\}, \[\], "/,
+      )
+      expect(JSON.parse(text)).to.deep.equal(value)
+    }
   })
 })
 

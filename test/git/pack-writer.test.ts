@@ -8,7 +8,7 @@ import { hashObject, type ObjectKind } from '../../src/git/object.ts'
 import { ObjectStore } from '../../src/git/object-store.ts'
 import { PackCache } from '../../src/git/pack-cache.ts'
 import { PackIndex } from '../../src/git/pack-index.ts'
-import { encodePack, type PackableObject } from '../../src/git/pack-writer.ts'
+import { encodePack, encodePackAside, type PackableObject } from '../../src/git/pack-writer.ts'
 import { encodeTree } from '../../src/git/tree.ts'
 import { git, gitBytes, temporaryFolder } from './git-program.ts'
 
@@ -86,5 +86,20 @@ describe('git: packs we write', () => {
     const { pack, index } = encodePack([])
     expect(pack.length).to.equal(32)
     expect(index.length).to.equal(8 + 1024 + 40)
+  })
+
+  it('are the same where long objects are deflated aside, which lets others go on', async () => {
+    const long = [object('blob', randomBytes(4_000_000)), ...all]
+    let turns = 0
+    const count = (): void => {
+      turns++
+      next = setImmediate(count)
+    }
+    let next = setImmediate(count)
+    const aside = await encodePackAside(long)
+    clearImmediate(next)
+    expect(turns).to.be.above(0)
+    expect(aside).to.deep.equal(encodePack(long))
+    expect(await encodePackAside([])).to.deep.equal(encodePack([]))
   })
 })

@@ -255,4 +255,14 @@ describe('embeds: failures', () => {
     const list = Array.from({ length: 40 }, () => embed({ workflow: { slug: 'big' } }))
     expectRefusal(await client.refused({ list }), 422, 'embed_too_large', 'data.parameters.list.3')
   })
+
+  it('a JSONPath looks at so many values and no more, since others wait for it', async () => {
+    await client.snippet({ rows: Array.from({ length: 60_000 }, () => 0) }, { slug: 'rows' })
+    const at = (path: string) => ({
+      x: { '@svc.embed': { '@svc.references': { workflow: { slug: 'rows' } }, '@svc.selector': { path } } },
+    })
+    expectRefusal(await client.refused(at('$..*')), 422, 'embed_too_large', '50000 values')
+    const { parameters } = await client.resolved(at('$.parameters.rows[59999]'))
+    expect(parameters.x).to.equal(0)
+  })
 })
