@@ -39,12 +39,12 @@ export class PackBuilder {
     this.#filled = packHeader(0).copy(this.#chunk)
   }
 
-  /** Adds the object unless it was added before, and answers its id. */
-  add(kind: ObjectKind, bytes: Buffer): Oid {
+  /** Adds the object unless it was added before, and answers its id; `deflated` is as `encodeEntry` takes it. */
+  add(kind: ObjectKind, bytes: Buffer, deflated?: Buffer): Oid {
     const oid = hashObject(kind, bytes)
     if (this.#table.find(oid) !== undefined) return oid
     if (this.#ended) throw new Error('The pack is finished or discarded; it takes no more objects.')
-    const entry = encodeEntry(kind, bytes)
+    const entry = encodeEntry(kind, bytes, deflated)
     if (this.#filled + entry.length > CHUNK) this.#flush()
     const offset = this.#written + this.#filled
     if (entry.length > CHUNK) this.#append(entry)

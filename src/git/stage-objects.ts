@@ -1,5 +1,6 @@
 import { TimeSlice } from '../time-slice.ts'
 import type { Fs } from './fs.ts'
+import { deflateAside, LONG } from './pack-entry.ts'
 import { PackBuilder } from './pack-builder.ts'
 import type { PackableObject } from './pack-writer.ts'
 import type { StagedPack } from './stage-pack.ts'
@@ -28,7 +29,7 @@ export async function stageObjects(
   const builder = new PackBuilder(fs, gitdir)
   try {
     for (const { kind, bytes } of objects) {
-      builder.add(kind, bytes)
+      builder.add(kind, bytes, bytes.length > LONG ? await deflateAside(bytes) : undefined)
       if (slice.isOver) await slice.rest()
     }
     return await builder.finish()

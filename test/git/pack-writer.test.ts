@@ -9,6 +9,7 @@ import { ObjectStore } from '../../src/git/object-store.ts'
 import { PackCache } from '../../src/git/pack-cache.ts'
 import { PackIndex } from '../../src/git/pack-index.ts'
 import { encodePack, encodePackAside, type PackableObject } from '../../src/git/pack-writer.ts'
+import { stageObjects } from '../../src/git/stage-objects.ts'
 import { encodeTree } from '../../src/git/tree.ts'
 import { git, gitBytes, temporaryFolder } from './git-program.ts'
 
@@ -97,9 +98,14 @@ describe('git: packs we write', () => {
     }
     let next = setImmediate(count)
     const aside = await encodePackAside(long)
+    expect(turns).to.be.above(0)
+    turns = 0
+    const staged = await stageObjects(nodeFs, folder, long)
     clearImmediate(next)
     expect(turns).to.be.above(0)
     expect(aside).to.deep.equal(encodePack(long))
+    expect(staged.name).to.equal(aside.name)
+    staged.discard()
     expect(await encodePackAside([])).to.deep.equal(encodePack([]))
   })
 })
