@@ -242,12 +242,14 @@ export async function serve(
   }
   const stopPurging = intents.keepPurged()
   const stopClosing = store.keepRemovedClosed()
+  const stopFinishing = store.keepFinishing(() => registries.sweepLeftovers())
   const folders = families.map(({ folder }) => folder)
   const stopUpkeep =
     config.upkeep === 'on' ? startUpkeep(fs, () => storeRepositories(fs, storeDir, folders)) : undefined
   const close = async (): Promise<readonly string[]> => {
     stopPurging()
     stopClosing()
+    await steps.take('what dead servers left', () => stopFinishing())
     await steps.take('upkeep and its git program', () => stopUpkeep?.())
     return closeAll()
   }
