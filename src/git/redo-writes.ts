@@ -37,8 +37,12 @@ export async function restoreRefs(fs: Fs, store: string, writes: readonly Journa
       trails.set(path, trail)
     }
   }
+  // Read once for each repository: one push may have moved ten thousand refs.
+  const packed = new Map<string, ReadonlyMap<string, string>>()
   for (const [path, { gitdir, ref, values, end }] of trails) {
-    const current = valueOf(fs, gitdir, ref)
+    const packedHere = packed.get(gitdir) ?? packedRefs(fs, gitdir)
+    packed.set(gitdir, packedHere)
+    const current = valueOf(fs, gitdir, ref, packedHere)
     // Where it never was on this trail, somebody set it later.
     if (current === end || (current !== TORN && !values.has(current))) continue
     if (end === NONE) await deleteRefFiles(fs, gitdir, [ref])
@@ -58,13 +62,18 @@ const NONE = ''
 const TORN = 'torn'
 
 /** What a ref holds, loose or packed; NONE if it does not exist, TORN if its file was cut off by the crash. */
-function valueOf(fs: Fs, gitdir: string, ref: string): string {
+function valueOf(fs: Fs, gitdir: string, ref: string, packed: ReadonlyMap<string, string>): string {
   const loose = fs.readFile(refPath(gitdir, ref))?.toString('utf8')
   if (loose !== undefined) return /^(?:[0-9a-f]{40}|ref: \S+)\n$/.test(loose) ? loose.trimEnd() : TORN
   if (ref === 'HEAD') return TORN
-  const packed = fs.readFile(`${gitdir}/packed-refs`)?.toString('utf8') ?? ''
-  const line = packed.split('\n').find((candidate) => candidate.endsWith(` ${ref}`))
-  return line?.slice(0, 40) ?? NONE
+  return packed.get(ref) ?? NONE
+}
+
+/** What `packed-refs` of a repository says, by ref. */
+function packedRefs(fs: Fs, gitdir: string): ReadonlyMap<string, string> {
+  const text = fs.readFile(`${gitdir}/packed-refs`)?.toString('utf8') ?? ''
+  const lines = text.split('\n').filter((line) => /^[0-9a-f]{40} /.test(line))
+  return new Map(lines.map((line): [string, string] => [line.slice(41), line.slice(0, 40)]))
 }
 
 function setRef(fs: Fs, path: string, value: string): void {

@@ -78,7 +78,13 @@ export class LongJobs {
     if (free === undefined && this.#threads >= this.#mostThreads) return
     const task = this.#waiting.take()
     if (task === undefined) return
-    const worker = free ?? this.#start()
+    let worker: Worker
+    try {
+      worker = free ?? this.#start()
+    } catch {
+      // The machine has no thread to give; the next job tries again.
+      return task.settle('broken')
+    }
     this.#idle.delete(worker)
     worker.ref()
     this.#running.set(worker, { task, timer: undefined })
@@ -86,12 +92,12 @@ export class LongJobs {
   }
 
   #start(): Worker {
-    this.#threads++
     // what runs is built, and built files end in .js
     const worker = new Worker(new URL('./long-job-thread.js', import.meta.url), {
       env: {},
       resourceLimits: { maxOldGenerationSizeMb: 256 },
     })
+    this.#threads++
     worker.on('message', (said: LongJobResult | typeof BEGUN) => {
       const running = this.#running.get(worker)
       // one that was stopped may have been done at that moment
