@@ -168,4 +168,39 @@ describe('payloads over HTTP: what has a bound', () => {
       expect((await service.get(`${path}?file_name=${'x'.repeat(201)}`)).status).to.equal(422)
     }
   })
+
+  it('refuses a row of more than 100,000 values, however it comes, and reads one that plain git brought', async () => {
+    const row = (count: number) => ({ list: Array.from({ length: count - 1 }, () => 0) })
+    const create = (slug: string, count: number) =>
+      service.post('/simple/testsets', { testset: { slug, data: { testcases: [{ data: row(count - 1) }] } } })
+    const upload = (slug: string, text: string, type: string) =>
+      service.call('POST', `/simple/testsets/upload?testset_slug=${slug}`, text, { 'content-type': type })
+    expect((await create('many-values', 100_000)).status).to.equal(200)
+    const taken = await upload('many-in-file', JSON.stringify([row(99_999)]), 'application/json')
+    expect(taken.status, taken.text.slice(0, 300)).to.equal(200)
+    for (const refused of [
+      await create('more-values', 100_001),
+      await upload('more-values', JSON.stringify([row(100_001)]), 'application/json'),
+      await upload('more-values', `${JSON.stringify(row(100_001))}\n`, 'application/jsonl'),
+    ]) {
+      expect([refused.status, refused.body.code]).to.deep.equal([413, 'limit_exceeded'])
+      expect(refused.body.detail).to.match(/100000 values/)
+    }
+    const clone = await cloneOf(service, 'many-values', { family: 'testsets' })
+    const [file = ''] = (await clone.git('ls-files', 'testcases')).split('\n')
+    const data = { ...row(100_001), testcase_dedup_id: 'large' }
+    clone.write(file, `${JSON.stringify(data)}\n`)
+    await clone.commit('More')
+    expect((await clone.try('push')).terminal).to.match(/more than 100000 values/)
+    git(service.repository('many-values', 'testsets'), [
+      'fetch',
+      '-q',
+      clone.folder,
+      '+HEAD:refs/heads/many-values',
+    ])
+    const { body } = await service.post('/testsets/revisions/retrieve', {
+      testset_ref: { slug: 'many-values' },
+    })
+    expect(body.testset_revision.data.testcases[0].data.list).to.have.length(100_000)
+  })
 })

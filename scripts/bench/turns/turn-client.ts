@@ -1,5 +1,4 @@
-import { text } from 'node:stream/consumers'
-import { request } from 'node:http'
+import { type IncomingMessage, request } from 'node:http'
 import { KEY, type MonitoredServer } from '../child-server.ts'
 import { progress } from '../progress.ts'
 import { boundOf, isMet, type TurnRow } from './turn-row.ts'
@@ -61,6 +60,20 @@ export class TurnClient {
   }
 }
 
+/** All that is answered is read, and what is longer than anything that is looked into is forgotten. */
+async function beginningOf(response: IncomingMessage): Promise<string> {
+  const chunks: Buffer[] = []
+  let bytes = 0
+  for await (const chunk of response) {
+    const read = chunk as Buffer // a response without an encoding set comes in buffers
+    bytes += read.length
+    if (bytes <= LONGEST_TEXT) chunks.push(read)
+  }
+  return bytes <= LONGEST_TEXT ? Buffer.concat(chunks).toString() : ''
+}
+
+const LONGEST_TEXT = 128 * 1024 * 1024
+
 /** Any status is an answer; 0 is none. */
 async function send(url: string, { method, path, body, type }: TurnRequest): Promise<TurnAnswer> {
   try {
@@ -75,7 +88,10 @@ async function send(url: string, { method, path, body, type }: TurnRequest): Pro
     const answered = new Promise<TurnAnswer>((resolve, reject) => {
       sending.on('error', reject)
       sending.on('response', (response) => {
-        text(response).then((read) => resolve({ status: response.statusCode ?? 0, text: read }), reject)
+        beginningOf(response).then(
+          (read) => resolve({ status: response.statusCode ?? 0, text: read }),
+          reject,
+        )
       })
     })
     sending.end(body)

@@ -1,11 +1,13 @@
 import { Refusal } from '../../errors.ts'
 import type { FieldProblem } from '../../errors.ts'
+import { countValues } from '../../json/count-values.ts'
 import type { Json, JsonObject } from '../../json/json.ts'
 import { getKey, isJsonArray, isJsonObject, keysOf } from '../../json/json.ts'
 import type { AcceptedPayload, PayloadContext } from '../../versioning/family.ts'
 import { parseUuid } from '../../versioning/ids.ts'
 import type { SentRow } from './sent-row.ts'
-import { sentRow } from './sent-row.ts'
+import { limitExceeded } from './row-collector.ts'
+import { MOST_ROW_VALUES, sentRow } from './sent-row.ts'
 import type { TestsetPayload } from './testset-payload.ts'
 
 type Loc = readonly (string | number)[]
@@ -71,6 +73,8 @@ export function sentTestcase(value: Json, locOf: () => Loc, problems: FieldProbl
       type: 'extra_forbidden',
     })
   }
+  if (countValues(value, MOST_ROW_VALUES) > MOST_ROW_VALUES)
+    throw limitExceeded('values a row', MOST_ROW_VALUES)
   const data = getKey(value, 'data') ?? EMPTY_OBJECT
   if (!isJsonObject(data)) {
     problems.push({ loc: [...locOf(), 'data'], msg: 'must be an object', type: 'object_type' })

@@ -9,6 +9,7 @@ import type { RowFolder } from './row-folder.ts'
 import { decodeRowFolder, emptyRowFolder } from './row-folder.ts'
 import { keyOfDedupId } from './row-keys.ts'
 import { DEEPEST_POSITION } from './row-position.ts'
+import { MOST_ROW_VALUES } from './sent-row.ts'
 import { dedupIdOf, objectIn } from './stored-row.ts'
 import { readBlobs } from './stored-rows.ts'
 import { ROWS_FOLDER, rowPath } from './testset-tree.ts'
@@ -142,7 +143,9 @@ function* rowIn(
     yield { sentence: `${path} has ${bytes.length} bytes; a row may have ${maxRowBytes}` }
     return undefined
   }
-  const data = objectIn(bytes, () => path)
+  // A verification looks at what is there already, whatever it is.
+  const maxValues = maxRowBytes === Infinity ? Infinity : MOST_ROW_VALUES
+  const data = objectIn(bytes, () => path, maxValues)
   if (typeof data !== 'string') return data
   yield { sentence: data }
   return undefined

@@ -25,6 +25,9 @@ export interface RowMeta {
 /** The member of a stored row that holds its dedup id; there always. */
 export const DEDUP_COLUMN = 'testcase_dedup_id'
 
+/** So many values a row may have at any depth, metadata included: each row is read and written in one go. */
+export const MOST_ROW_VALUES = 100_000
+
 /** The columns of imports and exports that are no data. */
 export const METADATA_COLUMNS = ['__id__', '__dedup_id__', '__flags__', '__tags__', '__meta__'] as const
 

@@ -44,10 +44,10 @@ export function decodeRow(bytes: Buffer, name = () => 'a row'): JsonObject {
 }
 
 /** The object in the bytes of a blob, or why there is none: half a sentence that begins with `what`. */
-export function objectIn(bytes: Buffer, what: () => string): JsonObject | string {
+export function objectIn(bytes: Buffer, what: () => string, maxValues = Infinity): JsonObject | string {
   let value
   try {
-    value = parseJson(bytes.toString('utf8'))
+    value = parseJson(bytes.toString('utf8'), { maxValues })
   } catch (error) {
     return `${what()} is no JSON: ${error instanceof Error ? error.message : String(error)}`
   }

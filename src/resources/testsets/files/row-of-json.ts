@@ -2,6 +2,7 @@ import type { Refusal } from '../../../errors.ts'
 import { JsonTextError } from '../../../json/json-text-error.ts'
 import type { JsonObject } from '../../../json/json.ts'
 import { parseJson } from '../../../json/parse-json.ts'
+import { MOST_ROW_VALUES } from '../sent-row.ts'
 import { invalidFile, pastLimit, rowTooLarge } from './file-refusal.ts'
 import { type FileLimits, MAX_ROW_DEPTH } from './file-row.ts'
 import { type TextPlace, placeIn } from './text-place.ts'
@@ -22,8 +23,11 @@ export function rowOfJson(text: string, limits: FileLimits, begin: () => TextPla
   }
   try {
     // what begins with a brace and is a value is an object
-    return parseJson(text, { maxDepth: MAX_ROW_DEPTH }) as JsonObject
+    return parseJson(text, { maxDepth: MAX_ROW_DEPTH, maxValues: MOST_ROW_VALUES }) as JsonObject
   } catch (error) {
+    if (error instanceof JsonTextError && error.kind === 'too_many_values') {
+      throw pastLimit(begin(), `The row has more than the limit of ${MOST_ROW_VALUES} values; split it.`)
+    }
     throw error instanceof JsonTextError ? refusalOf(error, text, begin()) : error
   }
 }
