@@ -96,8 +96,12 @@ export async function writeRevision(
   const payload =
     accepted ?? (await payloadFromDelta(registry, family, target, await payloadOf(latest), delta, loc))
   // A deployment has judged what it deploys, and leaves every other key as it is.
-  if (family.pins && !change)
-    await assertPinsDeployable(registry, family, payload?.payload, await payloadOf(latest))
+  if (family.pins && !change) {
+    // One that does not decode holds no pins, and data mends it.
+    const before =
+      latest === undefined ? undefined : await registry.revisions(family).readForList(target, latest)
+    await assertPinsDeployable(registry, family, payload?.payload, before?.payload)
+  }
   const draft = {
     message: input.message,
     header: input.header,
