@@ -65,8 +65,9 @@ export class StoreGuard {
     this.#returns.push(work)
   }
 
-  /** Looks no more. */
+  /** Looks no more. May be called again: a descriptor that is closed twice may be somebody else's by then. */
   close(): void {
+    if (this.#isClosed) return
     this.#isClosed = true
     clearTimeout(this.#timer)
     this.#handle?.close()
