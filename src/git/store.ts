@@ -118,12 +118,21 @@ export class Store {
   }
 }
 
-/** In one step: a file that a crash cut off would say that the store has a format nobody knows. */
+/**
+ * In one step: a file that a crash cut off would say that the store has a format nobody knows. Of servers that open a new store together
+ * the first makes the file, and the others leave it: the store is known by it (see StoreGuard).
+ */
 async function writeFormat(fs: Fs, dir: string): Promise<void> {
   const temporary = `${dir}/.format.${identityName(thisProcess())}`
   fs.remove(temporary) // what this very process could not put in its place
   await fs.createSynced(temporary, Buffer.from(`${FORMAT}\n`))
-  fs.rename(temporary, `${dir}/format`)
+  try {
+    fs.link(temporary, `${dir}/format`)
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code !== 'EEXIST') throw error
+  } finally {
+    fs.remove(temporary)
+  }
   await fs.syncDir(dir)
 }
 
