@@ -18,7 +18,7 @@ export const EVALUATE_USAGE = `npm run evaluate -- --testset T --application A -
   --commit       the application's revision that is this commit of its repository: HEAD, a branch, an id
   --concurrency  how many rows at once (4)
   --threshold    the least that every evaluator must reach, 0 to 1
-  --metric       what of: success_rate (passed rows of all) or mean_score; success_rate unless given
+  --metric       what of: success_rate (passed rows of all) or mean_score (a row that failed counts 0); success_rate unless given
   --resume ID    go on with an evaluation that was interrupted; rows that are done are not run again
   --url, --key   the server and an API key with the scopes read and invoke; BRANCHPOINT_URL (http://127.0.0.1:3000 unless set)
                  and BRANCHPOINT_KEY unless given

@@ -20,8 +20,10 @@ const evaluation = z.object({
       z.object({
         scored: z.number(),
         passed: z.number(),
+        failed: z.number().optional(),
         errors: z.number(),
         mean_score: z.number().nullable(),
+        mean_rows: z.number().optional(),
         success_rate: z.number().nullable(),
       }),
     ),

@@ -1,13 +1,18 @@
 import type { EvaluationAnswer } from './evaluation-answer.ts'
 
-/** What an evaluation came to, as a table that a terminal and Markdown show alike. */
+/**
+ * What an evaluation came to, as a table that a terminal and Markdown show alike. Of each evaluator it says of how many rows how many
+ * passed, failed, were errors of the evaluator, or did not reach it as the application had failed; and over how many rows the mean is.
+ */
 export function resultTable({ application, testset, rows, summary, ...times }: EvaluationAnswer): string {
-  const head = ['evaluator', 'passed', 'mean score', 'errors']
+  const head = ['evaluator', 'passed', 'failed', 'errors', 'not run', 'mean score']
   const lines = Object.entries(summary.evaluators).map(([name, it]) => [
     name,
-    `${it.passed} (${percent(it.success_rate)})`,
-    it.mean_score === null ? '-' : it.mean_score.toFixed(3),
+    `${it.passed} of ${summary.done} (${percent(it.success_rate)})`,
+    it.failed === undefined ? '-' : String(it.failed),
     String(it.errors),
+    String(summary.failed),
+    it.mean_score === null ? '-' : `${it.mean_score.toFixed(3)} over ${it.mean_rows ?? it.scored}`,
   ])
   const widths = head.map((title, column) =>
     Math.max(title.length, ...lines.map((line) => line[column]?.length ?? 0)),
@@ -15,7 +20,7 @@ export function resultTable({ application, testset, rows, summary, ...times }: E
   const row = (cells: readonly string[]): string =>
     `| ${cells.map((cell, column) => (column === 0 ? cell.padEnd(widths[0] ?? 0) : cell.padStart(widths[column] ?? 0))).join(' | ')} |`
   const rule = `|${widths.map((width, column) => (column === 0 ? `:${'-'.repeat(width + 1)}` : `${'-'.repeat(width + 1)}:`)).join('|')}|`
-  const title = `${application.revision_slug} with ${testset.revision_slug}: ${summary.done} of ${rows} rows${took(times)}, ${summary.failed} failed`
+  const title = `${application.revision_slug} with ${testset.revision_slug}: ${summary.done} of ${rows} rows${took(times)}, the application failed on ${summary.failed}`
   return `${[title, '', row(head), rule, ...lines.map(row)].join('\n')}\n`
 }
 

@@ -70,15 +70,19 @@ export interface EvaluationSummary {
   readonly evaluators: Readonly<Record<string, EvaluatorSummary>>
 }
 
-/** What an evaluator made of all rows. Rows whose application failed count as neither passed nor scored, but for `success_rate`. */
+/** What an evaluator made of all rows. It does not run on rows whose application failed, but they count in both rates. */
 export interface EvaluatorSummary {
   /** Rows it gave a score, or a verdict, which counts as 1 or 0. */
   readonly scored: number
   readonly passed: number
-  /** Rows that it failed on. */
+  /** Rows that did not pass, by its verdict; a score alone is no verdict. Absent where an earlier version finished the evaluation. */
+  readonly failed?: number
+  /** Rows that it failed on itself. */
   readonly errors: number
-  /** Of the rows it scored; null where there are none. */
+  /** Over `mean_rows`; null where it scored none. */
   readonly mean_score: number | null
+  /** The rows it scored, and, as 0, those that it or the application failed on. Absent as `failed` is: then they are the rows it scored. */
+  readonly mean_rows?: number
   /** Passed rows of all that were done; null where there are none. */
   readonly success_rate: number | null
 }

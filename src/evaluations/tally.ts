@@ -9,7 +9,8 @@ export class Tally {
 
   /** `names` are those of the evaluators, in the order in which they are shown. */
   constructor(names: readonly string[]) {
-    for (const name of names) this.#evaluators.set(name, { scored: 0, passed: 0, errors: 0, sum: 0 })
+    for (const name of names)
+      this.#evaluators.set(name, { scored: 0, passed: 0, failed: 0, errors: 0, sum: 0 })
   }
 
   add({ application, evaluators }: RowResult): void {
@@ -26,12 +27,15 @@ export class Tally {
     return { done: this.#done, failed: this.#failed, evaluators: Object.fromEntries(summaries) }
   }
 
-  #summaryOf({ scored, passed, errors, sum }: Count): EvaluatorSummary {
+  #summaryOf({ scored, passed, failed, errors, sum }: Count): EvaluatorSummary {
+    const meanRows = scored + errors + this.#failed
     return {
       scored,
       passed,
+      failed,
       errors,
-      mean_score: scored === 0 ? null : sum / scored,
+      mean_score: scored === 0 ? null : sum / meanRows,
+      mean_rows: meanRows,
       success_rate: this.#done === 0 ? null : passed / this.#done,
     }
   }
@@ -40,6 +44,7 @@ export class Tally {
 interface Count {
   scored: number
   passed: number
+  failed: number
   errors: number
   sum: number
 }
@@ -51,6 +56,7 @@ function take(count: Count, result: RunResult): void {
   }
   const { score, success } = verdictOf(result.outputs)
   if (success === true) count.passed++
+  if (success === false) count.failed++
   if (score === undefined) return
   count.scored++
   count.sum += score

@@ -20,8 +20,10 @@ const summary = z.strictObject({
     z.strictObject({
       scored: z.int(),
       passed: z.int(),
+      failed: z.int().optional(),
       errors: z.int(),
       mean_score: z.number().nullable(),
+      mean_rows: z.int().optional(),
       success_rate: z.number().nullable(),
     }),
   ),

@@ -47,6 +47,12 @@ describe('npm run evaluate', () => {
       { uri: 'svc:builtin:auto_levenshtein_distance:v0', parameters: { threshold: 0.7 } },
       { is_evaluator: true },
     )
+    await client.workflow('broken', saying('error', { message: 'no' }), { is_evaluator: true })
+    await client.workflow('length', saying('static', { output: 4 }), { is_evaluator: true })
+    await client.workflow('picky', {
+      ...saying('static', { output: 'Oslo' }),
+      schemas: { inputs: { type: 'object', properties: { country: { const: 'Norway' } } } },
+    })
     hook = await startCountingHook()
     await client.workflow('slow', { uri: 'svc:custom:hook:v0', url: hook.url })
     revisions = [await client.workflow('bot', saying('static', { output: 'Oslo' }))]
@@ -93,13 +99,34 @@ describe('npm run evaluate', () => {
   it('prints a table of what each evaluator found, and exits 0', async () => {
     const { code, stdout, stderr } = await evaluate(of('bot@1', 'capitals', 'exact', 'close'))
     expect([code, stderr]).to.deep.equal([0, ''])
-    expect(stdout).to.match(/^bot-1 with capitals-1: 2 of 2 rows in \d+\.\d s, 0 failed\n\n/)
+    expect(stdout).to.match(
+      /^bot-1 with capitals-1: 2 of 2 rows in \d+\.\d s, the application failed on 0\n\n/,
+    )
     expect(stdout.split('\n').slice(2, 6)).to.deep.equal([
-      '| evaluator |      passed | mean score | errors |',
-      '|:----------|------------:|-----------:|-------:|',
-      '| exact     |  1 (50.0 %) |      0.500 |      0 |',
-      '| close     | 2 (100.0 %) |      0.875 |      0 |',
+      '| evaluator |           passed | failed | errors | not run |   mean score |',
+      '|:----------|-----------------:|-------:|-------:|--------:|-------------:|',
+      '| exact     |  1 of 2 (50.0 %) |      1 |      0 |       0 | 0.500 over 2 |',
+      '| close     | 2 of 2 (100.0 %) |      0 |      0 |       0 | 0.875 over 2 |',
     ])
+  })
+
+  it('says of how many rows what became of each, and the mean counts those that failed', async () => {
+    const { code, stdout } = await evaluate([
+      ...of('picky', 'capitals', 'exact', 'broken', 'length'),
+      '--threshold',
+      '0.6',
+      '--metric',
+      'mean_score',
+    ])
+    expect(stdout).to.match(
+      /^picky-1 with capitals-1: 2 of 2 rows in \d+\.\d s, the application failed on 1\n\n/,
+    )
+    expect(stdout.split('\n').slice(4, 7)).to.deep.equal([
+      '| exact     | 1 of 2 (50.0 %) |      0 |      0 |       1 | 0.500 over 2 |',
+      '| broken    |  0 of 2 (0.0 %) |      0 |      1 |       1 |            - |',
+      '| length    |  0 of 2 (0.0 %) |      0 |      0 |       1 | 2.000 over 2 |',
+    ])
+    expect(code).to.equal(1)
   })
 
   for (const [what, threshold, metric, code] of [
@@ -161,7 +188,7 @@ describe('npm run evaluate', () => {
     const [code] = await once(child, 'close')
     hook.delay = 0
     expect(code).to.equal(128)
-    expect(stdout).to.match(/^slow-1 with many-1: \d+ of 30 rows, 0 failed\n/)
+    expect(stdout).to.match(/^slow-1 with many-1: \d+ of 30 rows, the application failed on 0\n/)
     expect(stderr).to.include(`Stopped. Go on with: npm run evaluate -- --resume ${id}\n`)
     expect((await service.get(`/evaluations/${id}`)).body.evaluation.state).to.equal('interrupted')
     const resumed = await evaluate(['--resume', id, '--threshold', '0.5'])

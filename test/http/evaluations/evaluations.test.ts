@@ -1,5 +1,8 @@
 import { expect } from 'chai'
 import { execFileSync } from 'node:child_process'
+import { randomUUID } from 'node:crypto'
+import { readFileSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
 import { ADMIN_KEY, type RunningService, startService } from '../../service.ts'
 import { keyWithScopes } from '../invocation/key-with-scopes.ts'
 import { startCountingHook } from './counting-hook.ts'
@@ -47,7 +50,15 @@ describe('http: evaluations', () => {
     expect(evaluation.testset.revision_slug).to.equal('capitals-1')
     expect(evaluation.evaluators.map((it: any) => it.name)).to.deep.equal(['exact', 'close'])
     const { exact, close } = evaluation.summary.evaluators
-    expect(exact).to.deep.equal({ scored: 4, passed: 1, errors: 0, mean_score: 0.25, success_rate: 0.25 })
+    expect(exact).to.deep.equal({
+      scored: 4,
+      passed: 1,
+      failed: 3,
+      errors: 0,
+      mean_score: 0.25,
+      mean_rows: 4,
+      success_rate: 0.25,
+    })
     expect(close.passed).to.equal(1)
     expect(close.mean_score).to.be.within(0.25, 0.5)
     expect((await service.get(`/evaluations/${evaluation.id}`)).body.evaluation).to.deep.equal(evaluation)
@@ -176,7 +187,14 @@ describe('http: evaluations', () => {
     })
     const { id, summary } = await client.run({ ...order, application_ref: { slug: 'picky' } })
     expect(summary).to.include({ done: 4, failed: 2 })
-    expect(summary.evaluators.exact).to.include({ scored: 2, passed: 1, success_rate: 0.25 })
+    expect(summary.evaluators.exact).to.include({
+      scored: 2,
+      passed: 1,
+      failed: 1,
+      mean_score: 0.25,
+      mean_rows: 4,
+      success_rate: 0.25,
+    })
     const { body } = await service.post(`/evaluations/${id}/results`)
     const codes = body.results.map((it: any) => it.application.error?.code)
     expect(codes.filter((it: any) => it === 'invalid_inputs')).to.have.length(2)
@@ -192,10 +210,25 @@ describe('http: evaluations', () => {
     expect(summary.evaluators.broken).to.deep.equal({
       scored: 0,
       passed: 0,
+      failed: 0,
       errors: 4,
       mean_score: null,
+      mean_rows: 4,
       success_rate: 0,
     })
+  })
+
+  it('answers what an earlier version has finished, which counted less', async () => {
+    const { id } = await client.run(order)
+    const log = (name: string): string => join(service.storeDir, 'default/evaluations', `${name}.jsonl`)
+    const [other, text] = [randomUUID(), readFileSync(log(id), 'utf8')]
+    const earlier = text.replaceAll(id, other).replace('"failed":3,', '').replace('"mean_rows":4,', '')
+    writeFileSync(log(other), earlier)
+    const { status, body } = await service.get(`/evaluations/${other}`)
+    expect([status, body.evaluation.summary.evaluators.exact]).to.deep.equal([
+      200,
+      { scored: 4, passed: 1, errors: 0, mean_score: 0.25, success_rate: 0.25 },
+    ])
   })
 
   it('names evaluators by revision where two of one take part', async () => {
