@@ -5,9 +5,15 @@ import { JsonScanner } from './json-scanner.ts'
 export interface ParseJsonOptions {
   /** How many arrays and objects may be open at once; 128 unless said. */
   readonly maxDepth?: number
-  /** How many values there may be: the whole, and all members and items at any depth; any number unless said. */
+  /**
+   * How many values there may be: the whole, and all members and items at any depth; any number unless said. Where it is said, no object
+   * may have more than MOST_MEMBERS of them.
+   */
   readonly maxValues?: number
 }
+
+/** Adding to an object of a million keys, comparing and merging it takes V8 seconds, in one go. */
+export const MOST_MEMBERS = 100_000
 
 const QUOTE = 0x22
 const COMMA = 0x2c
@@ -161,7 +167,7 @@ export class JsonReading extends JsonScanner {
     if (!(inner instanceof ExactObject) && (isAwkwardKey(key) || this.size >= MOST_PLAIN_KEYS)) {
       this.inner = inner = new ExactObject(Object.entries(inner))
     }
-    this.size++
+    if (++this.size > MOST_MEMBERS && this.maxValues < Infinity) this.tooManyMembers()
     // a member is never undefined, so only a hit (own, or the prototype's) pays for the second question
     if (
       inner instanceof ExactObject ? inner.has(key) : inner[key] !== undefined && Object.hasOwn(inner, key)
@@ -179,6 +185,13 @@ export class JsonReading extends JsonScanner {
     this.fail(
       'too_many_values',
       `There are more than ${this.maxValues} values (members and items, nested ones included); send fewer at once.`,
+    )
+  }
+
+  tooManyMembers(): never {
+    this.fail(
+      'too_many_values',
+      `An object has more than ${MOST_MEMBERS} members; send a list, or several objects.`,
     )
   }
 

@@ -169,6 +169,16 @@ describe('payloads over HTTP: what has a bound', () => {
     }
   })
 
+  it('refuses an object of more than 100,000 members', async () => {
+    const wide = `{${Array.from({ length: 100_001 }, (_, member) => `"k${member}":1`).join(',')}}`
+    const reply = await service.post(
+      '/simple/workflows/',
+      `{"workflow":{"slug":"wide","data":{"parameters":${wide}}}}`,
+    )
+    expect(reply.status, reply.text.slice(0, 300)).to.equal(413)
+    expect(reply.body.detail).to.include('more than 100000 members')
+  })
+
   it('refuses a row of more than 100,000 values, however it comes, and reads one that plain git brought', async () => {
     const row = (count: number) => ({ list: Array.from({ length: count - 1 }, () => 0) })
     const create = (slug: string, count: number) =>

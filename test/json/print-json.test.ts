@@ -2,6 +2,7 @@ import { expect } from 'chai'
 import fc from 'fast-check'
 import { isLight } from '../../src/json/is-light.ts'
 import { ExactNumber, ExactObject, type Json } from '../../src/json/json.ts'
+import { MOST_MEMBERS } from '../../src/json/json-reading.ts'
 import { parseJson, parseLargeJson } from '../../src/json/parse-json.ts'
 import { printHeavy, printJson } from '../../src/json/print-json.ts'
 import { stringifyJson } from '../../src/json/stringify-json.ts'
@@ -97,6 +98,17 @@ describe('json: large values', () => {
       'line 1, column 16 (in 3): There are more than 5',
     )
     expect(() => parseJson('[1,{"a":2},[3', most)).to.throw('(in 2.0): There are more than 5 values')
+  })
+
+  it('bounds the members of one object where it bounds values, and nowhere else', () => {
+    const object = (members: number): string =>
+      `[0,{${Array.from({ length: members }, (_, member) => `"k${member}":0`).join(',')}}]`
+    const bounded = { maxValues: 10 * MOST_MEMBERS }
+    expect(parseJson(object(MOST_MEMBERS), bounded)).to.have.length(2)
+    expect(() => parseJson(object(MOST_MEMBERS + 1), bounded)).to.throw(
+      '(in 1.k100000): An object has more than 100000',
+    )
+    expect(parseJson(object(MOST_MEMBERS + 1))).to.have.length(2)
   })
 
   it('cuts long keys short where an error names them', () => {
