@@ -23,17 +23,17 @@ export interface Beginning {
 }
 
 /** The first revision and the roles of a new artifact, from its data, a template of the catalog, or both; `loc` is its place in the request. */
-export function beginning(
+export async function beginning(
   registry: Registry,
   surface: Surface,
   request: BeginningRequest,
   loc: readonly string[],
-): Beginning {
+): Promise<Beginning> {
   const chosen = chosenTemplate(surface, request, loc)
   const { data, message, flags } = { ...request, ...chosen, message: request.message ?? chosen?.message }
   const roles = roleFlags(surface, flags)
   if (data === undefined) return { revision: undefined, flags: roles, warnings: [] }
-  const { payload, warnings } = surface.family.accept(data, {
+  const { payload, warnings } = await surface.family.accept(data, {
     loc: [...loc, 'data'],
     servicesBase: registry.servicesBase,
   })

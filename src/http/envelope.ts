@@ -82,35 +82,46 @@ function nameSent(record: Readonly<Record<string, unknown>>, names: readonly str
  * values deeper down stay exact. Where `null` equals absent (ruling 1.6; not in PUT), nulls at these levels are left out.
  */
 export function plainEnvelope(body: Json | undefined, options: { readonly keepNulls: boolean }): unknown {
-  return plainLevel(body, options.keepNulls, 2)
-}
+  let left = MOST_IN_ENVELOPES
+  return level(body, 2, false)
 
-function plainLevel(value: Json | undefined, keepNulls: boolean, levels: number): unknown {
-  if (value instanceof ExactNumber) return asPlainNumber(value)
-  if (levels === 0 || value === null || typeof value !== 'object') return value
-  // A list takes no level of its own: a reference in one is read like a reference by itself.
-  if (isJsonArray(value)) {
-    if (value.length > MOST_IN_ENVELOPE) throw tooMany('A list', value.length, 'items')
-    return value.map((item) => plainLevel(item, keepNulls, levels))
+  function level(value: Json | undefined, levels: number, isListed: boolean): unknown {
+    if (value instanceof ExactNumber) return asPlainNumber(value)
+    if (levels === 0 || value === null || typeof value !== 'object') return value
+    // A list takes no level of its own: a reference in one is read like a reference by itself. No list of an envelope holds lists.
+    if (isJsonArray(value)) {
+      if (isListed) return value
+      count('A list', value.length, 'items')
+      return value.map((item) => level(item, levels, true))
+    }
+    const plain: Record<string, unknown> = {}
+    const keys = keysOf(value)
+    count('An object', keys.length, 'members')
+    for (const key of keys) {
+      const member = getKey(value, key)
+      if (member !== null || options.keepNulls) setOwn(plain, key, level(member, levels - 1, false))
+    }
+    return plain
   }
-  const plain: Record<string, unknown> = {}
-  const keys = keysOf(value)
-  if (keys.length > MOST_IN_ENVELOPE) throw tooMany('An object', keys.length, 'members')
-  for (const key of keys) {
-    const member = getKey(value, key)
-    if (member !== null || keepNulls) setOwn(plain, key, plainLevel(member, keepNulls, levels - 1))
+
+  function count(what: string, number: number, parts: string): void {
+    if (number > MOST_IN_ENVELOPE) throw tooMany(`${what} in the envelope`, number, parts, MOST_IN_ENVELOPE)
+    left -= number
+    if (left < 0)
+      throw tooMany('The envelope', MOST_IN_ENVELOPES - left, 'items and members', MOST_IN_ENVELOPES)
   }
-  return plain
 }
 
 /** No list of references or ids, and no record, is longer by honest means; a schema looks at each, all in one go. */
 const MOST_IN_ENVELOPE = 10_000
+/** In all of its lists and records. */
+const MOST_IN_ENVELOPES = 100_000
 
-function tooMany(what: string, count: number, parts: string): Refusal {
+function tooMany(what: string, count: number, parts: string, limit: number): Refusal {
   return new Refusal(
     'limit_exceeded',
-    `${what} in the envelope of the request has ${count} ${parts}; at most ${MOST_IN_ENVELOPE} are taken there. Send fewer.`,
-    { details: { limit: MOST_IN_ENVELOPE } },
+    `${what} of the request has ${count} ${parts} or more; at most ${limit} are taken there. Send fewer.`,
+    { details: { limit } },
   )
 }
 

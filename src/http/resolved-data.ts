@@ -29,7 +29,7 @@ export async function resolvedData(
   const resolved = await resolveEmbeds(data, registryTargets(registry, versionType), options)
   const { embeds_resolved: done, errors } = resolved.info
   if (done > 0 || errors.length > 0) {
-    family.accept(resolved.data, { loc: ['data'], servicesBase: registry.servicesBase })
+    await family.accept(resolved.data, { loc: ['data'], servicesBase: registry.servicesBase })
   }
   return resolved
 }

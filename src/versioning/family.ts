@@ -67,8 +67,8 @@ export interface Family {
     entries: readonly TreeEntry[],
     before: readonly TreeEntry[],
   ): Promise<void>
-  /** A payload as a client sent it, made ready to store; refuses with every problem at once. */
-  accept(data: Json, context: PayloadContext): AcceptedPayload
+  /** A payload as a client sent it, made ready to store (a large one in slices); refuses with every problem at once. */
+  accept(data: Json, context: PayloadContext): AcceptedPayload | Promise<AcceptedPayload>
   /** The payload that a delta makes of `base` (undefined: of nothing), made ready to store. */
   applyDelta(
     base: Payload | undefined,

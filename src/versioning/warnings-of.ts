@@ -14,7 +14,7 @@ export async function warningsOf(
 ): Promise<readonly Warning[]> {
   const { family, repository } = artifact
   const context = { loc: [], servicesBase: registry.servicesBase }
-  if (sent !== undefined) return family.accept(sent, context).warnings
+  if (sent !== undefined) return (await family.accept(sent, context)).warnings
   const { payload } = await registry.revisions(family).read(repository.objects, oid)
   return payload ? family.warnings(payload, context) : []
 }

@@ -35,7 +35,7 @@ export async function randomWrite(server: CrashServer, random: Random, n: number
 const createWorkflow: Plan = async (_, random, n) => ({
   name: `create workflow w${n}`,
   run: async ({ registry }) => {
-    const accepted = workflowFamily.accept(dataOf(n), { loc: [], servicesBase: '' })
+    const accepted = await workflowFamily.accept(dataOf(n), { loc: [], servicesBase: '' })
     const withVariant = random.chance(0.7)
       ? { revision: { message: `m${n}`, payload: accepted.payload } }
       : {}

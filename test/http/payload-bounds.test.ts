@@ -169,6 +169,21 @@ describe('payloads over HTTP: what has a bound', () => {
     }
   })
 
+  it('refuses an envelope of too many items in all, and leaves lists in lists alone', async () => {
+    const refs = Array.from({ length: 9000 }, () => ({ slug: 'a', version: 1 }))
+    const body = Object.fromEntries(
+      ['workflow_refs', 'workflow_variant_refs', 'workflow_revision_refs', 'application_refs'].map((name) => [
+        name,
+        refs,
+      ]),
+    )
+    const reply = await service.post('/workflows/query', body)
+    expect(reply.status, reply.text.slice(0, 300)).to.equal(413)
+    expect(reply.body.detail).to.include('at most 100000')
+    const nested = await service.post('/workflows/query', { workflow_refs: [[{ slug: 'a' }]] })
+    expect(nested.status, nested.text).to.equal(422)
+  })
+
   it('refuses an object of more than 100,000 members', async () => {
     const wide = `{${Array.from({ length: 100_001 }, (_, member) => `"k${member}":1`).join(',')}}`
     const reply = await service.post(

@@ -76,7 +76,7 @@ export function artifactEndpoints({ surface, names, present, records }: SurfaceC
       run: async ({ registry, input, context }) => {
         const { slug: chosen, flags, template, preset, ...rest } = input.artifact
         const loc = ['body', input.sentAs.artifact]
-        const begin = beginning(registry, surface, { flags, template, preset, header: rest }, loc)
+        const begin = await beginning(registry, surface, { flags, template, preset, header: rest }, loc)
         const created = await createArtifact(
           registry,
           family,

@@ -79,7 +79,7 @@ export function resolveEndpoint(
     embedOptions: EmbedOptions,
   ): Promise<Answer> {
     const { servicesBase } = registry
-    const accepted = family.accept(requiredData(data, member), {
+    const accepted = await family.accept(requiredData(data, member), {
       loc: ['body', member, 'data'],
       servicesBase,
     })

@@ -144,7 +144,7 @@ export function simpleEndpoints({ surface, names, present, records }: SurfaceCon
         const { slug: chosen, data, message: text, flags, template, preset, ...rest } = input.artifact
         const loc = ['body', input.sentAs.artifact]
         const sent = { flags, template, preset, data, message: text, header: rest }
-        const begin = beginning(registry, surface, sent, loc)
+        const begin = await beginning(registry, surface, sent, loc)
         const created = await createArtifact(
           registry,
           family,

@@ -5,6 +5,7 @@ import type { Json, JsonObject } from '../../json/json.ts'
 import { getKey, isJsonArray, isJsonObject, keysOf } from '../../json/json.ts'
 import type { AcceptedPayload, PayloadContext } from '../../versioning/family.ts'
 import { parseUuid } from '../../versioning/ids.ts'
+import { TimeSlice } from '../../time-slice.ts'
 import type { SentRow } from './sent-row.ts'
 import { limitExceeded } from './row-collector.ts'
 import { MOST_ROW_VALUES, sentRow } from './sent-row.ts'
@@ -16,7 +17,7 @@ type Loc = readonly (string | number)[]
  * The `data` of a testset commit: `testcases`, or else `testcase_ids` of rows that the testset has (contract/testsets 4.1).
  * Refuses with every problem at once.
  */
-export function acceptTestset(data: Json, { loc }: PayloadContext): AcceptedPayload {
+export async function acceptTestset(data: Json, { loc }: PayloadContext): Promise<AcceptedPayload> {
   const problems: FieldProblem[] = []
   const accept = (payload: TestsetPayload): AcceptedPayload => {
     if (problems.length === 0) return { payload, warnings: [] }
@@ -36,7 +37,7 @@ export function acceptTestset(data: Json, { loc }: PayloadContext): AcceptedPayl
   }
   const testcases = getKey(data, 'testcases') ?? null
   if (testcases !== null)
-    return accept({ kind: 'sent', rows: sentRows(testcases, [...loc, 'testcases'], problems) })
+    return accept({ kind: 'sent', rows: await sentRows(testcases, [...loc, 'testcases'], problems) })
   const ids = getKey(data, 'testcase_ids') ?? null
   if (ids !== null) {
     const where = [...loc, 'testcase_ids']
@@ -45,17 +46,17 @@ export function acceptTestset(data: Json, { loc }: PayloadContext): AcceptedPayl
   return accept(EMPTY)
 }
 
-/** A list of testcase records as rows; what is wrong with them goes to `problems`. */
-export function sentRows(value: Json, loc: Loc, problems: FieldProblem[]): SentRow[] {
+/** A list of testcase records as rows, read in slices; what is wrong with them goes to `problems`. */
+export async function sentRows(value: Json, loc: Loc, problems: FieldProblem[]): Promise<SentRow[]> {
   if (!isJsonArray(value)) {
     problems.push({ loc, msg: 'must be an array of testcases', type: 'list_type' })
     return []
   }
   const rows: SentRow[] = []
-  for (const [index, testcase] of value.entries()) {
+  await new TimeSlice().each(value, (testcase, index) => {
     const row = sentTestcase(testcase, () => [...loc, index], problems)
     if (row) rows.push(row)
-  }
+  })
   return rows
 }
 

@@ -1,7 +1,8 @@
 import { Refusal } from '../../errors.ts'
 import type { FieldProblem } from '../../errors.ts'
 import type { Json, JsonObject } from '../../json/json.ts'
-import { getKey, isJsonArray, isJsonObject, keysOf, withKey, withoutKey } from '../../json/json.ts'
+import { entriesOf, getKey, isJsonArray, isJsonObject, keysOf, withoutKey } from '../../json/json.ts'
+import { TimeSlice } from '../../time-slice.ts'
 import { parseUuid } from '../../versioning/ids.ts'
 import { describe, sentRows, sentTestcase, testcaseIds } from './accept-testset.ts'
 import type { SentRow } from './sent-row.ts'
@@ -31,28 +32,30 @@ export interface NamedRow {
   readonly loc: Loc
 }
 
-/** Reads a delta; refuses with every problem at once. */
-export function parseRowDelta(delta: Json, loc: Loc): RowDelta {
+/** Reads a delta, a large one in slices; refuses with every problem at once. */
+export async function parseRowDelta(delta: Json, loc: Loc): Promise<RowDelta> {
   const problems: FieldProblem[] = []
-  const read = readDelta(delta, loc, problems)
+  const read = await readDelta(delta, loc, problems)
   if (problems.length === 0) return read
   throw new Refusal('invalid_request', describe(problems), { errors: problems })
 }
 
 /** Whether a delta does nothing but add rows, so that it may be applied to a later revision than it was made for. */
 export function onlyAddsRows(delta: Json): boolean {
-  // The rows themselves are read later, and are many.
-  const { columns, replace, remove } = readDelta(withoutAdded(delta), [], [])
-  const { add, remove: removed, rename } = columns
-  return replace.length + remove.length + add.length + removed.length + rename.size === 0
+  if (!isJsonObject(delta)) return true
+  const rows = getKey(delta, 'rows') ?? null
+  return (
+    isNothing(withoutKey(delta, 'rows')) && isNothing(isJsonObject(rows) ? withoutKey(rows, 'add') : rows)
+  )
 }
 
-function withoutAdded(delta: Json): Json {
-  const rows = isJsonObject(delta) ? getKey(delta, 'rows') : undefined
-  return isJsonObject(delta) && isJsonObject(rows) ? withKey(delta, 'rows', withoutKey(rows, 'add')) : delta
+/** Whether a part of a delta changes nothing: what is malformed in it is refused when the delta is read. */
+function isNothing(part: Json): boolean {
+  if (isJsonArray(part)) return part.length === 0
+  return !isJsonObject(part) || entriesOf(part).every(([, member]) => isNothing(member))
 }
 
-function readDelta(delta: Json, loc: Loc, problems: FieldProblem[]): RowDelta {
+async function readDelta(delta: Json, loc: Loc, problems: FieldProblem[]): Promise<RowDelta> {
   const whole = membersOf(delta, ['rows', 'columns'], loc, problems)
   const rows = membersOf(whole('rows'), ['add', 'remove', 'replace'], [...loc, 'rows'], problems)
   const columns = membersOf(whole('columns'), ['add', 'remove', 'replace'], [...loc, 'columns'], problems)
@@ -65,12 +68,12 @@ function readDelta(delta: Json, loc: Loc, problems: FieldProblem[]): RowDelta {
   refuseMetadataColumns([...rename].flat(), at('columns', 'replace'), problems)
   return {
     columns: { add: added, remove: removed, rename },
-    replace: namedRows(rows('replace'), at('rows', 'replace'), problems),
+    replace: await namedRows(rows('replace'), at('rows', 'replace'), problems),
     remove: testcaseIds(rows('remove') ?? [], at('rows', 'remove'), problems).map((id, index) => ({
       id,
       loc: [...at('rows', 'remove'), index],
     })),
-    add: sentRows(rows('add') ?? [], at('rows', 'add'), problems),
+    add: await sentRows(rows('add') ?? [], at('rows', 'add'), problems),
     addLoc: at('rows', 'add'),
   }
 }
@@ -126,25 +129,24 @@ function renames(value: Json | undefined, loc: Loc, problems: FieldProblem[]): M
   return pairs
 }
 
-function namedRows(value: Json | undefined, loc: Loc, problems: FieldProblem[]): NamedRow[] {
+async function namedRows(value: Json | undefined, loc: Loc, problems: FieldProblem[]): Promise<NamedRow[]> {
   if (value === undefined) return []
   if (!isJsonArray(value)) {
     problems.push({ loc, msg: 'must be an array of testcases with their ids', type: 'list_type' })
     return []
   }
-  return value.flatMap((item, index) => {
+  const rows: NamedRow[] = []
+  await new TimeSlice().each(value, (item, index) => {
     const where = [...loc, index]
     const sent = isJsonObject(item) ? getKey(item, 'id') : undefined
     const id = typeof sent === 'string' ? parseUuid(sent) : undefined
     if (id === undefined) {
-      problems.push({
-        loc: [...where, 'id'],
-        msg: 'must be the id of the testcase to replace',
-        type: 'uuid_parsing',
-      })
-      return []
+      const msg = 'must be the id of the testcase to replace'
+      problems.push({ loc: [...where, 'id'], msg, type: 'uuid_parsing' })
+      return
     }
     const row = sentTestcase(item, () => where, problems)
-    return row ? [{ id, row, loc: where }] : []
+    if (row) rows.push({ id, row, loc: where })
   })
+  return rows
 }

@@ -29,7 +29,8 @@ export function testsetFamily(limits: TestsetLimits): Family {
     accept: acceptTestset,
     applyDelta: async (base, delta, { loc, target }) => {
       const stored = base ? asStored(base) : NO_ROWS
-      return { payload: await applyRowDelta(target, stored, parseRowDelta(delta, loc), limits), warnings: [] }
+      const changes = await parseRowDelta(delta, loc)
+      return { payload: await applyRowDelta(target, stored, changes, limits), warnings: [] }
     },
     mayRebase: onlyAddsRows,
     warnings: () => [],
