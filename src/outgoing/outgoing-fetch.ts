@@ -1,9 +1,8 @@
-import { type IncomingMessage, request as httpRequest } from 'node:http'
-import { request as httpsRequest } from 'node:https'
-import { guardedLookup } from './guarded-lookup.ts'
+import type { IncomingMessage } from 'node:http'
 import { OutgoingFailure, outgoingFailureOf } from './outgoing-failure.ts'
 import type { OutgoingPolicy } from './outgoing-policy.ts'
 import { outgoingUrlProblem } from './outgoing-url-problem.ts'
+import { type BegunAnswer, sendRequest } from './send-request.ts'
 
 /** How the requests of an `outgoingFetch` are made. */
 export interface OutgoingFetchSettings {
@@ -23,59 +22,30 @@ export function outgoingFetch({ policy, maxAnswerBytes }: OutgoingFetchSettings)
     const problem = outgoingUrlProblem(url, policy)
     if (problem !== undefined) throw new OutgoingFailure(`The URL ${problem}.`, 'address')
     try {
-      const text = typeof body === 'string' ? body : ''
       const sent = {
+        url,
         method,
-        headers: Object.fromEntries(new Headers(headers)),
-        text,
+        // Nobody here would unpack a compressed answer.
+        headers: { ...Object.fromEntries(new Headers(headers)), 'accept-encoding': 'identity' },
+        body: typeof body === 'string' ? body : '',
         signal: signal ?? undefined,
       }
-      return answerOf(await send(url, sent, policy), maxAnswerBytes, sent.signal)
+      return answerOf(await sendRequest(sent, policy), maxAnswerBytes, sent.signal)
     } catch (error) {
       throw whyEnded(error, signal)
     }
   }
 }
 
-interface SentRequest {
-  readonly method: string
-  readonly headers: Readonly<Record<string, string>>
-  readonly text: string
-  readonly signal: AbortSignal | undefined
-}
-
-function send(url: string, sent: SentRequest, policy: OutgoingPolicy): Promise<IncomingMessage> {
-  const { method, text, signal } = sent
-  const start = new URL(url).protocol === 'https:' ? httpsRequest : httpRequest
-  // Nobody here would unpack a compressed answer.
-  const headers = {
-    ...sent.headers,
-    'accept-encoding': 'identity',
-    'content-length': String(Buffer.byteLength(text)),
-  }
-  return new Promise((resolve, reject) => {
-    // No agent: a kept connection would be to an address that was checked for somebody else.
-    start(url, {
-      method,
-      headers,
-      agent: false,
-      lookup: guardedLookup(policy),
-      ...(signal ? { signal } : {}),
-    })
-      .on('response', resolve)
-      .on('error', reject)
-      .end(text)
-  })
-}
-
-function answerOf(response: IncomingMessage, maxBytes: number, signal: AbortSignal | undefined): Response {
+function answerOf(answer: BegunAnswer, maxBytes: number, signal: AbortSignal | undefined): Response {
+  const { response } = answer
   const { statusCode: status = 0, statusMessage: statusText = '', headersDistinct } = response
   if (status < 200 || status > 599) throw unreadableStatus(response, status)
   const headers = Object.entries(headersDistinct).flatMap(([name, values = []]) =>
     values.map((value): [string, string] => [name, value]),
   )
   const init = { status, statusText, headers }
-  if (!WITHOUT_BODY.has(status)) return new Response(bodyOf(response, maxBytes, signal), init)
+  if (!WITHOUT_BODY.has(status)) return new Response(bodyOf(answer, maxBytes, signal), init)
   response.resume()
   return new Response(null, init)
 }
@@ -89,30 +59,30 @@ const WITHOUT_BODY: ReadonlySet<number> = new Set([204, 205, 304])
 
 /** Not `ReadableStream.from`: whoever cancels that while it waits for a piece would wait for the piece first. */
 function bodyOf(
-  response: IncomingMessage,
+  answer: BegunAnswer,
   maxBytes: number,
   signal: AbortSignal | undefined,
 ): ReadableStream<Uint8Array> {
-  const pieces = piecesOf(response, maxBytes, signal)
+  const pieces = piecesOf(answer, maxBytes, signal)
   return new ReadableStream({
     pull: async (controller) => {
       const step = await pieces.next()
       if (step.done) controller.close()
       else controller.enqueue(step.value)
     },
-    cancel: () => void response.destroy(),
+    cancel: () => void answer.response.destroy(),
   })
 }
 
 /** An error in the loop closes the connection. */
 async function* piecesOf(
-  response: IncomingMessage,
+  answer: BegunAnswer,
   maxBytes: number,
   signal: AbortSignal | undefined,
 ): AsyncGenerator<Uint8Array, void, undefined> {
   let size = 0
   try {
-    for await (const piece of response as AsyncIterable<Buffer>) {
+    for await (const piece of answer.pieces) {
       size += piece.length
       if (size > maxBytes) throw new OutgoingFailure(`The answer is longer than ${maxBytes} bytes.`, 'size')
       yield piece

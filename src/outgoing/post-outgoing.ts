@@ -1,9 +1,7 @@
-import { type IncomingMessage, request as httpRequest } from 'node:http'
-import { request as httpsRequest } from 'node:https'
-import { guardedLookup } from './guarded-lookup.ts'
 import { OutgoingFailure, outgoingFailureOf } from './outgoing-failure.ts'
 import type { OutgoingPolicy } from './outgoing-policy.ts'
 import { outgoingUrlProblem } from './outgoing-url-problem.ts'
+import { type BegunAnswer, sendRequest } from './send-request.ts'
 
 /** A POST to a URL that a user chose. */
 export interface OutgoingPost {
@@ -37,33 +35,20 @@ export async function postOutgoing(post: OutgoingPost, policy: OutgoingPolicy): 
   const timeout = AbortSignal.timeout(post.timeoutMs)
   const signal = post.signal ? AbortSignal.any([timeout, post.signal]) : timeout
   try {
-    const response = await send(post, policy, signal)
-    return { status: response.statusCode ?? 0, text: await textOf(response, post) }
+    const { url, headers, body } = post
+    const answer = await sendRequest({ url, method: 'POST', headers, body, signal }, policy)
+    return { status: answer.response.statusCode ?? 0, text: await textOf(answer, post) }
   } catch (error) {
     if (timeout.aborted) throw new OutgoingFailure(`There was no answer within ${post.timeoutMs} ms.`)
     throw outgoingFailureOf(error)
   }
 }
 
-function send(post: OutgoingPost, policy: OutgoingPolicy, signal: AbortSignal): Promise<IncomingMessage> {
-  const start = new URL(post.url).protocol === 'https:' ? httpsRequest : httpRequest
-  // Bytes, since a text would be written in one piece with the headers, which would be in UTF-8 then.
-  const body = Buffer.from(post.body)
-  const headers = { ...post.headers, 'content-length': String(body.length) }
-  return new Promise((resolve, reject) => {
-    // No agent: a kept connection would be to an address that was checked for somebody else.
-    start(post.url, { method: 'POST', headers, signal, agent: false, lookup: guardedLookup(policy) })
-      .on('response', resolve)
-      .on('error', reject)
-      .end(body)
-  })
-}
-
-async function textOf(response: IncomingMessage, post: OutgoingPost): Promise<string> {
+async function textOf(answer: BegunAnswer, post: OutgoingPost): Promise<string> {
   const { maxAnswerBytes, mustBeWhole } = post
   const pieces: Buffer[] = []
   let size = 0
-  for await (const piece of response as AsyncIterable<Buffer>) {
+  for await (const piece of answer.pieces) {
     pieces.push(piece)
     size += piece.length
     // Leaving the loop closes the connection.

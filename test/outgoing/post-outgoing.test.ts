@@ -1,10 +1,11 @@
 import type { LookupAddress } from 'node:dns'
 import { once } from 'node:events'
 import { createServer as createTcpServer } from 'node:net'
-import type { AddressInfo } from 'node:net'
+import type { AddressInfo, Socket } from 'node:net'
 import { expect } from 'chai'
 import { OutgoingFailure } from '../../src/outgoing/outgoing-failure.ts'
-import type { OutgoingPolicy } from '../../src/outgoing/outgoing-policy.ts'
+import { outgoingFetch } from '../../src/outgoing/outgoing-fetch.ts'
+import { type OutgoingPolicy, resolveHost } from '../../src/outgoing/outgoing-policy.ts'
 import type { OutgoingPost } from '../../src/outgoing/post-outgoing.ts'
 import { postOutgoing } from '../../src/outgoing/post-outgoing.ts'
 import type { Receiver } from '../http/webhooks/receiver.ts'
@@ -149,5 +150,64 @@ describe('outgoing requests', () => {
     const { port } = server.address() as AddressInfo // what a server that listens on a port has
     expect(await post(`http://127.0.0.1:${port}/`, { allowPrivate: true })).to.be.a('string')
     server.close()
+  })
+
+  /** A server that says this to everybody, and then does what is asked. */
+  const saying = async (words: string, then: (socket: Socket) => void = () => undefined) => {
+    const server = createTcpServer((socket) => {
+      socket
+        .on('error', () => undefined)
+        .once('data', () => {
+          socket.write(words)
+          then(socket)
+        })
+    })
+    server.listen(0, '127.0.0.1')
+    await once(server, 'listening')
+    const { port } = server.address() as AddressInfo // what a server that listens on a port has
+    return { url: `http://127.0.0.1:${port}/`, stop: () => server.close() }
+  }
+
+  it('an answer that leaves HTTP is a failure at once, not a request that never ends', async () => {
+    const server = await saying(
+      'HTTP/1.1 101 Switching Protocols\r\nconnection: upgrade\r\nupgrade: x\r\n\r\n',
+    )
+    expect(await post(server.url, { allowPrivate: true })).to.contain('leave HTTP (101)')
+    const fetching = outgoingFetch({
+      policy: { allowPrivate: true, resolve: resolveHost },
+      maxAnswerBytes: 100,
+    })
+    const error: unknown = await fetching(server.url, { method: 'POST', body: '{}' }).catch(
+      (it: unknown) => it,
+    )
+    expect(error).to.be.instanceOf(OutgoingFailure).with.property('message').that.contains('(101)')
+    server.stop()
+  })
+
+  it('half a body of a length that nobody said is not taken for a whole one', async () => {
+    const drips = await saying('HTTP/1.1 200 OK\r\n\r\nhalf')
+    const whole = { mustBeWhole: true, timeoutMs: 200 }
+    expect(await post(drips.url, { allowPrivate: true }, whole)).to.equal(
+      'There was no answer within 200 ms.',
+    )
+    const left = post(
+      drips.url,
+      { allowPrivate: true },
+      { signal: AbortSignal.timeout(200), mustBeWhole: true },
+    )
+    expect(await left).to.be.a('string')
+    const fetching = outgoingFetch({
+      policy: { allowPrivate: true, resolve: resolveHost },
+      maxAnswerBytes: 100,
+    })
+    const answer = await fetching(drips.url, { method: 'POST', body: '{}', signal: AbortSignal.timeout(200) })
+    expect(await answer.text().catch((it: unknown) => it)).to.have.property('name', 'TimeoutError')
+    drips.stop()
+    // The connection is reset, which is not how such a body ends.
+    const breaks = await saying('HTTP/1.1 200 OK\r\n\r\nhalf', (socket) =>
+      setTimeout(() => socket.resetAndDestroy(), 100),
+    )
+    expect(await post(breaks.url, { allowPrivate: true }, { mustBeWhole: true })).to.contain('ECONNRESET')
+    breaks.stop()
   })
 })
