@@ -5,6 +5,7 @@ import type { Refusal } from '../errors.ts'
 import { answerError } from './answer-error.ts'
 import { authenticate } from './authenticate.ts'
 import { docs, openApiDocument } from './docs.ts'
+import { frontPage, noIcon } from './front-page.ts'
 import { type Readiness, health, ready, servicesHealth } from './health.ts'
 import type { Door, Watcher } from './door.ts'
 import { doorHeaders, identify } from './identify.ts'
@@ -63,6 +64,8 @@ export function createApp({
     '/metrics': metrics,
     '/openapi.json': openApiDocument(openApi),
     '/docs': docs(openApi),
+    '/': frontPage(),
+    '/favicon.ico': noIcon,
     ...servicesHealth(),
   })
   const koa = new Koa<DoorState>()

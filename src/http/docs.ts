@@ -1,8 +1,8 @@
-import { createHash } from 'node:crypto'
 import { docsPage } from './docs/docs-page.ts'
 import { DOCS_SCRIPT } from './docs/docs-script.ts'
 import { DOCS_STYLE } from './docs/docs-style.ts'
 import type { OpenRoute } from './open-routes.ts'
+import { pagePolicy } from './page-policy.ts'
 
 /** `GET /openapi.json`: the document, made and written out on the first request: a start has no time for it. */
 export function openApiDocument(openApi: () => object): OpenRoute {
@@ -29,15 +29,4 @@ export function docs(openApi: () => object): OpenRoute {
   }
 }
 
-const POLICY = [
-  "default-src 'none'",
-  `style-src '${digest(DOCS_STYLE)}'`,
-  `script-src '${digest(DOCS_SCRIPT)}'`,
-  "base-uri 'none'",
-  "form-action 'none'",
-  "frame-ancestors 'none'",
-].join('; ')
-
-function digest(text: string): string {
-  return `sha256-${createHash('sha256').update(text).digest('base64')}`
-}
+const POLICY = pagePolicy({ style: DOCS_STYLE, script: DOCS_SCRIPT })

@@ -70,6 +70,7 @@ const OPEN_PATHS = Object.fromEntries(
       'project that are not served, `traces` what keeps its traces from being stored',
     '/openapi.json': 'This document',
     '/docs': 'This document as a page',
+    '/': 'What answers here, its version and how to get a key: as a page to whoever prefers HTML, as JSON otherwise',
   }).map(([path, summary]) => [
     path,
     { get: { tags: ['service'], summary, security: [], responses: { 200: { description: summary } } } },

@@ -111,6 +111,7 @@ const OWN_ROUTES = [
   'GET /metrics',
   'GET /openapi.json',
   'GET /docs',
+  'GET /',
 ]
 
 interface Operation {
