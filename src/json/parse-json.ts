@@ -26,6 +26,8 @@ export function parseLargeJson(
 }
 
 async function parseInSlices(text: string, options: ParseJsonOptions, slice: TimeSlice): Promise<Json> {
+  // One very long string is read in one go; what brought the text took its time, too.
+  await slice.rest()
   const reading = new JsonReading(text, options)
   while (!reading.run(STEP_VALUES, STEP_LENGTH)) if (slice.isOver) await slice.rest()
   return reading.result

@@ -74,6 +74,20 @@ describe('json: parse', () => {
     ])
   })
 
+  it('reads long strings as short ones', () => {
+    for (const plain of [997, 1000, 1001, 1002, 5000]) {
+      const long = 'a'.repeat(plain)
+      for (const text of [long, `${long}\\"${long}`, `\\n${long}\\\\`, `${long}\\u00e9${long}${long}é`])
+        expect(parseJson(`["${text}","b"]`), text.length.toString()).to.deep.equal([
+          JSON.parse(`"${text}"`),
+          'b',
+        ])
+      expect(() => parseJson(`["${long}`)).to.throw('the closing quote of a string')
+      expect(() => parseJson(`["${long}\n"]`)).to.throw(`column ${plain + 3} (in 0): A control character`)
+      expect(() => parseJson(`["${long}\\q"]`)).to.throw('is no escape of JSON')
+    }
+  })
+
   it('reads every escape, and pairs of surrogates raw and escaped', () => {
     expect(parseJson('"\\"\\\\\\/\\b\\f\\n\\r\\t\\u00e9\\uD83D\\uDE00😀"')).to.equal('"\\/\b\f\n\r\té😀😀')
   })
