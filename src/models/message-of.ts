@@ -22,10 +22,18 @@ function bodyOf(error: unknown): unknown {
 
 /** `{error: {message}}`, `{error: "…"}`, `{message}`, `{detail}`, or the first of a list of such. */
 function inBody(body: unknown): string | undefined {
-  if (typeof body === 'string') return body === '' ? undefined : body
-  if (Array.isArray(body)) return inBody(body[0])
-  if (typeof body !== 'object' || body === null) return undefined
-  if ('error' in body && body.error) return inBody(body.error)
-  if ('message' in body && typeof body.message === 'string' && body.message !== '') return body.message
-  return 'detail' in body ? inBody(body.detail) : undefined
+  let part = body
+  // Whoever answers chooses how deep it is.
+  for (let level = 0; level < DEEPEST; level++) {
+    if (typeof part === 'string') return part === '' ? undefined : part
+    if (typeof part !== 'object' || part === null) return undefined
+    if (Array.isArray(part)) part = part[0] as unknown
+    else if ('error' in part && part.error) part = part.error
+    else if ('message' in part && typeof part.message === 'string' && part.message !== '') return part.message
+    else part = 'detail' in part ? part.detail : undefined
+  }
+  return undefined
 }
+
+/** No provider wraps its words in more objects and lists than this. */
+const DEEPEST = 16

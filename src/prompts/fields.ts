@@ -60,9 +60,11 @@ export class Fields {
     return value === undefined || isJsonObject(value) ? value : this.refuse(key, 'dict')
   }
 
-  list(key: string): readonly Json[] | undefined {
+  /** A list of at most so many items. */
+  list(key: string, most = Infinity): readonly Json[] | undefined {
     const value = this.json(key)
-    return value === undefined || isJsonArray(value) ? value : this.refuse(key, 'list')
+    if (value !== undefined && !isJsonArray(value)) return this.refuse(key, 'list')
+    return value === undefined || value.length <= most ? value : this.refuse(key, `list[at most ${most}]`)
   }
 
   /** One of a few words. */

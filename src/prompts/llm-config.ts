@@ -20,6 +20,9 @@ export interface LlmConfig {
   readonly toolChoice: 'none' | 'auto' | JsonObject | undefined
 }
 
+/** So many models one run may ask in turn: each is a call, and may be a time limit to wait for. */
+export const MOST_MODELS = 100
+
 const REASONING_EFFORTS = ['none', 'low', 'medium', 'high'] as const
 
 /** How long a model is to think before it replies. */

@@ -2,7 +2,7 @@ import type { Json, JsonObject } from '../json/json.ts'
 import { FALLBACK_POLICIES, type FallbackPolicy } from '../models/with-fallbacks.ts'
 import { RETRY_POLICIES, type RetrySettings } from '../models/with-retries.ts'
 import { Fields } from './fields.ts'
-import { type LlmConfig, readLlmConfig } from './llm-config.ts'
+import { type LlmConfig, MOST_MODELS, readLlmConfig } from './llm-config.ts'
 import { readMessages } from './prompt-messages.ts'
 import { TEMPLATE_FORMATS, type TemplateFormat } from './template-format.ts'
 
@@ -30,7 +30,7 @@ export function readPrompt(value: Json | undefined, path = 'prompt'): Prompt {
     templateFormat: fields.choice('template_format', TEMPLATE_FORMATS) ?? 'curly',
     inputKeys: inputKeysOf(fields),
     llmConfig: readLlmConfig(fields.json('llm_config'), fields.pathOf('llm_config')),
-    fallbackConfigs: (fields.list('fallback_configs') ?? []).map((config, index) =>
+    fallbackConfigs: (fields.list('fallback_configs', MOST_MODELS) ?? []).map((config, index) =>
       readLlmConfig(config, `${fields.pathOf('fallback_configs')}[${index}]`),
     ),
     fallbackPolicy: fields.choice('fallback_policy', FALLBACK_POLICIES) ?? 'off',

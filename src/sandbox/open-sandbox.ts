@@ -1,6 +1,6 @@
 import type { Json } from '../json/json.ts'
 import { JsonTextError } from '../json/json-text-error.ts'
-import { parseJson } from '../json/parse-json.ts'
+import { parseLargeJson } from '../json/parse-json.ts'
 import { stringifyJson } from '../json/stringify-json.ts'
 import { FairQueue } from '../fair-queue.ts'
 import { InterpreterShelf } from './interpreter-shelf.ts'
@@ -117,9 +117,9 @@ function nobodyWaits(): SandboxFailure {
 }
 
 /** The text comes from the script: it may be anything. */
-function readResult(text: string, entryPoint: string): Json {
+async function readResult(text: string, entryPoint: string): Promise<Json> {
   try {
-    return parseJson(text)
+    return await parseLargeJson(text)
   } catch (error) {
     if (!(error instanceof JsonTextError)) throw error
     // the place is as deep as the value is

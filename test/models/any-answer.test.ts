@@ -71,6 +71,31 @@ describe('models: any answer whatever', () => {
       { numRuns: 100 },
     ))
 
+  for (const model of MODELS)
+    it(`however deep it is: ${model}`, async () => {
+      const nested = (open: string, close: string): string => open.repeat(50_000) + close.repeat(50_000)
+      for (const [status, body] of [
+        [500, `${'{"error":'.repeat(50_000)}1${'}'.repeat(50_000)}`],
+        [500, nested('[', ']')],
+        [500, `{"detail":${nested('[', ']')}}`],
+        [200, nested('[', ']')],
+        [200, `{"choices":${nested('[', ']')}}`],
+        [200, `{"content":${nested('[', ']')}}`],
+        [200, `{"usage":${nested('[', ']')},"candidates":${nested('[', ']')}}`],
+      ] as const) {
+        stub.answerNext((response) =>
+          response.writeHead(status, { 'content-type': 'application/json' }).end(body),
+        )
+        await outcome(world.models.chat(asking({ model }), world.span))
+        stub.answerNext((response) =>
+          response.writeHead(200, { 'content-type': 'text/event-stream' }).end(`data: ${body}\n\n`),
+        )
+        await outcome(
+          drain(world.models.streamChat(asking({ model }), world.span)).then(({ reply }) => reply),
+        )
+      }
+    })
+
   it('makes a reply or a failure, piece by piece as well', () =>
     fc.assert(
       fc.asyncProperty(

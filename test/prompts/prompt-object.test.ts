@@ -117,6 +117,7 @@ describe('prompts: the prompt object', () => {
         'str',
       ],
       ['{"fallback_configs": [{}, {"top_p": 2}]}', 'prompt.fallback_configs[1].top_p', 'float[0, 1]'],
+      [`{"fallback_configs": [${'{},'.repeat(100)}{}]}`, 'prompt.fallback_configs', 'list[at most 100]'],
       ['{"retry_config": {"max_retries": 6}}', 'prompt.retry_config.max_retries', 'int[0, 5]'],
       ['{"retry_config": {"base_delay": 99}}', 'prompt.retry_config.base_delay', 'float[100, 1000]'],
       [

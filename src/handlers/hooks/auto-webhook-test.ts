@@ -1,6 +1,6 @@
 import { JsonTextError } from '../../json/json-text-error.ts'
 import { type Json, getKey } from '../../json/json.ts'
-import { parseJson } from '../../json/parse-json.ts'
+import { parseLargeJson } from '../../json/parse-json.ts'
 import { stringifyJson } from '../../json/stringify-json.ts'
 import { HandlerFailure, invalidInputs, typeWord } from '../handler-failure.ts'
 import type { Handler } from '../handler.ts'
@@ -25,13 +25,13 @@ export function autoWebhookTest(timeoutMs: number): Handler {
     const threshold = readThreshold(getKey(parameters, 'threshold'))
     const body = stringifyJson({ inputs, output })
     const text = await callHook({ url, headers: new Map(), secrets: [], body, timeoutMs }, context)
-    return outputsOf(answered(text), threshold)
+    return outputsOf(await answered(text), threshold)
   }
 }
 
-function answered(text: string): Json {
+async function answered(text: string): Promise<Json> {
   try {
-    return parseJson(text)
+    return await parseLargeJson(text)
   } catch (error) {
     if (error instanceof JsonTextError) throw nonsense(`cannot be read as JSON: ${error.message}`)
     throw error

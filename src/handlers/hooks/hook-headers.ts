@@ -19,17 +19,33 @@ export interface HookHeaders {
 export async function hookHeaders(given: Json, context: HandlerContext): Promise<HookHeaders> {
   if (given === null) return { headers: new Map(), secrets: [] }
   if (!isJsonObject(given)) throw invalidParameter('headers', 'dict', typeWord(given))
+  const members = entriesOf(given)
+  if (members.length > MOST)
+    throw parameterProblem('headers', `There are ${members.length} headers; a hook is sent at most ${MOST}.`)
   const headers = new Map<string, string>()
   const secrets: string[] = []
-  for (const [name, value] of entriesOf(given)) {
+  let length = 0
+  for (const [name, value] of members) {
     if (value === null) continue
     checkName(name)
     const secret = isJsonObject(value) ? await secretValue(name, value, context) : undefined
     if (secret !== undefined) secrets.push(secret)
-    headers.set(name.toLowerCase(), checkedValue(name, secret ?? literal(name, value)))
+    const text = checkedValue(name, secret ?? literal(name, value))
+    length += name.length + text.length
+    if (length > LONGEST)
+      throw parameterProblem(
+        'headers',
+        `The headers have more than ${LONGEST} characters, the most that a hook is sent.`,
+      )
+    headers.set(name.toLowerCase(), text)
   }
   return { headers, secrets }
 }
+
+/** More headers than this no server takes; each may be a secret that is decrypted, and looked for in what comes back. */
+const MOST = 100
+/** All names and values together; room for a secret of any size. */
+const LONGEST = 128 * 1024
 
 /**
  * Headers that say how this very connection carries the message (RFC 9110 7.6.1, RFC 9112 6). One that disagrees with what is sent would

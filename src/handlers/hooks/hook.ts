@@ -1,6 +1,6 @@
 import { JsonTextError } from '../../json/json-text-error.ts'
 import { type Json, type JsonObject, getKey } from '../../json/json.ts'
-import { parseJson } from '../../json/parse-json.ts'
+import { parseLargeJson } from '../../json/parse-json.ts'
 import { stringifyJson } from '../../json/stringify-json.ts'
 import { HandlerFailure } from '../handler-failure.ts'
 import type { Handler, HandlerRequest } from '../handler.ts'
@@ -19,7 +19,7 @@ export function hook(timeoutMs: number): Handler {
     const url = invokeUrl(request.data, context.outgoing.policy.allowPrivate)
     const { headers, secrets } = await hookHeaders(getKey(request.data, 'headers') ?? {}, context)
     const text = await callHook({ url, headers, secrets, body: bodyOf(request), timeoutMs }, context)
-    return maskSecrets(outputsOf(text), secrets)
+    return maskSecrets(await outputsOf(text), secrets)
   }
 }
 
@@ -50,9 +50,9 @@ function bodyOf({ inputs, parameters, outputs, trace, testcase }: HandlerRequest
   })
 }
 
-function outputsOf(text: string): Json {
+async function outputsOf(text: string): Promise<Json> {
   try {
-    return parseJson(text)
+    return await parseLargeJson(text)
   } catch (error) {
     if (!(error instanceof JsonTextError)) throw error
     if (error.kind === 'syntax') return text

@@ -1,12 +1,23 @@
-import { type Json, entriesOf, fromEntries, isJsonArray, isJsonObject } from '../../json/json.ts'
+import {
+  type Json,
+  type JsonObject,
+  entriesOf,
+  fromEntries,
+  isJsonArray,
+  isJsonObject,
+} from '../../json/json.ts'
+import { TimeSlice } from '../../time-slice.ts'
 
 /** A shorter text is likely to be part of other words, and is left alone where it would spoil them. */
 const LONG_ENOUGH = 8
 
-/** The value with every secret in its strings and keys masked that is long enough to be told from ordinary words. */
-export function maskSecrets(value: Json, secrets: readonly string[]): Json {
+/**
+ * The value with every secret in its strings and keys masked that is long enough to be told from ordinary words. Others have their turn
+ * meanwhile.
+ */
+export async function maskSecrets(value: Json, secrets: readonly string[]): Promise<Json> {
   const parts = partsOf(secrets).filter((part) => part.length >= LONG_ENOUGH)
-  return parts.length === 0 ? value : maskIn(value, parts)
+  return parts.length === 0 ? value : maskIn(value, parts, new TimeSlice())
 }
 
 /** The text of an error with every secret masked, however short: better a sentence spoilt than a secret shown. */
@@ -19,7 +30,7 @@ export function maskSecretsInText(text: string, secrets: readonly string[]): str
  * is JSON. Longest first.
  */
 function partsOf(secrets: readonly string[]): readonly string[] {
-  const parts = secrets.flatMap((secret) => [
+  const parts = [...new Set(secrets)].flatMap((secret) => [
     secret,
     secret.trim(),
     ...secret.split(/[\s,;=:]+/).filter((part) => part.length >= LONG_ENOUGH),
@@ -30,11 +41,29 @@ function partsOf(secrets: readonly string[]): readonly string[] {
     .sort((a, b) => b.length - a.length)
 }
 
-function maskIn(value: Json, parts: readonly string[]): Json {
+function maskIn(value: Json, parts: readonly string[], slice: TimeSlice): Json | Promise<Json> {
   if (typeof value === 'string') return maskText(value, parts)
-  if (isJsonArray(value)) return value.map((item) => maskIn(item, parts))
-  if (!isJsonObject(value)) return value
-  return fromEntries(entriesOf(value).map(([key, member]) => [maskText(key, parts), maskIn(member, parts)]))
+  if (isJsonArray(value)) return maskItems(value, parts, slice)
+  return isJsonObject(value) ? maskMembers(value, parts, slice) : value
+}
+
+async function maskItems(array: readonly Json[], parts: readonly string[], slice: TimeSlice): Promise<Json> {
+  const masked: Json[] = []
+  await slice.each(array, (item) => {
+    const one = maskIn(item, parts, slice)
+    return one instanceof Promise ? one.then((it) => masked.push(it)) : masked.push(one)
+  })
+  return masked
+}
+
+async function maskMembers(object: JsonObject, parts: readonly string[], slice: TimeSlice): Promise<Json> {
+  const masked: [string, Json][] = []
+  await slice.each(entriesOf(object), ([name, member]) => {
+    const key = maskText(name, parts)
+    const one = maskIn(member, parts, slice)
+    return one instanceof Promise ? one.then((it) => masked.push([key, it])) : masked.push([key, one])
+  })
+  return fromEntries(masked)
 }
 
 function maskText(text: string, parts: readonly string[]): string {

@@ -1,6 +1,6 @@
 import { getKey, isJsonObject, withKey } from '../../json/json.ts'
 import { Fields } from '../../prompts/fields.ts'
-import { type LlmConfig, readLlmConfig } from '../../prompts/llm-config.ts'
+import { type LlmConfig, MOST_MODELS, readLlmConfig } from '../../prompts/llm-config.ts'
 import { invalidParameter } from '../handler-failure.ts'
 
 /**
@@ -9,11 +9,13 @@ import { invalidParameter } from '../handler-failure.ts'
  */
 export function readLlms(parameters: Fields): readonly [LlmConfig, ...LlmConfig[]] {
   const tools = new Fields(parameters.object('tools') ?? {}, 'tools').list('external') ?? []
-  const [first, ...others] = (parameters.list('llms') ?? []).flatMap((entry, index): LlmConfig[] => {
-    const path = `llms[${index}]`
-    if (isJsonObject(entry) && (getKey(entry, 'model') ?? '') === '') return []
-    return [readLlmConfig(isJsonObject(entry) ? withKey(entry, 'tools', tools) : entry, path)]
-  })
+  const [first, ...others] = (parameters.list('llms', MOST_MODELS) ?? []).flatMap(
+    (entry, index): LlmConfig[] => {
+      const path = `llms[${index}]`
+      if (isJsonObject(entry) && (getKey(entry, 'model') ?? '') === '') return []
+      return [readLlmConfig(isJsonObject(entry) ? withKey(entry, 'tools', tools) : entry, path)]
+    },
+  )
   if (first) return [first, ...others]
   throw invalidParameter('llms', 'list[llm]', parameters.json('llms'))
 }

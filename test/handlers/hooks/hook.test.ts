@@ -4,6 +4,7 @@ import type { HandlerContext, HandlerRequest } from '../../../src/handlers/handl
 import { hook } from '../../../src/handlers/hooks/hook.ts'
 import { hookHandlers } from '../../../src/handlers/hooks/hook-handlers.ts'
 import { ExactNumber, type Json } from '../../../src/json/json.ts'
+import { restsDuring } from '../../rests.ts'
 import { type Receiver, startReceiver } from '../../http/webhooks/receiver.ts'
 import { handlerContext, handlerRequest } from '../handler-context.ts'
 
@@ -167,6 +168,28 @@ describe('hooks', () => {
     expect((await failure(run(short, {}, context()))).message).to.equal('The hook answered 403: not ***')
     answering(200, '{"answer":"42"}')
     expect(await run(short, {}, context())).to.deep.equal({ answer: '42' })
+  })
+
+  it('many strings beside a secret are masked in slices, and so is a long answer read', async () => {
+    const data = { url: receiver.url, headers: { Authorization: { secret: 'TOKEN' } } }
+    answering(200, JSON.stringify({ many: Array.from({ length: 20_000 }, () => SECRET) }))
+    expect(await restsDuring(() => run(data))).to.be.greaterThan(200)
+  })
+
+  it('are sent at most 100 headers of 128 KiB together, and no secret is read for more', async () => {
+    let read = 0
+    const secret = async () => `${'x'.repeat(50_000)}${read++}`
+    const context = handlerContext({}, { secret })
+    const many = Object.fromEntries(Array.from({ length: 101 }, (_, n) => [`x-${n}`, { secret: 'TOKEN' }]))
+    const error = await failure(run({ url: receiver.url, headers: many }, {}, context))
+    expect(error.message).to.contain('101 headers').and.to.contain('at most 100')
+    expect(read).to.equal(0)
+    const long = Object.fromEntries(Object.entries(many).slice(1))
+    expect((await failure(run({ url: receiver.url, headers: long }, {}, context))).message).to.contain(
+      '131072',
+    )
+    expect(read).to.equal(3)
+    expect(receiver.received).to.have.length(0)
   })
 
   it('that are silent, hang up, pour or answer nonsense have failed, within bounds', async () => {

@@ -105,6 +105,13 @@ describe('handlers: llm', () => {
       [{}, {}, {}, 'v0:schemas:invalid-parameter', "At 'llms'"],
       [{ llms: [] }, {}, {}, 'v0:schemas:invalid-parameter', "At 'llms'"],
       [{ llms: [{ model: '' }] }, {}, {}, 'v0:schemas:invalid-parameter', "At 'llms'"],
+      [
+        { llms: Array.from({ length: 101 }, () => ({ model: 'gpt-4o' })) },
+        {},
+        {},
+        'v0:schemas:invalid-parameter',
+        "At 'llms'\nExpected 'list[at most 100]'",
+      ],
       [{ llms: ['gpt-4o'] }, {}, {}, 'v0:schemas:invalid-parameter', "At 'llms[0]'"],
       [{ llms: [{ model: 'a', top_p: 2 }] }, {}, {}, 'v0:schemas:invalid-parameter', "At 'llms[0].top_p'"],
       [
