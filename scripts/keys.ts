@@ -23,6 +23,8 @@ key that signs commits.
   SCOPES           some of ${SCOPES.join(', ')}, separated by commas; admin includes the others
   PROJECT          "${DEFAULT_PROJECT}" unless given; a new name makes a new project
 
+  create           prints the key, which commands that ask a server take from BRANCHPOINT_KEY:
+                     export BRANCHPOINT_KEY=$(npm run --silent keys -- create --name me --scopes read,write,invoke)
   signing          prints the line of git's allowed-signers file for the key in SIGNING_KEY_FILE:
                      npm run --silent keys -- signing > allowed_signers
                      git -c gpg.ssh.allowedSignersFile=allowed_signers verify-commit HEAD
@@ -86,11 +88,13 @@ async function create(storeDir: string, options: Options): Promise<string> {
   const scopes = options.scopes.split(',').map((scope) => scope.trim())
   const { project, name, email } = options
   const { key, token } = await createApiKey(nodeFs, storeDir, { project, name, email, scopes })
-  return `${token}
+  // The key alone on standard output, so that $(npm run --silent keys -- create …) is it.
+  process.stderr.write(`This is the key, shown only now. Send it as  Authorization: ApiKey <key>
 
-This is the key, shown only now. Send it as  Authorization: ApiKey <key>
+${table([key])}
 
-${table([key])}`
+`)
+  return token
 }
 
 function list(storeDir: string, { project }: Options): string {

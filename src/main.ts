@@ -29,16 +29,15 @@ try {
   process.exitCode = 1
 }
 
-/** What the first start tells its user: the key, once, and a line to try it with. */
+/** What the first start tells its user: the key, once, as the two variables that every client here reads, and a line to try them with. */
 function welcome(url: string, token: string): string {
   return `
-Branchpoint listens on ${url}. This API key was made for you; it is shown only now:
+Branchpoint listens on ${url}. An API key with the scope admin was made for you; it is shown only now.
+Paste this into another terminal, and try it:
 
-  ${token}
+  export BRANCHPOINT_URL=${url} BRANCHPOINT_KEY=${token}
 
-Try it:
-
-  curl -s ${url}/simple/applications/ -H 'Authorization: ApiKey ${token}' \\
+  curl -s $BRANCHPOINT_URL/simple/applications/ -H "Authorization: ApiKey $BRANCHPOINT_KEY" \\
     -H 'Content-Type: application/json' \\
     -d '{"application": {"slug": "hello", "data": {"parameters": {"prompt": {"messages": [{"role": "user", "content": "Hello, {{name}}!"}]}}}}}'
 

@@ -3,7 +3,7 @@ import { DEFAULT_PROJECT } from '../../src/access/project-name.ts'
 import { Refusal } from '../../src/errors.ts'
 import { holdingLock } from '../../src/git/lock.ts'
 import { nodeFs } from '../../src/git/node-fs.ts'
-import type { Surroundings } from '../testset/surroundings.ts'
+import { chosenServer, withUrl } from '../command/chosen-server.ts'
 import { UsageError } from '../command/usage-error.ts'
 import { backUpRepository } from './back-up-repository.ts'
 import { commandOptions } from './command-options.ts'
@@ -19,16 +19,17 @@ import type { Report } from './report.ts'
 import { nameOf } from './repository-name.ts'
 import { setAside } from './set-aside.ts'
 import type { Source } from './source.ts'
+import type { Surroundings } from './surroundings.ts'
 
-export const BACKUP_USAGE = `npm run backup -- --to DIR [--store DIR | --url URL --key KEY] [--project PROJECT]
+export const BACKUP_USAGE = `npm run backup -- --to DIR [--store DIR | --url [URL] [--key KEY]] [--project PROJECT]
 
   Mirrors every repository of a store, all refs of each, into a folder; run again, it fetches what has changed since.
   Servers may be using the store. A run that is stopped or killed leaves whole mirrors, and the next one goes on.
 
   --to       the folder of the backup; a new or an empty one begins it
   --store    the store's folder; STORE_DIR (./store unless set) unless given
-  --url      a server in place of a folder, over HTTP
-  --key      the API key to ask it with; a key is of one project
+  --url      a server in place of a folder, over HTTP; the one in BRANCHPOINT_URL where no address follows
+  --key      the API key to ask it with, BRANCHPOINT_KEY unless given; a key is of one project
   --project  this project only; with --url, what the backup calls the key's project ("${DEFAULT_PROJECT}" unless given)
 
   What was rewritten or removed in the store stays in the backup, and the report says where. API keys are not backed up.
@@ -36,21 +37,25 @@ export const BACKUP_USAGE = `npm run backup -- --to DIR [--store DIR | --url URL
 
 /** Runs `backup` with these arguments. */
 export async function backupCommand(args: readonly string[], around: Surroundings): Promise<Report> {
-  const options = commandOptions(args, ['to', 'store', 'url', 'key', 'project'], BACKUP_USAGE)
+  const options = commandOptions(
+    withUrl(args, around.environment),
+    ['to', 'store', 'url', 'key', 'project'],
+    BACKUP_USAGE,
+  )
   const { to, store: storeDir = around.config.storeDir, url, key, project } = options
   if (to === undefined) throw new UsageError('--to DIR is missing.', BACKUP_USAGE)
-  if ((url === undefined) !== (key === undefined))
-    throw new UsageError('--url and --key go together.', BACKUP_USAGE)
+  if (url === undefined && key !== undefined)
+    throw new UsageError('--key is for a server: give --url, too.', BACKUP_USAGE)
   if (url !== undefined && options.store !== undefined)
     throw new UsageError('--store and --url are two different sources; give one.', BACKUP_USAGE)
+  const server = url === undefined ? undefined : chosenServer({ url, key }, around.environment, BACKUP_USAGE)
   const dir = resolve(to)
   const config = { ...around.config, storeDir }
   if (url === undefined) assertApart(dir, resolve(storeDir))
   const before = readManifest(dir)
-  const source =
-    url === undefined || key === undefined
-      ? await localSource(config, project)
-      : httpSource(doorTo(url, key, around.signal), project ?? DEFAULT_PROJECT, config)
+  const source = !server
+    ? await localSource(config, project)
+    : httpSource(doorTo(server.url, server.key, around.signal), project ?? DEFAULT_PROJECT, config)
   try {
     nodeFs.makeDir(dir)
     if (!before)

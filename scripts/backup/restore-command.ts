@@ -3,7 +3,7 @@ import { DEFAULT_PROJECT } from '../../src/access/project-name.ts'
 import { Refusal } from '../../src/errors.ts'
 import { readAllRefs } from '../../src/git/all-refs.ts'
 import { nodeFs } from '../../src/git/node-fs.ts'
-import type { Surroundings } from '../testset/surroundings.ts'
+import { chosenServer, withUrl } from '../command/chosen-server.ts'
 import { UsageError } from '../command/usage-error.ts'
 import { commandOptions } from './command-options.ts'
 import { counted } from './counted.ts'
@@ -19,17 +19,18 @@ import { mirrorsIn } from './mirrors-in.ts'
 import type { Report } from './report.ts'
 import type { RepositoryName } from './repository-name.ts'
 import { pathOf } from './repository-name.ts'
+import type { Surroundings } from './surroundings.ts'
 import type { Target } from './target.ts'
 
-export const RESTORE_USAGE = `npm run restore -- --from DIR [--store DIR | --url URL --key KEY] [--project PROJECT]
+export const RESTORE_USAGE = `npm run restore -- --from DIR [--store DIR | --url [URL] [--key KEY]] [--project PROJECT]
 
   Brings every repository of a backup into a store: ids, versions, dates, archived states, deployments, all as they were.
   What is there and the same is left alone, so a run that was stopped can be run again. Servers may be using the store.
 
   --from     the folder of the backup
   --store    the store's folder, empty or new; STORE_DIR (./store unless set) unless given
-  --url      a server in place of a folder, over HTTP
-  --key      an API key with the scope admin to send it with; a key is of one project
+  --url      a server in place of a folder, over HTTP; the one in BRANCHPOINT_URL where no address follows
+  --key      an API key with the scope admin to send it with, BRANCHPOINT_KEY unless given; a key is of one project
   --project  this project only; with --url, which of the backup's goes there ("${DEFAULT_PROJECT}" unless given)
 
   A repository that is there with another content is refused by name, but for environments that a server has made on
@@ -38,13 +39,18 @@ export const RESTORE_USAGE = `npm run restore -- --from DIR [--store DIR | --url
 
 /** Runs `restore` with these arguments. */
 export async function restoreCommand(args: readonly string[], around: Surroundings): Promise<Report> {
-  const options = commandOptions(args, ['from', 'store', 'url', 'key', 'project'], RESTORE_USAGE)
+  const options = commandOptions(
+    withUrl(args, around.environment),
+    ['from', 'store', 'url', 'key', 'project'],
+    RESTORE_USAGE,
+  )
   const { from, store: storeDir = around.config.storeDir, url, key } = options
   if (from === undefined) throw new UsageError('--from DIR is missing.', RESTORE_USAGE)
-  if ((url === undefined) !== (key === undefined))
-    throw new UsageError('--url and --key go together.', RESTORE_USAGE)
+  if (url === undefined && key !== undefined)
+    throw new UsageError('--key is for a server: give --url, too.', RESTORE_USAGE)
   if (url !== undefined && options.store !== undefined)
     throw new UsageError('--store and --url are two different targets; give one.', RESTORE_USAGE)
+  const server = url === undefined ? undefined : chosenServer({ url, key }, around.environment, RESTORE_USAGE)
   const project = options.project ?? (url === undefined ? undefined : DEFAULT_PROJECT)
   const dir = resolve(from)
   const manifest = readManifest(dir)
@@ -56,10 +62,9 @@ export async function restoreCommand(args: readonly string[], around: Surroundin
   if (project !== undefined && mirrors.length === 0)
     throw new Refusal('artifact_not_found', `The backup at ${dir} has no project "${project}".`)
   const projects = [...new Set(mirrors.map((name) => name.project))]
-  const target =
-    url === undefined || key === undefined
-      ? await localTarget(config, projects, around.signal)
-      : httpTarget(doorTo(url, key, around.signal))
+  const target = !server
+    ? await localTarget(config, projects, around.signal)
+    : httpTarget(doorTo(server.url, server.key, around.signal))
   try {
     const report = await restore(dir, mirrors, families[0] ?? '', target, around)
     return { ...report, lines: [...warnings(manifest), ...report.lines] }

@@ -1,7 +1,7 @@
 import { readConfig } from '../../src/config.ts'
 import { isExpected } from '../command/is-expected.ts'
-import type { Surroundings } from '../testset/surroundings.ts'
 import type { Report } from './report.ts'
+import type { Surroundings } from './surroundings.ts'
 
 export interface Program {
   readonly usage: string
@@ -31,7 +31,8 @@ export async function runProgram({ usage, stopped, command }: Program): Promise<
     })
   }
   try {
-    const around = { config: readConfig(process.env), progress: process.stderr, signal: stop.signal }
+    const { env: environment, stderr: progress } = process
+    const around = { config: readConfig(environment), environment, progress, signal: stop.signal }
     const { lines, failures } = await command(args, around)
     process.stdout.write(lines.map((line) => `${printable(line)}\n`).join(''))
     process.stderr.write(failures.map((line) => `failed: ${printable(line)}\n`).join(''))

@@ -1,6 +1,7 @@
 import { parseArgs } from 'node:util'
 import { Refusal } from '../../src/errors.ts'
 import { doorTo, type Door } from '../backup/door.ts'
+import { chosenServer } from '../command/chosen-server.ts'
 import { UsageError } from '../command/usage-error.ts'
 import type { ProgressOutput } from '../testset/show-progress.ts'
 import { EXIT } from './exit.ts'
@@ -39,9 +40,7 @@ export interface Surroundings {
 /** Runs `evaluate` with these arguments and answers the exit code. */
 export async function evaluateCommand(args: readonly string[], around: Surroundings): Promise<number> {
   const options = readOptions(args)
-  const url = options.url ?? around.environment['BRANCHPOINT_URL'] ?? 'http://127.0.0.1:3000'
-  const key = options.key ?? around.environment['BRANCHPOINT_KEY']
-  if (key === undefined) throw new UsageError('--key is missing (or BRANCHPOINT_KEY).', EVALUATE_USAGE)
+  const { url, key } = chosenServer(options, around.environment, EVALUATE_USAGE)
   const door = doorTo(url, key, new AbortController().signal)
   const threshold = thresholdOf(options.threshold)
   assertAlone(options)

@@ -23,8 +23,11 @@ describe('npm run keys', () => {
   it('creates, lists and revokes, and shows a token once', () => {
     const created = keys('create', '--name', 'ci', '--scopes', 'read, write', '--project', 'team')
     expect(created.status).to.equal(0)
-    const [token = ''] = created.stdout.split('\n')
+    const token = created.stdout.trim() // nothing else, so that a shell can take it
     expect(token).to.match(/^svc_[\w-]{43}$/)
+    expect(created.stderr)
+      .to.match(/shown only now[^]*ci@branchpoint\.local/)
+      .and.not.contain(token)
     const listed = keys('list', '--project', 'team')
     expect(listed.stdout).to.match(/ci +ci@branchpoint\.local +read,write +….{4} .* live/)
     expect(listed.stdout).not.to.contain(token)

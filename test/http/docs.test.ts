@@ -75,7 +75,7 @@ describe('GET /docs', () => {
     expect(page).to.contain(
       `-d &#39;{&#34;workflow&#34;:{&#34;slug&#34;:&#34;it&#39;\\&#39;&#39;s&#34;}}&#39;`,
     )
-    expect(page.split('ApiKey $SVC_API_KEY')).to.have.length(3)
+    expect(page.split('ApiKey $BRANCHPOINT_KEY')).to.have.length(3)
   })
 
   it('escapes what the document says', () => {

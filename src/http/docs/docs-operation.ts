@@ -99,7 +99,7 @@ function curlLine(
   const query = parameters.filter((parameter) => parameter.in === 'query' && parameter.required)
   const suffix = query.length === 0 ? '' : `?${query.map(({ name }) => `${name}=…`).join('&')}`
   const lines = [`curl -X ${method.toUpperCase()} ${quoted(server.replace(/\/$/, '') + path + suffix)}`]
-  if (operation.security?.length !== 0) lines.push('-H "Authorization: ApiKey $SVC_API_KEY"')
+  if (operation.security?.length !== 0) lines.push('-H "Authorization: ApiKey $BRANCHPOINT_KEY"')
   const content = operation.requestBody ? dereference(document, operation.requestBody).content : undefined
   const [type] = Object.keys(content ?? {})
   if (content && type === 'application/json') {

@@ -52,6 +52,25 @@ describe('npm run backup: over HTTP', () => {
     expect((await over()).lines.at(-2)).to.contain(' 0 new, 1 changed, 4 as they were,')
   })
 
+  it('takes the server and the key from BRANCHPOINT_URL and BRANCHPOINT_KEY where they are not given', async () => {
+    const { signal } = new AbortController()
+    const environment = { BRANCHPOINT_URL: store.service.url, BRANCHPOINT_KEY: key }
+    const to = ['--to', store.backupDir]
+    const bare = await runCommand('backup', [...to, '--url', '--project', 'default'], signal, environment)
+    expect(bare.lines.at(-2)).to.contain(`Backed up the server at ${store.service.url} to `)
+    const named = await runCommand('backup', [...to, '--url', `${store.service.url}/`], signal, environment)
+    expect(named.lines.at(-2)).to.contain(`Backed up the server at ${store.service.url} to `)
+    const wrong = await runCommand(
+      'backup',
+      [...to, '--url', '--key', 'svc_wrong'],
+      signal,
+      environment,
+    ).catch(String)
+    expect(wrong).to.contain('unknown or revoked')
+    const folder = await runCommand('backup', [...to, '--store', store.storeDir], signal, environment)
+    expect(folder.lines.at(-2)).to.contain(`Backed up the store at ${store.storeDir} to `)
+  })
+
   it('asks for all pages of a list', async () => {
     const slugs = Array.from({ length: 103 }, (_, n) => `w${n}`)
     for (let at = 0; at < slugs.length; at += 50) {

@@ -27,7 +27,12 @@ describe('npm run backup: what it refuses', () => {
       /no project "none"/,
     ],
     ['two sources', ['--to', 'FOLDER/b', '--store', 'STORE', '--url', 'http://x', '--key', 'k'], /give one/],
-    ['an address without a key', ['--to', 'FOLDER/b', '--url', 'http://x'], /go together/],
+    [
+      'an address without a key',
+      ['--to', 'FOLDER/b', '--url', 'http://x'],
+      /^--key is missing \(or BRANCHPOINT_KEY\)/,
+    ],
+    ['a key without an address', ['--to', 'FOLDER/b', '--key', 'k'], /^--key is for a server/],
     ['a word too many', ['--to', 'FOLDER/b', 'more'], /Unexpected argument/],
   ] satisfies [string, string[], RegExp][]) {
     it(`refuses ${what}`, async () => {

@@ -8,7 +8,8 @@ export function runCommand(
   command: 'backup' | 'restore',
   args: readonly string[],
   signal = new AbortController().signal,
+  environment: Readonly<Record<string, string>> = {},
 ): Promise<Report> {
   const run = command === 'backup' ? backupCommand : restoreCommand
-  return run(args, { config: readConfig({}), progress: { write: () => undefined }, signal })
+  return run(args, { config: readConfig({}), environment, progress: { write: () => undefined }, signal })
 }
