@@ -65,12 +65,13 @@ export function isDeployed(folder: string): boolean | string {
   const [environment = '', next = '', previous = ''] = Object.values(FOLDERS).map(
     (path) => `${folder}/${path}`,
   )
-  const [main, deployed] = [git(next, ['rev-parse', MAIN]), subjectOf(environment)]
+  const [ofNext, ofEnvironment, ofPrevious] = [refsOf(next), refsOf(environment), refsOf(previous)]
+  const [main, deployed] = [ofNext[MAIN], ofEnvironment[MAIN]?.subject]
   const parts = {
-    next: subjectOf(next) === 'deployed',
-    mirror: git(next, ['for-each-ref', '--format=%(objectname)', LIVE]) === main,
-    environment: deployed === 'first' ? false : deployed === main || deployed,
-    previous: git(previous, ['for-each-ref', LIVE]) === '',
+    next: main?.subject === 'deployed',
+    mirror: ofNext[LIVE]?.oid === main?.oid,
+    environment: deployed === 'first' ? false : deployed === main?.oid || deployed,
+    previous: ofPrevious[LIVE] === undefined,
   }
   return new Set<unknown>(Object.values(parts)).size === 1 ? parts.next : JSON.stringify(parts)
 }
@@ -101,6 +102,18 @@ async function prepareStore(): Promise<string> {
   return folder
 }
 
-function subjectOf(folder: string): string {
-  return git(folder, ['log', '-1', '--format=%s', 'main'])
+/** Where MAIN and LIVE are, as git sees it. */
+function refsOf(folder: string): Record<string, { readonly oid: string; readonly subject: string }> {
+  const refs = git(folder, [
+    'for-each-ref',
+    '--format=%(refname) %(objectname) %(contents:subject)',
+    MAIN,
+    LIVE,
+  ])
+  return Object.fromEntries(
+    refs
+      .split('\n')
+      .map((line) => line.split(' '))
+      .map(([name = '', oid = '', ...subject]) => [name, { oid, subject: subject.join(' ') }]),
+  )
 }

@@ -1,17 +1,22 @@
 import { finishForTheDead } from '../../src/git/finish-for-the-dead.ts'
 import { nodeFs } from '../../src/git/node-fs.ts'
-import { failingFs } from './failing-fs.ts'
+import { ignoreTheDead, mortalFs } from './mortal-fs.ts'
 
 /**
- * Finishes what dead processes of a store left, on a disk that kills this process at one step: `node finishing-process.js <store>
- * <step>`. Prints `survived` if there were not so many steps.
+ * Finishes what dead processes of several stores left, in each on a disk that is cut off at one step, and is killed in the end:
+ * `node finishing-process.js <store> <step> …`. Prints a line for each store: `killed`, or `survived` if there were not so many steps.
  */
-const [folder = '', step = ''] = process.argv.slice(2)
-let left = Number(step)
-const disk = failingFs(nodeFs)
-disk.failIf(() => {
-  if (--left === 0) process.kill(process.pid, 'SIGKILL')
-  return false
-})
-await finishForTheDead(disk.fs, folder)
-process.stdout.write('survived')
+const jobs = process.argv.slice(2)
+ignoreTheDead()
+const outcomes: string[] = []
+for (let index = 0; index < jobs.length; index += 2) {
+  let left = Number(jobs[index + 1])
+  const disk = mortalFs(nodeFs, (_call, die) => {
+    if (--left === 0) die()
+  })
+  // What a thread does could not be cut off.
+  const fs = { ...disk.fs, settleJournal: undefined }
+  const finished = finishForTheDead(fs, jobs[index] ?? '').then(() => 'survived')
+  outcomes.push(await Promise.race([disk.died, finished]))
+}
+process.stdout.write(outcomes.join('\n'), () => process.kill(process.pid, 'SIGKILL'))
