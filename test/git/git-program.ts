@@ -32,6 +32,7 @@ function run(folder: string, args: readonly string[], input?: string | Buffer): 
       ...process.env,
       GIT_CONFIG_GLOBAL: '/dev/null',
       GIT_CONFIG_NOSYSTEM: '1',
+      GIT_TEMPLATE_DIR: '', // its sample hooks are copied with every repository
       GIT_AUTHOR_NAME: 'Ann',
       GIT_AUTHOR_EMAIL: 'ann@example.com',
       GIT_COMMITTER_NAME: 'Ann',
