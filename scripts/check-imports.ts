@@ -33,6 +33,7 @@ const FLOORS: Readonly<Record<string, readonly string[]>> = {
     'handlers',
     'traces',
     'webhooks',
+    'secrets',
     'access',
     'resources',
     'embeds',

@@ -12,6 +12,7 @@ import { resolveHost } from './outgoing/outgoing-policy.ts'
 import { type OpenSandbox, openSandbox } from './sandbox/open-sandbox.ts'
 import { SANDBOX_LIMITS } from './sandbox/sandbox-limits.ts'
 import { openSecrets } from './secrets/open-secrets.ts'
+import type { ProjectSecrets } from './secrets/project-secrets.ts'
 import type { Registry } from './versioning/registry.ts'
 
 /** Largest answer of a hook (contract/handlers 2.7) and of a model's provider that is read, in bytes. */
@@ -28,6 +29,7 @@ export interface RuntimeSettings
 export interface Runtime {
   readonly services: InvocationServices
   evaluationsOf(registry: Registry): ProjectEvaluations
+  secretsOf(registry: Registry): ProjectSecrets
   /** How many of them run. */
   readonly evaluationPlaces: Pick<EvaluationPlaces, 'running'>
   /** Interrupts evaluations, so that nobody waits for one any more; resolves once none runs. */
@@ -53,11 +55,12 @@ export function openRuntime({ config, fs, record, tracesOf, onTrouble }: Runtime
   const services: InvocationServices = {
     handlers: builtInHandlers,
     record,
-    reach: (registry) => remembered(reaches, registry, () => reachOf(basename(registry.store.folder))),
+    reach: (registry) => remembered(reaches, registry, () => reachOf(projectOf(registry))),
   }
   return {
     services,
     sandbox,
+    secretsOf: (registry) => secrets.of(projectOf(registry)),
     evaluationsOf: (registry) =>
       remembered(
         evaluations,
@@ -91,6 +94,10 @@ export function openRuntime({ config, fs, record, tracesOf, onTrouble }: Runtime
       outgoing: { policy, maxAnswerBytes: HOOK_ANSWER },
     }
   }
+}
+
+function projectOf({ store }: Registry): string {
+  return basename(store.folder)
 }
 
 function remembered<K extends object, V>(

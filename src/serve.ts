@@ -1,4 +1,5 @@
 import { createAuthenticator } from './access/authenticator.ts'
+import { KeyUses } from './access/key-uses.ts'
 import { Intents } from './access/intents.ts'
 import type { Config } from './config.ts'
 import type { Store } from './git/store.ts'
@@ -15,6 +16,8 @@ import { Places } from './http/git/places.ts'
 import { restoreDoor } from './http/git/restore-door.ts'
 import { deliveryEndpoints } from './http/endpoints/delivery-endpoints.ts'
 import { traceEndpoints } from './http/endpoints/trace-endpoints.ts'
+import { keyEndpoints } from './http/endpoints/key-endpoints.ts'
+import { secretEndpoints } from './http/endpoints/secret-endpoints.ts'
 import { webhookEndpoints } from './http/endpoints/webhook-endpoints.ts'
 import { invocationEndpoints } from './http/endpoints/invocation-endpoints.ts'
 import { evaluationEndpoints } from './http/endpoints/evaluation-endpoints.ts'
@@ -139,12 +142,15 @@ export async function serve(
     ...(surface.family === queryFamily ? { enrichment: foundTraces(tracesOf) } : {}),
   }))
   const webhooksOf = (registry: Registry): ProjectWebhooks => webhooks.of(registry)
+  const keyUses = new KeyUses(fs, storeDir, now)
   const endpoints = [
     ...allEndpoints(contexts, resources),
     ...webhookEndpoints(webhooksOf),
     ...deliveryEndpoints(webhooksOf),
     ...invocationEndpoints(runtime.services, { ...settings, answered: [] }),
     ...evaluationEndpoints(evaluationsOf, contexts),
+    ...keyEndpoints({ fs, storeDir, uses: keyUses, hasAdminKey: adminKey !== undefined }),
+    ...secretEndpoints(runtime.secretsOf),
     ...traceEndpoints(tracesOf),
   ].map(withholding)
   const intents = new Intents(
@@ -158,6 +164,7 @@ export async function serve(
     fs,
     storeDir,
     adminToken: adminKey,
+    onUse: ({ project, key }) => keyUses.note(project, key.id),
     onDamage: (error) => log.logger.error({ err: error }, 'a key file cannot be read; its keys are refused'),
   })
   const registryOf = (project: string) => registries.of(project)
@@ -226,6 +233,7 @@ export async function serve(
   const closeAll = async (): Promise<readonly string[]> => {
     // Runs that are cut short leave traces, too.
     await steps.take('evaluations, scripts and their processes', () => runtime.close())
+    await steps.take('when keys were used', () => keyUses.close())
     await steps.take('webhooks', () => webhooks.close())
     await steps.take('traces and their threads', () => Promise.all([traces.close(), exporter?.close()]))
     await steps.take('the projects', () => registries.close())

@@ -15,6 +15,8 @@ export interface NewKey {
   readonly name: string
   readonly email?: string | undefined
   readonly scopes: readonly string[]
+  /** Made unless given. */
+  readonly id?: string | undefined
 }
 
 /** A key just made. The token is shown now or never. */
@@ -24,38 +26,45 @@ export interface MadeKey {
 }
 
 /**
- * Makes a key, durable once this resolves; the project's folder is made if need be. Refuses a bad project, name, email or
- * scope, and a name that another live key of the project has (`slug_taken`), so that `revoke --name` is never ambiguous.
+ * Makes a key, durable once this resolves; the project's folder is made if need be. Several may have one name; an id is never used again.
+ * Refuses a bad project, name, email or scope, and one live key too many.
  */
 export async function createApiKey(fs: Fs, storeDir: string, wanted: NewKey): Promise<MadeKey> {
   const project = checkProjectName(wanted.project)
-  const author = keyAuthor(wanted.name, wanted.email)
-  const scopes = checkScopes(wanted.scopes)
+  const made = makeKey(wanted)
   return changeKeys(fs, storeDir, project, (keys) => {
-    if (keys.some((key) => isLive(key) && key.name === author.name)) throw nameTaken(author.name, project)
-    const token = newToken()
-    const key: ApiKey = {
-      id: uuidv7(),
-      ...author,
-      scopes,
-      sha256: hashToken(token).toString('hex'),
-      last4: token.slice(-4),
-      created_at: new Date().toISOString(),
-    }
-    return { keys: [...keys, key], answer: { key, token } }
+    if (keys.filter(isLive).length >= MOST_KEYS) throw tooManyKeys(project)
+    return { keys: [...keys, made.key], answer: made }
   })
 }
 
 /** Makes the admin key `admin` of project `default` if the store holds no key at all, revoked ones included. */
 export async function createFirstApiKey(fs: Fs, storeDir: string): Promise<MadeKey | undefined> {
   if (projectNames(fs, storeDir).some((project) => mayHaveKeys(fs, storeDir, project))) return undefined
-  try {
-    return await createApiKey(fs, storeDir, { project: DEFAULT_PROJECT, name: 'admin', scopes: ['admin'] })
-  } catch (error) {
-    if (error instanceof Refusal && error.code === 'slug_taken') return undefined // another process was first
-    throw error
-  }
+  const made = makeKey({ name: 'admin', scopes: ['admin'] })
+  return changeKeys(fs, storeDir, DEFAULT_PROJECT, (keys) =>
+    // another process may have been first
+    keys.length > 0 ? { keys, answer: undefined } : { keys: [made.key], answer: made },
+  )
 }
+
+function makeKey({ id, name, email, scopes }: Omit<NewKey, 'project'>): MadeKey {
+  const author = keyAuthor(name, email)
+  const checked = checkScopes(scopes)
+  const token = newToken()
+  const key: ApiKey = {
+    id: id ?? uuidv7(),
+    ...author,
+    scopes: checked,
+    sha256: hashToken(token).toString('hex'),
+    last4: token.slice(-4),
+    created_at: new Date().toISOString(),
+  }
+  return { key, token }
+}
+
+/** So many live keys a project may have: an unknown token is compared with each. */
+const MOST_KEYS = 1000
 
 /** Where the file cannot be read, somebody made keys; the authenticator tells what is wrong with it. */
 function mayHaveKeys(fs: Fs, storeDir: string, project: string): boolean {
@@ -71,21 +80,30 @@ export function listApiKeys(fs: Fs, storeDir: string, project: string): readonly
   return readKeyFile(fs, storeDir, checkProjectName(project))
 }
 
+/** Which key is meant. */
+type KeyChoice = { readonly id: string } | { readonly name: string }
+
 /**
  * Ends a live key, named by id or by name: running servers refuse it from their next request on. The record stays, since
- * commits carry its author. Refuses when no live key of the project matches.
+ * commits carry its author. Refuses when no live key of the project matches, when several have the name, and (`last_admin_key`) the last
+ * one with `admin` unless `mayLeaveNone`.
  */
 export async function revokeApiKey(
   fs: Fs,
   storeDir: string,
   project: string,
-  which: { readonly id: string } | { readonly name: string },
+  which: KeyChoice,
+  { mayLeaveNone = true } = {},
 ): Promise<ApiKey> {
   return changeKeys(fs, storeDir, checkProjectName(project), (keys) => {
-    const found = keys.find(
-      (key) => isLive(key) && ('id' in which ? key.id === which.id : key.name === which.name),
+    const live = keys.filter(isLive)
+    const [found, ...others] = live.filter((key) =>
+      'id' in which ? key.id === which.id : key.name === which.name,
     )
-    if (!found) throw noSuchKey(keys, project, which)
+    if (!found) throw noSuchKey(live, project, which)
+    if (others.length > 0) throw severalKeys([found, ...others], project)
+    const isAdmin = ({ scopes }: ApiKey): boolean => scopes.includes('admin')
+    if (!mayLeaveNone && isAdmin(found) && live.filter(isAdmin).length === 1) throw lastAdminKey(found)
     const revoked = { ...found, revoked_at: new Date().toISOString() }
     return { keys: keys.map((key) => (key === found ? revoked : key)), answer: revoked }
   })
@@ -129,25 +147,34 @@ async function changeKeys<T>(
   })
 }
 
-function nameTaken(name: string, project: string): Refusal {
+function tooManyKeys(project: string): Refusal {
   return new Refusal(
-    'slug_taken',
-    `Project "${project}" has a key named "${name}" already: choose another name, or revoke that key first.`,
-    { conflict: { name } },
+    'limit_exceeded',
+    `Project "${project}" has ${MOST_KEYS} live keys, which is the most. Revoke one that is not needed.`,
   )
 }
 
-function noSuchKey(
-  keys: readonly ApiKey[],
-  project: string,
-  which: { readonly id: string } | { readonly name: string },
-): Refusal {
+function noSuchKey(live: readonly ApiKey[], project: string, which: KeyChoice): Refusal {
   const [field, value] = 'id' in which ? ['id', which.id] : ['name', which.name]
-  const live = keys.filter(isLive).map((key) => key.name)
-  const known = live.length > 0 ? `its live keys are ${live.join(', ')}` : 'it has no live keys'
+  const known =
+    live.length > 0 ? `its live keys are ${live.map(({ name }) => name).join(', ')}` : 'it has no live keys'
+  return new Refusal(
+    'key_not_found',
+    `Project "${project}" has no live key with the ${field} "${value}"; ${known}.`,
+  )
+}
+
+function severalKeys(keys: readonly ApiKey[], project: string): Refusal {
+  const ids = keys.map(({ id }) => id).join(', ')
   return invalid(
-    [field],
-    `project "${project}" has no live key with the ${field} "${value}"; ${known}.`,
-    'not_found',
+    ['name'],
+    `project "${project}" has ${keys.length} live keys of this name: give the id of one, ${ids}.`,
+  )
+}
+
+function lastAdminKey({ name }: ApiKey): Refusal {
+  return new Refusal(
+    'last_admin_key',
+    `"${name}" is the last live key of the project with the scope admin, and SVC_API_KEY is not set: nobody could make keys any more. Make another admin key first.`,
   )
 }

@@ -20,6 +20,8 @@ export interface AuthenticatorOptions {
   readonly adminToken?: string | undefined
   /** Told once for each state of a key file that cannot be read; the keys in it are refused meanwhile. */
   readonly onDamage: (error: unknown) => void
+  /** Called for each request with a key that is stored. */
+  readonly onUse?: (caller: Caller) => void
 }
 
 /**
@@ -28,7 +30,7 @@ export interface AuthenticatorOptions {
  * project. Hashes are compared in constant time.
  */
 export function createAuthenticator(options: AuthenticatorOptions): Authenticate {
-  const { fs, storeDir, onDamage } = options
+  const { fs, storeDir, onDamage, onUse } = options
   const admin = options.adminToken === undefined ? undefined : adminKey(options.adminToken)
   const projects = new Map<string, ProjectKeys>()
   /**
@@ -89,6 +91,7 @@ export function createAuthenticator(options: AuthenticatorOptions): Authenticate
       const found = find(current(project).entries, hash)
       if (!found) continue
       homes.set(name, project)
+      onUse?.(found.caller)
       hashes.set(token, hash)
       return found.caller
     }

@@ -1,0 +1,87 @@
+import { z } from 'zod'
+import type { Fs } from '../git/fs.ts'
+import { parsedOrUndefined } from '../json/parsed-or-undefined.ts'
+
+/** How often uses are written down, in milliseconds. */
+const WRITE_EVERY = 60_000
+
+const usesFile = z.strictObject({ format: z.literal(1), uses: z.record(z.uuid(), z.iso.datetime()) })
+
+/**
+ * When each key was used last, of all servers on the store: kept in memory and written down once a minute, so that a request costs nothing
+ * more. A crash loses the last minute, and a file that cannot be read or written loses no request.
+ */
+export class KeyUses {
+  readonly #fs: Fs
+  readonly #storeDir: string
+  readonly #now: () => Date
+  /** By project, by the key's id: milliseconds since 1970. */
+  readonly #seen = new Map<string, Map<string, number>>()
+  readonly #timer: NodeJS.Timeout
+
+  constructor(fs: Fs, storeDir: string, now: () => Date) {
+    this.#fs = fs
+    this.#storeDir = storeDir
+    this.#now = now
+    this.#timer = setInterval(() => void this.#write(), WRITE_EVERY).unref()
+  }
+
+  /** A request came with this key. */
+  note(project: string, id: string): void {
+    let uses = this.#seen.get(project)
+    if (!uses) this.#seen.set(project, (uses = new Map()))
+    uses.set(id, this.#now().getTime())
+  }
+
+  /** When the project's keys were used last, by their ids, as ISO 8601. */
+  of(project: string): ReadonlyMap<string, string> {
+    return new Map([...this.#merged(project)].map(([id, time]) => [id, new Date(time).toISOString()]))
+  }
+
+  /** Writes down what is not yet, and nothing more afterwards. */
+  async close(): Promise<void> {
+    clearInterval(this.#timer)
+    await this.#write()
+  }
+
+  async #write(): Promise<void> {
+    for (const project of [...this.#seen.keys()]) {
+      const uses = Object.fromEntries(this.of(project))
+      this.#seen.delete(project)
+      const path = this.#path(project)
+      try {
+        const temporary = `${path}.${process.pid}.new`
+        this.#fs.remove(temporary)
+        await this.#fs.createSynced(
+          temporary,
+          Buffer.from(`${JSON.stringify({ format: 1, uses }, null, 2)}\n`),
+        )
+        this.#fs.rename(temporary, path)
+      } catch {
+        // The store is away or full; the next use is written down again.
+      }
+    }
+  }
+
+  /** What the file says and what was seen since: of each key the later one. */
+  #merged(project: string): Map<string, number> {
+    const merged = this.#read(project)
+    for (const [id, time] of this.#seen.get(project) ?? [])
+      merged.set(id, Math.max(time, merged.get(id) ?? 0))
+    return merged
+  }
+
+  #read(project: string): Map<string, number> {
+    try {
+      const bytes = this.#fs.readFile(this.#path(project))
+      const read = usesFile.safeParse(bytes && parsedOrUndefined(bytes))
+      return new Map(Object.entries(read.data?.uses ?? {}).map(([id, time]) => [id, Date.parse(time)]))
+    } catch {
+      return new Map()
+    }
+  }
+
+  #path(project: string): string {
+    return `${this.#storeDir}/${project}/key-uses.json`
+  }
+}

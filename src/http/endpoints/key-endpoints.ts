@@ -1,0 +1,141 @@
+import { basename } from 'node:path/posix'
+import { createApiKey, listApiKeys, revokeApiKey } from '../../access/api-keys.ts'
+import type { ApiKey } from '../../access/key-file.ts'
+import type { KeyUses } from '../../access/key-uses.ts'
+import { Refusal } from '../../errors.ts'
+import type { Fs } from '../../git/fs.ts'
+import { holdsText } from '../../versioning/filters.ts'
+import type { Registry } from '../../versioning/registry.ts'
+import { cutWindow } from '../../versioning/windowing.ts'
+import { answerList } from '../answer-list.ts'
+import type { Answer, Endpoint } from '../endpoint.ts'
+import { endpoint } from '../endpoint.ts'
+import { envelope } from '../envelope.ts'
+import { keyFilter, keyRecord, newKey } from '../key-schemas.ts'
+import { queryFilters } from '../query-parameters.ts'
+import { list, single } from '../record-schemas.ts'
+import { windowing } from '../request-schemas.ts'
+
+/** Where keys are kept. */
+export interface KeyPlace {
+  readonly fs: Fs
+  readonly storeDir: string
+  readonly uses: KeyUses
+  /** Whether there is an admin key (SVC_API_KEY) that is not among them. */
+  readonly hasAdminKey: boolean
+}
+
+/** The API keys of the project (wire.md 2). */
+export function keyEndpoints({ fs, storeDir, uses, hasAdminKey }: KeyPlace): Endpoint[] {
+  const tag = 'keys'
+  const output = single('key', keyRecord)
+  const projectOf = ({ store }: Registry): string => basename(store.folder)
+  const keysOf = (registry: Registry): readonly ApiKey[] => listApiKeys(fs, storeDir, projectOf(registry))
+  const answer = (registry: Registry, key: ApiKey, secret?: string): Answer => ({
+    body: {
+      count: 1,
+      key: { ...present(key, uses.of(projectOf(registry))), ...(secret === undefined ? {} : { secret }) },
+    },
+    address: { id: key.id },
+  })
+  const query = (method: 'GET' | 'POST', path: string): Endpoint =>
+    endpoint({
+      method,
+      path,
+      tag,
+      summary: 'List the API keys of the project, revoked ones too, without what is secret',
+      scope: 'admin',
+      optionalBody: true,
+      input: envelope({
+        filter: { names: ['key'], schema: keyFilter },
+        windowing: { names: ['windowing'], schema: windowing },
+      }),
+      fromQuery: queryFilters(['key'], []),
+      output: list('keys', keyRecord),
+      ...(method === 'POST' ? { example: { key: { name: 'ci' } } } : {}),
+      run: async ({ registry, input: { filter = {}, windowing: asked } }) => {
+        const rows = keysOf(registry).map((value) => ({ id: value.id, createdAt: value.created_at, value }))
+        const window = await cutWindow(
+          rows,
+          asked,
+          (key) =>
+            holdsText(key.name, filter.name) &&
+            (filter.scopes ?? []).every((scope) => key.scopes.includes(scope)),
+        )
+        const lastUses = uses.of(projectOf(registry))
+        return answerList(
+          'keys',
+          window,
+          asked,
+          window.rows.map((key) => present(key, lastUses)),
+        )
+      },
+    })
+
+  return [
+    endpoint({
+      method: 'POST',
+      path: '/keys',
+      tag,
+      summary: 'Make an API key of the project; the answer shows it once, as "secret"',
+      scope: 'admin',
+      input: envelope({ key: { names: ['key'], schema: newKey, required: true } }),
+      output,
+      example: { key: { name: 'ci', scopes: ['read', 'write'] } },
+      run: async ({ registry, input, context: { artifactId, attemptedAt } }) => {
+        const earlier = attemptedAt && keysOf(registry).find(({ id }) => id === artifactId)
+        if (earlier) return answer(registry, earlier)
+        const made = await createApiKey(fs, storeDir, {
+          ...input.key,
+          project: projectOf(registry),
+          id: artifactId,
+        })
+        return answer(registry, made.key, made.token)
+      },
+      // What is secret is kept nowhere, so only the first answer has it.
+      recall: async ({ registry }, { id }) => answer(registry, keyNamed(keysOf(registry), id)),
+    }),
+    query('GET', '/keys'),
+    query('POST', '/keys/query'),
+    endpoint({
+      method: 'DELETE',
+      path: '/keys/:id',
+      tag,
+      summary: 'Revoke an API key: requests with it are refused from the next one on',
+      scope: 'admin',
+      output,
+      run: async ({ registry, params }) => {
+        const { id } = keyNamed(keysOf(registry), params['id'] ?? '')
+        const revoked = await revokeApiKey(
+          fs,
+          storeDir,
+          projectOf(registry),
+          { id },
+          { mayLeaveNone: hasAdminKey },
+        )
+        return answer(registry, revoked)
+      },
+    }),
+  ]
+}
+
+function keyNamed(keys: readonly ApiKey[], id: string): ApiKey {
+  const key = keys.find((it) => it.id === id)
+  if (key) return key
+  throw new Refusal(
+    'key_not_found',
+    `There is no API key with the id ${id} in this project. GET /keys lists them.`,
+  )
+}
+
+function present({ id, name, email, scopes, ...key }: ApiKey, lastUses: ReadonlyMap<string, string>): object {
+  return {
+    id,
+    name,
+    email,
+    scopes,
+    created_at: key.created_at,
+    last_used_at: lastUses.get(id) ?? null,
+    revoked_at: key.revoked_at ?? null,
+  }
+}
