@@ -1,0 +1,57 @@
+import { expect } from 'chai'
+import { runDocument } from './run-document.ts'
+
+const DOCUMENT = `# A document
+
+\`\`\`sh
+name=World
+greet() { echo "Hello, $1!"; }
+\`\`\`
+
+\`\`\`console
+exit 1
+\`\`\`
+
+\`\`\`sh
+greet "$name"
+false | cat
+echo on "$(basename "$PWD")"
+\`\`\`
+
+It prints
+
+\`\`\`text
+Hello, …!
+on branchpoint
+\`\`\`
+
+\`\`\`sh
+git config user.name
+true && false
+cat missing
+\`\`\`
+
+\`\`\`text
+Somebody else
+\`\`\`
+`
+
+describe('the runner of documents', () => {
+  it('runs the sh blocks in one shell in a fresh checkout, and tells by line what is not as the document says', async () => {
+    const problems = await runDocument(DOCUMENT)
+    expect(problems.map((it) => it.split('\n')[0])).to.deep.equal([
+      'line 14 fails (1): false | cat',
+      'line 27 has &&: true && false',
+      'line 27 fails (1): true && false',
+      'line 28 fails (1): cat missing',
+      'line 31 shows what the block before it does not print:',
+    ])
+    expect(problems.at(-1)).to.contain('A Reader\n')
+  })
+
+  it('tells where the shell ends before the document does', async () => {
+    const problems = await runDocument('```sh\necho "unfinished\n```\n')
+    expect(problems).to.have.length(1)
+    expect(problems[0]).to.match(/^The shell ended in the block of line 1: .*unexpected EOF/)
+  })
+})
