@@ -1,9 +1,10 @@
 import { Refusal } from '../errors.ts'
 import type { Fs } from '../git/fs.ts'
-import { entriesOf, type Json, type JsonObject } from '../json/json.ts'
-import { parseJson } from '../json/parse-json.ts'
+import type { Json } from '../json/json.ts'
 import { stringifyJson } from '../json/stringify-json.ts'
+import { parseUuid } from '../versioning/ids.ts'
 import type { EvaluationEnd, EvaluationPlan, RowResult } from './evaluation.ts'
+import { type LogLine, readLogLine } from './log-lines.ts'
 
 /**
  * What is kept of an evaluation while it runs, and afterwards, in `<project>/evaluations/<id>.jsonl`: the plan, a line for each row
@@ -37,17 +38,19 @@ export class EvaluationLog {
     const [first] = wholeLines(fs, path, 0)
     if (first === undefined) return undefined
     const { plan } = parsed(first.text, path)
-    if (plan) return new EvaluationLog(fs, folder, plan)
+    // Where its next rows go follows from the id.
+    if (plan?.id === id) return new EvaluationLog(fs, folder, plan)
     throw new Refusal(
       'damaged_repository',
-      `${path} does not begin with the plan of an evaluation. Remove it.`,
+      `${path} does not begin with the plan of the evaluation ${id}. Restore it from a backup, or remove it.`,
     )
   }
 
   /** The ids of all, the oldest first. */
   static ids(fs: Fs, folder: string): string[] {
     const names = fs.readDir(folder) ?? []
-    return names.flatMap((name) => (name.endsWith('.jsonl') ? [name.slice(0, -'.jsonl'.length)] : [])).sort()
+    const ids = names.flatMap((name) => (name.endsWith('.jsonl') ? [name.slice(0, -'.jsonl'.length)] : []))
+    return ids.filter((id) => parseUuid(id) === id).sort()
   }
 
   /** Adds rows; resolves once they are on the disk. */
@@ -72,8 +75,7 @@ export class EvaluationLog {
       const stop = got.lastIndexOf(NEWLINE)
       const start = stop < 0 ? -1 : got.lastIndexOf(NEWLINE, stop - 1)
       const line = start < 0 ? '' : got.toString('utf8', start + 1, stop)
-      const { end } = line.startsWith('{"end":') ? parsed(line, this.#path) : {}
-      return end && { ...end, summary: { ...end.summary, evaluators: byName(end.summary.evaluators) } }
+      return line.startsWith('{"end":') ? parsed(line, this.#path).end : undefined
     } finally {
       file.close()
     }
@@ -129,7 +131,7 @@ export class LoggedRow {
 
   read(): RowResult {
     const { row } = parsed(this.#text, this.#path)
-    if (row) return { ...row, evaluators: byName(row.evaluators) }
+    if (row) return row
     throw damaged(this.#path)
   }
 }
@@ -187,26 +189,16 @@ function* wholeLines(fs: Fs, path: string, from: number): Generator<Line> {
 
 const PIECE = 256 * 1024
 
-/** A line of ours: the plan, a row, or the end. */
-function parsed(
-  line: string,
-  path: string,
-): { readonly plan?: EvaluationPlan; readonly row?: RowResult; readonly end?: EvaluationEnd } {
-  try {
-    return parseJson(line) as ReturnType<typeof parsed> // written by create, add and finish
-  } catch {
-    throw damaged(path)
-  }
-}
-
-/** A slug may be a name that JavaScript has its own ideas of (`42`, `__proto__`), which parsed JSON keeps apart. */
-function byName<T>(read: Readonly<Record<string, T>>): Readonly<Record<string, T>> {
-  return Object.fromEntries(entriesOf(read as unknown as JsonObject)) as unknown as Record<string, T> // as it was written
+/** A line of ours. */
+function parsed(text: string, path: string): LogLine {
+  const line = readLogLine(text)
+  if (line) return line
+  throw damaged(path)
 }
 
 function damaged(path: string): Refusal {
   return new Refusal(
     'damaged_repository',
-    `${path} has a line that is no JSON. Restore it from a backup, or remove it.`,
+    `${path} has a line that no evaluation wrote. Restore it from a backup, or remove it.`,
   )
 }

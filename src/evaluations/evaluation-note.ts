@@ -16,7 +16,8 @@ export const NOTES_REF = 'refs/notes/evaluations'
 
 /**
  * Writes the result set of an evaluation as a git note on the application's revision: JSON Lines, the summary of the evaluation and then
- * a line a row, behind those of other evaluations of the same revision. Writing it again replaces it.
+ * a line a row, behind those of other evaluations of the same revision. Writing it again replaces it. Rows that would make the note
+ * longer than whoever clones should have to take (evaluators answer what they like) are left out; the summary always is there.
  */
 export async function writeEvaluationNote(
   registry: Registry,
@@ -24,16 +25,18 @@ export async function writeEvaluationNote(
   { plan, summary, finishedAt, results }: ResultSet,
   context: WriteContext,
 ): Promise<void> {
-  const own = [headLine(plan, summary, finishedAt)]
-  for await (const row of results) own.push(rowLine(plan.id, row.read()))
+  const head = bytesOf(headLine(plan, summary, finishedAt))
+  const rows = await rowLines(plan.id, results)
   await artifact.repository.transact(async (transaction) => {
-    const head = transaction.ref(NOTES_REF)
-    const root = head && parseCommit(await readBytes(transaction, head, 'commit')).tree
+    const parent = transaction.ref(NOTES_REF)
+    const root = parent && parseCommit(await readBytes(transaction, parent, 'commit')).tree
     const commit = {
-      tree: await withNote(transaction, root, oid, (before) =>
-        withoutEvaluation(before, plan.id).concat(own),
-      ),
-      parent: head,
+      tree: await withNote(transaction, root, oid, (before) => {
+        const others = withoutEvaluation(before, plan.id)
+        const fits = others.length + rows.length <= MOST_NOTE
+        return Buffer.concat(fits ? [others, head, rows] : [others, head])
+      }),
+      parent,
       message: subjectOf(plan),
       now: registry.now(),
     }
@@ -82,10 +85,35 @@ function rowLine(evaluation: string, { testcase_id, trace_id, application, evalu
   return stringifyJson(line as unknown as Json) // as above
 }
 
+/** The lines of the rows of an evaluation; none of them if they are too long together. */
+async function rowLines(evaluation: string, results: ResultSet['results']): Promise<Buffer> {
+  const lines: Buffer[] = []
+  let length = 0
+  for await (const row of results) {
+    const line = bytesOf(rowLine(evaluation, row.read()))
+    length += line.length
+    if (length > MOST_ROWS) return Buffer.alloc(0)
+    lines.push(line)
+  }
+  return Buffer.concat(lines)
+}
+
+/** Bytes of the rows of one evaluation in a note, and of a note with all evaluations of a revision that have rows in it. */
+const MOST_ROWS = 32 * 1024 ** 2
+const MOST_NOTE = 128 * 1024 ** 2
+
+function bytesOf(line: string): Buffer {
+  return Buffer.from(`${line}\n`)
+}
+
 /** The lines of a note that are not of this evaluation. */
-function withoutEvaluation(lines: readonly string[], id: string): string[] {
+function withoutEvaluation(note: Buffer, id: string): Buffer {
   const marks = [`{"evaluation":{"id":"${id}"`, `{"evaluation":"${id}"`]
-  return lines.filter((line) => !marks.some((mark) => line.startsWith(mark)))
+  // Most often it is not among them, and nothing has to be taken apart.
+  if (!marks.some((mark) => note.includes(mark))) return note
+  const lines = note.toString('utf8').split('\n')
+  const others = lines.filter((line) => line !== '' && !marks.some((mark) => line.startsWith(mark)))
+  return Buffer.from(others.map((line) => `${line}\n`).join(''))
 }
 
 /**
@@ -96,7 +124,7 @@ async function withNote(
   transaction: Transaction,
   tree: Oid | undefined,
   rest: string,
-  change: (lines: readonly string[]) => readonly string[],
+  change: (note: Buffer) => Buffer,
 ): Promise<Oid> {
   const entries = tree === undefined ? [] : await readTree(transaction, tree)
   const folder = entries.find(({ mode, name }) => mode === '40000' && name === rest.slice(0, 2))
@@ -105,10 +133,10 @@ async function withNote(
     return writeTree(transaction, replaceEntries(entries, [{ ...folder, oid }]))
   }
   const note = entries.find(({ name }) => name === rest)
-  const before = note ? (await readBytes(transaction, note.oid, 'blob')).toString('utf8') : ''
-  const lines = change(before.split('\n').filter((line) => line !== ''))
-  return writeTree(
-    transaction,
-    replaceEntries(entries, [writeFile(transaction, rest, Buffer.from(`${lines.join('\n')}\n`))]),
-  )
+  const before = note ? await readBytes(transaction, note.oid, 'blob') : Buffer.alloc(0)
+  const ending = before.length === 0 || before.at(-1) === NEWLINE ? '' : '\n'
+  const after = change(Buffer.concat([before, Buffer.from(ending)]))
+  return writeTree(transaction, replaceEntries(entries, [writeFile(transaction, rest, after)]))
 }
+
+const NEWLINE = 0x0a

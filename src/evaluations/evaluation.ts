@@ -17,6 +17,9 @@ export interface EvaluationPlan {
   readonly rows: number
 }
 
+/** So many rows of an evaluation may run at once. */
+export const MOST_AT_ONCE = 64
+
 /** A revision by everything that names it. */
 export interface PinnedRevision {
   readonly artifact_id: string

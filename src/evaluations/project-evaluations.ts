@@ -4,9 +4,9 @@ import { Refusal } from '../errors.ts'
 import { holdingLock, isLockHeld } from '../git/lock.ts'
 import type { InvocationCaller } from '../invocation/invocation-request.ts'
 import type { InvocationServices } from '../invocation/invoke.ts'
+import { TimeSlice } from '../time-slice.ts'
 import type { ProjectTraces } from '../traces/project-traces.ts'
 import type { WriteContext } from '../versioning/change-artifact.ts'
-import { damageOf } from '../versioning/damage-of.ts'
 import { revisionById } from '../versioning/references.ts'
 import type { Registry } from '../versioning/registry.ts'
 import type { Revision } from '../versioning/revision.ts'
@@ -17,6 +17,7 @@ import { EvaluationLog } from './evaluation-log.ts'
 import { writeEvaluationNote } from './evaluation-note.ts'
 import type { EvaluationPlaces } from './evaluation-places.ts'
 import { countTestcases, evaluationRows } from './evaluation-rows.ts'
+import { isOfOneLog } from './is-of-one-log.ts'
 import { LoggedEvaluation } from './logged-evaluation.ts'
 import { nameEvaluators, pinned } from './pinned.ts'
 import { type ResultsWanted, resultsPage } from './results-page.ts'
@@ -135,19 +136,20 @@ export class ProjectEvaluations {
   /** All of them, the oldest first. A log that cannot be read is left out and told of. */
   async list(): Promise<Evaluation[]> {
     const found: Evaluation[] = []
-    for (const id of EvaluationLog.ids(this.#registry.store.fs, this.#folder)) {
+    const ids = EvaluationLog.ids(this.#registry.store.fs, this.#folder)
+    await new TimeSlice().each(ids, async (id) => {
       try {
         const running = this.#running.get(id)
         const logged = running ? undefined : (this.#logged.get(id) ?? this.#loggedAs(id, this.#log(id)))
         const evaluation = running ? running.now() : await logged?.now(() => this.#isHeld(id))
         if (evaluation) found.push(evaluation)
       } catch (error) {
-        if (!isOfOne(error)) throw error
+        if (!isOfOneLog(error)) throw error
         // Of one that was never answered for there is nothing to tell.
         if (!(error instanceof Refusal) || error.code !== 'evaluation_not_found')
           this.#services.onTrouble(error, id)
       }
-    }
+    })
     return found
   }
 
@@ -294,10 +296,4 @@ export class ProjectEvaluations {
 /** What cannot be removed cannot be written beside either. */
 function ignoreRefusal(error: unknown): void {
   if (!(error instanceof Refusal)) throw error
-}
-
-/** Whether just one of them cannot be read. */
-function isOfOne(error: unknown): boolean {
-  const isOther = error instanceof Refusal && error.code !== 'storage_unavailable'
-  return isOther || damageOf(error, '') !== undefined
 }

@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import type { RunningEvaluation } from '../../evaluations/running-evaluation.ts'
-import type { Evaluation } from '../../evaluations/evaluation.ts'
+import { type Evaluation, MOST_AT_ONCE } from '../../evaluations/evaluation.ts'
 import type { Evaluator, ProjectEvaluations } from '../../evaluations/project-evaluations.ts'
 import { Refusal } from '../../errors.ts'
 import { stringifyJson } from '../../json/stringify-json.ts'
@@ -186,7 +186,6 @@ export function evaluationEndpoints(
 }
 
 const MOST_EVALUATORS = 50
-const MOST_AT_ONCE = 64
 
 const resultWindowing = z.object({
   limit: z.number().int('must be a whole number').min(1, 'must be at least 1').optional(),

@@ -1,9 +1,12 @@
-import { appendFileSync, readFileSync, writeFileSync } from 'node:fs'
+import { execFileSync } from 'node:child_process'
+import { appendFileSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect } from 'chai'
 import { nodeFs } from '../../../src/git/node-fs.ts'
 import { git } from '../../git/git-program.ts'
+import { restsDuring } from '../../rests.ts'
 import { ADMIN_KEY, type RunningService, startService } from '../../service.ts'
+import { startReceiver } from '../webhooks/receiver.ts'
 import { EvaluationClient } from './evaluation-client.ts'
 
 const ORDER = {
@@ -19,7 +22,10 @@ describe('http: evaluations in trouble', () => {
   let room = Number.POSITIVE_INFINITY
 
   before(async () => {
-    service = await startService({ fs: { ...nodeFs, append: appendWhileThereIsRoom } })
+    service = await startService({
+      env: { HOOK_ALLOW_PRIVATE: 'true' },
+      fs: { ...nodeFs, append: appendWhileThereIsRoom },
+    })
     client = new EvaluationClient(service)
     await client.testset(
       'numbers',
@@ -92,6 +98,85 @@ describe('http: evaluations in trouble', () => {
     writeFileSync(logOf('00000000-0000-7000-8000-000000000002'), '')
     expect((await service.post('/evaluations/query')).body.count).to.equal(before)
     expect((await service.get('/evaluations/00000000-0000-7000-8000-000000000002')).status).to.equal(404)
+  })
+
+  it('a log is believed in nothing: not its id, not what its rows hold; and it spoils no other', async () => {
+    const { id } = await client.run(ORDER)
+    const lines = readFileSync(logOf(id), 'utf8').trim().split('\n')
+    const before = (await service.post('/evaluations/query')).body.count
+    const { plan } = JSON.parse(lines[0] ?? '')
+    const odd = '0f3c9a1b-e2d4-7000-8000-7d41c0aa93ff'
+    const with_ = (more: object): string => JSON.stringify({ plan: { ...plan, id: odd, ...more } })
+    const unlike: readonly string[] = [
+      with_({ id: '../../elsewhere' }),
+      with_({ id }),
+      with_({ concurrency: 1_000_000_000 }),
+      with_({ concurrency: 0 }),
+      with_({ created_at: 'yesterday' }),
+      with_({ evaluators: null }),
+      with_({ testset: 1 }),
+      '{"plan":{}}',
+      '{"plan":1}',
+      `${with_({})}\n{"row":{"testcase_id":"x"}}`,
+      `${with_({})}\n{"row":{"testcase_id":"x","trace_id":"y","application":null,"evaluators":{}}}`,
+      `${with_({})}\n{"row":{"testcase_id":"x","trace_id":"y","application":{"outputs":1},"evaluators":{"exact":7}}}`,
+      `${with_({})}\n{"end":{}}`,
+      `${with_({})}\n{"end":{"finished_at":1,"summary":{"evaluators":[]}}}`,
+    ]
+    const outside = readdirSync(service.storeDir)
+    for (const text of unlike) {
+      writeFileSync(logOf(odd), `${text}\n`)
+      const { body } = await service.get(`/evaluations/${odd}`)
+      expect(body.code, text).to.equal('damaged_repository')
+      expect((await service.post(`/evaluations/${odd}/resume`)).status, text).to.equal(503)
+      expect((await service.post('/evaluations/query')).body.count, text).to.equal(before)
+      expect((await service.post(`/evaluations/${odd}/results`)).status, text).to.be.oneOf([200, 503])
+    }
+    expect(readdirSync(service.storeDir)).to.deep.equal(outside)
+    writeFileSync(logOf('not-an-id'), `${with_({})}\n`)
+    const [folder, fifo] = [odd.replace(/ff$/, 'fd'), odd.replace(/ff$/, 'fc')]
+    mkdirSync(logOf(folder))
+    execFileSync('mkfifo', [logOf(fifo)])
+    expect((await service.post('/evaluations/query')).body.count).to.equal(before)
+    for (const path of [odd, folder, fifo]) rmSync(logOf(path), { recursive: true })
+    rmSync(logOf('not-an-id'))
+  })
+
+  it('outputs as deep as a hook may answer can be read again', async () => {
+    const receiver = await startReceiver()
+    receiver.answerAll((response) => response.end('['.repeat(128) + ']'.repeat(128)))
+    await client.workflow('deep', { uri: 'svc:custom:hook:v0', url: receiver.url })
+    const { id } = await client.run({ ...ORDER, application_ref: { slug: 'deep' } })
+    const { body } = await service.post(`/evaluations/${id}/results`)
+    expect(body.count, JSON.stringify(body)).to.equal(40)
+    await receiver.stop()
+  })
+
+  it('evaluators that answer very much leave their summary in the note, and their rows in the log alone', async () => {
+    const receiver = await startReceiver()
+    receiver.answerAll((response) => response.end(JSON.stringify({ score: 1, why: 'x'.repeat(1_000_000) })))
+    await client.workflow('long', { uri: 'svc:custom:hook:v0', url: receiver.url }, { is_evaluator: true })
+    const { id, summary } = await client.run({ ...ORDER, evaluator_refs: [{ slug: 'long' }] })
+    expect(summary.evaluators.long.passed + summary.evaluators.long.scored).to.equal(40)
+    const note = git(service.repository('echo'), ['notes', '--ref=evaluations', 'show', 'echo'])
+    const lines = note.split('\n').filter((line) => line.includes(id))
+    expect(lines).to.have.length(1)
+    expect(JSON.parse(lines[0] ?? '').evaluation.summary).to.deep.equal(summary)
+    await receiver.stop()
+  })
+
+  it('of many logs a list is made in slices', async () => {
+    const { id } = await client.run(ORDER)
+    const text = readFileSync(logOf(id), 'utf8')
+    const ids = Array.from(
+      { length: 300 },
+      (_, n) => `0f3c9a1b-e2d4-7000-8000-${String(n).padStart(12, '0')}`,
+    )
+    for (const copy of ids) writeFileSync(logOf(copy), text.replaceAll(id, copy))
+    expect(
+      await restsDuring(() => service.post('/evaluations/query', { windowing: { limit: 1 } })),
+    ).to.be.greaterThan(3)
+    for (const copy of ids) rmSync(logOf(copy))
   })
 
   it('what another process adds to a log is counted by the next who asks', async () => {

@@ -1,0 +1,90 @@
+import { z } from 'zod'
+import { entriesOf, getKey, isJsonObject, type Json, type JsonObject } from '../json/json.ts'
+import { MOST_LEVELS, parseJson } from '../json/parse-json.ts'
+import type { EvaluationEnd, EvaluationPlan, RowResult } from './evaluation.ts'
+import { MOST_AT_ONCE } from './evaluation.ts'
+
+/** A line of a log: the plan, a row, or the end. */
+export interface LogLine {
+  readonly plan?: EvaluationPlan
+  readonly row?: RowResult
+  readonly end?: EvaluationEnd
+}
+
+/**
+ * Reads a line of an evaluation's log. Files are restored, copied and edited, so nothing in it is believed before it was looked at:
+ * undefined for what no evaluation writes.
+ */
+export function readLogLine(text: string): LogLine | undefined {
+  try {
+    const read = line.safeParse(parseJson(text, { maxDepth: DEEPEST }))
+    return read.success ? read.data : undefined
+  } catch {
+    return undefined // no JSON
+  }
+}
+
+/** Outputs may be as deep as any body, and lie within a row. */
+const DEEPEST = MOST_LEVELS + 8
+
+const pinned = {
+  artifact_id: z.string(),
+  artifact_slug: z.string(),
+  revision_id: z.string(),
+  revision_slug: z.string(),
+  version: z.int(),
+}
+
+const plan = z.object({
+  id: z.uuid(),
+  created_at: z.iso.datetime(),
+  created_by: z.string(),
+  testset: z.object(pinned),
+  application: z.object(pinned),
+  evaluators: z.array(z.object({ name: z.string(), ...pinned })),
+  concurrency: z.int().min(1).max(MOST_AT_ONCE),
+  rows: z.int().min(0),
+})
+
+const counts = z.object({
+  scored: z.int(),
+  passed: z.int(),
+  failed: z.int().optional(),
+  errors: z.int(),
+  mean_score: z.number().nullable(),
+  mean_rows: z.int().optional(),
+  success_rate: z.number().nullable(),
+})
+
+const end = z.object({
+  finished_at: z.iso.datetime(),
+  summary: z.object({ done: z.int(), failed: z.int(), evaluators: named((it) => counts.safeParse(it).data) }),
+})
+
+const row = z.object({
+  testcase_id: z.string(),
+  trace_id: z.string(),
+  application: z.custom<RowResult['application']>(isRunResult),
+  evaluators: named((it) => (isRunResult(it) ? it : undefined)),
+})
+
+const line = z.object({ plan: plan.optional(), row: row.optional(), end: end.optional() })
+
+/** An object by slugs: one may be a name that JavaScript has its own ideas of (`42`, `__proto__`), which parsed JSON keeps apart. */
+function named<T>(read: (member: Json) => T | undefined) {
+  return z
+    .custom<JsonObject>((value) => isJsonObject(value as Json))
+    .transform((object, context) => {
+      const members = entriesOf(object).map(([name, member]) => [name, read(member)] as const)
+      if (members.some(([, member]) => member === undefined)) context.addIssue('is no result of an evaluator')
+      return Object.fromEntries(members) as Readonly<Record<string, T>>
+    })
+}
+
+function isRunResult(value: unknown): value is RowResult['application'] {
+  if (!isJsonObject(value as Json)) return false
+  const result = value as JsonObject
+  const error = getKey(result, 'error')
+  if (error === undefined) return getKey(result, 'outputs') !== undefined
+  return isJsonObject(error) && ['code', 'message'].every((name) => typeof getKey(error, name) === 'string')
+}
