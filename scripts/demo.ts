@@ -5,14 +5,19 @@ import { join } from 'node:path'
 import { readConfig } from '../src/config.ts'
 import { nodeFs } from '../src/git/node-fs.ts'
 import { openLog } from '../src/http/open-log.ts'
+import type { Json } from '../src/json/json.ts'
 import { start } from '../src/start.ts'
+import { startStandInModel } from './demo/stand-in-model.ts'
+import { evaluationAnswer } from './evaluate/evaluation-answer.ts'
+import { resultTable } from './evaluate/result-table.ts'
 
 /**
- * `npm run demo`: the real server on a temporary store and a free port; a prompt's life through REST, then the repository
- * that it made, as git shows it.
+ * `npm run demo`: the real server on a temporary store and a free port; a prompt's life through REST, evaluated and deployed, then
+ * the repository that it made, as git shows it. It keeps to itself: BRANCHPOINT_URL is another server, and nobody's data is touched.
  */
 const storeDir = mkdtempSync(join(tmpdir(), 'branchpoint-demo-'))
-const config = readConfig({ PORT: '0', STORE_DIR: storeDir, LOG_LEVEL: 'silent' })
+const model = await startStandInModel()
+const config = readConfig({ PORT: '0', STORE_DIR: storeDir, LOG_LEVEL: 'silent', OPENAI_BASE_URL: model.url })
 const service = await start({ config, fs: nodeFs, log: openLog(config.logLevel), now: () => new Date() })
 const { url } = service.server
 
@@ -21,6 +26,7 @@ try {
 } finally {
   await service.server.stop(5000)
   await service.close()
+  model.close()
   rmSync(storeDir, { recursive: true, force: true })
 }
 
@@ -91,6 +97,28 @@ async function tellTheStory(): Promise<void> {
   await retrieve({ application_variant_ref: { slug: 'support-bot' } })
 
   chapter(
+    'Evaluate the first and the latest revision: does an answer cite the manual? (A stand-in answers for the model.)',
+  )
+  await post('/simple/testsets/', {
+    testset: {
+      slug: 'tickets',
+      data: {
+        testcases: ['My lamp blinks.', 'It will not start.'].map((question) => ({ data: { question } })),
+      },
+    },
+  })
+  await post('/simple/evaluators/', {
+    evaluator: {
+      slug: 'cites',
+      template: 'auto_regex_test',
+      preset: 'contains',
+      data: { parameters: { regex_pattern: 'manual' } },
+    },
+  })
+  await evaluate(1)
+  await evaluate(4)
+
+  chapter(
     'Deploy: an older revision to production, the latest to staging, then a new one to staging as it is committed',
   )
   await deploy({ slug: 'support-bot', version: 2 }, 'production', 'First release')
@@ -108,7 +136,7 @@ async function tellTheStory(): Promise<void> {
 
   const repository = join(storeDir, 'default', 'workflows', 'support-bot.git')
   chapter('The same, as git sees it')
-  git(repository, ['log', '--graph', '--all', '--format=%h %an%d %s'])
+  git(repository, ['log', '--graph', '--branches', '--tags', '--format=%h %an%d %s'])
   git(repository, ['show', 'support-bot'])
   git(repository, ['fsck', '--strict'])
 
@@ -124,6 +152,21 @@ async function deploy(revision: object, environment: string, message?: string): 
     environment_ref: { slug: environment },
     message,
   })
+}
+
+async function evaluate(version: number): Promise<void> {
+  const data = await post(
+    '/evaluations/run',
+    {
+      testset_ref: { slug: 'tickets' },
+      application_revision_ref: { slug: 'support-bot', version },
+      evaluator_refs: [{ slug: 'cites' }],
+    },
+    false,
+  )
+  const answer = evaluationAnswer({ type: 'result', data: data as Json })
+  if ('message' in answer) throw new Error(answer.message)
+  say(`\n${resultTable(answer).trimEnd()}`)
 }
 
 function prompt(system: string, temperature: number): object {
