@@ -41,10 +41,12 @@ describe('the runner of documents', () => {
     const problems = await runDocument(DOCUMENT)
     expect(problems.map((it) => it.split('\n')[0])).to.deep.equal([
       'line 14 fails (1): false | cat',
+      'the block of line 12 printed:',
       'line 27 has &&: true && false',
       'line 27 fails (1): true && false',
       'line 28 fails (1): cat missing',
-      'line 31 shows what the block before it does not print:',
+      'line 31 shows what the block of line 25 does not print',
+      'the block of line 25 printed:',
     ])
     expect(problems.at(-1)).to.contain('A Reader\n')
   })

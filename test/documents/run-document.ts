@@ -21,7 +21,7 @@ import { type Block, documentBlocks } from './document-blocks.ts'
  * what did not go as it says: one sentence each, with the line. Rules:
  * - Blocks of other languages (`console`, `yaml`, `ini` …) are not run.
  * - A `text` block right behind an `sh` block shows what that prints: it has to be found in the output; `…` stands for anything.
- * - `npm ci` and `npm test` do nothing, `npm start` runs in the background (session.sh).
+ * - `npm ci` does nothing, as node_modules and dist are there, and `npm start` runs in the background (session.sh).
  * - 127.0.0.1:3000 is a free port of this machine.
  * - `&&` is refused in a block: where what stands before it fails, nobody notices.
  */
@@ -107,11 +107,11 @@ function problemsOf({ language, line, lines }: Block, next: Block | undefined, o
   for (const failure of read('failures').split('\n').filter(Boolean)) {
     const [at = 0, code] = failure.split(' ').map(Number)
     if (at > line && at <= line + lines.length)
-      problems.push(`line ${at} fails (${code}): ${lines[at - line - 1]}\nThe block printed:\n${output}`)
+      problems.push(`line ${at} fails (${code}): ${lines[at - line - 1]}`)
   }
   if (next?.language === 'text' && !pattern(next.lines).test(output))
-    problems.push(`line ${next.line} shows what the block before it does not print:\n${output}`)
-  return problems
+    problems.push(`line ${next.line} shows what the block of line ${line} does not print`)
+  return problems.length === 0 ? [] : [...problems, `the block of line ${line} printed:\n${output}`]
 }
 
 function pattern(lines: readonly string[]): RegExp {
