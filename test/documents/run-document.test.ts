@@ -28,7 +28,7 @@ on branchpoint
 \`\`\`sh
 git config user.name
 true && false
-cat missing
+cat "…"
 \`\`\`
 
 \`\`\`text
@@ -42,9 +42,10 @@ describe('the runner of documents', () => {
     expect(problems.map((it) => it.split('\n')[0])).to.deep.equal([
       'line 14 fails (1): false | cat',
       'the block of line 12 printed:',
-      'line 27 has &&: true && false',
+      'line 27 has && or a placeholder: true && false',
+      'line 28 has && or a placeholder: cat "…"',
       'line 27 fails (1): true && false',
-      'line 28 fails (1): cat missing',
+      'line 28 fails (1): cat "…"',
       'line 31 shows what the block of line 25 does not print',
       'the block of line 25 printed:',
     ])

@@ -13,7 +13,7 @@ import {
 import { createServer } from 'node:net'
 import type { AddressInfo } from 'node:net'
 import { tmpdir } from 'node:os'
-import { dirname, join } from 'node:path'
+import { dirname, join, relative, sep } from 'node:path'
 import { type Block, documentBlocks } from './document-blocks.ts'
 
 /**
@@ -23,7 +23,7 @@ import { type Block, documentBlocks } from './document-blocks.ts'
  * - A `text` block right behind an `sh` block shows what that prints: it has to be found in the output; `…` stands for anything.
  * - `npm ci` does nothing, as node_modules and dist are there, and `npm start` runs in the background (session.sh).
  * - 127.0.0.1:3000 is a free port of this machine.
- * - `&&` is refused in a block: where what stands before it fails, nobody notices.
+ * - `&&` is refused in a block, as nobody notices where what stands before it fails; so are placeholders (`"…"`, `ARTIFACT_ID`).
  */
 export async function runDocument(
   markdown: string,
@@ -74,8 +74,11 @@ const HERE = join(ROOT, 'test/documents')
 /** The working tree as a clone would have it, with what is installed and built: nothing is installed or compiled again. */
 function checkOut(folder: string): string {
   const checkout = join(folder, 'branchpoint')
-  const notInAClone = new Set(['.git', 'node_modules', 'dist', 'store'].map((name) => join(ROOT, name)))
-  cpSync(ROOT, checkout, { recursive: true, filter: (path) => !notInAClone.has(path) })
+  const isInAClone = (path: string): boolean => {
+    const [top = '', name = 'README.md'] = relative(ROOT, path).split(sep)
+    return !['.git', 'node_modules', 'dist'].includes(top) && (top !== 'store' || name === 'README.md')
+  }
+  cpSync(ROOT, checkout, { recursive: true, filter: isInAClone })
   symlinkSync(join(ROOT, 'node_modules'), join(checkout, 'node_modules'))
   mkdirSync(join(checkout, 'dist'))
   for (const name of ['src', 'scripts', 'test'])
@@ -102,7 +105,7 @@ function problemsOf({ language, line, lines }: Block, next: Block | undefined, o
     existsSync(join(out, name)) ? readFileSync(join(out, name), 'utf8') : ''
   const output = read(`${line}.out`)
   const problems = lines.flatMap((text, at) =>
-    text.includes('&&') ? [`line ${line + 1 + at} has &&: ${text}`] : [],
+    /&&|"…"|\b[A-Z]+_ID\b/.test(text) ? [`line ${line + 1 + at} has && or a placeholder: ${text}`] : [],
   )
   for (const failure of read('failures').split('\n').filter(Boolean)) {
     const [at = 0, code] = failure.split(' ').map(Number)

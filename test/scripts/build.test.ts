@@ -86,6 +86,31 @@ describe('scripts/build', () => {
     expect(existsSync(built('kept.js'))).to.equal(true)
   })
 
+  it('npm start says so, too, and starts what is built then', async () => {
+    const { scripts } = JSON.parse(readFileSync('package.json', 'utf8')) as {
+      scripts: Record<string, string>
+    }
+    writeFileSync(
+      join(root, 'package.json'),
+      JSON.stringify({ type: 'module', scripts: { start: scripts['start'] } }),
+    )
+    writeFileSync(join(root, 'src/main.ts'), "console.log('started')\n")
+    const other = spawn(process.execPath, ['-e', 'setInterval(() => {}, 1000)'])
+    writeFileSync(join(root, 'node_modules/.build-lock'), String(other.pid))
+    const starting = spawn('npm', ['start', '--silent'], { cwd: root })
+    let [stdout, stderr] = ['', '']
+    starting.stdout.on('data', (piece) => (stdout += String(piece)))
+    starting.stderr.on('data', (piece) => {
+      stderr += String(piece)
+      if (stderr.includes('another build')) other.kill('SIGKILL')
+    })
+    expect(await once(starting, 'close')).to.deep.equal([0, null])
+    expect(stdout).to.equal('started\n')
+    expect(stderr).to.match(
+      /another build is under way; waiting for it …\n[^]*building, since the sources have changed …\n/,
+    )
+  })
+
   it('leaves a build as it is where there is no compiler, and says what to do where there is no build', () => {
     build()
     rmSync(join(root, 'node_modules/typescript'))
