@@ -8,8 +8,9 @@ import type { ProjectWebhooks } from './project-webhooks.ts'
 import type { Webhook } from './webhook.ts'
 import { newSecret } from './webhook-secret.ts'
 
-/** So many webhooks a project may have that are not archived. */
+/** So many webhooks a project may have that are not archived, and so many with those that are: each is looked at for every event. */
 const MOST = 100
+const MOST_EVER = 1000
 
 /** What a create request says. */
 export type NewWebhook = Pick<Webhook, 'url'> &
@@ -50,10 +51,13 @@ export async function createWebhook(
 }
 
 function assertRoom({ shelf }: ProjectWebhooks): void {
-  const count = shelf.list().filter(({ deleted_at: deletedAt }) => deletedAt === undefined).length
-  if (count < MOST) return
+  const all = shelf.list()
+  const count = all.filter(({ deleted_at: deletedAt }) => deletedAt === undefined).length
+  if (count < MOST && all.length < MOST_EVER) return
   throw new Refusal(
     'limit_exceeded',
-    `The project has ${MOST} webhooks already. Archive one that is not needed.`,
+    count < MOST
+      ? `The project has ${all.length} webhooks, archived ones included, the most there may be. Unarchive one and edit it.`
+      : `The project has ${MOST} webhooks already. Archive one that is not needed.`,
   )
 }

@@ -1,16 +1,25 @@
 import { v7 as uuidv7 } from 'uuid'
 import { Refusal } from '../errors.ts'
 import type { Fs } from '../git/fs.ts'
+import { TimeSlice } from '../time-slice.ts'
 import { damageOf } from '../versioning/damage-of.ts'
 import type { Ordered, Window, Windowing } from '../versioning/windowing.ts'
 import { cutWindow } from '../versioning/windowing.ts'
 import type { Delivery } from './delivery.ts'
 import { delivery } from './delivery.ts'
-import { readRecord } from './read-record.ts'
+import { readRecord, unlikeRecord } from './read-record.ts'
 import { replaceRecord } from './replace-record.ts'
 
 /** Coarser than the clock of any file system, in milliseconds. */
 const A_TICK = 2000
+
+/** More than the outbox leaves of those that wait and those that are over. */
+const MOST = 52_000
+/** So many files are read between two looks at the clock. */
+const LOOKS = 32
+
+/** A UUIDv7, as a delivery's file is named. */
+const UUID7_FILE = /^([0-9a-f]{8}-[0-9a-f]{4}-7[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12})\.json$/
 
 /** What a delivery is made of. */
 export type NewDelivery = Pick<Delivery, 'event_id' | 'event_type' | 'body'> &
@@ -33,7 +42,20 @@ export class DeliveryBox {
   /** The ids of all deliveries, oldest first. */
   ids(): string[] {
     const names = this.#fs.readDir(this.#folder) ?? []
-    return names.flatMap((name) => (name.endsWith('.json') ? name.slice(0, -'.json'.length) : [])).sort()
+    // Anybody may have put a file there; one that no delivery is in has no place in their order.
+    return names.flatMap((name) => UUID7_FILE.exec(name)?.[1] ?? []).sort()
+  }
+
+  /**
+   * Refuses one more where nobody takes them. What is kept of those that are over is bounded where they are sent, and what events add
+   * there, too; this is for what somebody asks for.
+   */
+  assertRoom(): void {
+    if (this.ids().length < MOST) return
+    throw new Refusal(
+      'limit_exceeded',
+      `The webhook ${this.#webhookId} has ${MOST} deliveries already. Ask again once its receiver has taken some of them.`,
+    )
   }
 
   /** Whether deliveries may have been added or removed, by whomever, since the last time this was asked. */
@@ -47,7 +69,11 @@ export class DeliveryBox {
   }
 
   read(id: string): Delivery | undefined {
-    return readRecord(this.#fs, this.#pathOf(id), delivery)
+    const path = this.#pathOf(id)
+    const found = readRecord(this.#fs, path, delivery)
+    // Where its next state is written follows from the id; a copy under another name would be another file's.
+    if (found && (found.id !== id || found.webhook_id !== this.#webhookId)) throw unlikeRecord(path)
+    return found
   }
 
   /** The same, but undefined also where the file is damaged: one must not hide the others. */
@@ -90,7 +116,10 @@ export class DeliveryBox {
   ): Promise<Window<Delivery>> {
     const rows = this.ids().map((id): Ordered<string> => ({ id, createdAt: creationOf(id), value: id }))
     const found: Delivery[] = []
-    const { next } = await cutWindow(rows, windowing, (id) => {
+    const slice = new TimeSlice()
+    let looks = 0
+    const { next } = await cutWindow(rows, windowing, async (id) => {
+      if (++looks % LOOKS === 0 && slice.isOver) await slice.rest()
       const candidate = this.readIfSound(id)
       if (!candidate || !matches(candidate)) return false
       found.push(candidate)

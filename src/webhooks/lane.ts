@@ -1,8 +1,12 @@
 import type { Delivery } from './delivery.ts'
 import type { DeliveryBox } from './delivery-box.ts'
 
-/** So many deliveries that are over are kept, for so long. */
+/** So many deliveries that are over are kept, of so many characters together, for so long. */
 const MOST_KEPT = 1000
+const MOST_KEPT_LENGTH = 64 * 1024 ** 2
+/** So many may wait, of so many characters together. */
+export const MOST_WAITING = 50_000
+const MOST_WAITING_LENGTH = 1024 ** 3
 const LONGEST_KEPT = 30 * 24 * 60 * 60 * 1000
 /** How often the folder is looked at for what other processes added, in milliseconds. */
 const LOOK_EVERY = 500
@@ -13,6 +17,8 @@ interface Known {
   readonly createdAt: number
   /** When it is due, in milliseconds since 1970; undefined once it is over. */
   readonly due: number | undefined
+  /** Of its body. */
+  readonly length: number
 }
 
 /** The deliveries of a webhook as the process that sends them knows them: which wait, until when, and which are over. */
@@ -26,6 +32,7 @@ export class Lane {
   readonly #events = new Map<string, number>()
   /** Those that wait, by when they are due. */
   readonly #queue: Waiting[] = []
+  #waitingLength = 0
   #notBefore = 0
   #looked = Number.NEGATIVE_INFINITY
 
@@ -38,6 +45,11 @@ export class Lane {
   /** How many of them are not over. */
   get waiting(): number {
     return this.#queue.length
+  }
+
+  /** Whether more of them wait, or longer ones, than are kept for a receiver that takes none. */
+  get isFull(): boolean {
+    return this.waiting > MOST_WAITING || this.#waitingLength > MOST_WAITING_LENGTH
   }
 
   hasEvent(eventId: string): boolean {
@@ -57,12 +69,22 @@ export class Lane {
   }
 
   /** Takes in a delivery as it is now. */
-  take({ id, event_id: eventId, status, created_at: createdAt, next_attempt_at: next }: Delivery): void {
+  take({
+    id,
+    event_id: eventId,
+    status,
+    created_at: createdAt,
+    next_attempt_at: next,
+    body,
+  }: Delivery): void {
     const due = status === 'pending' ? Date.parse(next ?? createdAt) : undefined
     this.#forget(id)
-    this.#known.set(id, { eventId, createdAt: Date.parse(createdAt), due })
+    const { length } = body
+    this.#known.set(id, { eventId, createdAt: Date.parse(createdAt), due, length })
     this.#events.set(eventId, (this.#events.get(eventId) ?? 0) + 1)
-    if (due !== undefined) this.#queue.splice(this.#placeOf({ id, due }), 0, { id, due })
+    if (due === undefined) return
+    this.#queue.splice(this.#placeOf({ id, due }), 0, { id, due })
+    this.#waitingLength += length
   }
 
   /** When the next one is due, in milliseconds since 1970; undefined if none waits. */
@@ -89,8 +111,10 @@ export class Lane {
       .filter(([, { due }]) => due === undefined)
       .sort(([a], [b]) => (a < b ? -1 : 1))
     const oldest = this.#now().getTime() - LONGEST_KEPT
-    for (const [index, [id, { createdAt }]] of over.entries()) {
-      if (index >= over.length - MOST_KEPT && createdAt >= oldest) break
+    let length = over.reduce((sum, [, known]) => sum + known.length, 0)
+    for (const [index, [id, known]] of over.entries()) {
+      if (index >= over.length - MOST_KEPT && length <= MOST_KEPT_LENGTH && known.createdAt >= oldest) break
+      length -= known.length
       this.box.forget(id)
       this.#forget(id)
     }
@@ -99,12 +123,14 @@ export class Lane {
   #forget(id: string): void {
     const known = this.#known.get(id)
     if (!known) return
-    const { eventId, due } = known
+    const { eventId, due, length } = known
     this.#known.delete(id)
     const others = (this.#events.get(eventId) ?? 1) - 1
     if (others === 0) this.#events.delete(eventId)
     else this.#events.set(eventId, others)
-    if (due !== undefined) this.#queue.splice(this.#placeOf({ id, due }), 1)
+    if (due === undefined) return
+    this.#queue.splice(this.#placeOf({ id, due }), 1)
+    this.#waitingLength -= length
   }
 
   /** Where it is in the queue, or would be. */

@@ -2,7 +2,7 @@ import { stringifyJson } from '../json/stringify-json.ts'
 import { afterAttempt, GONE } from './after-attempt.ts'
 import { attemptDelivery } from './attempt-delivery.ts'
 import type { Delivery } from './delivery.ts'
-import { Lane } from './lane.ts'
+import { Lane, MOST_WAITING } from './lane.ts'
 import type { RegistryEvent } from './registry-event.ts'
 import { wantsEvent } from './wants-event.ts'
 import type { WebhookSettings } from './webhook-settings.ts'
@@ -12,8 +12,6 @@ import { isSending } from './webhook.ts'
 
 /** So many requests are under way at once. */
 const AT_ONCE = 16
-/** A webhook for which so many deliveries wait is switched off. */
-const MOST_WAITING = 50_000
 /** The longest time to a look at what is due, and at what other processes added, in milliseconds. */
 const LONGEST_NAP = 1000
 /** How long a webhook whose deliveries cannot be kept is left alone, in milliseconds. */
@@ -56,7 +54,7 @@ export class Outbox {
         const made = lane.box.make({ event_id: id, event_type: type, body }, this.#settings.now())
         await lane.box.add(made)
         lane.take(made)
-        if (lane.waiting > MOST_WAITING) await this.#switchOff(webhook.id, TOO_MANY)
+        if (lane.isFull) await this.#switchOff(webhook.id, TOO_MANY)
       }),
     )
   }
@@ -135,6 +133,6 @@ export class Outbox {
 }
 
 const TOO_MANY =
-  `More than ${MOST_WAITING} deliveries wait because the receiver does not take them. They are kept; what happened since this was ` +
+  `More than ${MOST_WAITING} deliveries, or 1 GiB of them, wait because the receiver does not take them. They are kept; what happened since this was ` +
   `switched off is not.`
 const WAS_GONE = 'The receiver answered 410: it wants no more events.'

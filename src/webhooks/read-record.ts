@@ -9,7 +9,12 @@ export function readRecord<T>(fs: Fs, path: string, schema: z.ZodType<T>): T | u
   if (!bytes) return undefined
   const read = schema.safeParse(parsedOrUndefined(bytes))
   if (read.success) return read.data
-  throw new Refusal(
+  throw unlikeRecord(path)
+}
+
+/** There is a file, but it is not what webhooks keep there. */
+export function unlikeRecord(path: string): Refusal {
+  return new Refusal(
     'storage_unavailable',
     `${path} does not hold what webhooks keep there. Restore it from a backup, or remove its folder.`,
   )

@@ -25,6 +25,7 @@ export async function redeliver(
       `The webhook ${webhookId} is archived or switched off. Unarchive it, or PUT is_active: true, and try again.`,
     )
   }
+  box.assertRoom()
   const again = box.make({ event_id, event_type, body, redelivery_of: id }, settings.now(), artifactId)
   await box.add(again)
   return again

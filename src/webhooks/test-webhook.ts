@@ -9,6 +9,7 @@ import type { ProjectWebhooks } from './project-webhooks.ts'
 export async function testWebhook({ shelf, settings }: ProjectWebhooks, id: string): Promise<Delivery> {
   const webhook = shelf.get(id)
   const box = shelf.deliveries(id)
+  box.assertRoom()
   const timestamp = settings.now().toISOString()
   const body = JSON.stringify({ type: TEST_EVENT, timestamp, data: { webhook_id: id } })
   const made = box.make({ event_id: uuidv4(), event_type: TEST_EVENT, body }, settings.now())

@@ -4,7 +4,7 @@ import { holdingLock } from '../git/lock.ts'
 import { damageOf } from '../versioning/damage-of.ts'
 import { parseUuid } from '../versioning/ids.ts'
 import { DeliveryBox } from './delivery-box.ts'
-import { readRecord } from './read-record.ts'
+import { readRecord, unlikeRecord } from './read-record.ts'
 import { replaceRecord } from './replace-record.ts'
 import type { Webhook } from './webhook.ts'
 import { webhook } from './webhook.ts'
@@ -70,7 +70,7 @@ export class WebhookShelf {
   async change(id: string, change: (before: Webhook) => Webhook): Promise<Webhook> {
     this.get(id)
     return holdingLock(this.#fs, this.#folder, id, async () => {
-      const before = readRecord(this.#fs, `${this.#folder}/${id}/${FILE}`, webhook) ?? this.get(id)
+      const before = this.#readOf(id) ?? this.get(id)
       const after = change(before)
       if (after !== before) await this.#replace(after)
       return after
@@ -83,6 +83,14 @@ export class WebhookShelf {
     await this.#fs.syncDir(folder)
   }
 
+  /** Reads it; a copy of another webhook's file is refused, since changes of one would go to the other. */
+  #readOf(id: string): Webhook | undefined {
+    const path = `${this.#folder}/${id}/${FILE}`
+    const found = readRecord(this.#fs, path, webhook)
+    if (found && found.id !== id) throw unlikeRecord(path)
+    return found
+  }
+
   /** The webhook as it is now, read again only if its file is another one. */
   #current(id: string): Webhook | undefined {
     const path = `${this.#folder}/${id}/${FILE}`
@@ -90,7 +98,7 @@ export class WebhookShelf {
     const known = this.#read.get(id)
     if (!stat) return undefined
     if (known && known.stat.inode === stat.inode && known.stat.modified === stat.modified) return known.value
-    const value = readRecord(this.#fs, path, webhook)
+    const value = this.#readOf(id)
     if (value) this.#read.set(id, { stat, value })
     return value
   }

@@ -3,6 +3,7 @@ import { memoryFs } from '../../src/git/memory-fs.ts'
 import { DeliveryBox } from '../../src/webhooks/delivery-box.ts'
 import type { Delivery } from '../../src/webhooks/delivery.ts'
 import { Lane } from '../../src/webhooks/lane.ts'
+import { restsDuring } from '../rests.ts'
 
 const WEBHOOK = '0190b3a0-0000-7000-8000-000000000001'
 const DAY = 24 * 60 * 60 * 1000
@@ -69,6 +70,54 @@ describe('lanes of deliveries', () => {
     const lane = new Lane(box, now)
     expect(box.ids()).to.deep.equal([waiting.id, ...over.slice(3).map(({ id }) => id)])
     expect(lane.waiting).to.equal(1)
+  })
+
+  it('keeps fewer of those that are over where they are long, and is full where those that wait are', async () => {
+    const body = 'x'.repeat(8 * 1024 ** 2)
+    const over = Array.from({ length: 10 }, () => made({ status: 'failed', body }))
+    for (const it of over) await box.add(it)
+    const lane = new Lane(box, now)
+    expect(box.ids()).to.deep.equal(over.slice(2).map(({ id }) => id))
+    const waiting = Array.from({ length: 129 }, () => made({ body }))
+    for (const it of waiting.slice(1)) lane.take(it)
+    expect(lane.isFull, '1 GiB').to.equal(false)
+    for (const it of waiting) lane.take(it)
+    expect(lane.isFull, '8 MiB more').to.equal(true)
+    for (const it of waiting.slice(1)) lane.take({ ...it, status: 'delivered' })
+    expect([lane.waiting, lane.isFull]).to.deep.equal([1, false])
+  })
+
+  it('files that are no deliveries, or copies of others, are passed by', async () => {
+    const [one, two] = [made(), made()]
+    for (const it of [one, two]) await box.add(it)
+    const folder = `/webhooks/${boxes}/deliveries`
+    const text = fs.readFile(`${folder}/${one.id}.json`) ?? Buffer.alloc(0)
+    for (const name of [
+      'x',
+      '..',
+      'ffffffff-ffff-4fff-8fff-ffffffffffff',
+      '0190b3a0-0000-7000-8000-00000000aaaa',
+    ])
+      fs.append(`${folder}/${name}.json`, text)
+    const other = new DeliveryBox(fs, `/webhooks/${boxes}`, '0190b3a0-0000-7000-8000-000000000002')
+    expect((await other.query(undefined, () => true)).rows, 'of another webhook').to.deep.equal([])
+    const { rows } = await box.query(undefined, () => true)
+    expect(rows.map(({ id }) => id)).to.deep.equal([one.id, two.id])
+    const lane = new Lane(box, now)
+    expect([lane.waiting, lane.next()?.id]).to.deep.equal([2, one.id])
+  })
+
+  it('many are looked through in slices', async () => {
+    for (let count = 0; count < 200; count++) await box.add(made())
+    expect(await restsDuring(() => box.query(undefined, () => true))).to.be.greaterThan(3)
+  })
+
+  it('nobody asks for more of them than are kept', async () => {
+    box.assertRoom()
+    const many = { ...fs, readDir: () => Array.from({ length: 52_000 }, () => `${made().id}.json`) }
+    expect(() => new DeliveryBox(many, '/webhooks/many', WEBHOOK).assertRoom()).to.throw(
+      '52000 deliveries already',
+    )
   })
 
   it('a file that is damaged, or gone, holds up nothing', async () => {

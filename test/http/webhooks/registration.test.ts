@@ -1,4 +1,4 @@
-import { readdirSync, statSync } from 'node:fs'
+import { cpSync, mkdirSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect } from 'chai'
 import { createApiKey } from '../../../src/access/api-keys.ts'
@@ -138,5 +138,34 @@ describe('webhooks: registration', () => {
     expect((await client.service.post(`/webhooks/deliveries/${missing}/redeliver`)).body.code).to.equal(
       'delivery_not_found',
     )
+  })
+
+  it('a copy of a webhook under another id is none, and changes neither', async () => {
+    const { id } = await client.register({ url: URL, name: 'Original' })
+    const folder = join(client.service.storeDir, 'default/webhooks')
+    const copy = uuidv7()
+    cpSync(join(folder, id), join(folder, copy), { recursive: true })
+    const { webhooks } = await client.post('/webhooks/query', { webhook: { name: 'Original' } })
+    expect(webhooks.map((it: { id: string }) => it.id)).to.deep.equal([id])
+    for (const path of [`/webhooks/${copy}/archive`, `/webhooks/${copy}/rotate`])
+      expect((await client.service.post(path)).status, path).to.equal(503)
+    expect((await client.service.get(`/webhooks/${id}`)).body.webhook).to.not.have.property('updated_at')
+    rmSync(join(folder, copy), { recursive: true })
+  })
+
+  it('there are at most 1,000, archived ones included', async () => {
+    const { id } = await client.register({ url: URL, name: 'Many' })
+    await client.post(`/webhooks/${id}/archive`)
+    const folder = join(client.service.storeDir, 'default/webhooks')
+    const text = readFileSync(join(folder, id, 'webhook.json'), 'utf8')
+    const copies = Array.from({ length: 1000 }, () => uuidv7())
+    for (const copy of copies) {
+      mkdirSync(join(folder, copy))
+      writeFileSync(join(folder, copy, 'webhook.json'), text.replaceAll(id, copy))
+    }
+    const { status, body } = await client.service.post('/webhooks', { webhook: { url: URL } })
+    expect([status, body.code]).to.deep.equal([413, 'limit_exceeded'])
+    expect(body.detail).to.contain('archived ones included')
+    for (const copy of copies) rmSync(join(folder, copy), { recursive: true })
   })
 })
