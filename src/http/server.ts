@@ -144,7 +144,7 @@ class InFlight {
   listener(handle: ServerOptions['handle']): RequestListener {
     return (request, response) => {
       if (this.#draining) response.shouldKeepAlive = false
-      const answering = { response, at: this.#answering.length }
+      const answering = { response, at: this.#answering.length, isClosed: false }
       this.#answering.push(answering)
       // This, the door, a route and every stream of an answer listen for its end.
       response.setMaxListeners(MOST_LISTENERS)
@@ -152,7 +152,10 @@ class InFlight {
       const ended = () => {
         if (--open === 0) this.#done(answering)
       }
-      response.on('close', ended)
+      response.once('close', () => {
+        answering.isClosed = true
+        ended()
+      })
       handle(request, response).then(ended, ended)
     }
   }
@@ -166,15 +169,19 @@ class InFlight {
   }
 
   /**
-   * Ends the answers that waited for others of their connection, which is closed: node tells that only to the one that has its turn, and
-   * the others would be in flight for ever.
+   * Ends the answers that waited for others of their connection, which is closed: node before 24 tells that only to the one that has its
+   * turn, and the others would be in flight for ever. Node 24 tells them all before this turn is over.
    */
   gone(socket: Socket): void {
-    for (const { response } of [...this.#answering]) {
-      if (response.req.socket !== socket || response.socket !== null || response.closed) continue
-      response.destroy()
-      response.emit('close')
-    }
+    const waiting = this.#answering.filter(({ response }) => response.req.socket === socket)
+    if (waiting.length === 0) return
+    setImmediate(() => {
+      for (const { response, isClosed } of waiting) {
+        if (isClosed || response.socket !== null || response.closed) continue
+        response.destroy()
+        response.emit('close')
+      }
+    })
   }
 
   #done(answering: Answering): void {
@@ -191,6 +198,8 @@ class InFlight {
 interface Answering {
   readonly response: ServerResponse
   at: number
+  /** Whether it was told that it is. */
+  isClosed: boolean
 }
 
 function listen(server: Server, host: string, port: number): Promise<void> {

@@ -88,8 +88,13 @@ export async function readForm(
     if (parser.destroyed) part.resume()
   })
   parser.on('partsLimit', () => attempt(() => refuseManyParts()))
+  // A pipeline that fails may end only with the next bytes, for which a client may wait that wants its answer first.
+  const failed = new Promise<never>((_, reject) => parser.once('error', reject))
+  const read = pipeline(bytes, parser)
+  read.catch(ignore)
+  failed.catch(ignore)
   try {
-    await pipeline(bytes, parser)
+    await Promise.race([read, failed])
   } catch (error) {
     throw isCutOff(error) ? cutOff() : error
   } finally {

@@ -52,7 +52,8 @@ describe('handlers: regular expressions', () => {
     })
   }
 
-  const bombs = ['(a+)+$', '(a|a)*$', '^(([a-z])+.)+[A-Z]([a-z])+$', '(?=(a+)+$)b']
+  // None that a later V8 sees through: it knows that (?=(a+)+$)b matches nothing.
+  const bombs = ['(a+)+$', '(a|a)*$', '^(([a-z])+.)+[A-Z]([a-z])+$', '(?=(a+)+$)a']
   it('stops what goes on for too long, more of them than there are threads; others go on meanwhile', async () => {
     let running = bombs.length
     const searches = bombs.map((bomb) =>
