@@ -8,6 +8,7 @@ import type { Endpoint } from '../src/http/endpoint.ts'
 import { openLog } from '../src/http/open-log.ts'
 import { start } from '../src/start.ts'
 import type { ProjectTraces } from '../src/traces/project-traces.ts'
+import { type Answer, Asker } from './ask.ts'
 
 /** An answer of the service: status, headers, and the parsed body (undefined if empty or not JSON). */
 export interface Reply {
@@ -67,25 +68,17 @@ export async function startService(options: ServiceOptions = {}): Promise<Runnin
   const now = options.now ?? (() => new Date())
   const service = await start({ config, fs: options.fs ?? nodeFs, log, now })
   const { url } = service.server
+  const asker = new Asker()
   const call: RunningService['call'] = async (method, path, body, headers = {}) => {
     const isForm = body instanceof FormData
     const contentType: Record<string, string> = isForm ? {} : { 'content-type': 'application/json' }
-    const response = await fetch(url + path, {
-      method,
-      headers: { authorization: `ApiKey ${ADMIN_KEY}`, ...contentType, ...headers },
-      ...(body === undefined
-        ? {}
-        : { body: typeof body === 'string' || isForm ? body : JSON.stringify(body) }),
-    })
-    const text = await response.text()
-    const isJson = /json/.test(response.headers.get('content-type') ?? '')
-    const reply = {
-      status: response.status,
-      headers: response.headers,
-      text,
-      body: isJson && text ? JSON.parse(text) : undefined,
-    }
-    if (response.status === 200) checkOutput(service.endpoints, method, path, reply.body)
+    const sent = { authorization: `ApiKey ${ADMIN_KEY}`, ...contentType, ...headers }
+    const answer = isForm
+      ? await fetchAnswer(url + path, { method, headers: sent, body })
+      : await asker.ask(method, url + path, sent, typeof body === 'string' ? body : JSON.stringify(body))
+    const isJson = /json/.test(answer.headers.get('content-type') ?? '')
+    const reply = { ...answer, body: isJson && answer.text ? JSON.parse(answer.text) : undefined }
+    if (reply.status === 200) checkOutput(service.endpoints, method, path, reply.body)
     return reply
   }
   return {
@@ -99,10 +92,16 @@ export async function startService(options: ServiceOptions = {}): Promise<Runnin
     put: (path, body) => call('PUT', path, body),
     stop: async ({ keepStore = false } = {}) => {
       await service.server.stop(5000)
+      asker.close()
       await service.close()
       if (!keepStore) rmSync(storeDir, { recursive: true, force: true })
     },
   }
+}
+
+async function fetchAnswer(url: string, init: RequestInit): Promise<Answer> {
+  const response = await fetch(url, init)
+  return { status: response.status, headers: response.headers, text: await response.text() }
 }
 
 function checkOutput(endpoints: readonly Endpoint[], method: string, path: string, body: unknown): void {
@@ -119,6 +118,12 @@ function checkOutput(endpoints: readonly Endpoint[], method: string, path: strin
   }
 }
 
+const patterns = new Map<string, RegExp>()
+
 function pattern(path: string): RegExp {
-  return new RegExp(`^${path.replaceAll(/:\w+/g, '[^/]+')}$`)
+  const known = patterns.get(path)
+  if (known) return known
+  const made = new RegExp(`^${path.replaceAll(/:\w+/g, '[^/]+')}$`)
+  patterns.set(path, made)
+  return made
 }
