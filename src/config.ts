@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import { CannotStart } from './errors.ts'
 import { environmentCredentials } from './models/environment-credentials.ts'
-import { MODEL_PROVIDERS, urlVariable } from './models/model-providers.ts'
+import { keyVariable, MODEL_PROVIDERS, urlVariable } from './models/model-providers.ts'
 import type { Credential } from './models/models.ts'
 import { LOG_LEVELS, type LogLevel } from './http/open-log.ts'
 import { type SecretsKey, parseSecretsKey } from './secrets/secrets-key.ts'
@@ -100,7 +100,7 @@ export function readConfig(env: Readonly<Record<string, string | undefined>>): C
   const read = variables.safeParse(given)
   const problems = [
     ...(read.error?.issues ?? []).map((issue) => describeIssue(issue, given)),
-    ...modelUrlProblems(given),
+    ...modelProblems(given),
   ]
   if (!read.success || problems.length > 0) throw new ConfigError(problems)
   const values = read.data
@@ -217,7 +217,7 @@ function wholeNumber(min: number, max: number) {
   const error = `a whole number from ${min} to ${max}`
   return z
     .string()
-    .regex(/^[0-9]{1,10}$/, { error, abort: true })
+    .regex(/^[0-9]{1,15}$/, { error, abort: true })
     .transform(Number)
     .refine((value) => value >= min && value <= max, { error })
 }
@@ -252,12 +252,14 @@ function describeIssue(issue: z.core.$ZodIssue, given: Readonly<Record<string, s
   return `${name}: ${value} is not ${issue.message}`
 }
 
-/** Addresses of providers that no model could be reached at. They may hold credentials, and are not shown. */
-function* modelUrlProblems(given: Readonly<Record<string, string | undefined>>): Generator<string> {
+/** Addresses of providers that no model could be reached at, and keys that no header carries. They are secret, and not shown. */
+function* modelProblems(given: Readonly<Record<string, string | undefined>>): Generator<string> {
   for (const provider of MODEL_PROVIDERS.keys()) {
-    const name = urlVariable(provider)
-    const text = given[name]
-    if (text === undefined || (URL.canParse(text) && /^https?:$/.test(new URL(text).protocol))) continue
-    yield `${name}: the value given (not shown) is not an http or https address, such as http://127.0.0.1:11434/v1`
+    const [url, key] = [urlVariable(provider), keyVariable(provider)]
+    const address = given[url] ?? 'http://unset'
+    if (!URL.canParse(address) || !/^https?:$/.test(new URL(address).protocol))
+      yield `${url}: the value given (not shown) is not an http or https address, such as http://127.0.0.1:11434/v1`
+    if (!/^[\x20-\x7e]*$/.test((given[key] ?? '').trim()))
+      yield `${key}: the value given (not shown) is not printable ASCII characters on one line`
   }
 }

@@ -196,6 +196,21 @@ describe('configuration', () => {
       .and.not.contain('secret')
   })
 
+  it('takes the largest number that it says it takes', () => {
+    expect(readConfig({ UPLOADS_MAX_BYTES: String(1024 ** 4) }).uploadsMaxBytes).to.equal(1024 ** 4)
+    expect(problemsOf({ UPLOADS_MAX_BYTES: String(1024 ** 4 + 1) })).to.contain('is not a whole number')
+  })
+
+  it('refuses the key of a provider that no header carries, and does not show it', () => {
+    expect(
+      problemsOf({ OPENAI_API_KEY: 'sk-1\nsk-2', GROQ_API_KEY: 'schlüssel', MISTRAL_API_KEY: ' fine\n' }),
+    )
+      .to.contain('OPENAI_API_KEY: the value given (not shown) is not printable ASCII')
+      .and.contain('GROQ_API_KEY')
+      .and.not.contain('MISTRAL')
+      .and.not.contain('sk-')
+  })
+
   it('never repeats a bad key', () => {
     expect(problemsOf({ SVC_API_KEY: 'two words' }))
       .to.contain('SVC_API_KEY')
