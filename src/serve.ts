@@ -34,6 +34,7 @@ import { Spools, sweepUploads } from './http/spool.ts'
 import { Steps } from './http/steps.ts'
 import { surfaceContext } from './http/surface-context.ts'
 import { uploadReader } from './http/upload.ts'
+import { preferring } from './http/prefer.ts'
 import { withholding } from './http/withhold.ts'
 import { resolveHost } from './outgoing/outgoing-policy.ts'
 import { processMetrics } from './process-metrics.ts'
@@ -152,7 +153,7 @@ export async function serve(
     ...keyEndpoints({ fs, storeDir, uses: keyUses, hasAdminKey: adminKey !== undefined }),
     ...secretEndpoints(runtime.secretsOf),
     ...traceEndpoints(tracesOf),
-  ].map(withholding)
+  ].map((endpoint) => withholding(preferring(endpoint)))
   const intents = new Intents(
     fs,
     storeDir,

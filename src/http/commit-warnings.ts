@@ -3,7 +3,9 @@ import { documentOf } from '../versioning/document-family.ts'
 import type { Warning } from '../versioning/family.ts'
 import { pinWarnings } from '../versioning/pin-warnings.ts'
 import type { Registry } from '../versioning/registry.ts'
-import type { RevisionPlace } from '../versioning/revision.ts'
+import { readRevisionAt, type RevisionPlace } from '../versioning/revision.ts'
+import { presentDeployments } from './deployments.ts'
+import type { PresentOptions } from './present.ts'
 
 /**
  * What the sender of a revision should know of it: `own` is what the payload says by itself, beside it each reference that
@@ -23,4 +25,19 @@ export async function commitWarnings(
     ? await pinWarnings(registry, family, payload)
     : await danglingReferences(registry, documentOf(payload))
   return [...own, ...dangling]
+}
+
+/** What an answer tells of a commit beside its revision: what its sender should know, and where it was deployed in the same write. */
+export async function toldOfCommit(
+  registry: Registry,
+  place: RevisionPlace,
+  own: readonly Warning[],
+  deployedTo: readonly string[] | undefined,
+  present: PresentOptions,
+): Promise<object> {
+  const warnings = await commitWarnings(registry, place, own)
+  const told = warnings.length > 0 ? { warnings } : {}
+  if (!deployedTo?.length) return told
+  const revision = await readRevisionAt(registry, place)
+  return { ...told, deployments: presentDeployments(revision, [...new Set(deployedTo)], true, present) }
 }

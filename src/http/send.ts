@@ -4,6 +4,7 @@ import type { ParameterizedContext } from 'koa'
 import { holdsStream, stringifyStreams } from '../json/json-stream.ts'
 import { printJson } from '../json/print-json.ts'
 import { TimeSlice } from '../time-slice.ts'
+import { compress, compressStream, type Encoding, encodingFor, varies } from './compression.ts'
 import { departure } from './departure.ts'
 import type { Answer } from './endpoint.ts'
 import { doorHeaders } from './identify.ts'
@@ -17,9 +18,19 @@ export function send(ctx: ParameterizedContext<RequestState>, answer: Answer): v
   if (body && holdsStream(body))
     return sendStream(ctx, { ...answer, contentType: JSON_TYPE }, stringifyStreams(body))
   const printed = text ?? printJson(body)
-  if (printed instanceof Promise)
-    return printed.then((bytes) => sendWhole(ctx, answer, answer.status ?? 200, bytes))
-  sendWhole(ctx, answer, answer.status ?? 200, printed)
+  if (printed instanceof Promise) return printed.then((whole) => sendPrinted(ctx, answer, whole))
+  return sendPrinted(ctx, answer, printed)
+}
+
+function sendPrinted(
+  ctx: ParameterizedContext<RequestState>,
+  answer: Answer,
+  text: Buffer | string,
+): void | Promise<void> {
+  const { status = 200 } = answer
+  const encoding = encodingFor(ctx, Buffer.byteLength(text))
+  if (!encoding) return sendWhole(ctx, answer, status, text)
+  return compress(text, encoding).then((bytes) => sendWhole(ctx, answer, status, bytes, encoding))
 }
 
 const JSON_TYPE = 'application/json; charset=utf-8'
@@ -33,12 +44,14 @@ function sendWhole(
   answer: Answer,
   status: number,
   text: Buffer | string | undefined,
+  encoding?: Encoding,
 ): void {
   const { state, res } = ctx
   const headers = doorHeaders(state.requestId, res)
-  addOwnHeaders(headers, answer)
+  addOwnHeaders(headers, answer, encoding)
   const bytes = text === undefined ? 0 : Buffer.byteLength(text)
   if (text !== undefined) headers.push('Content-Type', JSON_TYPE, 'Content-Length', String(bytes))
+  if (encoding || varies(bytes)) headers.push('Vary', 'Accept-Encoding')
   state.bytes = bytes
   res.writeHead(status, headers)
   setImmediate(leave, res, text, bytes)
@@ -59,10 +72,14 @@ function leave(res: ServerResponse, text: Buffer | string | undefined, bytes: nu
   res.end()
 }
 
-/** Adds the headers that an answer brings, names and values in turn: its own, its entity tag, that it is told again. */
-function addOwnHeaders(list: string[], { headers, etag, isReplayed }: Answer): void {
+/**
+ * Adds the headers that an answer brings, names and values in turn: its own, its entity tag, that it is told again, how it is compressed.
+ * The tag is of the revision (ruling 1.9), so it is the same however the bytes are compressed; nobody is sent a part of them.
+ */
+function addOwnHeaders(list: string[], { headers, etag, isReplayed }: Answer, encoding?: Encoding): void {
   for (const name in headers) list.push(name, headers[name] ?? '')
   if (etag !== undefined) list.push('ETag', etag, 'Cache-Control', 'private, no-cache')
+  if (encoding) list.push('Content-Encoding', encoding)
   if (isReplayed) list.push('Idempotent-Replayed', 'true')
 }
 
@@ -72,16 +89,20 @@ async function sendStream(
   stream: AsyncIterable<string | Buffer>,
 ): Promise<void> {
   const { status, contentType = 'application/octet-stream', fileName } = answer
+  // Answers that come as work goes on are read piece by piece; the others are compressed, as long as they are.
+  const encoding = answer.stream && fileName === undefined ? undefined : encodingFor(ctx, Infinity)
   const pieces = inTurns(stream, new TimeSlice(departure(ctx.res)))
   const first = await pieces.next()
   if (status !== undefined) ctx.status = status
   const headers: string[] = []
-  addOwnHeaders(headers, answer)
+  addOwnHeaders(headers, answer, encoding)
+  if (!answer.stream || fileName !== undefined) headers.push('Vary', 'Accept-Encoding')
   for (let at = 0; at < headers.length; at += 2) ctx.set(headers[at] ?? '', headers[at + 1] ?? '')
   ctx.set('Content-Type', contentType)
   if (fileName !== undefined) ctx.attachment(fileName)
   // Koa pipes it, destroys it when the client goes, and destroys the connection when it fails.
-  ctx.body = Readable.from(startingWith(first, pieces), { objectMode: false })
+  const body = Readable.from(startingWith(first, pieces), { objectMode: false })
+  ctx.body = encoding ? compressStream(body, encoding) : body
 }
 
 /**

@@ -1,4 +1,5 @@
 import { z } from 'zod'
+import { deployments } from './deployments.ts'
 import type { Answer, Call, Endpoint } from './endpoint.ts'
 
 /**
@@ -24,7 +25,7 @@ export function withholding(endpoint: Endpoint): Endpoint {
 
 /** What is answered to a key without the scope `read`. */
 export const withheldAnswer = z
-  .object({ count: z.literal(1), trace_id: z.string().optional() })
+  .object({ count: z.literal(1), trace_id: z.string().optional(), deployments: deployments.optional() })
   .catchall(z.record(z.string(), z.union([z.string(), z.int()])))
   .meta({ description: 'To a key without the scope `read`: ids, slugs, versions, dates and addresses' })
 
@@ -42,6 +43,7 @@ function withheld(body: object): object {
     if (isScalar(value)) {
       if (name === 'count' || IDENTITY.test(name)) shown[name] = value
     } else if (isRecord(value)) shown[name] = identityOf(value)
+    else if (name === 'deployments') shown[name] = value
   }
   return shown
 }

@@ -27,9 +27,19 @@ export interface DeployRequest {
 export type Pinned = Pick<Revision, 'artifact' | 'variant' | 'id' | 'slug' | 'version'> &
   Partial<Pick<Revision, 'oid'>>
 
+/** What became of a deployment. */
+export interface Deployed {
+  /** What is deployed: the revision that was asked for, or the one that an earlier attempt at this very write deployed. */
+  readonly revision: RevisionPlace
+  /** The revision of the environment that says so. */
+  readonly by: RevisionPlace
+  /** Whether this write made it so. */
+  readonly changed: boolean
+}
+
 /**
  * Deploys a revision: a commit on the environment's variant under whose key is the revision (rulings 6). Where it is already,
- * nothing is committed. Answers what is deployed: that revision, or the one that an earlier attempt at this very write deployed.
+ * nothing is committed.
  * Refuses what is archived, on either side, and a guarded environment.
  */
 export async function deployRevision(
@@ -38,13 +48,22 @@ export async function deployRevision(
   to: VariantPlace,
   request: DeployRequest,
   context: WriteContext,
-): Promise<RevisionPlace> {
-  const { place } = await commitRevision(registry, to, deploymentOf(registry, revision, request), context)
+): Promise<Deployed> {
+  let changed = true
+  const deployment = deploymentOf(registry, revision, request)
+  const change: NewRevision['change'] = async (latest) => {
+    const made = await deployment.change?.(latest)
+    changed = made !== undefined
+    return made
+  }
+  const { place } = await commitRevision(registry, to, { ...deployment, change }, context)
   const { family, slug } = revision.artifact
   const { key = defaultKey(slug) } = request
   const pin = (await pinsAt(registry, place)).find((it) => it.key === key)
   const id = pin && referencesTo(family, pin)?.revision?.id
-  return id === undefined || id === revision.id ? revision : revisionById(registry, family, id)
+  const deployed =
+    id === undefined || id === revision.id ? revision : await revisionById(registry, family, id)
+  return { revision: deployed, by: place, changed }
 }
 
 /** The commit on an environment that deploys a revision. */

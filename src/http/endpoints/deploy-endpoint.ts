@@ -8,9 +8,11 @@ import type { VariantPlace } from '../../versioning/references.ts'
 import { revisionById } from '../../versioning/references.ts'
 import type { Registry } from '../../versioning/registry.ts'
 import { resolveRevision } from '../../versioning/resolve-revision.ts'
+import type { RevisionPlace } from '../../versioning/revision.ts'
 import { readRevisionAt } from '../../versioning/revision.ts'
-import type { Endpoint } from '../endpoint.ts'
+import type { Answer, Endpoint } from '../endpoint.ts'
 import { endpoint } from '../endpoint.ts'
+import { deployments, presentDeployments } from '../deployments.ts'
 import { single } from '../record-schemas.ts'
 import { message, slug } from '../request-schemas.ts'
 import { retrieveReferences } from '../retrieve-references.ts'
@@ -32,10 +34,24 @@ export function deploySlugs({ isDeployable, plural }: Surface): z.ZodType<readon
  * A key that may only deploy is enough.
  */
 export function deployEndpoint(
-  { surface, names, records }: SurfaceContext,
+  { surface, names, records, present }: SurfaceContext,
   answers: RevisionAnswers,
 ): Endpoint {
   const { family, path, singular, plural } = surface
+
+  /** `made` is the environment's revision that the deployment made, if it did not stand already. */
+  const answer = async (
+    registry: Registry,
+    place: RevisionPlace,
+    environment: string,
+    made: string | undefined,
+  ): Promise<Answer> => {
+    const revision = await readRevisionAt(registry, place)
+    const more = { deployments: presentDeployments(revision, [environment], made !== undefined, present) }
+    const whole = await answers.fresh(registry, place, undefined, more)
+    return { ...whole, address: { id: revision.id, ...(made === undefined ? {} : { revision: made }) } }
+  }
+
   return endpoint({
     method: 'POST',
     path: `/${path}/revisions/deploy`,
@@ -44,7 +60,7 @@ export function deployEndpoint(
     scope: 'write',
     orScope: 'deploy',
     input: z.intersection(retrieveReferences(names), z.object({ message: message.optional() })),
-    output: single(`${singular}_revision`, records.revision),
+    output: single(`${singular}_revision`, records.revision, { deployments }),
     example: {
       [`${singular}_revision_ref`]: { slug: 'support-bot', version: 3 },
       environment_ref: { slug: 'production' },
@@ -62,9 +78,18 @@ export function deployEndpoint(
       const to = await environmentVariant(registry, environment, context)
       const request = { entity: singular, key, message: text, loc: ['body'] }
       const revision = await readRevisionAt(registry, place)
-      return answers.fresh(registry, await deployRevision(registry, revision, to, request, context))
+      const {
+        revision: deployed,
+        by,
+        changed,
+      } = await deployRevision(registry, revision, to, request, context)
+      const made = changed ? (await readRevisionAt(registry, by)).id : undefined
+      return answer(registry, deployed, to.artifact.slug, made)
     },
-    recall: async ({ registry }, { id }) => answers.fresh(registry, await revisionById(registry, family, id)),
+    recall: async ({ registry, input, context }, { id, revision }) => {
+      const to = await environmentVariant(registry, input.environment ?? {}, context)
+      return answer(registry, await revisionById(registry, family, id), to.artifact.slug, revision)
+    },
   })
 }
 

@@ -2,8 +2,8 @@ import { z } from 'zod'
 import type { ResultAddress } from '../../access/intent-file.ts'
 import type { ArchiveAction } from '../../versioning/archive.ts'
 import { archiveRevision } from '../../versioning/archive.ts'
-import type { Reading, Warning } from '../../versioning/family.ts'
-import type { Revision, RevisionPlace } from '../../versioning/revision.ts'
+import type { Reading } from '../../versioning/family.ts'
+import type { Revision } from '../../versioning/revision.ts'
 import { commitRevision } from '../../versioning/commit-revision.ts'
 import { logRevisions } from '../../versioning/log-revisions.ts'
 import { logStart } from '../../versioning/log-start.ts'
@@ -16,7 +16,8 @@ import type { Registry } from '../../versioning/registry.ts'
 import { unlessDamaged } from '../../versioning/unless-damaged.ts'
 import { answerLargeList } from '../answer-list.ts'
 import { commitPlace } from '../commit-place.ts'
-import { commitWarnings } from '../commit-warnings.ts'
+import { toldOfCommit } from '../commit-warnings.ts'
+import { deployments } from '../deployments.ts'
 import type { Answer, Call, Endpoint } from '../endpoint.ts'
 import { endpoint } from '../endpoint.ts'
 import { diffEndpoint } from './diff-endpoint.ts'
@@ -78,15 +79,6 @@ export function revisionEndpoints(context: SurfaceContext): Endpoint[] {
       writeContext,
       to.length > 0 ? { to, entity: singular } : undefined,
     )
-  }
-
-  const toldOf = async (
-    { registry }: Pick<Call<unknown>, 'registry'>,
-    place: RevisionPlace,
-    own: readonly Warning[],
-  ) => {
-    const warnings = await commitWarnings(registry, place, own)
-    return warnings.length > 0 ? { warnings } : {}
   }
 
   const recall = async ({ registry }: Call<unknown>, { id }: ResultAddress): Promise<Answer> =>
@@ -154,7 +146,10 @@ export function revisionEndpoints(context: SurfaceContext): Endpoint[] {
           },
         }),
       }),
-      output: single(key, record, { warnings: z.array(warning).optional() }),
+      output: single(key, record, {
+        warnings: z.array(warning).optional(),
+        deployments: deployments.optional(),
+      }),
       example: {
         [`${key}_commit`]: {
           [`${singular}_variant_id`]: EXAMPLE_ID,
@@ -167,12 +162,22 @@ export function revisionEndpoints(context: SurfaceContext): Endpoint[] {
         const { message: text, slug: chosen, data, delta, base_revision_id: baseRevisionId } = revision
         const more = { message: text, slug: chosen, data, delta, baseRevisionId }
         const { place, warnings } = await commit(call, sentAs.revision, revision, more, revision.deploy)
-        return answers.fresh(call.registry, place, call.input.asked, await toldOf(call, place, warnings))
+        return answers.fresh(
+          call.registry,
+          place,
+          call.input.asked,
+          await toldOfCommit(call.registry, place, warnings, revision.deploy, present),
+        )
       },
       recall: async ({ registry, input }, { id }) => {
         const place = await revisionById(registry, family, id)
         const warnings = await warningsOf(registry, place, input.revision.data)
-        return answers.fresh(registry, place, input.asked, await toldOf({ registry }, place, warnings))
+        return answers.fresh(
+          registry,
+          place,
+          input.asked,
+          await toldOfCommit(registry, place, warnings, input.revision.deploy, present),
+        )
       },
     }),
     endpoint({

@@ -27,7 +27,7 @@ describe('environments: deploy', () => {
         environment_ref: { slug: to.slug },
       })
       expect(status, text).to.equal(200)
-      expect(body).to.have.all.keys('count', `${singular}_revision`)
+      expect(body).to.have.all.keys('count', `${singular}_revision`, 'deployments')
       expect(body[`${singular}_revision`]).to.deep.equal(made.revisions[0])
       expect(await client.pins(to.slug)).to.deep.equal({
         [`${made.slug}.revision`]: {
