@@ -4,7 +4,7 @@ import type { Json, JsonObject, PlainObject } from '../../json/json.ts'
 import { entriesOf, ExactObject, fromEntries, getKey, isJsonObject, withoutKey } from '../../json/json.ts'
 import type { CanonicalMembers } from '../../json/canonical-json.ts'
 import { canonicalJson, canonicalMembers } from '../../json/canonical-json.ts'
-import { parseJson } from '../../json/parse-json.ts'
+import { MOST_LEVELS, parseJson } from '../../json/parse-json.ts'
 import type { RowMeta } from './sent-row.ts'
 import { DEDUP_COLUMN } from './sent-row.ts'
 
@@ -47,7 +47,7 @@ export function decodeRow(bytes: Buffer, name = () => 'a row'): JsonObject {
 export function objectIn(bytes: Buffer, what: () => string, maxValues = Infinity): JsonObject | string {
   let value
   try {
-    value = parseJson(bytes.toString('utf8'), { maxValues })
+    value = parseJson(bytes.toString('utf8'), { maxDepth: MOST_LEVELS, maxValues })
   } catch (error) {
     return `${what()} is no JSON: ${error instanceof Error ? error.message : String(error)}`
   }

@@ -103,6 +103,19 @@ describe('testsets: files go round', () => {
     })
   }
 
+  it('rows nested as deep as a file may bring them are read, changed and go round', async () => {
+    const row = `{"a":${'['.repeat(190)}1${']'.repeat(190)},"b":"x"}\n`
+    const testset = await client.makeOf(row, { file_type: 'jsonl' })
+    const renamed = await client.change(testset, { columns: { replace: [['b', 'c']] } })
+    expect(contentsOf(renamed)[0]).to.have.all.keys('a', 'c')
+    for (const type of ['json', 'jsonl'] as const) {
+      const file = await client.download(renamed.id, `file_type=${type}`)
+      const again = await client.replaceBy(renamed.id, file, { file_type: type })
+      expect(again.data.testcase_ids).to.deep.equal(renamed.data.testcase_ids)
+    }
+    expect(await client.download(renamed.id, 'file_type=csv')).to.contain('['.repeat(190))
+  })
+
   it('with types=infer, CSV brings numbers, booleans, null and nested values back', async () => {
     const rows = [{ n: 1.5, big: 2 ** 60, yes: true, nothing: null, list: [1, { a: 'b' }], text: 'plain' }]
     const testset = await client.make(rows)
