@@ -78,6 +78,15 @@ describe('GET /docs', () => {
     expect(page.split('ApiKey $BRANCHPOINT_KEY')).to.have.length(3)
   })
 
+  it('asks the server in BRANCHPOINT_URL where the document names it by a path alone', async () => {
+    const { url, close } = await openDoor(() => undefined, {
+      openApi: () => ({ ...document, servers: [{ url: '/' }] }),
+    })
+    const relative = await (await fetch(`${url}/docs`)).text()
+    expect(relative).to.contain(`curl -X GET &#34;$BRANCHPOINT_URL&#34;&#39;/workflows/{id}&#39;`)
+    await close()
+  })
+
   it('escapes what the document says', () => {
     expect(page).to.contain('Prompts &#38; &#60;more&#62;').and.not.contain('<script>alert')
     expect(page).to.contain('<p>Use <code>slug</code>.</p>')

@@ -95,10 +95,9 @@ function curlLine(
   document: OpenApiDocument,
   { method, path, operation, parameters }: PlacedOperation,
 ): string {
-  const server = document.servers?.[0]?.url ?? 'http://127.0.0.1:3000'
   const query = parameters.filter((parameter) => parameter.in === 'query' && parameter.required)
   const suffix = query.length === 0 ? '' : `?${query.map(({ name }) => `${name}=…`).join('&')}`
-  const lines = [`curl -X ${method.toUpperCase()} ${quoted(server.replace(/\/$/, '') + path + suffix)}`]
+  const lines = [`curl -X ${method.toUpperCase()} ${addressOf(document, path + suffix)}`]
   if (operation.security?.length !== 0) lines.push('-H "Authorization: ApiKey $BRANCHPOINT_KEY"')
   const content = operation.requestBody ? dereference(document, operation.requestBody).content : undefined
   const [type] = Object.keys(content ?? {})
@@ -109,6 +108,12 @@ function curlLine(
     )
   }
   return lines.join(' \\\n  ')
+}
+
+/** As a shell takes it: under the document's server, or, where that is named by a path alone, the one in BRANCHPOINT_URL. */
+function addressOf(document: OpenApiDocument, path: string): string {
+  const server = (document.servers?.[0]?.url ?? '').replace(/\/$/, '')
+  return URL.canParse(server) ? quoted(server + path) : `"$BRANCHPOINT_URL"${quoted(server + path)}`
 }
 
 /** The first example of each media type: written in the document, or made from its schema. */
