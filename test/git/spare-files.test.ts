@@ -17,11 +17,11 @@ describe('git: spare files', () => {
     ['in memory', memoryFs],
   ] as const) {
     it(`become the files that are created, and go with the process, ${where}`, async () => {
-      const [fs, store] = [make(), temporaryFolder()]
+      const [{ fs, filled }, store] = [watched(make()), temporaryFolder()]
       fs.makeDir(store)
       const spare = withSpareFiles(fs, store)
       spare.create(`${store}/first`, BYTES)
-      await filled(fs, store)
+      await filled()
       spare.create(`${store}/second`, BYTES)
       expect(fs.stat(`${store}/second`)?.links).to.equal(2)
       for (const name of ['first', 'second']) expect(fs.readFile(`${store}/${name}`)).to.deep.equal(BYTES)
@@ -33,9 +33,10 @@ describe('git: spare files', () => {
 
   it('never take the place of a file that is there', async () => {
     const store = temporaryFolder()
-    const spare = withSpareFiles(nodeFs, store)
+    const { fs, filled } = watched(nodeFs)
+    const spare = withSpareFiles(fs, store)
     spare.create(`${store}/file`, BYTES)
-    await filled(nodeFs, store)
+    await filled()
     expect(() => spare.create(`${store}/file`, Buffer.from('other')))
       .to.throw()
       .with.property('code', 'EEXIST')
@@ -45,9 +46,10 @@ describe('git: spare files', () => {
 
   it('are left aside where the file goes to another disk', async () => {
     const store = temporaryFolder()
-    const spare = withSpareFiles({ ...nodeFs, link: () => fail('EXDEV') }, store)
+    const { fs, filled } = watched({ ...nodeFs, link: () => fail('EXDEV') })
+    const spare = withSpareFiles(fs, store)
     spare.create(`${store}/first`, BYTES)
-    await filled(nodeFs, store)
+    await filled()
     spare.create(`${store}/second`, BYTES)
     expect(nodeFs.readFile(`${store}/second`)).to.deep.equal(BYTES)
     await spare.dropSpares()
@@ -55,9 +57,10 @@ describe('git: spare files', () => {
 
   it('are left aside when somebody has removed their folder', async () => {
     const store = temporaryFolder()
-    const spare = withSpareFiles(nodeFs, store)
+    const { fs, filled } = watched(nodeFs)
+    const spare = withSpareFiles(fs, store)
     spare.create(`${store}/first`, BYTES)
-    await filled(nodeFs, store)
+    await filled()
     nodeFs.removeTree(`${store}/.spare`)
     spare.create(`${store}/second`, BYTES)
     expect(nodeFs.readFile(`${store}/second`)).to.deep.equal(BYTES)
@@ -80,9 +83,10 @@ describe('git: spare files', () => {
 
   it('leave nothing behind when the disk is full', async () => {
     const store = temporaryFolder()
-    const spare = withSpareFiles({ ...nodeFs, append: () => fail('ENOSPC') }, store)
+    const { fs, filled } = watched({ ...nodeFs, append: () => fail('ENOSPC') })
+    const spare = withSpareFiles(fs, store)
     spare.create(`${store}/first`, BYTES)
-    await filled(nodeFs, store)
+    await filled()
     expect(() => spare.create(`${store}/second`, BYTES))
       .to.throw()
       .with.property('code', 'ENOSPC')
@@ -92,13 +96,13 @@ describe('git: spare files', () => {
   })
 
   it('lose their spare names a little later, and when the disk failed then, later still', async () => {
-    const fs = memoryFs()
+    const { fs, filled } = watched(memoryFs())
     fs.makeDir('/store')
     let isFailing = true
     const removeAll = async (paths: readonly string[]) => (isFailing ? fail('EIO') : fs.removeAll(paths))
     const spare = withSpareFiles({ ...fs, removeAll }, '/store')
     spare.create('/store/first', BYTES)
-    await filled(fs, '/store')
+    await filled()
     for (const name of ['second', 'third']) spare.create(`/store/${name}`, BYTES)
     expect(fs.stat('/store/second')?.links).to.equal(2)
     await pause(1100)
@@ -166,12 +170,19 @@ describe('git: spare files', () => {
   })
 })
 
-/** Waits until as many files lie ready as ever do. */
-async function filled(fs: Fs, store: string): Promise<void> {
-  for (let before = -1; ; await pause(20)) {
-    const now = fs.readDir(`${store}/.spare`)?.length ?? 0
-    if (now > 0 && now === before) return
-    before = now
+/** The disk, and what resolves once the first files lie ready on it. */
+function watched<F extends Fs>(fs: F): { readonly fs: F; filled(): Promise<void> } {
+  let isFilled = false
+  const createEmpty = async (paths: readonly string[]): Promise<number> => {
+    const each = await fs.createEmpty(paths)
+    setImmediate(() => (isFilled = true))
+    return each
+  }
+  return {
+    fs: { ...fs, createEmpty },
+    filled: async () => {
+      while (!isFilled) await pause(5)
+    },
   }
 }
 
