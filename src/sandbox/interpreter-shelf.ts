@@ -14,10 +14,10 @@ export class InterpreterShelf {
   /** The longest unused first. */
   readonly #warm: Shelved[] = []
   readonly #living = new Set<Interpreter>()
-  /** The memory of a Python that has just started, which makes others start quickly. */
-  #snapshot: Buffer | undefined
+  /** The memory of a Python that has just started, which makes others start quickly, those of other shelves too. */
+  static #snapshot: Buffer | undefined
   /** Resolves once the one that is to give it has started. */
-  #making: Promise<void> | undefined
+  static #making: Promise<void> | undefined
   #spare: Interpreter | undefined
   #spareTimer: NodeJS.Timeout | undefined
   #isClosed = false
@@ -61,22 +61,22 @@ export class InterpreterShelf {
 
   #open(runtime: Purpose['runtime']): Interpreter {
     if (this.#isClosed) throw new SandboxFailure('aborted', 'The sandbox is closed.')
-    const snapshot = runtime === 'python' ? (this.#snapshot ?? 'wanted') : 'none'
+    const snapshot = runtime === 'python' ? (InterpreterShelf.#snapshot ?? 'wanted') : 'none'
     const interpreter = new Interpreter(runtime, this.#limits, snapshot)
     this.#living.add(interpreter)
     void interpreter.ended.then(() => this.#forget(interpreter))
-    if (snapshot === 'wanted') this.#making = this.#makeSnapshot(interpreter)
+    if (snapshot === 'wanted') InterpreterShelf.#making = this.#makeSnapshot(interpreter)
     return interpreter
   }
 
   async #makeSnapshot(interpreter: Interpreter): Promise<void> {
     const memory = await interpreter.started.catch(() => undefined)
-    this.#snapshot ??= memory
-    this.#making = undefined
+    InterpreterShelf.#snapshot ??= memory
+    InterpreterShelf.#making = undefined
   }
 
   async #takePython(): Promise<Interpreter> {
-    await this.#making
+    await InterpreterShelf.#making
     const spare = this.#spare
     this.#spare = undefined
     return spare && !spare.isOver ? spare : this.#open('python')

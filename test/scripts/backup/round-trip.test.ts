@@ -108,9 +108,11 @@ describe('backup and restore: a store with every feature in use', () => {
         copy(family, name.slice(0, -'.git'.length))
       }
     }
-    await pause(2100)
-    const { body } = await service.post('/workflows/query', { include_archived: true })
-    expect(body.count).to.equal(readdirSync(join(backup, 'default', 'workflows')).length)
+    const copied = readdirSync(join(backup, 'default', 'workflows')).length
+    const found = async (): Promise<number> =>
+      (await service.post('/workflows/query', { include_archived: true })).body.count
+    while ((await found()) < copied) await pause(100)
+    expect(await found()).to.equal(copied)
   })
 })
 
