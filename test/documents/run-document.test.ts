@@ -29,6 +29,8 @@ on branchpoint
 git config user.name
 true && false
 cat "…"
+: npm start
+:
 \`\`\`
 
 \`\`\`text
@@ -42,11 +44,12 @@ describe('the runner of documents', () => {
     expect(problems.map((it) => it.split('\n')[0])).to.deep.equal([
       'line 14 fails (1): false | cat',
       'the block of line 12 printed:',
-      'line 27 has && or a placeholder: true && false',
-      'line 28 has && or a placeholder: cat "…"',
+      'line 27 has &&: true && false',
+      'line 28 has a placeholder: cat "…"',
+      'line 29 holds the terminal, and others follow: : npm start',
       'line 27 fails (1): true && false',
       'line 28 fails (1): cat "…"',
-      'line 31 shows what the block of line 25 does not print',
+      'line 33 shows what the block of line 25 does not print',
       'the block of line 25 printed:',
     ])
     expect(problems.at(-1)).to.contain('A Reader\n')

@@ -21,7 +21,8 @@ import { type Block, documentBlocks } from './document-blocks.ts'
  * what did not go as it says: one sentence each, with the line. Rules:
  * - Blocks of other languages (`console`, `yaml`, `ini` …) are not run.
  * - A `text` block right behind an `sh` block shows what that prints: it has to be found in the output; `…` stands for anything.
- * - `npm ci` does nothing, as node_modules and dist are there, and `npm start` runs in the background (session.sh).
+ * - `npm ci` does nothing, as node_modules and dist are there, and `npm start` runs in the background (session.sh); as it holds a
+ *   reader's terminal, it has to be the last line of its block.
  * - 127.0.0.1:3000 is a free port of this machine.
  * - `&&` is refused in a block, as nobody notices where what stands before it fails; so are placeholders (`"…"`, `ARTIFACT_ID`).
  */
@@ -104,9 +105,10 @@ function problemsOf({ language, line, lines }: Block, next: Block | undefined, o
   const read = (name: string): string =>
     existsSync(join(out, name)) ? readFileSync(join(out, name), 'utf8') : ''
   const output = read(`${line}.out`)
-  const problems = lines.flatMap((text, at) =>
-    /&&|"…"|\b[A-Z]+_ID\b/.test(text) ? [`line ${line + 1 + at} has && or a placeholder: ${text}`] : [],
-  )
+  const problems = lines.flatMap((text, at) => {
+    const what = mistakeIn(text, at === lines.length - 1)
+    return what === undefined ? [] : [`line ${line + 1 + at} ${what}: ${text}`]
+  })
   for (const failure of read('failures').split('\n').filter(Boolean)) {
     const [at = 0, code] = failure.split(' ').map(Number)
     if (at > line && at <= line + lines.length)
@@ -115,6 +117,13 @@ function problemsOf({ language, line, lines }: Block, next: Block | undefined, o
   if (next?.language === 'text' && !pattern(next.lines).test(output))
     problems.push(`line ${next.line} shows what the block of line ${line} does not print`)
   return problems.length === 0 ? [] : [...problems, `the block of line ${line} printed:\n${output}`]
+}
+
+/** What is wrong with a line as such. */
+function mistakeIn(text: string, isLast: boolean): string | undefined {
+  if (text.includes('&&')) return 'has &&'
+  if (/"…"|\b[A-Z]+_ID\b/.test(text)) return 'has a placeholder'
+  return /\bnpm start\b/.test(text) && !isLast ? 'holds the terminal, and others follow' : undefined
 }
 
 function pattern(lines: readonly string[]): RegExp {
