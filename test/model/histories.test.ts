@@ -8,7 +8,7 @@ import type { Step } from './step.ts'
 // A failing history is told as it is; `npm run prove:model` shrinks it.
 describe('histories', () => {
   it('every answer is what the interface says, and a rebuilt index answers the same', () =>
-    holds(12, 60, (steps) => runHistory(steps, { fs: memoryFs(), storeDir: '/store', servers: 1 })))
+    holds(8, 60, (steps) => runHistory(steps, { fs: memoryFs(), storeDir: '/store', servers: 1 })))
 
   it('two servers over one folder answer alike, and git reads the same revisions', () =>
     holds(3, 40, (steps) => proveOnDisk(steps, 2)))

@@ -10,7 +10,7 @@ import type { EnvironmentClient } from './environment-client.ts'
 import { digitsOf, eventually, startEnvironments } from './environment-client.ts'
 
 describe('environments: many deployments at once', () => {
-  const DEPLOYMENTS = 1000
+  const DEPLOYMENTS = 300
   const READERS = 16
   let client: EnvironmentClient
   // together they are more than a server takes at once unless it is told

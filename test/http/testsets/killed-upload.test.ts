@@ -104,5 +104,5 @@ function sizeOf(path: string): number {
 }
 
 function pause(): Promise<void> {
-  return new Promise((resolve) => setTimeout(resolve, 2))
+  return new Promise((resolve) => setTimeout(resolve, 10))
 }
