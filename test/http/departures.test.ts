@@ -10,8 +10,9 @@ import { seedStore } from '../../scripts/fuzz/seed-store.ts'
 import { ADMIN_KEY, startService, type RunningService } from '../service.ts'
 import { newFolder, remoteOf, runGit } from './git/git-client.ts'
 
-/** Requests up to this length are cut off at each byte, longer ones at so many places. */
+/** Requests up to this length are cut off at every third byte, longer ones at so many places; `npm run prove:fuzz` cuts at any. */
 const SHORT = 1500
+const STRIDE = 3
 const PLACES = 60
 
 const AT_ONCE = 16
@@ -30,9 +31,9 @@ describe('clients that leave', () => {
   })
   after(() => service.stop())
 
-  it('in the midst of a request, at each of its bytes, leave nothing behind', async () => {
+  it('in the midst of a request, anywhere in it, leave nothing behind', async () => {
     for (const { bytes } of requests) {
-      const count = bytes.length <= SHORT ? bytes.length : PLACES
+      const count = bytes.length <= SHORT ? Math.ceil(bytes.length / STRIDE) : PLACES
       await all(count, (index) => ({
         bytes,
         sent: Math.floor((index * bytes.length) / count),
