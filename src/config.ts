@@ -41,6 +41,8 @@ export interface Config {
   readonly uploadsMaxBytes: number
   /** Most rows of a testset. */
   readonly testsetMaxRows: number
+  /** Whether clients of the existing service are answered as that one answers them (ruling 1.14). */
+  readonly compat: 'none' | 'existing'
   /** Largest row of a testset, in bytes. */
   readonly testsetMaxRowBytes: number
   /** Whether the server repacks repositories in the background where that has become worth it. */
@@ -109,7 +111,8 @@ export function readConfig(env: Readonly<Record<string, string | undefined>>): C
     host: values.HOST,
     storeDir: values.STORE_DIR,
     publicUrl: values.PUBLIC_URL,
-    versionType: values.VERSION_TYPE,
+    versionType: values.COMPAT === 'existing' ? 'string' : values.VERSION_TYPE,
+    compat: values.COMPAT,
     adminKey: values.SVC_API_KEY,
     logLevel: values.LOG_LEVEL,
     signingKeyFile: values.SIGNING_KEY_FILE,
@@ -164,6 +167,7 @@ const variables = z.object({
   STORE_DIR: allowed(/^[^\0]+$/, 'a folder').default('./store'),
   PUBLIC_URL: z.string().transform(toPublicUrl).optional(),
   VERSION_TYPE: oneOf(['number', 'string']).default('number'),
+  COMPAT: oneOf(['none', 'existing']).default('none'),
   SVC_API_KEY: allowed(/^[\x21-\x7e]+$/, 'printable ASCII characters without spaces').optional(),
   LOG_LEVEL: oneOf(LOG_LEVELS).default('info'),
   SIGNING_KEY_FILE: allowed(/^[^\0]+$/, 'a file').optional(),

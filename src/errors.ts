@@ -8,6 +8,7 @@ export type RefusalCode =
   | 'contradictory_request'
   | 'incomplete_reference'
   | 'invalid_request'
+  | 'unknown_field'
   | 'invalid_delta'
   | 'missing_payload'
   | 'body_too_large'

@@ -24,6 +24,7 @@ import { evaluationEndpoints } from './http/endpoints/evaluation-endpoints.ts'
 import { foundTraces } from './http/found-traces.ts'
 import { metricsRoute } from './http/metrics/metrics-route.ts'
 import { observeRequests } from './http/metrics/observe-requests.ts'
+import { asExistingService } from './http/existing-service.ts'
 import { openApiDocument } from './http/openapi.ts'
 import type { Log } from './http/open-log.ts'
 import { Registries } from './http/registries.ts'
@@ -91,10 +92,12 @@ export async function serve(
   })
   // From here to the app nothing waits, so no request comes before it is set.
   const publicUrl = config.publicUrl ?? server.url
+  const isExisting = config.compat === 'existing'
   const settings = {
     servicesBase: `${publicUrl}/services`,
     gitBase: `${publicUrl}/git`,
     versionType: config.versionType,
+    authorType: isExisting ? ('uuid' as const) : ('text' as const),
     now,
     signing,
     limits: { maxBytes: config.maxBodyBytes, maxValues: config.maxBodyValues },
@@ -153,7 +156,9 @@ export async function serve(
     ...keyEndpoints({ fs, storeDir, uses: keyUses, hasAdminKey: adminKey !== undefined }),
     ...secretEndpoints(runtime.secretsOf),
     ...traceEndpoints(tracesOf),
-  ].map((endpoint) => withholding(preferring(endpoint)))
+  ]
+    .map((endpoint) => withholding(preferring(endpoint)))
+    .map((endpoint) => (isExisting ? asExistingService(endpoint) : endpoint))
   const intents = new Intents(
     fs,
     storeDir,
@@ -182,6 +187,7 @@ export async function serve(
   })
   handle = createApp({
     log: log.logger,
+    detailsOf422: isExisting ? 'list' : 'sentence',
     observe: observeRequests(metrics),
     admit: admit(() => server.inFlight, config.maxRequests),
     authenticate,
@@ -225,6 +231,7 @@ export async function serve(
         maxBytes: config.uploadMaxBytes,
         maxFieldBytes: UPLOAD_FIELD_BYTES,
       }),
+      onUnknown: isExisting ? 'ignore' : 'refuse',
       registryOf,
       intents,
     }),

@@ -10,6 +10,7 @@ export interface JsonSchema {
   readonly additionalProperties?: JsonSchema | boolean
   readonly items?: JsonSchema
   readonly anyOf?: readonly JsonSchema[]
+  readonly allOf?: readonly JsonSchema[]
   readonly minimum?: number
   readonly maximum?: number
 }

@@ -8,15 +8,31 @@ import type { DoorState } from './request-state.ts'
  * The one place where an error becomes an answer (rulings 1.3 and 1.5). A refusal is answered as it says, a failing disk
  * as `storage_unavailable`; anything else is a bug of ours: logged whole, answered without internals.
  */
-export function answerError(ctx: ParameterizedContext<DoorState>, error: unknown, log: Logger): void {
+export function answerError(
+  ctx: ParameterizedContext<DoorState>,
+  error: unknown,
+  log: Logger,
+  form: ErrorForm = 'sentence',
+): void {
   const { requestId, challenge = 'ApiKey', isTerminal } = ctx.state
   const refusal = error instanceof Refusal ? error : refusalOfDisk(error)
   const problem = refusal ? problemOf(refusal) : internalProblem(requestId)
   if (problem.status >= 500) log.error({ err: error, requestId }, problem.title)
   ctx.status = problem.status
   setHeaders(problem, challenge, (name, value) => ctx.set(name, value))
-  ctx.body = isTerminal ? `${problem.detail}\n` : JSON.stringify(problem)
+  ctx.body = isTerminal
+    ? `${problem.detail}\n`
+    : JSON.stringify(form === 'list' ? withListedDetail(problem) : problem)
   ctx.type = isTerminal ? 'text/plain' : 'application/problem+json'
+}
+
+/** What the `detail` of a 422 is: a sentence, or the list of problems that clients of the existing service read (ruling 1.14). */
+export type ErrorForm = 'sentence' | 'list'
+
+function withListedDetail(problem: Problem): object {
+  if (problem.status !== 422) return problem
+  const { errors = [{ loc: ['body'], msg: problem.detail, type: problem.code }] } = problem
+  return { ...problem, detail: errors }
 }
 
 /** node's error codes of a disk that is full, broken, read-only or out of handles, each with what it means. */

@@ -2,7 +2,7 @@ import Koa, { type Middleware, type ParameterizedContext } from 'koa'
 import type { Logger } from 'pino'
 import type { Authenticate } from '../access/authenticator.ts'
 import type { Refusal } from '../errors.ts'
-import { answerError } from './answer-error.ts'
+import { answerError, type ErrorForm } from './answer-error.ts'
 import { authenticate } from './authenticate.ts'
 import { docs, openApiDocument } from './docs.ts'
 import { frontPage, noIcon } from './front-page.ts'
@@ -17,6 +17,8 @@ import { respond } from './respond.ts'
 import type { ServerOptions } from './server.ts'
 
 export interface AppDependencies {
+  /** Whether the `detail` of a 422 is a sentence, or the list of its problems, as clients of the existing service read it. */
+  readonly detailsOf422?: ErrorForm
   readonly log: Logger
   /** Sees every request, to count and time it. */
   readonly observe: Watcher
@@ -45,6 +47,7 @@ export interface AppDependencies {
  */
 export function createApp({
   log,
+  detailsOf422,
   observe,
   admit,
   assertStore,
@@ -79,7 +82,7 @@ export function createApp({
       await answer(ctx)
     } catch (error) {
       // Where the store has gone meanwhile, nothing else that was found wrong is true.
-      answerError(ctx, storeProblem() ?? error, log)
+      answerError(ctx, storeProblem() ?? error, log, detailsOf422)
     }
     if (response.headersSent) return
     try {

@@ -51,3 +51,18 @@ export async function commitPlace(
     return { artifact, variant }
   }
 }
+
+/** A commit with the id of the variant that is named beside it, if one is; the two must agree. */
+export function withVariant<T extends Readonly<Record<string, unknown>>>(
+  fields: T,
+  variantIds: readonly string[],
+  beside: string | undefined,
+): T {
+  const named = firstOf<string>(fields, variantIds)
+  if (beside === undefined || named === beside) return fields
+  if (named === undefined) return { ...fields, [variantIds[0] ?? 'variant_id']: beside }
+  throw new Refusal(
+    'contradictory_request',
+    `The commit names the variant ${named}, and the request beside it ${beside}. Send one of them.`,
+  )
+}

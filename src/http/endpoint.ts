@@ -89,6 +89,8 @@ export interface Endpoint {
     query: URLSearchParams,
     body: Readonly<Record<string, unknown>>,
   ) => Readonly<Record<string, unknown>>
+  /** Query-string parameters that clients send and that mean nothing here. */
+  readonly unusedQuery?: readonly string[]
   /** Whether the body is an upload, whose text fields `input` guards; see `uploadEndpoint`. */
   readonly upload?: true
   readonly output: z.ZodType

@@ -7,13 +7,13 @@ const timestamp = z.string().meta({ format: 'date-time' })
 const scopes = z.array(z.enum(SCOPES, `must be some of ${SCOPES.join(', ')}`))
 
 /** A key to be. Its name and email become the git author of what it commits. */
-export const newKey = z.strictObject({
+export const newKey = z.object({
   name: z.string(),
   email: z.string().optional(),
   scopes,
 })
 
-export const keyFilter = z.strictObject({
+export const keyFilter = z.object({
   name: z.string().optional().meta({ description: 'Part of the name, in any case.' }),
   scopes: scopes.optional().meta({ description: 'Keys that have all of these.' }),
 })
@@ -35,7 +35,7 @@ export const keyRecord = z.strictObject({
 })
 
 /** The value of a secret, and what it is for. */
-export const secretValue = z.strictObject({
+export const secretValue = z.object({
   value: z.string(),
   provider: z
     .string()

@@ -2,6 +2,7 @@ import { z } from 'zod'
 import { catalogPreset, catalogTemplate, wholeTemplate } from './catalog-schemas.ts'
 import type { Endpoint } from './endpoint.ts'
 import { gitPaths } from './git/git-paths.ts'
+import { fieldParameters, queryParameters } from './openapi-parameters.ts'
 import { PROBLEMS } from './problem.ts'
 import { pageWindowing, reference, uuid, windowing } from './request-schemas.ts'
 import type { SurfaceContext } from './surface-context.ts'
@@ -128,7 +129,7 @@ function operation(endpoint: Endpoint, named: ReadonlyMap<z.ZodType, string>): o
       required: true,
       schema: toJsonSchema(endpoint.params?.shape[name] ?? uuid, 'input', named),
     })),
-    ...(method === 'GET' && schema ? queryParameters(schema) : []),
+    ...(method === 'GET' && schema ? queryParameters(schema, endpoint, PARTS) : []),
     ...(upload && schema ? fieldParameters(schema) : []),
     ...(recall ? [IDEMPOTENCY_KEY] : []),
   ]
@@ -177,28 +178,6 @@ const IDEMPOTENCY_KEY = {
   description:
     'Repeating the request with the same key and body within 24 hours answers the first result again.',
   schema: { type: 'string', minLength: 1, maxLength: 255 },
-}
-
-/** A GET form takes the references of its body as `member.field` parameters, and every other member under its own name. */
-function queryParameters(schema: JsonSchema): object[] {
-  const members = Object.entries((schema['properties'] as Readonly<Record<string, JsonSchema>>) ?? {})
-  const parameter = (name: string, schema: JsonSchema) => ({ name, in: 'query', required: false, schema })
-  return members.flatMap(([name, member]) =>
-    member['$ref'] === REFERENCE.$ref
-      ? ['id', 'slug', 'version'].map((field) => parameter(`${name}.${field}`, { type: 'string' }))
-      : [parameter(name, member)],
-  )
-}
-
-/** An upload whose body is the file takes the fields of the form in the query string. */
-function fieldParameters({ properties = {} }: JsonSchema): object[] {
-  return Object.entries(properties as JsonSchema).map(([name, schema]) => ({
-    name,
-    in: 'query',
-    required: false,
-    description: 'Like the field of the form, which wins.',
-    schema,
-  }))
 }
 
 function uploadBody({ properties = {}, required = [] }: JsonSchema = {}): object {
@@ -288,4 +267,12 @@ function ref(name: string) {
   return { $ref: `#/components/schemas/${name}` } satisfies JsonSchema
 }
 
-const REFERENCE = ref('Reference')
+const PARTS = {
+  reference: ref('Reference').$ref,
+  named: Object.fromEntries(
+    [['Windowing', windowing] as const, ['PageWindowing', pageWindowing] as const].map(([name, schema]) => [
+      ref(name).$ref,
+      toJsonSchema(schema, 'input', new Map()),
+    ]),
+  ),
+}

@@ -1,3 +1,5 @@
+import { authorUuid } from '../versioning/author-uuid.ts'
+import { parseUuid } from '../versioning/ids.ts'
 import { dateOf } from '../versioning/log-revisions.ts'
 import type { ArtifactView } from '../versioning/artifact-view.ts'
 import type { FlatArtifact } from '../versioning/query-artifacts.ts'
@@ -17,18 +19,20 @@ export interface PresentOptions {
   /** `<PUBLIC_URL>/git`, under which every repository is. */
   readonly gitBase: string
   readonly versionType: 'number' | 'string'
+  /** Whether people are shown as git has them, or by UUIDs that stand for them. */
+  readonly authorType: 'text' | 'uuid'
 }
 
 /** An artifact as a record (contract/workflows 2.1). Fields without a value are undefined, and so left out. */
-export function presentArtifact(artifact: ArtifactView, { gitBase }: PresentOptions): object {
+export function presentArtifact(artifact: ArtifactView, options: PresentOptions): object {
   const { record, family } = artifact
   return {
     id: artifact.id,
     slug: artifact.slug,
     ...headerOf(record),
     flags: shownFlags(artifact),
-    ...lifecycleOf(record),
-    git_url: `${gitBase}/${family.folder}/${artifact.slug}.git`,
+    ...lifecycleOf(record, options),
+    git_url: `${options.gitBase}/${family.folder}/${artifact.slug}.git`,
   }
 }
 
@@ -40,7 +44,7 @@ export function presentVariant({ artifact, variant }: VariantPlace, options: Pre
     ...parents(options, '', artifact),
     ...headerOf(variant.record),
     flags: shownFlags(artifact),
-    ...lifecycleOf(variant.record),
+    ...lifecycleOf(variant.record, options),
   }
 }
 
@@ -59,12 +63,12 @@ export function presentRevision(
     version: presentVersion(revision.version, options),
     ...parents(options, '', artifact),
     ...parents(options, '_variant', variant),
-    author: `${name} <${email}>`,
+    author: presentAuthor(`${name} <${email}>`, options),
     date,
     message: stored.message,
     created_at: date,
     deleted_at: archived?.deleted_at,
-    deleted_by_id: archived?.deleted_by_id,
+    deleted_by_id: personId(archived?.deleted_by_id, options),
     ...headerOf(stored.header),
     flags: revisionFlags(artifact, stored.payload),
     data: presented?.data,
@@ -119,6 +123,11 @@ export async function presentPayload(
   })
 }
 
+/** A git author, `Name <email>`, as clients of this service know people (rulings 1.14, 3.14). */
+export function presentAuthor(author: string, { authorType }: Pick<PresentOptions, 'authorType'>): string {
+  return authorType === 'uuid' ? authorUuid(author) : author
+}
+
 /** A version as clients of this service know it (ruling 3.1). */
 export function presentVersion(
   version: number,
@@ -145,9 +154,21 @@ function headerOf({ name, description, tags, meta }: Header): object {
   return { name, description, tags, meta }
 }
 
-function lifecycleOf(record: ArtifactRecord | VariantRecord): object {
-  const { created_at, created_by_id, updated_at, updated_by_id, deleted_at, deleted_by_id } = record
-  return { created_at, created_by_id, updated_at, updated_by_id, deleted_at, deleted_by_id }
+function lifecycleOf(record: ArtifactRecord | VariantRecord, options: PresentOptions): object {
+  const { created_at, updated_at, deleted_at } = record
+  return {
+    created_at,
+    created_by_id: personId(record.created_by_id, options),
+    updated_at,
+    updated_by_id: personId(record.updated_by_id, options),
+    deleted_at,
+    deleted_by_id: personId(record.deleted_by_id, options),
+  }
+}
+
+/** Most are the ids of keys, which are UUIDs; what came by plain git has its author's text. */
+function personId(id: string | undefined, { authorType }: PresentOptions): string | undefined {
+  return id === undefined || authorType === 'text' || parseUuid(id) !== undefined ? id : authorUuid(id)
 }
 
 /** The roles of the family as the artifact's record has them: somebody else may have written others. */

@@ -46,6 +46,7 @@ export const PROBLEMS: Readonly<Record<ProblemCode, readonly [status: number, ti
   contradictory_request: [400, 'The request contradicts itself'],
   incomplete_reference: [400, 'The reference identifies nothing'],
   invalid_request: [422, 'The request is not valid'],
+  unknown_field: [422, 'The request has a field that nobody reads'],
   invalid_delta: [422, 'The delta cannot be applied'],
   missing_payload: [400, 'The commit has no payload'],
   body_too_large: [413, 'The body is too large'],

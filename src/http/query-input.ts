@@ -1,43 +1,29 @@
 import { z } from 'zod'
+import { Refusal } from '../errors.ts'
 import type { Surface } from '../resources/surface.ts'
 import type { Family } from '../versioning/family.ts'
-import type { RevisionFilter } from '../versioning/filters.ts'
 import type { RevisionQuery } from '../versioning/query-revisions.ts'
 import { envelope } from './envelope.ts'
+import {
+  listOf,
+  parentParts,
+  queryFilter,
+  type QueryLevel,
+  REFERENCED,
+  type ReferenceLevel,
+} from './query-filter.ts'
 import { queryFilters } from './query-parameters.ts'
-import { jsonObject, reference, roleFlags, slug, time, windowing } from './request-schemas.ts'
+import { reference, windowing } from './request-schemas.ts'
 import type { SurfaceNames } from './surface-names.ts'
 import { spellings } from './surface-names.ts'
 
-/** At which level a query lists; `flat` is that of the simple endpoints. */
-export type QueryLevel = 'artifact' | 'variant' | 'revision' | 'flat'
-
-type ReferenceLevel = '' | '_variant' | '_revision'
-
-/** Which lists of references each level takes (contract/workflows 6.1). */
-const REFERENCED: Readonly<Record<QueryLevel, readonly ReferenceLevel[]>> = {
-  artifact: [''],
-  flat: [''],
-  variant: ['', '_variant'],
-  revision: ['', '_variant', '_revision'],
-}
-
+/** Of the filter object's name. */
 const SUFFIX = { artifact: '', variant: '_variant', revision: '_revision', flat: '' } as const
 
-/** So many items a list in a filter may have: each is looked for in each record. */
-const MOST_ITEMS = 1000
-
-function listOf<T>(item: z.ZodType<T>): z.ZodArray<z.ZodType<T>> {
-  return z.array(item).max(MOST_ITEMS, `must have at most ${MOST_ITEMS} items; ask in several requests`)
-}
+const PLAIN = { '': 'artifact', _variant: 'variant', _revision: 'revision' } as const
 
 /** The input of a query endpoint: body and query string alike (contract/workflows 6, rulings 1.6 to 1.8). */
-export function queryInput(
-  names: SurfaceNames,
-  level: QueryLevel,
-  flagNames: readonly string[],
-  { pins }: Pick<Family, 'pins'> = {},
-) {
+export function queryInput(names: SurfaceNames, level: QueryLevel, family: Family) {
   const suffix = SUFFIX[level]
   const references = REFERENCED[level]
   const referencePart = (of: ReferenceLevel) => ({
@@ -46,17 +32,18 @@ export function queryInput(
   })
   return {
     input: envelope({
-      filter: { names: spellings(names, suffix), schema: filterSchema(level, flagNames) },
+      filter: { names: spellings(names, suffix), schema: queryFilter(names, level, family) },
+      ...parentParts(names, level),
       artifacts: referencePart(''),
       variants: referencePart('_variant'),
       revisions: referencePart('_revision'),
-      pinned: { names: pins ? ['references'] : [], schema: listOf(reference) },
+      pinned: { names: level === 'revision' && family.pins ? ['references'] : [], schema: listOf(reference) },
       includeArchived: { names: ['include_archived'], schema: z.boolean() },
       windowing: { names: ['windowing'], schema: windowing },
     }),
     fromQuery: queryFilters(
       spellings(names, suffix),
-      references.map((it) => spellings(names, it)),
+      references.map((it) => [...spellings(names, it), PLAIN[it]]),
     ),
   }
 }
@@ -67,8 +54,14 @@ export function queryOf(
   { fixedFlags }: Surface,
 ): RevisionQuery {
   const { artifacts, variants, revisions, pinned, includeArchived } = input
+  const { artifact, variant, revision, ...filter } = input.filter ?? {}
   return {
-    filter: input.filter ?? {},
+    filter,
+    of: {
+      artifact: oneId(artifact, input.artifact),
+      variant: oneId(variant, input.variant),
+      revision: oneId(revision, input.revision),
+    },
     roles: fixedFlags,
     artifacts,
     variants,
@@ -79,35 +72,11 @@ export function queryOf(
   }
 }
 
-function filterSchema(level: QueryLevel, flagNames: readonly string[]): z.ZodType<RevisionFilter> {
-  const flags = roleFlags.check((context) => {
-    for (const name of Object.keys(context.value)) {
-      if (flagNames.includes(name)) continue
-      const message = `there is no such flag; the flags are ${flagNames.join(', ')}`
-      context.issues.push({
-        code: 'custom',
-        input: name,
-        path: [name],
-        message,
-        params: { type: 'extra_forbidden' },
-      })
-    }
-  })
-  const common = {
-    slug: slug.optional(),
-    slugs: listOf(slug).optional(),
-    name: z.string().optional(),
-    description: z.string().optional(),
-    flags: flags.optional(),
-    tags: jsonObject.optional(),
-    meta: jsonObject.optional(),
-  }
-  const ofRevisions = {
-    message: z.string().optional(),
-    author: z.string().optional(),
-    authors: listOf(z.string()).optional(),
-    date: time.optional(),
-    dates: listOf(time).optional(),
-  }
-  return level === 'revision' ? z.strictObject({ ...common, ...ofRevisions }) : z.strictObject(common)
+/** The id that a filter and the body beside it name. */
+function oneId(inside: string | undefined, beside: string | undefined): string | undefined {
+  if (inside === undefined || beside === undefined || inside === beside) return inside ?? beside
+  throw new Refusal(
+    'contradictory_request',
+    `The filter asks for what belongs to ${inside}, and the body beside it for ${beside}. Send one of them.`,
+  )
 }

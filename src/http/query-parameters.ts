@@ -15,10 +15,12 @@ export function queryParameters(
   }
 }
 
-/** Reads a list of ids: `X_ids` with commas between them and `X_id`, each as often as wanted, as the member `ids`. */
-export function queryIds(singular: string): (query: URLSearchParams) => { readonly ids: readonly string[] } {
+/** Reads a list of ids: `X_ids` with commas between them and `X_id`, each as often as wanted, as the member `X_ids`. */
+export function queryIds(
+  singular: string,
+): (query: URLSearchParams) => Readonly<Record<string, readonly string[]>> {
   return (query) => ({
-    ids: [
+    [`${singular}_ids`]: [
       ...query.getAll(`${singular}_id`),
       ...query.getAll(`${singular}_ids`).flatMap((list) => list.split(',')),
     ].flatMap((id) => id.trim() || []),
@@ -132,7 +134,7 @@ const FILTER_FIELDS: Readonly<Record<string, Reader>> = {
   meta: asJson,
 }
 
-const FILTER_LISTS: readonly string[] = ['slugs', 'authors', 'dates']
+const FILTER_LISTS: readonly string[] = ['slugs', 'authors', 'dates', 'scopes']
 
 const PAGE_FIELDS: Readonly<Record<string, Reader>> = { limit: asNumber, order: asText, next: asText }
 

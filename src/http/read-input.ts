@@ -1,11 +1,14 @@
 import type { ParameterizedContext } from 'koa'
-import type { z } from 'zod'
-import { invalid } from '../errors.ts'
+import { z } from 'zod'
+import type { FieldProblem } from '../errors.ts'
+import { problemsRefusal } from '../resources/documents/problems-refusal.ts'
+import { AskedQuery } from './asked-query.ts'
 import type { ReadJsonBody } from './body.ts'
 import { departure } from './departure.ts'
 import type { Endpoint } from './endpoint.ts'
 import { plainEnvelope } from './envelope.ts'
 import { guard } from './guard.ts'
+import { unknownFields } from './unknown-fields.ts'
 import type { Upload } from './upload.ts'
 
 /** What a request brought, guarded, and the text of its body (for an upload: what tells it from another one). */
@@ -15,41 +18,77 @@ export interface GuardedInput {
   readonly upload?: Upload
 }
 
-/** Of a request that brings nothing. */
-export const NO_INPUT: GuardedInput = { input: undefined, text: '' }
-
 /** Clients that poll send the same short question again and again; what the guard makes of it depends on its text alone. */
 export type KnownInputs = Map<string, GuardedInput>
 
-/** Reads what a request of an endpoint asks, from its body, its query string or both, and guards it; refuses as `guard` and `ReadJsonBody` do. */
+export interface ReadInputOptions {
+  readonly readJsonBody: ReadJsonBody
+  /** What becomes of fields and parameters that nobody reads (rulings 1.6, 1.14). */
+  readonly onUnknown: 'refuse' | 'ignore'
+}
+
+/**
+ * Reads what a request of an endpoint asks, from its body, its query string or both, and guards it; refuses as `guard` and
+ * `ReadJsonBody` do. Where an endpoint asks nothing, a request that says something anyhow is mistaken.
+ */
 export async function readInput(
   endpoint: Endpoint,
-  schema: z.ZodType,
   ctx: ParameterizedContext<unknown>,
-  readJsonBody: ReadJsonBody,
+  { readJsonBody, onUnknown }: ReadInputOptions,
   known: KnownInputs,
 ): Promise<GuardedInput> {
-  const fromQuery = ctx.querystring === '' ? undefined : endpoint.fromQuery
-  const inQuery = (body: Readonly<Record<string, unknown>>): Readonly<Record<string, unknown>> =>
-    fromQuery?.(new URLSearchParams(ctx.querystring), body) ?? {}
-  if (endpoint.method === 'GET') return { input: guard(schema, inQuery({}), 'query'), text: '' }
+  const { input: schema = NOTHING, method } = endpoint
+  const isStrict = onUnknown === 'refuse'
+  const unknown: FieldProblem[] = []
+  const inQuery = (body: Fields): Fields => {
+    if (ctx.querystring === '') return {}
+    const query = new AskedQuery(ctx.querystring)
+    const read = endpoint.fromQuery?.(query, body) ?? {}
+    if (isStrict)
+      unknown.push(...query.unknown(endpoint.unusedQuery), ...unknownFields(schema, read, 'query'))
+    return read
+  }
+  if (method === 'GET' || method === 'DELETE')
+    return { input: guard(schema, inQuery({}), 'query', unknown), text: '' }
+  if (!endpoint.input && !isStrict) return NO_INPUT
   const { text, parse } = await readJsonBody(ctx)
-  const isShort = endpoint.scope === 'read' && !fromQuery && text.length <= SHORT
+  const isShort = endpoint.scope === 'read' && ctx.querystring === '' && text.length <= SHORT
   const before = isShort ? known.get(text) : undefined
   if (before !== undefined) return before
   const parsed = parse(text.length > SHORT ? departure(ctx.res) : undefined)
   const value = parsed instanceof Promise ? await parsed : parsed
-  if (value === undefined && !endpoint.optionalBody) {
-    throw invalid(['body'], 'this route needs a JSON object as its body.', 'missing')
+  if (value === undefined && endpoint.input && !endpoint.optionalBody) {
+    inQuery({})
+    throw problemsRefusal('invalid_request', [...unknown, NO_BODY])
   }
-  const body = plainEnvelope(value ?? {}, { keepNulls: endpoint.keepNulls ?? false })
+  const keepNulls = endpoint.keepNulls ?? false
+  const body = plainEnvelope(value ?? {}, { keepNulls })
+  if (isStrict) unknown.push(...unknownFields(schema, body, 'body', { keepNulls }))
   // A field of the body wins over the same one in the query string.
-  const whole = fromQuery && isRecord(body) ? { ...inQuery(body), ...body } : body
-  const input = guard(schema, whole, value === undefined && fromQuery ? 'query' : 'body')
+  const asked = inQuery(isRecord(body) ? body : {})
+  const whole = isRecord(body) ? { ...asked, ...body } : body
+  const input = guard(
+    schema,
+    whole,
+    value === undefined && ctx.querystring !== '' ? 'query' : 'body',
+    unknown,
+  )
   const guarded = { input, text }
   if (isShort) remember(known, text, guarded)
   return guarded
 }
+
+type Fields = Readonly<Record<string, unknown>>
+
+const NOTHING = z.object({})
+
+const NO_BODY: FieldProblem = {
+  loc: ['body'],
+  msg: 'this route needs a JSON object as its body.',
+  type: 'missing',
+}
+
+const NO_INPUT: GuardedInput = { input: undefined, text: '' }
 
 const SHORT = 400
 const MOST_KNOWN = 200

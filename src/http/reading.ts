@@ -31,10 +31,15 @@ export function withReading<T extends object>(
       // Of the schemas above.
       asked: { flags: rest, windowing } as Reading,
     }))
+  const named = [...readFlags, ...(isInParts ? ['limit', 'order', 'next'] : [])]
   const readingIn = queryReading(readFlags, isInParts)
   return {
     input: z.intersection(input, asked),
-    fromQuery: (query, body) => ({ ...readingIn(query, body), ...fromQuery?.(query, body) }),
+    fromQuery: (query, body) => {
+      // A form that takes every parameter takes these, too.
+      const others = Object.entries(fromQuery?.(query, body) ?? {}).filter(([name]) => !named.includes(name))
+      return { ...Object.fromEntries(others), ...readingIn(query, body) }
+    },
   }
 }
 

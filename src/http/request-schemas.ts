@@ -4,6 +4,7 @@ import { entriesOf, isJsonObject, keysOf } from '../json/json.ts'
 import { boundedJson } from '../json/bounded-json.ts'
 import { slugProblem } from '../versioning/slugs.ts'
 import { parseUuid } from '../versioning/ids.ts'
+import { declare } from './known-fields.ts'
 
 /** Parts of request bodies that all families share (interface section 2, contract/workflows 2). */
 
@@ -140,24 +141,26 @@ export const time = z
   })
   .meta({ format: 'date-time' })
 
-export const windowing = z
-  .object({
+export const windowing = declare(
+  z.object({
     limit: z.number().int('must be a whole number').min(1, 'must be at least 1').optional(),
     order: z.enum(['ascending', 'descending'], 'must be "ascending" or "descending"').optional(),
     next: uuid.optional(),
     newest: time.optional(),
     oldest: time.optional(),
-  })
-  .meta({ description: 'Which part of a list: ascending by creation unless sent without an order.' })
+  }),
+  { unused: ['interval', 'rate'] },
+).meta({ description: 'Which part of a list: ascending by creation unless sent without an order.' })
 
 /** Which part of a payload: the first rows unless it says otherwise. */
-export const pageWindowing = z
-  .object({
+export const pageWindowing = declare(
+  z.object({
     limit: z.number().int('must be a whole number').min(1, 'must be at least 1').optional(),
     order: z.enum(['ascending', 'descending'], 'must be "ascending" or "descending"').optional(),
     next: z.string().min(1).optional(),
-  })
-  .meta({ description: 'Which part of a payload; `next` is that of the page before.' })
+  }),
+  { unused: ['newest', 'oldest', 'interval', 'rate'] },
+).meta({ description: 'Which part of a payload; `next` is that of the page before.' })
 
 /** Under which key something is deployed; empty means its default one. */
 export const deploymentKey = z

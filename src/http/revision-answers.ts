@@ -227,8 +227,9 @@ export class RevisionAnswers {
   }
 
   #etag(revision: Revision, way: string): string {
-    const { servicesBase, versionType } = this.#present
-    return etagOf(revision, [this.#surface.singular, versionType, servicesBase, way].join(' '))
+    const { servicesBase, versionType, authorType } = this.#present
+    const forms = authorType === 'uuid' ? `${versionType} ${authorType}` : versionType
+    return etagOf(revision, [this.#surface.singular, forms, servicesBase, way].join(' '))
   }
 
   async #retrievalInfo(

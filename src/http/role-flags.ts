@@ -1,4 +1,5 @@
 import type { Surface } from '../resources/surface.ts'
+import type { ArtifactView } from '../versioning/artifact-view.ts'
 
 /**
  * The role flags an artifact is to have: all of the family's as soon as one is given (the others false), and those that its
@@ -12,4 +13,19 @@ export function roleFlags(
   const flags = { ...given, ...fixedFlags }
   if (!family.roles.some((role) => flags[role] !== undefined)) return undefined
   return Object.fromEntries(family.roles.map((role) => [role, flags[role] ?? false]))
+}
+
+/**
+ * What an edit makes of an artifact's flags: those under `flags` in place of all it has (null clears them), then each role that is
+ * said by itself; nothing if neither was sent.
+ */
+export function editedRoles(
+  surface: Surface,
+  { record }: ArtifactView,
+  flags: Readonly<Record<string, boolean>> | null | undefined,
+  said: Readonly<Record<string, boolean>> | undefined,
+): { readonly flags?: Readonly<Record<string, boolean>> | null } {
+  if (flags === undefined && said === undefined) return {}
+  const before = flags === undefined ? record.flags : flags
+  return { flags: roleFlags(surface, { ...before, ...said }) ?? null }
 }

@@ -6,22 +6,22 @@ import { requireScope } from '../access/require-scope.ts'
 import type { Scope } from '../access/scope.ts'
 import { grants } from '../access/scope.ts'
 import type { Intents } from '../access/intents.ts'
+import type { FieldProblem } from '../errors.ts'
 import { giveBackMemory } from '../give-back-memory.ts'
 import type { Registry } from '../versioning/registry.ts'
 import { answerOnce } from './answer-once.ts'
-import type { ReadJsonBody } from './body.ts'
 import { departure } from './departure.ts'
 import type { Answer, Endpoint } from './endpoint.ts'
 import { guard } from './guard.ts'
-import { type GuardedInput, type KnownInputs, NO_INPUT, readInput } from './read-input.ts'
+import { type GuardedInput, type KnownInputs, readInput, type ReadInputOptions } from './read-input.ts'
 import { uuid } from './request-schemas.ts'
 import type { RequestState } from './request-state.ts'
 import { send } from './send.ts'
-import { type ReadUpload, uploadIdentity } from './upload.ts'
+import { unknownFields } from './unknown-fields.ts'
+import { type ReadUpload, type Upload, uploadIdentity } from './upload.ts'
 
-export interface RouterDependencies {
+export interface RouterDependencies extends ReadInputOptions {
   readonly endpoints: readonly Endpoint[]
-  readonly readJsonBody: ReadJsonBody
   readonly readUpload: ReadUpload
   readonly registryOf: (project: string) => Registry | Promise<Registry>
   readonly intents: Intents
@@ -108,9 +108,7 @@ async function answer(
   requireScope(ctx.state.caller, scopes)
   const asked = params()
   if (endpoint.upload) return send(ctx, await answerUpload(endpoint, ctx, dependencies, asked))
-  const guarded = endpoint.input
-    ? await readInput(endpoint, endpoint.input, ctx, dependencies.readJsonBody, known)
-    : NO_INPUT
+  const guarded = await readInput(endpoint, ctx, dependencies, known)
   return send(ctx, await run(endpoint, ctx, dependencies, asked, guarded))
 }
 
@@ -126,13 +124,26 @@ async function answerUpload(
 ): Promise<Answer> {
   const upload = await dependencies.readUpload(ctx)
   try {
-    const input = endpoint.input && guard(endpoint.input, filled(upload.fields), 'body')
+    const fields = filled(upload.fields)
+    const { input: schema } = endpoint
+    const unknown = schema && dependencies.onUnknown === 'refuse' ? unknownOf(schema, fields, upload) : []
+    const input = schema && guard(schema, fields, 'body', unknown)
     const text = uploadIdentity(upload).join('\n')
     return await run(endpoint, ctx, dependencies, params, { input, text, upload })
   } finally {
     upload.discard()
     if (upload.file.bytes > LARGE_FILE) giveBackMemory()
   }
+}
+
+function unknownOf(
+  schema: z.ZodType,
+  fields: Readonly<Record<string, string>>,
+  { inQuery }: Upload,
+): readonly FieldProblem[] {
+  const part = (isInQuery: boolean): object =>
+    Object.fromEntries(Object.entries(fields).filter(([name]) => inQuery.has(name) === isInQuery))
+  return [...unknownFields(schema, part(true), 'query'), ...unknownFields(schema, part(false), 'body')]
 }
 
 /** A file of so many bytes leaves a hundred megabytes of garbage. */

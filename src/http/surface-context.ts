@@ -21,6 +21,7 @@ export interface SurfaceSettings {
   readonly servicesBase: string
   readonly gitBase: string
   readonly versionType: 'number' | 'string'
+  readonly authorType: 'text' | 'uuid'
 }
 
 /** The context of a surface among all surfaces. */

@@ -20,6 +20,8 @@ export interface UploadOptions {
 export interface Upload {
   /** Of the query string and the form; the form wins. */
   readonly fields: Readonly<Record<string, string>>
+  /** Which of them came in the query string. */
+  readonly inQuery: ReadonlySet<string>
   readonly file: UploadedFile
   /** Removes the file; whoever asked for the upload calls it when all is done. */
   discard(): void
@@ -85,10 +87,12 @@ export function uploadReader({ spools, maxBytes, maxFieldBytes }: UploadOptions)
         mediaType === FORM
           ? await readForm(body, { contentType, maxFieldBytes, onFile })
           : await readPlain(body, onFile)
+      const inQuery = new Set([...fields.keys()].filter((name) => !form.fields.has(name)))
       for (const [name, value] of form.fields) fields.set(name, value)
       const file = { ...spool.finish(), sha256: hash.digest('hex') }
       return {
         fields: Object.fromEntries(fields),
+        inQuery,
         file: { ...file, name: form.fileName, mediaType: mediaType === FORM ? undefined : mediaType },
         discard: spool.discard,
       }

@@ -1,6 +1,8 @@
 import { z } from 'zod'
 import { EVENT_TYPES } from '../webhooks/event-types.ts'
+import { declare } from './known-fields.ts'
 import { slug, uuid } from './request-schemas.ts'
+import { OF_EVERY_RECORD } from './unused-fields.ts'
 
 /** What requests about webhooks hold, and what is answered. */
 
@@ -21,14 +23,14 @@ const isActive = z.boolean('must be true or false')
 
 /** An artifact by its id or slug; one that names nothing would fit nothing. */
 const named = z
-  .strictObject({ id: uuid.optional(), slug: slug.optional() })
+  .object({ id: uuid.optional(), slug: slug.optional() })
   .refine(({ id, slug: name }) => id !== undefined || name !== undefined, 'must have an id or a slug')
   .meta({ description: '{id} or {slug}.' })
 
 const MOST_FILTERS = 1000
 
 const filters = z
-  .strictObject({
+  .object({
     families: z.array(z.string()).max(MOST_FILTERS).optional(),
     artifacts: z.array(named).max(MOST_FILTERS).optional(),
     environments: z.array(named).max(MOST_FILTERS).optional(),
@@ -48,25 +50,28 @@ export const newWebhook = z.object({
 })
 
 /** An edit of one, where null clears (ruling 3.12). */
-export const webhookEdit = z.object({
-  id: uuid.optional(),
-  url: url.optional(),
-  name: z.string().nullish(),
-  description: z.string().nullish(),
-  events: eventTypes.nullish(),
-  filters: filters.nullish(),
-  is_active: isActive.optional(),
-})
+export const webhookEdit = declare(
+  z.object({
+    id: uuid.optional(),
+    url: url.optional(),
+    name: z.string().nullish(),
+    description: z.string().nullish(),
+    events: eventTypes.nullish(),
+    filters: filters.nullish(),
+    is_active: isActive.optional(),
+  }),
+  { unused: ['inactive_reason', ...OF_EVERY_RECORD] },
+)
 
 /** What a query of webhooks may ask for. */
-export const webhookFilter = z.strictObject({
+export const webhookFilter = z.object({
   name: z.string().optional(),
   description: z.string().optional(),
   is_active: isActive.optional(),
 })
 
 /** What a query of deliveries may ask for. */
-export const deliveryFilter = z.strictObject({
+export const deliveryFilter = z.object({
   status: z.enum(['pending', 'delivered', 'failed'], 'must be pending, delivered or failed').optional(),
   event_type: z.string().optional(),
   event_id: uuid.optional(),

@@ -46,6 +46,11 @@ export function holdsText(text: string | undefined, part: string | undefined): b
   return part === undefined || (text !== undefined && text.toLowerCase().includes(part.toLowerCase()))
 }
 
+/** Whether a thing is the one that is asked for, where one is. */
+export function isThe(wanted: string | undefined, id: string): boolean {
+  return wanted === undefined || wanted === id
+}
+
 /** The references that name something; a list of none asks for nothing. */
 export function naming(references: readonly Reference[] = []): readonly Reference[] {
   return references.filter(({ id, slug }) => id !== undefined || slug !== undefined)

@@ -1,7 +1,7 @@
 import type { ArtifactView } from './artifact-view.ts'
 import type { Family } from './family.ts'
 import type { HeaderFilter } from './filters.ts'
-import { matchesFlags, matchesHeader, matchesReferences } from './filters.ts'
+import { isThe, matchesFlags, matchesHeader, matchesReferences } from './filters.ts'
 import type { Reference, VariantPlace } from './references.ts'
 import type { Registry } from './registry.ts'
 import type { Revision } from './revision.ts'
@@ -18,6 +18,8 @@ export interface ArtifactQuery {
   readonly roles: Readonly<Record<string, boolean>>
   readonly artifacts?: readonly Reference[] | undefined
   readonly variants?: readonly Reference[] | undefined
+  /** The one artifact, variant or revision that it is or belongs to, by id. */
+  readonly of?: Readonly<Record<'artifact' | 'variant' | 'revision', string | undefined>> | undefined
   readonly includeArchived?: boolean | undefined
   readonly windowing?: Windowing | undefined
 }
@@ -51,7 +53,9 @@ export async function queryVariants(
       matchesHeader(variant.slug, variant.record, query.filter) &&
       matchesRoles(artifact, query) &&
       matchesReferences(query.artifacts, artifact.id, ({ slug }) => slug === artifact.slug) &&
-      matchesReferences(query.variants, variant.id, ({ slug }) => slug === variant.slug)
+      matchesReferences(query.variants, variant.id, ({ slug }) => slug === variant.slug) &&
+      isThe(query.of?.artifact, artifact.id) &&
+      isThe(query.of?.variant, variant.id)
     )
   })
 }
@@ -105,7 +109,8 @@ function matchesArtifact(artifact: ArtifactView, query: ArtifactQuery): boolean 
   return (
     matchesHeader(artifact.slug, artifact.record, query.filter) &&
     matchesRoles(artifact, query) &&
-    matchesReferences(query.artifacts, artifact.id, ({ slug }) => slug === artifact.slug)
+    matchesReferences(query.artifacts, artifact.id, ({ slug }) => slug === artifact.slug) &&
+    isThe(query.of?.artifact, artifact.id)
   )
 }
 

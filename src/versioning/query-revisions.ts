@@ -44,7 +44,7 @@ export async function queryRevisions(
   query: RevisionQuery,
 ): Promise<Window<Revision>> {
   const { windowing } = query
-  const named = await idsNamed(registry, family, query.revisions)
+  const named = theNamed(await idsNamed(registry, family, query.revisions), query.of?.revision)
   const pinned = await withIds(registry, naming(query.pinned))
   const test = rowTest(family, { named, ...query })
   const rows = await rowsFor(registry, family, test)
@@ -142,6 +142,15 @@ async function idsNamed(
     if (id !== undefined) ids.add(id)
   }
   return ids
+}
+
+/** Of the ids that references name, or of all, the one that is asked for, where one is. */
+function theNamed(
+  named: ReadonlySet<string> | undefined,
+  id: string | undefined,
+): ReadonlySet<string> | undefined {
+  if (id === undefined) return named
+  return new Set(named && !named.has(id) ? [] : [id])
 }
 
 /** The id of the revision that a slug names; undefined if there is none. */

@@ -1,8 +1,9 @@
 import type { ArtifactView, VariantView } from './artifact-view.ts'
 import type { Family } from './family.ts'
 import type { RevisionFilter } from './filters.ts'
-import { matchesReferences, naming } from './filters.ts'
-import { repositoryDigits } from './ids.ts'
+import { isThe, matchesReferences, naming } from './filters.ts'
+import { authorUuid } from './author-uuid.ts'
+import { parseUuid, repositoryDigits } from './ids.ts'
 import type { ArtifactQuery } from './query-artifacts.ts'
 import type { TimelineRow } from './timeline-row.ts'
 import { idIn } from './timeline-row.ts'
@@ -32,7 +33,11 @@ export function rowTest(family: Family, query: RowQuery): RowTest {
   return {
     isArtifactWanted: (artifact) => isArtifactWanted(artifact) && artifact.variants.some(isVariantWanted),
     isNarrow:
-      query.named !== undefined || naming(query.artifacts).length > 0 || naming(query.variants).length > 0,
+      query.named !== undefined ||
+      query.of?.artifact !== undefined ||
+      query.of?.variant !== undefined ||
+      naming(query.artifacts).length > 0 ||
+      naming(query.variants).length > 0,
     isWanted: (row) =>
       isCommitWanted(row) &&
       isArtifactWanted(row.artifact) &&
@@ -44,12 +49,26 @@ export function rowTest(family: Family, query: RowQuery): RowTest {
 
 /** What author and message say. */
 function commitTest({ filter }: RowQuery): (row: TimelineRow) => boolean {
-  const authors = oneOf(filter.author, filter.authors)
+  const isAuthorWanted = authorTest(oneOf(filter.author, filter.authors))
   const part = filter.message?.toLowerCase()
   return ({ author, text }) =>
-    (!authors || authors.includes(author)) &&
+    isAuthorWanted(author) &&
     // What a long message holds is asked of the revision.
     (part === undefined || text === null || (text?.includes(part) ?? false))
+}
+
+/** Authors are named as git has them, or by the UUIDs that stand for them (ruling 1.14). */
+function authorTest(authors: readonly string[] | undefined): (author: string) => boolean {
+  if (!authors) return () => true
+  const named = new Set(authors.map((author) => parseUuid(author) ?? author))
+  if (!authors.some((author) => parseUuid(author) !== undefined)) return (author) => named.has(author)
+  // Few people make very many revisions.
+  const ids = new Map<string, string>()
+  return (author) => {
+    const id = ids.get(author) ?? authorUuid(author)
+    ids.set(author, id)
+    return named.has(author) || named.has(id)
+  }
 }
 
 /** What a filter asks for by a single and by a list; undefined if it has neither. */
@@ -66,6 +85,7 @@ function artifactTest(family: Family, query: RowQuery): (artifact: ArtifactView)
   return (artifact) => {
     if (!query.includeArchived && artifact.record.deleted_at !== undefined) return false
     if (digits && !digits.has(artifact.digits)) return false
+    if (!isThe(query.of?.artifact, artifact.id)) return false
     const flags = artifact.record.flags ?? {}
     return (
       wanted.every(([name, value]) => (flags[name] ?? false) === value) &&
@@ -78,6 +98,7 @@ function variantTest(query: RowQuery): (variant: VariantView) => boolean {
   const variants = naming(query.variants)
   return (variant) =>
     (query.includeArchived || variant.record.deleted_at === undefined) &&
+    isThe(query.of?.variant, variant.id) &&
     matchesReferences(variants, variant.id, ({ slug }) => slug === variant.slug)
 }
 

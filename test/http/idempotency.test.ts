@@ -41,6 +41,7 @@ describe('Idempotency-Key', () => {
       servicesBase: 'http://localhost/services',
       gitBase: 'http://localhost/git',
       versionType: 'number',
+      authorType: 'text',
     } as const
     const limits = { testsets: { maxRows: 10, maxRowBytes: 1000, maxColumns: 10 } }
     const surfaces = surfacesOf(limits)
@@ -108,7 +109,7 @@ describe('Idempotency-Key', () => {
     const others = [
       keyed('/workflows/revisions/commit', commitOf(variant_id, { message: 'Else' }), 'used'),
       keyed('/applications/revisions/commit', commitOf(variant_id), 'used'),
-      keyed('/workflows/revisions/commit?x=1', commitOf(variant_id), 'used'),
+      keyed(`/workflows/revisions/commit?workflow_variant_id=${variant_id}`, commitOf(variant_id), 'used'),
       keyed(`/workflows/${id}/archive`, {}, 'used'),
     ]
     for (const { status, body } of await Promise.all(others))

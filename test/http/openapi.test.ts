@@ -235,6 +235,7 @@ describe('GET /openapi.json', () => {
       servicesBase: 'http://localhost/services',
       gitBase: 'http://localhost/git',
       versionType: 'number',
+      authorType: 'text',
     } as const
     const limits = { testsets: { maxRows: 10, maxRowBytes: 1000, maxColumns: 10 } }
     const surfaces = surfacesOf(limits)

@@ -1,4 +1,4 @@
-import { Refusal } from '../../src/errors.ts'
+import { Refusal, type RefusalCode } from '../../src/errors.ts'
 
 /** The refusal that `act` ends in; anything else, a result above all, fails the test. */
 export function refusalOf(act: () => unknown): Refusal {
@@ -21,4 +21,9 @@ export async function refusalOfAsync(act: () => Promise<unknown>): Promise<Refus
     throw error
   }
   throw new Error('nothing was refused')
+}
+
+/** The code of a refusal of these problems: a key that nobody reads has one of its own. */
+export function codeFor({ data }: Refusal, otherwise: RefusalCode): RefusalCode {
+  return data.errors?.some(({ type }) => type === 'extra_forbidden') ? 'unknown_field' : otherwise
 }

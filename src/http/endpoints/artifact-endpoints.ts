@@ -1,4 +1,3 @@
-import { z } from 'zod'
 import type { ResultAddress } from '../../access/intent-file.ts'
 import type { ArchiveAction } from '../../versioning/archive.ts'
 import { archiveArtifact } from '../../versioning/archive.ts'
@@ -18,9 +17,13 @@ import { queryInput, queryOf } from '../query-input.ts'
 import { queryParameters } from '../query-parameters.ts'
 import { list, single } from '../record-schemas.ts'
 import { header, headerEdit, slug, uuid } from '../request-schemas.ts'
-import { roleFlags } from '../role-flags.ts'
+import { declare } from '../known-fields.ts'
+import { flagsNamed, withRoleEdits, withRoles } from '../role-fields.ts'
+import { editedRoles } from '../role-flags.ts'
+import type { Surface } from '../../resources/surface.ts'
 import type { ArtifactView } from '../../versioning/artifact-view.ts'
 import { spellings } from '../surface-names.ts'
+import { UNUSED_OF_ARTIFACTS } from '../unused-fields.ts'
 import type { SurfaceContext } from '../surface-context.ts'
 
 /** The routes of a surface at the artifact level (contract/workflows 4.1). */
@@ -32,6 +35,7 @@ export function artifactEndpoints({ surface, names, present, records }: SurfaceC
     body: { count: 1, [singular]: presentArtifact(artifact, present) },
     address: { id: artifact.id },
   })
+  const flags = flagsNamed(family.roles, family.flagNames)
   const recall = async ({ registry }: Call<unknown>, { id }: ResultAddress): Promise<Answer> =>
     answer(await artifactById(registry, family, id))
 
@@ -65,7 +69,16 @@ export function artifactEndpoints({ surface, names, present, records }: SurfaceC
       input: envelope({
         artifact: {
           names: names.singulars,
-          schema: z.object({ slug: slug.optional(), ...header, ...templateFields(surface) }),
+          schema: declare(
+            withRoles(
+              { slug: slug.optional(), ...header, flags: flags.optional(), ...templateFields(surface) },
+              family.roles,
+            ),
+            {
+              unused: UNUSED_OF_ARTIFACTS,
+              misplaced: { ...idElsewhere(singular), data: dataElsewhere(surface) },
+            },
+          ),
           required: true,
         },
         ...idInQuery(names.singulars),
@@ -100,7 +113,7 @@ export function artifactEndpoints({ surface, names, present, records }: SurfaceC
       summary: `List ${plural} by filters`,
       scope: 'read',
       optionalBody: true,
-      ...queryInput(names, 'artifact', family.roles),
+      ...queryInput(names, 'artifact', family),
       output: list(plural, records.artifact),
       example: { [singular]: { tags: { team: 'support' } }, windowing: { limit: 20 } },
       run: async ({ registry, input }) => {
@@ -133,18 +146,23 @@ export function artifactEndpoints({ surface, names, present, records }: SurfaceC
       input: envelope({
         artifact: {
           names: names.singulars,
-          schema: z.object({ id: uuid.optional(), ...headerEdit }),
+          schema: declare(
+            withRoleEdits({ id: uuid.optional(), ...headerEdit, flags: flags.nullish() }, family.roles),
+            {
+              unused: [...UNUSED_OF_ARTIFACTS, 'slug'],
+              misplaced: { data: dataElsewhere(surface) },
+            },
+          ),
           required: true,
         },
       }),
       output,
       example: { [singular]: { name: 'Support bot, second edition', description: null } },
       run: async ({ registry, params, input, context }) => {
-        const { id, flags, ...edit } = input.artifact
+        const { id, flags, said, ...edit } = input.artifact
         assertSameId(params['id'], id)
         const artifact = await artifactById(registry, family, params['id'] ?? '')
-        const edited =
-          flags === undefined ? edit : { ...edit, flags: roleFlags(surface, flags ?? undefined) ?? null }
+        const edited = { ...edit, ...editedRoles(surface, artifact, flags, said) }
         return answer(await editArtifact(registry, artifact, edited, context))
       },
     }),
@@ -156,4 +174,15 @@ export function artifactEndpoints({ surface, names, present, records }: SurfaceC
 /** `?application_id=`: existing clients choose an artifact's id in the query string (contract/workflows 3.1). */
 export function idInQuery(singulars: readonly string[]): { id: { names: string[]; schema: typeof uuid } } {
   return { id: { names: singulars.map((name) => `${name}_id`), schema: uuid } }
+}
+
+/** What a create says to an id in its record. */
+export function idElsewhere(singular: string): { id: string } {
+  return {
+    id: `a new ${singular} is given its id; to choose it, send ?${singular}_id=… in the address`,
+  }
+}
+
+function dataElsewhere({ singular, path }: Surface): string {
+  return `a ${singular} itself holds no data, its revisions do; send it to /simple/${path}, or commit it to /${path}/revisions/commit`
 }

@@ -84,6 +84,8 @@ export function catalogEndpoints({ surface }: SurfaceContext): Endpoint[] {
       path: `${path}/templates/:key/presets`,
       summary: 'The presets of this template',
       params: byKey,
+      // None of them is archived.
+      unusedQuery: ['include_archived'],
       output: list('presets', catalogPreset),
       run: ({ params }) => {
         const template = templateIn(params)

@@ -136,7 +136,7 @@ export function evaluationEndpoints(
       input: envelope({
         filter: {
           names: ['evaluation'],
-          schema: z.strictObject({
+          schema: z.object({
             state: z.enum(['running', 'finished', 'interrupted']).optional(),
             application_id: uuid.optional(),
             application_revision_id: uuid.optional(),

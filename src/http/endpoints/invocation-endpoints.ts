@@ -34,6 +34,7 @@ export function invocationEndpoints(services: InvocationServices, options: Prese
         showsAll: true,
         ...(params ? { params } : {}),
         optionalBody: true,
+        unusedQuery: ['mock', 'project_id'],
         input: invokeInput,
         output: invokeOutput,
         streams: STREAM_TYPES,

@@ -7,7 +7,7 @@ import { revisionById } from '../../versioning/references.ts'
 import type { Endpoint } from '../endpoint.ts'
 import { endpoint } from '../endpoint.ts'
 import type { PresentOptions } from '../present.ts'
-import { presentReferences, presentVersion } from '../present.ts'
+import { presentAuthor, presentReferences, presentVersion } from '../present.ts'
 import { provenance, single } from '../record-schemas.ts'
 import type { SurfaceContext } from '../surface-context.ts'
 
@@ -36,7 +36,7 @@ export function provenanceEndpoint({ surface, present }: SurfaceContext): Endpoi
 function presentProvenance({ environments, ...own }: Provenance, options: PresentOptions): object {
   const { revision, commit } = own
   return {
-    ...presentCommit(own),
+    ...presentCommit(own, options),
     tree: commit.tree,
     parents: commit.parents,
     trailers: presentTrailers(revision.stored.trailers),
@@ -49,17 +49,17 @@ function presentRunning({ environment, key, since }: Running, options: PresentOp
   return {
     ...presentReferences('environment', environment, options),
     key,
-    since: { id, slug, version: presentVersion(version, options), ...presentCommit(since) },
+    since: { id, slug, version: presentVersion(version, options), ...presentCommit(since, options) },
   }
 }
 
 /** Who and when, as everywhere (ruling 3.14), and who else committed it. */
-function presentCommit({ revision, commit, signature }: SignedRevision): object {
+function presentCommit({ revision, commit, signature }: SignedRevision, options: PresentOptions): object {
   const { author, committer } = commit
   return {
     commit: revision.oid,
-    author: `${author.name} <${author.email}>`,
-    committer: `${committer.name} <${committer.email}>`,
+    author: presentAuthor(`${author.name} <${author.email}>`, options),
+    committer: presentAuthor(`${committer.name} <${committer.email}>`, options),
     date: isoSeconds(committer.seconds),
     signature,
   }

@@ -9,6 +9,7 @@ import { retrieveRevision } from '../../versioning/retrieve-revision.ts'
 import type { Answer, Endpoint } from '../endpoint.ts'
 import { endpoint } from '../endpoint.ts'
 import { envelope } from '../envelope.ts'
+import { declare } from '../known-fields.ts'
 import { presentVersion } from '../present.ts'
 import { resolutionInfo, retrievalInfo } from '../record-schemas.ts'
 import { anyJson, slug, uuid, version } from '../request-schemas.ts'
@@ -18,6 +19,7 @@ import { retrieveReferences } from '../retrieve-references.ts'
 import type { RevisionAnswers } from '../revision-answers.ts'
 import { spellings } from '../surface-names.ts'
 import type { SurfaceContext } from '../surface-context.ts'
+import { UNUSED_HEADER, unusedOfRevisions } from '../unused-fields.ts'
 
 /** Whether revisions of the family can be asked for with what they embed in its place. */
 export function isResolvable({ mayEmbed, pins }: Family): boolean {
@@ -34,12 +36,15 @@ export function resolveEndpoint(
 ): Endpoint {
   const { family, path, singular, plural } = surface
   const key = `${singular}_revision`
-  const brought = z.object({
-    id: uuid.optional(),
-    slug: slug.optional(),
-    version: version.optional(),
-    data: anyJson.optional(),
-  })
+  const brought = declare(
+    z.object({
+      id: uuid.optional(),
+      slug: slug.optional(),
+      version: version.optional(),
+      data: anyJson.optional(),
+    }),
+    { unused: [...unusedOfRevisions(names), ...UNUSED_HEADER] },
+  )
   const options = envelope({
     inline: { names: spellings(names, '_revision'), schema: brought },
     maxDepth: { names: ['max_depth'], schema: limit(MOST_DEPTH) },

@@ -1,6 +1,7 @@
 import { z } from 'zod'
 import type { Call, Endpoint } from '../endpoint.ts'
 import { endpoint } from '../endpoint.ts'
+import { declare } from '../known-fields.ts'
 import { dottedParameters } from '../query-parameters.ts'
 import { pageOf, withReading } from '../reading.ts'
 import { resolutionInfo, retrievalInfo, single } from '../record-schemas.ts'
@@ -18,7 +19,7 @@ export function retrieveEndpoints(
   const resolvable = isResolvable(family)
   const resolve: z.ZodType<Pick<RetrieveQuestion, 'resolve'>> = resolvable
     ? z.object({ resolve: z.boolean().optional() })
-    : z.object({})
+    : declare(z.object({}), { unused: ['resolve'] })
   const enriched: z.ZodType<Pick<RetrieveQuestion, 'enrich'>> = enrichment?.input ?? z.object({})
   const input = z.intersection(z.intersection(retrieveReferences(names), resolve), enriched)
   const booleans = [...(resolvable ? ['resolve'] : []), ...(enrichment?.booleans ?? [])]

@@ -15,22 +15,26 @@ import type { NewRevision } from '../../versioning/write-revision.ts'
 import type { Registry } from '../../versioning/registry.ts'
 import { unlessDamaged } from '../../versioning/unless-damaged.ts'
 import { answerLargeList } from '../answer-list.ts'
-import { commitPlace } from '../commit-place.ts'
+import { commitPlace, withVariant } from '../commit-place.ts'
 import { toldOfCommit } from '../commit-warnings.ts'
 import { deployments } from '../deployments.ts'
 import type { Answer, Call, Endpoint } from '../endpoint.ts'
 import { endpoint } from '../endpoint.ts'
+import { declare } from '../known-fields.ts'
 import { diffEndpoint } from './diff-endpoint.ts'
 import { envelope, firstOf } from '../envelope.ts'
 import { presentPayload, presentRevision } from '../present.ts'
 import { pageOf, withReading } from '../reading.ts'
 import { queryInput, queryOf } from '../query-input.ts'
+import { queryParameters } from '../query-parameters.ts'
 import { list, single, warning } from '../record-schemas.ts'
 import { anyJson, depth, header, message, slug, uuid, windowing } from '../request-schemas.ts'
 import { readIfMatch } from '../read-if-match.ts'
+import { flagsNamed } from '../role-fields.ts'
 import { RevisionAnswers } from '../revision-answers.ts'
 import { idSpellings, spellings } from '../surface-names.ts'
 import type { SurfaceContext } from '../surface-context.ts'
+import { unusedOfRevisions } from '../unused-fields.ts'
 import { dependentsEndpoint } from './dependents-endpoint.ts'
 import { deployEndpoint, deploySlugs, deployTargets } from './deploy-endpoint.ts'
 import { provenanceEndpoint } from './provenance-endpoint.ts'
@@ -54,7 +58,9 @@ export function revisionEndpoints(context: SurfaceContext): Endpoint[] {
     slug: slug.optional(),
     message: message.optional(),
     ...header,
+    flags: flagsNamed(flagNames).optional(),
   }
+  const unused = unusedOfRevisions(names)
 
   const commit = async (
     { registry, context: writeContext, ifMatch }: Call<unknown>,
@@ -135,16 +141,22 @@ export function revisionEndpoints(context: SurfaceContext): Endpoint[] {
         input: envelope({
           revision: {
             names: [...spellings(names, '_revision_commit'), ...spellings(names, '_revision')],
-            schema: z.object({
-              ...commitFields,
-              data: anyJson.optional(),
-              delta: anyJson.optional(),
-              base_revision_id: uuid.optional(),
-              deploy: deploySlugs(surface).optional(),
-            }),
+            schema: declare(
+              z.object({
+                ...commitFields,
+                data: anyJson.optional(),
+                delta: anyJson.optional(),
+                base_revision_id: uuid.optional(),
+                deploy: deploySlugs(surface).optional(),
+              }),
+              { unused },
+            ),
             required: true,
           },
+          // Existing clients say it in the query string, too (contract/workflows 11.1).
+          variantId: { names: variantIds, schema: uuid },
         }),
+        fromQuery: queryParameters(variantIds),
       }),
       output: single(key, record, {
         warnings: z.array(warning).optional(),
@@ -158,7 +170,8 @@ export function revisionEndpoints(context: SurfaceContext): Endpoint[] {
         },
       },
       run: async (call) => {
-        const { revision, sentAs } = call.input
+        const { sentAs } = call.input
+        const revision = withVariant(call.input.revision, variantIds, call.input.variantId)
         const { message: text, slug: chosen, data, delta, base_revision_id: baseRevisionId } = revision
         const more = { message: text, slug: chosen, data, delta, baseRevisionId }
         const { place, warnings } = await commit(call, sentAs.revision, revision, more, revision.deploy)
@@ -187,7 +200,11 @@ export function revisionEndpoints(context: SurfaceContext): Endpoint[] {
       summary: "A variant's first revision, without a payload",
       scope: 'write',
       input: envelope({
-        revision: { names: spellings(names, '_revision'), schema: z.object(commitFields), required: true },
+        revision: {
+          names: spellings(names, '_revision'),
+          schema: declare(z.object(commitFields), { unused: [...unused, 'data'] }),
+          required: true,
+        },
       }),
       output: single(key, record),
       example: { [key]: { [`${singular}_variant_id`]: EXAMPLE_ID, message: 'Begin' } },
@@ -254,7 +271,7 @@ export function revisionEndpoints(context: SurfaceContext): Endpoint[] {
       summary: 'List revisions by filters',
       scope: 'read',
       optionalBody: true,
-      ...withReading(surface, queryInput(names, 'revision', flagNames, family)),
+      ...withReading(surface, queryInput(names, 'revision', family)),
       output: list(`${key}s`, record),
       example: { [key]: { message: 'cooler' }, [`${singular}_refs`]: [{ slug: 'support-bot' }] },
       run: async ({ registry, input }) => {

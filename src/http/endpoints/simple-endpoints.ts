@@ -31,16 +31,19 @@ import { withReading } from '../reading.ts'
 import { queryParameters } from '../query-parameters.ts'
 import { list, single, warning } from '../record-schemas.ts'
 import { anyJson, header, headerEdit, message, slug, uuid } from '../request-schemas.ts'
-import { roleFlags } from '../role-flags.ts'
+import { declare } from '../known-fields.ts'
+import { flagsNamed, withRoleEdits, withRoles } from '../role-fields.ts'
+import { editedRoles } from '../role-flags.ts'
 import { spellings } from '../surface-names.ts'
+import { UNUSED_OF_FLAT } from '../unused-fields.ts'
 import type { SurfaceContext } from '../surface-context.ts'
-import { idInQuery } from './artifact-endpoints.ts'
+import { idElsewhere, idInQuery } from './artifact-endpoints.ts'
 
 /** The simple routes of a surface: one flat record an artifact (interface 4.4, contract/workflows 15). */
 export function simpleEndpoints({ surface, names, present, records }: SurfaceContext): Endpoint[] {
   const { family, singular, plural } = surface
   const path = `/simple/${surface.path}`
-  const flagNames = [...family.roles, ...family.flagNames]
+  const flags = flagsNamed(family.roles, family.flagNames)
   const record = records.flat
   const output = single(singular, record, { warnings: z.array(warning).optional() })
   const tag = `simple ${plural}`
@@ -119,13 +122,20 @@ export function simpleEndpoints({ surface, names, present, records }: SurfaceCon
         input: envelope({
           artifact: {
             names: names.singulars,
-            schema: z.object({
-              slug: slug.optional(),
-              ...header,
-              data: anyJson.optional(),
-              message: message.optional(),
-              ...templateFields(surface),
-            }),
+            schema: declare(
+              withRoles(
+                {
+                  slug: slug.optional(),
+                  ...header,
+                  flags: flags.optional(),
+                  data: anyJson.optional(),
+                  message: message.optional(),
+                  ...templateFields(surface),
+                },
+                family.roles,
+              ),
+              { unused: UNUSED_OF_FLAT, misplaced: idElsewhere(singular) },
+            ),
             required: true,
           },
           ...idInQuery(names.singulars),
@@ -173,7 +183,7 @@ export function simpleEndpoints({ surface, names, present, records }: SurfaceCon
       summary: `List ${plural}, each merged with its latest revision`,
       scope: 'read',
       optionalBody: true,
-      ...withReading(surface, queryInput(names, 'flat', flagNames)),
+      ...withReading(surface, queryInput(names, 'flat', family)),
       output: list(plural, record),
       example: {},
       run: async ({ registry, input }) => {
@@ -208,12 +218,19 @@ export function simpleEndpoints({ surface, names, present, records }: SurfaceCon
         input: envelope({
           artifact: {
             names: names.singulars,
-            schema: z.object({
-              id: uuid.optional(),
-              ...headerEdit,
-              data: anyJson.nullish(),
-              message: message.nullish(),
-            }),
+            schema: declare(
+              withRoleEdits(
+                {
+                  id: uuid.optional(),
+                  ...headerEdit,
+                  flags: flags.nullish(),
+                  data: anyJson.nullish(),
+                  message: message.nullish(),
+                },
+                family.roles,
+              ),
+              { unused: [...UNUSED_OF_FLAT, 'slug'] },
+            ),
             required: true,
           },
         }),
@@ -221,14 +238,14 @@ export function simpleEndpoints({ surface, names, present, records }: SurfaceCon
       output,
       example: { [singular]: { data: surface.example } },
       run: async ({ registry, params, input, context }) => {
-        const { id, data, message: text, flags, ...edit } = input.artifact
+        const { id, data, message: text, flags, said, ...edit } = input.artifact
         assertSameId(params['id'], id)
         let artifact = await artifactById(registry, family, params['id'] ?? '')
-        const edited =
-          flags === undefined ? edit : { ...edit, flags: roleFlags(surface, flags ?? undefined) ?? null }
+        const roles = editedRoles(surface, artifact, flags, said)
+        const edited = { ...edit, ...roles }
         const isEdit = Object.values(edited).some((value) => value !== undefined)
         const loc = ['body', input.sentAs.artifact]
-        assertUnguarded(family, { slug: artifact.slug, flags: flags ?? undefined }, context.actor)
+        assertUnguarded(family, { slug: artifact.slug, flags: roles.flags ?? undefined }, context.actor)
         assertActive('artifact', artifact.slug, artifact.record)
         // The payload first: a refused one leaves the header as it was, too.
         const isCommit = data !== undefined && data !== null

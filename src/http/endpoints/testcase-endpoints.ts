@@ -107,11 +107,11 @@ export function testcaseEndpoints({ surface, names }: SurfaceContext): Endpoint[
       tag,
       summary: 'Testcases by id: ?testcase_ids=a,b and ?testcase_id=c, as often as wanted',
       scope: 'read',
-      input: z.object({ ids: z.array(uuid).max(MANY).optional() }),
+      input: z.object({ testcase_ids: z.array(uuid).max(MANY).optional() }),
       fromQuery: queryIds('testcase'),
       output: testcases,
       run: async (call) => {
-        const { ids } = call.input
+        const { testcase_ids: ids } = call.input
         if (!ids?.length) throw nothingAsked()
         return byIds(call, ids, {})
       },

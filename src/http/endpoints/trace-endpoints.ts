@@ -91,13 +91,14 @@ export function traceEndpoints(tracesOf: (registry: Registry) => ProjectTraces):
       tag,
       summary: 'Traces by id: ?trace_ids=a,b and ?trace_id=c, as often as wanted',
       scope: 'read',
-      input: z.object({ ids: z.array(traceId).max(MANY).optional() }),
+      input: z.object({ trace_ids: z.array(traceId).max(MANY).optional() }),
       fromQuery: queryIds('trace'),
       output: traceList('traces', traceRecord),
       run: async ({ registry, input }) => {
-        if (!input.ids?.length)
+        const { trace_ids: ids } = input
+        if (!ids?.length)
           throw new Refusal('incomplete_reference', 'Say which traces: send trace_id or trace_ids.')
-        const traces = traceTrees(await tracesOf(registry).read([...new Set(input.ids)]))
+        const traces = traceTrees(await tracesOf(registry).read([...new Set(ids)]))
         return { body: { count: traces.length, traces } }
       },
     }),

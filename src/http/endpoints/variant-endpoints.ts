@@ -6,19 +6,23 @@ import { createVariant } from '../../versioning/create-variant.ts'
 import { editVariant } from '../../versioning/edit-artifact.ts'
 import { forkVariant } from '../../versioning/fork-variant.ts'
 import { queryVariants } from '../../versioning/query-artifacts.ts'
-import type { VariantPlace } from '../../versioning/references.ts'
+import type { Reference, VariantPlace } from '../../versioning/references.ts'
 import { artifactById, variantById } from '../../versioning/references.ts'
 import { answerList } from '../answer-list.ts'
 import type { Answer, Endpoint, Recall } from '../endpoint.ts'
 import { endpoint } from '../endpoint.ts'
 import { envelope, firstOf } from '../envelope.ts'
+import { declare } from '../known-fields.ts'
 import { assertSameId } from '../path-id.ts'
 import { presentVariant } from '../present.ts'
 import { queryInput, queryOf } from '../query-input.ts'
+import { queryParameters } from '../query-parameters.ts'
 import { list, single } from '../record-schemas.ts'
 import { header, headerEdit, reference, slug, uuid } from '../request-schemas.ts'
+import { flagsNamed } from '../role-fields.ts'
 import { idSpellings, spellings } from '../surface-names.ts'
 import type { SurfaceContext } from '../surface-context.ts'
+import { unusedOfVariants } from '../unused-fields.ts'
 
 /** The routes of a surface at the variant level (contract/workflows 4.2, interface 4.5). */
 export function variantEndpoints(context: SurfaceContext): Endpoint[] {
@@ -30,6 +34,7 @@ export function variantEndpoints(context: SurfaceContext): Endpoint[] {
   const answer = (place: VariantPlace): Answer => answerVariant(context, place)
   const recall = recallVariant(context)
   const parentIds = idSpellings(names, '')
+  const flags = flagsNamed(family.roles, family.flagNames)
 
   const archiving = (action: ArchiveAction): Endpoint =>
     endpoint({
@@ -61,7 +66,15 @@ export function variantEndpoints(context: SurfaceContext): Endpoint[] {
       input: envelope({
         variant: {
           names: spellings(names, '_variant'),
-          schema: z.object({ ...optionalIds(parentIds), slug: slug.optional(), ...header }),
+          schema: declare(
+            z.object({
+              ...optionalIds(parentIds),
+              slug: slug.optional(),
+              ...header,
+              flags: flags.optional(),
+            }),
+            { unused: unusedOfVariants(names) },
+          ),
           required: true,
         },
       }),
@@ -92,7 +105,7 @@ export function variantEndpoints(context: SurfaceContext): Endpoint[] {
       summary: 'List variants by filters',
       scope: 'read',
       optionalBody: true,
-      ...queryInput(names, 'variant', family.roles),
+      ...queryInput(names, 'variant', family),
       output: list(`${key}s`, records.variant),
       example: { [`${singular}_refs`]: [{ slug: 'support-bot' }] },
       run: async ({ registry, input }) => {
@@ -120,7 +133,9 @@ export function variantEndpoints(context: SurfaceContext): Endpoint[] {
       input: envelope({
         variant: {
           names: spellings(names, '_variant'),
-          schema: z.object({ id: uuid.optional(), ...headerEdit }),
+          schema: declare(z.object({ id: uuid.optional(), ...headerEdit, flags: flags.nullish() }), {
+            unused: [...unusedOfVariants(names), 'slug'],
+          }),
           required: true,
         },
       }),
@@ -155,13 +170,23 @@ export function forkEndpoint(surfaceContext: SurfaceContext, path: string): Endp
     input: envelope({
       variant: {
         names: spellings(names, '_variant'),
-        schema: z.object({ slug: slug.optional(), ...header }),
+        schema: declare(
+          z.object({
+            slug: slug.optional(),
+            ...header,
+            flags: flagsNamed(family.roles, family.flagNames).optional(),
+          }),
+          { unused: unusedOfVariants(names) },
+        ),
         required: true,
       },
       artifactRef: { names: spellings(names, '_ref'), schema: reference },
       variantRef: { names: spellings(names, '_variant_ref'), schema: reference },
+      // Existing clients say it in the query string (contract/workflows 8).
+      variantId: { names: idSpellings(names, '_variant'), schema: uuid },
       revisionRef: { names: spellings(names, '_revision_ref'), schema: reference },
     }),
+    fromQuery: queryParameters(idSpellings(names, '_variant')),
     output: single(key, records.variant),
     example: {
       [key]: { slug: 'support-bot-warm', name: 'Warmer tone' },
@@ -170,7 +195,11 @@ export function forkEndpoint(surfaceContext: SurfaceContext, path: string): Endp
     },
     run: async ({ registry, input, context }) => {
       const { slug: chosen, name, description, tags, meta } = input.variant
-      const source = { artifact: input.artifactRef, variant: input.variantRef, revision: input.revisionRef }
+      const source = {
+        artifact: input.artifactRef,
+        variant: sameVariant(input.variantRef, input.variantId),
+        revision: input.revisionRef,
+      }
       const loc = ['body', input.sentAs.variant, 'slug']
       const place = await forkVariant(
         registry,
@@ -203,7 +232,7 @@ export function sharedForkEndpoint(contexts: readonly SurfaceContext[]): Endpoin
   })
   return endpoint({
     ...first.endpoint,
-    input: input.meta({
+    input: declare(input, { anyOf: forks.flatMap(({ endpoint: { input: of } }) => of ?? []) }).meta({
       anyOf: forks.map(
         ({ endpoint: { input: of } }) => of && z.toJSONSchema(of, { io: 'input', unrepresentable: 'any' }),
       ),
@@ -216,6 +245,16 @@ export function sharedForkEndpoint(contexts: readonly SurfaceContext[]): Endpoin
       return fork.recall({ ...call, input: call.input.input } as never, address)
     },
   })
+}
+
+/** The variant that a reference and an id beside it mean. */
+function sameVariant(ref: Reference | undefined, id: string | undefined): Reference | undefined {
+  if (id === undefined) return ref
+  if (ref?.id === undefined || ref.id === id) return { ...ref, id }
+  throw new Refusal(
+    'contradictory_request',
+    `The reference names the variant ${ref.id}, and the id beside it ${id}. Send one of them.`,
+  )
 }
 
 function answerVariant({ surface, present }: SurfaceContext, place: VariantPlace): Answer {

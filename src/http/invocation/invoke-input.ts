@@ -1,6 +1,9 @@
 import { z } from 'zod'
 import { entriesOf, isJsonObject, type Json, type JsonObject } from '../../json/json.ts'
+import { declare } from '../known-fields.ts'
 import { anyJson, jsonObject, reference, slug, uuid, version } from '../request-schemas.ts'
+
+import { UNUSED_HEADER, unusedOfRevisions } from '../unused-fields.ts'
 
 /** What a trace may refer to (contract/handlers 5.1). */
 const KINDS = [
@@ -33,45 +36,67 @@ const links = mapOf(
   'Spans that this run is about, each {trace_id, span_id} under a name; invocation is the run that an evaluator judges',
 )
 
+const selector = declare(z.object({ key: z.string().optional() }), { unused: ['path'] })
+
+/** Every surface of workflows names a revision's parents in its own words. */
+const UNUSED_OF_REVISIONS = [
+  ...unusedOfRevisions({ singulars: ['workflow', 'application', 'evaluator'], answered: [] }),
+  ...UNUSED_HEADER,
+]
+
 /** A workflow that the request brings. */
 const inlineRevision = z.preprocess(
   (value) => (isJsonObject(value as Json) ? withoutNulls(value as JsonObject) : value), // a part of a parsed body
-  z.object({
-    data: jsonObject.default({}),
-    id: uuid.optional(),
-    slug: slug.optional(),
-    version: version.optional(),
-  }),
+  declare(
+    z.object({
+      data: jsonObject.default({}),
+      id: uuid.optional(),
+      slug: slug.optional(),
+      version: version.optional(),
+    }),
+    { unused: UNUSED_OF_REVISIONS },
+  ),
 )
 
-/** The body of an invocation (contract/handlers 4.2). What else clients send (`secrets`, `credentials`, `tags`, `meta`) is ignored. */
-export const invokeInput = z.object({
-  session_id: z.string().optional(),
-  flags: jsonObject.optional(),
-  references: references.optional(),
-  links: links.optional(),
-  selector: z.object({ key: z.string().optional() }).optional(),
-  data: z
-    .object({
-      inputs: jsonObject.optional(),
-      parameters: jsonObject.optional(),
-      outputs: anyJson.optional(),
-      trace: jsonObject.optional(),
-      testcase: jsonObject.optional(),
-      revision: inlineRevision.optional(),
-    })
-    .optional(),
-})
+/** The body of an invocation (contract/handlers 4.2). Some of what clients send has no meaning here. */
+export const invokeInput = declare(
+  z.object({
+    session_id: z.string().optional(),
+    flags: jsonObject.optional(),
+    references: references.optional(),
+    links: links.optional(),
+    selector: selector.optional(),
+    data: declare(
+      z.object({
+        inputs: jsonObject.optional(),
+        parameters: jsonObject.optional(),
+        outputs: anyJson.optional(),
+        trace: jsonObject.optional(),
+        testcase: jsonObject.optional(),
+        revision: inlineRevision.optional(),
+      }),
+      { unused: ['messages'], misplaced: { links: 'links belong beside data, at the top of the body' } },
+    ).optional(),
+  }),
+  { unused: ['version', 'secrets', 'credentials', 'tags', 'meta'] },
+)
 
 export type InvokeInput = z.infer<typeof invokeInput>
 
+const DATA_OF_INVOCATIONS = ['inputs', 'parameters', 'outputs', 'trace', 'testcase']
+
 /** The body of `/inspect` (contract/handlers 4.6): like that of an invocation, with the revision at the top. */
-export const inspectInput = z.object({
-  references: references.optional(),
-  selector: z.object({ key: z.string().optional() }).optional(),
-  revision: inlineRevision.optional(),
-  data: z.object({ revision: inlineRevision.optional() }).optional(),
-})
+export const inspectInput = declare(
+  z.object({
+    references: references.optional(),
+    selector: selector.optional(),
+    revision: inlineRevision.optional(),
+    data: declare(z.object({ revision: inlineRevision.optional() }), {
+      unused: DATA_OF_INVOCATIONS,
+    }).optional(),
+  }),
+  { unused: ['version', 'session_id', 'flags', 'links', 'secrets', 'credentials', 'tags', 'meta'] },
+)
 
 export type InspectInput = z.infer<typeof inspectInput>
 
@@ -81,7 +106,7 @@ function mapOf<T>(
   description: string,
   nameProblem: (name: string) => string | undefined = () => undefined,
 ) {
-  return jsonObject
+  return declare(jsonObject.clone(), { each: schema })
     .transform((object, context): ReadonlyMap<string, T> => {
       const read = new Map<string, T>()
       const complain = (path: PropertyKey[], message: string): void =>

@@ -1,6 +1,8 @@
 import { entriesOf, fromEntries, isJsonObject, type Json, type JsonObject } from '../../json/json.ts'
 import type { ProblemCollector } from './problem-collector.ts'
+import { UNKNOWN_KEY } from './problems-refusal.ts'
 import { typeName } from './type-name.ts'
+import { unknownKey } from './unknown-key.ts'
 
 /** What to store of a member; undefined leaves it out. */
 export type MemberReader = (value: Json, problems: ProblemCollector) => Json | undefined
@@ -22,17 +24,16 @@ export function readClosedObject(
   const members: [string, Json][] = []
   for (const [key, member] of entriesOf(value)) {
     if (member === null) continue
-    const read = readers.get(key) ?? unknownKey(key, name, readers)
+    const read = readers.get(key) ?? refusedKey(key, name, readers)
     const kept = problems.below(key, () => read(member, problems))
     if (kept !== undefined) members.push([key, kept])
   }
   return fromEntries(members)
 }
 
-function unknownKey(key: string, name: string, readers: ReadonlyMap<string, MemberReader>): MemberReader {
+function refusedKey(key: string, name: string, readers: ReadonlyMap<string, MemberReader>): MemberReader {
   return (_value, problems) => {
-    const keys = [...readers.keys()].join(', ')
-    problems.add(`"${key}" is not a key of ${name}; its keys are ${keys}`, 'extra_forbidden')
+    problems.add(unknownKey(key, name, [...readers.keys()]), UNKNOWN_KEY)
     return undefined
   }
 }

@@ -1,8 +1,8 @@
-import { getKey, type Json, type JsonObject } from '../../json/json.ts'
+import { entriesOf, getKey, type Json, type JsonObject } from '../../json/json.ts'
 import { mergeJson } from '../../json/merge-json.ts'
 import { removePaths } from '../../json/remove-paths.ts'
 import type { ProblemCollector } from './problem-collector.ts'
-import { readDelta } from './read-delta.ts'
+import { readDelta, refuseOtherMembers } from './read-delta.ts'
 
 /**
  * What a delta `{set, remove}` on paths makes of `base` (ruling 4; contract/workflows 11.4, legacy form), for its family
@@ -29,15 +29,17 @@ export function mergeDelta(
 }
 
 function checkMembers(delta: JsonObject, problems: ProblemCollector): void {
-  const [set, remove, operations] = ['set', 'remove', 'operations'].map((key) => getKey(delta, key) ?? null)
-  if (operations !== null) {
+  if ((getKey(delta, 'operations') ?? null) !== null) {
     problems.below('operations', () =>
       problems.add(
         'ordered operations are not supported; send {"set": {…}, "remove": ["path.of.keys"]} instead',
-        'extra_forbidden',
+        'unsupported',
       ),
     )
-  } else if (set === null && remove === null) {
+    return
+  }
+  refuseOtherMembers(delta, problems)
+  if (entriesOf(delta).every(([, member]) => member === null)) {
     problems.add(
       'a delta needs "set" (an object to merge into data), "remove" (a list of dotted paths) or both',
       'missing',

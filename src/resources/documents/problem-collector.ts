@@ -29,6 +29,11 @@ export class ProblemCollector {
     if (this.#listed.length < MOST_LISTED) this.#listed.push({ loc: [...this.#place], msg, type })
   }
 
+  /** The problems so far, but for those past what a refusal names. */
+  get listed(): readonly FieldProblem[] {
+    return this.#listed
+  }
+
   /** The refusal that names every problem there was, undefined if there was none. */
   refusal(code: RefusalCode): Refusal | undefined {
     return this.#count === 0 ? undefined : problemsRefusal(code, this.#listed, this.#count)

@@ -17,7 +17,16 @@ export function problemsRefusal(
   const errors = problems.slice(0, MOST_LISTED).map(boundedProblem)
   const sentences = errors.map(({ loc, msg }) => `${loc.join('.')}: ${msg}`)
   if (errors.length < count) sentences.push(`and ${count - errors.length} more problems`)
-  return new Refusal(code, sentences.join('; '), { errors })
+  return new Refusal(refusalCode(code, errors), sentences.join('; '), { errors })
+}
+
+/** The type of the problem that a key is that nobody reads. */
+export const UNKNOWN_KEY = 'extra_forbidden'
+
+/** The code for these problems of a request: `unknown_field` if one of them is a key that nobody reads, so that clients can tell (ruling 1.6). */
+export function refusalCode(code: RefusalCode, problems: readonly FieldProblem[]): RefusalCode {
+  const isOfRequest = code === 'invalid_request' || code === 'invalid_delta'
+  return isOfRequest && problems.some(({ type }) => type === UNKNOWN_KEY) ? 'unknown_field' : code
 }
 
 const LONGEST_SENTENCE = 4000

@@ -1,6 +1,8 @@
-import { getKey, isJsonArray, isJsonObject, type Json, type JsonObject } from '../../json/json.ts'
+import { entriesOf, getKey, isJsonArray, isJsonObject, type Json, type JsonObject } from '../../json/json.ts'
 import { ProblemCollector } from './problem-collector.ts'
+import { UNKNOWN_KEY } from './problems-refusal.ts'
 import { typeName } from './type-name.ts'
+import { unknownKey } from './unknown-key.ts'
 
 /** A change of a document: members to set, and what to remove after that. */
 export interface Delta {
@@ -28,6 +30,14 @@ export function readDelta(delta: Json, loc: readonly (string | number)[], form: 
   const refusal = problems.refusal('invalid_delta')
   if (refusal) throw refusal
   return read
+}
+
+/** Adds as problems what a delta has beside `set` and `remove`; a null is absent. */
+export function refuseOtherMembers(delta: JsonObject, problems: ProblemCollector): void {
+  for (const [key, member] of entriesOf(delta)) {
+    if (member === null || key === 'set' || key === 'remove') continue
+    problems.below(key, () => problems.add(unknownKey(key, 'a delta', ['set', 'remove']), UNKNOWN_KEY))
+  }
 }
 
 function readParts(delta: JsonObject, form: DeltaForm, problems: ProblemCollector): Delta {

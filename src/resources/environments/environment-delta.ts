@@ -1,18 +1,9 @@
-import {
-  entriesOf,
-  fromEntries,
-  getKey,
-  isJsonObject,
-  keysOf,
-  type Json,
-  type JsonObject,
-} from '../../json/json.ts'
+import { entriesOf, fromEntries, getKey, isJsonObject, type Json, type JsonObject } from '../../json/json.ts'
 import type { AcceptedDocument } from '../../versioning/document-family.ts'
 import type { PayloadContext } from '../../versioning/family.ts'
 import { invalid } from '../../errors.ts'
 import { acceptDocument } from '../documents/accept-document.ts'
-import type { ProblemCollector } from '../documents/problem-collector.ts'
-import { readDelta, type DeltaForm } from '../documents/read-delta.ts'
+import { readDelta, refuseOtherMembers, type DeltaForm } from '../documents/read-delta.ts'
 import { acceptReferences, MOST_PINS } from './references-map.ts'
 
 /**
@@ -48,13 +39,4 @@ const FORM: DeltaForm = {
   entries: 'keys',
   entryProblem: () => undefined,
   check: refuseOtherMembers,
-}
-
-function refuseOtherMembers(delta: JsonObject, problems: ProblemCollector): void {
-  for (const key of keysOf(delta)) {
-    if (key === 'set' || key === 'remove') continue
-    problems.below(key, () =>
-      problems.add(`"${key}" is not a member of a delta; its members are set and remove`, 'extra_forbidden'),
-    )
-  }
 }

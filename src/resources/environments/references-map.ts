@@ -12,16 +12,20 @@ import { typeName } from '../documents/type-name.ts'
  * left out. A reference may point at nothing, and a group may be empty.
  */
 export function readReferences(map: Json, problems: ProblemCollector): JsonObject {
+  return readGroups(map, problems, knownPart)
+}
+
+function readGroups(map: Json, problems: ProblemCollector, partOf: (reference: Json) => Json): JsonObject {
   return readEach(map, 'references must be an object of groups by key', problems, (group) =>
     readEach(group, 'a group must be an object of references by name', problems, (reference) =>
-      readReference(reference, problems),
+      readClosedObject(partOf(reference), 'a reference', readers, problems),
     ),
   )
 }
 
-/** The same of what somebody sends, which has bounds; what came by plain git before there were any is read all the same. */
+/** The same of what somebody sends, which has bounds and may hold nothing else; what came by plain git before there were any is read all the same. */
 export function acceptReferences(map: Json, problems: ProblemCollector): JsonObject {
-  return isWithinBound(map, problems) ? readReferences(map, problems) : {}
+  return isWithinBound(map, problems) ? readGroups(map, problems, (reference) => reference) : {}
 }
 
 /** So many keys an environment may have, and so many references in all. */
@@ -54,11 +58,10 @@ function readEach(
   return fromEntries(entriesOf(map).map(([key, member]) => [key, problems.below(key, () => read(member))]))
 }
 
-function readReference(reference: Json, problems: ProblemCollector): JsonObject {
-  const known = isJsonObject(reference)
+function knownPart(reference: Json): Json {
+  return isJsonObject(reference)
     ? fromEntries(entriesOf(reference).filter(([key]) => readers.has(key)))
     : reference
-  return readClosedObject(known, 'a reference', readers, problems)
 }
 
 const readers: ReadonlyMap<string, MemberReader> = new Map<string, MemberReader>([

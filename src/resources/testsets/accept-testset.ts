@@ -6,6 +6,8 @@ import { getKey, isJsonArray, isJsonObject, keysOf } from '../../json/json.ts'
 import type { AcceptedPayload, PayloadContext } from '../../versioning/family.ts'
 import { parseUuid } from '../../versioning/ids.ts'
 import { TimeSlice } from '../../time-slice.ts'
+import { refusalCode, UNKNOWN_KEY } from '../documents/problems-refusal.ts'
+import { unknownKey } from '../documents/unknown-key.ts'
 import type { SentRow } from './sent-row.ts'
 import { limitExceeded } from './row-collector.ts'
 import { MOST_ROW_VALUES, sentRow } from './sent-row.ts'
@@ -21,7 +23,7 @@ export async function acceptTestset(data: Json, { loc }: PayloadContext): Promis
   const problems: FieldProblem[] = []
   const accept = (payload: TestsetPayload): AcceptedPayload => {
     if (problems.length === 0) return { payload, warnings: [] }
-    throw new Refusal('invalid_request', describe(problems), { errors: problems })
+    throw new Refusal(refusalCode('invalid_request', problems), describe(problems), { errors: problems })
   }
   if (!isJsonObject(data)) {
     problems.push({ loc, msg: 'must be an object with testcases or testcase_ids', type: 'object_type' })
@@ -31,8 +33,8 @@ export async function acceptTestset(data: Json, { loc }: PayloadContext): Promis
     if (key === 'testcases' || key === 'testcase_ids') continue
     problems.push({
       loc: [...loc, key],
-      msg: 'is no key of a testset; it has testcases and testcase_ids',
-      type: 'extra_forbidden',
+      msg: unknownKey(key, 'a testset', ['testcases', 'testcase_ids']),
+      type: UNKNOWN_KEY,
     })
   }
   const testcases = getKey(data, 'testcases') ?? null
@@ -70,8 +72,8 @@ export function sentTestcase(value: Json, locOf: () => Loc, problems: FieldProbl
     if (RECORD_KEYS.has(key)) continue
     problems.push({
       loc: [...locOf(), key],
-      msg: 'is no key of a testcase; its columns go into data',
-      type: 'extra_forbidden',
+      msg: `${unknownKey(key, 'a testcase', [...RECORD_KEYS])}; its columns go into data`,
+      type: UNKNOWN_KEY,
     })
   }
   if (countValues(value, MOST_ROW_VALUES) > MOST_ROW_VALUES)

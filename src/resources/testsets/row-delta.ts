@@ -4,6 +4,8 @@ import type { Json, JsonObject } from '../../json/json.ts'
 import { entriesOf, getKey, isJsonArray, isJsonObject, keysOf, withoutKey } from '../../json/json.ts'
 import { TimeSlice } from '../../time-slice.ts'
 import { parseUuid } from '../../versioning/ids.ts'
+import { refusalCode, UNKNOWN_KEY } from '../documents/problems-refusal.ts'
+import { unknownKey } from '../documents/unknown-key.ts'
 import { describe, sentRows, sentTestcase, testcaseIds } from './accept-testset.ts'
 import type { SentRow } from './sent-row.ts'
 import { DEDUP_COLUMN, METADATA_COLUMNS } from './sent-row.ts'
@@ -37,7 +39,7 @@ export async function parseRowDelta(delta: Json, loc: Loc): Promise<RowDelta> {
   const problems: FieldProblem[] = []
   const read = await readDelta(delta, loc, problems)
   if (problems.length === 0) return read
-  throw new Refusal('invalid_request', describe(problems), { errors: problems })
+  throw new Refusal(refusalCode('invalid_request', problems), describe(problems), { errors: problems })
 }
 
 /** Whether a delta does nothing but add rows, so that it may be applied to a later revision than it was made for. */
@@ -92,7 +94,11 @@ function membersOf(
   }
   for (const key of keysOf(value)) {
     if (!known.includes(key))
-      problems.push({ loc: [...loc, key], msg: `is not one of ${known.join(', ')}`, type: 'extra_forbidden' })
+      problems.push({
+        loc: [...loc, key],
+        msg: unknownKey(key, 'this part of a delta', known),
+        type: UNKNOWN_KEY,
+      })
   }
   const object: JsonObject = value
   return (key) => getKey(object, key) ?? undefined

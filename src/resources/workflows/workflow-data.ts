@@ -4,10 +4,11 @@ import type { AcceptedDocument } from '../../versioning/document-family.ts'
 import type { PayloadContext } from '../../versioning/family.ts'
 import { handlerOf, handlerUriProblem, isSkill, parseHandlerUri } from './handler-uri.ts'
 import { fillSchemas } from './schema-filling.ts'
-import { MOST_LISTED, problemsRefusal } from '../documents/problems-refusal.ts'
+import { MOST_LISTED, problemsRefusal, UNKNOWN_KEY } from '../documents/problems-refusal.ts'
 import { runtimes } from './script-file.ts'
 import { reduceToSkill } from './skill-reduction.ts'
 import { typeName } from '../documents/type-name.ts'
+import { unknownKey } from '../documents/unknown-key.ts'
 import { headersProblems, literalHeaderWarnings } from './workflow-headers.ts'
 import { workflowSchemasProblems } from './workflow-schemas.ts'
 import { dropServicesUrl } from './workflow-url.ts'
@@ -62,8 +63,7 @@ function withoutNulls(object: JsonObject, ...inside: readonly string[]): JsonObj
 function fieldProblems(key: string, value: Json, loc: readonly (string | number)[]): readonly FieldProblem[] {
   const check = fields.get(key)
   if (check !== undefined) return check(value, loc)
-  const msg = `"${key}" is not a key of data; its keys are ${[...fields.keys()].join(', ')}`
-  return [{ loc, msg, type: 'extra_forbidden' }]
+  return [{ loc, msg: unknownKey(key, 'data', [...fields.keys()]), type: UNKNOWN_KEY }]
 }
 
 type Check = (value: Json, loc: readonly (string | number)[]) => readonly FieldProblem[]

@@ -1,7 +1,9 @@
 import type { FieldProblem } from '../../errors.ts'
 import { countValues } from '../../json/count-values.ts'
 import { entriesOf, isJsonObject, type Json } from '../../json/json.ts'
+import { UNKNOWN_KEY } from '../documents/problems-refusal.ts'
 import { typeName } from '../documents/type-name.ts'
+import { unknownKey } from '../documents/unknown-key.ts'
 import { schemaProblems } from './schema-problems.ts'
 
 /** The schemas a workflow may carry: of its configuration, of a request, of an answer (interface 2.3). */
@@ -29,8 +31,7 @@ export function workflowSchemasProblems(
   return entriesOf(schemas).flatMap(([part, schema]): readonly FieldProblem[] => {
     const place = [...loc, part]
     if (!schemaParts.includes(part)) {
-      const msg = `"${part}" is not a key of data.schemas; its keys are ${schemaParts.join(', ')}`
-      return [{ loc: place, msg, type: 'extra_forbidden' }]
+      return [{ loc: place, msg: unknownKey(part, 'data.schemas', schemaParts), type: UNKNOWN_KEY }]
     }
     if (schema === null) return []
     if (!isJsonObject(schema)) {

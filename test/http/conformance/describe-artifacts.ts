@@ -32,10 +32,10 @@ export function describeArtifacts(client: SurfaceClient): void {
     expect(client.git(slug, 'for-each-ref', '--format=%(refname)')).to.equal('refs/meta/artifact')
   })
 
-  it('create takes the body under every spelling and ignores keys it does not know', async () => {
+  it('create takes the body under every spelling, and what clients send for nothing', async () => {
     for (const spelling of singularsOf(client.surface)) {
       const slug = client.slug(spelling)
-      const body = { [spelling]: { slug, folder_id: null, nonsense: 1 }, other: true }
+      const body = { [spelling]: { slug, folder_id: slug, nonsense: null }, other: null }
       expect(client.record(await client.post('/', body)).slug).to.equal(slug)
     }
   })
@@ -128,14 +128,17 @@ export function describeArtifacts(client: SurfaceClient): void {
   })
 
   if (freeRole === undefined) {
-    it('flags that are no roles are ignored', async () => {
-      expect(await client.artifact({ flags: { is_snippet: true } })).to.not.have.property('flags')
+    it('flags that are no roles are refused', async () => {
+      const { status, body } = await client.post('/', client.wrap('', { flags: { is_snippet: true } }))
+      expect([status, body.code]).to.deep.equal([422, 'unknown_field'])
     })
     return
   }
 
-  it('role flags: one sent sets all of them; other flags are derived and ignored', async () => {
-    const { flags } = await client.artifact({ flags: { [freeRole]: true, is_chat: true } })
+  it('role flags: one sent sets all of them; flags that are derived may be sent back', async () => {
+    const { flags } = await client.artifact({
+      flags: { [freeRole]: true, ...(family.derived && { [family.derived.flag]: true }) },
+    })
     expect(flags).to.deep.equal({ ...roles, ...(role && { [role]: true }), [freeRole]: true })
     const denied = role && (await client.artifact({ flags: { [role]: false } }))
     if (role) expect(denied.flags[role]).to.equal(true)

@@ -62,10 +62,8 @@ export function describeEntityTags(client: SurfaceClient): void {
     }
     for (const surface of siblings) see(await client.service.get(`/${surface.path}${path}`))
     see(await client.retrieve(client.wrap('_variant_ref', { id: variantId })))
-    await client.put(
-      `/${id}`,
-      client.wrap('', { name: 'Renamed', flags: { [freeRoleOf(family) ?? 'none']: true } }),
-    )
+    const free = freeRoleOf(family)
+    await client.put(`/${id}`, client.wrap('', { name: 'Renamed', ...(free && { flags: { [free]: true } }) }))
     see(await client.get(path))
     await client.archive('/revisions', revisions[0].id)
     see(await client.get(path))

@@ -79,7 +79,7 @@ export function describeQueries(client: SurfaceClient): void {
       ).to.deep.equal(all)
       expect(
         client.rows(
-          await client.post(`${pathOf(level)}/query`, { nonsense: 1, ...client.wrap(level, {}) }),
+          await client.post(`${pathOf(level)}/query`, { windowing: null, ...client.wrap(level, {}) }),
           level,
         ),
       ).to.deep.equal(all)

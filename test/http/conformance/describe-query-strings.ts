@@ -69,18 +69,21 @@ export function describeQueryStrings(client: SurfaceClient): void {
     }
   })
 
-  it('a listed reference is read like one by itself: odd keys ignored, null as absent, 1.0 as 1', async () => {
+  it('a listed reference is read like one by itself: odd keys refused, null as absent, 1.0 as 1', async () => {
     const { slug, revisions } = await client.made(2)
     await client.made(1)
     const key = `${singular}_revision_refs`
     for (const reference of [
       `{"slug":"${slug}","version":1.0}`,
       `{"slug":"${slug}","version":1,"id":null}`,
-      `{"7":{},"slug":"${slug}","version":1}`,
-      `{"__proto__":{"slug":"nobody"},"slug":"${slug}","version":"1"}`,
+      `{"7":null,"slug":"${slug}","version":"1"}`,
     ]) {
       const reply = await client.post('/revisions/query', `{"${key}":[${reference}]}`)
       expect(client.rows(reply, '_revision').map(({ id }) => id)).to.deep.equal([revisions[0].id])
+    }
+    for (const odd of ['7', '__proto__']) {
+      const reply = await client.post('/revisions/query', `{"${key}":[{"${odd}":{},"slug":"${slug}"}]}`)
+      expect([reply.status, reply.body.errors[0].loc]).to.deep.equal([422, ['body', key, 0, odd]])
     }
   })
 }

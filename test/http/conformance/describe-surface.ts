@@ -12,9 +12,11 @@ import { describeExactMeta } from './describe-exact-meta.ts'
 import { describeFork } from './describe-fork.ts'
 import { describeLog } from './describe-log.ts'
 import { describePayloads } from './describe-payloads.ts'
+import { describeParents } from './describe-parents.ts'
 import { describeQueries } from './describe-queries.ts'
 import { describeQueryStrings } from './describe-query-strings.ts'
 import { describeRetrieval } from './describe-retrieval.ts'
+import { describeRoleFields } from './describe-role-fields.ts'
 import { describeScripts } from './describe-scripts.ts'
 import { describeSimple } from './describe-simple.ts'
 import { describeVariants } from './describe-variants.ts'
@@ -49,6 +51,8 @@ type Subject = readonly [string, (client: SurfaceClient) => void]
 const subjects: readonly Subject[] = [
   ['queries', describeQueries],
   ['query strings', describeQueryStrings],
+  ['parents', describeParents],
+  ['role fields', describeRoleFields],
   ['archiving', describeArchiving],
   ['artifacts', describeArtifacts],
   ['variants', describeVariants],

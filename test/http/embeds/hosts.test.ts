@@ -167,23 +167,26 @@ describe('embeds: data that the request brings', () => {
     for (const revision of [{}, { id: UNKNOWN }, { data: null }])
       expectRefusal(await bad('workflow', revision), 400, 'missing_payload', 'body.workflow_revision', 'data')
     for (const [revision, loc] of [
-      [{ data: { parameters: {}, prompt: 'x' } }, 'body.workflow_revision.data.prompt'],
       [{ data: { parameters: 'x' } }, 'body.workflow_revision.data.parameters'],
       [{ data: [] }, 'body.workflow_revision.data'],
-      [embed({ workflow: { slug: 'tone' } }), undefined],
-      [{ data: embed({ workflow: { slug: 'tone' } }) }, 'body.workflow_revision.data.@svc.embed'],
       [{ id: 'x', data: {} }, 'body.workflow_revision.id'],
       [{ slug: 'a b', data: {} }, 'body.workflow_revision.slug'],
       [{ version: 0, data: {} }, 'body.workflow_revision.version'],
     ] as const) {
       const reply = await bad('workflow', revision)
-      if (loc === undefined) expectRefusal(reply, 400, 'missing_payload')
-      else expectRefusal(reply, 422, 'invalid_request', loc)
+      expectRefusal(reply, 422, 'invalid_request', loc)
     }
+    const elsewhere = embed({ workflow: { slug: 'tone' } })
+    for (const [revision, loc] of [
+      [{ data: { parameters: {}, prompt: 'x' } }, 'body.workflow_revision.data.prompt'],
+      [elsewhere, 'body.workflow_revision.@svc.embed'],
+      [{ data: elsewhere }, 'body.workflow_revision.data.@svc.embed'],
+    ] as const)
+      expectRefusal(await bad('workflow', revision), 422, 'unknown_field', loc)
     expectRefusal(
       await bad('environment', { data: { references: {}, parameters: {} } }),
       422,
-      'invalid_request',
+      'unknown_field',
       'body.environment_revision.data.parameters',
     )
   })

@@ -157,7 +157,7 @@ describe('environments: commit and deploy in one write', () => {
       refused(() => commit(Array.from({ length: 21 }, (_, n) => `place_${n}`)), 422, 'invalid_request', '20'))
     it('a payload that cannot be stored', async () => {
       const first = await bare()
-      await refused(() => commit([first], { data: { nonsense: 1 } }), 422, 'invalid_request')
+      await refused(() => commit([first], { data: { nonsense: 1 } }), 422, 'unknown_field')
     })
     it('a base that is no longer the latest', async () => {
       const first = await bare()

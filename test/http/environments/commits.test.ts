@@ -134,9 +134,9 @@ describe('environments: revisions of data and deltas', () => {
       await client.committed(to, { data: {} })
       await refused({ message: 'Nothing' }, 400, 'missing_payload')
     })
-    it('an unknown member of data', () => refused({ data: { refs: {} } }, 422, 'invalid_request', 'refs'))
+    it('an unknown member of data', () => refused({ data: { refs: {} } }, 422, 'unknown_field', 'refs'))
     it('an unknown member of a delta', () =>
-      refused({ delta: { add: {} } }, 422, 'invalid_delta', 'set and remove'))
+      refused({ delta: { add: {} } }, 422, 'unknown_field', 'set, remove'))
     it('a group that is null', () => refused({ data: { references: { a: null } } }, 422, 'invalid_request'))
     it('a version that is none', () =>
       refused({ data: { references: { a: { b: { version: 0 } } } } }, 422, 'invalid_request'))

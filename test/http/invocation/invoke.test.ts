@@ -256,7 +256,7 @@ describe('http: invoking a workflow', () => {
         '/services/invoke',
         { data: { revision: { data: { uri: 'chat', colour: 1 } } } },
         422,
-        'invalid_request',
+        'unknown_field',
       ],
       [
         'links that are no span',

@@ -6,14 +6,14 @@ import { refusedRequests } from './refused-requests.ts'
 
 describe('refusals: payloads of environments', () => {
   const store = refusedRequests((service) => arrangeRefused(service, environments))
-  const { refusesData, refusesDelta } = refusedPayloads(environments, store)
+  const { refusesData, refusesUnknown, refusesDelta } = refusedPayloads(environments, store)
   const inGroup = (reference: unknown) => ({ references: { 'bot.revision': { application: reference } } })
   const at = ['references', 'bot.revision', 'application']
 
-  it('an unknown key of data is named', () => refusesData({ pins: {} }, [['pins']], '"pins"'))
+  it('an unknown key of data is named', () => refusesUnknown({ pins: {} }, [['pins']], '"pins"'))
 
   it('every problem is named at once, wherever it stands', () =>
-    refusesData(
+    refusesUnknown(
       { pins: {}, references: { a: null, b: { x: 7, y: { id: '7', version: 0 } }, c: {} } },
       [
         ['pins'],
@@ -26,6 +26,9 @@ describe('refusals: payloads of environments', () => {
       'references.a',
       'references.b.x',
     ))
+
+  it('an unknown key of a reference is named', () =>
+    refusesUnknown(inGroup({ slug: 'bot', vresion: 1 }), [[...at, 'vresion']], 'did you mean version?'))
 
   const wrong: readonly (readonly [unknown, Loc, string])[] = [
     [[], [], 'data must be an object'],
@@ -43,16 +46,16 @@ describe('refusals: payloads of environments', () => {
       refusesData(data, [place], says))
   }
 
-  const deltas: readonly (readonly [unknown, Loc])[] = [
+  const deltas: readonly (readonly [unknown, Loc, string?])[] = [
     [[], []],
-    [{ references: {} }, ['references']],
-    [{ operations: [] }, ['operations']],
+    [{ references: {} }, ['references'], 'unknown_field'],
+    [{ operations: [] }, ['operations'], 'unknown_field'],
     [{ set: [] }, ['set']],
     [{ remove: 'bot.revision' }, ['remove']],
     [{ remove: ['bot.revision', 7] }, ['remove', 1]],
   ]
-  for (const [delta, place] of deltas) {
-    it(`the delta ${JSON.stringify(delta)} is refused`, () => refusesDelta(delta, 'invalid_delta', place))
+  for (const [delta, place, code = 'invalid_delta'] of deltas) {
+    it(`the delta ${JSON.stringify(delta)} is refused`, () => refusesDelta(delta, code, place))
   }
 
   it('a delta that sets what is no group of references is refused at each', () =>

@@ -7,10 +7,10 @@ import { refusedRequests } from './refused-requests.ts'
 describe('refusals: payloads of workflows', () => {
   const store = refusedRequests((service) => arrangeRefused(service, workflows))
   const { refuses } = store
-  const { refusesData, refusesDelta } = refusedPayloads(workflows, store)
+  const { refusesData, refusesUnknown, refusesDelta } = refusedPayloads(workflows, store)
 
   it('an unknown key of data is named', () =>
-    refusesData({ temprature: 1 }, [['temprature']], '"temprature"'))
+    refusesUnknown({ temprature: 1 }, [['temprature']], '"temprature"'))
 
   it('every unknown key is named at once, __proto__ too', async () => {
     const body = `{"workflow_revision": {"workflow_variant_id": "${store.made.botVariant}", "data": {"__proto__": {}, "a": 1}}}`
@@ -19,7 +19,7 @@ describe('refusals: payloads of workflows', () => {
       { path: '/workflows/revisions/commit', body },
       {
         status: 422,
-        code: 'invalid_request',
+        code: 'unknown_field',
         says: ['"__proto__"', '"a"'],
         at: [
           [...base, '__proto__'],
@@ -80,19 +80,20 @@ describe('refusals: payloads of workflows', () => {
     )
   })
 
-  const deltas: readonly (readonly [unknown, Loc])[] = [
+  const deltas: readonly (readonly [unknown, Loc, string?])[] = [
     [{}, []],
     [[], []],
-    [{ unknown: 1 }, []],
+    [{ unknown: 1 }, ['unknown'], 'unknown_field'],
+    [{ set: {}, remov: [] }, ['remov'], 'unknown_field'],
     [{ set: [] }, ['set']],
     [{ remove: 'parameters.n' }, ['remove']],
     [{ remove: ['parameters.n', 7] }, ['remove', 1]],
     [{ operations: [] }, ['operations']],
   ]
-  for (const [delta, at] of deltas) {
-    it(`the delta ${JSON.stringify(delta)} is refused`, () => refusesDelta(delta, 'invalid_delta', at))
+  for (const [delta, at, code = 'invalid_delta'] of deltas) {
+    it(`the delta ${JSON.stringify(delta)} is refused`, () => refusesDelta(delta, code, at))
   }
 
   it('a delta whose result is no payload is refused at what it sets', () =>
-    refusesDelta({ set: { parametres: {} } }, 'invalid_request', ['set', 'parametres']))
+    refusesDelta({ set: { parametres: {} } }, 'unknown_field', ['set', 'parametres']))
 })

@@ -6,14 +6,14 @@ import { refusedRequests } from './refused-requests.ts'
 
 describe('refusals: payloads of queries', () => {
   const store = refusedRequests((service) => arrangeRefused(service, queries))
-  const { refusesData, refusesDelta } = refusedPayloads(queries, store)
+  const { refusesData, refusesUnknown, refusesDelta } = refusedPayloads(queries, store)
   const where = (...conditions: readonly unknown[]) => ({ filtering: { conditions } })
   const first = ['filtering', 'conditions', 0]
 
-  it('an unknown key of data is named', () => refusesData({ filter: {} }, [['filter']], '"filter"'))
+  it('an unknown key of data is named', () => refusesUnknown({ filter: {} }, [['filter']], '"filter"'))
 
   it('every problem is named at once, wherever it stands', () =>
-    refusesData(
+    refusesUnknown(
       {
         formatting: { focus: 'traces', colour: 'red' },
         filtering: { operator: 'xor', conditions: [{}, { conditions: [{ field: 7 }] }] },
@@ -32,6 +32,9 @@ describe('refusals: payloads of queries', () => {
       'windowing.limit',
     ))
 
+  it('an unknown key of a condition is named', () =>
+    refusesUnknown(where({ field: 'a', values: [] }), [[...first, 'values']], 'did you mean value?'))
+
   const wrong: readonly (readonly [unknown, Loc, string])[] = [
     [[], [], 'data must be an object'],
     ['text', [], 'data must be an object'],
@@ -42,7 +45,6 @@ describe('refusals: payloads of queries', () => {
     [where('trace'), first, 'a string'],
     [where({ value: 1 }), first, '"field"'],
     [where({ field: 'a', operator: 'equals' }), [...first, 'operator'], '"equals"'],
-    [where({ field: 'a', values: [] }), [...first, 'values'], '"values"'],
     [where({ field: 'a', options: { all: 1 } }), [...first, 'options', 'all'], 'all'],
     [{ windowing: { limit: '5' } }, ['windowing', 'limit'], '"5"'],
     [{ windowing: { order: 'up' } }, ['windowing', 'order'], 'ascending, descending'],

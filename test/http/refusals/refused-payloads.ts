@@ -13,6 +13,8 @@ export interface RefusedPayloads {
    * variant.
    */
   readonly refusesData: (data: unknown, at: readonly Loc[], ...says: readonly string[]) => Promise<void>
+  /** The same of `data` with a key that nobody reads. */
+  readonly refusesUnknown: (data: unknown, at: readonly Loc[], ...says: readonly string[]) => Promise<void>
   /** `delta`, refused as a commit. */
   readonly refusesDelta: (delta: unknown, code: string, ...at: readonly Loc[]) => Promise<void>
 }
@@ -23,12 +25,13 @@ export function refusedPayloads(
 ): RefusedPayloads {
   const { singular, folder } = family
   const [, second = { path: folder, singular }] = siblingsOf({ family })
-  return {
-    refusesData: async (data, at, ...says) => {
+  const refusesAs =
+    (code: string): RefusedPayloads['refusesData'] =>
+    async (data, at, ...says) => {
       const { bot, bare, botVariant } = store.made
       const below = (...base: string[]) => ({
         status: 422,
-        code: 'invalid_request',
+        code,
         says,
         at: at.map((place) => ['body', ...base, 'data', ...place]),
       })
@@ -50,7 +53,10 @@ export function refusedPayloads(
           below(singular),
         )
       }
-    },
+    }
+  return {
+    refusesData: refusesAs('invalid_request'),
+    refusesUnknown: refusesAs('unknown_field'),
     refusesDelta: async (delta, code, ...at) => {
       const key = `${second.singular}_revision`
       await store.refuses(

@@ -43,7 +43,8 @@ describeRefusals('slugs', ({ family, second, third, store }) => {
         ],
       ]
       for (const [path, key, more] of requests) {
-        const body = { [key]: { slug, ...more }, [`${singular}_variant_ref`]: { id: botVariant } }
+        const source = path.endsWith('/fork') ? { [`${singular}_variant_ref`]: { id: botVariant } } : {}
+        const body = { [key]: { slug, ...more }, ...source }
         await refuses(
           { path, body },
           {

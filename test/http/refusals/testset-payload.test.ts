@@ -8,14 +8,14 @@ import { refusedRequests } from './refused-requests.ts'
 describe('refusals: payloads of testsets', () => {
   const store = refusedRequests((service) => arrangeRefused(service, testsets))
   const { refuses } = store
-  const { refusesData, refusesDelta } = refusedPayloads(testsets, store)
+  const { refusesData, refusesUnknown, refusesDelta } = refusedPayloads(testsets, store)
   const commit = '/testsets/revisions/commit'
   const rows = (...data: readonly unknown[]) => ({ testcases: data.map((it) => ({ data: it })) })
 
-  it('an unknown key of data is named', () => refusesData({ rows: [] }, [['rows']], 'rows'))
+  it('an unknown key of data is named', () => refusesUnknown({ rows: [] }, [['rows']], 'rows'))
 
   it('every problem is named at once, wherever it stands', () =>
-    refusesData(
+    refusesUnknown(
       { columns: [], testcases: [{ data: {} }, { dta: {} }, 7, { data: [] }] },
       [['columns'], ['testcases', 1, 'dta'], ['testcases', 2], ['testcases', 3, 'data']],
       'columns',
@@ -43,12 +43,12 @@ describe('refusals: payloads of testsets', () => {
       refusesData(data, [at], at.join('.')))
   }
 
-  const deltas: readonly (readonly [unknown, Loc])[] = [
+  const deltas: readonly (readonly [unknown, Loc, string?])[] = [
     [[], []],
-    [{ set: {} }, ['set']],
-    [{ rows: { insert: [] } }, ['rows', 'insert']],
+    [{ set: {} }, ['set'], 'unknown_field'],
+    [{ rows: { insert: [] } }, ['rows', 'insert'], 'unknown_field'],
     [{ rows: { add: {} } }, ['rows', 'add']],
-    [{ rows: { add: [{ dta: {} }] } }, ['rows', 'add', 0, 'dta']],
+    [{ rows: { add: [{ dta: {} }] } }, ['rows', 'add', 0, 'dta'], 'unknown_field'],
     [{ rows: { remove: ['x'] } }, ['rows', 'remove', 0]],
     [{ rows: { remove: [NOBODY] } }, ['rows', 'remove', 0]],
     [{ rows: { replace: [{ data: {} }] } }, ['rows', 'replace', 0, 'id']],
@@ -56,8 +56,8 @@ describe('refusals: payloads of testsets', () => {
     [{ columns: { remove: 'mark' } }, ['columns', 'remove']],
     [{ columns: { replace: [['mark']] } }, ['columns', 'replace', 0]],
   ]
-  for (const [delta, at] of deltas) {
-    it(`the delta ${JSON.stringify(delta)} is refused`, () => refusesDelta(delta, 'invalid_request', at))
+  for (const [delta, at, code = 'invalid_request'] of deltas) {
+    it(`the delta ${JSON.stringify(delta)} is refused`, () => refusesDelta(delta, code, at))
   }
 
   it('a delta on rows of a revision that is no longer the latest is a 409, of another testset a 422', async () => {
@@ -102,7 +102,7 @@ describe('refusals: payloads of testsets', () => {
 
   it('a file for what is archived, or not there, or under a slug that is taken', async () => {
     const { gone, goneRevision } = store.made
-    const body = uploadFormOf('mark\nx\n', { testset_slug: 'bot' })
+    const body = uploadFormOf('mark\nx\n')
     const archived = { status: 409, code: 'archived', says: ['"gone"'] }
     await refuses({ path: `/simple/testsets/${gone}/upload`, body }, archived)
     await refuses({ path: `/testsets/revisions/${goneRevision}/upload`, body }, archived)
@@ -115,7 +115,7 @@ describe('refusals: payloads of testsets', () => {
       { status: 404, code: 'revision_not_found', says: [NOBODY] },
     )
     await refuses(
-      { path: '/simple/testsets/upload', body },
+      { path: '/simple/testsets/upload', body: uploadFormOf('mark\nx\n', { testset_slug: 'bot' }) },
       { status: 409, code: 'slug_taken', says: ['"bot"'] },
     )
   })

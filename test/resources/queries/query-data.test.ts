@@ -2,7 +2,7 @@ import { expect } from 'chai'
 import { parseJson } from '../../../src/json/parse-json.ts'
 import { stringifyJson } from '../../../src/json/stringify-json.ts'
 import { acceptQueryData } from '../../../src/resources/queries/query-data.ts'
-import { refusalOf } from '../refusal-of.ts'
+import { codeFor, refusalOf } from '../refusal-of.ts'
 
 const loc = ['body', 'query_revision_commit', 'data']
 
@@ -139,8 +139,9 @@ describe('query data', () => {
     ['{"windowing":{"rate":"0.5"}}', ['windowing', 'rate'], '"0.5"'],
   ] as const) {
     it(`refuses ${sent}`, () => {
-      const { code, message, data } = refusalOf(() => stored(sent))
-      expect(code).to.equal('invalid_request')
+      const refusal = refusalOf(() => stored(sent))
+      const { message, data } = refusal
+      expect(refusal.code).to.equal(codeFor(refusal, 'invalid_request'))
       expect(data.errors).to.have.length(1)
       expect(data.errors?.[0]?.loc).to.deep.equal([...loc, ...place])
       expect(data.errors?.[0]?.msg).to.contain(word)

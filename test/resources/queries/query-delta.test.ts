@@ -47,7 +47,7 @@ describe('query delta', () => {
     ['{}', 'invalid_delta', [[]]],
     ['{"set":1,"remove":[""]}', 'invalid_delta', [['set'], ['remove', 0]]],
     ['{"operations":[]}', 'invalid_delta', [['operations']]],
-    ['{"set":{"limit":1}}', 'invalid_request', [['set', 'limit']]],
+    ['{"set":{"limit":1}}', 'unknown_field', [['set', 'limit']]],
     ['{"set":{"windowing":{"limit":0}}}', 'invalid_request', [['set', 'windowing', 'limit']]],
     ['{"remove":["filtering.conditions"]}', 'invalid_request', [['set', 'filtering']]],
   ] as const) {

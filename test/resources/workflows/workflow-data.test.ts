@@ -3,7 +3,7 @@ import { parseJson } from '../../../src/json/parse-json.ts'
 import { stringifyJson } from '../../../src/json/stringify-json.ts'
 import { acceptWorkflowData } from '../../../src/resources/workflows/workflow-data.ts'
 import type { AcceptedDocument } from '../../../src/versioning/document-family.ts'
-import { refusalOf } from '../refusal-of.ts'
+import { codeFor, refusalOf } from '../refusal-of.ts'
 
 const loc = ['body', 'workflow_revision_commit', 'data']
 
@@ -105,8 +105,9 @@ describe('workflow data', () => {
     ['{"headers":{"X":{"slug":"a","version":"1.5"}}}', ['headers', 'X'], 'version'],
   ] as const) {
     it(`refuses ${sent}`, () => {
-      const { code, message, data } = refusalOf(() => accept(sent))
-      expect(code).to.equal('invalid_request')
+      const refusal = refusalOf(() => accept(sent))
+      const { message, data } = refusal
+      expect(refusal.code).to.equal(codeFor(refusal, 'invalid_request'))
       expect(data.errors).to.have.length(1)
       expect(data.errors?.[0]?.loc).to.deep.equal([...loc, ...place])
       expect(data.errors?.[0]?.msg).to.contain(word)

@@ -4,7 +4,7 @@ import { parseJson } from '../../../src/json/parse-json.ts'
 import { stringifyJson } from '../../../src/json/stringify-json.ts'
 import { applyWorkflowDelta } from '../../../src/resources/workflows/workflow-delta.ts'
 import type { AcceptedDocument } from '../../../src/versioning/document-family.ts'
-import { refusalOf } from '../refusal-of.ts'
+import { codeFor, refusalOf } from '../refusal-of.ts'
 
 const loc = ['body', 'workflow_revision_commit', 'delta']
 const base =
@@ -39,7 +39,7 @@ describe('workflow delta', () => {
       '{"script":"x"}',
     ],
     ['keeps what it does not touch', base, '{"set":{"script":"y"}}', base.replace('"x"', '"y"')],
-    ['may change nothing', base, '{"set":{},"remove":[],"comment":1}', base],
+    ['may change nothing', base, '{"set":{},"remove":[],"comment":null}', base],
     [
       'takes null for absent',
       base,
@@ -80,7 +80,7 @@ describe('workflow delta', () => {
     ['[]', [], 'an array'],
     ['null', [], 'null'],
     ['{}', [], '"set"'],
-    ['{"add":{}}', [], '"remove"'],
+    ['{"add":{}}', ['add'], 'set, remove'],
     ['{"set":null,"remove":null}', [], '"set"'],
     ['{"set":[]}', ['set'], 'an array'],
     ['{"remove":"script"}', ['remove'], 'a string'],
@@ -90,8 +90,9 @@ describe('workflow delta', () => {
     ['{"set":{},"operations":[]}', ['operations'], 'not supported'],
   ] as const) {
     it(`refuses ${delta} as no delta`, () => {
-      const { code, message, data } = refusalOf(() => apply(base, delta))
-      expect(code).to.equal('invalid_delta')
+      const refusal = refusalOf(() => apply(base, delta))
+      const { message, data } = refusal
+      expect(refusal.code).to.equal(codeFor(refusal, 'invalid_delta'))
       expect(data.errors?.map((problem) => problem.loc)).to.deep.equal([[...loc, ...place]])
       expect(message).to.contain(word)
     })
@@ -108,8 +109,9 @@ describe('workflow delta', () => {
     ['{"set":{"uri":"svc:builtin:no:v0"}}', ['uri']],
   ] as const) {
     it(`refuses ${delta} for its result`, () => {
-      const { code, data } = refusalOf(() => apply(base, delta))
-      expect(code).to.equal('invalid_request')
+      const refusal = refusalOf(() => apply(base, delta))
+      const { data } = refusal
+      expect(refusal.code).to.equal(codeFor(refusal, 'invalid_request'))
       expect(data.errors?.map((problem) => problem.loc)).to.deep.equal([[...loc, 'set', ...place]])
     })
   }
