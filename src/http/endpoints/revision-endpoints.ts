@@ -47,8 +47,6 @@ export function revisionEndpoints(context: SurfaceContext): Endpoint[] {
   const { surface, names, present, records } = context
   const { family, path, singular } = surface
   const key = `${singular}_revision`
-  const flagNames = [...family.roles, ...family.flagNames]
-  const record = records.revision
   const tag = surface.plural
   const answers = new RevisionAnswers(surface, present)
   const variantIds = idSpellings(names, '_variant')
@@ -58,7 +56,7 @@ export function revisionEndpoints(context: SurfaceContext): Endpoint[] {
     slug: slug.optional(),
     message: message.optional(),
     ...header,
-    flags: flagsNamed(flagNames).optional(),
+    flags: flagsNamed([...family.roles, ...family.flagNames]).optional(),
   }
   const unused = unusedOfRevisions(names)
 
@@ -100,7 +98,7 @@ export function revisionEndpoints(context: SurfaceContext): Endpoint[] {
           ? 'Archive the revision: hidden from queries and from "latest", for ever resolvable by id and version'
           : 'Bring the revision back',
       scope: 'write',
-      output: single(key, record),
+      output: single(key, records.revision),
       run: async ({ registry, params, context }) => {
         const place = await revisionById(registry, family, params['id'] ?? '')
         return answers.fresh(registry, await archiveRevision(registry, place, action, context))
@@ -158,7 +156,7 @@ export function revisionEndpoints(context: SurfaceContext): Endpoint[] {
         }),
         fromQuery: queryParameters(variantIds),
       }),
-      output: single(key, record, {
+      output: single(key, records.revision, {
         warnings: z.array(warning).optional(),
         deployments: deployments.optional(),
       }),
@@ -206,7 +204,7 @@ export function revisionEndpoints(context: SurfaceContext): Endpoint[] {
           required: true,
         },
       }),
-      output: single(key, record),
+      output: single(key, records.revision),
       example: { [key]: { [`${singular}_variant_id`]: EXAMPLE_ID, message: 'Begin' } },
       run: async (call) => {
         const { revision, sentAs } = call.input
@@ -245,7 +243,7 @@ export function revisionEndpoints(context: SurfaceContext): Endpoint[] {
           windowing: { names: ['windowing'], schema: windowing },
         }),
       }),
-      output: list(`${key}s`, record),
+      output: list(`${key}s`, records.revision),
       example: { [singular]: { [`${singular}_variant_id`]: EXAMPLE_ID } },
       run: async ({ registry, input }) => {
         const { of } = input
@@ -272,7 +270,7 @@ export function revisionEndpoints(context: SurfaceContext): Endpoint[] {
       scope: 'read',
       optionalBody: true,
       ...withReading(surface, queryInput(names, 'revision', family)),
-      output: list(`${key}s`, record),
+      output: list(`${key}s`, records.revision),
       example: { [key]: { message: 'cooler' }, [`${singular}_refs`]: [{ slug: 'support-bot' }] },
       run: async ({ registry, input }) => {
         const window = await queryRevisions(registry, family, queryOf(input, surface))
@@ -288,7 +286,7 @@ export function revisionEndpoints(context: SurfaceContext): Endpoint[] {
       summary: 'The revision of this id, archived or not, for ever the same',
       scope: 'read',
       ...withReading(surface, { input: z.object({}) }, { paged: true }),
-      output: single(key, record, pageOf(surface)),
+      output: single(key, records.revision, pageOf(surface)),
       run: async ({ registry, params, input, ifNoneMatch }) => {
         const place = await revisionById(registry, family, params['id'] ?? '')
         return answers.read(registry, place, input.asked, ifNoneMatch)
