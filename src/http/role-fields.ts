@@ -9,7 +9,9 @@ type Flags = Readonly<Record<string, boolean>>
 
 /** `flags` of these names and no others; those that mean nothing there may be sent back all the same. */
 export function flagsNamed(names: readonly string[], unused: readonly string[] = []): typeof roleFlags {
-  return declare(roleFlags.clone(), { members: names, unused })
+  const properties = Object.fromEntries(names.map((name) => [name, { type: 'boolean' }]))
+  const shape = { type: 'object', properties, additionalProperties: false }
+  return declare(roleFlags.clone().meta(shape), { members: names, unused })
 }
 
 /** A record in which each role is a field, too: what they say is put into `flags`. Refuses a role that is said twice, and differently. */

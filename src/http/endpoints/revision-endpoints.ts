@@ -56,7 +56,7 @@ export function revisionEndpoints(context: SurfaceContext): Endpoint[] {
     slug: slug.optional(),
     message: message.optional(),
     ...header,
-    flags: flagsNamed([...family.roles, ...family.flagNames]).optional(),
+    flags: flagsNamed([], [...family.roles, ...family.flagNames]).optional(),
   }
   const unused = unusedOfRevisions(names)
 

@@ -34,7 +34,7 @@ export function variantEndpoints(context: SurfaceContext): Endpoint[] {
   const answer = (place: VariantPlace): Answer => answerVariant(context, place)
   const recall = recallVariant(context)
   const parentIds = idSpellings(names, '')
-  const flags = flagsNamed(family.roles, family.flagNames)
+  const flags = flagsNamed([], [...family.roles, ...family.flagNames])
 
   const archiving = (action: ArchiveAction): Endpoint =>
     endpoint({
@@ -174,7 +174,7 @@ export function forkEndpoint(surfaceContext: SurfaceContext, path: string): Endp
           z.object({
             slug: slug.optional(),
             ...header,
-            flags: flagsNamed(family.roles, family.flagNames).optional(),
+            flags: flagsNamed([], [...family.roles, ...family.flagNames]).optional(),
           }),
           { unused: unusedOfVariants(names) },
         ),

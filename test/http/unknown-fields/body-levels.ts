@@ -21,7 +21,7 @@ export function bodyLevels(
     return bodyLevels(named, schemas, path)
   }
   const own = Object.entries(properties)
-  const isFlags = typeof additionalProperties === 'object' && additionalProperties.type === 'boolean'
+  const isFlags = additionalProperties === false
   return merged([
     ...(own.length > 0 || isFlags ? [{ path, fields: own.map(([name]) => name) }] : []),
     ...own.flatMap(([name, member]) => bodyLevels(member, schemas, [...path, name])),
