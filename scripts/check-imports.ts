@@ -70,6 +70,7 @@ const SHARED = [
   'own-bytes.ts',
   'at-rest.ts',
   'fair-queue.ts',
+  'nearest-name.ts',
 ]
 
 /** Packages that only the named rooms may import. */
