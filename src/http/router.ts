@@ -15,6 +15,7 @@ import type { Answer, Endpoint } from './endpoint.ts'
 import { guard } from './guard.ts'
 import { type GuardedInput, type KnownInputs, readInput, type ReadInputOptions } from './read-input.ts'
 import { uuid } from './request-schemas.ts'
+import { methodNotAllowed } from './refuse-unrouted.ts'
 import type { RequestState } from './request-state.ts'
 import { send } from './send.ts'
 import { unknownFields } from './unknown-fields.ts'
@@ -66,8 +67,11 @@ export function createRouter(dependencies: RouterDependencies): Middleware<Reque
   return (ctx, next) => {
     const { path, method } = ctx
     // Not one table of methods with paths: to join the two costs more than to look twice.
-    const place = (fixed.get(path) ?? lately.get(path))?.get(method)
+    const own = fixed.get(path)
+    const place = (own ?? lately.get(path))?.get(method)
     if (place) return answer(place, ctx, dependencies)
+    // A fixed path is never read as the slug of something (ruling 1.12); HEAD is what @koa/router makes of its GET.
+    if (own && !(method === 'HEAD' && own.has('GET'))) throw methodNotAllowed(method, path, allowed(own))
     const router = routers.get(segmentOf(path))
     return router ? router(ctx, next) : next()
   }
@@ -76,6 +80,11 @@ export function createRouter(dependencies: RouterDependencies): Middleware<Reque
 /** Paths with parameters that are remembered, and how many characters one may have: a poller's, or the `data.url` of a workflow. */
 const MOST_PLACES = 1000
 const LONGEST_PATH = 200
+
+/** The methods that a fixed path takes. */
+function allowed(places: ReadonlyMap<string, Place>): string[] {
+  return [...places.keys(), ...(places.has('GET') ? ['HEAD'] : [])].sort()
+}
 
 /** Where a request goes, and what its path says; throws if that is not what it should be. */
 interface Place {

@@ -37,7 +37,8 @@ describe('http: a path with parameters that was asked for before', () => {
     expect((await service.get(path.toUpperCase().replace('/APPLICATIONS', '/applications'))).status).to.equal(
       200,
     )
-    expect((await service.get(`${path}0`)).status).to.equal(422)
+    expect((await service.get(`${path}0`)).status).to.equal(404)
+    expect((await service.get(`${path}..`)).status).to.equal(422)
   })
 
   it('shows what became of it since', async () => {

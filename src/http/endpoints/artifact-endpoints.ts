@@ -11,7 +11,7 @@ import { endpoint } from '../endpoint.ts'
 import { envelope } from '../envelope.ts'
 import { beginning } from '../beginning.ts'
 import { templateFields } from '../chosen-template.ts'
-import { assertSameId } from '../path-id.ts'
+import { artifactIn, assertSameId, named } from '../path-id.ts'
 import { presentArtifact } from '../present.ts'
 import { queryInput, queryOf } from '../query-input.ts'
 import { queryParameters } from '../query-parameters.ts'
@@ -43,6 +43,7 @@ export function artifactEndpoints({ surface, names, present, records }: SurfaceC
     endpoint({
       method: 'POST',
       path: `/${path}/:id/${action}`,
+      ...named,
       tag,
       summary:
         action === 'archive'
@@ -51,7 +52,7 @@ export function artifactEndpoints({ surface, names, present, records }: SurfaceC
       scope: 'write',
       output,
       run: async ({ registry, params, context }) => {
-        const artifact = await artifactById(registry, family, params['id'] ?? '')
+        const artifact = await artifactIn(registry, family, params)
         return answer(await archiveArtifact(registry, artifact, action, context))
       },
       recall,
@@ -129,15 +130,17 @@ export function artifactEndpoints({ surface, names, present, records }: SurfaceC
     endpoint({
       method: 'GET',
       path: `/${path}/:id`,
+      ...named,
       tag,
       summary: `The ${singular} of this id, archived or not`,
       scope: 'read',
       output,
-      run: async ({ registry, params }) => answer(await artifactById(registry, family, params['id'] ?? '')),
+      run: async ({ registry, params }) => answer(await artifactIn(registry, family, params)),
     }),
     endpoint({
       method: 'PUT',
       path: `/${path}/:id`,
+      ...named,
       tag,
       summary:
         'Edit name, description, tags, meta or flags; a field left out keeps its value, null clears it',
@@ -160,8 +163,8 @@ export function artifactEndpoints({ surface, names, present, records }: SurfaceC
       example: { [singular]: { name: 'Support bot, second edition', description: null } },
       run: async ({ registry, params, input, context }) => {
         const { id, flags, said, ...edit } = input.artifact
-        assertSameId(params['id'], id)
-        const artifact = await artifactById(registry, family, params['id'] ?? '')
+        const artifact = await artifactIn(registry, family, params)
+        assertSameId(artifact.id, id)
         const edited = { ...edit, ...editedRoles(surface, artifact, flags, said) }
         return answer(await editArtifact(registry, artifact, edited, context))
       },

@@ -3,9 +3,9 @@ import type { CommitMessage } from '../../versioning/commit-message.ts'
 import { isoSeconds } from '../../versioning/log-revisions.ts'
 import type { Provenance, Running, SignedRevision } from '../../versioning/provenance.ts'
 import { provenanceOf } from '../../versioning/provenance.ts'
-import { revisionById } from '../../versioning/references.ts'
 import type { Endpoint } from '../endpoint.ts'
 import { endpoint } from '../endpoint.ts'
+import { named, revisionIn } from '../path-id.ts'
 import type { PresentOptions } from '../present.ts'
 import { presentAuthor, presentReferences, presentVersion } from '../present.ts'
 import { provenance, single } from '../record-schemas.ts'
@@ -20,13 +20,14 @@ export function provenanceEndpoint({ surface, present }: SurfaceContext): Endpoi
   return endpoint({
     method: 'GET',
     path: `/${path}/revisions/:id/provenance`,
+    ...named,
     tag: plural,
     summary: 'Where the revision comes from: its commit, the signature, and the environments that run it now',
     scope: 'read',
     input: z.object({}),
     output: single('provenance', provenance),
     run: async ({ registry, params }) => {
-      const place = await revisionById(registry, family, params['id'] ?? '')
+      const place = await revisionIn(registry, family, params)
       const found = await provenanceOf(registry, place)
       return { body: { count: 1, provenance: presentProvenance(found, present) } }
     },

@@ -23,6 +23,7 @@ import { endpoint } from '../endpoint.ts'
 import { declare } from '../known-fields.ts'
 import { diffEndpoint } from './diff-endpoint.ts'
 import { envelope, firstOf } from '../envelope.ts'
+import { named, revisionIn } from '../path-id.ts'
 import { presentPayload, presentRevision } from '../present.ts'
 import { pageOf, withReading } from '../reading.ts'
 import { queryInput, queryOf } from '../query-input.ts'
@@ -92,6 +93,7 @@ export function revisionEndpoints(context: SurfaceContext): Endpoint[] {
     endpoint({
       method: 'POST',
       path: `/${path}/revisions/:id/${action}`,
+      ...named,
       tag,
       summary:
         action === 'archive'
@@ -100,7 +102,7 @@ export function revisionEndpoints(context: SurfaceContext): Endpoint[] {
       scope: 'write',
       output: single(key, records.revision),
       run: async ({ registry, params, context }) => {
-        const place = await revisionById(registry, family, params['id'] ?? '')
+        const place = await revisionIn(registry, family, params)
         return answers.fresh(registry, await archiveRevision(registry, place, action, context))
       },
       recall,
@@ -282,13 +284,14 @@ export function revisionEndpoints(context: SurfaceContext): Endpoint[] {
     endpoint({
       method: 'GET',
       path: `/${path}/revisions/:id`,
+      ...named,
       tag,
       summary: 'The revision of this id, archived or not, for ever the same',
       scope: 'read',
       ...withReading(surface, { input: z.object({}) }, { paged: true }),
       output: single(key, records.revision, pageOf(surface)),
       run: async ({ registry, params, input, ifNoneMatch }) => {
-        const place = await revisionById(registry, family, params['id'] ?? '')
+        const place = await revisionIn(registry, family, params)
         return answers.read(registry, place, input.asked, ifNoneMatch)
       },
     }),

@@ -24,7 +24,7 @@ import { endpoint } from '../endpoint.ts'
 import { envelope } from '../envelope.ts'
 import { beginning } from '../beginning.ts'
 import { templateFields } from '../chosen-template.ts'
-import { assertSameId } from '../path-id.ts'
+import { artifactIn, assertSameId, named } from '../path-id.ts'
 import { presentFlat } from '../present.ts'
 import { queryInput, queryOf } from '../query-input.ts'
 import { withReading } from '../reading.ts'
@@ -76,12 +76,13 @@ export function simpleEndpoints({ surface, names, present, records }: SurfaceCon
     endpoint({
       method: 'POST',
       path: `${path}/:id/${action}`,
+      ...named,
       tag,
       summary: action === 'archive' ? `Archive the ${singular}` : `Bring the ${singular} back`,
       scope: 'write',
       output,
       run: async ({ registry, params, context }) => {
-        const artifact = await artifactById(registry, family, params['id'] ?? '')
+        const artifact = await artifactIn(registry, family, params)
         return answer(registry, await archiveArtifact(registry, artifact, action, context))
       },
       recall: async ({ registry }, address) => answerFlat(await recallFlat(registry, address)),
@@ -92,6 +93,7 @@ export function simpleEndpoints({ surface, names, present, records }: SurfaceCon
     endpoint({
       method: 'POST',
       path: `${path}/:id/${action}`,
+      ...named,
       tag,
       summary:
         action === 'guard'
@@ -100,7 +102,7 @@ export function simpleEndpoints({ surface, names, present, records }: SurfaceCon
       scope: 'deploy',
       output,
       run: async ({ registry, params, context }) => {
-        const artifact = await artifactById(registry, family, params['id'] ?? '')
+        const artifact = await artifactIn(registry, family, params)
         const flags = { ...artifact.record.flags, [flag]: action === 'guard' }
         const isDone = artifact.record.flags?.[flag] === flags[flag]
         return answer(
@@ -196,13 +198,14 @@ export function simpleEndpoints({ surface, names, present, records }: SurfaceCon
     endpoint({
       method: 'GET',
       path: `${path}/:id`,
+      ...named,
       tag,
       summary: `The ${singular} merged with its latest revision, archived or not`,
       scope: 'read',
       ...withReading(surface, { input: z.object({}) }),
       output,
       run: async ({ registry, params, input }) => {
-        const flat = await flatten(registry, await artifactById(registry, family, params['id'] ?? ''))
+        const flat = await flatten(registry, await artifactIn(registry, family, params))
         if (flat.revision?.stored.damage) throw flat.revision.stored.damage
         return answerFlat(flat, input.asked)
       },
@@ -210,6 +213,7 @@ export function simpleEndpoints({ surface, names, present, records }: SurfaceCon
     endpoint({
       method: 'PUT',
       path: `${path}/:id`,
+      ...named,
       tag,
       summary: 'Edit the header; with data, commit a new revision on the default variant too',
       scope: 'write',
@@ -239,8 +243,8 @@ export function simpleEndpoints({ surface, names, present, records }: SurfaceCon
       example: { [singular]: { data: surface.example } },
       run: async ({ registry, params, input, context }) => {
         const { id, data, message: text, flags, said, ...edit } = input.artifact
-        assertSameId(params['id'], id)
-        let artifact = await artifactById(registry, family, params['id'] ?? '')
+        let artifact = await artifactIn(registry, family, params)
+        assertSameId(artifact.id, id)
         const roles = editedRoles(surface, artifact, flags, said)
         const edited = { ...edit, ...roles }
         const isEdit = Object.values(edited).some((value) => value !== undefined)

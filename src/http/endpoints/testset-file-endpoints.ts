@@ -16,6 +16,7 @@ import type { Revision } from '../../versioning/revision.ts'
 import { readRevisionAt } from '../../versioning/revision.ts'
 import type { Answer, Call, Endpoint } from '../endpoint.ts'
 import { endpoint, uploadEndpoint } from '../endpoint.ts'
+import { artifactIn, named, revisionIn } from '../path-id.ts'
 import { presentFlat } from '../present.ts'
 import { queryParameters } from '../query-parameters.ts'
 import { readIfMatch } from '../read-if-match.ts'
@@ -61,13 +62,14 @@ export function testsetFileEndpoints(context: SurfaceContext, limits: TestsetLim
   const downloads = (
     route: string,
     tag: string,
-    defaultName: (id: string) => string,
-    revisionOf: (registry: Registry, id: string) => Promise<Revision>,
+    defaultName: (revision: Revision) => string,
+    revisionOf: (registry: Registry, params: Call<unknown>['params']) => Promise<Revision>,
   ): Endpoint[] =>
     (['POST', 'GET'] as const).map((method) =>
       endpoint({
         method,
         path: route,
+        ...named,
         tag,
         summary: 'The rows as a file: file_type csv (the default), json or jsonl',
         scope: 'read',
@@ -77,8 +79,8 @@ export function testsetFileEndpoints(context: SurfaceContext, limits: TestsetLim
         output: z.unknown(),
         downloads: Object.values(MEDIA),
         run: async ({ registry, params, input, untilGone }) => {
-          const id = params['id'] ?? ''
-          return answerFile(await revisionOf(registry, id), input, defaultName(id), untilGone())
+          const revision = await revisionOf(registry, params)
+          return answerFile(revision, input, defaultName(revision), untilGone())
         },
       }),
     )
@@ -108,14 +110,14 @@ export function testsetFileEndpoints(context: SurfaceContext, limits: TestsetLim
     }),
     uploadEndpoint({
       path: `/simple/${path}/:id/upload`,
+      ...named,
       tag: simpleTag,
       summary: 'Commit the rows of a file in place of the present ones, and edit the header',
       scope: 'write',
       input: z.object({ ...fileFields, ...testsetFields }),
       output: single(singular, records.flat),
       run: async ({ registry, params, input, upload, context: write, untilGone }) => {
-        const id = params['id'] ?? ''
-        const artifact = await artifactById(registry, family, id)
+        const artifact = await artifactIn(registry, family, params)
         const { place: committed } = await commitFile(
           registry,
           { artifact, variant: artifact.defaultVariant },
@@ -128,20 +130,21 @@ export function testsetFileEndpoints(context: SurfaceContext, limits: TestsetLim
         const edit = headerIn(input)
         if (Object.values(edit).some((value) => value !== undefined))
           await editArtifact(registry, committed.artifact, edit, write)
-        return answerFlat(registry, id, undefined, readingOfFields(input))
+        return answerFlat(registry, artifact.id, undefined, readingOfFields(input))
       },
       recall: ({ registry, input }, { id, revision }) =>
         answerFlat(registry, id, revision, readingOfFields(input)),
     }),
     uploadEndpoint({
       path: `/${path}/revisions/:id/upload`,
+      ...named,
       tag: plural,
       summary: "Commit the rows of a file on the revision's variant, after its head",
       scope: 'write',
       input: z.object({ ...fileFields, message: z.string().optional() }),
       output: single(`${singular}_revision`, records.revision),
       run: async ({ registry, params, input, upload, ifMatch, context: write, untilGone }) => {
-        const place = await revisionById(registry, family, params['id'] ?? '')
+        const place = await revisionIn(registry, family, params)
         assertRevisionActive(place)
         const { place: committed } = await commitFile(
           registry,
@@ -165,15 +168,15 @@ export function testsetFileEndpoints(context: SurfaceContext, limits: TestsetLim
     ...downloads(
       `/${path}/revisions/:id/download`,
       plural,
-      (id) => `revision_${id}`,
-      async (registry, id) => readRevisionAt(registry, await revisionById(registry, family, id)),
+      ({ id }) => `revision_${id}`,
+      async (registry, params) => readRevisionAt(registry, await revisionIn(registry, family, params)),
     ),
     ...downloads(
       `/simple/${path}/:id/download`,
       simpleTag,
-      (id) => `testset_${id}`,
-      async (registry, id) => {
-        const artifact = await artifactById(registry, family, id)
+      ({ artifact }) => `testset_${artifact.id}`,
+      async (registry, params) => {
+        const artifact = await artifactIn(registry, family, params)
         const { revision } = await flatten(registry, artifact)
         if (revision) return revision
         throw new Refusal(

@@ -13,7 +13,7 @@ import type { Answer, Endpoint, Recall } from '../endpoint.ts'
 import { endpoint } from '../endpoint.ts'
 import { envelope, firstOf } from '../envelope.ts'
 import { declare } from '../known-fields.ts'
-import { assertSameId } from '../path-id.ts'
+import { assertSameId, named, variantIn } from '../path-id.ts'
 import { presentVariant } from '../present.ts'
 import { queryInput, queryOf } from '../query-input.ts'
 import { queryParameters } from '../query-parameters.ts'
@@ -40,19 +40,13 @@ export function variantEndpoints(context: SurfaceContext): Endpoint[] {
     endpoint({
       method: 'POST',
       path: `/${path}/variants/:id/${action}`,
+      ...named,
       tag,
       summary: action === 'archive' ? 'Archive the variant, hiding its revisions' : 'Bring the variant back',
       scope: 'write',
       output,
       run: async ({ registry, params, context: write }) =>
-        answer(
-          await archiveVariant(
-            registry,
-            await variantById(registry, family, params['id'] ?? ''),
-            action,
-            write,
-          ),
-        ),
+        answer(await archiveVariant(registry, await variantIn(registry, family, params), action, write)),
       recall,
     })
 
@@ -117,15 +111,17 @@ export function variantEndpoints(context: SurfaceContext): Endpoint[] {
     endpoint({
       method: 'GET',
       path: `/${path}/variants/:id`,
+      ...named,
       tag,
       summary: 'The variant of this id, archived or not',
       scope: 'read',
       output,
-      run: async ({ registry, params }) => answer(await variantById(registry, family, params['id'] ?? '')),
+      run: async ({ registry, params }) => answer(await variantIn(registry, family, params)),
     }),
     endpoint({
       method: 'PUT',
       path: `/${path}/variants/:id`,
+      ...named,
       tag,
       summary: 'Edit name, description, tags or meta; a field left out keeps its value, null clears it',
       scope: 'write',
@@ -143,8 +139,8 @@ export function variantEndpoints(context: SurfaceContext): Endpoint[] {
       example: { [key]: { description: 'Warmer tone' } },
       run: async ({ registry, params, input, context: write }) => {
         const { id, name, description, tags, meta } = input.variant
-        assertSameId(params['id'], id)
-        const place = await variantById(registry, family, params['id'] ?? '')
+        const place = await variantIn(registry, family, params)
+        assertSameId(place.variant.id, id)
         return answer(
           await editVariant(registry, place, definedOnly({ name, description, tags, meta }), write),
         )

@@ -121,7 +121,7 @@ export function webhookEndpoints(webhooksOf: (registry: Registry) => ProjectWebh
       example: { webhook: { is_active: true, events: null } },
       run: async ({ registry, params, input, context }) => {
         const { id, ...edit } = input.webhook
-        assertSameId(params['id'], id)
+        assertSameId(params['id'] ?? '', id)
         return answer(await editWebhook(webhooksOf(registry), params['id'] ?? '', edit, context))
       },
     }),

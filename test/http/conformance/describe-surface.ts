@@ -19,6 +19,7 @@ import { describeRetrieval } from './describe-retrieval.ts'
 import { describeRoleFields } from './describe-role-fields.ts'
 import { describeScripts } from './describe-scripts.ts'
 import { describeSimple } from './describe-simple.ts'
+import { describeSlugsInPaths } from './describe-slugs-in-paths.ts'
 import { describeVariants } from './describe-variants.ts'
 import { describeWindowing } from './describe-windowing.ts'
 import { SurfaceClient } from './surface-client.ts'
@@ -64,6 +65,7 @@ const subjects: readonly Subject[] = [
   ['exact meta', describeExactMeta],
   ['diff', describeDiff],
   ['simple', describeSimple],
+  ['slugs in paths', describeSlugsInPaths],
 ]
 
 /** What makes sense only where a payload is one JSON document. */
