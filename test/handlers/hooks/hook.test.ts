@@ -55,7 +55,8 @@ describe('hooks', () => {
   it('whose url is mostly slashes take no longer than others', async () => {
     // the text of this length takes a minute where every slash is tried as the first of the last ones
     const error = await failure(run({ url: `${receiver.url}${'/'.repeat(200_000)}x` }))
-    expect(error.message).to.contain('The hook answered 431')
+    // Node 24 ends the connection before its answer is read.
+    expect(error.message).to.match(/The hook (?:answered 431|gave no answer)/)
   })
 
   it('may answer text', async () => {
