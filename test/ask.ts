@@ -10,7 +10,7 @@ export interface Answer {
 /** Idle connections end before the server ends them, which a request could cross. */
 const IDLE_MS = 3000
 
-/** Sends requests over connections that are kept; what `fetch` does, at a third of the processor time. */
+/** Sends requests over connections that are kept until the server ends them; what `fetch` does, at a third of the processor time. */
 export class Asker {
   readonly #agent = new Agent({ keepAlive: true, timeout: IDLE_MS })
 
@@ -31,11 +31,6 @@ export class Asker {
       sent.on('error', reject)
       sent.end(body)
     })
-  }
-
-  /** Ends the connections. */
-  close(): void {
-    this.#agent.destroy()
   }
 }
 

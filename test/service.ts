@@ -92,7 +92,6 @@ export async function startService(options: ServiceOptions = {}): Promise<Runnin
     put: (path, body) => call('PUT', path, body),
     stop: async ({ keepStore = false } = {}) => {
       await service.server.stop(5000)
-      asker.close()
       await service.close()
       if (!keepStore) rmSync(storeDir, { recursive: true, force: true })
     },
