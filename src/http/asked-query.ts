@@ -1,5 +1,5 @@
 import type { FieldProblem } from '../errors.ts'
-import { UNKNOWN_KEY } from '../resources/documents/problems-refusal.ts'
+import { MOST_LISTED, UNKNOWN_KEY } from '../resources/documents/problems-refusal.ts'
 import { unknownName } from './unknown-fields.ts'
 
 /** The query string of a request, which remembers the parameters that somebody looked for: these are the ones that the route knows. */
@@ -37,6 +37,7 @@ export class AskedQuery extends URLSearchParams {
     const known = [...this.#known]
     return [...new Set(super.keys())]
       .filter((name) => !this.#known.has(name) && !unused.includes(name))
+      .slice(0, MOST_LISTED)
       .map((name) => ({
         loc: ['query', name],
         msg: unknownName('query parameter', name, known),

@@ -38,7 +38,7 @@ function lookAt(known: Known | undefined, value: Json, problems: ProblemCollecto
         problems.below(key, () => lookAt(known.members.get(key), member, problems, keepNulls))
       else if (known.unused.has(key)) continue
       else if (known.each) problems.below(key, () => lookAt(known.each?.known, member, problems, keepNulls))
-      else problems.below(key, () => problems.add(unknownField(key, known), UNKNOWN_KEY))
+      else problems.below(key, () => problems.add(() => unknownField(key, known), UNKNOWN_KEY))
     }
   }
 }

@@ -33,7 +33,7 @@ export function readClosedObject(
 
 function refusedKey(key: string, name: string, readers: ReadonlyMap<string, MemberReader>): MemberReader {
   return (_value, problems) => {
-    problems.add(unknownKey(key, name, [...readers.keys()]), UNKNOWN_KEY)
+    problems.add(() => unknownKey(key, name, [...readers.keys()]), UNKNOWN_KEY)
     return undefined
   }
 }

@@ -23,10 +23,11 @@ export class ProblemCollector {
     return result
   }
 
-  /** Notes that something is wrong with what is being read. */
-  add(msg: string, type: string): void {
+  /** Notes that something is wrong with what is being read; a sentence that takes work is only made where it is listed. */
+  add(msg: string | (() => string), type: string): void {
     this.#count++
-    if (this.#listed.length < MOST_LISTED) this.#listed.push({ loc: [...this.#place], msg, type })
+    if (this.#listed.length >= MOST_LISTED) return
+    this.#listed.push({ loc: [...this.#place], msg: typeof msg === 'string' ? msg : msg(), type })
   }
 
   /** The problems so far, but for those past what a refusal names. */

@@ -36,7 +36,7 @@ export function readDelta(delta: Json, loc: readonly (string | number)[], form: 
 export function refuseOtherMembers(delta: JsonObject, problems: ProblemCollector): void {
   for (const [key, member] of entriesOf(delta)) {
     if (member === null || key === 'set' || key === 'remove') continue
-    problems.below(key, () => problems.add(unknownKey(key, 'a delta', ['set', 'remove']), UNKNOWN_KEY))
+    problems.below(key, () => problems.add(() => unknownKey(key, 'a delta', ['set', 'remove']), UNKNOWN_KEY))
   }
 }
 

@@ -33,7 +33,7 @@ export async function acceptTestset(data: Json, { loc }: PayloadContext): Promis
     if (key === 'testcases' || key === 'testcase_ids') continue
     problems.push({
       loc: [...loc, key],
-      msg: unknownKey(key, 'a testset', ['testcases', 'testcase_ids']),
+      msg: unknownKey(key, 'a testset', ['testcases', 'testcase_ids'], problems.length),
       type: UNKNOWN_KEY,
     })
   }
@@ -72,7 +72,7 @@ export function sentTestcase(value: Json, locOf: () => Loc, problems: FieldProbl
     if (RECORD_KEYS.has(key)) continue
     problems.push({
       loc: [...locOf(), key],
-      msg: `${unknownKey(key, 'a testcase', [...RECORD_KEYS])}; its columns go into data`,
+      msg: `${unknownKey(key, 'a testcase', TESTCASE_KEYS, problems.length)}; its columns go into data`,
       type: UNKNOWN_KEY,
     })
   }
@@ -120,9 +120,11 @@ const EMPTY: TestsetPayload = { kind: 'sent', rows: [] }
 const EMPTY_OBJECT: JsonObject = {}
 const REFUSED = new Error('refused')
 
+const TESTCASE_KEYS = ['data', 'flags', 'tags', 'meta']
+
 /** What a testcase record may hold; a record that was read can be sent back. */
 const RECORD_KEYS = new Set([
-  ...['data', 'flags', 'tags', 'meta'],
+  ...TESTCASE_KEYS,
   ...['id', 'testset_id', 'set_id'],
   ...['created_at', 'created_by_id', 'updated_at', 'updated_by_id', 'deleted_at', 'deleted_by_id'],
 ])

@@ -96,7 +96,7 @@ function membersOf(
     if (!known.includes(key))
       problems.push({
         loc: [...loc, key],
-        msg: unknownKey(key, 'this part of a delta', known),
+        msg: unknownKey(key, 'this part of a delta', known, problems.length),
         type: UNKNOWN_KEY,
       })
   }
