@@ -1,68 +1,68 @@
 import { invalid, Refusal } from '../errors.ts'
 import { assertRevisionActive } from '../versioning/assert-active.ts'
-import { artifactById, revisionById, variantById, variantNotFound } from '../versioning/references.ts'
-import type { VariantPlace } from '../versioning/references.ts'
+import { objectUuid } from '../versioning/ids.ts'
+import type { References, VariantPlace } from '../versioning/references.ts'
+import { resolveArtifact, resolveVariant, variantNotFound } from '../versioning/references.ts'
 import type { Registry } from '../versioning/registry.ts'
-import { requiredId } from './endpoints/variant-endpoints.ts'
-import { firstOf } from './envelope.ts'
-import { idSpellings } from './surface-names.ts'
+import { resolveRevision } from '../versioning/resolve-revision.ts'
+import { parentMissing } from './parents.ts'
 import type { SurfaceContext } from './surface-context.ts'
 
+/** Where a commit goes to. */
+export interface CommitPlace extends VariantPlace {
+  /** The revision that a delta was made for, if the commit names one. */
+  readonly baseId: string | undefined
+}
+
 /**
- * The variant that a commit goes to: the one it names. Where payloads are rows, which deltas change, the revision that a delta
- * was made for or the testset may stand for it (ruling 5.4): the variant of that revision, the default variant of that testset.
+ * The variant that a commit goes to: the one it names, or the default one of the artifact it names. Where payloads are rows, which
+ * deltas change, the revision that a delta was made for may stand for its variant (ruling 5.4).
  */
 export async function commitPlace(
   { surface, names }: Pick<SurfaceContext, 'surface' | 'names'>,
   registry: Registry,
-  fields: Readonly<Record<string, unknown>>,
+  parents: References,
   member: string,
-): Promise<VariantPlace> {
+): Promise<CommitPlace> {
   const { family } = surface
-  const variantIds = idSpellings(names, '_variant')
-  const artifactId = firstOf<string>(fields, idSpellings(names, ''))
+  const { artifact, variant, revision } = parents
+  const isRows = surface.payload === 'rows'
+  const inArtifact = artifact && (await resolveArtifact(registry, family, artifact))
+  const base =
+    revision && (isRows || revision.id === undefined)
+      ? await resolveRevision(registry, family, parents)
+      : undefined
+  if (base) assertRevisionActive(base)
   const place = await placeNamed()
-  if (artifactId !== undefined && artifactId !== place.artifact.id) {
-    throw new Refusal(
-      'contradictory_request',
-      `body.${member} names the artifact ${artifactId}, but its variant belongs to ${place.artifact.id}. Leave the artifact's id out.`,
+  if (base && base.artifact.id !== place.artifact.id) {
+    throw invalid(
+      ['body', member, `${surface.singular}_revision_id`],
+      `${idOf(base)} is a revision of ${base.artifact.slug}, which is another ${surface.singular} than the one named beside it.`,
     )
   }
-  return place
+  if (inArtifact && inArtifact.id !== place.artifact.id) {
+    throw new Refusal(
+      'contradictory_request',
+      `body.${member} names the artifact ${inArtifact.id}, but its variant belongs to ${place.artifact.id}. Leave the artifact out.`,
+    )
+  }
+  return { ...place, baseId: revision?.id ?? (base && idOf(base)) }
 
   async function placeNamed(): Promise<VariantPlace> {
-    const variantId = firstOf<string>(fields, variantIds)
-    const baseId =
-      surface.payload === 'rows' ? firstOf<string>(fields, idSpellings(names, '_revision')) : undefined
-    const base = baseId === undefined ? undefined : await revisionById(registry, family, baseId)
-    if (base) assertRevisionActive(base)
-    const named = variantId === undefined ? base : await variantById(registry, family, variantId)
-    if (base && base.artifact.id !== (artifactId ?? named?.artifact.id)) {
-      throw invalid(
-        ['body', member, idSpellings(names, '_revision')[0] ?? 'id'],
-        `${baseId} is a revision of ${base.artifact.slug}, which is another ${surface.singular} than the one named beside it.`,
-      )
-    }
-    if (named) return named
-    if (surface.payload !== 'rows' || artifactId === undefined)
-      return variantById(registry, family, requiredId(fields, variantIds, member))
-    const artifact = await artifactById(registry, family, artifactId)
-    const variant = artifact.defaultVariant ?? variantNotFound(family, `on "${artifact.slug}" yet`)
-    return { artifact, variant }
+    if (variant) return resolveVariant(registry, family, variant, artifact)
+    if (base && isRows && (!inArtifact || inArtifact.id === base.artifact.id)) return base
+    if (!inArtifact) throw parentMissing(names, member, '_variant')
+    const own = inArtifact.defaultVariant ?? variantNotFound(family, `on "${inArtifact.slug}" yet`)
+    return { artifact: inArtifact, variant: own }
   }
 }
 
-/** A commit with the id of the variant that is named beside it, if one is; the two must agree. */
-export function withVariant<T extends Readonly<Record<string, unknown>>>(
-  fields: T,
-  variantIds: readonly string[],
-  beside: string | undefined,
-): T {
-  const named = firstOf<string>(fields, variantIds)
-  if (beside === undefined || named === beside) return fields
-  if (named === undefined) return { ...fields, [variantIds[0] ?? 'variant_id']: beside }
-  throw new Refusal(
-    'contradictory_request',
-    `The commit names the variant ${named}, and the request beside it ${beside}. Send one of them.`,
-  )
+function idOf({
+  artifact,
+  oid,
+}: {
+  readonly artifact: VariantPlace['artifact']
+  readonly oid: string
+}): string {
+  return objectUuid(oid, artifact.digits)
 }

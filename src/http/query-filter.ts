@@ -1,12 +1,14 @@
 import { z } from 'zod'
 import type { Family } from '../versioning/family.ts'
 import type { RevisionFilter } from '../versioning/filters.ts'
+import type { Reference } from '../versioning/references.ts'
 import type { RevisionQuery } from '../versioning/query-revisions.ts'
 import { firstOf } from './envelope.ts'
 import { declare } from './known-fields.ts'
-import { jsonObject, slug, time, uuid } from './request-schemas.ts'
+import type { Beside } from './parents.ts'
+import { jsonObject, reference, slug, time, uuid } from './request-schemas.ts'
 import { flagsNamed, withRoles } from './role-fields.ts'
-import { idSpellings, type SurfaceNames } from './surface-names.ts'
+import { idSpellings, spellings, type SurfaceNames } from './surface-names.ts'
 
 /** At which level a query lists; `flat` is that of the simple endpoints. */
 export type QueryLevel = 'artifact' | 'variant' | 'revision' | 'flat'
@@ -37,8 +39,17 @@ export function parentParts(names: SurfaceNames, level: QueryLevel) {
   return { artifact: part(''), variant: part('_variant'), revision: part('_revision') }
 }
 
+/** References in the place of those ids. */
+export function referenceParts(names: SurfaceNames, level: QueryLevel) {
+  const part = (of: ReferenceLevel) => ({
+    names: REFERENCED[level].includes(of) ? spellings(names, `${of}_ref`) : [],
+    schema: reference,
+  })
+  return { artifactRef: part(''), variantRef: part('_variant'), revisionRef: part('_revision') }
+}
+
 /** What a filter asks for, and the ids of what it is to belong to. */
-export type QueryFilter = RevisionFilter & NonNullable<RevisionQuery['of']>
+export type QueryFilter = RevisionFilter & NonNullable<RevisionQuery['of']> & Beside
 
 /** The filter object of a query of this level. */
 export function queryFilter(
@@ -48,6 +59,8 @@ export function queryFilter(
 ): z.ZodType<QueryFilter> {
   const parents = parentParts(names, level)
   const parentNames = Object.values(parents).flatMap((parent) => parent.names)
+  const references = referenceParts(names, level)
+  const referenceNames = Object.values(references).flatMap((it) => it.names)
   const isOfRevisions = level === 'revision' || level === 'flat'
   const fields = {
     slug: slug.optional(),
@@ -59,13 +72,19 @@ export function queryFilter(
     meta: jsonObject.optional(),
     ...(level === 'revision' ? ofRevisions : {}),
     ...Object.fromEntries(parentNames.map((name) => [name, uuid.optional()])),
+    ...Object.fromEntries(referenceNames.map((name) => [name, reference.optional()])),
   }
   // There are no folders: each thing is in the one that a client means.
   return declare(withRoles(fields, roles), { unused: ['folder_id'] }).transform((sent) => ({
-    ...Object.fromEntries(Object.entries(sent).filter(([name]) => !parentNames.includes(name))),
+    ...Object.fromEntries(
+      Object.entries(sent).filter(([name]) => !parentNames.includes(name) && !referenceNames.includes(name)),
+    ),
     artifact: firstOf<string>(sent, parents.artifact.names),
     variant: firstOf<string>(sent, parents.variant.names),
     revision: firstOf<string>(sent, parents.revision.names),
+    artifactRef: firstOf<Reference>(sent, references.artifactRef.names),
+    variantRef: firstOf<Reference>(sent, references.variantRef.names),
+    revisionRef: firstOf<Reference>(sent, references.revisionRef.names),
   }))
 }
 

@@ -2,6 +2,7 @@ import { z } from 'zod'
 import { Refusal } from '../errors.ts'
 import type { Surface } from '../resources/surface.ts'
 import type { Family } from '../versioning/family.ts'
+import type { Reference } from '../versioning/references.ts'
 import type { RevisionQuery } from '../versioning/query-revisions.ts'
 import { envelope } from './envelope.ts'
 import {
@@ -10,6 +11,7 @@ import {
   queryFilter,
   type QueryLevel,
   REFERENCED,
+  referenceParts,
   type ReferenceLevel,
 } from './query-filter.ts'
 import { queryFilters } from './query-parameters.ts'
@@ -34,6 +36,7 @@ export function queryInput(names: SurfaceNames, level: QueryLevel, family: Famil
     input: envelope({
       filter: { names: spellings(names, suffix), schema: queryFilter(names, level, family) },
       ...parentParts(names, level),
+      ...referenceParts(names, level),
       artifacts: referencePart(''),
       variants: referencePart('_variant'),
       revisions: referencePart('_revision'),
@@ -54,7 +57,7 @@ export function queryOf(
   { fixedFlags }: Surface,
 ): RevisionQuery {
   const { artifacts, variants, revisions, pinned, includeArchived } = input
-  const { artifact, variant, revision, ...filter } = input.filter ?? {}
+  const { artifact, variant, revision, artifactRef, variantRef, revisionRef, ...filter } = input.filter ?? {}
   return {
     filter,
     of: {
@@ -63,9 +66,9 @@ export function queryOf(
       revision: oneId(revision, input.revision),
     },
     roles: fixedFlags,
-    artifacts,
-    variants,
-    revisions,
+    artifacts: oneList(artifacts, artifactRef, input.artifactRef),
+    variants: oneList(variants, variantRef, input.variantRef),
+    revisions: oneList(revisions, revisionRef, input.revisionRef),
     pinned,
     includeArchived,
     windowing: input.windowing,
@@ -78,5 +81,19 @@ function oneId(inside: string | undefined, beside: string | undefined): string |
   throw new Refusal(
     'contradictory_request',
     `The filter asks for what belongs to ${inside}, and the body beside it for ${beside}. Send one of them.`,
+  )
+}
+
+/** What one reference of a filter, or beside it, asks for is what a list of one would ask for. */
+function oneList(
+  many: readonly Reference[] | undefined,
+  inside: Reference | undefined,
+  beside: Reference | undefined,
+): readonly Reference[] | undefined {
+  const lists = [many, inside && [inside], beside && [beside]].filter((it) => it !== undefined)
+  if (lists.length < 2) return lists[0]
+  throw new Refusal(
+    'contradictory_request',
+    'References to one level are sent twice, as a list and by themselves, or in the filter and beside it. Send one of them.',
   )
 }

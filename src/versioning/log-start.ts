@@ -1,17 +1,11 @@
 import type { ArtifactView, VariantView } from './artifact-view.ts'
 import type { Family } from './family.ts'
-import { artifactById, revisionById, variantById } from './references.ts'
+import type { References } from './references.ts'
+import { resolveArtifact, resolveVariant } from './references.ts'
 import type { Registry } from './registry.ts'
 import { resolveRevision } from './resolve-revision.ts'
 import type { RevisionPlace } from './revision.ts'
 import { placeOf } from './revision.ts'
-
-/** What a log request names; the most specific counts (contract/workflows 7). */
-export interface LogOf {
-  readonly revisionId: string | undefined
-  readonly variantId: string | undefined
-  readonly artifactId: string | undefined
-}
 
 /**
  * Where a log begins: the revision named, else the head of the variant or of the artifact's default variant; the log itself
@@ -21,16 +15,17 @@ export interface LogOf {
 export async function logStart(
   registry: Registry,
   family: Family,
-  { revisionId, variantId, artifactId }: LogOf,
+  references: References,
 ): Promise<RevisionPlace | undefined> {
-  if (revisionId !== undefined) return revisionById(registry, family, revisionId)
-  if (variantId !== undefined) {
-    const { artifact, variant } = await variantById(registry, family, variantId)
-    return headOf(artifact, variant)
+  const { artifact, variant, revision } = references
+  if (revision) return resolveRevision(registry, family, references)
+  if (variant) {
+    const place = await resolveVariant(registry, family, variant, artifact)
+    return headOf(place.artifact, place.variant)
   }
-  if (artifactId === undefined) return resolveRevision(registry, family, {})
-  const artifact = await artifactById(registry, family, artifactId)
-  return artifact.defaultVariant && headOf(artifact, artifact.defaultVariant)
+  if (!artifact) return resolveRevision(registry, family, {})
+  const found = await resolveArtifact(registry, family, artifact)
+  return found.defaultVariant && headOf(found, found.defaultVariant)
 }
 
 async function headOf(artifact: ArtifactView, variant: VariantView): Promise<RevisionPlace | undefined> {

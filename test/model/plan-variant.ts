@@ -39,8 +39,7 @@ export function planFork(state: ModelState, step: ForkStep & Step): Planned {
   const source = resolve(state, references)
   if ('refused' in source) return { request, expected: source }
   const [place] = source
-  const answeredAs = { ...step, surface: shared ? ('workflow' as const) : surface }
-  return { request, expected: expectVariant(state, answeredAs, place?.artifact, place?.revision) }
+  return { request, expected: expectVariant(state, step, place?.artifact, place?.revision) }
 }
 
 /** References as members of a request body. */

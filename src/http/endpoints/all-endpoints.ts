@@ -3,12 +3,13 @@ import type { Endpoint } from '../endpoint.ts'
 import type { SurfaceContext } from '../surface-context.ts'
 import { artifactEndpoints } from './artifact-endpoints.ts'
 import { catalogEndpoints } from './catalog-endpoints.ts'
+import { sharedForkEndpoint } from './fork-endpoints.ts'
 import { legacyTemplatesEndpoint } from './legacy-templates-endpoint.ts'
 import { revisionEndpoints } from './revision-endpoints.ts'
 import { simpleEndpoints } from './simple-endpoints.ts'
 import { testcaseEndpoints } from './testcase-endpoints.ts'
 import { testsetFileEndpoints } from './testset-file-endpoints.ts'
-import { sharedForkEndpoint, variantEndpoints } from './variant-endpoints.ts'
+import { variantEndpoints } from './variant-endpoints.ts'
 
 /** Every route that needs a key, those asked most often first: the same set for every surface, and the shared fork. */
 export function allEndpoints(surfaces: readonly SurfaceContext[], settings: ResourceSettings): Endpoint[] {
@@ -24,12 +25,6 @@ export function allEndpoints(surfaces: readonly SurfaceContext[], settings: Reso
         ? [...testsetFileEndpoints(context, settings.testsets), ...testcaseEndpoints(context)]
         : []),
     ]),
-    sharedForkEndpoint(firstOfEachFamily(surfaces)),
+    sharedForkEndpoint(surfaces),
   ]
-}
-
-function firstOfEachFamily(surfaces: readonly SurfaceContext[]): SurfaceContext[] {
-  return surfaces.filter(
-    ({ surface }, index) => surfaces.findIndex((it) => it.surface.family === surface.family) === index,
-  )
 }

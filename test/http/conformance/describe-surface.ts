@@ -11,6 +11,7 @@ import { describeExactJson } from './describe-exact-json.ts'
 import { describeExactMeta } from './describe-exact-meta.ts'
 import { describeFork } from './describe-fork.ts'
 import { describeLog } from './describe-log.ts'
+import { describeParentReferences } from './describe-parent-references.ts'
 import { describePayloads } from './describe-payloads.ts'
 import { describeParents } from './describe-parents.ts'
 import { describeQueries } from './describe-queries.ts'
@@ -66,6 +67,7 @@ const subjects: readonly Subject[] = [
   ['diff', describeDiff],
   ['simple', describeSimple],
   ['slugs in paths', describeSlugsInPaths],
+  ['parent references', describeParentReferences],
 ]
 
 /** What makes sense only where a payload is one JSON document. */

@@ -1,0 +1,105 @@
+import { z } from 'zod'
+import { forkVariant } from '../../versioning/fork-variant.ts'
+import type { Endpoint } from '../endpoint.ts'
+import { endpoint } from '../endpoint.ts'
+import { envelope } from '../envelope.ts'
+import { declare } from '../known-fields.ts'
+import { parentsOf } from '../parents.ts'
+import { queryParameters } from '../query-parameters.ts'
+import { single } from '../record-schemas.ts'
+import { header, reference, slug, uuid } from '../request-schemas.ts'
+import { flagsNamed } from '../role-fields.ts'
+import { idSpellings, spellings } from '../surface-names.ts'
+import type { SurfaceContext } from '../surface-context.ts'
+import { unusedOfVariants } from '../unused-fields.ts'
+import { answerVariant, recallVariant } from '../variant-answers.ts'
+
+/** `POST …/variants/fork` of a surface (interface 4.5, ruling 3.9). */
+export function forkEndpoint(surfaceContext: SurfaceContext, path: string): Endpoint {
+  const { surface, names, records } = surfaceContext
+  const { family, singular } = surface
+  const key = `${singular}_variant`
+  return endpoint({
+    method: 'POST',
+    path,
+    tag: surface.plural,
+    summary:
+      'Fork: a new variant that begins at an existing revision (default: the latest of the variant named)',
+    scope: 'write',
+    input: envelope({
+      variant: {
+        names: spellings(names, '_variant'),
+        schema: declare(
+          z.object({
+            slug: slug.optional(),
+            ...header,
+            flags: flagsNamed([], [...family.roles, ...family.flagNames]).optional(),
+          }),
+          { unused: unusedOfVariants(names) },
+        ),
+        required: true,
+      },
+      artifactRef: { names: spellings(names, '_ref'), schema: reference },
+      variantRef: { names: spellings(names, '_variant_ref'), schema: reference },
+      // Existing clients say it in the query string (contract/workflows 8).
+      variantId: { names: idSpellings(names, '_variant'), schema: uuid },
+      revisionRef: { names: spellings(names, '_revision_ref'), schema: reference },
+    }),
+    fromQuery: queryParameters(idSpellings(names, '_variant')),
+    output: single(key, records.variant),
+    example: {
+      [key]: { slug: 'support-bot-warm', name: 'Warmer tone' },
+      [`${singular}_variant_ref`]: { slug: 'support-bot' },
+      [`${singular}_revision_ref`]: { version: 2 },
+    },
+    run: async ({ registry, input, context }) => {
+      const { slug: chosen, name, description, tags, meta } = input.variant
+      const source = parentsOf(names, {}, input)
+      const loc = ['body', input.sentAs.variant, 'slug']
+      const place = await forkVariant(
+        registry,
+        family,
+        source,
+        { slug: chosen, header: { name, description, tags, meta }, loc },
+        context,
+      )
+      return answerVariant(surfaceContext, place)
+    },
+    recall: recallVariant(surfaceContext),
+  })
+}
+
+/** `POST /variants/fork`, which takes the keys of any surface, and answers in the words of the first one that the body names (ruling 2). */
+export function sharedForkEndpoint(contexts: readonly SurfaceContext[]): Endpoint {
+  const all = contexts.map((context) => ({
+    family: context.surface.family,
+    key: `${context.surface.singular}_variant`,
+    endpoint: forkEndpoint(context, '/variants/fork'),
+  }))
+  // The surfaces of one family take the same keys.
+  const forks = all.filter(({ family }, index) => all.findIndex((it) => it.family === family) === index)
+  const [first] = forks
+  if (!first) throw new Error('there is no surface to fork on')
+  const input = z.unknown().transform((body, context) => {
+    const fork = (all.find(({ key }) => Object.hasOwn(body as object, key)) ?? first).endpoint
+    const parsed = fork.input?.safeParse(body)
+    for (const issue of parsed?.error?.issues ?? []) context.addIssue({ ...issue, code: 'custom' })
+    // A refused input never gets further.
+    return { fork, input: parsed?.data as never }
+  })
+  return endpoint({
+    ...first.endpoint,
+    input: declare(input, { anyOf: forks.flatMap(({ endpoint: { input: of } }) => of ?? []) }).meta({
+      anyOf: forks.map(
+        ({ endpoint: { input: of } }) => of && z.toJSONSchema(of, { io: 'input', unrepresentable: 'any' }),
+      ),
+    }),
+    output: z.union(all.map((fork) => fork.endpoint.output)),
+    run: (call) => call.input.fork.run({ ...call, input: call.input.input } as never),
+    recall: (call, address) => {
+      const { fork } = call.input
+      if (!fork.recall) throw new Error('a fork can be recalled')
+      return fork.recall({ ...call, input: call.input.input } as never, address)
+    },
+  })
+}

@@ -1,0 +1,98 @@
+import { z } from 'zod'
+import { invalid } from '../../errors.ts'
+import type { Reading } from '../../versioning/family.ts'
+import { logRevisions } from '../../versioning/log-revisions.ts'
+import { logStart } from '../../versioning/log-start.ts'
+import type { Registry } from '../../versioning/registry.ts'
+import type { Revision } from '../../versioning/revision.ts'
+import { unlessDamaged } from '../../versioning/unless-damaged.ts'
+import type { Window, Windowing } from '../../versioning/windowing.ts'
+import { answerLargeList } from '../answer-list.ts'
+import type { Answer, Endpoint } from '../endpoint.ts'
+import { endpoint } from '../endpoint.ts'
+import { envelope } from '../envelope.ts'
+import { parentFields, parentsBeside, parentsOf } from '../parents.ts'
+import { presentPayload, presentRevision } from '../present.ts'
+import { withReading } from '../reading.ts'
+import { list } from '../record-schemas.ts'
+import { depth, windowing } from '../request-schemas.ts'
+import { spellings } from '../surface-names.ts'
+import type { SurfaceContext } from '../surface-context.ts'
+
+/** `POST …/revisions/log` of a surface (contract/workflows 7, ruling 3.10). */
+export function logEndpoint(context: SurfaceContext, answerRevisions: AnswerRevisions): Endpoint {
+  const { surface, names, records } = context
+  const { family, path, singular } = surface
+  return endpoint({
+    method: 'POST',
+    path: `/${path}/revisions/log`,
+    tag: surface.plural,
+    summary: 'The revisions of a variant, newest first, without payloads unless include_data is true',
+    scope: 'read',
+    ...withReading(surface, {
+      input: envelope({
+        of: {
+          names: [
+            ...names.singulars,
+            ...spellings(names, '_revisions'),
+            ...spellings(names, '_revision'),
+            ...spellings(names, '_variant'),
+          ],
+          schema: z.object({
+            ...parentFields(names, ['', '_variant', '_revision']),
+            depth: depth.optional(),
+            include_data: z.boolean().optional(),
+            include_archived: z.boolean().optional(),
+          }),
+        },
+        ...parentsBeside(names),
+        depth: { names: ['depth'], schema: depth },
+        includeData: { names: ['include_data'], schema: z.boolean() },
+        includeArchived: { names: ['include_archived'], schema: z.boolean() },
+        windowing: { names: ['windowing'], schema: windowing },
+      }),
+    }),
+    output: list(`${singular}_revisions`, records.revision),
+    example: { [singular]: { [`${singular}_variant_ref`]: { slug: 'support-bot' } } },
+    run: async ({ registry, input }) => {
+      const { of = {} } = input
+      const parents = parentsOf(names, of, input)
+      const isNamed = parents.artifact ?? parents.variant ?? parents.revision
+      if (!input.of && !isNamed)
+        throw invalid(['body', singular], 'this field is required, or a reference beside it.', 'missing')
+      const start = await logStart(registry, family, parents)
+      const window = start
+        ? await logRevisions(registry, start, {
+            depth: input.depth ?? of.depth,
+            includeArchived: input.includeArchived ?? of.include_archived,
+            windowing: input.windowing,
+          })
+        : { rows: [], next: undefined }
+      const withData = input.includeData ?? of.include_data ?? false
+      return answerRevisions(registry, window, input, withData)
+    },
+  })
+}
+
+export type AnswerRevisions = ReturnType<typeof listRevisions>
+
+/** Answers the rows of a list, each with its payload unless that is left out, or cannot be read. */
+export function listRevisions({ surface, present }: SurfaceContext) {
+  return (
+    registry: Registry,
+    window: Window<Revision>,
+    { windowing: page, asked }: { readonly windowing?: Windowing | undefined; readonly asked: Reading },
+    withData: boolean,
+  ): Promise<Answer> =>
+    answerLargeList(`${surface.singular}_revisions`, window, page, async (revision) =>
+      presentRevision(
+        revision,
+        present,
+        withData
+          ? await unlessDamaged(registry, revision.artifact, async () =>
+              presentPayload(revision, present, asked),
+            )
+          : undefined,
+      ),
+    )
+}
