@@ -144,7 +144,6 @@ describe('payloads over HTTP: what has a bound', () => {
       ['/workflows/revisions/query', { workflow_revision: { dates: many } }, 'dates'],
       ['/workflows/variants/query', { workflow_refs: many }, 'workflow_refs'],
       ['/environments/revisions/query', { references: many }, 'references'],
-      ['/workflows', { workflow: { slug: 'x', flags: members(1001, () => true) } }, 'flags'],
       ['/webhooks', { webhook: { url: 'https://example.org', events: many } }, 'events'],
     ] as const) {
       const { status, body } = await service.post(path, request)
@@ -153,6 +152,9 @@ describe('payloads over HTTP: what has a bound', () => {
       expect(body.errors[0].loc.at(-1)).to.equal(place)
       expect(body.errors[0].msg).to.match(/must have at most 100/)
     }
+    const flags = { workflow: { slug: 'x', flags: members(1001, () => true) } }
+    const { status, body } = await service.post('/workflows', flags)
+    expect([status, body.code, body.errors.length]).to.deep.equal([422, 'unknown_field', 100])
   })
 
   it('names a download by at most 200 characters, whatever they are', async () => {
