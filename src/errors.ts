@@ -59,6 +59,7 @@ export type RefusalCode =
   | 'id_taken'
   | 'ambiguous_slug'
   | 'archived'
+  | 'in_use'
   | 'last_admin_key'
   | 'focus_mismatch'
   | 'revision_exists'
@@ -83,6 +84,12 @@ export interface RefusalData {
   readonly errors?: readonly FieldProblem[]
   readonly conflict?: Readonly<Record<string, unknown>>
   readonly details?: Readonly<Record<string, unknown>>
+  /** Who needs what was to be removed … */
+  readonly users?: readonly object[]
+  readonly truncated?: true
+  /** … when what is asked for was removed, and until when it can be brought back. */
+  readonly trashed_at?: string
+  readonly until?: string
 }
 
 /** An expected "no": stored nothing, says why, which and what to do. */

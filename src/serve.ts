@@ -17,6 +17,7 @@ import { restoreDoor } from './http/git/restore-door.ts'
 import { deliveryEndpoints } from './http/endpoints/delivery-endpoints.ts'
 import { traceEndpoints } from './http/endpoints/trace-endpoints.ts'
 import { keyEndpoints } from './http/endpoints/key-endpoints.ts'
+import { removalEndpoints } from './http/endpoints/removal-endpoints.ts'
 import { secretEndpoints } from './http/endpoints/secret-endpoints.ts'
 import { webhookEndpoints } from './http/endpoints/webhook-endpoints.ts'
 import { invocationEndpoints } from './http/endpoints/invocation-endpoints.ts'
@@ -156,6 +157,7 @@ export async function serve(
     ...keyEndpoints({ fs, storeDir, uses: keyUses, hasAdminKey: adminKey !== undefined }),
     ...secretEndpoints(runtime.secretsOf),
     ...traceEndpoints(tracesOf),
+    ...removalEndpoints(contexts, { tracesOf, evaluationsOf, webhooksOf }),
   ]
     .map((endpoint) => withholding(preferring(endpoint)))
     .map((endpoint) => (isExisting ? asExistingService(endpoint) : endpoint))

@@ -1,4 +1,5 @@
 import { announceWrites, finishJournal } from './finish-journal.ts'
+import { liveFolder } from './folder-move.ts'
 import type { Fs } from './fs.ts'
 import { JOURNAL_FOLDER } from './journal-folder.ts'
 import { keepNotes } from './journal-notes.ts'
@@ -27,7 +28,12 @@ export async function finishForTheDead(fs: Fs, store: string): Promise<boolean> 
     announceWrites(
       fs,
       store,
-      new Set(records.flatMap(({ writes }) => writes.map(({ repository }) => repository))),
+      new Set(
+        records.flatMap(({ writes, moved }) => [
+          ...writes.map(({ repository }) => repository),
+          ...(moved ? [liveFolder(moved)] : []),
+        ]),
+      ),
     )
     await settle(fs, store, path)
     const notes = records.flatMap((record) => record.notes ?? [])

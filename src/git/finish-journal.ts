@@ -1,5 +1,6 @@
 import { dirname } from 'node:path/posix'
 import { ChangeLog } from './change-log.ts'
+import { finishMoves } from './finish-moves.ts'
 import { finishWrites } from './finish-writes.ts'
 import type { Fs } from './fs.ts'
 import type { JournalRecord } from './journal-record.ts'
@@ -23,7 +24,9 @@ export async function finishJournal(
   // Its owner may have died before its own sync was over, and nothing must be done that a power cut could not do again.
   await fs.sync(path)
   const records = decodeRecords(fs.readFile(path) ?? Buffer.alloc(0))
-  announceWrites(fs, store, await finishWrites(fs, store, owner, records))
+  // First of all: what is written after a move is written where it led.
+  const moved = await finishMoves(fs, store, records)
+  announceWrites(fs, store, [...moved, ...(await finishWrites(fs, store, owner, records))])
   return records
 }
 

@@ -1,4 +1,6 @@
 import { crc32 } from 'node:zlib'
+import type { FolderMove } from './folder-move.ts'
+import { isFolderMove } from './folder-move.ts'
 import type { EncodedPack } from './pack-writer.ts'
 import { isRefName, isRefTarget } from './ref-name.ts'
 
@@ -29,13 +31,15 @@ export interface JournalRecord {
   readonly writes: readonly JournalWrite[]
   /** The files that say that it was decided (see JournalNote), relative to the store. Absent where there is none. */
   readonly notes?: readonly string[] | undefined
+  /** A repository that goes to the trash of its project, or comes back. Absent where none does. */
+  readonly moved?: FolderMove | undefined
 }
 
 /** Bytes before a record: its length and its CRC-32. */
 const FRAME = 8
 
 /** `length crc32 | headerLength header(JSON) (pack index)*`, in the order of writes; integers are 32 bits, big-endian. */
-export function encodeRecord({ id, round, at, writes, notes }: JournalRecord): Buffer {
+export function encodeRecord({ id, round, at, writes, notes, moved }: JournalRecord): Buffer {
   const headers = writes.map(({ repository, moves, pack }): WriteHeader => ({
     repository,
     moves,
@@ -43,7 +47,8 @@ export function encodeRecord({ id, round, at, writes, notes }: JournalRecord): B
   }))
   const bytes = writes.flatMap(({ pack }) => (pack ? [pack.pack, pack.index] : []))
   const noted = notes && notes.length > 0 ? { notes } : {}
-  return frame({ id, round, at, writes: headers, ...noted } satisfies RecordHeader, bytes)
+  const moves = moved ? { moved } : {}
+  return frame({ id, round, at, writes: headers, ...noted, ...moves } satisfies RecordHeader, bytes)
 }
 
 /** What takes a record back whose write was refused after all: the same frame, its header only `withdrawn`. */
@@ -96,7 +101,8 @@ function decodeBody(body: Buffer): JournalRecord | Withdrawal {
     if (name === undefined || lengths === undefined) return write
     return { ...write, pack: { name, pack: next(lengths[0]), index: next(lengths[1]) } }
   })
-  return { ...header, writes: writes.filter(isInStore) }
+  const { moved, ...record } = header
+  return { ...record, writes: writes.filter(isInStore), ...(moved && isFolderMove(moved) ? { moved } : {}) }
 }
 
 /**

@@ -1,5 +1,7 @@
 import { setTimeout as pause } from 'node:timers/promises'
 import { finishJournal } from './finish-journal.ts'
+import { finishMoves } from './finish-moves.ts'
+import type { FolderMove } from './folder-move.ts'
 import type { Fs } from './fs.ts'
 import type { JournalEntry } from './journal-file.ts'
 import type { AppendedRecord } from './journal-file.ts'
@@ -69,9 +71,13 @@ export class Journal {
 
   /**
    * Resolves when a record of these writes is on the disk; rejects if it cannot be, and then none of them happened. To be called
-   * while their refs are locked.
+   * while their refs are locked, or where a repository is moved, while it is fenced.
    */
-  append(writes: readonly AppendedWrite[], notes: readonly JournalNote[] = []): Promise<JournalEntry> {
+  append(
+    writes: readonly AppendedWrite[],
+    notes: readonly JournalNote[] = [],
+    moved?: FolderMove,
+  ): Promise<JournalEntry> {
     const record = {
       id: ++records,
       at: Number(process.hrtime.bigint() / 1000n),
@@ -81,6 +87,7 @@ export class Journal {
         pack,
       })),
       notes,
+      moved,
     }
     return new Promise((resolve, reject) => this.#enqueue({ record, resolve, reject }))
   }
@@ -139,7 +146,9 @@ export class Journal {
       // What was under way then ends by itself, and takes its record back if it must.
       while (file.isUnsettled) await pause(1)
       file.retire()
-      await redoWrites(this.#fs, this.#store, decodeRecords(this.#fs.readFile(file.path) ?? Buffer.alloc(0)))
+      const records = decodeRecords(this.#fs.readFile(file.path) ?? Buffer.alloc(0))
+      await finishMoves(this.#fs, this.#store, records)
+      await redoWrites(this.#fs, this.#store, records)
     }
     // They may be files of a disk that is no more.
     for (const spare of this.#spare.splice(0)) {

@@ -6,7 +6,7 @@ import type { ProcessIdentity } from './process-identity.ts'
 import { identityName, isBeforeBoot, isDead, parseIdentity, thisProcess } from './process-identity.ts'
 
 /** How long a lock that somebody alive (or git itself) holds is waited for, in milliseconds. */
-const PATIENCE = 5000
+export const PATIENCE = 5000
 
 /** Ends the names of owner files that own several locks. */
 const SHARED = '.shared'
@@ -260,7 +260,7 @@ export async function sweepDeadLocks(
 }
 
 /** The name of a dead owner's file in `folder`, or a name for one that a power cut took; undefined where nobody is known to be dead. */
-function deadOwnerOf(fs: Fs, folder: string, lockPath: string): string | undefined {
+export function deadOwnerOf(fs: Fs, folder: string, lockPath: string): string | undefined {
   const lock = fs.stat(lockPath)
   if (!lock) return undefined
   const owned = fs.readDir(folder)?.find((name) => {
@@ -280,7 +280,8 @@ function isNameOf(owner: ProcessIdentity, name: string | undefined): boolean {
   return name?.startsWith(`${identityName(owner)}.`) === true
 }
 
-function stillLocked(lockPath: string): Refusal {
+/** Why a lock is not waited for any longer. */
+export function stillLocked(lockPath: string): Refusal {
   return new Refusal(
     'locked',
     `${lockPath} is held by another process. Try again in a moment; if no git or Branchpoint process is at work on ` +

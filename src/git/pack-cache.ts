@@ -46,6 +46,15 @@ export class PackCache {
     for (const path of this.handles.keys()) if (!isThere(fs, path)) this.handles.delete(path)
   }
 
+  /** Lets go of what is kept by the path of a repository that is there no more. */
+  forget(gitdir: string): void {
+    for (const cache of [this.packs, this.written, this.handles]) {
+      for (const key of cache.keys()) {
+        if (key.startsWith(`${gitdir}/`) || key.startsWith(`${gitdir} `)) cache.delete(key)
+      }
+    }
+  }
+
   /** Lets go of everything, open files included. */
   close(): void {
     this.packs.clear()

@@ -1,6 +1,7 @@
 import { resolve } from 'node:path'
 import type { Fs } from './fs.ts'
 import type { GitVariables } from './git-environment.ts'
+import { makeFolderIn } from './gone.ts'
 import { identityName, isDead, parseIdentity, thisProcess } from './process-identity.ts'
 
 /** Folders of quarantines in `objects`, where git looks at none of such a name. */
@@ -23,7 +24,7 @@ export interface Quarantine {
 /** Makes a quarantine in the repository. A dead process's is swept at the next start. */
 export function openQuarantine(fs: Fs, gitdir: string): Quarantine {
   // The sign that a server wrote here: what a dead one leaves is looked for at the next start.
-  fs.makeDir(`${gitdir}/locks`)
+  makeFolderIn(fs, gitdir, 'locks')
   const path = `${gitdir}/objects/${PREFIX}${self}.${++opened}`
   const packFolder = `${path}/objects/pack`
   fs.makeDir(packFolder)

@@ -1,4 +1,5 @@
 import { finishJournal } from './finish-journal.ts'
+import { finishMoves, syncMoves } from './finish-moves.ts'
 import type { Fs } from './fs.ts'
 import { JOURNAL_FOLDER } from './journal-folder.ts'
 import { keepNotes } from './journal-notes.ts'
@@ -27,6 +28,13 @@ export async function recoverJournals(fs: Fs, store: string): Promise<void> {
     .filter(({ path, owner }) => owner && isLeft(fs, path, owner))
     .sort((a, b) => modified(fs, a.path) - modified(fs, b.path))
   if (left.length > 0) await fs.syncDir(folder)
+  // First of all: what is written after a move is written where it led.
+  const told = left.flatMap(({ path }) => decodeRecords(fs.readFile(path) ?? Buffer.alloc(0)))
+  await finishMoves(
+    fs,
+    store,
+    told.sort((a, b) => a.at - b.at),
+  )
   // In the order in which they happened, as far as their processes shared a clock.
   const starts = new Map<string, JournalRecord[]>()
   for (const { path, owner } of left) {
@@ -40,6 +48,7 @@ export async function recoverJournals(fs: Fs, store: string): Promise<void> {
   const records = [...starts.values()].flatMap((start) => start.sort((a, b) => a.at - b.at))
   const writes = writesIn(fs, store, records)
   if (left.some(({ owner }) => !isThisStart(owner))) await restoreRefs(fs, store, writes)
+  await syncMoves(fs, store, records)
   await syncTouched(fs, store, writes)
   const notes = records.flatMap((record) => record.notes ?? [])
   await keepNotes(fs, store, notes)

@@ -1,5 +1,6 @@
 import { assertNameFree, PackedNames } from './assert-name-free.ts'
 import { TimeSlice } from '../time-slice.ts'
+import { isFenced, untilUnfenced } from './fence.ts'
 import type { Fs } from './fs.ts'
 import type { BeforeTakeOver } from './lock.ts'
 import type { Oid } from './object.ts'
@@ -63,8 +64,12 @@ export async function moveRefsTogether(
   decide: () => Promise<Decision>,
 ): Promise<void> {
   const locks = parts.map((part) => new RefLocks(part))
+  let fenced: RefMoves | undefined
   try {
     for (const lock of locks) await lock.take()
+    // Only now: see fence.ts.
+    fenced = parts.find(({ fs, gitdir }) => isFenced(fs, gitdir))
+    if (fenced) throw new RefMoved(`${fenced.gitdir} is fenced`)
     for (const part of parts) await compare(part)
     const decision = await decide()
     try {
@@ -81,6 +86,7 @@ export async function moveRefsTogether(
   } catch (error) {
     const isHalfDone = locks.some(({ hasMoved }) => hasMoved)
     for (const lock of locks) isHalfDone ? lock.abandon() : lock.release()
+    if (fenced) await untilUnfenced(fenced.fs, fenced.gitdir, fenced.beforeTakeOver)
     throw error
   }
 }

@@ -2,6 +2,7 @@ import { counts } from '../counts.ts'
 import { Refusal } from '../errors.ts'
 import { DerivedFile } from './derived-file.ts'
 import { Draft, type DraftRefs } from './draft.ts'
+import { unlessGone } from './gone.ts'
 import type { Journal } from './journal.ts'
 import type { Oid } from './object.ts'
 import { NOTES_FOLDER, type RefReader, type RefSnapshot } from './refs.ts'
@@ -113,7 +114,7 @@ export class RepositoryWriter {
             entry.resolve(result)
           })
         } catch (error) {
-          outcomes.push(() => entry.reject(error))
+          outcomes.push(() => entry.reject(unlessGone(error, this.disk.fs, this.disk.gitdir)))
         }
         // What lies in a staged pack can be read once it is published, so nothing is worked out on top of it before.
         if (draft.packs().length > 0) this.#putBack(batch.splice(batch.indexOf(entry) + 1))

@@ -1,5 +1,6 @@
 import type { Fs } from './fs.ts'
 import { gitLeftovers } from './git-leftovers.ts'
+import { makeFolderIn } from './gone.ts'
 import { History } from './history.ts'
 import { IncomingObjects, type PackStream } from './incoming-objects.ts'
 import type { Journal } from './journal.ts'
@@ -66,7 +67,7 @@ export class Repository {
   /** A pack to be written in this repository, for a write to adopt. */
   packBuilder(): PackBuilder {
     // The sign that a server wrote here: what a dead one leaves is looked for at the next start.
-    this.fs.makeDir(`${this.path}/locks`)
+    makeFolderIn(this.fs, this.path, 'locks')
     return new PackBuilder(this.fs, this.path)
   }
 

@@ -1,6 +1,7 @@
 import { threadId } from 'node:worker_threads'
 import { allOver } from './all-over.ts'
 import type { Fs } from './fs.ts'
+import { isOfGone } from './gone.ts'
 import type { EncodedPack, PackableObject } from './pack-writer.ts'
 import { encodePackAside } from './pack-writer.ts'
 import { prepareFile } from './prepare-file.ts'
@@ -86,7 +87,7 @@ export interface Staging {
 export function stagingFor(fs: Fs, gitdir: string): Staging {
   const folder = `${gitdir}/objects/pack`
   // A copy may have left empty folders out, and git makes this one, too.
-  if (!fs.stat(folder)) fs.makeDir(folder)
+  if (!fs.stat(folder) && !isOfGone(fs, folder)) fs.makeDir(folder)
   const temporary = `${folder}/tmp_${self}.${++staged}`
   const packPath = `${temporary}_pack`
   const indexPath = `${temporary}_idx`

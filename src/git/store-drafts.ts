@@ -1,6 +1,7 @@
 import { counts } from '../counts.ts'
 import type { Draft } from './draft.ts'
 import type { Fs } from './fs.ts'
+import { unlessGone } from './gone.ts'
 import type { Journal } from './journal.ts'
 import type { JournalEntry } from './journal-file.ts'
 import type { BeforeTakeOver } from './lock.ts'
@@ -43,7 +44,7 @@ export async function storeDrafts(
     // What is decided and in place in part shall be so as a whole: the next start finishes it.
     const isKept = entry?.keep() === true
     if (!isKept) for (const { pack } of writes) pack.discard()
-    throw error
+    throw drafts.reduce((why: unknown, { fs, gitdir }) => unlessGone(why, fs, gitdir), error)
   } finally {
     entry?.settle()
   }

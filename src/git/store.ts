@@ -4,6 +4,7 @@ import type { NewRepository } from './create-repository.ts'
 import { BUILD_PREFIX, buildFolder, createRepository } from './create-repository.ts'
 import { DerivedFile } from './derived-file.ts'
 import { keepFinishing } from './finish-for-the-dead.ts'
+import { TRASH_FOLDER } from './folder-move.ts'
 import type { FileStat, Fs } from './fs.ts'
 import { guardedFs } from './guarded-fs.ts'
 import { Journal } from './journal.ts'
@@ -19,6 +20,7 @@ import type { SpareFs } from './spare-files.ts'
 import { withSpareFiles } from './spare-files.ts'
 import { sweepSpareFiles } from './spare-folder.ts'
 import { StoreGuard } from './store-guard.ts'
+import { TrashFolder } from './trash-folder.ts'
 
 /** The layout this code reads and writes, kept in the file `format` of a store. */
 const FORMAT = '1'
@@ -157,6 +159,8 @@ const SETTLED = 2100
 export class ProjectStore {
   readonly fs: Fs
   readonly folder: string
+  /** What was removed of it. */
+  readonly trash: TrashFolder
   readonly #packs: PackCache
   #claims: Promise<unknown> = Promise.resolve()
   readonly #journal: Journal
@@ -170,6 +174,12 @@ export class ProjectStore {
     this.fs = fs
     this.folder = folder
     this.#packs = packs
+    this.trash = new TrashFolder(fs, folder, packs, journal)
+  }
+
+  /** The same as `slugs` of what lies in the trash. */
+  trashedSlugs(family: string): readonly string[] {
+    return this.slugs(`${TRASH_FOLDER}/${family}`)
   }
 
   /**

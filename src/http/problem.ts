@@ -94,6 +94,7 @@ export const PROBLEMS: Readonly<Record<ProblemCode, readonly [status: number, ti
   ambiguous_slug: [409, 'The slug is ambiguous'],
   last_admin_key: [409, 'It is the last admin key'],
   archived: [409, 'The target is archived'],
+  in_use: [409, 'Something refers to it'],
   focus_mismatch: [409, 'The saved query is about something else'],
   revision_exists: [409, 'The variant has its first revision'],
   revision_conflict: [409, 'The head has moved'],

@@ -70,7 +70,10 @@ export function revisionRecord(names: SurfaceNames, flagNames: readonly string[]
 }
 
 /** A flat record of the simple endpoints. */
-export function flatRecord(flagNames: readonly string[]): z.ZodType {
+export function flatRecord(
+  flagNames: readonly string[],
+  more: Readonly<Record<string, z.ZodType>> = {},
+): z.ZodType {
   return z.strictObject({
     id,
     slug: z.string(),
@@ -81,8 +84,19 @@ export function flatRecord(flagNames: readonly string[]): z.ZodType {
     variant_id: id.optional(),
     revision_id: id.optional(),
     data: jsonObject,
+    ...more,
   })
 }
+
+/** What lies in the trash. */
+export const trashedRecord = z.strictObject({
+  kind: z.string(),
+  id,
+  slug: z.string(),
+  name: z.string().optional(),
+  trashed_at: z.string(),
+  until: z.string(),
+})
 
 /** `{count: 1, <key>: record}` and what else an answer may carry (ruling 1.2). */
 export function single(

@@ -79,6 +79,14 @@ export class ProjectTraces {
     })
   }
 
+  /** The id of some trace that names something whose id ends in these digits; undefined if none does. */
+  async naming(digits: string): Promise<string | undefined> {
+    return this.#asked(async () => {
+      this.#assertThere()
+      return this.#reader.naming(this.#file, digits)
+    })
+  }
+
   /** Removes a trace; answers whether there was one. */
   async remove(traceId: string): Promise<boolean> {
     return this.#asked(() => this.#writer.call('remove', this.#file, { traceId }))

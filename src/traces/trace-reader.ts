@@ -18,7 +18,16 @@ export class TraceReader {
   }
 
   /** Refuses with `query_too_slow`, or with `overloaded` when too many wait. */
-  async query(file: string, question: TraceQuestion): Promise<TracePage> {
+  query(file: string, question: TraceQuestion): Promise<TracePage> {
+    return this.#inLine(() => this.#thread.call('query', file, { question }))
+  }
+
+  /** The same for the id of some trace that names something whose id ends in these digits. */
+  naming(file: string, digits: string): Promise<string | undefined> {
+    return this.#inLine(() => this.#thread.call('naming', file, { digits }))
+  }
+
+  async #inLine<T>(ask: () => Promise<T>): Promise<T> {
     if (this.#waiting >= MOST_WAITING) {
       throw new Refusal(
         'overloaded',
@@ -26,7 +35,7 @@ export class TraceReader {
       )
     }
     this.#waiting++
-    const answer = this.#last.then(() => this.#inTime(file, question))
+    const answer = this.#last.then(() => this.#inTime(ask))
     this.#last = answer.catch(() => undefined)
     return answer.finally(() => this.#waiting--)
   }
@@ -38,11 +47,11 @@ export class TraceReader {
     await this.#last
   }
 
-  async #inTime(file: string, question: TraceQuestion): Promise<TracePage> {
+  async #inTime<T>(ask: () => Promise<T>): Promise<T> {
     if (this.#isClosed) throw closed()
     const timer = setTimeout(() => void this.#thread.stop(tooSlow(this.#limitMs)), this.#limitMs)
     try {
-      return await this.#thread.call('query', file, { question })
+      return await ask()
     } finally {
       clearTimeout(timer)
     }

@@ -58,6 +58,11 @@ export class ArtifactIndex {
     return this.#intake.written(family, slug)
   }
 
+  /** Forgets a repository that this process just moved away, and tells the other processes. */
+  removed(family: Family, slug: string): Promise<void> {
+    return this.#intake.removed(family, slug)
+  }
+
   /** Notes that a list was answered without an artifact, because something of it cannot be read. */
   leftOut({ family, slug, repository: { path } }: ArtifactView, { message: reason }: Refusal): void {
     // One that was removed a moment ago is no problem.

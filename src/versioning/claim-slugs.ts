@@ -3,6 +3,7 @@ import type { Family } from './family.ts'
 import type { Registry } from './registry.ts'
 import { assertSlug, numberedBase } from './slugs.ts'
 import type { SlugLevel } from './slug-table.ts'
+import { inTrash } from './trash.ts'
 
 /**
  * Refuses a slug that is ill-formed or that another thing of its level has, compared without case (ruling 3.3); for a
@@ -17,7 +18,11 @@ export async function assertSlugFree(
 ): Promise<void> {
   assertSlug(slug, loc)
   if (await registry.index.isTaken(level, family, slug)) throw slugTaken(level, slug)
-  if (level === 'variant' && (await registry.index.isTaken('numbered', family, slug))) {
+  await assertNotInTrash(registry, family, level, slug)
+  if (level === 'artifact') registry.trash.assertFolderFree(family, slug)
+  if (level !== 'variant') return
+  await assertNotInTrash(registry, family, 'numbered', slug)
+  if (await registry.index.isTaken('numbered', family, slug)) {
     throw new Refusal(
       'slug_taken',
       `Revisions of a variant "${slug}" would be named "${slug}-<number>", and a revision was given such a slug. ` +
@@ -39,8 +44,11 @@ export async function assertRevisionSlugFree(
 ): Promise<void> {
   assertSlug(slug, loc)
   if (await registry.index.isTaken('tag', family, slug)) throw slugTaken('tag', slug)
+  await assertNotInTrash(registry, family, 'tag', slug)
   const base = numberedBase(slug)
-  if (base !== undefined && (await registry.index.isTaken('variant', family, base))) {
+  if (base === undefined) return
+  await assertNotInTrash(registry, family, 'variant', base)
+  if (await registry.index.isTaken('variant', family, base)) {
     throw new Refusal(
       'slug_taken',
       `The slug "${slug}" reads as a version of the variant "${base}". Choose one that does not end in -<number>.`,
@@ -51,12 +59,36 @@ export async function assertRevisionSlugFree(
 
 /** The first free of `base`, `base-2`, `base-3` … at the variant level. */
 export async function freeVariantSlug(registry: Registry, family: Family, base: string): Promise<string> {
-  const isTaken = async (slug: string): Promise<boolean> =>
-    (await registry.index.isTaken('variant', family, slug)) ||
-    (await registry.index.isTaken('numbered', family, slug))
+  const isTaken = async (slug: string): Promise<boolean> => {
+    for (const level of ['variant', 'numbered'] as const) {
+      if (await registry.index.isTaken(level, family, slug)) return true
+      if (await registry.trash.holderOf(level, family, slug)) return true
+    }
+    return false
+  }
   let slug = base
   for (let number = 2; await isTaken(slug); number++) slug = `${base}-${number}`
   return slug
+}
+
+/** Refuses a slug that something in the trash keeps. */
+async function assertNotInTrash(
+  registry: Registry,
+  family: Family,
+  level: SlugLevel,
+  slug: string,
+): Promise<void> {
+  const holder = await registry.trash.holderOf(level, family, slug)
+  if (!holder) return
+  const { sentence, when } = inTrash(holder)
+  throw new Refusal(
+    'slug_taken',
+    `The slug "${slug}" is taken in this project: ${sentence} Choose another one.`,
+    {
+      conflict: { slug },
+      ...when,
+    },
+  )
 }
 
 function slugTaken(level: SlugLevel, slug: string): Refusal {

@@ -17,6 +17,7 @@ import { NewObjects } from './new-objects.ts'
 import type { Header, VariantRecord } from './records.ts'
 import type { Registry } from './registry.ts'
 import { resumeAttempt } from './resume-attempt.ts'
+import { inTrash } from './trash.ts'
 import { writeCommit } from './write-commit.ts'
 
 /** What a create request says; `loc` is where its slug stands in the request. */
@@ -119,14 +120,16 @@ async function freeId(
   preferred: string | undefined,
 ): Promise<string> {
   if (wanted !== undefined) {
-    if (!registry.index.hasDigits(wanted)) return wanted
+    const trashed = await registry.trash.withDigits(wanted)
+    if (!trashed && !registry.index.hasDigits(wanted)) return wanted
     throw new Refusal(
       'id_taken',
-      `The id ${wanted}, or another that ends in ${repositoryDigits(wanted)}, is taken. Leave it out to get a free one.`,
-      { conflict: { id: wanted } },
+      `The id ${wanted}, or another that ends in ${repositoryDigits(wanted)}, is taken. ${trashed ? `${inTrash(trashed).sentence} ` : ''}` +
+        'Leave it out to get a free one.',
+      { conflict: { id: wanted }, ...(trashed ? inTrash(trashed).when : {}) },
     )
   }
   let id = preferred ?? uuidv7()
-  while (registry.index.hasDigits(id)) id = uuidv7()
+  while (registry.index.hasDigits(id) || (await registry.trash.withDigits(id))) id = uuidv7()
   return id
 }

@@ -8,7 +8,7 @@ import type { Payload } from './family.ts'
 import type { Pin } from './pin.ts'
 import { defaultKey, referencesTo } from './pin.ts'
 import type { VariantPlace } from './references.ts'
-import { revisionById } from './references.ts'
+import { artifactById, revisionById } from './references.ts'
 import type { Registry } from './registry.ts'
 import type { Revision, RevisionPlace } from './revision.ts'
 import type { NewRevision } from './write-revision.ts'
@@ -78,6 +78,9 @@ export function deploymentOf(
     header: {},
     loc,
     change: async (latest) => {
+      // It may have been removed while this write waited for its turn.
+      if (!registry.store.exists(artifact.family.folder, artifact.slug))
+        await artifactById(registry, artifact.family, artifact.id)
       // What the same write commits is judged there.
       if (oid !== undefined) await assertDeployable({ ...revision, oid })
       const before = pinUnder(registry, key, latest)

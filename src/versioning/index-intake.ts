@@ -75,6 +75,12 @@ export class IndexIntake {
     return entry.view
   }
 
+  /** Takes in that this process just moved a repository away, and tells the other processes. */
+  async removed(family: Family, slug: string): Promise<void> {
+    this.#changes.announce(pathOf(family, slug))
+    await this.look(family, slug)
+  }
+
   /** The entry's view as of now; undefined if the repository is gone or no longer served. */
   async current(entry: IndexEntry): Promise<ArtifactView | undefined> {
     if (isAsViewed(entry.view)) return entry.view

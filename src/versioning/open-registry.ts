@@ -6,9 +6,13 @@ import { damageOf } from './damage-of.ts'
 import type { Family } from './family.ts'
 import type { RegistrySettings } from './registry.ts'
 import { Registry } from './registry.ts'
+import { purgeTrash } from './trash-artifact.ts'
 
 /** How often plain git's changes to repositories that nobody names are looked for, in milliseconds. */
 const SWEEP_EVERY = 1000
+
+/** How often the trash is looked through, in milliseconds. */
+const PURGE_EVERY = 60 * 60 * 1000
 
 /** Who asked for a list so many milliseconds ago may ask again, and should not have to wait for a sweep then. */
 const SOON = 10_000
@@ -38,14 +42,28 @@ export async function openRegistry(
   await followEnvironments(registry)
   const closing = new AbortController()
   const stopSweeps = keepCurrent(registry)
+  const stopPurging = keepPurged(registry)
   return {
     registry,
     sweepLeftovers: () => sweepLeftovers(registry, closing.signal),
     close: () => {
       closing.abort()
       stopSweeps()
+      stopPurging()
       for (const family of registry.families) registry.timeline(family).keep()
     },
+  }
+}
+
+/** Removes for good, now and every hour, what has lain in the trash for its time; answers how to stop it. */
+function keepPurged(registry: Registry): () => void {
+  // Somebody else has the slugs, or the disk fails: the next round tries again.
+  const purge = (): void => void purgeTrash(registry).catch(() => undefined)
+  const soon = setTimeout(purge, SWEEP_EVERY).unref()
+  const rounds = setInterval(purge, PURGE_EVERY).unref()
+  return () => {
+    clearTimeout(soon)
+    clearInterval(rounds)
   }
 }
 

@@ -6,6 +6,8 @@ import { repositoryDigits } from './ids.ts'
 import type { Registry } from './registry.ts'
 import type { RevisionPlace } from './revision.ts'
 import { findRevisionById, revisionNotFound } from './revision.ts'
+import type { Trashed } from './trash.ts'
+import { saidTrashed } from './trash.ts'
 
 /** One reference object of interface 2.1: an id, or a slug with or without a version. */
 export interface Reference {
@@ -31,15 +33,17 @@ export async function resolveArtifact(
   if (id !== undefined) return artifactById(registry, family, id)
   if (slug === undefined) throw incomplete(`${family.name}_ref`, 'an id or a slug')
   const found = await registry.index.findBySlug(family, slug)
-  if (!found) throw new Refusal('artifact_not_found', `There is no ${family.name} with the slug "${slug}".`)
-  return found
+  if (found) return found
+  const refusal = new Refusal('artifact_not_found', `There is no ${family.name} with the slug "${slug}".`)
+  throw saidTrashed(refusal, await registry.trash.holderOf('artifact', family, slug))
 }
 
 /** The artifact of this id. */
 export async function artifactById(registry: Registry, family: Family, id: string): Promise<ArtifactView> {
   const found = await registry.index.findByDigits(id)
   if (found?.id !== id || found.family !== family) {
-    throw new Refusal('artifact_not_found', `There is no ${family.name} with the id ${id}.`)
+    const refusal = new Refusal('artifact_not_found', `There is no ${family.name} with the id ${id}.`)
+    throw saidTrashed(refusal, await registry.trash.withDigits(id))
   }
   return found
 }
@@ -62,14 +66,18 @@ export async function resolveVariant(
   if (slug === undefined) throw incomplete(`${family.name}_variant_ref`, 'an id or a slug')
   const inScope = scope && (await resolveArtifact(registry, family, scope))
   const places = await variantsOfSlug(registry, family, slug, inScope)
-  return onlyOne(places, 'variant', slug) ?? variantNotFound(family, `with the slug "${slug}"`)
+  const place = onlyOne(places, 'variant', slug)
+  if (place) return place
+  const trashed = inScope ? undefined : await registry.trash.holderOf('variant', family, slug)
+  return variantNotFound(family, `with the slug "${slug}"`, trashed)
 }
 
 /** The variant of this id. */
 export async function variantById(registry: Registry, family: Family, id: string): Promise<VariantPlace> {
   const artifact = await registry.index.findByDigits(repositoryDigits(id))
   const variant = artifact?.family === family ? artifact.variants.find((it) => it.id === id) : undefined
-  if (!artifact || !variant) return variantNotFound(family, `with the id ${id}`)
+  if (!artifact || !variant)
+    return variantNotFound(family, `with the id ${id}`, await registry.trash.withDigits(id))
   return { artifact, variant }
 }
 
@@ -80,7 +88,7 @@ export async function revisionById(registry: Registry, family: Family, id: strin
   const place =
     (await find(await registry.index.findByDigits(repositoryDigits(id)))) ??
     (await find(await registry.index.findAfresh(id)))
-  if (!place) throw revisionNotFound(`with the id ${id}`)
+  if (!place) throw saidTrashed(revisionNotFound(`with the id ${id}`), await registry.trash.withDigits(id))
   return place
 }
 
@@ -115,8 +123,8 @@ export function onlyOne<T extends { readonly artifact: ArtifactView }>(
 }
 
 /** Refuses a missing variant, saying what was asked for. */
-export function variantNotFound(family: Family, which: string): never {
-  throw new Refusal('variant_not_found', `There is no ${family.name} variant ${which}.`)
+export function variantNotFound(family: Family, which: string, trashed?: Trashed): never {
+  throw saidTrashed(new Refusal('variant_not_found', `There is no ${family.name} variant ${which}.`), trashed)
 }
 
 /** Refuses a reference that identifies nothing (ruling 3.6). */

@@ -13,6 +13,7 @@ import { KnownFacts } from './known-facts.ts'
 import { Mirrors } from './mirrors.ts'
 import { RevisionCache } from './stored-revision.ts'
 import { Timeline } from './timeline.ts'
+import { Trash } from './trash.ts'
 
 /** Who does something: the API key's id, name and email. Name and email become the git author. */
 export interface Actor {
@@ -50,6 +51,7 @@ export class Registry {
   readonly signing: Signing
   readonly limits: DocumentLimits
   readonly mirrors = new Mirrors(this)
+  readonly trash: Trash
   readonly #revisions: ReadonlyMap<Family, RevisionCache>
   readonly #timelines: ReadonlyMap<Family, Timeline>
 
@@ -63,6 +65,7 @@ export class Registry {
     this.index = new ArtifactIndex(store, families, `${process.pid}-${uuidv7()}`, (problem) =>
       settings.onProblem?.(basename(store.folder), problem),
     )
+    this.trash = new Trash(store, families)
     this.#revisions = new Map(families.map((family) => [family, new RevisionCache(family)]))
     this.#timelines = new Map(
       families.map((family) => [family, new Timeline(this.index, family, knownFacts(store, family))]),

@@ -14,6 +14,9 @@ import {
 import type { Registry } from './registry.ts'
 import type { RevisionPlace } from './revision.ts'
 import { isHeldBy, latestOf, placeAtHome, revisionNotFound, versionOf } from './revision.ts'
+import { numberedBase } from './slugs.ts'
+import type { Trashed } from './trash.ts'
+import { saidTrashed } from './trash.ts'
 
 /**
  * The revision that references name, most specific first: revision, variant, artifact (interface 9.4, ruling 3.6; for those
@@ -60,9 +63,21 @@ async function resolveRevisionReference(
       : await bySlugAndVersion(registry, family, slug, version, scope.artifact)
   const found = named && (await within(named, scope.variant))
   if (found) return found
-  throw revisionNotFound(
+  const refusal = revisionNotFound(
     version === undefined ? `with the slug "${slug}"` : `"${slug}" with version ${version}`,
   )
+  throw saidTrashed(refusal, scope.artifact ? undefined : await trashedOf(registry, family, slug))
+}
+
+/** What lies in the trash and had a revision of this slug, or one that is named by it and a version. */
+async function trashedOf(registry: Registry, family: Family, slug: string): Promise<Trashed | undefined> {
+  const { trash } = registry
+  for (const level of ['tag', 'variant', 'artifact'] as const) {
+    const found = await trash.holderOf(level, family, slug)
+    if (found) return found
+  }
+  const base = numberedBase(slug)
+  return base === undefined ? undefined : trash.holderOf('variant', family, base)
 }
 
 /** `{version}` alone counts on the variant, else on the default variant of the artifact, that stands beside it. */

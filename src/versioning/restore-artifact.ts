@@ -18,6 +18,7 @@ import type { Family } from './family.ts'
 import { RefRefused } from './push.ts'
 import type { Registry } from './registry.ts'
 import { assertSlug, foldSlug } from './slugs.ts'
+import { inTrash } from './trash.ts'
 import { readBytes } from './tree-files.ts'
 
 /** What a restore did with one repository. */
@@ -54,7 +55,7 @@ export async function restoreArtifact(registry: Registry, backup: RestoredReposi
   try {
     const view = await judged(registry, aside, copy)
     return await store.claimingSlugs(async () => {
-      if (!there) assertFree(registry, family, slug)
+      if (!there) await assertFree(registry, family, slug)
       await assertIdFree(registry, view, there && (await registry.index.findBySlug(family, slug)))
       const mirrors = await confirmedMirrors(registry, view, refs)
       await replaceRefs(fs, aside, mirrors)
@@ -86,7 +87,18 @@ async function judged(registry: Registry, aside: string, copy: RestoredRepositor
 }
 
 /** A project has a slug once, whatever its case (ruling 3.3), also where the repository is not served. */
-function assertFree({ store }: Registry, { name, folder }: Family, slug: string): void {
+async function assertFree(registry: Registry, family: Family, slug: string): Promise<void> {
+  const { name, folder } = family
+  const { store, trash } = registry
+  const trashed = await trash.holderOf('artifact', family, slug)
+  if (trashed) {
+    const { sentence, when } = inTrash(trashed)
+    throw new Refusal('slug_taken', `The ${name} slug "${slug}" is taken in this project. ${sentence}`, {
+      conflict: { slug },
+      ...when,
+    })
+  }
+  trash.assertFolderFree(family, slug)
   const rival = store.slugs(folder).find((it) => foldSlug(it) === foldSlug(slug))
   if (rival === undefined) return
   throw new Refusal(
@@ -102,6 +114,14 @@ async function assertIdFree(
   view: ArtifactView,
   replaced: ArtifactView | undefined,
 ): Promise<void> {
+  const trashed = await registry.trash.withDigits(view.id)
+  if (trashed) {
+    const { sentence, when } = inTrash(trashed)
+    throw new Refusal('id_taken', `An artifact is restored once. ${sentence}`, {
+      conflict: { id: view.id, slug: trashed.artifact.slug },
+      ...when,
+    })
+  }
   const holder = registry.index.hasDigits(view.id) ? await registry.index.findByDigits(view.id) : undefined
   if (!holder || holder === replaced) return
   if (view.record.slug === view.slug && holder.record.slug !== holder.slug) return

@@ -53,7 +53,7 @@ export class SlugTable {
 }
 
 /** Every slug that an artifact has or keeps others from having. */
-function* slugsOf({ slug, variants, tags }: ArtifactView): Generator<[SlugLevel, string]> {
+export function* slugsOf({ slug, variants, tags }: ArtifactView): Generator<[SlugLevel, string]> {
   yield ['artifact', slug]
   for (const variant of variants) yield ['variant', variant.slug]
   for (const tag of tags.keys()) {

@@ -14,6 +14,20 @@ export function wantsEvent(
   return !artifacts || isAmong(artifacts, [artifact, ...deployed])
 }
 
+/** Whether the webhook asks for events of this very artifact, or environment. */
+export function namesArtifact({ filters }: Webhook, artifact: RegistryEvent['artifact']): boolean {
+  const { families, artifacts = [], environments = [] } = filters
+  const { family } = artifact
+  if (family.pins && isAmong(environments, [artifact])) return true
+  // A slug may be that of another family's.
+  if (families && !families.includes(family.folder)) return artifacts.some(({ id }) => isIdOf(artifact, id))
+  return isAmong(artifacts, [artifact])
+}
+
+function isIdOf(artifact: RegistryEvent['artifact'], id: string | undefined): boolean {
+  return id !== undefined && isAmong([{ id }], [artifact])
+}
+
 interface Named {
   readonly id?: string | undefined
   readonly slug?: string | undefined

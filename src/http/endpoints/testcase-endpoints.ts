@@ -18,6 +18,7 @@ import { artifactById } from '../../versioning/references.ts'
 import { resolveRevision } from '../../versioning/resolve-revision.ts'
 import { readRevisionAt } from '../../versioning/revision.ts'
 import type { Windowing } from '../../versioning/windowing.ts'
+import { saidTrashed } from '../../versioning/trash.ts'
 import { TimeSlice } from '../../time-slice.ts'
 import type { Answer, Call, Endpoint } from '../endpoint.ts'
 import { endpoint } from '../endpoint.ts'
@@ -151,7 +152,10 @@ export function testcaseEndpoints({ surface, names }: SurfaceContext): Endpoint[
       run: async ({ registry, params }) => {
         const id = params['id'] ?? ''
         const found = await findTestcase(registry, family, id)
-        if (!found) throw new Refusal('testcase_not_found', `There is no testcase with the id ${id}.`)
+        if (!found) {
+          const refusal = new Refusal('testcase_not_found', `There is no testcase with the id ${id}.`)
+          throw saidTrashed(refusal, await registry.trash.withDigits(id))
+        }
         return { body: { count: 1, testcase: await presentTestcaseAlone(found) } }
       },
     }),

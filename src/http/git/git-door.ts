@@ -4,6 +4,7 @@ import { requireScope } from '../../access/require-scope.ts'
 import { Refusal } from '../../errors.ts'
 import type { ArtifactView } from '../../versioning/artifact-view.ts'
 import type { Registry } from '../../versioning/registry.ts'
+import { saidTrashed } from '../../versioning/trash.ts'
 import type { Door } from '../door.ts'
 import type { Spools } from '../spool.ts'
 import { authenticate } from '../authenticate.ts'
@@ -58,7 +59,10 @@ async function answer(
   // Who may neither read nor write learns nothing of what there is.
   requireScope(caller, service === UPLOAD ? ['read'] : family?.pins ? ['write', 'deploy'] : ['write'])
   const artifact = family && (await registry.index.findBySlug(family, slug))
-  if (!artifact) throw notFound(ctx.path)
+  if (!artifact) {
+    const trashed = family && (await registry.trash.holderOf('artifact', family, slug))
+    throw saidTrashed(notFound(ctx.path), trashed)
+  }
   const isAdvertisement = path === 'info/refs'
   const room = { spools, place: (signal: AbortSignal) => places.take(caller.project, signal) }
   if (service === UPLOAD) return answerFetch(ctx, artifact, isAdvertisement, room)

@@ -19,6 +19,8 @@ export interface ThreadWork {
     readonly answers: readonly SpanRow[]
   }
   readonly query: { readonly asks: { readonly question: TraceQuestion }; readonly answers: TracePage }
+  /** The id of some trace that names something whose id ends in these digits. */
+  readonly naming: { readonly asks: { readonly digits: string }; readonly answers: string | undefined }
   /** Removes a trace; answers whether it was there. */
   readonly remove: { readonly asks: { readonly traceId: string }; readonly answers: boolean }
   /** Removes a little of what is too old or too much; answers whether more remains. */

@@ -1,5 +1,6 @@
 import { parentPort } from 'node:worker_threads'
 import { Refusal } from '../../errors.ts'
+import { namingTrace } from './naming-trace.ts'
 import { queryTraces } from './query-traces.ts'
 import { readSpanLines } from './read-span-lines.ts'
 import { RecurringReferences } from './recurring-references.ts'
@@ -47,6 +48,8 @@ function done(request: ThreadRequest): unknown {
       return file ? asks.traceIds.flatMap((traceId) => spansOfTrace(file, traceId)) : []
     case 'query':
       return file ? queryTraces(file, asks.question) : { spans: [], next: undefined }
+    case 'naming':
+      return file && namingTrace(file, asks.digits)
     case 'remove':
       return file ? removeTrace(file, asks.traceId) : false
     case 'retain':
