@@ -251,6 +251,10 @@ function problemSchema(): JsonSchema {
       },
       conflict: { type: 'object' },
       details: { type: 'object' },
+      users: { type: 'array', items: { type: 'object' } },
+      truncated: { type: 'boolean', const: true },
+      trashed_at: { type: 'string' },
+      until: { type: 'string' },
     },
   }
 }

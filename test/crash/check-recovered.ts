@@ -9,7 +9,8 @@ import { verifyArtifact } from '../../src/versioning/verify-artifact.ts'
 import { verifyIndex } from '../../src/versioning/verify-index.ts'
 import { expectedMirrors } from '../../src/versioning/verify-mirrors.ts'
 import { createArtifact } from '../../src/versioning/create-artifact.ts'
-import type { CrashHistory, Fact } from './crash-history.ts'
+import { undeleteArtifact } from '../../src/versioning/trash-artifact.ts'
+import type { CrashHistory, Fact, Removal } from './crash-history.ts'
 import type { CrashServer } from './open-server.ts'
 import { newRegistry, openServer, STORE } from './open-server.ts'
 import type { SimulatedDisk } from './simulated-disk.ts'
@@ -20,12 +21,13 @@ import type { SimulatedDisk } from './simulated-disk.ts'
  */
 export async function checkRecovered(
   { fs }: SimulatedDisk,
-  history: Pick<CrashHistory, 'facts' | 'together' | 'made'>,
+  history: Pick<CrashHistory, 'facts' | 'together' | 'made' | 'removals'>,
   until: number,
 ): Promise<void> {
   const server = await openServer(fs)
   const { registry } = server
   for (const { repository, reason } of registry.index.problems()) throw new Error(`${repository}: ${reason}`)
+  await checkRemovals(server, history.removals, until)
   const artifacts = await allArtifacts(server)
   await checkFacts(
     server,
@@ -65,6 +67,32 @@ export async function checkRecovered(
 }
 
 const NOBODY = { id: 'id', name: 'Ann', email: 'ann@example.com' }
+
+/** What was removed is in the trash, or there where that was undone; what is in the trash comes back whole. */
+async function checkRemovals(
+  { fs, registry }: CrashServer,
+  removals: readonly Removal[],
+  until: number,
+): Promise<void> {
+  for (const folder of new Set(removals.map((it) => it.folder))) {
+    const [project = '', family = '', name = ''] = folder.slice(STORE.length + 1).split('/')
+    const trashed = `${STORE}/${project}/.trash/${family}/${name}`
+    const [isThere, isRemoved] = [folder, trashed].map((path) => fs.stat(`${path}/HEAD`) !== undefined)
+    if (isThere === isRemoved) throw new Error(`${folder} is ${isThere ? 'in two places' : 'nowhere'}`)
+    const own = removals.filter((it) => it.folder === folder && it.began <= until)
+    const isOver = ({ answered = Infinity }: Removal): boolean => answered <= until
+    const last = own.filter(isOver).sort((a, b) => (b.answered ?? 0) - (a.answered ?? 0))[0]
+    const may = [last?.isBack ?? true, ...own.filter((it) => !isOver(it)).map(({ isBack }) => isBack)]
+    if (!may.includes(isThere === true))
+      throw new Error(`${folder} ${isThere ? 'is there again' : 'is gone'}`)
+  }
+  for (const trashed of await registry.trash.list()) {
+    await undeleteArtifact(registry, trashed, { actor: { ...NOBODY, mayDeploy: true } })
+  }
+  for (const { folder } of registry.families) {
+    for (const slug of registry.store.trashedSlugs(folder)) throw new Error(`${slug} stays in the trash`)
+  }
+}
 
 async function allArtifacts({ registry }: CrashServer): Promise<readonly ArtifactView[]> {
   return (await Promise.all(registry.families.map((family) => registry.index.list(family)))).flat()

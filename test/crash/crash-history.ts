@@ -15,6 +15,12 @@ export interface Fact {
   readonly apiKey?: string
 }
 
+/** A removal, or the end of one. Absent `answered` it may have happened or not. */
+export interface Removal extends NonNullable<CrashWrite['removal']> {
+  readonly began: number
+  answered?: number
+}
+
 /** What a history did, as far as anybody was told. */
 export interface CrashHistory {
   readonly facts: Fact[]
@@ -22,6 +28,8 @@ export interface CrashHistory {
   readonly together: NonNullable<CrashWrite['together']>[]
   /** Refs that are all there or none. */
   readonly made: NonNullable<CrashWrite['made']>[]
+  /** Repositories that were removed or brought back: when that began, and when it was answered. */
+  readonly removals: Removal[]
   /** How many writes were answered. */
   answered: number
 }
@@ -78,7 +86,12 @@ export async function runCrashHistory(
   async function one(write: CrashWrite): Promise<void> {
     if (write.together) history.together.push(write.together)
     if (write.made) history.made.push(write.made)
-    await attempt(write.name, async () => note(history, write.name, await write.run(server), now()))
+    const removal: Removal | undefined = write.removal && { ...write.removal, began: now() }
+    if (removal) history.removals.push(removal)
+    await attempt(write.name, async () => {
+      note(history, write.name, await write.run(server), now())
+      if (removal) removal.answered = now()
+    })
   }
 
   /** What it comes to; undefined if it is refused, or if it fails and may. */
@@ -96,7 +109,7 @@ export async function runCrashHistory(
 
 /** A history nothing has happened in yet. */
 export function newHistory(): CrashHistory {
-  return { facts: [], together: [], made: [], answered: 0 }
+  return { facts: [], together: [], made: [], removals: [], answered: 0 }
 }
 
 function note(history: CrashHistory, write: string, { artifacts, apiKey }: Answered, since: number): void {

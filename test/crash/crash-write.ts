@@ -10,6 +10,8 @@ export interface CrashWrite {
   readonly together?: { readonly message: string; readonly folders: readonly string[] }
   /** Refs of a repository that are made, all or none of them; for a write that makes several. */
   readonly made?: { readonly folder: string; readonly refs: readonly string[] }
+  /** The folder of a repository that is removed, or brought back. */
+  readonly removal?: { readonly folder: string; readonly isBack: boolean }
   /** Does it, and answers what must be there from then on. */
   run(server: CrashServer): Promise<Answered>
 }

@@ -237,7 +237,7 @@ describe('crash: what was once lost or left', () => {
         expect([...refs.keys()].some((ref) => /^refs\/heads\//.test(ref))).to.equal(true)
         const fact = { since: 0, write: 'push', refs: { folder: repository.path, refs } }
         const left = crash(disk, 'nothing unsynced')
-        await checkRecovered(left, { facts: [fact], together: [], made: [] }, 0)
+        await checkRecovered(left, { facts: [fact], together: [], made: [], removals: [] }, 0)
         await server.store.close()
       } finally {
         git.close()

@@ -20,6 +20,7 @@ import type { CrashServer } from './open-server.ts'
 import { LIMITS, STORE, testsets } from './open-server.ts'
 import { randomPlace } from './random-place.ts'
 import { randomPush } from './random-push.ts'
+import { randomRemoval, randomReturn } from './random-removal.ts'
 import { randomUpkeep } from './random-upkeep.ts'
 import type { Random } from './random.ts'
 
@@ -246,6 +247,7 @@ const KINDS: readonly Plan[] = [
   ...[commitAndDeploy, commitAndDeploy, commitAndDeploy, deploy, deploy, undeploy],
   ...[fork, fork, addVariant, archive, archive, edit, edit],
   ...[upload, addRows, addRows, makeKey],
+  ...[randomRemoval, randomRemoval, randomReturn, randomReturn, randomReturn],
   ...[randomPush, randomPush, randomPush, randomUpkeep, randomUpkeep],
 ]
 

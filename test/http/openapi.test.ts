@@ -42,6 +42,8 @@ const ROUTES = [
   'PUT /simple/X/{id}',
   'POST /simple/X/{id}/archive',
   'POST /simple/X/{id}/unarchive',
+  'DELETE /simple/X/{id}',
+  'POST /simple/X/{id}/undelete',
   'POST /simple/X/query',
 ]
 
@@ -113,6 +115,8 @@ const OWN_ROUTES = [
   'POST /evaluations/{id}/resume',
   'POST /evaluations/{id}/stop',
   'POST /evaluations/{id}/results',
+  'GET /trash',
+  'DELETE /trash/{id}',
   'GET /health',
   'GET /ready',
   'GET /metrics',
