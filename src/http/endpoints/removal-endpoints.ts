@@ -2,15 +2,16 @@ import { z } from 'zod'
 import { Refusal } from '../../errors.ts'
 import type { ArtifactView } from '../../versioning/artifact-view.ts'
 import type { Family } from '../../versioning/family.ts'
+import { parseUuid } from '../../versioning/ids.ts'
 import { flatten } from '../../versioning/query-artifacts.ts'
 import { artifactById } from '../../versioning/references.ts'
 import type { Registry } from '../../versioning/registry.ts'
 import type { Trashed } from '../../versioning/trash.ts'
-import { saidTrashed } from '../../versioning/trash.ts'
 import type { ArtifactUser } from '../../versioning/trash-artifact.ts'
 import { purgeTrash, trashArtifact, undeleteArtifact } from '../../versioning/trash-artifact.ts'
 import type { Answer, Endpoint } from '../endpoint.ts'
 import { endpoint } from '../endpoint.ts'
+import { artifactIn, named } from '../path-id.ts'
 import { presentFlat } from '../present.ts'
 import { flatRecord, list, single, trashedRecord } from '../record-schemas.ts'
 import type { UserPlaces } from '../removal/users-of.ts'
@@ -45,9 +46,10 @@ function ofSurface({ surface, present, records }: SurfaceContext, places: UserPl
       tag,
       summary: `Remove ${article(singular)} that nothing refers to; it can be brought back for 30 days`,
       scope: 'write',
+      ...named,
       output: single(singular, flatRecord([...family.roles, ...family.flagNames], when)),
       run: async ({ registry, params, context, mayRead }) => {
-        const artifact = await artifactById(registry, family, params['id'] ?? '')
+        const artifact = await artifactIn(registry, family, params)
         try {
           const trashed = await trashArtifact(registry, artifact, context, () =>
             usersOf(places, registry, artifact),
@@ -64,16 +66,16 @@ function ofSurface({ surface, present, records }: SurfaceContext, places: UserPl
       tag,
       summary: `Bring ${article(singular)} back that was removed, exactly as it was`,
       scope: 'write',
+      ...named,
       output: single(singular, records.flat),
       run: async ({ registry, params, context }) => {
-        const id = params['id'] ?? ''
-        const trashed = await trashedOf(registry, id, family)
+        const trashed = await trashedOf(registry, params['id'] ?? '', family)
         // One that is there was brought back already, or never removed.
         return answer(
           registry,
           trashed
             ? await undeleteArtifact(registry, trashed, context)
-            : await artifactById(registry, family, id),
+            : await artifactIn(registry, family, params),
         )
       },
       recall: async ({ registry }, { id }) => answer(registry, await artifactById(registry, family, id)),
@@ -119,12 +121,12 @@ function trashEndpoints(): Endpoint[] {
   ]
 }
 
-async function trashedOf(registry: Registry, id: string, family?: Family): Promise<Trashed | undefined> {
-  const trashed = await registry.trash.withDigits(id)
-  if (trashed?.artifact.id !== id) return undefined
-  if (!family || trashed.artifact.family === family) return trashed
-  const refusal = new Refusal('artifact_not_found', `There is no ${family.name} with the id ${id}.`)
-  throw saidTrashed(refusal, trashed)
+/** By id, else by slug, as paths name things. */
+async function trashedOf({ trash }: Registry, name: string, family?: Family): Promise<Trashed | undefined> {
+  const id = parseUuid(name)
+  const found = id === undefined ? undefined : await trash.withDigits(id)
+  if (found && found.artifact.id === id && (!family || found.artifact.family === family)) return found
+  return family && trash.holderOf('artifact', family, name)
 }
 
 function presentTrashed({ artifact: { id, slug, family, record }, trashed_at: at, until }: Trashed): object {

@@ -130,13 +130,13 @@ describe('removal of what was made by mistake', () => {
         // The default variant of another gets another slug.
         const beside = await again({ slug: `${slug}-second` })
         expect(beside.status, beside.text).to.equal(200)
-        expect((await undelete(service, removable, made.id)).status).to.equal(200)
+        expect((await undelete(service, removable, slug)).status).to.equal(200)
       })
 
       it('goes for good after 30 days, and its slug is free then', async () => {
         const slug = `gone-${singular}`
         const made = await create(service, removable, slug)
-        expect((await remove(service, removable, made.id)).status).to.equal(200)
+        expect((await remove(service, removable, slug)).status).to.equal(200)
         const purge = async (): Promise<void> => {
           // A start looks through the trash; this one is of a second server, over the same folder.
           const second = await startService({ storeDir: service.storeDir, now: () => new Date(now) })
