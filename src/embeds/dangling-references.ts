@@ -50,7 +50,8 @@ export async function danglingReferences(registry: Registry, data: Json): Promis
 
 const INERT =
   'This is stored and answered as it is, and never replaced: an @svc.embed needs @svc.references whose ids are UUIDs, whose slugs ' +
-  'are slugs and whose versions are strings, such as {"workflow_revision": {"slug": "tone", "version": "1"}}.'
+  'are slugs and whose versions are whole numbers, such as {"workflow_revision": {"slug": "tone", "version": 1}}; @svc.references by ' +
+  'themselves are one where nothing but @svc.selector is beside them.'
 
 /** Why nothing is found; undefined if something is, or if there is no telling. */
 async function whyMissing(finder: TargetFinder, token: EmbedToken): Promise<string | undefined> {

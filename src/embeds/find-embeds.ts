@@ -2,7 +2,7 @@ import { entriesOf, isJsonArray, isJsonObject, type Json } from '../json/json.ts
 import { TimeSlice } from '../time-slice.ts'
 import type { EmbedLocation, EmbedToken } from './embed-token.ts'
 import { type FoundInText, longEmbeds } from './long-embeds.ts'
-import { isObjectEmbed, readObjectEmbed } from './read-object-embed.ts'
+import { isMixedEmbed, isObjectEmbed, readObjectEmbed } from './read-object-embed.ts'
 import { shortEmbeds } from './short-embeds.ts'
 
 /**
@@ -58,6 +58,7 @@ export function* embedsIn(document: Json, onInert?: OnInert): Generator<EmbedTok
       yield undefined
       const place = { value, key, parent: last.place }
       if (!isObjectEmbed(value)) {
+        if (onInert && isMixedEmbed(value)) onInert(locationOf(place))
         open.push({ place, members: membersOf(value) })
         continue
       }

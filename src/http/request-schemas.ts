@@ -104,9 +104,14 @@ export const roleFlags = jsonObject
   })
   .meta({ type: 'object', additionalProperties: { type: 'boolean' } })
 
+/** A name that is there says something (ruling 3.11a). */
+export const name = z
+  .string()
+  .refine((text) => text.trim() !== '', 'must not be blank; give a name, or leave it out')
+
 /** Name, description, tags, meta and flags, as creates and commits take them. */
 export const header = {
-  name: z.string().optional(),
+  name: name.optional(),
   description: z.string().optional(),
   flags: roleFlags.optional(),
   tags: tags.optional(),
@@ -115,7 +120,7 @@ export const header = {
 
 /** The same in a PUT, where null clears (ruling 3.12). */
 export const headerEdit = {
-  name: z.string().nullish(),
+  name: name.nullish(),
   description: z.string().nullish(),
   flags: roleFlags.nullish(),
   tags: tags.nullish(),

@@ -52,9 +52,10 @@ export const testsetFields = {
   testset_meta: jsonText(jsonObject),
 }
 
-/** The type of an uploaded file: what the field says, else what a body that is the file is announced as, else csv. */
-export function fileType(field: FileType | undefined, { mediaType }: UploadedFile): FileType {
-  if (field !== undefined) return field
+/** The type of an uploaded file: what the field says, else what the file comes with says, else csv. */
+export function fileType(field: FileType | undefined, { mediaType, partType }: UploadedFile): FileType {
+  const told = field ?? partType
+  if (told !== undefined) return told
   if (mediaType === 'application/json') return 'json'
   return mediaType === undefined || mediaType === 'text/csv' ? 'csv' : 'jsonl'
 }

@@ -10,6 +10,8 @@ export interface UploadForm {
   readonly fields: ReadonlyMap<string, string>
   /** The file's name, without folders; undefined if it is empty. */
   readonly fileName: string | undefined
+  /** The Content-Type of the file's part. */
+  readonly fileMediaType: string | undefined
 }
 
 export interface FormOptions {
@@ -23,7 +25,7 @@ export interface FormOptions {
 
 /**
  * Reads a multipart/form-data body with one file in the part `file` and text fields around it in any order. A part with a
- * file name is a file, any other a field; its own Content-Type means nothing (contract/testsets 5.1).
+ * file name is a file, any other a field, whatever its own Content-Type says (contract/testsets 5.1).
  *
  * Refuses a form without a boundary or an end (400), fields that contradict each other (400) or are too large (413), and
  * anything but exactly one file in its place (422).
@@ -36,6 +38,7 @@ export async function readForm(
   const fields = new Map<string, string>()
   let fieldBytes = 0
   let fileName: string | undefined
+  let fileMediaType: string | undefined
   let files = 0
   let chosenBytes = 0
 
@@ -48,9 +51,10 @@ export async function readForm(
       parser.destroy(error as Error) // our refusals, or what the disk throws
     }
   }
-  const takeFile = (part: Readable, name: string): void => {
+  const takeFile = (part: Readable, name: string, mediaType: string): void => {
     if (files++ > 0) throw refusedFile('file', 'there are two files; send one', 'too_many_files')
     fileName = name === '' ? undefined : name
+    fileMediaType = mediaType
     part.on('data', (chunk: Buffer) =>
       attempt(() => {
         chosenBytes += chunk.length
@@ -74,7 +78,7 @@ export async function readForm(
     part.on('end', () => attempt(() => addField(fields, name, textOf(name, Buffer.concat(value)))))
   }
 
-  parser.on('file', (name: string | undefined, part, partFile: string | undefined, encoding) => {
+  parser.on('file', (name: string | undefined, part, partFile: string | undefined, encoding, mediaType) => {
     part.on('error', ignore) // of a form that is cut off, which the parser says too
     attempt(() => {
       if (name === undefined)
@@ -83,7 +87,7 @@ export async function readForm(
       if (partFile === undefined && name !== 'file') return takeField(part, name)
       if (partFile === undefined) throw refusedFile(name, TEXT_AS_FILE, 'file_expected')
       if (name !== 'file') throw refusedFile(name, FILE_AS_TEXT, 'text_expected')
-      takeFile(part, partFile)
+      takeFile(part, partFile, mediaType)
     })
     if (parser.destroyed) part.resume()
   })
@@ -102,7 +106,7 @@ export async function readForm(
   }
   // A browser whose user chose no file sends one without name and bytes.
   if (files === 0 || (fileName === undefined && chosenBytes === 0)) throw noFile()
-  return { fields, fileName }
+  return { fields, fileName, fileMediaType }
 }
 
 /** The refusal of a form, or of a body, without a file. */

@@ -2,8 +2,10 @@ import { createHash } from 'node:crypto'
 import type { IncomingHttpHeaders } from 'node:http'
 import type { ParameterizedContext } from 'koa'
 import { Refusal } from '../errors.ts'
+import type { FileType } from '../resources/testsets/collect-file.ts'
 import { addField } from './add-field.ts'
 import { inflatedBody } from './inflated-body.ts'
+import { partFileType } from './part-file-type.ts'
 import type { Spooled, Spools } from './spool.ts'
 import { type UploadForm, noFile, readForm } from './upload-form.ts'
 
@@ -33,10 +35,11 @@ export interface UploadedFile extends Spooled {
   /** As the form names it, without folders. */
   readonly name: string | undefined
   /**
-   * The media type, in lower case, of a body that is the file itself; undefined in a form, where a part's own type means
-   * nothing.
+   * The media type, in lower case, of a body that is the file itself; undefined in a form.
    */
   readonly mediaType: FileMediaType | undefined
+  /** What the file's part of a form says of its type, if anything. */
+  readonly partType: FileType | undefined
 }
 
 /** What a body may be announced as that is the file itself. */
@@ -93,7 +96,12 @@ export function uploadReader({ spools, maxBytes, maxFieldBytes }: UploadOptions)
       return {
         fields: Object.fromEntries(fields),
         inQuery,
-        file: { ...file, name: form.fileName, mediaType: mediaType === FORM ? undefined : mediaType },
+        file: {
+          ...file,
+          name: form.fileName,
+          mediaType: mediaType === FORM ? undefined : mediaType,
+          partType: partFileType(form.fileName, form.fileMediaType),
+        },
         discard: spool.discard,
       }
     } catch (error) {
@@ -106,7 +114,8 @@ export function uploadReader({ spools, maxBytes, maxFieldBytes }: UploadOptions)
 /** What makes an upload another one than the one before, whatever boundary and order the client chose (ruling 1.11). */
 export function uploadIdentity({ fields, file }: Upload): string[] {
   const sorted = Object.entries(fields).sort(([a], [b]) => (a < b ? -1 : 1))
-  return [JSON.stringify(sorted), file.mediaType ?? FORM, file.sha256]
+  const isTold = file.partType !== undefined && file.partType !== 'csv'
+  return [JSON.stringify(sorted), file.mediaType ?? FORM, file.sha256, ...(isTold ? [file.partType] : [])]
 }
 
 const FORM = 'multipart/form-data'
@@ -149,7 +158,7 @@ async function readPlain(body: AsyncIterable<Buffer>, onFile: (chunk: Buffer) =>
     onFile(chunk)
   }
   if (bytes === 0) throw noFile()
-  return { fields: new Map(), fileName: undefined }
+  return { fields: new Map(), fileName: undefined, fileMediaType: undefined }
 }
 
 function tooLarge(maxBytes: number): Refusal {

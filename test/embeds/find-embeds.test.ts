@@ -66,7 +66,7 @@ describe('embeds: finding object tokens', () => {
     null,
     'x',
     [],
-    { '@svc.references': { workflow_revision: { slug: 'a', version: 1 } } },
+    { '@svc.references': { workflow_revision: { slug: 'a', version: true } } },
     { '@svc.references': { workflow: { id: 'not-a-uuid' } } },
     { '@svc.references': slugOf('../x') },
     { '@svc.references': slugOf('') },
@@ -81,6 +81,40 @@ describe('embeds: finding object tokens', () => {
       expect(tokens({ x: embed(content) })).to.deep.equal([])
     })
   }
+
+  it('takes versions as numbers, however they are written', () => {
+    for (const version of ['2', '"2"', '2.0', '2e0']) {
+      const document = parseJson(
+        `{"@svc.references": {"workflow_revision": {"slug": "a", "version": ${version}}}}`,
+      )
+      expect(only(embed(document))?.references).to.deep.equal({
+        workflow_revision: { slug: 'a', version: '2' },
+      })
+    }
+  })
+
+  it('takes references by themselves, and a selector beside them', () => {
+    const content = { '@svc.references': slugOf('a'), '@svc.selector': { path: 'a.b' } }
+    expect(only({ x: [content] })).to.deep.equal(only({ x: [embed(content)] }))
+    expect(only({ x: { '@svc.references': slugOf('a') } })?.references).to.deep.equal(slugOf('a'))
+  })
+
+  it('leaves references alone that other things stand beside, or that are none, and tells of them', () => {
+    const others: readonly Json[] = [
+      { '@svc.references': slugOf('a'), text: 'more' },
+      { '@svc.references': slugOf('a'), '@svc.selector': {}, more: 1 },
+      { '@svc.references': 'x' },
+      { '@svc.references': {} },
+      { '@svc.references': slugOf('a b') },
+    ]
+    for (const document of others) {
+      const inert: unknown[] = []
+      const found = [...embedsIn({ at: document }, (location) => inert.push(location))].filter(Boolean)
+      expect(found).to.deep.equal([])
+      expect(inert, JSON.stringify(document)).to.deep.equal([['at']])
+    }
+    expect(only({ '@svc.references': slugOf('a'), text: '@{{workflow.slug=c}}' })?.form).to.equal('short')
+  })
 
   it('finds one without references, which is a mistake', () => {
     const empty: readonly Json[] = [

@@ -128,7 +128,7 @@ describe('embeds: the worked examples', () => {
   it('13.9 inert tokens', async () => {
     const before = {
       parameters: {
-        a: { '@svc.embed': { '@svc.references': { workflow_revision: { slug: 'tone', version: 1 } } } },
+        a: { '@svc.embed': { '@svc.references': { workflow_revision: { slug: 'tone', version: true } } } },
         b: '@svc.embed[@svc.references[workflow_revision:1]]',
         c: '@{{name}}',
         d: { '@svc.embed': {} },

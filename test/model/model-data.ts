@@ -43,7 +43,7 @@ export function derivedFlags(data: Members | undefined): Readonly<Record<string,
   return {
     is_managed: provider === 'svc',
     is_custom: kind === 'custom',
-    is_llm: key === 'llm',
+    is_llm: ['llm', 'completion', 'chat'].includes(key ?? ''),
     is_hook: key === 'hook',
     is_code: key === 'code',
     is_match: key === 'match',

@@ -2,25 +2,22 @@ import type { PlainObject } from '../../json/json.ts'
 import type { BuiltInInterface } from './built-in-interfaces.ts'
 import { closedObject, DRAFT_2020_12, openObject } from './object-schema.ts'
 
+/** What a prompt says that nobody has written yet: it is committed to the user's repository, and must suit any. */
+const INSTRUCTION = 'You are a helpful assistant.'
+
 /** The handlers that run a model: completion, chat, agent and llm; and echo, which only looks like one. */
 export function promptInterfaces(): Readonly<Record<string, BuiltInInterface>> {
   return {
     completion: {
       parameters: promptParameters([
-        { role: 'system', content: 'You teach geography and answer in one short sentence.' },
-        { role: 'user', content: 'Which city is the capital of {{country}}?' },
+        { role: 'system', content: INSTRUCTION },
+        { role: 'user', content: '{{input}}' },
       ]),
       inputs: openObject({}),
       outputs: { $schema: DRAFT_2020_12, type: ['string', 'object', 'array'] },
     },
     chat: {
-      parameters: promptParameters([
-        {
-          role: 'system',
-          content:
-            'You work at a help desk. Be brief, and say so when you do not know. Rely on this: {{context}}',
-        },
-      ]),
+      parameters: promptParameters([{ role: 'system', content: INSTRUCTION }]),
       inputs: openObject({ messages }),
       outputs: message,
     },

@@ -19,6 +19,9 @@ export const derivedFlagNames = [
   'is_static',
 ] as const
 
+/** The handlers that send a prompt to a model. */
+const RUN_A_MODEL: readonly string[] = ['llm', 'completion', 'chat']
+
 /**
  * What a revision's data says about it (interface 2.3, contract/workflows 10.4); all false for a revision without data.
  * `has_handler` is false because no handler is registered over HTTP, `is_static` because no stored revision is one that
@@ -34,7 +37,7 @@ export function deriveFlags(
   return {
     is_managed: isManaged(uri),
     is_custom: uri?.kind === 'custom',
-    is_llm: uri?.key === 'llm',
+    is_llm: uri !== undefined && RUN_A_MODEL.includes(uri.key),
     is_hook: uri?.key === 'hook',
     is_code: uri?.key === 'code',
     is_match: uri?.key === 'match',

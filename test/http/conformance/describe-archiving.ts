@@ -37,6 +37,33 @@ export function describeArchiving(client: SurfaceClient): void {
     }
   })
 
+  it('what is archived, or lies in something archived, cannot be edited; nor is a blank name stored', async () => {
+    const { id, variantId } = await client.made(1)
+    const put = (level: string, target: string, name: string) =>
+      client.put(`${level}/${target}`, client.wrap(level && `_${level.slice(1, -1)}`, { name }))
+    for (const name of ['', '  ', '\t\n']) {
+      for (const [level, target] of [
+        ['', id],
+        ['/variants', variantId],
+      ] as const)
+        expectRefusal(await put(level, target, name), 422, 'invalid_request', 'name', 'blank')
+      const simple = `/simple/${client.surface.path}/${id}`
+      expect((await client.service.put(simple, client.wrap('', { name }))).status).to.equal(422)
+      expect((await client.post('/', client.wrap('', { name }))).status).to.equal(422)
+    }
+    await client.archive('/variants', variantId)
+    expectRefusal(await put('/variants', variantId, 'New'), 409, 'archived', 'variant')
+    await client.archive('/variants', variantId, 'unarchive')
+    await client.archive('', id)
+    expectRefusal(await put('/variants', variantId, 'New'), 409, 'archived', 'artifact')
+    expectRefusal(await put('', id, 'New'), 409, 'archived')
+    const simple = await client.service.put(
+      `/simple/${client.surface.path}/${id}`,
+      client.wrap('', { name: 'New' }),
+    )
+    expectRefusal(simple, 409, 'archived')
+  })
+
   it('an archived artifact hides its variants and revisions; include_archived shows all', async () => {
     const { id, slug } = await client.made(2)
     const all = { artifacts: 1, variants: [slug], versions: [`${slug} 1`, `${slug} 2`] }

@@ -48,9 +48,9 @@ export function describePayloads(client: SurfaceClient): void {
   type Flagged = readonly [data: object, ...flags: string[]]
   const flagged: readonly Flagged[] = [
     [{ parameters: {} }],
-    [{ uri: 'svc:builtin:completion:v0' }, 'is_managed', 'has_url'],
-    [{ uri: 'svc:builtin:chat:v0' }, 'is_managed', 'is_chat', 'has_url'],
-    [{ uri: 'completion' }, 'is_managed', 'has_url'],
+    [{ uri: 'svc:builtin:completion:v0' }, 'is_managed', 'is_llm', 'has_url'],
+    [{ uri: 'svc:builtin:chat:v0' }, 'is_managed', 'is_llm', 'is_chat', 'has_url'],
+    [{ uri: 'completion' }, 'is_managed', 'is_llm', 'has_url'],
     [{ uri: 'svc:builtin:llm:v0' }, 'is_managed', 'is_llm', 'has_url'],
     [{ uri: 'svc:builtin:match:v0' }, 'is_managed', 'is_match', 'has_url'],
     [{ uri: 'svc:custom:hook:v0' }, 'is_managed', 'is_custom', 'is_hook', 'has_url'],

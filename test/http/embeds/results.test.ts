@@ -44,6 +44,15 @@ describe('embeds: results that the family would not take', () => {
     })
   }
 
+  it('references by themselves, and versions that are numbers, are replaced', async () => {
+    const references = { workflow_revision: { slug: 'tone', version: 1 } }
+    const selected = { '@svc.references': references, '@svc.selector': { path: 'parameters.voice' } }
+    const host = await client.make({ parameters: { bare: selected, whole: { '@svc.embed': selected } } })
+    const { body } = await client.resolve({ workflow_ref: { id: host.id } })
+    expect(body.workflow_revision.data.parameters).to.deep.equal({ bare: 'calm', whole: 'calm' })
+    expect(body.resolution_info.embeds_resolved).to.equal(2)
+  })
+
   it('a placeholder in place of all parameters is such a result', async () => {
     const data = { parameters: embed({ workflow: { slug: 'gone' } }) }
     const asked = { workflow_revision: { data } }

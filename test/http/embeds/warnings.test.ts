@@ -96,11 +96,13 @@ describe('embeds: warnings of what points at nothing', () => {
 
   it('an object that looks like an embed and is none', async () => {
     const host = await client.snippet({})
-    const inert = { '@svc.embed': { '@svc.references': { workflow_revision: { slug: 'tone', version: 1 } } } }
+    const inert = {
+      '@svc.embed': { '@svc.references': { workflow_revision: { slug: 'tone', version: true } } },
+    }
     const { warnings } = await ok(commit(host, { data: { parameters: { list: [inert] } } }))
     expect(codesOf(warnings)).to.deep.equal(['inert_embed'])
     expect(warnings[0].target).to.deep.equal(['parameters', 'list', 0])
-    expect(warnings[0].message).to.include('versions are strings')
+    expect(warnings[0].message).to.include('versions are whole numbers')
   })
 
   it('circles, contradictions and other nonsense are committed without a word', async () => {

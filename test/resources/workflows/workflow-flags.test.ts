@@ -6,9 +6,10 @@ describe('workflow flags', () => {
   for (const [what, data, expected] of [
     ['no data', undefined, []],
     ['data without uri or url', { parameters: {} }, []],
-    ['a built-in handler', { uri: 'svc:builtin:completion:v0' }, ['is_managed', 'has_url']],
-    ['chat', { uri: 'svc:builtin:chat:v0' }, ['is_managed', 'is_chat', 'has_url']],
+    ['a built-in handler', { uri: 'svc:builtin:echo:v0' }, ['is_managed', 'has_url']],
+    ['chat', { uri: 'svc:builtin:chat:v0' }, ['is_managed', 'is_llm', 'is_chat', 'has_url']],
     ['llm', { uri: 'llm' }, ['is_managed', 'is_llm', 'has_url']],
+    ['completion', { uri: 'svc:builtin:completion:v0' }, ['is_managed', 'is_llm', 'has_url']],
     ['match', { uri: 'match' }, ['is_managed', 'is_match', 'has_url']],
     ['agent', { uri: 'agent' }, ['is_managed', 'is_agent', 'has_url']],
     ['a hook', { uri: 'svc:custom:hook:v0' }, ['is_managed', 'is_custom', 'is_hook', 'has_url']],
