@@ -1,6 +1,7 @@
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { z } from 'zod'
 import { readConfig } from '../src/config.ts'
 import type { Fs } from '../src/git/fs.ts'
 import { nodeFs } from '../src/git/node-fs.ts'
@@ -109,7 +110,7 @@ function checkOutput(endpoints: readonly Endpoint[], method: string, path: strin
     .replace(/^(\/api|\/preview)+(?=\/)/, '')
     .replace(/\/$/, '')
   const endpoint = endpoints.find((it) => it.method === method && pattern(it.path).test(bare))
-  const result = endpoint?.output.safeParse(body)
+  const result = endpoint && z.union([endpoint.output, ...(endpoint.alsoAnswers ?? [])]).safeParse(body)
   if (result && !result.success) {
     throw new Error(
       `${method} ${path} answered what its schema does not allow: ${result.error.message}\n${JSON.stringify(body)}`,

@@ -48,7 +48,9 @@ export async function readApiDocument(url: string): Promise<ApiDocument> {
   const answer = await fetch(`${url}/openapi.json`)
   const document = (await answer.json()) as WrittenDocument // OpenAPI 3.1, which a test of its own holds it to
   const operations = Object.entries(document.paths).flatMap(([path, methods]) =>
-    Object.entries(methods).map(([method, written]) => operationOf(method.toUpperCase(), path, written)),
+    Object.entries(methods).map(([method, written]) =>
+      operationOf(document, method.toUpperCase(), path, written),
+    ),
   )
   return {
     operations: operations.filter(({ path }) => !path.startsWith('/git/')),
@@ -58,30 +60,61 @@ export async function readApiDocument(url: string): Promise<ApiDocument> {
 
 interface WrittenDocument {
   readonly paths: Readonly<Record<string, Readonly<Record<string, WrittenOperation>>>>
-  readonly components: { readonly schemas: Readonly<Record<string, JsonSchema>> }
+  readonly components: {
+    readonly schemas: Readonly<Record<string, JsonSchema>>
+    readonly parameters: Readonly<Record<string, Parameter>>
+    readonly responses: Readonly<Record<string, WrittenResponse>>
+  }
+  /** What an operation needs that says nothing of its own. */
+  readonly security: readonly Needed[]
 }
 
 interface WrittenOperation {
-  readonly description?: string
-  readonly parameters?: readonly Parameter[]
+  readonly security?: readonly Needed[]
+  readonly parameters?: readonly (Parameter | Shared)[]
   readonly requestBody?: {
     readonly content: Readonly<Record<string, { readonly schema: JsonSchema; readonly example?: unknown }>>
   }
-  readonly responses: { readonly 200: { readonly content?: Operation['answers'] } }
+  readonly responses: { readonly 200: WrittenResponse | Shared }
 }
 
-function operationOf(method: string, path: string, written: WrittenOperation): Operation {
-  const { description = '', parameters = [], requestBody, responses } = written
+interface WrittenResponse {
+  readonly content?: Operation['answers']
+}
+
+/** Something that stands among the components, under the last step of its address. */
+interface Shared {
+  readonly $ref: string
+}
+
+interface Needed {
+  readonly ApiKey?: readonly string[]
+}
+
+function found<T extends object>(it: T | Shared, among: Readonly<Record<string, T>>): T {
+  if (!('$ref' in it)) return it
+  const there = among[it.$ref.split('/').at(-1) ?? '']
+  if (there) return there
+  throw new Error(`/openapi.json does not hold ${it.$ref}`)
+}
+
+function operationOf(
+  { components, security: common }: WrittenDocument,
+  method: string,
+  path: string,
+  written: WrittenOperation,
+): Operation {
+  const { security = common, parameters = [], requestBody, responses } = written
   const json = requestBody?.content['application/json']
   const isUpload = requestBody?.content['multipart/form-data'] !== undefined
   return {
     name: `${method} ${path}`,
     method,
     path,
-    scopes: [...description.matchAll(/`(\w+)`/g)].map(([, scope = '']) => scope),
-    parameters,
+    scopes: security.flatMap(({ ApiKey = [] }) => ApiKey),
+    parameters: parameters.map((parameter) => found(parameter, components.parameters)),
     body: json && !isUpload ? { schema: json.schema, example: json.example } : undefined,
     isUpload,
-    answers: responses[200].content,
+    answers: found(responses[200], components.responses).content,
   }
 }

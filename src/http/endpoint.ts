@@ -94,6 +94,8 @@ export interface Endpoint {
   /** Whether the body is an upload, whose text fields `input` guards; see `uploadEndpoint`. */
   readonly upload?: true
   readonly output: z.ZodType
+  /** What is answered instead to whoever may or wants to see less; the documentation says so once for all endpoints. */
+  readonly alsoAnswers?: readonly z.ZodType[]
   /** The media types of a streamed answer, for the documentation; `output` is not used then. */
   readonly downloads?: readonly string[]
   /** Media types in which an answer may come as a stream of records, for the documentation; the last one is as `output` says. */

@@ -4,6 +4,7 @@ import { Refusal } from '../errors.ts'
 import type { Json } from '../json/json.ts'
 import { ExactNumber, getKey, isJsonArray, keysOf } from '../json/json.ts'
 import { setOwn } from '../json/set-own.ts'
+import { spellingOf } from './spelling.ts'
 
 /** One member of a request body: the names it may come under (the first is ours) and what it must be. */
 export interface EnvelopePart<T extends z.ZodType = z.ZodType> {
@@ -31,8 +32,17 @@ export function envelope<const P extends Readonly<Record<string, EnvelopePart>>>
   parts: P,
 ): z.ZodType<EnvelopeValue<P>> {
   const shape: Record<string, z.ZodType> = {}
-  for (const { names, schema } of Object.values(parts))
-    for (const name of names) shape[name] ??= schema.optional()
+  const required: string[] = []
+  for (const {
+    names: [first, ...others],
+    schema,
+    required: isRequired,
+  } of Object.values(parts)) {
+    if (first === undefined) continue
+    shape[first] ??= schema.optional()
+    for (const name of others) shape[name] ??= spellingOf(schema.optional(), first)
+    if (isRequired) required.push(first)
+  }
   const read = (body: Readonly<Record<string, unknown>>, context: z.RefinementCtx): EnvelopeValue<P> => {
     const value: Record<string, unknown> = {}
     const sentAs: Record<string, string> = {}
@@ -52,7 +62,11 @@ export function envelope<const P extends Readonly<Record<string, EnvelopePart>>>
     // The shape above was made from the same parts, key by key.
     return Object.assign(value, { sentAs }) as EnvelopeValue<P>
   }
-  return z.object(shape).transform(read)
+  // Under any of its names a part is there; the document shows the first.
+  return z
+    .object(shape)
+    .meta(required.length > 0 ? { required } : {})
+    .transform(read)
 }
 
 /** What was sent under one of several spellings of a field. */

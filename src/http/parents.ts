@@ -3,6 +3,7 @@ import { invalid, Refusal } from '../errors.ts'
 import type { Reference, References } from '../versioning/references.ts'
 import { firstOf } from './envelope.ts'
 import { reference, uuid } from './request-schemas.ts'
+import { optionalUnder } from './spelling.ts'
 import type { SurfaceNames } from './surface-names.ts'
 import { idSpellings, spellings } from './surface-names.ts'
 
@@ -17,10 +18,10 @@ export function parentFields(
   levels: readonly ParentLevel[],
 ): Record<string, z.ZodOptional> {
   const fields = levels.flatMap((level) => [
-    ...idSpellings(names, level).map((name) => [name, uuid.optional()] as const),
-    ...spellings(names, `${level}_ref`).map((name) => [name, schemaOf(level).optional()] as const),
+    optionalUnder(idSpellings(names, level), uuid),
+    optionalUnder(spellings(names, `${level}_ref`), schemaOf(level)),
   ])
-  return Object.fromEntries(fields)
+  return Object.assign({}, ...fields) as Record<string, z.ZodOptional>
 }
 
 /** The same references as parts of an envelope, beside the record. */

@@ -7,13 +7,13 @@ import type { Answer, Call, Endpoint } from './endpoint.ts'
  * 1.12). Warnings and deployments stay: nothing else tells of them. Reads, and what only an admin key may do, answer as ever: what is made there is shown once.
  */
 export function preferring(endpoint: Endpoint): Endpoint {
-  const { scope, run, recall, output } = endpoint
+  const { scope, run, recall, alsoAnswers = [] } = endpoint
   if (scope !== 'write' && scope !== 'deploy') return endpoint
   const cut = async (call: Call<never>, answer: Answer | Promise<Answer>): Promise<Answer> =>
     prefersMinimal(call.headers) ? minimal(await answer) : answer
   return {
     ...endpoint,
-    output: z.union([output, minimalAnswer]),
+    alsoAnswers: [...alsoAnswers, minimalAnswer],
     run: (call) => (call.headers.prefer === undefined ? run(call) : cut(call, run(call))),
     ...(recall
       ? {
@@ -25,7 +25,7 @@ export function preferring(endpoint: Endpoint): Endpoint {
 }
 
 /** What is answered then. */
-const minimalAnswer = z
+export const minimalAnswer = z
   .object({ count: z.int() })
   .catchall(z.unknown())
   .meta({ description: 'With `Prefer: return=minimal`: ids, slugs and versions' })

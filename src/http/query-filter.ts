@@ -3,11 +3,12 @@ import type { Family } from '../versioning/family.ts'
 import type { RevisionFilter } from '../versioning/filters.ts'
 import type { Reference } from '../versioning/references.ts'
 import type { RevisionQuery } from '../versioning/query-revisions.ts'
-import { firstOf } from './envelope.ts'
+import { type EnvelopePart, firstOf } from './envelope.ts'
 import { declare } from './known-fields.ts'
 import type { Beside } from './parents.ts'
 import { jsonObject, reference, slug, time, uuid } from './request-schemas.ts'
 import { flagsNamed, withRoles } from './role-fields.ts'
+import { optionalUnder } from './spelling.ts'
 import { idSpellings, spellings, type SurfaceNames } from './surface-names.ts'
 
 /** At which level a query lists; `flat` is that of the simple endpoints. */
@@ -71,8 +72,8 @@ export function queryFilter(
     tags: jsonObject.optional(),
     meta: jsonObject.optional(),
     ...(level === 'revision' ? ofRevisions : {}),
-    ...Object.fromEntries(parentNames.map((name) => [name, uuid.optional()])),
-    ...Object.fromEntries(referenceNames.map((name) => [name, reference.optional()])),
+    ...underNames(parents),
+    ...underNames(references),
   }
   // There are no folders: each thing is in the one that a client means.
   return declare(withRoles(fields, roles), { unused: ['folder_id'] }).transform((sent) => ({
@@ -86,6 +87,12 @@ export function queryFilter(
     variantRef: firstOf<Reference>(sent, references.variantRef.names),
     revisionRef: firstOf<Reference>(sent, references.revisionRef.names),
   }))
+}
+
+/** Parts as optional fields, under each of their names. */
+function underNames(parts: Readonly<Record<string, EnvelopePart>>): Record<string, z.ZodOptional> {
+  const fields = Object.values(parts).map(({ names, schema }) => optionalUnder(names, schema))
+  return Object.assign({}, ...fields) as Record<string, z.ZodOptional>
 }
 
 const ofRevisions = {

@@ -9,10 +9,10 @@ import type { Answer, Call, Endpoint } from './endpoint.ts'
  */
 export function withholding(endpoint: Endpoint): Endpoint {
   if (endpoint.showsAll || (endpoint.scope === 'read' && endpoint.orScope === undefined)) return endpoint
-  const { run, recall, output } = endpoint
+  const { run, recall, alsoAnswers = [] } = endpoint
   return {
     ...endpoint,
-    output: z.union([output, withheldAnswer]),
+    alsoAnswers: [...alsoAnswers, withheldAnswer],
     run: (call) => (call.mayRead ? run(call) : withheldLater(endpoint, run(call))),
     ...(recall
       ? {

@@ -184,7 +184,8 @@ describe('interface', () => {
       const { workflow, variant, revision } = await tell()
       await service.post('/environments', { environment: { slug: 'canary' } })
       const deployed = { application_revision_ref: { id: revision.id }, environment_ref: { slug: 'canary' } }
-      await everywhere('/applications/revisions/deploy', deployed)
+      await service.post('/applications/revisions/deploy', deployed)
+      await everywhere('/applications/revisions/deploy', deployed) // where it is already nothing changes
       const body = { workflow_variant_id: variant.id, message: 'Second', data: { parameters: {} } }
       await service.post('/workflows/revisions/commit', { workflow_revision_commit: body })
       const ref = { environment_ref: { slug: 'canary' } }

@@ -128,6 +128,7 @@ const OWN_ROUTES = [
 interface Operation {
   readonly operationId?: string
   readonly tags: readonly string[]
+  readonly summary: string
   readonly requestBody?: { readonly content: object }
   readonly responses: Readonly<Record<string, { readonly content: object }>>
 }
@@ -215,17 +216,52 @@ describe('GET /openapi.json', () => {
     }
   })
 
+  it('shows one name of each member, says what is required, and what keys may ask', () => {
+    const { paths, components } = JSON.parse(text)
+    const commit = paths['/applications/revisions/commit'].post
+    const { schema } = commit.requestBody.content['application/json']
+    expect(schema.required).to.deep.equal(['application_revision_commit'])
+    expect(schema.properties).to.not.include.keys('workflow_revision_commit', 'application_revision')
+    const member = schema.properties.application_revision_commit
+    expect(member.description).to.include('`application_revision`').and.not.include('workflow_')
+    expect(member.properties).to.include.keys('application_variant_id', 'message', 'data')
+    expect(member.properties).to.not.include.keys('variant_id', 'workflow_variant_id', '')
+    expect(commit.security).to.deep.equal([{ ApiKey: ['write'] }])
+    expect(commit.parameters).to.deep.equal([{ $ref: '#/components/parameters/IdempotencyKey' }])
+    expect(components.parameters.IdempotencyKey).to.include({ in: 'header', name: 'Idempotency-Key' })
+    expect(text).to.not.include('x-spelling-of')
+  })
+
+  it('refers to nothing that it does not hold, and names nothing that nobody refers to', () => {
+    const { components } = JSON.parse(text)
+    const referred = new Set([...text.matchAll(/"#\/components\/(\w+\/\w+)"/g)].map(([, name = '']) => name))
+    const held = ['schemas', 'parameters', 'responses'].flatMap((kind) =>
+      Object.keys(components[kind]).map((name) => `${kind}/${name}`),
+    )
+    expect(held).to.include.members([...referred])
+    // What a key without `read` is answered, the description of the whole names.
+    expect(held.filter((name) => !referred.has(name))).to.deep.equal(['schemas/WithheldAnswer'])
+  })
+
+  it('has no summary with a wrong article', () => {
+    expect([...operations.values()].filter(({ summary }) => / a [aeiou]/.test(summary))).to.deep.equal([])
+  })
+
   it('says how what runs is asked for, and may answer', () => {
-    const { paths } = JSON.parse(text)
+    const { paths, components } = JSON.parse(text)
     for (const path of ['/services/invoke', '/services/{key}/{version}/{id}/invoke', '/evaluations/run']) {
       const { responses } = paths[path].post
-      const types = Object.keys(responses[200].content)
+      const { $ref } = responses[200]
+      const answer = $ref ? components.responses[$ref.split('/').at(-1)] : responses[200]
+      const types = Object.keys(answer.content)
       expect(types, path).to.deep.equal(['application/json', 'text/event-stream', 'application/x-ndjson'])
     }
     const { requestBody, responses } = paths['/services/invoke'].post
-    const { schema, example } = requestBody.content['application/json']
-    expect(schema.properties.references.description).to.include('_revision')
-    expect(schema.properties.links.description).to.include('trace_id')
+    const { schema: sent, example } = requestBody.content['application/json']
+    const whole = (it: any) => (it.$ref ? components.schemas[it.$ref.split('/').at(-1)] : it)
+    const schema = whole(sent)
+    expect(whole(schema.properties.references).description).to.include('_revision')
+    expect(whole(schema.properties.links).description).to.include('trace_id')
     expect(example.references.evaluator.slug).to.equal('exact')
     expect(responses.default.content).to.include.keys('application/json', 'application/problem+json')
     expect(responses.default.content['application/json'].schema.properties).to.include.keys(

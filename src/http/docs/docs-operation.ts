@@ -1,12 +1,13 @@
 import { schemaToHtml, typeName } from './docs-schema.ts'
 import { exampleOfSchema } from './example-of-schema.ts'
-import { escapeHtml, proseToHtml } from './escape-html.ts'
+import { escapeHtml, lineToHtml, proseToHtml } from './escape-html.ts'
 import {
   type Content,
   type OpenApiDocument,
   type Operation,
   type Parameter,
   type Response,
+  type SecurityRequirement,
   dereference,
 } from './open-api-document.ts'
 
@@ -25,13 +26,22 @@ export function operationToHtml(document: OpenApiDocument, placed: PlacedOperati
     `<details class="operation" id="${anchorOf(placed)}" data-words="${wordsOf(placed)}"><summary>` +
     `<span class="method ${escapeHtml(method)}">${escapeHtml(method.toUpperCase())}</span>` +
     `<span class="path">${escapeHtml(path)}</span>` +
-    `<span class="faint">${escapeHtml(operation.summary ?? '')}</span></summary><div>` +
+    `<span class="faint">${lineToHtml(operation.summary)}</span></summary><div>` +
     proseToHtml(operation.description) +
+    proseToHtml(neededScope(operation.security ?? document.security ?? [])) +
     parametersToHtml(document, placed.parameters) +
     bodyToHtml(document, operation) +
     `<h3>Try it</h3><pre>${escapeHtml(curlLine(document, placed))}</pre>` +
     `<h3>Responses</h3>${responsesToHtml(document, operation.responses ?? {})}</div></details>`
   )
+}
+
+/** What key a request needs; nothing where it needs none, or the description says it. */
+function neededScope(security: readonly SecurityRequirement[]): string | undefined {
+  const scopes = security.flatMap(({ ApiKey = [] }) => ApiKey)
+  return scopes.length === 0
+    ? undefined
+    : `Needs a key with the scope ${scopes.map((it) => `\`${it}\``).join(' or ')}.`
 }
 
 /** The fragment under which the page has this operation. */
@@ -58,7 +68,7 @@ function parametersToHtml(document: OpenApiDocument, parameters: readonly Parame
       `<li><span class="name">${escapeHtml(name)}</span> ` +
       (required ? '<span class="required">required</span> ' : '') +
       `<span class="type">in ${escapeHtml(place)}, ${escapeHtml(typeName(document, schema ?? true))}</span> ` +
-      `${escapeHtml(description ?? '')}</li>`,
+      `${lineToHtml(description)}</li>`,
   )
   return `<h3>Parameters</h3><ul class="schema">${rows.join('')}</ul>`
 }
@@ -82,7 +92,7 @@ function responsesToHtml(document: OpenApiDocument, responses: Readonly<Record<s
   return Object.entries(responses)
     .map(([status, response]) => {
       const { description, content } = dereference(document, response)
-      const line = `<span class="name">${escapeHtml(status)}</span> ${escapeHtml(description ?? '')}`
+      const line = `<span class="name">${escapeHtml(status)}</span> ${lineToHtml(description)}`
       if (!content) return `<p class="response">${line}</p>`
       const [example] = examplesOf(document, content)
       const shown = example === undefined ? '' : `<pre>${escapeHtml(JSON.stringify(example, null, 2))}</pre>`

@@ -1,4 +1,4 @@
-import { escapeHtml } from './escape-html.ts'
+import { escapeHtml, lineToHtml } from './escape-html.ts'
 import { type OpenApiDocument, type Schema, type SchemaObject, dereference } from './open-api-document.ts'
 
 /** A schema as a collapsible HTML outline, references resolved; a schema inside itself is only named. */
@@ -53,7 +53,7 @@ function entryToHtml(
     `<span class="name">${escapeHtml(name)}</span> ` +
     (required ? '<span class="required">required</span> ' : '') +
     `<span class="type">${escapeHtml(typeName(document, schema))}${constraints(own)}</span>` +
-    (description ? ` ${escapeHtml(description)}` : '')
+    (description ? ` ${lineToHtml(description)}` : '')
   const parts = partsToHtml(document, schema, above)
   return parts === '' ? `<li>${line}</li>` : `<li><details><summary>${line}</summary>${parts}</details></li>`
 }

@@ -2,6 +2,8 @@
 export interface OpenApiDocument {
   readonly info: { readonly title: string; readonly version: string; readonly description?: string }
   readonly servers?: readonly { readonly url: string }[]
+  /** What operations need that say nothing of their own. */
+  readonly security?: readonly SecurityRequirement[]
   readonly tags?: readonly { readonly name: string; readonly description?: string }[]
   readonly paths?: Readonly<Record<string, PathItem>>
 }
@@ -20,7 +22,12 @@ export interface Operation {
   readonly requestBody?: { readonly description?: string; readonly content?: Content }
   readonly responses?: Readonly<Record<string, Response>>
   /** An empty list means that no key is needed. */
-  readonly security?: readonly unknown[]
+  readonly security?: readonly SecurityRequirement[]
+}
+
+/** The scopes of a key, any of which is enough. */
+export interface SecurityRequirement {
+  readonly ApiKey?: readonly string[]
 }
 
 export interface Parameter {

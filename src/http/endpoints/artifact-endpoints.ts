@@ -25,6 +25,7 @@ import type { ArtifactView } from '../../versioning/artifact-view.ts'
 import { spellings } from '../surface-names.ts'
 import { UNUSED_OF_ARTIFACTS } from '../unused-fields.ts'
 import type { SurfaceContext } from '../surface-context.ts'
+import { withArticle } from '../with-article.ts'
 
 /** The routes of a surface at the artifact level (contract/workflows 4.1). */
 export function artifactEndpoints({ surface, names, present, records }: SurfaceContext): Endpoint[] {
@@ -64,8 +65,8 @@ export function artifactEndpoints({ surface, names, present, records }: SurfaceC
       path: `/${path}`,
       tag,
       summary: surface.hasCatalog
-        ? `Create a ${singular}: a repository without variants yet, or with version 1 made from a template`
-        : `Create a ${singular}: a repository without variants yet`,
+        ? `Create ${withArticle(singular)}: a repository without variants yet, or with version 1 made from a template`
+        : `Create ${withArticle(singular)}: a repository without variants yet`,
       scope: 'write',
       input: envelope({
         artifact: {
@@ -187,5 +188,5 @@ export function idElsewhere(singular: string): { id: string } {
 }
 
 function dataElsewhere({ singular, path }: Surface): string {
-  return `a ${singular} itself holds no data, its revisions do; send it to /simple/${path}, or commit it to /${path}/revisions/commit`
+  return `${withArticle(singular)} itself holds no data, its revisions do; send it to /simple/${path}, or commit it to /${path}/revisions/commit`
 }

@@ -14,6 +14,7 @@ import { list, revisionReferences } from '../record-schemas.ts'
 import { windowing } from '../request-schemas.ts'
 import { retrieveReferences } from '../retrieve-references.ts'
 import type { SurfaceContext } from '../surface-context.ts'
+import { withArticle } from '../with-article.ts'
 
 /**
  * `POST …/revisions/dependents` of a surface: what embeds or deploys a revision, a variant or an artifact, to be looked at before
@@ -25,7 +26,7 @@ export function dependentsEndpoint({ surface, names, present }: SurfaceContext):
     method: 'POST',
     path: `/${path}/revisions/dependents`,
     tag: plural,
-    summary: `What embeds or deploys a revision, a variant or a ${singular} now`,
+    summary: `What embeds or deploys a revision, a variant or ${withArticle(singular)} now`,
     scope: 'read',
     input: z.intersection(
       retrieveReferences(names),

@@ -38,6 +38,7 @@ import { spellings } from '../surface-names.ts'
 import { UNUSED_OF_FLAT } from '../unused-fields.ts'
 import type { SurfaceContext } from '../surface-context.ts'
 import { idElsewhere, idInQuery } from './artifact-endpoints.ts'
+import { withArticle } from '../with-article.ts'
 
 /** The simple routes of a surface: one flat record an artifact (interface 4.4, contract/workflows 15). */
 export function simpleEndpoints({ surface, names, present, records }: SurfaceContext): Endpoint[] {
@@ -118,7 +119,7 @@ export function simpleEndpoints({ surface, names, present, records }: SurfaceCon
       method: 'POST',
       path,
       tag,
-      summary: `Create a ${singular} with its variant, and with version 1 if data is sent`,
+      summary: `Create ${withArticle(singular)} with its variant, and with version 1 if data is sent`,
       scope: 'write',
       ...withReading(surface, {
         input: envelope({

@@ -1,9 +1,8 @@
-import { AskedQuery } from './asked-query.ts'
-import type { Endpoint } from './endpoint.ts'
+import { AskedQuery } from '../asked-query.ts'
+import type { Endpoint } from '../endpoint.ts'
+import type { JsonSchema } from './json-schema.ts'
 
 /** Query-string parameters in /openapi.json. */
-
-type JsonSchema = Readonly<Record<string, unknown>>
 
 interface Parts {
   /** The schema of references, as bodies name it. */

@@ -1,15 +1,16 @@
 import { z } from 'zod'
-import { catalogPreset, catalogTemplate, wholeTemplate } from './catalog-schemas.ts'
-import type { Endpoint } from './endpoint.ts'
-import { gitPaths } from './git/git-paths.ts'
+import { catalogPreset, catalogTemplate, wholeTemplate } from '../catalog-schemas.ts'
+import type { Endpoint } from '../endpoint.ts'
+import { gitPaths } from '../git/git-paths.ts'
+import { PROBLEMS } from '../problem.ts'
+import { pageWindowing, reference, uuid, windowing } from '../request-schemas.ts'
+import type { SurfaceContext } from '../surface-context.ts'
+import { FILE_MEDIA_TYPES } from '../upload.ts'
+import { withheldAnswer } from '../withhold.ts'
+import type { JsonSchema } from './json-schema.ts'
 import { fieldParameters, queryParameters } from './openapi-parameters.ts'
-import { PROBLEMS } from './problem.ts'
-import { pageWindowing, reference, uuid, windowing } from './request-schemas.ts'
-import type { SurfaceContext } from './surface-context.ts'
-import { FILE_MEDIA_TYPES } from './upload.ts'
-import { withheldAnswer } from './withhold.ts'
-
-type JsonSchema = Record<string, unknown>
+import { share } from './share.ts'
+import { withoutSpellings } from './without-spellings.ts'
 
 /**
  * The OpenAPI 3.1 document of the endpoints, from the very schemas that guard them. Records and the shared parts of requests
@@ -17,13 +18,23 @@ type JsonSchema = Record<string, unknown>
  */
 export function openApiDocument(endpoints: readonly Endpoint[], surfaces: readonly SurfaceContext[]): object {
   const named = namedSchemas(surfaces)
-  const schemas: Record<string, JsonSchema> = { Problem: problemSchema() }
-  for (const [schema, name] of named) schemas[name] = toJsonSchema(schema, ioOf(schema), new Map())
-  const paths: Record<string, Record<string, object>> = {}
+  const components = {
+    schemas: { Problem: problemSchema() } as Record<string, JsonSchema>,
+    parameters: { IdempotencyKey: IDEMPOTENCY_KEY },
+    responses: {
+      Problem: {
+        description: 'Refused; see `code` and `detail`',
+        content: content('application/problem+json', ref('Problem')),
+      },
+    },
+  }
+  for (const [schema, name] of named) components.schemas[name] = toJsonSchema(schema, ioOf(schema), new Map())
+  const own: Record<string, Record<string, object>> = {}
   for (const endpoint of endpoints) {
     const path = endpoint.path.replaceAll(/:(\w+)/g, '{$1}')
-    paths[path] = { ...paths[path], [endpoint.method.toLowerCase()]: operation(endpoint, named) }
+    own[path] = { ...own[path], [endpoint.method.toLowerCase()]: operation(endpoint, named) }
   }
+  const paths = share({ ...own, ...gitPaths(), ...METRICS_PATH, ...OPEN_PATHS }, components)
   return {
     openapi: '3.1.0',
     info: {
@@ -32,12 +43,15 @@ export function openApiDocument(endpoints: readonly Endpoint[], surfaces: readon
       description:
         'A registry in which every artifact is a git repository: variants are branches, revisions are commits. ' +
         'Every path also answers under /api; a slash at the end is optional. A key without the scope `read` is answered with ids, ' +
-        'slugs, versions, dates and addresses only (`WithheldAnswer`), and with what a run puts out where it may invoke.',
+        'slugs, versions, dates and addresses only (`WithheldAnswer`), and with what a run puts out where it may invoke. ' +
+        'A write with `Prefer: return=minimal` is answered with ids, slugs and versions. Answers of a kilobyte and more are compressed for ' +
+        'whoever takes gzip or Brotli. The words workflow, application and evaluator stand for each other in the names of members on these ' +
+        'three surfaces, and ids of parents may be called plainly `artifact_id`, `variant_id` and `revision_id`; shown is one name of each.',
       license: { name: 'MIT', identifier: 'MIT' },
     },
     servers: [{ url: '/' }],
-    security: [{ ApiKey: [] }],
-    paths: { ...paths, ...gitPaths(), ...METRICS_PATH, ...OPEN_PATHS },
+    security: [{ ApiKey: ['read'] }],
+    paths,
     components: {
       securitySchemes: {
         ApiKey: {
@@ -52,13 +66,7 @@ export function openApiDocument(endpoints: readonly Endpoint[], surfaces: readon
           description: 'For git: any user name, and the key as the password.',
         },
       },
-      schemas,
-      responses: {
-        Problem: {
-          description: 'Refused; see `code` and `detail`',
-          content: content('application/problem+json', ref('Problem')),
-        },
-      },
+      ...components,
     },
   }
 }
@@ -131,26 +139,26 @@ function operation(endpoint: Endpoint, named: ReadonlyMap<z.ZodType, string>): o
     })),
     ...(method === 'GET' && schema ? queryParameters(schema, endpoint, PARTS) : []),
     ...(upload && schema ? fieldParameters(schema) : []),
-    ...(recall ? [IDEMPOTENCY_KEY] : []),
+    ...(recall ? [{ $ref: '#/components/parameters/IdempotencyKey' }] : []),
   ]
   return {
     tags: [tag],
     summary,
     operationId: `${method.toLowerCase()}${path.replaceAll(/[/:_-]+(\w)/g, (_, letter: string) => letter.toUpperCase())}`,
-    description: `Needs a key with the scope ${scopes.map((it) => `\`${it}\``).join(' or ')}.`,
+    ...(scopes.join() === 'read' ? {} : { security: scopes.map((it) => ({ ApiKey: [it] })) }),
     ...(parameters.length > 0 ? { parameters } : {}),
     ...(upload ? { requestBody: uploadBody(schema) } : {}),
     ...(schema && method !== 'GET' && !upload
       ? {
           requestBody: {
-            required: !optionalBody,
+            ...(optionalBody ? {} : { required: true }),
             content: { 'application/json': { schema, ...(example ? { example } : {}) } },
           },
         }
       : {}),
     responses: {
       200: {
-        description: 'Done',
+        description: 'OK',
         content: downloads
           ? contents(downloads, FILE)
           : {
@@ -218,7 +226,21 @@ function toJsonSchema(
       jsonSchema.$ref = `#/components/schemas/${name}`
     },
   })
-  return json
+  return withoutSpellings(withoutBounds(json, io) as JsonSchema)
+}
+
+/** Without what zod adds to every whole number, and without what would make a client refuse the members of a later version. */
+function withoutBounds(value: unknown, io: 'input' | 'output'): unknown {
+  if (Array.isArray(value)) return value.map((item) => withoutBounds(item, io))
+  if (typeof value !== 'object' || value === null) return value
+  const kept = Object.entries(value).filter(
+    ([key, member]) =>
+      key !== '$schema' &&
+      !(key === 'maximum' && member === Number.MAX_SAFE_INTEGER) &&
+      !(key === 'minimum' && member === 0) &&
+      !(key === 'additionalProperties' && member === false && io === 'output'),
+  )
+  return Object.fromEntries(kept.map(([key, member]) => [key, withoutBounds(member, io)]))
 }
 
 function ioOf(schema: z.ZodType): 'input' | 'output' {

@@ -1,0 +1,102 @@
+import type { JsonSchema } from './json-schema.ts'
+
+/** What a document names once, by kind: `components` of OpenAPI. */
+export interface Components {
+  readonly schemas: Record<string, JsonSchema>
+  readonly parameters: Record<string, unknown>
+  readonly responses: Record<string, unknown>
+}
+
+/** What is shorter stands where it is used: a reference would hardly be shorter. */
+const LEAST_CHARACTERS = 64
+
+/**
+ * The paths of a document in which every schema, parameter and response that stands in several places is a reference to one of
+ * `components`, to which it is added under a name made of its first place.
+ */
+export function share(
+  paths: Readonly<Record<string, object>>,
+  components: Components,
+): Record<string, unknown> {
+  const counts = new Map<string, number>()
+  const references = new Map<string, object>()
+  count(paths, [])
+  return shared(paths, []) as Record<string, unknown>
+
+  /** What stands in something that was met before is not counted again: it is shared with it. */
+  function count(value: unknown, way: readonly string[]): void {
+    if (typeof value !== 'object' || value === null) return
+    if (kindOf(value, way)) {
+      const text = JSON.stringify(value)
+      const before = counts.get(text) ?? 0
+      counts.set(text, before + 1)
+      if (before > 0) return
+    }
+    for (const [key, member] of Object.entries(value)) if (!isValue(key, way)) count(member, [...way, key])
+  }
+
+  function shared(value: unknown, way: readonly string[]): unknown {
+    if (typeof value !== 'object' || value === null) return value
+    const kind = kindOf(value, way)
+    if (!kind) return members(value, way)
+    const text = JSON.stringify(value)
+    if (text.length < LEAST_CHARACTERS || (counts.get(text) ?? 0) < 2) return members(value, way)
+    const known = references.get(text)
+    if (known) return known
+    const named = components[kind]
+    const name = freeName(kind === 'parameters' ? [String((value as { name?: unknown }).name)] : way, named)
+    const reference = { $ref: `#/components/${kind}/${name}` }
+    references.set(text, reference)
+    named[name] = {} // takes the name before what it holds looks for one
+    named[name] = members(value, way) as JsonSchema
+    return reference
+  }
+
+  function members(value: object, way: readonly string[]): unknown {
+    if (Array.isArray(value)) return value.map((item, index) => shared(item, [...way, String(index)]))
+    return Object.fromEntries(
+      Object.entries(value).map(([key, member]) => [
+        key,
+        isValue(key, way) ? member : shared(member, [...way, key]),
+      ]),
+    )
+  }
+}
+
+/** Whether a member holds a value and no schema; what users call their members says nothing. */
+function isValue(key: string, way: readonly string[]): boolean {
+  return VALUES.has(key) && way.at(-1) !== 'properties'
+}
+
+const VALUES: ReadonlySet<string> = new Set(['example', 'default', 'enum', 'const', 'required', 'tags'])
+
+function kindOf(value: object, way: readonly string[]): 'schemas' | 'parameters' | 'responses' | undefined {
+  if (way.at(-2) === 'parameters') return 'in' in value ? 'parameters' : undefined
+  if (way.at(-2) === 'responses') return 'content' in value ? 'responses' : undefined
+  const { type, anyOf, oneOf, allOf } = value as Readonly<Record<string, unknown>>
+  return typeof type === 'string' || [type, anyOf, oneOf, allOf].some(Array.isArray) ? 'schemas' : undefined
+}
+
+/** `ApplicationRevisionCommit`, of the member that it is; `ApplicationsQueryAnswer`, of a body; with a number where that is taken. */
+function freeName(way: readonly string[], taken: Readonly<Record<string, unknown>>): string {
+  const [path = ''] = way
+  const member = way.lastIndexOf('properties') + 1
+  const part = ['requestBody', 'responses', 'parameters'].find((it) => way.includes(it)) ?? ''
+  const candidates = member > 0 ? [pascal(way[member] ?? ''), pascal(`${path}/${way[member] ?? ''}`)] : []
+  candidates.push(pascal(`${path}/${PARTS[part] ?? 'part'}`))
+  const free = candidates.find((name) => taken[name] === undefined)
+  if (free !== undefined) return free
+  const last = candidates.at(-1) ?? ''
+  for (let number = 2; ; number++) if (taken[`${last}${number}`] === undefined) return `${last}${number}`
+}
+
+const PARTS: Readonly<Record<string, string>> = {
+  requestBody: 'request',
+  responses: 'answer',
+  parameters: 'parameter',
+}
+
+function pascal(text: string): string {
+  const words = text.replaceAll(/\{\w+\}/g, '').split(/[^A-Za-z0-9]+/)
+  return words.map((word) => word.slice(0, 1).toUpperCase() + word.slice(1)).join('')
+}
