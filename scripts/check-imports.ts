@@ -71,6 +71,8 @@ const SHARED = [
   'at-rest.ts',
   'fair-queue.ts',
   'nearest-name.ts',
+  'near-names.ts',
+  'helpful-refusal.ts',
 ]
 
 /** Packages that only the named rooms may import. */

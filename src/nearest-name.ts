@@ -21,13 +21,14 @@ export function nearestName(name: string, known: Iterable<string>): string | und
   return nearest ?? longer
 }
 
-const MOST_SLIPS = 2
+/** Who makes more slips means another name. */
+export const MOST_SLIPS = 2
 
 /** No name of ours is longer, and the work grows with it. */
 const LONGEST = 64
 
 /** Letters that are missing, too many, wrong, or exchanged with the next one (optimal string alignment). */
-function slipsBetween(one: string, other: string): number {
+export function slipsBetween(one: string, other: string): number {
   let before: number[] = []
   let row = Array.from({ length: other.length + 1 }, (_, at) => at)
   for (let i = 1; i <= one.length; i++) {

@@ -37,6 +37,7 @@ import { Steps } from './http/steps.ts'
 import { surfaceContext } from './http/surface-context.ts'
 import { uploadReader } from './http/upload.ts'
 import { preferring } from './http/prefer.ts'
+import { helping } from './http/helping.ts'
 import { withholding } from './http/withhold.ts'
 import { resolveHost } from './outgoing/outgoing-policy.ts'
 import { processMetrics } from './process-metrics.ts'
@@ -158,9 +159,7 @@ export async function serve(
     ...secretEndpoints(runtime.secretsOf),
     ...traceEndpoints(tracesOf),
     ...removalEndpoints(contexts, { tracesOf, evaluationsOf, webhooksOf }),
-  ]
-    .map((endpoint) => withholding(preferring(endpoint)))
-    .map((endpoint) => (isExisting ? asExistingService(endpoint) : endpoint))
+  ].map((it) => helping(asExistingService(withholding(preferring(it)), isExisting)))
   const intents = new Intents(
     fs,
     storeDir,

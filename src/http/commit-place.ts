@@ -1,8 +1,9 @@
 import { invalid, Refusal } from '../errors.ts'
 import { assertRevisionActive } from '../versioning/assert-active.ts'
 import { objectUuid } from '../versioning/ids.ts'
+import { noVariantYet } from '../versioning/not-found.ts'
 import type { References, VariantPlace } from '../versioning/references.ts'
-import { resolveArtifact, resolveVariant, variantNotFound } from '../versioning/references.ts'
+import { resolveArtifact, resolveVariant } from '../versioning/references.ts'
 import type { Registry } from '../versioning/registry.ts'
 import { resolveRevision } from '../versioning/resolve-revision.ts'
 import { parentMissing } from './parents.ts'
@@ -52,8 +53,8 @@ export async function commitPlace(
     if (variant) return resolveVariant(registry, family, variant, artifact)
     if (base && isRows && (!inArtifact || inArtifact.id === base.artifact.id)) return base
     if (!inArtifact) throw parentMissing(names, member, '_variant')
-    const own = inArtifact.defaultVariant ?? variantNotFound(family, `on "${inArtifact.slug}" yet`)
-    return { artifact: inArtifact, variant: own }
+    if (!inArtifact.defaultVariant) throw noVariantYet(inArtifact)
+    return { artifact: inArtifact, variant: inArtifact.defaultVariant }
   }
 }
 

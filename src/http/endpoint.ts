@@ -68,6 +68,8 @@ export interface Endpoint {
   readonly path: string
   readonly tag: string
   readonly summary: string
+  /** How its surface calls the things of a family, where not as the family does. */
+  readonly words?: { readonly family: string; readonly word: string }
   readonly scope: Scope
   /** A scope, or any of several, that is enough, too. */
   readonly orScope?: Scope | readonly Scope[]

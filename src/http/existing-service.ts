@@ -5,9 +5,10 @@ import type { Answer, Endpoint } from './endpoint.ts'
 /**
  * The endpoint as clients of the existing service know it, where nothing is found (ruling 1.14): 200 with `count: 0`, and no record or an
  * empty list. Only where it reads, or archives, as that service has it: other writes, deploying and what environments do not hold are
- * 404 there, too.
+ * 404 there, too. Unless `isExisting`, it stays as it is.
  */
-export function asExistingService(endpoint: Endpoint): Endpoint {
+export function asExistingService(endpoint: Endpoint, isExisting: boolean): Endpoint {
+  if (!isExisting) return endpoint
   const { run, output, path, scope } = endpoint
   if (scope !== 'read' && !/\/(?:un)?archive$/.test(path)) return endpoint
   const list = listIn(output)

@@ -1,5 +1,6 @@
 import type { Refusal } from '../errors.ts'
 import type { ProjectStore } from '../git/store.ts'
+import { nearNames } from '../near-names.ts'
 import type { ArtifactView } from './artifact-view.ts'
 import type { RepositoryProblem } from './damaged-repositories.ts'
 import type { Family } from './family.ts'
@@ -9,7 +10,7 @@ import { pathOf } from './index-entry.ts'
 import { IndexIntake, isAsViewed } from './index-intake.ts'
 import type { IndexTables } from './index-tables.ts'
 import type { SlugLevel } from './slug-table.ts'
-import { slugProblem } from './slugs.ts'
+import { foldSlug, slugProblem } from './slugs.ts'
 
 /** How stale a project-wide query may be towards plain git, in milliseconds (design section 4). */
 const STALE = 2000
@@ -149,6 +150,30 @@ export class ArtifactIndex {
     // Afresh: another process may have claimed a slug and let go of the lock since the requests of this turn came in.
     await this.#intake.hearAfresh()
     return this.#tables.slugs.has(level, family, slug)
+  }
+
+  /** Who has a slug at a level, as last looked at. */
+  owners(level: SlugLevel, family: Family, slug: string): ArtifactView[] {
+    return this.#tables.slugs.get(level, family, slug).map(({ view }) => view)
+  }
+
+  /** The few artifacts whose slugs are nearest to one, as last looked at; see `nearNames`. */
+  async near(family: Family, slug: string): Promise<ArtifactView[]> {
+    return (await this.nearBy('artifact', family, slug)).map(([view]) => view)
+  }
+
+  /** The same for variants or artifacts, each with that slug in lower case. */
+  async nearBy(
+    level: SlugLevel,
+    family: Family,
+    slug: string,
+  ): Promise<(readonly [artifact: ArtifactView, slug: string])[]> {
+    const found = await nearNames(foldSlug(slug), this.#named(level, family))
+    return (found ?? []).map(([{ view }, folded]) => [view, folded] as const)
+  }
+
+  *#named(level: SlugLevel, family: Family): Generator<readonly [string, readonly [IndexEntry, string]]> {
+    for (const [folded, entry] of this.#tables.slugs.entries(level, family)) yield [folded, [entry, folded]]
   }
 
   /** Every artifact of the family, oldest first; at most two seconds behind plain git, never behind another server. */

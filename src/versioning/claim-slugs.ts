@@ -1,5 +1,7 @@
 import { Refusal } from '../errors.ts'
+import { HelpfulRefusal } from '../helpful-refusal.ts'
 import type { Family } from './family.ts'
+import { helpWithTaken } from './not-found.ts'
 import type { Registry } from './registry.ts'
 import { assertSlug, numberedBase } from './slugs.ts'
 import type { SlugLevel } from './slug-table.ts'
@@ -17,7 +19,7 @@ export async function assertSlugFree(
   loc: readonly (string | number)[],
 ): Promise<void> {
   assertSlug(slug, loc)
-  if (await registry.index.isTaken(level, family, slug)) throw slugTaken(level, slug)
+  if (await registry.index.isTaken(level, family, slug)) throw slugTaken(registry, family, level, slug)
   await assertNotInTrash(registry, family, level, slug)
   if (level === 'artifact') registry.trash.assertFolderFree(family, slug)
   if (level !== 'variant') return
@@ -43,7 +45,7 @@ export async function assertRevisionSlugFree(
   loc: readonly (string | number)[],
 ): Promise<void> {
   assertSlug(slug, loc)
-  if (await registry.index.isTaken('tag', family, slug)) throw slugTaken('tag', slug)
+  if (await registry.index.isTaken('tag', family, slug)) throw slugTaken(registry, family, 'tag', slug)
   await assertNotInTrash(registry, family, 'tag', slug)
   const base = numberedBase(slug)
   if (base === undefined) return
@@ -58,16 +60,33 @@ export async function assertRevisionSlugFree(
 }
 
 /** The first free of `base`, `base-2`, `base-3` … at the variant level. */
-export async function freeVariantSlug(registry: Registry, family: Family, base: string): Promise<string> {
+export function freeVariantSlug(registry: Registry, family: Family, base: string): Promise<string> {
+  return freeSlug(registry, family, 'variant', base, Number.POSITIVE_INFINITY).then((slug) => slug ?? base)
+}
+
+/** So many slugs are tried for a suggestion. */
+const MOST_TRIED = 20
+
+async function freeSlug(
+  registry: Registry,
+  family: Family,
+  at: 'artifact' | 'variant',
+  base: string,
+  mostTried: number,
+): Promise<string | undefined> {
+  const levels = at === 'variant' ? (['variant', 'numbered'] as const) : (['artifact'] as const)
   const isTaken = async (slug: string): Promise<boolean> => {
-    for (const level of ['variant', 'numbered'] as const) {
+    for (const level of levels) {
       if (await registry.index.isTaken(level, family, slug)) return true
       if (await registry.trash.holderOf(level, family, slug)) return true
     }
     return false
   }
   let slug = base
-  for (let number = 2; await isTaken(slug); number++) slug = `${base}-${number}`
+  for (let number = 2; await isTaken(slug); number++) {
+    if (number > mostTried) return undefined
+    slug = `${base}-${number}`
+  }
   return slug
 }
 
@@ -91,13 +110,17 @@ async function assertNotInTrash(
   )
 }
 
-function slugTaken(level: SlugLevel, slug: string): Refusal {
+function slugTaken(registry: Registry, family: Family, level: SlugLevel, slug: string): Refusal {
   const what = level === 'tag' ? 'revision' : level
-  return new Refusal(
-    'slug_taken',
-    `The ${what} slug "${slug}" is taken in this project. Choose another one.`,
-    {
-      conflict: { slug },
-    },
-  )
+  return new HelpfulRefusal('slug_taken', {
+    family: family.name,
+    sentenceOf: () => `The ${what} slug "${slug}" is taken in this project. Choose another one.`,
+    data: { conflict: { slug } },
+    help:
+      level === 'artifact' || level === 'variant'
+        ? helpWithTaken(registry, family, level, slug, () =>
+            freeSlug(registry, family, level, slug, MOST_TRIED),
+          )
+        : undefined,
+  })
 }

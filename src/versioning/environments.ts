@@ -1,4 +1,5 @@
 import { Refusal } from '../errors.ts'
+import { HelpfulRefusal } from '../helpful-refusal.ts'
 import type { WriteContext } from './change-artifact.ts'
 import { defaultVariantOrNew } from './default-variant.ts'
 import type { Pin } from './pin.ts'
@@ -62,6 +63,7 @@ async function foundEnvironment<T>(find: () => Promise<T>): Promise<T> {
     return await find()
   } catch (error) {
     if (!(error instanceof Refusal) || error.code !== 'artifact_not_found') throw error
+    if (error instanceof HelpfulRefusal) throw error.again({ code: 'environment_not_found' })
     throw new Refusal('environment_not_found', error.message, error.data)
   }
 }

@@ -3,10 +3,10 @@ import type { ArtifactView, VariantView } from './artifact-view.ts'
 import { findVariant } from './artifact-view.ts'
 import type { Family } from './family.ts'
 import { repositoryDigits } from './ids.ts'
+import { artifactMissing, revisionMissing, variantMissing } from './not-found.ts'
 import type { Registry } from './registry.ts'
 import type { RevisionPlace } from './revision.ts'
-import { findRevisionById, revisionNotFound } from './revision.ts'
-import type { Trashed } from './trash.ts'
+import { findRevisionById } from './revision.ts'
 import { saidTrashed } from './trash.ts'
 
 /** One reference object of interface 2.1: an id, or a slug with or without a version. */
@@ -34,7 +34,7 @@ export async function resolveArtifact(
   if (slug === undefined) throw incomplete(`${family.name}_ref`, 'an id or a slug')
   const found = await registry.index.findBySlug(family, slug)
   if (found) return found
-  const refusal = new Refusal('artifact_not_found', `There is no ${family.name} with the slug "${slug}".`)
+  const refusal = artifactMissing(registry, family, { slug })
   throw saidTrashed(refusal, await registry.trash.holderOf('artifact', family, slug))
 }
 
@@ -42,7 +42,7 @@ export async function resolveArtifact(
 export async function artifactById(registry: Registry, family: Family, id: string): Promise<ArtifactView> {
   const found = await registry.index.findByDigits(id)
   if (found?.id !== id || found.family !== family) {
-    const refusal = new Refusal('artifact_not_found', `There is no ${family.name} with the id ${id}.`)
+    const refusal = artifactMissing(registry, family, { id })
     throw saidTrashed(refusal, await registry.trash.withDigits(id))
   }
   return found
@@ -69,7 +69,7 @@ export async function resolveVariant(
   const place = onlyOne(places, 'variant', slug)
   if (place) return place
   const trashed = inScope ? undefined : await registry.trash.holderOf('variant', family, slug)
-  return variantNotFound(family, `with the slug "${slug}"`, trashed)
+  throw saidTrashed(variantMissing(registry, family, { slug }, inScope), trashed)
 }
 
 /** The variant of this id. */
@@ -77,7 +77,7 @@ export async function variantById(registry: Registry, family: Family, id: string
   const artifact = await registry.index.findByDigits(repositoryDigits(id))
   const variant = artifact?.family === family ? artifact.variants.find((it) => it.id === id) : undefined
   if (!artifact || !variant)
-    return variantNotFound(family, `with the id ${id}`, await registry.trash.withDigits(id))
+    throw saidTrashed(variantMissing(registry, family, { id }), await registry.trash.withDigits(id))
   return { artifact, variant }
 }
 
@@ -88,7 +88,8 @@ export async function revisionById(registry: Registry, family: Family, id: strin
   const place =
     (await find(await registry.index.findByDigits(repositoryDigits(id)))) ??
     (await find(await registry.index.findAfresh(id)))
-  if (!place) throw saidTrashed(revisionNotFound(`with the id ${id}`), await registry.trash.withDigits(id))
+  if (!place)
+    throw saidTrashed(revisionMissing(family, `with the id ${id}`), await registry.trash.withDigits(id))
   return place
 }
 
@@ -120,11 +121,6 @@ export function onlyOne<T extends { readonly artifact: ArtifactView }>(
       `Name the artifact beside it, or refer to it by id.`,
     { conflict: { slug }, details: { artifacts } },
   )
-}
-
-/** Refuses a missing variant, saying what was asked for. */
-export function variantNotFound(family: Family, which: string, trashed?: Trashed): never {
-  throw saidTrashed(new Refusal('variant_not_found', `There is no ${family.name} variant ${which}.`), trashed)
 }
 
 /** Refuses a reference that identifies nothing (ruling 3.6). */

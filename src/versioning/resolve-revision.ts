@@ -1,6 +1,13 @@
 import { Refusal } from '../errors.ts'
 import type { ArtifactView, VariantView } from './artifact-view.ts'
 import type { Family } from './family.ts'
+import {
+  helpWithLatest,
+  helpWithRevision,
+  helpWithVersion,
+  noVariantYet,
+  revisionMissing,
+} from './not-found.ts'
 import type { Reference, References, VariantPlace } from './references.ts'
 import {
   incomplete,
@@ -8,12 +15,11 @@ import {
   resolveArtifact,
   resolveVariant,
   revisionById,
-  variantNotFound,
   variantsOfSlug,
 } from './references.ts'
 import type { Registry } from './registry.ts'
 import type { RevisionPlace } from './revision.ts'
-import { isHeldBy, latestOf, placeAtHome, revisionNotFound, versionOf } from './revision.ts'
+import { isHeldBy, latestOf, placeAtHome, versionOf } from './revision.ts'
 import { numberedBase } from './slugs.ts'
 import type { Trashed } from './trash.ts'
 import { saidTrashed } from './trash.ts'
@@ -63,8 +69,10 @@ async function resolveRevisionReference(
       : await bySlugAndVersion(registry, family, slug, version, scope.artifact)
   const found = named && (await within(named, scope.variant))
   if (found) return found
-  const refusal = revisionNotFound(
+  const refusal = revisionMissing(
+    family,
     version === undefined ? `with the slug "${slug}"` : `"${slug}" with version ${version}`,
+    helpWithRevision(registry, family, slug, scope.artifact),
   )
   throw saidTrashed(refusal, scope.artifact ? undefined : await trashedOf(registry, family, slug))
 }
@@ -174,13 +182,16 @@ async function atVersion(
   const place =
     version === undefined ? await latestOf(artifact, variant) : await versionOf(artifact, variant, version)
   if (place) return place
-  throw revisionNotFound(
-    version === undefined
-      ? `on the variant "${variant.slug}" yet, or all of them are archived`
-      : `with version ${version} on the variant "${variant.slug}"`,
-  )
+  const { family } = artifact
+  if (version === undefined) {
+    const which = `on the variant "${variant.slug}" yet, or all of them are archived`
+    throw revisionMissing(family, which, helpWithLatest(artifact, variant))
+  }
+  const which = `with version ${version} on the variant "${variant.slug}"`
+  throw revisionMissing(family, which, helpWithVersion(artifact, variant))
 }
 
 function defaultVariantOf(artifact: ArtifactView): VariantView {
-  return artifact.defaultVariant ?? variantNotFound(artifact.family, `on "${artifact.slug}" yet`)
+  if (artifact.defaultVariant) return artifact.defaultVariant
+  throw noVariantYet(artifact)
 }

@@ -1,5 +1,4 @@
 import { LRUCache } from 'lru-cache'
-import { Refusal } from '../errors.ts'
 import type { HistoryNode } from '../git/history.ts'
 import { ancestorAt, isOnChain } from '../git/history.ts'
 import type { Oid } from '../git/object.ts'
@@ -154,12 +153,4 @@ async function isHeldByTag(artifact: ArtifactView, node: HistoryNode): Promise<b
     if (isOnChain(node, await artifact.repository.history.node(oid))) return true
   }
   return false
-}
-
-/** Refuses a missing revision, saying what was asked for. */
-export function revisionNotFound(what: string): Refusal {
-  return new Refusal(
-    'revision_not_found',
-    `There is no revision ${what}. Check the reference, or list with /query.`,
-  )
 }

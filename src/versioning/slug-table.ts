@@ -44,6 +44,14 @@ export class SlugTable {
     return owners instanceof Set ? [...owners] : [owners]
   }
 
+  /** Every slug of a level in lower case, with one that has it. */
+  *entries(level: SlugLevel, family: Family): Generator<readonly [slug: string, entry: IndexEntry]> {
+    for (const [slug, owners] of this.#tableOf(level, family)) {
+      const [owner] = owners instanceof Set ? owners : [owners]
+      if (owner) yield [slug, owner]
+    }
+  }
+
   #tableOf(level: SlugLevel, { folder }: Family): Map<string, IndexEntry | Set<IndexEntry>> {
     const key = `${level}:${folder}`
     let table = this.#tables.get(key)

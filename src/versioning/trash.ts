@@ -1,3 +1,4 @@
+import { HelpfulRefusal } from '../helpful-refusal.ts'
 import { Refusal } from '../errors.ts'
 import type { ProjectStore } from '../git/store.ts'
 import type { ArtifactView } from './artifact-view.ts'
@@ -126,9 +127,11 @@ export function inTrash({ artifact, trashed_at: at, until }: Trashed): {
 }
 
 /** The refusal of what is not there; where it is in the trash, it says so. */
-export function saidTrashed({ code, message, data }: Refusal, trashed: Trashed | undefined): Refusal {
-  if (!trashed) return new Refusal(code, message, data)
+export function saidTrashed(refusal: Refusal, trashed: Trashed | undefined): Refusal {
+  if (!trashed) return refusal
+  const { code, message, data } = refusal
   const { sentence, when } = inTrash(trashed)
+  if (refusal instanceof HelpfulRefusal) return refusal.again({ more: sentence, data: when })
   return new Refusal(code, `${message} ${sentence}`, { ...data, ...when })
 }
 

@@ -15,16 +15,23 @@ import { variantEndpoints } from './variant-endpoints.ts'
 export function allEndpoints(surfaces: readonly SurfaceContext[], settings: ResourceSettings): Endpoint[] {
   return [
     legacyTemplatesEndpoint,
-    ...surfaces.flatMap((context) => [
-      ...revisionEndpoints(context),
-      ...variantEndpoints(context),
-      ...artifactEndpoints(context),
-      ...(context.surface.hasCatalog ? catalogEndpoints(context) : []),
-      ...simpleEndpoints(context),
-      ...(context.surface.payload === 'rows'
-        ? [...testsetFileEndpoints(context, settings.testsets), ...testcaseEndpoints(context)]
-        : []),
-    ]),
+    ...surfaces.flatMap((context) =>
+      inWordsOf(context, [
+        ...revisionEndpoints(context),
+        ...variantEndpoints(context),
+        ...artifactEndpoints(context),
+        ...(context.surface.hasCatalog ? catalogEndpoints(context) : []),
+        ...simpleEndpoints(context),
+        ...(context.surface.payload === 'rows'
+          ? [...testsetFileEndpoints(context, settings.testsets), ...testcaseEndpoints(context)]
+          : []),
+      ]),
+    ),
     sharedForkEndpoint(surfaces),
   ]
+}
+
+function inWordsOf({ surface }: SurfaceContext, endpoints: readonly Endpoint[]): Endpoint[] {
+  const words = { family: surface.family.name, word: surface.singular }
+  return endpoints.map((endpoint) => ({ ...endpoint, words }))
 }

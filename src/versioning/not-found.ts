@@ -1,0 +1,198 @@
+import { HelpfulRefusal, type Help } from '../helpful-refusal.ts'
+import { nearNames } from '../near-names.ts'
+import type { ArtifactView, VariantView } from './artifact-view.ts'
+import type { Family } from './family.ts'
+import { repositoryDigits } from './ids.ts'
+import type { Registry } from './registry.ts'
+import { foldSlug, numberedBase, slugProblem } from './slugs.ts'
+
+type Finding = () => Promise<Help | undefined>
+
+/** The refusal of an artifact that is not there. */
+export function artifactMissing(
+  registry: Registry,
+  family: Family,
+  asked: { readonly id: string } | { readonly slug: string },
+): HelpfulRefusal {
+  const which = 'id' in asked ? `with the id ${asked.id}` : `with the slug "${asked.slug}"`
+  return new HelpfulRefusal('artifact_not_found', {
+    family: family.name,
+    sentenceOf: (word) => `There is no ${word} ${which}.`,
+    help:
+      'id' in asked ? helpWithId(registry, asked.id) : () => helpWithArtifact(registry, family, asked.slug),
+  })
+}
+
+/** The refusal of a variant that is not there; `artifact` is where it was looked for, if not everywhere. */
+export function variantMissing(
+  registry: Registry,
+  family: Family,
+  asked: { readonly id: string } | { readonly slug: string },
+  artifact?: ArtifactView,
+): HelpfulRefusal {
+  const which = 'id' in asked ? `with the id ${asked.id}` : `with the slug "${asked.slug}"`
+  return new HelpfulRefusal('variant_not_found', {
+    family: family.name,
+    sentenceOf: (word) => `There is no ${word} variant ${which}.`,
+    help:
+      'id' in asked
+        ? helpWithId(registry, asked.id)
+        : () => helpWithVariant(registry, family, asked.slug, artifact),
+  })
+}
+
+/** The refusal of an artifact that has no variant yet. */
+export function noVariantYet({ family, slug }: ArtifactView): HelpfulRefusal {
+  return new HelpfulRefusal('variant_not_found', {
+    family: family.name,
+    sentenceOf: (word) =>
+      `There is no ${word} variant on "${slug}" yet. Create one with POST …/variants/, or push a branch.`,
+  })
+}
+
+/** The refusal of a revision that is not there: `which` says what was asked for. */
+export function revisionMissing(family: Family, which: string, help?: Finding): HelpfulRefusal {
+  return new HelpfulRefusal('revision_not_found', {
+    family: family.name,
+    sentenceOf: () => `There is no revision ${which}. Check the reference, or list with /query.`,
+    help,
+  })
+}
+
+/** What helps who asked for a revision of a variant: which is the latest. */
+export function helpWithVersion(artifact: ArtifactView, { slug, head }: VariantView): Finding {
+  return async () => {
+    if (head === undefined) return { sentence: `"${slug}" has no revision yet: commit one.` }
+    const { depth } = await artifact.repository.history.node(head)
+    return { sentence: `The latest version of "${slug}" is ${depth}.` }
+  }
+}
+
+/** What helps who asked for the latest revision of a variant that has none to show. */
+export function helpWithLatest(artifact: ArtifactView, { slug, head }: VariantView): Finding {
+  return async () => {
+    if (head === undefined) return { sentence: `"${slug}" has no revision: commit one.` }
+    const { depth } = await artifact.repository.history.node(head)
+    return { sentence: `All of its ${depth} are archived: name one by its version, or unarchive one.` }
+  }
+}
+
+/** What helps who asked for a revision by a slug, or by a slug and a version. */
+export function helpWithRevision(
+  registry: Registry,
+  family: Family,
+  slug: string,
+  inScope: ArtifactView | undefined,
+): Finding {
+  return async () => {
+    for (const base of [slug, numberedBase(slug)]) {
+      if (base === undefined) continue
+      for (const artifact of inScope ? [inScope] : registry.index.owners('variant', family, base)) {
+        const variant = variantOf(artifact, base)
+        if (variant) return helpWithVersion(artifact, variant)()
+      }
+    }
+    return helpWithVariant(registry, family, numberedBase(slug) ?? slug, inScope)
+  }
+}
+
+/** What helps who chose a slug that is taken: whose it is, and one that is free. */
+export function helpWithTaken(
+  registry: Registry,
+  family: Family,
+  level: 'artifact' | 'variant',
+  taken: string,
+  findFree: () => Promise<string | undefined>,
+): Finding {
+  return async () => {
+    const owners = registry.index.owners(level, family, taken)
+    const whose = owners.map((owner) => `"${owner.slug}"${archivedMark(owner)}`)
+    const said = level === 'variant' && whose.length > 0 ? `It is a variant of ${whose.join(', ')}. ` : ''
+    const isArchived = level === 'artifact' && owners.some(({ record }) => record.deleted_at !== undefined)
+    const archived = isArchived ? 'What has it is archived, and keeps it. ' : ''
+    const free = await findFree()
+    const suggestion = free === undefined || slugProblem(free) !== undefined ? '' : `"${free}" is free.`
+    const sentence = `${said}${archived}${suggestion}`.trim()
+    return sentence === '' ? undefined : { sentence }
+  }
+}
+
+async function helpWithArtifact(registry: Registry, family: Family, slug: string): Promise<Help | undefined> {
+  const holders = registry.index.owners('variant', family, slug)
+  if (holders.some(({ variants }) => variants.some((it) => it.slug === slug)))
+    return { sentence: 'A variant has that slug: refer to it as a variant.' }
+  if (family === registry.environments) return environmentsThatExist(registry, family)
+  const near = await registry.index.near(family, slug)
+  if (near.length > 0) return didYouMean(near.map((artifact) => [artifact.slug, archivedMark(artifact)]))
+  const other = registry.families.find((it) => registry.index.owners('artifact', it, slug).length > 0)
+  return other && { sentence: `${article(other.name)} ${other.name} has that slug.` }
+}
+
+const MOST_ENVIRONMENTS = 20
+
+async function environmentsThatExist(registry: Registry, family: Family): Promise<Help | undefined> {
+  const live = registry.index.seen(family).filter(({ record }) => record.deleted_at === undefined)
+  const slugs = live.slice(0, MOST_ENVIRONMENTS).map(({ slug }) => slug)
+  if (slugs.length === 0) return undefined
+  const more = live.length > slugs.length ? ` and ${live.length - slugs.length} more` : ''
+  return { sentence: `The environments are ${slugs.join(', ')}${more}.`, near: slugs }
+}
+
+async function helpWithVariant(
+  registry: Registry,
+  family: Family,
+  slug: string,
+  artifact: ArtifactView | undefined,
+): Promise<Help | undefined> {
+  const holders = artifact ? [] : registry.index.owners('artifact', family, slug)
+  if (holders.some((holder) => holder.slug === slug))
+    return { sentence: 'An artifact has that slug: refer to it as one, for its default variant.' }
+  const found = artifact
+    ? ((await nearNames(
+        foldSlug(slug),
+        artifact.variants.map((it) => [foldSlug(it.slug), it] as const),
+      )) ?? [])
+    : await nearVariants(registry, family, slug)
+  if (found.length > 0)
+    return didYouMean(found.map((it) => [it.slug, it.record.deleted_at === undefined ? '' : ' (archived)']))
+  const [only] = artifact?.variants ?? []
+  return artifact && only && { sentence: `The default variant of "${artifact.slug}" is "${only.slug}".` }
+}
+
+async function nearVariants(registry: Registry, family: Family, slug: string): Promise<VariantView[]> {
+  const near = await registry.index.nearBy('variant', family, slug)
+  return near.flatMap(([artifact, folded]) => variantOf(artifact, folded) ?? [])
+}
+
+/** An id says which repository the thing is in, so what else it is the id of is found at once. */
+function helpWithId(registry: Registry, id: string): Finding {
+  return async () => {
+    const artifact = await registry.index.findByDigits(repositoryDigits(id))
+    if (!artifact) return undefined
+    const { family, slug } = artifact
+    if (artifact.id === id) return { sentence: `It is the id of the ${family.name} "${slug}".` }
+    const variant = artifact.variants.find((it) => it.id === id)
+    if (variant)
+      return { sentence: `It is the id of the variant "${variant.slug}" of the ${family.name} "${slug}".` }
+    return { sentence: `It ends as the ids of the ${family.name} "${slug}" do: is it that of a revision?` }
+  }
+}
+
+function variantOf({ variants }: ArtifactView, slug: string): VariantView | undefined {
+  return variants.find((it) => foldSlug(it.slug) === foldSlug(slug))
+}
+
+function archivedMark({ record }: ArtifactView): string {
+  return record.deleted_at === undefined ? '' : ' (archived)'
+}
+
+function didYouMean(names: readonly (readonly [slug: string, mark: string])[]): Help {
+  const quoted = names.map(([slug, mark]) => `"${slug}"${mark}`)
+  const last = quoted.pop() ?? ''
+  const list = quoted.length > 0 ? `${quoted.join(', ')} or ${last}` : last
+  return { sentence: `Did you mean ${list}?`, near: names.map(([slug]) => slug) }
+}
+
+function article(word: string): string {
+  return /^[aeiou]/.test(word) ? 'An' : 'A'
+}

@@ -1,0 +1,169 @@
+import { expect } from 'chai'
+import { createApiKey, type NewKey } from '../../src/access/api-keys.ts'
+import { nodeFs } from '../../src/git/node-fs.ts'
+import { nearNames } from '../../src/near-names.ts'
+import { restsDuring } from '../rests.ts'
+import { type Reply, type RunningService, startService } from '../service.ts'
+import { expectRefusal } from './conformance/surface-client.ts'
+
+describe('help with what is not found (ruling 1.13)', () => {
+  let service: RunningService
+  let ids: { readonly id: string; readonly variant_id: string; readonly revision_id: string }
+  before(async () => {
+    service = await startService()
+    const data = { parameters: { a: 1 } }
+    const { body } = await service.post('/simple/applications', {
+      application: { slug: 'support-bot', data },
+    })
+    ids = body.application
+    await commit('support-bot')
+    await service.post('/simple/testsets', { testset: { slug: 'capitals' } })
+    await service.post('/simple/applications', { application: { slug: 'empty' } })
+    await service.post('/workflows', { workflow: { slug: 'bare' } })
+    const forked = { application_variant: { slug: 'warm' }, application_variant_ref: { slug: 'support-bot' } }
+    await service.post('/variants/fork', forked)
+  })
+  after(() => service.stop())
+
+  const commit = (slug: string): Promise<Reply> =>
+    service.post('/applications/revisions/commit', {
+      application_revision_commit: { application_variant_ref: { slug }, data: { parameters: { a: 2 } } },
+    })
+  const retrieve = (references: object, headers?: Record<string, string>): Promise<Reply> =>
+    service.post('/applications/revisions/retrieve', references, headers)
+  const keyFor = async (scopes: NewKey['scopes']): Promise<Record<string, string>> => {
+    const { token } = await createApiKey(nodeFs, service.storeDir, { name: 'k', project: 'default', scopes })
+    return { authorization: `ApiKey ${token}` }
+  }
+
+  it('names the slugs that are near, in the words of the surface', async () => {
+    const typo = await retrieve({ application_ref: { slug: 'suport-bot' } })
+    expectRefusal(typo, 404, 'artifact_not_found', 'There is no application with the slug "suport-bot"')
+    expect(typo.body.detail).to.match(/ Did you mean "support-bot"\?$/)
+    expect(typo.body.details.near).to.deep.equal(['support-bot'])
+    for (const [references, words] of [
+      [{ application_ref: { slug: 'SUPPORT-BOT' } }, 'Did you mean "support-bot"?'],
+      [{ application_ref: { slug: 'support' } }, 'Did you mean "support-bot"?'],
+      [{ application_variant_ref: { slug: 'wram' } }, 'Did you mean "warm"?'],
+      [{ application_variant_ref: { slug: 'supprt-bot' } }, 'Did you mean "support-bot"?'],
+      [{ application_ref: { slug: 'support-bot' }, application_variant_ref: { slug: 'warn' } }, '"warm"'],
+      [{ application_ref: { slug: 'capitals' } }, 'A testset has that slug'],
+      [{ application_ref: { slug: 'warm' } }, 'A variant has that slug'],
+      [{ application_variant_ref: { slug: 'bare' } }, 'An artifact has that slug'],
+    ] as const) {
+      const { status, body } = await retrieve(references)
+      expect(status, JSON.stringify(references)).to.equal(404)
+      expect(body.detail).to.include(words)
+    }
+    expectRefusal(
+      await service.get('/evaluators/nothing_like_it'),
+      404,
+      'artifact_not_found',
+      'no evaluator with the slug',
+    )
+  })
+
+  it('says that what is near is archived', async () => {
+    await service.post('/simple/applications', { application: { slug: 'veteran' } })
+    await service.post('/applications/veteran/archive')
+    const { body } = await retrieve({ application_ref: { slug: 'vetran' } })
+    expect(body.detail).to.include('Did you mean "veteran" (archived)?')
+  })
+
+  it('says which version is the latest, and why there is none', async () => {
+    const version = { application_variant_ref: { slug: 'support-bot', version: 9 } }
+    expectRefusal(
+      await retrieve(version),
+      404,
+      'revision_not_found',
+      'version 9',
+      'The latest version of "support-bot" is 2.',
+    )
+    for (const reference of [{ slug: 'support-bot', version: 7 }, { slug: 'support-bot-7' }]) {
+      const { body } = await retrieve({ application_revision_ref: reference })
+      expect(body.detail).to.include('The latest version of "support-bot" is 2.')
+    }
+    const { body } = await retrieve({ application_ref: { slug: 'empty' } })
+    expect(body.detail).to.include('has no revision: commit one')
+    const bare = await retrieve({ application_ref: { slug: 'bare' } })
+    expect(bare.body.detail).to.match(/no application variant on "bare" yet\. Create one/)
+    await service.post('/simple/applications', { application: { slug: 'put-away', data: {} } })
+    await service.post('/applications/revisions/put-away-1/archive')
+    const archived = await retrieve({ application_ref: { slug: 'put-away' } })
+    expect(archived.body.detail).to.include('All of its 1 are archived')
+  })
+
+  it('names the environments that exist', async () => {
+    const asked = { environment_ref: { slug: 'prod' }, application_ref: { slug: 'support-bot' } }
+    const reply = await retrieve(asked)
+    expectRefusal(
+      reply,
+      404,
+      'environment_not_found',
+      'The environments are development, staging, production.',
+    )
+  })
+
+  it('says what else an id is the id of', async () => {
+    const variant = await service.get(`/applications/${ids.variant_id}`)
+    expect(variant.body.detail).to.include('the id of the variant "support-bot"')
+    const artifact = await service.get(`/applications/variants/${ids.id}`)
+    expect(artifact.body.detail).to.include('the id of the workflow "support-bot"')
+    const testset = await service.get(`/testsets/${ids.id}`)
+    expect(testset.body.detail).to.include('no testset').and.to.include('the id of the workflow')
+  })
+
+  it('says whose variant slug a fork chose, and one that is free', async () => {
+    const fork = {
+      application_variant: { slug: 'empty' },
+      application_variant_ref: { slug: 'support-bot' },
+    }
+    const reply = await service.post('/variants/fork', fork)
+    expectRefusal(reply, 409, 'slug_taken', 'It is a variant of "empty".', '"empty-2" is free')
+    expect(reply.body.conflict).to.deep.equal({ slug: 'empty' })
+    const created = await service.post('/workflows', { workflow: { slug: 'bare' } })
+    expectRefusal(created, 409, 'slug_taken', '"bare-2" is free')
+  })
+
+  it('tells a key that may not read no names of others', async () => {
+    const writing = await keyFor(['write'])
+    const commitTo = (slug: string) =>
+      service.post(
+        '/applications/revisions/commit',
+        { application_revision_commit: { application_variant_ref: { slug }, data: {} } },
+        writing,
+      )
+    const typo = await commitTo('wram')
+    expect(typo.body.detail).to.equal('There is no application variant with the slug "wram".')
+    expect(typo.body).to.not.have.property('details')
+    const fork = { application_variant: { slug: 'empty' }, application_variant_ref: { slug: 'warm' } }
+    const taken = await service.post('/variants/fork', fork, writing)
+    expect(taken.body.detail).to.equal(
+      'The variant slug "empty" is taken in this project. Choose another one.',
+    )
+    const deploying = await keyFor(['deploy'])
+    const deploy = { application_ref: { slug: 'support-bot' }, environment_ref: { slug: 'prod' } }
+    const gone = await service.post('/applications/revisions/deploy', deploy, deploying)
+    expect(gone.body.detail).to.equal('There is no environment with the slug "prod".')
+  })
+
+  it('looks through so many names only, in slices, and few searches at a time', async () => {
+    const many = Array.from({ length: 150_000 }, (_, n) => [`${n}-thing`, n] as const)
+    const looked: number[] = []
+    const known = (function* () {
+      for (const name of many) {
+        looked.push(name[1])
+        yield name
+      }
+    })()
+    const rests = await restsDuring(async () => {
+      const searches = [nearNames('77777-thnig', known), nearNames('b', []), nearNames('c', [])]
+      const [found, none, refused] = await Promise.all(searches)
+      expect(none).to.deep.equal([])
+      expect(refused).to.equal(undefined)
+      expect(found).to.be.an('array').with.length.at.most(3)
+    })
+    expect(looked.length).to.be.at.most(100_001)
+    expect(rests).to.be.greaterThan(0)
+  })
+})
