@@ -54,6 +54,7 @@ export function openRuntime({ config, fs, record, tracesOf, onTrouble }: Runtime
   const places = new EvaluationPlaces(config.evaluationsAtOnce)
   const services: InvocationServices = {
     handlers: builtInHandlers,
+    versionType: config.versionType,
     record,
     reach: (registry) => remembered(reaches, registry, () => reachOf(projectOf(registry))),
   }

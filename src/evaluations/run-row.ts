@@ -85,7 +85,7 @@ export async function runRow(setting: RowSetting, row: EvaluationRow): Promise<R
       .addReference(`${name}_revision`, {
         id: pinned.revision_id,
         slug: pinned.revision_slug,
-        version: String(pinned.version),
+        version: services.versionType === 'string' ? String(pinned.version) : pinned.version,
       })
   }
 }

@@ -108,7 +108,8 @@ export const spanRecord = z.strictObject({
       z.strictObject({
         id: z.string().optional(),
         slug: z.string().optional(),
-        version: z.string().optional(),
+        // Of runs that were recorded of old, and where VERSION_TYPE says so, a text.
+        version: z.union([z.int(), z.string()]).optional(),
         attributes: key,
       }),
     )

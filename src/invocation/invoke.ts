@@ -20,6 +20,8 @@ import { handlerKeyOf, schemaOf } from './runnable.ts'
 export interface InvocationServices {
   /** By the key of a managed uri. */
   readonly handlers: ReadonlyMap<string, Handler>
+  /** How traces carry versions; as numbers unless it says otherwise. */
+  readonly versionType?: 'number' | 'string'
   /** What handlers may reach in a project. */
   reach(registry: Registry): HandlerReach
   /** Takes a finished trace. */
@@ -61,7 +63,7 @@ export async function invoke(
   )
   const { traceId, spanId } = span
   try {
-    describe(span, request, found)
+    describe(span, request, found, services)
     const outputs = await run(registry, request, services, found, key, span)
     if (outputs instanceof StreamedOutputs) return { traceId, spanId, result: { stream: outputs } }
     span.setData('outputs', outputs).end()
@@ -226,7 +228,12 @@ function recorded(
 }
 
 /** What the trace says of a run before it has begun (contract/handlers 5.1). */
-function describe(span: OpenSpan, request: InvocationRequest, found: FoundRunnable): void {
+function describe(
+  span: OpenSpan,
+  request: InvocationRequest,
+  found: FoundRunnable,
+  { versionType }: InvocationServices,
+): void {
   const { inputs, outputs, trace, testcase, flags, selectorKey } = request
   const args: Record<string, Json> = { inputs: inputs ?? null }
   if (outputs !== undefined) args['outputs'] = outputs
@@ -236,7 +243,7 @@ function describe(span: OpenSpan, request: InvocationRequest, found: FoundRunnab
   if (flags && entriesOf(flags).length > 0) span.setAttribute('flags', flags)
   const key = found.through?.key ?? selectorKey
   if (key !== undefined) span.setAttribute('selector', { key })
-  span.setReferences(traceReferences(request, found))
+  span.setReferences(traceReferences(request, found, versionType))
 }
 
 function endFailed(span: OpenSpan, error: unknown): void {

@@ -11,16 +11,23 @@ import type { InvocationRequest } from './invocation-request.ts'
 export function traceReferences(
   { references }: InvocationRequest,
   { stored, inline, through }: FoundRunnable,
+  type: VersionType = 'number',
 ): ReadonlyMap<string, SpanReference> {
-  const own = stored ? storedReferences(stored) : NONE
+  const own = stored ? storedReferences(stored, type) : NONE
   const isNamed = inline && (inline.id ?? inline.slug) !== undefined
   if (!references && !isNamed && !through) return own
   const named = new Map<string, SpanReference>()
-  if (references) for (const [name, reference] of references) named.set(name, sent(reference))
-  if (isNamed) named.set('workflow_revision', sent(inline))
-  if (through) addRevision(named, 'environment', through.environment)
+  if (references) for (const [name, reference] of references) named.set(name, sent(reference, type))
+  if (isNamed) named.set('workflow_revision', sent(inline, type))
+  if (through) addRevision(named, 'environment', through.environment, type)
   for (const [name, reference] of own) named.set(name, reference)
   return named
+}
+
+type VersionType = 'number' | 'string'
+
+function asType(version: number, type: VersionType): number | string {
+  return type === 'string' ? String(version) : version
 }
 
 const NONE: ReadonlyMap<string, SpanReference> = new Map()
@@ -28,13 +35,13 @@ const NONE: ReadonlyMap<string, SpanReference> = new Map()
 const known = new WeakMap<Revision, ReadonlyMap<string, SpanReference>>()
 
 /** What every run of a revision refers to; the same map each time, so that what is made of it need not be made again. */
-function storedReferences(revision: Revision): ReadonlyMap<string, SpanReference> {
+function storedReferences(revision: Revision, type: VersionType): ReadonlyMap<string, SpanReference> {
   const before = known.get(revision)
   if (before) return before
   const flags = revision.artifact.record.flags ?? {}
   const references = new Map<string, SpanReference>()
   for (const role of ['workflow', ...ROLES.filter((it) => flags[`is_${it}`] === true)])
-    addRevision(references, role, revision)
+    addRevision(references, role, revision, type)
   known.set(revision, references)
   return references
 }
@@ -46,13 +53,14 @@ function addRevision(
   references: Map<string, SpanReference>,
   name: string,
   { artifact, variant, id, slug, version }: Revision,
+  type: VersionType,
 ): void {
   references
     .set(name, { id: artifact.id, slug: artifact.slug })
     .set(`${name}_variant`, { id: variant.id, slug: variant.slug })
-    .set(`${name}_revision`, { id, slug, version: String(version) })
+    .set(`${name}_revision`, { id, slug, version: asType(version, type) })
 }
 
-function sent({ id, slug, version }: Reference): SpanReference {
-  return { id, slug, version: version === undefined ? undefined : String(version) }
+function sent({ id, slug, version }: Reference, type: VersionType): SpanReference {
+  return { id, slug, version: version === undefined ? undefined : asType(version, type) }
 }

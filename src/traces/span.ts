@@ -58,7 +58,8 @@ export interface Span {
 export interface SpanReference {
   readonly id?: string | undefined
   readonly slug?: string | undefined
-  readonly version?: string | undefined
+  /** A number, or its text where answers carry versions as texts (ruling 3.1), and in what was recorded of old. */
+  readonly version?: number | string | undefined
 }
 
 /** A span, by its ids. */

@@ -9,10 +9,11 @@ import {
   numberOf,
   type Json,
   type JsonObject,
+  withKey,
 } from '../../json/json.ts'
 import type { ConditionOperator } from '../../resources/queries/filter-words.ts'
 import { readTime } from '../span-time.ts'
-import type { Condition } from './condition.ts'
+import { type Condition, isVersion, versionAsNumber } from './condition.ts'
 import { isLike } from './is-like.ts'
 
 /** Whether a span's record fulfils a condition. */
@@ -33,7 +34,13 @@ export function conditionTest(condition: Condition): RecordTest {
   if (kind === 'list') return listTest(condition)
   const test = valueTest(condition)
   if (kind === 'time') return (record) => test(microsecondsIn(record, field))
-  if (kind === 'attribute') return (record) => test(valueAt(getKey(record, 'attributes'), path))
+  if (kind === 'attribute') {
+    const compared = isVersion(path) ? versionAsNumber : (value: Json): Json => value
+    return (record) => {
+      const value = valueAt(getKey(record, 'attributes'), path)
+      return test(value === undefined ? undefined : compared(value))
+    }
+  }
   return (record) => test(getKey(record, field))
 }
 
@@ -156,12 +163,21 @@ function foldedTest(operator: ConditionOperator, part: string, isWhole: boolean)
 function listTest({ field, operator, value, wantsAll }: Condition): RecordTest {
   const parts = isJsonArray(value) ? value : []
   return (record) => {
-    const items = getKey(record, field)
-    if (!isJsonArray(items) || items.length === 0) return false
+    const listed = getKey(record, field)
+    if (!isJsonArray(listed) || listed.length === 0) return false
+    const items = field === 'references' ? listed.map(withNumber) : listed
     const isThere = (part: Json): boolean => items.some((item) => containsJson(item, part))
     if (operator === 'exists') return true
     return wantsAll ? parts.every(isThere) : parts.some(isThere)
   }
+}
+
+/** A reference with its version as a number. */
+function withNumber(item: Json): Json {
+  const version = isJsonObject(item) ? getKey(item, 'version') : undefined
+  return typeof version === 'string' && isJsonObject(item)
+    ? withKey(item, 'version', versionAsNumber(version))
+    : item
 }
 
 /** The text of a span is its name, its message and every text in its attributes and events. */

@@ -86,7 +86,8 @@ export function readCondition(condition: JsonObject, problems: ProblemCollector)
     )
   }
   const value = problems.below('value', () => readValue(shape, sent, problems))
-  return value === undefined ? undefined : { ...shape, value }
+  if (value === undefined) return undefined
+  return { ...shape, value: isVersion(path) ? versionsAsNumbers(value) : value }
 }
 
 const MOST_SEGMENTS = 100
@@ -201,9 +202,22 @@ function partOf(field: string, part: Json): Json {
   return fromEntries(entriesOf(part).map(([key, value]) => [key, memberOf(field, key, value)]))
 }
 
+/** Records carry versions as numbers, and older ones as texts: both are compared as numbers. */
+export function versionAsNumber(value: Json): Json {
+  return typeof value === 'string' && /^[0-9]{1,15}$/.test(value) ? Number(value) : value
+}
+
+/** Whether a path of attributes leads to the version of a reference. */
+export function isVersion([first, second, ...rest]: readonly string[]): boolean {
+  return first === 'svc' && second === 'references' && rest.length > 1 && rest.at(-1) === 'version'
+}
+
+function versionsAsNumbers(value: Json): Json {
+  return isJsonArray(value) ? value.map(versionAsNumber) : versionAsNumber(value)
+}
+
 function memberOf(field: string, key: string, value: Json): Json {
-  if (field === 'references' && key === 'version' && numberOf(value) !== undefined)
-    return stringifyJson(value)
+  if (field === 'references' && key === 'version') return versionAsNumber(value)
   if (typeof value !== 'string') return value
   if (field === 'references' && key === 'id') return value.toLowerCase()
   if (field === 'links' && key === 'trace_id') return readTraceId(value) ?? value

@@ -34,6 +34,22 @@ describe('conformance under VERSION_TYPE=string and a PUBLIC_URL', () => {
     })
   }
 
+  it('the references of traces carry it so, too', async () => {
+    const data = { uri: 'svc:builtin:echo:v0' }
+    await service.post('/simple/workflows', { workflow: { slug: 'traced', data } })
+    const run = await service.post('/services/invoke', {
+      references: { workflow: { slug: 'traced' } },
+      data: { inputs: {} },
+    })
+    const { body } = await service.post('/spans/query', {
+      filtering: { conditions: [{ field: 'trace_id', value: run.body.trace_id }] },
+    })
+    const [span] = body.spans
+    expect(span.attributes.svc.references.workflow_revision.version).to.equal('1')
+    const [{ version }] = span.references.filter((it: { version?: unknown }) => it.version !== undefined)
+    expect(version).to.equal('1')
+  })
+
   it('PUBLIC_URL is where handlers are reached', async () => {
     const { body } = await service.post('/simple/workflows', {
       workflow: { slug: 'public', data: { uri: 'svc:builtin:echo:v0' } },

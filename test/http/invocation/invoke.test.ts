@@ -129,8 +129,8 @@ describe('http: invoking a workflow', () => {
       const { body } = await service.get(`/traces/${run.body.trace_id}`)
       const { svc } = body.trace.spans.mock_v0.attributes
       expect(svc.selector).to.deep.equal({ key: 'echo.revision' })
-      expect(svc.references.environment_revision).to.deep.equal({ id, slug, version: '1' })
-      expect(svc.references.workflow_revision).to.include({ slug: 'echo-1', version: '1' })
+      expect(svc.references.environment_revision).to.deep.equal({ id, slug, version: 1 })
+      expect(svc.references.workflow_revision).to.include({ slug: 'echo-1', version: 1 })
     })
 
     it('is a workflow that the request brings', async () => {
