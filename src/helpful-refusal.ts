@@ -8,10 +8,10 @@ export interface Audience {
   readonly mayRead: boolean
 }
 
-/** What helps who was refused: a sentence more, and the names in it. */
+/** What helps who was refused: a sentence more, and what it says for programs. */
 export interface Help {
   readonly sentence: string
-  readonly near?: readonly string[]
+  readonly details?: Readonly<Record<string, unknown>>
 }
 
 /** What makes a refusal. `help` is worked out only where the refusal becomes an answer: looking for names may take a while. */
@@ -52,10 +52,10 @@ export class HelpfulRefusal extends Refusal {
     const help = mayRead ? await findHelp?.() : undefined
     const sentence = sentenceOf(word(family))
     if (!help) return new Refusal(this.code, sentence, data)
-    const { near } = help
+    const { details } = help
     return new Refusal(this.code, `${sentence} ${help.sentence}`, {
       ...data,
-      ...(near ? { details: { ...data.details, near } } : {}),
+      ...(details ? { details: { ...data.details, ...details } } : {}),
     })
   }
 }

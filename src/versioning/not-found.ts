@@ -135,7 +135,7 @@ async function environmentsThatExist(registry: Registry, family: Family): Promis
   const slugs = live.slice(0, MOST_ENVIRONMENTS).map(({ slug }) => slug)
   if (slugs.length === 0) return undefined
   const more = live.length > slugs.length ? ` and ${live.length - slugs.length} more` : ''
-  return { sentence: `The environments are ${slugs.join(', ')}${more}.`, near: slugs }
+  return { sentence: `The environments are ${slugs.join(', ')}${more}.`, details: { near: slugs } }
 }
 
 async function helpWithVariant(
@@ -190,7 +190,7 @@ function didYouMean(names: readonly (readonly [slug: string, mark: string])[]): 
   const quoted = names.map(([slug, mark]) => `"${slug}"${mark}`)
   const last = quoted.pop() ?? ''
   const list = quoted.length > 0 ? `${quoted.join(', ')} or ${last}` : last
-  return { sentence: `Did you mean ${list}?`, near: names.map(([slug]) => slug) }
+  return { sentence: `Did you mean ${list}?`, details: { near: names.map(([slug]) => slug) } }
 }
 
 function article(word: string): string {

@@ -1,4 +1,5 @@
 import { Refusal } from '../errors.ts'
+import { HelpfulRefusal } from '../helpful-refusal.ts'
 import type { ArtifactView, VariantView } from './artifact-view.ts'
 import { findVariant } from './artifact-view.ts'
 import type { Family } from './family.ts'
@@ -115,12 +116,17 @@ export function onlyOne<T extends { readonly artifact: ArtifactView }>(
 ): T | undefined {
   if (found.length < 2) return found[0]
   const artifacts = found.map((it) => ({ id: it.artifact.id, slug: it.artifact.slug }))
-  throw new Refusal(
-    'ambiguous_slug',
-    `The ${level} slug "${slug}" exists in several artifacts: ${artifacts.map((it) => it.slug).join(', ')}. ` +
-      `Name the artifact beside it, or refer to it by id.`,
-    { conflict: { slug }, details: { artifacts } },
-  )
+  throw new HelpfulRefusal('ambiguous_slug', {
+    family: found[0]?.artifact.family.name ?? '',
+    sentenceOf: () =>
+      `The ${level} slug "${slug}" exists in several artifacts. Name the artifact beside it, or refer to it by id.`,
+    data: { conflict: { slug } },
+    help: () =>
+      Promise.resolve({
+        sentence: `They are ${artifacts.map((it) => it.slug).join(', ')}.`,
+        details: { artifacts },
+      }),
+  })
 }
 
 /** Refuses a reference that identifies nothing (ruling 3.6). */

@@ -4,6 +4,7 @@ import { nodeFs } from '../../src/git/node-fs.ts'
 import { nearNames } from '../../src/near-names.ts'
 import { restsDuring } from '../rests.ts'
 import { type Reply, type RunningService, startService } from '../service.ts'
+import { git } from '../git/git-program.ts'
 import { expectRefusal } from './conformance/surface-client.ts'
 
 describe('help with what is not found (ruling 1.13)', () => {
@@ -145,6 +146,35 @@ describe('help with what is not found (ruling 1.13)', () => {
     const deploy = { application_ref: { slug: 'support-bot' }, environment_ref: { slug: 'prod' } }
     const gone = await service.post('/applications/revisions/deploy', deploy, deploying)
     expect(gone.body.detail).to.equal('There is no environment with the slug "prod".')
+  })
+
+  it('tells no such key which artifacts share a slug', async () => {
+    for (const slug of ['one', 'two']) {
+      await service.post('/simple/applications', { application: { slug, data: {} } })
+      git(service.repository(slug), ['branch', 'shared', slug])
+      await service.get(`/applications/${slug}`) // which looks at its repository
+    }
+    const variant = { application_variant_ref: { slug: 'shared' } }
+    const reply = await retrieve(variant)
+    expectRefusal(reply, 409, 'ambiguous_slug', 'They are one, two.')
+    expect(reply.body.details.artifacts).to.have.lengthOf(2)
+    const deploy = { ...variant, environment_ref: { slug: 'production' } }
+    const deploying = await keyFor(['deploy'])
+    const withheld = await service.post('/applications/revisions/deploy', deploy, deploying)
+    expectRefusal(withheld, 409, 'ambiguous_slug')
+    expect(withheld.text).to.not.include('They are').and.to.not.include('details')
+  })
+
+  it('speaks of what is removed in the words of the surface', async () => {
+    const reply = await service.call('DELETE', '/simple/applications/nobody')
+    expectRefusal(reply, 404, 'artifact_not_found', 'There is no application with the slug "nobody".')
+    const fork = { evaluator_variant: {}, evaluator_variant_ref: { slug: 'nobody' } }
+    expectRefusal(
+      await service.post('/variants/fork', fork),
+      404,
+      'variant_not_found',
+      'no evaluator variant',
+    )
   })
 
   it('looks through so many names only, in slices, and few searches at a time', async () => {

@@ -4,6 +4,7 @@ import type { SurfaceContext } from '../surface-context.ts'
 import { artifactEndpoints } from './artifact-endpoints.ts'
 import { catalogEndpoints } from './catalog-endpoints.ts'
 import { sharedForkEndpoint } from './fork-endpoints.ts'
+import { inWordsOf } from '../helping.ts'
 import { legacyTemplatesEndpoint } from './legacy-templates-endpoint.ts'
 import { revisionEndpoints } from './revision-endpoints.ts'
 import { simpleEndpoints } from './simple-endpoints.ts'
@@ -29,9 +30,4 @@ export function allEndpoints(surfaces: readonly SurfaceContext[], settings: Reso
     ),
     sharedForkEndpoint(surfaces),
   ]
-}
-
-function inWordsOf({ surface }: SurfaceContext, endpoints: readonly Endpoint[]): Endpoint[] {
-  const words = { family: surface.family.name, word: surface.singular }
-  return endpoints.map((endpoint) => ({ ...endpoint, words }))
 }

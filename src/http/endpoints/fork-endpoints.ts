@@ -4,7 +4,7 @@ import type { Endpoint } from '../endpoint.ts'
 import { endpoint } from '../endpoint.ts'
 import { envelope } from '../envelope.ts'
 import { declare } from '../known-fields.ts'
-import { helping } from '../helping.ts'
+import { helping, wordsOf } from '../helping.ts'
 import { parentsOf } from '../parents.ts'
 import { queryParameters } from '../query-parameters.ts'
 import { single } from '../record-schemas.ts'
@@ -75,10 +75,7 @@ export function sharedForkEndpoint(contexts: readonly SurfaceContext[]): Endpoin
   const all = contexts.map((context) => ({
     family: context.surface.family,
     key: `${context.surface.singular}_variant`,
-    endpoint: helping({
-      ...forkEndpoint(context, '/variants/fork'),
-      words: { family: context.surface.family.name, word: context.surface.singular },
-    }),
+    endpoint: helping(forkEndpoint(context, '/variants/fork'), wordsOf(context)),
   }))
   // The surfaces of one family take the same keys.
   const forks = all.filter(({ family }, index) => all.findIndex((it) => it.family === family) === index)

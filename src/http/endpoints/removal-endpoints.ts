@@ -11,6 +11,7 @@ import type { ArtifactUser } from '../../versioning/trash-artifact.ts'
 import { purgeTrash, trashArtifact, undeleteArtifact } from '../../versioning/trash-artifact.ts'
 import type { Answer, Endpoint } from '../endpoint.ts'
 import { endpoint } from '../endpoint.ts'
+import { inWordsOf } from '../helping.ts'
 import { artifactIn, named } from '../path-id.ts'
 import { presentFlat } from '../present.ts'
 import { flatRecord, list, single, trashedRecord } from '../record-schemas.ts'
@@ -20,7 +21,10 @@ import type { SurfaceContext } from '../surface-context.ts'
 
 /** Removing what was made by mistake, and bringing it back (wire.md 2). */
 export function removalEndpoints(surfaces: readonly SurfaceContext[], places: UserPlaces): Endpoint[] {
-  return [...surfaces.flatMap((context) => ofSurface(context, places)), ...trashEndpoints()]
+  return [
+    ...surfaces.flatMap((context) => inWordsOf(context, ofSurface(context, places))),
+    ...trashEndpoints(),
+  ]
 }
 
 function ofSurface({ surface, present, records }: SurfaceContext, places: UserPlaces): Endpoint[] {

@@ -87,7 +87,7 @@ export function describeSlugsInPaths(client: SurfaceClient): void {
     const [one, two] = [await client.made(1), await client.made(1)]
     client.git(two.slug, 'branch', one.slug, two.slug)
     client.record(await client.get(`/${two.slug}`)) // which looks at its repository
-    expectRefusal(await client.get(`/variants/${one.slug}`), 409, 'ambiguous_slug')
+    expectRefusal(await client.get(`/variants/${one.slug}`), 409, 'ambiguous_slug', one.slug, two.slug)
     expect(client.record(await client.get(`/${one.slug}`)).id).to.equal(one.id)
   })
 }
