@@ -109,7 +109,6 @@ describe('embeds: what comes in', () => {
 
   it('leaves what nothing valid refers to, under every policy', async () => {
     const host = {
-      a: { '@svc.embed': { '@svc.references': { workflow_revision: { slug: 'tone', version: 1 } } } },
       b: '@svc.embed[@svc.references[workflow_revision:1]]',
       c: '@{{name}}',
       d: { '@svc.embed': {} },
