@@ -2,8 +2,9 @@ import { execFileSync } from 'node:child_process'
 import { readdirSync, readFileSync, statSync } from 'node:fs'
 import { join } from 'node:path'
 
-/** What servers make and change on their own: locks, journals, what is derived or told, traces. */
-const OWN = /(?:^|\/)(?:\.journal|\.spare|locks|webhooks|changes|spool|traces\.db[^/]*)(?:\/|$)|\.timeline$/
+/** What servers make and change on their own: locks, journals, what is derived or told, traces, when keys were used. */
+const OWN =
+  /(?:^|\/)(?:\.journal|\.spare|locks|webhooks|changes|spool|traces\.db[^/]*|key-uses\.json)(?:\/|$)|\.timeline$/
 
 /**
  * Everything in and beside a store that the text of a push could reach and no push may: the refs of each repository, and the names

@@ -21,7 +21,7 @@ describe('embeds: dependents', () => {
           list: [1, embed({ evaluator_revision: { slug: 'tone', version: '1' } })],
           't/x': `${longEmbed(`application_variant.id=${tone.variantId}`)} @{{workflow_revision.id=${tone.revisionId}}}`,
           other: embed({ workflow: { slug: 'gone' } }),
-          inert: embed({ workflow: { slug: 'tone', version: 1 } }),
+          inert: embed({ workflow: { slug: 'tone', version: true } }),
         },
       },
       { slug: 'host', of: 'application' },

@@ -17,7 +17,7 @@ const TONE = {
 const GONE = { workflow_revision: { slug: 'gone', version: '1' } }
 const SHORT_GONE = 'x @{{workflow.slug=gone}} y'
 const INERT = {
-  a: embed({ workflow_revision: { slug: 'tone', version: 1 } }),
+  a: embed({ workflow_revision: { slug: 'tone', version: true } }),
   b: '@svc.embed[@svc.references[workflow_revision:1]]',
   c: '@{{name}}',
   d: { '@svc.embed': {} },

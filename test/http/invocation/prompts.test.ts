@@ -28,7 +28,7 @@ describe('http: invoking a prompt', () => {
 
   const invoke = (inputs: object, headers?: Record<string, string>) =>
     service.post(`${url}/invoke`, { data: { inputs } }, headers)
-  const streamed = async (accept: string, body: object = { data: { inputs: { country: 'France' } } }) => {
+  const streamed = async (accept: string, body: object = { data: { inputs: { input: 'France' } } }) => {
     const response = await fetch(`${service.url}${url}/invoke`, {
       method: 'POST',
       headers: { authorization: `ApiKey ${ADMIN_KEY}`, 'content-type': 'application/json', accept },
@@ -43,7 +43,7 @@ describe('http: invoking a prompt', () => {
   const traceOf = async (id: string) => (await service.get(`/traces/${id}`)).body.trace
 
   it('asks the model and answers what it said', async () => {
-    const { status, body, text } = await invoke({ country: 'France' })
+    const { status, body, text } = await invoke({ input: 'France' })
     expect(status, text).to.equal(200)
     expect(body.data.outputs).to.equal('Paris')
     const [asked] = stub.received.slice(-1)
@@ -52,11 +52,11 @@ describe('http: invoking a prompt', () => {
   })
 
   it('leaves a trace with the call of the model inside, its tokens and its model, and no key', async () => {
-    const { body } = await invoke({ country: 'France' })
+    const { body } = await invoke({ input: 'France' })
     const { spans } = await traceOf(body.trace_id)
     const root = spans.completion_v0
     expect(root.attributes.svc.references.application_revision.slug).to.equal('capital-1')
-    expect(root.attributes.svc.data.inputs).to.deep.equal({ inputs: { country: 'France' } })
+    expect(root.attributes.svc.data.inputs).to.deep.equal({ inputs: { input: 'France' } })
     expect(root.attributes.svc.data.outputs).to.equal('Paris')
     const call = Object.values<any>(root.spans)[0] // tests look into answers freely
     expect(call.span_type).to.equal('chat')
@@ -72,7 +72,7 @@ describe('http: invoking a prompt', () => {
   it('goes on with the trace of the caller, and tells its own in the headers', async () => {
     const traceId = '0af7651916cd43dd8448eb211c80319c'
     const { headers, body } = await invoke(
-      { country: 'France' },
+      { input: 'France' },
       { traceparent: `00-${traceId}-b7ad6b7169203331-01`, 'x-svc-session-id': 'chat-7' },
     )
     expect(body.trace_id).to.equal(traceId)
@@ -115,7 +115,7 @@ describe('http: invoking a prompt', () => {
 
   it('streams by flags.stream, too; a result that is whole is one record', async () => {
     stub.answerNext(streaming([{ content: 'Par' }, { content: 'is' }]))
-    const byFlag = await streamed('*/*', { flags: { stream: true }, data: { inputs: { country: 'France' } } })
+    const byFlag = await streamed('*/*', { flags: { stream: true }, data: { inputs: { input: 'France' } } })
     expect(byFlag.type).to.equal('application/x-ndjson; charset=utf-8')
     const response = await fetch(`${service.url}/services/auto_exact_match/v0/invoke`, {
       method: 'POST',
@@ -167,7 +167,7 @@ describe('http: invoking a prompt', () => {
         'content-type': 'application/json',
         accept: 'application/x-ndjson',
       },
-      body: JSON.stringify({ data: { inputs: { country: 'France' } } }),
+      body: JSON.stringify({ data: { inputs: { input: 'France' } } }),
       signal: stop.signal,
     })
     await response.body?.getReader().read()
