@@ -87,9 +87,16 @@ export class TrashFolder {
     await this.#move({ from, to, stamp })
   }
 
-  /** Removes it for good: in one step, and then its files. */
-  async purge(family: string, slug: string): Promise<void> {
+  /** Whether one of this slug was removed for good, and it was to be remembered. */
+  wasPurged(family: string, slug: string): boolean {
+    return this.#fs.stat(this.#markOf(family, slug)) !== undefined
+  }
+
+  /** Removes it for good: in one step, and then its files. With `isRemembered`, it is remembered that it was. */
+  async purge(family: string, slug: string, isRemembered = false): Promise<void> {
     const path = this.#pathOf(family, slug)
+    if (isRemembered && !this.wasPurged(family, slug))
+      await this.#fs.createSynced(this.#markOf(family, slug), Buffer.alloc(0))
     // A name that is swept when we are dead.
     const aside = `${dirname(path)}/${BUILD_PREFIX}${identityName(thisProcess())}.purged-${slug}`
     this.#fs.rename(path, aside)
@@ -112,6 +119,10 @@ export class TrashFolder {
     }
     // What is open stays open for whoever reads it now; nobody finds it there again.
     this.#packs.forget(from)
+  }
+
+  #markOf(family: string, slug: string): string {
+    return this.#pathOf(family, slug).replace(/git$/, 'purged')
   }
 
   #pathOf(family: string, slug: string): string {

@@ -97,7 +97,11 @@ export async function purgeTrash(registry: Registry, only?: Trashed): Promise<re
   if (!(await registry.trash.list()).some(isDue)) return []
   return registry.store.claimingSlugs(async () => {
     const due = (await registry.trash.list()).filter(isDue)
-    for (const { artifact } of due) await registry.store.trash.purge(artifact.family.folder, artifact.slug)
+    for (const { artifact } of due) {
+      const { family, slug } = artifact
+      // A start makes the first environments, and those that were removed not again.
+      await registry.store.trash.purge(family.folder, slug, family.pins !== undefined)
+    }
     return due
   })
 }

@@ -74,12 +74,13 @@ async function checkRemovals(
   removals: readonly Removal[],
   until: number,
 ): Promise<void> {
-  for (const folder of new Set(removals.map((it) => it.folder))) {
+  const begun = removals.filter(({ began }) => began <= until)
+  for (const folder of new Set(begun.map((it) => it.folder))) {
     const [project = '', family = '', name = ''] = folder.slice(STORE.length + 1).split('/')
     const trashed = `${STORE}/${project}/.trash/${family}/${name}`
     const [isThere, isRemoved] = [folder, trashed].map((path) => fs.stat(`${path}/HEAD`) !== undefined)
     if (isThere === isRemoved) throw new Error(`${folder} is ${isThere ? 'in two places' : 'nowhere'}`)
-    const own = removals.filter((it) => it.folder === folder && it.began <= until)
+    const own = begun.filter((it) => it.folder === folder)
     const isOver = ({ answered = Infinity }: Removal): boolean => answered <= until
     const last = own.filter(isOver).sort((a, b) => (b.answered ?? 0) - (a.answered ?? 0))[0]
     const may = [last?.isBack ?? true, ...own.filter((it) => !isOver(it)).map(({ isBack }) => isBack)]

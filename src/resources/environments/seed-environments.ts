@@ -20,8 +20,9 @@ export async function seedEnvironments(registry: Registry): Promise<void> {
   const there = await registry.index.list(family)
   if (there.some(({ record }) => record.created_by_id !== SEEDER.id)) return
   for (const slug of SEEDS) {
-    // One that is there and cannot be read is none to be made.
+    // One that is there and cannot be read is none to be made, nor is one that was removed.
     if (registry.store.exists(family.folder, slug)) continue
+    if (registry.store.trash.wasPurged(family.folder, slug)) continue
     const seed = { slug, header: { name: slug }, withVariant: {}, loc: ['environments', slug] }
     try {
       await createArtifact(registry, family, seed, { actor: SEEDER })
