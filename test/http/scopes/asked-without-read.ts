@@ -190,6 +190,14 @@ export function askedOf(
     put(`/simple/${plural}/{id}`, `/simple/${plural}/${it.artifact}`, { [singular]: { description: null } }),
     put(`/${plural}/{id}`, `/${plural}/${it.artifact}`, { [singular]: { tags: null } }),
     put(`/${plural}/variants/{id}`, `/${plural}/variants/${it.variant}`, { [`${variant}`]: { meta: null } }),
+    // What is used stays.
+    {
+      operation: `DELETE /simple/${plural}/{id}`,
+      method: 'DELETE',
+      path: `/simple/${plural}/${it.artifact}`,
+      refused: 409,
+    },
+    post(`/simple/${plural}/{id}/undelete`, `/simple/${plural}/${it.artifact}/undelete`),
   ]
 }
 
