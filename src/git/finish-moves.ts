@@ -18,7 +18,7 @@ export async function finishMoves(fs: Fs, store: string, records: Moves): Promis
     if (!moved || !isLeftToMove(fs, store, moved)) continue
     // The lock of the dead one, most likely, who decided nothing else while it had that.
     await holdingLock(fs, `${store}/${projectOf(moved)}`, 'slugs', async () => {
-      if (isLeftToMove(fs, store, moved)) moveFolder(fs, store, moved)
+      if (isLeftToMove(fs, store, moved)) await moveFolder(fs, store, moved)
     })
     finished.push(liveFolder(moved))
   }

@@ -38,13 +38,18 @@ export function isLeftToMove(fs: Fs, store: string, { from, to, stamp }: FolderM
   return fs.stat(`${store}/${to}`) === undefined
 }
 
-/** Makes the move, in one step. */
-export function moveFolder(fs: Fs, store: string, move: FolderMove): void {
+/**
+ * Makes the move, in one step. That of one that comes back is on the disk when it resolves: only then may it lose its stamp, by which a
+ * power cut would have the move made again.
+ */
+export async function moveFolder(fs: Fs, store: string, move: FolderMove): Promise<void> {
   const [from, to] = [`${store}/${move.from}`, `${store}/${move.to}`]
   if (!fs.stat(dirname(to))) fs.makeDir(dirname(to))
   fs.rename(from, to)
   dropFence(fs, to)
-  if (!isToTrash(move)) fs.remove(`${to}/${STAMP_FILE}`)
+  if (isToTrash(move)) return
+  await fs.syncAll([dirname(to), dirname(from)])
+  fs.remove(`${to}/${STAMP_FILE}`)
 }
 
 function isToTrash({ to }: Pick<FolderMove, 'to'>): boolean {

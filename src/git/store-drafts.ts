@@ -79,9 +79,13 @@ async function decide(journal: Journal, writes: readonly StagedWrite[]): Promise
     }
   }
   const decided = journal.append(
-    writes.map(({ gitdir, moves, pack: { name, unsynced } }) => ({
+    writes.map(({ gitdir, refs, moves, pack: { name, unsynced } }) => ({
       gitdir,
-      moves: moves.map(({ ref, expected, target }) => ({ ref, expected, target })),
+      moves: moves.map(({ ref, expected, target }) => ({
+        ref,
+        expected: ref === 'HEAD' ? headNow(refs) : expected,
+        target,
+      })),
       ...(name !== undefined && unsynced ? { pack: { name, ...unsynced } } : {}),
     })),
     writes.flatMap(({ draft }) => draft.notes()),
@@ -100,6 +104,12 @@ async function decide(journal: Journal, writes: readonly StagedWrite[]): Promise
     throw error
   }
   return made
+}
+
+/** What HEAD holds, which is not compared: by that it is told after a power cut whether somebody set it elsewhere since. */
+function headNow(refs: RefReader): string | undefined {
+  const { head } = refs.snapshot()
+  return head === undefined ? undefined : `ref: ${head}`
 }
 
 /** Does it now; what it threw is thrown when the result is asked for. */

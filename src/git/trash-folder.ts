@@ -110,7 +110,7 @@ export class TrashFolder {
     const move = { from: from.slice(store.length + 1), to: to.slice(store.length + 1), stamp }
     const decided = await this.#journal.append([], [], move)
     try {
-      moveFolder(this.#fs, store, move)
+      await moveFolder(this.#fs, store, move)
     } catch (error) {
       if (this.#fs.stat(from)) await decided.withdraw()
       throw error

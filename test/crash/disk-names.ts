@@ -76,7 +76,13 @@ export class DiskNames {
 
   /** What names in a folder stood for up to then is on the disk. */
   settle(folder: DiskNode, upTo: number): void {
+    const moves = this.#settledMoves(folder, upTo)
     this.#changes = this.#changes.flatMap((change) => {
+      if (isMoveOfFolder(change)) {
+        if (!moves.has(change)) return [change]
+        for (const part of change.parts) setName(part.folder.durable, part)
+        return []
+      }
       if (change.order > upTo || !change.parts.some((part) => part.folder === folder)) return [change]
       // A file that is renamed from one folder into another is never in neither.
       const isOldNameGone = change.parts.some((part) => part.folder === folder && !part.node)
@@ -85,6 +91,24 @@ export class DiskNames {
       const parts = change.parts.filter((part) => !settled.includes(part))
       return parts.length > 0 ? [{ ...change, parts }] : []
     })
+  }
+
+  /**
+   * Moves of folders that are on the disk once this folder is: a folder has one parent, which fsck sees to, so it is in the new place when
+   * it is off the old one, after whatever happened to these names before.
+   */
+  #settledMoves(folder: DiskNode, upTo: number): ReadonlySet<NameChange> {
+    const settled = new Set<NameChange>()
+    const names = new Map<DiskFolder, Set<string>>()
+    for (const change of this.#changes.toReversed()) {
+      if (change.order > upTo || !isMoveOfFolder(change)) continue
+      const isOldNameGone = change.parts.some((part) => part.folder === folder && !part.node)
+      if (!isOldNameGone && !change.parts.some((part) => names.get(part.folder)?.has(part.name))) continue
+      settled.add(change)
+      for (const part of change.parts)
+        names.set(part.folder, (names.get(part.folder) ?? new Set()).add(part.name))
+    }
+    return settled
   }
 
   /** Everything is on the disk. */
@@ -111,6 +135,10 @@ export class DiskNames {
     }
     return node
   }
+}
+
+function isMoveOfFolder({ parts }: NameChange): boolean {
+  return parts.length > 1 && parts.some(({ node }) => node?.kind === 'folder')
 }
 
 function emptyDisk(): DiskState {

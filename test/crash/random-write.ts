@@ -247,7 +247,16 @@ const KINDS: readonly Plan[] = [
   ...[commitAndDeploy, commitAndDeploy, commitAndDeploy, deploy, deploy, undeploy],
   ...[fork, fork, addVariant, archive, archive, edit, edit],
   ...[upload, addRows, addRows, makeKey],
-  ...[randomRemoval, randomRemoval, randomReturn, randomReturn, randomReturn],
+  ...[
+    randomRemoval,
+    randomRemoval,
+    randomRemoval,
+    randomRemoval,
+    randomReturn,
+    randomReturn,
+    randomReturn,
+    randomReturn,
+  ],
   ...[randomPush, randomPush, randomPush, randomUpkeep, randomUpkeep],
 ]
 
