@@ -46,6 +46,7 @@ export const STATUS = {
   revision_conflict: 409,
   precondition_failed: 412,
   invalid_request: 422,
+  unknown_field: 422,
 } as const
 
 export type Code = keyof typeof STATUS

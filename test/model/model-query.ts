@@ -46,7 +46,7 @@ export function expectedList(
   query: ModelQuery,
 ): Expectation {
   const key = { artifact: `${surface}s`, flat: `${surface}s` }[level as string] ?? `${surface}_${level}s`
-  if (hasForeignFilter(level, query.filter)) return refused('invalid_request')
+  if (hasForeignFilter(level, query.filter)) return refused('unknown_field')
   const window = cutRows(rowsOf(state, level, surface, query), query.windowing)
   if (window === 'unknown cursor') return refused('invalid_request')
   return answered({
