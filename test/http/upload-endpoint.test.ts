@@ -270,12 +270,10 @@ describe('endpoints of files', () => {
       },
       required: ['file', 'file_type'],
     })
-    expect(post.parameters.map(({ name }: { name: string }) => name)).to.deep.equal([
-      'id',
-      'file_type',
-      'testset_slug',
-      'Idempotency-Key',
-    ])
+    const names = post.parameters.map(
+      (it: { name?: string; $ref?: string }) => it.name ?? it.$ref?.split('/').at(-1),
+    )
+    expect(names).to.deep.equal(['Id', 'file_type', 'testset_slug', 'IdempotencyKey'])
     const { get } = paths['/testsets/{id}/download']
     expect(Object.keys(get.responses[200].content)).to.deep.equal(['text/csv', 'application/json'])
   })
