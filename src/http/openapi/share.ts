@@ -44,7 +44,7 @@ export function share(
     const known = references.get(text)
     if (known) return known
     const named = components[kind]
-    const name = freeName(kind === 'parameters' ? [String((value as { name?: unknown }).name)] : way, named)
+    const name = freeName(kind === 'parameters' ? [pascal(nameOf(value))] : namesOf(way), named)
     const reference = { $ref: `#/components/${kind}/${name}` }
     references.set(text, reference)
     named[name] = {} // takes the name before what it holds looks for one
@@ -77,17 +77,25 @@ function kindOf(value: object, way: readonly string[]): 'schemas' | 'parameters'
   return typeof type === 'string' || [type, anyOf, oneOf, allOf].some(Array.isArray) ? 'schemas' : undefined
 }
 
-/** `ApplicationRevisionCommit`, of the member that it is; `ApplicationsQueryAnswer`, of a body; with a number where that is taken. */
-function freeName(way: readonly string[], taken: Readonly<Record<string, unknown>>): string {
+/** What a part may be called: `ApplicationRevisionCommit`, of the member that it is; `ApplicationsQueryAnswer`, of a body. */
+function namesOf(way: readonly string[]): readonly string[] {
   const [path = ''] = way
   const member = way.lastIndexOf('properties') + 1
   const part = ['requestBody', 'responses', 'parameters'].find((it) => way.includes(it)) ?? ''
-  const candidates = member > 0 ? [pascal(way[member] ?? ''), pascal(`${path}/${way[member] ?? ''}`)] : []
-  candidates.push(pascal(`${path}/${PARTS[part] ?? 'part'}`))
-  const free = candidates.find((name) => taken[name] === undefined)
+  const ofMember = member > 0 ? [pascal(way[member] ?? ''), pascal(`${path}/${way[member] ?? ''}`)] : []
+  return [...ofMember, pascal(`${path}/${PARTS[part] ?? 'part'}`)]
+}
+
+/** The first of the names that is not taken, or the last of them with a number. */
+function freeName(names: readonly string[], taken: Readonly<Record<string, unknown>>): string {
+  const free = names.find((name) => taken[name] === undefined)
   if (free !== undefined) return free
-  const last = candidates.at(-1) ?? ''
+  const last = names.at(-1) ?? ''
   for (let number = 2; ; number++) if (taken[`${last}${number}`] === undefined) return `${last}${number}`
+}
+
+function nameOf(parameter: object): string {
+  return 'name' in parameter ? String(parameter.name) : ''
 }
 
 const PARTS: Readonly<Record<string, string>> = {
