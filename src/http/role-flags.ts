@@ -1,5 +1,5 @@
 import type { Surface } from '../resources/surface.ts'
-import type { ArtifactView } from '../versioning/artifact-view.ts'
+import type { FlagsEdit } from '../versioning/edit-artifact.ts'
 
 /**
  * The role flags an artifact is to have: all of the family's as soon as one is given (the others false), and those that its
@@ -21,11 +21,11 @@ export function roleFlags(
  */
 export function editedRoles(
   surface: Surface,
-  { record }: ArtifactView,
   flags: Readonly<Record<string, boolean>> | null | undefined,
   said: Readonly<Record<string, boolean>> | undefined,
-): { readonly flags?: Readonly<Record<string, boolean>> | null } {
+): { readonly flags?: FlagsEdit } {
   if (flags === undefined && said === undefined) return {}
-  const before = flags === undefined ? record.flags : flags
-  return { flags: roleFlags(surface, { ...before, ...said }) ?? null }
+  return {
+    flags: (before) => roleFlags(surface, { ...(flags === undefined ? before : flags), ...said }) ?? null,
+  }
 }

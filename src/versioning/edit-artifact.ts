@@ -11,16 +11,26 @@ import type { Registry } from './registry.ts'
 /** An edit of a header: a field left out keeps its value, null clears it (ruling 3.12). */
 export type HeaderEdit = { readonly [K in keyof Header]?: Header[K] | null }
 
+/** The same of an artifact, whose flags may be worked out from those it has when nobody else edits it. */
+export interface ArtifactEdit extends Omit<HeaderEdit, 'flags'> {
+  readonly flags?: HeaderEdit['flags'] | FlagsEdit
+}
+
+/** What becomes of the flags of an artifact; null clears them. */
+export type FlagsEdit = (before: Header['flags']) => Header['flags'] | null
+
 /** Edits an artifact's name, description, flags, tags or meta. Refuses an archived artifact. */
 export function editArtifact(
   registry: Registry,
   artifact: ArtifactView,
-  edit: HeaderEdit,
+  { flags, ...edit }: ArtifactEdit,
   context: WriteContext,
 ): Promise<ArtifactView> {
   return changeArtifact(registry, artifact, context, (state) => {
     assertActive('artifact', artifact.slug, state.artifact)
-    const record = { ...applyEdit(state.artifact, edit), ...updated(registry, context) }
+    const edited = typeof flags === 'function' ? flags(state.artifact.flags) : flags
+    const whole = edited === undefined ? edit : { ...edit, flags: edited }
+    const record = { ...applyEdit(state.artifact, whole), ...updated(registry, context) }
     return { subject: `Edit ${artifact.family.name} ${artifact.slug}`, artifact: record }
   })
 }

@@ -166,7 +166,7 @@ export function artifactEndpoints({ surface, names, present, records }: SurfaceC
         const { id, flags, said, ...edit } = input.artifact
         const artifact = await artifactIn(registry, family, params)
         assertSameId(artifact.id, id)
-        const edited = { ...edit, ...editedRoles(surface, artifact, flags, said) }
+        const edited = { ...edit, ...editedRoles(surface, flags, said) }
         return answer(await editArtifact(registry, artifact, edited, context))
       },
     }),

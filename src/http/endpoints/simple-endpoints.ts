@@ -8,7 +8,7 @@ import { assertUnguarded } from '../../versioning/assert-unguarded.ts'
 import { commitRevision } from '../../versioning/commit-revision.ts'
 import { createArtifact } from '../../versioning/create-artifact.ts'
 import { defaultVariantOrNew } from '../../versioning/default-variant.ts'
-import { editArtifact } from '../../versioning/edit-artifact.ts'
+import { editArtifact, type FlagsEdit } from '../../versioning/edit-artifact.ts'
 import type { Reading, Warning } from '../../versioning/family.ts'
 import type { FlatArtifact } from '../../versioning/query-artifacts.ts'
 import { flatten, queryFlat } from '../../versioning/query-artifacts.ts'
@@ -104,8 +104,9 @@ export function simpleEndpoints({ surface, names, present, records }: SurfaceCon
       output,
       run: async ({ registry, params, context }) => {
         const artifact = await artifactIn(registry, family, params)
-        const flags = { ...artifact.record.flags, [flag]: action === 'guard' }
-        const isDone = artifact.record.flags?.[flag] === flags[flag]
+        const isGuarded = action === 'guard'
+        const isDone = artifact.record.flags?.[flag] === isGuarded
+        const flags: FlagsEdit = (before) => ({ ...before, [flag]: isGuarded })
         return answer(
           registry,
           isDone ? artifact : await editArtifact(registry, artifact, { flags }, context),
@@ -246,11 +247,12 @@ export function simpleEndpoints({ surface, names, present, records }: SurfaceCon
         const { id, data, message: text, flags, said, ...edit } = input.artifact
         let artifact = await artifactIn(registry, family, params)
         assertSameId(artifact.id, id)
-        const roles = editedRoles(surface, artifact, flags, said)
+        const roles = editedRoles(surface, flags, said)
         const edited = { ...edit, ...roles }
         const isEdit = Object.values(edited).some((value) => value !== undefined)
         const loc = ['body', input.sentAs.artifact]
-        assertUnguarded(family, { slug: artifact.slug, flags: roles.flags ?? undefined }, context.actor)
+        const toBe = roles.flags?.(artifact.record.flags) ?? undefined
+        assertUnguarded(family, { slug: artifact.slug, flags: toBe }, context.actor)
         assertActive('artifact', artifact.slug, artifact.record)
         // The payload first: a refused one leaves the header as it was, too.
         const isCommit = data !== undefined && data !== null
