@@ -53,7 +53,7 @@ export class HelpfulRefusal extends Refusal {
     const sentence = sentenceOf(word(family))
     if (!help) return new Refusal(this.code, sentence, data)
     const { details } = help
-    return new Refusal(this.code, `${sentence} ${help.sentence}`, {
+    return new Refusal(this.code, `${sentence} ${help.sentence}`.trimEnd(), {
       ...data,
       ...(details ? { details: { ...data.details, ...details } } : {}),
     })

@@ -1,5 +1,6 @@
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import { Refusal } from '../errors.ts'
+import { HelpfulRefusal } from '../helpful-refusal.ts'
 import { environmentRevision, pinsAt } from './environments.ts'
 import type { Family } from './family.ts'
 import { matchesFlags } from './filters.ts'
@@ -111,8 +112,12 @@ async function pinNamed(
   if (wanted === undefined) throw incomplete(`${surface.singular}_ref`, 'an id or a slug')
   const pin = pins.find((it) => it.key === wanted)
   if (pin) return pin
-  const keys = pins.length === 0 ? 'nothing is deployed there' : `its keys are ${shownKeys(pins)}`
-  throw notDeployed(place, `nothing under ${shownKey(wanted)}; ${keys}`)
+  const keys = pins.length === 0 ? 'Nothing is deployed there.' : `Its keys are ${shownKeys(pins)}.`
+  throw new HelpfulRefusal('deployment_not_found', {
+    family: family.name,
+    sentenceOf: () => notDeployed(place, `nothing under ${shownKey(wanted)}`).message,
+    help: () => Promise.resolve({ sentence: keys }),
+  })
 }
 
 /** The first keys of pins, as a sentence shows them. */
@@ -147,12 +152,15 @@ async function onlyPin(
   }
   const [only] = candidates
   if (only && candidates.length === 1) return only
-  throw new Refusal(
-    'incomplete_reference',
-    `environment_ref alone does not say which deployment of "${environment.slug}" is meant: ` +
-      `${only ? `there are ${shownKeys(candidates)}` : `it has no ${singular}`}. Name one by key or by its artifact.`,
-    { details: { keys: candidates.map(({ key }) => key) } },
-  )
+  const why = only ? 'there are several' : `it has no ${singular}`
+  const keys = candidates.map(({ key }) => key)
+  throw new HelpfulRefusal('incomplete_reference', {
+    family: family.name,
+    sentenceOf: () =>
+      `environment_ref alone does not say which deployment of "${environment.slug}" is meant: ${why}. Name one by key or by its artifact.`,
+    help: () =>
+      Promise.resolve({ sentence: only ? `There are ${shownKeys(candidates)}.` : '', details: { keys } }),
+  })
 }
 
 /** The artifact a pin refers to; undefined if there is none any more. */

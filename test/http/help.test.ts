@@ -37,6 +37,27 @@ describe('help with what is not found (ruling 1.13)', () => {
     return { authorization: `ApiKey ${token}` }
   }
 
+  it('tells a key that may only invoke nothing of what else is deployed', async () => {
+    const made = (slug: string) =>
+      service.post('/simple/applications', { application: { slug, data: { uri: 'svc:builtin:echo:v0' } } })
+    for (const slug of ['marked-one', 'marked-two']) {
+      const { revision_id: id } = (await made(slug)).body.application
+      const deployed = { application_revision_ref: { id }, environment_ref: { slug: 'staging' } }
+      await service.post('/applications/revisions/deploy', deployed)
+    }
+    const [reader, runner] = [await keyFor(['read', 'invoke']), await keyFor(['invoke'])]
+    for (const more of [{}, { selector: { key: 'other' } }]) {
+      const body = { references: { environment: { slug: 'staging' } }, ...more, data: { inputs: {} } }
+      const [told, untold] = [
+        await service.post('/services/invoke', body, reader),
+        await service.post('/services/invoke', body, runner),
+      ]
+      expect(untold.status).to.equal(told.status)
+      expect(told.text).to.include('marked-one')
+      expect(untold.text).to.not.include('marked')
+    }
+  })
+
   it('names the slugs that are near, in the words of the surface', async () => {
     const typo = await retrieve({ application_ref: { slug: 'suport-bot' } })
     expectRefusal(typo, 404, 'artifact_not_found', 'There is no application with the slug "suport-bot"')
