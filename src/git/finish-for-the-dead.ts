@@ -1,7 +1,7 @@
 import { announceWrites, finishJournal } from './finish-journal.ts'
 import { liveFolder } from './folder-move.ts'
 import type { Fs } from './fs.ts'
-import { JOURNAL_FOLDER } from './journal-folder.ts'
+import { JOURNAL_FOLDER, syncJournalNames } from './journal-folder.ts'
 import { keepNotes } from './journal-notes.ts'
 import { isDeadSinceBoot, parseIdentity } from './process-identity.ts'
 import { settleJournal } from './settle-journal.ts'
@@ -20,7 +20,7 @@ export async function finishForTheDead(fs: Fs, store: string): Promise<boolean> 
   for (const name of fs.readDir(folder) ?? []) {
     const owner = parseIdentity(name)
     if (!owner || !isDeadSinceBoot(owner)) continue
-    if (!hasDied) await fs.syncDir(folder)
+    if (!hasDied) await syncJournalNames(fs, store)
     hasDied = true
     const path = `${folder}/${name}`
     const records = await finishJournal(fs, store, path, owner)

@@ -6,7 +6,7 @@ import type { Fs } from './fs.ts'
 import type { JournalEntry } from './journal-file.ts'
 import type { AppendedRecord } from './journal-file.ts'
 import { JournalFile } from './journal-file.ts'
-import { JOURNAL_FOLDER } from './journal-folder.ts'
+import { JOURNAL_FOLDER, syncJournalNames } from './journal-folder.ts'
 import type { JournalNote } from './journal-notes.ts'
 import { keepNotes, syncFolders } from './journal-notes.ts'
 import type { JournalRecord, JournalWrite } from './journal-record.ts'
@@ -108,7 +108,7 @@ export class Journal {
     const names = (this.#fs.readDir(folder) ?? []).filter((name) =>
       name.startsWith(`${identityName(owner)}.`),
     )
-    if (names.length > 0) await this.#fs.syncDir(folder)
+    if (names.length > 0) await syncJournalNames(this.#fs, this.#store)
     for (const name of names) await finishJournal(this.#fs, this.#store, `${folder}/${name}`, owner)
   }
 

@@ -1,7 +1,7 @@
 import { finishJournal } from './finish-journal.ts'
 import { finishMoves, syncMoves } from './finish-moves.ts'
 import type { Fs } from './fs.ts'
-import { JOURNAL_FOLDER } from './journal-folder.ts'
+import { JOURNAL_FOLDER, syncJournalNames } from './journal-folder.ts'
 import { keepNotes } from './journal-notes.ts'
 import type { JournalRecord } from './journal-record.ts'
 import { decodeRecords } from './journal-record.ts'
@@ -27,7 +27,7 @@ export async function recoverJournals(fs: Fs, store: string): Promise<void> {
   const left = paths
     .filter(({ path, owner }) => owner && isLeft(fs, path, owner))
     .sort((a, b) => modified(fs, a.path) - modified(fs, b.path))
-  if (left.length > 0) await fs.syncDir(folder)
+  if (left.length > 0) await syncJournalNames(fs, store)
   // First of all: what is written after a move is written where it led.
   const told = left.flatMap(({ path }) => decodeRecords(fs.readFile(path) ?? Buffer.alloc(0)))
   await finishMoves(
