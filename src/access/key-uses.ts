@@ -1,5 +1,6 @@
 import { z } from 'zod'
 import type { Fs } from '../git/fs.ts'
+import { holdingLock } from '../git/lock.ts'
 import { parsedOrUndefined } from '../json/parsed-or-undefined.ts'
 
 /** How often uses are written down, in milliseconds. */
@@ -46,21 +47,27 @@ export class KeyUses {
 
   async #write(): Promise<void> {
     for (const project of [...this.#seen.keys()]) {
-      const uses = Object.fromEntries(this.of(project))
-      this.#seen.delete(project)
-      const path = this.#path(project)
+      const folder = `${this.#storeDir}/${project}`
       try {
-        const temporary = `${path}.${process.pid}.new`
-        this.#fs.remove(temporary)
-        await this.#fs.createSynced(
-          temporary,
-          Buffer.from(`${JSON.stringify({ format: 1, uses }, null, 2)}\n`),
-        )
-        this.#fs.rename(temporary, path)
+        // Another server may write its own at the same time.
+        await holdingLock(this.#fs, folder, 'key-uses', () => this.#replace(project))
       } catch {
-        // The store is away or full; the next use is written down again.
+        // The store is away or full; what was seen is written down the next time.
       }
     }
+  }
+
+  async #replace(project: string): Promise<void> {
+    const seen = this.#seen.get(project)
+    const path = this.#path(project)
+    const temporary = `${path}.new`
+    const uses = Object.fromEntries(this.of(project))
+    this.#fs.remove(temporary) // what a process that died under the lock left
+    await this.#fs.createSynced(temporary, Buffer.from(`${JSON.stringify({ format: 1, uses }, null, 2)}\n`))
+    this.#fs.rename(temporary, path)
+    // What came meanwhile is not in the file yet.
+    for (const [id, time] of seen ?? []) if (uses[id] === new Date(time).toISOString()) seen?.delete(id)
+    if (seen?.size === 0) this.#seen.delete(project)
   }
 
   /** What the file says and what was seen since: of each key the later one. */

@@ -34,11 +34,10 @@ export function apiKeyIn(header: string | undefined): string {
   }
   const key = sentKey(header)
   if (key !== undefined) return key
-  const scheme = /^[A-Za-z]+(?= )/.exec(header)?.[0] ?? 'none that can be read'
-  throw new Refusal(
-    'missing_key',
-    `The Authorization header has the scheme ${scheme}, not ApiKey and one key: send "Authorization: ApiKey <key>".`,
-  )
+  const scheme = /^[A-Za-z]+(?= )/.exec(header)?.[0]
+  const what =
+    scheme === undefined ? 'is not ApiKey and one key' : `has the scheme ${scheme}, not ApiKey and one key`
+  throw new Refusal('missing_key', `The Authorization header ${what}: send "Authorization: ApiKey <key>".`)
 }
 
 /** The key in an Authorization header; undefined if there is none that can be read. */

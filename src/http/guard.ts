@@ -31,7 +31,7 @@ export function guard<T>(
   const sentences = listed.map(({ loc, msg }) => `${loc.join('.')}: ${msg}`)
   const more = errors.length - listed.length + Math.max(0, issues.length - MOST_LISTED)
   if (more > 0) sentences.push(`and ${more} more problems`)
-  throw new Refusal(refusalCode('invalid_request', listed), `${sentences.join('; ')}.`, { errors: listed })
+  throw new Refusal(refusalCode('invalid_request', listed), ended(sentences.join('; ')), { errors: listed })
 }
 
 function problemsOf(issue: z.core.$ZodIssue, where: string): FieldProblem[] {
@@ -53,4 +53,9 @@ function inWordsOfJson(message: string): string {
   return message
     .replace(/ExactNumber$/, 'a number that is out of range or too exact')
     .replace(/ExactObject$/, 'object')
+}
+
+/** The text with a full stop, unless it ends with a question. */
+function ended(text: string): string {
+  return text.endsWith('?') ? text : `${text}.`
 }

@@ -28,7 +28,8 @@ function sendPrinted(
   text: Buffer | string,
 ): void | Promise<void> {
   const { status = 200 } = answer
-  const encoding = encodingFor(ctx, Buffer.byteLength(text))
+  // Most clients of machines ask for none, and nothing is counted for them.
+  const encoding = ctx.req.headers['accept-encoding'] && encodingFor(ctx, Buffer.byteLength(text))
   if (!encoding) return sendWhole(ctx, answer, status, text)
   return compress(text, encoding).then((bytes) => sendWhole(ctx, answer, status, bytes, encoding))
 }

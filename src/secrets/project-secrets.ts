@@ -84,7 +84,9 @@ export class ProjectSecrets {
         updated_at: now,
         sealed: sealValue(key, value, { project: this.#project, name, provider, baseUrl }),
       }
-      const secrets = [...without(file, name), secret].sort((a, b) => (a.name < b.name ? -1 : 1))
+      const others = without(file, name)
+      assertRoom(others, secret)
+      const secrets = [...others, secret].sort((a, b) => (a.name < b.name ? -1 : 1))
       await this.#replace({ format: 1, key: id, secrets })
       return toRecord(secret)
     })
@@ -169,6 +171,20 @@ export class ProjectSecrets {
         `Set it anew (npm run secrets -- set ${name} --project ${this.#project}), or restore the file from a backup.`,
     )
   }
+}
+
+/** So many secrets, and so many characters of sealed values, a project may have: each change reads and writes all of them. */
+const MOST_SECRETS = 1000
+const MOST_SEALED = 8 * 1024 * 1024
+
+/** Refuses one secret too many, or too long beside the others. */
+function assertRoom(others: readonly StoredSecret[], secret: StoredSecret): void {
+  const sealed = others.reduce((sum, other) => sum + other.sealed.length, secret.sealed.length)
+  if (others.length < MOST_SECRETS && sealed <= MOST_SEALED) return
+  throw new Refusal(
+    'limit_exceeded',
+    `The project may have ${MOST_SECRETS} secrets of ${MOST_SEALED} characters in all, encrypted. Remove one that is not needed.`,
+  )
 }
 
 const REMEDY = 'or, if the key is lost, remove the secrets and set them anew.'

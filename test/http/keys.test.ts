@@ -145,6 +145,18 @@ describe('http: secrets', () => {
     expect(missing.body.detail).to.contain('It has none')
   })
 
+  it('are refused past eight megabytes in all, and what is there stays', async () => {
+    const value = 'v'.repeat(64 * 1024)
+    let reply = await service.put('/secrets/S0', { secret: { value } })
+    let set = 0
+    for (; reply.status === 200; set++)
+      reply = await service.put(`/secrets/S${set + 1}`, { secret: { value } })
+    expect([reply.status, reply.body.code]).to.deep.equal([413, 'limit_exceeded'])
+    expect(set).to.be.within(90, 96)
+    expect((await service.get('/secrets')).body.count).to.equal(set)
+    for (let number = 0; number < set; number++) await service.call('DELETE', `/secrets/S${number}`)
+  })
+
   it('are refused for what is wrong with them, without the value', async () => {
     for (const [name, secret, about] of [
       ['9LIVES', { value: 'marked' }, 'name'],

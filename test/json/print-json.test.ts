@@ -106,7 +106,7 @@ describe('json: large values', () => {
     const bounded = { maxValues: 10 * MOST_MEMBERS }
     expect(parseJson(object(MOST_MEMBERS), bounded)).to.have.length(2)
     expect(() => parseJson(object(MOST_MEMBERS + 1), bounded)).to.throw(
-      '(in 1.k100000): An object has more than 100000',
+      '(in 1.k50000): An object has more than 50000',
     )
     expect(parseJson(object(MOST_MEMBERS + 1))).to.have.length(2)
   })
