@@ -12,7 +12,7 @@ const USAGE = `Runs the test suite under several versions of Node, one after the
   npm run proof -- nodes [--node VERSION]… [SPEC…]
 
   VERSION   as npm understands it: 22, 24.1.0 (${VERSIONS.join(', ')} unless given)
-  SPEC      files of the suite (all unless given): dist/test/git/lock.test.js
+  SPEC      files of the suite (all unless given): dist/test/storage/lock-file.test.js
 
 Prints how each went, and what failed. Ends with 1 if anything did.`
 

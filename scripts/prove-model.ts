@@ -1,6 +1,6 @@
 import { parseArgs } from 'node:util'
 import fc from 'fast-check'
-import { memoryFs } from '../src/git/memory-fs.ts'
+import { memoryFs } from '../src/storage/memory-fs.ts'
 import { arbitraryHistory } from '../test/model/arbitrary-history.ts'
 import { runHistory } from '../test/model/run-history.ts'
 import { proveOnDisk } from '../test/model/prove-on-disk.ts'

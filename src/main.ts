@@ -1,7 +1,7 @@
 import { collectSooner } from './collect-sooner.ts'
 import { readConfig } from './config.ts'
 import { CannotStart, Refusal } from './errors.ts'
-import { nodeFs } from './git/node-fs.ts'
+import { nodeFs } from './storage/node-fs.ts'
 import { openLog } from './http/open-log.ts'
 import { shutDownOnSignals } from './http/shutdown.ts'
 import { start } from './start.ts'

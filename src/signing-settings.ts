@@ -1,9 +1,9 @@
 import type { Config } from './config.ts'
 import { ConfigError } from './config.ts'
-import { parseAllowedSigners } from './git/allowed-signers.ts'
-import { readOutsideFile } from './git/read-outside-file.ts'
-import { parseSigningKey } from './git/signing-key.ts'
-import { Unreadable } from './git/unreadable.ts'
+import { Unreadable } from './git/objects/errors.ts'
+import { parseAllowedSigners } from './git/signing/allowed-signers.ts'
+import { readOutsideFile } from './git/signing/read-key-file.ts'
+import { parseSigningKey } from './git/signing/signing-key.ts'
 import type { Signing } from './versioning/registry.ts'
 
 /**

@@ -1,7 +1,7 @@
 import { createFirstApiKey } from './access/api-keys.ts'
 import type { Config } from './config.ts'
 import { CannotStart } from './errors.ts'
-import type { Fs } from './git/fs.ts'
+import type { Fs } from './storage/fs.ts'
 import { Store } from './git/store.ts'
 import type { Endpoint } from './http/endpoint.ts'
 import type { Log } from './http/open-log.ts'

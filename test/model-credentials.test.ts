@@ -1,5 +1,5 @@
 import { expect } from 'chai'
-import { memoryFs } from '../src/git/memory-fs.ts'
+import { memoryFs } from '../src/storage/memory-fs.ts'
 import { projectCredentials } from '../src/model-credentials.ts'
 import { environmentCredentials } from '../src/models/environment-credentials.ts'
 import { openSecrets } from '../src/secrets/open-secrets.ts'

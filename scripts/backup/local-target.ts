@@ -1,5 +1,5 @@
 import type { Config } from '../../src/config.ts'
-import { nodeFs } from '../../src/git/node-fs.ts'
+import { nodeFs } from '../../src/storage/node-fs.ts'
 import { Store } from '../../src/git/store.ts'
 import { openRegistry } from '../../src/versioning/open-registry.ts'
 import { Registry } from '../../src/versioning/registry.ts'

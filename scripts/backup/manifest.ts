@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import { Refusal } from '../../src/errors.ts'
-import { nodeFs } from '../../src/git/node-fs.ts'
+import { nodeFs } from '../../src/storage/node-fs.ts'
 import type { RepositoryName } from './repository-name.ts'
 
 /** The layout of a backup that this code reads and writes. */

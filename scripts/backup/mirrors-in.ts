@@ -1,7 +1,7 @@
 import { isProjectName } from '../../src/access/project-name.ts'
 import { BUILD_PREFIX } from '../../src/git/create-repository.ts'
-import { nodeFs } from '../../src/git/node-fs.ts'
-import { isDead, parseIdentity } from '../../src/git/process-identity.ts'
+import { nodeFs } from '../../src/storage/node-fs.ts'
+import { isDead, parseIdentity } from '../../src/storage/process-identity.ts'
 import type { RepositoryName } from './repository-name.ts'
 
 /** Every mirror of a backup, those of the families in their order; removes what a run that was killed had begun. */

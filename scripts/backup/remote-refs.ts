@@ -1,6 +1,6 @@
 import { Refusal } from '../../src/errors.ts'
-import type { AllRefs } from '../../src/git/all-refs.ts'
-import { isRefName, isRefTarget } from '../../src/git/ref-name.ts'
+import type { AllRefs } from '../../src/git/refs/list-refs.ts'
+import { isRefName, isRefTarget } from '../../src/git/refs/ref-name.ts'
 import { unreachable } from './unreachable.ts'
 
 /** `0000` ends a request, `0001` parts a command's name from its arguments (gitprotocol-v2(5)). */

@@ -1,5 +1,5 @@
 import { dirname } from 'node:path'
-import { nodeFs } from '../../src/git/node-fs.ts'
+import { nodeFs } from '../../src/storage/node-fs.ts'
 import type { RepositoryName } from './repository-name.ts'
 import { pathOf } from './repository-name.ts'
 

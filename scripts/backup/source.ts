@@ -1,5 +1,5 @@
-import type { AllRefs } from '../../src/git/all-refs.ts'
-import type { ObjectSource } from '../../src/git/fetch-objects.ts'
+import type { AllRefs } from '../../src/git/refs/list-refs.ts'
+import type { ObjectSource } from '../../src/git/process/fetch-objects.ts'
 import type { RepositoryName } from './repository-name.ts'
 
 /** What is backed up: a store on this machine, or one behind a server. */

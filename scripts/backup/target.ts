@@ -1,4 +1,4 @@
-import type { AllRefs } from '../../src/git/all-refs.ts'
+import type { AllRefs } from '../../src/git/refs/list-refs.ts'
 import type { Restored } from '../../src/versioning/restore-artifact.ts'
 import type { RepositoryName } from './repository-name.ts'
 

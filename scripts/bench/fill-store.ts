@@ -1,5 +1,5 @@
 import { spawnSync } from 'node:child_process'
-import { nodeFs } from '../../src/git/node-fs.ts'
+import { nodeFs } from '../../src/storage/node-fs.ts'
 import type { JsonObject } from '../../src/json/json.ts'
 import { Store } from '../../src/git/store.ts'
 import { workflowFamily } from '../../src/resources/workflows/workflow-family.ts'

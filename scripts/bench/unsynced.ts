@@ -1,4 +1,4 @@
-import type { Fs } from '../../src/git/fs.ts'
+import type { Fs } from '../../src/storage/fs.ts'
 
 /** A disk that is never waited for: the same files as on `fs`, for stores that nobody misses after a power cut. */
 export function unsynced(fs: Fs): Fs {

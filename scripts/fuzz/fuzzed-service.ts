@@ -5,7 +5,7 @@ import { pino } from 'pino'
 import { createApiKey } from '../../src/access/api-keys.ts'
 import type { Scope } from '../../src/access/scope.ts'
 import { readConfig } from '../../src/config.ts'
-import { nodeFs } from '../../src/git/node-fs.ts'
+import { nodeFs } from '../../src/storage/node-fs.ts'
 import { start } from '../../src/start.ts'
 import type { CallerName } from './arbitrary-request.ts'
 

@@ -1,4 +1,4 @@
-import type { Oid } from '../../src/git/object.ts'
+import type { Oid } from '../../src/git/objects/object.ts'
 import { repeatedDedupIds } from '../../src/resources/testsets/repeated-dedup-ids.ts'
 import type { RowProblem } from '../../src/resources/testsets/row-problems.ts'
 import { rowProblems } from '../../src/resources/testsets/row-problems.ts'

@@ -1,7 +1,7 @@
 import { checkProjectName } from '../../src/access/project-name.ts'
 import type { Config } from '../../src/config.ts'
 import { Refusal } from '../../src/errors.ts'
-import { nodeFs } from '../../src/git/node-fs.ts'
+import { nodeFs } from '../../src/storage/node-fs.ts'
 import { Store } from '../../src/git/store.ts'
 import { resourceSettings } from '../../src/resource-settings.ts'
 import { surfacesOf } from '../../src/resources/surfaces.ts'

@@ -1,5 +1,5 @@
-import { fsck } from '../../src/git/fsck.ts'
-import { isAboutDerivedFile, removeDerivedFiles } from '../../src/git/git-derived-files.ts'
+import { isAboutDerivedFile, removeDerivedFiles } from '../../src/git/maintenance/stale-files.ts'
+import { fsck } from '../../src/git/process/fsck.ts'
 import { assertServable } from '../../src/git/repository-format.ts'
 import type { Family } from '../../src/versioning/family.ts'
 import { pathOf } from '../../src/versioning/index-entry.ts'

@@ -1,5 +1,5 @@
-import type { Fs } from '../git/fs.ts'
-import type { JournalNote } from '../git/journal-notes.ts'
+import type { Fs } from '../storage/fs.ts'
+import type { JournalNote } from '../git/journal/journal-notes.ts'
 import { decidedFile, decidedIn } from './decided.ts'
 import type { Attempt } from './intents.ts'
 

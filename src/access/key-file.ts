@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import { Refusal } from '../errors.ts'
-import type { Fs } from '../git/fs.ts'
+import type { Fs } from '../storage/fs.ts'
 import { parsedOrUndefined } from '../json/parsed-or-undefined.ts'
 import { SCOPES } from './scope.ts'
 

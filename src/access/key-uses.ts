@@ -1,6 +1,6 @@
 import { z } from 'zod'
-import type { Fs } from '../git/fs.ts'
-import { holdingLock } from '../git/lock.ts'
+import type { Fs } from '../storage/fs.ts'
+import { holdingLock } from '../storage/lock-file.ts'
 import { parsedOrUndefined } from '../json/parsed-or-undefined.ts'
 
 /** How often uses are written down, in milliseconds. */

@@ -1,5 +1,5 @@
 import { Refusal } from '../errors.ts'
-import type { Fs } from '../git/fs.ts'
+import type { Fs } from '../storage/fs.ts'
 import type { Json } from '../json/json.ts'
 import { stringifyJson } from '../json/stringify-json.ts'
 import { parseUuid } from '../versioning/ids.ts'

@@ -1,7 +1,7 @@
 import { LRUCache } from 'lru-cache'
 import { v7 as uuidv7 } from 'uuid'
 import { Refusal } from '../errors.ts'
-import { holdingLock, isLockHeld } from '../git/lock.ts'
+import { holdingLock, isLockHeld } from '../storage/lock-file.ts'
 import type { InvocationCaller } from '../invocation/invocation-request.ts'
 import type { InvocationServices } from '../invocation/invoke.ts'
 import { TimeSlice } from '../time-slice.ts'

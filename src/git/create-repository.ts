@@ -1,12 +1,12 @@
 import { counts } from '../counts.ts'
 import { Refusal } from '../errors.ts'
-import type { Fs } from './fs.ts'
-import type { GitObject, Oid } from './object.ts'
-import { encodePackAside } from './pack-writer.ts'
-import { assertRef } from './ref-name.ts'
-import { areMany, stageObjects } from './stage-objects.ts'
-import type { StagedPack } from './stage-pack.ts'
-import { identityName, thisProcess } from './process-identity.ts'
+import type { Fs } from '../storage/fs.ts'
+import type { GitObject, Oid } from './objects/object.ts'
+import { encodePackAside } from './packs/pack-writer.ts'
+import { assertRef } from './refs/ref-name.ts'
+import { areMany, stageObjects } from './transactions/stage-objects.ts'
+import type { StagedPack } from './transactions/pack-staging.ts'
+import { identityName, thisProcess } from '../storage/process-identity.ts'
 
 /** What a new repository holds from its first moment. */
 export interface NewRepository {

@@ -2,10 +2,10 @@ import { execFileSync } from 'node:child_process'
 import * as fs from 'node:fs'
 import { setPriority } from 'node:os'
 import { parentPort } from 'node:worker_threads'
+import type { Fs } from '../storage/fs.ts'
+import { nodeFs } from '../storage/node-fs.ts'
 import type { AskedChore, ChoreReply, DiskChore } from './disk-chores.ts'
-import type { Fs } from './fs.ts'
-import { nodeFs } from './node-fs.ts'
-import { settleJournal } from './settle-journal.ts'
+import { settleJournal } from './journal/checkpoint.ts'
 
 /**
  * The whole of the thread that `doDiskChore` starts: chores in, in their order, and what became of each out. Journals are settled beside

@@ -1,7 +1,7 @@
 import { getConfig } from 'isomorphic-git'
 import { Refusal } from '../errors.ts'
 import { BARE_CONFIG } from './create-repository.ts'
-import type { Fs } from './fs.ts'
+import type { Fs } from '../storage/fs.ts'
 
 /**
  * Refuses by name what this registry cannot serve: SHA-256 repositories, reftable refs, shallow history, alternates

@@ -1,4 +1,4 @@
-import type { Fs, SpareFile } from './fs.ts'
+import type { Fs, SpareFile } from '../storage/fs.ts'
 import { SpareFolder } from './spare-folder.ts'
 
 /** So many are made the first time, and twice as many each time until … */

@@ -1,5 +1,5 @@
-import type { Fs } from './fs.ts'
-import { identityName, isDead, parseIdentity, thisProcess } from './process-identity.ts'
+import type { Fs } from '../storage/fs.ts'
+import { identityName, isDead, parseIdentity, thisProcess } from '../storage/process-identity.ts'
 
 /** Where a new file takes longer than this, in milliseconds, another part of the disk is tried … */
 const SLOW = 0.1

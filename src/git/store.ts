@@ -1,26 +1,26 @@
 import { basename } from 'node:path/posix'
 import { Refusal } from '../errors.ts'
+import { DerivedFile } from '../storage/cache-file.ts'
+import { makeDurableDir } from '../storage/durable-folder.ts'
+import type { FileStat, Fs } from '../storage/fs.ts'
+import { guardedFs } from '../storage/guarded-fs.ts'
+import { holdingLock } from '../storage/lock-file.ts'
+import { identityName, isDead, parseIdentity, thisProcess } from '../storage/process-identity.ts'
+import { StoreGuard } from '../storage/store-guard.ts'
 import type { NewRepository } from './create-repository.ts'
 import { BUILD_PREFIX, buildFolder, createRepository } from './create-repository.ts'
-import { DerivedFile } from './derived-file.ts'
-import { keepFinishing } from './finish-for-the-dead.ts'
-import { TRASH_FOLDER } from './folder-move.ts'
-import type { FileStat, Fs } from './fs.ts'
-import { guardedFs } from './guarded-fs.ts'
-import { Journal } from './journal.ts'
-import { holdingLock } from './lock.ts'
-import { makeDurableDir } from './make-durable-dir.ts'
-import { PackBuilder } from './pack-builder.ts'
-import { PackCache } from './pack-cache.ts'
-import { identityName, isDead, parseIdentity, thisProcess } from './process-identity.ts'
-import { recoverJournals } from './recover-journals.ts'
-import { Repository } from './repository.ts'
+import { Journal } from './journal/journal.ts'
+import { keepFinishing } from './journal/recover-for-dead-servers.ts'
+import { recoverJournals } from './journal/recover.ts'
+import { PackCache } from './packs/pack-cache.ts'
+import { PackBuilder } from './packs/streaming-pack-writer.ts'
 import { repositoryPath } from './repository-path.ts'
+import { Repository } from './repository.ts'
 import type { SpareFs } from './spare-files.ts'
 import { withSpareFiles } from './spare-files.ts'
 import { sweepSpareFiles } from './spare-folder.ts'
-import { StoreGuard } from './store-guard.ts'
-import { TrashFolder } from './trash-folder.ts'
+import { TRASH_FOLDER } from './trash/folder-move.ts'
+import { TrashFolder } from './trash/trash-folder.ts'
 
 /** The layout this code reads and writes, kept in the file `format` of a store. */
 const FORMAT = '1'
@@ -276,4 +276,19 @@ export class ProjectStore {
     const owner = parseIdentity(name.slice(BUILD_PREFIX.length))
     if (owner && isDead(owner)) this.fs.removeTree(`${folder}/${name}`)
   }
+}
+
+/** The paths of all repositories of a store (design 1): `<dir>/<project>/<family folder>/<slug>.git`. */
+export function storeRepositories(fs: Fs, dir: string, familyFolders: readonly string[]): string[] {
+  const projects = (fs.readDir(dir) ?? []).filter((name) => !name.startsWith('.'))
+  return projects.flatMap((project) =>
+    familyFolders.flatMap((folder) => {
+      const path = `${dir}/${project}/${folder}`
+      const names = fs.stat(path) ? (fs.readDir(path) ?? []) : []
+      return names
+        .filter((name) => name.endsWith('.git') && !name.startsWith('.'))
+        .map((name) => `${path}/${name}`)
+        .filter((gitdir) => fs.stat(gitdir)?.kind === 'folder')
+    }),
+  )
 }

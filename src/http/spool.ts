@@ -1,6 +1,6 @@
 import { setImmediate as nextTurn } from 'node:timers/promises'
-import type { Fs, LogHandle } from '../git/fs.ts'
-import { identityName, isDead, parseIdentity, thisProcess } from '../git/process-identity.ts'
+import type { Fs, LogHandle } from '../storage/fs.ts'
+import { identityName, isDead, parseIdentity, thisProcess } from '../storage/process-identity.ts'
 import { BodyBudget, type BodyShare, FREE_BYTES } from './body-budget.ts'
 
 /** A temporary file, or memory, that takes what arrives. */

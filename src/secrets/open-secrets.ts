@@ -1,4 +1,4 @@
-import type { Fs } from '../git/fs.ts'
+import type { Fs } from '../storage/fs.ts'
 import { ProjectSecrets } from './project-secrets.ts'
 import type { SecretsKey } from './secrets-key.ts'
 

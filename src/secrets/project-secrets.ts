@@ -1,6 +1,6 @@
 import { Refusal } from '../errors.ts'
-import type { Fs } from '../git/fs.ts'
-import { holdingLock } from '../git/lock.ts'
+import type { Fs } from '../storage/fs.ts'
+import { holdingLock } from '../storage/lock-file.ts'
 import { type SecretPurpose, checkSecret } from './check-secret.ts'
 import { openValue, sealValue } from './sealed-value.ts'
 import {

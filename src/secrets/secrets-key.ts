@@ -1,6 +1,6 @@
 import { type KeyObject, createHmac, createSecretKey, randomBytes } from 'node:crypto'
 import { Refusal } from '../errors.ts'
-import type { Fs } from '../git/fs.ts'
+import type { Fs } from '../storage/fs.ts'
 
 /** The key that secrets are encrypted with. A `KeyObject` shows nothing of itself when it is printed or logged. */
 export interface SecretsKey {

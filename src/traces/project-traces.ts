@@ -1,5 +1,5 @@
 import { Refusal } from '../errors.ts'
-import { nodeFs } from '../git/node-fs.ts'
+import { nodeFs } from '../storage/node-fs.ts'
 import type { Span } from './span.ts'
 import { SpanQueue, type QueueState } from './span-queue.ts'
 import type { SpanRow } from './thread/span-rows.ts'

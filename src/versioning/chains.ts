@@ -1,5 +1,5 @@
-import type { History, HistoryNode } from '../git/history.ts'
-import type { Oid } from '../git/object.ts'
+import type { History, HistoryNode } from '../git/history/first-parent-history.ts'
+import type { Oid } from '../git/objects/object.ts'
 import type { TimeSlice } from '../time-slice.ts'
 import type { ArtifactView } from './artifact-view.ts'
 

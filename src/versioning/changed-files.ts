@@ -1,6 +1,6 @@
 import { Refusal } from '../errors.ts'
-import type { Oid } from '../git/object.ts'
-import type { TreeEntry } from '../git/tree.ts'
+import type { Oid } from '../git/objects/object.ts'
+import type { TreeEntry } from '../git/objects/tree.ts'
 import type { TimeSlice } from '../time-slice.ts'
 import type { ObjectSource } from './tree-files.ts'
 import { readTree } from './tree-files.ts'

@@ -1,5 +1,5 @@
-import type { Oid } from '../git/object.ts'
-import type { Transaction } from '../git/transaction.ts'
+import type { Oid } from '../git/objects/object.ts'
+import type { Transaction } from '../git/transactions/transaction.ts'
 import { META_REF, writeArtifactState } from './artifact-state.ts'
 import type { MetaChange, WriteContext } from './change-artifact.ts'
 import type { Registry } from './registry.ts'

@@ -1,5 +1,5 @@
-import { parseCommit } from '../git/commit.ts'
-import type { Oid } from '../git/object.ts'
+import { parseCommit } from '../git/objects/commit.ts'
+import type { Oid } from '../git/objects/object.ts'
 import { decodeMessage } from './commit-message.ts'
 import type { ObjectSource } from './tree-files.ts'
 import { readBytes } from './tree-files.ts'

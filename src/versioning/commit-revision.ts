@@ -1,6 +1,6 @@
 import { Refusal } from '../errors.ts'
-import { transactTogether } from '../git/joint-transaction.ts'
-import type { Transaction } from '../git/transaction.ts'
+import { transactTogether } from '../git/transactions/cross-repository.ts'
+import type { Transaction } from '../git/transactions/transaction.ts'
 import type { ArtifactView } from './artifact-view.ts'
 import { findVariant } from './artifact-view.ts'
 import type { WriteContext } from './change-artifact.ts'

@@ -1,5 +1,5 @@
 import { Refusal } from '../errors.ts'
-import type { AllRefs } from '../git/all-refs.ts'
+import type { AllRefs } from '../git/refs/list-refs.ts'
 import { pinsAt } from './environments.ts'
 import type { Family } from './family.ts'
 import { objectUuid } from './ids.ts'

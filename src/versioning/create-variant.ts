@@ -1,5 +1,5 @@
 import { Refusal } from '../errors.ts'
-import { parseCommit } from '../git/commit.ts'
+import { parseCommit } from '../git/objects/commit.ts'
 import { META_REF, readArtifactState } from './artifact-state.ts'
 import type { ArtifactView } from './artifact-view.ts'
 import { findVariant } from './artifact-view.ts'

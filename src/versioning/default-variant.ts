@@ -1,5 +1,5 @@
 import { Refusal } from '../errors.ts'
-import type { Transaction } from '../git/transaction.ts'
+import type { Transaction } from '../git/transactions/transaction.ts'
 import type { ArtifactState } from './artifact-state.ts'
 import { META_REF } from './artifact-state.ts'
 import type { ArtifactView } from './artifact-view.ts'

@@ -1,4 +1,4 @@
-import type { Oid } from '../git/object.ts'
+import type { Oid } from '../git/objects/object.ts'
 import { TimeSlice } from '../time-slice.ts'
 import { changedFiles, tooDifferent } from './changed-files.ts'
 import type { DiffSide } from './family.ts'

@@ -1,5 +1,5 @@
 import { Refusal } from '../errors.ts'
-import type { TreeEntry } from '../git/tree.ts'
+import type { TreeEntry } from '../git/objects/tree.ts'
 import type { Json, JsonObject } from '../json/json.ts'
 import { patchInSlices } from '../json/json-patch.ts'
 import { diffFiles } from './diff-files.ts'

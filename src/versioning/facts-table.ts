@@ -1,5 +1,5 @@
-import type { Oid } from '../git/object.ts'
-import { withinCalendar } from '../git/signature.ts'
+import type { Oid } from '../git/objects/object.ts'
+import { withinCalendar } from '../git/objects/ident.ts'
 import type { CommitFacts } from './commit-facts.ts'
 
 /**

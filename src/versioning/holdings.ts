@@ -1,7 +1,7 @@
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import { isDeepStrictEqual } from 'node:util'
 import { Refusal } from '../errors.ts'
-import type { HistoryNode } from '../git/history.ts'
+import type { HistoryNode } from '../git/history/first-parent-history.ts'
 import type { ArtifactView } from './artifact-view.ts'
 import type { Pin } from './pin.ts'
 import { pinnedPlace } from './pinned-place.ts'

@@ -1,5 +1,5 @@
 import { hash } from 'node:crypto'
-import type { Oid } from '../git/object.ts'
+import type { Oid } from '../git/objects/object.ts'
 
 /**
  * Ids that say where the thing is (design section 2). An object's id is a UUIDv8 around the first 74 bits of its git id,

@@ -1,6 +1,6 @@
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import { Refusal } from '../errors.ts'
-import { ChangeLog } from '../git/change-log.ts'
+import { ChangeLog } from '../storage/change-feed.ts'
 import { assertServable } from '../git/repository-format.ts'
 import type { Repository } from '../git/repository.ts'
 import type { ProjectStore } from '../git/store.ts'

@@ -1,6 +1,6 @@
 import { atRest } from '../at-rest.ts'
-import type { DerivedFile } from '../git/derived-file.ts'
-import type { Oid } from '../git/object.ts'
+import type { DerivedFile } from '../storage/cache-file.ts'
+import type { Oid } from '../git/objects/object.ts'
 import type { CommitFacts } from './commit-facts.ts'
 import { readFacts } from './commit-facts.ts'
 import { FactsTable, FactsTableWriter } from './facts-table.ts'

@@ -1,4 +1,4 @@
-import type { HistoryNode } from '../git/history.ts'
+import type { HistoryNode } from '../git/history/first-parent-history.ts'
 import { objectUuid } from './ids.ts'
 import type { Registry } from './registry.ts'
 import type { Revision, RevisionPlace } from './revision.ts'

@@ -1,6 +1,6 @@
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import { Refusal } from '../errors.ts'
-import type { Oid } from '../git/object.ts'
+import type { Oid } from '../git/objects/object.ts'
 import type { ArtifactView } from './artifact-view.ts'
 import { pinsAt } from './environments.ts'
 import { defaultKey } from './pin.ts'

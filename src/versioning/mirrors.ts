@@ -1,5 +1,5 @@
 import { Refusal } from '../errors.ts'
-import type { Oid } from '../git/object.ts'
+import type { Oid } from '../git/objects/object.ts'
 import type { ArtifactView } from './artifact-view.ts'
 import { damageOf } from './damage-of.ts'
 import { mirrorRef, mirrorTargets } from './mirror-targets.ts'

@@ -1,5 +1,5 @@
-import type { Oid } from '../git/object.ts'
-import type { Transaction } from '../git/transaction.ts'
+import type { Oid } from '../git/objects/object.ts'
+import type { Transaction } from '../git/transactions/transaction.ts'
 import { TimeSlice } from '../time-slice.ts'
 import type { ArtifactState } from './artifact-state.ts'
 import { META_REF } from './artifact-state.ts'

@@ -1,8 +1,8 @@
-import type { GitObject, ObjectKind, Oid } from '../git/object.ts'
-import { hashObject } from '../git/object.ts'
-import type { DerivedFile } from '../git/derived-file.ts'
+import type { GitObject, ObjectKind, Oid } from '../git/objects/object.ts'
+import { hashObject } from '../git/objects/object.ts'
+import type { DerivedFile } from '../storage/cache-file.ts'
 import type { NewFolder } from '../git/store.ts'
-import type { StagedPack } from '../git/stage-pack.ts'
+import type { StagedPack } from '../git/transactions/pack-staging.ts'
 import type { PayloadTarget } from './family.ts'
 
 /** The objects of a repository that does not exist yet. */

@@ -1,4 +1,4 @@
-import type { Transaction } from '../git/transaction.ts'
+import type { Transaction } from '../git/transactions/transaction.ts'
 import type { ArtifactView } from './artifact-view.ts'
 import type { PayloadTarget } from './family.ts'
 

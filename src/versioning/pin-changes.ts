@@ -1,5 +1,5 @@
 import { isDeepStrictEqual } from 'node:util'
-import type { Oid } from '../git/object.ts'
+import type { Oid } from '../git/objects/object.ts'
 import { repositoryDigits } from './ids.ts'
 import type { Pin } from './pin.ts'
 import { referencesTo } from './pin.ts'

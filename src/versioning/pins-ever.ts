@@ -1,4 +1,4 @@
-import type { Oid } from '../git/object.ts'
+import type { Oid } from '../git/objects/object.ts'
 import { TimeSlice } from '../time-slice.ts'
 import type { ArtifactView } from './artifact-view.ts'
 import { repositoryDigits } from './ids.ts'

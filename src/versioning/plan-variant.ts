@@ -1,6 +1,6 @@
 import { boundedHeader } from './bounded-header.ts'
-import type { Oid } from '../git/object.ts'
-import type { Transaction } from '../git/transaction.ts'
+import type { Oid } from '../git/objects/object.ts'
+import type { Transaction } from '../git/transactions/transaction.ts'
 import type { ArtifactState } from './artifact-state.ts'
 import type { MetaChange, WriteContext } from './change-artifact.ts'
 import type { Header, VariantRecord } from './records.ts'

@@ -1,5 +1,5 @@
 import { Refusal } from '../errors.ts'
-import type { Oid } from '../git/object.ts'
+import type { Oid } from '../git/objects/object.ts'
 
 /** One ref that a push wants to move. */
 export interface RefCommand {

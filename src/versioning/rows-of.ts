@@ -1,5 +1,5 @@
 import { setImmediate as nextTurn } from 'node:timers/promises'
-import type { Oid } from '../git/object.ts'
+import type { Oid } from '../git/objects/object.ts'
 import type { ArtifactView, VariantView } from './artifact-view.ts'
 import type { CommitFacts } from './commit-facts.ts'
 import type { KnownFacts } from './known-facts.ts'

@@ -1,7 +1,7 @@
 import { Refusal } from '../errors.ts'
-import type { GitObject, Oid } from '../git/object.ts'
-import type { TreeEntry } from '../git/tree.ts'
-import { encodeTree, parseTree } from '../git/tree.ts'
+import type { GitObject, Oid } from '../git/objects/object.ts'
+import type { TreeEntry } from '../git/objects/tree.ts'
+import { encodeTree, parseTree } from '../git/objects/tree.ts'
 
 /** Where objects are read from: a repository, or a transaction on one. */
 export interface ObjectSource {

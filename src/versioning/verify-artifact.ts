@@ -1,5 +1,5 @@
-import { checkFirstParents } from '../git/check-first-parents.ts'
-import { FIRST_PARENTS_FILE } from '../git/history.ts'
+import { checkFirstParents } from '../git/history/check-first-parents.ts'
+import { FIRST_PARENTS_FILE } from '../git/history/first-parent-history.ts'
 import type { ArtifactView } from './artifact-view.ts'
 import type { Registry } from './registry.ts'
 import { missingRefs } from './missing-refs.ts'

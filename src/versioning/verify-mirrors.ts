@@ -1,6 +1,6 @@
 import { setTimeout as pause } from 'node:timers/promises'
 import { Refusal } from '../errors.ts'
-import type { Oid } from '../git/object.ts'
+import type { Oid } from '../git/objects/object.ts'
 import type { ArtifactView } from './artifact-view.ts'
 import type { MirrorTargets } from './mirror-targets.ts'
 import { mirrorRef, mirrorTargets } from './mirror-targets.ts'

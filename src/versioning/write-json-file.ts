@@ -1,4 +1,4 @@
-import type { TreeEntry } from '../git/tree.ts'
+import type { TreeEntry } from '../git/objects/tree.ts'
 import { isLight } from '../json/is-light.ts'
 import { printHeavy } from '../json/print-json.ts'
 import { stringifyJson } from '../json/stringify-json.ts'

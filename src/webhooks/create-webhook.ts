@@ -1,6 +1,6 @@
 import { v7 as uuidv7 } from 'uuid'
 import { Refusal } from '../errors.ts'
-import { holdingLock } from '../git/lock.ts'
+import { holdingLock } from '../storage/lock-file.ts'
 import type { WriteContext } from '../versioning/change-artifact.ts'
 import { assertGoodWebhook } from './assert-good-webhook.ts'
 import { beginToldLog } from './begin-told-log.ts'

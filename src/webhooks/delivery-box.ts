@@ -1,6 +1,6 @@
 import { v7 as uuidv7 } from 'uuid'
 import { Refusal } from '../errors.ts'
-import type { Fs } from '../git/fs.ts'
+import type { Fs } from '../storage/fs.ts'
 import { TimeSlice } from '../time-slice.ts'
 import { damageOf } from '../versioning/damage-of.ts'
 import type { Ordered, Window, Windowing } from '../versioning/windowing.ts'

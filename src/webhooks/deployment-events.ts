@@ -1,7 +1,7 @@
 import { equalJson } from '../json/equal-json.ts'
 import type { Json, JsonObject } from '../json/json.ts'
 import { fromEntries } from '../json/json.ts'
-import type { Oid } from '../git/object.ts'
+import type { Oid } from '../git/objects/object.ts'
 import type { Pin } from '../versioning/pin.ts'
 import { referencesTo } from '../versioning/pin.ts'
 import type { Reference } from '../versioning/references.ts'

@@ -1,4 +1,4 @@
-import type { Oid } from '../git/object.ts'
+import type { Oid } from '../git/objects/object.ts'
 import type { ArtifactView } from '../versioning/artifact-view.ts'
 import type { Registry } from '../versioning/registry.ts'
 import { branchEvents } from './branch-events.ts'

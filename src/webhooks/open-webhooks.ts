@@ -1,4 +1,4 @@
-import type { Fs } from '../git/fs.ts'
+import type { Fs } from '../storage/fs.ts'
 import type { Registry } from '../versioning/registry.ts'
 import type { ProjectWebhooks } from './project-webhooks.ts'
 import { projectWebhooks } from './project-webhooks.ts'

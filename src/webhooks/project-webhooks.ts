@@ -1,4 +1,4 @@
-import type { Fs } from '../git/fs.ts'
+import type { Fs } from '../storage/fs.ts'
 import type { Registry } from '../versioning/registry.ts'
 import type { WebhookSettings } from './webhook-settings.ts'
 import { WebhookShelf } from './webhook-shelf.ts'

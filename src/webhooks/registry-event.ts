@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto'
-import type { Signature } from '../git/signature.ts'
+import type { Signature } from '../git/objects/ident.ts'
 import type { Json, JsonObject } from '../json/json.ts'
 import { fromEntries } from '../json/json.ts'
 import type { ArtifactView } from '../versioning/artifact-view.ts'

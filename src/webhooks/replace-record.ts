@@ -1,4 +1,4 @@
-import type { Fs } from '../git/fs.ts'
+import type { Fs } from '../storage/fs.ts'
 
 /**
  * Puts a record in a file, in place of what is there, in one step. After a power cut the file holds one or the other; sync the

@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import type { Fs } from '../git/fs.ts'
+import type { Fs } from '../storage/fs.ts'
 import { parsedOrUndefined } from '../json/parsed-or-undefined.ts'
 import type { ArtifactView } from '../versioning/artifact-view.ts'
 import type { Told } from './told.ts'

@@ -1,4 +1,4 @@
-import type { Oid } from '../git/object.ts'
+import type { Oid } from '../git/objects/object.ts'
 import type { ArtifactView } from '../versioning/artifact-view.ts'
 import { pathOf } from '../versioning/index-entry.ts'
 

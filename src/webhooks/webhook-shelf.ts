@@ -1,6 +1,6 @@
 import { Refusal } from '../errors.ts'
-import type { FileStat, Fs } from '../git/fs.ts'
-import { holdingLock } from '../git/lock.ts'
+import type { FileStat, Fs } from '../storage/fs.ts'
+import { holdingLock } from '../storage/lock-file.ts'
 import { damageOf } from '../versioning/damage-of.ts'
 import { parseUuid } from '../versioning/ids.ts'
 import { DeliveryBox } from './delivery-box.ts'

@@ -6,7 +6,7 @@ import { createApiKey, createFirstApiKey, listApiKeys, revokeApiKey } from '../.
 import { type Authenticate, createAuthenticator } from '../../src/access/authenticator.ts'
 import { requireScope } from '../../src/access/require-scope.ts'
 import { Refusal } from '../../src/errors.ts'
-import { nodeFs } from '../../src/git/node-fs.ts'
+import { nodeFs } from '../../src/storage/node-fs.ts'
 
 describe('API keys', () => {
   let store: string

@@ -3,9 +3,9 @@ import { checkIdempotencyKey } from '../../src/access/idempotency-key.ts'
 import type { Attempt, KeyedRequest } from '../../src/access/intents.ts'
 import { Intents } from '../../src/access/intents.ts'
 import { Refusal } from '../../src/errors.ts'
-import type { Fs } from '../../src/git/fs.ts'
-import { memoryFs } from '../../src/git/memory-fs.ts'
-import { thisProcess } from '../../src/git/process-identity.ts'
+import type { Fs } from '../../src/storage/fs.ts'
+import { memoryFs } from '../../src/storage/memory-fs.ts'
+import { thisProcess } from '../../src/storage/process-identity.ts'
 
 const HOUR = 60 * 60 * 1000
 const FOLDER = '/store/default/idempotency'

@@ -1,5 +1,5 @@
 import { failingFs } from '../git/failing-fs.ts'
-import { nodeFs } from '../../src/git/node-fs.ts'
+import { nodeFs } from '../../src/storage/node-fs.ts'
 import { startService } from '../service.ts'
 
 /**

@@ -1,4 +1,4 @@
-import { identityName, thisProcess } from '../../src/git/process-identity.ts'
+import { identityName, thisProcess } from '../../src/storage/process-identity.ts'
 import type { DiskNode, NameChange, UnsyncedWrite } from './disk-nodes.ts'
 import { DiskFile, DiskFolder, setName, writtenOver } from './disk-nodes.ts'
 import type { Random } from './random.ts'

@@ -1,6 +1,6 @@
 import { tmpdir } from 'node:os'
-import type { Fs } from '../../src/git/fs.ts'
-import type { Journal } from '../../src/git/journal.ts'
+import type { Fs } from '../../src/storage/fs.ts'
+import type { Journal } from '../../src/git/journal/journal.ts'
 import { Store } from '../../src/git/store.ts'
 import { environmentFamily } from '../../src/resources/environments/environment-family.ts'
 import { queryFamily } from '../../src/resources/queries/query-family.ts'

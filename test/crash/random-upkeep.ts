@@ -1,4 +1,4 @@
-import { keepUp } from '../../src/git/upkeep.ts'
+import { keepUp } from '../../src/git/maintenance/maintain.ts'
 import type { Plan } from './crash-write.ts'
 
 /** Upkeep of some repository, as a server and `npm run upkeep` do it. */

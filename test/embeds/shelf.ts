@@ -1,4 +1,4 @@
-import { memoryFs } from '../../src/git/memory-fs.ts'
+import { memoryFs } from '../../src/storage/memory-fs.ts'
 import { Store } from '../../src/git/store.ts'
 import type { JsonObject } from '../../src/json/json.ts'
 import { parseJson } from '../../src/json/parse-json.ts'

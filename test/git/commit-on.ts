@@ -1,6 +1,6 @@
-import { encodeCommit } from '../../src/git/commit.ts'
-import type { Transaction } from '../../src/git/transaction.ts'
-import { encodeTree } from '../../src/git/tree.ts'
+import { encodeCommit } from '../../src/git/objects/commit.ts'
+import type { Transaction } from '../../src/git/transactions/transaction.ts'
+import { encodeTree } from '../../src/git/objects/tree.ts'
 
 /** Commits on top of what the branch holds. */
 export function commitOn(transaction: Transaction, ref: string, message: string, tree?: string): string {

@@ -1,9 +1,9 @@
 import { cpSync, mkdirSync } from 'node:fs'
-import { transactTogether } from '../../src/git/joint-transaction.ts'
+import { transactTogether } from '../../src/git/transactions/cross-repository.ts'
 import type { Repository } from '../../src/git/repository.ts'
 import { Store } from '../../src/git/store.ts'
-import { nodeFs } from '../../src/git/node-fs.ts'
-import type { Fs } from '../../src/git/fs.ts'
+import { nodeFs } from '../../src/storage/node-fs.ts'
+import type { Fs } from '../../src/storage/fs.ts'
 import { commitOn } from './commit-on.ts'
 import { git, temporaryFolder } from './git-program.ts'
 

@@ -1,5 +1,5 @@
-import { finishForTheDead } from '../../src/git/finish-for-the-dead.ts'
-import { nodeFs } from '../../src/git/node-fs.ts'
+import { finishForTheDead } from '../../src/git/journal/recover-for-dead-servers.ts'
+import { nodeFs } from '../../src/storage/node-fs.ts'
 import { ignoreTheDead, mortalFs } from './mortal-fs.ts'
 
 /**

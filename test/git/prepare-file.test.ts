@@ -1,10 +1,10 @@
 import { expect } from 'chai'
 import { setTimeout as pause } from 'node:timers/promises'
-import type { Fs } from '../../src/git/fs.ts'
-import { nodeFs } from '../../src/git/node-fs.ts'
-import { prepareFile } from '../../src/git/prepare-file.ts'
 import type { SpareFs } from '../../src/git/spare-files.ts'
 import { withSpareFiles } from '../../src/git/spare-files.ts'
+import { prepareFile } from '../../src/git/transactions/pack-staging.ts'
+import type { Fs } from '../../src/storage/fs.ts'
+import { nodeFs } from '../../src/storage/node-fs.ts'
 import { temporaryFolder } from './git-program.ts'
 
 describe('git: a file that is prepared', () => {

@@ -1,4 +1,4 @@
-import { nodeFs } from '../../src/git/node-fs.ts'
+import { nodeFs } from '../../src/storage/node-fs.ts'
 import { Store } from '../../src/git/store.ts'
 import { ignoreTheDead, mortalFs } from './mortal-fs.ts'
 

@@ -1,4 +1,4 @@
-import type { PackTable } from '../../src/git/pack-table.ts'
+import type { PackTable } from '../../src/git/packs/pack-entries.ts'
 
 /** The rows of a table in order of their ids, without a rest. */
 export function rowsInOrder(table: PackTable): Uint32Array {

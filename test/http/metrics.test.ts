@@ -2,7 +2,7 @@ import { once } from 'node:events'
 import { request } from 'node:http'
 import { expect } from 'chai'
 import { createApiKey } from '../../src/access/api-keys.ts'
-import { nodeFs } from '../../src/git/node-fs.ts'
+import { nodeFs } from '../../src/storage/node-fs.ts'
 import { ADMIN_KEY, type RunningService, startService } from '../service.ts'
 
 describe('GET /metrics', () => {

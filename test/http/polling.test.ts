@@ -1,6 +1,6 @@
 import { expect } from 'chai'
-import type { Fs } from '../../src/git/fs.ts'
-import { nodeFs } from '../../src/git/node-fs.ts'
+import type { Fs } from '../../src/storage/fs.ts'
+import { nodeFs } from '../../src/storage/node-fs.ts'
 import type { RunningService } from '../service.ts'
 import { startService } from '../service.ts'
 

@@ -1,5 +1,5 @@
 import fc from 'fast-check'
-import { memoryFs } from '../../src/git/memory-fs.ts'
+import { memoryFs } from '../../src/storage/memory-fs.ts'
 import { arbitraryHistory } from './arbitrary-history.ts'
 import { proveOnDisk } from './prove-on-disk.ts'
 import { runHistory } from './run-history.ts'

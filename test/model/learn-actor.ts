@@ -1,4 +1,4 @@
-import { memoryFs } from '../../src/git/memory-fs.ts'
+import { memoryFs } from '../../src/storage/memory-fs.ts'
 import { startService } from '../service.ts'
 import type { ModelState } from './model-state.ts'
 

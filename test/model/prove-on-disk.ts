@@ -1,7 +1,7 @@
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { nodeFs } from '../../src/git/node-fs.ts'
+import { nodeFs } from '../../src/storage/node-fs.ts'
 import { checkRepositories, idsOfOtherObjects } from './check-repositories.ts'
 import { keepHouse } from './keep-house.ts'
 import type { HistoryOutcome } from './run-history.ts'

@@ -1,6 +1,6 @@
 import { strict as assert } from 'node:assert'
 import { inspect } from 'node:util'
-import type { Fs } from '../../src/git/fs.ts'
+import type { Fs } from '../../src/storage/fs.ts'
 import type { Reply, RunningService } from '../service.ts'
 import { startService } from '../service.ts'
 import type { Planned } from './expectation.ts'

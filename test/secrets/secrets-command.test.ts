@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { expect } from 'chai'
-import { nodeFs } from '../../src/git/node-fs.ts'
+import { nodeFs } from '../../src/storage/node-fs.ts'
 import { openSecrets } from '../../src/secrets/open-secrets.ts'
 
 const program = fileURLToPath(new URL('../../scripts/secrets.js', import.meta.url))

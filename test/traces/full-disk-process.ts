@@ -1,4 +1,4 @@
-import { nodeFs } from '../../src/git/node-fs.ts'
+import { nodeFs } from '../../src/storage/node-fs.ts'
 import { OpenTraces } from '../../src/traces/open-traces.ts'
 import { makeSpan, NOON, spanWith } from './make-span.ts'
 

@@ -1,5 +1,5 @@
 import { expect } from 'chai'
-import { memoryFs } from '../../src/git/memory-fs.ts'
+import { memoryFs } from '../../src/storage/memory-fs.ts'
 import { environmentFamily } from '../../src/resources/environments/environment-family.ts'
 import { workflowFamily } from '../../src/resources/workflows/workflow-family.ts'
 import { commitRevision } from '../../src/versioning/commit-revision.ts'

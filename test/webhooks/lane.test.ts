@@ -1,5 +1,5 @@
 import { expect } from 'chai'
-import { memoryFs } from '../../src/git/memory-fs.ts'
+import { memoryFs } from '../../src/storage/memory-fs.ts'
 import { DeliveryBox } from '../../src/webhooks/delivery-box.ts'
 import type { Delivery } from '../../src/webhooks/delivery.ts'
 import { Lane } from '../../src/webhooks/lane.ts'

@@ -3,7 +3,7 @@ import { createApiKey, listApiKeys, revokeApiKey } from '../../access/api-keys.t
 import type { ApiKey } from '../../access/key-file.ts'
 import type { KeyUses } from '../../access/key-uses.ts'
 import { Refusal } from '../../errors.ts'
-import type { Fs } from '../../git/fs.ts'
+import type { Fs } from '../../storage/fs.ts'
 import { holdsText } from '../../versioning/filters.ts'
 import type { Registry } from '../../versioning/registry.ts'
 import { cutWindow } from '../../versioning/windowing.ts'

@@ -1,7 +1,7 @@
 import { resolve } from 'node:path'
 import type { ParameterizedContext } from 'koa'
 import { Refusal } from '../../errors.ts'
-import { uploadPack } from '../../git/upload-pack.ts'
+import { uploadPack } from '../../git/process/upload-pack.ts'
 import type { ArtifactView } from '../../versioning/artifact-view.ts'
 import { inflatedBody } from '../inflated-body.ts'
 import { departure } from '../departure.ts'

@@ -1,5 +1,5 @@
 import { Refusal } from '../../errors.ts'
-import type { Oid } from '../../git/object.ts'
+import type { Oid } from '../../git/objects/object.ts'
 import type { RefCommand, RefRefusal } from '../../versioning/push.ts'
 import type { PktReader } from './pkt-reader.ts'
 

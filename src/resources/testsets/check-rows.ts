@@ -1,4 +1,4 @@
-import type { TreeEntry } from '../../git/tree.ts'
+import type { TreeEntry } from '../../git/objects/tree.ts'
 import type { ObjectSource } from '../../versioning/tree-files.ts'
 import { repeatedDedupIds } from './repeated-dedup-ids.ts'
 import type { TestsetLimits } from './row-collector.ts'

@@ -1,5 +1,5 @@
-import type { PackBuilder } from '../../git/pack-builder.ts'
-import { type ObjectKind, type Oid, hashObject } from '../../git/object.ts'
+import type { PackBuilder } from '../../git/packs/streaming-pack-writer.ts'
+import { type ObjectKind, type Oid, hashObject } from '../../git/objects/object.ts'
 import type { TimeSlice } from '../../time-slice.ts'
 import { readBytes } from '../../versioning/tree-files.ts'
 import type { RowSource } from './named-rows.ts'

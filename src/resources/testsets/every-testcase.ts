@@ -1,5 +1,5 @@
-import { parseCommit } from '../../git/commit.ts'
-import type { Oid } from '../../git/object.ts'
+import { parseCommit } from '../../git/objects/commit.ts'
+import type { Oid } from '../../git/objects/object.ts'
 import type { TimeSlice } from '../../time-slice.ts'
 import type { ArtifactView } from '../../versioning/artifact-view.ts'
 import { readBytes, readTree } from '../../versioning/tree-files.ts'

@@ -1,4 +1,4 @@
-import type { Oid } from '../../git/object.ts'
+import type { Oid } from '../../git/objects/object.ts'
 import { OID_BYTES } from './row-folder.ts'
 
 /** What is known of the rows of one folder, in order: the byte that names each, and two keys of 32 bits. */

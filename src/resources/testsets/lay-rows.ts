@@ -1,5 +1,5 @@
 import { Refusal } from '../../errors.ts'
-import type { Oid } from '../../git/object.ts'
+import type { Oid } from '../../git/objects/object.ts'
 import type { TimeSlice } from '../../time-slice.ts'
 import type { ObjectSink, ObjectSource } from '../../versioning/tree-files.ts'
 import { placeRows, rowChanges } from './place-rows.ts'

@@ -1,5 +1,5 @@
 import { BoundedCache } from '../../bounded-cache.ts'
-import type { Oid } from '../../git/object.ts'
+import type { Oid } from '../../git/objects/object.ts'
 import { keysOf } from '../../json/json.ts'
 import type { ObjectSource } from '../../versioning/tree-files.ts'
 import { TimeSlice } from '../../time-slice.ts'

@@ -1,4 +1,4 @@
-import type { Oid } from '../../git/object.ts'
+import type { Oid } from '../../git/objects/object.ts'
 import type { PayloadTarget } from '../../versioning/family.ts'
 import { oidPrefix } from '../../versioning/ids.ts'
 import type { ObjectSource } from '../../versioning/tree-files.ts'

@@ -1,4 +1,4 @@
-import type { Oid } from '../../git/object.ts'
+import type { Oid } from '../../git/objects/object.ts'
 
 /** How full the table may be, and by how much it then grows: 9 to 11 bytes an id. */
 const FULLEST = 0.9

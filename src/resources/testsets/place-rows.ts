@@ -1,4 +1,4 @@
-import type { Oid } from '../../git/object.ts'
+import type { Oid } from '../../git/objects/object.ts'
 import type { TimeSlice } from '../../time-slice.ts'
 import { isTooDeep, positionsAfter, positionsBetween, type RowPosition } from './row-position.ts'
 import type { RowChange, RowEntry } from './row-tree.ts'

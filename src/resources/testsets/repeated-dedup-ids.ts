@@ -1,4 +1,4 @@
-import type { Oid } from '../../git/object.ts'
+import type { Oid } from '../../git/objects/object.ts'
 import type { ObjectSource } from '../../versioning/tree-files.ts'
 import { rowKeys } from './row-index.ts'
 import type { RowProblem } from './row-problems.ts'

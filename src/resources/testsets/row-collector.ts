@@ -1,5 +1,5 @@
 import { Refusal } from '../../errors.ts'
-import type { Oid } from '../../git/object.ts'
+import type { Oid } from '../../git/objects/object.ts'
 import { keysOf } from '../../json/json.ts'
 import type { TimeSlice } from '../../time-slice.ts'
 import type { SentRow } from './sent-row.ts'

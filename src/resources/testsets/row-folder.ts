@@ -1,5 +1,5 @@
 import { Refusal } from '../../errors.ts'
-import type { Oid } from '../../git/object.ts'
+import type { Oid } from '../../git/objects/object.ts'
 
 /**
  * One folder of rows: what its names say, each list by the byte that the name spells. A leaf has up to 255 rows and a

@@ -1,6 +1,5 @@
-import { parseCommit } from '../../git/commit.ts'
-import { firstParent } from '../../git/first-parent.ts'
-import type { Oid } from '../../git/object.ts'
+import { firstParent, parseCommit } from '../../git/objects/commit.ts'
+import type { Oid } from '../../git/objects/object.ts'
 import { TimeSlice } from '../../time-slice.ts'
 import type { ObjectSource } from '../../versioning/tree-files.ts'
 import { readBytes, readTree } from '../../versioning/tree-files.ts'

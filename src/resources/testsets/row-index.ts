@@ -1,4 +1,4 @@
-import type { Oid } from '../../git/object.ts'
+import type { Oid } from '../../git/objects/object.ts'
 import type { PayloadTarget } from '../../versioning/family.ts'
 import { keyOfContent, keyOfDedupId, ROW_KEYS_FILE, RowKeys } from './row-keys.ts'
 import type { RowPosition } from './row-position.ts'

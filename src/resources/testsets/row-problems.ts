@@ -1,5 +1,5 @@
 import { setImmediate as nextTurn } from 'node:timers/promises'
-import type { Oid } from '../../git/object.ts'
+import type { Oid } from '../../git/objects/object.ts'
 import { canonicalJson } from '../../json/canonical-json.ts'
 import type { JsonObject } from '../../json/json.ts'
 import { entriesOf, isJsonObject } from '../../json/json.ts'

@@ -1,4 +1,4 @@
-import type { Oid } from '../../git/object.ts'
+import type { Oid } from '../../git/objects/object.ts'
 import type { ObjectSink, ObjectSource } from '../../versioning/tree-files.ts'
 import { Refusal } from '../../errors.ts'
 import { TimeSlice } from '../../time-slice.ts'

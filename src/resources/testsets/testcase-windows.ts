@@ -1,5 +1,5 @@
 import { invalid } from '../../errors.ts'
-import type { Oid } from '../../git/object.ts'
+import type { Oid } from '../../git/objects/object.ts'
 import type { ArtifactView } from '../../versioning/artifact-view.ts'
 import { objectUuid, oidPrefix, parseUuid } from '../../versioning/ids.ts'
 import type { Windowing } from '../../versioning/windowing.ts'

@@ -1,4 +1,4 @@
-import type { Oid } from '../../git/object.ts'
+import type { Oid } from '../../git/objects/object.ts'
 import { objectUuid, repositoryDigits } from '../../versioning/ids.ts'
 import { decodeRow, decodeRowMeta, inColumnOrder } from './stored-row.ts'
 import type { RowBytes } from './stored-rows.ts'

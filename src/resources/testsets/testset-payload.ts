@@ -1,5 +1,5 @@
-import type { StagedPack } from '../../git/stage-pack.ts'
-import type { Oid } from '../../git/object.ts'
+import type { StagedPack } from '../../git/transactions/pack-staging.ts'
+import type { Oid } from '../../git/objects/object.ts'
 import type { Payload } from '../../versioning/family.ts'
 import type { RowPosition } from './row-position.ts'
 import type { RowBlobs } from './row-tree.ts'

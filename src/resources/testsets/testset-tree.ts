@@ -1,5 +1,5 @@
-import type { Oid } from '../../git/object.ts'
-import type { TreeEntry } from '../../git/tree.ts'
+import type { Oid } from '../../git/objects/object.ts'
+import type { TreeEntry } from '../../git/objects/tree.ts'
 import { isJsonArray } from '../../json/json.ts'
 import { parseJson } from '../../json/parse-json.ts'
 import { stringifyJson } from '../../json/stringify-json.ts'

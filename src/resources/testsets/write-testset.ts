@@ -1,5 +1,5 @@
 import { TimeSlice } from '../../time-slice.ts'
-import type { TreeEntry } from '../../git/tree.ts'
+import type { TreeEntry } from '../../git/objects/tree.ts'
 import type { PayloadTarget } from '../../versioning/family.ts'
 import { collectSent } from './collect-sent.ts'
 import { findNamed } from './find-named.ts'

@@ -1,6 +1,6 @@
 import Database from 'libsql'
 import { Refusal } from '../../errors.ts'
-import { nodeFs } from '../../git/node-fs.ts'
+import { nodeFs } from '../../storage/node-fs.ts'
 
 /** What the statements of a connection are given and give. */
 export type SqlValue = string | number | null

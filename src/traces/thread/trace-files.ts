@@ -1,5 +1,5 @@
 import Database from 'libsql'
-import { nodeFs } from '../../git/node-fs.ts'
+import { nodeFs } from '../../storage/node-fs.ts'
 import { BrokenGuard, isDamage } from './storage-errors.ts'
 import { BUSY_MS, TraceFile } from './trace-file.ts'
 

@@ -1,7 +1,7 @@
 import { expect } from 'chai'
 import { createApiKey } from '../../../src/access/api-keys.ts'
 import { SCOPES } from '../../../src/access/scope.ts'
-import { nodeFs } from '../../../src/git/node-fs.ts'
+import { nodeFs } from '../../../src/storage/node-fs.ts'
 import { type RunningService, startService } from '../../service.ts'
 
 describe('catalog', () => {

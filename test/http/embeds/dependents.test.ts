@@ -1,5 +1,5 @@
 import { expect } from 'chai'
-import { memoryFs } from '../../../src/git/memory-fs.ts'
+import { memoryFs } from '../../../src/storage/memory-fs.ts'
 import { askDependents, dependentsIn } from './ask-dependents.ts'
 import { embed, type EmbedClient, longEmbed, ok, startEmbeds } from './embed-client.ts'
 

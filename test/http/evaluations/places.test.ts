@@ -1,5 +1,5 @@
 import { expect } from 'chai'
-import { nodeFs } from '../../../src/git/node-fs.ts'
+import { nodeFs } from '../../../src/storage/node-fs.ts'
 import { type Reply, type RunningService, startService } from '../../service.ts'
 import { type CountingHook, startCountingHook } from './counting-hook.ts'
 import { EvaluationClient } from './evaluation-client.ts'

@@ -1,7 +1,7 @@
 import { gzipSync } from 'node:zlib'
 import { expect } from 'chai'
 import { createApiKey } from '../../../src/access/api-keys.ts'
-import { nodeFs } from '../../../src/git/node-fs.ts'
+import { nodeFs } from '../../../src/storage/node-fs.ts'
 import { git } from '../../git/git-program.ts'
 import type { RunningService } from '../../service.ts'
 import { ADMIN_KEY, startService } from '../../service.ts'

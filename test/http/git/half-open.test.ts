@@ -3,7 +3,7 @@ import { connect, type Socket } from 'node:net'
 import { setTimeout as pause } from 'node:timers/promises'
 import { expect } from 'chai'
 import { createApiKey } from '../../../src/access/api-keys.ts'
-import { nodeFs } from '../../../src/git/node-fs.ts'
+import { nodeFs } from '../../../src/storage/node-fs.ts'
 import { ADMIN_KEY, startService, type RunningService } from '../../service.ts'
 import { cloneOf, newFolder, remoteOf, runGit, workflow } from './git-client.ts'
 

@@ -1,6 +1,6 @@
 import { expect } from 'chai'
 import { openSecrets } from '../../../src/secrets/open-secrets.ts'
-import { nodeFs } from '../../../src/git/node-fs.ts'
+import { nodeFs } from '../../../src/storage/node-fs.ts'
 import { type ChatStub, event, refusing, startChatStub, streaming } from '../../models/chat-stub.ts'
 import { ADMIN_KEY, type RunningService, startService } from '../../service.ts'
 

@@ -2,7 +2,7 @@ import { rmSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect } from 'chai'
 import { createApiKey } from '../../../src/access/api-keys.ts'
-import { nodeFs } from '../../../src/git/node-fs.ts'
+import { nodeFs } from '../../../src/storage/node-fs.ts'
 import { type RunningService, startService } from '../../service.ts'
 
 describe('http: a revision that was invoked before', () => {

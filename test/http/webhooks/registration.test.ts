@@ -2,7 +2,7 @@ import { cpSync, mkdirSync, readdirSync, readFileSync, rmSync, statSync, writeFi
 import { join } from 'node:path'
 import { expect } from 'chai'
 import { createApiKey } from '../../../src/access/api-keys.ts'
-import { nodeFs } from '../../../src/git/node-fs.ts'
+import { nodeFs } from '../../../src/storage/node-fs.ts'
 import { v7 as uuidv7 } from 'uuid'
 import type { WebhookClient } from './webhook-client.ts'
 import { startWebhooks } from './webhook-client.ts'

@@ -1,6 +1,6 @@
 import { expect } from 'chai'
 import fc from 'fast-check'
-import { hashObject, type Oid } from '../../../src/git/object.ts'
+import { hashObject, type Oid } from '../../../src/git/objects/object.ts'
 import {
   type KeysOfBase,
   placeRows as placeInSlices,

@@ -1,6 +1,6 @@
 import { writeFileSync } from 'node:fs'
-import type { GitObject, ObjectKind, Oid } from '../../../src/git/object.ts'
-import { encodePack } from '../../../src/git/pack-writer.ts'
+import type { GitObject, ObjectKind, Oid } from '../../../src/git/objects/object.ts'
+import { encodePack } from '../../../src/git/packs/pack-writer.ts'
 import type { ObjectSink, ObjectSource } from '../../../src/versioning/tree-files.ts'
 import { NewObjects } from '../../../src/versioning/new-objects.ts'
 import { git } from '../../git/git-program.ts'

@@ -1,6 +1,6 @@
 import { expect } from 'chai'
 import fc from 'fast-check'
-import { hashObject } from '../../../src/git/object.ts'
+import { hashObject } from '../../../src/git/objects/object.ts'
 import { getKey, type JsonObject } from '../../../src/json/json.ts'
 import { RowCollector } from '../../../src/resources/testsets/row-collector.ts'
 import { TimeSlice } from '../../../src/time-slice.ts'

@@ -1,6 +1,6 @@
 import { expect } from 'chai'
-import { DerivedFile } from '../../../src/git/derived-file.ts'
-import { memoryFs } from '../../../src/git/memory-fs.ts'
+import { DerivedFile } from '../../../src/storage/cache-file.ts'
+import { memoryFs } from '../../../src/storage/memory-fs.ts'
 import { keyOfDedupId, RowKeys } from '../../../src/resources/testsets/row-keys.ts'
 import { positionsAfter } from '../../../src/resources/testsets/row-position.ts'
 import { editRows } from '../../../src/resources/testsets/row-tree.ts'

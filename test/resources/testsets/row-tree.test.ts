@@ -1,7 +1,7 @@
 import { expect } from 'chai'
 import fc from 'fast-check'
-import { hashObject, type Oid } from '../../../src/git/object.ts'
-import { parseTree, type TreeEntry } from '../../../src/git/tree.ts'
+import { hashObject, type Oid } from '../../../src/git/objects/object.ts'
+import { parseTree, type TreeEntry } from '../../../src/git/objects/tree.ts'
 import {
   parsePosition,
   positionPath,

@@ -1,5 +1,5 @@
 import { expect } from 'chai'
-import { hashObject } from '../../../src/git/object.ts'
+import { hashObject } from '../../../src/git/objects/object.ts'
 import { placeRows, rowChanges } from '../../../src/resources/testsets/place-rows.ts'
 import { RowCollector } from '../../../src/resources/testsets/row-collector.ts'
 import { RowKeys } from '../../../src/resources/testsets/row-keys.ts'

@@ -1,7 +1,7 @@
 import { mkdirSync, readdirSync, readFileSync, rmSync, statSync, symlinkSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect } from 'chai'
-import { identityName, thisProcess } from '../../../src/git/process-identity.ts'
+import { identityName, thisProcess } from '../../../src/storage/process-identity.ts'
 import { expectSound } from '../../git/expect-sound.ts'
 import { git } from '../../git/git-program.ts'
 import { runCommand } from './run-command.ts'

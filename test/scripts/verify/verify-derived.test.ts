@@ -2,8 +2,8 @@ import { spawnSync } from 'node:child_process'
 import { existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { crc32 } from 'node:zlib'
 import { expect } from 'chai'
-import { DerivedFile } from '../../../src/git/derived-file.ts'
-import { nodeFs } from '../../../src/git/node-fs.ts'
+import { DerivedFile } from '../../../src/storage/cache-file.ts'
+import { nodeFs } from '../../../src/storage/node-fs.ts'
 import { encodeFolderKeys } from '../../../src/resources/testsets/folder-keys.ts'
 import { git } from '../../git/git-program.ts'
 import { verified } from './verified.ts'
@@ -148,6 +148,6 @@ describe('npm run verify: what is derived', () => {
 
 /** How a process that is not there any more signs what it leaves. */
 function deadProcess(): string {
-  const script = `import('${new URL('../../../src/git/process-identity.js', import.meta.url)}').then((it) => console.log(it.identityName(it.thisProcess())))`
+  const script = `import('${new URL('../../../src/storage/process-identity.js', import.meta.url)}').then((it) => console.log(it.identityName(it.thisProcess())))`
   return spawnSync(process.execPath, ['-e', script], { encoding: 'utf8' }).stdout.trim()
 }

@@ -1,0 +1,32 @@
+import type { Fs } from '../../storage/fs.ts'
+import { firstParent } from '../objects/commit.ts'
+import type { ObjectStore } from '../objects/object-database.ts'
+import type { Oid } from '../objects/object.ts'
+import { FIRST_PARENTS_FILE, decodeRecords } from './first-parent-history.ts'
+
+/**
+ * What is wrong with the derived file `first-parents`: bytes that are no record, or a record that the commits contradict. Each
+ * commit that it tells of and that is there is read. Undefined if nothing is wrong, or there is no file.
+ */
+export async function checkFirstParents(
+  fs: Fs,
+  gitdir: string,
+  objects: ObjectStore,
+): Promise<string | undefined> {
+  const bytes = fs.readFile(`${gitdir}/${FIRST_PARENTS_FILE}`)
+  if (!bytes) return undefined
+  const depths = new Map<Oid, number>()
+  for (const record of decodeRecords(bytes)) {
+    if (!record) return 'holds bytes that are no record'
+    const { oid, parent, depth } = record
+    const commit = await objects.read(oid)
+    if (commit && commit.kind !== 'commit') return `tells of ${oid}, which is no commit`
+    const before = parent === undefined ? 0 : depths.get(parent)
+    // Parents are written before their children.
+    // A commit that git has pruned since cannot contradict.
+    const isTrue = !commit || firstParent(commit.bytes) === parent
+    if (!isTrue || before === undefined || depth !== before + 1) return `is wrong about commit ${oid}`
+    depths.set(oid, depth)
+  }
+  return undefined
+}

@@ -1,0 +1,235 @@
+import { crc32 } from 'node:zlib'
+import { Refusal } from '../../errors.ts'
+import { readOrNothing } from '../../storage/cache-file.ts'
+import type { Fs } from '../../storage/fs.ts'
+import { firstParent } from '../objects/commit.ts'
+import type { ObjectStore } from '../objects/object-database.ts'
+import type { Oid } from '../objects/object.ts'
+import { revList } from './rev-list.ts'
+
+/** A commit's place in first-parent history. All of it follows from the commit alone, so it is true for ever. */
+export interface HistoryNode {
+  readonly oid: Oid
+  /** The node of the first parent; undefined for a root. */
+  readonly parent: HistoryNode | undefined
+  /** `git rev-list --first-parent --count <oid>`: 1 for a root. */
+  readonly depth: number
+}
+
+/** So many commits are walked as fast as a file is opened and written: fewer are not kept beside the repository, nor are so few new ones. */
+const WORTH_KEEPING = 64
+
+/** So many unknown commits make it likely that there are many more, which the git program lists faster. */
+const LONG = 500
+
+/** The name of the derived file beside a repository. */
+export const FIRST_PARENTS_FILE = 'first-parents'
+
+/** Bytes of a kept record: commit id, first parent's id (zeros for a root), depth, CRC-32 of what precedes. */
+const RECORD = 48
+
+/**
+ * First-parent depths of one repository. What was walked once is kept in memory and, for long histories, in the file
+ * `first-parents` beside the objects: append-only records of facts that cannot change, of which only those that are asked
+ * for are ever decoded. The file is derived: when it is damaged or missing, the commits are walked again.
+ */
+export class History {
+  readonly #fs: Fs
+  readonly #gitdir: string
+  readonly #path: string
+  readonly #objects: ObjectStore
+  readonly #nodes = new Map<Oid, HistoryNode>()
+  /** What is to be kept and is not yet, parents before children. */
+  #unkept: readonly HistoryNode[] = []
+  #records: Buffer | undefined
+  #loaded = false
+  #isKept = false
+
+  constructor(fs: Fs, gitdir: string, objects: ObjectStore) {
+    this.#fs = fs
+    this.#gitdir = gitdir
+    this.#path = `${gitdir}/${FIRST_PARENTS_FILE}`
+    this.#objects = objects
+  }
+
+  /** The commit's place; walks from it back to what is known. Refuses a commit that is missing or no commit. */
+  async node(oid: Oid): Promise<HistoryNode> {
+    const unknown: Oid[] = []
+    let next: Oid | undefined = oid
+    let known = this.#known(oid)
+    while (next !== undefined && !known) {
+      unknown.push(next)
+      next = await this.#firstParent(next)
+      known = next === undefined ? undefined : this.#known(next)
+      if (unknown.length !== LONG || next === undefined || known) continue
+      const listed = await this.#listed(next)
+      if (!listed) continue
+      const end = listed.findIndex((older) => this.#known(older) !== undefined)
+      for (const older of end < 0 ? listed : listed.slice(0, end)) unknown.push(older)
+      known = end < 0 ? undefined : this.#known(listed[end] ?? '')
+      next = undefined
+    }
+    const learned: HistoryNode[] = []
+    for (const id of unknown.reverse()) {
+      known = { oid: id, parent: known, depth: (known?.depth ?? 0) + 1 }
+      this.#nodes.set(id, known)
+      learned.push(known)
+    }
+    this.#keep(learned)
+    if (!known) throw new Error(`the history of ${oid} was walked but not learned`)
+    return known
+  }
+
+  #known(oid: Oid): HistoryNode | undefined {
+    const node = this.#nodes.get(oid) ?? this.#recorded(oid)
+    if (node) this.#nodes.set(oid, node)
+    return node
+  }
+
+  /** The rest of a long history, by the git program where that can see it. */
+  async #listed(oid: Oid): Promise<readonly Oid[] | undefined> {
+    return this.#fs.isSeenByOthers ? revList(this.#gitdir, oid) : undefined
+  }
+
+  async #firstParent(oid: Oid): Promise<Oid | undefined> {
+    const object = await this.#objects.read(oid)
+    if (object?.kind !== 'commit') {
+      throw new Refusal('damaged_repository', `${this.#path}: commit ${oid} is missing from the repository.`)
+    }
+    return firstParent(object.bytes)
+  }
+
+  /** The node of a record, looked for from the end: what is asked for is mostly new. */
+  #recorded(oid: Oid, before?: number): HistoryNode | undefined {
+    const records = this.#load()
+    if (!records) return undefined
+    const wanted = Buffer.from(oid, 'hex')
+    // A record's parent is most often the record before it.
+    const guess = before === undefined ? records.length - RECORD : before - RECORD
+    let at =
+      guess >= 0 && wanted.equals(records.subarray(guess, guess + 20)) ? guess : records.lastIndexOf(wanted)
+    while (at >= 0 && at % RECORD !== 0) at = at === 0 ? -1 : records.lastIndexOf(wanted, at - 1)
+    if (at < 0) return undefined
+    if (crc32(records.subarray(at, at + RECORD - 4)) !== records.readUInt32BE(at + RECORD - 4))
+      return this.#drop()
+    return new RecordedNode(oid, records.readUInt32BE(at + 40), () => this.#parentOf(records, at))
+  }
+
+  #parentOf(records: Buffer, at: number): HistoryNode | undefined {
+    const oid = records.toString('hex', at + 20, at + 40)
+    const node = this.#nodes.get(oid) ?? this.#recorded(oid, at)
+    if (!node) {
+      // Everything read from the file is in doubt; the next request walks the commits themselves.
+      this.#nodes.clear()
+      this.#drop()
+      throw new Refusal('damaged_repository', `${this.#path} was damaged and has been dropped. Try again.`)
+    }
+    this.#nodes.set(oid, node)
+    return node
+  }
+
+  #load(): Buffer | undefined {
+    if (this.#loaded) return this.#records
+    this.#loaded = true
+    const bytes = readOrNothing(this.#fs, this.#path)
+    // A torn end would put every later record out of step.
+    if (bytes && bytes.length % RECORD !== 0) return this.#drop()
+    this.#records = bytes
+    this.#isKept = bytes !== undefined
+    return bytes
+  }
+
+  /** Forgets the file, which is damaged; what is needed is walked, and kept anew. */
+  #drop(): undefined {
+    attempt(() => this.#fs.remove(this.#path))
+    this.#records = undefined
+    this.#unkept = []
+    this.#isKept = false
+    return undefined
+  }
+
+  #keep(learned: readonly HistoryNode[]): void {
+    if (learned.length === 0) return
+    if (this.#isKept) this.#unkept = [...this.#unkept, ...learned]
+    else if (this.#nodes.size < WORTH_KEEPING) return
+    // The first time, everything.
+    else this.#unkept = [...this.#nodes.values()].sort((a, b) => a.depth - b.depth)
+    if (this.#unkept.length < WORTH_KEEPING) return
+    try {
+      this.#fs.append(this.#path, Buffer.concat(this.#unkept.map(encodeRecord)))
+      this.#unkept = []
+      this.#isKept = true
+    } catch {
+      // Derived data: a full disk or a read-only folder costs speed at the next start, nothing else.
+    }
+  }
+}
+
+/** A node of the file, whose parent is looked up when it is asked for. */
+class RecordedNode implements HistoryNode {
+  readonly oid: Oid
+  readonly depth: number
+  readonly #findParent: () => HistoryNode | undefined
+  #parent: HistoryNode | undefined
+
+  constructor(oid: Oid, depth: number, findParent: () => HistoryNode | undefined) {
+    this.oid = oid
+    this.depth = depth
+    this.#findParent = findParent
+  }
+
+  get parent(): HistoryNode | undefined {
+    if (this.depth > 1) this.#parent ??= this.#findParent()
+    return this.#parent
+  }
+}
+
+/** Where it cannot be removed, it is passed over all the same. */
+function attempt(step: () => void): void {
+  try {
+    step()
+  } catch {
+    // See above.
+  }
+}
+
+function encodeRecord(node: HistoryNode): Buffer {
+  const record = Buffer.alloc(RECORD)
+  record.write(node.oid, 0, 'hex')
+  if (node.parent) record.write(node.parent.oid, 20, 'hex')
+  record.writeUInt32BE(node.depth, 40)
+  record.writeUInt32BE(crc32(record.subarray(0, RECORD - 4)), RECORD - 4)
+  return record
+}
+
+/** A record of `first-parents`. */
+export interface KeptRecord {
+  readonly oid: Oid
+  readonly parent: Oid | undefined
+  readonly depth: number
+}
+
+/** The records of `first-parents` in the order they were kept; undefined for bytes that no checksum vouches for. */
+export function* decodeRecords(bytes: Buffer): Generator<KeptRecord | undefined> {
+  for (let at = 0; at < bytes.length; at += RECORD) {
+    const record = bytes.subarray(at, at + RECORD)
+    const isWhole =
+      record.length === RECORD && crc32(record.subarray(0, RECORD - 4)) === record.readUInt32BE(RECORD - 4)
+    const depth = isWhole ? record.readUInt32BE(40) : 0
+    const parent = depth > 1 ? record.toString('hex', 20, 40) : undefined
+    yield isWhole ? { oid: record.toString('hex', 0, 20), parent, depth } : undefined
+  }
+}
+
+/** The commit `depth` deep on the first-parent chain that ends in `head`; undefined if the chain is not that long. */
+export function ancestorAt(head: HistoryNode, depth: number): HistoryNode | undefined {
+  if (depth < 1 || depth > head.depth) return undefined
+  let node: HistoryNode | undefined = head
+  while (node && node.depth > depth) node = node.parent
+  return node
+}
+
+/** True if `node` is on the first-parent chain that ends in `head`. */
+export function isOnChain(node: HistoryNode, head: HistoryNode): boolean {
+  return ancestorAt(head, node.depth)?.oid === node.oid
+}

@@ -1,0 +1,65 @@
+import { dirname } from 'node:path/posix'
+import type { Fs } from '../../storage/fs.ts'
+import { rollUpPacks } from '../packs/consolidate-packs.ts'
+import type { EncodedPack } from '../packs/pack-writer.ts'
+import { refPath } from '../refs/ref-name.ts'
+import { syncMoves } from './finish-folder-moves.ts'
+import type { JournalWrite } from './journal-record.ts'
+import { decodeRecords } from './journal-record.ts'
+
+/** So many repositories are synced at the same time: one is rolled up while the disk is at work on the other. */
+const AT_ONCE = 2
+
+/**
+ * Syncs the packs, refs and folders that a journal tells of, as far as they are still there. The small packs of a
+ * repository become one on the way, which is one sync in place of many.
+ */
+export async function syncTouched(fs: Fs, store: string, writes: readonly JournalWrite[]): Promise<void> {
+  const touched = new Map<string, Touched>()
+  for (const { repository, moves, pack } of writes) {
+    const gitdir = `${store}/${repository}`
+    const it = touched.get(gitdir) ?? { packs: new Map(), refs: new Set() }
+    touched.set(gitdir, it)
+    if (pack) it.packs.set(pack.name, pack)
+    for (const { ref } of moves) it.refs.add(ref)
+  }
+  const repositories = [...touched]
+  while (repositories.length > 0) {
+    await Promise.all(repositories.splice(0, AT_ONCE).map(([gitdir, it]) => syncRepository(fs, gitdir, it)))
+  }
+}
+
+/** What was put in place in one repository. */
+interface Touched {
+  readonly packs: Map<string, EncodedPack>
+  readonly refs: Set<string>
+}
+
+async function syncRepository(fs: Fs, gitdir: string, { packs, refs }: Touched): Promise<void> {
+  const folder = `${gitdir}/objects/pack`
+  const fresh = [...packs.values()]
+  // Where it cannot be done, nothing is lost: the packs stay as they are until the next time.
+  const gone = fresh.length > 0 ? await rollUpPacks(fs, gitdir, fresh).catch(() => NONE) : NONE
+  const left = [...packs.keys()].filter((name) => !gone.has(name))
+  const files = left.flatMap((name) => [`${folder}/${name}.pack`, `${folder}/${name}.idx`])
+  // Also for those that are gone: never synced, they would come back torn.
+  const folders = new Set(fresh.length > 0 ? [folder] : [])
+  for (const ref of refs) {
+    const path = refPath(gitdir, ref)
+    files.push(path)
+    // The folder of the ref may be new itself.
+    for (let folder = dirname(path); folder.length >= gitdir.length; folder = dirname(folder))
+      folders.add(folder)
+  }
+  await fs.syncAll([...files, ...folders])
+}
+
+const NONE: ReadonlySet<string> = new Set()
+
+/** Syncs everything that the bytes of a journal tell of, as far as it is still there; see syncTouched. */
+export async function settleJournal(fs: Fs, store: string, bytes: Buffer): Promise<void> {
+  const records = decodeRecords(bytes)
+  await syncMoves(fs, store, records)
+  const writes = records.flatMap((record) => record.writes)
+  await syncTouched(fs, store, writes)
+}

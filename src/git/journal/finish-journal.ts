@@ -1,0 +1,41 @@
+import { dirname } from 'node:path/posix'
+import { ChangeLog } from '../../storage/change-feed.ts'
+import { finishMoves } from './finish-folder-moves.ts'
+import { finishWrites } from './finish-writes.ts'
+import type { Fs } from '../../storage/fs.ts'
+import type { JournalRecord } from './journal-record.ts'
+import { decodeRecords } from './journal-record.ts'
+import type { ProcessIdentity } from '../../storage/process-identity.ts'
+
+/** In the change log, the name of those who finish what others wrote: no reader's own, so that all of them look. */
+const FINISHER = 'finisher'
+
+/**
+ * Finishes what a dead process of this start of the machine decided and wrote to one of its journals (see finishWrites), and tells
+ * every server of the store of the repositories in which that changed something. Answers the journal's records; none if
+ * somebody has settled and removed it.
+ */
+export async function finishJournal(
+  fs: Fs,
+  store: string,
+  path: string,
+  owner: ProcessIdentity,
+): Promise<readonly JournalRecord[]> {
+  // Its owner may have died before its own sync was over, and nothing must be done that a power cut could not do again.
+  await fs.sync(path)
+  const records = decodeRecords(fs.readFile(path) ?? Buffer.alloc(0))
+  // First of all: what is written after a move is written where it led.
+  const moved = await finishMoves(fs, store, records)
+  announceWrites(fs, store, [...moved, ...(await finishWrites(fs, store, owner, records))])
+  return records
+}
+
+/** Tells every server of the store to look at these repositories, named by their folders in it. */
+export function announceWrites(fs: Fs, store: string, repositories: Iterable<string>): void {
+  for (const repository of repositories) {
+    const [project = '', family = '', name = ''] = repository.split('/')
+    const folder = `${store}/${project}`
+    if (fs.stat(`${store}/${dirname(repository)}`) === undefined) continue
+    new ChangeLog(fs, folder, FINISHER).announce(`${family}/${name.replace(/\.git$/, '')}`)
+  }
+}

@@ -1,0 +1,44 @@
+import { dirname } from 'node:path/posix'
+import { TimeSlice } from '../../time-slice.ts'
+import type { Fs } from '../../storage/fs.ts'
+
+/**
+ * What a write has beside its refs to leave in the store: that it was decided, as the name of an empty file. It is in the
+ * journal with the write; the file is made before the journal forgets it.
+ */
+export interface JournalNote {
+  /** Relative to the store, in a folder that is there. */
+  readonly path: string
+  /** Asked when the journal is about to forget it: false if it is written down elsewhere by now. */
+  readonly isNeeded: () => boolean
+}
+
+/** Makes the files of these notes, if they are not there; they are on the disk when it resolves, and so are all other names in their folders. */
+export async function keepNotes(fs: Fs, store: string, paths: readonly string[]): Promise<void> {
+  await new TimeSlice().each(paths, (name) => {
+    const path = `${store}/${name}`
+    if (isNotePath(name) && fs.stat(dirname(path)) && !fs.stat(path)) make(fs, path)
+    return undefined
+  })
+  await syncFolders(fs, store, paths)
+}
+
+/** Syncs the folders of these notes. */
+export async function syncFolders(fs: Fs, store: string, paths: readonly string[]): Promise<void> {
+  const folders = new Set(paths.filter(isNotePath).map((path) => `${store}/${dirname(path)}`))
+  for (const folder of folders) if (fs.stat(folder)) await fs.syncDir(folder)
+}
+
+/** Another process may have made it just now. */
+function make(fs: Fs, path: string): void {
+  try {
+    fs.create(path, Buffer.alloc(0))
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code !== 'EEXIST') throw error
+  }
+}
+
+/** A file of a folder of a project, that could not lead elsewhere. */
+export function isNotePath(path: string): boolean {
+  return /^(?:[\w-][\w.-]*\/){2}[\w-][\w.-]*$/.test(path)
+}

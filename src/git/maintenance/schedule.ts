@@ -1,0 +1,59 @@
+import { setImmediate as nextTurn } from 'node:timers/promises'
+import { counts } from '../../counts.ts'
+import type { Fs } from '../../storage/fs.ts'
+import { keepUp } from './maintain.ts'
+
+/** Milliseconds between two rounds, and before the first. */
+const EVERY = 30_000
+
+/** So many repositories are looked at before other work gets its turn. */
+const BREATH = 20
+
+/**
+ * Goes through the repositories again and again and tidies up those that need it, one at a time. Answers how to stop it, which
+ * ends what is under way. `repositories` lists them anew for each round.
+ */
+export function startUpkeep(
+  fs: Fs,
+  repositories: () => readonly string[],
+  every = EVERY,
+): () => Promise<void> {
+  // The git program sees no store in memory.
+  if (!fs.isSeenByOthers) return async () => undefined
+  const stopping = new AbortController()
+  let timer: NodeJS.Timeout | undefined
+  let round: Promise<void> = Promise.resolve()
+  const again = (): void => {
+    timer = setTimeout(() => {
+      round = goThrough(fs, repositories, stopping.signal).then(() => {
+        if (!stopping.signal.aborted) again()
+      })
+    }, every).unref()
+  }
+  again()
+  return async () => {
+    stopping.abort()
+    clearTimeout(timer)
+    await round
+  }
+}
+
+async function goThrough(fs: Fs, repositories: () => readonly string[], signal: AbortSignal): Promise<void> {
+  let looked = 0
+  for (const gitdir of listed(repositories)) {
+    if (signal.aborted) return
+    // A disk that fails here, or a git that is missing, fails nobody: it is tried again with the next round.
+    const tidied = await keepUp(fs, gitdir, { signal }).catch(() => undefined)
+    if (tidied) counts.tidied++
+    if (++looked % BREATH === 0) await nextTurn()
+  }
+  counts.upkeepRounds++
+}
+
+function listed(repositories: () => readonly string[]): readonly string[] {
+  try {
+    return repositories()
+  } catch {
+    return []
+  }
+}

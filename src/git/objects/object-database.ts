@@ -1,0 +1,184 @@
+import { counts } from '../../counts.ts'
+import { Refusal } from '../../errors.ts'
+import { ownBytes } from '../../own-bytes.ts'
+import type { Fs } from '../../storage/fs.ts'
+import type { PackCache } from '../packs/pack-cache.ts'
+import type { ListedPack } from '../packs/pack-directory.ts'
+import { PackList } from '../packs/pack-directory.ts'
+import type { PackFile } from '../packs/pack-reader.ts'
+import { PackRun } from '../packs/sequential-pack-reader.ts'
+import type { DamagedCopy } from './errors.ts'
+import { DamagedObject, Unreadable, Vanished } from './errors.ts'
+import { LooseObjects } from './loose-objects.ts'
+import type { GitObject, ObjectKind, Oid } from './object.ts'
+import { hashObject } from './object.ts'
+
+/** How often a repository that is repacked again and again is looked through for one object. */
+const ATTEMPTS = 100
+
+/**
+ * Reads the objects of one repository, loose or packed, as git and we write them. Every object is checked against its
+ * id before it is answered; where one copy is damaged another is looked for, and only without any does `DamagedObject`
+ * tell. What a fetch, `git gc` or `git repack` did to the repository meanwhile is found without being told.
+ */
+export class ObjectStore {
+  readonly #gitdir: string
+  readonly #loose: LooseObjects
+  readonly #packs: PackList
+  readonly #cache: PackCache
+
+  constructor(fs: Fs, gitdir: string, cache: PackCache) {
+    this.#cache = cache
+    this.#gitdir = gitdir
+    this.#loose = new LooseObjects(fs, gitdir)
+    this.#packs = new PackList(fs, cache, gitdir)
+  }
+
+  /** The object, or undefined if the repository does not have it. Its bytes are shared: never change them. */
+  async read(oid: Oid): Promise<GitObject | undefined> {
+    return this.#read(oid, checkedRead)
+  }
+
+  /**
+   * The same for many, in the order given. Quick for those that lie in a pack in this order, which are read together; let
+   * others have their turn between a few hundred, and give the same run for all that follow one another. Once those that were read
+   * have `enough` bytes together, the others are left out.
+   */
+  async readMany(
+    oids: readonly Oid[],
+    run = new PackRun(),
+    enough = Infinity,
+  ): Promise<(GitObject | undefined)[]> {
+    const startRun: UsePacked<GitObject> = (pack, offset, oid) => run.startAt(pack, offset, oid)
+    const objects: (GitObject | undefined)[] = []
+    let size = 0
+    for (const oid of oids) {
+      const object = run.next(oid) ?? (await this.#read(oid, startRun))
+      objects.push(object)
+      if (object && (size += object.bytes.length) >= enough) break
+    }
+    return objects
+  }
+
+  /** The bytes of an object that must be of this kind (`damaged_repository` if not), or undefined if it is absent. */
+  async readKind(oid: Oid, kind: ObjectKind): Promise<Buffer | undefined> {
+    const object = await this.read(oid)
+    if (!object || object.kind === kind) return object?.bytes
+    throw new Refusal(
+      'damaged_repository',
+      `Object ${oid} of ${this.#gitdir} is a ${object.kind} where a ${kind} is needed. Run git fsck there.`,
+    )
+  }
+
+  /** Whether the repository has the object now (a look at the disk, not at what is remembered). Does not read it. */
+  async has(oid: Oid): Promise<boolean> {
+    this.#packs.refresh()
+    for (let attempt = 1; ; attempt++) {
+      const damaged: DamagedCopy[] = []
+      if (this.#findPacked(oid, damaged, () => true) || this.#loose.has(oid)) return true
+      if (!this.#lookAgain(oid, damaged, attempt)) return false
+    }
+  }
+
+  /** Keeps what was just written to the disk in memory for a while. */
+  remember(objects: Iterable<GitObject & { readonly oid: Oid }>): void {
+    for (const { oid, kind, bytes } of objects) {
+      this.#cache.written.set(`${this.#gitdir} ${oid}`, { kind, bytes: ownBytes(bytes) })
+    }
+  }
+
+  /** The ids of all objects that start with 4 to 40 hex digits (lower case), in order. */
+  async startingWith(hexPrefix: string): Promise<Oid[]> {
+    if (!/^[0-9a-f]{4,40}$/.test(hexPrefix)) {
+      throw new RangeError(`"${hexPrefix}" is not 4 to 40 lower-case hex digits.`)
+    }
+    for (let attempt = 1; ; attempt++) {
+      const damaged: DamagedCopy[] = []
+      const { oids, complete } = this.#collect(hexPrefix, damaged)
+      if (complete || attempt === ATTEMPTS) return [...oids].sort()
+      this.#lookAgain(`${hexPrefix}…`, damaged, attempt)
+    }
+  }
+
+  async #read(oid: Oid, readPacked: UsePacked<GitObject>): Promise<GitObject | undefined> {
+    const written = this.#cache.written.peek(`${this.#gitdir} ${oid}`)
+    if (written) {
+      counts.lookups.objects.hits++
+      return written
+    }
+    counts.lookups.objects.misses++
+    for (let attempt = 1; ; attempt++) {
+      const damaged: DamagedCopy[] = []
+      // packed first: what git packs while we look stays loose until its pack can be listed
+      const object = this.#findPacked(oid, damaged, readPacked) ?? this.#readLoose(oid, damaged)
+      if (object) return object
+      if (!this.#lookAgain(oid, damaged, attempt)) return undefined
+    }
+  }
+
+  /** Nothing was found: true if another look may help, false if it is absent; refuses if it may lie in what is damaged. */
+  #lookAgain(what: string, damaged: readonly DamagedCopy[], attempt: number): boolean {
+    if (attempt < ATTEMPTS && this.#packs.refresh()) return true
+    if (damaged.length > 0) throw new DamagedObject(this.#gitdir, what, damaged)
+    return false
+  }
+
+  #readLoose(oid: Oid, damaged: DamagedCopy[]): GitObject | undefined {
+    try {
+      return this.#loose.read(oid)
+    } catch (error) {
+      if (!(error instanceof Unreadable)) throw error
+      damaged.push({ file: this.#loose.path(oid), reason: error.message })
+      return undefined
+    }
+  }
+
+  #findPacked<T>(oid: Oid, damaged: DamagedCopy[], use: UsePacked<T>): T | undefined {
+    for (const listed of this.#packs.packs) {
+      let pack: PackFile | undefined
+      try {
+        pack = this.#packs.open(listed)
+        const offset = pack.index.find(oid)
+        const found = offset === undefined ? undefined : use(pack, offset, oid)
+        if (found === undefined) continue
+        this.#packs.prefer(listed)
+        return found
+      } catch (error) {
+        this.#setAside(listed, pack, error, damaged)
+      }
+    }
+    return undefined
+  }
+
+  /** A pack that is gone is forgotten, one that is damaged is noted; any other error is not ours to judge. */
+  #setAside(listed: ListedPack, pack: PackFile | undefined, error: unknown, damaged: DamagedCopy[]): void {
+    if (error instanceof Vanished) this.#packs.forget(listed)
+    else if (error instanceof Unreadable) {
+      damaged.push({ file: pack ? listed.packPath : listed.indexPath, reason: error.message })
+    } else throw error
+  }
+
+  /** The ids with this prefix; not complete if a pack was gone or unreadable. */
+  #collect(hexPrefix: string, damaged: DamagedCopy[]): { oids: ReadonlySet<Oid>; complete: boolean } {
+    const oids = new Set(this.#loose.startingWith(hexPrefix))
+    this.#packs.refresh() // after the loose ones: what git packs meanwhile is in one or the other
+    let complete = true
+    for (const listed of this.#packs.packs) {
+      try {
+        for (const oid of this.#packs.open(listed).index.startingWith(hexPrefix)) oids.add(oid)
+      } catch (error) {
+        this.#setAside(listed, undefined, error, damaged)
+        complete = false
+      }
+    }
+    return { oids, complete }
+  }
+}
+
+type UsePacked<T> = (pack: PackFile, offset: number, oid: Oid) => T | undefined
+
+function checkedRead(pack: PackFile, offset: number, oid: Oid): GitObject {
+  const { kind, bytes } = pack.read(offset)
+  if (hashObject(kind, bytes) !== oid) throw new Unreadable(`its bytes do not match its id`)
+  return { kind, bytes }
+}

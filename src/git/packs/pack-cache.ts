@@ -1,0 +1,58 @@
+import { AGEING, BoundedCache } from '../../bounded-cache.ts'
+import type { Fs } from '../../storage/fs.ts'
+import type { GitObject } from '../objects/object.ts'
+import type { PackFile } from './pack-reader.ts'
+import { CACHE_ENTRY, FileCache } from './windowed-file.ts'
+
+const MIB = 1024 * 1024
+
+/**
+ * What all repositories of a process may keep of their packs: so many bytes and so many open files, however many
+ * repositories there are. Everything in it is derived from files that never change, and can be dropped at any time.
+ */
+export class PackCache extends FileCache {
+  /** Open packs by the path of their index, with the bytes of small indexes. */
+  readonly packs = new BoundedCache<string, PackFile>(
+    16 * MIB,
+    (pack) => pack.index.heldBytes + CACHE_ENTRY,
+    AGEING,
+  )
+  /** Objects that deltas were built on, or that deltas made, lately: the next delta may build on them. */
+  readonly bases = new BoundedCache<string, GitObject>(8 * MIB, ({ bytes }) => bytes.length + CACHE_ENTRY, AGEING)
+  /** Objects written lately, by repository and id: what was just stored is what is read next. */
+  readonly written = new BoundedCache<string, GitObject>(8 * MIB, ({ bytes }) => bytes.length + CACHE_ENTRY, AGEING)
+
+  /**
+   * Closes the files that were removed since they were opened, or that we may not look at any more: until then their bytes take room on
+   * the disk. Who needs one opens it again.
+   */
+  closeRemoved(fs: Fs): void {
+    for (const path of this.handles.keys()) if (!isThere(fs, path)) this.handles.delete(path)
+  }
+
+  /** Lets go of what is kept by the path of a repository that is there no more. */
+  forget(gitdir: string): void {
+    for (const cache of [this.packs, this.written, this.handles]) {
+      for (const key of cache.keys()) {
+        if (key.startsWith(`${gitdir}/`) || key.startsWith(`${gitdir} `)) cache.delete(key)
+      }
+    }
+  }
+
+  /** Lets go of everything, open files included. */
+  close(): void {
+    this.packs.clear()
+    this.windows.clear()
+    this.bases.clear()
+    this.written.clear()
+    this.handles.clear()
+  }
+}
+
+function isThere(fs: Fs, path: string): boolean {
+  try {
+    return fs.stat(path) !== undefined
+  } catch {
+    return false
+  }
+}

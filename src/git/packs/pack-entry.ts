@@ -1,0 +1,130 @@
+import { promisify } from 'node:util'
+import type { ZlibOptions } from 'node:zlib'
+import { deflate, deflateSync } from 'node:zlib'
+import { Unreadable } from '../objects/errors.ts'
+import type { ObjectKind } from '../objects/object.ts'
+import { objectKinds } from '../objects/object.ts'
+import { STORED_OVERHEAD, writeStored } from './stored-deflate.ts'
+import type { Window } from './windowed-file.ts'
+
+/** The entry types that are deltas (gitformat-pack): on an entry so many bytes before, or on an object by its id. */
+const OFFSET_DELTA = 6
+const REFERENCE_DELTA = 7
+
+/** The longest header of an entry: ten bytes of type and size, then an id or a distance of at most ten bytes. */
+const LONGEST_HEADER = 30
+
+/**
+ * What is no longer than this is stored as it is. Measured: deflating 200 bytes of JSON takes 13 µs and inflating them 5, either
+ * of them stored well below 1, for 58 bytes saved.
+ */
+const STORED = 512
+
+/** What is longer than this is better deflated in another thread: a megabyte takes some 20 ms. */
+export const LONG = 256 * 1024
+
+const deflateInThread = promisify(deflate) as (bytes: Uint8Array, options: ZlibOptions) => Promise<Buffer>
+
+/** What `encodeEntry` may be given for a long object, so that others go on while it is made. */
+export function deflateAside(bytes: Uint8Array): Promise<Buffer> {
+  return deflateInThread(bytes, deflateOptions(bytes.length))
+}
+
+/** An object's entry in a pack, not as a delta; `deflated` is what `deflateAside` has made of its bytes, if that was asked. */
+export function encodeEntry(kind: ObjectKind, bytes: Uint8Array, deflated?: Buffer): Buffer {
+  const header = entryHeader(kind, bytes.length)
+  if (bytes.length > STORED) {
+    const stream = deflated ?? deflateSync(bytes, deflateOptions(bytes.length))
+    return Buffer.concat([Buffer.from(header), stream])
+  }
+  const entry = Buffer.allocUnsafe(header.length + STORED_OVERHEAD + bytes.length)
+  entry.set(header)
+  writeStored(entry, header.length, bytes)
+  return entry
+}
+
+/** Four bits of size beside the kind, then seven bits a byte, the lowest first. */
+function entryHeader(kind: ObjectKind, size: number): readonly number[] {
+  const bytes = [((objectKinds.indexOf(kind) + 1) << 4) | (size & 15)]
+  for (let rest = Math.floor(size / 16), at = 0; rest > 0; rest = Math.floor(rest / 128), at++) {
+    bytes[at]! |= 128 // the last one so far
+    bytes.push(rest & 127)
+  }
+  return bytes
+}
+
+/**
+ * Measured: most of a small object's time goes into setting up zlib's tables, so small tables take less of it and
+ * give the same size; level 3 takes half the time of level 6 for 2 % more bytes.
+ */
+function deflateOptions(size: number): ZlibOptions {
+  const chunkSize = size + (size >> 3) + 64
+  return size <= 4096 ? { chunkSize, level: 3, windowBits: 12, memLevel: 5 } : { chunkSize, level: 3 }
+}
+
+/** Where entries are read from: a pack, or what is written of one so far. */
+export interface EntrySource {
+  /** Bytes of the whole file, its 20 of checksum included. */
+  readonly size: number
+  /** A window that holds `length` bytes from `position` on, fewer only where the file ends. */
+  at(position: number, length: number): Window
+}
+
+/** An entry as it lies in its pack. */
+export interface Entry {
+  /** Undefined for a delta, whose kind is that of its base. */
+  readonly kind: ObjectKind | undefined
+  /** How many bytes the entry inflates to. */
+  readonly size: number
+  /** Where in the pack its deflated bytes start. */
+  readonly position: number
+  /** Starts with its deflated bytes; how many they are is written nowhere. Gone with the next look at the source. */
+  readonly deflated: Buffer
+  readonly baseDistance?: number
+  readonly baseOid?: string
+}
+
+/** The entry that starts at `offset`. Throws `Unreadable` for bytes that are none. */
+export function readEntry(source: EntrySource, offset: number): Entry {
+  if (offset >= source.size - 20) throw cutShort()
+  const { bytes, start } = source.at(offset, LONGEST_HEADER)
+  let at = offset - start
+  let byte = bytes[at++] ?? 0
+  const type = (byte >> 4) & 7
+  let size = byte & 15
+  for (let factor = 16; byte >= 128; factor *= 128) {
+    byte = bytes[at++] ?? 0
+    size += (byte & 127) * factor
+  }
+  const kind = objectKinds[type - 1]
+  if (kind) return { kind, size, position: start + at, deflated: deflatedBytes(source, start + at, size) }
+  if (type === OFFSET_DELTA) {
+    byte = bytes[at++] ?? 0
+    let baseDistance = byte & 127
+    while (byte >= 128) {
+      byte = bytes[at++] ?? 0
+      baseDistance = (baseDistance + 1) * 128 + (byte & 127)
+    }
+    const position = start + at
+    return { kind: undefined, size, position, deflated: deflatedBytes(source, position, size), baseDistance }
+  }
+  if (type === REFERENCE_DELTA) {
+    const baseOid = bytes.toString('hex', at, at + 20)
+    const position = start + at + 20
+    return { kind: undefined, size, position, deflated: deflatedBytes(source, position, size), baseOid }
+  }
+  throw new Unreadable(`the pack holds an entry of the unknown type ${type}`)
+}
+
+function deflatedBytes(source: EntrySource, position: number, size: number): Buffer {
+  if (position > source.size - 20) throw cutShort()
+  if (size > source.size * 1100) throw new Unreadable('an entry claims more bytes than its pack can hold')
+  // deflating makes nothing longer than this
+  const longest = Math.min(size + Math.ceil(size / 4) + 1024, source.size - position)
+  const { bytes, start } = source.at(position, longest)
+  return bytes.subarray(position - start)
+}
+
+function cutShort(): Unreadable {
+  return new Unreadable('the pack is cut short')
+}

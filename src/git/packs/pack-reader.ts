@@ -1,0 +1,125 @@
+import type { BoundedCache } from '../../bounded-cache.ts'
+import type { Fs } from '../../storage/fs.ts'
+import { Unreadable } from '../objects/errors.ts'
+import type { GitObject } from '../objects/object.ts'
+import { applyDelta } from './delta.ts'
+import { inflateExactly } from './inflate.ts'
+import type { Entry, EntrySource } from './pack-entry.ts'
+import { readEntry } from './pack-entry.ts'
+import type { PackIndex } from './pack-index-reader.ts'
+import { type FileCache, PieceReader, WindowedFile } from './windowed-file.ts'
+
+/** Windows of a pack larger than this would push each other out of their cache; here and there, less is read at once. */
+const VAST = 8 * 1024 * 1024
+/** How much of one: the first time, and where a look goes on from the last. */
+const SHORT_PIECE = 4 * 1024
+const MIDDLING_PIECE = 64 * 1024
+
+/** How much is read at once by who goes through a pack: the first time, and at most. More would not stay in a processor's cache. */
+const FIRST_PIECE = 32 * 1024
+const LONGEST_PIECE = 256 * 1024
+
+/** An object of a pack, and where the entry after its own starts if that was seen. */
+export interface PackedObject extends GitObject {
+  readonly next: number | undefined
+}
+
+/** What open packs keep in common. */
+export interface PackReadCache extends FileCache {
+  /** Objects that deltas were built on, or that deltas made, lately, by pack and offset. */
+  readonly bases: BoundedCache<string, GitObject>
+}
+
+/**
+ * A pack with its index. Reading throws `Unreadable` for bytes that are no sound entry and `Vanished` when the file is
+ * gone; objects are not yet compared with their ids.
+ */
+export class PackFile {
+  readonly index: PackIndex
+  readonly path: string
+  readonly #fs: Fs
+  readonly #cache: PackReadCache
+  readonly #serial: number
+  #file: WindowedFile | undefined
+  #entries: EntrySource | undefined
+
+  constructor(fs: Fs, cache: PackReadCache, path: string, index: PackIndex) {
+    this.#fs = fs
+    this.#cache = cache
+    this.#serial = cache.nextSerial()
+    this.path = path
+    this.index = index
+  }
+
+  /**
+   * The object whose entry starts at `offset`, put together from its deltas however long their chain is. The entry is
+   * read from `source`, a piece of this pack, what it builds on is not.
+   */
+  read(offset: number, source?: EntrySource): PackedObject {
+    const entries = this.#openEntries()
+    const deltas: { readonly at: number; readonly bytes: Buffer }[] = []
+    let next: number | undefined
+    let object: GitObject | undefined
+    for (let at = offset; !object;) {
+      const entry = readEntry(at === offset ? (source ?? entries) : entries, at)
+      // only deltas and what they are built on are kept: most objects are nobody's base
+      object = entry.kind && deltas.length === 0 ? undefined : this.#cache.bases.get(this.#baseKey(at))
+      if (object) break
+      const { bytes, streamLength } = inflateExactly(entry.deflated, entry.size)
+      if (at === offset) next = entry.position + streamLength
+      if (entry.kind) {
+        object = { kind: entry.kind, bytes }
+        if (deltas.length > 0) this.#cache.bases.set(this.#baseKey(at), object)
+      } else {
+        if (deltas.length > this.index.count) throw new Unreadable('a chain of deltas runs in a circle')
+        deltas.push({ at, bytes })
+        at = this.#baseOf(entry, at)
+      }
+    }
+    for (const delta of deltas.reverse()) {
+      object = { kind: object.kind, bytes: applyDelta(object.bytes, delta.bytes) }
+      this.#cache.bases.set(this.#baseKey(delta.at), object)
+    }
+    return { kind: object.kind, bytes: object.bytes, next }
+  }
+
+  /** To read entries from that follow one another. */
+  pieces(): EntrySource {
+    return new PieceReader(this.#open(), FIRST_PIECE, LONGEST_PIECE)
+  }
+
+  #openEntries(): EntrySource {
+    if (this.#entries) return this.#entries
+    const file = this.#open()
+    return (this.#entries = file.size > VAST ? new PieceReader(file, SHORT_PIECE, MIDDLING_PIECE) : file)
+  }
+
+  #open(): WindowedFile {
+    if (this.#file) return this.#file
+    const file = new WindowedFile(this.#fs, this.#cache, this.path)
+    const { bytes } = file.at(0, 12)
+    if (bytes.length < 12 || bytes.toString('latin1', 0, 4) !== 'PACK')
+      throw new Unreadable('it is not a pack')
+    const version = bytes.readUInt32BE(4)
+    if (version !== 2 && version !== 3) throw new Unreadable(`pack version ${version} is not known`)
+    if (bytes.readUInt32BE(8) !== this.index.count) {
+      throw new Unreadable('the pack and its index hold different numbers of objects')
+    }
+    return (this.#file = file)
+  }
+
+  #baseKey(offset: number): string {
+    return `${this.#serial}:${offset}`
+  }
+
+  #baseOf(entry: Entry, at: number): number {
+    if (entry.baseOid === undefined) {
+      const base = at - (entry.baseDistance ?? 0)
+      if (base < 12 || base >= at) throw new Unreadable('a delta names a base outside of the pack')
+      return base
+    }
+    const base = this.index.find(entry.baseOid)
+    if (base === undefined) throw new Unreadable(`a delta needs ${entry.baseOid}, which is not in the pack`)
+    return base
+  }
+}

@@ -1,0 +1,62 @@
+import { Unreadable, Vanished } from '../objects/errors.ts'
+import type { GitObject, Oid } from '../objects/object.ts'
+import { hashObject } from '../objects/object.ts'
+import type { EntrySource } from './pack-entry.ts'
+import type { PackFile } from './pack-reader.ts'
+
+/** The place of no entry. */
+const NOWHERE = -1
+
+/** So many times in a row the next entry may be another object before it is not tried any more. */
+const PATIENCE = 4
+
+/**
+ * Reads objects in the order in which they probably lie in a pack: each is first taken to be the entry after the last, which
+ * its own id proves or disproves, so that whoever guesses right needs no index.
+ */
+export class PackRun {
+  #pack: PackFile | undefined
+  #source: EntrySource | undefined
+  #next = 0
+  #misses = 0
+
+  /** The object if it is the entry that comes next. Anything wrong with that entry counts as another object. */
+  next(oid: Oid): GitObject | undefined {
+    if (!this.#pack || this.#misses >= PATIENCE) return undefined
+    try {
+      const { kind, bytes, next } = this.#pack.read(this.#next, this.#source)
+      if (hashObject(kind, bytes) === oid) {
+        this.#goOnAt(next)
+        return { kind, bytes }
+      }
+    } catch (error) {
+      if (!(error instanceof Unreadable || error instanceof Vanished)) throw error
+    }
+    this.#misses++
+    return undefined
+  }
+
+  /** The object at this place of a pack, from where the run goes on. Throws as `PackFile.read` does, and for another object. */
+  startAt(pack: PackFile, offset: number, oid: Oid): GitObject {
+    const { kind, bytes, next } = pack.read(offset)
+    if (hashObject(kind, bytes) !== oid) throw new Unreadable(`its bytes do not match its id`)
+    if (pack !== this.#pack) {
+      this.#pack = pack
+      this.#source = pack.pieces()
+      this.#goOnAt(next)
+    } else if (next === undefined || offset === this.#next) {
+      // the order is back when two that were looked up follow one another
+      this.#goOnAt(next)
+    } else if (this.#misses >= PATIENCE || offset > this.#next) {
+      this.#next = next
+    }
+    // what lies behind was needed by an earlier row too: the run goes on where it was
+    return { kind, bytes }
+  }
+
+  /** Where no next entry is known none is tried. */
+  #goOnAt(next: number | undefined): void {
+    this.#next = next ?? NOWHERE
+    this.#misses = next === undefined ? PATIENCE : 0
+  }
+}

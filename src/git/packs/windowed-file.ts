@@ -1,0 +1,167 @@
+import { AGEING, BoundedCache } from '../../bounded-cache.ts'
+import type { Fs, ReadHandle } from '../../storage/fs.ts'
+import { Vanished } from '../objects/errors.ts'
+
+/** Windows are twice this long and start every so many bytes: what is no longer than this lies whole in one of them. */
+const STRIDE = 64 * 1024
+const WINDOW = 2 * STRIDE
+
+/** A stretch of a file: `bytes[0]` is the file's byte number `start`. */
+export class Window {
+  readonly bytes: Buffer
+  readonly start: number
+  /** The same bytes as numbers: a Buffer's own readers cost several times as much until they are compiled. */
+  readonly view: DataView
+
+  constructor(bytes: Buffer, start: number) {
+    this.bytes = bytes
+    this.start = start
+    this.view = new DataView(bytes.buffer, bytes.byteOffset, bytes.length)
+  }
+}
+
+const MIB = 1024 * 1024
+
+/** What an entry of a cache costs beside its bytes, roughly: the objects, closures and map slots around them. */
+export const CACHE_ENTRY = 512
+
+/** Windows and open files of all windowed files of a process, so many bytes and so many files. */
+export class FileCache {
+  readonly windows = new BoundedCache<number, Window>(
+    24 * MIB,
+    ({ bytes }) => bytes.length + CACHE_ENTRY,
+    AGEING,
+  )
+  /** Open files by path. */
+  readonly handles = new BoundedCache<string, ReadHandle>(128, () => 1, {
+    dispose: (handle) => handle.close(),
+  })
+
+  #serial = 0
+
+  /** A number that no other file of this cache has, to build keys with: shorter than its path. */
+  nextSerial(): number {
+    return ++this.#serial
+  }
+}
+
+/**
+ * A file that never changes, read a window at a time. Windows and the open file live in the shared cache; a file that
+ * fits into one window is not kept open.
+ */
+export class WindowedFile {
+  readonly path: string
+  readonly size: number
+  readonly #fs: Fs
+  readonly #cache: FileCache
+  readonly #serial: number
+
+  constructor(fs: Fs, cache: FileCache, path: string) {
+    this.path = path
+    this.#fs = fs
+    this.#cache = cache
+    this.#serial = cache.nextSerial()
+    const handle = this.#open()
+    this.size = handle.size
+    if (this.size > WINDOW) cache.handles.set(path, handle)
+    else cache.windows.set(this.#keyOf(0), this.#readAndClose(handle))
+  }
+
+  /**
+   * A window that holds `length` bytes from `position` on, fewer only where the file ends. Throws `Vanished` if the file
+   * has been removed and is not open any more.
+   */
+  at(position: number, length: number): Window {
+    const number = this.size <= WINDOW ? 0 : Math.floor(position / STRIDE)
+    const start = number * STRIDE
+    if (position + length > start + WINDOW && start + WINDOW < this.size) return this.#read(position, length)
+    const key = this.#keyOf(number)
+    const known = this.#cache.windows.get(key)
+    if (known) return known
+    const window = this.#read(start, WINDOW)
+    this.#cache.windows.set(key, window)
+    return window
+  }
+
+  /** Fills `target` from byte `position` and answers how many bytes it got; keeps no window. Throws as `at` does. */
+  fill(target: Uint8Array, position: number): number {
+    return this.#handle().read(target, position)
+  }
+
+  #keyOf(number: number): number {
+    return this.#serial * 2 ** 24 + number // room for files of a tebibyte
+  }
+
+  #read(start: number, length: number): Window {
+    if (this.size <= WINDOW) return this.#readAndClose(this.#open())
+    return this.#readFrom(this.#handle(), start, length)
+  }
+
+  /** The whole of a small file, which is not kept open. */
+  #readAndClose(handle: ReadHandle): Window {
+    try {
+      return this.#readFrom(handle, 0, handle.size)
+    } finally {
+      handle.close()
+    }
+  }
+
+  #readFrom(handle: ReadHandle, start: number, length: number): Window {
+    const target = Buffer.allocUnsafeSlow(Math.max(0, Math.min(length, handle.size - start)))
+    return new Window(target.subarray(0, handle.read(target, start)), start)
+  }
+
+  #handle(): ReadHandle {
+    const known = this.#cache.handles.get(this.path)
+    if (known) return known
+    const handle = this.#open()
+    this.#cache.handles.set(this.path, handle)
+    return handle
+  }
+
+  #open(): ReadHandle {
+    const handle = this.#fs.open(this.path)
+    if (!handle) throw new Vanished(`${this.path} is gone.`)
+    return handle
+  }
+}
+
+/**
+ * One piece of a file at a time, beside the windows that are shared: for one reader who goes through a long stretch or
+ * looks here and there in a file that is too large to keep. A piece that starts in the one before is twice as long as
+ * that, up to `longest`; what is longer is read by itself. What a look answered is overwritten by the next look elsewhere.
+ */
+export class PieceReader {
+  readonly size: number
+  readonly #file: WindowedFile
+  readonly #shortest: number
+  readonly #longest: number
+  #memory: Buffer
+  #piece = new Window(Buffer.alloc(0), 0)
+
+  constructor(file: WindowedFile, shortest: number, longest = shortest) {
+    this.#file = file
+    this.#shortest = shortest
+    this.#longest = longest
+    this.#memory = Buffer.allocUnsafeSlow(shortest)
+    this.size = file.size
+  }
+
+  /** A window that holds `length` bytes from `position` on, fewer only where the file ends. */
+  at(position: number, length: number): Window {
+    const { start, bytes } = this.#piece
+    const end = start + bytes.length
+    if (position >= start && (position + length <= end || (end === this.size && position <= end))) {
+      return this.#piece
+    }
+    if (length > this.#longest) return this.#read(Buffer.allocUnsafeSlow(length), position)
+    const goesOn = position > start && position <= end
+    const wanted = Math.max(length, goesOn ? Math.min(bytes.length * 2, this.#longest) : this.#shortest)
+    if (wanted > this.#memory.length) this.#memory = Buffer.allocUnsafeSlow(wanted)
+    return (this.#piece = this.#read(this.#memory.subarray(0, wanted), position))
+  }
+
+  #read(target: Buffer, position: number): Window {
+    return new Window(target.subarray(0, this.#file.fill(target, position)), position)
+  }
+}

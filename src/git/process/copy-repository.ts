@@ -1,0 +1,68 @@
+import { Refusal } from '../../errors.ts'
+import type { Fs } from '../../storage/fs.ts'
+import { BARE_CONFIG, buildFolder } from '../create-repository.ts'
+import type { AllRefs } from '../refs/list-refs.ts'
+import { replaceRefs } from '../refs/packed-refs.ts'
+import type { ObjectSource } from './fetch-objects.ts'
+import { fetchObjects } from './fetch-objects.ts'
+
+/** What a copy is made of: the refs it shall have, and where what they need is fetched from. */
+export interface RepositoryCopy {
+  readonly refs: AllRefs
+  readonly source: ObjectSource
+  readonly signal?: AbortSignal | undefined
+}
+
+/**
+ * Makes a bare repository at `folder/name` that holds what these refs lead to and nothing else of the source: no hooks, no config of
+ * its own, no file that both share. Built aside, synced, renamed in whole, as createRepository does it; refuses a taken name with
+ * `slug_taken`.
+ */
+export async function copyRepository(
+  fs: Fs,
+  folder: string,
+  name: string,
+  copy: RepositoryCopy,
+): Promise<void> {
+  const aside = await buildCopy(fs, folder, copy)
+  try {
+    await placeCopy(fs, aside, folder, name)
+  } catch (error) {
+    fs.removeTree(aside)
+    throw error
+  }
+}
+
+/** Builds the copy in `folder`, under a name that nobody looks at and a start sweeps when we are dead; answers its path. */
+export async function buildCopy(
+  fs: Fs,
+  folder: string,
+  { refs, source, signal }: RepositoryCopy,
+): Promise<string> {
+  const aside = buildFolder(fs, folder)
+  try {
+    await fs.createSynced(`${aside}/config`, Buffer.from(BARE_CONFIG))
+    // git takes a folder for a repository only if it has these.
+    fs.create(`${aside}/HEAD`, Buffer.from('ref: refs/heads/main\n'))
+    fs.makeDir(`${aside}/refs`)
+    await fetchObjects(fs, aside, source, refs.refs.values(), signal)
+    await replaceRefs(fs, aside, refs)
+    await Promise.all([`${aside}/objects`, `${aside}/refs`].map((path) => fs.syncDir(path)))
+    return aside
+  } catch (error) {
+    fs.removeTree(aside)
+    throw error
+  }
+}
+
+/** Gives a copy its name; refuses a taken one with `slug_taken`. */
+export async function placeCopy(fs: Fs, aside: string, folder: string, name: string): Promise<void> {
+  try {
+    fs.rename(aside, `${folder}/${name}`)
+    await fs.syncDir(folder)
+  } catch (error) {
+    const code = (error as NodeJS.ErrnoException).code
+    if (code !== 'ENOTEMPTY' && code !== 'EEXIST') throw error
+    throw new Refusal('slug_taken', `${folder}/${name} exists already.`)
+  }
+}

@@ -1,0 +1,154 @@
+import { Refusal } from '../../errors.ts'
+import type { Fs } from '../../storage/fs.ts'
+import { runGit } from '../process/git-child.ts'
+import { gitEnvironment } from '../process/git-environment.ts'
+import { indexPack, type PackStream } from './index-pack.ts'
+import type { ListedObject } from '../process/list-objects.ts'
+import { listObjects } from '../process/list-objects.ts'
+import type { GitObject, Oid } from '../objects/object.ts'
+import { ObjectStore } from '../objects/object-database.ts'
+import { PackCache } from '../packs/pack-cache.ts'
+import { PackIndex } from '../packs/pack-index-reader.ts'
+import type { Quarantine } from './quarantine.ts'
+import { openQuarantine } from './quarantine.ts'
+import { stagingFor, type StagedPack } from '../transactions/pack-staging.ts'
+import type { Transaction } from '../transactions/transaction.ts'
+
+/** A push of so few objects, in a pack of so many bytes, is written like any other small write: with those that wait. */
+const FEW_OBJECTS = 200
+const SMALL_PACK = 256 * 1024
+
+/**
+ * The objects of a push before it is accepted: in quarantine, where nobody but this sees them, each checked as `git fsck
+ * --strict` would. To be ended by `discard`, also after they were taken into the repository.
+ */
+export class IncomingObjects {
+  readonly #fs: Fs
+  readonly #gitdir: string
+  readonly #quarantine: Quarantine
+  readonly #cache = new PackCache()
+  readonly #repository: ObjectStore
+  readonly #own: ObjectStore
+  readonly #pack: string | undefined
+  readonly #index: PackIndex | undefined
+  #staged: StagedPack | undefined
+
+  private constructor(
+    fs: Fs,
+    gitdir: string,
+    repository: ObjectStore,
+    quarantine: Quarantine,
+    pack: string | undefined,
+  ) {
+    this.#fs = fs
+    this.#gitdir = gitdir
+    this.#repository = repository
+    this.#quarantine = quarantine
+    this.#own = new ObjectStore(fs, quarantine.path, this.#cache)
+    this.#pack = pack
+    const index = pack && new PackIndex(fs, this.#cache, `${quarantine.packFolder}/${pack}.idx`)
+    // Who pushes what is there already sends a pack of nothing.
+    this.#index = index && index.count > 0 ? index : undefined
+  }
+
+  /** Receives a pack; without one, what is pushed is there already. Refuses with `invalid_file` what git does not accept. */
+  static async receive(
+    fs: Fs,
+    gitdir: string,
+    objects: ObjectStore,
+    pack: PackStream | undefined,
+  ): Promise<IncomingObjects> {
+    if (!fs.isSeenByOthers) {
+      throw new Refusal(
+        'storage_unavailable',
+        'This store is in memory, where git cannot see it; push to one on a disk.',
+      )
+    }
+    const quarantine = openQuarantine(fs, gitdir)
+    try {
+      const name = pack && (await indexPack(quarantine, pack))
+      return new IncomingObjects(fs, gitdir, objects, quarantine, name)
+    } catch (error) {
+      quarantine.discard()
+      throw error
+    }
+  }
+
+  /** The object, of the push or of the repository. */
+  async read(oid: Oid): Promise<GitObject | undefined> {
+    return (this.#index && (await this.#own.read(oid))) ?? this.#repository.read(oid)
+  }
+
+  /** The same for many, in the order given. */
+  async readMany(oids: readonly Oid[]): Promise<(GitObject | undefined)[]> {
+    if (!this.#index) return this.#repository.readMany(oids)
+    const own = await this.#own.readMany(oids)
+    return Promise.all(own.map((object, index) => object ?? this.#repository.read(oids[index] ?? '')))
+  }
+
+  /** Whether the push brought the object. (It may have brought some that the repository has.) */
+  has(oid: Oid): boolean {
+    return this.#index?.find(oid) !== undefined
+  }
+
+  /**
+   * Every object that these reach and that no ref of the repository does yet. Refuses with `invalid_file` if something that
+   * they reach is neither in the push nor in the repository.
+   */
+  newObjects(tips: readonly Oid[], signal?: AbortSignal): AsyncGenerator<ListedObject> {
+    return listObjects({ gitdir: this.#gitdir, env: this.#environment(), tips, except: 'refs', signal })
+  }
+
+  /** Whether one commit is reached from the other, by whichever parents. */
+  async isAncestor(older: Oid, newer: Oid, signal?: AbortSignal): Promise<boolean> {
+    const args = [`--git-dir=${this.#gitdir}`, 'merge-base', '--is-ancestor', older, newer]
+    return (await runGit({ args, env: this.#environment(), signal })).code === 0
+  }
+
+  /** Whether they are few and small enough to be written together with other writes; see `takeInto`. */
+  get isSmall(): boolean {
+    if (!this.#index) return true
+    const size = this.#fs.stat(`${this.#quarantine.packFolder}/${this.#pack}.pack`)?.size ?? Infinity
+    return this.#index.count <= FEW_OBJECTS && size <= SMALL_PACK
+  }
+
+  /** Readies them to be taken into the repository: what the answer is called with gets them as a part of its write. */
+  async prepare(): Promise<(transaction: Transaction) => void> {
+    if (!this.#index) return () => undefined
+    if (!this.isSmall) {
+      const staged = await this.#stage()
+      return (transaction) => transaction.adopt(staged)
+    }
+    const oids = [...this.#index.oids()]
+    const objects = await this.#own.readMany(oids)
+    return (transaction) => {
+      for (const object of objects) if (object) transaction.write(object.kind, object.bytes)
+    }
+  }
+
+  /** Removes what is left of them. */
+  discard(): void {
+    this.#cache.close()
+    this.#staged?.discard()
+    this.#quarantine.discard()
+  }
+
+  /** The pack where its repository keeps packs, under a temporary name, on the disk. */
+  async #stage(): Promise<StagedPack> {
+    const { packPath, indexPath, keep, staged } = stagingFor(this.#fs, this.#gitdir)
+    for (const [ending, path] of [
+      ['pack', packPath],
+      ['idx', indexPath],
+    ] as const) {
+      const received = `${this.#quarantine.packFolder}/${this.#pack}.${ending}`
+      await this.#fs.sync(received)
+      this.#fs.link(received, path)
+    }
+    await keep()
+    return (this.#staged = staged(this.#pack ?? '', undefined))
+  }
+
+  #environment(): NodeJS.ProcessEnv {
+    return gitEnvironment({}, this.#quarantine.variables)
+  }
+}

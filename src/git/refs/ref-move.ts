@@ -1,0 +1,25 @@
+import type { Fs } from '../../storage/fs.ts'
+import type { BeforeTakeOver } from '../../storage/lock-file.ts'
+import type { Oid } from '../objects/object.ts'
+import type { RefReader } from './ref-store.ts'
+
+/** A ref to move, with git's compare-and-set precondition. */
+export interface RefMove {
+  /** A full name (`refs/heads/main`), or `HEAD` to point it at a branch. */
+  readonly ref: string
+  /** What it must hold now; undefined means "must not exist". HEAD is not compared. */
+  readonly expected: Oid | undefined
+  /** An object id, or for HEAD `ref: refs/heads/<branch>`; undefined for a ref that is to be deleted. */
+  readonly target: string | undefined
+  /** False for the operation's ref of truth; true for a ref that follows from it, moved once the truth is on the disk. */
+  readonly follows: boolean
+}
+
+/** The refs that are to move in one repository. */
+export interface RefMoves {
+  readonly fs: Fs
+  readonly gitdir: string
+  readonly refs: RefReader
+  readonly moves: readonly RefMove[]
+  readonly beforeTakeOver?: BeforeTakeOver
+}

@@ -1,0 +1,231 @@
+import { Refusal } from '../../errors.ts'
+import type { FileStat, Fs } from '../../storage/fs.ts'
+import type { Oid } from '../objects/object.ts'
+import { refPath } from './ref-name.ts'
+import { currentTurn } from '../../storage/read-epoch.ts'
+
+/** The folders of refs that a snapshot covers; refs elsewhere (remotes, deeper names) are left alone. */
+export const REF_FOLDERS = ['refs/heads', 'refs/tags', 'refs/meta', 'refs/environments'] as const
+
+/** The folder of refs that are asked for by name, and so seldom that a look does not pay for them. */
+export const NOTES_FOLDER = 'refs/notes'
+
+/** The folders in which refs that we know are locked, of those whose names are in `refs`. */
+export function lockFolders(names: readonly string[]): string[] {
+  return [...REF_FOLDERS, NOTES_FOLDER].filter((folder) => names.includes(folder.slice('refs/'.length)))
+}
+
+/** What the refs of a repository were at one moment. The same object is answered as long as nothing changed. */
+export interface RefSnapshot {
+  /** Full ref names (`refs/heads/main`) to object ids. */
+  readonly refs: ReadonlyMap<string, Oid>
+  /** The ref that HEAD points at, existing or not; undefined if HEAD is detached. */
+  readonly head: string | undefined
+}
+
+/**
+ * Reads the refs of one bare repository, loose and packed, and notices by folder times what changed since the last look:
+ * git, other servers and we ourselves move a ref by creating a lock beside it and renaming it, which always touches the
+ * folder. (gitrepository-layout(5), git-pack-refs(1).)
+ */
+export class RefReader {
+  readonly #fs: Fs
+  readonly #gitdir: string
+  /** What was seen of each of the ref folders; undefined for one that was not there. */
+  #loose: readonly (Seen<ReadonlyMap<string, Oid>> | undefined)[] = []
+  /** `refs` itself, which tells of folders that come and go. */
+  #folders: Stamp | undefined
+  #top: Seen<TopFiles> | undefined
+  #snapshot: RefSnapshot | undefined
+  #turn: number | undefined
+
+  constructor(fs: Fs, gitdir: string) {
+    this.#fs = fs
+    this.#gitdir = gitdir
+  }
+
+  /** The refs as they are now, looked at once for all requests that came in together (see currentTurn). */
+  shared(): RefSnapshot {
+    const turn = currentTurn()
+    if (this.#snapshot && this.#turn === turn) return this.#snapshot
+    const snapshot = this.snapshot()
+    this.#turn = turn
+    return snapshot
+  }
+
+  /** The refs as they are now; costs one stat a folder that is there when nothing changed. Refuses a damaged ref file by name. */
+  snapshot(): RefSnapshot {
+    // Loose before packed: `git pack-refs` writes the packed file before it removes a loose one, so nothing is missed.
+    const folders = stampOf(this.#fs.stat(`${this.#gitdir}/refs`))
+    const areSame = this.#folders !== undefined && isSame(this.#folders, folders)
+    const loose = REF_FOLDERS.map((folder, number) => {
+      const seen = this.#loose[number]
+      return areSame && !seen ? undefined : this.#lookInto(folder, seen)
+    })
+    const changed = !areSame || loose.some((seen, number) => seen !== this.#loose[number])
+    if (changed) {
+      this.#loose = loose
+      this.#folders = folders
+    }
+    const top = this.#top
+    this.#packedAndHead()
+    if (changed || this.#top !== top || !this.#snapshot) this.#snapshot = this.#merge(this.#snapshot)
+    return this.#snapshot
+  }
+
+  /** One ref as it is now, looked at afresh. */
+  current(ref: string): Oid | undefined {
+    // Loose before packed, as above.
+    const loose = this.#readLoose(refPath(this.#gitdir, ref))
+    if (loose !== undefined) return loose
+    const { packed, packedNotes } = this.#packedAndHead()
+    return packed.get(ref) ?? packedNotes.get(ref)
+  }
+
+  /** The refs after these moves of ours, without a look: what others moved meanwhile shows with the next one. */
+  apply(moves: Iterable<{ readonly ref: string; readonly target: string | undefined }>): void {
+    const { refs, head } = this.#snapshot ?? this.snapshot()
+    const moved = new Map(refs)
+    let movedHead = head
+    for (const { ref, target } of moves) {
+      if (target === undefined) moved.delete(ref)
+      else if (ref === 'HEAD') movedHead = branchIn(target)
+      else moved.set(ref, target)
+    }
+    this.#snapshot = { refs: moved, head: movedHead }
+  }
+
+  /** The snapshot that was looked at or applied last. */
+  get latest(): RefSnapshot {
+    return this.#snapshot ?? this.snapshot()
+  }
+
+  #packedAndHead(): TopFiles {
+    const stamp = stampOf(this.#fs.stat(this.#gitdir))
+    if (this.#top && isSame(this.#top.stamp, stamp)) return this.#top.value
+    const { packed, packedNotes } = this.#readPacked()
+    const value = { packed, packedNotes, head: this.#readHead() }
+    this.#top = { stamp, value }
+    return value
+  }
+
+  #merge(previous: RefSnapshot | undefined): RefSnapshot {
+    const packed = this.#top?.value.packed ?? NO_REFS
+    const head = this.#top?.value.head
+    const loose = this.#loose.flatMap((seen) => (seen ? [...seen.value] : []))
+    // Of very many repositories most have packed refs only, and need no second map of them.
+    const refs = loose.length === 0 ? packed : new Map([...packed, ...loose])
+    return previous && previous.head === head && isSameMap(previous.refs, refs) ? previous : { refs, head }
+  }
+
+  #lookInto(folder: string, seen: Seen<ReadonlyMap<string, Oid>> | undefined): typeof seen {
+    const stat = this.#fs.stat(`${this.#gitdir}/${folder}`)
+    if (!stat) return undefined
+    const stamp = stampOf(stat)
+    return seen && isSame(seen.stamp, stamp) ? seen : { stamp, value: this.#readFolder(folder) }
+  }
+
+  #readFolder(folder: string): ReadonlyMap<string, Oid> {
+    const refs = new Map<string, Oid>()
+    for (const name of this.#fs.readDir(`${this.#gitdir}/${folder}`) ?? []) {
+      if (name.endsWith('.lock')) continue
+      const path = `${this.#gitdir}/${folder}/${name}`
+      const oid = this.#readLoose(path)
+      if (oid) refs.set(`${folder}/${name}`, oid)
+    }
+    return refs
+  }
+
+  /** Undefined for what is no ref of ours: a folder of deeper names, a symbolic ref, a file that vanished meanwhile. */
+  #readLoose(path: string): Oid | undefined {
+    const text = readIfFile(this.#fs, path)
+    if (text === undefined || text.startsWith('ref:')) return undefined
+    const oid = /^([0-9a-f]{40})\s*$/.exec(text)?.[1]
+    if (!oid) throw damagedRef(path)
+    return oid
+  }
+
+  #readPacked(): Pick<TopFiles, 'packed' | 'packedNotes'> {
+    const packed = new Map<string, Oid>()
+    let packedNotes: Map<string, Oid> | undefined
+    const path = `${this.#gitdir}/packed-refs`
+    for (const line of readIfFile(this.#fs, path)?.split('\n') ?? []) {
+      if (line === '' || line.startsWith('#') || line.startsWith('^')) continue
+      const [, oid, name] = /^([0-9a-f]{40}) (\S+)$/.exec(line) ?? []
+      if (!oid || !name) throw damagedRef(path)
+      if (REF_FOLDERS.some((folder) => isDirectlyIn(name, folder))) packed.set(name, oid)
+      else if (isDirectlyIn(name, NOTES_FOLDER)) (packedNotes ??= new Map<string, Oid>()).set(name, oid)
+    }
+    return { packed, packedNotes: packedNotes ?? NO_REFS }
+  }
+
+  #readHead(): string | undefined {
+    return branchIn(readIfFile(this.#fs, `${this.#gitdir}/HEAD`) ?? '')
+  }
+}
+
+/** What the repository's own folder holds of refs. */
+interface TopFiles {
+  readonly packed: ReadonlyMap<string, Oid>
+  readonly packedNotes: ReadonlyMap<string, Oid>
+  readonly head: string | undefined
+}
+
+/** A value read from the disk, with the folder's time at the moment before it was read. */
+interface Seen<T> {
+  readonly stamp: Stamp
+  readonly value: T
+}
+
+interface Stamp {
+  readonly modified: number
+  readonly inode: number
+  /** False if the folder had changed so recently that another change could carry the same time. */
+  readonly settled: boolean
+}
+
+/** Coarser than any kernel's time stamps (1 to 10 ms); a folder younger than this is read again. */
+const TICK = 25
+
+const ABSENT: Stamp = { modified: 0, inode: 0, settled: true }
+
+const NO_REFS: ReadonlyMap<string, Oid> = new Map()
+
+function stampOf(stat: FileStat | undefined): Stamp {
+  if (!stat) return ABSENT
+  return { modified: stat.modified, inode: stat.inode, settled: Date.now() - stat.modified > TICK }
+}
+
+function isSame(seen: Stamp, now: Stamp): boolean {
+  return seen.settled && seen.modified === now.modified && seen.inode === now.inode
+}
+
+function isSameMap(a: ReadonlyMap<string, Oid>, b: ReadonlyMap<string, Oid>): boolean {
+  if (a.size !== b.size) return false
+  for (const [name, oid] of a) if (b.get(name) !== oid) return false
+  return true
+}
+
+function branchIn(head: string): string | undefined {
+  return /^ref: (\S+)\s*$/.exec(head)?.[1]
+}
+
+function isDirectlyIn(name: string, folder: string): boolean {
+  return name.startsWith(`${folder}/`) && !name.includes('/', folder.length + 1)
+}
+
+function readIfFile(fs: Fs, path: string): string | undefined {
+  try {
+    return fs.readFile(path)?.toString('utf8')
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === 'EISDIR') return undefined
+    throw error
+  }
+}
+
+function damagedRef(path: string): Refusal {
+  return new Refusal(
+    'damaged_repository',
+    `${path} does not hold an object id where git keeps one. Restore it from a clone or remove the damaged line.`,
+  )
+}

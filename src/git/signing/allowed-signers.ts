@@ -1,0 +1,98 @@
+import { Unreadable } from '../objects/errors.ts'
+import { GIT_NAMESPACE } from './commit-signature.ts'
+import { KEY_TYPES } from './ssh/key-types.ts'
+import { parsePublicKey } from './ssh/public-key.ts'
+
+/** A key whose signatures of commits are believed. */
+export interface AllowedSigner {
+  /** The public key's wire form. */
+  readonly blob: Buffer
+  /** Seconds since 1970 before and after which they are not; absent for no limit. */
+  readonly validAfter?: number | undefined
+  readonly validBefore?: number | undefined
+}
+
+/**
+ * Reads what `gpg.ssh.allowedSignersFile` names (ssh-keygen(1), ALLOWED SIGNERS): a line a key, `principals [options] type base64`.
+ * Keys that are for other namespaces than git's, that certify others, or of a type that is not checked here are passed over. Throws
+ * `Unreadable`, naming the line, for what is none.
+ */
+export function parseAllowedSigners(text: string): readonly AllowedSigner[] {
+  return text.split(/\r?\n/).flatMap((line, index) => {
+    if (/^\s*(?:#|$)/.test(line)) return []
+    try {
+      return signersOf(line)
+    } catch (error) {
+      if (!(error instanceof Unreadable)) throw error
+      throw new Unreadable(`line ${index + 1} ${error.message}`)
+    }
+  })
+}
+
+/** Principals, perhaps in quotes; options, whose values are; the type of the key; the key; and perhaps a comment. */
+const LINE =
+  /^\s*(?:"[^"]*"|\S+)\s+(?:((?:[^\s"]|"[^"]*")+)\s+)?((?:ssh|ecdsa|sk)-[\w@.-]+)\s+([A-Za-z0-9+/]+={0,2})(?:\s|$)/
+
+function signersOf(line: string): readonly AllowedSigner[] {
+  const [found, options = '', type = '', base64 = ''] = LINE.exec(line) ?? []
+  if (found === undefined) {
+    throw new Unreadable('is not "principals [options] key-type base64-key", as ssh-keygen(1) describes')
+  }
+  const { namespaces, validAfter, validBefore, isAuthority } = readOptions(options)
+  if (!KEY_TYPES.has(type) || isAuthority || !namespaces.some(isForGit)) return []
+  if (namespaces.some((pattern) => pattern.startsWith('!') && isForGit(pattern.slice(1)))) return []
+  const { blob, type: ownType } = parsePublicKey(Buffer.from(base64, 'base64'))
+  if (ownType !== type) throw new Unreadable('names a type that is not that of its key')
+  return [{ blob, validAfter, validBefore }]
+}
+
+interface SignerOptions {
+  readonly namespaces: readonly string[]
+  readonly validAfter: number | undefined
+  readonly validBefore: number | undefined
+  readonly isAuthority: boolean
+}
+
+function readOptions(text: string): SignerOptions {
+  if (!OPTION_LIST.test(text)) throw new Unreadable(`has options that cannot be read: ${text}`)
+  const options = new Map<string, string>()
+  for (const [, name = '', value = ''] of text.matchAll(/([^=,"]+)(?:="([^"]*)")?(?:,|$)/g)) {
+    if (options.has(name.toLowerCase())) throw new Unreadable(`has the option "${name}" twice`)
+    options.set(name.toLowerCase(), value)
+  }
+  for (const name of options.keys()) {
+    if (!OPTIONS.includes(name)) throw new Unreadable(`has an unknown option "${name}"`)
+  }
+  return {
+    namespaces: (options.get('namespaces') ?? '*').split(','),
+    validAfter: secondsOf(options.get('valid-after')),
+    validBefore: secondsOf(options.get('valid-before')),
+    isAuthority: options.has('cert-authority'),
+  }
+}
+
+/** `name` or `name="value"`, with commas between them. */
+const OPTION_LIST = /^(?:[^=,"]+(?:="[^"]*")?(?:,(?=.)|$))*$/
+
+const OPTIONS = ['cert-authority', 'namespaces', 'valid-after', 'valid-before']
+
+/** `YYYYMMDD` or `YYYYMMDDHHMM[SS]`, in this machine's time unless it ends in Z. */
+function secondsOf(text: string | undefined): number | undefined {
+  if (text === undefined) return undefined
+  const parts = /^(\d{4})(\d\d)(\d\d)(?:(\d\d)(\d\d)(\d\d)?)?(Z?)$/.exec(text)
+  const [, year, month, day, hour = '00', minute = '00', second = '00', zone] = parts ?? []
+  const time = Date.parse(`${year}-${month}-${day}T${hour}:${minute}:${second}${zone}`)
+  if (Number.isNaN(time)) {
+    throw new Unreadable(`has "${text}", which is not a time like 20261231Z or 20261231235959Z`)
+  }
+  return time / 1000
+}
+
+/** Whether a pattern of ssh_config(5) matches git's namespace. */
+function isForGit(pattern: string): boolean {
+  const source = pattern
+    .replace(/[^\w*?]/g, '\\$&')
+    .replaceAll('*', '.*')
+    .replaceAll('?', '.')
+  return new RegExp(`^${source}$`).test(GIT_NAMESPACE)
+}

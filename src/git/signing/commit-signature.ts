@@ -1,0 +1,85 @@
+import type { Commit } from '../objects/commit.ts'
+import { encodeCommit, parseCommit } from '../objects/commit.ts'
+import { Unreadable } from '../objects/errors.ts'
+import type { AllowedSigner } from './allowed-signers.ts'
+import type { SigningKey } from './signing-key.ts'
+import { BEGIN, checkSsh, signSsh } from './ssh/signature.ts'
+
+/**
+ * What a commit's signature is worth:
+ *
+ * - `good`: it is of this commit, by a key that was allowed to sign when it was made;
+ * - `unknown_key`: by another key, or of a kind that is not checked here (OpenPGP, X.509, certificates and security keys of SSH);
+ * - `bad`: it is not of this commit, or no signature at all;
+ * - `none`: the commit is not signed.
+ */
+export type SignatureStatus = 'good' | 'unknown_key' | 'bad' | 'none'
+
+export interface CommitSignature {
+  readonly status: SignatureStatus
+  /** The fingerprint of the key it says it is by, if it is an SSH signature. */
+  readonly key?: string
+}
+
+/** Checks the signature of a commit, given by its exact bytes, as `git verify-commit` does (gitformat-signature). */
+export function verifyCommit(bytes: Buffer, allowed: readonly AllowedSigner[]): CommitSignature {
+  const { signed, signature } = takeApart(bytes)
+  if (signature === undefined) return { status: 'none' }
+  if (!signature.startsWith(BEGIN)) return { status: 'unknown_key' }
+  try {
+    const { publicKey, isRight } = checkSsh(GIT_NAMESPACE, signed, signature)
+    const key = publicKey.fingerprint
+    if (isRight === false) return { status: 'bad', key }
+    const { seconds } = parseCommit(bytes).committer
+    const isAllowed = isRight && allowed.some((signer) => isOf(signer, publicKey.blob, seconds))
+    return { status: isAllowed ? 'good' : 'unknown_key', key }
+  } catch (error) {
+    if (error instanceof Unreadable) return { status: 'bad' }
+    throw error
+  }
+}
+
+/**
+ * The bytes that were signed, which are the commit without any `gpgsig…` header, and the signature. As git does it: line by line,
+ * and several headers of the name are one text, whose armour is not whole then.
+ */
+function takeApart(bytes: Buffer): { readonly signed: Buffer; readonly signature: string | undefined } {
+  // Latin-1 gives every byte back as it was.
+  const text = bytes.toString('latin1')
+  const end = text.indexOf('\n\n')
+  const headers = end < 0 ? text : text.slice(0, end)
+  const signed: string[] = []
+  const signature: string[] = []
+  let kind: 'signature' | 'other signature' | 'signed' = 'signed'
+  for (const line of headers.split('\n')) {
+    const isMore = line.startsWith(' ')
+    if (!isMore) kind = kindOf(line)
+    if (kind === 'signed') signed.push(line)
+    if (kind === 'signature') signature.push(isMore ? line.slice(1) : line.slice(SIGNATURE.length))
+  }
+  return {
+    signed: Buffer.from(signed.join('\n') + text.slice(headers.length), 'latin1'),
+    signature: signature.length > 0 ? signature.join('\n') : undefined,
+  }
+}
+
+const SIGNATURE = 'gpgsig '
+
+/** Signatures of other hashes, `gpgsig-sha256`, are no part of what is signed either. */
+function kindOf(line: string): 'signature' | 'other signature' | 'signed' {
+  if (line.startsWith(SIGNATURE)) return 'signature'
+  return line.startsWith('gpgsig') ? 'other signature' : 'signed'
+}
+
+function isOf({ blob, validAfter, validBefore }: AllowedSigner, by: Buffer, seconds: number): boolean {
+  return blob.equals(by) && seconds >= (validAfter ?? 0) && seconds <= (validBefore ?? Infinity)
+}
+
+/** What git signs for (`ssh-keygen -Y sign -n git`). */
+export const GIT_NAMESPACE = 'git'
+
+/** The commit with a signature of its bytes as its last header, which is where `git commit -S` puts it. */
+export function signCommit(commit: Commit, key: SigningKey): Commit {
+  const gpgsig = { key: 'gpgsig', value: signSsh(GIT_NAMESPACE, encodeCommit(commit), key) }
+  return { ...commit, headers: [...(commit.headers ?? []), gpgsig] }
+}

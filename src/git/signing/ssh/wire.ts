@@ -1,0 +1,50 @@
+import { Unreadable } from '../../objects/errors.ts'
+
+/** Reads values of SSH's wire format (RFC 4251, section 5) one after the other. Throws `Unreadable` where they are cut off. */
+export class SshReader {
+  readonly #bytes: Buffer
+  #at = 0
+
+  constructor(bytes: Buffer) {
+    this.#bytes = bytes
+  }
+
+  /** The next `length` bytes as they are. */
+  take(length: number): Buffer {
+    const end = this.#at + length
+    if (end > this.#bytes.length) throw new Unreadable('is cut off')
+    const taken = this.#bytes.subarray(this.#at, end)
+    this.#at = end
+    return taken
+  }
+
+  uint32(): number {
+    return this.take(4).readUInt32BE()
+  }
+
+  /** A length and so many bytes. */
+  string(): Buffer {
+    return this.take(this.uint32())
+  }
+
+  text(): string {
+    return this.string().toString('latin1')
+  }
+
+  /** Throws `Unreadable` if anything is left. */
+  end(): void {
+    if (this.#at < this.#bytes.length) throw new Unreadable('has something left over at its end')
+  }
+}
+
+/** These values one after the other, each as a length and so many bytes. */
+export function sshStrings(...values: readonly (string | Uint8Array)[]): Buffer {
+  return Buffer.concat(values.map(sshString))
+}
+
+function sshString(value: string | Uint8Array): Buffer {
+  const bytes = Buffer.from(value)
+  const length = Buffer.alloc(4)
+  length.writeUInt32BE(bytes.length)
+  return Buffer.concat([length, bytes])
+}

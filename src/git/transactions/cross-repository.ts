@@ -1,0 +1,59 @@
+import type { Journal } from '../journal/journal.ts'
+import type { Repository } from '../repository.ts'
+import type { RepositoryDisk } from './commit-changes.ts'
+import { storeDrafts } from './commit-changes.ts'
+import type { Transaction } from './transaction.ts'
+import type { RepositoryWriter } from './write-queue.ts'
+import { untilUnmoved } from './write-queue.ts'
+
+/**
+ * Runs one write over several repositories of a store, each named once, and resolves with its result once everything it stored
+ * is on the disk: in all of them or, when anything fails, in none, also when the process is killed or the power fails. `job` gets
+ * their transactions in the order of `repositories`, and may run again as that of a single write may; it must not wait for
+ * another write to any of them. All refs that decide move before those that follow. If the disk fails when a part of the refs
+ * has moved already, the error is thrown and the others stay locked until a server is started again, which moves them.
+ */
+export async function transactTogether<T>(
+  repositories: readonly Repository[],
+  job: (transactions: readonly Transaction[]) => Promise<T>,
+): Promise<T> {
+  const writers = repositories.map(({ writer }) => writer)
+  const ordered = inOrder(writers, (writer) => writer.disk)
+  const journal = journalOf(ordered)
+  if (!journal) return job([])
+  const names = ordered.map(({ disk }) => disk.gitdir).join(' and ')
+  return inTurns(ordered, () =>
+    untilUnmoved(names, async (isFirst) => {
+      const drafts = writers.map((writer) => ({ ...writer.disk, draft: writer.draft(isFirst) }))
+      const result = await job(drafts.map(({ draft }) => draft))
+      await storeDrafts(
+        journal,
+        inOrder(drafts, (draft) => draft),
+      )
+      return result
+    }),
+  )
+}
+
+/** The same order for all writers, so that two such writes never wait for each other. */
+function inOrder<T>(items: readonly T[], diskOf: (item: T) => RepositoryDisk): T[] {
+  return [...items].sort((a, b) => (diskOf(a).gitdir < diskOf(b).gitdir ? -1 : 1))
+}
+
+/** The journal that holds the write of all of them. */
+function journalOf(ordered: readonly RepositoryWriter[]): Journal | undefined {
+  for (const [index, { disk, journal }] of ordered.entries()) {
+    const next = ordered[index + 1]
+    if (next?.disk.gitdir === disk.gitdir) throw new Error(`${disk.gitdir} is named twice in one write.`)
+    if (next && next.journal !== journal) {
+      throw new Error(`${disk.gitdir} and ${next.disk.gitdir} are of two stores, which no write can span.`)
+    }
+  }
+  return ordered[0]?.journal
+}
+
+/** Does the work in the turns of all of these. */
+function inTurns<T>(writers: readonly RepositoryWriter[], work: () => Promise<T>): Promise<T> {
+  const [first, ...others] = writers
+  return first ? first.inTurn(() => inTurns(others, work)) : work()
+}

@@ -1,0 +1,158 @@
+import type { DerivedFile } from '../../storage/cache-file.ts'
+import type { JournalNote } from '../journal/journal-notes.ts'
+import type { GitObject, ObjectKind, Oid } from '../objects/object.ts'
+import { hashObject } from '../objects/object.ts'
+import type { ObjectStore } from '../objects/object-database.ts'
+import type { PackRun } from '../packs/sequential-pack-reader.ts'
+import type { PackableObject } from '../packs/pack-writer.ts'
+import type { RefMove } from '../refs/ref-move.ts'
+import type { StagedPack } from './pack-staging.ts'
+import type { Transaction } from './transaction.ts'
+
+/** The refs that a draft begins with. */
+export interface DraftRefs {
+  /** Those that a look at the disk covers. */
+  readonly all: ReadonlyMap<string, Oid>
+  /** Any one; asked again, the answer is the same. */
+  get(name: string): Oid | undefined
+}
+
+/** Refs and objects on top of a base (the disk, or the drafts of earlier jobs of the batch). */
+export class Draft implements Transaction {
+  readonly derived: (name: string) => DerivedFile
+  readonly #base: DraftRefs | Draft
+  readonly #store: ObjectStore
+  readonly #moves = new Map<string, string | undefined>()
+  readonly #following = new Set<string>()
+  #objects = new Map<Oid, PackableObject>()
+  readonly #packs = new Set<StagedPack>()
+  readonly #meanwhile: (() => void)[] = []
+  readonly #notes: JournalNote[] = []
+
+  constructor(base: DraftRefs | Draft, store: ObjectStore, derived: (name: string) => DerivedFile) {
+    this.#base = base
+    this.#store = store
+    this.derived = derived
+  }
+
+  ref(name: string): Oid | undefined {
+    if (this.#moves.has(name)) return this.#moves.get(name)
+    return this.#base instanceof Draft ? this.#base.ref(name) : this.#base.get(name)
+  }
+
+  refs(prefix: string): ReadonlyMap<string, Oid> {
+    const below = this.#base instanceof Draft ? this.#base.refs(prefix) : this.#base.all
+    const refs = new Map<string, Oid>()
+    for (const [name, target] of [...below, ...this.#moves]) {
+      if (!name.startsWith(prefix)) continue
+      if (target === undefined) refs.delete(name)
+      else refs.set(name, target)
+    }
+    return refs
+  }
+
+  async read(oid: Oid): Promise<GitObject | undefined> {
+    return this.#drafted(oid) ?? this.#store.read(oid)
+  }
+
+  async readMany(oids: readonly Oid[], run?: PackRun, enough?: number): Promise<(GitObject | undefined)[]> {
+    const drafted = oids.map((oid) => this.#drafted(oid))
+    const others = oids.filter((_, index) => !drafted[index])
+    const stored = (await this.#store.readMany(others, run, enough)).values()
+    const objects: (GitObject | undefined)[] = []
+    for (const own of drafted) {
+      const next = own ? { value: own } : stored.next()
+      if (next.done) break
+      objects.push(next.value)
+    }
+    return objects
+  }
+
+  write(kind: ObjectKind, bytes: Buffer): Oid {
+    const oid = hashObject(kind, bytes)
+    this.#objects.set(oid, { oid, kind, bytes })
+    return oid
+  }
+
+  adopt(pack: StagedPack): void {
+    this.#packs.add(pack)
+  }
+
+  meanwhile(work: () => void): void {
+    this.#meanwhile.push(work)
+  }
+
+  move(ref: string, target: Oid): void {
+    this.#moves.set(ref, target)
+    this.#following.delete(ref)
+  }
+
+  follow(ref: string, target: string): void {
+    this.#followTo(ref, target)
+  }
+
+  remove(ref: string): void {
+    this.#followTo(ref, undefined)
+  }
+
+  note(note: JournalNote): void {
+    this.#notes.push(note)
+  }
+
+  notes(): readonly JournalNote[] {
+    return this.#notes
+  }
+
+  /** For a job that is worked out on top of this. */
+  onTop(): Draft {
+    return new Draft(this, this.#store, this.derived)
+  }
+
+  /** Takes over what a finished job did. */
+  absorb(job: Draft): void {
+    if (this.#objects.size === 0) this.#objects = job.#objects
+    else for (const [oid, object] of job.#objects) this.#objects.set(oid, object)
+    for (const pack of job.#packs) this.#packs.add(pack)
+    this.#meanwhile.push(...job.#meanwhile)
+    this.#notes.push(...job.#notes)
+    for (const [ref, target] of job.#moves) {
+      if (target === undefined || job.#following.has(ref)) this.#followTo(ref, target)
+      else this.move(ref, target)
+    }
+  }
+
+  /** Does what was to be done while the disk is waited for. */
+  workMeanwhile(): void {
+    for (const work of this.#meanwhile.splice(0)) work()
+  }
+
+  objects(): readonly PackableObject[] {
+    return [...this.#objects.values()]
+  }
+
+  packs(): readonly StagedPack[] {
+    return [...this.#packs]
+  }
+
+  /** Every ref that was moved, and whence; none if all that was asked for is to delete what is not there. */
+  moves(): RefMove[] {
+    const base = this.#base
+    const moves = [...this.#moves].map(([ref, target]) => ({
+      ref,
+      expected: base instanceof Draft ? base.ref(ref) : base.get(ref),
+      target,
+      follows: this.#following.has(ref),
+    }))
+    return moves.some(({ expected, target }) => expected !== undefined || target !== undefined) ? moves : []
+  }
+
+  /** What this draft, or one below it, adds. */
+  #drafted(oid: Oid): GitObject | undefined {
+    return this.#objects.get(oid) ?? (this.#base instanceof Draft ? this.#base.#drafted(oid) : undefined)
+  }
+
+  #followTo(ref: string, target: string | undefined): void {
+    if (!this.#moves.has(ref)) this.#following.add(ref)
+    this.#moves.set(ref, target)
+  }
+}

@@ -1,0 +1,181 @@
+import { setTimeout as pause } from 'node:timers/promises'
+import { counts } from '../../counts.ts'
+import { Refusal } from '../../errors.ts'
+import { DerivedFile } from '../../storage/cache-file.ts'
+import type { Journal } from '../journal/journal.ts'
+import type { Oid } from '../objects/object.ts'
+import type { RefReader, RefSnapshot } from '../refs/ref-store.ts'
+import { NOTES_FOLDER } from '../refs/ref-store.ts'
+import { RefMoved } from '../refs/ref-transaction.ts'
+import { unlessGone } from '../trash/gone.ts'
+import type { RepositoryDisk } from './commit-changes.ts'
+import { storeDrafts } from './commit-changes.ts'
+import type { DraftRefs } from './pending-changes.ts'
+import { Draft } from './pending-changes.ts'
+import type { TransactionJob } from './transaction.ts'
+
+/** So many jobs share one pack and one move of their refs at most. */
+const BATCH = 64
+
+/**
+ * The one door to a repository's disk. Jobs take turns; those that wait together are worked out one after the other,
+ * each on top of the last, and reach the disk together: objects as one synced pack, then the refs. A job that throws
+ * stores nothing and disturbs no other.
+ */
+export class RepositoryWriter {
+  readonly disk: RepositoryDisk
+  readonly journal: Journal
+  #queue: (Entry | Turn)[] = []
+  #running = false
+
+  constructor(disk: RepositoryDisk, journal: Journal) {
+    this.disk = disk
+    this.journal = journal
+  }
+
+  /** Runs the job and resolves with its result once everything it stored is on the disk. */
+  run<T>(job: TransactionJob<T>): Promise<T> {
+    return new Promise<T>((resolve, reject) => {
+      // The queue holds jobs of every result type; each entry's own closure keeps its type.
+      this.#enqueue({ job, resolve: resolve as (value: unknown) => void, reject })
+    })
+  }
+
+  /** Does the work while no job of this process writes to the repository. */
+  inTurn<T>(work: () => Promise<T>): Promise<T> {
+    return new Promise<T>((resolve, reject) => {
+      this.#enqueue({ work: () => work().then(resolve, reject) })
+    })
+  }
+
+  /** What is stored now, to work a write out on; looked at afresh if an earlier look turned out to be too old. */
+  draft(isFirst: boolean): Draft {
+    const { fs, gitdir, objects, refs } = this.disk
+    // Seen in this turn is good enough to begin with: under the locks everything is compared afresh.
+    const seen = isFirst ? refs.shared() : refs.snapshot()
+    return new Draft(draftRefs(seen, refs), objects, (name) => new DerivedFile(fs, `${gitdir}/${name}`))
+  }
+
+  #enqueue(waiting: Entry | Turn): void {
+    this.#queue.push(waiting)
+    counts.waitingWrites++
+    if (!this.#running) void this.#drain()
+  }
+
+  async #drain(): Promise<void> {
+    this.#running = true
+    for (let next = this.#queue[0]; next; next = this.#queue[0]) {
+      if (isTurn(next)) {
+        this.#queue.shift()
+        counts.waitingWrites--
+        await next.work()
+      } else await this.#runTogether(this.#nextBatch())
+    }
+    this.#running = false
+  }
+
+  /** The jobs that wait, up to one that wants the repository for itself. */
+  #nextBatch(): Entry[] {
+    const batch: Entry[] = []
+    for (const waiting of this.#queue) {
+      if (batch.length === BATCH || isTurn(waiting)) break
+      batch.push(waiting)
+    }
+    this.#queue.splice(0, batch.length)
+    counts.waitingWrites -= batch.length
+    return batch
+  }
+
+  #putBack(entries: readonly Entry[]): void {
+    this.#queue.unshift(...entries)
+    counts.waitingWrites += entries.length
+  }
+
+  async #runTogether(batch: Entry[]): Promise<void> {
+    try {
+      await this.#runBatch(batch)
+    } catch (error) {
+      if (batch.length > 1 && error instanceof Refusal && error.code === 'slug_taken') {
+        // One of them asked for a ref that cannot be; on their own, the others go through.
+        for (const entry of batch) await this.#runBatch([entry]).catch(entry.reject)
+      } else for (const entry of batch) entry.reject(error)
+    }
+  }
+
+  /** Takes the jobs out of the batch that have to wait for the next one, and puts them in front of the queue. */
+  async #runBatch(batch: Entry[]): Promise<void> {
+    const settled = await untilUnmoved(this.disk.gitdir, async (isFirst) => {
+      const draft = this.draft(isFirst)
+      const outcomes: (() => void)[] = []
+      for (const entry of batch) {
+        const own = draft.onTop()
+        try {
+          const result = await entry.job(own)
+          draft.absorb(own)
+          outcomes.push(() => {
+            counts.writes++
+            entry.resolve(result)
+          })
+        } catch (error) {
+          outcomes.push(() => entry.reject(unlessGone(error, this.disk.fs, this.disk.gitdir)))
+        }
+        // What lies in a staged pack can be read once it is published, so nothing is worked out on top of it before.
+        if (draft.packs().length > 0) this.#putBack(batch.splice(batch.indexOf(entry) + 1))
+      }
+      await storeDrafts(this.journal, [{ draft, ...this.disk }])
+      return outcomes
+    })
+    counts.writeRounds++
+    for (const settle of settled) settle()
+  }
+}
+
+/** The refs of a look, and those it does not cover: these are looked at when they are asked for, once. */
+function draftRefs({ refs: all }: RefSnapshot, reader: RefReader): DraftRefs {
+  const asked = new Map<string, Oid | undefined>()
+  return {
+    all,
+    get: (name) => {
+      if (!name.startsWith(`${NOTES_FOLDER}/`)) return all.get(name)
+      if (!asked.has(name)) asked.set(name, reader.current(name))
+      return asked.get(name)
+    },
+  }
+}
+
+interface Entry {
+  readonly job: TransactionJob<unknown>
+  readonly resolve: (value: unknown) => void
+  readonly reject: (error: unknown) => void
+}
+
+interface Turn {
+  /** Never rejects. */
+  readonly work: () => Promise<void>
+}
+
+function isTurn(waiting: Entry | Turn): waiting is Turn {
+  return 'work' in waiting
+}
+
+/** How often a write is worked out anew because another process moved a ref first. */
+const ATTEMPTS = 200
+
+/**
+ * Works a write out, the first time or anew, until no other writer moves its refs meanwhile; refuses with `locked` if that never
+ * comes to be.
+ */
+export async function untilUnmoved<T>(gitdir: string, work: (isFirst: boolean) => Promise<T>): Promise<T> {
+  for (let attempt = 1; attempt <= ATTEMPTS; attempt++) {
+    try {
+      return await work(attempt === 1)
+    } catch (error) {
+      if (!(error instanceof RefMoved)) throw error
+      await pause(Math.random() * Math.min(attempt, 20))
+    }
+  }
+  throw new Refusal(
+    'locked',
+    `${gitdir}: other writers moved the same refs ${ATTEMPTS} times in a row. Try again in a moment.`,
+  )
+}

@@ -1,0 +1,95 @@
+import { setTimeout as pause } from 'node:timers/promises'
+import type { Fs } from '../../storage/fs.ts'
+import type { BeforeTakeOver } from '../../storage/lock-file.ts'
+import { deadOwnerOf, endDeadLock, holdingLock, PATIENCE, stillLocked, sweepDeadLocks } from '../../storage/lock-file.ts'
+
+/**
+ * A fence keeps every server from writing to a repository: the lock `<gitdir>/fence.lock`. Locks on refs cannot do that, since a
+ * ref that is new has none yet. A writer looks for the fence once it has its locks, and who puts up the fence looks for locks once it
+ * is up: of two that come together, at least one sees the other.
+ */
+const FENCE = 'fence'
+
+const fenceOf = (gitdir: string): string => `${gitdir}/${FENCE}.lock`
+
+/** Whether somebody keeps everybody else from writing to the repository. */
+export function isFenced(fs: Fs, gitdir: string): boolean {
+  return fs.stat(fenceOf(gitdir)) !== undefined
+}
+
+/**
+ * Resolves once the repository has no fence: it was taken down, or the repository is gone. That of a dead process is taken down, after
+ * what that decided is in place. Refuses with `locked` if a live process keeps it too long.
+ */
+export async function untilUnfenced(fs: Fs, gitdir: string, beforeTakeOver?: BeforeTakeOver): Promise<void> {
+  const deadline = Date.now() + PATIENCE
+  for (let wait = 1; isFenced(fs, gitdir); wait = Math.min(wait * 2, 50)) {
+    const dead = deadOwnerOf(fs, `${gitdir}/locks`, fenceOf(gitdir))
+    if (dead !== undefined) {
+      await beforeTakeOver?.(dead)
+      if (isFenced(fs, gitdir)) await endDeadLock(fs, gitdir, `${gitdir}/${FENCE}`)
+      continue
+    }
+    if (Date.now() > deadline) throw stillLocked(fenceOf(gitdir))
+    await pause(wait * (0.5 + Math.random()))
+  }
+}
+
+/**
+ * Runs `work` while no server, this one included, writes to any of these repositories. Writes that are under way come first; what a
+ * dead process decided is in place before.
+ */
+export async function fencing<T>(
+  fs: Fs,
+  gitdirs: readonly string[],
+  beforeTakeOver: BeforeTakeOver,
+  work: () => Promise<T>,
+): Promise<T> {
+  // The same order for all, so that two never wait for each other.
+  const [gitdir, ...others] = [...gitdirs].sort()
+  if (gitdir === undefined) return work()
+  const inside = async (): Promise<T> => {
+    await untilUnlocked(fs, gitdir, beforeTakeOver)
+    return fencing(fs, others, beforeTakeOver, work)
+  }
+  return holdingLock(fs, gitdir, FENCE, inside, beforeTakeOver)
+}
+
+/** A folder that was moved with its fence up has none where it is now, nor owner files of locks. */
+export function dropFence(fs: Fs, gitdir: string): void {
+  try {
+    fs.remove(fenceOf(gitdir))
+    fs.removeTree(`${gitdir}/locks`)
+  } catch {
+    // Nobody writes there, and whoever does later takes it from its owner, or from the owner's heirs.
+  }
+}
+
+/** Resolves once none of the refs is locked. Locks that come later belong to writers that see the fence. */
+async function untilUnlocked(fs: Fs, gitdir: string, beforeTakeOver: BeforeTakeOver): Promise<void> {
+  const deadline = Date.now() + PATIENCE
+  for (let wait = 1; ; wait = Math.min(wait * 2, 50)) {
+    const folders = [gitdir, ...foldersBelow(fs, `${gitdir}/refs`)]
+    const [lock] = folders.flatMap((folder) => locksIn(fs, gitdir, folder))
+    if (lock === undefined) return
+    await sweepDeadLocks(fs, gitdir, folders, beforeTakeOver)
+    if (Date.now() > deadline) throw stillLocked(lock)
+    await pause(wait * (0.5 + Math.random()))
+  }
+}
+
+function foldersBelow(fs: Fs, folder: string): string[] {
+  if (fs.stat(folder)?.kind !== 'folder') return []
+  const names = fs.readDir(folder) ?? []
+  return [folder, ...names.flatMap((name) => foldersBelow(fs, `${folder}/${name}`))]
+}
+
+function locksIn(fs: Fs, gitdir: string, folder: string): string[] {
+  const names = (fs.readDir(folder) ?? []).filter((name) => name.endsWith('.lock'))
+  return names
+    .filter((name) => folder !== gitdir || TOP_LOCKS.includes(name))
+    .map((name) => `${folder}/${name}`)
+}
+
+/** Of the locks in the repository's own folder, those on refs. */
+const TOP_LOCKS: readonly string[] = ['HEAD.lock', 'packed-refs.lock']

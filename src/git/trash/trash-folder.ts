@@ -1,0 +1,151 @@
+import { dirname } from 'node:path/posix'
+import { Refusal } from '../../errors.ts'
+import { BUILD_PREFIX } from '../create-repository.ts'
+import { fencing } from './fence.ts'
+import { moveFolder, STAMP_FILE, TRASH_FOLDER } from './folder-move.ts'
+import type { Fs } from '../../storage/fs.ts'
+import type { Journal } from '../journal/journal.ts'
+import { makeDurableDir } from '../../storage/durable-folder.ts'
+import type { PackCache } from '../packs/pack-cache.ts'
+import { identityName, thisProcess } from '../../storage/process-identity.ts'
+import { Repository } from '../repository.ts'
+import { repositoryPath } from '../repository-path.ts'
+
+/**
+ * The repositories of a project that were removed, each whole, in `<project>/.trash`. A record of the journal decides that one goes there
+ * or comes back, one rename does it, and where a process dies in between, any other makes the move. Everything here but reading is done
+ * by who has the slugs of the project.
+ */
+export class TrashFolder {
+  readonly #fs: Fs
+  readonly #project: string
+  readonly #packs: PackCache
+  readonly #journal: Journal
+
+  constructor(fs: Fs, project: string, packs: PackCache, journal: Journal) {
+    this.#fs = fs
+    this.#project = project
+    this.#packs = packs
+    this.#journal = journal
+  }
+
+  repository(family: string, slug: string): Repository {
+    return new Repository(this.#fs, this.#pathOf(family, slug), this.#packs, this.#journal)
+  }
+
+  /** What was noted when it was trashed; undefined if there is nothing. */
+  stamp(family: string, slug: string): string | undefined {
+    return this.#fs.readFile(`${this.#pathOf(family, slug)}/${STAMP_FILE}`)?.toString('utf8')
+  }
+
+  /**
+   * Has everything of a repository on the disk, whatever the journal says of it: that tells of where it was. What is synced already
+   * costs little.
+   */
+  async sync(family: string, slug: string): Promise<void> {
+    await syncTree(this.#fs, repositoryPath(this.#project, family, slug))
+  }
+
+  /**
+   * Moves a repository to the trash while nobody writes to it, nor to those at the paths `others`, unless `check`, which is called when
+   * that is so, rejects. `stamp` is one that no other has.
+   */
+  async put(
+    family: string,
+    slug: string,
+    stamp: string,
+    { others, check }: { readonly others: readonly string[]; readonly check: () => Promise<void> },
+  ): Promise<void> {
+    const [from, to] = [repositoryPath(this.#project, family, slug), this.#pathOf(family, slug)]
+    await makeDurableDir(this.#fs, dirname(to))
+    if (this.#fs.stat(to)) throw taken(slug, 'lies in the trash already')
+    const finish = (dead: string): Promise<void> => this.#journal.finishFor(dead)
+    await fencing(this.#fs, [from, ...others], finish, async () => {
+      await check()
+      const path = `${from}/${STAMP_FILE}`
+      this.#fs.remove(path)
+      await this.#fs.createSynced(path, Buffer.from(stamp))
+      await syncTree(this.#fs, from)
+      await this.#move({ from, to, stamp })
+    })
+  }
+
+  /** Moves it back to where it was. Refuses with `slug_taken` if another has come there meanwhile. */
+  async takeBack(family: string, slug: string): Promise<void> {
+    const [from, to] = [this.#pathOf(family, slug), repositoryPath(this.#project, family, slug)]
+    // A server of before, or git, that was at work when it went may have left a folder there.
+    if (this.#fs.stat(`${to}/HEAD`)) throw taken(slug, 'is there again')
+    this.#fs.removeTree(to)
+    await makeDurableDir(this.#fs, dirname(to))
+    const stamp = this.stamp(family, slug)
+    if (stamp === undefined) {
+      throw new Refusal(
+        'damaged_repository',
+        `${from} has no ${STAMP_FILE}, so nobody trashed it here. Move it back by hand.`,
+      )
+    }
+    await this.#move({ from, to, stamp })
+  }
+
+  /** Whether one of this slug was removed for good, and it was to be remembered. */
+  wasPurged(family: string, slug: string): boolean {
+    return this.#fs.stat(this.#markOf(family, slug)) !== undefined
+  }
+
+  /** Removes it for good: in one step, and then its files. With `isRemembered`, it is remembered that it was. */
+  async purge(family: string, slug: string, isRemembered = false): Promise<void> {
+    const path = this.#pathOf(family, slug)
+    if (isRemembered && !this.wasPurged(family, slug))
+      await this.#fs.createSynced(this.#markOf(family, slug), Buffer.alloc(0))
+    // A name that is swept when we are dead.
+    const aside = `${dirname(path)}/${BUILD_PREFIX}${identityName(thisProcess())}.purged-${slug}`
+    this.#fs.rename(path, aside)
+    await this.#fs.syncDir(dirname(path))
+    this.#packs.forget(path)
+    this.#fs.removeTree(aside)
+  }
+
+  async #move({ from, to, stamp }: { from: string; to: string; stamp: string }): Promise<void> {
+    const store = dirname(this.#project)
+    const move = { from: from.slice(store.length + 1), to: to.slice(store.length + 1), stamp }
+    const decided = await this.#journal.append([], [], move)
+    try {
+      await moveFolder(this.#fs, store, move)
+    } catch (error) {
+      if (this.#fs.stat(from)) await decided.withdraw()
+      throw error
+    } finally {
+      decided.settle()
+    }
+    // What is open stays open for whoever reads it now; nobody finds it there again.
+    this.#packs.forget(from)
+  }
+
+  #markOf(family: string, slug: string): string {
+    return this.#pathOf(family, slug).replace(/git$/, 'purged')
+  }
+
+  #pathOf(family: string, slug: string): string {
+    return repositoryPath(`${this.#project}/${TRASH_FOLDER}`, family, slug)
+  }
+}
+
+async function syncTree(fs: Fs, path: string): Promise<void> {
+  const paths: string[] = []
+  const add = (folder: string): void => {
+    for (const name of fs.readDir(folder) ?? []) {
+      const below = `${folder}/${name}`
+      if (fs.stat(below)?.kind === 'folder') add(below)
+      else paths.push(below)
+    }
+    paths.push(folder)
+  }
+  add(path)
+  await fs.syncAll(paths)
+}
+
+function taken(slug: string, why: string): Refusal {
+  return new Refusal('slug_taken', `"${slug}" ${why}. Move that one away, or wait until it has gone.`, {
+    conflict: { slug },
+  })
+}

@@ -1,0 +1,46 @@
+import { dirname } from 'node:path/posix'
+import type { Fs } from './fs.ts'
+
+/**
+ * Makes the folder and its missing parents, and resolves once their names are on the disk. Each is made only when the one above is
+ * there for certain, so of those that exist only the deepest may lack its sync: whoever made it may not have come to that. So call
+ * it once, not before every write.
+ */
+export async function makeDurableDir(fs: Fs, path: string): Promise<void> {
+  const missing: string[] = []
+  let deepest = path
+  for (; !fs.stat(deepest); deepest = dirname(deepest)) missing.unshift(deepest)
+  // Says what is wrong where a file is in the way.
+  if (missing.length === 0) fs.makeDir(path)
+  await fs.syncDir(dirname(deepest)).catch(ignoreForeign)
+  for (const folder of missing) {
+    fs.makeDir(folder)
+    await fs.syncDir(dirname(folder))
+  }
+}
+
+/** Where we may not even look, the folder is somebody else's. */
+function ignoreForeign(error: NodeJS.ErrnoException): void {
+  if (error.code !== 'EACCES') throw error
+}
+
+/**
+ * Does the step, which gives a file the name `path`; where the folder is missing, makes that and does it again. Never makes the folder of
+ * a repository.
+ */
+export function inFolder(fs: Fs, path: string, step: () => void): void {
+  try {
+    step()
+  } catch (error) {
+    const { code } = error as NodeJS.ErrnoException // a file system throws nothing else
+    if (code !== 'ENOENT' || fs.stat(dirname(path)) || isOfGone(fs, path)) throw error
+    fs.makeDir(dirname(path))
+    step()
+  }
+}
+
+/** Whether the path lies in a repository that is gone: the shell of one must not come to be in its place. */
+export function isOfGone(fs: Fs, path: string): boolean {
+  const [gitdir] = /^.*\.git(?=\/)/.exec(path) ?? []
+  return gitdir !== undefined && fs.stat(gitdir) === undefined
+}

@@ -1,0 +1,307 @@
+import * as fs from 'node:fs'
+import { dirname } from 'node:path/posix'
+import { promisify } from 'node:util'
+import { doDiskChore, settleInThread } from '../git/disk-chores.ts'
+import type { FileStat, Fs, LogHandle, ReadHandle } from './fs.ts'
+
+const { O_APPEND, O_CREAT, O_NONBLOCK, O_RDONLY, O_WRONLY } = fs.constants
+
+const fsync = promisify(fs.fsync)
+const fdatasync = promisify(fs.fdatasync)
+const write = promisify(fs.write)
+
+/** More than this is written through the thread pool: a synchronous write of it would hold up every other request. */
+const LONG_WRITE = 1024 * 1024
+
+/** For reading; a FIFO in the place of a file has nothing in it, where it would be waited for until somebody writes to it. */
+const READ = O_RDONLY | O_NONBLOCK
+/** For writing behind what is there; into a FIFO nothing can be written that nobody reads. */
+const APPEND = O_WRONLY | O_APPEND | O_CREAT | O_NONBLOCK
+
+/** Most files of a repository fit in here, which spares a read the question how long the file is. */
+const scratch = Buffer.allocUnsafeSlow(64 * 1024)
+
+/**
+ * The real disk, through node:fs. A file where a path needs a folder, and a folder where a file is read, count as
+ * absence. Every other error is node's own, unchanged.
+ */
+export const nodeFs: Fs = {
+  isSeenByOthers: true,
+
+  stat(path) {
+    const stats = absentAsUndefined(() => fs.lstatSync(path, { throwIfNoEntry: false }))
+    return stats && toFileStat(stats)
+  },
+
+  readDir(path) {
+    return absentAsUndefined(() => fs.readdirSync(path))
+  },
+
+  readFile(path) {
+    return withDescriptor(path, readWhole)
+  },
+
+  open(path) {
+    const fd = absentAsUndefined(() => fs.openSync(path, READ))
+    return fd === undefined ? undefined : toReadHandle(fd)
+  },
+
+  async createSynced(path, bytes, mode) {
+    const chunks = bytes instanceof Uint8Array ? [bytes] : bytes
+    const length = chunks.reduce((sum, chunk) => sum + chunk.length, 0)
+    const fd = fs.openSync(path, 'wx', mode)
+    try {
+      try {
+        if (length > LONG_WRITE) await writeLong(fd, chunks)
+        else writeShort(fd, chunks)
+        await fsync(fd)
+      } finally {
+        fs.closeSync(fd)
+      }
+    } catch (error) {
+      fs.rmSync(path, { force: true })
+      throw error
+    }
+  },
+
+  create(path, bytes) {
+    const fd = fs.openSync(path, 'wx')
+    try {
+      try {
+        writeShort(fd, [bytes])
+      } finally {
+        fs.closeSync(fd)
+      }
+    } catch (error) {
+      fs.rmSync(path, { force: true })
+      throw error
+    }
+  },
+
+  createLog(path) {
+    return toLogHandle(fs.openSync(path, 'wx+'))
+  },
+
+  createEmpty(paths) {
+    return doDiskChore('createEmpty', paths)
+  },
+
+  createFile(path) {
+    // not opened for appending: Linux would then add at the end whatever position a write names
+    const fd = fs.openSync(path, 'wx+')
+    return {
+      append: (bytes) => writeShort(fd, [bytes]),
+      read: (target, position) => fill(fd, target, position),
+      overwrite: (bytes, position) => writeAt(fd, bytes, position),
+      sync: () => fsync(fd),
+      close: () => fs.closeSync(fd),
+    }
+  },
+
+  async sync(path) {
+    const fd = absentAsUndefined(() => fs.openSync(path, READ))
+    if (fd === undefined) return
+    try {
+      await fsync(fd)
+    } finally {
+      fs.closeSync(fd)
+    }
+  },
+
+  async syncAll(paths) {
+    await doDiskChore('sync', paths)
+  },
+
+  append(path, bytes) {
+    const fd = fs.openSync(path, APPEND)
+    try {
+      writeShort(fd, [bytes])
+    } finally {
+      fs.closeSync(fd)
+    }
+  },
+
+  makeDir,
+
+  async spreadFolders(path) {
+    try {
+      await doDiskChore('spread', [path])
+      return true
+    } catch {
+      return false // another file system than ext, or another system than Linux
+    }
+  },
+
+  rename(from, to) {
+    fs.renameSync(from, to)
+  },
+
+  link(from, to) {
+    fs.linkSync(from, to)
+  },
+
+  remove(path) {
+    absentAsUndefined(() => fs.unlinkSync(path))
+  },
+
+  async removeAll(paths) {
+    await doDiskChore('remove', paths)
+  },
+
+  removeFolder(path) {
+    try {
+      absentAsUndefined(() => fs.rmdirSync(path))
+      return true
+    } catch (error) {
+      if ((error as NodeJS.ErrnoException).code !== 'ENOTEMPTY') throw error // only a folder with something in it says so
+      return false
+    }
+  },
+
+  removeTree(path) {
+    absentAsUndefined(() => fs.rmSync(path, { recursive: true, force: true }))
+  },
+
+  settleJournal: settleInThread,
+
+  async syncDir(path) {
+    const fd = fs.openSync(path, READ)
+    try {
+      await fsync(fd)
+    } finally {
+      fs.closeSync(fd)
+    }
+  },
+}
+
+function absentAsUndefined<T>(action: () => T): T | undefined {
+  try {
+    return action()
+  } catch (error) {
+    const code = (error as NodeJS.ErrnoException).code // node:fs throws nothing else
+    if (code === 'ENOENT' || code === 'ENOTDIR') return undefined
+    throw error
+  }
+}
+
+function toFileStat(stats: fs.Stats): FileStat {
+  const kind = stats.isFile() ? 'file' : stats.isDirectory() ? 'folder' : 'other'
+  return {
+    kind,
+    size: stats.size,
+    modified: stats.mtimeMs,
+    inode: stats.ino,
+    device: stats.dev,
+    links: stats.nlink,
+  }
+}
+
+/** By itself, because node's own way with missing parents never ends below a folder in which nothing can be made (/proc). */
+function makeDir(path: string): void {
+  for (let attempt = 0; attempt < ATTEMPTS; attempt++) {
+    if (makeOne(path)) return
+    makeDir(dirname(path))
+  }
+  throw Object.assign(new Error(`no folder can be made at ${path}`), { code: 'ENOENT', path })
+}
+
+/** git removes folders of refs that have become empty, also just when one is about to be filled. */
+const ATTEMPTS = 100
+
+/** False if its parent is missing, or somebody has just removed it. */
+function makeOne(path: string): boolean {
+  try {
+    fs.mkdirSync(path)
+    return true
+  } catch (error) {
+    const { code } = error as NodeJS.ErrnoException
+    if (code === 'ENOENT' && dirname(path) !== path) return false
+    if (code !== 'EEXIST') throw error
+    if (fs.statSync(path, { throwIfNoEntry: false })?.isDirectory()) return true
+    if (fs.lstatSync(path, { throwIfNoEntry: false })) throw error
+    return false
+  }
+}
+
+function withDescriptor<T>(path: string, action: (fd: number) => T): T | undefined {
+  const fd = absentAsUndefined(() => fs.openSync(path, READ))
+  if (fd === undefined) return undefined
+  try {
+    return action(fd)
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === 'EISDIR') return undefined // only reading a folder says so
+    throw error
+  } finally {
+    fs.closeSync(fd)
+  }
+}
+
+function readWhole(fd: number): Buffer {
+  const got = fs.readSync(fd, scratch, 0, scratch.length, 0)
+  if (got < scratch.length) return Buffer.from(scratch.subarray(0, got))
+  const whole = Buffer.allocUnsafeSlow(Math.max(fs.fstatSync(fd).size, got))
+  return whole.subarray(0, fill(fd, whole, 0))
+}
+
+function fill(fd: number, target: Uint8Array, position: number): number {
+  let filled = 0
+  while (filled < target.length) {
+    const got = fs.readSync(fd, target, filled, target.length - filled, position + filled)
+    if (got === 0) break
+    filled += got
+  }
+  return filled
+}
+
+function toLogHandle(fd: number): LogHandle {
+  let end = 0
+  return {
+    append: (bytes) => {
+      writeAt(fd, bytes, end)
+      end += bytes.length
+    },
+    rewind: () => {
+      end = 0
+    },
+    written: () => {
+      const whole = Buffer.allocUnsafeSlow(end)
+      return whole.subarray(0, fill(fd, whole, 0))
+    },
+    // Where nothing but bytes of the file changed, this spares the file system's own journal.
+    sync: () => fdatasync(fd),
+    close: () => fs.closeSync(fd),
+  }
+}
+
+function toReadHandle(fd: number): ReadHandle | undefined {
+  const stats = fs.fstatSync(fd)
+  if (!stats.isFile()) {
+    fs.closeSync(fd)
+    return undefined
+  }
+  return {
+    size: stats.size,
+    read: (target, position) => fill(fd, target, position),
+    close: () => fs.closeSync(fd),
+  }
+}
+
+function writeShort(fd: number, chunks: readonly Uint8Array[]): void {
+  const bytes = chunks.length === 1 && chunks[0] ? chunks[0] : Buffer.concat(chunks)
+  for (let written = 0; written < bytes.length;) written += fs.writeSync(fd, bytes, written)
+}
+
+/** Leaves the place where the next byte is appended as it is (pwrite(2)). */
+function writeAt(fd: number, bytes: Uint8Array, position: number): void {
+  for (let written = 0; written < bytes.length;) {
+    written += fs.writeSync(fd, bytes, written, bytes.length - written, position + written)
+  }
+}
+
+async function writeLong(fd: number, chunks: readonly Uint8Array[]): Promise<void> {
+  for (const chunk of chunks) {
+    for (let written = 0; written < chunk.length;) {
+      written += (await write(fd, chunk, written, chunk.length - written)).bytesWritten
+    }
+  }
+}
