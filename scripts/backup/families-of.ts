@@ -1,7 +1,7 @@
 import type { Config } from '../../src/config.ts'
 import { resourceSettings } from '../../src/resource-settings.ts'
 import { surfacesOf } from '../../src/resources/surfaces.ts'
-import type { Family } from '../../src/versioning/family.ts'
+import type { Family } from '../../src/versioning/family/family.ts'
 
 /**
  * The families of a store, environments first: in a store that is written to meanwhile, what an environment has deployed is then in

@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import type { Config } from '../../src/config.ts'
 import { Refusal } from '../../src/errors.ts'
-import { slugProblem } from '../../src/versioning/slugs.ts'
+import { slugProblem } from '../../src/versioning/slugs/slug.ts'
 import type { Door } from './door.ts'
 import { ask } from './door.ts'
 import { familiesOf } from './families-of.ts'

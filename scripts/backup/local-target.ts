@@ -3,7 +3,7 @@ import { nodeFs } from '../../src/storage/node-fs.ts'
 import { Store } from '../../src/git/store.ts'
 import { openRegistry } from '../../src/versioning/open-registry.ts'
 import { Registry } from '../../src/versioning/registry.ts'
-import { restoreArtifact } from '../../src/versioning/restore-artifact.ts'
+import { restoreArtifact } from '../../src/versioning/artifacts/restore-artifact.ts'
 import { familiesOf } from './families-of.ts'
 import type { Target } from './target.ts'
 

@@ -1,5 +1,5 @@
 import type { AllRefs } from '../../src/git/refs/list-refs.ts'
-import type { Restored } from '../../src/versioning/restore-artifact.ts'
+import type { Restored } from '../../src/versioning/artifacts/restore-artifact.ts'
 import type { RepositoryName } from './repository-name.ts'
 
 /** Where a backup is restored to: a store on this machine, or one behind a server. */

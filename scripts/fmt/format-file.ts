@@ -8,8 +8,8 @@ import {
 import { canonicalJson } from '../../src/json/canonical-json.ts'
 import { isJsonArray, isJsonObject } from '../../src/json/json.ts'
 import { parseJson } from '../../src/json/parse-json.ts'
-import { DOCUMENT_LIMITS } from '../../src/versioning/document-limits.ts'
-import { jsonFileBytes } from '../../src/versioning/write-json-file.ts'
+import { DOCUMENT_LIMITS } from '../../src/versioning/family/document-limits.ts'
+import { jsonFileBytes } from '../../src/versioning/family/write-json-file.ts'
 
 /** The files in the root of a working tree that hold JSON for people to read: two spaces, a newline at the end. */
 const DOCUMENTS = ['data.json', 'references.json', 'columns.json', 'revision.json']

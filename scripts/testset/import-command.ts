@@ -1,7 +1,7 @@
 import { DEFAULT_PROJECT } from '../../src/access/project-name.ts'
 import { invalid } from '../../src/errors.ts'
 import type { FileType } from '../../src/resources/testsets/collect-file.ts'
-import { assertSlug } from '../../src/versioning/slugs.ts'
+import { assertSlug } from '../../src/versioning/slugs/slug.ts'
 import { UsageError } from '../command/usage-error.ts'
 import { typeByName } from './file-type.ts'
 import type { ImportedRows } from './import-rows.ts'

@@ -1,4 +1,4 @@
-import type { Revision } from '../../src/versioning/revision.ts'
+import type { Revision } from '../../src/versioning/revisions/revision.ts'
 
 /** `Created capitals: version 1, 3 rows, revision <id>, 0.2 s`: `done` says what became of which testset. */
 export function resultLine(

@@ -1,7 +1,7 @@
 import { countRows } from '../../src/resources/testsets/row-tree.ts'
 import type { StoredTestset } from '../../src/resources/testsets/testset-payload.ts'
 import { asStored } from '../../src/resources/testsets/testset-payload.ts'
-import type { Revision } from '../../src/versioning/revision.ts'
+import type { Revision } from '../../src/versioning/revisions/revision.ts'
 
 /** The rows and columns of a revision; none of one without a payload. */
 export function testsetOf({ stored }: Revision): StoredTestset {

@@ -4,11 +4,11 @@ import { decodeRowFolder } from '../../src/resources/testsets/row-folder.ts'
 import { keyOfContent, keyOfDedupId, ROW_KEYS_FILE } from '../../src/resources/testsets/row-keys.ts'
 import { contentOf, decodeRow, dedupIdOf, encodeContent } from '../../src/resources/testsets/stored-row.ts'
 import { readBlobs } from '../../src/resources/testsets/stored-rows.ts'
-import type { ArtifactView } from '../../src/versioning/artifact-view.ts'
+import type { ArtifactView } from '../../src/versioning/artifacts/artifact-view.ts'
 import type { Oid } from '../../src/git/objects/object.ts'
-import { readBytes } from '../../src/versioning/tree-files.ts'
-import type { Finding } from '../../src/versioning/verify-finding.ts'
-import { derived } from '../../src/versioning/verify-finding.ts'
+import { readBytes } from '../../src/versioning/family/tree-files.ts'
+import type { Finding } from '../../src/versioning/verify/finding.ts'
+import { derived } from '../../src/versioning/verify/finding.ts'
 
 /**
  * Compares the derived file `row-keys` with the rows it tells of. A key too few would let a row be added that is there already,

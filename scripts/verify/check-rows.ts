@@ -3,7 +3,7 @@ import { repeatedDedupIds } from '../../src/resources/testsets/repeated-dedup-id
 import type { RowProblem } from '../../src/resources/testsets/row-problems.ts'
 import { rowProblems } from '../../src/resources/testsets/row-problems.ts'
 import { asStored } from '../../src/resources/testsets/testset-payload.ts'
-import type { PayloadCheck } from '../../src/versioning/verify-revisions.ts'
+import type { PayloadCheck } from '../../src/versioning/verify/verify-revisions.ts'
 
 /**
  * A check of a testset's rows, for the revisions of one repository one after the other, by the rules that a push is held to. What

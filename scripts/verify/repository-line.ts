@@ -1,4 +1,4 @@
-import type { Finding } from '../../src/versioning/verify-finding.ts'
+import type { Finding } from '../../src/versioning/verify/finding.ts'
 import type { VerifiedRepository } from './verify-repository.ts'
 
 /** `stale` is what --repair can put in order. */

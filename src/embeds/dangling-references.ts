@@ -1,7 +1,7 @@
 import { Refusal } from '../errors.ts'
 import type { Json } from '../json/json.ts'
 import { stringifyJson } from '../json/stringify-json.ts'
-import type { Warning } from '../versioning/family.ts'
+import type { Warning } from '../versioning/family/family.ts'
 import type { Registry } from '../versioning/registry.ts'
 import { EmbedRefusal } from './embed-refusal.ts'
 import { TimeSlice } from '../time-slice.ts'

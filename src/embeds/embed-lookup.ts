@@ -1,5 +1,5 @@
 import { parseUuid } from '../versioning/ids.ts'
-import type { Reference } from '../versioning/references.ts'
+import type { Reference } from '../versioning/revisions/references.ts'
 import { EmbedRefusal } from './embed-refusal.ts'
 import type { EmbedReference, EmbedReferences } from './embed-token.ts'
 

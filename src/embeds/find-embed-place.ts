@@ -1,8 +1,8 @@
 import { Refusal } from '../errors.ts'
 import type { Registry } from '../versioning/registry.ts'
-import { resolveRevision } from '../versioning/resolve-revision.ts'
-import type { RevisionPlace } from '../versioning/revision.ts'
-import { slugProblem } from '../versioning/slugs.ts'
+import { resolveRevision } from '../versioning/revisions/resolve-reference.ts'
+import type { RevisionPlace } from '../versioning/revisions/revision.ts'
+import { slugProblem } from '../versioning/slugs/slug.ts'
 import type { EmbedLookup } from './embed-lookup.ts'
 import { EmbedRefusal, type EmbedRefusalCode } from './embed-refusal.ts'
 

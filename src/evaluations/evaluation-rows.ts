@@ -6,7 +6,7 @@ import { rowBytesOf } from '../resources/testsets/stored-rows.ts'
 import { testcaseId } from '../resources/testsets/testcase.ts'
 import { asStored } from '../resources/testsets/testset-payload.ts'
 import { rowPath } from '../resources/testsets/testset-tree.ts'
-import type { Revision } from '../versioning/revision.ts'
+import type { Revision } from '../versioning/revisions/revision.ts'
 
 /** A row as workflows see it: the inputs of a run. */
 export interface EvaluationRow {

@@ -1,4 +1,4 @@
-import type { Revision } from '../versioning/revision.ts'
+import type { Revision } from '../versioning/revisions/revision.ts'
 import type { NamedEvaluator, PinnedRevision } from './evaluation.ts'
 
 /** The names of a revision that stay. */

@@ -1,5 +1,5 @@
 import { invalid } from '../errors.ts'
-import type { Window } from '../versioning/windowing.ts'
+import type { Window } from '../versioning/pagination.ts'
 import type { RowResult } from './evaluation.ts'
 import type { EvaluationLog } from './evaluation-log.ts'
 

@@ -1,5 +1,5 @@
 import { arrayStream, JsonStream } from '../json/json-stream.ts'
-import type { Window, Windowing } from '../versioning/windowing.ts'
+import type { Window, Windowing } from '../versioning/pagination.ts'
 import type { Answer } from './endpoint.ts'
 
 /** The answer of a list: its rows, their number, and where to go on when more remain (rulings 1.2, 1.8). */

@@ -1,9 +1,9 @@
 import { danglingReferences } from '../embeds/dangling-references.ts'
-import { documentOf } from '../versioning/document-family.ts'
-import type { Warning } from '../versioning/family.ts'
-import { pinWarnings } from '../versioning/pin-warnings.ts'
+import { documentOf } from '../versioning/family/document-family.ts'
+import type { Warning } from '../versioning/family/family.ts'
+import { pinWarnings } from '../versioning/environments/pin-warnings.ts'
 import type { Registry } from '../versioning/registry.ts'
-import { readRevisionAt, type RevisionPlace } from '../versioning/revision.ts'
+import { readRevisionAt, type RevisionPlace } from '../versioning/revisions/revision.ts'
 import { presentDeployments } from './deployments.ts'
 import type { PresentOptions } from './present.ts'
 

@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import type { Revision } from '../versioning/revision.ts'
+import type { Revision } from '../versioning/revisions/revision.ts'
 import { type PresentOptions, presentVersion } from './present.ts'
 
 /** Where a write deployed a revision: in which environments, and whether that was new (ruling 1.12). */

@@ -2,7 +2,7 @@ import type { IncomingHttpHeaders } from 'node:http'
 import type { z } from 'zod'
 import type { ResultAddress } from '../access/intent-file.ts'
 import type { Scope } from '../access/scope.ts'
-import type { WriteContext } from '../versioning/change-artifact.ts'
+import type { WriteContext } from '../versioning/artifacts/change-artifact.ts'
 import type { Registry } from '../versioning/registry.ts'
 import type { Upload } from './upload.ts'
 

@@ -1,5 +1,5 @@
 import type { z } from 'zod'
-import type { PresentedPayload } from '../versioning/family.ts'
+import type { PresentedPayload } from '../versioning/family/family.ts'
 import type { Registry } from '../versioning/registry.ts'
 
 /** Adds to a payload what is not stored in it. */

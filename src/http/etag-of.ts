@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto'
-import type { Revision } from '../versioning/revision.ts'
+import type { Revision } from '../versioning/revisions/revision.ts'
 
 /**
  * The entity tag of an answer about a revision: `"<revision id>.<hash>"`, the hash over everything else that shapes the

@@ -1,20 +1,20 @@
 import { z } from 'zod'
 import { Refusal } from '../errors.ts'
-import type { ArtifactView } from '../versioning/artifact-view.ts'
-import type { Family } from '../versioning/family.ts'
+import type { ArtifactView } from '../versioning/artifacts/artifact-view.ts'
+import type { Family } from '../versioning/family/family.ts'
 import { parseUuid } from '../versioning/ids.ts'
-import type { VariantPlace } from '../versioning/references.ts'
+import type { VariantPlace } from '../versioning/revisions/references.ts'
 import {
   artifactById,
   resolveArtifact,
   resolveVariant,
   revisionById,
   variantById,
-} from '../versioning/references.ts'
+} from '../versioning/revisions/references.ts'
 import type { Registry } from '../versioning/registry.ts'
-import { resolveRevision } from '../versioning/resolve-revision.ts'
-import type { RevisionPlace } from '../versioning/revision.ts'
-import { slugProblem } from '../versioning/slugs.ts'
+import { resolveRevision } from '../versioning/revisions/resolve-reference.ts'
+import type { RevisionPlace } from '../versioning/revisions/revision.ts'
+import { slugProblem } from '../versioning/slugs/slug.ts'
 import { shown } from './request-schemas.ts'
 
 const idOrSlug = z

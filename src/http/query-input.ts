@@ -1,9 +1,9 @@
 import { z } from 'zod'
 import { Refusal } from '../errors.ts'
 import type { Surface } from '../resources/surface.ts'
-import type { Family } from '../versioning/family.ts'
-import type { Reference } from '../versioning/references.ts'
-import type { RevisionQuery } from '../versioning/query-revisions.ts'
+import type { Family } from '../versioning/family/family.ts'
+import type { Reference } from '../versioning/revisions/references.ts'
+import type { RevisionQuery } from '../versioning/revisions/query-revisions.ts'
 import { envelope } from './envelope.ts'
 import {
   listOf,

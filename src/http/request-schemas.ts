@@ -2,7 +2,7 @@ import { z } from 'zod'
 import type { Json, JsonObject } from '../json/json.ts'
 import { entriesOf, isJsonObject, keysOf } from '../json/json.ts'
 import { boundedJson } from '../json/bounded-json.ts'
-import { slugProblem } from '../versioning/slugs.ts'
+import { slugProblem } from '../versioning/slugs/slug.ts'
 import { parseUuid } from '../versioning/ids.ts'
 import { declare } from './known-fields.ts'
 

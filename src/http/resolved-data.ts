@@ -3,7 +3,7 @@ import type { ResolvedData, ResolveOptions } from '../embeds/resolve-embeds.ts'
 import { resolveEmbeds } from '../embeds/resolve-embeds.ts'
 import { registryTargets } from '../embeds/registry-targets.ts'
 import { isJsonObject, type Json, type JsonObject } from '../json/json.ts'
-import type { Family, PresentedPayload } from '../versioning/family.ts'
+import type { Family, PresentedPayload } from '../versioning/family/family.ts'
 import type { Registry } from '../versioning/registry.ts'
 import type { PresentOptions } from './present.ts'
 

@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import type { RetrieveReferences } from '../versioning/retrieve-revision.ts'
+import type { RetrieveReferences } from '../versioning/revisions/retrieve-revision.ts'
 import { envelope } from './envelope.ts'
 import { deploymentKey, reference } from './request-schemas.ts'
 import type { SurfaceNames } from './surface-names.ts'

@@ -1,5 +1,5 @@
 import type { Surface } from '../resources/surface.ts'
-import type { FlagsEdit } from '../versioning/edit-artifact.ts'
+import type { FlagsEdit } from '../versioning/artifacts/edit-artifact.ts'
 
 /**
  * The role flags an artifact is to have: all of the family's as soon as one is given (the others false), and those that its

@@ -5,7 +5,7 @@ import { parseJson } from '../json/parse-json.ts'
 import type { FileType } from '../resources/testsets/collect-file.ts'
 import { FILE_TYPES } from '../resources/testsets/collect-file.ts'
 import { READ_FLAGS } from '../resources/testsets/present-testset.ts'
-import type { Reading } from '../versioning/family.ts'
+import type { Reading } from '../versioning/family/family.ts'
 import { jsonObject, tags } from './request-schemas.ts'
 import type { UploadedFile } from './upload.ts'
 

@@ -1,5 +1,5 @@
-import type { VariantPlace } from '../versioning/references.ts'
-import { variantById } from '../versioning/references.ts'
+import type { VariantPlace } from '../versioning/revisions/references.ts'
+import { variantById } from '../versioning/revisions/references.ts'
 import type { Answer, Recall } from './endpoint.ts'
 import { presentVariant } from './present.ts'
 import type { SurfaceContext } from './surface-context.ts'

@@ -2,7 +2,7 @@ import { getKey, isJsonObject, withKey, type JsonObject } from '../json/json.ts'
 import { builtInInterface } from '../resources/workflows/built-in-interfaces.ts'
 import { handlerOf, parseHandlerUri } from '../resources/workflows/handler-uri.ts'
 import type { Registry } from '../versioning/registry.ts'
-import type { Revision } from '../versioning/revision.ts'
+import type { Revision } from '../versioning/revisions/revision.ts'
 import { findRunnable, type WorkflowSought } from './find-runnable.ts'
 import type { InvocationRequest } from './invocation-request.ts'
 

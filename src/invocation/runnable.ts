@@ -1,7 +1,7 @@
 import { holdsEmbed } from '../embeds/find-embeds.ts'
 import { getKey, isJsonObject, type JsonObject } from '../json/json.ts'
 import { handlerOf, isManaged } from '../resources/workflows/handler-uri.ts'
-import type { Revision } from '../versioning/revision.ts'
+import type { Revision } from '../versioning/revisions/revision.ts'
 import type { InlineRevision } from './invocation-request.ts'
 
 /** A workflow that can be asked to run: its data, and which revision it is of, if it is stored. */

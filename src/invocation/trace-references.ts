@@ -1,6 +1,6 @@
 import type { SpanReference } from '../traces/span.ts'
-import type { Reference } from '../versioning/references.ts'
-import type { Revision } from '../versioning/revision.ts'
+import type { Reference } from '../versioning/revisions/references.ts'
+import type { Revision } from '../versioning/revisions/revision.ts'
 import type { FoundRunnable } from './find-runnable.ts'
 import type { InvocationRequest } from './invocation-request.ts'
 

@@ -1,4 +1,4 @@
-import type { Family } from '../versioning/family.ts'
+import type { Family } from '../versioning/family/family.ts'
 
 /**
  * One set of routes over a family: `path` is its first segment (`/applications/…`, `/simple/applications/…`),

@@ -1,10 +1,10 @@
 import { HelpfulRefusal, type Help } from '../helpful-refusal.ts'
 import { nearNames } from '../near-names.ts'
-import type { ArtifactView, VariantView } from './artifact-view.ts'
-import type { Family } from './family.ts'
+import type { ArtifactView, VariantView } from './artifacts/artifact-view.ts'
+import type { Family } from './family/family.ts'
 import { repositoryDigits } from './ids.ts'
 import type { Registry } from './registry.ts'
-import { foldSlug, numberedBase, slugProblem } from './slugs.ts'
+import { foldSlug, numberedBase, slugProblem } from './slugs/slug.ts'
 
 type Finding = () => Promise<Help | undefined>
 

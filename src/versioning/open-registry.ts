@@ -1,12 +1,12 @@
 import { atRest } from '../at-rest.ts'
 import { Refusal } from '../errors.ts'
 import type { ProjectStore } from '../git/store.ts'
-import type { ArtifactView } from './artifact-view.ts'
-import { damageOf } from './damage-of.ts'
-import type { Family } from './family.ts'
+import type { ArtifactView } from './artifacts/artifact-view.ts'
+import { damageOf } from './index/damage-of.ts'
+import type { Family } from './family/family.ts'
 import type { RegistrySettings } from './registry.ts'
 import { Registry } from './registry.ts'
-import { purgeTrash } from './trash-artifact.ts'
+import { purgeTrash } from './trash/trash-artifact.ts'
 
 /** How often plain git's changes to repositories that nobody names are looked for, in milliseconds. */
 const SWEEP_EVERY = 1000

@@ -1,5 +1,5 @@
-import type { ArchiveAction } from '../versioning/archive.ts'
-import type { WriteContext } from '../versioning/change-artifact.ts'
+import type { ArchiveAction } from '../versioning/artifacts/archive.ts'
+import type { WriteContext } from '../versioning/artifacts/change-artifact.ts'
 import type { ProjectWebhooks } from './project-webhooks.ts'
 import type { Webhook } from './webhook.ts'
 

@@ -1,4 +1,4 @@
-import type { ArtifactView } from '../versioning/artifact-view.ts'
+import type { ArtifactView } from '../versioning/artifacts/artifact-view.ts'
 import type { ProjectWebhooks } from './project-webhooks.ts'
 import { ToldLog } from './told-log.ts'
 

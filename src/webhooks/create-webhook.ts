@@ -1,7 +1,7 @@
 import { v7 as uuidv7 } from 'uuid'
 import { Refusal } from '../errors.ts'
 import { holdingLock } from '../storage/lock-file.ts'
-import type { WriteContext } from '../versioning/change-artifact.ts'
+import type { WriteContext } from '../versioning/artifacts/change-artifact.ts'
 import { assertGoodWebhook } from './assert-good-webhook.ts'
 import { beginToldLog } from './begin-told-log.ts'
 import type { ProjectWebhooks } from './project-webhooks.ts'

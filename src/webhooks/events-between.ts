@@ -1,5 +1,5 @@
 import type { Oid } from '../git/objects/object.ts'
-import type { ArtifactView } from '../versioning/artifact-view.ts'
+import type { ArtifactView } from '../versioning/artifacts/artifact-view.ts'
 import type { Registry } from '../versioning/registry.ts'
 import { branchEvents } from './branch-events.ts'
 import { metaEvents } from './meta-events.ts'

@@ -1,5 +1,5 @@
 import { Refusal } from '../errors.ts'
-import type { WriteContext } from '../versioning/change-artifact.ts'
+import type { WriteContext } from '../versioning/artifacts/change-artifact.ts'
 import type { Delivery } from './delivery.ts'
 import { findDelivery } from './find-delivery.ts'
 import type { ProjectWebhooks } from './project-webhooks.ts'

@@ -2,10 +2,10 @@ import { createHash } from 'node:crypto'
 import type { Signature } from '../git/objects/ident.ts'
 import type { Json, JsonObject } from '../json/json.ts'
 import { fromEntries } from '../json/json.ts'
-import type { ArtifactView } from '../versioning/artifact-view.ts'
+import type { ArtifactView } from '../versioning/artifacts/artifact-view.ts'
 import { objectUuid } from '../versioning/ids.ts'
-import { isoSeconds } from '../versioning/log-revisions.ts'
-import type { Reference } from '../versioning/references.ts'
+import { isoSeconds } from '../versioning/revisions/log-revisions.ts'
+import type { Reference } from '../versioning/revisions/references.ts'
 import type { EventType } from './event-types.ts'
 
 /** Something that happened to an artifact, as git has it. */

@@ -1,4 +1,4 @@
-import type { WriteContext } from '../versioning/change-artifact.ts'
+import type { WriteContext } from '../versioning/artifacts/change-artifact.ts'
 import type { ProjectWebhooks } from './project-webhooks.ts'
 import type { Webhook } from './webhook.ts'
 import { newSecret } from './webhook-secret.ts'

@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import type { Fs } from '../storage/fs.ts'
 import { parsedOrUndefined } from '../json/parsed-or-undefined.ts'
-import type { ArtifactView } from '../versioning/artifact-view.ts'
+import type { ArtifactView } from '../versioning/artifacts/artifact-view.ts'
 import type { Told } from './told.ts'
 import { toldOf } from './told.ts'
 

@@ -1,7 +1,7 @@
 import { Refusal } from '../errors.ts'
 import type { FileStat, Fs } from '../storage/fs.ts'
 import { holdingLock } from '../storage/lock-file.ts'
-import { damageOf } from '../versioning/damage-of.ts'
+import { damageOf } from '../versioning/index/damage-of.ts'
 import { parseUuid } from '../versioning/ids.ts'
 import { DeliveryBox } from './delivery-box.ts'
 import { readRecord, unlikeRecord } from './read-record.ts'

@@ -1,5 +1,5 @@
 import { workflowFamily } from '../../src/resources/workflows/workflow-family.ts'
-import { createArtifact } from '../../src/versioning/create-artifact.ts'
+import { createArtifact } from '../../src/versioning/artifacts/create-artifact.ts'
 import { checkRecovered } from './check-recovered.ts'
 import { crashed } from './crash.ts'
 import type { CrashHistory } from './crash-history.ts'

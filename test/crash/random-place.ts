@@ -1,5 +1,5 @@
-import type { Family } from '../../src/versioning/family.ts'
-import type { VariantPlace } from '../../src/versioning/references.ts'
+import type { Family } from '../../src/versioning/family/family.ts'
+import type { VariantPlace } from '../../src/versioning/revisions/references.ts'
 import type { CrashServer } from './open-server.ts'
 import type { Random } from './random.ts'
 

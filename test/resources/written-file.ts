@@ -1,5 +1,5 @@
 import { stringifyJson } from '../../src/json/stringify-json.ts'
-import type { PayloadFile } from '../../src/versioning/document-family.ts'
+import type { PayloadFile } from '../../src/versioning/family/document-family.ts'
 
 /** The bytes of a small file of a payload, as a commit writes them. */
 export function writtenFile({ content }: PayloadFile): Buffer {

@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { forkVariant } from '../../versioning/fork-variant.ts'
+import { forkVariant } from '../../versioning/variants/fork-variant.ts'
 import type { Endpoint } from '../endpoint.ts'
 import { endpoint } from '../endpoint.ts'
 import { envelope } from '../envelope.ts'

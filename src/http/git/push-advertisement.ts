@@ -1,4 +1,4 @@
-import type { ArtifactView } from '../../versioning/artifact-view.ts'
+import type { ArtifactView } from '../../versioning/artifacts/artifact-view.ts'
 import { FLUSH, pktLine } from './pkt-line.ts'
 
 /**

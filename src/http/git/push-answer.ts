@@ -1,4 +1,4 @@
-import type { RefOutcome } from '../../versioning/push.ts'
+import type { RefOutcome } from '../../versioning/push/ref-command.ts'
 import { FLUSH, onBand, pktLine } from './pkt-line.ts'
 
 /** What is told of a push. */

@@ -1,6 +1,6 @@
 import { Refusal } from '../../errors.ts'
 import type { Oid } from '../../git/objects/object.ts'
-import type { RefCommand, RefRefusal } from '../../versioning/push.ts'
+import type { RefCommand, RefRefusal } from '../../versioning/push/ref-command.ts'
 import type { PktReader } from './pkt-reader.ts'
 
 /** What stands before the pack in the body of a push (gitprotocol-pack(5)). */

@@ -1,5 +1,5 @@
 import type { Json, JsonObject } from '../../json/json.ts'
-import type { AcceptedDocument } from '../../versioning/document-family.ts'
+import type { AcceptedDocument } from '../../versioning/family/document-family.ts'
 import { ProblemCollector } from './problem-collector.ts'
 
 /** What a family stores of a value, and, among the problems, what keeps it from being stored. */

@@ -1,6 +1,6 @@
 import { getKey, type Json, type JsonObject } from '../../json/json.ts'
-import type { AcceptedDocument } from '../../versioning/document-family.ts'
-import type { PayloadContext } from '../../versioning/family.ts'
+import type { AcceptedDocument } from '../../versioning/family/document-family.ts'
+import type { PayloadContext } from '../../versioning/family/family.ts'
 import { acceptDocument } from '../documents/accept-document.ts'
 import { readClosedObject } from '../documents/closed-object.ts'
 import type { ProblemCollector } from '../documents/problem-collector.ts'

@@ -1,6 +1,6 @@
 import { entriesOf, fromEntries, getKey, isJsonObject, type Json, type JsonObject } from '../../json/json.ts'
-import type { AcceptedDocument } from '../../versioning/document-family.ts'
-import type { PayloadContext } from '../../versioning/family.ts'
+import type { AcceptedDocument } from '../../versioning/family/document-family.ts'
+import type { PayloadContext } from '../../versioning/family/family.ts'
 import { invalid } from '../../errors.ts'
 import { acceptDocument } from '../documents/accept-document.ts'
 import { readDelta, refuseOtherMembers, type DeltaForm } from '../documents/read-delta.ts'

@@ -1,5 +1,5 @@
-import type { DocumentDefinition } from '../../versioning/document-family.ts'
-import { documentFamily } from '../../versioning/document-family.ts'
+import type { DocumentDefinition } from '../../versioning/family/document-family.ts'
+import { documentFamily } from '../../versioning/family/document-family.ts'
 import { acceptEnvironmentData } from './environment-data.ts'
 import { applyEnvironmentDelta } from './environment-delta.ts'
 import {

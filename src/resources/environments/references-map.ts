@@ -1,6 +1,6 @@
 import { entriesOf, fromEntries, isJsonObject, keysOf, type Json, type JsonObject } from '../../json/json.ts'
 import { parseUuid } from '../../versioning/ids.ts'
-import { slugProblem } from '../../versioning/slugs.ts'
+import { slugProblem } from '../../versioning/slugs/slug.ts'
 import { readClosedObject, type MemberReader } from '../documents/closed-object.ts'
 import type { ProblemCollector } from '../documents/problem-collector.ts'
 import { shownValue } from '../documents/shown-value.ts'

@@ -1,5 +1,5 @@
 import { Refusal } from '../../errors.ts'
-import { createArtifact } from '../../versioning/create-artifact.ts'
+import { createArtifact } from '../../versioning/artifacts/create-artifact.ts'
 import type { Registry } from '../../versioning/registry.ts'
 
 /** Who makes the environments that nobody asked for. */

@@ -1,5 +1,5 @@
-import type { DocumentDefinition } from '../../versioning/document-family.ts'
-import { documentFamily } from '../../versioning/document-family.ts'
+import type { DocumentDefinition } from '../../versioning/family/document-family.ts'
+import { documentFamily } from '../../versioning/family/document-family.ts'
 import { acceptQueryData } from './query-data.ts'
 import { applyQueryDelta } from './query-delta.ts'
 import { DATA_FILE, decodeQuery, encodeQuery, isQueryFile } from './query-files.ts'

@@ -1,5 +1,5 @@
 import type { JsonObject } from '../../json/json.ts'
-import type { PayloadFile } from '../../versioning/document-family.ts'
+import type { PayloadFile } from '../../versioning/family/document-family.ts'
 import { decodeDocument } from '../documents/decode-document.ts'
 import { readQueryData } from './query-data.ts'
 

@@ -1,4 +1,4 @@
-import type { PayloadTarget } from '../../versioning/family.ts'
+import type { PayloadTarget } from '../../versioning/family/family.ts'
 import type { TestsetLimits } from './row-collector.ts'
 import type { RowDelta } from './row-delta.ts'
 import { RowEdit } from './row-edit.ts'

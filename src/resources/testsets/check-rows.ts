@@ -1,5 +1,5 @@
 import type { TreeEntry } from '../../git/objects/tree.ts'
-import type { ObjectSource } from '../../versioning/tree-files.ts'
+import type { ObjectSource } from '../../versioning/family/tree-files.ts'
 import { repeatedDedupIds } from './repeated-dedup-ids.ts'
 import type { TestsetLimits } from './row-collector.ts'
 import { rowCounts } from './row-counts.ts'

@@ -1,7 +1,7 @@
 import type { PackBuilder } from '../../git/packs/streaming-pack-writer.ts'
 import { type ObjectKind, type Oid, hashObject } from '../../git/objects/object.ts'
 import type { TimeSlice } from '../../time-slice.ts'
-import { readBytes } from '../../versioning/tree-files.ts'
+import { readBytes } from '../../versioning/family/tree-files.ts'
 import type { RowSource } from './named-rows.ts'
 import { NamedRows } from './named-rows.ts'
 import { csvRows } from './files/csv-rows.ts'

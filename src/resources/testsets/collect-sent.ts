@@ -1,6 +1,6 @@
 import type { TimeSlice } from '../../time-slice.ts'
-import type { PayloadTarget } from '../../versioning/family.ts'
-import { readBytes } from '../../versioning/tree-files.ts'
+import type { PayloadTarget } from '../../versioning/family/family.ts'
+import { readBytes } from '../../versioning/family/tree-files.ts'
 import { NamedRows } from './named-rows.ts'
 import type { TestsetLimits } from './row-collector.ts'
 import { RowCollector } from './row-collector.ts'

@@ -1,4 +1,4 @@
-import type { DiffRequest, DiffSide, PresentedDiff } from '../../versioning/family.ts'
+import type { DiffRequest, DiffSide, PresentedDiff } from '../../versioning/family/family.ts'
 import { invalid } from '../../errors.ts'
 import { JsonStream } from '../../json/json-stream.ts'
 import { stringifyJson } from '../../json/stringify-json.ts'

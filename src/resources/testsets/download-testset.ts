@@ -1,7 +1,7 @@
 import type { JsonObject } from '../../json/json.ts'
 import { entriesOf, fromEntries, getKey } from '../../json/json.ts'
 import { stringifyJson } from '../../json/stringify-json.ts'
-import type { ObjectSource } from '../../versioning/tree-files.ts'
+import type { ObjectSource } from '../../versioning/family/tree-files.ts'
 import type { FileType } from './collect-file.ts'
 import { csvCell, csvHeader, csvRow } from './files/csv-line.ts'
 import { PieceWriter } from './files/piece-writer.ts'

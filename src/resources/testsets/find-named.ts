@@ -1,6 +1,6 @@
 import { invalid } from '../../errors.ts'
 import { keysOf } from '../../json/json.ts'
-import type { PayloadTarget } from '../../versioning/family.ts'
+import type { PayloadTarget } from '../../versioning/family/family.ts'
 import type { TimeSlice } from '../../time-slice.ts'
 import { inBatches } from './present-testset.ts'
 import { SpreadMap } from './spread-map.ts'

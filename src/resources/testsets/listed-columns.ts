@@ -1,7 +1,7 @@
 import { BoundedCache } from '../../bounded-cache.ts'
 import type { Oid } from '../../git/objects/object.ts'
 import { keysOf } from '../../json/json.ts'
-import type { ObjectSource } from '../../versioning/tree-files.ts'
+import type { ObjectSource } from '../../versioning/family/tree-files.ts'
 import { TimeSlice } from '../../time-slice.ts'
 import { DEDUP_COLUMN } from './sent-row.ts'
 import { decodeRow } from './stored-row.ts'

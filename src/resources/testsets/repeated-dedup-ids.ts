@@ -1,5 +1,5 @@
 import type { Oid } from '../../git/objects/object.ts'
-import type { ObjectSource } from '../../versioning/tree-files.ts'
+import type { ObjectSource } from '../../versioning/family/tree-files.ts'
 import { rowKeys } from './row-index.ts'
 import type { RowProblem } from './row-problems.ts'
 import { decodeRow, dedupIdOf } from './stored-row.ts'

@@ -1,6 +1,6 @@
 import { invalid } from '../../errors.ts'
 import { keysOf } from '../../json/json.ts'
-import type { PayloadTarget } from '../../versioning/family.ts'
+import type { PayloadTarget } from '../../versioning/family/family.ts'
 import { TimeSlice } from '../../time-slice.ts'
 import { changeColumnNames, rowChange } from './change-columns.ts'
 import { NamedRows } from './named-rows.ts'

@@ -1,5 +1,5 @@
 import type { Oid } from '../../git/objects/object.ts'
-import type { PayloadTarget } from '../../versioning/family.ts'
+import type { PayloadTarget } from '../../versioning/family/family.ts'
 import { keyOfContent, keyOfDedupId, ROW_KEYS_FILE, RowKeys } from './row-keys.ts'
 import type { RowPosition } from './row-position.ts'
 import { contentOf, decodeRow, dedupIdOf, encodeContent } from './stored-row.ts'

@@ -2,7 +2,7 @@ import { Refusal } from '../../errors.ts'
 import { TimeSlice } from '../../time-slice.ts'
 import type { GitObject, Oid } from '../../git/objects/object.ts'
 import { PackRun } from '../../git/packs/sequential-pack-reader.ts'
-import type { ObjectSource } from '../../versioning/tree-files.ts'
+import type { ObjectSource } from '../../versioning/family/tree-files.ts'
 import type { RowEntry, RowRange } from './row-tree.ts'
 import { rowsOf } from './row-tree.ts'
 

@@ -1,8 +1,8 @@
 import { invalid } from '../../errors.ts'
 import type { Oid } from '../../git/objects/object.ts'
-import type { ArtifactView } from '../../versioning/artifact-view.ts'
+import type { ArtifactView } from '../../versioning/artifacts/artifact-view.ts'
 import { objectUuid, oidPrefix, parseUuid } from '../../versioning/ids.ts'
-import type { Windowing } from '../../versioning/windowing.ts'
+import type { Windowing } from '../../versioning/pagination.ts'
 
 /** The `windowing` of an answer, if more remain. */
 export function pageOf(

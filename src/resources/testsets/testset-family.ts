@@ -1,4 +1,4 @@
-import type { Family } from '../../versioning/family.ts'
+import type { Family } from '../../versioning/family/family.ts'
 import { acceptTestset } from './accept-testset.ts'
 import { applyRowDelta } from './apply-row-delta.ts'
 import { assertCountable, checkRows } from './check-rows.ts'

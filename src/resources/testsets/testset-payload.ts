@@ -1,6 +1,6 @@
 import type { StagedPack } from '../../git/transactions/pack-staging.ts'
 import type { Oid } from '../../git/objects/object.ts'
-import type { Payload } from '../../versioning/family.ts'
+import type { Payload } from '../../versioning/family/family.ts'
 import type { RowPosition } from './row-position.ts'
 import type { RowBlobs } from './row-tree.ts'
 import type { SentRow } from './sent-row.ts'

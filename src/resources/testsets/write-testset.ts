@@ -1,6 +1,6 @@
 import { TimeSlice } from '../../time-slice.ts'
 import type { TreeEntry } from '../../git/objects/tree.ts'
-import type { PayloadTarget } from '../../versioning/family.ts'
+import type { PayloadTarget } from '../../versioning/family/family.ts'
 import { collectSent } from './collect-sent.ts'
 import { findNamed } from './find-named.ts'
 import type { LaidRows } from './lay-rows.ts'

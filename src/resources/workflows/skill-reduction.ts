@@ -8,7 +8,7 @@ import {
   withoutKey,
   type JsonObject,
 } from '../../json/json.ts'
-import type { AcceptedDocument } from '../../versioning/document-family.ts'
+import type { AcceptedDocument } from '../../versioning/family/document-family.ts'
 
 /**
  * The data of a skill, which is content and never runs: `uri`, `parameters` and `schemas.parameters` stay

@@ -1,6 +1,6 @@
 import type { Json, JsonObject } from '../../json/json.ts'
-import type { AcceptedDocument } from '../../versioning/document-family.ts'
-import type { PayloadContext } from '../../versioning/family.ts'
+import type { AcceptedDocument } from '../../versioning/family/document-family.ts'
+import type { PayloadContext } from '../../versioning/family/family.ts'
 import { mergeDelta } from '../documents/merge-delta.ts'
 import { acceptWorkflowData } from './workflow-data.ts'
 

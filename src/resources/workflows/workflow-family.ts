@@ -1,5 +1,5 @@
-import type { DocumentDefinition } from '../../versioning/document-family.ts'
-import { documentFamily } from '../../versioning/document-family.ts'
+import type { DocumentDefinition } from '../../versioning/family/document-family.ts'
+import { documentFamily } from '../../versioning/family/document-family.ts'
 import { acceptWorkflowData } from './workflow-data.ts'
 import { applyWorkflowDelta } from './workflow-delta.ts'
 import { DATA_FILE, decodeWorkflow, encodeWorkflow, isWorkflowFile } from './workflow-files.ts'

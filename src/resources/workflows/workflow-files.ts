@@ -1,5 +1,5 @@
 import { getKey, withKey, type JsonObject } from '../../json/json.ts'
-import type { PayloadFile } from '../../versioning/document-family.ts'
+import type { PayloadFile } from '../../versioning/family/document-family.ts'
 import { damaged } from '../documents/damaged.ts'
 import { decodeText } from '../documents/decode-text.ts'
 import { decodeJsonFile } from '../documents/decode-json-file.ts'

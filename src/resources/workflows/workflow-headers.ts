@@ -8,7 +8,7 @@ import {
   type Json,
   type JsonObject,
 } from '../../json/json.ts'
-import type { Warning } from '../../versioning/family.ts'
+import type { Warning } from '../../versioning/family/family.ts'
 import { typeName } from '../documents/type-name.ts'
 
 /** More than any server takes; each is answered with a warning several times as long. */

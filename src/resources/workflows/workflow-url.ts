@@ -1,5 +1,5 @@
 import { getKey, withKey, withoutKey, type JsonObject } from '../../json/json.ts'
-import type { PresentContext } from '../../versioning/family.ts'
+import type { PresentContext } from '../../versioning/family/family.ts'
 import { effectiveVersion, handlerOf, isManaged, isSkill } from './handler-uri.ts'
 
 /**

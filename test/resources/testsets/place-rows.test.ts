@@ -15,7 +15,7 @@ import {
 } from '../../../src/resources/testsets/row-position.ts'
 import { editRows, type RowEntry } from '../../../src/resources/testsets/row-tree.ts'
 import { TimeSlice } from '../../../src/time-slice.ts'
-import { writeTree } from '../../../src/versioning/tree-files.ts'
+import { writeTree } from '../../../src/versioning/family/tree-files.ts'
 import { git, temporaryFolder } from '../../git/git-program.ts'
 import { RecordedObjects } from './recorded-objects.ts'
 

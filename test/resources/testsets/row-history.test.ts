@@ -6,7 +6,7 @@ import { OidTable } from '../../../src/resources/testsets/oid-table.ts'
 import { RowHistory } from '../../../src/resources/testsets/row-history.ts'
 import { positionsAfter } from '../../../src/resources/testsets/row-position.ts'
 import { editRows } from '../../../src/resources/testsets/row-tree.ts'
-import { writeFile, writeTree } from '../../../src/versioning/tree-files.ts'
+import { writeFile, writeTree } from '../../../src/versioning/family/tree-files.ts'
 import { RecordedObjects } from './recorded-objects.ts'
 
 const author = { name: 'Ann', email: 'ann@example.com', seconds: 1_700_000_000, timezone: '+0000' }

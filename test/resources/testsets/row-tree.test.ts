@@ -16,7 +16,7 @@ import {
   type RowBlobs,
   type RowRange,
 } from '../../../src/resources/testsets/row-tree.ts'
-import { writeFile, writeTree } from '../../../src/versioning/tree-files.ts'
+import { writeFile, writeTree } from '../../../src/versioning/family/tree-files.ts'
 import { git, temporaryFolder } from '../../git/git-program.ts'
 import { RecordedObjects } from './recorded-objects.ts'
 

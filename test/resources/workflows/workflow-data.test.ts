@@ -2,7 +2,7 @@ import { expect } from 'chai'
 import { parseJson } from '../../../src/json/parse-json.ts'
 import { stringifyJson } from '../../../src/json/stringify-json.ts'
 import { acceptWorkflowData } from '../../../src/resources/workflows/workflow-data.ts'
-import type { AcceptedDocument } from '../../../src/versioning/document-family.ts'
+import type { AcceptedDocument } from '../../../src/versioning/family/document-family.ts'
 import { codeFor, refusalOf } from '../refusal-of.ts'
 
 const loc = ['body', 'workflow_revision_commit', 'data']

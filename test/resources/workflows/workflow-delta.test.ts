@@ -3,7 +3,7 @@ import type { JsonObject } from '../../../src/json/json.ts'
 import { parseJson } from '../../../src/json/parse-json.ts'
 import { stringifyJson } from '../../../src/json/stringify-json.ts'
 import { applyWorkflowDelta } from '../../../src/resources/workflows/workflow-delta.ts'
-import type { AcceptedDocument } from '../../../src/versioning/document-family.ts'
+import type { AcceptedDocument } from '../../../src/versioning/family/document-family.ts'
 import { codeFor, refusalOf } from '../refusal-of.ts'
 
 const loc = ['body', 'workflow_revision_commit', 'delta']

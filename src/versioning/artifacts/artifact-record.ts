@@ -1,0 +1,128 @@
+import type { z } from 'zod'
+import { Refusal } from '../../errors.ts'
+import { parseCommit } from '../../git/objects/commit.ts'
+import type { Oid } from '../../git/objects/object.ts'
+import type { TreeEntry } from '../../git/objects/tree.ts'
+import { boundedText } from '../../json/bounded-text.ts'
+import { MOST_LEVELS, parseLargeJson } from '../../json/parse-json.ts'
+import type { DocumentLimits } from '../family/document-limits.ts'
+import { TimeSlice } from '../../time-slice.ts'
+import type { ArchivedRecord, ArtifactRecord, VariantRecord } from './records.ts'
+import { archivedRecord, artifactRecord, variantRecord } from './records.ts'
+import { slugProblem } from '../slugs/slug.ts'
+import type { ObjectSink, ObjectSource } from '../family/tree-files.ts'
+import { readBytes, readTree, replaceEntries, writeTree } from '../family/tree-files.ts'
+import { writeJsonFile } from '../family/write-json-file.ts'
+
+/** The ref that holds what may change about an artifact (design section 1). */
+export const META_REF = 'refs/meta/artifact'
+
+/** Everything on refs/meta/artifact, decoded. */
+export interface ArtifactState {
+  readonly artifact: ArtifactRecord
+  /** By variant slug. */
+  readonly variants: ReadonlyMap<string, VariantRecord>
+  /** By revision id. */
+  readonly archived: ReadonlyMap<string, ArchivedRecord>
+}
+
+/** A change of one file of the state; undefined removes it. */
+export interface StateChange {
+  readonly artifact?: ArtifactRecord
+  readonly variants?: Readonly<Record<string, VariantRecord>>
+  readonly archived?: Readonly<Record<string, ArchivedRecord | undefined>>
+}
+
+/** Reads the state that a commit of refs/meta/artifact holds. Refuses damaged files by name. */
+export async function readArtifactState(source: ObjectSource, commit: Oid): Promise<ArtifactState> {
+  const tree = await readTree(source, parseCommit(await readBytes(source, commit, 'commit')).tree)
+  const file = tree.find((entry) => entry.name === 'artifact.json')
+  if (!file)
+    throw new Refusal('damaged_repository', `${META_REF} holds no artifact.json. Restore it from a clone.`)
+  return {
+    artifact: await readRecord(source, file, artifactRecord),
+    variants: await readFolder(source, tree, 'variants', variantRecord, isSlug),
+    archived: await readFolder(source, tree, 'archived', archivedRecord, isRevisionId),
+  }
+}
+
+/** Writes the tree that results from applying `change` to `base` (undefined: to nothing); answers its id. */
+export async function writeArtifactState(
+  target: ObjectSource & ObjectSink,
+  base: Oid | undefined,
+  change: StateChange,
+  limits: DocumentLimits,
+): Promise<Oid> {
+  const before =
+    base === undefined
+      ? []
+      : await readTree(target, parseCommit(await readBytes(target, base, 'commit')).tree)
+  let entries = before
+  if (change.artifact) {
+    entries = replaceEntries(entries, [await writeJsonFile(target, 'artifact.json', change.artifact, limits)])
+  }
+  for (const folder of ['variants', 'archived'] as const) {
+    const records = change[folder]
+    if (records) entries = await changeFolder(target, entries, folder, records, limits)
+  }
+  return writeTree(target, entries)
+}
+
+async function readFolder<T>(
+  source: ObjectSource,
+  tree: readonly TreeEntry[],
+  folder: string,
+  schema: z.ZodType<T>,
+  isName: (name: string) => boolean,
+): Promise<ReadonlyMap<string, T>> {
+  const entry = tree.find((candidate) => candidate.name === folder)
+  if (!entry) return NO_RECORDS
+  const records = new Map<string, T>()
+  await new TimeSlice().each(await readTree(source, entry.oid), async (file) => {
+    const name = file.name.endsWith('.json') ? file.name.slice(0, -'.json'.length) : ''
+    if (isName(name)) records.set(name, await readRecord(source, file, schema))
+  })
+  return records
+}
+
+/** A repository that was restored may bring files of any name: what is called as no record is called is none. */
+const isSlug = (name: string): boolean => slugProblem(name) === undefined
+const isRevisionId = (name: string): boolean => /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/.test(name)
+
+/** One for all: of very many artifacts most have nothing archived. */
+const NO_RECORDS = new Map<string, never>()
+
+/** What is wrong with a record may quote all of it. */
+const LONGEST_WHY = 4000
+
+async function readRecord<T>(source: ObjectSource, file: TreeEntry, schema: z.ZodType<T>): Promise<T> {
+  const text = (await readBytes(source, file.oid, 'blob')).toString('utf8')
+  try {
+    const value = parseLargeJson(text, { maxDepth: MOST_LEVELS })
+    return schema.parse(value instanceof Promise ? await value : value)
+  } catch (error) {
+    const why = boundedText(error instanceof Error ? error.message : String(error), LONGEST_WHY)
+    throw new Refusal('damaged_repository', `${META_REF}:${file.name} cannot be read: ${why}`)
+  }
+}
+
+async function changeFolder(
+  target: ObjectSource & ObjectSink,
+  entries: readonly TreeEntry[],
+  folder: string,
+  records: Readonly<Record<string, object | undefined>>,
+  limits: DocumentLimits,
+): Promise<readonly TreeEntry[]> {
+  const existing = entries.find((entry) => entry.name === folder)
+  const before = existing ? await readTree(target, existing.oid) : []
+  const removed = new Set(Object.keys(records).map((name) => `${name}.json`))
+  const written: TreeEntry[] = []
+  await new TimeSlice().each(Object.entries(records), async ([name, record]) => {
+    if (record) written.push(await writeJsonFile(target, `${name}.json`, record, limits))
+  })
+  const after = [...before.filter((entry) => !removed.has(entry.name)), ...written]
+  const others = entries.filter((entry) => entry.name !== folder)
+  return after.length === 0
+    ? others
+    : [...others, { mode: '40000', name: folder, oid: writeTree(target, after) }]
+}

@@ -1,0 +1,155 @@
+import { isRefName } from '../../git/refs/ref-name.ts'
+import type { AllRefs } from '../../git/refs/list-refs.ts'
+import { parseCommit } from '../../git/objects/commit.ts'
+import { fsck } from '../../git/process/fsck.ts'
+import { gitEnvironment } from '../../git/process/git-environment.ts'
+import { listObjects } from '../../git/process/list-objects.ts'
+import type { Oid } from '../../git/objects/object.ts'
+import type { Repository } from '../../git/repository.ts'
+import { parseTag } from '../../git/objects/tag.ts'
+import { TimeSlice } from '../../time-slice.ts'
+import type { ArtifactState } from './artifact-record.ts'
+import { META_REF } from './artifact-record.ts'
+import type { ArtifactView } from './artifact-view.ts'
+import { viewArtifact } from './artifact-view.ts'
+import type { PushLimits } from '../push/check-pushed-objects.ts'
+import { checkPushedObjects } from '../push/check-pushed-objects.ts'
+import { checkShape, payloadRefused } from '../push/check-revision.ts'
+import type { Family } from '../family/family.ts'
+import { parseUuid } from '../ids.ts'
+import { NamesInUse } from '../slugs/names-in-use.ts'
+import { RefRefused } from '../push/ref-command.ts'
+import type { Registry } from '../registry.ts'
+import { slugProblem } from '../slugs/slug.ts'
+import { readBytes, readTree } from '../family/tree-files.ts'
+
+/** Bytes of a payload, a record or a note: writes over REST may be larger than what a push may bring, and shall come back. */
+const LARGEST_OF_OURS = 256 * 1024 * 1024
+
+/** So many tags of tags are followed. */
+const DEEPEST_TAG = 8
+
+/** A repository that was brought back and does not have its name yet. */
+export interface RestoredCopy {
+  readonly family: Family
+  readonly slug: string
+  readonly refs: AllRefs
+  readonly limits: PushLimits
+  readonly signal?: AbortSignal | undefined
+}
+
+/**
+ * Judges a repository that was brought back as a push is judged, before anybody sees it: whole objects, heads and tags that are revisions, a record
+ * of what it is, and names that do not clash. Payloads of older revisions may be what a commit today could not bring, as in a store that
+ * lived. Throws a RefRefused, or a Refusal of what cannot be read.
+ */
+export async function checkRestored(
+  registry: Registry,
+  repository: Repository,
+  { family, slug, refs, limits, signal }: RestoredCopy,
+): Promise<ArtifactView> {
+  const slice = new TimeSlice(signal)
+  const [problem] = await fsck(repository.path)
+  if (problem !== undefined) throw new RefRefused('damaged', `git fsck --strict says: ${problem}.`)
+  await slice.each(refs.refs, ([ref, oid]) => checkRef(repository, ref, oid))
+  const revisions = [...refs.refs].flatMap(([ref, oid]) => (/^refs\/(heads|tags)\//.test(ref) ? oid : []))
+  const objects = (except: readonly Oid[]) => ({
+    read: (oid: Oid) => repository.objects.read(oid),
+    newObjects: (tips: readonly Oid[], stop?: AbortSignal) =>
+      listObjects({ gitdir: repository.path, env: gitEnvironment(), tips, except, signal: stop }),
+  })
+  const ofOurs = (path: string): number => (family.ownsFile(path) ? LARGEST_OF_OURS : limits.maxBlobBytes)
+  const stop = signal ?? new AbortController().signal
+  await checkPushedObjects(objects([]), revisions, { ...limits, maxBytesOf: ofOurs }, stop)
+  const others = { maxBlobBytes: LARGEST_OF_OURS }
+  await checkPushedObjects(objects(revisions), [...refs.refs.values()], others, stop)
+  const view = await viewArtifact(family, slug, repository, repository.refs())
+  checkRecord(view)
+  await checkRecordNames(view)
+  checkNames(view, refs.refs)
+  await checkHistory(registry, view, slice)
+  return view
+}
+
+async function checkRef({ objects }: Repository, ref: string, oid: Oid): Promise<void> {
+  if (!isRefName(ref))
+    throw new RefRefused('not a ref', `${JSON.stringify(ref)} cannot be the name of a ref.`)
+  if (!/^refs\/(heads|tags|meta)\//.test(ref)) return
+  let object = await objects.read(oid)
+  for (let depth = 0; object?.kind === 'tag' && ref.startsWith('refs/tags/') && depth < DEEPEST_TAG; depth++)
+    object = await objects.read(parseTag(object.bytes).object)
+  if (object?.kind === 'commit') return
+  throw new RefRefused(
+    'not a commit',
+    `${ref} names ${oid}, which is not a commit but ${object?.kind ?? 'missing'}.`,
+  )
+}
+
+/** What the artifact says of itself. */
+function checkRecord({ family, record, id }: ArtifactView): void {
+  if (parseUuid(id) !== id) throw damagedRecord(`the id ${JSON.stringify(id)} is no UUID`)
+  if (record.kind !== family.name)
+    throw damagedRecord(`it is of the kind ${JSON.stringify(record.kind)}, not a ${family.name}`)
+}
+
+/** What of its record is of no variant or revision: readers leave such files out, and nobody would ever find them. */
+async function checkRecordNames({ repository, metaCommit, source }: ArtifactView): Promise<void> {
+  const { objects } = repository
+  const { tree } = parseCommit(await readBytes(objects, metaCommit, 'commit'))
+  for (const folder of await readTree(objects, tree)) {
+    const known = KNOWN[folder.name]
+    if (!known || folder.mode !== '40000') continue
+    const names = known(source.state)
+    const odd = (await readTree(objects, folder.oid)).find(
+      ({ name }) => !names.has(name.replace(/\.json$/, '')),
+    )
+    if (odd) throw damagedRecord(`it holds ${folder.name}/${odd.name}, which is the name of none of them`)
+  }
+}
+
+/** By folder: what readers find in it. */
+const KNOWN: Readonly<Record<string, (state: ArtifactState) => ReadonlyMap<string, unknown>>> = {
+  variants: ({ variants }) => variants,
+  archived: ({ archived }) => archived,
+}
+
+function damagedRecord(why: string): RefRefused {
+  return new RefRefused('damaged record', `${META_REF} is not right: ${why}.`)
+}
+
+/** As for a push, within the repository only (ruling 3.4a). */
+function checkNames({ variants, tags }: ArtifactView, refs: AllRefs['refs']): void {
+  const names = new NamesInUse()
+  for (const { slug } of variants) {
+    names.assertVariantFree(slug)
+    names.addVariant(slug)
+  }
+  for (const tag of tags.keys()) {
+    if (slugProblem(tag) !== undefined) continue
+    names.assertTagFree(tag)
+    names.addTag(tag)
+  }
+  for (const ref of refs.keys()) {
+    for (let at = ref.lastIndexOf('/'); at > 0; at = ref.lastIndexOf('/', at - 1)) {
+      if (!refs.has(ref.slice(0, at))) continue
+      throw new RefRefused('name clash', `git can have no ${ref} beside ${ref.slice(0, at)}.`)
+    }
+  }
+}
+
+/** Every commit on a branch or tag: none may unfold to more than can be walked or be of a later server's format, and the newest must decode. */
+async function checkHistory(registry: Registry, view: ArtifactView, slice: TimeSlice): Promise<void> {
+  const { family, repository, variants, tags } = view
+  const { objects, history } = repository
+  const tips = new Set([...variants.flatMap(({ head }) => head ?? []), ...tags.values()])
+  const seen = new Set<Oid>()
+  await slice.each(tips, async (tip) => {
+    for (let node = await history.node(tip); !seen.has(node.oid); node = node.parent ?? node) {
+      seen.add(node.oid)
+      const { damage } = await registry.revisions(family).readForList(objects, node.oid)
+      if (damage && (tips.has(node.oid) || damage.code === 'unsupported_format')) throw payloadRefused(damage)
+      await checkShape(family, objects, node.oid, slice)
+      if (slice.isOver) await slice.rest()
+    }
+  })
+}

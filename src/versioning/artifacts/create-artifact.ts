@@ -1,0 +1,135 @@
+import { randomBytes } from 'node:crypto'
+import { v7 as uuidv7 } from 'uuid'
+import { Refusal } from '../../errors.ts'
+import type { NewFolder } from '../../git/store.ts'
+import { assertPinsDeployable } from '../environments/assert-pins-deployable.ts'
+import type { Family } from '../family/family.ts'
+import { NewObjects } from '../family/new-objects.ts'
+import { resumeAttempt } from '../idempotency/find-earlier-attempt.ts'
+import { repositoryDigits } from '../ids.ts'
+import type { Registry } from '../registry.ts'
+import type { RevisionDraft } from '../revisions/build-revision.ts'
+import { buildRevision } from '../revisions/build-revision.ts'
+import { writeCommit } from '../revisions/write-commit.ts'
+import { assertSlugFree, freeVariantSlug } from '../slugs/claim-slugs.ts'
+import { inTrash } from '../trash/trash.ts'
+import { META_REF, writeArtifactState } from './artifact-record.ts'
+import type { ArtifactView } from './artifact-view.ts'
+import { boundedHeader } from './bounded-header.ts'
+import type { WriteContext } from './change-artifact.ts'
+import type { Header, VariantRecord } from './records.ts'
+import { assertUnguarded } from './write-guards.ts'
+
+/** What a create request says; `loc` is where its slug stands in the request. */
+export interface NewArtifact {
+  /** An id the caller wants (any UUID); a UUIDv7 is made if absent. */
+  readonly id?: string | undefined
+  readonly slug?: string | undefined
+  readonly header: Header
+  /** With a variant, and with its first revision if the payload is there: the simple create (rulings 3.2, 3.3). */
+  readonly withVariant?: { readonly revision?: RevisionDraft | undefined } | undefined
+  /** Where packs of the revision's payload are staged. */
+  readonly aside?: NewFolder
+  readonly loc: readonly (string | number)[]
+}
+
+/**
+ * Creates an artifact: a new repository, in one step, with its first variant and revision if asked for. Refuses a taken slug
+ * or id (`slug_taken`, `id_taken`).
+ */
+export async function createArtifact(
+  registry: Registry,
+  family: Family,
+  input: NewArtifact,
+  context: WriteContext,
+): Promise<ArtifactView> {
+  assertUnguarded(family, { slug: input.slug ?? 'new', flags: input.header.flags }, context.actor)
+  const earlier = await createdEarlier(registry, family, input, context)
+  if (earlier) return earlier
+  return registry.store.claimingSlugs(async () => {
+    const slug = input.slug ?? randomBytes(6).toString('hex')
+    await assertSlugFree(registry, family, 'artifact', slug, input.loc)
+    const id = await freeId(registry, input.id, context.artifactId)
+    const variant = await freeVariantSlug(registry, family, slug)
+    const content = await firstContent(registry, family, input, context, { id, slug, variant })
+    const meta = content.refs.get(META_REF)
+    // No journal tells of a new repository: it is there, with this very commit, or not.
+    if (meta !== undefined) await context.attempt?.plan(repositoryDigits(id), META_REF, meta)
+    await registry.store.create(family.folder, slug, content, input.aside)
+    return registry.written(family, slug)
+  })
+}
+
+/** What an earlier attempt at this very write created. */
+async function createdEarlier(
+  registry: Registry,
+  family: Family,
+  input: NewArtifact,
+  context: WriteContext,
+): Promise<ArtifactView | undefined> {
+  const id = input.id ?? context.artifactId
+  if (id === undefined || context.attemptedAt === undefined) return undefined
+  const found = await registry.index.findByDigits(id)
+  if (found?.id !== id || found.family !== family) return undefined
+  const earlier = await resumeAttempt(registry, found, META_REF, context)
+  if (earlier) await registry.store.syncNames(family.folder)
+  return earlier?.artifact
+}
+
+async function firstContent(
+  registry: Registry,
+  family: Family,
+  input: NewArtifact,
+  context: WriteContext,
+  names: { readonly id: string; readonly slug: string; readonly variant: string },
+): Promise<Parameters<typeof registry.store.create>[2]> {
+  const objects = new NewObjects(names.id, input.aside)
+  const now = registry.now()
+  const created = { created_at: now.toISOString(), created_by_id: context.actor.id }
+  const { flags, ...described } = boundedHeader(input.header)
+  const artifact = {
+    id: names.id,
+    kind: family.name,
+    slug: names.slug,
+    ...described,
+    ...(flags ? { flags } : {}),
+    ...created,
+  }
+  const variant: VariantRecord = { ...described, name: described.name ?? names.variant, ...created }
+  const state = { artifact, ...(input.withVariant ? { variants: { [names.variant]: variant } } : {}) }
+  const commit = {
+    tree: await writeArtifactState(objects, undefined, state, registry.limits),
+    parent: undefined,
+    message: `Create ${family.name} ${names.slug}`,
+    now,
+  }
+  const refs = new Map([[META_REF, writeCommit(registry, objects, commit, context)]])
+  const draft = input.withVariant?.revision
+  if (draft) {
+    await assertPinsDeployable(registry, family, draft.payload, undefined)
+    const plan = { variant: names.variant, parent: undefined, draft, context }
+    refs.set(`refs/heads/${names.variant}`, await buildRevision(registry, family, objects, plan))
+  }
+  return { objects: objects.all(), packs: objects.packs, refs, head: names.variant }
+}
+
+/** The id wanted, else the one preferred if it is free, else a new one; its last twelve digits name the repository and must be free in the project. */
+async function freeId(
+  registry: Registry,
+  wanted: string | undefined,
+  preferred: string | undefined,
+): Promise<string> {
+  if (wanted !== undefined) {
+    const trashed = await registry.trash.withDigits(wanted)
+    if (!trashed && !registry.index.hasDigits(wanted)) return wanted
+    throw new Refusal(
+      'id_taken',
+      `The id ${wanted}, or another that ends in ${repositoryDigits(wanted)}, is taken. ${trashed ? `${inTrash(trashed).sentence} ` : ''}` +
+        'Leave it out to get a free one.',
+      { conflict: { id: wanted }, ...(trashed ? inTrash(trashed).when : {}) },
+    )
+  }
+  let id = preferred ?? uuidv7()
+  while (registry.index.hasDigits(id) || (await registry.trash.withDigits(id))) id = uuidv7()
+  return id
+}

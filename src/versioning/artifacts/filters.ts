@@ -1,0 +1,69 @@
+import type { JsonObject } from '../../json/json.ts'
+import { containsJson } from '../../json/contains-json.ts'
+import type { Header } from './records.ts'
+import type { Reference } from '../revisions/references.ts'
+
+/** What a query may ask of a thing's slug and header; everything given must hold (contract/workflows 6.1). */
+export interface HeaderFilter {
+  readonly slug?: string | undefined
+  readonly slugs?: readonly string[] | undefined
+  readonly name?: string | undefined
+  readonly description?: string | undefined
+  readonly flags?: Readonly<Record<string, boolean>> | undefined
+  readonly tags?: JsonObject | undefined
+  readonly meta?: JsonObject | undefined
+}
+
+/** What a query of revisions may ask beside. */
+export interface RevisionFilter extends HeaderFilter {
+  readonly message?: string | undefined
+  readonly author?: string | undefined
+  readonly authors?: readonly string[] | undefined
+  readonly date?: string | undefined
+  readonly dates?: readonly string[] | undefined
+}
+
+/** Slug (exactly one of), name and description (case-insensitive part of), tags and meta (nested containment). */
+export function matchesHeader(slug: string, header: Header, filter: HeaderFilter): boolean {
+  const slugs = filter.slug === undefined ? filter.slugs : [filter.slug, ...(filter.slugs ?? [])]
+  if (slugs !== undefined && !slugs.includes(slug)) return false
+  if (!holdsText(header.name, filter.name) || !holdsText(header.description, filter.description)) return false
+  if (filter.tags !== undefined && !containsJson(header.tags ?? {}, filter.tags)) return false
+  return filter.meta === undefined || containsJson(header.meta ?? {}, filter.meta)
+}
+
+/** Every flag asked for has that value; a flag that is not there counts as false. */
+export function matchesFlags(
+  flags: Readonly<Record<string, boolean>>,
+  wanted: Readonly<Record<string, boolean>> | undefined,
+): boolean {
+  if (!wanted) return true
+  return Object.entries(wanted).every(([name, value]) => (flags[name] ?? false) === value)
+}
+
+/** Whether a text holds the other, without regard to case; an absent text holds none. */
+export function holdsText(text: string | undefined, part: string | undefined): boolean {
+  return part === undefined || (text !== undefined && text.toLowerCase().includes(part.toLowerCase()))
+}
+
+/** Whether a thing is the one that is asked for, where one is. */
+export function isThe(wanted: string | undefined, id: string): boolean {
+  return wanted === undefined || wanted === id
+}
+
+/** The references that name something; a list of none asks for nothing. */
+export function naming(references: readonly Reference[] = []): readonly Reference[] {
+  return references.filter(({ id, slug }) => id !== undefined || slug !== undefined)
+}
+
+/** Whether some reference of the list names this id or slug; a list that names nothing asks for nothing. */
+export function matchesReferences(
+  references: readonly Reference[] | undefined,
+  id: string,
+  hasSlug: (reference: Reference) => boolean,
+): boolean {
+  if (references === undefined || references.length === 0) return true
+  const wanted = naming(references)
+  if (wanted.length === 0) return true
+  return wanted.some((reference) => (reference.id === undefined ? hasSlug(reference) : reference.id === id))
+}

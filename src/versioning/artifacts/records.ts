@@ -1,0 +1,60 @@
+import { z } from 'zod'
+import type { Json, JsonObject } from '../../json/json.ts'
+import { isJsonObject } from '../../json/json.ts'
+
+/** An exact JSON object (key order, big numbers and odd keys as they came). */
+const exactObject = z.custom<JsonObject>((value) => isJsonObject(value as Json), 'must be an object')
+
+const lifecycle = {
+  created_at: z.string(),
+  created_by_id: z.string(),
+  updated_at: z.string().optional(),
+  updated_by_id: z.string().optional(),
+  deleted_at: z.string().optional(),
+  deleted_by_id: z.string().optional(),
+}
+
+const header = {
+  name: z.string().optional(),
+  description: z.string().optional(),
+  flags: z.record(z.string(), z.boolean()).optional(),
+  tags: exactObject.optional(),
+  meta: exactObject.optional(),
+}
+
+/** `artifact.json` on refs/meta/artifact: what may change about an artifact (interface 2.1, contract/workflows 2). */
+export const artifactRecord = z.object({
+  id: z.string(),
+  kind: z.string(),
+  slug: z.string(),
+  ...header,
+  ...lifecycle,
+})
+export type ArtifactRecord = Readonly<z.infer<typeof artifactRecord>>
+
+/** `variants/<slug>.json`: a variant's header and lifecycle; `start` is the commit a fork began at. */
+export const variantRecord = z.object({ ...header, ...lifecycle, start: z.string().optional() })
+export type VariantRecord = Readonly<z.infer<typeof variantRecord>>
+
+/** `archived/<revision id>.json`: present while a revision is archived by itself. */
+export const archivedRecord = z.object({ deleted_at: z.string(), deleted_by_id: z.string() })
+export type ArchivedRecord = Readonly<z.infer<typeof archivedRecord>>
+
+/** `revision.json` in a commit's tree: what a commit brought beside its payload and message. */
+export const revisionHeader = z.object(header)
+export type RevisionHeader = Readonly<z.infer<typeof revisionHeader>>
+
+/** What a create, commit or edit may say about a thing beside its payload. */
+export type Header = RevisionHeader
+
+/** The parts of a header that are there, in the order they are stored and answered. */
+export function compactHeader(source: Header): Header {
+  const { name, description, flags, tags, meta } = source
+  return {
+    ...(name === undefined ? {} : { name }),
+    ...(description === undefined ? {} : { description }),
+    ...(flags === undefined ? {} : { flags }),
+    ...(tags === undefined ? {} : { tags }),
+    ...(meta === undefined ? {} : { meta }),
+  }
+}

@@ -1,0 +1,199 @@
+import { NIL } from 'uuid'
+import { Refusal } from '../../errors.ts'
+import { BUILD_PREFIX } from '../../git/create-repository.ts'
+import { parseCommit } from '../../git/objects/commit.ts'
+import type { RepositoryCopy } from '../../git/process/copy-repository.ts'
+import { buildCopy, placeCopy } from '../../git/process/copy-repository.ts'
+import type { AllRefs } from '../../git/refs/list-refs.ts'
+import { isSameRefs, readAllRefs } from '../../git/refs/list-refs.ts'
+import { replaceRefs } from '../../git/refs/packed-refs.ts'
+import { assertRef } from '../../git/refs/ref-name.ts'
+import { identityName, thisProcess } from '../../storage/process-identity.ts'
+import { META_REF, readArtifactState } from './artifact-record.ts'
+import type { ArtifactView } from './artifact-view.ts'
+import type { PushLimits } from '../push/check-pushed-objects.ts'
+import { checkRestored } from './check-restored.ts'
+import { confirmedMirrors } from '../environments/confirmed-mirrors.ts'
+import type { Family } from '../family/family.ts'
+import { RefRefused } from '../push/ref-command.ts'
+import type { Registry } from '../registry.ts'
+import { assertSlug, foldSlug } from '../slugs/slug.ts'
+import { inTrash } from '../trash/trash.ts'
+import { readBytes } from '../family/tree-files.ts'
+
+/** What a restore did with one repository. */
+export type Restored = 'restored' | 'replaced' | 'there'
+
+/** A repository to bring back, by its family and its slug. */
+export interface RestoredRepository extends RepositoryCopy {
+  readonly family: Family
+  readonly slug: string
+  readonly limits: PushLimits
+}
+
+/**
+ * Brings a repository back from a backup, in one step, after it was judged aside (see checkRestored): what is refused (`invalid_file`,
+ * `slug_taken`, `id_taken`) leaves nothing. One that is there already stays as it is if it has the same history, and gives way if it is an
+ * environment that nobody but the seeding has touched; any other is refused with `slug_taken`.
+ */
+export async function restoreArtifact(registry: Registry, backup: RestoredRepository): Promise<Restored> {
+  const { store } = registry
+  const { fs } = store
+  const { family, slug } = backup
+  assertSlug(slug, ['slug'])
+  assertRef('HEAD', backup.refs.head)
+  const refs = withoutReplacements(backup.refs)
+  const copy = { ...backup, refs }
+  const folder = `${store.folder}/${family.folder}`
+  const there = store.exists(family.folder, slug) ? readAllRefs(fs, `${folder}/${slug}.git`) : undefined
+  const other = there && differenceOf(there, refs)
+  if (there && other === undefined) return 'there'
+  if (there && !(await isOnlySeeded(registry, family, slug, there))) throw taken(other ?? '')
+  fs.makeDir(folder)
+  await fs.syncDir(store.folder)
+  const aside = await buildCopy(fs, folder, copy)
+  try {
+    const view = await judged(registry, aside, copy)
+    return await store.claimingSlugs(async () => {
+      if (!there) await assertFree(registry, family, slug)
+      await assertIdFree(registry, view, there && (await registry.index.findBySlug(family, slug)))
+      const mirrors = await confirmedMirrors(registry, view, refs)
+      await replaceRefs(fs, aside, mirrors)
+      if (there) await replaceSeeded(registry, family, slug, { aside, there })
+      else await placeCopy(fs, aside, folder, `${slug}.git`)
+      await registry.written(family, slug)
+      return there ? 'replaced' : 'restored'
+    })
+  } catch (error) {
+    fs.removeTree(aside)
+    throw error
+  }
+}
+
+/** What the copy says of itself, if nothing is wrong with it. */
+async function judged(registry: Registry, aside: string, copy: RestoredRepository): Promise<ArtifactView> {
+  const { repository, close } = registry.store.openAside(aside)
+  try {
+    return await checkRestored(registry, repository, copy)
+  } catch (error) {
+    const isOfTheBackup =
+      error instanceof RefRefused || (error instanceof Refusal && error.code === 'damaged_repository')
+    if (!isOfTheBackup) throw error
+    const sentence = error.message.replaceAll(aside, `${copy.slug}.git`)
+    throw new Refusal('invalid_file', `The backup cannot be restored: ${sentence}`)
+  } finally {
+    close()
+  }
+}
+
+/** A project has a slug once, whatever its case (ruling 3.3), also where the repository is not served. */
+async function assertFree(registry: Registry, family: Family, slug: string): Promise<void> {
+  const { name, folder } = family
+  const { store, trash } = registry
+  const trashed = await trash.holderOf('artifact', family, slug)
+  if (trashed) {
+    const { sentence, when } = inTrash(trashed)
+    throw new Refusal('slug_taken', `The ${name} slug "${slug}" is taken in this project. ${sentence}`, {
+      conflict: { slug },
+      ...when,
+    })
+  }
+  trash.assertFolderFree(family, slug)
+  const rival = store.slugs(folder).find((it) => foldSlug(it) === foldSlug(slug))
+  if (rival === undefined) return
+  throw new Refusal(
+    'slug_taken',
+    `The ${name} slug "${slug}" is taken in this project, by "${rival}". Restore it under another slug, or move that one away first.`,
+    { conflict: { slug: rival } },
+  )
+}
+
+/** An id leads to one artifact. That of a seeded environment goes with it, and a copy (`cp -r`) gives way to its original. */
+async function assertIdFree(
+  registry: Registry,
+  view: ArtifactView,
+  replaced: ArtifactView | undefined,
+): Promise<void> {
+  const trashed = await registry.trash.withDigits(view.id)
+  if (trashed) {
+    const { sentence, when } = inTrash(trashed)
+    throw new Refusal('id_taken', `An artifact is restored once. ${sentence}`, {
+      conflict: { id: view.id, slug: trashed.artifact.slug },
+      ...when,
+    })
+  }
+  const holder = registry.index.hasDigits(view.id) ? await registry.index.findByDigits(view.id) : undefined
+  if (!holder || holder === replaced) return
+  if (view.record.slug === view.slug && holder.record.slug !== holder.slug) return
+  throw new Refusal(
+    'id_taken',
+    `The ${holder.family.name} "${holder.slug}" of this project has the id ${holder.id}, which the backup has, too, or one that ends like it. ` +
+      `An artifact is restored once; fork it, or restore it into another project.`,
+    { conflict: { id: holder.id, slug: holder.slug } },
+  )
+}
+
+async function replaceSeeded(
+  { store: { fs, folder } }: Registry,
+  family: Family,
+  slug: string,
+  { aside, there }: { readonly aside: string; readonly there: AllRefs },
+): Promise<void> {
+  const path = `${folder}/${family.folder}/${slug}.git`
+  // A name that a start sweeps when we are dead.
+  const seeded = `${folder}/${family.folder}/${BUILD_PREFIX}${identityName(thisProcess())}.seeded-${slug}`
+  fs.rename(path, seeded)
+  if (!isSameRefs(readAllRefs(fs, seeded), there)) {
+    fs.rename(seeded, path)
+    throw taken('it was written to just now')
+  }
+  fs.rename(aside, path)
+  await fs.syncDir(`${folder}/${family.folder}`)
+  fs.removeTree(seeded)
+}
+
+/** Those that would have git show another history than there is stay in the backup. */
+function withoutReplacements({ refs, head }: AllRefs): AllRefs {
+  return { refs: new Map([...refs].filter(([name]) => !name.startsWith(REPLACEMENTS))), head }
+}
+
+const REPLACEMENTS = 'refs/replace/'
+
+/**
+ * What differs first between the history that is there and the one in a backup; what follows from environments does not count, nor what is
+ * not restored.
+ */
+export function differenceOf(there: AllRefs, restored: AllRefs): string | undefined {
+  if (there.head !== restored.head) return `HEAD holds "${there.head}", in the backup "${restored.head}"`
+  const names = [...new Set([...there.refs.keys(), ...restored.refs.keys()])].sort()
+  const ref = names.find(
+    (name) =>
+      !name.startsWith('refs/environments/') &&
+      !name.startsWith(REPLACEMENTS) &&
+      there.refs.get(name) !== restored.refs.get(name),
+  )
+  if (ref === undefined) return undefined
+  const [here, inBackup] = [there, restored].map(({ refs }) => refs.get(ref)?.slice(0, 12) ?? 'absent')
+  return `${ref} is ${here}, in the backup ${inBackup}`
+}
+
+/** Whether it was made by no key, and nothing happened to it since. */
+async function isOnlySeeded(
+  { store, environments }: Registry,
+  family: Family,
+  slug: string,
+  { refs }: AllRefs,
+): Promise<boolean> {
+  const meta = refs.get(META_REF)
+  if (family !== environments || meta === undefined || refs.size > 1) return false
+  const { objects } = store.repository(family.folder, slug)
+  if (parseCommit(await readBytes(objects, meta, 'commit')).parents.length > 0) return false
+  return (await readArtifactState(objects, meta)).artifact.created_by_id === NIL
+}
+
+function taken(difference: string): Refusal {
+  return new Refusal(
+    'slug_taken',
+    `It is in the store with other content than in the backup (${difference}). Restore into an empty store, or move it away first.`,
+  )
+}

@@ -1,0 +1,61 @@
+import { Refusal } from '../../errors.ts'
+import type { Family } from '../family/family.ts'
+import { objectUuid } from '../ids.ts'
+import type { Actor } from '../registry.ts'
+import type { RevisionPlace } from '../revisions/revision.ts'
+import { variantsHolding } from '../revisions/revision.ts'
+import type { ArtifactRecord } from './records.ts'
+
+/** What is to be done with what must not be archived. */
+export type ArchivedUse = 'write to' | 'deploy'
+
+/** Refuses to write to what is archived, or to deploy it (ruling 3.11). */
+export function assertActive(
+  level: 'artifact' | 'variant' | 'revision',
+  slug: string,
+  record: { readonly deleted_at?: string | undefined } | undefined,
+  use: ArchivedUse = 'write to',
+): void {
+  if (record?.deleted_at === undefined) return
+  throw new Refusal(
+    'archived',
+    `The ${level} "${slug}" was archived at ${record.deleted_at}. Unarchive it before you ${use} it.`,
+  )
+}
+
+/** Refuses a revision that was archived by itself. */
+export function assertRevisionActive(
+  { artifact, variant, oid, version }: RevisionPlace,
+  use?: ArchivedUse,
+): void {
+  const record = artifact.archived.get(objectUuid(oid, artifact.digits))
+  assertActive('revision', `${variant.slug}-${version}`, record, use)
+}
+
+/**
+ * Refuses to deploy what is archived: the artifact, the revision by itself, or every variant whose chain holds it (ruling 3.11). The one
+ * rule for all ways in which an environment comes to run a revision.
+ */
+export async function assertDeployable(place: RevisionPlace): Promise<void> {
+  const { artifact, oid } = place
+  assertActive('artifact', artifact.slug, artifact.record, 'deploy')
+  assertRevisionActive(place, 'deploy')
+  const holders = await variantsHolding(artifact, await artifact.repository.history.node(oid))
+  if (holders.some(({ record }) => record.deleted_at === undefined)) return
+  const own = holders.find(({ slug }) => slug === place.variant.slug) ?? holders[0]
+  if (own) assertActive('variant', own.slug, own.record, 'deploy')
+}
+
+/** Refuses to write to an artifact that is guarded, or would be by this very write, whoever may not deploy (rulings 6, contract/environments 10). */
+export function assertUnguarded(
+  { guardFlag, name }: Family,
+  { slug, flags }: Pick<ArtifactRecord, 'slug' | 'flags'>,
+  actor: Actor,
+): void {
+  if (guardFlag === undefined || actor.mayDeploy || !flags?.[guardFlag]) return
+  throw new Refusal(
+    'guarded',
+    `The ${name} "${slug}" is guarded, or would be now, and the key "${actor.name}" lacks the scope "deploy". Use a key that has it.`,
+    { details: { scope: 'deploy' } },
+  )
+}

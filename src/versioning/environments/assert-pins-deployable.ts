@@ -1,0 +1,46 @@
+import { isDeepStrictEqual } from 'node:util'
+import { Refusal } from '../../errors.ts'
+import { TimeSlice } from '../../time-slice.ts'
+import { assertDeployable } from '../artifacts/write-guards.ts'
+import type { Family, Payload } from '../family/family.ts'
+import type { Pin } from './pin.ts'
+import { pinnedPlace } from './pinned-revision.ts'
+import type { Registry } from '../registry.ts'
+import type { RevisionPlace } from '../revisions/revision.ts'
+
+/**
+ * Refuses a payload of pins that deploys something archived: under a key that held nothing or led elsewhere `before`. What is deployed
+ * already stays, whatever has been archived since, and what leads nowhere is told of in warnings.
+ */
+export async function assertPinsDeployable(
+  registry: Registry,
+  { pins }: Family,
+  payload: Payload | undefined,
+  before: Payload | undefined,
+  slice = new TimeSlice(),
+): Promise<void> {
+  if (!pins || payload === undefined) return
+  const known = new Map((before === undefined ? [] : pins(before)).map((pin) => [pin.key, pin]))
+  await slice.each(pins(payload), async (pin) => {
+    const old = known.get(pin.key)
+    if (old && isDeepStrictEqual(old, pin)) return
+    const place = await placeOfPin(registry, pin)
+    if (!place) return
+    try {
+      await assertDeployable(place)
+    } catch (error) {
+      const was = old && (await placeOfPin(registry, old))
+      if (was?.oid !== place.oid || was.artifact.id !== place.artifact.id) throw naming(pin, error)
+    }
+  })
+}
+
+async function placeOfPin(registry: Registry, pin: Pin): Promise<RevisionPlace | undefined> {
+  const place = await pinnedPlace(registry, pin)
+  return place instanceof Refusal ? undefined : place
+}
+
+function naming({ key }: Pin, error: unknown): unknown {
+  if (!(error instanceof Refusal)) return error
+  return new Refusal(error.code, `The key ${JSON.stringify(key)}: ${error.message}`, error.data)
+}

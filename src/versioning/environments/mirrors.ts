@@ -1,0 +1,163 @@
+import { setImmediate as nextTurn } from 'node:timers/promises'
+import { Refusal } from '../../errors.ts'
+import type { Oid } from '../../git/objects/object.ts'
+import type { ArtifactView } from '../artifacts/artifact-view.ts'
+import { damageOf } from '../index/damage-of.ts'
+import type { Registry } from '../registry.ts'
+import { latestOf } from '../revisions/revision.ts'
+import { pinsAt } from './environments.ts'
+import { defaultKey } from './pin.ts'
+import { pinnedPlace } from './pinned-revision.ts'
+
+/**
+ * Keeps `refs/environments/<slug>` in the repositories of deployed artifacts where the environments say (rulings 6, design 1,
+ * 3): it mirrors what the latest revision of the environment's default variant holds under the artifact's default key. The
+ * environment's repository is the truth; a mirror that was left behind is moved when the store is opened.
+ */
+export class Mirrors {
+  readonly #registry: Registry
+  /** By environment: what was mirrored last. */
+  readonly #mirrored = new Map<string, Mirrored>()
+  readonly #turns = new Map<string, Turn>()
+
+  constructor(registry: Registry) {
+    this.#registry = registry
+  }
+
+  /** Resolves once the mirrors are where the environment said at the time of this call, or later. */
+  follow({ id }: ArtifactView): Promise<void> {
+    const turn = this.#turns.get(id)
+    if (turn) {
+      const begin = (): Promise<void> => this.#begin(id)
+      // A failure is told to those whose turn it was; the next one tries again.
+      return (turn.next ??= turn.current.then(begin, begin))
+    }
+    return this.#begin(id)
+  }
+
+  /** The same for every environment that has moved without our doing, or could not be followed then. */
+  async followAll(): Promise<void> {
+    for (const environment of await this.#registry.index.list(this.#registry.environments)) {
+      if (!this.#isMirrored(environment)) await this.follow(environment)
+    }
+  }
+
+  /** Those that wait meanwhile share the next turn, which sees all that they wrote. */
+  #begin(id: string): Promise<void> {
+    const current = this.#mirror(id).finally(() => {
+      if (!this.#turns.get(id)?.next) this.#turns.delete(id)
+    })
+    this.#turns.set(id, { current })
+    return current
+  }
+
+  async #mirror(id: string): Promise<void> {
+    try {
+      // Another process may deploy while the mirrors of its last deployment are being moved here.
+      while (await this.#mirrorOnce(id));
+    } catch (error) {
+      // Somebody locks a repository, or git left damage there: the deployment stands, and the next look tries again.
+      if (!(error instanceof Refusal) && !damageOf(error, id)) throw error
+    }
+  }
+
+  /** Whether it had to look: the environment was not as it was when it was mirrored last. */
+  async #mirrorOnce(id: string): Promise<boolean> {
+    const view = await this.#registry.index.findByDigits(id)
+    if (view?.id !== id || this.#isMirrored(view)) return false
+    const { moment } = this.#registry.index
+    const { targets, isWhole, isSure } = await mirrorTargets(this.#registry, view)
+    const ref = mirrorRef(view)
+    const before = this.#mirrored.get(id)?.holders ?? (await this.#holders(ref))
+    const holders = new Set([...before, ...targets.keys()])
+    // If one cannot be moved, all of them may have the ref.
+    this.#mirrored.set(id, { view: undefined, waitingSince: undefined, holders })
+    for (const artifactId of holders) {
+      if (isSure || targets.has(artifactId)) await this.#move(ref, artifactId, targets.get(artifactId))
+    }
+    const waitingSince = isWhole ? undefined : moment
+    this.#mirrored.set(id, { view, waitingSince, holders: isSure ? new Set(targets.keys()) : holders })
+    return isWhole
+  }
+
+  /** Whether another look would find nothing to do. */
+  #isMirrored(environment: ArtifactView): boolean {
+    const { view, waitingSince } = this.#mirrored.get(environment.id) ?? {}
+    if (view !== environment) return false
+    return waitingSince === undefined || waitingSince === this.#registry.index.moment
+  }
+
+  /** The artifacts that have the ref, wherever it points. */
+  async #holders(ref: string): Promise<string[]> {
+    const ids: string[] = []
+    for (const family of this.#registry.families) {
+      for (const { id, source } of await this.#registry.index.list(family)) {
+        if (source.refs.refs.has(ref)) ids.push(id)
+      }
+    }
+    return ids
+  }
+
+  async #move(ref: string, artifactId: string, target: Oid | undefined): Promise<void> {
+    const artifact = await this.#registry.index.findByDigits(artifactId)
+    if (!artifact || artifact.source.refs.refs.get(ref) === target) return
+    await artifact.repository.transact(async (transaction) => {
+      if (transaction.ref(ref) === target) return
+      if (target === undefined) transaction.remove(ref)
+      else transaction.move(ref, target)
+    })
+    await this.#registry.index.written(artifact.family, artifact.slug)
+  }
+}
+
+interface Mirrored {
+  /** The environment as it was then; undefined while its mirrors are being moved, and if that failed. */
+  readonly view: ArtifactView | undefined
+  /** The moment of the index at which something that is deployed was not there. */
+  readonly waitingSince: number | undefined
+  /** The ids of all artifacts that may have the ref. */
+  readonly holders: ReadonlySet<string>
+}
+
+interface Turn {
+  readonly current: Promise<void>
+  next?: Promise<void>
+}
+
+/** Where an environment's mirror refs belong. */
+export interface MirrorTargets {
+  /** The commits, by artifact id. */
+  readonly targets: ReadonlyMap<string, Oid>
+  /** False if something that is deployed is not there (yet). */
+  readonly isWhole: boolean
+  /** False if it cannot be told where something that is deployed is: what mirrors it now must stay. */
+  readonly isSure: boolean
+}
+
+/** So many pins are followed before other work gets its turn. */
+const BREATH = 50
+
+/** The ref that mirrors an environment in the repositories of deployed artifacts (rulings 6). */
+export function mirrorRef({ slug }: ArtifactView): string {
+  return `refs/environments/${slug}`
+}
+
+/** What the latest revision of the environment's default variant holds under the default keys of artifacts. */
+export async function mirrorTargets(registry: Registry, environment: ArtifactView): Promise<MirrorTargets> {
+  const targets = new Map<string, Oid>()
+  const { defaultVariant } = environment
+  const latest = defaultVariant && (await latestOf(environment, defaultVariant))
+  let isWhole = true
+  let isSure = true
+  const pins = latest ? await pinsAt(registry, latest) : []
+  for (const [index, pin] of pins.entries()) {
+    if (index % BREATH === BREATH - 1) await nextTurn()
+    const place = await pinnedPlace(registry, pin)
+    if (!place) continue
+    if (place instanceof Refusal) {
+      isWhole = false
+      if (!place.code.endsWith('_not_found')) isSure = false
+    } else if (pin.key === defaultKey(place.artifact.slug)) targets.set(place.artifact.id, place.oid)
+  }
+  return { targets, isWhole, isSure }
+}

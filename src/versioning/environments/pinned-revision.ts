@@ -1,0 +1,25 @@
+import { Refusal } from '../../errors.ts'
+import type { Pin } from './pin.ts'
+import { referencesTo } from './pin.ts'
+import type { Registry } from '../registry.ts'
+import { resolveRevision } from '../revisions/resolve-reference.ts'
+import type { RevisionPlace } from '../revisions/revision.ts'
+
+/** Where a pin leads now; the reason instead, if it leads nowhere; undefined if it refers to nothing that could be. */
+export async function pinnedPlace(
+  registry: Registry,
+  pin: Pin,
+): Promise<RevisionPlace | Refusal | undefined> {
+  let why: Refusal | undefined
+  for (const family of registry.families) {
+    const references = referencesTo(family, pin)
+    if (!references) continue
+    try {
+      return await resolveRevision(registry, family, references)
+    } catch (error) {
+      if (!(error instanceof Refusal)) throw error
+      why ??= error
+    }
+  }
+  return why
+}

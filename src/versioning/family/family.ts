@@ -1,0 +1,183 @@
+import type { DerivedFile } from '../../storage/cache-file.ts'
+import type { PackRun } from '../../git/packs/sequential-pack-reader.ts'
+import type { StagedPack } from '../../git/transactions/pack-staging.ts'
+import type { GitObject, Oid } from '../../git/objects/object.ts'
+import type { TreeEntry } from '../../git/objects/tree.ts'
+import type { Json, JsonObject } from '../../json/json.ts'
+import type { JsonStream } from '../../json/json-stream.ts'
+import type { JsonText } from '../../json/stringify-json.ts'
+import type { DocumentLimits } from './document-limits.ts'
+import type { Pin } from '../environments/pin.ts'
+import type { ObjectSink, ObjectSource } from './tree-files.ts'
+import type { Windowing } from '../pagination.ts'
+
+/** A payload as the engine carries it about. Its family makes it, and nobody else looks inside. */
+export type Payload = object
+
+/**
+ * All that a family of artifacts (workflows, testsets, environments, queries) tells the shared engine about itself.
+ * The engine knows artifacts, variants and revisions; what a payload may hold, how it lies in a commit's tree and what
+ * is derived from it is the family's. No clock and no request is known here, and of the disk only the objects handed in.
+ */
+export interface Family {
+  /** Singular, also the prefix of envelope keys: `workflow`, `workflow_revision`. */
+  readonly name: string
+  /** The project's folder that holds the family's repositories: `workflows`. */
+  readonly folder: string
+  /** Flags that live on the artifact and are copied onto its revisions on read, in wire order. */
+  readonly roles: readonly string[]
+  /** Flags derived from a revision's payload, in wire order; they follow the roles. */
+  readonly flagNames: readonly string[]
+  /** Other singulars that references to its artifacts come under: `application`, `application_revision`. */
+  readonly aliases?: readonly string[]
+  /** Whether its payloads are documents that may embed others (contract/resolve). */
+  readonly mayEmbed?: boolean
+  /** The flag of an artifact that, while it is set, lets only those write to it who may deploy (rulings 6). */
+  readonly guardFlag?: string
+  /** Whether a name in the root of a commit's tree is part of the payload. What is not is carried over by a commit. */
+  ownsFile(name: string): boolean
+  /** The folder of the root, if any, whose rows `check` counts: how many files there may be is the family's to say. */
+  readonly rowsFolder?: string
+  /** Writes a payload and answers its entries of the root tree. `before` are those of the parent commit. Refuses one past the limits. */
+  write(
+    target: PayloadTarget,
+    payload: Payload,
+    before: readonly TreeEntry[],
+    limits: DocumentLimits,
+  ): Promise<readonly TreeEntry[]>
+  /**
+   * The payload that entries of a root tree hold, undefined if there is none. Throws an Error that says why if it does not
+   * decode.
+   */
+  read(source: ObjectSource, entries: readonly TreeEntry[]): Promise<StoredPayload | undefined>
+  /**
+   * Looks closer than `read` does at what a push brought: throws an Error that names the file if the entries of a root tree hold
+   * what no commit over REST could have written. `before` are those of the parent commit, which were looked at already. Not
+   * called when the payload's entries are as they were.
+   */
+  check?(
+    source: ObjectSource,
+    entries: readonly TreeEntry[],
+    before: readonly TreeEntry[],
+    context: PayloadContext,
+  ): Promise<void>
+  /** The part of `check` that keeps reading in bounds: throws an Error if the payload unfolds to more than can be walked. */
+  assertWalkable?(
+    source: ObjectSource,
+    entries: readonly TreeEntry[],
+    before: readonly TreeEntry[],
+  ): Promise<void>
+  /** A payload as a client sent it, made ready to store (a large one in slices); refuses with every problem at once. */
+  accept(data: Json, context: PayloadContext): AcceptedPayload | Promise<AcceptedPayload>
+  /** The payload that a delta makes of `base` (undefined: of nothing), made ready to store. */
+  applyDelta(
+    base: Payload | undefined,
+    delta: Json,
+    context: PayloadContext & { readonly target: PayloadTarget },
+  ): Promise<AcceptedPayload>
+  /** Whether a delta that names an older base may be applied to the latest revision all the same (ruling 5.4). */
+  mayRebase(delta: Json): boolean
+  /** What the sender of a stored payload was told of it, worked out again. */
+  warnings(payload: Payload, context: PayloadContext): readonly Warning[]
+  /** A value for each of `flagNames`; undefined stands for a revision without a payload. */
+  flags(payload: Payload | undefined): Readonly<Record<string, boolean>>
+  /** The payload as a reader sees it: what is stored, and what is derived on read. */
+  present(payload: Payload, context: PresentContext): Promise<PresentedPayload>
+  /** The references that a payload holds under keys. A family that has this is the one of environments. */
+  pins?(payload: Payload): readonly Pin[]
+  /** What tells two revisions apart, as `revisions/diff` answers it (rulings 3.16, 5.7). */
+  diff(base: DiffSide, head: DiffSide, asked: DiffRequest): Promise<PresentedDiff>
+}
+
+/** Where a payload is written: objects one by one, or many at once in a pack that is ready. */
+export interface PayloadTarget extends ObjectSink, ObjectSource {
+  /** The artifact that the payload becomes a revision of. */
+  readonly artifactId: string
+  /** The objects with these ids, in order; what is missing is undefined. Past `enough` bytes the others may be left out. */
+  readMany(oids: readonly Oid[], run?: PackRun, enough?: number): Promise<readonly (GitObject | undefined)[]>
+  /** The ids of the objects on the disk that start with 4 to 40 hex digits. */
+  startingWith(hexPrefix: string): Promise<readonly Oid[]>
+  /** The commits that tags and branches name. */
+  tips(): readonly Oid[]
+  /** Makes the objects of the pack part of what is written. */
+  adopt(pack: StagedPack): void
+  /** A derived file of the repository; there is none while that is being made. */
+  derived?(name: string): DerivedFile
+}
+
+/** A decoded payload. */
+export interface StoredPayload {
+  readonly payload: Payload
+  /** Bytes of memory that it takes, roughly. */
+  readonly size: number
+}
+
+/** Where a payload came from: `loc` is its place in the request, for the refusals that name one. */
+export interface PayloadContext {
+  readonly loc: readonly (string | number)[]
+  /** `<PUBLIC_URL>/services`, without a slash at the end. */
+  readonly servicesBase: string
+  /** Of what a push brings. */
+  readonly limits?: DocumentLimits
+}
+
+/** Which revision a payload is shown for, and what its reader asked for. */
+export interface PresentContext {
+  readonly servicesBase: string
+  readonly artifactId: string
+  readonly revisionId: string
+  readonly source: ObjectSource
+  readonly asked: Reading
+  /** How versions inside a payload are shown (ruling 3.1); numbers unless it says otherwise. */
+  readonly versionType?: 'number' | 'string' | undefined
+}
+
+/** What a reader may ask of a payload: members of the request that are flags, and which part of it. */
+export interface Reading {
+  readonly flags: Readonly<Record<string, boolean | undefined>>
+  readonly windowing?: Windowing | undefined
+}
+
+/** The reader who asks for nothing in particular. */
+export const PLAIN_READING: Reading = { flags: {} }
+
+/** A payload for a reader: whole, or read while it is written out; and where to go on if it is a part. */
+export interface PresentedPayload {
+  readonly data: JsonObject | JsonText | JsonStream | undefined
+  readonly windowing?: object | undefined
+}
+
+/** One side of a diff. */
+export interface DiffSide {
+  readonly artifactId: string
+  readonly source: ObjectSource
+  readonly payload: Payload | undefined
+  /** Of the commit's root. */
+  readonly entries: readonly TreeEntry[]
+}
+
+/** Which part of a diff is asked for, and who waits for it. */
+export interface DiffRequest {
+  readonly windowing?: Windowing | undefined
+  /** Nobody does any more. */
+  readonly signal?: AbortSignal | undefined
+}
+
+/** The body of a diff, beside `count`. */
+export interface PresentedDiff {
+  readonly diff: object
+  readonly windowing?: object | undefined
+}
+
+/** A payload that may be stored, and what its sender should know about it. */
+export interface AcceptedPayload {
+  readonly payload: Payload
+  readonly warnings: readonly Warning[]
+}
+
+/** Something accepted that deserves a look: a stable code, a sentence, and the path inside the payload it is about. */
+export interface Warning {
+  readonly code: string
+  readonly message: string
+  readonly target?: readonly (string | number)[]
+}

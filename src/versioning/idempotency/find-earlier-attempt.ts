@@ -1,0 +1,51 @@
+import { isOnChain } from '../../git/history/first-parent-history.ts'
+import type { Oid } from '../../git/objects/object.ts'
+import type { Repository } from '../../git/repository.ts'
+import type { Transaction } from '../../git/transactions/transaction.ts'
+import type { ArtifactView } from '../artifacts/artifact-view.ts'
+import type { WriteContext } from '../artifacts/change-artifact.ts'
+import type { Registry } from '../registry.ts'
+
+/** What an earlier attempt at a write left: its commit, and the artifact as it is now, whole. */
+export interface FinishedAttempt {
+  readonly commit: Oid
+  readonly artifact: ArtifactView
+}
+
+/**
+ * The result of an earlier attempt that moved `ref` and was cut off before it could answer; undefined if there was no such
+ * attempt, or if it did not get that far. What was decided is known from the journal's own notes: a commit's trailers and author
+ * may have been pushed.
+ */
+export async function resumeAttempt(
+  registry: Registry,
+  artifact: ArtifactView,
+  ref: string,
+  { attempt }: WriteContext,
+): Promise<FinishedAttempt | undefined> {
+  const { repository, digits, family, slug } = artifact
+  for (const commit of attempt?.decidedOn(digits, ref) ?? []) {
+    if (await holds(repository, ref, commit))
+      return { commit, artifact: await registry.written(family, slug) }
+  }
+  return undefined
+}
+
+/** Has the write note what it decided, for who sends it again. */
+export function noteDecided(
+  transaction: Transaction,
+  { digits }: ArtifactView,
+  ref: string,
+  commit: Oid,
+  { attempt }: WriteContext,
+): void {
+  if (attempt) transaction.note(attempt.noteOf(digits, ref, commit))
+}
+
+/** Somebody may have taken the commit off the ref since, and what was only planned never was there. */
+async function holds(repository: Repository, ref: string, commit: Oid): Promise<boolean> {
+  const { objects, history } = repository
+  const head = repository.freshRefs().refs.get(ref)
+  if (head === undefined || !(await objects.has(commit))) return false
+  return isOnChain(await history.node(commit), await history.node(head))
+}

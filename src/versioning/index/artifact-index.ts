@@ -1,0 +1,224 @@
+import type { Refusal } from '../../errors.ts'
+import type { ProjectStore } from '../../git/store.ts'
+import { nearNames } from '../../near-names.ts'
+import type { ArtifactView } from '../artifacts/artifact-view.ts'
+import type { Family } from '../family/family.ts'
+import { repositoryDigits } from '../ids.ts'
+import { foldSlug, slugProblem } from '../slugs/slug.ts'
+import { IndexIntake, isAsViewed } from './index-sync.ts'
+import type { IndexEntry, IndexTables } from './index-tables.ts'
+import { pathOf } from './index-tables.ts'
+import type { SlugLevel } from './slug-table.ts'
+import type { RepositoryProblem } from './unserved-repositories.ts'
+
+/** How stale a project-wide query may be towards plain git, in milliseconds (design section 4). */
+const STALE = 2000
+
+/**
+ * Finds artifacts by id and slug and lists them: one small record an artifact, derived from the repositories alone, in the same way at
+ * start and while serving, so a live index equals a rebuilt one. What it answers by id or slug is checked against the disk first.
+ */
+export class ArtifactIndex {
+  readonly #store: ProjectStore
+  readonly #intake: IndexIntake
+  readonly #tables: IndexTables
+
+  /** `onProblem` is told of repositories that are not served, or left out of lists, once for each reason. */
+  constructor(
+    store: ProjectStore,
+    families: readonly Family[],
+    writer: string,
+    onProblem?: (problem: RepositoryProblem) => void,
+  ) {
+    this.#store = store
+    this.#intake = new IndexIntake(store, families, writer, onProblem)
+    this.#tables = this.#intake.tables
+  }
+
+  /**
+   * Calls `watcher` with every new view of an artifact, whoever moved it: a write of ours, another server, or plain git. It is called
+   * within the write, so it must only take note. Answers how to end that.
+   */
+  watch(watcher: (view: ArtifactView) => void): () => void {
+    return this.#tables.watch(watcher)
+  }
+
+  /** Reads every repository of the project. */
+  load(): Promise<void> {
+    return this.#intake.load()
+  }
+
+  /** Looks at every repository once, or at those of one family; calls that come while it runs share the next round. */
+  sweep(family?: Family): Promise<void> {
+    return this.#intake.sweep(family)
+  }
+
+  /** Takes in what this process just wrote to a repository, and tells the other processes. */
+  written(family: Family, slug: string): Promise<ArtifactView> {
+    return this.#intake.written(family, slug)
+  }
+
+  /** Forgets a repository that this process just moved away, and tells the other processes. */
+  removed(family: Family, slug: string): Promise<void> {
+    return this.#intake.removed(family, slug)
+  }
+
+  /** Notes that a list was answered without an artifact, because something of it cannot be read. */
+  leftOut({ family, slug, repository: { path } }: ArtifactView, { message: reason }: Refusal): void {
+    // One that was removed a moment ago is no problem.
+    const isThere = this.#store.exists(family.folder, slug)
+    if (isThere)
+      this.#tables.damaged.leaveOut({ repository: pathOf(family, slug), reason: `${path}: ${reason}` })
+  }
+
+  /** Repositories that are not served, or left out of lists, with the reason. */
+  problems(): RepositoryProblem[] {
+    return this.#tables.damaged.problems()
+  }
+
+  /** Whether an artifact has the digits in which this id ends. */
+  hasDigits(id: string): boolean {
+    return this.#tables.withDigits(repositoryDigits(id)) !== undefined
+  }
+
+  get size(): number {
+    return this.#tables.size
+  }
+
+  /** A number that is another one after anything the index knows has changed. */
+  get moment(): number {
+    return this.#tables.moment
+  }
+
+  /**
+   * Whether everything is as it was at `moment`, looked at as every other question is: then what was found for a question that
+   * led to this view would be found again.
+   */
+  isStill(moment: number, view: ArtifactView): boolean {
+    return this.#intake.hear() === undefined && this.moment === moment && isAsViewed(view)
+  }
+
+  /** The artifact whose id ends in the same digits as `id`, as it is on disk now. */
+  async findByDigits(id: string): Promise<ArtifactView | undefined> {
+    await this.#intake.hear()
+    const digits = repositoryDigits(id)
+    let entry = this.#tables.withDigits(digits)
+    if (!entry) {
+      await this.sweep()
+      entry = this.#tables.withDigits(digits)
+    }
+    const view = entry && (await this.#intake.current(entry))
+    if (!view) this.#tables.damaged.assertNotIn(({ last }) => last === undefined || last.digits === digits)
+    return view
+  }
+
+  /**
+   * The same, looked at once more. What named a revision of it may be younger than what requests of this turn saw of it: an
+   * environment that another server has moved since.
+   */
+  async findAfresh(id: string): Promise<ArtifactView | undefined> {
+    const entry = this.#tables.withDigits(repositoryDigits(id))
+    if (entry) await this.#intake.look(entry.family, entry.slug)
+    return this.findByDigits(id)
+  }
+
+  async findBySlug(family: Family, slug: string): Promise<ArtifactView | undefined> {
+    if (slugProblem(slug) !== undefined) return undefined
+    await this.#intake.hear()
+    const path = pathOf(family, slug)
+    if (!this.#tables.at(path) && this.#store.exists(family.folder, slug))
+      await this.#intake.look(family, slug)
+    const entry = this.#tables.at(path)
+    const view = entry && (await this.#intake.current(entry))
+    if (!view) this.#tables.damaged.assertNotIn(({ repository }) => repository === path)
+    return view
+  }
+
+  /** The artifacts of the family that have a variant of this slug; several only where plain git brought it. */
+  findByVariantSlug(family: Family, slug: string): Promise<ArtifactView[]> {
+    return this.#findBySlugOf('variant', family, slug, (view) => view.variants.some((it) => it.slug === slug))
+  }
+
+  /** The artifacts of the family in which some revision was given this slug. */
+  findByTag(family: Family, slug: string): Promise<ArtifactView[]> {
+    return this.#findBySlugOf('tag', family, slug, (view) => view.tags.has(slug))
+  }
+
+  /** Whether a slug is taken at a level, compared without case. Only sure while claiming slugs (see ProjectStore). */
+  async isTaken(level: SlugLevel, family: Family, slug: string): Promise<boolean> {
+    // Afresh: another process may have claimed a slug and let go of the lock since the requests of this turn came in.
+    await this.#intake.hearAfresh()
+    return this.#tables.slugs.has(level, family, slug)
+  }
+
+  /** Who has a slug at a level, as last looked at. */
+  owners(level: SlugLevel, family: Family, slug: string): ArtifactView[] {
+    return this.#tables.slugs.get(level, family, slug).map(({ view }) => view)
+  }
+
+  /** The few artifacts whose slugs are nearest to one, as last looked at; see `nearNames`. */
+  async near(family: Family, slug: string): Promise<ArtifactView[]> {
+    return (await this.nearBy('artifact', family, slug)).map(([view]) => view)
+  }
+
+  /** The same for variants or artifacts, each with that slug in lower case. */
+  async nearBy(
+    level: SlugLevel,
+    family: Family,
+    slug: string,
+  ): Promise<(readonly [artifact: ArtifactView, slug: string])[]> {
+    const found = await nearNames(foldSlug(slug), this.#named(level, family))
+    return (found ?? []).map(([{ view }, folded]) => [view, folded] as const)
+  }
+
+  *#named(level: SlugLevel, family: Family): Generator<readonly [string, readonly [IndexEntry, string]]> {
+    for (const [folded, entry] of this.#tables.slugs.entries(level, family)) yield [folded, [entry, folded]]
+  }
+
+  /** Every artifact of the family, oldest first; at most two seconds behind plain git, never behind another server. */
+  async list(family: Family): Promise<readonly ArtifactView[]> {
+    await this.#intake.hear()
+    await this.#tables.listOf(family).fresh(STALE)
+    return this.seen(family)
+  }
+
+  /** Every artifact of the family as it was last looked at, oldest first. */
+  seen(family: Family): readonly ArtifactView[] {
+    return this.#tables.listOf(family).views()
+  }
+
+  /** How long ago, in milliseconds, somebody last asked for the family's list. */
+  unasked(family: Family): number {
+    return this.#tables.listOf(family).unasked
+  }
+
+  async #findBySlugOf(
+    level: 'variant' | 'tag',
+    family: Family,
+    slug: string,
+    has: (view: ArtifactView) => boolean,
+  ): Promise<ArtifactView[]> {
+    await this.#intake.hear()
+    const found = await this.#currentOf(this.#tables.slugs.get(level, family, slug), has)
+    if (found.length > 0) return found
+    await this.sweep(family)
+    const later = await this.#currentOf(this.#tables.slugs.get(level, family, slug), has)
+    if (later.length === 0) {
+      const mayHave = (last: ArtifactView | undefined): boolean => last === undefined || has(last)
+      this.#tables.damaged.assertNotIn((it) => it.family === family && mayHave(it.last))
+    }
+    return later
+  }
+
+  async #currentOf(
+    entries: readonly IndexEntry[],
+    has: (view: ArtifactView) => boolean,
+  ): Promise<ArtifactView[]> {
+    const found: ArtifactView[] = []
+    for (const entry of entries) {
+      const view = await this.#intake.current(entry)
+      if (view && has(view)) found.push(view)
+    }
+    return found
+  }
+}

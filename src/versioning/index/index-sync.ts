@@ -1,0 +1,208 @@
+import { setImmediate as nextTurn } from 'node:timers/promises'
+import { Refusal } from '../../errors.ts'
+import { assertServable } from '../../git/repository-format.ts'
+import type { Repository } from '../../git/repository.ts'
+import type { ProjectStore } from '../../git/store.ts'
+import { ChangeLog } from '../../storage/change-feed.ts'
+import { META_REF } from '../artifacts/artifact-record.ts'
+import type { ArtifactView } from '../artifacts/artifact-view.ts'
+import { viewArtifact } from '../artifacts/artifact-view.ts'
+import type { Family } from '../family/family.ts'
+import { damageOf } from './damage-of.ts'
+import type { IndexEntry } from './index-tables.ts'
+import { IndexTables, pathOf } from './index-tables.ts'
+import type { RepositoryProblem } from './unserved-repositories.ts'
+
+/** So many repositories are looked at before other work gets its turn. */
+const BREATH = 100
+
+/**
+ * Fills the tables of the index: looks at repositories, one by one or family by family, hears what other processes wrote, and
+ * is told what this one wrote.
+ */
+export class IndexIntake {
+  readonly tables: IndexTables
+  readonly #store: ProjectStore
+  readonly #families: readonly Family[]
+  readonly #changes: ChangeLog
+  /** The slugs that the last sweep of a family found. */
+  readonly #swept = new Map<Family, readonly string[]>()
+  #hearing: Promise<void> | undefined
+
+  constructor(
+    store: ProjectStore,
+    families: readonly Family[],
+    writer: string,
+    onProblem?: (problem: RepositoryProblem) => void,
+  ) {
+    this.#store = store
+    this.#families = families
+    this.tables = new IndexTables(families, (family) => this.#sweepOnce(family), onProblem)
+    this.#changes = new ChangeLog(store.fs, store.folder, writer)
+  }
+
+  /** Reads every repository of the project. */
+  async load(): Promise<void> {
+    this.#changes.news()
+    await this.sweep()
+  }
+
+  /** Takes in what other processes wrote; also waits for what is being taken in already. Undefined where there is nothing to wait for. */
+  hear(): Promise<void> | undefined {
+    return this.#hear(this.#changes.news())
+  }
+
+  /** The same, whatever requests of this turn heard already. */
+  hearAfresh(): Promise<void> | undefined {
+    return this.#hear(this.#changes.freshNews())
+  }
+
+  /** Looks at every repository once, or at those of one family; calls that come while it runs share the next round. */
+  async sweep(family?: Family): Promise<void> {
+    for (const it of family ? [family] : this.#families) await this.tables.listOf(it).fresh(0)
+  }
+
+  /** Takes in what this process just wrote to a repository, and tells the other processes. */
+  async written(family: Family, slug: string): Promise<ArtifactView> {
+    const path = pathOf(family, slug)
+    this.#changes.announce(path)
+    const known = this.tables.at(path)
+    if (known) await this.#takeInOwn(known)
+    else await this.look(family, slug)
+    const entry = this.tables.at(path)
+    if (!entry) throw new Refusal('artifact_not_found', `${path} vanished from the store.`)
+    return entry.view
+  }
+
+  /** Takes in that this process just moved a repository away, and tells the other processes. */
+  async removed(family: Family, slug: string): Promise<void> {
+    this.#changes.announce(pathOf(family, slug))
+    await this.look(family, slug)
+  }
+
+  /** The entry's view as of now; undefined if the repository is gone or no longer served. */
+  async current(entry: IndexEntry): Promise<ArtifactView | undefined> {
+    if (isAsViewed(entry.view)) return entry.view
+    await this.look(entry.family, entry.slug)
+    return this.tables.at(entry.path)?.view
+  }
+
+  /** Takes in a repository as it is now, whatever that is: new, moved, gone, damaged. */
+  async look(family: Family, slug: string): Promise<void> {
+    const path = pathOf(family, slug)
+    const entry = this.tables.at(path)
+    try {
+      const repository = entry?.repository ?? this.#store.repository(family.folder, slug)
+      if (entry && repository.freshRefs() === entry.view.source.refs) return
+      if (!entry) await assertServable(this.#store.fs, repository.path)
+      let view = await viewArtifact(family, slug, repository, repository.refs(), entry?.view)
+      // Something moved while the view was made: an older view must never replace a newer one.
+      for (let refs = repository.refs(); refs !== view.source.refs; refs = repository.refs()) {
+        view = await viewArtifact(family, slug, repository, refs, view)
+      }
+      this.tables.apply({ path, family, slug, repository, view })
+    } catch (error) {
+      const reason = damageOf(error, path)
+      if (!reason) throw error
+      this.#setAside(family, slug, reason)
+    }
+  }
+
+  #setAside(family: Family, slug: string, reason: Refusal): void {
+    const { damaged } = this.tables
+    const repository = pathOf(family, slug)
+    const entry = this.tables.at(repository)
+    if (entry) this.tables.drop(entry)
+    if (!this.#store.exists(family.folder, slug)) return
+    const last = entry?.view ?? damaged.get(repository)?.last
+    // What no server ever made or wrote to waits to be adopted, and holds nothing that has an id.
+    const there = this.#store.repository(family.folder, slug)
+    if (last || isArtifact(there)) damaged.add({ repository, family, last, reason })
+    else damaged.setAside({ repository, reason: reason.message })
+  }
+
+  async #sweepOnce(family: Family): Promise<void> {
+    const slugs = this.#store.slugs(family.folder)
+    let looked = 0
+    for (const slug of slugs) {
+      if (!this.#isAsSeen(family, slug)) await this.look(family, slug)
+      if (++looked % BREATH === 0) await nextTurn()
+    }
+    if (slugs !== this.#swept.get(family)) this.#forgetOthers(family, new Set(slugs))
+    this.#swept.set(family, slugs)
+  }
+
+  /** Whether nothing moved since the last look: most repositories of a sweep are not worth waiting for. */
+  #isAsSeen(family: Family, slug: string): boolean {
+    const entry = this.tables.at(pathOf(family, slug))
+    try {
+      return entry !== undefined && entry.repository.freshRefs() === entry.view.source.refs
+    } catch {
+      return false // the look says what is wrong
+    }
+  }
+
+  #forgetOthers(family: Family, seen: ReadonlySet<string>): void {
+    const { tables } = this
+    for (const entry of tables.entriesOf(family)) {
+      // Not seen and there all the same: made while this sweep was under way.
+      if (!seen.has(entry.slug) && !this.#store.exists(family.folder, entry.slug)) tables.drop(entry)
+    }
+    for (const path of tables.damaged.paths()) {
+      const isOurs = path.startsWith(`${family.folder}/`)
+      if (isOurs && !seen.has(path.slice(family.folder.length + 1))) tables.damaged.forget(path)
+    }
+  }
+
+  #hear(news: ReadonlySet<string> | 'everything'): Promise<void> | undefined {
+    if (news !== 'everything' && news.size === 0) return this.#hearing
+    const hearing = (this.#hearing ?? Promise.resolve())
+      .then(() => this.#takeIn(news))
+      .finally(() => {
+        if (this.#hearing === hearing) this.#hearing = undefined
+      })
+    this.#hearing = hearing
+    return hearing
+  }
+
+  async #takeIn(news: ReadonlySet<string> | 'everything'): Promise<void> {
+    if (news === 'everything') return this.sweep()
+    for (const path of news) {
+      const family = this.#families.find((it) => path.startsWith(`${it.folder}/`))
+      if (family) await this.look(family, path.slice(family.folder.length + 1))
+    }
+  }
+
+  /** Takes in what this process wrote without looking at the disk again. */
+  async #takeInOwn({ path, family, slug, repository, view: before }: IndexEntry): Promise<void> {
+    let view = before
+    for (let refs = repository.writtenRefs(); refs !== view.source.refs; refs = repository.writtenRefs()) {
+      view = await viewArtifact(family, slug, repository, refs, view)
+    }
+    if (this.tables.at(path)?.view.source.refs !== view.source.refs)
+      this.tables.apply({ path, family, slug, repository, view })
+  }
+}
+
+/** Whether it is of the registry's making, whatever of it cannot be read; where nothing can be told, it is. */
+function isArtifact(repository: Repository): boolean {
+  try {
+    if (repository.wasWritten()) return true
+  } catch {
+    return true
+  }
+  try {
+    return repository.refs().refs.has(META_REF)
+  } catch {
+    return false
+  }
+}
+
+/** Whether the requests of this turn see the artifact as it was last viewed. */
+export function isAsViewed({ repository, source }: ArtifactView): boolean {
+  try {
+    return repository.refs() === source.refs
+  } catch {
+    return false // the look says what is wrong
+  }
+}

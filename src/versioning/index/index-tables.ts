@@ -1,0 +1,133 @@
+import type { Repository } from '../../git/repository.ts'
+import type { ArtifactView } from '../artifacts/artifact-view.ts'
+import type { Family } from '../family/family.ts'
+import { FamilyList } from './family-list.ts'
+import { SlugTable } from './slug-table.ts'
+import type { RepositoryProblem } from './unserved-repositories.ts'
+import { DamagedRepositories } from './unserved-repositories.ts'
+
+/**
+ * What the index knows, without a look at the disk: artifacts by place, id and slug, the lists of families, and the repositories that
+ * are not served. A start and every later look fill it by the same `apply`.
+ */
+export class IndexTables {
+  readonly slugs = new SlugTable()
+  readonly damaged: DamagedRepositories
+  readonly #lists: ReadonlyMap<Family, FamilyList>
+  readonly #entries = new Map<string, IndexEntry>()
+  readonly #byDigits = new Map<string, IndexEntry>()
+  readonly #watchers = new Set<(view: ArtifactView) => void>()
+  #moment = 0
+
+  /** `sweepOnce` looks at every repository of a family. */
+  constructor(
+    families: readonly Family[],
+    sweepOnce: (family: Family) => Promise<void>,
+    onProblem?: (problem: RepositoryProblem) => void,
+  ) {
+    this.damaged = new DamagedRepositories(onProblem)
+    this.#lists = new Map(families.map((family) => [family, new FamilyList(() => sweepOnce(family))]))
+  }
+
+  get size(): number {
+    return this.#entries.size
+  }
+
+  /** A number that is another one after anything has changed. */
+  get moment(): number {
+    return this.#moment
+  }
+
+  /** Calls `watcher` with every view that is applied, within the call; answers how to end that. */
+  watch(watcher: (view: ArtifactView) => void): () => void {
+    this.#watchers.add(watcher)
+    return () => this.#watchers.delete(watcher)
+  }
+
+  /** The artifact at this place, `<family>/<slug>`. */
+  at(path: string): IndexEntry | undefined {
+    return this.#entries.get(path)
+  }
+
+  /** The artifact whose id ends in these 12 digits. */
+  withDigits(digits: string): IndexEntry | undefined {
+    return this.#byDigits.get(digits)
+  }
+
+  /** The artifacts of a family, in no order. */
+  *entriesOf(family: Family): Generator<IndexEntry> {
+    for (const entry of this.#entries.values()) if (entry.family === family) yield entry
+  }
+
+  listOf(family: Family): FamilyList {
+    const list = this.#lists.get(family)
+    if (!list) throw new Error(`the registry does not serve ${family.folder}`)
+    return list
+  }
+
+  /** Takes in what was seen of a repository. Of two with one artifact id the copy is set aside. */
+  apply(seen: IndexEntry): void {
+    const { path, family, view } = seen
+    const rival = this.#byDigits.get(view.digits)
+    if (rival && rival.path !== path) {
+      // A copy within the project (`cp -r`): the one whose folder has the name it was made with is the original.
+      const [original, copy] = isOriginal(view, rival.view) ? [path, rival.path] : [rival.path, path]
+      if (copy !== path) this.drop(rival)
+      this.damaged.setAside({
+        repository: copy,
+        reason: `${copy} has the same artifact id as ${original}. Give it a new id, or remove it.`,
+      })
+      if (copy === path) return
+    }
+    this.#moment++
+    this.damaged.forget(path)
+    const before = this.#entries.get(path)
+    if (before) this.slugs.remove(before)
+    // Another artifact may have been put in its place.
+    if (before && before.view.digits !== view.digits) this.#byDigits.delete(before.view.digits)
+    const entry = before ?? seen
+    entry.view = view
+    if (before) this.listOf(family).changed()
+    else this.listOf(family).add(entry)
+    this.#entries.set(path, entry)
+    this.#byDigits.set(view.digits, entry)
+    this.slugs.add(entry)
+    for (const watcher of this.#watchers) watcher(view)
+  }
+
+  /** Forgets an artifact that is gone, or cannot be read any more. */
+  drop(entry: IndexEntry): void {
+    this.#moment++
+    this.damaged.forget(entry.path)
+    this.#entries.delete(entry.path)
+    if (this.#byDigits.get(entry.view.digits) === entry) this.#byDigits.delete(entry.view.digits)
+    this.slugs.remove(entry)
+    this.listOf(entry.family).remove(entry)
+  }
+}
+
+/** One artifact of the index, and the view it was last seen in. */
+export interface IndexEntry {
+  readonly path: string
+  readonly family: Family
+  readonly slug: string
+  readonly repository: Repository
+  view: ArtifactView
+}
+
+/** Where an artifact is in its project: `<family>/<slug>`. */
+export function pathOf(family: Family, slug: string): string {
+  return `${family.folder}/${slug}`
+}
+
+/** Of two repositories with one artifact id, whether the first is the original: its folder has the name it was made with. */
+export function isOriginal(view: ArtifactView, rival: ArtifactView): boolean {
+  const [mine, theirs] = [view.record.slug === view.slug, rival.record.slug === rival.slug]
+  return mine === theirs ? view.slug < rival.slug : mine
+}
+
+/** Oldest first. */
+export function byCreation(a: ArtifactView, b: ArtifactView): number {
+  const [x, y] = [a.record, b.record]
+  return x.created_at < y.created_at ? -1 : x.created_at > y.created_at ? 1 : x.id < y.id ? -1 : 1
+}

@@ -1,0 +1,174 @@
+import type { Oid } from '../../git/objects/object.ts'
+import type { IncomingObjects } from '../../git/receive/incoming-objects.ts'
+import { transactTogether } from '../../git/transactions/cross-repository.ts'
+import type { Transaction } from '../../git/transactions/transaction.ts'
+import { TimeSlice } from '../../time-slice.ts'
+import type { ArtifactView } from '../artifacts/artifact-view.ts'
+import type { WriteContext } from '../artifacts/change-artifact.ts'
+import { assertActive, assertUnguarded } from '../artifacts/write-guards.ts'
+import { objectUuid } from '../ids.ts'
+import type { Registry } from '../registry.ts'
+import type { CheckedCommand } from './apply-ref-commands.ts'
+import { movePushedRefs } from './apply-ref-commands.ts'
+import { PushedHistory } from './check-pushed-history.ts'
+import type { PushLimits } from './check-pushed-objects.ts'
+import { checkPushedObjects } from './check-pushed-objects.ts'
+import type { RefCommand, RefOutcome } from './ref-command.ts'
+import { branchSlug, refusalOf } from './ref-command.ts'
+
+/** A push whose objects are in quarantine. */
+export interface Push {
+  /** None that `judgeCommand` refuses, each ref once. */
+  readonly commands: readonly (RefCommand & { readonly target: Oid })[]
+  readonly incoming: IncomingObjects
+  /** All refs are to move, or none (gitprotocol-capabilities(5)). */
+  readonly isAtomic: boolean
+  readonly limits: PushLimits
+  /** The client has gone; nobody shall go on looking at what it sent. */
+  readonly signal: AbortSignal
+}
+
+/**
+ * Takes a push in: the same write as a commit over REST, with its queue, journal and compare-and-set. Resolves with what became of
+ * each command once everything is on the disk and the next request sees it.
+ */
+export async function acceptPush(
+  registry: Registry,
+  artifact: ArtifactView,
+  push: Push,
+  context: WriteContext,
+): Promise<readonly RefOutcome[]> {
+  const { family, source } = artifact
+  const { commands, incoming } = push
+  let checked: readonly CheckedCommand[]
+  try {
+    // Again when it is written; but who may not write at all need not wait until everything was looked at.
+    assertUnguarded(family, source.state.artifact, context.actor)
+    assertActive('artifact', artifact.slug, source.state.artifact)
+    checked = await checkAll(registry, artifact, push)
+    if (isLost(push, checked)) return givenUp(checked)
+    const take = await incoming.prepare()
+    const job = async (transaction: Transaction): Promise<readonly RefOutcome[]> => {
+      const outcomes = await movePushedRefs(registry, artifact, checked, context, transaction)
+      if (push.isAtomic && outcomes.some(({ refused }) => refused)) throw new AtomicRefused(outcomes)
+      take(transaction)
+      return outcomes
+    }
+    push.signal.throwIfAborted()
+    const write = (): Promise<readonly RefOutcome[]> => writeTo(artifact, incoming, job)
+    const isNew = commands.some(({ expected }) => expected === undefined)
+    const store = async (): Promise<readonly RefOutcome[]> => {
+      const outcomes = await write()
+      return outcomes.every(({ refused }) => refused)
+        ? outcomes
+        : present(registry, artifact, checked, outcomes)
+    }
+    return await (isNew ? registry.store.claimingSlugs(store) : store())
+  } catch (error) {
+    if (error instanceof AtomicRefused) return givenUp(error.outcomes)
+    const refused = refusalOf(error)
+    return commands.map(({ ref }) => ({ ref, refused }))
+  }
+}
+
+/** A ref of an atomic push is refused, so none of them moves. */
+class AtomicRefused extends Error {
+  override readonly name = 'AtomicRefused'
+  readonly outcomes: readonly RefOutcome[]
+
+  constructor(outcomes: readonly RefOutcome[]) {
+    super('a ref of an atomic push was refused')
+    this.outcomes = outcomes
+  }
+}
+
+/** Of more commands than these, all are refused when something is wrong with the objects of one. */
+const MOST_LOOKS = 100
+
+/** The commands with why those are refused whose objects or history are not as they should be. */
+async function checkAll(
+  registry: Registry,
+  artifact: ArtifactView,
+  push: Push,
+): Promise<readonly CheckedCommand[]> {
+  const { commands, incoming, limits, signal } = push
+  const checkObjects = (some: readonly { readonly target: Oid }[]): Promise<void> =>
+    checkPushedObjects(
+      incoming,
+      some.map(({ target }) => target),
+      limits,
+      signal,
+    )
+  // Of several, only those shall be refused that something is wrong with; git looks at each by itself then.
+  const isGood = await checkObjects(commands).then(
+    () => true,
+    (error: unknown) => {
+      if (commands.length === 1 || commands.length > MOST_LOOKS) throw error
+      return false
+    },
+  )
+  const history = new PushedHistory(registry, artifact, incoming, signal)
+  const checked: CheckedCommand[] = []
+  for (const command of commands) {
+    try {
+      if (!isGood) await checkObjects([command])
+      await history.check(command)
+      checked.push(command)
+    } catch (error) {
+      checked.push({ ...command, refused: refusalOf(error) })
+    }
+  }
+  return checked
+}
+
+function isLost({ isAtomic }: Push, checked: readonly CheckedCommand[]): boolean {
+  return isAtomic ? checked.some(({ refused }) => refused) : checked.every(({ refused }) => refused)
+}
+
+/** Nothing moves: who was not refused has the others to thank. */
+function givenUp(outcomes: readonly Pick<RefOutcome, 'ref' | 'refused'>[]): readonly RefOutcome[] {
+  return outcomes.map(({ ref, refused }) => ({
+    ref,
+    refused: refused ?? {
+      reason: 'atomic push failed',
+      sentence: `${ref} would have moved, but not without the others.`,
+    },
+  }))
+}
+
+/** A large push has its turn alone: those that wait could not read a pack that is not in place yet. */
+function writeTo(
+  { repository }: ArtifactView,
+  incoming: IncomingObjects,
+  job: (transaction: Transaction) => Promise<readonly RefOutcome[]>,
+): Promise<readonly RefOutcome[]> {
+  if (incoming.isSmall) return repository.transact(job)
+  return transactTogether([repository], ([transaction]) => {
+    if (!transaction) throw new Error('a write has a transaction for its repository')
+    return job(transaction)
+  })
+}
+
+/** More refs than these are not left in a file each, which every look at the repository would read. */
+const MANY = 256
+
+/** Has the registry take in what was written, and says which revisions the branches have come to. */
+async function present(
+  registry: Registry,
+  artifact: ArtifactView,
+  commands: readonly RefCommand[],
+  outcomes: readonly RefOutcome[],
+): Promise<readonly RefOutcome[]> {
+  if (commands.length > MANY) await artifact.repository.packRefs()
+  const written = await registry.written(artifact.family, artifact.slug)
+  const presented: RefOutcome[] = []
+  await new TimeSlice().each(outcomes, async (outcome, index) => {
+    const variant = branchSlug(outcome.ref)
+    const target = commands[index]?.target
+    if (outcome.refused || variant === undefined || target === undefined) return presented.push(outcome)
+    const { depth } = await written.repository.history.node(target)
+    const revision = { id: objectUuid(target, written.digits), slug: `${variant}-${depth}` }
+    return presented.push({ ...outcome, revision })
+  })
+  return presented
+}

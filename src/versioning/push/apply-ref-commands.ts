@@ -1,0 +1,101 @@
+import type { Oid } from '../../git/objects/object.ts'
+import type { Transaction } from '../../git/transactions/transaction.ts'
+import { TimeSlice } from '../../time-slice.ts'
+import type { ArtifactState } from '../artifacts/artifact-record.ts'
+import { META_REF } from '../artifacts/artifact-record.ts'
+import type { ArtifactView } from '../artifacts/artifact-view.ts'
+import type { WriteContext } from '../artifacts/change-artifact.ts'
+import { commitChange } from '../artifacts/change-artifact.ts'
+import type { VariantRecord } from '../artifacts/records.ts'
+import { assertActive, assertUnguarded } from '../artifacts/write-guards.ts'
+import type { Registry } from '../registry.ts'
+import { stateNow } from '../revisions/write-revision.ts'
+import { NamesInUse } from '../slugs/names-in-use.ts'
+import { newVariant } from '../variants/create-variant.ts'
+import { movedOn } from './check-pushed-history.ts'
+import type { RefCommand, RefOutcome, RefRefusal } from './ref-command.ts'
+import { branchSlug, refusalOf, tagSlug } from './ref-command.ts'
+
+/** A command whose objects were found good, or why they were not. */
+export interface CheckedCommand extends RefCommand {
+  readonly target: Oid
+  readonly refused?: RefRefusal
+}
+
+/**
+ * Moves the refs of a push in a transaction of its artifact's repository, as far as what is there now allows: the artifact and
+ * its variants are not archived, nobody was faster, no name clashes. A branch that is new becomes a variant with a record of
+ * who brought it. Answers what became of each command.
+ */
+export async function movePushedRefs(
+  registry: Registry,
+  artifact: ArtifactView,
+  commands: readonly CheckedCommand[],
+  context: WriteContext,
+  transaction: Transaction,
+): Promise<readonly RefOutcome[]> {
+  const state = await stateNow(artifact, transaction)
+  assertUnguarded(artifact.family, state.artifact, context.actor)
+  assertActive('artifact', artifact.slug, state.artifact)
+  const move = { registry, state, context, transaction, names: namesInUse(state, transaction), records: {} }
+  const { records }: RefMove = move
+  const outcomes: RefOutcome[] = []
+  await new TimeSlice().each(commands, (command) => {
+    const { ref, refused } = command
+    if (refused) return outcomes.push({ ref, refused })
+    try {
+      moveRef(command, move)
+      return outcomes.push({ ref })
+    } catch (error) {
+      return outcomes.push({ ref, refused: refusalOf(error) })
+    }
+  })
+  const slugs = Object.keys(records)
+  const head = transaction.ref(META_REF)
+  if (slugs.length > 0 && head !== undefined) {
+    const subject = `Create variant ${slugs.slice(0, 3).join(', ')}${slugs.length > 3 ? ' …' : ''}`
+    await commitChange(registry, head, { subject, variants: records }, context, transaction)
+  }
+  return outcomes
+}
+
+/** What the refs of a push are moved in. */
+interface RefMove {
+  readonly registry: Registry
+  readonly state: ArtifactState
+  readonly context: WriteContext
+  readonly transaction: Transaction
+  readonly names: NamesInUse
+  /** The records of variants that come to be. */
+  readonly records: Record<string, VariantRecord>
+}
+
+function moveRef({ ref, expected, target }: CheckedCommand, move: RefMove): void {
+  const { registry, state, context, transaction, names, records } = move
+  if (transaction.ref(ref) !== expected) throw movedOn(ref)
+  const [branch, tag] = [branchSlug(ref), tagSlug(ref)]
+  if (branch !== undefined) {
+    assertActive('variant', branch, state.variants.get(branch))
+    if (expected === undefined) {
+      names.assertVariantFree(branch)
+      if (!state.variants.has(branch)) {
+        if (!names.hasVariant) transaction.follow('HEAD', `ref: refs/heads/${branch}`)
+        records[branch] = newVariant(registry, branch, { header: {} }, context)
+      }
+    }
+    names.addVariant(branch)
+  }
+  if (tag !== undefined) {
+    names.assertTagFree(tag)
+    names.addTag(tag)
+  }
+  transaction.move(ref, target)
+}
+
+function namesInUse(state: ArtifactState, transaction: Transaction): NamesInUse {
+  const names = new NamesInUse()
+  for (const slug of state.variants.keys()) names.addVariant(slug)
+  for (const ref of transaction.refs('refs/heads/').keys()) names.addVariant(branchSlug(ref) ?? '')
+  for (const ref of transaction.refs('refs/tags/').keys()) names.addTag(tagSlug(ref) ?? '')
+  return names
+}

@@ -1,0 +1,142 @@
+import { parseCommit } from '../../git/objects/commit.ts'
+import { Refusal } from '../../errors.ts'
+import type { Oid } from '../../git/objects/object.ts'
+import type { TreeEntry } from '../../git/objects/tree.ts'
+import type { TimeSlice } from '../../time-slice.ts'
+import { assertHeaderLength } from '../artifacts/bounded-header.ts'
+import type { Family } from '../family/family.ts'
+import { RefRefused } from './ref-command.ts'
+import type { Registry } from '../registry.ts'
+import { REVISION_FILE } from '../revisions/decoded-revision.ts'
+import type { ObjectSource } from '../family/tree-files.ts'
+import { readBytes, readTree } from '../family/tree-files.ts'
+import { unfoldedSize } from './unfolded-size.ts'
+
+/** Files and folders of a commit, its rows aside, which have a limit of their own. */
+const MOST_FILES = 1_000_000
+
+/**
+ * Looks at a commit that a push or a bundle brings, whose parent was looked at before. It must decode, hold nothing that a commit over REST
+ * would refuse, and not unfold to more files than can be walked. What is as it was in the parent is not looked at again: what was fine
+ * once, or was put there behind the service's back, can be built upon. Throws a RefRefused that names the commit.
+ */
+export async function checkRevision(
+  registry: Registry,
+  family: Family,
+  source: ObjectSource,
+  oid: Oid,
+  slice: TimeSlice,
+): Promise<void> {
+  const revisions = registry.revisions(family)
+  const { commit, header, payload, damage } = await revisions.readForList(source, oid)
+  const [parent] = commit.parents
+  const entries = await readTree(source, commit.tree)
+  const before = parent === undefined ? [] : await rootOf(source, parent)
+  await assertWalkable(family, source, oid, { entries, before, slice })
+  if (parent !== undefined && isUnchanged(family, entries, before)) return
+  if (damage) throw payloadRefused(damage)
+  try {
+    assertHeaderLength(header)
+  } catch (error) {
+    if (!(error instanceof Refusal)) throw error
+    throw new RefRefused(PAYLOAD_REFUSED, `${REVISION_FILE} of commit ${oid}: ${error.message}`)
+  }
+  if (!payload && parent !== undefined) {
+    const earlier = await revisions.readForList(source, parent)
+    if (earlier.payload) throw droppedPayload(family, oid, before)
+  }
+  try {
+    await family.check?.(source, entries, before, {
+      loc: [],
+      servicesBase: registry.servicesBase,
+      limits: registry.limits,
+    })
+  } catch (error) {
+    if (!(error instanceof Error)) throw error
+    throw new RefRefused(
+      PAYLOAD_REFUSED,
+      `Commit ${oid} cannot be a ${family.name} revision: ${error.message}.`,
+    )
+  }
+}
+
+/** Looks only whether a commit, whose parent was looked at before, unfolds to more files or rows than can be walked. */
+export async function checkShape(
+  family: Family,
+  source: ObjectSource,
+  oid: Oid,
+  slice: TimeSlice,
+): Promise<void> {
+  const { tree, parents } = parseCommit(await readBytes(source, oid, 'commit'))
+  const entries = await readTree(source, tree)
+  const before = parents[0] === undefined ? [] : await rootOf(source, parents[0])
+  await assertWalkable(family, source, oid, { entries, before, slice })
+  try {
+    await family.assertWalkable?.(source, entries, before)
+  } catch (error) {
+    if (!(error instanceof Error)) throw error
+    throw new RefRefused(
+      PAYLOAD_REFUSED,
+      `Commit ${oid} cannot be a ${family.name} revision: ${error.message}.`,
+    )
+  }
+}
+
+/** Of a payload that does not decode. */
+export function payloadRefused({ code, message }: Refusal): RefRefused {
+  return new RefRefused(code === 'unsupported_format' ? 'unsupported format' : PAYLOAD_REFUSED, message)
+}
+
+/** What git's table says of a payload that is not as it must be. */
+const PAYLOAD_REFUSED = 'payload refused'
+
+async function rootOf(source: ObjectSource, commit: Oid): Promise<readonly TreeEntry[]> {
+  return readTree(source, parseCommit(await readBytes(source, commit, 'commit')).tree)
+}
+
+/** The root of a commit, and that of its parent. */
+interface Roots {
+  readonly entries: readonly TreeEntry[]
+  readonly before: readonly TreeEntry[]
+  readonly slice: TimeSlice
+}
+
+/** The rows of a testset are counted by its family, which knows how many there may be. */
+async function assertWalkable(
+  { rowsFolder }: Family,
+  source: ObjectSource,
+  oid: Oid,
+  { entries, before, slice }: Roots,
+): Promise<void> {
+  const known = new Map(before.map((entry) => [entry.name, entry.oid]))
+  const others = entries.filter(({ name }) => name !== rowsFolder)
+  if (others.every((entry) => known.get(entry.name) === entry.oid)) return
+  if ((await unfoldedSize(source, others, MOST_FILES, slice)) <= MOST_FILES) return
+  throw new RefRefused(
+    'too many files',
+    `Commit ${oid} unfolds to more than ${MOST_FILES} files and folders, which is the most a revision may hold: its trees name ` +
+      `the same folders again and again. Take them out of that commit (git rebase -i).`,
+  )
+}
+
+/** Whether payload and header are the very entries of the parent. */
+function isUnchanged(family: Family, entries: readonly TreeEntry[], before: readonly TreeEntry[]): boolean {
+  const textOf = (some: readonly TreeEntry[]): string =>
+    some
+      .filter(({ name }) => name === REVISION_FILE || family.ownsFile(name))
+      .map(({ mode, name, oid }) => `${mode} ${oid} ${name}`)
+      .join('\n')
+  return textOf(entries) === textOf(before)
+}
+
+/** Only a variant's first revision may be without a payload (ruling 3.2). */
+function droppedPayload(family: Family, oid: Oid, before: readonly TreeEntry[]): RefRefused {
+  const names = before.map(({ name }) => name).filter((name) => family.ownsFile(name))
+  const files = names.join(' and ')
+  return new RefRefused(
+    'payload removed',
+    `Commit ${oid} takes ${files} away, and a ${family.name} revision that follows one with data must have some. Bring it ` +
+      `back in that commit (git checkout ${oid.slice(0, 12)}~1 -- ${names.join(' ')}); to take the ${family.name} away, archive ` +
+      `it over REST.`,
+  )
+}

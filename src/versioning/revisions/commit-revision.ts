@@ -1,0 +1,158 @@
+import { Refusal } from '../../errors.ts'
+import { transactTogether } from '../../git/transactions/cross-repository.ts'
+import type { Transaction } from '../../git/transactions/transaction.ts'
+import type { Json } from '../../json/json.ts'
+import type { ArtifactView } from '../artifacts/artifact-view.ts'
+import { findVariant } from '../artifacts/artifact-view.ts'
+import type { WriteContext } from '../artifacts/change-artifact.ts'
+import type { DeployRequest } from '../environments/deploy-revision.ts'
+import { deploymentOf } from '../environments/deploy-revision.ts'
+import type { AcceptedPayload, Warning } from '../family/family.ts'
+import type { FinishedAttempt } from '../idempotency/find-earlier-attempt.ts'
+import { resumeAttempt } from '../idempotency/find-earlier-attempt.ts'
+import { objectUuid } from '../ids.ts'
+import type { Registry } from '../registry.ts'
+import { assertRevisionSlugFree, assertSlugFree } from '../slugs/claim-slugs.ts'
+import { isToBe } from '../variants/default-variant.ts'
+import type { VariantPlace } from './references.ts'
+import type { RevisionPlace } from './revision.ts'
+import { placeOf } from './revision.ts'
+import type { NewRevision, WrittenRevision } from './write-revision.ts'
+import { branchOf, writeRevision } from './write-revision.ts'
+
+export interface CommittedRevision {
+  readonly place: RevisionPlace
+  readonly warnings: readonly Warning[]
+}
+
+/** What a commit is deployed to in the same write. */
+export interface CommitDeployment extends Pick<DeployRequest, 'entity'> {
+  /** Variants of environments, each once. */
+  readonly to: readonly VariantPlace[]
+}
+
+/**
+ * Commits a revision on a variant. Concurrent commits to one variant queue up and all succeed with consecutive versions,
+ * unless they name a base (ruling 1.10). The answer comes when the revision is on the disk. With `deployment` it is committed
+ * and deployed, or neither.
+ */
+export async function commitRevision(
+  registry: Registry,
+  place: VariantPlace,
+  input: NewRevision,
+  context: WriteContext,
+  deployment?: CommitDeployment,
+): Promise<CommittedRevision> {
+  const { family } = place.artifact
+  if (input.data !== undefined && input.delta !== undefined) {
+    throw new Refusal('contradictory_request', 'Send either data or delta, not both.')
+  }
+  const accepted =
+    input.data === undefined
+      ? input.payload && { payload: input.payload, warnings: [] }
+      : await family.accept(input.data, { loc: [...input.loc, 'data'], servicesBase: registry.servicesBase })
+  const earlier = await resumeAttempt(registry, place.artifact, branchOf(place), context)
+  if (earlier) return committedEarlier(registry, place, earlier, input, deployment)
+  const commit = (): Promise<CommittedRevision> =>
+    commitTo(registry, place, input, accepted, context, deployment)
+  const { slug, loc } = input
+  const toBe = [place, ...(deployment?.to ?? [])].filter(isToBe)
+  if (slug === undefined && toBe.length === 0) return commit()
+  return registry.store.claimingSlugs(async () => {
+    if (slug !== undefined) await assertRevisionSlugFree(registry, family, slug, [...loc, 'slug'])
+    for (const { artifact, variant } of toBe) await assertStillFree(registry, artifact, variant.slug, loc)
+    return commit()
+  })
+}
+
+/** Refuses a slug chosen for a variant that is to be if another artifact took it since; its own may have it by now. */
+async function assertStillFree(
+  registry: Registry,
+  { id, family }: ArtifactView,
+  slug: string,
+  loc: readonly (string | number)[],
+): Promise<void> {
+  const now = await registry.index.findByDigits(id)
+  if (!now || !findVariant(now, slug)) await assertSlugFree(registry, family, 'variant', slug, loc)
+}
+
+async function committedEarlier(
+  registry: Registry,
+  { variant }: VariantPlace,
+  { artifact, commit }: FinishedAttempt,
+  { data }: NewRevision,
+  deployment: CommitDeployment | undefined,
+): Promise<CommittedRevision> {
+  await takeInDeployments(registry, deployment)
+  const place = await placeOf(artifact, findVariant(artifact, variant.slug) ?? variant, commit)
+  return { place, warnings: await warningsOf(registry, place, data) }
+}
+
+async function commitTo(
+  registry: Registry,
+  { artifact, variant }: VariantPlace,
+  input: NewRevision,
+  accepted: AcceptedPayload | undefined,
+  context: WriteContext,
+  deployment: CommitDeployment | undefined,
+): Promise<CommittedRevision> {
+  const { family, repository } = artifact
+  const write = (transaction: Transaction, more: Pick<NewRevision, 'trailers'> = {}) =>
+    writeRevision(registry, { artifact, variant }, { ...input, ...more }, accepted, context, transaction)
+  const { oid, warnings } = deployment
+    ? await commitAndDeploy(registry, { artifact, variant }, input, write, context, deployment)
+    : await repository.transact((transaction) => write(transaction))
+  const written = await registry.written(family, artifact.slug)
+  await takeInDeployments(registry, deployment)
+  return { place: await placeOf(written, findVariant(written, variant.slug) ?? variant, oid), warnings }
+}
+
+/** The revision and the environments' revisions that deploy it, in one write. */
+async function commitAndDeploy(
+  registry: Registry,
+  { artifact, variant }: VariantPlace,
+  { slug, message, loc }: NewRevision,
+  write: (transaction: Transaction, more: Pick<NewRevision, 'trailers'>) => Promise<WrittenRevision>,
+  { actor }: WriteContext,
+  { to, entity }: CommitDeployment,
+): Promise<WrittenRevision> {
+  const repositories = [artifact, ...to.map((place) => place.artifact)].map(({ repository }) => repository)
+  const trailers = { deploy: to.map((place) => place.artifact.slug).join(', ') }
+  return transactTogether(repositories, async ([own, ...others]) => {
+    if (!own) throw new Error('a joint write has a transaction for each repository')
+    const head = own.ref(branchOf({ artifact, variant }))
+    const version = head === undefined ? 1 : (await artifact.repository.history.node(head)).depth + 1
+    const written = await write(own, { trailers })
+    const id = objectUuid(written.oid, artifact.digits)
+    const revision = { artifact, variant, id, slug: slug ?? `${variant.slug}-${version}`, version }
+    for (const [index, place] of to.entries()) {
+      const transaction = others[index]
+      const change = deploymentOf(registry, revision, { entity, message, loc })
+      if (transaction) await writeRevision(registry, place, change, undefined, { actor }, transaction)
+    }
+    return written
+  })
+}
+
+async function takeInDeployments(
+  registry: Registry,
+  deployment: CommitDeployment | undefined,
+): Promise<void> {
+  for (const { artifact } of deployment?.to ?? []) await registry.written(artifact.family, artifact.slug)
+}
+
+/**
+ * What the sender of a committed payload was told of it, worked out again. `sent` is the payload as it was sent; without it
+ * (a delta) the stored one is looked at, which no longer shows what was left out of it.
+ */
+export async function warningsOf(
+  registry: Registry,
+  { artifact, oid }: RevisionPlace,
+  sent: Json | undefined,
+): Promise<readonly Warning[]> {
+  const { family, repository } = artifact
+  const context = { loc: [], servicesBase: registry.servicesBase }
+  if (sent !== undefined) return (await family.accept(sent, context)).warnings
+  const { payload } = await registry.revisions(family).read(repository.objects, oid)
+  return payload ? family.warnings(payload, context) : []
+}

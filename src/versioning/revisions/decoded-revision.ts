@@ -1,0 +1,135 @@
+import { ZodError } from 'zod'
+import { counts } from '../../counts.ts'
+import { Refusal } from '../../errors.ts'
+import { AGEING, BoundedCache } from '../../bounded-cache.ts'
+import type { Commit } from '../../git/objects/commit.ts'
+import { parseCommit } from '../../git/objects/commit.ts'
+import type { Oid } from '../../git/objects/object.ts'
+import type { TreeEntry } from '../../git/objects/tree.ts'
+import { boundedText } from '../../json/bounded-text.ts'
+import { JsonTextError } from '../../json/json-text-error.ts'
+import { MOST_LEVELS, parseLargeJson } from '../../json/parse-json.ts'
+import { decodeMessage } from './commit-message.ts'
+import type { CommitMessage } from './commit-message.ts'
+import type { Family, Payload } from '../family/family.ts'
+import type { RevisionHeader } from '../artifacts/records.ts'
+import { revisionHeader } from '../artifacts/records.ts'
+import type { ObjectSource } from '../family/tree-files.ts'
+import { readBytes, readTree } from '../family/tree-files.ts'
+
+/** The file of a commit's tree for what came beside the payload. */
+export const REVISION_FILE = 'revision.json'
+
+/** A commit decoded as a revision: what follows from the commit alone, and so never changes. */
+export interface StoredRevision extends CommitMessage {
+  readonly oid: Oid
+  readonly commit: Commit
+  readonly header: RevisionHeader
+  /** The payload as stored; undefined for a revision without one. */
+  readonly payload: Payload | undefined
+  /** Bytes of memory that it takes, roughly. */
+  readonly size: number
+  /** Why header and payload could not be decoded, when git brought files that are none of ours, or a later server's; they are absent then. */
+  readonly damage?: Refusal
+}
+
+/**
+ * Decoded revisions, 32 MB of them for all projects together, and none that was not asked for lately (AGEING). A commit
+ * never changes, so neither do these.
+ */
+const revisions = new BoundedCache<string, StoredRevision>(
+  32 * 1024 * 1024,
+  // Decoded, a payload takes some three times its text, and what a commit says two kilobytes.
+  ({ size }) => 3 * size + 2000,
+  AGEING,
+)
+let caches = 0
+
+/** The decoded revisions of one family in one project: what another one has is none of its. */
+export class RevisionCache {
+  readonly #family: Family
+  readonly #serial = ++caches
+
+  constructor(family: Family) {
+    this.#family = family
+  }
+
+  /** The revision. Refuses with `damaged_repository` or `unsupported_format` what does not decode, naming the file. */
+  async read(source: ObjectSource, oid: Oid): Promise<StoredRevision> {
+    const revision = await this.readForList(source, oid)
+    if (revision.damage) throw revision.damage
+    return revision
+  }
+
+  /** The revision as far as it decodes: one bad commit must not hide the others of a list. */
+  async readForList(source: ObjectSource, oid: Oid): Promise<StoredRevision> {
+    const key = `${this.#serial} ${oid}`
+    const known = revisions.get(key)
+    if (known) {
+      counts.lookups.revisions.hits++
+      return known
+    }
+    counts.lookups.revisions.misses++
+    const revision = await readRevision(this.#family, source, oid)
+    // What does not decode may be a disk that fails for a while.
+    if (!revision.damage) revisions.set(key, revision)
+    return revision
+  }
+
+  /** Reads a revision that will be asked for. */
+  readAhead(source: ObjectSource, oid: Oid): void {
+    // Who asks is told what is wrong.
+    this.readForList(source, oid).catch(() => undefined)
+  }
+}
+
+async function readRevision(family: Family, source: ObjectSource, oid: Oid): Promise<StoredRevision> {
+  const commit = parseCommit(await readBytes(source, oid, 'commit'))
+  const { message, trailers } = decodeMessage(commit.message)
+  let size = 0
+  try {
+    const entries = await readTree(source, commit.tree)
+    const headerFile = entries.find((entry) => entry.name === REVISION_FILE && isFile(entry))
+    const headerBytes = headerFile && (await readBytes(source, headerFile.oid, 'blob'))
+    size = headerBytes?.length ?? 0
+    const header = headerBytes ? await decodeHeader(headerBytes) : {}
+    const read = await family.read(source, entries)
+    const { payload, size: payloadSize = 0 } = read ?? {}
+    return { oid, commit, message, trailers, header, payload, size: size + payloadSize }
+  } catch (error) {
+    // Nothing is wrong with the revision.
+    if (error instanceof Refusal && error.code === 'storage_unavailable') throw error
+    // it may quote what is as long as a file
+    const why = boundedText(error instanceof Error ? error.message : String(error), LONGEST_WHY)
+    const sentence = `Commit ${oid} does not decode as a ${family.name} revision: ${why}`
+    const isLater = error instanceof Refusal && error.code === 'unsupported_format'
+    const damage = new Refusal(isLater ? error.code : 'damaged_repository', sentence)
+    return { oid, commit, message, trailers, header: {}, payload: undefined, size, damage }
+  }
+}
+
+const LONGEST_WHY = 8000
+
+/** So many problems of a header are told. */
+const MOST_NAMED = 20
+
+function isFile(entry: TreeEntry): boolean {
+  return entry.mode === '100644' || entry.mode === '100755'
+}
+
+async function decodeHeader(bytes: Buffer): Promise<RevisionHeader> {
+  try {
+    const value = parseLargeJson(bytes.toString('utf8'), { maxDepth: MOST_LEVELS })
+    return revisionHeader.parse(value instanceof Promise ? await value : value)
+  } catch (error) {
+    if (error instanceof ZodError) {
+      const problems = error.issues
+        .slice(0, MOST_NAMED)
+        .map(({ path, message }) => [...path, message].join(': '))
+      throw new Error(`${REVISION_FILE}: ${problems.join('; ')}`, { cause: error })
+    }
+    throw error instanceof JsonTextError
+      ? new Error(`${REVISION_FILE}: ${error.message}`, { cause: error })
+      : error
+  }
+}

@@ -1,0 +1,86 @@
+import type { HistoryNode } from '../../git/history/first-parent-history.ts'
+import type { ArtifactView, VariantView } from '../artifacts/artifact-view.ts'
+import type { Family } from '../family/family.ts'
+import { objectUuid } from '../ids.ts'
+import type { Window, Windowing } from '../pagination.ts'
+import { cutWindow } from '../pagination.ts'
+import type { Registry } from '../registry.ts'
+import type { References } from './references.ts'
+import { resolveArtifact, resolveVariant } from './references.ts'
+import { resolveRevision } from './resolve-reference.ts'
+import type { Revision, RevisionPlace } from './revision.ts'
+import { placeOf, readListedRevision } from './revision.ts'
+
+export interface LogOptions {
+  /** At most so many revisions, the first included. */
+  readonly depth?: number | undefined
+  readonly includeArchived?: boolean | undefined
+  readonly windowing?: Windowing | undefined
+}
+
+/**
+ * The revision at `start` and those before it on its first-parent chain, newest first unless windowing orders otherwise
+ * (interface 9.5, ruling 3.10). Revisions archived one by one are left out unless asked for.
+ */
+export async function logRevisions(
+  registry: Registry,
+  start: RevisionPlace,
+  { depth, includeArchived, windowing }: LogOptions,
+): Promise<Window<Revision>> {
+  const { artifact, variant } = start
+  const chain: (RevisionPlace & { readonly isListed: boolean })[] = []
+  let node: HistoryNode | undefined = await artifact.repository.history.node(start.oid)
+  let listed = 0
+  while (node && (depth === undefined || listed < depth)) {
+    const isListed = includeArchived || !artifact.archived.has(objectUuid(node.oid, artifact.digits))
+    if (isListed) listed++
+    chain.push({ artifact, variant, oid: node.oid, version: node.depth, isListed })
+    node = node.parent
+  }
+  const needsTimes = windowing?.newest !== undefined || windowing?.oldest !== undefined
+  const rows = []
+  for (const place of chain.reverse()) {
+    const createdAt = needsTimes ? dateOf(await readListedRevision(registry, place)) : ''
+    rows.push({ id: objectUuid(place.oid, artifact.digits), createdAt, value: place })
+  }
+  const window = await cutWindow(rows, { order: 'descending', ...windowing }, ({ isListed }) => isListed)
+  return {
+    rows: await Promise.all(window.rows.map((place) => readListedRevision(registry, place))),
+    next: window.next,
+  }
+}
+
+/** The commit date, `YYYY-MM-DDTHH:MM:SSZ` (ruling 3.14). */
+export function dateOf(revision: Revision): string {
+  return isoSeconds(revision.stored.commit.committer.seconds)
+}
+
+/** Seconds since 1970 as an RFC 3339 time in UTC without a fraction. */
+export function isoSeconds(seconds: number): string {
+  return new Date(seconds * 1000).toISOString().replace('.000Z', 'Z')
+}
+
+/**
+ * Where a log begins: the revision named, else the head of the variant or of the artifact's default variant; the log itself
+ * leaves out what is archived. Undefined where there is no revision to list, which is an empty list and no error (ruling
+ * 1.4).
+ */
+export async function logStart(
+  registry: Registry,
+  family: Family,
+  references: References,
+): Promise<RevisionPlace | undefined> {
+  const { artifact, variant, revision } = references
+  if (revision) return resolveRevision(registry, family, references)
+  if (variant) {
+    const place = await resolveVariant(registry, family, variant, artifact)
+    return headOf(place.artifact, place.variant)
+  }
+  if (!artifact) return resolveRevision(registry, family, {})
+  const found = await resolveArtifact(registry, family, artifact)
+  return found.defaultVariant && headOf(found, found.defaultVariant)
+}
+
+async function headOf(artifact: ArtifactView, variant: VariantView): Promise<RevisionPlace | undefined> {
+  return variant.head === undefined ? undefined : placeOf(artifact, variant, variant.head)
+}

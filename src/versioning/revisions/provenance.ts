@@ -1,0 +1,51 @@
+import type { Commit } from '../../git/objects/commit.ts'
+import type { CommitSignature } from '../../git/signing/commit-signature.ts'
+import { verifyCommit } from '../../git/signing/commit-signature.ts'
+import type { Holding } from '../environments/deployed-in.ts'
+import { holdingsOf } from '../environments/deployed-in.ts'
+import type { Registry } from '../registry.ts'
+import type { Revision, RevisionPlace } from './revision.ts'
+import { readListedRevision } from './revision.ts'
+import { readBytes } from '../family/tree-files.ts'
+
+/** Where a revision comes from, and where it went: its commit, whose signature that has, and what runs it now. */
+export interface Provenance extends SignedRevision {
+  readonly environments: readonly Running[]
+}
+
+/** A revision and what its commit's signature is worth. */
+export interface SignedRevision {
+  readonly revision: Revision
+  readonly commit: Commit
+  readonly signature: CommitSignature
+}
+
+/** An environment that runs the revision now. */
+export interface Running {
+  readonly environment: Revision
+  readonly key: string
+  /** The deployment: the environment's revision since which the key has held what it holds. */
+  readonly since: SignedRevision
+}
+
+/** The provenance of a revision. One whose payload does not decode has one all the same. */
+export async function provenanceOf(registry: Registry, place: RevisionPlace): Promise<Provenance> {
+  const environments: Running[] = []
+  for (const holding of await holdingsOf(registry, place)) environments.push(await running(registry, holding))
+  return { ...(await signedRevision(registry, place)), environments }
+}
+
+async function running(registry: Registry, { environment, key, since }: Holding): Promise<Running> {
+  return {
+    environment: await readListedRevision(registry, environment),
+    key,
+    since: await signedRevision(registry, since),
+  }
+}
+
+async function signedRevision(registry: Registry, place: RevisionPlace): Promise<SignedRevision> {
+  const revision = await readListedRevision(registry, place)
+  const bytes = await readBytes(place.artifact.repository.objects, place.oid, 'commit')
+  const signature = verifyCommit(bytes, registry.signing.allowed)
+  return { revision, commit: revision.stored.commit, signature }
+}

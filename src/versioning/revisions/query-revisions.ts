@@ -1,0 +1,164 @@
+import { setImmediate as nextTurn } from 'node:timers/promises'
+import { Refusal } from '../../errors.ts'
+import type { VariantView } from '../artifacts/artifact-view.ts'
+import type { RevisionFilter } from '../artifacts/filters.ts'
+import { holdsText, matchesFlags, matchesHeader, naming } from '../artifacts/filters.ts'
+import type { ArtifactQuery } from '../artifacts/query-artifacts.ts'
+import { changesPinOf } from '../environments/pin.ts'
+import type { Family } from '../family/family.ts'
+import { objectUuid } from '../ids.ts'
+import { rowSpans } from '../index/timeline/row-spans.ts'
+import type { RowTest } from '../index/timeline/row-test.ts'
+import { oneOf, rowTest } from '../index/timeline/row-test.ts'
+import type { TimelinePlace, TimelineRow } from '../index/timeline/timeline-row.ts'
+import { wantedRows } from '../index/timeline/wanted-rows.ts'
+import { unlessDamaged } from '../index/unless-damaged.ts'
+import type { Window } from '../pagination.ts'
+import { isDescending, unknownCursor } from '../pagination.ts'
+import type { Registry } from '../registry.ts'
+import type { Reference } from './references.ts'
+import { resolveRevision } from './resolve-reference.ts'
+import type { Revision } from './revision.ts'
+import { findRevisionById, readListedRevision, revisionFlags } from './revision.ts'
+
+/** A query of revisions across the project. */
+export interface RevisionQuery extends Omit<ArtifactQuery, 'filter'> {
+  readonly filter: RevisionFilter
+  readonly revisions?: readonly Reference[] | undefined
+  /** Only those that changed what is pinned of one of these artifacts (contract/environments 9.2). */
+  readonly pinned?: readonly Reference[] | undefined
+}
+
+/** So many revisions are decoded before other work gets its turn. */
+const BREATH = 50
+
+/**
+ * The revisions that match, by date; each once, at its home, or at the variant asked for. Hidden while archived by itself,
+ * with its artifact, or with every variant that holds it (ruling 3.11). What a commit alone says is asked of all of them, the rest
+ * of those that are left, in order, until the page is full.
+ */
+export async function queryRevisions(
+  registry: Registry,
+  family: Family,
+  query: RevisionQuery,
+): Promise<Window<Revision>> {
+  const { windowing } = query
+  const named = theNamed(await idsNamed(registry, family, query.revisions), query.of?.revision)
+  const pinned = await withIds(registry, naming(query.pinned))
+  const test = rowTest(family, { named, ...query })
+  const rows = await rowsFor(registry, family, test)
+  const isDown = isDescending(windowing)
+  const cursor = windowing?.next === undefined ? undefined : await placeOf(registry, family, windowing.next)
+  const spans = rowSpans(rows, { windowing, cursor, dates: oneOf(query.filter.date, query.filter.dates) })
+  const found: Revision[] = []
+  let decoded = 0
+  for await (const row of wantedRows(rows, spans, isDown, test.isWanted)) {
+    if (++decoded % BREATH === 0) await nextTurn()
+    const revision = await unlessDamaged(registry, row.artifact, async () => {
+      const read = await revisionOf(registry, row, test.holdersIn(row))
+      if (!matches(read, query.filter)) return undefined
+      return pinned.length === 0 || (await changesPinOf(registry, read, pinned)) ? read : undefined
+    })
+    if (!revision) continue
+    const last = found.at(-1)
+    if (last && found.length === windowing?.limit) return { rows: found, next: last.id }
+    found.push(revision)
+  }
+  return { rows: found, next: undefined }
+}
+
+/**
+ * The rows to look through, without those of artifacts whose commits cannot be read. Refuses with `damaged_repository` where just such
+ * artifacts are named.
+ */
+async function rowsFor(registry: Registry, family: Family, test: RowTest): Promise<readonly TimelineRow[]> {
+  const timeline = registry.timeline(family)
+  const { rows, unreadable } = test.isNarrow
+    ? await timeline.of((await registry.index.list(family)).filter(test.isArtifactWanted))
+    : await timeline.all()
+  for (const { artifact, reason } of unreadable) {
+    if (!test.isArtifactWanted(artifact)) continue
+    if (test.isNarrow && rows.length === 0) throw reason
+    registry.index.leftOut(artifact, reason)
+  }
+  return rows
+}
+
+/** What only the decoded revision says. */
+function matches({ artifact, slug, stored }: Revision, filter: RevisionFilter): boolean {
+  if (!matchesHeader(slug, stored.header, filter) || !holdsText(stored.message, filter.message)) return false
+  return !filter.flags || matchesFlags(revisionFlags(artifact, stored.payload), filter.flags)
+}
+
+/** The references, and the ids of the artifacts that slugs among them name: a pin may hold nothing but ids. */
+async function withIds(registry: Registry, references: readonly Reference[]): Promise<readonly Reference[]> {
+  const ids: Reference[] = []
+  for (const { id, slug } of references) {
+    if (id !== undefined || slug === undefined) continue
+    for (const family of registry.families) {
+      const artifact = await registry.index.findBySlug(family, slug)
+      if (artifact) ids.push({ id: artifact.id })
+    }
+  }
+  return [...references, ...ids]
+}
+
+/** Where the row that a cursor names stands, in view or not (any more): paging goes on from there. */
+async function placeOf(registry: Registry, family: Family, next: string): Promise<TimelinePlace> {
+  const artifact = await registry.index.findByDigits(next)
+  const place = artifact?.family === family ? await findRevisionById(registry, artifact, next) : undefined
+  if (!place) throw unknownCursor(next)
+  const { oid, version } = place
+  const { commit } = (await readListedRevision(registry, place)).stored
+  return { artifact: place.artifact, link: { oid, depth: version }, seconds: commit.committer.seconds }
+}
+
+/** The revision of a row as it is listed: at its home, the variant of these that it was made on, else the oldest of them. */
+async function revisionOf(
+  registry: Registry,
+  { artifact, link }: TimelineRow,
+  holders: readonly VariantView[],
+): Promise<Revision> {
+  const [first] = holders
+  if (!first) throw new Error(`no variant holds ${link.oid}`)
+  const place = { artifact, variant: first, oid: link.oid, version: link.depth }
+  const revision = await readListedRevision(registry, place)
+  const home = holders.find(({ slug }) => slug === revision.stored.trailers.variant) ?? first
+  return home === first ? revision : readListedRevision(registry, { ...place, variant: home })
+}
+
+/** The ids that the references name, each as a retrieve by it would; undefined if they name nothing at all. */
+async function idsNamed(
+  registry: Registry,
+  family: Family,
+  references: readonly Reference[] | undefined,
+): Promise<ReadonlySet<string> | undefined> {
+  const wanted = naming(references)
+  if (wanted.length === 0) return undefined
+  const ids = new Set<string>()
+  for (const revision of wanted) {
+    const id = revision.id ?? (await idOf(registry, family, revision))
+    if (id !== undefined) ids.add(id)
+  }
+  return ids
+}
+
+/** Of the ids that references name, or of all, the one that is asked for, where one is. */
+function theNamed(
+  named: ReadonlySet<string> | undefined,
+  id: string | undefined,
+): ReadonlySet<string> | undefined {
+  if (id === undefined) return named
+  return new Set(named && !named.has(id) ? [] : [id])
+}
+
+/** The id of the revision that a slug names; undefined if there is none. */
+async function idOf(registry: Registry, family: Family, revision: Reference): Promise<string | undefined> {
+  try {
+    const { artifact, oid } = await resolveRevision(registry, family, { revision })
+    return objectUuid(oid, artifact.digits)
+  } catch (error) {
+    if (error instanceof Refusal && error.code === 'revision_not_found') return undefined
+    throw error
+  }
+}

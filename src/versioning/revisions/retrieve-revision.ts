@@ -1,0 +1,212 @@
+import { setImmediate as nextTurn } from 'node:timers/promises'
+import { Refusal } from '../../errors.ts'
+import { HelpfulRefusal } from '../../helpful-refusal.ts'
+import { environmentRevision, pinsAt } from '../environments/environments.ts'
+import type { Family } from '../family/family.ts'
+import { matchesFlags } from '../artifacts/filters.ts'
+import type { Pin } from '../environments/pin.ts'
+import { defaultKey, referencesTo } from '../environments/pin.ts'
+import type { References } from './references.ts'
+import { artifactById, incomplete } from './references.ts'
+import type { Registry } from '../registry.ts'
+import { resolveRevision } from './resolve-reference.ts'
+import type { RevisionPlace } from './revision.ts'
+
+/** So many pins are followed before other work gets its turn. */
+const BREATH = 50
+
+/** What a retrieve may name: things of its family, and an environment in which one of them is deployed. */
+export interface RetrieveReferences extends References {
+  /** The environment, its variant, or a revision of it, which is an older deployment. */
+  readonly environment?: References | undefined
+  /** Under which key it is deployed; the artifact's default one if that is named instead. */
+  readonly key?: string | undefined
+}
+
+/** A revision, and the deployment it was found through. */
+export interface RetrievedRevision extends RevisionPlace {
+  readonly through?: Deployment | undefined
+}
+
+/** What an environment's revision holds under a key. */
+export interface Deployment {
+  readonly key: string
+  readonly environment: RevisionPlace
+}
+
+/** Through which surface it is asked: its singular, and the flags that its artifacts have. */
+export interface AskedThrough {
+  readonly singular: string
+  readonly fixedFlags: Readonly<Record<string, boolean>>
+}
+
+/**
+ * The revision that references name, most specific first: revision, variant, environment, artifact (interface 9.4, ruling 3.6).
+ * Beside an environment, `key` or the artifact names what is deployed there, whichever surface deployed it; alone it means the
+ * only deployment that is one of the surface's artifacts, or was made through it. Refuses as resolveRevision does, and with
+ * `environment_not_found` or `deployment_not_found`.
+ */
+export async function retrieveRevision(
+  registry: Registry,
+  family: Family,
+  references: RetrieveReferences,
+  surface: AskedThrough,
+): Promise<RetrievedRevision> {
+  const { environment, key, artifact, variant, revision } = references
+  if (!environment && key !== undefined) {
+    throw new Refusal(
+      'incomplete_reference',
+      `key "${key}" names a deployment of an environment; send environment_ref beside it.`,
+    )
+  }
+  if (!environment && !artifact && !variant && !revision && family !== registry.environments) {
+    throw new Refusal(
+      'incomplete_reference',
+      `Nothing is referred to. Send one of ${surface.singular}_revision_ref, ${surface.singular}_variant_ref, ` +
+        `environment_ref or ${surface.singular}_ref with an id or a slug.`,
+    )
+  }
+  if (!environment || revision || variant) return resolveRevision(registry, family, references)
+  const place = await environmentRevision(registry, environment)
+  if (!place) throw nothingDeployed(environment, artifact === undefined && key === undefined)
+  const pin = await pinNamed(registry, family, references, surface, place)
+  const target = referencesTo(family, pin)
+  if (!target) {
+    throw notDeployed(
+      place,
+      `${shownKey(pin.key)} as ${[...pin.references.keys()].join(', ')}, which is no ${family.name}`,
+    )
+  }
+  const found = await deployedRevision(registry, family, target, pin, place)
+  assertArtifact(references, found, pin)
+  return { through: { key: pin.key, environment: place }, ...found }
+}
+
+/** The revision a pin refers to. One that points at nothing is no deployment, and says why. */
+async function deployedRevision(
+  registry: Registry,
+  family: Family,
+  target: References,
+  { key }: Pin,
+  place: RevisionPlace,
+): Promise<RevisionPlace> {
+  try {
+    return await resolveRevision(registry, family, target)
+  } catch (error) {
+    if (!(error instanceof Refusal) || !error.code.endsWith('_not_found')) throw error
+    throw notDeployed(place, `${shownKey(key)}, which points at nothing: ${error.message}`)
+  }
+}
+
+async function pinNamed(
+  registry: Registry,
+  family: Family,
+  { key, artifact }: RetrieveReferences,
+  surface: AskedThrough,
+  place: RevisionPlace,
+): Promise<Pin> {
+  const pins = await pinsAt(registry, place)
+  if (key === undefined && !artifact) return onlyPin(registry, family, surface, place, pins)
+  const slug = artifact?.slug ?? (artifact?.id && (await artifactById(registry, family, artifact.id)).slug)
+  const wanted = key ?? (slug === undefined ? undefined : defaultKey(slug))
+  if (wanted === undefined) throw incomplete(`${surface.singular}_ref`, 'an id or a slug')
+  const pin = pins.find((it) => it.key === wanted)
+  if (pin) return pin
+  const keys = pins.length === 0 ? 'Nothing is deployed there.' : `Its keys are ${shownKeys(pins)}.`
+  throw new HelpfulRefusal('deployment_not_found', {
+    family: family.name,
+    sentenceOf: () => notDeployed(place, `nothing under ${shownKey(wanted)}`).message,
+    help: () => Promise.resolve({ sentence: keys }),
+  })
+}
+
+/** The first keys of pins, as a sentence shows them. */
+function shownKeys(pins: readonly Pin[]): string {
+  const shown = pins.slice(0, MOST_SHOWN).map(({ key }) => shownKey(key))
+  return `${shown.join(', ')}${pins.length > MOST_SHOWN ? ` and ${pins.length - MOST_SHOWN} others` : ''}`
+}
+
+const MOST_SHOWN = 10
+
+/** A key is any text, of any length. */
+function shownKey(key: string): string {
+  return key.length > 80 ? `"${key.slice(0, 80)}…"` : `"${key}"`
+}
+
+/** An environment that stands alone means what is deployed there, as long as that is one thing. */
+async function onlyPin(
+  registry: Registry,
+  family: Family,
+  { singular, fixedFlags }: AskedThrough,
+  { artifact: environment }: RevisionPlace,
+  pins: readonly Pin[],
+): Promise<Pin> {
+  const candidates: Pin[] = []
+  for (const [index, pin] of pins.entries()) {
+    if (index % BREATH === BREATH - 1) await nextTurn()
+    const target = referencesTo(family, pin)
+    const artifact = target && (await artifactOf(registry, family, target))
+    if (!artifact) continue
+    const wasMadeThrough = pin.references.has(`${singular}_revision`)
+    if (wasMadeThrough || matchesFlags(artifact.record.flags ?? {}, fixedFlags)) candidates.push(pin)
+  }
+  const [only] = candidates
+  if (only && candidates.length === 1) return only
+  const why = only ? 'there are several' : `it has no ${singular}`
+  const keys = candidates.map(({ key }) => key)
+  throw new HelpfulRefusal('incomplete_reference', {
+    family: family.name,
+    sentenceOf: () =>
+      `environment_ref alone does not say which deployment of "${environment.slug}" is meant: ${why}. Name one by key or by its artifact.`,
+    help: () =>
+      Promise.resolve({ sentence: only ? `There are ${shownKeys(candidates)}.` : '', details: { keys } }),
+  })
+}
+
+/** The artifact a pin refers to; undefined if there is none any more. */
+async function artifactOf(
+  registry: Registry,
+  family: Family,
+  target: References,
+): Promise<RevisionPlace['artifact'] | undefined> {
+  try {
+    return (await resolveRevision(registry, family, target)).artifact
+  } catch (error) {
+    if (error instanceof Refusal) return undefined
+    throw error
+  }
+}
+
+function assertArtifact({ artifact }: References, found: RevisionPlace, { key }: Pin): void {
+  const { id, slug } = found.artifact
+  if ((artifact?.id ?? id) !== id || (artifact?.slug ?? slug) !== slug) {
+    throw new Refusal(
+      'contradictory_request',
+      `The key ${shownKey(key)} is a deployment of "${slug}", not of ${artifact?.id ?? `"${artifact?.slug ?? ''}"`}. Leave one of them out.`,
+    )
+  }
+  if ((artifact?.version ?? found.version) !== found.version) {
+    throw new Refusal(
+      'contradictory_request',
+      `The key ${shownKey(key)} is a deployment of version ${found.version} of "${slug}", not of version ${artifact?.version}. ` +
+        `Leave the version or the environment out.`,
+    )
+  }
+}
+
+function nothingDeployed({ artifact }: References, isAlone: boolean): Refusal {
+  const { slug, id = '' } = artifact ?? {}
+  const sentence = `Nothing has been deployed to the environment ${slug === undefined ? id : `"${slug}"`} yet.`
+  return isAlone
+    ? new Refusal('incomplete_reference', `${sentence} Deploy something, then name it.`, {
+        details: { keys: [] },
+      })
+    : new Refusal('deployment_not_found', sentence)
+}
+
+function notDeployed({ artifact, version }: RevisionPlace, what: string): Refusal {
+  return new Refusal(
+    'deployment_not_found',
+    `The environment "${artifact.slug}" has, at version ${version}, ${what.replace(/\.$/, '')}.`,
+  )
+}

@@ -1,0 +1,168 @@
+import { LRUCache } from 'lru-cache'
+import type { HistoryNode } from '../../git/history/first-parent-history.ts'
+import { ancestorAt, isOnChain } from '../../git/history/first-parent-history.ts'
+import type { Oid } from '../../git/objects/object.ts'
+import type { ArtifactView, VariantView } from '../artifacts/artifact-view.ts'
+import { findVariant } from '../artifacts/artifact-view.ts'
+import type { ArchivedRecord } from '../artifacts/records.ts'
+import type { Payload } from '../family/family.ts'
+import { objectUuid, oidPrefix } from '../ids.ts'
+import type { Registry } from '../registry.ts'
+import type { StoredRevision } from './decoded-revision.ts'
+
+/** A revision's place: the artifact as it is now, the variant it was reached through, the commit and its version. */
+export interface RevisionPlace {
+  readonly artifact: ArtifactView
+  readonly variant: VariantView
+  readonly oid: Oid
+  /** First-parent depth: 1 for the first commit of a variant (ruling 3.1). */
+  readonly version: number
+}
+
+/** A revision with everything a record of it shows. */
+export interface Revision extends RevisionPlace {
+  readonly id: string
+  /** The chosen slug if its tag stands, else `<variant slug>-<version>` (ruling 3.4). */
+  readonly slug: string
+  readonly stored: StoredRevision
+  readonly archived: ArchivedRecord | undefined
+}
+
+/** Reads what a record of the revision at this place shows. Refuses with `damaged_repository` what does not decode. */
+export async function readRevisionAt(registry: Registry, place: RevisionPlace): Promise<Revision> {
+  const revision = await readListedRevision(registry, place)
+  if (revision.stored.damage) throw revision.stored.damage
+  return revision
+}
+
+/** The same for a list, and for the answer of a write that did not ask: what does not decode is shown without it. */
+export async function readListedRevision(registry: Registry, place: RevisionPlace): Promise<Revision> {
+  const { artifact, variant, oid, version } = place
+  const stored = await registry.revisions(artifact.family).readForList(artifact.repository.objects, oid)
+  const id = objectUuid(oid, artifact.digits)
+  const chosen = stored.trailers.slug
+  const slug =
+    chosen !== undefined && artifact.tags.get(chosen) === oid ? chosen : `${variant.slug}-${version}`
+  return { artifact, variant, oid, version, id, slug, stored, archived: artifact.archived.get(id) }
+}
+
+/** The place of the commit `oid` as reached through `variant`. */
+export async function placeOf(
+  artifact: ArtifactView,
+  variant: VariantView,
+  oid: Oid,
+): Promise<RevisionPlace> {
+  const { depth } = await artifact.repository.history.node(oid)
+  return { artifact, variant, oid, version: depth }
+}
+
+/** The variant's newest revision that is not archived by itself (ruling 3.7); undefined if there is none. */
+export async function latestOf(
+  artifact: ArtifactView,
+  variant: VariantView,
+): Promise<RevisionPlace | undefined> {
+  if (variant.head === undefined) return undefined
+  let node: HistoryNode | undefined = await artifact.repository.history.node(variant.head)
+  if (artifact.archived.size > 0) {
+    while (node && artifact.archived.has(objectUuid(node.oid, artifact.digits))) node = node.parent
+  }
+  return node && { artifact, variant, oid: node.oid, version: node.depth }
+}
+
+/** The variant's revision of this version, archived or not; undefined if it has none. */
+export async function versionOf(
+  artifact: ArtifactView,
+  variant: VariantView,
+  version: number,
+): Promise<RevisionPlace | undefined> {
+  if (variant.head === undefined) return undefined
+  const node = ancestorAt(await artifact.repository.history.node(variant.head), version)
+  return node && { artifact, variant, oid: node.oid, version }
+}
+
+/**
+ * The place of the revision an id names: a commit on the first-parent chain of a branch or tag (design section 2), as
+ * reached through its home. Undefined if there is none.
+ */
+export async function findRevisionById(
+  registry: Registry,
+  artifact: ArtifactView,
+  id: string,
+): Promise<RevisionPlace | undefined> {
+  const { repository, digits } = artifact
+  const known = knownCommits.get(repository)
+  const seen = known?.get(id)
+  // If anything is wrong with it, the search says what.
+  const again =
+    seen === undefined ? undefined : await placeAtHome(registry, artifact, seen).catch(() => undefined)
+  if (again) return again
+  for (const oid of await repository.objects.startingWith(oidPrefix(id))) {
+    if (objectUuid(oid, digits) !== id) continue
+    if ((await repository.objects.read(oid))?.kind !== 'commit') continue
+    const place = await placeAtHome(registry, artifact, oid)
+    if (!place) continue
+    if (known) known.set(id, oid)
+    else knownCommits.set(repository, new LRUCache<string, Oid>({ max: 100 }).set(id, oid))
+    return place
+  }
+  return undefined
+}
+
+/** The commits that ids were last found to name: an id says half of it, and looking for the rest reads a folder. */
+const knownCommits = new WeakMap<object, LRUCache<string, Oid>>()
+
+/**
+ * The commit's place at its home (ruling 3.9): the variant its `Variant:` trailer names if that branch's chain holds it,
+ * else the oldest variant whose chain does. A commit that only a tag keeps is shown at the variant it was made on, or the
+ * default one. Undefined if no branch or tag holds it.
+ */
+export async function placeAtHome(
+  registry: Registry,
+  artifact: ArtifactView,
+  oid: Oid,
+): Promise<RevisionPlace | undefined> {
+  const node = await artifact.repository.history.node(oid)
+  const holders = await variantsHolding(artifact, node)
+  const { trailers } = await registry.revisions(artifact.family).readForList(artifact.repository.objects, oid)
+  const home = holders.find((variant) => variant.slug === trailers.variant) ?? holders[0]
+  if (home) return { artifact, variant: home, oid, version: node.depth }
+  if (!(await isHeldByTag(artifact, node))) return undefined
+  const origin = trailers.variant === undefined ? undefined : findVariant(artifact, trailers.variant)
+  const variant = origin ?? artifact.defaultVariant
+  return variant && { artifact, variant, oid, version: node.depth }
+}
+
+/** Whether the variant's first-parent chain holds the revision. */
+export async function isHeldBy({ artifact, oid }: RevisionPlace, { head }: VariantView): Promise<boolean> {
+  if (head === undefined) return false
+  const { history } = artifact.repository
+  return isOnChain(await history.node(oid), await history.node(head))
+}
+
+/** The variants whose first-parent chain holds the commit, oldest first. */
+export async function variantsHolding(artifact: ArtifactView, node: HistoryNode): Promise<VariantView[]> {
+  const holders: VariantView[] = []
+  for (const variant of artifact.variants) {
+    if (variant.head === undefined) continue
+    if (isOnChain(node, await artifact.repository.history.node(variant.head))) holders.push(variant)
+  }
+  return holders
+}
+
+async function isHeldByTag(artifact: ArtifactView, node: HistoryNode): Promise<boolean> {
+  for (const oid of artifact.tags.values()) {
+    if (isOnChain(node, await artifact.repository.history.node(oid))) return true
+  }
+  return false
+}
+
+/** All flags of a revision in wire order: the artifact's roles, then what is derived from the payload (interface 2.3). */
+export function revisionFlags(
+  artifact: ArtifactView,
+  payload: Payload | undefined,
+): Readonly<Record<string, boolean>> {
+  const { family, record } = artifact
+  const flags: Record<string, boolean> = {}
+  for (const role of family.roles) flags[role] = record.flags?.[role] ?? false
+  return Object.assign(flags, family.flags(payload))
+}

@@ -1,0 +1,48 @@
+import type { Commit } from '../../git/objects/commit.ts'
+import { encodeCommit } from '../../git/objects/commit.ts'
+import type { Oid } from '../../git/objects/object.ts'
+import { signCommit } from '../../git/signing/commit-signature.ts'
+import type { WriteContext } from '../artifacts/change-artifact.ts'
+import type { Trailers } from './commit-message.ts'
+import { encodeMessage } from './commit-message.ts'
+import type { Registry } from '../registry.ts'
+import type { ObjectSink } from '../family/tree-files.ts'
+
+/** What a new commit says, beside who makes it. */
+export interface NewCommit {
+  readonly tree: Oid
+  readonly parent: Oid | undefined
+  readonly message: string | undefined
+  readonly trailers?: Trailers
+  readonly now: Date
+}
+
+/**
+ * Writes a commit by the actor, in UTC, with the write's key among its trailers. Every commit of a registry is made here, and so is
+ * every signature: with the service's key whoever the author is, where the service has one.
+ */
+export function writeCommit(
+  registry: Registry,
+  sink: ObjectSink,
+  { tree, parent, message, trailers, now }: NewCommit,
+  { actor, idempotencyKey }: WriteContext,
+): Oid {
+  const author = {
+    name: actor.name,
+    email: actor.email,
+    seconds: Math.floor(now.getTime() / 1000),
+    timezone: '+0000',
+  }
+  const commit: Commit = {
+    tree,
+    parents: parent === undefined ? [] : [parent],
+    author,
+    committer: author,
+    message: encodeMessage({
+      message,
+      trailers: { ...trailers, ...(idempotencyKey === undefined ? {} : { idempotencyKey }) },
+    }),
+  }
+  const key = registry.signing.key
+  return sink.write('commit', encodeCommit(key ? signCommit(commit, key) : commit))
+}

@@ -1,0 +1,235 @@
+import { Refusal } from '../../errors.ts'
+import { parseCommit } from '../../git/objects/commit.ts'
+import type { Oid } from '../../git/objects/object.ts'
+import type { Transaction } from '../../git/transactions/transaction.ts'
+import type { Json } from '../../json/json.ts'
+import type { ArtifactState } from '../artifacts/artifact-record.ts'
+import { META_REF, readArtifactState } from '../artifacts/artifact-record.ts'
+import type { ArtifactView } from '../artifacts/artifact-view.ts'
+import type { WriteContext } from '../artifacts/change-artifact.ts'
+import type { Header } from '../artifacts/records.ts'
+import { assertActive, assertUnguarded } from '../artifacts/write-guards.ts'
+import { assertPinsDeployable } from '../environments/assert-pins-deployable.ts'
+import type { AcceptedPayload, Family, Payload, PayloadTarget, Warning } from '../family/family.ts'
+import { payloadTarget } from '../family/payload-target.ts'
+import { readBytes } from '../family/tree-files.ts'
+import { noteDecided } from '../idempotency/find-earlier-attempt.ts'
+import { objectUuid } from '../ids.ts'
+import type { Registry } from '../registry.ts'
+import { isToBe, makeDefaultVariant } from '../variants/default-variant.ts'
+import { buildRevision } from './build-revision.ts'
+import type { Trailers } from './commit-message.ts'
+import type { VariantPlace } from './references.ts'
+
+/** What a commit request says (interface 4.1, 4.5; contract/workflows 11); `loc` is where it stands in the request. */
+export interface NewRevision {
+  readonly message?: string | undefined
+  readonly header: Header
+  readonly slug?: string | undefined
+  /** The whole payload, or undefined. */
+  readonly data?: Json | undefined
+  /** A payload that is ready to store, in place of `data`. */
+  readonly payload?: Payload | undefined
+  /** A change of the latest payload, or undefined. */
+  readonly delta?: Json | undefined
+  /** A delta that depends on the latest payload, in place of `delta`; where it is undefined, nothing is committed. */
+  readonly change?: ((latest: Payload | undefined) => Promise<DeployedChange | undefined>) | undefined
+  /** The revision that a delta was made for, if the request says (ruling 5.4). */
+  readonly deltaBaseId?: string | undefined
+  /** Refuse unless this is the latest revision: with `revision_conflict` … */
+  readonly baseRevisionId?: string | undefined
+  /** … or, when it came as If-Match, with `precondition_failed`. */
+  readonly ifMatch?: string | undefined
+  /** Refuse with `revision_exists` unless the variant has no revision yet. */
+  readonly mustBeFirst?: boolean
+  readonly trailers?: Trailers
+  readonly loc: readonly (string | number)[]
+}
+
+/** A delta that deploys something, and what the commit says of it. */
+export interface DeployedChange {
+  readonly delta: Json
+  readonly trailers: Trailers
+}
+
+/** What a write came to: the new commit, or the latest one if there was nothing to commit. */
+export interface WrittenRevision {
+  readonly oid: Oid
+  readonly warnings: readonly Warning[]
+}
+
+/**
+ * Works a revision out in a transaction of its artifact's repository, on top of the refs as they are there: refuses what is
+ * archived or guarded and a base that is not the latest, writes the objects, moves the branch, and makes the variant if it
+ * is one that is to be. `accepted` is what became of `data`, if there is any.
+ */
+export async function writeRevision(
+  registry: Registry,
+  { artifact, variant }: VariantPlace,
+  input: NewRevision,
+  accepted: AcceptedPayload | undefined,
+  context: WriteContext,
+  transaction: Transaction,
+): Promise<WrittenRevision> {
+  const { family } = artifact
+  const branch = branchOf({ artifact, variant })
+  const state = await stateNow(artifact, transaction)
+  const target = payloadTarget(artifact, transaction)
+  assertUnguarded(family, state.artifact, context.actor)
+  assertActive('artifact', artifact.slug, state.artifact)
+  assertActive('variant', variant.slug, state.variants.get(variant.slug))
+  if (isToBe({ artifact, variant })) {
+    await makeDefaultVariant(registry, { artifact, variant }, state, context, transaction)
+  }
+  const head = transaction.ref(branch)
+  const latest = await latestCommit(transaction, state, artifact.digits, head)
+  const latestId = latest && objectUuid(latest, artifact.digits)
+  assertBase(input, latestId, variant.slug, head !== undefined)
+  assertDeltaBase(family, input, latestId, variant.slug)
+  const payloadOf = async (oid: Oid | undefined) =>
+    oid === undefined ? undefined : (await registry.revisions(family).read(target, oid)).payload
+  const change = await input.change?.(await payloadOf(latest))
+  if (input.change && !change && latest !== undefined) return { oid: latest, warnings: [] }
+  const { loc } = input
+  const delta = change?.delta ?? input.delta
+  const payload =
+    accepted ?? (await payloadFromDelta(registry, family, target, await payloadOf(latest), delta, loc))
+  // A deployment has judged what it deploys, and leaves every other key as it is.
+  if (family.pins && !change) {
+    // One that does not decode holds no pins, and data mends it.
+    const before =
+      latest === undefined ? undefined : await registry.revisions(family).readForList(target, latest)
+    await assertPinsDeployable(registry, family, payload?.payload, before?.payload)
+  }
+  const draft = {
+    message: input.message,
+    header: input.header,
+    slug: input.slug,
+    payload: payload?.payload,
+    trailers: { ...input.trailers, ...change?.trailers },
+  }
+  const plan = { variant: variant.slug, parent: head, draft, context }
+  const commit = await buildRevision(registry, family, target, plan)
+  transaction.move(branch, commit)
+  noteDecided(transaction, artifact, branch, commit, context)
+  if (input.slug !== undefined) nameRevision(transaction, input.slug, commit)
+  // The answer shows it.
+  transaction.meanwhile(() => registry.revisions(family).readAhead(target, commit))
+  return { oid: commit, warnings: payload?.warnings ?? [] }
+}
+
+/** The slug was free before the transaction; a write that a disk had cut off may have been finished since. */
+function nameRevision(transaction: Transaction, slug: string, commit: Oid): void {
+  const tag = `refs/tags/${slug}`
+  if (transaction.ref(tag) !== undefined) {
+    throw new Refusal(
+      'slug_taken',
+      `The revision slug "${slug}" is taken in this artifact. Choose another one.`,
+      {
+        conflict: { slug },
+      },
+    )
+  }
+  transaction.follow(tag, commit)
+}
+
+/** The branch that a variant is. */
+export function branchOf({ variant }: VariantPlace): string {
+  return `refs/heads/${variant.slug}`
+}
+
+/** What is archived now, in a transaction; read again only if the meta ref moved since the view was made. */
+export async function stateNow(artifact: ArtifactView, transaction: Transaction): Promise<ArtifactState> {
+  const head = transaction.ref(META_REF)
+  if (head === artifact.metaCommit) return artifact.source.state
+  if (head === undefined)
+    throw new Refusal('artifact_not_found', `"${artifact.slug}" is gone from the store.`)
+  return readArtifactState(transaction, head)
+}
+
+/** The newest commit not archived by itself. Walks the commits, not the history: the head may not be on the disk yet. */
+async function latestCommit(
+  transaction: Transaction,
+  state: ArtifactState,
+  digits: string,
+  head: Oid | undefined,
+): Promise<Oid | undefined> {
+  let oid = head
+  while (oid !== undefined && state.archived.has(objectUuid(oid, digits))) {
+    oid = parseCommit(await readBytes(transaction, oid, 'commit')).parents[0]
+  }
+  return oid
+}
+
+function assertBase(
+  input: NewRevision,
+  current: string | undefined,
+  variant: string,
+  hasHead: boolean,
+): void {
+  if (input.mustBeFirst && hasHead) {
+    throw new Refusal(
+      'revision_exists',
+      `The variant "${variant}" has revisions already. Add to them with revisions/commit.`,
+    )
+  }
+  const details = { current_revision_id: current ?? null }
+  const now = current === undefined ? 'it has no revision' : `its latest revision is ${current}`
+  if (input.baseRevisionId !== undefined && input.baseRevisionId !== current) {
+    throw new Refusal(
+      'revision_conflict',
+      `The variant "${variant}" moved on: ${now}, not base_revision_id ${input.baseRevisionId}. ` +
+        `Retrieve it, work your change into it, and commit on top.`,
+      { details: { base_revision_id: input.baseRevisionId, ...details } },
+    )
+  }
+  // `*` is met by any revision, and only by one (RFC 9110, 13.1.1).
+  const isMatched = input.ifMatch === '*' ? current !== undefined : input.ifMatch === current
+  if (input.ifMatch !== undefined && !isMatched) {
+    throw new Refusal(
+      'precondition_failed',
+      `If-Match asks for ${input.ifMatch === '*' ? 'a revision' : input.ifMatch} on the variant "${variant}", but ${now}.`,
+      { details },
+    )
+  }
+}
+
+/** A delta that does more than add belongs to the revision it was made for. */
+function assertDeltaBase(
+  family: Family,
+  { delta, deltaBaseId, loc }: NewRevision,
+  current: string | undefined,
+  variant: string,
+): void {
+  if (delta === undefined || deltaBaseId === undefined || deltaBaseId === current) return
+  if (family.mayRebase(delta)) return
+  throw new Refusal(
+    'revision_conflict',
+    `The variant "${variant}" moved on: its latest revision is ${current ?? 'none'}, not ${deltaBaseId}, for which ` +
+      `${loc.join('.')}.delta was made. Retrieve it, work your change into it, and commit on top.`,
+    { details: { base_revision_id: deltaBaseId, current_revision_id: current ?? null } },
+  )
+}
+
+/**
+ * A delta starts from the latest payload. With neither data nor delta the revision is one without a payload, which only
+ * a variant whose latest has none takes, so that nobody empties a prompt by mistake.
+ */
+async function payloadFromDelta(
+  registry: Registry,
+  family: Family,
+  target: PayloadTarget,
+  base: Payload | undefined,
+  delta: Json | undefined,
+  loc: readonly (string | number)[],
+): Promise<AcceptedPayload | undefined> {
+  if (delta !== undefined) {
+    const { servicesBase } = registry
+    return family.applyDelta(base, delta, { loc: [...loc, 'delta'], servicesBase, target })
+  }
+  if (base === undefined) return undefined
+  throw new Refusal(
+    'missing_payload',
+    'The commit brings neither data nor delta, and the variant has data. Send one.',
+  )
+}

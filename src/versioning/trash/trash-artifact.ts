@@ -1,0 +1,145 @@
+import { Refusal } from '../../errors.ts'
+import type { ArtifactView } from '../artifacts/artifact-view.ts'
+import type { WriteContext } from '../artifacts/change-artifact.ts'
+import { assertUnguarded } from '../artifacts/write-guards.ts'
+import { PinsEver } from '../environments/pins-ever.ts'
+import type { Registry } from '../registry.ts'
+import { artifactById } from '../revisions/references.ts'
+import type { Trashed } from './trash.ts'
+import { stampText } from './trash.ts'
+
+/** What keeps an artifact from being removed: somebody who needs it to be there. */
+export interface ArtifactUser {
+  readonly kind: 'deployment' | 'embed' | 'trace' | 'evaluation' | 'webhook' | 'fork'
+  readonly id?: string
+  readonly slug?: string
+  /** Under which an environment has or had it. */
+  readonly key?: string
+}
+
+/** So many users are named. */
+const MOST_NAMED = 1000
+
+/**
+ * Removes an artifact that nothing refers to: it lies in the trash from then on, whole. Refuses with `in_use`, naming those of `usersOf`
+ * and what it is or was deployed to. A write that is answered before is kept; one that is not finds it gone.
+ */
+export async function trashArtifact(
+  registry: Registry,
+  artifact: ArtifactView,
+  context: WriteContext,
+  usersOf: () => Promise<readonly ArtifactUser[]>,
+): Promise<Trashed> {
+  const { store, index } = registry
+  const { family, id, slug } = artifact
+  assertUnguarded(family, artifact.record, context.actor)
+  const pins = new PinsEver(registry)
+  assertUnused(artifact, [...(await deployments(pins, artifact)), ...(await usersOf())])
+  // The greater part of what is to be synced, while others write.
+  await store.trash.sync(family.folder, slug)
+  await store.claimingSlugs(async () => {
+    const { record } = await artifactById(registry, family, id)
+    const stamp = stampText({ trashed_at: registry.now().toISOString(), trashed_by_id: context.actor.id })
+    // Whoever deploys it writes to one of these.
+    const environments = await index.list(registry.environments)
+    const others = environments.filter((it) => it.id !== id).map(({ repository }) => repository.path)
+    await store.trash.put(family.folder, slug, stamp, {
+      others,
+      check: async () => {
+        assertUnguarded(family, record, context.actor)
+        assertUnused(artifact, await deployments(pins, artifact))
+      },
+    })
+    await index.removed(family, slug)
+  })
+  const trashed = await registry.trash.withDigits(id)
+  if (trashed) return trashed
+  throw new Refusal('artifact_not_found', `The ${family.name} "${slug}" came back just now.`)
+}
+
+/** Brings an artifact back from the trash, exactly as it was; one that is not there any more is answered as it is. */
+export async function undeleteArtifact(
+  registry: Registry,
+  { artifact: { id, family, slug, record } }: Trashed,
+  context: WriteContext,
+): Promise<ArtifactView> {
+  const { store, index } = registry
+  assertUnguarded(family, record, context.actor)
+  return store.claimingSlugs(async () => {
+    const still = await registry.trash.withDigits(id)
+    if (!still) return artifactById(registry, family, id)
+    if (index.hasDigits(id)) {
+      throw new Refusal(
+        'id_taken',
+        `Another artifact of this project has the id ${id}, or one that ends like it. Remove that copy, and undelete again.`,
+        { conflict: { id } },
+      )
+    }
+    if (await index.isTaken('artifact', family, slug)) {
+      throw new Refusal(
+        'slug_taken',
+        `Another ${family.name} has come to have the slug "${slug}". Remove that one, and undelete again.`,
+        { conflict: { slug } },
+      )
+    }
+    await store.trash.takeBack(family.folder, slug)
+    const view = await index.written(family, slug)
+    // What died while it was removed is nobody's any more.
+    await view.repository.sweepLeftovers()
+    return view
+  })
+}
+
+/** Removes for good what has lain in the trash for its time, or one of it at once. */
+export async function purgeTrash(registry: Registry, only?: Trashed): Promise<readonly Trashed[]> {
+  const now = registry.now().toISOString()
+  const isDue = (it: Trashed): boolean => (only ? it.artifact.id === only.artifact.id : it.until <= now)
+  if (!(await registry.trash.list()).some(isDue)) return []
+  return registry.store.claimingSlugs(async () => {
+    const due = (await registry.trash.list()).filter(isDue)
+    for (const { artifact } of due) {
+      const { family, slug } = artifact
+      // A start makes the first environments, and those that were removed not again.
+      await registry.store.trash.purge(family.folder, slug, family.pins !== undefined)
+    }
+    return due
+  })
+}
+
+async function deployments(pins: PinsEver, artifact: ArtifactView): Promise<readonly ArtifactUser[]> {
+  const mirrors = [...artifact.repository.freshRefs().refs.keys()].filter((ref) => ref.startsWith(MIRRORS))
+  const pinned = await pins.of(artifact)
+  const known = new Set(pinned.map(({ environment }) => environment.slug))
+  return [
+    ...pinned.map(({ environment, key }): ArtifactUser => ({ kind: 'deployment', ...environment, key })),
+    ...mirrors
+      .map((ref) => ref.slice(MIRRORS.length))
+      .filter((slug) => !known.has(slug))
+      .map((slug): ArtifactUser => ({ kind: 'deployment', slug })),
+  ]
+}
+
+const MIRRORS = 'refs/environments/'
+
+function assertUnused({ family, slug }: ArtifactView, users: readonly ArtifactUser[]): void {
+  if (users.length === 0) return
+  const kinds = [...new Set(users.map(({ kind }) => SENTENCES[kind]))].join(', ')
+  throw new Refusal(
+    'in_use',
+    `The ${family.name} "${slug}" cannot be removed, because something refers to it: ${kinds}. Archive it, which hides it and keeps ` +
+      `what refers to it whole.`,
+    {
+      users: users.slice(0, MOST_NAMED),
+      ...(users.length > MOST_NAMED ? { truncated: true } : {}),
+    },
+  )
+}
+
+const SENTENCES: Readonly<Record<ArtifactUser['kind'], string>> = {
+  deployment: 'it is or was deployed',
+  embed: 'revisions embed it',
+  trace: 'traces name it',
+  evaluation: 'evaluations name it',
+  webhook: 'webhooks name it',
+  fork: 'other artifacts go on from its history',
+}

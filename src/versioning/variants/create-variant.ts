@@ -1,0 +1,107 @@
+import { Refusal } from '../../errors.ts'
+import { parseCommit } from '../../git/objects/commit.ts'
+import type { Oid } from '../../git/objects/object.ts'
+import type { Transaction } from '../../git/transactions/transaction.ts'
+import type { ArtifactState } from '../artifacts/artifact-record.ts'
+import { META_REF, readArtifactState } from '../artifacts/artifact-record.ts'
+import type { ArtifactView } from '../artifacts/artifact-view.ts'
+import { findVariant } from '../artifacts/artifact-view.ts'
+import { boundedHeader } from '../artifacts/bounded-header.ts'
+import type { MetaChange, WriteContext } from '../artifacts/change-artifact.ts'
+import { changeArtifact } from '../artifacts/change-artifact.ts'
+import type { Header, VariantRecord } from '../artifacts/records.ts'
+import { assertActive } from '../artifacts/write-guards.ts'
+import { readBytes } from '../family/tree-files.ts'
+import type { FinishedAttempt } from '../idempotency/find-earlier-attempt.ts'
+import { resumeAttempt } from '../idempotency/find-earlier-attempt.ts'
+import type { Registry } from '../registry.ts'
+import type { VariantPlace } from '../revisions/references.ts'
+import { assertSlugFree, freeVariantSlug } from '../slugs/claim-slugs.ts'
+
+/** What a request for a new variant says; `loc` is where its slug stands in the request. */
+export interface NewVariant extends VariantPlan {
+  readonly slug?: string | undefined
+  readonly loc: readonly (string | number)[]
+}
+
+/**
+ * Adds a variant to an artifact: its record, and for a fork a branch at the start commit and nothing else (ruling 3.9). The
+ * first variant of an artifact becomes the default one. Refuses archived artifacts and taken slugs.
+ */
+export async function createVariant(
+  registry: Registry,
+  artifact: ArtifactView,
+  input: NewVariant,
+  context: WriteContext,
+): Promise<VariantPlace> {
+  const { family } = artifact
+  const earlier = await resumeAttempt(registry, artifact, META_REF, context)
+  if (earlier) return variantMadeBy(earlier)
+  return registry.store.claimingSlugs(async () => {
+    const slug = input.slug ?? (await freeVariantSlug(registry, family, artifact.slug))
+    await assertSlugFree(registry, family, 'variant', slug, input.loc)
+    const changed = await changeArtifact(registry, artifact, context, (state, transaction) => {
+      assertActive('artifact', artifact.slug, state.artifact)
+      return planVariant(registry, slug, input, context, state, transaction)
+    })
+    const variant = findVariant(changed, slug)
+    if (!variant)
+      throw new Refusal('variant_not_found', `The variant "${slug}" vanished as soon as it was made.`)
+    return { artifact: changed, variant }
+  })
+}
+
+/** The variant that an attempt added: its slug may have been generated, so it is read from what the commit changed. */
+async function variantMadeBy({ artifact, commit }: FinishedAttempt): Promise<VariantPlace> {
+  const { objects } = artifact.repository
+  const [parent] = parseCommit(await readBytes(objects, commit, 'commit')).parents
+  const before = parent === undefined ? undefined : await readArtifactState(objects, parent)
+  const { variants } = await readArtifactState(objects, commit)
+  const slug = [...variants.keys()].find((it) => !before?.variants.has(it))
+  const variant = slug === undefined ? undefined : findVariant(artifact, slug)
+  if (variant) return { artifact, variant }
+  throw new Refusal('variant_not_found', `The variant that commit ${commit} made is gone.`)
+}
+
+/** What the record of a new variant is made of. */
+export interface VariantPlan {
+  readonly header: Header
+  /** The commit it begins at (a fork); undefined for a variant without revisions. */
+  readonly start?: Oid | undefined
+}
+
+/**
+ * The change that adds a variant to an artifact, with the refs that follow from it: for a fork its branch, for the first
+ * variant HEAD.
+ */
+export function planVariant(
+  registry: Registry,
+  slug: string,
+  { header, start }: VariantPlan,
+  context: WriteContext,
+  state: ArtifactState,
+  transaction: Transaction,
+): MetaChange {
+  const isFirst = state.variants.size === 0 && transaction.refs('refs/heads/').size === 0
+  if (isFirst) transaction.follow('HEAD', `ref: refs/heads/${slug}`)
+  if (start !== undefined) transaction.follow(`refs/heads/${slug}`, start)
+  const subject =
+    start === undefined ? `Create variant ${slug}` : `Fork variant ${slug} at ${start.slice(0, 12)}`
+  return { subject, variants: { [slug]: newVariant(registry, slug, { header, start }, context) } }
+}
+
+/** The record of a variant that comes to be now. */
+export function newVariant(
+  registry: Registry,
+  slug: string,
+  { header, start }: VariantPlan,
+  context: WriteContext,
+): VariantRecord {
+  return {
+    ...boundedHeader(header),
+    name: header.name ?? slug,
+    created_at: registry.now().toISOString(),
+    created_by_id: context.actor.id,
+    ...(start === undefined ? {} : { start }),
+  }
+}

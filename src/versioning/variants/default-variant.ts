@@ -1,0 +1,56 @@
+import { Refusal } from '../../errors.ts'
+import type { Transaction } from '../../git/transactions/transaction.ts'
+import type { ArtifactState } from '../artifacts/artifact-record.ts'
+import { META_REF } from '../artifacts/artifact-record.ts'
+import type { ArtifactView } from '../artifacts/artifact-view.ts'
+import { findVariant } from '../artifacts/artifact-view.ts'
+import type { WriteContext } from '../artifacts/change-artifact.ts'
+import { commitChange } from '../artifacts/change-artifact.ts'
+import { variantUuid } from '../ids.ts'
+import type { Registry } from '../registry.ts'
+import type { VariantPlace } from '../revisions/references.ts'
+import { freeVariantSlug } from '../slugs/claim-slugs.ts'
+import { planVariant } from './create-variant.ts'
+
+/**
+ * The default variant of an artifact. Where there is none yet it is one that is to be (rulings 3.2, 3.3): the first revision
+ * committed to it makes it, in the same write, so that a refused one leaves no variant behind.
+ */
+export async function defaultVariantOrNew(
+  registry: Registry,
+  artifact: ArtifactView,
+  { actor }: WriteContext,
+): Promise<VariantPlace> {
+  const { defaultVariant, digits, family } = artifact
+  if (defaultVariant) return { artifact, variant: defaultVariant }
+  const slug = await freeVariantSlug(registry, family, artifact.slug)
+  const record = { name: slug, created_at: registry.now().toISOString(), created_by_id: actor.id }
+  return { artifact, variant: { slug, id: variantUuid(slug, digits), head: undefined, record } }
+}
+
+/** Whether the variant is to be made by its first revision. */
+export function isToBe({ artifact, variant }: VariantPlace): boolean {
+  return findVariant(artifact, variant.slug) === undefined
+}
+
+/** Makes the variant in the transaction that commits its first revision, unless another one was faster. */
+export async function makeDefaultVariant(
+  registry: Registry,
+  { artifact, variant }: VariantPlace,
+  state: ArtifactState,
+  { actor }: WriteContext,
+  transaction: Transaction,
+): Promise<void> {
+  const { slug } = variant
+  if (state.variants.has(slug)) return
+  if (state.variants.size > 0 || transaction.refs('refs/heads/').size > 0) {
+    throw new Refusal(
+      'revision_conflict',
+      `The ${artifact.family.name} "${artifact.slug}" got its first variant while this was on its way. Send it again.`,
+    )
+  }
+  const head = transaction.ref(META_REF)
+  if (head === undefined) throw new Error(`${artifact.slug} has a state, and no commit that holds it`)
+  const change = planVariant(registry, slug, { header: {} }, { actor }, state, transaction)
+  await commitChange(registry, head, change, { actor }, transaction)
+}

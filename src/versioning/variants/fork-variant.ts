@@ -1,0 +1,22 @@
+import type { WriteContext } from '../artifacts/change-artifact.ts'
+import { createVariant } from './create-variant.ts'
+import type { NewVariant } from './create-variant.ts'
+import type { Family } from '../family/family.ts'
+import type { References, VariantPlace } from '../revisions/references.ts'
+import type { Registry } from '../registry.ts'
+import { resolveRevision } from '../revisions/resolve-reference.ts'
+
+/**
+ * Makes a variant at an existing revision (default: the latest of the variant referred to): a branch at that commit, no
+ * copies, the original untouched (interface 9.6, ruling 3.9).
+ */
+export async function forkVariant(
+  registry: Registry,
+  family: Family,
+  source: References,
+  input: Omit<NewVariant, 'start'>,
+  context: WriteContext,
+): Promise<VariantPlace> {
+  const { artifact, oid } = await resolveRevision(registry, family, source)
+  return createVariant(registry, artifact, { ...input, start: oid }, context)
+}

@@ -1,0 +1,48 @@
+import type { ArtifactView } from '../artifacts/artifact-view.ts'
+import { pathOf } from '../index/index-tables.ts'
+import type { Registry } from '../registry.ts'
+
+/**
+ * Where an index that has followed the changes of its repositories differs from one that has just been made of them; none if
+ * it is as derived as it has to be. What moves between the two looks is left out.
+ */
+export async function verifyIndex(live: Registry, rebuilt: Registry): Promise<readonly string[]> {
+  await live.index.sweep()
+  await rebuilt.index.load()
+  const problems: string[] = []
+  for (const family of live.families) {
+    const followed = await byPath(live, family)
+    const fresh = await byPath(rebuilt, family)
+    for (const path of new Set([...followed.keys(), ...fresh.keys()])) {
+      const [a, b] = [followed.get(path), fresh.get(path)]
+      if (a && b && !isSameMap(a.source.refs.refs, b.source.refs.refs)) continue
+      if (shape(a) !== shape(b)) problems.push(`${path}: the index and a rebuilt one differ about it`)
+    }
+  }
+  return problems
+}
+
+async function byPath(
+  { index }: Registry,
+  family: Registry['families'][number],
+): Promise<Map<string, ArtifactView>> {
+  return new Map((await index.list(family)).map((view) => [pathOf(family, view.slug), view]))
+}
+
+function shape(view: ArtifactView | undefined): string | undefined {
+  return (
+    view &&
+    JSON.stringify({
+      id: view.id,
+      meta: view.metaCommit,
+      variants: view.variants.map(({ slug, id, head }) => [slug, id, head]),
+      defaultVariant: view.defaultVariant?.slug,
+      tags: [...view.tags].sort(),
+      archived: [...view.archived.keys()].sort(),
+    })
+  )
+}
+
+function isSameMap(a: ReadonlyMap<string, string>, b: ReadonlyMap<string, string>): boolean {
+  return a.size === b.size && [...a].every(([key, value]) => b.get(key) === value)
+}

@@ -1,0 +1,79 @@
+import type { HistoryNode } from '../../git/history/first-parent-history.ts'
+import type { ObjectStore } from '../../git/objects/object-database.ts'
+import type { Oid } from '../../git/objects/object.ts'
+import type { ArtifactView } from '../artifacts/artifact-view.ts'
+import type { Payload } from '../family/family.ts'
+import { objectUuid } from '../ids.ts'
+import type { Registry } from '../registry.ts'
+import type { Finding } from './finding.ts'
+import { slugProblem } from '../slugs/slug.ts'
+import { damage, note } from './finding.ts'
+
+/**
+ * What is wrong inside a payload that decodes, as sentences. `isTip` says that a branch or tag names the revision, for
+ * what is too much work for each of a long history.
+ */
+export type PayloadCheck = (
+  objects: ObjectStore,
+  payload: Payload,
+  revision: { readonly isTip: boolean },
+) => Promise<readonly string[]>
+
+/** The revisions of an artifact, each once, and what is wrong with them. */
+export interface VerifiedRevisions {
+  readonly count: number
+  readonly findings: readonly Finding[]
+}
+
+/**
+ * Reads every revision of every branch and tag: each must decode as its family has it, hold what its payload's check asks for,
+ * and have an id of its own (design 2: 74 bits of the commit).
+ */
+export async function verifyRevisions(
+  registry: Registry,
+  artifact: ArtifactView,
+  check: PayloadCheck | undefined,
+): Promise<VerifiedRevisions> {
+  const { family, repository, digits } = artifact
+  const tips = tipsOf(artifact)
+  const byId = new Map<string, Oid>()
+  const findings: Finding[] = []
+  for await (const oid of revisionsOf(artifact, tips)) {
+    const id = objectUuid(oid, digits)
+    const other = byId.get(id)
+    if (other !== undefined) findings.push(damage(`Commits ${other} and ${oid} have the same id ${id}.`))
+    byId.set(id, oid)
+    const stored = await registry.revisions(family).readForList(repository.objects, oid)
+    if (stored.damage) findings.push(damage(`${stored.damage.message} ${REMEDY}`))
+    const { slug } = stored.trailers
+    if (slug !== undefined && slugProblem(slug) === undefined && !artifact.tags.has(slug))
+      findings.push(
+        note(
+          `Commit ${oid} says that the slug "${slug}" was chosen for it, and there is no such tag. ${TAG}`,
+        ),
+      )
+    if (!check || !stored.payload) continue
+    for (const sentence of await check(repository.objects, stored.payload, { isTip: tips.has(oid) }))
+      findings.push(damage(`Commit ${oid}: ${sentence}`))
+  }
+  return { count: byId.size, findings }
+}
+
+/** What a message says may have been pushed, or copied by a cherry-pick: it is no reason to put a tag in place. */
+const TAG = 'If there was one, put it back with git tag.'
+const REMEDY = 'Restore it from a mirror, or commit a repaired version with git.'
+
+function tipsOf({ variants, tags }: ArtifactView): ReadonlySet<Oid> {
+  return new Set([...variants.flatMap(({ head }) => head ?? []), ...tags.values()])
+}
+
+async function* revisionsOf({ repository }: ArtifactView, tips: ReadonlySet<Oid>): AsyncGenerator<Oid> {
+  const seen = new Set<Oid>()
+  for (const tip of tips) {
+    let node: HistoryNode | undefined = await repository.history.node(tip)
+    for (; node && !seen.has(node.oid); node = node.parent) {
+      seen.add(node.oid)
+      yield node.oid
+    }
+  }
+}

@@ -1,0 +1,50 @@
+import type { ArtifactView } from '../artifacts/artifact-view.ts'
+import { findVariant } from '../artifacts/artifact-view.ts'
+import { foldSlug, numberedBase, slugProblem } from '../slugs/slug.ts'
+import type { Finding } from './finding.ts'
+import { damage, note } from './finding.ts'
+
+/**
+ * Names that git brought and no request could have: slugs of one artifact that differ in case only, which a clone on many a
+ * file system would lose (ruling 3.3); worth a note are tags that read as another revision's slug (3.4) and names that are no
+ * slugs.
+ */
+export function verifySlugs(artifact: ArtifactView): readonly Finding[] {
+  const { variants, tags, source } = artifact
+  const findings: Finding[] = []
+  const ownSlug = slugProblem(artifact.slug)
+  if (ownSlug !== undefined)
+    findings.push(damage(`Its slug "${artifact.slug}" ${ownSlug}. Rename the repository's folder.`))
+  findings.push(
+    ...clashes(
+      'variants',
+      variants.map(({ slug }) => slug),
+    ),
+    ...clashes('revision slugs', [...tags.keys()]),
+  )
+  for (const tag of tags.keys()) {
+    const base = numberedBase(tag)
+    if (base !== undefined && findVariant(artifact, base))
+      findings.push(note(`The tag "${tag}" reads as a version of the variant "${base}".`))
+  }
+  for (const ref of source.refs.refs.keys()) {
+    const [, folder, slug = ''] = /^refs\/(heads|tags)\/(.*)$/.exec(ref) ?? []
+    const problem = folder === undefined ? undefined : slugProblem(slug)
+    if (problem !== undefined) findings.push(note(`${ref} has no slug for a name: it ${problem}.`))
+  }
+  return findings
+}
+
+const RENAME = 'Rename one with git.'
+
+function clashes(what: string, slugs: readonly string[]): Finding[] {
+  const byFold = new Map<string, string>()
+  const findings: Finding[] = []
+  for (const slug of slugs) {
+    const other = byFold.get(foldSlug(slug))
+    if (other !== undefined)
+      findings.push(damage(`The ${what} "${other}" and "${slug}" differ in case only. ${RENAME}`))
+    byFold.set(foldSlug(slug), slug)
+  }
+  return findings
+}

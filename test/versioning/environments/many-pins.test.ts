@@ -1,0 +1,78 @@
+import { expect } from 'chai'
+import { queryDependents } from '../../../src/embeds/dependents.ts'
+import { environmentFamily } from '../../../src/resources/environments/environment-family.ts'
+import { workflowFamily } from '../../../src/resources/workflows/workflow-family.ts'
+import { commitRevision } from '../../../src/versioning/revisions/commit-revision.ts'
+import type { Payload } from '../../../src/versioning/family/family.ts'
+import { pinWarnings } from '../../../src/versioning/environments/pin-warnings.ts'
+import { queryRevisions } from '../../../src/versioning/revisions/query-revisions.ts'
+import type { VariantPlace } from '../../../src/versioning/revisions/references.ts'
+import type { Registry } from '../../../src/versioning/registry.ts'
+import { retrieveRevision } from '../../../src/versioning/revisions/retrieve-revision.ts'
+import { readRevisionAt } from '../../../src/versioning/revisions/revision.ts'
+import { context, memoryRegistry, newVariant } from '../memory-registry.ts'
+
+const PINS = 300
+
+describe('versioning: other work gets its turn while many pins are followed', () => {
+  let registry: Registry
+  let live: VariantPlace
+  let bot: VariantPlace
+  let payload: Payload | undefined
+
+  before(async () => {
+    registry = await memoryRegistry()
+    live = await newVariant(registry, environmentFamily, 'live')
+    bot = await newVariant(registry, workflowFamily, 'bot')
+    await commitRevision(registry, bot, { header: {}, loc: [], mustBeFirst: true }, context)
+    const keys = Array.from({ length: PINS }, (_, index) => `key ${index}`)
+    const references = Object.fromEntries(keys.map((key) => [key, { workflow: { slug: 'bot' } }]))
+    const { place } = await commitRevision(
+      registry,
+      live,
+      { header: {}, loc: [], data: { references } },
+      context,
+    )
+    payload = (await readRevisionAt(registry, place)).stored.payload
+  })
+
+  const surface = { singular: 'workflow', fixedFlags: {} }
+  for (const [name, work] of [
+    ['warnings', () => payload && pinWarnings(registry, environmentFamily, payload)],
+    [
+      'retrieve of an environment alone',
+      () =>
+        retrieveRevision(registry, workflowFamily, { environment: { artifact: { slug: 'live' } } }, surface),
+    ],
+    ['dependents', () => queryDependents(registry, bot, {})],
+    ['mirrors', () => commitRevision(registry, live, { header: {}, loc: [], delta: {} }, context)],
+  ] as const) {
+    it(name, async () => {
+      expect(await turnsDuring(work)).to.be.at.least(PINS / 50)
+    })
+  }
+
+  it('history of an artifact', async () => {
+    for (let revision = 0; revision < 120; revision++) {
+      await commitRevision(registry, live, { header: {}, loc: [], data: {} }, context)
+    }
+    const query = { filter: {}, roles: {}, pinned: [{ slug: 'bot' }] }
+    expect(await turnsDuring(() => queryRevisions(registry, environmentFamily, query))).to.be.at.least(2)
+  })
+})
+
+/** How many turns of the event loop others had while the work was done. */
+async function turnsDuring(work: () => unknown): Promise<number> {
+  let turns = 0
+  let next = setImmediate(function again() {
+    turns++
+    next = setImmediate(again)
+  })
+  try {
+    await work()
+  } catch {
+    // A refusal comes after the same work.
+  }
+  clearImmediate(next)
+  return turns
+}

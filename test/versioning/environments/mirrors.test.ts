@@ -1,0 +1,32 @@
+import { expect } from 'chai'
+import { memoryFs } from '../../../src/storage/memory-fs.ts'
+import { environmentFamily } from '../../../src/resources/environments/environment-family.ts'
+import { workflowFamily } from '../../../src/resources/workflows/workflow-family.ts'
+import { commitRevision } from '../../../src/versioning/revisions/commit-revision.ts'
+import { deployRevision } from '../../../src/versioning/environments/deploy-revision.ts'
+import { readRevisionAt } from '../../../src/versioning/revisions/revision.ts'
+import { failingFs } from '../../git/failing-fs.ts'
+import { context, memoryRegistry, newVariant } from '../memory-registry.ts'
+
+const MIRROR = 'refs/environments/live'
+
+describe('versioning: the mirrors of deployments', () => {
+  it('follow again after the disk failed while others waited for their turn', async () => {
+    const disk = failingFs(memoryFs())
+    const registry = await memoryRegistry(disk.fs)
+    const to = await newVariant(registry, environmentFamily, 'live')
+    const bot = await newVariant(registry, workflowFamily, 'bot')
+    const first = { header: {}, loc: [], mustBeFirst: true }
+    const { place } = await commitRevision(registry, bot, first, context)
+    const revision = await readRevisionAt(registry, place)
+    const deploy = (key?: string) =>
+      deployRevision(registry, revision, to, { entity: 'workflow', key, loc: [] }, context)
+
+    disk.failIf((_, path) => path.includes(MIRROR))
+    const failed = await Promise.allSettled([deploy(), deploy('qa'), deploy('eu')])
+    expect(failed.map(({ status }) => status)).to.include('rejected')
+    disk.failIf(() => false)
+    await deploy('us')
+    expect(place.artifact.repository.refs().refs.get(MIRROR)).to.equal(place.oid)
+  })
+})

@@ -1,0 +1,157 @@
+import { expect } from 'chai'
+import { lutimesSync, renameSync, symlinkSync, utimesSync } from 'node:fs'
+import { setImmediate as nextTurn } from 'node:timers/promises'
+import { memoryFs } from '../../../src/storage/memory-fs.ts'
+import { nodeFs } from '../../../src/storage/node-fs.ts'
+import { Store } from '../../../src/git/store.ts'
+import { workflowFamily } from '../../../src/resources/workflows/workflow-family.ts'
+import { createArtifact } from '../../../src/versioning/artifacts/create-artifact.ts'
+import { objectUuid } from '../../../src/versioning/ids.ts'
+import { revisionById } from '../../../src/versioning/revisions/references.ts'
+import { Registry } from '../../../src/versioning/registry.ts'
+import { git, temporaryFolder } from '../../git/git-program.ts'
+
+const context = { actor: { id: 'id', name: 'Ann', email: 'ann@example.com' } }
+
+describe('versioning: the index of artifacts', () => {
+  let registry: Registry
+
+  beforeEach(async () => {
+    const store = await Store.open(memoryFs(), '/store')
+    const settings = { servicesBase: 'http://localhost/services', now: () => new Date() }
+    registry = new Registry(await store.project('default'), [workflowFamily], settings)
+    await registry.index.load()
+  })
+
+  const create = (slug: string) =>
+    createArtifact(registry, workflowFamily, { slug, header: {}, withVariant: {}, loc: [] }, context)
+
+  it('keeps an artifact that was made while a sweep was under way', async () => {
+    // So many that the sweep lets other work have its turn.
+    for (let number = 0; number < 150; number++) await create(`bot.${number}`)
+    const sweeping = registry.index.sweep()
+    await create('late')
+    await sweeping
+    expect(await registry.index.isTaken('artifact', workflowFamily, 'LATE')).to.equal(true)
+    const slugs = (await registry.index.list(workflowFamily)).map(({ slug }) => slug)
+    expect(slugs).to.have.length(151)
+    expect(slugs.at(-1)).to.equal('late')
+  })
+
+  it('forgets an artifact whose repository was removed', async () => {
+    const { repository } = await create('gone')
+    await create('kept')
+    registry.store.fs.removeTree(repository.path)
+    await registry.index.sweep()
+    expect((await registry.index.list(workflowFamily)).map(({ slug }) => slug)).to.deep.equal(['kept'])
+    expect(await registry.index.isTaken('variant', workflowFamily, 'gone')).to.equal(false)
+  })
+
+  it('lists in order of creation whatever came, went and was edited meanwhile', async () => {
+    const slugs = async (): Promise<string[]> =>
+      (await registry.index.list(workflowFamily)).map(({ slug }) => slug)
+    for (const slug of ['b', 'a', 'c']) await create(slug)
+    expect(await slugs()).to.deep.equal(['b', 'a', 'c'])
+    const before = await registry.index.list(workflowFamily)
+    expect(await registry.index.list(workflowFamily)).to.equal(before)
+    const gone = before.find(({ slug }) => slug === 'a')
+    registry.store.fs.removeTree(gone?.repository.path ?? '')
+    await registry.index.sweep(workflowFamily)
+    await create('d')
+    expect(await slugs()).to.deep.equal(['b', 'c', 'd'])
+    expect(before).to.have.length(3)
+  })
+
+  it('keeps a slug that two artifacts have while one of them has it', async () => {
+    const [one, two] = [await create('one'), await create('two')]
+    const { fs } = registry.store
+    // As a fetch would: both have a branch of this name.
+    for (const { repository, defaultVariant } of [one, two]) {
+      fs.makeDir(`${repository.path}/refs/heads`)
+      const head = [...repository.refs().refs.values()][0] ?? ''
+      expect(defaultVariant?.head).to.equal(undefined)
+      fs.create(`${repository.path}/refs/heads/shared`, Buffer.from(`${head}\n`))
+    }
+    const owners = async (): Promise<string[]> =>
+      (await registry.index.findByVariantSlug(workflowFamily, 'shared')).map(({ slug }) => slug).sort()
+    expect(await owners()).to.deep.equal(['one', 'two'])
+    fs.remove(`${one.repository.path}/refs/heads/shared`)
+    await nextTurn()
+    expect(await owners()).to.deep.equal(['two'])
+    expect(await registry.index.isTaken('variant', workflowFamily, 'Shared')).to.equal(true)
+    fs.removeTree(two.repository.path)
+    await registry.index.sweep()
+    expect(await registry.index.isTaken('variant', workflowFamily, 'shared')).to.equal(false)
+  })
+
+  it('lists a folder that is quiet once, and still sees what comes and goes in it', async () => {
+    const folder = temporaryFolder()
+    const listed: string[] = []
+    const readDir = (path: string): string[] | undefined => {
+      listed.push(path)
+      return nodeFs.readDir(path)
+    }
+    const store = await Store.open({ ...nodeFs, readDir }, folder)
+    const settings = { servicesBase: 'http://localhost/services', now: () => new Date() }
+    registry = new Registry(await store.project('default'), [workflowFamily], settings)
+    await create('one')
+    const { repository } = await create('two')
+    const workflows = `${folder}/default/workflows`
+    const sweep = async (): Promise<string[]> => {
+      await registry.index.sweep()
+      return (await registry.index.list(workflowFamily)).map(({ slug }) => slug)
+    }
+    utimesSync(workflows, 1_700_000_000, 1_700_000_000)
+    expect(await sweep()).to.deep.equal(['one', 'two'])
+    listed.length = 0
+    expect(await sweep()).to.deep.equal(['one', 'two'])
+    expect(listed).to.deep.equal([])
+    renameSync(repository.path, `${folder}/aside`)
+    expect(await sweep()).to.deep.equal(['one'])
+    utimesSync(workflows, 1_700_000_001, 1_700_000_001)
+    expect(await sweep()).to.deep.equal(['one'])
+    renameSync(`${folder}/aside`, `${workflows}/three.git`)
+    expect(await sweep()).to.deep.equal(['one', 'three'])
+    await store.close()
+  })
+
+  it('finds a revision by id that came after a look of the same turn', async () => {
+    const store = await Store.open(nodeFs, temporaryFolder())
+    const settings = { servicesBase: 'http://localhost/services', now: () => new Date() }
+    registry = new Registry(await store.project('default'), [workflowFamily], settings)
+    const { digits, repository } = await create('bot')
+    const tree = git(repository.path, ['hash-object', '-t', 'tree', '-w', '--stdin'], '')
+    const commitOn = (...parents: string[]): string =>
+      git(repository.path, ['commit-tree', tree, '-m', 'x', ...parents.flatMap((it) => ['-p', it])])
+    const first = commitOn()
+    const second = commitOn(first)
+    git(repository.path, ['update-ref', 'refs/heads/bot', first])
+    await nextTurn()
+    expect((await registry.index.findByDigits(digits))?.variants[0]?.head).to.equal(first)
+    // Nothing from here on waits for the event loop: another server is quicker than our turn.
+    git(repository.path, ['update-ref', 'refs/heads/bot', second])
+    expect(repository.refs().refs.get('refs/heads/bot')).to.equal(first)
+    const place = await revisionById(registry, workflowFamily, objectUuid(second, digits))
+    expect(place).to.include({ oid: second, version: 2 })
+    await store.close()
+  })
+
+  it('sees what comes into a folder that lies elsewhere, behind a link', async () => {
+    const [folder, elsewhere] = [temporaryFolder(), temporaryFolder()]
+    const workflows = `${folder}/default/workflows`
+    nodeFs.makeDir(`${folder}/default`)
+    symlinkSync(elsewhere, workflows)
+    lutimesSync(workflows, 1_700_000_000, 1_700_000_000)
+    const store = await Store.open(nodeFs, folder)
+    const settings = { servicesBase: 'http://localhost/services', now: () => new Date() }
+    registry = new Registry(await store.project('default'), [workflowFamily], settings)
+    const { repository } = await create('one')
+    renameSync(repository.path, `${folder}/aside`)
+    await registry.index.sweep()
+    expect(await registry.index.list(workflowFamily)).to.deep.equal([])
+    renameSync(`${folder}/aside`, `${workflows}/two.git`)
+    await registry.index.sweep()
+    expect((await registry.index.list(workflowFamily)).map(({ slug }) => slug)).to.deep.equal(['two'])
+    await store.close()
+  })
+})

@@ -1,0 +1,150 @@
+import { expect } from 'chai'
+import fc from 'fast-check'
+import { workflowFamily } from '../../../../src/resources/workflows/workflow-family.ts'
+import { commitRevision } from '../../../../src/versioning/revisions/commit-revision.ts'
+import { createArtifact } from '../../../../src/versioning/artifacts/create-artifact.ts'
+import { editArtifact } from '../../../../src/versioning/artifacts/edit-artifact.ts'
+import { forkVariant } from '../../../../src/versioning/variants/fork-variant.ts'
+import { queryRevisions } from '../../../../src/versioning/revisions/query-revisions.ts'
+import type { Registry } from '../../../../src/versioning/registry.ts'
+import type { Revision } from '../../../../src/versioning/revisions/revision.ts'
+import type { TimelineRow } from '../../../../src/versioning/index/timeline/timeline-row.ts'
+import { idIn } from '../../../../src/versioning/index/timeline/timeline-row.ts'
+import type { Timeline } from '../../../../src/versioning/index/timeline/timeline.ts'
+import type { Windowing } from '../../../../src/versioning/pagination.ts'
+import { context, memoryRegistry, timelineOver } from '../../memory-registry.ts'
+
+const START = Date.parse('2026-01-01T00:00:00Z')
+
+/** What a timeline keeps for the next server, which may be of any age then. */
+const FILE = 'kept.timeline'
+
+/** Few moments for many commits, out of order, so that versions and ids decide as well. */
+const moment = fc.integer({ min: 0, max: 5 })
+
+/** What happens next, and to which artifact, counted round those there are. */
+const step = fc.record({
+  what: fc.constantFrom('create', 'commit', 'commit', 'commit', 'fork', 'edit', 'remove', 'nothing'),
+  at: moment,
+  to: fc.nat(20),
+  isAsked: fc.boolean(),
+  isKept: fc.boolean(),
+})
+
+describe('versioning: the timeline of revisions after random histories', () => {
+  it('is what one that is made anew is, whether it was asked meanwhile or filled', async () => {
+    await fc.assert(
+      fc.asyncProperty(fc.array(step, { minLength: 1, maxLength: 24 }), fc.nat(24), async (steps, fillAt) => {
+        let time = START
+        const registry = await memoryRegistry(undefined, () => new Date(time))
+        const timeline = timelineOver(registry, FILE)
+        for (const [number, { what, at, to, isAsked, isKept }] of steps.entries()) {
+          time = START + at * 1000
+          await take(registry, what, number, to)
+          if (number === fillAt) await timeline.fill(new AbortController().signal)
+          if (isAsked) await expectAsAnew(registry, timeline)
+          if (isKept) timeline.keep()
+        }
+        await expectAsAnew(registry, timeline)
+      }),
+      { numRuns: 30 },
+    )
+  })
+
+  it('pages through it by any window', async () => {
+    let time = START
+    const registry = await memoryRegistry(undefined, () => new Date(time))
+    for (let number = 0; number < 24; number++) {
+      time = START + ((number * 7) % 5) * 1000
+      await take(registry, number < 4 ? 'create' : 'commit', number, number)
+    }
+    const query = async (windowing?: Windowing, dates?: readonly string[]): Promise<readonly Revision[]> =>
+      (await queryRevisions(registry, workflowFamily, { roles: {}, filter: { dates }, windowing })).rows
+    const rows = await query()
+    expect(rows).to.have.length(24)
+    const maybe = <T>(of: fc.Arbitrary<T>): fc.Arbitrary<T | undefined> =>
+      fc.option(of, { nil: undefined, freq: 2 })
+    const bound = maybe(moment.map(timeOf))
+    await fc.assert(
+      fc.asyncProperty(
+        fc.record({
+          order: fc.constantFrom('ascending', 'descending', undefined),
+          newest: bound,
+          oldest: bound,
+          next: maybe(fc.constantFrom(...rows.map(({ id }) => id))),
+          limit: maybe(fc.integer({ min: 1, max: 9 })),
+        }),
+        maybe(fc.array(moment.map(timeOf), { maxLength: 4 })),
+        async (windowing, dates) => {
+          const page = await query(windowing, dates)
+          expect(page.map(({ id }) => id)).to.deep.equal(expectedPage(rows, windowing, dates))
+        },
+      ),
+      { numRuns: 200 },
+    )
+  })
+})
+
+async function take(registry: Registry, what: string, number: number, to: number): Promise<void> {
+  const artifacts = await registry.index.list(workflowFamily)
+  const message = `Step ${number}`
+  const data = { parameters: { number } }
+  if (what === 'create') {
+    const withVariant = { revision: { message, payload: data } }
+    const sent = { slug: `bot-${number}`, header: {}, withVariant, loc: [] }
+    await createArtifact(registry, workflowFamily, sent, context)
+  }
+  const artifact = artifacts[to % artifacts.length]
+  const variant = artifact?.variants[to % artifact.variants.length]
+  if (!artifact || !variant) return
+  const place = { artifact, variant }
+  if (what === 'commit')
+    await commitRevision(registry, place, { data, message, header: {}, loc: [] }, context)
+  if (what === 'fork') {
+    const fork = { slug: `fork-${number}`, header: {}, loc: [] }
+    await forkVariant(registry, workflowFamily, { variant: { id: variant.id } }, fork, context)
+  }
+  if (what === 'edit') await editArtifact(registry, artifact, { name: message }, context)
+  if (what === 'remove') {
+    registry.store.fs.removeTree(artifact.repository.path)
+    await registry.index.sweep()
+  }
+}
+
+async function expectAsAnew({ index, store }: Registry, timeline: Timeline): Promise<void> {
+  const list = await index.list(workflowFamily)
+  const order = list.map(({ record, id }) => `${record.created_at} ${id}`)
+  expect(order).to.deep.equal([...order].sort())
+  const { rows } = await timeline.all()
+  const anew = await memoryRegistry(store.fs)
+  const read = (await anew.timeline(workflowFamily).all()).rows.map(told)
+  expect(rows.map(told)).to.deep.equal(read)
+  expect((await timelineOver(anew, FILE).all()).rows.map(told)).to.deep.equal(read)
+  for (const { artifact } of rows) expect(list).to.include(artifact)
+}
+
+function told(row: TimelineRow): unknown[] {
+  const { link, holders, seconds, author, text } = row
+  return [idIn(row), link.depth, seconds, author, text, holders.map(({ slug }) => slug)]
+}
+
+function timeOf(seconds: number): string {
+  return new Date(START + seconds * 1000).toISOString()
+}
+
+/** The ids of a page, worked out by looking at every row. */
+function expectedPage(
+  rows: readonly Revision[],
+  { order, newest, oldest, next, limit }: Windowing,
+  dates: readonly string[] | undefined,
+): string[] {
+  const isUp = order === 'ascending'
+  const inOrder = isUp ? rows : rows.toReversed()
+  const behind = inOrder.slice(inOrder.findIndex(({ id }) => id === next) + 1)
+  const page = behind.filter(({ stored }) => {
+    const time = timeOf(stored.commit.committer.seconds - START / 1000)
+    const isFirst = next === undefined && time === (isUp ? oldest : newest)
+    return time >= (oldest ?? time) && time <= (newest ?? time) && !isFirst && (dates?.includes(time) ?? true)
+  })
+  return page.slice(0, limit).map(({ id }) => id)
+}
