@@ -1,6 +1,6 @@
 import { Counter, Gauge, Registry } from 'prom-client'
 import { counts } from './counts.ts'
-import type { Readiness } from './http/health.ts'
+import type { Readiness } from './http/public-routes/health.ts'
 
 /** What a service tells of itself, beside what the process counts. */
 export interface MetricSources {

@@ -3,7 +3,7 @@ import type { AddressInfo } from 'node:net'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
 import Koa from 'koa'
-import { jsonBodyReader } from '../../src/http/body.ts'
+import { jsonBodyReader } from '../../src/http/body/json-body.ts'
 
 /**
  * The floors that figures are ratios to: a bare Koa application with the same parsing of bodies. `POST /append` appends the body

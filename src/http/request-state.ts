@@ -1,3 +1,4 @@
+import type { ParameterizedContext } from 'koa'
 import type { Caller } from '../access/caller.ts'
 
 /** What the door knows of a request once it is let in: `ctx.state` of every route. */
@@ -25,3 +26,9 @@ export interface DoorState {
   /** The client prints what it gets on a terminal: an error is its sentence there, and no document. */
   isTerminal?: boolean
 }
+
+/** Is told of a request once its answer has left or its client has gone, `ms` milliseconds after its headers were there. */
+export type Watcher = (ctx: ParameterizedContext<DoorState>, ms: number) => void
+
+/** Answers the requests that are its own; undefined for all others. */
+export type Door = (ctx: ParameterizedContext<DoorState>) => Promise<void> | undefined

@@ -1,10 +1,10 @@
 import type { z } from 'zod'
 import type { Surface } from '../resources/surface.ts'
-import type { Enrichment } from './enrichment.ts'
-import type { PresentOptions } from './present.ts'
-import { artifactRecord, flatRecord, revisionRecord, variantRecord } from './record-schemas.ts'
-import type { SurfaceNames } from './surface-names.ts'
-import { surfaceNames } from './surface-names.ts'
+import type { Enrichment } from './schemas/enrichment.ts'
+import type { PresentOptions } from './presenters/record.ts'
+import { artifactRecord, flatRecord, revisionRecord, variantRecord } from './schemas/record-schemas.ts'
+import type { SurfaceNames } from './schemas/surface-names.ts'
+import { surfaceNames } from './schemas/surface-names.ts'
 
 /** What the endpoints of a surface are built from. */
 export interface SurfaceContext {

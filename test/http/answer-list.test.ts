@@ -1,5 +1,5 @@
 import { expect } from 'chai'
-import { answerLargeList } from '../../src/http/answer-list.ts'
+import { answerLargeList } from '../../src/http/routing/send.ts'
 import { holdsStream, stringifyStreams } from '../../src/json/json-stream.ts'
 
 describe('a list of large records', () => {

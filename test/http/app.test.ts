@@ -2,7 +2,7 @@ import { setImmediate as nextTurn } from 'node:timers/promises'
 import { expect } from 'chai'
 import { Refusal, type RefusalCode, invalid } from '../../src/errors.ts'
 import { PROBLEMS } from '../../src/http/problem.ts'
-import type { Readiness } from '../../src/http/health.ts'
+import type { Readiness } from '../../src/http/public-routes/health.ts'
 import { CALLER, type Door, openDoor, TOKEN } from './door.ts'
 import { rawRequest } from './raw-request.ts'
 

@@ -4,8 +4,8 @@ import { join } from 'node:path'
 import Router from '@koa/router'
 import type { Caller } from '../../src/access/caller.ts'
 import { type AppDependencies, createApp } from '../../src/http/app.ts'
-import { openLog } from '../../src/http/open-log.ts'
-import { startServer } from '../../src/http/server.ts'
+import { openLog } from '../../src/http/server/logger.ts'
+import { startServer } from '../../src/http/server/server.ts'
 
 /** The one token that a test door lets in. */
 export const TOKEN = 'svc_test'

@@ -1,7 +1,7 @@
 import { expect } from 'chai'
 import { allEndpoints } from '../../src/http/endpoints/all-endpoints.ts'
 import { deliveryEndpoints } from '../../src/http/endpoints/delivery-endpoints.ts'
-import { traceEndpoints } from '../../src/http/endpoints/trace-endpoints.ts'
+import { traceEndpoints } from '../../src/http/endpoints/traces/trace-endpoints.ts'
 import { webhookEndpoints } from '../../src/http/endpoints/webhook-endpoints.ts'
 import { surfaceContext } from '../../src/http/surface-context.ts'
 import { surfacesOf } from '../../src/resources/surfaces.ts'

@@ -2,7 +2,7 @@ import { once } from 'node:events'
 import { readFileSync } from 'node:fs'
 import { type Socket, connect } from 'node:net'
 import { expect } from 'chai'
-import { type RunningServer, type ServerOptions, startServer } from '../../src/http/server.ts'
+import { type RunningServer, type ServerOptions, startServer } from '../../src/http/server/server.ts'
 import { rawRequest } from './raw-request.ts'
 
 const LONG = 600_000

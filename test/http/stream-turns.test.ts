@@ -1,7 +1,7 @@
 import { request } from 'node:http'
 import { expect } from 'chai'
 import { JsonStream } from '../../src/json/json-stream.ts'
-import { send } from '../../src/http/send.ts'
+import { send } from '../../src/http/routing/send.ts'
 import { restsDuring } from '../rests.ts'
 import { type Door, openDoor, TOKEN } from './door.ts'
 

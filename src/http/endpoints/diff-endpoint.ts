@@ -2,11 +2,11 @@ import { z } from 'zod'
 import type { Surface } from '../../resources/surface.ts'
 import { diffRevisions } from '../../versioning/revisions/diff/diff-revisions.ts'
 import { resolveRevision } from '../../versioning/revisions/resolve-reference.ts'
-import type { Endpoint } from '../endpoint.ts'
-import { endpoint } from '../endpoint.ts'
-import { envelope } from '../envelope.ts'
-import { documentDiff, pageInfo, rowDiff } from '../record-schemas.ts'
-import { pageWindowing, reference } from '../request-schemas.ts'
+import type { Endpoint } from '../routing/endpoint.ts'
+import { endpoint } from '../routing/endpoint.ts'
+import { envelope } from '../schemas/envelope.ts'
+import { documentDiff, pageInfo, rowDiff } from '../schemas/record-schemas.ts'
+import { pageWindowing, reference } from '../schemas/request-schemas.ts'
 
 /** `POST …/revisions/diff` of a surface: a patch and text diffs of documents, pages of rows (rulings 3.16, 5.7). */
 export function diffEndpoint({ family, path, plural, payload }: Surface): Endpoint {

@@ -1,11 +1,10 @@
 import { z } from 'zod'
 import { listTemplates } from '../../handlers/catalog/find-in-catalog.ts'
-import { anyScope } from '../any-scope.ts'
-import { legacyTemplate } from '../catalog-schemas.ts'
-import { endpoint } from '../endpoint.ts'
-import { presentLegacyTemplate } from '../present-legacy-template.ts'
-import { queryReading } from '../query-parameters.ts'
-import { list } from '../record-schemas.ts'
+import { presentLegacyTemplate } from '../presenters/legacy-template.ts'
+import { anyScope, endpoint } from '../routing/endpoint.ts'
+import { legacyTemplate } from '../schemas/catalog.ts'
+import { queryReading } from '../schemas/queries/query-parameters.ts'
+import { list } from '../schemas/record-schemas.ts'
 
 /** The templates of evaluators as older clients ask for them (contract/handlers 1.1). */
 export const legacyTemplatesEndpoint = endpoint({

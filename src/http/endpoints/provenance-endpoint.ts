@@ -3,12 +3,11 @@ import type { CommitMessage } from '../../versioning/revisions/commit-message.ts
 import { isoSeconds } from '../../versioning/revisions/log-revisions.ts'
 import type { Provenance, Running, SignedRevision } from '../../versioning/revisions/provenance.ts'
 import { provenanceOf } from '../../versioning/revisions/provenance.ts'
-import type { Endpoint } from '../endpoint.ts'
-import { endpoint } from '../endpoint.ts'
-import { named, revisionIn } from '../path-id.ts'
-import type { PresentOptions } from '../present.ts'
-import { presentAuthor, presentReferences, presentVersion } from '../present.ts'
-import { provenance, single } from '../record-schemas.ts'
+import type { PresentOptions } from '../presenters/record.ts'
+import { presentAuthor, presentReferences, presentVersion } from '../presenters/record.ts'
+import type { Endpoint } from '../routing/endpoint.ts'
+import { endpoint, named, revisionIn } from '../routing/endpoint.ts'
+import { provenance, single } from '../schemas/record-schemas.ts'
 import type { SurfaceContext } from '../surface-context.ts'
 
 /**

@@ -2,11 +2,11 @@ import { z } from 'zod'
 import { Refusal } from '../../errors.ts'
 import type { ProjectSecrets, SecretRecord } from '../../secrets/project-secrets.ts'
 import type { Registry } from '../../versioning/registry.ts'
-import type { Answer, Endpoint } from '../endpoint.ts'
-import { endpoint } from '../endpoint.ts'
-import { envelope } from '../envelope.ts'
-import { secretRecord, secretValue } from '../key-schemas.ts'
-import { list, single } from '../record-schemas.ts'
+import type { Answer, Endpoint } from '../routing/endpoint.ts'
+import { endpoint } from '../routing/endpoint.ts'
+import { envelope } from '../schemas/envelope.ts'
+import { secretRecord, secretValue } from '../schemas/key.ts'
+import { list, single } from '../schemas/record-schemas.ts'
 
 /** The secrets of the project, by their names (wire.md 2). No answer has a value. */
 export function secretEndpoints(secretsOf: (registry: Registry) => ProjectSecrets): Endpoint[] {

@@ -1,5 +1,5 @@
 import { Refusal } from '../../errors.ts'
-import { apiKeyIn } from '../authenticate.ts'
+import { apiKeyIn } from '../middleware/authenticate.ts'
 
 /**
  * The key in an Authorization header of a git client: `ApiKey <key>` as everywhere, or Basic (RFC 7617) with any user name and

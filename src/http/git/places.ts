@@ -1,6 +1,6 @@
 import { Refusal } from '../../errors.ts'
 import { FairQueue } from '../../fair-queue.ts'
-import type { Spools } from '../spool.ts'
+import type { Spools } from '../body/spool.ts'
 
 /** How many of a project wait for each place there is. */
 const WAITING_PER_PLACE = 4

@@ -4,7 +4,7 @@ import type { StreamedOutputs } from '../../handlers/handler.ts'
 import type { Invocation } from '../../invocation/invoke.ts'
 import type { Json } from '../../json/json.ts'
 import { stringifyJson } from '../../json/stringify-json.ts'
-import type { Answer } from '../endpoint.ts'
+import type { Answer } from '../routing/endpoint.ts'
 import { PROTOCOL_VERSION, type Session, traceHeaders } from './trace-headers.ts'
 import type { OutputForm } from './wanted-form.ts'
 

@@ -1,9 +1,9 @@
 import { z } from 'zod'
 import { entriesOf, isJsonObject, type Json, type JsonObject } from '../../json/json.ts'
-import { declare } from '../known-fields.ts'
-import { anyJson, jsonObject, reference, slug, uuid, version } from '../request-schemas.ts'
+import { declare } from '../routing/known-fields.ts'
+import { anyJson, jsonObject, reference, slug, uuid, version } from '../schemas/request-schemas.ts'
 
-import { UNUSED_HEADER, unusedOfRevisions } from '../unused-fields.ts'
+import { UNUSED_HEADER, unusedOfRevisions } from '../schemas/unused-fields.ts'
 
 /** What a trace may refer to (contract/handlers 5.1). */
 const KINDS = [

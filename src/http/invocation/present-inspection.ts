@@ -2,7 +2,7 @@ import { z } from 'zod'
 import type { Inspection } from '../../invocation/inspect.ts'
 import { entriesOf, fromEntries, type JsonObject } from '../../json/json.ts'
 import { presentWorkflow } from '../../resources/workflows/workflow-url.ts'
-import { presentRevision, type PresentOptions } from '../present.ts'
+import { presentRevision, type PresentOptions } from '../presenters/record.ts'
 import { PROTOCOL_VERSION } from './trace-headers.ts'
 
 /** What `/inspect` answers (contract/handlers 4.6). */

@@ -1,8 +1,8 @@
 import { Registry } from 'prom-client'
 import type { Authenticate } from '../../access/authenticator.ts'
 import { requireScope } from '../../access/require-scope.ts'
-import { authenticate } from '../authenticate.ts'
-import type { OpenRoute } from '../open-routes.ts'
+import { authenticate } from '../middleware/authenticate.ts'
+import type { OpenRoute } from '../public-routes/public-routes.ts'
 
 /**
  * `GET /metrics`: everything the registries hold, as Prometheus reads it. Asks for a key with the scope `read`, unless it is told

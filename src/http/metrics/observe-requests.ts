@@ -1,5 +1,5 @@
 import type { Registry } from 'prom-client'
-import type { Watcher } from '../door.ts'
+import type { Watcher } from '../request-state.ts'
 import { RequestTimes } from './request-times.ts'
 
 /**

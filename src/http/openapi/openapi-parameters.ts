@@ -1,5 +1,5 @@
-import { AskedQuery } from '../asked-query.ts'
-import type { Endpoint } from '../endpoint.ts'
+import { AskedQuery } from '../routing/asked-query.ts'
+import type { Endpoint } from '../routing/endpoint.ts'
 import type { JsonSchema } from './json-schema.ts'
 
 /** Query-string parameters in /openapi.json. */

@@ -1,0 +1,44 @@
+import { Refusal } from '../../errors.ts'
+
+/** Bodies up to this size are not counted, so that none of them waits for large ones: a thousand of them are 64 MB. */
+export const FREE_BYTES = 64 * 1024
+
+/** How many bytes the bodies of all requests together may take in memory. */
+export class BodyBudget {
+  readonly #most: number
+  #held = 0
+
+  constructor(most: number) {
+    this.#most = most
+  }
+
+  /** The share of one body, which is nothing yet. */
+  share(): BodyShare {
+    let own = 0
+    return {
+      hold: (bytes) => {
+        const others = this.#held - own
+        const wanted = bytes > FREE_BYTES ? bytes : 0
+        const fits = wanted <= own || others === 0 || others + wanted <= this.#most
+        own = fits ? wanted : 0
+        this.#held = others + own
+        if (!fits) throw full(this.#most)
+      },
+    }
+  }
+}
+
+export interface BodyShare {
+  /**
+   * From now on the body takes so many bytes, more or fewer than before. Refuses with `overloaded` what does not fit beside the
+   * bodies of others, and holds nothing then; a body that is alone always fits.
+   */
+  hold(bytes: number): void
+}
+
+function full(most: number): Refusal {
+  return new Refusal(
+    'overloaded',
+    `The server holds as many large bodies as it takes at once (${most} bytes). Try again in a moment, or send less.`,
+  )
+}

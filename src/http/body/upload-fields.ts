@@ -1,0 +1,67 @@
+import { z } from 'zod'
+import type { Json } from '../../json/json.ts'
+import { JsonTextError } from '../../json/json-text-error.ts'
+import { parseJson } from '../../json/parse-json.ts'
+import type { FileType } from '../../resources/testsets/collect-file.ts'
+import { FILE_TYPES } from '../../resources/testsets/collect-file.ts'
+import { READ_FLAGS } from '../../resources/testsets/present-testset.ts'
+import type { Reading } from '../../versioning/family/family.ts'
+import { jsonObject, tags } from '../schemas/request-schemas.ts'
+import type { UploadedFile } from './upload.ts'
+
+/** The text fields of a form (contract/testsets 5.1). */
+
+const optionalText = z.string().optional()
+
+const flag = z.enum(['true', 'false'], 'must be "true" or "false"').transform((text) => text === 'true')
+
+/** A field that holds JSON text, which has to be what `schema` says. */
+function jsonText<T>(schema: z.ZodType<T>) {
+  return optionalText.transform((text, context): T | undefined => {
+    if (text === undefined) return undefined
+    const value = parsed(text, context)
+    if (value === undefined) return z.NEVER
+    const result = schema.safeParse(value)
+    for (const issue of result.error?.issues ?? []) context.addIssue({ ...issue, code: 'custom' })
+    return result.success ? result.data : z.NEVER
+  })
+}
+
+function parsed(text: string, context: z.RefinementCtx): Json | undefined {
+  try {
+    return parseJson(text)
+  } catch (error) {
+    if (!(error instanceof JsonTextError)) throw error
+    context.addIssue({ code: 'custom', message: `is not JSON: ${error.message}` })
+    return undefined
+  }
+}
+
+/** What every upload of rows may say beside the file. */
+export const fileFields = {
+  file_type: z.enum(FILE_TYPES, `must be one of ${FILE_TYPES.join(', ')}`).optional(),
+  types: z.enum(['infer', 'string'], 'must be "infer" or "string"').optional(),
+  ...Object.fromEntries(READ_FLAGS.map((name) => [name, flag.optional()])),
+}
+
+/** What a simple upload may say of the testset. */
+export const testsetFields = {
+  testset_name: optionalText,
+  testset_description: optionalText,
+  testset_tags: jsonText(tags),
+  testset_meta: jsonText(jsonObject),
+}
+
+/** The type of an uploaded file: what the field says, else what the file comes with says, else csv. */
+export function fileType(field: FileType | undefined, { mediaType, partType }: UploadedFile): FileType {
+  const told = field ?? partType
+  if (told !== undefined) return told
+  if (mediaType === 'application/json') return 'json'
+  return mediaType === undefined || mediaType === 'text/csv' ? 'csv' : 'jsonl'
+}
+
+/** What the answer of an upload shows of the testset. */
+export function readingOfFields(fields: Readonly<Record<string, unknown>>): Reading {
+  // Of the schemas above.
+  return { flags: Object.fromEntries(READ_FLAGS.map((name) => [name, fields[name] as boolean | undefined])) }
+}

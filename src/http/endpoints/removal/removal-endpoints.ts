@@ -1,0 +1,149 @@
+import { z } from 'zod'
+import { Refusal } from '../../../errors.ts'
+import type { ArtifactView } from '../../../versioning/artifacts/artifact-view.ts'
+import { flatten } from '../../../versioning/artifacts/query-artifacts.ts'
+import type { Family } from '../../../versioning/family/family.ts'
+import { parseUuid } from '../../../versioning/ids.ts'
+import type { Registry } from '../../../versioning/registry.ts'
+import { artifactById } from '../../../versioning/revisions/references.ts'
+import type { ArtifactUser } from '../../../versioning/trash/trash-artifact.ts'
+import { purgeTrash, trashArtifact, undeleteArtifact } from '../../../versioning/trash/trash-artifact.ts'
+import type { Trashed } from '../../../versioning/trash/trash.ts'
+import { presentFlat } from '../../presenters/record.ts'
+import type { Answer, Endpoint } from '../../routing/endpoint.ts'
+import { artifactIn, endpoint, named } from '../../routing/endpoint.ts'
+import { inWordsOf } from '../../routing/helping.ts'
+import { flatRecord, list, single, trashedRecord } from '../../schemas/record-schemas.ts'
+import type { SurfaceContext } from '../../surface-context.ts'
+import type { UserPlaces } from './users-of.ts'
+import { usersOf } from './users-of.ts'
+
+/** Removing what was made by mistake, and bringing it back (wire.md 2). */
+export function removalEndpoints(surfaces: readonly SurfaceContext[], places: UserPlaces): Endpoint[] {
+  return [
+    ...surfaces.flatMap((context) => inWordsOf(context, ofSurface(context, places))),
+    ...trashEndpoints(),
+  ]
+}
+
+function ofSurface({ surface, present, records }: SurfaceContext, places: UserPlaces): Endpoint[] {
+  const { family, singular, plural } = surface
+  const path = `/simple/${surface.path}/:id`
+  const tag = `simple ${plural}`
+  const when = { trashed_at: z.string(), until: z.string() }
+  const answer = async (registry: Registry, artifact: ArtifactView, trashed?: Trashed): Promise<Answer> => ({
+    body: {
+      count: 1,
+      [singular]: {
+        ...(await presentFlat(await flatten(registry, artifact), present)),
+        ...(trashed ? { trashed_at: trashed.trashed_at, until: trashed.until } : {}),
+      },
+    },
+    address: { id: artifact.id },
+  })
+
+  return [
+    endpoint({
+      method: 'DELETE',
+      path,
+      tag,
+      summary: `Remove ${article(singular)} that nothing refers to; it can be brought back for 30 days`,
+      scope: 'write',
+      ...named,
+      output: single(singular, flatRecord([...family.roles, ...family.flagNames], when)),
+      run: async ({ registry, params, context, mayRead }) => {
+        const artifact = await artifactIn(registry, family, params)
+        try {
+          const trashed = await trashArtifact(registry, artifact, context, () =>
+            usersOf(places, registry, artifact),
+          )
+          return await answer(registry, trashed.artifact, trashed)
+        } catch (error) {
+          throw mayRead ? error : withoutUsers(error)
+        }
+      },
+    }),
+    endpoint({
+      method: 'POST',
+      path: `${path}/undelete`,
+      tag,
+      summary: `Bring ${article(singular)} back that was removed, exactly as it was`,
+      scope: 'write',
+      ...named,
+      output: single(singular, records.flat),
+      run: async ({ registry, params, context }) => {
+        const trashed = await trashedOf(registry, params['id'] ?? '', family)
+        // One that is there was brought back already, or never removed.
+        return answer(
+          registry,
+          trashed
+            ? await undeleteArtifact(registry, trashed, context)
+            : await artifactIn(registry, family, params),
+        )
+      },
+      recall: async ({ registry }, { id }) => answer(registry, await artifactById(registry, family, id)),
+    }),
+  ]
+}
+
+function trashEndpoints(): Endpoint[] {
+  const tag = 'trash'
+  return [
+    endpoint({
+      method: 'GET',
+      path: '/trash',
+      tag,
+      summary: 'List what was removed and can be brought back, the last removed first',
+      scope: 'read',
+      output: list('trash', trashedRecord),
+      run: async ({ registry }) => {
+        const trash = (await registry.trash.list()).map(presentTrashed)
+        return { body: { count: trash.length, trash } }
+      },
+    }),
+    endpoint({
+      method: 'DELETE',
+      path: '/trash/:id',
+      tag,
+      summary: 'Remove for good, before its time, what lies in the trash',
+      scope: 'admin',
+      output: single('trash', trashedRecord),
+      run: async ({ registry, params }) => {
+        const id = params['id'] ?? ''
+        const trashed = await trashedOf(registry, id)
+        const [purged] = trashed ? await purgeTrash(registry, trashed) : []
+        if (!purged) {
+          throw new Refusal(
+            'artifact_not_found',
+            `Nothing with the id ${id} lies in the trash. GET /trash lists what does.`,
+          )
+        }
+        return { body: { count: 1, trash: presentTrashed(purged) } }
+      },
+    }),
+  ]
+}
+
+/** By id, else by slug, as paths name things. */
+async function trashedOf({ trash }: Registry, name: string, family?: Family): Promise<Trashed | undefined> {
+  const id = parseUuid(name)
+  const found = id === undefined ? undefined : await trash.withDigits(id)
+  if (found && found.artifact.id === id && (!family || found.artifact.family === family)) return found
+  return family && trash.holderOf('artifact', family, name)
+}
+
+function presentTrashed({ artifact: { id, slug, family, record }, trashed_at: at, until }: Trashed): object {
+  return { kind: family.name, id, slug, name: record.name, trashed_at: at, until }
+}
+
+/** What is stored does not show to a key that may not read; the kinds of users are in the sentence. */
+function withoutUsers(error: unknown): unknown {
+  if (!(error instanceof Refusal) || error.code !== 'in_use') return error
+  const users = (error.data.users ?? []) as readonly ArtifactUser[] // what trashArtifact puts there
+  const kinds = [...new Set(users.map(({ kind }) => kind))].map((kind) => ({ kind }))
+  return new Refusal(error.code, error.message, { users: kinds })
+}
+
+function article(singular: string): string {
+  return `${/^[aeiou]/.test(singular) ? 'an' : 'a'} ${singular}`
+}

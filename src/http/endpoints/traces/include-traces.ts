@@ -1,0 +1,53 @@
+import { z } from 'zod'
+import { entriesOf, isJsonObject, type Json } from '../../../json/json.ts'
+import { JsonText, stringifyJson } from '../../../json/stringify-json.ts'
+import type { ProjectTraces } from '../../../traces/project-traces.ts'
+import { savedQuery } from '../../../traces/saved-query.ts'
+import { flatTraces, traceIdsOf } from '../../../traces/trace-tree.ts'
+import type { TraceWindow } from '../../../traces/trace-window.ts'
+import type { PresentedPayload } from '../../../versioning/family/family.ts'
+import type { Registry } from '../../../versioning/registry.ts'
+import { savedQuestion } from './trace-query.ts'
+import type { Enrich, Enrichment } from '../../schemas/enrichment.ts'
+import { presentWindow, traceWindowInfo, traceWindowing } from '../../schemas/trace.ts'
+
+/**
+ * What a retrieve of a query may answer beside the query: the ids of the traces that it finds (`include_trace_ids`), or the traces
+ * with their ids (`include_traces`); ruling 8, contract/testsets 9.
+ */
+export function foundTraces(tracesOf: (registry: Registry) => ProjectTraces): Enrichment {
+  const input = z
+    .object({
+      include_trace_ids: z.boolean().optional(),
+      include_traces: z.boolean().optional(),
+      windowing: traceWindowing.optional(),
+    })
+    .transform(({ include_trace_ids: ids = false, include_traces: whole = false, windowing = {} }) => ({
+      enrich: ids || whole ? withTraces(tracesOf, windowing, whole) : undefined,
+    }))
+  return {
+    input,
+    booleans: ['include_trace_ids', 'include_traces'],
+    output: { windowing: traceWindowInfo.optional() },
+  }
+}
+
+function withTraces(
+  tracesOf: (registry: Registry) => ProjectTraces,
+  windowing: TraceWindow,
+  whole: boolean,
+): Enrich {
+  return async (registry, payload) => {
+    // A query's payload is a document, shown whole.
+    const data = payload.data as Json | undefined
+    if (!isJsonObject(data)) return payload
+    const saved = savedQuery(data)
+    const question = savedQuestion(saved.focus ?? 'trace', saved, windowing)
+    const { spans, next } = await tracesOf(registry).query(question)
+    const found = { trace_ids: traceIdsOf(spans), ...(whole ? { traces: flatTraces(spans) } : {}) }
+    return {
+      data: new JsonText(stringifyJson({ ...Object.fromEntries(entriesOf(data)), ...found })),
+      ...(next === undefined ? {} : { windowing: presentWindow({ ...question.window, next }) }),
+    } satisfies PresentedPayload
+  }
+}

@@ -1,0 +1,167 @@
+import { z } from 'zod'
+import { Refusal } from '../../../errors.ts'
+import { JsonText } from '../../../json/stringify-json.ts'
+import type { ProjectTraces } from '../../../traces/project-traces.ts'
+import type { TracePage, TraceQuestion } from '../../../traces/thread/query-traces.ts'
+import { traceTrees } from '../../../traces/trace-tree.ts'
+import type { Registry } from '../../../versioning/registry.ts'
+import { askedTraces } from './trace-query.ts'
+import type { Answer, Endpoint } from '../../routing/endpoint.ts'
+import { endpoint } from '../../routing/endpoint.ts'
+import { envelope } from '../../schemas/envelope.ts'
+import { queryIds, queryWindowing } from '../../schemas/queries/query-parameters.ts'
+import { single } from '../../schemas/record-schemas.ts'
+import { anyJson, reference } from '../../schemas/request-schemas.ts'
+import {
+  presentWindow,
+  spanId,
+  spanRecord,
+  traceId,
+  traceList,
+  traceRecord,
+  traceWindowing,
+} from '../../schemas/trace.ts'
+
+/** So many traces may be asked for by their ids at once. */
+const MANY = 100
+
+const query = envelope({
+  filtering: { names: ['filtering'], schema: anyJson },
+  windowing: { names: ['windowing'], schema: traceWindowing },
+  artifact: { names: ['query_ref'], schema: reference },
+  variant: { names: ['query_variant_ref'], schema: reference },
+  revision: { names: ['query_revision_ref'], schema: reference },
+})
+
+/** Traces and spans by their ids, and lists of those that a filter finds (contract/handlers 5.3). */
+export function traceEndpoints(tracesOf: (registry: Registry) => ProjectTraces): Endpoint[] {
+  const tag = 'traces'
+  const byId = { path: '/traces/:id', params: z.object({ id: traceId }), tag } as const
+  return [
+    endpoint({
+      method: 'POST',
+      path: '/traces/query',
+      tag,
+      summary:
+        'Traces of which a span matches, newest first, whole, as trees; by a filtering or by a saved query',
+      scope: 'read',
+      optionalBody: true,
+      input: query,
+      fromQuery: queryWindowing,
+      output: traceList('traces', traceRecord),
+      example: {
+        filtering: {
+          conditions: [
+            { field: 'span_name', operator: 'startswith', value: 'completion' },
+            { field: 'attributes', key: 'svc.metrics.duration.cumulative', operator: 'gt', value: 1000 },
+          ],
+        },
+        windowing: { oldest: '2026-03-01T00:00:00Z', limit: 20 },
+      },
+      run: async ({ registry, input }) => {
+        const question = await askedTraces(registry, 'trace', input)
+        const page = await tracesOf(registry).query(question)
+        return answerPage('traces', traceTrees(page.spans), page, question)
+      },
+    }),
+    endpoint({
+      method: 'POST',
+      path: '/spans/query',
+      tag,
+      summary: 'Spans that match, newest first; by a filtering or by a saved query',
+      scope: 'read',
+      optionalBody: true,
+      input: query,
+      fromQuery: queryWindowing,
+      output: traceList('spans', spanRecord),
+      example: {
+        filtering: { conditions: [{ field: 'status_code', value: 'STATUS_CODE_ERROR' }] },
+        windowing: { limit: 20 },
+      },
+      run: async ({ registry, input }) => {
+        const question = await askedTraces(registry, 'span', input)
+        const page = await tracesOf(registry).query(question)
+        const records = page.spans.map(({ record }) => new JsonText(record))
+        return answerPage('spans', records, page, question)
+      },
+    }),
+    endpoint({
+      method: 'GET',
+      path: '/traces',
+      tag,
+      summary: 'Traces by id: ?trace_ids=a,b and ?trace_id=c, as often as wanted',
+      scope: 'read',
+      input: z.object({ trace_ids: z.array(traceId).max(MANY).optional() }),
+      fromQuery: queryIds('trace'),
+      output: traceList('traces', traceRecord),
+      run: async ({ registry, input }) => {
+        const { trace_ids: ids } = input
+        if (!ids?.length)
+          throw new Refusal('incomplete_reference', 'Say which traces: send trace_id or trace_ids.')
+        const traces = traceTrees(await tracesOf(registry).read([...new Set(ids)]))
+        return { body: { count: traces.length, traces } }
+      },
+    }),
+    endpoint({
+      ...byId,
+      method: 'GET',
+      summary: 'The trace of this id, as a tree of its spans',
+      scope: 'read',
+      output: single('trace', traceRecord),
+      run: async ({ registry, params: { id = '' } }) => {
+        const [trace] = traceTrees(await tracesOf(registry).read([id]))
+        if (!trace) throw traceNotFound(id)
+        return { body: { count: 1, trace } }
+      },
+    }),
+    endpoint({
+      ...byId,
+      method: 'DELETE',
+      summary: 'Remove the trace with all its spans, for good',
+      scope: 'write',
+      output: z.strictObject({ count: z.literal(1), trace_id: z.string() }),
+      run: async ({ registry, params: { id = '' } }) => {
+        if (!(await tracesOf(registry).remove(id))) throw traceNotFound(id)
+        return { body: { count: 1, trace_id: id } }
+      },
+    }),
+    endpoint({
+      method: 'GET',
+      path: '/spans/:trace_id/:span_id',
+      params: z.object({ trace_id: traceId, span_id: spanId }),
+      tag,
+      summary: 'The span of these ids',
+      scope: 'read',
+      output: single('span', spanRecord),
+      run: async ({ registry, params: { trace_id: inTrace = '', span_id: id = '' } }) => {
+        const spans = await tracesOf(registry).read([inTrace])
+        if (spans.length === 0) throw traceNotFound(inTrace)
+        const span = spans.find((it) => it.span_id === id)
+        if (!span) throw new Refusal('span_not_found', `The trace ${inTrace} has no span with the id ${id}.`)
+        return { body: { count: 1, span: new JsonText(span.record) } }
+      },
+    }),
+  ]
+}
+
+function answerPage(
+  key: string,
+  records: readonly object[],
+  { next }: TracePage,
+  { window }: TraceQuestion,
+): Answer {
+  return {
+    body: {
+      count: records.length,
+      [key]: records,
+      ...(next === undefined ? {} : { windowing: presentWindow({ ...window, next }) }),
+    },
+  }
+}
+
+function traceNotFound(id: string): Refusal {
+  return new Refusal(
+    'trace_not_found',
+    `There is no trace with the id ${id}; it may have been removed for its age (TRACES_MAX_AGE_DAYS, TRACES_MAX_BYTES).`,
+  )
+}

@@ -1,0 +1,60 @@
+import { Refusal } from '../../../errors.ts'
+import type { Json } from '../../../json/json.ts'
+import { plainJson } from '../../../json/plain-json.ts'
+import { findSavedQuery, type SavedQuery } from '../../../traces/saved-query.ts'
+import { traceQuestion } from '../../../traces/trace-question.ts'
+import type { TraceQuestion } from '../../../traces/thread/query-traces.ts'
+import type { TraceWindow } from '../../../traces/trace-window.ts'
+import type { References } from '../../../versioning/revisions/references.ts'
+import type { Registry } from '../../../versioning/registry.ts'
+import { guard } from '../../routing/guard.ts'
+import { traceWindowing } from '../../schemas/trace.ts'
+
+/** What a request about traces or spans says. */
+export interface TracesRequest extends References {
+  readonly filtering?: Json | undefined
+  readonly windowing?: TraceWindow | undefined
+}
+
+/**
+ * The question of a request: its own filtering and windowing, or those of the saved query that it names, of which it may change
+ * only `limit` and `next` (contract/handlers 5.3). Refuses a query that is about the other thing (`focus_mismatch`).
+ */
+export async function askedTraces(
+  registry: Registry,
+  focus: TraceQuestion['focus'],
+  { filtering, windowing = {}, artifact, variant, revision }: TracesRequest,
+): Promise<TraceQuestion> {
+  if (!artifact && !variant && !revision) {
+    const sent = filtering === undefined ? undefined : { value: filtering, loc: ['body', 'filtering'] }
+    return traceQuestion(focus, sent, windowing)
+  }
+  if (filtering !== undefined) {
+    throw new Refusal(
+      'contradictory_request',
+      'The request names a saved query and has a filtering of its own. Leave one of them out.',
+    )
+  }
+  const saved = await findSavedQuery(registry, { artifact, variant, revision })
+  if ((saved.focus ?? focus) !== focus) {
+    throw new Refusal(
+      'focus_mismatch',
+      `The saved query is about ${saved.focus}s (formatting.focus). Send it to POST /${saved.focus}s/query.`,
+    )
+  }
+  return savedQuestion(focus, saved, windowing)
+}
+
+/** The question of a saved query, of which a request may change `limit` and `next`; one without a windowing takes the request's. */
+export function savedQuestion(
+  focus: TraceQuestion['focus'],
+  { filtering, windowing }: SavedQuery,
+  { limit, next, ...asked }: TraceWindow,
+): TraceQuestion {
+  const stored = windowing ? guard(traceWindowing, plainJson(windowing), 'body') : asked
+  return traceQuestion(
+    focus,
+    filtering && { value: filtering, loc: ['query_revision', 'data', 'filtering'] },
+    { ...stored, ...(limit === undefined ? {} : { limit }), ...(next === undefined ? {} : { next }) },
+  )
+}

@@ -1,0 +1,124 @@
+import type { ParameterizedContext } from 'koa'
+import { resolve } from 'node:path/posix'
+import type { Authenticate } from '../../access/authenticator.ts'
+import { requireScope } from '../../access/require-scope.ts'
+import { Refusal, invalid } from '../../errors.ts'
+import { bundleRefs } from '../../git/process/bundle.ts'
+import { GitFailure } from '../../git/process/git-command.ts'
+import type { Fs } from '../../storage/fs.ts'
+import { identityName, thisProcess } from '../../storage/process-identity.ts'
+import { META_REF } from '../../versioning/artifacts/artifact-record.ts'
+import { restoreArtifact } from '../../versioning/artifacts/restore-artifact.ts'
+import type { PushLimits } from '../../versioning/push/check-pushed-objects.ts'
+import type { Registry } from '../../versioning/registry.ts'
+import { slugProblem } from '../../versioning/slugs/slug.ts'
+import { inflatedBody } from '../body/inflate-body.ts'
+import type { Spools } from '../body/spool.ts'
+import { authenticate } from '../middleware/authenticate.ts'
+import type { Door, DoorState, RequestState } from '../request-state.ts'
+import { departure } from '../routing/client-abort.ts'
+import { gitToken } from './git-token.ts'
+
+export interface RestoreDoorDependencies {
+  readonly authenticate: Authenticate
+  readonly registryOf: (project: string) => Registry | Promise<Registry>
+  readonly fs: Fs
+  /** Where a bundle lies until it is taken in, and the room for it. */
+  readonly folder: string
+  readonly spools: Spools
+  /** Bytes of a bundle. */
+  readonly maxBytes: number
+  readonly limits: PushLimits
+}
+
+/**
+ * `PUT /git/<family>/<slug>.git?head=refs/heads/<branch>`: brings a whole repository back, with every ref, from the git bundle that is the
+ * body (npm run restore). Records and deployments come with it as they are, so it takes the scope admin. Every other request is for `others`.
+ */
+export function restoreDoor(dependencies: RestoreDoorDependencies, others: Door): Door {
+  const letIn = authenticate(dependencies.authenticate, gitToken)
+  return (ctx) => {
+    const [, folder, slug] = (ctx.method === 'PUT' && REPOSITORY.exec(ctx.path)) || []
+    return folder === undefined || slug === undefined ? others(ctx) : answer(ctx, folder, slug)
+  }
+
+  async function answer(ctx: ParameterizedContext<DoorState>, folder: string, slug: string): Promise<void> {
+    ctx.state.route = '/git/:family/:slug.git'
+    try {
+      letIn(ctx)
+      await restore(ctx as ParameterizedContext<RequestState>, folder, slug, dependencies) // the line above has set the caller
+    } finally {
+      // What was not read passes by, so that the client reads why.
+      ctx.req.resume()
+    }
+  }
+}
+
+const REPOSITORY = /^\/git\/([^/]+)\/([^/]+)\.git$/
+
+async function restore(
+  ctx: ParameterizedContext<RequestState>,
+  folder: string,
+  slug: string,
+  { registryOf, fs, folder: uploads, spools, maxBytes, limits }: RestoreDoorDependencies,
+): Promise<void> {
+  const { caller } = ctx.state
+  requireScope(caller, ['admin'])
+  if (!fs.isSeenByOthers) {
+    throw new Refusal(
+      'storage_unavailable',
+      'This store is in memory, where git cannot see it; restore to one on a disk.',
+    )
+  }
+  const registry = await registryOf(caller.project)
+  const family = registry.families.find((it) => it.folder === folder)
+  if (!family) throw new Refusal('route_not_found', `There is no family "${folder.slice(0, 100)}".`)
+  const problem = slugProblem(slug)
+  if (problem !== undefined) throw invalid(['path', 'slug'], problem)
+  const head = new URLSearchParams(ctx.querystring).get('head') ?? ''
+  const branch = head.startsWith(HEADS) ? head.slice(HEADS.length) : ''
+  if (slugProblem(branch) !== undefined)
+    throw invalid(['query', 'head'], `"${head.slice(0, 100)}" is not refs/heads/ and a variant's slug`)
+  const path = resolve(uploads, `${identityName(thisProcess())}.bundle-${++bundles}`)
+  fs.makeDir(uploads)
+  const share = spools.share()
+  let bytes = 0
+  try {
+    const log = fs.createLog(path)
+    try {
+      for await (const chunk of inflatedBody(ctx.req, maxBytes, () => tooLarge(maxBytes))) {
+        share.hold((bytes += chunk.length))
+        log.append(chunk)
+      }
+    } finally {
+      log.close()
+    }
+    const refs = bundleRefs(fs, path)
+    if (!refs.has(META_REF))
+      throw new Refusal('invalid_file', `The bundle has no ${META_REF}, so it is no artifact of a registry.`)
+    const copy = { refs: { refs, head: `ref: ${head}` }, source: { url: path }, signal: departure(ctx.res) }
+    const outcome = await restoreArtifact(registry, { family, slug, limits, ...copy })
+    ctx.body = { count: 1, outcome }
+  } catch (error) {
+    throw error instanceof GitFailure
+      ? new Refusal(
+          'invalid_file',
+          `git does not accept the bundle: ${error.message}. Check the backup with git fsck.`,
+        )
+      : error
+  } finally {
+    share.hold(0)
+    fs.remove(path)
+  }
+}
+
+const HEADS = 'refs/heads/'
+let bundles = 0
+
+function tooLarge(maxBytes: number): Refusal {
+  return new Refusal(
+    'limit_exceeded',
+    `The bundle is larger than ${maxBytes} bytes. Restore it into the store's folder, or ask the operator for a higher limit.`,
+    { details: { limit: maxBytes } },
+  )
+}

@@ -1,0 +1,30 @@
+import type { ParameterizedContext } from 'koa'
+import { Refusal } from '../../errors.ts'
+
+/**
+ * What happens after the last route: 405 with the methods that the path does take, if the router recognised the path
+ * (`ctx.matched`, as @koa/router leaves it), else 404.
+ */
+export function refuseUnrouted(ctx: ParameterizedContext<unknown>): never {
+  // Koa's context is open; the router's own field is checked for what is read of it.
+  const matched =
+    (ctx as { readonly matched?: readonly { readonly methods: readonly string[] }[] }).matched ?? []
+  const allow = [...new Set(matched.flatMap((layer) => layer.methods))].sort()
+  const path = ctx.path.slice(0, 200)
+  if (allow.length > 0) throw methodNotAllowed(ctx.method, path, allow)
+  throw new Refusal(
+    'route_not_found',
+    `There is no route ${ctx.method} ${path}. GET /openapi.json lists all routes.`,
+  )
+}
+
+/** The 405 for a path that takes only `allow`. */
+export function methodNotAllowed(method: string, path: string, allow: readonly string[]): Refusal {
+  return new Refusal(
+    'method_not_allowed',
+    `${path} does not take ${method}; it takes ${allow.join(' and ')}.`,
+    {
+      details: { allow },
+    },
+  )
+}

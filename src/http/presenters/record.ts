@@ -1,0 +1,181 @@
+import type { ArtifactView } from '../../versioning/artifacts/artifact-view.ts'
+import type { FlatArtifact } from '../../versioning/artifacts/query-artifacts.ts'
+import { flatFlags } from '../../versioning/artifacts/query-artifacts.ts'
+import type { ArtifactRecord, Header, VariantRecord } from '../../versioning/artifacts/records.ts'
+import type { PresentedPayload, Reading } from '../../versioning/family/family.ts'
+import { PLAIN_READING } from '../../versioning/family/family.ts'
+import { parseUuid } from '../../versioning/ids.ts'
+import { authorUuid } from '../../versioning/revisions/author-uuid.ts'
+import { dateOf } from '../../versioning/revisions/log-revisions.ts'
+import type { VariantPlace } from '../../versioning/revisions/references.ts'
+import type { Revision } from '../../versioning/revisions/revision.ts'
+import { revisionFlags } from '../../versioning/revisions/revision.ts'
+
+/** What shapes records beside the things themselves. */
+export interface PresentOptions {
+  /** Singulars under which parent ids and slugs are answered (SurfaceNames.answered). */
+  readonly answered: readonly string[]
+  readonly servicesBase: string
+  /** `<PUBLIC_URL>/git`, under which every repository is. */
+  readonly gitBase: string
+  readonly versionType: 'number' | 'string'
+  /** Whether people are shown as git has them, or by UUIDs that stand for them. */
+  readonly authorType: 'text' | 'uuid'
+}
+
+/** An artifact as a record (contract/workflows 2.1). Fields without a value are undefined, and so left out. */
+export function presentArtifact(artifact: ArtifactView, options: PresentOptions): object {
+  const { record, family } = artifact
+  return {
+    id: artifact.id,
+    slug: artifact.slug,
+    ...headerOf(record),
+    flags: shownFlags(artifact),
+    ...lifecycleOf(record, options),
+    git_url: `${options.gitBase}/${family.folder}/${artifact.slug}.git`,
+  }
+}
+
+/** A variant as a record (contract/workflows 2.2): its flags are always the artifact's roles. */
+export function presentVariant({ artifact, variant }: VariantPlace, options: PresentOptions): object {
+  return {
+    id: variant.id,
+    slug: variant.slug,
+    ...parents(options, '', artifact),
+    ...headerOf(variant.record),
+    flags: shownFlags(artifact),
+    ...lifecycleOf(variant.record, options),
+  }
+}
+
+/** A revision as a record (contract/workflows 2.3, interface 2.1), with the payload that was presented, if any. */
+export function presentRevision(
+  revision: Revision,
+  options: PresentOptions,
+  presented?: PresentedPayload,
+): object {
+  const { artifact, variant, stored, archived } = revision
+  const { name, email } = stored.commit.author
+  const date = dateOf(revision)
+  return {
+    id: revision.id,
+    slug: revision.slug,
+    version: presentVersion(revision.version, options),
+    ...parents(options, '', artifact),
+    ...parents(options, '_variant', variant),
+    author: presentAuthor(`${name} <${email}>`, options),
+    date,
+    message: stored.message,
+    created_at: date,
+    deleted_at: archived?.deleted_at,
+    deleted_by_id: personId(archived?.deleted_by_id, options),
+    ...headerOf(stored.header),
+    flags: revisionFlags(artifact, stored.payload),
+    data: presented?.data,
+  }
+}
+
+/** References to a revision and what it belongs to, as `singular` things (contract/workflows 5.4). */
+export function presentReferences(
+  singular: string,
+  revision: Revision,
+  options: Pick<PresentOptions, 'versionType'>,
+): object {
+  const { artifact, variant, id, slug } = revision
+  return {
+    [singular]: { id: artifact.id, slug: artifact.slug },
+    [`${singular}_variant`]: { id: variant.id, slug: variant.slug },
+    [`${singular}_revision`]: { id, slug, version: presentVersion(revision.version, options) },
+  }
+}
+
+/** A flat record: artifact, default variant and latest revision merged (interface 4.4, contract/workflows 2.5). */
+export async function presentFlat(
+  flat: FlatArtifact,
+  options: PresentOptions,
+  asked?: Reading,
+): Promise<object> {
+  const { artifact, revision } = flat
+  const presented = revision && (await presentPayload(revision, options, asked))
+  return {
+    ...presentArtifact(artifact, options),
+    flags: flatFlags(flat),
+    variant_id: artifact.defaultVariant?.id,
+    revision_id: revision?.id,
+    data: presented?.data ?? {},
+  }
+}
+
+/** The payload of a revision as its reader asked for it; undefined if there is none. */
+export async function presentPayload(
+  { artifact, id, stored }: Revision,
+  { servicesBase, versionType }: PresentOptions,
+  asked: Reading = PLAIN_READING,
+): Promise<PresentedPayload | undefined> {
+  if (stored.payload === undefined) return undefined
+  return artifact.family.present(stored.payload, {
+    servicesBase,
+    artifactId: artifact.id,
+    revisionId: id,
+    source: artifact.repository.objects,
+    asked,
+    versionType,
+  })
+}
+
+/** A git author, `Name <email>`, as clients of this service know people (rulings 1.14, 3.14). */
+export function presentAuthor(author: string, { authorType }: Pick<PresentOptions, 'authorType'>): string {
+  return authorType === 'uuid' ? authorUuid(author) : author
+}
+
+/** A version as clients of this service know it (ruling 3.1). */
+export function presentVersion(
+  version: number,
+  { versionType }: Pick<PresentOptions, 'versionType'>,
+): number | string {
+  return versionType === 'string' ? String(version) : version
+}
+
+/** A parent's id and slug under every name that clients know it by. */
+function parents(
+  { answered }: PresentOptions,
+  level: '' | '_variant',
+  parent: { readonly id: string; readonly slug: string },
+): Record<string, string> {
+  const fields: Record<string, string> = {}
+  for (const name of [level === '' ? 'artifact' : 'variant', ...answered.map((it) => `${it}${level}`)]) {
+    fields[`${name}_id`] = parent.id
+    fields[`${name}_slug`] = parent.slug
+  }
+  return fields
+}
+
+function headerOf({ name, description, tags, meta }: Header): object {
+  return { name, description, tags, meta }
+}
+
+function lifecycleOf(record: ArtifactRecord | VariantRecord, options: PresentOptions): object {
+  const { created_at, updated_at, deleted_at } = record
+  return {
+    created_at,
+    created_by_id: personId(record.created_by_id, options),
+    updated_at,
+    updated_by_id: personId(record.updated_by_id, options),
+    deleted_at,
+    deleted_by_id: personId(record.deleted_by_id, options),
+  }
+}
+
+/** Most are the ids of keys, which are UUIDs; what came by plain git has its author's text. */
+function personId(id: string | undefined, { authorType }: PresentOptions): string | undefined {
+  return id === undefined || authorType === 'text' || parseUuid(id) !== undefined ? id : authorUuid(id)
+}
+
+/** The roles of the family as the artifact's record has them: somebody else may have written others. */
+function shownFlags({
+  family,
+  record: { flags },
+}: ArtifactView): Readonly<Record<string, boolean>> | undefined {
+  if (!flags) return undefined
+  return Object.fromEntries(family.roles.map((role) => [role, flags[role] ?? false]))
+}

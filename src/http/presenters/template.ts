@@ -1,0 +1,34 @@
+import type { CatalogPreset, CatalogTemplate } from '../../handlers/catalog/catalog-template.ts'
+import { keysOf, type JsonObject } from '../../json/json.ts'
+import type { BuiltInInterface } from '../../resources/workflows/built-in-interfaces.ts'
+
+/** A template as an answer has it: what it is made of at the top level and under `data` (ruling 4). */
+export function presentTemplate({
+  key,
+  name,
+  description,
+  categories,
+  flags,
+  uri,
+  schemas,
+  parameters,
+}: CatalogTemplate): object {
+  const data = dataOf(uri, schemas, parameters)
+  return { key, ...(name === undefined ? {} : { name }), description, categories, flags, ...data, data }
+}
+
+/** A preset as an answer has it; roles and uri are its template's. */
+export function presentPreset(template: CatalogTemplate, preset: CatalogPreset): object {
+  const { key, name, description, categories, parameters, schemas } = preset
+  const flags = { ...template.flags, is_archived: false, is_recommended: false }
+  const data = dataOf(template.uri, schemas, parameters)
+  return { key, name, description, categories, flags, ...data, data }
+}
+
+function dataOf(uri: string, schemas: BuiltInInterface = {}, parameters: JsonObject = {}): object {
+  return {
+    uri,
+    ...(Object.keys(schemas).length > 0 ? { schemas } : {}),
+    ...(keysOf(parameters).length > 0 ? { parameters } : {}),
+  }
+}

@@ -1,0 +1,14 @@
+import { JsonText } from '../../json/stringify-json.ts'
+import type { Delivery } from '../../webhooks/delivery.ts'
+import type { Webhook } from '../../webhooks/webhook.ts'
+
+/** A webhook as a record: with its secret only where that was just made. */
+export function presentWebhook(webhook: Webhook, { withSecret }: { readonly withSecret: boolean }): object {
+  const { secret, previous_secret: _, ...record } = webhook
+  return withSecret ? { ...record, secret } : record
+}
+
+/** A delivery as a record. */
+export function presentDelivery({ body, ...record }: Delivery): object {
+  return { ...record, payload: new JsonText(body) }
+}

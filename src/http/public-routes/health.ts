@@ -1,0 +1,71 @@
+import type { Authenticate } from '../../access/authenticator.ts'
+import { grants } from '../../access/scope.ts'
+import { managedKeys } from '../../resources/workflows/handler-uri.ts'
+import { sentKey } from '../middleware/authenticate.ts'
+import type { OpenRoute } from './public-routes.ts'
+
+/** How far the store is, and what is wrong in it, project by project. */
+export interface Readiness {
+  readonly ready: boolean
+  readonly artifacts: number
+  /** Repositories that cannot be served. */
+  readonly problems: readonly {
+    readonly project: string
+    readonly repository: string
+    readonly reason: string
+  }[]
+  /** Why the store cannot be used now; nothing else is known then. */
+  readonly storeProblem?: string | undefined
+  /** Whose traces cannot be stored, or were lost; the server is ready all the same. */
+  readonly traces?: readonly { readonly project: string }[]
+}
+
+/** `GET /health`: the process is alive and answers. */
+export const health: OpenRoute = (ctx) => {
+  ctx.body = '{"status":"ok"}'
+  ctx.type = 'application/json'
+}
+
+/** `GET /services/health` and `/services/<key>/v0/health` (contract/handlers 4.1): handlers live where the process does. */
+export function servicesHealth(): Readonly<Record<string, OpenRoute>> {
+  const addresses = ['/services', ...managedKeys().map((key) => `/services/${key}/v0`)]
+  return Object.fromEntries(addresses.map((address) => [`${address}/health`, health]))
+}
+
+/**
+ * `GET /ready`: 200 once every repository is known, 503 with `Retry-After` until then, and while the store is gone. A damaged repository is counted but
+ * does not make the server unready: the others are served. Whoever has a key that may read is told what is wrong in its project; any
+ * other key is as good as none: what probes a server should not take it for dead because a key was revoked.
+ */
+export function ready(readiness: () => Readiness, callerOf: Authenticate): OpenRoute {
+  return (ctx) => {
+    const { ready, artifacts, problems, traces = [], storeProblem } = readiness()
+    const isUsable = ready && storeProblem === undefined
+    ctx.status = isUsable ? 200 : 503
+    if (!isUsable) ctx.set('Retry-After', '1')
+    ctx.set('Cache-Control', 'no-store')
+    if (storeProblem !== undefined) {
+      ctx.body = { status: 'unavailable', reason: storeProblem }
+      return
+    }
+    const token = sentKey(ctx.req.headers.authorization)
+    const caller = token === undefined ? undefined : callerOf(token)
+    ctx.body = {
+      status: ready ? 'ready' : 'starting',
+      artifacts,
+      problems: problems.length + traces.length,
+      ...(caller && grants(caller.key.scopes, 'read') ? named(problems, traces, caller.project) : {}),
+    }
+  }
+}
+
+/** What is wrong in a project. */
+function named(
+  problems: Readiness['problems'],
+  traces: NonNullable<Readiness['traces']>,
+  project: string,
+): object {
+  const isOwn = (it: { readonly project: string }): boolean => it.project === project
+  const own = traces.filter(isOwn)
+  return { damaged: problems.filter(isOwn), ...(own.length > 0 ? { traces: own } : {}) }
+}

@@ -1,0 +1,19 @@
+import type { ParameterizedContext } from 'koa'
+import { methodNotAllowed } from '../middleware/not-found.ts'
+import type { Door, DoorState } from '../request-state.ts'
+
+/** Answers a GET that needs no key, or asks for one itself. */
+export type OpenRoute = (ctx: ParameterizedContext<DoorState>) => void | Promise<void>
+
+/** Serves the few addresses that need no key (ruling 1.5), by exact path. */
+export function openRoutes(routes: Readonly<Record<string, OpenRoute>>): Door {
+  const byPath = new Map(Object.entries(routes))
+  return (ctx) => {
+    const route = byPath.get(ctx.path)
+    if (!route) return undefined
+    if (ctx.method !== 'GET' && ctx.method !== 'HEAD')
+      throw methodNotAllowed(ctx.method, ctx.path, ['GET', 'HEAD'])
+    ctx.state.route = ctx.path
+    return Promise.resolve(route(ctx))
+  }
+}

@@ -1,0 +1,69 @@
+import { invalid, Refusal } from '../../errors.ts'
+import { assertRevisionActive } from '../../versioning/artifacts/write-guards.ts'
+import { objectUuid } from '../../versioning/ids.ts'
+import { noVariantYet } from '../../versioning/not-found.ts'
+import type { References, VariantPlace } from '../../versioning/revisions/references.ts'
+import { resolveArtifact, resolveVariant } from '../../versioning/revisions/references.ts'
+import type { Registry } from '../../versioning/registry.ts'
+import { resolveRevision } from '../../versioning/revisions/resolve-reference.ts'
+import { parentMissing } from '../schemas/parents.ts'
+import type { SurfaceContext } from '../surface-context.ts'
+
+/** Where a commit goes to. */
+export interface CommitPlace extends VariantPlace {
+  /** The revision that a delta was made for, if the commit names one. */
+  readonly baseId: string | undefined
+}
+
+/**
+ * The variant that a commit goes to: the one it names, or the default one of the artifact it names. Where payloads are rows, which
+ * deltas change, the revision that a delta was made for may stand for its variant (ruling 5.4).
+ */
+export async function commitPlace(
+  { surface, names }: Pick<SurfaceContext, 'surface' | 'names'>,
+  registry: Registry,
+  parents: References,
+  member: string,
+): Promise<CommitPlace> {
+  const { family } = surface
+  const { artifact, variant, revision } = parents
+  const isRows = surface.payload === 'rows'
+  const inArtifact = artifact && (await resolveArtifact(registry, family, artifact))
+  const base =
+    revision && (isRows || revision.id === undefined)
+      ? await resolveRevision(registry, family, parents)
+      : undefined
+  if (base) assertRevisionActive(base)
+  const place = await placeNamed()
+  if (base && base.artifact.id !== place.artifact.id) {
+    throw invalid(
+      ['body', member, `${surface.singular}_revision_id`],
+      `${idOf(base)} is a revision of ${base.artifact.slug}, which is another ${surface.singular} than the one named beside it.`,
+    )
+  }
+  if (inArtifact && inArtifact.id !== place.artifact.id) {
+    throw new Refusal(
+      'contradictory_request',
+      `body.${member} names the artifact ${inArtifact.id}, but its variant belongs to ${place.artifact.id}. Leave the artifact out.`,
+    )
+  }
+  return { ...place, baseId: revision?.id ?? (base && idOf(base)) }
+
+  async function placeNamed(): Promise<VariantPlace> {
+    if (variant) return resolveVariant(registry, family, variant, artifact)
+    if (base && isRows && (!inArtifact || inArtifact.id === base.artifact.id)) return base
+    if (!inArtifact) throw parentMissing(names, member, '_variant')
+    if (!inArtifact.defaultVariant) throw noVariantYet(inArtifact)
+    return { artifact: inArtifact, variant: inArtifact.defaultVariant }
+  }
+}
+
+function idOf({
+  artifact,
+  oid,
+}: {
+  readonly artifact: VariantPlace['artifact']
+  readonly oid: string
+}): string {
+  return objectUuid(oid, artifact.digits)
+}

@@ -1,0 +1,282 @@
+import { createHash } from 'node:crypto'
+import { AGEING, BoundedCache } from '../../bounded-cache.ts'
+import { counts } from '../../counts.ts'
+import { holdsStream } from '../../json/json-stream.ts'
+import { printJson } from '../../json/print-json.ts'
+import { ownBytes } from '../../own-bytes.ts'
+import type { Surface } from '../../resources/surface.ts'
+import type { ArtifactView } from '../../versioning/artifacts/artifact-view.ts'
+import type { Reading } from '../../versioning/family/family.ts'
+import { PLAIN_READING } from '../../versioning/family/family.ts'
+import type { Registry } from '../../versioning/registry.ts'
+import type { Deployment, RetrieveReferences, RetrievedRevision } from '../../versioning/revisions/retrieve-revision.ts'
+import { retrieveRevision } from '../../versioning/revisions/retrieve-revision.ts'
+import type { Revision, RevisionPlace } from '../../versioning/revisions/revision.ts'
+import { readListedRevision, readRevisionAt } from '../../versioning/revisions/revision.ts'
+import type { PresentOptions } from '../presenters/record.ts'
+import { presentPayload, presentReferences, presentRevision } from '../presenters/record.ts'
+import type { Answer } from '../routing/endpoint.ts'
+import type { Enrich } from '../schemas/enrichment.ts'
+import type { WithReading } from '../schemas/queries/read-options.ts'
+import { readingKey } from '../schemas/queries/read-options.ts'
+import { etagMatches, etagOf } from './etag.ts'
+import type { EmbedOptions } from './resolve-embeds.ts'
+import { DEFAULT_EMBED_OPTIONS, resolvedData } from './resolve-embeds.ts'
+
+type Form = 'read' | 'retrieve'
+
+/** What a retrieve asks: for what, whether what it embeds is put in its place, and what is added that is not stored. */
+export interface RetrieveQuestion extends RetrieveReferences {
+  readonly resolve?: boolean | undefined
+  readonly enrich?: Enrich | undefined
+}
+
+/** What was answered for references at a moment of the index. */
+interface Found {
+  readonly registry: Registry
+  readonly moment: number
+  /** Whose refs decide: the artifact's own, or where it was found through an environment, that one's. */
+  readonly decider: ArtifactView
+  /** What the answer is kept under. */
+  readonly key: string
+}
+
+let instances = 0
+
+/**
+ * The answers that hold one revision, with their entity tags (ruling 1.9). Written answers are kept for a while: a view never changes,
+ * so neither does what was written from it.
+ */
+export class RevisionAnswers {
+  readonly #surface: Surface
+  readonly #present: PresentOptions
+  readonly #key: string
+  readonly #serial = ++instances
+  readonly #found = new WeakMap<RetrieveReferences, Found>()
+  readonly #serials = new WeakMap<ArtifactView, number>()
+  #lastSerial = 0
+
+  constructor(surface: Surface, present: PresentOptions) {
+    this.#surface = surface
+    this.#present = present
+    this.#key = `${surface.singular}_revision`
+  }
+
+  /** The revision at a place, as GET by id answers it. */
+  read(
+    registry: Registry,
+    place: RevisionPlace,
+    asked: Reading,
+    ifNoneMatch: string | undefined,
+  ): Promise<Answer> {
+    return this.#answer(registry, place, 'read', asked, ifNoneMatch)
+  }
+
+  /**
+   * The revision that references name, with `retrieval_info` (contract/workflows 5.4). Who polls asks the same again and again,
+   * and the router hands over the same references then: what they got is theirs again without a search while nothing moved.
+   */
+  retrieve(
+    registry: Registry,
+    references: WithReading<RetrieveQuestion>,
+    ifNoneMatch: string | undefined,
+  ): Promise<Answer> | Answer {
+    if (references.resolve) return this.#retrieveResolved(registry, references, ifNoneMatch)
+    if (references.enrich) return this.#retrieveEnriched(registry, references, references.enrich, ifNoneMatch)
+    const known = this.#found.get(references)
+    if (known?.registry === registry && registry.index.isStill(known.moment, known.decider)) {
+      const written = writtenAnswers.get(known.key)
+      if (written) {
+        counts.lookups.answers.hits++
+        return this.#send(written, ifNoneMatch)
+      }
+    }
+    return this.#resolve(registry, references, ifNoneMatch)
+  }
+
+  async #retrieveResolved(
+    registry: Registry,
+    references: RetrieveReferences,
+    ifNoneMatch: string | undefined,
+  ): Promise<Answer> {
+    const place = await retrieveRevision(registry, this.#surface.family, references, this.#surface)
+    return this.resolve(registry, place, DEFAULT_EMBED_OPTIONS, ifNoneMatch)
+  }
+
+  /** What is added changes while the revision does not, so the entity tag is of the answer itself. */
+  async #retrieveEnriched(
+    registry: Registry,
+    references: RetrieveReferences,
+    enrich: Enrich,
+    ifNoneMatch: string | undefined,
+  ): Promise<Answer> {
+    const place = await retrieveRevision(registry, this.#surface.family, references, this.#surface)
+    const revision = await readRevisionAt(registry, place)
+    const presented = await presentPayload(revision, this.#present)
+    const enriched = presented && (await enrich(registry, presented))
+    const body = {
+      count: 1,
+      [this.#key]: presentRevision(revision, this.#present, enriched),
+      windowing: enriched?.windowing,
+      retrieval_info: await this.#retrievalInfo(registry, revision, place.through),
+    }
+    return this.#sendTagged(revision, body, ifNoneMatch)
+  }
+
+  async #resolve(
+    registry: Registry,
+    references: WithReading<RetrieveReferences>,
+    ifNoneMatch: string | undefined,
+  ): Promise<Answer> {
+    const { moment } = registry.index
+    const place = await retrieveRevision(registry, this.#surface.family, references, this.#surface)
+    const way = wayOf(place, 'retrieve', references.asked)
+    const decider = (place.through?.environment ?? place).artifact
+    this.#found.set(references, { registry, moment, decider, key: this.#keyOf(place, way) })
+    return this.#answer(registry, place, 'retrieve', references.asked, ifNoneMatch)
+  }
+
+  /**
+   * The revision with its embeds resolved (contract/resolve 1). Refuses what cannot be, and data that would not be the family's
+   * any more. What is embedded may change while the revision does not, so the entity tag is of the answer itself.
+   */
+  async resolve(
+    registry: Registry,
+    place: RetrievedRevision,
+    options: EmbedOptions,
+    ifNoneMatch: string | undefined,
+  ): Promise<Answer> {
+    const revision = await readRevisionAt(registry, place)
+    const { id, slug } = revision
+    const presented = await presentPayload(revision, this.#present)
+    const { data, info } = await resolvedData(registry, this.#surface.family, presented?.data, {
+      ...options,
+      host: { id, slug },
+      versionType: this.#present.versionType,
+    })
+    const body = {
+      count: 1,
+      [this.#key]: presentRevision(revision, this.#present, { data }),
+      resolution_info: info,
+      retrieval_info: await this.#retrievalInfo(registry, revision, place.through),
+    }
+    return this.#sendTagged(revision, body, ifNoneMatch)
+  }
+
+  async #sendTagged({ id }: Revision, body: object, ifNoneMatch: string | undefined): Promise<Answer> {
+    const text = Buffer.from(await printJson(body))
+    const etag = `"${id}.${createHash('sha1').update(text).digest('base64url').slice(0, 12)}"`
+    return this.#send({ text, etag }, ifNoneMatch)
+  }
+
+  /** The revision as a write leaves it, with what else the write answers. */
+  async fresh(
+    registry: Registry,
+    place: RevisionPlace,
+    asked: Reading = PLAIN_READING,
+    more: object = {},
+  ): Promise<Answer> {
+    const revision = await readListedRevision(registry, place)
+    const body = Object.assign(await this.#body(revision, asked), more)
+    return { body, etag: this.#etag(revision, `read${readingKey(asked)}`), address: { id: revision.id } }
+  }
+
+  async #answer(
+    registry: Registry,
+    place: RetrievedRevision,
+    form: Form,
+    asked: Reading,
+    ifNoneMatch: string | undefined,
+  ): Promise<Answer> {
+    const way = wayOf(place, form, asked)
+    const key = this.#keyOf(place, way)
+    const known = writtenAnswers.get(key)
+    if (known) {
+      counts.lookups.answers.hits++
+      return this.#send(known, ifNoneMatch)
+    }
+    counts.lookups.answers.misses++
+    const revision = await readRevisionAt(registry, place)
+    const etag = this.#etag(revision, way)
+    if (etagMatches(ifNoneMatch, etag)) return { etag, notModified: true }
+    const body = Object.assign(await this.#body(revision, asked), {
+      retrieval_info:
+        form === 'retrieve' ? await this.#retrievalInfo(registry, revision, place.through) : undefined,
+    })
+    if (holdsStream(body)) return { body, etag }
+    const printed = printJson(body)
+    const text = printed instanceof Promise ? await printed : ownBytes(printed)
+    const written = { text, etag }
+    writtenAnswers.set(key, written)
+    return written
+  }
+
+  #send(written: WrittenAnswer, ifNoneMatch: string | undefined): Answer {
+    return etagMatches(ifNoneMatch, written.etag) ? { etag: written.etag, notModified: true } : written
+  }
+
+  async #body(revision: Revision, asked: Reading): Promise<object> {
+    const presented = await presentPayload(revision, this.#present, asked)
+    return {
+      count: 1,
+      [this.#key]: presentRevision(revision, this.#present, presented),
+      windowing: presented?.windowing,
+    }
+  }
+
+  #etag(revision: Revision, way: string): string {
+    const { servicesBase, versionType, authorType } = this.#present
+    const forms = authorType === 'uuid' ? `${versionType} ${authorType}` : versionType
+    return etagOf(revision, [this.#surface.singular, forms, servicesBase, way].join(' '))
+  }
+
+  async #retrievalInfo(
+    registry: Registry,
+    revision: Revision,
+    through: Deployment | undefined,
+  ): Promise<object> {
+    const { singular } = this.#surface
+    const environment = through && (await readRevisionAt(registry, through.environment))
+    return {
+      references: {
+        ...(environment ? presentReferences('environment', environment, this.#present) : {}),
+        ...presentReferences(singular, revision, this.#present),
+      },
+      ...(through ? { selector: { key: through.key } } : {}),
+    }
+  }
+
+  #keyOf({ artifact, oid, variant }: RetrievedRevision, way: string): string {
+    return `${this.#serial}.${this.#serialOf(artifact)} ${oid} ${variant.slug} ${way}`
+  }
+
+  #serialOf(artifact: ArtifactView): number {
+    let serial = this.#serials.get(artifact)
+    if (serial === undefined) this.#serials.set(artifact, (serial = ++this.#lastSerial))
+    return serial
+  }
+}
+
+/** Which of the answers that hold the revision it is. */
+function wayOf({ through }: RetrievedRevision, form: Form, asked: Reading): string {
+  return `${form}${readingKey(asked)}${through ? ` ${wayThrough(through)}` : ''}`
+}
+
+/** Tells one deployment from another. */
+function wayThrough({ key, environment }: Deployment): string {
+  const { artifact, variant, oid } = environment
+  return JSON.stringify([artifact.id, variant.slug, oid, key])
+}
+
+/** An answer written out, with its entity tag. */
+export interface WrittenAnswer {
+  readonly text: Buffer
+  readonly etag: string
+}
+
+/** The answers that were written or asked for lately (AGEING), 32 MB of them for all surfaces together. */
+export const writtenAnswers = new BoundedCache<string, WrittenAnswer>(
+  32 * 1024 * 1024,
+  ({ text }) => text.length + 300,
+  AGEING,
+)

@@ -1,0 +1,104 @@
+import type { ParameterizedContext } from 'koa'
+import { z } from 'zod'
+import type { FieldProblem } from '../../errors.ts'
+import { problemsRefusal } from '../../resources/documents/problems-refusal.ts'
+import { AskedQuery } from './asked-query.ts'
+import type { ReadJsonBody } from '../body/json-body.ts'
+import { departure } from './client-abort.ts'
+import type { Endpoint } from './endpoint.ts'
+import { plainEnvelope } from '../schemas/envelope.ts'
+import { guard } from './guard.ts'
+import { unknownFields } from './unknown-fields.ts'
+import type { Upload } from '../body/upload.ts'
+
+/** What a request brought, guarded, and the text of its body (for an upload: what tells it from another one). */
+export interface GuardedInput {
+  readonly input: unknown
+  readonly text: string
+  readonly upload?: Upload
+}
+
+/** Clients that poll send the same short question again and again; what the guard makes of it depends on its text alone. */
+export type KnownInputs = Map<string, GuardedInput>
+
+export interface ReadInputOptions {
+  readonly readJsonBody: ReadJsonBody
+  /** What becomes of fields and parameters that nobody reads (rulings 1.6, 1.14). */
+  readonly onUnknown: 'refuse' | 'ignore'
+}
+
+/**
+ * Reads what a request of an endpoint asks, from its body, its query string or both, and guards it; refuses as `guard` and
+ * `ReadJsonBody` do. Where an endpoint asks nothing, a request that says something anyhow is mistaken.
+ */
+export async function readInput(
+  endpoint: Endpoint,
+  ctx: ParameterizedContext<unknown>,
+  { readJsonBody, onUnknown }: ReadInputOptions,
+  known: KnownInputs,
+): Promise<GuardedInput> {
+  const { input: schema = NOTHING, method } = endpoint
+  const isStrict = onUnknown === 'refuse'
+  const unknown: FieldProblem[] = []
+  const inQuery = (body: Fields): Fields => {
+    if (ctx.querystring === '') return {}
+    const query = new AskedQuery(ctx.querystring)
+    const read = endpoint.fromQuery?.(query, body) ?? {}
+    if (isStrict)
+      unknown.push(...query.unknown(endpoint.unusedQuery), ...unknownFields(schema, read, 'query'))
+    return read
+  }
+  if (method === 'GET' || method === 'DELETE')
+    return { input: guard(schema, inQuery({}), 'query', unknown), text: '' }
+  if (!endpoint.input && !isStrict) return NO_INPUT
+  const { text, parse } = await readJsonBody(ctx)
+  const isShort = endpoint.scope === 'read' && ctx.querystring === '' && text.length <= SHORT
+  const before = isShort ? known.get(text) : undefined
+  if (before !== undefined) return before
+  const parsed = parse(text.length > SHORT ? departure(ctx.res) : undefined)
+  const value = parsed instanceof Promise ? await parsed : parsed
+  if (value === undefined && endpoint.input && !endpoint.optionalBody) {
+    inQuery({})
+    throw problemsRefusal('invalid_request', [...unknown, NO_BODY])
+  }
+  const keepNulls = endpoint.keepNulls ?? false
+  const body = plainEnvelope(value ?? {}, { keepNulls })
+  if (isStrict) unknown.push(...unknownFields(schema, body, 'body', { keepNulls }))
+  // A field of the body wins over the same one in the query string.
+  const asked = inQuery(isRecord(body) ? body : {})
+  const whole = isRecord(body) ? { ...asked, ...body } : body
+  const input = guard(
+    schema,
+    whole,
+    value === undefined && ctx.querystring !== '' ? 'query' : 'body',
+    unknown,
+  )
+  const guarded = { input, text }
+  if (isShort) remember(known, text, guarded)
+  return guarded
+}
+
+type Fields = Readonly<Record<string, unknown>>
+
+const NOTHING = z.object({})
+
+const NO_BODY: FieldProblem = {
+  loc: ['body'],
+  msg: 'this route needs a JSON object as its body.',
+  type: 'missing',
+}
+
+const NO_INPUT: GuardedInput = { input: undefined, text: '' }
+
+const SHORT = 400
+const MOST_KNOWN = 200
+
+/** The oldest makes room for the newest; to keep count of what was asked last would cost as much as it saves. */
+function remember(inputs: KnownInputs, text: string, input: GuardedInput): void {
+  if (inputs.size >= MOST_KNOWN) for (const oldest of inputs.keys()) if (inputs.delete(oldest)) break
+  inputs.set(text, input)
+}
+
+function isRecord(value: unknown): value is Record<string, unknown> {
+  return typeof value === 'object' && value !== null && !Array.isArray(value)
+}

@@ -1,0 +1,218 @@
+import Router from '@koa/router'
+import type { Middleware, ParameterizedContext } from 'koa'
+import { LRUCache } from 'lru-cache'
+import { z } from 'zod'
+import { requireScope } from '../../access/require-scope.ts'
+import type { Scope } from '../../access/scope.ts'
+import { grants } from '../../access/scope.ts'
+import type { Intents } from '../../access/intents.ts'
+import type { FieldProblem } from '../../errors.ts'
+import { giveBackMemory } from '../../give-back-memory.ts'
+import type { Registry } from '../../versioning/registry.ts'
+import { answerOnce } from './idempotency.ts'
+import { departure } from './client-abort.ts'
+import type { Answer, Endpoint } from './endpoint.ts'
+import { guard } from './guard.ts'
+import { type GuardedInput, type KnownInputs, readInput, type ReadInputOptions } from './read-input.ts'
+import { uuid } from '../schemas/request-schemas.ts'
+import { methodNotAllowed } from '../middleware/not-found.ts'
+import type { RequestState } from '../request-state.ts'
+import { send } from './send.ts'
+import { unknownFields } from './unknown-fields.ts'
+import { type ReadUpload, type Upload, uploadIdentity } from '../body/upload.ts'
+
+export interface RouterDependencies extends ReadInputOptions {
+  readonly endpoints: readonly Endpoint[]
+  readonly readUpload: ReadUpload
+  readonly registryOf: (project: string) => Registry | Promise<Registry>
+  readonly intents: Intents
+}
+
+/**
+ * Routes requests to endpoints: guards what comes in, calls, writes what comes out. Paths without parameters, and those asked for lately,
+ * are found in a table; for the others there is one @koa/router for each first path segment, so that a request is only compared with the
+ * routes of its surface.
+ */
+export function createRouter(dependencies: RouterDependencies): Middleware<RequestState> {
+  const fixed = new Map<string, Map<string, Place>>()
+  const lately = new LRUCache<string, Map<string, Place>>({ max: MOST_PLACES })
+  const routers = new Map<string, Middleware<RequestState>>()
+  for (const [segment, group] of bySegment(dependencies.endpoints)) {
+    const router = new Router<RequestState>()
+    for (const endpoint of group) {
+      const { method, path } = endpoint
+      const route = { endpoint, scopes: scopesOf(endpoint), known: new Map() }
+      const place = { route, params: () => NO_PARAMS }
+      if (path.includes(':')) {
+        router.register(path, [method], (ctx) => {
+          const params = (): Params => {
+            const read = readParams(endpoint, ctx.params)
+            if (ctx.path.length <= LONGEST_PATH) {
+              const places = lately.get(ctx.path) ?? new Map<string, Place>()
+              lately.set(ctx.path, places.set(method, { route, params: () => read }))
+            }
+            return read
+          }
+          return answer({ route, params }, ctx, dependencies)
+        })
+      } else {
+        const places = fixed.get(path) ?? new Map<string, Place>()
+        fixed.set(path, places.set(method, place))
+        router.register(path, [method], (ctx) => answer(place, ctx, dependencies))
+      }
+    }
+    // A router's middleware wants its own context type; it is a Koa context with a few fields more.
+    routers.set(segment, router.routes() as unknown as Middleware<RequestState>)
+  }
+  return (ctx, next) => {
+    const { path, method } = ctx
+    // Not one table of methods with paths: to join the two costs more than to look twice.
+    const own = fixed.get(path)
+    const place = (own ?? lately.get(path))?.get(method)
+    if (place) return answer(place, ctx, dependencies)
+    // A fixed path is never read as the slug of something (ruling 1.12); HEAD is what @koa/router makes of its GET.
+    if (own && !(method === 'HEAD' && own.has('GET'))) throw methodNotAllowed(method, path, allowed(own))
+    const router = routers.get(segmentOf(path))
+    return router ? router(ctx, next) : next()
+  }
+}
+
+/** Paths with parameters that are remembered, and how many characters one may have: a poller's, or the `data.url` of a workflow. */
+const MOST_PLACES = 1000
+const LONGEST_PATH = 200
+
+/** The methods that a fixed path takes. */
+function allowed(places: ReadonlyMap<string, Place>): string[] {
+  return [...places.keys(), ...(places.has('GET') ? ['HEAD'] : [])].sort()
+}
+
+/** Where a request goes, and what its path says; throws if that is not what it should be. */
+interface Place {
+  readonly route: Route
+  readonly params: () => Params
+}
+
+type Params = Readonly<Record<string, string>>
+
+function segmentOf(path: string): string {
+  const end = path.indexOf('/', 1)
+  return end < 0 ? path : path.slice(0, end)
+}
+
+/** An endpoint with what is worked out of it once, and what it was asked before. */
+interface Route {
+  readonly endpoint: Endpoint
+  readonly scopes: readonly Scope[]
+  readonly known: KnownInputs
+}
+
+async function answer(
+  { route, params }: Place,
+  ctx: ParameterizedContext<RequestState>,
+  dependencies: RouterDependencies,
+): Promise<void> {
+  const { endpoint, scopes, known } = route
+  ctx.state.isRead = endpoint.scope === 'read' || endpoint.scope === 'invoke'
+  ctx.state.route = endpoint.path
+  requireScope(ctx.state.caller, scopes)
+  const asked = params()
+  if (endpoint.upload) return send(ctx, await answerUpload(endpoint, ctx, dependencies, asked))
+  const guarded = await readInput(endpoint, ctx, dependencies, known)
+  return send(ctx, await run(endpoint, ctx, dependencies, asked, guarded))
+}
+
+function scopesOf({ scope, orScope }: Endpoint): readonly Scope[] {
+  return orScope === undefined ? [scope] : [scope, ...[orScope].flat()]
+}
+
+async function answerUpload(
+  endpoint: Endpoint,
+  ctx: ParameterizedContext<RequestState>,
+  dependencies: RouterDependencies,
+  params: Params,
+): Promise<Answer> {
+  const upload = await dependencies.readUpload(ctx)
+  try {
+    const fields = filled(upload.fields)
+    const { input: schema } = endpoint
+    const unknown = schema && dependencies.onUnknown === 'refuse' ? unknownOf(schema, fields, upload) : []
+    const input = schema && guard(schema, fields, 'body', unknown)
+    const text = uploadIdentity(upload).join('\n')
+    return await run(endpoint, ctx, dependencies, params, { input, text, upload })
+  } finally {
+    upload.discard()
+    if (upload.file.bytes > LARGE_FILE) giveBackMemory()
+  }
+}
+
+function unknownOf(
+  schema: z.ZodType,
+  fields: Readonly<Record<string, string>>,
+  { inQuery }: Upload,
+): readonly FieldProblem[] {
+  const part = (isInQuery: boolean): object =>
+    Object.fromEntries(Object.entries(fields).filter(([name]) => inQuery.has(name) === isInQuery))
+  return [...unknownFields(schema, part(true), 'query'), ...unknownFields(schema, part(false), 'body')]
+}
+
+/** A file of so many bytes leaves a hundred megabytes of garbage. */
+const LARGE_FILE = 16 * 1024 * 1024
+
+/** An empty field of a form is an absent one (contract/testsets 5.1): a form that people fill in has all of them. */
+function filled(fields: Readonly<Record<string, string>>): Record<string, string> {
+  return Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== ''))
+}
+
+function run(
+  endpoint: Endpoint,
+  ctx: ParameterizedContext<RequestState>,
+  { registryOf, intents }: RouterDependencies,
+  params: Params,
+  { input, text, upload }: GuardedInput,
+): Promise<Answer> | Answer {
+  const { caller } = ctx.state
+  const registry = registryOf(caller.project)
+  if (registry instanceof Promise) return registry.then(runWith)
+  return runWith(registry)
+
+  function runWith(registry: Registry): Promise<Answer> | Answer {
+    const { 'if-match': ifMatch, 'if-none-match': ifNoneMatch, 'idempotency-key': key } = ctx.req.headers
+    const { id, name, email, scopes } = caller.key
+    const call = {
+      registry,
+      // Parsed by the endpoint's own schema.
+      input: input as never,
+      params,
+      context: { actor: { id, name, email, mayDeploy: grants(scopes, 'deploy') } },
+      mayRead: grants(scopes, 'read'),
+      mayWrite: grants(scopes, 'write'),
+      headers: ctx.req.headers,
+      ifMatch,
+      ifNoneMatch,
+      untilGone: () => departure(ctx.res),
+      upload,
+    }
+    if (key === undefined || !endpoint.recall) return endpoint.run(call)
+    const asks = [endpoint.method, ctx.path, ctx.querystring, text]
+    // node joins a header that is sent twice, so this one is never a list.
+    const request = { project: caller.project, credential: id, key: String(key), asks }
+    return answerOnce(intents, request, endpoint, endpoint.recall, call)
+  }
+}
+
+const idParams = z.record(z.string(), uuid)
+const NO_PARAMS = {}
+
+function readParams({ params: own }: Endpoint, sent: Params): Params {
+  const schema: z.ZodType<Params> = own ?? idParams
+  return guard(schema, sent, 'path')
+}
+
+function bySegment(endpoints: readonly Endpoint[]): Map<string, Endpoint[]> {
+  const groups = new Map<string, Endpoint[]>()
+  for (const endpoint of endpoints) {
+    const segment = segmentOf(endpoint.path)
+    groups.set(segment, [...(groups.get(segment) ?? []), endpoint])
+  }
+  return groups
+}

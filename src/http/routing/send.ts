@@ -1,0 +1,193 @@
+import type { ParameterizedContext } from 'koa'
+import type { ServerResponse } from 'node:http'
+import { Readable } from 'node:stream'
+import { JsonStream, arrayStream, holdsStream, stringifyStreams } from '../../json/json-stream.ts'
+import { printJson } from '../../json/print-json.ts'
+import { TimeSlice } from '../../time-slice.ts'
+import type { Window, Windowing } from '../../versioning/pagination.ts'
+import { doorHeaders } from '../middleware/request-id.ts'
+import type { RequestState } from '../request-state.ts'
+import { departure } from './client-abort.ts'
+import type { Encoding } from './compression.ts'
+import { compress, compressStream, encodingFor, varies } from './compression.ts'
+import type { Answer } from './endpoint.ts'
+
+/** Writes an answer out; of a stream, waits for the first piece, so that a refusal until then is answered as one. */
+export function send(ctx: ParameterizedContext<RequestState>, answer: Answer): void | Promise<void> {
+  const { body, text, stream, notModified } = answer
+  if (notModified) return sendWhole(ctx, answer, 304, undefined)
+  if (stream) return sendStream(ctx, answer, stream)
+  if (body && holdsStream(body))
+    return sendStream(ctx, { ...answer, contentType: JSON_TYPE }, stringifyStreams(body))
+  const printed = text ?? printJson(body)
+  if (printed instanceof Promise) return printed.then((whole) => sendPrinted(ctx, answer, whole))
+  return sendPrinted(ctx, answer, printed)
+}
+
+function sendPrinted(
+  ctx: ParameterizedContext<RequestState>,
+  answer: Answer,
+  text: Buffer | string,
+): void | Promise<void> {
+  const { status = 200 } = answer
+  // Most clients of machines ask for none, and nothing is counted for them.
+  const encoding = ctx.req.headers['accept-encoding'] && encodingFor(ctx, Buffer.byteLength(text))
+  if (!encoding) return sendWhole(ctx, answer, status, text)
+  return compress(text, encoding).then((bytes) => sendWhole(ctx, answer, status, bytes, encoding))
+}
+
+const JSON_TYPE = 'application/json; charset=utf-8'
+
+/**
+ * Has head and body written in one go, past Koa, which would look at each header and at the body's type again: a fifth of what a
+ * retrieve costs.
+ */
+function sendWhole(
+  ctx: ParameterizedContext<RequestState>,
+  answer: Answer,
+  status: number,
+  text: Buffer | string | undefined,
+  encoding?: Encoding,
+): void {
+  const { state, res } = ctx
+  const headers = doorHeaders(state.requestId, res)
+  addOwnHeaders(headers, answer, encoding)
+  const bytes = text === undefined ? 0 : Buffer.byteLength(text)
+  if (text !== undefined) headers.push('Content-Type', JSON_TYPE, 'Content-Length', String(bytes))
+  if (encoding || varies(bytes)) headers.push('Vary', 'Accept-Encoding')
+  state.bytes = bytes
+  res.writeHead(status, headers)
+  setImmediate(leave, res, text, bytes)
+}
+
+/**
+ * Sends an answer once the requests that came in with its own are worked on: each wakes a client, which on a busy machine takes the core
+ * from the server in the midst of the next one. The body goes before its end is announced: together, the socket would get an empty piece
+ * beside it, and several pieces cost more to hand over than one.
+ */
+function leave(res: ServerResponse, text: Buffer | string | undefined, bytes: number): void {
+  if (text !== undefined) {
+    const { socket } = res // none where answers before this one have not left yet
+    socket?.cork() // or the response does, until the end of this turn
+    res.write(text, bytes === text.length ? 'latin1' : 'utf8') // of ASCII the same bytes, put down without a look at each
+    socket?.uncork()
+  }
+  res.end()
+}
+
+/**
+ * Adds the headers that an answer brings, names and values in turn: its own, its entity tag, that it is told again, how it is compressed.
+ * The tag is of the revision (ruling 1.9), so it is the same however the bytes are compressed; nobody is sent a part of them.
+ */
+function addOwnHeaders(list: string[], { headers, etag, isReplayed }: Answer, encoding?: Encoding): void {
+  for (const name in headers) list.push(name, headers[name] ?? '')
+  if (etag !== undefined) list.push('ETag', etag, 'Cache-Control', 'private, no-cache')
+  if (encoding) list.push('Content-Encoding', encoding)
+  if (isReplayed) list.push('Idempotent-Replayed', 'true')
+}
+
+async function sendStream(
+  ctx: ParameterizedContext<RequestState>,
+  answer: Answer,
+  stream: AsyncIterable<string | Buffer>,
+): Promise<void> {
+  const { status, contentType = 'application/octet-stream', fileName } = answer
+  // Answers that come as work goes on are read piece by piece; the others are compressed, as long as they are.
+  const encoding = answer.stream && fileName === undefined ? undefined : encodingFor(ctx, Infinity)
+  const pieces = inTurns(stream, new TimeSlice(departure(ctx.res)))
+  const first = await pieces.next()
+  if (status !== undefined) ctx.status = status
+  const headers: string[] = []
+  addOwnHeaders(headers, answer, encoding)
+  if (!answer.stream || fileName !== undefined) headers.push('Vary', 'Accept-Encoding')
+  for (let at = 0; at < headers.length; at += 2) ctx.set(headers[at] ?? '', headers[at + 1] ?? '')
+  ctx.set('Content-Type', contentType)
+  if (fileName !== undefined) ctx.attachment(fileName)
+  // Koa pipes it, destroys it when the client goes, and destroys the connection when it fails.
+  const body = Readable.from(startingWith(first, pieces), { objectMode: false })
+  ctx.body = encoding ? compressStream(body, encoding) : body
+}
+
+/**
+ * The pieces of a stream. Whoever makes and whoever reads them may both be so quick that nobody else would have a turn before the last
+ * one. When the client goes, it ends.
+ */
+async function* inTurns<T>(stream: AsyncIterable<T>, slice: TimeSlice): AsyncGenerator<T> {
+  for await (const piece of stream) {
+    yield piece
+    if (slice.isOver) await slice.rest()
+  }
+}
+
+/** Not a generator: one that is closed before its first piece was asked for would not close `rest`. */
+function startingWith<T>(first: IteratorResult<T>, rest: AsyncIterator<T>): AsyncIterable<T> {
+  let isFirst = true
+  return {
+    [Symbol.asyncIterator]: () => ({
+      next: async () => {
+        if (!isFirst) return rest.next()
+        isFirst = false
+        return first
+      },
+      return: async (value) => (await rest.return?.(value)) ?? { done: true, value },
+    }),
+  }
+}
+
+/** The answer of a list: its rows, their number, and where to go on when more remain (rulings 1.2, 1.8). */
+export function answerList(
+  key: string,
+  window: Window<unknown>,
+  asked: Windowing | undefined,
+  records: readonly object[],
+): Answer {
+  return answer(key, window, asked, records.length, records)
+}
+
+/** Records with payloads are held all at once if they are no more than so many. */
+const FEW = 20
+
+/**
+ * The same where each record may be large, or is none (undefined), which leaves it out. Of many, each is made when it is written, so that
+ * no more of them is in memory and others have their turn in between; how many they were is said behind them.
+ */
+export async function answerLargeList<T>(
+  key: string,
+  window: Window<T>,
+  asked: Windowing | undefined,
+  show: (row: T) => Promise<object | undefined>,
+): Promise<Answer> {
+  const { rows } = window
+  if (rows.length <= FEW) {
+    const records: object[] = []
+    for (const row of rows) {
+      const record = await show(row)
+      if (record) records.push(record)
+    }
+    return answer(key, window, asked, records.length, records)
+  }
+  let count = 0
+  const counted = async (row: T): Promise<object | undefined> => {
+    const record = await show(row)
+    if (record) count++
+    return record
+  }
+  const counting = async function* (): AsyncGenerator<string> {
+    yield String(count)
+  }
+  return answer(key, window, asked, new JsonStream(counting()), arrayStream(rows, counted))
+}
+
+function answer(
+  key: string,
+  { next }: Window<unknown>,
+  asked: Windowing | undefined,
+  count: number | JsonStream,
+  records: object,
+): Answer {
+  const page = next === undefined ? {} : { windowing: { ...asked, next } }
+  return {
+    body:
+      count instanceof JsonStream ? { [key]: records, count, ...page } : { count, [key]: records, ...page },
+  }
+}

@@ -1,0 +1,28 @@
+import { z } from 'zod'
+import type { Revision } from '../../versioning/revisions/revision.ts'
+import { type PresentOptions, presentVersion } from '../presenters/record.ts'
+
+/** Where a write deployed a revision: in which environments, and whether that was new (ruling 1.12). */
+export const deployments = z.array(
+  z.strictObject({
+    environment: z.string().meta({ description: 'The slug of the environment.' }),
+    revision_id: z.string().meta({ format: 'uuid', description: 'Of the revision that is deployed.' }),
+    version: z.union([z.int(), z.string()]),
+    changed: z.boolean().meta({ description: 'False where it was deployed there already.' }),
+  }),
+)
+
+/** The same of a revision, for the environments with these slugs. */
+export function presentDeployments(
+  { id, version }: Pick<Revision, 'id' | 'version'>,
+  environments: readonly string[],
+  changed: boolean,
+  present: PresentOptions,
+): object[] {
+  return environments.map((environment) => ({
+    environment,
+    revision_id: id,
+    version: presentVersion(version, present),
+    changed,
+  }))
+}

@@ -1,0 +1,56 @@
+import { z } from 'zod'
+import { SCOPES } from '../../access/scope.ts'
+
+/** What requests about API keys and secrets hold, and what is answered (wire.md 2). */
+
+const timestamp = z.string().meta({ format: 'date-time' })
+const scopes = z.array(z.enum(SCOPES, `must be some of ${SCOPES.join(', ')}`))
+
+/** A key to be. Its name and email become the git author of what it commits. */
+export const newKey = z.object({
+  name: z.string(),
+  email: z.string().optional(),
+  scopes,
+})
+
+export const keyFilter = z.object({
+  name: z.string().optional().meta({ description: 'Part of the name, in any case.' }),
+  scopes: scopes.optional().meta({ description: 'Keys that have all of these.' }),
+})
+
+export const keyRecord = z.strictObject({
+  id: z.string().meta({ format: 'uuid' }),
+  name: z.string(),
+  email: z.string(),
+  scopes,
+  created_at: timestamp,
+  last_used_at: timestamp
+    .nullable()
+    .meta({ description: 'Of this minute or an earlier one; null if it never was.' }),
+  revoked_at: timestamp.nullable(),
+  secret: z
+    .string()
+    .optional()
+    .meta({ description: 'The key itself, in the answer that makes it and never again.' }),
+})
+
+/** The value of a secret, and what it is for. */
+export const secretValue = z.object({
+  value: z.string(),
+  provider: z
+    .string()
+    .optional()
+    .meta({ description: 'Makes the secret a connection that prompts can name: openai, anthropic …' }),
+  base_url: z
+    .string()
+    .optional()
+    .meta({ format: 'uri', description: "Where the provider's interface is, if not at its usual place." }),
+})
+
+export const secretRecord = z.strictObject({
+  name: z.string(),
+  provider: z.string().optional(),
+  base_url: z.string().optional(),
+  created_at: timestamp,
+  updated_at: timestamp,
+})

@@ -1,0 +1,99 @@
+import { z } from 'zod'
+import { Refusal } from '../../../errors.ts'
+import type { Surface } from '../../../resources/surface.ts'
+import type { Family } from '../../../versioning/family/family.ts'
+import type { Reference } from '../../../versioning/revisions/references.ts'
+import type { RevisionQuery } from '../../../versioning/revisions/query-revisions.ts'
+import { envelope } from '../envelope.ts'
+import {
+  listOf,
+  parentParts,
+  queryFilter,
+  type QueryLevel,
+  REFERENCED,
+  referenceParts,
+  type ReferenceLevel,
+} from './query-filter.ts'
+import { queryFilters } from './query-parameters.ts'
+import { reference, windowing } from '../request-schemas.ts'
+import type { SurfaceNames } from '../surface-names.ts'
+import { spellings } from '../surface-names.ts'
+
+/** Of the filter object's name. */
+const SUFFIX = { artifact: '', variant: '_variant', revision: '_revision', flat: '' } as const
+
+const PLAIN = { '': 'artifact', _variant: 'variant', _revision: 'revision' } as const
+
+/** The input of a query endpoint: body and query string alike (contract/workflows 6, rulings 1.6 to 1.8). */
+export function queryInput(names: SurfaceNames, level: QueryLevel, family: Family) {
+  const suffix = SUFFIX[level]
+  const references = REFERENCED[level]
+  const referencePart = (of: ReferenceLevel) => ({
+    names: references.includes(of) ? spellings(names, `${of}_refs`) : [],
+    schema: listOf(reference),
+  })
+  return {
+    input: envelope({
+      filter: { names: spellings(names, suffix), schema: queryFilter(names, level, family) },
+      ...parentParts(names, level),
+      ...referenceParts(names, level),
+      artifacts: referencePart(''),
+      variants: referencePart('_variant'),
+      revisions: referencePart('_revision'),
+      pinned: { names: level === 'revision' && family.pins ? ['references'] : [], schema: listOf(reference) },
+      includeArchived: { names: ['include_archived'], schema: z.boolean() },
+      windowing: { names: ['windowing'], schema: windowing },
+    }),
+    fromQuery: queryFilters(
+      spellings(names, suffix),
+      references.map((it) => [...spellings(names, it), PLAIN[it]]),
+    ),
+  }
+}
+
+/** What `queryInput` reads, as the use case takes it. */
+export function queryOf(
+  input: z.infer<ReturnType<typeof queryInput>['input']>,
+  { fixedFlags }: Surface,
+): RevisionQuery {
+  const { artifacts, variants, revisions, pinned, includeArchived } = input
+  const { artifact, variant, revision, artifactRef, variantRef, revisionRef, ...filter } = input.filter ?? {}
+  return {
+    filter,
+    of: {
+      artifact: oneId(artifact, input.artifact),
+      variant: oneId(variant, input.variant),
+      revision: oneId(revision, input.revision),
+    },
+    roles: fixedFlags,
+    artifacts: oneList(artifacts, artifactRef, input.artifactRef),
+    variants: oneList(variants, variantRef, input.variantRef),
+    revisions: oneList(revisions, revisionRef, input.revisionRef),
+    pinned,
+    includeArchived,
+    windowing: input.windowing,
+  }
+}
+
+/** The id that a filter and the body beside it name. */
+function oneId(inside: string | undefined, beside: string | undefined): string | undefined {
+  if (inside === undefined || beside === undefined || inside === beside) return inside ?? beside
+  throw new Refusal(
+    'contradictory_request',
+    `The filter asks for what belongs to ${inside}, and the body beside it for ${beside}. Send one of them.`,
+  )
+}
+
+/** What one reference of a filter, or beside it, asks for is what a list of one would ask for. */
+function oneList(
+  many: readonly Reference[] | undefined,
+  inside: Reference | undefined,
+  beside: Reference | undefined,
+): readonly Reference[] | undefined {
+  const lists = [many, inside && [inside], beside && [beside]].filter((it) => it !== undefined)
+  if (lists.length < 2) return lists[0]
+  throw new Refusal(
+    'contradictory_request',
+    'References to one level are sent twice, as a list and by themselves, or in the filter and beside it. Send one of them.',
+  )
+}

@@ -1,0 +1,185 @@
+import { Refusal } from '../../../errors.ts'
+import { parseJson } from '../../../json/parse-json.ts'
+
+/** Reads the query-string parameters of these names, as strings. */
+export function queryParameters(
+  names: readonly string[],
+): (query: URLSearchParams) => Record<string, unknown> {
+  return (query) => {
+    const read: Record<string, unknown> = {}
+    for (const name of names) {
+      const value = query.get(name)
+      if (value !== null) read[name] = value
+    }
+    return read
+  }
+}
+
+/** Reads a list of ids: `X_ids` with commas between them and `X_id`, each as often as wanted, as the member `X_ids`. */
+export function queryIds(
+  singular: string,
+): (query: URLSearchParams) => Readonly<Record<string, readonly string[]>> {
+  return (query) => ({
+    [`${singular}_ids`]: [
+      ...query.getAll(`${singular}_id`),
+      ...query.getAll(`${singular}_ids`).flatMap((list) => list.split(',')),
+    ].flatMap((id) => id.trim() || []),
+  })
+}
+
+/**
+ * Reads the filters that existing clients send in the query string beside an empty body (contract/workflows 6.2): `X_id`,
+ * `X_slug`, `X_version`, the repeatable `X_ids`, `X_slugs` and `X_versions`, the fields of the filter object (its lists
+ * repeatable; flags, tags and meta as JSON text), and windowing. Answers the members that a body would have, save those that
+ * `body` has itself. `filterNames` are the spellings of the filter object, `levels` those of what each kind of reference is to.
+ */
+export function queryFilters(
+  filterNames: readonly string[],
+  levels: readonly (readonly string[])[],
+): (query: URLSearchParams, body: Readonly<Record<string, unknown>>) => Record<string, unknown> {
+  return (query, body) => {
+    const read: Record<string, unknown> = {}
+    const put = (names: readonly string[], value: unknown): void => {
+      if (names.every((name) => body[name] === undefined)) read[names[0] ?? ''] = value
+    }
+    const filter = { ...collect(query, FILTER_FIELDS), ...collectLists(query, FILTER_LISTS) }
+    if (Object.keys(filter).length > 0) put(filterNames, filter)
+    Object.assign(read, queryWindowing(query, body))
+    const archived = query.get('include_archived')
+    if (archived !== null) put(['include_archived'], toBoolean('include_archived', archived))
+    for (const singulars of levels) {
+      const references = singulars.flatMap((singular) => referencesIn(query, singular))
+      if (references.length > 0)
+        put(
+          singulars.map((singular) => `${singular}_refs`),
+          references,
+        )
+    }
+    return read
+  }
+}
+
+/** Reads a windowing, save where `body` has one itself. */
+export function queryWindowing(
+  query: URLSearchParams,
+  body: Readonly<Record<string, unknown>>,
+): Record<string, unknown> {
+  const windowing = collect(query, WINDOWING_FIELDS)
+  return Object.keys(windowing).length > 0 && body['windowing'] === undefined ? { windowing } : {}
+}
+
+/**
+ * Reads what of payloads a request asks to see, `flags` and, where they come in parts, `limit`, `order` and `next`, save what
+ * `body` has itself.
+ */
+export function queryReading(
+  flags: readonly string[],
+  isPaged: boolean,
+): (query: URLSearchParams, body: Readonly<Record<string, unknown>>) => Record<string, unknown> {
+  return (query, body) => {
+    const read = collect(query, Object.fromEntries(flags.map((name) => [name, toBoolean])))
+    const windowing = isPaged ? collect(query, PAGE_FIELDS) : {}
+    if (Object.keys(windowing).length > 0) read['windowing'] = windowing
+    return Object.fromEntries(Object.entries(read).filter(([name]) => body[name] === undefined))
+  }
+}
+
+/**
+ * Reads a GET form: dotted parameters as nested members (`workflow_variant_ref.slug=a`), `true` and `false` as booleans
+ * where `booleans` names them.
+ */
+export function dottedParameters(
+  booleans: readonly string[],
+): (query: URLSearchParams) => Record<string, unknown> {
+  return (query) => {
+    const body: Record<string, unknown> = {}
+    for (const [name, value] of query) {
+      const dot = name.indexOf('.')
+      if (dot < 0) body[name] = booleans.includes(name) ? toBoolean(name, value) : value
+      else {
+        const [outer, inner] = [name.slice(0, dot), name.slice(dot + 1)]
+        if (outer === '__proto__' || inner === '__proto__') continue
+        const member = Object.hasOwn(body, outer) ? body[outer] : undefined
+        body[outer] = { ...(typeof member === 'object' ? member : {}), [inner]: value }
+      }
+    }
+    return body
+  }
+}
+
+type Reader = (name: string, text: string) => unknown
+
+const asText: Reader = (_name, text) => text
+const asJson: Reader = (name, text) => {
+  try {
+    return parseJson(text)
+  } catch {
+    throw invalidParameter(name, text, 'JSON text, such as {"team":"support"}')
+  }
+}
+const asNumber: Reader = (name, text) => {
+  if (!/^-?[0-9]{1,15}$/.test(text)) throw invalidParameter(name, text, 'a whole number')
+  return Number(text)
+}
+
+const FILTER_FIELDS: Readonly<Record<string, Reader>> = {
+  slug: asText,
+  name: asText,
+  description: asText,
+  message: asText,
+  author: asText,
+  date: asText,
+  flags: asJson,
+  tags: asJson,
+  meta: asJson,
+}
+
+const FILTER_LISTS: readonly string[] = ['slugs', 'authors', 'dates', 'scopes']
+
+const PAGE_FIELDS: Readonly<Record<string, Reader>> = { limit: asNumber, order: asText, next: asText }
+
+const WINDOWING_FIELDS: Readonly<Record<string, Reader>> = {
+  ...PAGE_FIELDS,
+  newest: asText,
+  oldest: asText,
+}
+
+function collect(query: URLSearchParams, fields: Readonly<Record<string, Reader>>): Record<string, unknown> {
+  const read: Record<string, unknown> = {}
+  for (const [name, reader] of Object.entries(fields)) {
+    const text = query.get(name)
+    if (text !== null) read[name] = reader(name, text)
+  }
+  return read
+}
+
+function collectLists(query: URLSearchParams, names: readonly string[]): Record<string, readonly string[]> {
+  const given = names.filter((name) => query.has(name))
+  return Object.fromEntries(given.map((name) => [name, query.getAll(name)]))
+}
+
+/** The first version belongs to the first slug, and so on. */
+function referencesIn(query: URLSearchParams, singular: string): object[] {
+  const all = (field: string): string[] => [
+    ...query.getAll(`${singular}_${field}`),
+    ...query.getAll(`${singular}_${field}s`),
+  ]
+  const [slugs, versions] = [all('slug'), all('version')]
+  const bySlug = Array.from({ length: Math.max(slugs.length, versions.length) }, (_, index) => ({
+    slug: slugs[index],
+    version: versions[index],
+  }))
+  return [...all('id').map((id) => ({ id })), ...bySlug]
+}
+
+function toBoolean(name: string, text: string): boolean {
+  if (text !== 'true' && text !== 'false') throw invalidParameter(name, text, 'true or false')
+  return text === 'true'
+}
+
+function invalidParameter(name: string, text: string, wanted: string): Refusal {
+  const msg = `${JSON.stringify(text.slice(0, 80))} is not ${wanted}`
+  return new Refusal('invalid_request', `query.${name}: ${msg}.`, {
+    errors: [{ loc: ['query', name], msg, type: 'query_parameter' }],
+  })
+}

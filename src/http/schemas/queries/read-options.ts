@@ -1,0 +1,54 @@
+import { z } from 'zod'
+import type { Surface } from '../../../resources/surface.ts'
+import type { Reading } from '../../../versioning/family/family.ts'
+import { PLAIN_READING } from '../../../versioning/family/family.ts'
+import type { Endpoint } from '../../routing/endpoint.ts'
+import { queryReading } from './query-parameters.ts'
+import { pageInfo } from '../record-schemas.ts'
+import { pageWindowing } from '../request-schemas.ts'
+
+/** An input together with what the request asks to see of payloads. */
+export type WithReading<T> = T & { readonly asked: Reading }
+
+/**
+ * Adds to the input of an endpoint what a request of this surface may ask to see of payloads: its flags, and with `paged` a
+ * windowing where payloads come in parts; in the body or in the query string (ruling 5.8).
+ */
+export function withReading<T extends object>(
+  { readFlags, payload }: Surface,
+  { input, fromQuery }: { readonly input: z.ZodType<T>; readonly fromQuery?: Endpoint['fromQuery'] },
+  { paged = false }: { readonly paged?: boolean } = {},
+): { readonly input: z.ZodType<WithReading<T>>; readonly fromQuery?: Endpoint['fromQuery'] } {
+  if (readFlags.length === 0) {
+    const plain = input.transform((value) => ({ asked: PLAIN_READING, ...value }))
+    return { input: plain, ...(fromQuery ? { fromQuery } : {}) }
+  }
+  const isInParts = paged && payload === 'rows'
+  const flags = Object.fromEntries(readFlags.map((name) => [name, z.boolean().optional()]))
+  const asked = z
+    .object({ ...flags, ...(isInParts ? { windowing: pageWindowing.optional() } : {}) })
+    .transform(({ windowing, ...rest }: Record<string, unknown>) => ({
+      // Of the schemas above.
+      asked: { flags: rest, windowing } as Reading,
+    }))
+  const named = [...readFlags, ...(isInParts ? ['limit', 'order', 'next'] : [])]
+  const readingIn = queryReading(readFlags, isInParts)
+  return {
+    input: z.intersection(input, asked),
+    fromQuery: (query, body) => {
+      // A form that takes every parameter takes these, too.
+      const others = Object.entries(fromQuery?.(query, body) ?? {}).filter(([name]) => !named.includes(name))
+      return { ...Object.fromEntries(others), ...readingIn(query, body) }
+    },
+  }
+}
+
+/** What an answer with one payload says of where its next part begins, where payloads come in parts. */
+export function pageOf({ payload }: Surface): Readonly<Record<string, z.ZodType>> {
+  return payload === 'rows' ? { windowing: pageInfo.optional() } : {}
+}
+
+/** Readings that ask for the same have the same key. */
+export function readingKey({ flags, windowing }: Reading): string {
+  return flags === PLAIN_READING.flags ? '' : JSON.stringify([flags, windowing])
+}

@@ -1,0 +1,192 @@
+import { z } from 'zod'
+import type { Json, JsonObject } from '../../json/json.ts'
+import { entriesOf, isJsonObject, keysOf } from '../../json/json.ts'
+import { boundedJson } from '../../json/bounded-json.ts'
+import { slugProblem } from '../../versioning/slugs/slug.ts'
+import { parseUuid } from '../../versioning/ids.ts'
+import { declare } from '../routing/known-fields.ts'
+
+/** Parts of request bodies that all families share (interface section 2, contract/workflows 2). */
+
+export const uuid = z
+  .string()
+  .transform((text, context) => {
+    const id = parseUuid(text)
+    if (id !== undefined) return id
+    context.addIssue({
+      code: 'custom',
+      message: `${shown(text)} is not an id; send a UUID`,
+      params: { type: 'uuid_parsing' },
+    })
+    return z.NEVER
+  })
+  .meta({ format: 'uuid' })
+
+/** A slug in a reference or filter: one that no thing could have is ill-formed. */
+export const slug = z
+  .string()
+  .check((context) => {
+    const problem = slugProblem(context.value)
+    if (problem === undefined) return
+    context.issues.push({
+      code: 'custom',
+      input: context.value,
+      message: `the slug ${shown(context.value)} ${problem}`,
+      params: { type: 'invalid_slug' },
+    })
+  })
+  .meta({ description: 'Letters, digits, _ . and -; at most 200 characters.' })
+
+/** A version as a number or a numeric string: 1, 2, 3 … (ruling 3.1). */
+export const version = z
+  .unknown()
+  .transform((value, context): number => {
+    const number = typeof value === 'string' && /^[0-9]{1,15}$/.test(value) ? Number(value) : value
+    if (typeof number === 'number' && Number.isSafeInteger(number) && number >= 1) return number
+    context.addIssue({
+      code: 'custom',
+      message: `${shown(value)} is not a version; send a whole number from 1 on`,
+      params: { type: 'invalid_version' },
+    })
+    return z.NEVER
+  })
+  .meta({ type: ['integer', 'string'], description: 'A whole number from 1 on, also as a string.' })
+
+export const reference = z
+  .object({ id: uuid.optional(), slug: slug.optional(), version: version.optional() })
+  .meta({ description: '{id}, {slug} or {slug, version}.' })
+
+/** Free-form JSON that is stored and answered exactly as sent. */
+export const anyJson = z.custom<Json>(() => true).meta({ description: 'Any JSON; kept exactly.' })
+
+export const jsonObject = z
+  .custom<JsonObject>((value) => isJsonObject(value as Json), 'expected an object')
+  .meta({ type: 'object', description: 'A JSON object; kept exactly, key order and numbers included.' })
+
+/** Tags: strings, booleans, and nested objects of those (contract/workflows 2). */
+export const tags = jsonObject.check((context) => {
+  if (isTagValue(context.value)) return
+  context.issues.push({
+    code: 'custom',
+    input: context.value,
+    message: 'the values of tags are strings, booleans, or objects of those; use meta for anything else',
+    params: { type: 'invalid_tags' },
+  })
+})
+
+/** Each that is wrong is a problem of its own. */
+const MOST_FLAGS = 1000
+
+export const roleFlags = jsonObject
+  .transform((flags, context): Record<string, boolean> => {
+    const read: [string, boolean][] = []
+    if (keysOf(flags).length > MOST_FLAGS) {
+      context.addIssue({
+        code: 'custom',
+        message: `must have at most ${MOST_FLAGS} flags`,
+        params: { type: 'too_big' },
+      })
+      return z.NEVER
+    }
+    for (const [name, value] of entriesOf(flags)) {
+      if (value === null) continue
+      if (typeof value === 'boolean') read.push([name, value])
+      else {
+        context.addIssue({
+          code: 'custom',
+          path: [name],
+          message: `${shown(value)} is not true or false`,
+          params: { type: 'bool_type' },
+        })
+      }
+    }
+    return Object.fromEntries(read)
+  })
+  .meta({ type: 'object', additionalProperties: { type: 'boolean' } })
+
+/** A name that is there says something (ruling 3.11a). */
+export const name = z
+  .string()
+  .refine((text) => text.trim() !== '', 'must not be blank; give a name, or leave it out')
+
+/** Name, description, tags, meta and flags, as creates and commits take them. */
+export const header = {
+  name: name.optional(),
+  description: z.string().optional(),
+  flags: roleFlags.optional(),
+  tags: tags.optional(),
+  meta: jsonObject.optional(),
+}
+
+/** The same in a PUT, where null clears (ruling 3.12). */
+export const headerEdit = {
+  name: name.nullish(),
+  description: z.string().nullish(),
+  flags: roleFlags.nullish(),
+  tags: tags.nullish(),
+  meta: jsonObject.nullish(),
+}
+
+export const time = z
+  .string()
+  .check((context) => {
+    const { value } = context
+    if (
+      /^\d{4}-\d{2}-\d{2}([Tt ]\d{2}:\d{2}(:\d{2}(\.\d+)?)?([Zz]|[+-]\d{2}:?\d{2})?)?$/.test(value) &&
+      !Number.isNaN(Date.parse(value))
+    ) {
+      return
+    }
+    context.issues.push({
+      code: 'custom',
+      input: value,
+      message: `${shown(value)} is not a time; send RFC 3339, such as 2026-03-01T09:30:00Z`,
+      params: { type: 'datetime_parsing' },
+    })
+  })
+  .meta({ format: 'date-time' })
+
+export const windowing = declare(
+  z.object({
+    limit: z.number().int('must be a whole number').min(1, 'must be at least 1').optional(),
+    order: z.enum(['ascending', 'descending'], 'must be "ascending" or "descending"').optional(),
+    next: uuid.optional(),
+    newest: time.optional(),
+    oldest: time.optional(),
+  }),
+  { unused: ['interval', 'rate'] },
+).meta({ description: 'Which part of a list: ascending by creation unless sent without an order.' })
+
+/** Which part of a payload: the first rows unless it says otherwise. */
+export const pageWindowing = declare(
+  z.object({
+    limit: z.number().int('must be a whole number').min(1, 'must be at least 1').optional(),
+    order: z.enum(['ascending', 'descending'], 'must be "ascending" or "descending"').optional(),
+    next: z.string().min(1).optional(),
+  }),
+  { unused: ['newest', 'oldest', 'interval', 'rate'] },
+).meta({ description: 'Which part of a payload; `next` is that of the page before.' })
+
+/** Under which key something is deployed; empty means its default one. */
+export const deploymentKey = z
+  .string()
+  .transform((text) => (text === '' ? undefined : text))
+  .meta({ description: 'The key of a deployment; `<artifact slug>.revision` unless chosen.' })
+
+export const depth = z.number().int('must be a whole number').min(1, 'must be at least 1')
+
+/** A control character in a commit message that git cannot carry is refused here, with its field. */
+export const message = z.string().refine((text) => !text.includes('\0'), 'must not hold the character NUL')
+
+/** A value as a sentence shows it, cut short. */
+export function shown(value: unknown): string {
+  // what a schema looks at was read from JSON, save for what is not there
+  return value === undefined ? 'nothing' : boundedJson(value as Json, 80)
+}
+
+function isTagValue(value: Json): boolean {
+  if (typeof value === 'string' || typeof value === 'boolean') return true
+  if (!isJsonObject(value)) return false
+  const members = value instanceof Map ? [...value.values()] : Object.values(value)
+  return members.every(isTagValue)
+}

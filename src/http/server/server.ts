@@ -1,0 +1,240 @@
+import {
+  type IncomingMessage,
+  type RequestListener,
+  type Server,
+  type ServerResponse,
+  createServer,
+} from 'node:http'
+import type { AddressInfo, Socket } from 'node:net'
+import { CannotStart } from '../../errors.ts'
+import { ConnectionLimit } from './connection-limit.ts'
+
+export interface ServerOptions {
+  readonly host: string
+  /** 0 takes any free port. */
+  readonly port: number
+  /** Most connections; what comes past them is refused. */
+  readonly maxConnections: number
+  /** Answers a request; its promise settles when all that the request set going is done. */
+  readonly handle: (request: IncomingMessage, response: ServerResponse) => Promise<void>
+  readonly patience?: Patience
+}
+
+/** How long a client may take, in milliseconds. */
+export interface Patience {
+  /** To send the headers of a request. */
+  readonly headers: number
+  /** To send a whole request: it may be a large upload on a slow line. */
+  readonly request: number
+  /** To take the next bytes of its answer, or to ask for something again. */
+  readonly stalled: number
+  /** How often it is looked at who is late with a request. */
+  readonly look: number
+}
+
+export interface RunningServer {
+  /** The address in fact listened on, `http://host:port`, as a client on this machine can use it. */
+  readonly url: string
+  /** How many requests are being worked on. */
+  readonly inFlight: number
+  /** Those that are being worked on, each as `POST /path`; a hundred at most. */
+  readonly unfinished: readonly string[]
+  /** How many connections were refused since the start. */
+  readonly refused: number
+  /**
+   * Stops accepting, lets every request in flight finish (also one whose client has gone), closes the connections and
+   * resolves. `true` if all of that happened within `graceMs`; `false` if the rest was cut off.
+   */
+  stop(graceMs: number): Promise<boolean>
+}
+
+/** Listens. Rejects with `CannotStart` if the address cannot be had. */
+export async function startServer({
+  host,
+  port,
+  maxConnections,
+  handle,
+  patience = PATIENCE,
+}: ServerOptions): Promise<RunningServer> {
+  const inFlight = new InFlight()
+  const server = createServer({
+    headersTimeout: patience.headers,
+    requestTimeout: patience.request,
+    connectionsCheckingInterval: patience.look,
+    keepAliveTimeout: 0, // node would make two timers for each request; `timeout` closes idle connections, too
+  })
+  const connections = new ConnectionLimit(server, maxConnections)
+  const answer = inFlight.listener(handle)
+  server.on('request', (request, response) => {
+    if (!connections.turnsAway(request.socket)) answer(request, response)
+  })
+  server.on('connection', (socket) => socket.on('close', () => inFlight.gone(socket)))
+  // With a listener, closing is up to us: an answer may take its time to begin, and a client may not to read it.
+  server.timeout = patience.stalled
+  server.on('timeout', (socket) => {
+    if (socket.writableLength > 0 || !inFlight.isOn(socket)) socket.destroy()
+  })
+  await listen(server, host, port)
+  // An address of a server that listens on TCP is always this object.
+  const { port: actualPort } = server.address() as AddressInfo
+  return {
+    url: `http://${reachableHost(host)}:${actualPort}`,
+    get inFlight() {
+      return inFlight.size
+    },
+    get unfinished() {
+      return inFlight.requests
+    },
+    get refused() {
+      return connections.refused
+    },
+    stop: (graceMs) => stop(server, inFlight, graceMs),
+  }
+}
+
+/** The host under which a client on this machine reaches a server that listens on `host`, ready for a URL. */
+export function reachableHost(host: string): string {
+  if (host === '0.0.0.0') return '127.0.0.1'
+  if (host === '::') return '[::1]'
+  return host.includes(':') ? `[${host}]` : host
+}
+
+/** So many seconds an idle connection is kept: longer than load balancers keep theirs (60), so that none is closed just as it is used. */
+export const IDLE_SECONDS = 65
+
+const PATIENCE: Patience = {
+  headers: 20_000,
+  request: 300_000,
+  // a little more than what clients are told, who may use it until then
+  stalled: (IDLE_SECONDS + 1) * 1000,
+  look: 5000,
+}
+
+/**
+ * Connections that wait to be accepted: as many as the kernel keeps (net.core.somaxconn). Those past them it drops, and resets if they
+ * have sent something: a busy process gets there soon with node's 511. Whether there are too many is told by `ConnectionLimit`.
+ */
+const BACKLOG = 65_535
+
+const MOST_LISTENERS = 20
+const MOST_NAMED = 100
+
+/** The requests that are being answered: until the work is done and the answer has left, or its client has gone. */
+class InFlight {
+  /** In no order. A set that each request enters and leaves would be made anew again and again. */
+  readonly #answering: Answering[] = []
+  #draining = false
+  #onEmpty: (() => void) | undefined
+
+  get size(): number {
+    return this.#answering.length
+  }
+
+  get requests(): readonly string[] {
+    return this.#answering
+      .slice(0, MOST_NAMED)
+      .map(({ response: { req } }) => `${req.method} ${req.url?.split('?')[0]?.slice(0, 200)}`)
+  }
+
+  /** Whether a request of this connection is being worked on. */
+  isOn(socket: Socket): boolean {
+    return this.#answering.some(({ response }) => response.socket === socket)
+  }
+
+  listener(handle: ServerOptions['handle']): RequestListener {
+    return (request, response) => {
+      if (this.#draining) response.shouldKeepAlive = false
+      const answering = { response, at: this.#answering.length, isClosed: false }
+      this.#answering.push(answering)
+      // This, the door, a route and every stream of an answer listen for its end.
+      response.setMaxListeners(MOST_LISTENERS)
+      let open = 2
+      const ended = () => {
+        if (--open === 0) this.#done(answering)
+      }
+      response.once('close', () => {
+        answering.isClosed = true
+        ended()
+      })
+      handle(request, response).then(ended, ended)
+    }
+  }
+
+  /** Resolves when none is left; tells the clients of those that are to close their connections. */
+  drain(): Promise<void> {
+    this.#draining = true
+    for (const { response } of this.#answering) if (!response.headersSent) response.shouldKeepAlive = false
+    if (this.#answering.length === 0) return Promise.resolve()
+    return new Promise((resolve) => (this.#onEmpty = resolve))
+  }
+
+  /**
+   * Ends the answers that waited for others of their connection, which is closed: node before 24 tells that only to the one that has its
+   * turn, and the others would be in flight for ever. Node 24 tells them all before this turn is over.
+   */
+  gone(socket: Socket): void {
+    const waiting = this.#answering.filter(({ response }) => response.req.socket === socket)
+    if (waiting.length === 0) return
+    setImmediate(() => {
+      for (const { response, isClosed } of waiting) {
+        if (isClosed || response.socket !== null || response.closed) continue
+        response.destroy()
+        response.emit('close')
+      }
+    })
+  }
+
+  #done(answering: Answering): void {
+    const last = this.#answering.pop()
+    if (last && last !== answering) {
+      last.at = answering.at
+      this.#answering[last.at] = last
+    }
+    if (this.#answering.length === 0) this.#onEmpty?.()
+  }
+}
+
+/** A request that is being answered, and its place among them. */
+interface Answering {
+  readonly response: ServerResponse
+  at: number
+  /** Whether it was told that it is. */
+  isClosed: boolean
+}
+
+function listen(server: Server, host: string, port: number): Promise<void> {
+  return new Promise((resolve, reject) => {
+    server.once('error', (error: NodeJS.ErrnoException) =>
+      reject(new CannotStart(whyNotListening(error, host, port))),
+    )
+    server.listen({ port, host, backlog: BACKLOG }, resolve)
+  })
+}
+
+function whyNotListening({ code, message }: NodeJS.ErrnoException, host: string, port: number): string {
+  const place = `Cannot listen on ${host} port ${port}`
+  if (code === 'EADDRINUSE')
+    return `${place}: something else does already. Stop it, or set PORT to another port.`
+  if (code === 'EACCES') return `${place}: the system does not allow it. Set PORT to one above 1023.`
+  if (code === 'EADDRNOTAVAIL' || code === 'ENOTFOUND')
+    return `${place}: this machine has no such address. Set HOST.`
+  return `${place}: ${message}`
+}
+
+async function stop(server: Server, inFlight: InFlight, graceMs: number): Promise<boolean> {
+  // node takes a connection for idle once its answer is written, also while the client is still reading. Idle ones go with the others.
+  server.closeIdleConnections = () => undefined
+  const closed = new Promise<void>((resolve) => server.close(() => resolve()))
+  const finished = inFlight.drain().then(() => {
+    // What is still connected has had its answers, or never asked.
+    server.closeAllConnections()
+    return closed
+  })
+  const inTime = await Promise.race([finished.then(() => true), afterwards(graceMs)])
+  if (!inTime) server.closeAllConnections()
+  return inTime
+}
+
+function afterwards(ms: number): Promise<false> {
+  return new Promise((resolve) => setTimeout(resolve, ms, false).unref())
+}

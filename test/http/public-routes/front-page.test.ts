@@ -1,0 +1,86 @@
+import { createHash } from 'node:crypto'
+import { readFileSync } from 'node:fs'
+import { expect } from 'chai'
+import { type RunningService, startService } from '../../service.ts'
+
+const BROWSER = 'text/html,application/xhtml+xml,application/xml;q=0.9,image/avif,image/webp,*/*;q=0.8'
+
+describe('GET /', () => {
+  let service: RunningService
+  before(async () => {
+    service = await startService()
+  })
+  after(() => service.stop())
+
+  /** Asks without a key. */
+  const ask = (path: string, headers: Record<string, string> = {}, method = 'GET'): Promise<Response> =>
+    fetch(service.url + path, { method, headers })
+  const { version } = JSON.parse(readFileSync('package.json', 'utf8')) as { version: string }
+
+  for (const path of ['/', '/api/', '/api', '/?from=mail']) {
+    it(`${path} shows a browser a page without a key: what this is, its version, the documentation, how to get a key`, async () => {
+      const response = await ask(path, { accept: BROWSER })
+      const page = await response.text()
+      expect(response.status).to.equal(200)
+      expect(response.headers.get('content-type')).to.equal('text/html; charset=utf-8')
+      expect(response.headers.get('vary')).to.equal('Accept')
+      for (const words of ['A registry for prompts', `version ${version}`, 'npm run --silent keys -- create'])
+        expect(page).to.include(words)
+      const links = [...page.matchAll(/href="([^"]+)"/g)].map(
+        ([, link]) => new URL(link ?? '', response.url).pathname,
+      )
+      expect(links).to.have.length(3)
+      for (const link of links) expect((await ask(link)).status, link).to.equal(200)
+    })
+  }
+
+  it('its page runs no script, loads nothing and is framed by nobody', async () => {
+    const response = await ask('/', { accept: BROWSER })
+    const page = await response.text()
+    const style = page.split('<style>')[1]?.split('</style>')[0] ?? ''
+    const digest = createHash('sha256').update(style).digest('base64')
+    expect(response.headers.get('content-security-policy')?.split('; ')).to.deep.equal([
+      "default-src 'none'",
+      "img-src 'self'",
+      `style-src 'sha256-${digest}'`,
+      "base-uri 'none'",
+      "form-action 'none'",
+      "frame-ancestors 'none'",
+    ])
+    expect(response.headers.get('x-content-type-options')).to.equal('nosniff')
+    expect(page).to.not.match(/<script|src=|style="/)
+  })
+
+  for (const accept of [
+    undefined,
+    '*/*',
+    'application/json',
+    'image/png',
+    'application/json, text/html;q=0.5',
+  ]) {
+    it(`answers JSON to Accept: ${accept ?? '(none)'}`, async () => {
+      const response = await ask('/', accept === undefined ? {} : { accept })
+      expect(response.status).to.equal(200)
+      expect(response.headers.get('content-type')).to.equal('application/json; charset=utf-8')
+      const { key, ...rest } = (await response.json()) as Record<string, string>
+      expect(rest).to.deep.equal({ name: 'branchpoint', version, docs: '/docs', openapi: '/openapi.json' })
+      expect(key).to.include('npm run --silent keys')
+    })
+  }
+
+  it('takes GET and HEAD only', async () => {
+    expect((await ask('/', {}, 'HEAD')).status).to.equal(200)
+    const posted = await ask('/', {}, 'POST')
+    expect([posted.status, posted.headers.get('allow')]).to.deep.equal([405, 'GET, HEAD'])
+  })
+
+  it('/favicon.ico is nothing, without a key, and browsers keep that', async () => {
+    const response = await ask('/favicon.ico', { accept: 'image/*' })
+    expect([response.status, await response.text()]).to.deep.equal([204, ''])
+    expect(response.headers.get('cache-control')).to.equal('public, max-age=86400')
+  })
+
+  it('everything else still needs a key', async () => {
+    expect((await ask('/workflows', { accept: BROWSER })).status).to.equal(401)
+  })
+})
