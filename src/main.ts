@@ -4,7 +4,7 @@ import { CannotStart, Refusal } from './errors.ts'
 import { nodeFs } from './storage/node-fs.ts'
 import { openLog } from './http/server/logger.ts'
 import { shutDownOnSignals } from './http/server/shutdown.ts'
-import { start } from './start.ts'
+import { start } from './server/start.ts'
 import { tightenHeap } from './tighten-heap.ts'
 
 try {

@@ -1,4 +1,4 @@
-import { TimeSlice } from '../src/time-slice.ts'
+import { TimeSlice } from '../src/scheduling/cooperative.ts'
 
 /** Longer than a slice of time (milliseconds): at each look at the clock, the slice is over. */
 const JUMP = 10

@@ -7,7 +7,7 @@ import type { Fs } from '../src/storage/fs.ts'
 import { nodeFs } from '../src/storage/node-fs.ts'
 import type { Endpoint } from '../src/http/routing/endpoint.ts'
 import { openLog } from '../src/http/server/logger.ts'
-import { start } from '../src/start.ts'
+import { start } from '../src/server/start.ts'
 import type { ProjectTraces } from '../src/traces/project-traces.ts'
 import { type Answer, Asker } from './ask.ts'
 

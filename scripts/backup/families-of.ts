@@ -1,6 +1,6 @@
 import type { Config } from '../../src/config.ts'
-import { resourceSettings } from '../../src/resource-settings.ts'
 import { surfacesOf } from '../../src/resources/surfaces.ts'
+import { resourceSettings } from '../../src/server/compose.ts'
 import type { Family } from '../../src/versioning/family/family.ts'
 
 /**

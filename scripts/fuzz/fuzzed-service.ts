@@ -6,7 +6,7 @@ import { createApiKey } from '../../src/access/api-keys.ts'
 import type { Scope } from '../../src/access/scope.ts'
 import { readConfig } from '../../src/config.ts'
 import { nodeFs } from '../../src/storage/node-fs.ts'
-import { start } from '../../src/start.ts'
+import { start } from '../../src/server/start.ts'
 import type { CallerName } from './arbitrary-request.ts'
 
 /** A service in this process, so that an exception nobody caught is seen. */

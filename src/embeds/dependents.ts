@@ -17,7 +17,7 @@ import { placesOf } from './embed-places.ts'
 import { findEmbeds } from './find-embeds.ts'
 import { referencesJson } from './references-json.ts'
 import { stringifyJson } from '../json/stringify-json.ts'
-import { TimeSlice } from '../time-slice.ts'
+import { TimeSlice } from '../scheduling/cooperative.ts'
 
 /** What others may depend on: an artifact, one of its variants, or a revision of it. */
 export interface DependencyTarget {

@@ -1,6 +1,6 @@
 import { isJsonObject, type Json, type JsonObject } from '../json/json.ts'
 import { printJson } from '../json/print-json.ts'
-import { TimeSlice } from '../time-slice.ts'
+import { TimeSlice } from '../scheduling/cooperative.ts'
 import { EmbedBudget, type EmbedLimits } from './embed-budget.ts'
 import { EmbedRefusal, placeholderOf } from './embed-refusal.ts'
 import type { EmbedTarget, EmbedTargets } from './embed-targets.ts'

@@ -1,4 +1,4 @@
-import { counts } from '../counts.ts'
+import { counts } from '../metrics/counters.ts'
 import { Refusal } from '../errors.ts'
 import type { Fs } from '../storage/fs.ts'
 import type { GitObject, Oid } from './objects/object.ts'

@@ -1,4 +1,4 @@
-import type { TimeSlice } from '../time-slice.ts'
+import type { TimeSlice } from '../scheduling/cooperative.ts'
 import { type Difference, alignManyNumbers, alignNumbers } from './align-numbers.ts'
 import type { Json } from './json.ts'
 import { printJson } from './print-json.ts'

@@ -1,4 +1,4 @@
-import type { TimeSlice } from '../time-slice.ts'
+import type { TimeSlice } from '../scheduling/cooperative.ts'
 import { isLight } from './is-light.ts'
 import {
   ExactNumber,

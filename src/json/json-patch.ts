@@ -1,4 +1,4 @@
-import { TimeSlice } from '../time-slice.ts'
+import { TimeSlice } from '../scheduling/cooperative.ts'
 import { ArrayAligner, type Hunk } from './array-aligner.ts'
 import { equalInSlices, equalJson } from './equal-json.ts'
 import { isLight } from './is-light.ts'

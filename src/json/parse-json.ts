@@ -1,4 +1,4 @@
-import { TimeSlice } from '../time-slice.ts'
+import { TimeSlice } from '../scheduling/cooperative.ts'
 import type { Json } from './json.ts'
 import { JsonReading, type ParseJsonOptions } from './json-reading.ts'
 

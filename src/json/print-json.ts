@@ -1,4 +1,4 @@
-import { TimeSlice } from '../time-slice.ts'
+import { TimeSlice } from '../scheduling/cooperative.ts'
 import { isLight } from './is-light.ts'
 import { ExactObject, isJsonArray, type Json } from './json.ts'
 import { quotedKey } from './quoted-key.ts'

@@ -1,4 +1,4 @@
-import { AGEING, BoundedCache } from '../bounded-cache.ts'
+import { AGEING, BoundedCache } from '../cache/bounded-cache.ts'
 import { stringifyJson } from '../json/stringify-json.ts'
 import { namedList } from './named-list.ts'
 import { referencesJson } from './references-json.ts'

@@ -1,5 +1,5 @@
-import { HelpfulRefusal, type Help } from '../helpful-refusal.ts'
-import { nearNames } from '../near-names.ts'
+import { HelpfulRefusal, type Help } from '../suggestions/helpful-refusal.ts'
+import { nearNames } from '../suggestions/near-names.ts'
 import type { ArtifactView, VariantView } from './artifacts/artifact-view.ts'
 import type { Family } from './family/family.ts'
 import { repositoryDigits } from './ids.ts'

@@ -1,7 +1,7 @@
 import { v7 as uuidv7 } from 'uuid'
 import { Refusal } from '../errors.ts'
 import type { Fs } from '../storage/fs.ts'
-import { TimeSlice } from '../time-slice.ts'
+import { TimeSlice } from '../scheduling/cooperative.ts'
 import { damageOf } from '../versioning/index/damage-of.ts'
 import type { Ordered, Window, Windowing } from '../versioning/pagination.ts'
 import { cutWindow } from '../versioning/pagination.ts'

@@ -1,7 +1,7 @@
 import { expect } from 'chai'
 import { createApiKey, type NewKey } from '../../src/access/api-keys.ts'
 import { nodeFs } from '../../src/storage/node-fs.ts'
-import { nearNames } from '../../src/near-names.ts'
+import { nearNames } from '../../src/suggestions/near-names.ts'
 import { restsDuring } from '../rests.ts'
 import { type Reply, type RunningService, startService } from '../service.ts'
 import { git } from '../git/git-program.ts'

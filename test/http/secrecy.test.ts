@@ -9,7 +9,7 @@ import { readConfig } from '../../src/config.ts'
 import { nodeFs } from '../../src/storage/node-fs.ts'
 import { openLog } from '../../src/http/server/logger.ts'
 import { openSecrets } from '../../src/secrets/open-secrets.ts'
-import { type StartedService, start } from '../../src/start.ts'
+import { type StartedService, start } from '../../src/server/start.ts'
 import { rawRequest } from './raw-request.ts'
 
 const SECRET = 'sk-nobody-may-see-this-0123456789'

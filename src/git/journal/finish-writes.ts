@@ -1,4 +1,4 @@
-import { TimeSlice } from '../../time-slice.ts'
+import { TimeSlice } from '../../scheduling/cooperative.ts'
 import { deleteRefFiles } from '../refs/packed-refs.ts'
 import type { Fs } from '../../storage/fs.ts'
 import type { JournalMove, JournalRecord } from './journal-record.ts'

@@ -1,5 +1,5 @@
 import { dirname } from 'node:path/posix'
-import { TimeSlice } from '../../time-slice.ts'
+import { TimeSlice } from '../../scheduling/cooperative.ts'
 import type { Fs } from '../../storage/fs.ts'
 
 /**

@@ -1,5 +1,5 @@
 import { setImmediate as nextTurn } from 'node:timers/promises'
-import { counts } from '../../counts.ts'
+import { counts } from '../../metrics/counters.ts'
 import type { Fs } from '../../storage/fs.ts'
 import { keepUp } from './maintain.ts'
 

@@ -1,6 +1,6 @@
-import { counts } from '../../counts.ts'
+import { counts } from '../../metrics/counters.ts'
 import { Refusal } from '../../errors.ts'
-import { ownBytes } from '../../own-bytes.ts'
+import { ownBytes } from '../../cache/compact-buffer.ts'
 import type { Fs } from '../../storage/fs.ts'
 import type { PackCache } from '../packs/pack-cache.ts'
 import type { ListedPack } from '../packs/pack-directory.ts'

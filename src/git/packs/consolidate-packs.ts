@@ -1,5 +1,5 @@
 import { allOver } from '../../storage/settle-all.ts'
-import { BoundedCache } from '../../bounded-cache.ts'
+import { BoundedCache } from '../../cache/bounded-cache.ts'
 import type { Fs } from '../../storage/fs.ts'
 import type { Oid } from '../objects/object.ts'
 import { PackCache } from './pack-cache.ts'

@@ -1,4 +1,4 @@
-import { AGEING, BoundedCache } from '../../bounded-cache.ts'
+import { AGEING, BoundedCache } from '../../cache/bounded-cache.ts'
 import type { Fs } from '../../storage/fs.ts'
 import type { GitObject } from '../objects/object.ts'
 import type { PackFile } from './pack-reader.ts'

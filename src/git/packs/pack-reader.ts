@@ -1,4 +1,4 @@
-import type { BoundedCache } from '../../bounded-cache.ts'
+import type { BoundedCache } from '../../cache/bounded-cache.ts'
 import type { Fs } from '../../storage/fs.ts'
 import { Unreadable } from '../objects/errors.ts'
 import type { GitObject } from '../objects/object.ts'

@@ -1,4 +1,4 @@
-import { AGEING, BoundedCache } from '../../bounded-cache.ts'
+import { AGEING, BoundedCache } from '../../cache/bounded-cache.ts'
 import type { Fs, ReadHandle } from '../../storage/fs.ts'
 import { Vanished } from '../objects/errors.ts'
 

@@ -1,7 +1,7 @@
 import type { Fs } from '../../storage/fs.ts'
 import type { BeforeTakeOver, HeldLock, PreparedLock } from '../../storage/lock-file.ts'
 import { prepareLock } from '../../storage/lock-file.ts'
-import { TimeSlice } from '../../time-slice.ts'
+import { TimeSlice } from '../../scheduling/cooperative.ts'
 import type { StagedPackedRefs } from './packed-refs.ts'
 import { packedRefsWithout } from './packed-refs.ts'
 import { assertRef, refPath } from './ref-name.ts'

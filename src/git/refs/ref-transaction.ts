@@ -1,5 +1,5 @@
 import { assertNameFree, PackedNames } from './ref-name-conflict.ts'
-import { TimeSlice } from '../../time-slice.ts'
+import { TimeSlice } from '../../scheduling/cooperative.ts'
 import { isFenced, untilUnfenced } from '../trash/fence.ts'
 import type { Fs } from '../../storage/fs.ts'
 import { RefLocks } from './ref-locks.ts'

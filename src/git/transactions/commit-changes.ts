@@ -1,4 +1,4 @@
-import { counts } from '../../counts.ts'
+import { counts } from '../../metrics/counters.ts'
 import { unlessGone } from '../trash/gone.ts'
 import type { Fs } from '../../storage/fs.ts'
 import type { BeforeTakeOver } from '../../storage/lock-file.ts'

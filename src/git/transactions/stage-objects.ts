@@ -1,4 +1,4 @@
-import { TimeSlice } from '../../time-slice.ts'
+import { TimeSlice } from '../../scheduling/cooperative.ts'
 import type { Fs } from '../../storage/fs.ts'
 import { deflateAside, LONG } from '../packs/pack-entry.ts'
 import { PackBuilder } from '../packs/streaming-pack-writer.ts'

@@ -1,5 +1,5 @@
 import { setTimeout as pause } from 'node:timers/promises'
-import { counts } from '../../counts.ts'
+import { counts } from '../../metrics/counters.ts'
 import { Refusal } from '../../errors.ts'
 import { DerivedFile } from '../../storage/cache-file.ts'
 import type { Journal } from '../journal/journal.ts'

@@ -6,7 +6,7 @@ import {
   isJsonArray,
   isJsonObject,
 } from '../../json/json.ts'
-import { TimeSlice } from '../../time-slice.ts'
+import { TimeSlice } from '../../scheduling/cooperative.ts'
 
 /** A shorter text is likely to be part of other words, and is left alone where it would spoil them. */
 const LONG_ENOUGH = 8

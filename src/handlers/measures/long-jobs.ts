@@ -1,7 +1,7 @@
 import { availableParallelism } from 'node:os'
 import { Worker } from 'node:worker_threads'
 import { Refusal } from '../../errors.ts'
-import { FairQueue } from '../../fair-queue.ts'
+import { FairQueue } from '../../scheduling/fair-queue.ts'
 import type { HandlerContext } from '../handler.ts'
 import { BEGUN, type LongJob, type LongJobResult } from './long-job.ts'
 

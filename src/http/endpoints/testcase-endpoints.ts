@@ -19,7 +19,7 @@ import { resolveRevision } from '../../versioning/revisions/resolve-reference.ts
 import { readRevisionAt } from '../../versioning/revisions/revision.ts'
 import type { Windowing } from '../../versioning/pagination.ts'
 import { saidTrashed } from '../../versioning/trash/trash.ts'
-import { TimeSlice } from '../../time-slice.ts'
+import { TimeSlice } from '../../scheduling/cooperative.ts'
 import type { Answer, Call, Endpoint } from '../routing/endpoint.ts'
 import { endpoint } from '../routing/endpoint.ts'
 import { envelope } from '../schemas/envelope.ts'

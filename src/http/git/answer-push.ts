@@ -1,6 +1,6 @@
 import type { ParameterizedContext } from 'koa'
 import { grants } from '../../access/scope.ts'
-import { counts } from '../../counts.ts'
+import { counts } from '../../metrics/counters.ts'
 import { Refusal } from '../../errors.ts'
 import type { IncomingObjects } from '../../git/receive/incoming-objects.ts'
 import type { PackStream } from '../../git/receive/index-pack.ts'

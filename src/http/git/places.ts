@@ -1,5 +1,5 @@
 import { Refusal } from '../../errors.ts'
-import { FairQueue } from '../../fair-queue.ts'
+import { FairQueue } from '../../scheduling/fair-queue.ts'
 import type { Spools } from '../body/spool.ts'
 
 /** How many of a project wait for each place there is. */

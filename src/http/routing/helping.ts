@@ -1,4 +1,4 @@
-import { HelpfulRefusal } from '../../helpful-refusal.ts'
+import { HelpfulRefusal } from '../../suggestions/helpful-refusal.ts'
 import type { Call, Endpoint } from './endpoint.ts'
 import type { SurfaceContext } from '../surface-context.ts'
 

@@ -1,7 +1,7 @@
 import type { z } from 'zod'
 import type { FieldProblem } from '../../errors.ts'
 import { entriesOf, isJsonArray, isJsonObject, type Json } from '../../json/json.ts'
-import { nearestName } from '../../nearest-name.ts'
+import { nearestName } from '../../suggestions/nearest-name.ts'
 import { ProblemCollector } from '../../resources/documents/problem-collector.ts'
 import { UNKNOWN_KEY } from '../../resources/documents/problems-refusal.ts'
 import { type Known, type KnownObject, knownFields } from './known-fields.ts'

@@ -1,4 +1,4 @@
-import { nearestName } from '../../nearest-name.ts'
+import { nearestName } from '../../suggestions/nearest-name.ts'
 import { MOST_LISTED } from './problems-refusal.ts'
 import { shownValue } from './shown-value.ts'
 

@@ -1,6 +1,6 @@
 import type { PackBuilder } from '../../git/packs/streaming-pack-writer.ts'
 import { type ObjectKind, type Oid, hashObject } from '../../git/objects/object.ts'
-import type { TimeSlice } from '../../time-slice.ts'
+import type { TimeSlice } from '../../scheduling/cooperative.ts'
 import { readBytes } from '../../versioning/family/tree-files.ts'
 import type { RowSource } from './named-rows.ts'
 import { NamedRows } from './named-rows.ts'

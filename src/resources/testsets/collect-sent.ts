@@ -1,4 +1,4 @@
-import type { TimeSlice } from '../../time-slice.ts'
+import type { TimeSlice } from '../../scheduling/cooperative.ts'
 import type { PayloadTarget } from '../../versioning/family/family.ts'
 import { readBytes } from '../../versioning/family/tree-files.ts'
 import { NamedRows } from './named-rows.ts'

@@ -2,7 +2,7 @@ import type { DiffRequest, DiffSide, PresentedDiff } from '../../versioning/fami
 import { invalid } from '../../errors.ts'
 import { JsonStream } from '../../json/json-stream.ts'
 import { stringifyJson } from '../../json/stringify-json.ts'
-import { TimeSlice } from '../../time-slice.ts'
+import { TimeSlice } from '../../scheduling/cooperative.ts'
 import { commaSeparated, inBatches } from './present-testset.ts'
 import type { RowEntry } from './row-tree.ts'
 import { SpreadMap } from './spread-map.ts'

@@ -1,6 +1,6 @@
 import { parseCommit } from '../../git/objects/commit.ts'
 import type { Oid } from '../../git/objects/object.ts'
-import type { TimeSlice } from '../../time-slice.ts'
+import type { TimeSlice } from '../../scheduling/cooperative.ts'
 import type { ArtifactView } from '../../versioning/artifacts/artifact-view.ts'
 import { readBytes, readTree } from '../../versioning/family/tree-files.ts'
 import { OidTable } from './oid-table.ts'

@@ -1,7 +1,7 @@
 import { invalid } from '../../errors.ts'
 import { keysOf } from '../../json/json.ts'
 import type { PayloadTarget } from '../../versioning/family/family.ts'
-import type { TimeSlice } from '../../time-slice.ts'
+import type { TimeSlice } from '../../scheduling/cooperative.ts'
 import { inBatches } from './present-testset.ts'
 import { SpreadMap } from './spread-map.ts'
 import { NamedRows } from './named-rows.ts'

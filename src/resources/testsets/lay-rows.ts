@@ -1,6 +1,6 @@
 import { Refusal } from '../../errors.ts'
 import type { Oid } from '../../git/objects/object.ts'
-import type { TimeSlice } from '../../time-slice.ts'
+import type { TimeSlice } from '../../scheduling/cooperative.ts'
 import type { ObjectSink, ObjectSource } from '../../versioning/family/tree-files.ts'
 import { placeRows, rowChanges } from './place-rows.ts'
 import { rowKeys } from './row-index.ts'

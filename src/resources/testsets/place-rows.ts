@@ -1,5 +1,5 @@
 import type { Oid } from '../../git/objects/object.ts'
-import type { TimeSlice } from '../../time-slice.ts'
+import type { TimeSlice } from '../../scheduling/cooperative.ts'
 import { isTooDeep, positionsAfter, positionsBetween, type RowPosition } from './row-position.ts'
 import type { RowChange, RowEntry } from './row-tree.ts'
 import { SpreadMap } from './spread-map.ts'

@@ -1,7 +1,7 @@
 import { Refusal } from '../../errors.ts'
 import type { Oid } from '../../git/objects/object.ts'
 import { keysOf } from '../../json/json.ts'
-import type { TimeSlice } from '../../time-slice.ts'
+import type { TimeSlice } from '../../scheduling/cooperative.ts'
 import type { SentRow } from './sent-row.ts'
 import { DEDUP_COLUMN } from './sent-row.ts'
 import {

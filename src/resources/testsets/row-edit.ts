@@ -1,7 +1,7 @@
 import { invalid } from '../../errors.ts'
 import { keysOf } from '../../json/json.ts'
 import type { PayloadTarget } from '../../versioning/family/family.ts'
-import { TimeSlice } from '../../time-slice.ts'
+import { TimeSlice } from '../../scheduling/cooperative.ts'
 import { changeColumnNames, rowChange } from './change-columns.ts'
 import { NamedRows } from './named-rows.ts'
 import { inBatches } from './present-testset.ts'

@@ -1,6 +1,6 @@
 import { firstParent, parseCommit } from '../../git/objects/commit.ts'
 import type { Oid } from '../../git/objects/object.ts'
-import { TimeSlice } from '../../time-slice.ts'
+import { TimeSlice } from '../../scheduling/cooperative.ts'
 import type { ObjectSource } from '../../versioning/family/tree-files.ts'
 import { readBytes, readTree } from '../../versioning/family/tree-files.ts'
 import { OidTable } from './oid-table.ts'

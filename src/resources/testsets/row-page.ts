@@ -1,6 +1,6 @@
 import { invalid } from '../../errors.ts'
 import type { ObjectSource } from '../../versioning/family/tree-files.ts'
-import { TimeSlice } from '../../time-slice.ts'
+import { TimeSlice } from '../../scheduling/cooperative.ts'
 import { oidPrefix, parseUuid } from '../../versioning/ids.ts'
 import type { Windowing } from '../../versioning/pagination.ts'
 import { parsePosition, positionPath, type RowPosition } from './row-position.ts'

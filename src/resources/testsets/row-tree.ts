@@ -1,7 +1,7 @@
 import type { Oid } from '../../git/objects/object.ts'
 import type { ObjectSink, ObjectSource } from '../../versioning/family/tree-files.ts'
 import { Refusal } from '../../errors.ts'
-import { TimeSlice } from '../../time-slice.ts'
+import { TimeSlice } from '../../scheduling/cooperative.ts'
 import { readBytes } from '../../versioning/family/tree-files.ts'
 import { decodeRowFolder, emptyRowFolder, encodeRowFolder, OID_BYTES, scanRowFolder } from './row-folder.ts'
 import type { RowFolder } from './row-folder.ts'

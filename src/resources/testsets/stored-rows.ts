@@ -1,5 +1,5 @@
 import { Refusal } from '../../errors.ts'
-import { TimeSlice } from '../../time-slice.ts'
+import { TimeSlice } from '../../scheduling/cooperative.ts'
 import type { GitObject, Oid } from '../../git/objects/object.ts'
 import { PackRun } from '../../git/packs/sequential-pack-reader.ts'
 import type { ObjectSource } from '../../versioning/family/tree-files.ts'

@@ -1,4 +1,4 @@
-import { TimeSlice } from '../../time-slice.ts'
+import { TimeSlice } from '../../scheduling/cooperative.ts'
 import type { ArtifactView } from '../../versioning/artifacts/artifact-view.ts'
 import type { WriteContext } from '../../versioning/artifacts/change-artifact.ts'
 import type { CommittedRevision } from '../../versioning/revisions/commit-revision.ts'

@@ -1,4 +1,4 @@
-import { TimeSlice } from '../../time-slice.ts'
+import { TimeSlice } from '../../scheduling/cooperative.ts'
 import type { TreeEntry } from '../../git/objects/tree.ts'
 import type { PayloadTarget } from '../../versioning/family/family.ts'
 import { collectSent } from './collect-sent.ts'

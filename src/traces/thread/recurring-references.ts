@@ -1,4 +1,4 @@
-import { BoundedCache } from '../../bounded-cache.ts'
+import { BoundedCache } from '../../cache/bounded-cache.ts'
 import type { ReferenceTexts } from '../reference-texts.ts'
 
 /**

@@ -1,6 +1,6 @@
 import { isDeepStrictEqual } from 'node:util'
 import { Refusal } from '../../errors.ts'
-import { TimeSlice } from '../../time-slice.ts'
+import { TimeSlice } from '../../scheduling/cooperative.ts'
 import { assertDeployable } from '../artifacts/write-guards.ts'
 import type { Family, Payload } from '../family/family.ts'
 import type { Pin } from './pin.ts'

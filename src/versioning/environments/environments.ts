@@ -1,5 +1,5 @@
 import { Refusal } from '../../errors.ts'
-import { HelpfulRefusal } from '../../helpful-refusal.ts'
+import { HelpfulRefusal } from '../../suggestions/helpful-refusal.ts'
 import type { WriteContext } from '../artifacts/change-artifact.ts'
 import { defaultVariantOrNew } from '../variants/default-variant.ts'
 import type { Pin } from './pin.ts'

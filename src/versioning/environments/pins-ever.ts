@@ -1,5 +1,5 @@
 import type { Oid } from '../../git/objects/object.ts'
-import { TimeSlice } from '../../time-slice.ts'
+import { TimeSlice } from '../../scheduling/cooperative.ts'
 import type { ArtifactView } from '../artifacts/artifact-view.ts'
 import { repositoryDigits } from '../ids.ts'
 import type { Pin } from './pin.ts'

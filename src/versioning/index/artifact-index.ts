@@ -1,6 +1,6 @@
 import type { Refusal } from '../../errors.ts'
 import type { ProjectStore } from '../../git/store.ts'
-import { nearNames } from '../../near-names.ts'
+import { nearNames } from '../../suggestions/near-names.ts'
 import type { ArtifactView } from '../artifacts/artifact-view.ts'
 import type { Family } from '../family/family.ts'
 import { repositoryDigits } from '../ids.ts'

@@ -1,6 +1,6 @@
 import type { History, HistoryNode } from '../../git/history/first-parent-history.ts'
 import type { Oid } from '../../git/objects/object.ts'
-import type { TimeSlice } from '../../time-slice.ts'
+import type { TimeSlice } from '../../scheduling/cooperative.ts'
 import type { ArtifactView } from '../artifacts/artifact-view.ts'
 
 /** So many commits are walked between two looks at the clock. */

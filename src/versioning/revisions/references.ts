@@ -1,5 +1,5 @@
 import { Refusal } from '../../errors.ts'
-import { HelpfulRefusal } from '../../helpful-refusal.ts'
+import { HelpfulRefusal } from '../../suggestions/helpful-refusal.ts'
 import type { ArtifactView, VariantView } from '../artifacts/artifact-view.ts'
 import { findVariant } from '../artifacts/artifact-view.ts'
 import type { Family } from '../family/family.ts'

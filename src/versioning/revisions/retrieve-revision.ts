@@ -1,6 +1,6 @@
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import { Refusal } from '../../errors.ts'
-import { HelpfulRefusal } from '../../helpful-refusal.ts'
+import { HelpfulRefusal } from '../../suggestions/helpful-refusal.ts'
 import { environmentRevision, pinsAt } from '../environments/environments.ts'
 import type { Family } from '../family/family.ts'
 import { matchesFlags } from '../artifacts/filters.ts'

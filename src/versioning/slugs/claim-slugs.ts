@@ -1,5 +1,5 @@
 import { Refusal } from '../../errors.ts'
-import { HelpfulRefusal } from '../../helpful-refusal.ts'
+import { HelpfulRefusal } from '../../suggestions/helpful-refusal.ts'
 import type { Family } from '../family/family.ts'
 import { helpWithTaken } from '../not-found.ts'
 import type { Registry } from '../registry.ts'

@@ -1,4 +1,4 @@
-import { HelpfulRefusal } from '../../helpful-refusal.ts'
+import { HelpfulRefusal } from '../../suggestions/helpful-refusal.ts'
 import { Refusal } from '../../errors.ts'
 import type { ProjectStore } from '../../git/store.ts'
 import type { ArtifactView } from '../artifacts/artifact-view.ts'

@@ -14,7 +14,7 @@ import {
   positionsBetween,
 } from '../../../src/resources/testsets/row-position.ts'
 import { editRows, type RowEntry } from '../../../src/resources/testsets/row-tree.ts'
-import { TimeSlice } from '../../../src/time-slice.ts'
+import { TimeSlice } from '../../../src/scheduling/cooperative.ts'
 import { writeTree } from '../../../src/versioning/family/tree-files.ts'
 import { git, temporaryFolder } from '../../git/git-program.ts'
 import { RecordedObjects } from './recorded-objects.ts'

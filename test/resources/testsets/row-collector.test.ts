@@ -3,7 +3,7 @@ import fc from 'fast-check'
 import { hashObject } from '../../../src/git/objects/object.ts'
 import { getKey, type JsonObject } from '../../../src/json/json.ts'
 import { RowCollector } from '../../../src/resources/testsets/row-collector.ts'
-import { TimeSlice } from '../../../src/time-slice.ts'
+import { TimeSlice } from '../../../src/scheduling/cooperative.ts'
 import { sentRow } from '../../../src/resources/testsets/sent-row.ts'
 import { decodeRow, dedupIdOf } from '../../../src/resources/testsets/stored-row.ts'
 

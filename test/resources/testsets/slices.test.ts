@@ -7,7 +7,7 @@ import { positionsAfter } from '../../../src/resources/testsets/row-position.ts'
 import { editRows, type RowEntry } from '../../../src/resources/testsets/row-tree.ts'
 import { sentRow } from '../../../src/resources/testsets/sent-row.ts'
 import { allRows } from '../../../src/resources/testsets/stored-rows.ts'
-import { TimeSlice } from '../../../src/time-slice.ts'
+import { TimeSlice } from '../../../src/scheduling/cooperative.ts'
 import { RecordedObjects } from './recorded-objects.ts'
 
 const ROWS = 100_000

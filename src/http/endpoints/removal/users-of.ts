@@ -1,6 +1,6 @@
 import { queryDependents } from '../../../embeds/dependents.ts'
 import type { ProjectEvaluations } from '../../../evaluations/project-evaluations.ts'
-import { TimeSlice } from '../../../time-slice.ts'
+import { TimeSlice } from '../../../scheduling/cooperative.ts'
 import type { ProjectTraces } from '../../../traces/project-traces.ts'
 import type { ArtifactView } from '../../../versioning/artifacts/artifact-view.ts'
 import { repositoryDigits } from '../../../versioning/ids.ts'

@@ -1,10 +1,10 @@
-import { atRest } from '../../../at-rest.ts'
-import type { DerivedFile } from '../../../storage/cache-file.ts'
 import type { Oid } from '../../../git/objects/object.ts'
+import { atRest } from '../../../scheduling/cooperative.ts'
+import type { DerivedFile } from '../../../storage/cache-file.ts'
+import type { ObjectSource } from '../../family/tree-files.ts'
 import type { CommitFacts } from './commit-facts.ts'
 import { readFacts } from './commit-facts.ts'
 import { FactsTable, FactsTableWriter } from './facts-table.ts'
-import type { ObjectSource } from '../../family/tree-files.ts'
 
 /** A file is worth its while once so many commits were read that it does not have. */
 const WORTH_IT = 1000

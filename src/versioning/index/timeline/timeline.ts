@@ -1,6 +1,6 @@
 import { setImmediate as nextTurn } from 'node:timers/promises'
-import { atRest } from '../../../at-rest.ts'
 import type { Refusal } from '../../../errors.ts'
+import { atRest } from '../../../scheduling/cooperative.ts'
 import type { ArtifactView } from '../../artifacts/artifact-view.ts'
 import type { Family } from '../../family/family.ts'
 import type { ArtifactIndex } from '../artifact-index.ts'

@@ -1,7 +1,7 @@
 import { Refusal } from '../../../errors.ts'
 import type { Oid } from '../../../git/objects/object.ts'
 import type { TreeEntry } from '../../../git/objects/tree.ts'
-import type { TimeSlice } from '../../../time-slice.ts'
+import type { TimeSlice } from '../../../scheduling/cooperative.ts'
 import type { ObjectSource } from '../../family/tree-files.ts'
 import { readTree } from '../../family/tree-files.ts'
 

@@ -1,5 +1,5 @@
 import { alignManyNumbers, type Difference } from '../../../json/align-numbers.ts'
-import type { TimeSlice } from '../../../time-slice.ts'
+import type { TimeSlice } from '../../../scheduling/cooperative.ts'
 
 /** Lines shown around a change. */
 const CONTEXT = 3

@@ -1,5 +1,5 @@
 import type { Oid } from '../../../git/objects/object.ts'
-import { TimeSlice } from '../../../time-slice.ts'
+import { TimeSlice } from '../../../scheduling/cooperative.ts'
 import type { DiffRequest, DiffSide, PresentedDiff } from '../../family/family.ts'
 import type { ObjectSource } from '../../family/tree-files.ts'
 import { readBytes, readTree } from '../../family/tree-files.ts'

@@ -1,5 +1,5 @@
 import { createTwoFilesPatch, FILE_HEADERS_ONLY } from 'diff'
-import { TimeSlice } from '../../../time-slice.ts'
+import { TimeSlice } from '../../../scheduling/cooperative.ts'
 import { diffLines, replaceLines } from './diff-lines.ts'
 
 /** So many changed lines are aligned; past that, texts that have little in common would cost the square of it. */

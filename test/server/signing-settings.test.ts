@@ -1,10 +1,10 @@
 import { chmodSync, symlinkSync, writeFileSync } from 'node:fs'
 import { expect } from 'chai'
-import { ConfigError } from '../src/config.ts'
-import { signingSettings } from '../src/signing-settings.ts'
-import { temporaryFolder } from './git/git-program.ts'
-import { makeKey, type KeyPair, needsSshKeygen } from './git/ssh-keygen.ts'
-import { startService } from './service.ts'
+import { ConfigError } from '../../src/config.ts'
+import { signingSettings } from '../../src/server/signing-settings.ts'
+import { temporaryFolder } from '../git/git-program.ts'
+import { makeKey, type KeyPair, needsSshKeygen } from '../git/ssh-keygen.ts'
+import { startService } from '../service.ts'
 
 describe('the files of keys that the configuration names', () => {
   needsSshKeygen()

@@ -1,6 +1,6 @@
-import { Counter, Gauge, Registry } from 'prom-client'
-import { counts } from './counts.ts'
-import type { Readiness } from './http/public-routes/health.ts'
+import { Counter, Gauge, Registry, collectDefaultMetrics } from 'prom-client'
+import type { Readiness } from '../http/public-routes/health.ts'
+import { counts } from '../metrics/counters.ts'
 
 /** What a service tells of itself, beside what the process counts. */
 export interface MetricSources {
@@ -90,4 +90,18 @@ function risenTo(value: () => number) {
     this.reset()
     this.inc(value())
   }
+}
+
+let registry: Registry | undefined
+
+/**
+ * Processor time, memory, file handles, garbage collection and event-loop lag under the names that prom-client gives them, which
+ * dashboards for node know. One for the process, however many services it has: the lag is measured by a timer that goes on.
+ */
+export function processMetrics(): Registry {
+  if (!registry) {
+    registry = new Registry()
+    collectDefaultMetrics({ register: registry })
+  }
+  return registry
 }

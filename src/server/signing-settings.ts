@@ -1,10 +1,10 @@
-import type { Config } from './config.ts'
-import { ConfigError } from './config.ts'
-import { Unreadable } from './git/objects/errors.ts'
-import { parseAllowedSigners } from './git/signing/allowed-signers.ts'
-import { readOutsideFile } from './git/signing/read-key-file.ts'
-import { parseSigningKey } from './git/signing/signing-key.ts'
-import type { Signing } from './versioning/registry.ts'
+import type { Config } from '../config.ts'
+import { ConfigError } from '../config.ts'
+import { Unreadable } from '../git/objects/errors.ts'
+import { parseAllowedSigners } from '../git/signing/allowed-signers.ts'
+import { readOutsideFile } from '../git/signing/read-key-file.ts'
+import { parseSigningKey } from '../git/signing/signing-key.ts'
+import type { Signing } from '../versioning/registry.ts'
 
 /**
  * Reads the files that the configuration names: what commits are signed with, and whose signatures are believed, the service's own

@@ -1,5 +1,5 @@
 import { expect } from 'chai'
-import { BoundedCache } from '../src/bounded-cache.ts'
+import { BoundedCache } from '../../src/cache/bounded-cache.ts'
 
 describe('bounded cache', () => {
   it('never holds more than its limit, keeps what is in use, and tells of all that leaves', () => {

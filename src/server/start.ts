@@ -1,13 +1,13 @@
-import { createFirstApiKey } from './access/api-keys.ts'
-import type { Config } from './config.ts'
-import { CannotStart } from './errors.ts'
-import type { Fs } from './storage/fs.ts'
-import { Store } from './git/store.ts'
-import type { Endpoint } from './http/routing/endpoint.ts'
-import type { Log } from './http/server/logger.ts'
-import type { RunningServer } from './http/server/server.ts'
+import { createFirstApiKey } from '../access/api-keys.ts'
+import type { Config } from '../config.ts'
+import { CannotStart } from '../errors.ts'
+import type { Fs } from '../storage/fs.ts'
+import { Store } from '../git/store.ts'
+import type { Endpoint } from '../http/routing/endpoint.ts'
+import type { Log } from '../http/server/logger.ts'
+import type { RunningServer } from '../http/server/server.ts'
 import { signingSettings } from './signing-settings.ts'
-import type { OpenTraces } from './traces/open-traces.ts'
+import type { OpenTraces } from '../traces/open-traces.ts'
 
 export interface StartOptions {
   readonly config: Config
@@ -38,7 +38,7 @@ export interface StartedService {
 export async function start(options: StartOptions): Promise<StartedService> {
   const signing = signingSettings(options.config)
   // The processor loads the rest of the program while the disk syncs what a crash has left.
-  const [{ store, firstToken }, { serve }] = await Promise.all([openStore(options), import('./serve.ts')])
+  const [{ store, firstToken }, { serve }] = await Promise.all([openStore(options), import('./compose.ts')])
   try {
     return { ...(await serve(options, { store, signing })), firstToken }
   } catch (error) {

@@ -1,4 +1,4 @@
-import { Refusal, type RefusalCode, type RefusalData } from './errors.ts'
+import { Refusal, type RefusalCode, type RefusalData } from '../errors.ts'
 
 /** Who is told of a refusal. */
 export interface Audience {

@@ -1,9 +1,9 @@
 import { expect } from 'chai'
-import { memoryFs } from '../src/storage/memory-fs.ts'
-import { projectCredentials } from '../src/model-credentials.ts'
-import { environmentCredentials } from '../src/models/environment-credentials.ts'
-import { openSecrets } from '../src/secrets/open-secrets.ts'
-import type { ProjectSecrets } from '../src/secrets/project-secrets.ts'
+import { memoryFs } from '../../src/storage/memory-fs.ts'
+import { projectCredentials } from '../../src/server/model-credentials.ts'
+import { environmentCredentials } from '../../src/models/environment-credentials.ts'
+import { openSecrets } from '../../src/secrets/open-secrets.ts'
+import type { ProjectSecrets } from '../../src/secrets/project-secrets.ts'
 
 describe('model credentials of a project', () => {
   let secrets: ProjectSecrets

@@ -1,5 +1,5 @@
 import { MOST_SLIPS, slipsBetween } from './nearest-name.ts'
-import { TimeSlice } from './time-slice.ts'
+import { TimeSlice } from '../scheduling/cooperative.ts'
 
 /** So many names are looked at, so many of them letter by letter, and so many found. */
 const MOST_LOOKED_AT = 100_000

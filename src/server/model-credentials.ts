@@ -1,6 +1,6 @@
-import type { Credential, CredentialSource } from './models/models.ts'
-import { keyVariable } from './models/model-providers.ts'
-import type { ProjectSecrets } from './secrets/project-secrets.ts'
+import type { Credential, CredentialSource } from '../models/models.ts'
+import { keyVariable } from '../models/model-providers.ts'
+import type { ProjectSecrets } from '../secrets/project-secrets.ts'
 
 /**
  * The credentials of a project (contract/handlers 3.4): its secret `<PROVIDER>_API_KEY` before what `environment` has for the provider,
