@@ -4,7 +4,7 @@ import {
   encodeContent,
   encodeRow,
   generatedDedupId,
-} from '../../src/resources/testsets/stored-row.ts'
+} from '../../src/resources/testsets/rows/stored-row.ts'
 import { canonicalJson } from '../../src/json/canonical-json.ts'
 import { isJsonArray, isJsonObject } from '../../src/json/json.ts'
 import { parseJson } from '../../src/json/parse-json.ts'

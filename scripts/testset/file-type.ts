@@ -1,4 +1,4 @@
-import type { FileType } from '../../src/resources/testsets/collect-file.ts'
+import type { FileType } from '../../src/resources/testsets/import/collect-file.ts'
 
 const TYPES: Readonly<Record<string, FileType>> = {
   csv: 'csv',

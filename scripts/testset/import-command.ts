@@ -1,6 +1,6 @@
 import { DEFAULT_PROJECT } from '../../src/access/project-name.ts'
 import { invalid } from '../../src/errors.ts'
-import type { FileType } from '../../src/resources/testsets/collect-file.ts'
+import type { FileType } from '../../src/resources/testsets/import/collect-file.ts'
 import { assertSlug } from '../../src/versioning/slugs/slug.ts'
 import { UsageError } from '../command/usage-error.ts'
 import { typeByName } from './file-type.ts'

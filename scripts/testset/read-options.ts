@@ -1,7 +1,7 @@
 import { parseArgs } from 'node:util'
 import { invalid } from '../../src/errors.ts'
-import type { FileType } from '../../src/resources/testsets/collect-file.ts'
-import { FILE_TYPES } from '../../src/resources/testsets/collect-file.ts'
+import type { FileType } from '../../src/resources/testsets/import/collect-file.ts'
+import { FILE_TYPES } from '../../src/resources/testsets/import/collect-file.ts'
 import { UsageError } from '../command/usage-error.ts'
 
 /** What a command line may hold after the command: options with a text, options without, and so many words. */

@@ -1,4 +1,4 @@
-import { countRows } from '../../src/resources/testsets/row-tree.ts'
+import { countRows } from '../../src/resources/testsets/rows/row-tree.ts'
 import type { StoredTestset } from '../../src/resources/testsets/testset-payload.ts'
 import { asStored } from '../../src/resources/testsets/testset-payload.ts'
 import type { Revision } from '../../src/versioning/revisions/revision.ts'

@@ -1,7 +1,7 @@
 import type { Oid } from '../../src/git/objects/object.ts'
-import { repeatedDedupIds } from '../../src/resources/testsets/repeated-dedup-ids.ts'
-import type { RowProblem } from '../../src/resources/testsets/row-problems.ts'
-import { rowProblems } from '../../src/resources/testsets/row-problems.ts'
+import { repeatedDedupIds } from '../../src/resources/testsets/dedup/repeated-dedup-ids.ts'
+import type { RowProblem } from '../../src/resources/testsets/rows/row-problems.ts'
+import { rowProblems } from '../../src/resources/testsets/rows/row-problems.ts'
 import { asStored } from '../../src/resources/testsets/testset-payload.ts'
 import type { PayloadCheck } from '../../src/versioning/verify/verify-revisions.ts'
 

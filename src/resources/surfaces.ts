@@ -1,7 +1,7 @@
 import { environmentSurface } from './environments/environment-surface.ts'
 import { querySurface } from './queries/query-surface.ts'
 import type { Surface } from './surface.ts'
-import type { TestsetLimits } from './testsets/row-collector.ts'
+import type { TestsetLimits } from './testsets/import/row-collector.ts'
 import { testsetSurface } from './testsets/testset-surface.ts'
 import { workflowSurfaces } from './workflows/workflow-surfaces.ts'
 

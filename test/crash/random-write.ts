@@ -1,7 +1,7 @@
 import { createApiKey } from '../../src/access/api-keys.ts'
 import { environmentFamily } from '../../src/resources/environments/environment-family.ts'
 import { queryFamily } from '../../src/resources/queries/query-family.ts'
-import { commitFile, createFromFile } from '../../src/resources/testsets/upload-testset.ts'
+import { commitFile, createFromFile } from '../../src/resources/testsets/import/upload-testset.ts'
 import { workflowFamily } from '../../src/resources/workflows/workflow-family.ts'
 import { archiveArtifact, archiveRevision, archiveVariant } from '../../src/versioning/artifacts/archive.ts'
 import { commitRevision } from '../../src/versioning/revisions/commit-revision.ts'

@@ -6,9 +6,9 @@ import { equalJson } from '../../src/json/equal-json.ts'
 import { type Json, type JsonObject, getKey, hasKey, isJsonObject, keysOf } from '../../src/json/json.ts'
 import { parseJson } from '../../src/json/parse-json.ts'
 import { stringifyJson } from '../../src/json/stringify-json.ts'
-import { csvRows } from '../../src/resources/testsets/files/csv-rows.ts'
-import { jsonLinesRows } from '../../src/resources/testsets/files/json-lines-rows.ts'
-import { jsonRows } from '../../src/resources/testsets/files/json-rows.ts'
+import { csvRows } from '../../src/resources/testsets/import/files/csv-rows.ts'
+import { jsonLinesRows } from '../../src/resources/testsets/import/files/json-lines-rows.ts'
+import { jsonRows } from '../../src/resources/testsets/import/files/json-rows.ts'
 import { chunksOf, textsOf, WIDE } from '../resources/testsets/files/read-rows.ts'
 
 const rows = [...publicData(400, 7)]

@@ -1,4 +1,4 @@
-import type { FileType } from '../../resources/testsets/collect-file.ts'
+import type { FileType } from '../../resources/testsets/import/collect-file.ts'
 
 const BY_EXTENSION: ReadonlyMap<string, FileType> = new Map([
   ['csv', 'csv'],

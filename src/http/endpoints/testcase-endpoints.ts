@@ -1,17 +1,17 @@
 import { z } from 'zod'
 import { Refusal } from '../../errors.ts'
 import { JsonStream } from '../../json/json-stream.ts'
-import type { TestcaseGroup } from '../../resources/testsets/find-testcases.ts'
+import type { TestcaseGroup } from '../../resources/testsets/rows/find-testcases.ts'
 import {
   findTestcase,
   findTestcases,
   presentTestcaseAlone,
   writeTestcases,
-} from '../../resources/testsets/find-testcases.ts'
-import { everyTestcase } from '../../resources/testsets/every-testcase.ts'
-import { cutIds, cutTestcases, pageOf } from '../../resources/testsets/testcase-windows.ts'
+} from '../../resources/testsets/rows/find-testcases.ts'
+import { everyTestcase } from '../../resources/testsets/rows/every-testcase.ts'
+import { cutIds, cutTestcases, pageOf } from '../../resources/testsets/rows/testcase-windows.ts'
 import { writeRows } from '../../resources/testsets/present-testset.ts'
-import { rowPage } from '../../resources/testsets/row-page.ts'
+import { rowPage } from '../../resources/testsets/rows/row-page.ts'
 import { asStored } from '../../resources/testsets/testset-payload.ts'
 import type { References } from '../../versioning/revisions/references.ts'
 import { artifactById } from '../../versioning/revisions/references.ts'

@@ -8,9 +8,9 @@ import { parseUuid } from '../../versioning/ids.ts'
 import { TimeSlice } from '../../scheduling/cooperative.ts'
 import { refusalCode, UNKNOWN_KEY } from '../documents/problems-refusal.ts'
 import { unknownKey } from '../documents/unknown-key.ts'
-import type { SentRow } from './sent-row.ts'
-import { limitExceeded } from './row-collector.ts'
-import { MOST_ROW_VALUES, sentRow } from './sent-row.ts'
+import type { SentRow } from './import/input-row.ts'
+import { limitExceeded } from './import/row-collector.ts'
+import { MOST_ROW_VALUES, sentRow } from './import/input-row.ts'
 import type { TestsetPayload } from './testset-payload.ts'
 
 type Loc = readonly (string | number)[]

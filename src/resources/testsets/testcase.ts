@@ -1,7 +1,7 @@
 import type { Oid } from '../../git/objects/object.ts'
 import { objectUuid, repositoryDigits } from '../../versioning/ids.ts'
-import { decodeRow, decodeRowMeta, inColumnOrder } from './stored-row.ts'
-import type { RowBytes } from './stored-rows.ts'
+import { decodeRow, decodeRowMeta, inColumnOrder } from './rows/stored-row.ts'
+import type { RowBytes } from './rows/stored-rows.ts'
 import { rowPath } from './testset-tree.ts'
 
 /** The id of a row's testcase in the testset of this id. */

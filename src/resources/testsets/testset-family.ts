@@ -1,14 +1,14 @@
 import type { Family } from '../../versioning/family/family.ts'
 import { acceptTestset } from './accept-testset.ts'
-import { applyRowDelta } from './apply-row-delta.ts'
-import { assertCountable, checkRows } from './check-rows.ts'
+import { applyRowDelta } from './deltas/apply-row-delta.ts'
+import { assertCountable, checkRows } from './rows/check-rows.ts'
 import { diffTestsets } from './diff-testsets.ts'
 import { presentTestset } from './present-testset.ts'
-import type { TestsetLimits } from './row-collector.ts'
-import { onlyAddsRows, parseRowDelta } from './row-delta.ts'
+import type { TestsetLimits } from './import/row-collector.ts'
+import { onlyAddsRows, parseRowDelta } from './deltas/row-delta.ts'
 import { asStored, asTestset } from './testset-payload.ts'
 import { isTestsetFile, readTestset, ROWS_FOLDER } from './testset-tree.ts'
-import { writeTestset } from './write-testset.ts'
+import { writeTestset } from './import/write-testset.ts'
 
 /** Testsets: immutable rows, each a blob of its own (interface 2.6, rulings 5, design 1). */
 export function testsetFamily(limits: TestsetLimits): Family {

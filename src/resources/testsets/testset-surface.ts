@@ -1,6 +1,6 @@
 import type { Surface } from '../surface.ts'
 import { READ_FLAGS } from './present-testset.ts'
-import type { TestsetLimits } from './row-collector.ts'
+import type { TestsetLimits } from './import/row-collector.ts'
 import { testsetFamily } from './testset-family.ts'
 
 /** The surface over testsets (interface 4.6). */

@@ -5,7 +5,7 @@ import { parseJson } from '../../json/parse-json.ts'
 import { stringifyJson } from '../../json/stringify-json.ts'
 import type { ObjectSink, ObjectSource } from '../../versioning/family/tree-files.ts'
 import { readBytes, writeFile } from '../../versioning/family/tree-files.ts'
-import { positionPath, type RowPosition } from './row-position.ts'
+import { positionPath, type RowPosition } from './rows/row-position.ts'
 import type { StoredTestset } from './testset-payload.ts'
 
 /** The folder of rows, and the file of columns, in the root of a testset's commit (design 1). */

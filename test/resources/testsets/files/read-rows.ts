@@ -1,5 +1,5 @@
 import { Refusal } from '../../../../src/errors.ts'
-import type { FileLimits, FileRow } from '../../../../src/resources/testsets/files/file-row.ts'
+import type { FileLimits, FileRow } from '../../../../src/resources/testsets/import/files/file-row.ts'
 import { stringifyJson } from '../../../../src/json/stringify-json.ts'
 
 /** Limits that no ordinary test meets. */

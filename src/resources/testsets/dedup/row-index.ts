@@ -1,0 +1,86 @@
+import type { Oid } from '../../../git/objects/object.ts'
+import type { PayloadTarget } from '../../../versioning/family/family.ts'
+import { keyOfContent, keyOfDedupId, ROW_KEYS_FILE, RowKeys } from './row-keys.ts'
+import type { RowPosition } from '../rows/row-position.ts'
+import { contentOf, decodeRow, dedupIdOf, encodeContent } from '../rows/stored-row.ts'
+import { TimeSlice } from '../../../scheduling/cooperative.ts'
+import { inBatches } from '../present-testset.ts'
+import { rowBytes } from '../rows/stored-rows.ts'
+import { rowPath } from '../testset-tree.ts'
+
+/** What rows are told apart by. */
+export interface RowIdentity {
+  readonly dedupId: string
+  readonly contentHash: string
+}
+
+/** The keys of all testsets of the process that were written or asked about lately. */
+export const rowKeys = new RowKeys()
+
+/** Which row of a testset holds a dedup id or a content, while its rows are changed. */
+export class RowIndex {
+  readonly #target: PayloadTarget
+  readonly #tree: Oid | undefined
+  /** Rows as they are now: those changed, and those of the base that were asked about. */
+  readonly #rows = new Map<RowPosition, RowIdentity | undefined>()
+  readonly #byDedupId = new Map<string, RowPosition>()
+  readonly #byContent = new Map<string, Set<RowPosition>>()
+
+  constructor(target: PayloadTarget, tree: Oid | undefined) {
+    this.#target = target
+    this.#tree = tree
+  }
+
+  /** Looks the rows of the base up that may have these contents and dedup ids; ask `holderOf` and `hasContent` afterwards. */
+  async learn(contentHashes: readonly string[], dedupIds: readonly string[]): Promise<void> {
+    const slice = new TimeSlice()
+    const wanted = new Set<number>()
+    await slice.each(contentHashes, (hash) => wanted.add(keyOfContent(hash)))
+    await slice.each(dedupIds, (dedupId) => wanted.add(keyOfDedupId(dedupId)))
+    const found = await rowKeys.candidates(
+      this.#target,
+      this.#tree,
+      wanted,
+      this.#target.derived?.(ROW_KEYS_FILE),
+    )
+    const unknown = found
+      .filter(({ position }) => !this.#rows.has(position))
+      .map(({ position, oid }) => ({ position, oid, meta: undefined }))
+    for await (const batch of rowBytes(this.#target, inBatches(unknown), slice)) {
+      for (const { row, data: bytes } of batch) {
+        const data = decodeRow(bytes, () => rowPath(row.position))
+        const { hash } = encodeContent(contentOf(data))
+        this.put(row.position, { dedupId: dedupIdOf(data) ?? '', contentHash: hash })
+        if (slice.isOver) await slice.rest()
+      }
+    }
+  }
+
+  /** The row that holds a dedup id that was learnt. */
+  holderOf(dedupId: string): RowPosition | undefined {
+    return this.#byDedupId.get(dedupId)
+  }
+
+  /** Whether some row has a content that was learnt. */
+  hasContent(hash: string): boolean {
+    return (this.#byContent.get(hash)?.size ?? 0) > 0
+  }
+
+  /** The row is another one now. */
+  put(position: RowPosition, identity: RowIdentity): void {
+    this.remove(position)
+    this.#rows.set(position, identity)
+    this.#byDedupId.set(identity.dedupId, position)
+    const equal = this.#byContent.get(identity.contentHash) ?? new Set()
+    this.#byContent.set(identity.contentHash, equal.add(position))
+  }
+
+  /** The row is gone. */
+  remove(position: RowPosition): void {
+    const before = this.#rows.get(position)
+    this.#rows.set(position, undefined)
+    if (!before) return
+    if (this.#byDedupId.get(before.dedupId) === position) this.#byDedupId.delete(before.dedupId)
+    this.#byContent.get(before.contentHash)?.delete(position)
+  }
+}

@@ -1,0 +1,244 @@
+import { hash } from 'node:crypto'
+import { AGEING, BoundedCache } from '../../../cache/bounded-cache.ts'
+import type { DerivedFile } from '../../../storage/cache-file.ts'
+import type { Oid } from '../../../git/objects/object.ts'
+import { TimeSlice } from '../../../scheduling/cooperative.ts'
+import type { ObjectSource } from '../../../versioning/family/tree-files.ts'
+import { readBytes } from '../../../versioning/family/tree-files.ts'
+import { decodeFolderKeys, encodeFolderKeys, type FolderKeys } from './folder-keys.ts'
+import { decodeRowFolder } from '../rows/row-folder.ts'
+import { DEEPEST_POSITION, isTooDeep, type RowPosition } from '../rows/row-position.ts'
+import { contentOf, decodeRow, dedupIdOf, encodeContent } from '../rows/stored-row.ts'
+import { entriesOf, rowBytes } from '../rows/stored-rows.ts'
+
+/** The name of the derived file beside a repository. */
+export const ROW_KEYS_FILE = 'row-keys'
+
+/** So many folders of rows that had to be read anew make it worth keeping what was learnt for the next process. */
+const WORTH_KEEPING = 16
+
+/**
+ * Which rows of a testset may have a certain content or dedup id: the first 32 bits of the SHA-1 of both for every row, by
+ * folder. A folder never changes under its id, so after a change only the folders on its path are looked at again: asking
+ * costs a comparison a row, not a blob a row. What was learnt of a large testset is kept in a derived file, so that it is so
+ * after a restart, too, and after a time in which nobody asked.
+ */
+export class RowKeys {
+  readonly #folders: BoundedCache<Oid, FolderKeys>
+  /** The keys of rows that were read or written lately: of a changed folder nearly all are the same as before. */
+  readonly #rows: BoundedCache<Oid, readonly [number, number]>
+  readonly #loaded = new Set<string>()
+
+  /**
+   * What nobody asked about for a few minutes is forgotten (AGEING); `now` tells milliseconds from any moment on. Of single rows so
+   * many are remembered.
+   */
+  constructor(now = () => performance.now(), mostRows = 50_000) {
+    this.#rows = new BoundedCache(mostRows, () => 1)
+    this.#folders = new BoundedCache(64 * 1024 * 1024, weightOf, { ...AGEING, now })
+  }
+
+  /** The rows whose keys agree with any of these; whether content or dedup id really do is for the caller to compare. */
+  async candidates(
+    source: ObjectSource,
+    tree: Oid | undefined,
+    wanted: ReadonlySet<number>,
+    file?: DerivedFile,
+  ): Promise<readonly { readonly position: RowPosition; readonly oid: Oid }[]> {
+    if (tree === undefined) return []
+    if (file && !this.#loaded.has(file.path)) this.#load(file)
+    const look: Look = { source, wanted, file, found: [], read: 0, slice: new TimeSlice() }
+    await this.#collect(tree, '', look)
+    if (look.read > WORTH_KEEPING) this.keep(tree, file)
+    return look.found
+  }
+
+  /**
+   * The rows that share their dedup id's key with another one, in order; whether the dedup ids themselves are the same is for
+   * the caller to compare. `among`: only those whose key is one of these.
+   */
+  async twins(
+    source: ObjectSource,
+    tree: Oid,
+    among?: ReadonlySet<number>,
+  ): Promise<readonly { readonly position: RowPosition; readonly oid: Oid }[]> {
+    const seen = new Set<number>()
+    const shared = new Set<number>()
+    const slice = new TimeSlice()
+    for await (const { keys } of this.#foldersOf(source, tree, 0, slice)) {
+      if (slice.isOver) await slice.rest()
+      for (const index of among ? indexesOf(keys, among) : keys.keys()) {
+        // Every other key is that of a content.
+        if (index % 2 === 0) continue
+        const key = keys[index] ?? 0
+        if (seen.has(key)) shared.add(key)
+        seen.add(key)
+      }
+    }
+    return shared.size === 0 ? [] : this.candidates(source, tree, shared)
+  }
+
+  async *#foldersOf(
+    source: ObjectSource,
+    tree: Oid,
+    depth: number,
+    slice: TimeSlice,
+  ): AsyncGenerator<FolderKeys> {
+    if (depth === DEEPEST_POSITION) return
+    const folder = this.#folders.get(tree) ?? (await this.#readFolder(source, tree, slice))
+    yield folder
+    for (const [, oid] of folder.folders) yield* this.#foldersOf(source, oid, depth + 1, slice)
+  }
+
+  /** Takes in what is known of all rows of a tree that was just written, in their order, so that no blob need be read for it. */
+  async seed(
+    source: ObjectSource,
+    tree: Oid,
+    rows: Iterator<{ readonly key: string; readonly contentHash: string }>,
+    slice: TimeSlice,
+  ): Promise<void> {
+    if (slice.isOver) await slice.rest()
+    const folder = decodeRowFolder(await readBytes(source, tree, 'tree'))
+    const bytes: number[] = []
+    const keys: number[] = []
+    const folders: [number, Oid][] = []
+    for (let byte = 0; byte < 256; byte++) {
+      if (folder.rows[byte] !== undefined) {
+        const { value: row, done } = rows.next()
+        if (done) return
+        bytes.push(byte)
+        keys.push(keyOfContent(row.contentHash), keyOfDedupId(row.key))
+      }
+      const below = folder.folders[byte]
+      if (below === undefined) continue
+      folders.push([byte, below])
+      await this.seed(source, below, rows, slice)
+    }
+    this.#folders.set(tree, { bytes: Uint8Array.from(bytes), keys: Uint32Array.from(keys), folders })
+  }
+
+  /** Keeps what is known of a tree for the next process, if it is much. */
+  keep(tree: Oid, file: DerivedFile | undefined): void {
+    if (!file) return
+    const folders: [Oid, FolderKeys][] = []
+    const waiting = [tree]
+    for (let oid = waiting.pop(); oid !== undefined; oid = waiting.pop()) {
+      const folder = this.#folders.peek(oid)
+      if (!folder) continue
+      folders.push([oid, folder])
+      for (const [, below] of folder.folders) waiting.push(below)
+    }
+    this.#loaded.add(file.path)
+    if (folders.length > WORTH_KEEPING) file.write(encodeFolderKeys(folders))
+  }
+
+  /** Takes in a row that was just written, or read; answers its keys. */
+  note(oid: Oid, contentHash: string, dedupId: string): readonly [number, number] {
+    const keys = [keyOfContent(contentHash), keyOfDedupId(dedupId)] as const
+    this.#rows.set(oid, keys)
+    return keys
+  }
+
+  async #collect(tree: Oid, prefix: RowPosition, look: Look): Promise<void> {
+    if (isTooDeep(prefix)) return
+    const { source, wanted, file, found, slice } = look
+    if (slice.isOver) await slice.rest()
+    let known = this.#folders.get(tree)
+    if (!known && ++look.read === WORTH_KEEPING && file) {
+      // So many at once are forgotten more often than changed.
+      this.#load(file)
+      known = this.#folders.get(tree)
+    }
+    const folder = known ?? (await this.#readFolder(source, tree, slice))
+    for (const index of indexesOf(folder.keys, wanted)) {
+      const byte = folder.bytes[index >> 1] ?? 0
+      const oid = decodeRowFolder(await readBytes(source, tree, 'tree')).rows[byte]
+      if (oid !== undefined) found.push({ position: prefix + String.fromCharCode(byte), oid })
+    }
+    for (const [byte, oid] of folder.folders)
+      await this.#collect(oid, prefix + String.fromCharCode(byte), look)
+  }
+
+  async #readFolder(source: ObjectSource, tree: Oid, slice: TimeSlice): Promise<FolderKeys> {
+    const folder = decodeRowFolder(await readBytes(source, tree, 'tree'))
+    const rows: [number, Oid][] = []
+    const folders: [number, Oid][] = []
+    for (let byte = 0; byte < 256; byte++) {
+      const [row, below] = [folder.rows[byte], folder.folders[byte]]
+      if (row !== undefined) rows.push([byte, row])
+      if (below !== undefined) folders.push([byte, below])
+    }
+    // Held here: while some are read, others may be pushed out.
+    const held = rows.map(([, oid]) => this.#rows.get(oid))
+    const unknown = rows.filter((_, place) => held[place] === undefined).map(([, oid]) => oid)
+    const told = (await this.#readRows(source, unknown, slice)).values()
+    const keys = Uint32Array.from(held.flatMap((keysOfRow) => keysOfRow ?? told.next().value ?? []))
+    const read = { bytes: Uint8Array.from(rows, ([byte]) => byte), keys, folders }
+    this.#folders.set(tree, read)
+    return read
+  }
+
+  async #readRows(
+    source: ObjectSource,
+    oids: readonly Oid[],
+    slice: TimeSlice,
+  ): Promise<readonly (readonly [number, number])[]> {
+    const told: (readonly [number, number])[] = []
+    for await (const batch of rowBytes(source, [entriesOf(oids)], slice)) {
+      for (const { row, data: bytes } of batch) {
+        const { oid } = row
+        const data = decodeRow(bytes, () => `the row ${oid}`)
+        told.push(this.note(oid, encodeContent(contentOf(data)).hash, dedupIdOf(data) ?? ''))
+        if (slice.isOver) await slice.rest()
+      }
+    }
+    return told
+  }
+
+  /** Believes what a process kept, this one or one before it. */
+  #load(file: DerivedFile): void {
+    this.#loaded.add(file.path)
+    for (const [tree, folder] of decodeFolderKeys(file.read() ?? Buffer.alloc(0)))
+      this.#folders.set(tree, folder)
+  }
+}
+
+/** The key of a content hash. */
+export function keyOfContent(contentHashHex: string): number {
+  return Number.parseInt(contentHashHex.slice(0, 8), 16)
+}
+
+/** The key of a dedup id. */
+export function keyOfDedupId(dedupId: string): number {
+  return Number.parseInt(hash('sha1', dedupId, 'hex').slice(0, 8), 16)
+}
+
+interface Look {
+  readonly source: ObjectSource
+  readonly wanted: ReadonlySet<number>
+  readonly file: DerivedFile | undefined
+  readonly found: { readonly position: RowPosition; readonly oid: Oid }[]
+  /** Folders that were not known. */
+  read: number
+  readonly slice: TimeSlice
+}
+
+function weightOf({ keys, folders }: FolderKeys): number {
+  return keys.byteLength + folders.length * 100 + 300
+}
+
+/** Where these values stand. `indexOf` compares many at once, so for few values it is ten times as fast as a look at each. */
+function indexesOf(keys: Uint32Array, wanted: ReadonlySet<number>): number[] {
+  const found: number[] = []
+  if (wanted.size > FEW) {
+    for (let index = 0; index < keys.length; index++) if (wanted.has(keys[index] ?? 0)) found.push(index)
+    return found
+  }
+  for (const value of wanted) {
+    for (let index = keys.indexOf(value); index >= 0; index = keys.indexOf(value, index + 1))
+      found.push(index)
+  }
+  return found
+}
+
+const FEW = 16

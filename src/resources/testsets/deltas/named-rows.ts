@@ -1,0 +1,74 @@
+import type { Oid } from '../../../git/objects/object.ts'
+import type { PayloadTarget } from '../../../versioning/family/family.ts'
+import { oidPrefix } from '../../../versioning/ids.ts'
+import type { ObjectSource } from '../../../versioning/family/tree-files.ts'
+import { readBytes } from '../../../versioning/family/tree-files.ts'
+import { RowHistory } from '../rows/row-history.ts'
+import type { RowEntry } from '../rows/row-tree.ts'
+import type { SentRow } from '../import/input-row.ts'
+import { TimeSlice } from '../../../scheduling/cooperative.ts'
+import { SpreadMap } from '../spread-map.ts'
+import { decodeRow, dedupIdOf } from '../rows/stored-row.ts'
+import { testcaseId } from '../testcase.ts'
+
+/** Where the rows of a testset are looked for by the ids of their testcases. */
+export type RowSource = ObjectSource &
+  Pick<PayloadTarget, 'artifactId' | 'readMany' | 'startingWith' | 'tips'>
+
+/** The rows of a testset by the ids of their testcases: those of one revision, and those of any (ruling 5.3). */
+export class NamedRows {
+  readonly #source: RowSource
+  readonly #base: readonly RowEntry[]
+  #byPrefix: Promise<SpreadMap<readonly RowEntry[]>> | undefined
+  #history: RowHistory | undefined
+
+  constructor(source: RowSource, base: readonly RowEntry[]) {
+    this.#source = source
+    this.#base = base
+  }
+
+  /** The row, with the dedup id of the testcase it says it is, if it brings none of its own. */
+  identify(row: SentRow): SentRow | Promise<SentRow> {
+    const { dedupId, isTestcase } = row
+    return dedupId !== undefined || isTestcase === undefined ? row : this.#withDedupId(row, isTestcase)
+  }
+
+  /** The row of the revision that is the testcase of this id; undefined if none is. */
+  async find(id: string): Promise<RowEntry | undefined> {
+    const entries = (await (this.#byPrefix ??= byPrefix(this.#base))).get(oidPrefix(id).slice(0, PREFIX))
+    return entries?.find(({ oid }) => testcaseId(oid, this.#source.artifactId) === id)
+  }
+
+  /** The blob of the testcase of this id, a row of whatever revision; undefined if there is none. */
+  async findEver(id: string): Promise<Oid | undefined> {
+    const entry = await this.find(id)
+    if (entry) return entry.oid
+    this.#history ??= new RowHistory(this.#source)
+    for (const oid of await this.#source.startingWith(oidPrefix(id))) {
+      if (testcaseId(oid, this.#source.artifactId) !== id) continue
+      if (await this.#history.holds(oid, this.#source.tips())) return oid
+    }
+    return undefined
+  }
+
+  async #withDedupId(row: SentRow, id: string): Promise<SentRow> {
+    const oid = await this.findEver(id)
+    if (oid === undefined) return row
+    const data = decodeRow(await readBytes(this.#source, oid, 'blob'), () => `the row ${oid}`)
+    return { ...row, dedupId: dedupIdOf(data) }
+  }
+}
+
+/** Hex digits that tell nearly all rows of a revision apart. */
+const PREFIX = 12
+
+async function byPrefix(rows: readonly RowEntry[]): Promise<SpreadMap<readonly RowEntry[]>> {
+  const found = new SpreadMap<RowEntry[]>()
+  await new TimeSlice().each(rows, (row) => {
+    const prefix = row.oid.slice(0, PREFIX)
+    const before = found.get(prefix)
+    if (before) before.push(row)
+    else found.set(prefix, [row])
+  })
+  return found
+}

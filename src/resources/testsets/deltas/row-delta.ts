@@ -1,0 +1,158 @@
+import { Refusal } from '../../../errors.ts'
+import type { FieldProblem } from '../../../errors.ts'
+import type { Json, JsonObject } from '../../../json/json.ts'
+import { entriesOf, getKey, isJsonArray, isJsonObject, keysOf, withoutKey } from '../../../json/json.ts'
+import { TimeSlice } from '../../../scheduling/cooperative.ts'
+import { parseUuid } from '../../../versioning/ids.ts'
+import { refusalCode, UNKNOWN_KEY } from '../../documents/problems-refusal.ts'
+import { unknownKey } from '../../documents/unknown-key.ts'
+import { describe, sentRows, sentTestcase, testcaseIds } from '../accept-testset.ts'
+import type { SentRow } from '../import/input-row.ts'
+import { DEDUP_COLUMN, METADATA_COLUMNS } from '../import/input-row.ts'
+
+type Loc = readonly (string | number)[]
+
+/** What a delta of a testset asks for (contract/testsets 4.2). */
+export interface RowDelta {
+  readonly columns: {
+    readonly add: readonly string[]
+    readonly remove: readonly string[]
+    /** Old names and new ones. */
+    readonly rename: ReadonlyMap<string, string>
+  }
+  readonly replace: readonly NamedRow[]
+  readonly remove: readonly { readonly id: string; readonly loc: Loc }[]
+  readonly add: readonly SentRow[]
+  /** Where the list of rows that are added stands in the request. */
+  readonly addLoc: Loc
+}
+
+/** A new content for the row that is a testcase now. */
+export interface NamedRow {
+  readonly id: string
+  readonly row: SentRow
+  readonly loc: Loc
+}
+
+/** Reads a delta, a large one in slices; refuses with every problem at once. */
+export async function parseRowDelta(delta: Json, loc: Loc): Promise<RowDelta> {
+  const problems: FieldProblem[] = []
+  const read = await readDelta(delta, loc, problems)
+  if (problems.length === 0) return read
+  throw new Refusal(refusalCode('invalid_request', problems), describe(problems), { errors: problems })
+}
+
+/** Whether a delta does nothing but add rows, so that it may be applied to a later revision than it was made for. */
+export function onlyAddsRows(delta: Json): boolean {
+  if (!isJsonObject(delta)) return true
+  const rows = getKey(delta, 'rows') ?? null
+  return (
+    isNothing(withoutKey(delta, 'rows')) && isNothing(isJsonObject(rows) ? withoutKey(rows, 'add') : rows)
+  )
+}
+
+/** Whether a part of a delta changes nothing: what is malformed in it is refused when the delta is read. */
+function isNothing(part: Json): boolean {
+  if (isJsonArray(part)) return part.length === 0
+  return !isJsonObject(part) || entriesOf(part).every(([, member]) => isNothing(member))
+}
+
+async function readDelta(delta: Json, loc: Loc, problems: FieldProblem[]): Promise<RowDelta> {
+  const whole = membersOf(delta, ['rows', 'columns'], loc, problems)
+  const rows = membersOf(whole('rows'), ['add', 'remove', 'replace'], [...loc, 'rows'], problems)
+  const columns = membersOf(whole('columns'), ['add', 'remove', 'replace'], [...loc, 'columns'], problems)
+  const at = (...path: string[]): Loc => [...loc, ...path]
+  const removed = names(columns('remove'), at('columns', 'remove'), problems)
+  const rename = renames(columns('replace'), at('columns', 'replace'), problems)
+  const added = names(columns('add'), at('columns', 'add'), problems)
+  refuseMetadataColumns(added, at('columns', 'add'), problems)
+  refuseMetadataColumns(removed, at('columns', 'remove'), problems)
+  refuseMetadataColumns([...rename].flat(), at('columns', 'replace'), problems)
+  return {
+    columns: { add: added, remove: removed, rename },
+    replace: await namedRows(rows('replace'), at('rows', 'replace'), problems),
+    remove: testcaseIds(rows('remove') ?? [], at('rows', 'remove'), problems).map((id, index) => ({
+      id,
+      loc: [...at('rows', 'remove'), index],
+    })),
+    add: await sentRows(rows('add') ?? [], at('rows', 'add'), problems),
+    addLoc: at('rows', 'add'),
+  }
+}
+
+/** Reads members of an object, which may be absent or null; other members are a problem. */
+function membersOf(
+  value: Json | undefined,
+  known: readonly string[],
+  loc: Loc,
+  problems: FieldProblem[],
+): (key: string) => Json | undefined {
+  if (value === undefined || value === null) return () => undefined
+  if (!isJsonObject(value)) {
+    problems.push({ loc, msg: `must be an object with ${known.join(', ')}`, type: 'object_type' })
+    return () => undefined
+  }
+  for (const key of keysOf(value)) {
+    if (!known.includes(key))
+      problems.push({
+        loc: [...loc, key],
+        msg: unknownKey(key, 'this part of a delta', known, problems.length),
+        type: UNKNOWN_KEY,
+      })
+  }
+  const object: JsonObject = value
+  return (key) => getKey(object, key) ?? undefined
+}
+
+/** What rows are known by, and what files say beside their data, is no column that a delta may change. */
+function refuseMetadataColumns(names: readonly string[], loc: Loc, problems: FieldProblem[]): void {
+  for (const name of new Set(names)) {
+    if (name !== DEDUP_COLUMN && !METADATA_COLUMNS.some((column) => column === name)) continue
+    problems.push({ loc, msg: `must leave ${name} alone, which is no column of data`, type: 'value_error' })
+  }
+}
+
+function names(value: Json | undefined, loc: Loc, problems: FieldProblem[]): string[] {
+  if (value === undefined) return []
+  if (isJsonArray(value) && value.every((name) => typeof name === 'string')) return [...value]
+  problems.push({ loc, msg: 'must be an array of column names', type: 'list_type' })
+  return []
+}
+
+function renames(value: Json | undefined, loc: Loc, problems: FieldProblem[]): Map<string, string> {
+  const pairs = new Map<string, string>()
+  if (value === undefined) return pairs
+  if (!isJsonArray(value)) {
+    problems.push({ loc, msg: 'must be an array of pairs [old, new]', type: 'list_type' })
+    return pairs
+  }
+  for (const [index, pair] of value.entries()) {
+    const [from, to, ...more] = isJsonArray(pair) ? pair : []
+    if (typeof from === 'string' && typeof to === 'string' && more.length === 0) pairs.set(from, to)
+    else
+      problems.push({ loc: [...loc, index], msg: 'must be a pair of names, [old, new]', type: 'tuple_type' })
+  }
+  return pairs
+}
+
+async function namedRows(value: Json | undefined, loc: Loc, problems: FieldProblem[]): Promise<NamedRow[]> {
+  if (value === undefined) return []
+  if (!isJsonArray(value)) {
+    problems.push({ loc, msg: 'must be an array of testcases with their ids', type: 'list_type' })
+    return []
+  }
+  const rows: NamedRow[] = []
+  await new TimeSlice().each(value, (item, index) => {
+    const where = [...loc, index]
+    const sent = isJsonObject(item) ? getKey(item, 'id') : undefined
+    const id = typeof sent === 'string' ? parseUuid(sent) : undefined
+    if (id === undefined) {
+      const msg = 'must be the id of the testcase to replace'
+      problems.push({ loc: [...where, 'id'], msg, type: 'uuid_parsing' })
+      return
+    }
+    const row = sentTestcase(item, () => where, problems)
+    if (row) rows.push({ id, row, loc: where })
+  })
+  return rows
+}

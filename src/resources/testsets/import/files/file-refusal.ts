@@ -1,0 +1,32 @@
+import { Refusal } from '../../../../errors.ts'
+import type { TextPlace } from './text-place.ts'
+
+/** The refusal of a bad file: `sentence` says what is wrong at `place` and what to do. Nothing of the file is stored. */
+export function invalidFile(place: TextPlace, sentence: string): Refusal {
+  return new Refusal('invalid_file', at(place, sentence), { details: { ...place } })
+}
+
+/** The refusal of a file whose row at `place` is past a limit; `sentence` names the limit. */
+export function pastLimit(place: TextPlace, sentence: string): Refusal {
+  return new Refusal('limit_exceeded', at(place, sentence), { details: { ...place } })
+}
+
+/** The refusal of a row that takes more than `maxRowBytes` bytes of its file; `hint` may guess at the reason. */
+export function rowTooLarge(place: TextPlace, maxRowBytes: number, hint = ''): Refusal {
+  return pastLimit(
+    place,
+    `The row that begins here is larger than the limit of ${maxRowBytes} bytes a row; make it smaller or split it.${hint}`,
+  )
+}
+
+/** Names the character at `offset` of a text, for a sentence that goes on with what should be there. */
+export function strangeAt(text: string, offset: number): string {
+  const code = text.codePointAt(offset) ?? 0
+  return `${JSON.stringify(String.fromCodePoint(code))} must not stand here`
+}
+
+function at(place: TextPlace, sentence: string): string {
+  // a name that the sentence repeats may be as long as a row; its end, the remedy, is kept
+  const short = sentence.length <= 1000 ? sentence : `${sentence.slice(0, 600)} … ${sentence.slice(-300)}`
+  return `Line ${place.line}, column ${place.column}: ${short.toWellFormed()}`
+}

@@ -1,0 +1,87 @@
+import { TimeSlice } from '../../../scheduling/cooperative.ts'
+import type { ArtifactView } from '../../../versioning/artifacts/artifact-view.ts'
+import type { WriteContext } from '../../../versioning/artifacts/change-artifact.ts'
+import type { CommittedRevision } from '../../../versioning/revisions/commit-revision.ts'
+import { commitRevision } from '../../../versioning/revisions/commit-revision.ts'
+import type { NewArtifact } from '../../../versioning/artifacts/create-artifact.ts'
+import { createArtifact } from '../../../versioning/artifacts/create-artifact.ts'
+import { defaultVariantOrNew } from '../../../versioning/variants/default-variant.ts'
+import type { Family } from '../../../versioning/family/family.ts'
+import type { VariantPlace } from '../../../versioning/revisions/references.ts'
+import type { Registry } from '../../../versioning/registry.ts'
+import type { NewRevision } from '../../../versioning/revisions/write-revision.ts'
+import type { RowFile } from './collect-file.ts'
+import { collectFile } from './collect-file.ts'
+import type { RowSource } from '../deltas/named-rows.ts'
+import type { TestsetLimits } from './row-collector.ts'
+import { allRows } from '../rows/stored-rows.ts'
+import { asStored } from '../testset-payload.ts'
+
+/**
+ * Creates a testset whose first revision holds the rows of a file (interface 4.6). A bad file creates nothing, nor does one that
+ * nobody waits for any more: `gone` ends the work with its reason, up to the moment when there is nothing left but to store it.
+ */
+export async function createFromFile(
+  registry: Registry,
+  family: Family,
+  file: RowFile,
+  input: Omit<NewArtifact, 'withVariant' | 'aside'>,
+  limits: TestsetLimits,
+  context: WriteContext,
+  gone?: AbortSignal,
+): Promise<ArtifactView> {
+  const aside = await registry.store.prepare(family.folder)
+  try {
+    const payload = await collectFile(file, aside.packBuilder(), undefined, limits, new TimeSlice(gone))
+    return await createArtifact(
+      registry,
+      family,
+      { ...input, withVariant: { revision: { payload } }, aside },
+      context,
+    )
+  } finally {
+    aside.discard()
+  }
+}
+
+/**
+ * Commits a revision that holds the rows of a file, whatever the one before it held (ruling 5.4). A testset that has no variant
+ * gets one; a bad file makes none. `gone` is as above.
+ */
+export async function commitFile(
+  registry: Registry,
+  { artifact, variant }: Pick<VariantPlace, 'artifact'> & Partial<VariantPlace>,
+  file: RowFile,
+  input: Omit<NewRevision, 'data' | 'delta' | 'payload'>,
+  limits: TestsetLimits,
+  context: WriteContext,
+  gone?: AbortSignal,
+): Promise<CommittedRevision> {
+  const slice = new TimeSlice(gone)
+  const { repository, family } = artifact
+  const { objects } = repository
+  const head = variant?.head
+  const latest =
+    head === undefined ? undefined : (await registry.revisions(family).read(objects, head)).payload
+  const tree = latest && asStored(latest).tree
+  const replaced = { source: rowSource(artifact), tree, rows: await allRows(objects, tree, slice) }
+  const payload = await collectFile(file, repository.packBuilder(), replaced, limits, slice)
+  try {
+    const place = variant ? { artifact, variant } : await defaultVariantOrNew(registry, artifact, context)
+    return await commitRevision(registry, place, { ...input, payload }, context)
+  } finally {
+    // Also when nothing was refused: a repeated request finds its commit there, and needs no pack.
+    payload.pack?.discard()
+  }
+}
+
+function rowSource({ id, repository, variants, tags }: ArtifactView): RowSource {
+  const { objects } = repository
+  return {
+    artifactId: id,
+    read: (oid) => objects.read(oid),
+    readMany: (oids) => objects.readMany(oids),
+    startingWith: (prefix) => objects.startingWith(prefix),
+    tips: () => [...tags.values(), ...variants.flatMap(({ head }) => head ?? [])],
+  }
+}

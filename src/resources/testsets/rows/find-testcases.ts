@@ -1,0 +1,119 @@
+import type { Oid } from '../../../git/objects/object.ts'
+import type { Repository } from '../../../git/repository.ts'
+import type { ArtifactView } from '../../../versioning/artifacts/artifact-view.ts'
+import type { Family } from '../../../versioning/family/family.ts'
+import { objectUuid, oidPrefix, repositoryDigits } from '../../../versioning/ids.ts'
+import type { Registry } from '../../../versioning/registry.ts'
+import { readBytes } from '../../../versioning/family/tree-files.ts'
+import type { TimeSlice } from '../../../scheduling/cooperative.ts'
+import { stringifyJson } from '../../../json/stringify-json.ts'
+import { commaSeparated, inBatches } from '../present-testset.ts'
+import { RowHistory } from './row-history.ts'
+import { decodeRow, inColumnOrder } from './stored-row.ts'
+import type { RowEntry } from './row-tree.ts'
+import { entriesOf, rowBytes } from './stored-rows.ts'
+
+/** A testcase by itself: what follows from its content alone (ruling 5.2a). */
+export interface Testcase {
+  readonly testset: ArtifactView
+  readonly oid: Oid
+}
+
+/** The histories of the testsets that were asked for testcases; a million rows take some ten megabytes. */
+const histories = new WeakMap<Repository, RowHistory>()
+
+/** The testcase of this id, for ever (interface 3.4): a row of some revision, of now or of long ago; undefined if none is. */
+export async function findTestcase(
+  registry: Registry,
+  family: Family,
+  id: string,
+): Promise<Testcase | undefined> {
+  const testset = await registry.index.findByDigits(repositoryDigits(id))
+  if (testset?.family !== family) return undefined
+  const oid = await findRow(testset, id)
+  return oid === undefined ? undefined : { testset, oid }
+}
+
+/** Testcases of one testset. */
+export interface TestcaseGroup {
+  readonly testset: ArtifactView
+  readonly oids: readonly Oid[]
+}
+
+/** The testcases of these ids, in order; ids that are none's are left out. */
+export async function findTestcases(
+  registry: Registry,
+  family: Family,
+  ids: readonly string[],
+  slice: TimeSlice,
+): Promise<readonly TestcaseGroup[]> {
+  const groups: { readonly testset: ArtifactView; readonly oids: Oid[] }[] = []
+  for (const id of ids) {
+    const found = await findTestcase(registry, family, id)
+    if (slice.isOver) await slice.rest()
+    if (!found) continue
+    const last = groups.at(-1)
+    if (last?.testset === found.testset) last.oids.push(found.oid)
+    else groups.push({ testset: found.testset, oids: [found.oid] })
+  }
+  return groups
+}
+
+/** The JSON text of a list of testcases as records, piece by piece. */
+export async function* writeTestcases(
+  groups: readonly TestcaseGroup[],
+  slice: TimeSlice,
+): AsyncGenerator<string> {
+  yield '['
+  yield* commaSeparated(bytesOf(groups, slice), (row) => stringifyJson(recordOf(row)), slice)
+  yield ']'
+}
+
+interface TestcaseBytes extends Testcase {
+  readonly data: Buffer
+}
+
+async function* bytesOf(
+  groups: readonly TestcaseGroup[],
+  slice: TimeSlice,
+): AsyncGenerator<readonly TestcaseBytes[]> {
+  for (const { testset, oids } of groups) {
+    for await (const rows of rowBytes(testset.repository.objects, batchesOf(oids), slice))
+      yield rows.map(({ row: { oid }, data }) => ({ testset, oid, data }))
+  }
+}
+
+function* batchesOf(oids: readonly Oid[]): Generator<readonly RowEntry[]> {
+  for (const batch of inBatches(oids)) yield entriesOf(batch)
+}
+
+/** A testcase as a record. Without a revision there are no columns to order its keys by, so they are sorted. */
+export async function presentTestcaseAlone({ testset, oid }: Testcase): Promise<object> {
+  return recordOf({ testset, oid, data: await readBytes(testset.repository.objects, oid, 'blob') })
+}
+
+function recordOf({ testset, oid, data }: TestcaseBytes): object {
+  return {
+    id: objectUuid(oid, testset.digits),
+    testset_id: testset.id,
+    set_id: testset.id,
+    data: inColumnOrder(
+      decodeRow(data, () => `the row ${oid}`),
+      [],
+    ),
+  }
+}
+
+async function findRow(
+  { repository, digits, variants, tags }: ArtifactView,
+  id: string,
+): Promise<Oid | undefined> {
+  const known = histories.get(repository)
+  const history = known ?? new RowHistory(repository.objects)
+  if (!known) histories.set(repository, history)
+  const tips = [...tags.values(), ...variants.flatMap(({ head }) => head ?? [])]
+  for (const oid of await repository.objects.startingWith(oidPrefix(id))) {
+    if (objectUuid(oid, digits) === id && (await history.holds(oid, tips))) return oid
+  }
+  return undefined
+}

@@ -1,0 +1,89 @@
+import { invalid } from '../../../errors.ts'
+import type { ObjectSource } from '../../../versioning/family/tree-files.ts'
+import { TimeSlice } from '../../../scheduling/cooperative.ts'
+import { oidPrefix, parseUuid } from '../../../versioning/ids.ts'
+import type { Windowing } from '../../../versioning/pagination.ts'
+import { parsePosition, positionPath, type RowPosition } from './row-position.ts'
+import type { RowEntry, RowRange } from './row-tree.ts'
+import { rowsOf } from './row-tree.ts'
+import { testcaseId } from '../testcase.ts'
+import type { StoredTestset } from '../testset-payload.ts'
+
+/** Some rows of a testset in the order asked for, and where to go on. */
+export interface RowPage {
+  readonly rows: readonly RowEntry[]
+  /** As an answer's `windowing`; undefined when none remain. */
+  readonly windowing: object | undefined
+}
+
+/** The first rows of a window, at most `limit`; a cursor leads straight to its place in the tree. */
+export async function rowPage(
+  source: ObjectSource,
+  { tree }: StoredTestset,
+  testsetId: string,
+  windowing: Windowing | undefined,
+  limit: number,
+  slice = new TimeSlice(),
+): Promise<RowPage> {
+  const rows: RowEntry[] = []
+  const range = await rowRange(source, tree, testsetId, windowing, slice)
+  for await (const batch of rowsOf(source, tree, range)) {
+    if (slice.isOver) await slice.rest()
+    for (const row of batch) {
+      if (rows.length === limit) {
+        const next = cursorOf(rows.at(-1)?.position ?? '')
+        return { rows, windowing: { ...windowing, next } }
+      }
+      rows.push(row)
+    }
+  }
+  return { rows, windowing: undefined }
+}
+
+/** Where in the tree a window begins. */
+export async function rowRange(
+  source: ObjectSource,
+  tree: StoredTestset['tree'],
+  testsetId: string,
+  windowing: Windowing | undefined,
+  slice = new TimeSlice(),
+): Promise<RowRange> {
+  const descending = windowing?.order === 'descending'
+  const next = windowing?.next
+  if (next === undefined) return { descending }
+  const after = positionOf(next) ?? (await positionOfTestcase(source, tree, testsetId, next, slice))
+  if (after !== undefined) return { descending, after }
+  throw invalid(
+    ['body', 'windowing', 'next'],
+    `"${next}" is no cursor of this testset. Send the \`next\` of the previous answer, or the id of the last testcase seen.`,
+    'invalid_cursor',
+  )
+}
+
+/** A cursor says the position of the last row seen, which also a later revision knows the place of. */
+function cursorOf(position: RowPosition): string {
+  return `row-${positionPath(position).replaceAll('/', '')}`
+}
+
+function positionOf(cursor: string): RowPosition | undefined {
+  const [, digits] = /^row-((?:[0-9a-f]{2})+)$/.exec(cursor) ?? []
+  return digits === undefined ? undefined : parsePosition(digits.replaceAll(/..(?!$)/g, '$&/'))
+}
+
+async function positionOfTestcase(
+  source: ObjectSource,
+  tree: StoredTestset['tree'],
+  testsetId: string,
+  text: string,
+  slice: TimeSlice,
+): Promise<RowPosition | undefined> {
+  const id = parseUuid(text)
+  if (id === undefined) return undefined
+  const prefix = oidPrefix(id)
+  for await (const batch of rowsOf(source, tree)) {
+    const row = batch.find(({ oid }) => oid.startsWith(prefix) && testcaseId(oid, testsetId) === id)
+    if (row) return row.position
+    if (slice.isOver) await slice.rest()
+  }
+  return undefined
+}

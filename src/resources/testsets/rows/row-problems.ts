@@ -1,0 +1,171 @@
+import { setImmediate as nextTurn } from 'node:timers/promises'
+import type { Oid } from '../../../git/objects/object.ts'
+import { canonicalJson } from '../../../json/canonical-json.ts'
+import type { JsonObject } from '../../../json/json.ts'
+import { entriesOf, isJsonObject } from '../../../json/json.ts'
+import type { ObjectSource } from '../../../versioning/family/tree-files.ts'
+import { readBytes } from '../../../versioning/family/tree-files.ts'
+import type { RowFolder } from './row-folder.ts'
+import { decodeRowFolder, emptyRowFolder } from './row-folder.ts'
+import { keyOfDedupId } from '../dedup/row-keys.ts'
+import { DEEPEST_POSITION } from './row-position.ts'
+import { MOST_ROW_VALUES } from '../import/input-row.ts'
+import { dedupIdOf, objectIn } from './stored-row.ts'
+import { readBlobs } from './stored-rows.ts'
+import { ROWS_FOLDER, rowPath } from '../testset-tree.ts'
+
+/** What is wrong with a file or folder of rows: a sentence that names it, without a full stop. */
+export interface RowProblem {
+  readonly sentence: string
+  /** Whether `npm run fmt` puts it right. */
+  readonly isLayout?: true
+}
+
+/** How rows are looked at, in one revision or in many that follow one another. */
+export interface RowLook {
+  readonly source: ObjectSource
+  /** Folders that were looked at, with how deep they hang; they are not looked at again. */
+  readonly seen: Set<string>
+  /** Bytes that a row may have. */
+  readonly maxRowBytes?: number
+  /** Is given the key of each dedup id that is looked at. */
+  readonly dedupKeys?: Set<number>
+}
+
+/**
+ * What keeps the rows in a `testcases` tree from being what a commit over REST writes (design 1): each file must be a row, canonical
+ * JSON and a newline with a dedup id, or a row's flags, tags and meta. What lies where it lies in `before` is not looked at.
+ */
+export async function* rowProblems(
+  look: RowLook,
+  tree: Oid,
+  before: Oid | undefined,
+): AsyncGenerator<RowProblem> {
+  yield* folderProblems(look, tree, before, '')
+}
+
+async function* folderProblems(
+  look: RowLook,
+  tree: Oid,
+  before: Oid | undefined,
+  position: string,
+): AsyncGenerator<RowProblem> {
+  const { source, seen } = look
+  const key = `${tree} ${position.length}`
+  if (tree === before || seen.has(key)) return
+  seen.add(key)
+  const folder = decodeRowFolder(await readBytes(source, tree, 'tree'))
+  const old =
+    before === undefined ? emptyRowFolder() : decodeRowFolder(await readBytes(source, before, 'tree'))
+  yield* nameProblems(folder, position)
+  yield* blobProblems(look, folder, old, position)
+  // A folder has up to 255 rows; then others have their turn.
+  await nextTurn()
+  for (const [byte, below] of folder.folders.entries()) {
+    if (below === undefined) continue
+    const path = position + String.fromCharCode(byte)
+    if (path.length >= DEEPEST_POSITION) yield { sentence: `${folderPath(path)} lies too deep for rows` }
+    else yield* folderProblems(look, below, old.folders[byte], path)
+  }
+}
+
+function* nameProblems({ rows, metas, folders, others }: RowFolder, position: string): Generator<RowProblem> {
+  for (const { key } of others) {
+    yield {
+      sentence:
+        `${folderPath(position)}/${key} is no place for a row: its name must be two lower-case hex digits and .json, ` +
+        `from 01.json to ff.json, and that of its flags, tags and meta 01.meta.json`,
+    }
+  }
+  for (const [byte, meta] of metas.entries()) {
+    if (meta === undefined || rows[byte] !== undefined) continue
+    const path = rowPath(position + String.fromCharCode(byte))
+    yield { sentence: `${metaPath(path)} belongs to ${path}, which is not there` }
+  }
+  const isEmpty = [rows, folders].every((list) => list.every((oid) => oid === undefined))
+  if (isEmpty) yield { sentence: `${folderPath(position)} holds no rows; remove the folder` }
+}
+
+/** Of a folder: at most 255 rows, and what belongs to them. */
+async function* blobProblems(
+  look: RowLook,
+  folder: RowFolder,
+  old: RowFolder,
+  position: string,
+): AsyncGenerator<RowProblem> {
+  for (const [kind, problemsOf] of [
+    ['rows', problemsOfRow],
+    ['metas', problemsOfMeta],
+  ] as const) {
+    const files = [...folder[kind].entries()].flatMap(([byte, oid]) =>
+      oid === undefined || oid === old[kind][byte]
+        ? []
+        : [{ oid, path: rowPath(position + String.fromCharCode(byte)) }],
+    )
+    const blobs = await readBlobs(
+      look.source,
+      files.map(({ oid }) => oid),
+    )
+    for (const [index, { path }] of files.entries())
+      yield* problemsOf(look, kind === 'metas' ? metaPath(path) : path, blobs[index] ?? Buffer.alloc(0))
+  }
+}
+
+function* problemsOfRow(look: RowLook, path: string, bytes: Buffer): Generator<RowProblem> {
+  const data = yield* rowIn(look, path, bytes)
+  if (!data) return
+  const dedupId = dedupIdOf(data) ?? ''
+  if (dedupId === '') {
+    yield { sentence: `${path} has no testcase_dedup_id, a text that no other row has`, isLayout: true }
+  }
+  look.dedupKeys?.add(keyOfDedupId(dedupId))
+  yield* layoutProblems(path, bytes, data)
+}
+
+function* problemsOfMeta(look: RowLook, path: string, bytes: Buffer): Generator<RowProblem> {
+  const data = yield* rowIn(look, path, bytes)
+  if (!data) return
+  for (const [key, value] of entriesOf(data)) {
+    if (['flags', 'tags', 'meta'].includes(key) && isJsonObject(value)) continue
+    yield {
+      sentence: `${path} may hold flags, tags and meta, each an object, and nothing else; look at ${JSON.stringify(key)}`,
+    }
+  }
+  yield* layoutProblems(path, bytes, data)
+}
+
+function* rowIn(
+  { maxRowBytes = Infinity }: RowLook,
+  path: string,
+  bytes: Buffer,
+): Generator<RowProblem, JsonObject | undefined> {
+  if (bytes.length > maxRowBytes) {
+    yield { sentence: `${path} has ${bytes.length} bytes; a row may have ${maxRowBytes}` }
+    return undefined
+  }
+  // A verification looks at what is there already, whatever it is.
+  const maxValues = maxRowBytes === Infinity ? Infinity : MOST_ROW_VALUES
+  const data = objectIn(bytes, () => path, maxValues)
+  if (typeof data !== 'string') return data
+  yield { sentence: data }
+  return undefined
+}
+
+function* layoutProblems(path: string, bytes: Buffer, data: JsonObject): Generator<RowProblem> {
+  if (bytes.equals(Buffer.from(`${canonicalJson(data)}\n`))) return
+  yield {
+    sentence: `${path} is not canonical JSON (RFC 8785) and one newline, which its id depends on`,
+    isLayout: true,
+  }
+}
+
+function metaPath(path: string): string {
+  return path.replace(/json$/, 'meta.json')
+}
+
+function folderPath(position: string): string {
+  return [
+    ROWS_FOLDER,
+    ...Array.from(position, (byte) => byte.charCodeAt(0).toString(16).padStart(2, '0')),
+  ].join('/')
+}

@@ -1,0 +1,305 @@
+import type { Oid } from '../../../git/objects/object.ts'
+import type { ObjectSink, ObjectSource } from '../../../versioning/family/tree-files.ts'
+import { Refusal } from '../../../errors.ts'
+import { TimeSlice } from '../../../scheduling/cooperative.ts'
+import { readBytes } from '../../../versioning/family/tree-files.ts'
+import { decodeRowFolder, emptyRowFolder, encodeRowFolder, OID_BYTES, scanRowFolder } from './row-folder.ts'
+import type { RowFolder } from './row-folder.ts'
+import { DEEPEST_POSITION, isTooDeep, type RowPosition } from './row-position.ts'
+
+/** What a row is made of: the blob of its data, and the blob of its flags, tags and meta if it has any. */
+export interface RowBlobs {
+  readonly oid: Oid
+  readonly meta: Oid | undefined
+}
+
+/** A row of a revision and where it stands. */
+export interface RowEntry extends RowBlobs {
+  readonly position: RowPosition
+}
+
+/** What stands at a position from now on; undefined: nothing. */
+export type RowChange = readonly [position: RowPosition, row: RowBlobs | undefined]
+
+/** Where to begin, and in which direction to go. */
+export interface RowRange {
+  /** Only rows after this position, or before it when descending. It need not be one of a row. */
+  readonly after?: RowPosition | undefined
+  readonly descending?: boolean | undefined
+}
+
+/**
+ * The rows of a `testcases` tree in order, some at a time, never none. Reads a folder only when the rows before it have
+ * been taken: a page from the middle of a million rows costs three trees. Ask `countRows` first where a push may have brought a
+ * tree that names one folder of rows over and over: it counts that at once, and walking it would never end.
+ */
+export async function* rowsOf(
+  source: ObjectSource,
+  tree: Oid | undefined,
+  { after, descending = false }: RowRange = {},
+): AsyncGenerator<readonly RowEntry[]> {
+  if (tree === undefined) return
+  const walk = { source, slice: new TimeSlice(), barren: 0 }
+  yield* rowsOfFolder(walk, tree, { prefix: '', after, descending })
+}
+
+/**
+ * The blobs of the flags, tags and meta that rows of a `testcases` tree have, a folder's at a time, in slices. Half the work of `rowsOf`.
+ */
+export async function* metasOf(
+  source: ObjectSource,
+  tree: Oid | undefined,
+  slice: TimeSlice,
+  depth = 0,
+): AsyncGenerator<readonly Oid[]> {
+  if (tree === undefined) return
+  if (slice.isOver) await slice.rest()
+  const bytes = await readBytes(source, tree, 'tree')
+  const rows = new Set<number>()
+  const metas = new Map<number, Oid>()
+  const deeper: Oid[] = []
+  scanRowFolder(bytes, (kind, byte, _entryAt, oidAt) => {
+    const oid = (): Oid => bytes.toString('hex', oidAt, oidAt + OID_BYTES)
+    if (kind === 'row') rows.add(byte)
+    else if (kind === 'meta') metas.set(byte, oid())
+    else if (kind === 'folder' && depth + 1 < DEEPEST_POSITION) deeper.push(oid())
+  })
+  const ofRows = [...metas].flatMap(([byte, oid]) => (rows.has(byte) ? oid : []))
+  if (ofRows.length > 0) yield ofRows
+  for (const folder of deeper) yield* metasOf(source, folder, slice, depth + 1)
+}
+
+/** The row at a position; undefined if there is none. */
+export async function rowAt(
+  source: ObjectSource,
+  tree: Oid | undefined,
+  position: RowPosition,
+): Promise<RowEntry | undefined> {
+  let next = tree
+  for (let depth = 0; next !== undefined && depth < position.length && !isTooDeep(position); depth++) {
+    const folder = decodeRowFolder(await readBytes(source, next, 'tree'))
+    const byte = position.charCodeAt(depth)
+    if (depth === position.length - 1) return entryOf(folder, byte, position)
+    next = folder.folders[byte]
+  }
+  return undefined
+}
+
+/**
+ * Sets rows, or removes them (undefined), and answers the new tree: undefined if nothing is left in it. Only trees on the
+ * way to a changed row are read and written, and none that comes out as it was; folders left empty vanish. What is no row
+ * is carried over, unless a row needs its name. No position comes twice; a RangeError tells of one where no row can be.
+ */
+export async function editRows(
+  target: ObjectSource & ObjectSink,
+  tree: Oid | undefined,
+  changes: Iterable<RowChange>,
+  slice = new TimeSlice(),
+): Promise<Oid | undefined> {
+  const sorted = await inOrder(changes, slice)
+  return editFolder({ target, changes: sorted, slice }, tree, { depth: 0, from: 0, to: sorted.length })
+}
+
+/** Where the row counts of trees are kept; any Map or bounded cache. They never change. */
+export interface RowCounts {
+  get(tree: string): number | undefined
+  set(tree: string, count: number): unknown
+}
+
+/** How many rows a `testcases` tree holds. Reads only trees whose count is not kept. */
+export async function countRows(
+  source: ObjectSource,
+  tree: Oid | undefined,
+  counts: RowCounts,
+  slice = new TimeSlice(),
+): Promise<number> {
+  return tree === undefined ? 0 : countFolder({ source, counts, slice, read: 0 }, tree, 0)
+}
+
+interface FolderRange {
+  readonly prefix: RowPosition
+  /** What is left of the position to begin after, below `prefix`; undefined: begin at the edge. */
+  readonly after: RowPosition | undefined
+  readonly descending: boolean
+}
+
+interface RowWalk {
+  readonly source: ObjectSource
+  readonly slice: TimeSlice
+  /** Folders that were read since the last row was found. */
+  barren: number
+}
+
+async function* rowsOfFolder(
+  walk: RowWalk,
+  tree: Oid,
+  { prefix, after, descending }: FolderRange,
+): AsyncGenerator<readonly RowEntry[]> {
+  if (walk.slice.isOver) await walk.slice.rest()
+  const folder = decodeRowFolder(await readBytes(walk.source, tree, 'tree'))
+  walk.barren = folder.rows.some((row) => row !== undefined) ? 0 : walk.barren + 1
+  if (walk.barren > MOST_BARREN) throw tooManyFolders()
+  let batch: RowEntry[] = []
+  for (let step = 0; step < 256; step++) {
+    const byte = descending ? 255 - step : step
+    const side = sideOf(byte, after, descending)
+    if (side < 0) continue
+    const position = prefix + String.fromCharCode(byte)
+    const rest = side === 0 ? after?.slice(1) : undefined
+    // A row stands before what lies in its folder, so the range may begin between the two.
+    const row = side > 0 || (descending && rest !== '') ? entryOf(folder, byte, position) : undefined
+    if (row && !descending) batch.push(row)
+    const deeper = descending && rest === '' ? undefined : folderAt(folder, byte, prefix.length)
+    if (deeper !== undefined) {
+      if (batch.length > 0) yield batch
+      batch = []
+      yield* rowsOfFolder(walk, deeper, {
+        prefix: position,
+        after: rest === '' ? undefined : rest,
+        descending,
+      })
+    }
+    if (row && descending) batch.push(row)
+  }
+  if (batch.length > 0) yield batch
+}
+
+/** Positive if everything at this byte is in the range, 0 if part of it may be, negative if nothing is. */
+function sideOf(byte: number, after: RowPosition | undefined, descending: boolean): number {
+  if (after === undefined) return 1
+  const edge = after.charCodeAt(0)
+  return descending ? edge - byte : byte - edge
+}
+
+function entryOf(folder: RowFolder, byte: number, position: RowPosition): RowEntry | undefined {
+  const oid = folder.rows[byte]
+  return oid === undefined ? undefined : { position, oid, meta: folder.metas[byte] }
+}
+
+/** The folder at a byte; rows in one that is too deep do not count as rows, so it is never looked into. */
+function folderAt(folder: RowFolder, byte: number, depth: number): Oid | undefined {
+  return depth + 1 < DEEPEST_POSITION ? folder.folders[byte] : undefined
+}
+
+/** The changes in order of their positions. Sorting takes no turns, so what is in order is left alone. */
+async function inOrder(changes: Iterable<RowChange>, slice: TimeSlice): Promise<readonly RowChange[]> {
+  const list: RowChange[] = []
+  let isSorted = true
+  await slice.each(changes, (change) => {
+    const [position] = change
+    if (position === '' || position.endsWith('\0') || isTooDeep(position))
+      throw new RangeError(`no row can be at ${JSON.stringify(position)}`)
+    const last = list.at(-1)
+    if (last && position < last[0]) isSorted = false
+    list.push(change)
+  })
+  return isSorted ? list : list.sort(([a], [b]) => (a < b ? -1 : 1))
+}
+
+interface RowEdit {
+  readonly target: ObjectSource & ObjectSink
+  /** Ascending. */
+  readonly changes: readonly RowChange[]
+  readonly slice: TimeSlice
+}
+
+/** The part of an edit that lies in one folder: the positions of `changes` from `from` to before `to` agree in `depth` bytes. */
+interface EditRange {
+  readonly depth: number
+  readonly from: number
+  readonly to: number
+}
+
+async function editFolder(
+  edit: RowEdit,
+  tree: Oid | undefined,
+  { depth, from, to }: EditRange,
+): Promise<Oid | undefined> {
+  const { target, changes, slice } = edit
+  if (slice.isOver) await slice.rest()
+  const folder =
+    tree === undefined ? emptyRowFolder() : decodeRowFolder(await readBytes(target, tree, 'tree'))
+  let isChanged = false
+  for (let at = from; at < to;) {
+    const [position = '', row] = changes[at] ?? []
+    const byte = position.charCodeAt(depth)
+    if (position.length === depth + 1) {
+      if (setRow(folder, byte, row)) isChanged = true
+      at++
+      continue
+    }
+    const end = endOfByte(changes, depth, at, to)
+    const deeper = await editFolder(edit, folder.folders[byte], { depth: depth + 1, from: at, to: end })
+    if (deeper !== folder.folders[byte]) isChanged = true
+    folder.folders[byte] = deeper
+    at = end
+  }
+  if (!isChanged) return tree
+  const bytes = encodeRowFolder(folder)
+  return bytes && target.write('tree', bytes)
+}
+
+/** True if it makes a difference. A meta file without a row is nobody's until a row stands there. */
+function setRow(folder: RowFolder, byte: number, blobs: RowBlobs | undefined): boolean {
+  const { oid, meta } = blobs ?? {}
+  if (folder.rows[byte] === oid && (folder.metas[byte] === meta || oid === undefined)) return false
+  folder.rows[byte] = oid
+  folder.metas[byte] = meta
+  return true
+}
+
+/** Where the positions that have the same byte at `depth` as the one at `from` end. */
+function endOfByte(changes: readonly RowChange[], depth: number, from: number, to: number): number {
+  const byte = changes[from]?.[0].charCodeAt(depth)
+  let [low, high] = [from + 1, to]
+  while (low < high) {
+    const middle = (low + high) >> 1
+    if (changes[middle]?.[0].charCodeAt(depth) === byte) low = middle + 1
+    else high = middle
+  }
+  return low
+}
+
+interface RowCount {
+  readonly source: ObjectSource
+  readonly counts: RowCounts
+  readonly slice: TimeSlice
+  /** Trees whose count was not kept. */
+  read: number
+}
+
+async function countFolder(count: RowCount, tree: Oid, depth: number): Promise<number> {
+  const { source, counts, slice } = count
+  // What lies too deep is not counted, so a tree's count depends on how deep it hangs.
+  const key = `${tree} ${depth}`
+  const known = counts.get(key)
+  if (known !== undefined) return known
+  if (++count.read > MOST_TREES) throw tooManyFolders()
+  if (slice.isOver) await slice.rest()
+  const bytes = await readBytes(source, tree, 'tree')
+  const deeper: Oid[] = []
+  let rows = 0
+  scanRowFolder(bytes, (kind, _byte, _entryAt, oidAt) => {
+    if (kind === 'row') rows++
+    if (kind === 'folder' && depth + 1 < DEEPEST_POSITION) {
+      deeper.push(bytes.toString('hex', oidAt, oidAt + OID_BYTES))
+    }
+  })
+  for (const folder of deeper) rows += await countFolder(count, folder, depth + 1)
+  counts.set(key, rows)
+  return rows
+}
+
+/** Folders that may follow one another without a row. What REST writes has a row in each, or in a folder below it. */
+const MOST_BARREN = 65_536
+
+/** Trees that are read to count rows: the most rows that a testset may have, each in a few folders of its own, have no more. */
+const MOST_TREES = 10_000_000
+
+function tooManyFolders(): Refusal {
+  return new Refusal(
+    'damaged_repository',
+    'The folder of testcases unfolds to more folders than can be walked, because its trees name the same folders again and again. ' +
+      'Commit a repaired version with git.',
+  )
+}
