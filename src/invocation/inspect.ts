@@ -1,5 +1,5 @@
 import { getKey, isJsonObject, withKey, type JsonObject } from '../json/json.ts'
-import { builtInInterface } from '../resources/workflows/built-in-interfaces.ts'
+import { builtInInterface } from '../resources/workflows/schemas/built-in-schemas.ts'
 import { handlerOf, parseHandlerUri } from '../resources/workflows/handler-uri.ts'
 import type { Registry } from '../versioning/registry.ts'
 import type { Revision } from '../versioning/revisions/revision.ts'

@@ -1,4 +1,4 @@
-import { builtInInterface } from '../../resources/workflows/built-in-interfaces.ts'
+import { builtInInterface } from '../../resources/workflows/schemas/built-in-schemas.ts'
 import { parseHandlerUri } from '../../resources/workflows/handler-uri.ts'
 import type { CatalogTemplate } from './catalog-template.ts'
 import { customTemplates } from './custom-templates.ts'

@@ -1,7 +1,7 @@
 import type { Json, JsonObject } from '../../json/json.ts'
 import { stringifyJson } from '../../json/stringify-json.ts'
-import { compileSchema, type SchemaCheck } from '../../resources/workflows/compile-schema.ts'
-import { jsonWeight, schemaWeight } from '../../resources/workflows/schema-weight.ts'
+import { compileSchema, type SchemaCheck } from '../../resources/workflows/schemas/compile-schema.ts'
+import { jsonWeight, schemaWeight } from '../../resources/workflows/schemas/schema-weight.ts'
 import { HandlerFailure } from '../handler-failure.ts'
 import { longJobs, type LongJobCaller } from './long-jobs.ts'
 

@@ -1,6 +1,6 @@
 import type { JsonObject } from '../../json/json.ts'
 import { parseJson } from '../../json/parse-json.ts'
-import { compileSchema, type SchemaCheck } from '../../resources/workflows/compile-schema.ts'
+import { compileSchema, type SchemaCheck } from '../../resources/workflows/schemas/compile-schema.ts'
 import type { LongJobResult, SchemaJob } from './long-job.ts'
 
 /** The schema that was asked for last, which is often asked for again. */

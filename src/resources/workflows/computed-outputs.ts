@@ -8,9 +8,9 @@ import {
   type Json,
   type JsonObject,
 } from '../../json/json.ts'
-import { resultNode } from './match-interface.ts'
-import { closedObject, DRAFT_2020_12 } from './object-schema.ts'
-import { schemaProblems } from './schema-problems.ts'
+import { resultNode } from './schemas/match-schemas.ts'
+import { closedObject, DRAFT_2020_12 } from './schemas/object-schema.ts'
+import { schemaProblems } from './schemas/schema-problems.ts'
 
 /**
  * The outputs schema that the configured parameters of a built-in handler determine (contract/workflows 10.3), or

@@ -3,7 +3,7 @@ import { entriesOf, fromEntries, getKey, isJsonObject, type Json, type JsonObjec
 import type { AcceptedDocument } from '../../versioning/family/document-family.ts'
 import type { PayloadContext } from '../../versioning/family/family.ts'
 import { handlerOf, handlerUriProblem, isSkill, parseHandlerUri } from './handler-uri.ts'
-import { fillSchemas } from './schema-filling.ts'
+import { fillSchemas } from './schemas/schema-filling.ts'
 import { MOST_LISTED, problemsRefusal, UNKNOWN_KEY } from '../documents/problems-refusal.ts'
 import { runtimes } from './script-file.ts'
 import { reduceToSkill } from './skill-reduction.ts'

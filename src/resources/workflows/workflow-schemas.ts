@@ -4,7 +4,7 @@ import { entriesOf, isJsonObject, type Json } from '../../json/json.ts'
 import { UNKNOWN_KEY } from '../documents/problems-refusal.ts'
 import { typeName } from '../documents/type-name.ts'
 import { unknownKey } from '../documents/unknown-key.ts'
-import { schemaProblems } from './schema-problems.ts'
+import { schemaProblems } from './schemas/schema-problems.ts'
 
 /** The schemas a workflow may carry: of its configuration, of a request, of an answer (interface 2.3). */
 const schemaParts: readonly string[] = ['parameters', 'inputs', 'outputs']

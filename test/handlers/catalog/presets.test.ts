@@ -7,7 +7,7 @@ import { catalogTemplates } from '../../../src/handlers/catalog/catalog-template
 import { catalogTypes } from '../../../src/handlers/catalog/types/catalog-types.ts'
 import { getKey, type Json, type JsonObject } from '../../../src/json/json.ts'
 import { plainJson } from '../../../src/json/plain-json.ts'
-import { schemaProblems } from '../../../src/resources/workflows/schema-problems.ts'
+import { schemaProblems } from '../../../src/resources/workflows/schemas/schema-problems.ts'
 
 const ajv = new Ajv2020({ strict: false })
 const presetsOf = (key: string) => catalogTemplates.find((it) => it.key === key)?.presets ?? expect.fail(key)

@@ -9,7 +9,7 @@ import {
   isManaged,
   parseHandlerUri,
 } from '../../../src/resources/workflows/handler-uri.ts'
-import { schemaProblems } from '../../../src/resources/workflows/schema-problems.ts'
+import { schemaProblems } from '../../../src/resources/workflows/schemas/schema-problems.ts'
 import { namedTypes } from './named-types.ts'
 
 const ajv = new Ajv2020({ strict: false })

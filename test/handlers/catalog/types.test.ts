@@ -3,7 +3,7 @@ import { expect } from 'chai'
 import { catalogTypes } from '../../../src/handlers/catalog/types/catalog-types.ts'
 import { modelChoices } from '../../../src/handlers/catalog/types/model-choices.ts'
 import { getKey, type Json } from '../../../src/json/json.ts'
-import { schemaProblems } from '../../../src/resources/workflows/schema-problems.ts'
+import { schemaProblems } from '../../../src/resources/workflows/schemas/schema-problems.ts'
 import { namedTypes } from './named-types.ts'
 
 const ajv = new Ajv2020({ strict: false })

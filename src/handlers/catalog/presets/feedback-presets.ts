@@ -1,4 +1,4 @@
-import { closedObject } from '../../../resources/workflows/object-schema.ts'
+import { closedObject } from '../../../resources/workflows/schemas/object-schema.ts'
 import type { CatalogPreset } from '../catalog-template.ts'
 
 /** Forms that feedback is given in. */

@@ -1,12 +1,12 @@
 import { Ajv2020 } from 'ajv/dist/2020.js'
 import { expect } from 'chai'
-import type { Json, JsonObject } from '../../../src/json/json.ts'
-import { parseJson } from '../../../src/json/parse-json.ts'
-import { plainJson } from '../../../src/json/plain-json.ts'
-import { stringifyJson } from '../../../src/json/stringify-json.ts'
-import { builtInInterface } from '../../../src/resources/workflows/built-in-interfaces.ts'
-import { parseHandlerUri } from '../../../src/resources/workflows/handler-uri.ts'
-import { fillSchemas } from '../../../src/resources/workflows/schema-filling.ts'
+import type { Json, JsonObject } from '../../../../src/json/json.ts'
+import { parseJson } from '../../../../src/json/parse-json.ts'
+import { plainJson } from '../../../../src/json/plain-json.ts'
+import { stringifyJson } from '../../../../src/json/stringify-json.ts'
+import { builtInInterface } from '../../../../src/resources/workflows/schemas/built-in-schemas.ts'
+import { parseHandlerUri } from '../../../../src/resources/workflows/handler-uri.ts'
+import { fillSchemas } from '../../../../src/resources/workflows/schemas/schema-filling.ts'
 
 const ajv = new Ajv2020({ strict: false })
 

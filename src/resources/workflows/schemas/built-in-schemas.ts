@@ -1,9 +1,9 @@
-import type { JsonObject } from '../../json/json.ts'
-import { evaluatorInterfaces } from './evaluator-interfaces.ts'
-import { effectiveVersion, isManaged, type HandlerUri } from './handler-uri.ts'
-import { judgeInterfaces } from './judge-interfaces.ts'
-import { matchInterface } from './match-interface.ts'
-import { promptInterfaces } from './prompt-interfaces.ts'
+import type { JsonObject } from '../../../json/json.ts'
+import { evaluatorInterfaces } from './evaluator-schemas.ts'
+import { effectiveVersion, isManaged, type HandlerUri } from '../handler-uri.ts'
+import { judgeInterfaces } from './judge-schemas.ts'
+import { matchInterface } from './match-schemas.ts'
+import { promptInterfaces } from './prompt-schemas.ts'
 
 /**
  * What a built-in handler takes and answers, as JSON Schemas (contract/handlers 1.5): `parameters` is its

@@ -1,5 +1,5 @@
-import type { PlainObject } from '../../json/json.ts'
-import type { BuiltInInterface } from './built-in-interfaces.ts'
+import type { PlainObject } from '../../../json/json.ts'
+import type { BuiltInInterface } from './built-in-schemas.ts'
 import { closedObject, DRAFT_2020_12, openObject } from './object-schema.ts'
 
 /** What a prompt says that nobody has written yet: it is committed to the user's repository, and must suit any. */

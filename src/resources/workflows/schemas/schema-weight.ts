@@ -1,4 +1,4 @@
-import { entriesOf, isJsonArray, isJsonObject, type Json } from '../../json/json.ts'
+import { entriesOf, isJsonArray, isJsonObject, type Json } from '../../../json/json.ts'
 
 /**
  * How much a JSON Schema asks of every value it is held against: the number of its parts, so that checking takes about so many steps for

@@ -1,4 +1,4 @@
-import type { Json, PlainObject } from '../../json/json.ts'
+import type { Json, PlainObject } from '../../../json/json.ts'
 
 /** The draft that every built-in schema is written in, and that a schema without `$schema` is read as. */
 export const DRAFT_2020_12 = 'https://json-schema.org/draft/2020-12/schema'

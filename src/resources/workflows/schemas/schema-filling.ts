@@ -1,7 +1,7 @@
-import { getKey, hasKey, isJsonObject, withKey, type JsonObject } from '../../json/json.ts'
-import { builtInInterface } from './built-in-interfaces.ts'
-import { computedOutputs } from './computed-outputs.ts'
-import type { HandlerUri } from './handler-uri.ts'
+import { getKey, hasKey, isJsonObject, withKey, type JsonObject } from '../../../json/json.ts'
+import { builtInInterface } from './built-in-schemas.ts'
+import { computedOutputs } from '../computed-outputs.ts'
+import type { HandlerUri } from '../handler-uri.ts'
 
 /**
  * The data with the schemas that a built-in uri implies (contract/workflows 10.3): `parameters` and `outputs` where the

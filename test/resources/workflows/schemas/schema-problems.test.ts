@@ -1,7 +1,7 @@
 import { expect } from 'chai'
-import type { JsonObject } from '../../../src/json/json.ts'
-import { parseJson } from '../../../src/json/parse-json.ts'
-import { schemaProblems } from '../../../src/resources/workflows/schema-problems.ts'
+import type { JsonObject } from '../../../../src/json/json.ts'
+import { parseJson } from '../../../../src/json/parse-json.ts'
+import { schemaProblems } from '../../../../src/resources/workflows/schemas/schema-problems.ts'
 
 const drafts = [
   'https://json-schema.org/draft/2020-12/schema',

@@ -1,4 +1,4 @@
-import { entriesOf, isJsonArray, isJsonObject, type Json } from '../../json/json.ts'
+import { entriesOf, isJsonArray, isJsonObject, type Json } from '../../../json/json.ts'
 import type { SchemaProblem } from './schema-problems.ts'
 
 /** So many characters the patterns of a schema may have in all: one costs more to compile than to send. */
