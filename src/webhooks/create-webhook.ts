@@ -2,11 +2,11 @@ import { v7 as uuidv7 } from 'uuid'
 import { Refusal } from '../errors.ts'
 import { holdingLock } from '../storage/lock-file.ts'
 import type { WriteContext } from '../versioning/artifacts/change-artifact.ts'
-import { assertGoodWebhook } from './assert-good-webhook.ts'
-import { beginToldLog } from './begin-told-log.ts'
 import type { ProjectWebhooks } from './project-webhooks.ts'
-import type { Webhook } from './webhook.ts'
+import { beginToldLog } from './publisher/cursor-log.ts'
+import { assertGoodWebhook } from './validate-webhook.ts'
 import { newSecret } from './webhook-secret.ts'
+import type { Webhook } from './webhook.ts'
 
 /** So many webhooks a project may have that are not archived, and so many with those that are: each is looked at for every event. */
 const MOST = 100

@@ -1,5 +1,5 @@
 import type { WriteContext } from '../versioning/artifacts/change-artifact.ts'
-import { assertGoodWebhook } from './assert-good-webhook.ts'
+import { assertGoodWebhook } from './validate-webhook.ts'
 import type { ProjectWebhooks } from './project-webhooks.ts'
 import type { Webhook } from './webhook.ts'
 

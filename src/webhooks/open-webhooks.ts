@@ -2,7 +2,7 @@ import type { Fs } from '../storage/fs.ts'
 import type { Registry } from '../versioning/registry.ts'
 import type { ProjectWebhooks } from './project-webhooks.ts'
 import { projectWebhooks } from './project-webhooks.ts'
-import { Teller } from './teller.ts'
+import { Teller } from './publisher/event-publisher.ts'
 import type { WebhookSettings } from './webhook-settings.ts'
 
 /** The webhooks of all projects that a process serves. */

@@ -1,7 +1,7 @@
 import type { Fs } from '../storage/fs.ts'
 import type { Registry } from '../versioning/registry.ts'
 import type { WebhookSettings } from './webhook-settings.ts'
-import { WebhookShelf } from './webhook-shelf.ts'
+import { WebhookShelf } from './webhook-store.ts'
 
 /** What everything that is done with a project's webhooks needs. */
 export interface ProjectWebhooks {

@@ -1,7 +1,7 @@
 import { v4 as uuidv4 } from 'uuid'
-import { afterAttempt } from './after-attempt.ts'
-import { attemptDelivery } from './attempt-delivery.ts'
-import type { Delivery } from './delivery.ts'
+import { afterAttempt } from './deliveries/retry-schedule.ts'
+import { attemptDelivery } from './deliveries/attempt-delivery.ts'
+import type { Delivery } from './deliveries/delivery.ts'
 import { TEST_EVENT } from './event-types.ts'
 import type { ProjectWebhooks } from './project-webhooks.ts'
 

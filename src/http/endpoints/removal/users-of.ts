@@ -7,7 +7,7 @@ import { repositoryDigits } from '../../../versioning/ids.ts'
 import type { Registry } from '../../../versioning/registry.ts'
 import type { ArtifactUser } from '../../../versioning/trash/trash-artifact.ts'
 import type { ProjectWebhooks } from '../../../webhooks/project-webhooks.ts'
-import { namesArtifact } from '../../../webhooks/wants-event.ts'
+import { namesArtifact } from '../../../webhooks/matches-filters.ts'
 
 /** Where it is found who needs an artifact. */
 export interface UserPlaces {

@@ -1,11 +1,11 @@
-import type { Oid } from '../git/objects/object.ts'
-import type { ArtifactView } from '../versioning/artifacts/artifact-view.ts'
-import type { Registry } from '../versioning/registry.ts'
+import type { Oid } from '../../git/objects/object.ts'
+import type { ArtifactView } from '../../versioning/artifacts/artifact-view.ts'
+import type { Registry } from '../../versioning/registry.ts'
 import { branchEvents } from './branch-events.ts'
 import { metaEvents } from './meta-events.ts'
-import type { Happening, RegistryEvent } from './registry-event.ts'
-import { registryEvent } from './registry-event.ts'
-import type { Told } from './told.ts'
+import type { Happening, RegistryEvent } from '../registry-event.ts'
+import { registryEvent } from '../registry-event.ts'
+import type { Told } from './publish-cursor.ts'
 
 /**
  * What happened to an artifact between what was told of it and this view: every revision committed and every change of what may

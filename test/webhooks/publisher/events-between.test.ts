@@ -1,12 +1,12 @@
 import { expect } from 'chai'
-import { workflowFamily } from '../../src/resources/workflows/workflow-family.ts'
-import { archiveArtifact } from '../../src/versioning/artifacts/archive.ts'
-import type { ArtifactView } from '../../src/versioning/artifacts/artifact-view.ts'
-import { forkVariant } from '../../src/versioning/variants/fork-variant.ts'
-import { eventsBetween } from '../../src/webhooks/events-between.ts'
-import type { Told } from '../../src/webhooks/told.ts'
-import { isTold, toldOf } from '../../src/webhooks/told.ts'
-import { CONTEXT, type Shelf, openShelf } from '../embeds/shelf.ts'
+import { workflowFamily } from '../../../src/resources/workflows/workflow-family.ts'
+import { archiveArtifact } from '../../../src/versioning/artifacts/archive.ts'
+import type { ArtifactView } from '../../../src/versioning/artifacts/artifact-view.ts'
+import { forkVariant } from '../../../src/versioning/variants/fork-variant.ts'
+import { eventsBetween } from '../../../src/webhooks/publisher/events-between.ts'
+import type { Told } from '../../../src/webhooks/publisher/publish-cursor.ts'
+import { isTold, toldOf } from '../../../src/webhooks/publisher/publish-cursor.ts'
+import { CONTEXT, type Shelf, openShelf } from '../../embeds/shelf.ts'
 
 describe('events between what was told and what is', () => {
   let shelf: Shelf

@@ -1,5 +1,5 @@
 import type { Attempt, Delivery } from './delivery.ts'
-import type { WebhookSettings } from './webhook-settings.ts'
+import type { WebhookSettings } from '../webhook-settings.ts'
 
 /** Retries are put off by up to this part of their pause more, so that they do not all come back at once. */
 const JITTER = 0.1

@@ -1,14 +1,14 @@
-import { stringifyJson } from '../json/stringify-json.ts'
-import { afterAttempt, GONE } from './after-attempt.ts'
+import { stringifyJson } from '../../json/stringify-json.ts'
+import { afterAttempt, GONE } from './retry-schedule.ts'
 import { attemptDelivery } from './attempt-delivery.ts'
 import type { Delivery } from './delivery.ts'
-import { Lane, MOST_WAITING } from './lane.ts'
-import type { RegistryEvent } from './registry-event.ts'
-import { wantsEvent } from './wants-event.ts'
-import type { WebhookSettings } from './webhook-settings.ts'
-import type { WebhookShelf } from './webhook-shelf.ts'
-import type { Webhook } from './webhook.ts'
-import { isSending } from './webhook.ts'
+import { Lane, MOST_WAITING } from './delivery-queue.ts'
+import type { RegistryEvent } from '../registry-event.ts'
+import { wantsEvent } from '../matches-filters.ts'
+import type { WebhookSettings } from '../webhook-settings.ts'
+import type { WebhookShelf } from '../webhook-store.ts'
+import type { Webhook } from '../webhook.ts'
+import { isSending } from '../webhook.ts'
 
 /** So many requests are under way at once. */
 const AT_ONCE = 16

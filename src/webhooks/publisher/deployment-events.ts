@@ -1,13 +1,13 @@
-import { equalJson } from '../json/equal-json.ts'
-import type { Json, JsonObject } from '../json/json.ts'
-import { fromEntries } from '../json/json.ts'
-import type { Oid } from '../git/objects/object.ts'
-import type { Pin } from '../versioning/environments/pin.ts'
-import { referencesTo } from '../versioning/environments/pin.ts'
-import type { Reference } from '../versioning/revisions/references.ts'
-import type { Registry } from '../versioning/registry.ts'
-import type { Revision } from '../versioning/revisions/revision.ts'
-import type { Happening } from './registry-event.ts'
+import { equalJson } from '../../json/equal-json.ts'
+import type { Json, JsonObject } from '../../json/json.ts'
+import { fromEntries } from '../../json/json.ts'
+import type { Oid } from '../../git/objects/object.ts'
+import type { Pin } from '../../versioning/environments/pin.ts'
+import { referencesTo } from '../../versioning/environments/pin.ts'
+import type { Reference } from '../../versioning/revisions/references.ts'
+import type { Registry } from '../../versioning/registry.ts'
+import type { Revision } from '../../versioning/revisions/revision.ts'
+import type { Happening } from '../registry-event.ts'
 
 /**
  * What a revision of an environment deployed and undeployed, against its parent: an event for each of the two, with the whole

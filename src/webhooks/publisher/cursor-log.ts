@@ -1,9 +1,10 @@
 import { z } from 'zod'
-import type { Fs } from '../storage/fs.ts'
-import { parsedOrUndefined } from '../json/parsed-or-undefined.ts'
-import type { ArtifactView } from '../versioning/artifacts/artifact-view.ts'
-import type { Told } from './told.ts'
-import { toldOf } from './told.ts'
+import { parsedOrUndefined } from '../../json/parsed-or-undefined.ts'
+import type { Fs } from '../../storage/fs.ts'
+import type { ArtifactView } from '../../versioning/artifacts/artifact-view.ts'
+import type { ProjectWebhooks } from '../project-webhooks.ts'
+import type { Told } from './publish-cursor.ts'
+import { toldOf } from './publish-cursor.ts'
 
 /** So many lines more than artifacts make the log worth writing anew. */
 const SURPLUS = 10_000
@@ -94,4 +95,12 @@ function logPath(folder: string): string {
 
 function encode({ heads, ...told }: Told): string {
   return `${JSON.stringify({ ...told, heads: [...heads] })}\n`
+}
+
+/** Notes that everything there is now is told, unless there are such notes already: a project's first webhook begins here. */
+export async function beginToldLog({ registry, fs, folder, settings }: ProjectWebhooks): Promise<void> {
+  if (ToldLog.exists(fs, folder)) return
+  const views: ArtifactView[] = []
+  for (const family of registry.families) views.push(...(await registry.index.list(family)))
+  await ToldLog.begin(fs, folder, views, settings.now())
 }

@@ -1,9 +1,9 @@
-import { OutgoingFailure } from '../outgoing/outgoing-failure.ts'
-import { postOutgoing } from '../outgoing/post-outgoing.ts'
+import { OutgoingFailure } from '../../outgoing/outgoing-failure.ts'
+import { postOutgoing } from '../../outgoing/post-outgoing.ts'
 import type { Attempt, Delivery } from './delivery.ts'
-import type { Webhook } from './webhook.ts'
-import { signaturesOf } from './webhook-secret.ts'
-import type { WebhookSettings } from './webhook-settings.ts'
+import type { Webhook } from '../webhook.ts'
+import { signaturesOf } from '../webhook-secret.ts'
+import type { WebhookSettings } from '../webhook-settings.ts'
 
 /** So much of an answer is looked at, to show what a receiver that refuses has to say. */
 const ANSWER_BYTES = 500

@@ -1,9 +1,8 @@
-import { Refusal } from '../errors.ts'
-import type { WriteContext } from '../versioning/artifacts/change-artifact.ts'
+import { Refusal } from '../../errors.ts'
+import type { WriteContext } from '../../versioning/artifacts/change-artifact.ts'
+import type { ProjectWebhooks } from '../project-webhooks.ts'
+import { isSending } from '../webhook.ts'
 import type { Delivery } from './delivery.ts'
-import { findDelivery } from './find-delivery.ts'
-import type { ProjectWebhooks } from './project-webhooks.ts'
-import { isSending } from './webhook.ts'
 
 /**
  * Has an event delivered again: a new delivery of the same message, with attempts of its own, that the process whose turn it is
@@ -29,4 +28,16 @@ export async function redeliver(
   const again = box.make({ event_id, event_type, body, redelivery_of: id }, settings.now(), artifactId)
   await box.add(again)
   return again
+}
+
+/** The delivery of this id, of whichever webhook. */
+export function findDelivery({ shelf }: ProjectWebhooks, id: string): Delivery {
+  for (const webhook of shelf.list()) {
+    const found = shelf.deliveries(webhook.id).read(id)
+    if (found) return found
+  }
+  throw new Refusal(
+    'delivery_not_found',
+    `There is no delivery with the id ${id}: the last 1,000 that are over are kept for a webhook, for 30 days.`,
+  )
 }

@@ -1,5 +1,5 @@
 import type { Delivery } from './delivery.ts'
-import type { DeliveryBox } from './delivery-box.ts'
+import type { DeliveryBox } from './delivery-store.ts'
 
 /** So many deliveries that are over are kept, of so many characters together, for so long. */
 const MOST_KEPT = 1000

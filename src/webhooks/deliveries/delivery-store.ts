@@ -1,14 +1,13 @@
 import { v7 as uuidv7 } from 'uuid'
-import { Refusal } from '../errors.ts'
-import type { Fs } from '../storage/fs.ts'
-import { TimeSlice } from '../scheduling/cooperative.ts'
-import { damageOf } from '../versioning/index/damage-of.ts'
-import type { Ordered, Window, Windowing } from '../versioning/pagination.ts'
-import { cutWindow } from '../versioning/pagination.ts'
+import { Refusal } from '../../errors.ts'
+import { TimeSlice } from '../../scheduling/cooperative.ts'
+import type { Fs } from '../../storage/fs.ts'
+import { damageOf } from '../../versioning/index/damage-of.ts'
+import type { Ordered, Window, Windowing } from '../../versioning/pagination.ts'
+import { cutWindow } from '../../versioning/pagination.ts'
+import { readRecord, replaceRecord, unlikeRecord } from '../record-file.ts'
 import type { Delivery } from './delivery.ts'
 import { delivery } from './delivery.ts'
-import { readRecord, unlikeRecord } from './read-record.ts'
-import { replaceRecord } from './replace-record.ts'
 
 /** Coarser than the clock of any file system, in milliseconds. */
 const A_TICK = 2000

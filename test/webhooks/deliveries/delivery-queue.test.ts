@@ -1,9 +1,9 @@
 import { expect } from 'chai'
-import { memoryFs } from '../../src/storage/memory-fs.ts'
-import { DeliveryBox } from '../../src/webhooks/delivery-box.ts'
-import type { Delivery } from '../../src/webhooks/delivery.ts'
-import { Lane } from '../../src/webhooks/lane.ts'
-import { restsDuring } from '../rests.ts'
+import { memoryFs } from '../../../src/storage/memory-fs.ts'
+import { DeliveryBox } from '../../../src/webhooks/deliveries/delivery-store.ts'
+import type { Delivery } from '../../../src/webhooks/deliveries/delivery.ts'
+import { Lane } from '../../../src/webhooks/deliveries/delivery-queue.ts'
+import { restsDuring } from '../../rests.ts'
 
 const WEBHOOK = '0190b3a0-0000-7000-8000-000000000001'
 const DAY = 24 * 60 * 60 * 1000

@@ -1,6 +1,6 @@
-import type { Json } from '../json/json.ts'
-import type { Revision } from '../versioning/revisions/revision.ts'
-import { artifactReference } from './registry-event.ts'
+import type { Json } from '../../json/json.ts'
+import type { Revision } from '../../versioning/revisions/revision.ts'
+import { artifactReference } from '../registry-event.ts'
 
 /** How an event refers to a revision and what it belongs to (contract/workflows 5.4). */
 export function revisionReferences({
