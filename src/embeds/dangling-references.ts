@@ -5,11 +5,11 @@ import type { Warning } from '../versioning/family/family.ts'
 import type { Registry } from '../versioning/registry.ts'
 import { EmbedRefusal } from './embed-refusal.ts'
 import { TimeSlice } from '../scheduling/cooperative.ts'
-import type { EmbedToken } from './embed-token.ts'
-import { findEmbeds } from './find-embeds.ts'
+import type { EmbedToken } from './syntax/embed-token.ts'
+import { findEmbeds } from './syntax/find-embeds.ts'
 import { referencesJson } from './references-json.ts'
-import { registryTargets } from './registry-targets.ts'
-import { TargetFinder } from './target-finder.ts'
+import { registryTargets } from './targets/registry-targets.ts'
+import { TargetFinder } from './targets/target-finder.ts'
 
 const MOST_WARNINGS = 100
 /** Different references that are looked up; a document that names more of them is not looked through to its end. */

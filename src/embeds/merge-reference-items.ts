@@ -1,4 +1,4 @@
-import type { EmbedReference, EmbedReferences } from './embed-token.ts'
+import type { EmbedReference, EmbedReferences } from './syntax/embed-token.ts'
 import { type ReferenceField, referenceOfFields } from './reference-of-fields.ts'
 
 /** One `<entity type>.<field> = <value>` of a string token. */

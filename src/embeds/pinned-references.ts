@@ -1,7 +1,7 @@
 import { entriesOf, getKey, isJsonObject, keysOf, type Json, type JsonObject } from '../json/json.ts'
 import { EmbedRefusal } from './embed-refusal.ts'
-import type { EmbedLookup } from './embed-lookup.ts'
-import type { EmbedReference, EmbedReferences, EmbedToken } from './embed-token.ts'
+import type { EmbedLookup } from './targets/embed-lookup.ts'
+import type { EmbedReference, EmbedReferences, EmbedToken } from './syntax/embed-token.ts'
 import { REFERENCE_FIELDS, type ReferenceField, referenceOfFields } from './reference-of-fields.ts'
 
 /** The references that an embed goes on with (contract/resolve 3.3, 5.2); undefined if its target itself is meant. */

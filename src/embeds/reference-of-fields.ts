@@ -1,5 +1,5 @@
 import { parseUuid } from '../versioning/ids.ts'
-import type { EmbedReference } from './embed-token.ts'
+import type { EmbedReference } from './syntax/embed-token.ts'
 
 /** A slug as the references of tokens may spell it (contract/resolve 1.1); nothing else ever reaches a lookup. */
 const SLUG = /^[A-Za-z0-9_-][A-Za-z0-9_.-]*$/

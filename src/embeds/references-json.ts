@@ -1,5 +1,5 @@
 import { fromEntries, type JsonObject } from '../json/json.ts'
-import type { EmbedReference, EmbedReferences } from './embed-token.ts'
+import type { EmbedReference, EmbedReferences } from './syntax/embed-token.ts'
 
 /** References as JSON, by entity type. */
 export function referencesJson(references: EmbedReferences): JsonObject {

@@ -1,7 +1,7 @@
 import type { JsonObject } from '../json/json.ts'
-import type { EmbedToken } from './embed-token.ts'
+import type { EmbedToken } from './syntax/embed-token.ts'
 import { referencesJson } from './references-json.ts'
-import type { Standing, Tally } from './standing.ts'
+import type { Standing, Tally } from './resolution-context.ts'
 
 /** What was done to resolve the embeds of some data, as the wire has it (contract/resolve 10). */
 export interface ResolutionInfo {

@@ -1,4 +1,4 @@
-import { registryTargets } from '../embeds/registry-targets.ts'
+import { registryTargets } from '../embeds/targets/registry-targets.ts'
 import { resolveEmbeds } from '../embeds/resolve-embeds.ts'
 import { Refusal } from '../errors.ts'
 import { invalidParameters } from '../handlers/handler-failure.ts'

@@ -1,4 +1,4 @@
-import { holdsEmbed } from '../embeds/find-embeds.ts'
+import { holdsEmbed } from '../embeds/syntax/find-embeds.ts'
 import { getKey, isJsonObject, type JsonObject } from '../json/json.ts'
 import { handlerOf, isManaged } from '../resources/workflows/handler-uri.ts'
 import type { Revision } from '../versioning/revisions/revision.ts'

@@ -1,6 +1,6 @@
-import type { EmbedLookup } from '../../src/embeds/embed-lookup.ts'
+import type { EmbedLookup } from '../../src/embeds/targets/embed-lookup.ts'
 import { EmbedRefusal } from '../../src/embeds/embed-refusal.ts'
-import type { EmbedTarget, EmbedTargets } from '../../src/embeds/embed-targets.ts'
+import type { EmbedTarget, EmbedTargets } from '../../src/embeds/targets/embed-targets.ts'
 import { getKey, isJsonObject, type Json, type JsonObject } from '../../src/json/json.ts'
 
 /** Targets that are just there: revisions by slug, with their slug as id, of workflows and of environments. */

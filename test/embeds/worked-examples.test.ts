@@ -1,5 +1,5 @@
 import { expect } from 'chai'
-import { registryTargets } from '../../src/embeds/registry-targets.ts'
+import { registryTargets } from '../../src/embeds/targets/registry-targets.ts'
 import { type ErrorPolicy, resolveEmbeds } from '../../src/embeds/resolve-embeds.ts'
 import type { JsonObject } from '../../src/json/json.ts'
 import { openShelf, type Shelf } from './shelf.ts'

@@ -1,7 +1,7 @@
 import type { ResolutionInfo } from '../../embeds/resolution-log.ts'
 import type { ResolvedData, ResolveOptions } from '../../embeds/resolve-embeds.ts'
 import { resolveEmbeds } from '../../embeds/resolve-embeds.ts'
-import { registryTargets } from '../../embeds/registry-targets.ts'
+import { registryTargets } from '../../embeds/targets/registry-targets.ts'
 import { isJsonObject, type Json, type JsonObject } from '../../json/json.ts'
 import type { Family, PresentedPayload } from '../../versioning/family/family.ts'
 import type { Registry } from '../../versioning/registry.ts'

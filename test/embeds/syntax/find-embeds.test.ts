@@ -1,10 +1,10 @@
 import { expect } from 'chai'
-import type { EmbedToken } from '../../src/embeds/embed-token.ts'
-import { embedsIn, findEmbeds as findInSlices, holdsEmbed } from '../../src/embeds/find-embeds.ts'
-import { referencesJson } from '../../src/embeds/references-json.ts'
-import { type Json, fromEntries } from '../../src/json/json.ts'
-import { restsDuring } from '../rests.ts'
-import { parseJson } from '../../src/json/parse-json.ts'
+import type { EmbedToken } from '../../../src/embeds/syntax/embed-token.ts'
+import { embedsIn, findEmbeds as findInSlices, holdsEmbed } from '../../../src/embeds/syntax/find-embeds.ts'
+import { referencesJson } from '../../../src/embeds/references-json.ts'
+import { type Json, fromEntries } from '../../../src/json/json.ts'
+import { restsDuring } from '../../rests.ts'
+import { parseJson } from '../../../src/json/parse-json.ts'
 
 const ID = '0f3c9a1b-e2d4-85b1-8123-7d41c0aa93fe'
 

@@ -1,5 +1,5 @@
-import type { EmbedTarget } from './embed-targets.ts'
-import type { EmbedLocation } from './embed-token.ts'
+import type { EmbedTarget } from './targets/embed-targets.ts'
+import type { EmbedLocation } from './syntax/embed-token.ts'
 
 /** A revision whose data is being resolved. */
 export interface Ancestor {

@@ -1,5 +1,5 @@
-import { hasKey, isJsonArray, isJsonObject, type Json } from '../json/json.ts'
-import { EmbedRefusal } from './embed-refusal.ts'
+import { hasKey, isJsonArray, isJsonObject, type Json } from '../../json/json.ts'
+import { EmbedRefusal } from '../embed-refusal.ts'
 import { memberOf } from './value-at.ts'
 import { queryJsonPath } from './query-json-path.ts'
 

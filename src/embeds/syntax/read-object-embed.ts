@@ -7,9 +7,9 @@ import {
   numberOf,
   type Json,
   type JsonObject,
-} from '../json/json.ts'
+} from '../../json/json.ts'
 import type { EmbedReference, EmbedReferences, EmbedSelector, ObjectEmbed } from './embed-token.ts'
-import { REFERENCE_FIELDS, type ReferenceField, referenceOfFields } from './reference-of-fields.ts'
+import { REFERENCE_FIELDS, type ReferenceField, referenceOfFields } from '../reference-of-fields.ts'
 
 const MARK = '@svc.embed'
 const REFERENCES = '@svc.references'

@@ -1,6 +1,6 @@
-import { ExactNumber, entriesOf, isJsonArray, isJsonObject, type Json } from '../json/json.ts'
-import { isLight } from '../json/is-light.ts'
-import { TimeSlice } from '../scheduling/cooperative.ts'
+import { ExactNumber, entriesOf, isJsonArray, isJsonObject, type Json } from '../../json/json.ts'
+import { isLight } from '../../json/is-light.ts'
+import { TimeSlice } from '../../scheduling/cooperative.ts'
 
 /**
  * The text of a value inside a string (contract/resolve 3.4): a string as it is; anything else as JSON with a space after

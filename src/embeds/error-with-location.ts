@@ -1,8 +1,8 @@
 import { stringifyJson } from '../json/stringify-json.ts'
 import { EmbedRefusal } from './embed-refusal.ts'
-import type { EmbedToken } from './embed-token.ts'
+import type { EmbedToken } from './syntax/embed-token.ts'
 import { referencesJson } from './references-json.ts'
-import type { Standing } from './standing.ts'
+import type { Standing } from './resolution-context.ts'
 
 /**
  * The refusal with the place and the references of the token that failed, in its sentence and its details. A failure inside a

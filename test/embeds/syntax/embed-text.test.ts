@@ -1,10 +1,10 @@
 import { expect } from 'chai'
 import fc from 'fast-check'
-import { embedText } from '../../src/embeds/embed-text.ts'
-import { equalJson } from '../../src/json/equal-json.ts'
-import { parseJson } from '../../src/json/parse-json.ts'
-import { restsDuring } from '../rests.ts'
-import { arbitraryJson } from '../json/arbitrary-json.ts'
+import { embedText } from '../../../src/embeds/syntax/embed-text.ts'
+import { equalJson } from '../../../src/json/equal-json.ts'
+import { parseJson } from '../../../src/json/parse-json.ts'
+import { restsDuring } from '../../rests.ts'
+import { arbitraryJson } from '../../json/arbitrary-json.ts'
 
 describe('embeds: the text of a value', () => {
   for (const [json, text] of [

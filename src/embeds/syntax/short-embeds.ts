@@ -1,6 +1,6 @@
 import { type FoundInText, LONGEST_TOKEN } from './long-embeds.ts'
-import { mergeReferenceItems, type ReferenceItem } from './merge-reference-items.ts'
-import { isReferenceField } from './reference-of-fields.ts'
+import { mergeReferenceItems, type ReferenceItem } from '../merge-reference-items.ts'
+import { isReferenceField } from '../reference-of-fields.ts'
 
 const OPEN = '@{{'
 const CLOSE = '}}'

@@ -1,9 +1,9 @@
 import { embedLookup, type EmbedLookup } from './embed-lookup.ts'
-import { EmbedRefusal } from './embed-refusal.ts'
+import { EmbedRefusal } from '../embed-refusal.ts'
 import type { EmbedTarget, EmbedTargets } from './embed-targets.ts'
-import type { EmbedToken } from './embed-token.ts'
-import { pinToFollow } from './pinned-references.ts'
-import type { Ancestor, Standing } from './standing.ts'
+import type { EmbedToken } from '../syntax/embed-token.ts'
+import { pinToFollow } from '../pinned-references.ts'
+import type { Ancestor, Standing } from '../resolution-context.ts'
 
 /** Finds the targets of one request, each reference once. */
 export class TargetFinder {

@@ -1,7 +1,7 @@
 import { JSONPathEnvironment, JSONPathError } from 'json-p3'
-import type { Json } from '../json/json.ts'
-import { tooManyVisited } from './embed-budget.ts'
-import { EmbedRefusal } from './embed-refusal.ts'
+import type { Json } from '../../json/json.ts'
+import { tooManyVisited } from '../embed-budget.ts'
+import { EmbedRefusal } from '../embed-refusal.ts'
 import { jsonView } from './json-view.ts'
 import { valueAt } from './value-at.ts'
 

@@ -1,5 +1,5 @@
-import { getKey, isJsonArray, isJsonObject, type Json } from '../json/json.ts'
-import type { EmbedLocation } from './embed-token.ts'
+import { getKey, isJsonArray, isJsonObject, type Json } from '../../json/json.ts'
+import type { EmbedLocation } from '../syntax/embed-token.ts'
 
 /** The value at a location. Throws an Error if there is none: only locations that were found there are asked for. */
 export function valueAt(document: Json, location: EmbedLocation): Json {

@@ -1,4 +1,4 @@
-import type { JsonObject } from '../json/json.ts'
+import type { JsonObject } from '../../json/json.ts'
 import type { EmbedLookup } from './embed-lookup.ts'
 
 /** A revision that an embed points at (contract/resolve 4.4). */

@@ -1,7 +1,7 @@
-import { parseUuid } from '../versioning/ids.ts'
-import type { Reference } from '../versioning/revisions/references.ts'
-import { EmbedRefusal } from './embed-refusal.ts'
-import type { EmbedReference, EmbedReferences } from './embed-token.ts'
+import { parseUuid } from '../../versioning/ids.ts'
+import type { Reference } from '../../versioning/revisions/references.ts'
+import { EmbedRefusal } from '../embed-refusal.ts'
+import type { EmbedReference, EmbedReferences } from '../syntax/embed-token.ts'
 
 /** Where to look for a target: applications, evaluators and workflows are one family (contract/resolve 4.1). */
 export interface EmbedLookup {

@@ -1,5 +1,5 @@
-import { entriesOf, isJsonArray, isJsonObject, type Json } from '../json/json.ts'
-import { TimeSlice } from '../scheduling/cooperative.ts'
+import { entriesOf, isJsonArray, isJsonObject, type Json } from '../../json/json.ts'
+import { TimeSlice } from '../../scheduling/cooperative.ts'
 import type { EmbedLocation, EmbedToken } from './embed-token.ts'
 import { type FoundInText, longEmbeds } from './long-embeds.ts'
 import { isMixedEmbed, isObjectEmbed, readObjectEmbed } from './read-object-embed.ts'

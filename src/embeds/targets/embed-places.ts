@@ -1,11 +1,11 @@
-import { getKey, isJsonObject } from '../json/json.ts'
-import { documentOf } from '../versioning/family/document-family.ts'
-import type { Registry } from '../versioning/registry.ts'
-import type { RevisionPlace } from '../versioning/revisions/revision.ts'
+import { getKey, isJsonObject } from '../../json/json.ts'
+import { documentOf } from '../../versioning/family/document-family.ts'
+import type { Registry } from '../../versioning/registry.ts'
+import type { RevisionPlace } from '../../versioning/revisions/revision.ts'
 import { embedLookup } from './embed-lookup.ts'
-import type { EmbedToken } from './embed-token.ts'
+import type { EmbedToken } from '../syntax/embed-token.ts'
 import { findEmbedPlace } from './find-embed-place.ts'
-import { pinToFollow } from './pinned-references.ts'
+import { pinToFollow } from '../pinned-references.ts'
 
 /**
  * The places of the revisions that an embed points at now: its target, and what that has deployed if the embed goes on to it.

@@ -1,6 +1,6 @@
 import type { EmbedReferences, EmbedSelector, StringEmbed } from './embed-token.ts'
-import { mergeReferenceItems, type ReferenceItem } from './merge-reference-items.ts'
-import { isReferenceField } from './reference-of-fields.ts'
+import { mergeReferenceItems, type ReferenceItem } from '../merge-reference-items.ts'
+import { isReferenceField } from '../reference-of-fields.ts'
 
 const OPEN = '@svc.embed['
 const REFERENCES = '@svc.references['

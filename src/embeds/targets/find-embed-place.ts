@@ -1,10 +1,10 @@
-import { Refusal } from '../errors.ts'
-import type { Registry } from '../versioning/registry.ts'
-import { resolveRevision } from '../versioning/revisions/resolve-reference.ts'
-import type { RevisionPlace } from '../versioning/revisions/revision.ts'
-import { slugProblem } from '../versioning/slugs/slug.ts'
+import { Refusal } from '../../errors.ts'
+import type { Registry } from '../../versioning/registry.ts'
+import { resolveRevision } from '../../versioning/revisions/resolve-reference.ts'
+import type { RevisionPlace } from '../../versioning/revisions/revision.ts'
+import { slugProblem } from '../../versioning/slugs/slug.ts'
 import type { EmbedLookup } from './embed-lookup.ts'
-import { EmbedRefusal, type EmbedRefusalCode } from './embed-refusal.ts'
+import { EmbedRefusal, type EmbedRefusalCode } from '../embed-refusal.ts'
 
 /**
  * The place of the revision that is looked for (contract/resolve 4.2): archived ones too, of whatever role. Refuses with an

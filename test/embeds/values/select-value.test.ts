@@ -1,9 +1,9 @@
 import { expect } from 'chai'
-import { selectValue } from '../../src/embeds/select-value.ts'
-import type { Json } from '../../src/json/json.ts'
-import { parseJson } from '../../src/json/parse-json.ts'
-import { stringifyJson } from '../../src/json/stringify-json.ts'
-import { refusalOf } from './refusal-of.ts'
+import { selectValue } from '../../../src/embeds/values/select-value.ts'
+import type { Json } from '../../../src/json/json.ts'
+import { parseJson } from '../../../src/json/parse-json.ts'
+import { stringifyJson } from '../../../src/json/stringify-json.ts'
+import { refusalOf } from '../refusal-of.ts'
 
 const TEXT = `{"parameters": {"voice": "calm", "none": null, "off": false, "n": 12345678901234567890, "one": 1.0,
   "list": [{"id": 1, "a": {"10": "x", "2": "y", "b": -0}}, {"id": 2}, "s"], "a.b": {"c": 1}, "": {"": 5},
