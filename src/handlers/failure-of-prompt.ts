@@ -1,6 +1,6 @@
 import { ModelFailure } from '../models/models.ts'
 import { PromptProblem } from '../prompts/prompt-problem.ts'
-import { TemplateFailure } from '../prompts/template-format.ts'
+import { TemplateFailure } from '../prompts/templates/template-format.ts'
 import { failureOfModel } from './failure-of-model.ts'
 import {
   HandlerFailure,

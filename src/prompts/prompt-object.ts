@@ -4,7 +4,7 @@ import { RETRY_POLICIES, type RetrySettings } from '../models/with-retries.ts'
 import { Fields } from './fields.ts'
 import { type LlmConfig, MOST_MODELS, readLlmConfig } from './llm-config.ts'
 import { readMessages } from './prompt-messages.ts'
-import { TEMPLATE_FORMATS, type TemplateFormat } from './template-format.ts'
+import { TEMPLATE_FORMATS, type TemplateFormat } from './templates/template-format.ts'
 
 /** A prompt as `parameters.prompt` has it (contract/handlers 3.4), not rendered yet. */
 export interface Prompt {

@@ -1,7 +1,7 @@
 import type { JsonObject } from '../json/json.ts'
-import type { RenderBudget } from './render-budget.ts'
-import { renderTemplate } from './render-template.ts'
-import { TemplateFailure, type TemplateFormat } from './template-format.ts'
+import type { RenderBudget } from './templates/render-budget.ts'
+import { renderTemplate } from './templates/render-template.ts'
+import { TemplateFailure, type TemplateFormat } from './templates/template-format.ts'
 
 /** `renderTemplate`, with the place of the template before the message of its failure (contract/handlers 3.2). */
 export function renderAt(

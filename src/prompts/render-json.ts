@@ -7,8 +7,8 @@ import {
   isJsonObject,
 } from '../json/json.ts'
 import { renderAt } from './render-at.ts'
-import { RenderBudget } from './render-budget.ts'
-import { TemplateFailure, type TemplateFormat } from './template-format.ts'
+import { RenderBudget } from './templates/render-budget.ts'
+import { TemplateFailure, type TemplateFormat } from './templates/template-format.ts'
 
 /**
  * A value with each string and each key in it rendered, however deep (contract/handlers 3.2: `response_format`, `json_schema`). Throws

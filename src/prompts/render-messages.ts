@@ -1,7 +1,7 @@
 import { type Json, type JsonObject, getKey, isJsonArray, isJsonObject, withKey } from '../json/json.ts'
-import { RenderBudget } from './render-budget.ts'
+import { RenderBudget } from './templates/render-budget.ts'
 import { renderAt } from './render-at.ts'
-import { TemplateFailure, type TemplateFormat } from './template-format.ts'
+import { TemplateFailure, type TemplateFormat } from './templates/template-format.ts'
 
 /**
  * Messages with their contents rendered (contract/handlers 3.2): texts, and the `text` parts of contents that have parts. Roles, names,

@@ -1,6 +1,6 @@
 import { expect } from 'chai'
 import type { Json, JsonObject } from '../../src/json/json.ts'
-import { TemplateFailure } from '../../src/prompts/template-format.ts'
+import { TemplateFailure } from '../../src/prompts/templates/template-format.ts'
 import { renderJson } from '../../src/prompts/render-json.ts'
 import { renderMessages } from '../../src/prompts/render-messages.ts'
 

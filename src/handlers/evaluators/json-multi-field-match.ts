@@ -6,7 +6,7 @@ import {
   type Json,
   type JsonObject,
 } from '../../json/json.ts'
-import { resolvePath } from '../../prompts/resolve-path.ts'
+import { resolvePath } from '../../prompts/templates/resolve-path.ts'
 import {
   type HandlerFailure,
   invalidInput,

@@ -1,7 +1,7 @@
 import { type Json, type JsonObject, entriesOf, fromEntries, getKey } from '../../json/json.ts'
 import type { ChatReply } from '../../models/models.ts'
 import { promptVariables, unwrapInputs } from '../../prompts/prompt-variables.ts'
-import { RenderBudget } from '../../prompts/render-budget.ts'
+import { RenderBudget } from '../../prompts/templates/render-budget.ts'
 import { renderJson } from '../../prompts/render-json.ts'
 import { renderMessages } from '../../prompts/render-messages.ts'
 import { failureOfPrompt } from '../failure-of-prompt.ts'

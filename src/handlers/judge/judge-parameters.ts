@@ -1,7 +1,7 @@
 import type { JsonObject } from '../../json/json.ts'
 import { Fields } from '../../prompts/fields.ts'
 import { readMessages } from '../../prompts/prompt-messages.ts'
-import { TEMPLATE_FORMATS, type TemplateFormat } from '../../prompts/template-format.ts'
+import { TEMPLATE_FORMATS, type TemplateFormat } from '../../prompts/templates/template-format.ts'
 import { readFreeThreshold } from '../scoring/read-threshold.ts'
 
 /** How a judge judges (contract/handlers 2.8). */

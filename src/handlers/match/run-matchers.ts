@@ -1,6 +1,6 @@
 import { boundedJson } from '../../json/bounded-json.ts'
 import { fromEntries, getKey, type Json, type JsonObject } from '../../json/json.ts'
-import { resolvePath } from '../../prompts/resolve-path.ts'
+import { resolvePath } from '../../prompts/templates/resolve-path.ts'
 import { HandlerFailure } from '../handler-failure.ts'
 import type { HandlerContext } from '../handler.ts'
 import type { Effort } from '../measures/effort.ts'

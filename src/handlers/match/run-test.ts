@@ -1,6 +1,6 @@
 import { canonicalJson } from '../../json/canonical-json.ts'
 import { getKey, isJsonArray, isJsonObject, type Json, type JsonObject } from '../../json/json.ts'
-import { resolvePath } from '../../prompts/resolve-path.ts'
+import { resolvePath } from '../../prompts/templates/resolve-path.ts'
 import { invalidParameter } from '../handler-failure.ts'
 import type { HandlerContext } from '../handler.ts'
 import { containsText } from '../measures/contains-text.ts'

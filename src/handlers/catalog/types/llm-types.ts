@@ -1,5 +1,5 @@
 import type { PlainObject } from '../../../json/json.ts'
-import { TEMPLATE_FORMATS } from '../../../prompts/template-format.ts'
+import { TEMPLATE_FORMATS } from '../../../prompts/templates/template-format.ts'
 import { nullable, objectType } from './object-type.ts'
 
 const anyObject: PlainObject = { type: 'object', additionalProperties: true }

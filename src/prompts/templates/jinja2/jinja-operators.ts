@@ -1,4 +1,4 @@
-import { equalJson } from '../json/equal-json.ts'
+import { equalJson } from '../../../json/equal-json.ts'
 import type { JinjaFilters } from './jinja-filters.ts'
 import type { JinjaValue } from './jinja-library.ts'
 import {
@@ -12,8 +12,8 @@ import {
   textOf,
   truthOf,
 } from './jinja-values.ts'
-import type { RenderBudget } from './render-budget.ts'
-import { TemplateFailure } from './template-format.ts'
+import type { RenderBudget } from '../render-budget.ts'
+import { TemplateFailure } from '../template-format.ts'
 
 /** The operators in which the library goes another way than Jinja2, or that could make much of little. */
 export class JinjaOperators {

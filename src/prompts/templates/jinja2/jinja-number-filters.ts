@@ -1,8 +1,8 @@
-import { formatFloat } from './format-float.ts'
+import { formatFloat } from '../format-float.ts'
 import type { JinjaFilter } from './jinja-filter.ts'
 import type { JinjaNumber, JinjaValue } from './jinja-library.ts'
 import { isList, isNumber, missing, numberValue } from './jinja-values.ts'
-import { TemplateFailure } from './template-format.ts'
+import { TemplateFailure } from '../template-format.ts'
 
 /** Filters of numbers that the library does not have: `round`, and `sum`, `min` and `max` of a list. */
 export const JINJA_NUMBER_FILTERS: ReadonlyMap<string, JinjaFilter> = new Map<string, JinjaFilter>([

@@ -2,8 +2,8 @@ import { JinjaFilters } from './jinja-filters.ts'
 import { JinjaOperators } from './jinja-operators.ts'
 import { type JinjaNode, type JinjaScope, type JinjaValue, jinja } from './jinja-library.ts'
 import { ITEM_SIZE, isList, isMapping, isMissing, isText, listOf, missing, textOf } from './jinja-values.ts'
-import type { RenderBudget } from './render-budget.ts'
-import { TemplateFailure } from './template-format.ts'
+import type { RenderBudget } from '../render-budget.ts'
+import { TemplateFailure } from '../template-format.ts'
 
 /** The library makes a scope and the variable `loop` for each turn. */
 const TURN_STEPS = 3

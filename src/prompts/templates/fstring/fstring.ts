@@ -1,8 +1,8 @@
-import { type Json, type JsonObject, getKey, isJsonArray, isJsonObject } from '../json/json.ts'
+import { type Json, type JsonObject, getKey, isJsonArray, isJsonObject } from '../../../json/json.ts'
 import { formatValue } from './format-spec.ts'
-import { asciiOnly, pythonRepr, pythonText } from './python-repr.ts'
-import type { RenderBudget } from './render-budget.ts'
-import { TemplateFailure } from './template-format.ts'
+import { asciiOnly, pythonRepr, pythonText } from '../python-repr.ts'
+import type { RenderBudget } from '../render-budget.ts'
+import { TemplateFailure } from '../template-format.ts'
 
 /**
  * Renders what Python's `str.format` does (contract/handlers 3.1): `{name}`, `{name[key][0]}`, `{name!r}`, `{name:>10.2f}`, where the

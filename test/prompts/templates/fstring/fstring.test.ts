@@ -1,8 +1,8 @@
 import { expect } from 'chai'
-import { type JsonObject, isJsonObject } from '../../src/json/json.ts'
-import { parseJson } from '../../src/json/parse-json.ts'
-import { renderTemplate } from '../../src/prompts/render-template.ts'
-import { TemplateFailure } from '../../src/prompts/template-format.ts'
+import { type JsonObject, isJsonObject } from '../../../../src/json/json.ts'
+import { parseJson } from '../../../../src/json/parse-json.ts'
+import { renderTemplate } from '../../../../src/prompts/templates/render-template.ts'
+import { TemplateFailure } from '../../../../src/prompts/templates/template-format.ts'
 
 /** A value, a field's rest, and what CPython 3.12 makes of it; undefined where it raises. */
 const CASES: readonly (readonly [value: string, rest: string, text: string | undefined])[] = [

@@ -1,4 +1,4 @@
-import type { JsonObject } from '../json/json.ts'
+import type { JsonObject } from '../../json/json.ts'
 import type { RenderBudget } from './render-budget.ts'
 import { resolvePath } from './resolve-path.ts'
 import { TemplateFailure } from './template-format.ts'

@@ -7,7 +7,7 @@ import {
   isJsonObject,
   keysOf,
   numberOf,
-} from '../json/json.ts'
+} from '../../json/json.ts'
 import type { RenderBudget } from './render-budget.ts'
 import { resolvePath } from './resolve-path.ts'
 import { TemplateFailure } from './template-format.ts'

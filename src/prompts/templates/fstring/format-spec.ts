@@ -1,7 +1,7 @@
-import { type Json, ExactNumber, isJsonArray, isJsonObject, numberOf } from '../json/json.ts'
-import { formatFloat } from './format-float.ts'
-import { pythonText } from './python-repr.ts'
-import { TemplateFailure } from './template-format.ts'
+import { type Json, ExactNumber, isJsonArray, isJsonObject, numberOf } from '../../../json/json.ts'
+import { formatFloat } from '../format-float.ts'
+import { pythonText } from '../python-repr.ts'
+import { TemplateFailure } from '../template-format.ts'
 
 /** Columns a field may be padded to, and digits behind its point. */
 const WIDEST = 1000

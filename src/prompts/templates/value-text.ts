@@ -1,4 +1,4 @@
-import { type Json, ExactNumber, isJsonArray, isJsonObject } from '../json/json.ts'
+import { type Json, ExactNumber, isJsonArray, isJsonObject } from '../../json/json.ts'
 import { spacedJson } from './spaced-json.ts'
 
 /**

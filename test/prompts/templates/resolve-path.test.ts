@@ -1,9 +1,9 @@
 import { expect } from 'chai'
 import fc from 'fast-check'
-import { fromEntries, type Json } from '../../src/json/json.ts'
-import { parseJson } from '../../src/json/parse-json.ts'
-import { resolvePath } from '../../src/prompts/resolve-path.ts'
-import { arbitraryJson } from '../json/arbitrary-json.ts'
+import { fromEntries, type Json } from '../../../src/json/json.ts'
+import { parseJson } from '../../../src/json/parse-json.ts'
+import { resolvePath } from '../../../src/prompts/templates/resolve-path.ts'
+import { arbitraryJson } from '../../json/arbitrary-json.ts'
 
 describe('prompts: the path resolver', () => {
   const document = parseJson(

@@ -1,4 +1,4 @@
-import { ExactNumber, type Json, type JsonObject, entriesOf, isJsonArray } from '../json/json.ts'
+import { ExactNumber, type Json, type JsonObject, entriesOf, isJsonArray } from '../../json/json.ts'
 
 /** How JSON text is laid out; each is what Python's `json.dumps` calls it. */
 export interface JsonLayout {

@@ -1,6 +1,6 @@
-import { EmbedRefusal } from '../embeds/embed-refusal.ts'
-import { selectValue } from '../embeds/values/select-value.ts'
-import { getKey, isJsonObject, type Json } from '../json/json.ts'
+import { EmbedRefusal } from '../../embeds/embed-refusal.ts'
+import { selectValue } from '../../embeds/values/select-value.ts'
+import { getKey, isJsonObject, type Json } from '../../json/json.ts'
 
 /** Values that one JSONPath may look at, a tenth of a second or so; a recursive one over a large document looks at many. */
 const MOST_VALUES = 100_000

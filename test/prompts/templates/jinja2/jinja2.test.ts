@@ -1,9 +1,9 @@
 import { expect } from 'chai'
-import { type JsonObject, isJsonObject } from '../../src/json/json.ts'
-import { parseJson } from '../../src/json/parse-json.ts'
-import { RenderBudget } from '../../src/prompts/render-budget.ts'
-import { renderTemplate } from '../../src/prompts/render-template.ts'
-import { TemplateFailure } from '../../src/prompts/template-format.ts'
+import { type JsonObject, isJsonObject } from '../../../../src/json/json.ts'
+import { parseJson } from '../../../../src/json/parse-json.ts'
+import { RenderBudget } from '../../../../src/prompts/templates/render-budget.ts'
+import { renderTemplate } from '../../../../src/prompts/templates/render-template.ts'
+import { TemplateFailure } from '../../../../src/prompts/templates/template-format.ts'
 
 const DOUBLED_TEXT =
   '{% set ns = namespace(s="ab") %}{% for i in range(60) %}{% set ns.s = ns.s ~ ns.s %}{% endfor %}'

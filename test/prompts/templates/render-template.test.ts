@@ -1,11 +1,11 @@
 import { expect } from 'chai'
 import fc from 'fast-check'
-import { type JsonObject, isJsonObject } from '../../src/json/json.ts'
-import { parseJson } from '../../src/json/parse-json.ts'
-import { RenderBudget } from '../../src/prompts/render-budget.ts'
-import { renderTemplate } from '../../src/prompts/render-template.ts'
-import { TEMPLATE_FORMATS, TemplateFailure, type TemplateFormat } from '../../src/prompts/template-format.ts'
-import { arbitraryJson } from '../json/arbitrary-json.ts'
+import { type JsonObject, isJsonObject } from '../../../src/json/json.ts'
+import { parseJson } from '../../../src/json/parse-json.ts'
+import { RenderBudget } from '../../../src/prompts/templates/render-budget.ts'
+import { renderTemplate } from '../../../src/prompts/templates/render-template.ts'
+import { TEMPLATE_FORMATS, TemplateFailure, type TemplateFormat } from '../../../src/prompts/templates/template-format.ts'
+import { arbitraryJson } from '../../json/arbitrary-json.ts'
 
 const VARIABLES = variables(
   '{"x": "X", "n": null, "t": true, "f": 1.0, "big": 12345678901234567890, "o": {"a": {"b": "deep"}, "é": 1.0},' +

@@ -12,10 +12,10 @@ import {
   listOf,
   textOf,
 } from './jinja-values.ts'
-import { pythonText } from './python-repr.ts'
-import type { RenderBudget } from './render-budget.ts'
-import { spacedJson } from './spaced-json.ts'
-import { TemplateFailure } from './template-format.ts'
+import { pythonText } from '../python-repr.ts'
+import type { RenderBudget } from '../render-budget.ts'
+import { spacedJson } from '../spaced-json.ts'
+import { TemplateFailure } from '../template-format.ts'
 
 /** Spaces that one line or level may be indented by. */
 const WIDEST_INDENT = 100

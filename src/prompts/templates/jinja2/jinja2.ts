@@ -1,11 +1,11 @@
-import type { JsonObject } from '../json/json.ts'
+import type { JsonObject } from '../../../json/json.ts'
 import { JinjaInterpreter } from './jinja-interpreter.ts'
 import { jinja } from './jinja-library.ts'
 import { jinjaEnvironment } from './jinja-values.ts'
-import type { RenderBudget } from './render-budget.ts'
-import { resolvePath } from './resolve-path.ts'
-import { TemplateFailure } from './template-format.ts'
-import { valueText } from './value-text.ts'
+import type { RenderBudget } from '../render-budget.ts'
+import { resolvePath } from '../resolve-path.ts'
+import { TemplateFailure } from '../template-format.ts'
+import { valueText } from '../value-text.ts'
 
 /**
  * Renders Jinja2 (contract/handlers 3.1): what is missing becomes nothing, an attribute of what is missing is an error, values are

@@ -1,4 +1,4 @@
-import { type Json, entriesOf, isJsonArray, isJsonObject } from '../json/json.ts'
+import { type Json, entriesOf, isJsonArray, isJsonObject } from '../../json/json.ts'
 import { wordOf } from './value-text.ts'
 
 /**

@@ -6,7 +6,7 @@ import {
   fromEntries,
   isJsonArray,
   numberOf,
-} from '../json/json.ts'
+} from '../../../json/json.ts'
 import {
   type JinjaList,
   type JinjaMapping,
@@ -16,9 +16,9 @@ import {
   type JinjaValue,
   jinja,
 } from './jinja-library.ts'
-import type { RenderBudget } from './render-budget.ts'
-import { TemplateFailure } from './template-format.ts'
-import { wordOf } from './value-text.ts'
+import type { RenderBudget } from '../render-budget.ts'
+import { TemplateFailure } from '../template-format.ts'
+import { wordOf } from '../value-text.ts'
 
 /** A list costs so much an item, as against a text a character. */
 export const ITEM_SIZE = 64
