@@ -1,10 +1,11 @@
 import { z } from 'zod'
 import { CannotStart } from './errors.ts'
-import { environmentCredentials } from './models/environment-credentials.ts'
-import { keyVariable, MODEL_PROVIDERS, urlVariable } from './models/model-providers.ts'
+import type { LogLevel } from './http/server/logger.ts'
+import { LOG_LEVELS } from './http/server/logger.ts'
+import { MODEL_PROVIDERS, environmentCredentials, keyVariable, urlVariable } from './models/model-providers.ts'
 import type { Credential } from './models/models.ts'
-import { LOG_LEVELS, type LogLevel } from './http/server/logger.ts'
-import { type SecretsKey, parseSecretsKey } from './secrets/secrets-key.ts'
+import type { SecretsKey } from './secrets/secrets-key.ts'
+import { parseSecretsKey } from './secrets/secrets-key.ts'
 
 /** Everything an operator can set, checked. The only place that knows the names of the environment variables. */
 export interface Config {

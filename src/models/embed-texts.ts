@@ -1,10 +1,10 @@
 import type { OpenSpan } from '../traces/open-span.ts'
-import { failedCall } from './failed-call.ts'
+import { failedCall } from './replies/failed-call.ts'
 import type { ModelSettings } from './model-settings.ts'
 import { beginEmbeddingSpan, tellProvider } from './model-span.ts'
 import { type EmbeddingCall, ModelFailure } from './models.ts'
-import { placeModel } from './place-model.ts'
-import { reachModel, type ReachedModel } from './reach-model.ts'
+import { placeModel } from './parse-model-name.ts'
+import { reachModel, type ReachedModel } from './model-endpoint.ts'
 import { timeLimit } from './time-limit.ts'
 
 /** Asks an embedding model for one vector a text (`Models.embed`); the span counts the tokens, not the numbers. */

@@ -1,4 +1,4 @@
-import type { ReachSettings } from './reach-model.ts'
+import type { ReachSettings } from './model-endpoint.ts'
 
 /** How models are called for one project. */
 export interface ModelSettings extends ReachSettings {

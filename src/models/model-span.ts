@@ -1,10 +1,10 @@
 import { withoutKey } from '../json/json.ts'
 import type { OpenSpan } from '../traces/open-span.ts'
-import { chatRequest } from './chat-request.ts'
+import { chatRequest } from './calls/chat-request.ts'
 import type { ModelProvider } from './model-providers.ts'
 import type { ChatCall, ChatReply, EmbeddingCall } from './models.ts'
-import type { PlacedModel } from './place-model.ts'
-import type { ReachedModel } from './reach-model.ts'
+import type { PlacedModel } from './parse-model-name.ts'
+import type { ReachedModel } from './model-endpoint.ts'
 
 /**
  * Begins the span of a chat call, with the attributes of OpenTelemetry's GenAI conventions (both names of the provider: collectors

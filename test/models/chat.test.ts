@@ -1,8 +1,10 @@
 import { expect } from 'chai'
-import { environmentCredentials } from '../../src/models/environment-credentials.ts'
 import { ExactNumber } from '../../src/json/json.ts'
-import { type ChatStub, json, refusing, replying, startChatStub, text } from './chat-stub.ts'
-import { asking, failureOf, modelWorld, type ModelWorld, SECRET_KEY } from './model-world.ts'
+import { environmentCredentials } from '../../src/models/model-providers.ts'
+import type { ChatStub } from './chat-stub.ts'
+import { json, refusing, replying, startChatStub, text } from './chat-stub.ts'
+import type { ModelWorld } from './model-world.ts'
+import { SECRET_KEY, asking, failureOf, modelWorld } from './model-world.ts'
 
 describe('models: chat-completions', () => {
   let stub: ChatStub

@@ -1,8 +1,9 @@
 import { expect } from 'chai'
-import { environmentCredentials } from '../../src/models/environment-credentials.ts'
-import { placeModel } from '../../src/models/place-model.ts'
+import { environmentCredentials } from '../../src/models/model-providers.ts'
+import { placeModel } from '../../src/models/parse-model-name.ts'
 import { resolveHost } from '../../src/outgoing/outgoing-policy.ts'
-import { type ChatStub, startChatStub } from './chat-stub.ts'
+import type { ChatStub } from './chat-stub.ts'
+import { startChatStub } from './chat-stub.ts'
 import { asking, failureOf, modelWorld } from './model-world.ts'
 
 describe('models: credentials', () => {

@@ -1,9 +1,9 @@
 import { expect } from 'chai'
-import { memoryFs } from '../../src/storage/memory-fs.ts'
-import { projectCredentials } from '../../src/server/model-credentials.ts'
-import { environmentCredentials } from '../../src/models/environment-credentials.ts'
+import { environmentCredentials } from '../../src/models/model-providers.ts'
 import { openSecrets } from '../../src/secrets/open-secrets.ts'
 import type { ProjectSecrets } from '../../src/secrets/project-secrets.ts'
+import { projectCredentials } from '../../src/server/model-credentials.ts'
+import { memoryFs } from '../../src/storage/memory-fs.ts'
 
 describe('model credentials of a project', () => {
   let secrets: ProjectSecrets

@@ -1,9 +1,9 @@
-import { boundedText } from '../json/bounded-text.ts'
-import { OutgoingFailure } from '../outgoing/outgoing-failure.ts'
-import { ModelFailure, type ModelFailureKind } from './models.ts'
+import { boundedText } from '../../json/bounded-text.ts'
+import { OutgoingFailure } from '../../outgoing/outgoing-failure.ts'
+import { ModelFailure, type ModelFailureKind } from '../models.ts'
 import { messageOf } from './message-of.ts'
-import type { ReachedModel } from './reach-model.ts'
-import type { TimeLimit } from './time-limit.ts'
+import type { ReachedModel } from '../model-endpoint.ts'
+import type { TimeLimit } from '../time-limit.ts'
 
 /** The call that an error came out of. */
 export interface FailedCall {

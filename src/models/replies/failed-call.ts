@@ -1,7 +1,7 @@
-import type { OpenSpan } from '../traces/open-span.ts'
+import type { OpenSpan } from '../../traces/open-span.ts'
 import { type FailedCall, modelFailureOf } from './model-failure-of.ts'
-import { ModelFailure } from './models.ts'
-import type { ReachedModel } from './reach-model.ts'
+import { ModelFailure } from '../models.ts'
+import type { ReachedModel } from '../model-endpoint.ts'
 
 /** A call that failed, maybe before it was known whom to make it to. */
 export interface UnfinishedCall extends Omit<FailedCall, 'reached'> {

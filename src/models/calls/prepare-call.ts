@@ -1,8 +1,8 @@
-import { plainJson } from '../json/plain-json.ts'
+import { plainJson } from '../../json/plain-json.ts'
 import { chatRequest } from './chat-request.ts'
-import type { CallOptions, LanguageModel } from './language-model.ts'
-import type { ChatCall } from './models.ts'
-import type { ReachedModel } from './reach-model.ts'
+import type { CallOptions, LanguageModel } from '../language-model.ts'
+import type { ChatCall } from '../models.ts'
+import type { ReachedModel } from '../model-endpoint.ts'
 import { translateCall } from './translate-call.ts'
 
 /** A model that is ready to be asked one thing. */

@@ -1,7 +1,7 @@
-import { getKey, isJsonObject, type Json, type JsonObject } from '../json/json.ts'
-import type { CallOptions } from './language-model.ts'
+import { getKey, isJsonObject, type Json, type JsonObject } from '../../json/json.ts'
+import type { CallOptions } from '../language-model.ts'
 import { textAt } from './members.ts'
-import { ModelFailure } from './models.ts'
+import { ModelFailure } from '../models.ts'
 
 /** A part of what a user says. */
 export type UserPart = Extract<CallOptions['prompt'][number], { role: 'user' }>['content'][number]

@@ -1,6 +1,6 @@
-import type { LanguageModel } from './language-model.ts'
-import type { AnswerFacts } from './model-span.ts'
-import { ModelFailure } from './models.ts'
+import type { LanguageModel } from '../language-model.ts'
+import type { AnswerFacts } from '../model-span.ts'
+import { ModelFailure } from '../models.ts'
 import { refusalOf } from './refusal-of.ts'
 import type { SdkAnswer } from './reply-of.ts'
 

@@ -1,4 +1,4 @@
-import { getKey, isJsonObject, type JsonObject } from '../json/json.ts'
+import { getKey, isJsonObject, type JsonObject } from '../../json/json.ts'
 
 /** The member of this name when it is text. */
 export function textAt(object: JsonObject, key: string): string | undefined {

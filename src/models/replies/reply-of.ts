@@ -1,6 +1,6 @@
-import { fromEntries, type Json, type JsonObject } from '../json/json.ts'
-import type { LanguageModel } from './language-model.ts'
-import type { ChatReply, TokenUsage } from './models.ts'
+import { fromEntries, type Json, type JsonObject } from '../../json/json.ts'
+import type { LanguageModel } from '../language-model.ts'
+import type { ChatReply, TokenUsage } from '../models.ts'
 
 type Result = Awaited<ReturnType<LanguageModel['doGenerate']>>
 

@@ -1,7 +1,7 @@
-import { getKey, isJsonArray, isJsonObject, type Json, type JsonObject } from '../json/json.ts'
-import type { CallOptions } from './language-model.ts'
+import { getKey, isJsonArray, isJsonObject, type Json, type JsonObject } from '../../json/json.ts'
+import type { CallOptions } from '../language-model.ts'
 import { textAt } from './members.ts'
-import { ModelFailure } from './models.ts'
+import { ModelFailure } from '../models.ts'
 import { translatePart, type UserPart } from './translate-part.ts'
 
 type Message = CallOptions['prompt'][number]

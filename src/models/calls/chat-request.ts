@@ -1,5 +1,5 @@
-import { fromEntries, type Json, type JsonObject } from '../json/json.ts'
-import type { ChatCall } from './models.ts'
+import { fromEntries, type Json, type JsonObject } from '../../json/json.ts'
+import type { ChatCall } from '../models.ts'
 
 /** A call as the chat-completions protocol says it, without the model. Nothing is sent that the call leaves open. */
 export function chatRequest(call: ChatCall): JsonObject {

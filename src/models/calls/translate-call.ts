@@ -1,8 +1,8 @@
-import { isJsonObject, type JsonObject } from '../json/json.ts'
-import { plainJson } from '../json/plain-json.ts'
-import type { CallOptions } from './language-model.ts'
+import { isJsonObject, type JsonObject } from '../../json/json.ts'
+import { plainJson } from '../../json/plain-json.ts'
+import type { CallOptions } from '../language-model.ts'
 import { objectAt, textAt } from './members.ts'
-import type { ChatCall } from './models.ts'
+import type { ChatCall } from '../models.ts'
 import { translateMessages } from './translate-messages.ts'
 
 /**

@@ -1,7 +1,7 @@
 import { type OutgoingFetchSettings, outgoingFetch } from '../outgoing/outgoing-fetch.ts'
 import { keyVariable, MODEL_PROVIDERS, type ModelProvider, unknownProvider } from './model-providers.ts'
 import { type Credential, type CredentialSource, ModelFailure } from './models.ts'
-import type { PlacedModel } from './place-model.ts'
+import type { PlacedModel } from './parse-model-name.ts'
 
 /** Where a model is, and how to get there. */
 export interface ReachedModel {
