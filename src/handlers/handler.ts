@@ -2,7 +2,7 @@ import type { Json, JsonObject } from '../json/json.ts'
 import type { Models } from '../models/models.ts'
 import type { OutgoingPolicy } from '../outgoing/outgoing-policy.ts'
 import type { Sandbox } from '../sandbox/sandbox.ts'
-import type { OpenSpan } from '../traces/open-span.ts'
+import type { OpenSpan } from '../traces/recording/open-span.ts'
 
 /**
  * What runs a workflow (contract/handlers 2.1): makes outputs of a request. Throws a `HandlerFailure` for what the request, its

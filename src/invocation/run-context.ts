@@ -1,5 +1,5 @@
 import type { HandlerContext } from '../handlers/handler.ts'
-import type { OpenSpan } from '../traces/open-span.ts'
+import type { OpenSpan } from '../traces/recording/open-span.ts'
 import type { InvocationRequest } from './invocation-request.ts'
 
 /** What is the same for every run in a project. */

@@ -1,4 +1,4 @@
-import type { OpenSpan } from '../traces/open-span.ts'
+import type { OpenSpan } from '../traces/recording/open-span.ts'
 import { failedCall } from './replies/failed-call.ts'
 import type { ModelSettings } from './model-settings.ts'
 import { beginEmbeddingSpan, tellProvider } from './model-span.ts'

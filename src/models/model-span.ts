@@ -1,5 +1,5 @@
 import { withoutKey } from '../json/json.ts'
-import type { OpenSpan } from '../traces/open-span.ts'
+import type { OpenSpan } from '../traces/recording/open-span.ts'
 import { chatRequest } from './calls/chat-request.ts'
 import type { ModelProvider } from './model-providers.ts'
 import type { ChatCall, ChatReply, EmbeddingCall } from './models.ts'

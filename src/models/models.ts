@@ -1,5 +1,5 @@
 import type { JsonObject } from '../json/json.ts'
-import type { OpenSpan } from '../traces/open-span.ts'
+import type { OpenSpan } from '../traces/recording/open-span.ts'
 
 /** The language models that handlers call (contract/handlers 3.4). Every call is a child span of `span`. */
 export interface Models {

@@ -44,7 +44,7 @@ import type { ResourceSettings } from '../resources/surfaces.ts'
 import { surfacesOf } from '../resources/surfaces.ts'
 import { beginTurn } from '../storage/read-epoch.ts'
 import { OpenTraces } from '../traces/open-traces.ts'
-import type { OtlpExporter } from '../traces/otlp-exporter.ts'
+import type { OtlpExporter } from '../traces/export/otlp-exporter.ts'
 import type { ProjectTraces } from '../traces/project-traces.ts'
 import type { RepositoryProblem } from '../versioning/index/unserved-repositories.ts'
 import { Registries } from '../versioning/registries.ts'
@@ -293,7 +293,7 @@ export async function serve(
 /** What sends spans to a collector, where one is configured: its packages take a tenth of a second to load. */
 async function openExporter({ telemetry }: Config, { logger }: Log): Promise<OtlpExporter | undefined> {
   if (Object.keys(telemetry).length === 0) return undefined
-  const { openOtlpExporter } = await import('../traces/otlp-exporter.ts')
+  const { openOtlpExporter } = await import('../traces/export/otlp-exporter.ts')
   return openOtlpExporter(telemetry, (sentence) => logger.warn(sentence))
 }
 

@@ -1,9 +1,9 @@
 import { basename } from 'node:path'
 import type { Registry } from '../versioning/registry.ts'
 import { ProjectTraces, type TraceThreads } from './project-traces.ts'
-import { TraceReader } from './trace-reader.ts'
+import { TraceReader } from './query/trace-reader.ts'
 import type { TraceSettings } from './trace-settings.ts'
-import { TraceThreadHandle } from './trace-thread-handle.ts'
+import { TraceThreadHandle } from './storage/trace-thread-handle.ts'
 
 /** What of a registry says where its traces are. */
 export interface TracedProject {

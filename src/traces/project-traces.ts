@@ -1,12 +1,12 @@
 import { Refusal } from '../errors.ts'
 import { nodeFs } from '../storage/node-fs.ts'
 import type { Span } from './span.ts'
-import { SpanQueue, type QueueState } from './span-queue.ts'
-import type { SpanRow } from './thread/span-rows.ts'
-import type { TracePage, TraceQuestion } from './thread/query-traces.ts'
-import type { TraceReader } from './trace-reader.ts'
+import { SpanQueue, type QueueState } from './recording/span-queue.ts'
+import type { SpanRow } from './storage/span-rows.ts'
+import type { TracePage, TraceQuestion } from './storage/query-traces.ts'
+import type { TraceReader } from './query/trace-reader.ts'
 import type { TraceSettings } from './trace-settings.ts'
-import { TraceStorageError, type TraceThreadHandle } from './trace-thread-handle.ts'
+import { TraceStorageError, type TraceThreadHandle } from './storage/trace-thread-handle.ts'
 
 /** Where the work on traces is done: what is quick and in order, and questions, which may take their time. */
 export interface TraceThreads {

@@ -2,7 +2,7 @@ import type { HandlerContext, HandlerRequest } from '../../src/handlers/handler.
 import type { Models } from '../../src/models/models.ts'
 import { resolveHost } from '../../src/outgoing/outgoing-policy.ts'
 import type { Sandbox } from '../../src/sandbox/sandbox.ts'
-import { startTrace } from '../../src/traces/open-span.ts'
+import { startTrace } from '../../src/traces/recording/open-span.ts'
 import type { Span } from '../../src/traces/span.ts'
 
 /** What a handler is run in. */

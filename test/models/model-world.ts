@@ -3,8 +3,8 @@ import type { ChatCall, Credential, CredentialSource, Models } from '../../src/m
 import { ModelFailure } from '../../src/models/models.ts'
 import { resolveHost } from '../../src/outgoing/outgoing-policy.ts'
 import { createModels } from '../../src/server/workflow-runtime.ts'
-import type { OpenSpan } from '../../src/traces/open-span.ts'
-import { startTrace } from '../../src/traces/open-span.ts'
+import type { OpenSpan } from '../../src/traces/recording/open-span.ts'
+import { startTrace } from '../../src/traces/recording/open-span.ts'
 import type { Span } from '../../src/traces/span.ts'
 
 /** A key that must be nowhere to be seen. */

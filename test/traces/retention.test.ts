@@ -1,7 +1,7 @@
 import { statSync } from 'node:fs'
 import { expect } from 'chai'
-import { traceQuestion } from '../../src/traces/trace-question.ts'
-import { traceIdsOf } from '../../src/traces/trace-tree.ts'
+import { traceQuestion } from '../../src/traces/query/trace-question.ts'
+import { traceIdsOf } from '../../src/traces/query/trace-tree.ts'
 import { makeSpan, NOON, spanWith } from './make-span.ts'
 import { type TraceProject, traceProject } from './trace-project.ts'
 

@@ -1,7 +1,7 @@
 import { boundedText } from '../../json/bounded-text.ts'
 import { OutgoingFailure } from '../../outgoing/outgoing-failure.ts'
 import { type OutgoingAnswer, postOutgoing } from '../../outgoing/post-outgoing.ts'
-import type { OpenSpan } from '../../traces/open-span.ts'
+import type { OpenSpan } from '../../traces/recording/open-span.ts'
 import { HandlerFailure } from '../handler-failure.ts'
 import type { HandlerContext } from '../handler.ts'
 import { maskSecretsInText } from './mask-secrets.ts'

@@ -1,6 +1,6 @@
 import type { ServerResponse } from 'node:http'
 import type { ParameterizedContext } from 'koa'
-import { randomHex } from '../../traces/random-hex.ts'
+import { randomHex } from '../../traces/recording/random-hex.ts'
 import { normalisePath } from './normalise-path.ts'
 import type { DoorState } from '../request-state.ts'
 import { IDLE_SECONDS } from '../server/server.ts'

@@ -3,7 +3,7 @@ import { numberOf, type Json } from '../../json/json.ts'
 import { stringifyJson } from '../../json/stringify-json.ts'
 import { isoOf, readTime } from '../../traces/span-time.ts'
 import { readSpanId, readTraceId } from '../../traces/trace-ids.ts'
-import type { TraceWindow } from '../../traces/trace-window.ts'
+import type { TraceWindow } from '../../traces/query/trace-window.ts'
 import { shown } from './request-schemas.ts'
 
 /** What requests about traces hold, and what is answered. */

@@ -1,4 +1,4 @@
-import type { OpenSpan } from '../../traces/open-span.ts'
+import type { OpenSpan } from '../../traces/recording/open-span.ts'
 import { type FailedCall, modelFailureOf } from './model-failure-of.ts'
 import { ModelFailure } from '../models.ts'
 import type { ReachedModel } from '../model-endpoint.ts'

@@ -3,11 +3,11 @@ import { type IncomingHttpHeaders, type ServerResponse, createServer } from 'nod
 import type { AddressInfo } from 'node:net'
 import { gunzipSync } from 'node:zlib'
 import { expect } from 'chai'
-import { Refusal } from '../../src/errors.ts'
-import { ExactNumber, fromEntries } from '../../src/json/json.ts'
-import { startTrace } from '../../src/traces/open-span.ts'
-import { type OtlpExporter, openOtlpExporter } from '../../src/traces/otlp-exporter.ts'
-import type { Span } from '../../src/traces/span.ts'
+import { Refusal } from '../../../src/errors.ts'
+import { ExactNumber, fromEntries } from '../../../src/json/json.ts'
+import { startTrace } from '../../../src/traces/recording/open-span.ts'
+import { type OtlpExporter, openOtlpExporter } from '../../../src/traces/export/otlp-exporter.ts'
+import type { Span } from '../../../src/traces/span.ts'
 
 interface Received {
   readonly url: string

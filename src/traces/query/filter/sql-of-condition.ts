@@ -1,5 +1,5 @@
-import { entriesOf, isJsonArray, isJsonObject, type Json } from '../../json/json.ts'
-import type { ConditionOperator } from '../../resources/queries/filter-words.ts'
+import { entriesOf, isJsonArray, isJsonObject, type Json } from '../../../json/json.ts'
+import type { ConditionOperator } from '../../../resources/queries/filter-words.ts'
 import type { Condition } from './condition.ts'
 import { allOf, anyOf, MOST_VALUES, type SqlCondition } from './sql-condition.ts'
 

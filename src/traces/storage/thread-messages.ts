@@ -1,5 +1,5 @@
 import type { RefusalCode, RefusalData } from '../../errors.ts'
-import type { SpanLines } from '../span-batch.ts'
+import type { SpanLines } from '../recording/span-batch.ts'
 import type { TraceRetention } from '../trace-settings.ts'
 import type { SpanRow } from './span-rows.ts'
 import type { TracePage, TraceQuestion } from './query-traces.ts'

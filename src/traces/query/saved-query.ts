@@ -1,10 +1,10 @@
-import { getKey, isJsonObject, type JsonObject } from '../json/json.ts'
-import { queryFamily } from '../resources/queries/query-family.ts'
-import { documentOf } from '../versioning/family/document-family.ts'
-import type { References } from '../versioning/revisions/references.ts'
-import type { Registry } from '../versioning/registry.ts'
-import { resolveRevision } from '../versioning/revisions/resolve-reference.ts'
-import { readRevisionAt } from '../versioning/revisions/revision.ts'
+import { getKey, isJsonObject, type JsonObject } from '../../json/json.ts'
+import { queryFamily } from '../../resources/queries/query-family.ts'
+import { documentOf } from '../../versioning/family/document-family.ts'
+import type { References } from '../../versioning/revisions/references.ts'
+import type { Registry } from '../../versioning/registry.ts'
+import { resolveRevision } from '../../versioning/revisions/resolve-reference.ts'
+import { readRevisionAt } from '../../versioning/revisions/revision.ts'
 
 /** What a query's revision asks for, as far as it says. */
 export interface SavedQuery {

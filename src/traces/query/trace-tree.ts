@@ -1,6 +1,6 @@
-import { groupBy } from '../json/group-by.ts'
-import { JsonText } from '../json/stringify-json.ts'
-import type { SpanRow } from './thread/span-rows.ts'
+import { groupBy } from '../../json/group-by.ts'
+import { JsonText } from '../../json/stringify-json.ts'
+import type { SpanRow } from '../storage/span-rows.ts'
 
 /** A trace as it is answered; `spans` is text that is ready to be written. */
 export interface TraceRecord {

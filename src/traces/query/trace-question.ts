@@ -1,9 +1,9 @@
-import { invalid } from '../errors.ts'
-import type { Json } from '../json/json.ts'
-import { stringifyJson } from '../json/stringify-json.ts'
+import { invalid } from '../../errors.ts'
+import type { Json } from '../../json/json.ts'
+import { stringifyJson } from '../../json/stringify-json.ts'
 import { readTraceFilter } from './filter/trace-filter.ts'
-import type { TraceQuestion } from './thread/query-traces.ts'
-import { readSpanId, readTraceId } from './trace-ids.ts'
+import type { TraceQuestion } from '../storage/query-traces.ts'
+import { readSpanId, readTraceId } from '../trace-ids.ts'
 import type { TraceWindow } from './trace-window.ts'
 
 /** A filtering that somebody sent, and where it stood. */

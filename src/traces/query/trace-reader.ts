@@ -1,6 +1,6 @@
-import { Refusal } from '../errors.ts'
-import type { TracePage, TraceQuestion } from './thread/query-traces.ts'
-import { TraceThreadHandle } from './trace-thread-handle.ts'
+import { Refusal } from '../../errors.ts'
+import type { TracePage, TraceQuestion } from '../storage/query-traces.ts'
+import { TraceThreadHandle } from '../storage/trace-thread-handle.ts'
 
 /**
  * Answers questions on a thread of its own, one after the other, so that a slow one delays neither a request nor what is written.

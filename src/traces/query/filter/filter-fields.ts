@@ -1,4 +1,4 @@
-import type { ConditionOperator } from '../../resources/queries/filter-words.ts'
+import type { ConditionOperator } from '../../../resources/queries/filter-words.ts'
 
 /** What the value of a field is, which decides the operators and how they compare. */
 export type FieldKind = 'trace id' | 'span id' | 'word' | 'text' | 'time' | 'attribute' | 'list' | 'content'

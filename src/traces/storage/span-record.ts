@@ -1,5 +1,5 @@
-import { PLACE_OF_MEMBERS, type ReferenceTexts } from '../reference-texts.ts'
-import type { LineParts } from '../span-line.ts'
+import { PLACE_OF_MEMBERS, type ReferenceTexts } from '../recording/reference-texts.ts'
+import type { LineParts } from '../recording/span-line.ts'
 import { isoOf } from '../span-time.ts'
 
 /** When a span began and ended and when it was recorded, in microseconds since 1970. */

@@ -1,8 +1,8 @@
-import { AGEING, BoundedCache } from '../cache/bounded-cache.ts'
-import { stringifyJson } from '../json/stringify-json.ts'
+import { AGEING, BoundedCache } from '../../cache/bounded-cache.ts'
+import { stringifyJson } from '../../json/stringify-json.ts'
 import { namedList } from './named-list.ts'
-import { referencesJson } from './references-json.ts'
-import type { SpanReference } from './span.ts'
+import { referencesJson } from '../references-json.ts'
+import type { SpanReference } from '../span.ts'
 
 /** Stands in attributes that wait behind the object that the references are to be in. JSON has no such character of its own. */
 export const PLACE_OF_MEMBERS = '\u0001'

@@ -6,7 +6,7 @@ import { BatchSpanProcessor } from '@opentelemetry/sdk-trace'
 import type { ReadableSpan, SpanExporter } from '@opentelemetry/sdk-trace'
 import { type OtlpSettings, otlpSettings } from './otlp-settings.ts'
 import { otlpSpan } from './otlp-span.ts'
-import type { Span } from './span.ts'
+import type { Span } from '../span.ts'
 
 /** Sends finished spans to a collector of the operator's. */
 export interface OtlpExporter {

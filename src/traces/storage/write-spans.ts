@@ -1,4 +1,4 @@
-import type { ReferenceTexts } from '../reference-texts.ts'
+import type { ReferenceTexts } from '../recording/reference-texts.ts'
 import type { StoredSpan } from './read-span-lines.ts'
 import type { SqlValue, TraceFile } from './trace-file.ts'
 

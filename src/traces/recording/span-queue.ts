@@ -1,7 +1,7 @@
-import type { Span } from './span.ts'
+import type { Span } from '../span.ts'
 import { SpanBatch } from './span-batch.ts'
-import type { TraceTrouble } from './trace-settings.ts'
-import { TraceStorageError, type TraceThreadHandle } from './trace-thread-handle.ts'
+import type { TraceTrouble } from '../trace-settings.ts'
+import { TraceStorageError, type TraceThreadHandle } from '../storage/trace-thread-handle.ts'
 
 /** What is wrong with storing the spans of a project now, and what was lost since the start. */
 export interface QueueState {

@@ -1,14 +1,14 @@
 import { once } from 'node:events'
 import { Worker } from 'node:worker_threads'
-import { Refusal } from '../errors.ts'
+import { Refusal } from '../../errors.ts'
 import {
   END,
   type ThreadFailure,
   type ThreadReply,
   type ThreadWork,
   type WorkName,
-} from './thread/thread-messages.ts'
-import { ThreadSignal } from './thread/thread-signal.ts'
+} from './thread-messages.ts'
+import { ThreadSignal } from './thread-signal.ts'
 
 /** A thread that works on the files of traces, started when there is something to do. */
 export class TraceThreadHandle {
@@ -47,7 +47,7 @@ export class TraceThreadHandle {
   #start(): Worker {
     // The name that the compiler gives the file beside this one.
     this.#signal = new ThreadSignal()
-    const worker = new Worker(new URL('./thread/trace-thread.js', import.meta.url), {
+    const worker = new Worker(new URL('./trace-thread.js', import.meta.url), {
       workerData: this.#signal.memory,
     })
     worker.on('message', (reply: ThreadReply) => {

@@ -7,13 +7,13 @@ import {
   numberOf,
   type Json,
   type JsonObject,
-} from '../../json/json.ts'
-import { stringifyJson } from '../../json/stringify-json.ts'
-import type { ProblemCollector } from '../../resources/documents/problem-collector.ts'
-import { shownValue } from '../../resources/documents/shown-value.ts'
-import type { ConditionOperator } from '../../resources/queries/filter-words.ts'
-import { readTime } from '../span-time.ts'
-import { readSpanId, readTraceId } from '../trace-ids.ts'
+} from '../../../json/json.ts'
+import { stringifyJson } from '../../../json/stringify-json.ts'
+import type { ProblemCollector } from '../../../resources/documents/problem-collector.ts'
+import { shownValue } from '../../../resources/documents/shown-value.ts'
+import type { ConditionOperator } from '../../../resources/queries/filter-words.ts'
+import { readTime } from '../../span-time.ts'
+import { readSpanId, readTraceId } from '../../trace-ids.ts'
 import type { FieldKind } from './filter-fields.ts'
 import { FIELD_OPERATORS, FILTER_FIELDS } from './filter-fields.ts'
 

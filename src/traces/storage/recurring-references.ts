@@ -1,5 +1,5 @@
 import { BoundedCache } from '../../cache/bounded-cache.ts'
-import type { ReferenceTexts } from '../reference-texts.ts'
+import type { ReferenceTexts } from '../recording/reference-texts.ts'
 
 /**
  * Tells references that recur from those that come but once, as an evaluation's, which name the testcase of each row: a table of these

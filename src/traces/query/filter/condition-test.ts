@@ -1,5 +1,5 @@
-import { containsJson } from '../../json/contains-json.ts'
-import { equalJson } from '../../json/equal-json.ts'
+import { containsJson } from '../../../json/contains-json.ts'
+import { equalJson } from '../../../json/equal-json.ts'
 import {
   entriesOf,
   getKey,
@@ -10,9 +10,9 @@ import {
   type Json,
   type JsonObject,
   withKey,
-} from '../../json/json.ts'
-import type { ConditionOperator } from '../../resources/queries/filter-words.ts'
-import { readTime } from '../span-time.ts'
+} from '../../../json/json.ts'
+import type { ConditionOperator } from '../../../resources/queries/filter-words.ts'
+import { readTime } from '../../span-time.ts'
 import { type Condition, isVersion, versionAsNumber } from './condition.ts'
 import { isLike } from './is-like.ts'
 

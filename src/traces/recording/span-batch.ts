@@ -1,7 +1,7 @@
 import { type ReferenceTexts, referenceTexts } from './reference-texts.ts'
 import { spanLine } from './span-line.ts'
-import { microsecondsOf } from './span-time.ts'
-import type { Span } from './span.ts'
+import { microsecondsOf } from '../span-time.ts'
+import type { Span } from '../span.ts'
 
 /** Spans on their way to the thread that stores them: a line each in UTF-8, its times, and the references that the lines name by their place. */
 export interface SpanLines {

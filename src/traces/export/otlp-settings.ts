@@ -1,4 +1,4 @@
-import { invalid } from '../errors.ts'
+import { invalid } from '../../errors.ts'
 
 /** Where finished spans are exported to, and how. */
 export interface OtlpSettings {
