@@ -1,26 +1,27 @@
 import { LRUCache } from 'lru-cache'
 import { v7 as uuidv7 } from 'uuid'
 import { Refusal } from '../errors.ts'
-import { holdingLock, isLockHeld } from '../storage/lock-file.ts'
 import type { InvocationCaller } from '../invocation/invocation-request.ts'
 import type { InvocationServices } from '../invocation/invoke.ts'
 import { TimeSlice } from '../scheduling/cooperative.ts'
+import { holdingLock, isLockHeld } from '../storage/lock-file.ts'
 import type { ProjectTraces } from '../traces/project-traces.ts'
 import type { WriteContext } from '../versioning/artifacts/change-artifact.ts'
-import { revisionById } from '../versioning/revisions/references.ts'
+import { damageOf } from '../versioning/index/damage-of.ts'
+import type { Window } from '../versioning/pagination.ts'
 import type { Registry } from '../versioning/registry.ts'
+import { revisionById } from '../versioning/revisions/references.ts'
 import type { Revision } from '../versioning/revisions/revision.ts'
 import { readRevisionAt } from '../versioning/revisions/revision.ts'
-import type { Window } from '../versioning/pagination.ts'
-import type { Evaluation, EvaluationPlan, RowResult } from './evaluation.ts'
 import { EvaluationLog } from './evaluation-log.ts'
 import { writeEvaluationNote } from './evaluation-note.ts'
 import type { EvaluationPlaces } from './evaluation-places.ts'
 import { countTestcases, evaluationRows } from './evaluation-rows.ts'
-import { isOfOneLog } from './is-of-one-log.ts'
+import type { Evaluation, EvaluationPlan, RowResult } from './evaluation.ts'
 import { LoggedEvaluation } from './logged-evaluation.ts'
 import { nameEvaluators, pinned } from './pinned.ts'
-import { type ResultsWanted, resultsPage } from './results-page.ts'
+import type { ResultsWanted } from './results-page.ts'
+import { resultsPage } from './results-page.ts'
 import { rowTraceId, runRow } from './run-row.ts'
 import { mostCutShort, runRows } from './run-rows.ts'
 import { RunningEvaluation } from './running-evaluation.ts'
@@ -296,4 +297,10 @@ export class ProjectEvaluations {
 /** What cannot be removed cannot be written beside either. */
 function ignoreRefusal(error: unknown): void {
   if (!(error instanceof Refusal)) throw error
+}
+
+/** Whether an error says that one log cannot be read, and nothing of the others. */
+export function isOfOneLog(error: unknown): boolean {
+  const isOther = error instanceof Refusal && error.code !== 'storage_unavailable'
+  return isOther || damageOf(error, '') !== undefined
 }

@@ -1,11 +1,15 @@
 import type { ChildProcess } from 'node:child_process'
+import { spawn } from 'node:child_process'
 import type { Duplex } from 'node:stream'
+import { fileURLToPath } from 'node:url'
 import { z } from 'zod'
-import { type BoundScript, type InterpreterStart, LETTERS, type Letter } from './inside/messages.ts'
-import { type Message, MessageReader } from './message-reader.ts'
-import { SandboxFailure } from './sandbox.ts'
+import type { BoundScript, InterpreterStart, Letter } from './inside/messages.ts'
+import { LETTERS } from './inside/messages.ts'
+import { interpreterFlags } from './interpreter-flags.ts'
+import type { Message } from './message-reader.ts'
+import { MessageReader } from './message-reader.ts'
 import type { SandboxLimits } from './sandbox-limits.ts'
-import { spawnInterpreter } from './spawn-interpreter.ts'
+import { SandboxFailure } from './sandbox.ts'
 
 /** How long an interpreter may take to start. */
 const START_MS = 60_000
@@ -223,3 +227,14 @@ function parsed(text: string): unknown {
     return undefined
   }
 }
+
+/** Starts the process of an interpreter. All it has is one pipe (file descriptor 3): no environment, no standard streams, no arguments. */
+export function spawnInterpreter(memoryBytes: number): ChildProcess {
+  return spawn(process.execPath, [...interpreterFlags(MAIN, memoryBytes), MAIN], {
+    env: {},
+    stdio: ['ignore', 'ignore', 'ignore', 'pipe'],
+    windowsHide: true,
+  })
+}
+
+const MAIN = fileURLToPath(new URL('./inside/main.js', import.meta.url))

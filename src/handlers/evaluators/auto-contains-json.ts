@@ -1,6 +1,6 @@
 import type { Json } from '../../json/json.ts'
 import type { HandlerRequest } from '../handler.ts'
-import { parsesAsJson } from '../measures/parses-as-json.ts'
+import { parsesAsJson } from '../metrics/parses-as-json.ts'
 import { neededOutputs } from '../scoring/needed-outputs.ts'
 
 /** `svc:builtin:auto_contains_json:v0` (contract/handlers 2.3): whether what is from the first `{` to the last `}` is JSON. */

@@ -1,6 +1,6 @@
 import { getKey, type Json } from '../../json/json.ts'
 import type { HandlerContext, HandlerRequest } from '../handler.ts'
-import { scoreLevenshtein } from '../measures/score-levenshtein.ts'
+import { scoreLevenshtein } from '../metrics/score-levenshtein.ts'
 import { readThreshold } from '../scoring/read-threshold.ts'
 import { verdictOn } from '../scoring/verdict.ts'
 import { scoredTexts } from '../scoring/scored-texts.ts'

@@ -1,6 +1,6 @@
 import { getKey, type Json } from '../../json/json.ts'
 import type { HandlerContext, HandlerRequest } from '../handler.ts'
-import { searchPattern } from '../measures/search-pattern.ts'
+import { searchPattern } from '../worker/search-pattern.ts'
 import { isCaseSensitive } from '../scoring/is-case-sensitive.ts'
 import { neededOutputs } from '../scoring/needed-outputs.ts'
 import { neededText } from '../needed-text.ts'

@@ -1,7 +1,7 @@
 import { getKey, type Json, type JsonObject } from '../../json/json.ts'
 import { invalidParameters } from '../handler-failure.ts'
 import type { HandlerContext, HandlerRequest } from '../handler.ts'
-import { scoreEmbeddings, USUAL_EMBEDDING_MODEL } from '../measures/score-embeddings.ts'
+import { scoreEmbeddings, USUAL_EMBEDDING_MODEL } from '../metrics/score-embeddings.ts'
 import { neededDocument } from '../scoring/needed-answer.ts'
 import { neededOutputs } from '../scoring/needed-outputs.ts'
 import { readThreshold } from '../scoring/read-threshold.ts'

@@ -1,6 +1,6 @@
 import { getKey, type Json, type JsonObject } from '../../json/json.ts'
 import type { HandlerContext, HandlerRequest } from '../handler.ts'
-import { scoreSequence } from '../measures/score-sequence.ts'
+import { scoreSequence } from '../metrics/score-sequence.ts'
 import { isFalsy } from '../scoring/is-falsy.ts'
 import { readThreshold } from '../scoring/read-threshold.ts'
 import { verdictOn } from '../scoring/verdict.ts'

@@ -1,6 +1,6 @@
 import type { Handler } from '../handler.ts'
 import { match } from '../match/match.ts'
-import { containsText } from '../measures/contains-text.ts'
+import { containsText } from '../metrics/contains-text.ts'
 import { affixTest } from './affix-test.ts'
 import { autoContainsJson } from './auto-contains-json.ts'
 import { autoExactMatch } from './auto-exact-match.ts'

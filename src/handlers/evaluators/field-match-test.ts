@@ -1,6 +1,6 @@
 import { getKey, isJsonObject, type Json } from '../../json/json.ts'
 import type { HandlerRequest } from '../handler.ts'
-import { equalLoosely } from '../measures/equal-loosely.ts'
+import { equalLoosely } from '../metrics/equal-loosely.ts'
 import { documentIn } from '../scoring/document-in.ts'
 import { neededAnswer } from '../scoring/needed-answer.ts'
 import { neededText } from '../needed-text.ts'

@@ -15,8 +15,8 @@ import {
   parameterProblem,
 } from '../handler-failure.ts'
 import type { HandlerRequest } from '../handler.ts'
-import { Effort } from '../measures/effort.ts'
-import { equalLoosely } from '../measures/equal-loosely.ts'
+import { Effort } from '../worker/effort.ts'
+import { equalLoosely } from '../metrics/equal-loosely.ts'
 import { documentIn } from '../scoring/document-in.ts'
 import { neededAnswer } from '../scoring/needed-answer.ts'
 

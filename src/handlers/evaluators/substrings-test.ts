@@ -6,8 +6,8 @@ import {
   parameterProblem,
 } from '../handler-failure.ts'
 import type { HandlerRequest } from '../handler.ts'
-import { containsText } from '../measures/contains-text.ts'
-import { Effort } from '../measures/effort.ts'
+import { containsText } from '../metrics/contains-text.ts'
+import { Effort } from '../worker/effort.ts'
 import { isCaseSensitive } from '../scoring/is-case-sensitive.ts'
 import { neededOutputs } from '../scoring/needed-outputs.ts'
 import { textOf } from '../scoring/text-of.ts'

@@ -1,7 +1,7 @@
 import { fromEntries, getKey, type Json, type JsonObject } from '../../json/json.ts'
 import { type HandlerFailure, missingParameter, parameterProblem } from '../handler-failure.ts'
 import type { HandlerContext, HandlerRequest } from '../handler.ts'
-import { Effort } from '../measures/effort.ts'
+import { Effort } from '../worker/effort.ts'
 import { aggregate, readAggregation } from './aggregate.ts'
 import { readMatchers } from './read-matchers.ts'
 import { runMatchers } from './run-matchers.ts'

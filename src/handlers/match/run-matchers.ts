@@ -3,7 +3,7 @@ import { fromEntries, getKey, type Json, type JsonObject } from '../../json/json
 import { resolvePath } from '../../prompts/templates/resolve-path.ts'
 import { HandlerFailure } from '../handler-failure.ts'
 import type { HandlerContext } from '../handler.ts'
-import type { Effort } from '../measures/effort.ts'
+import type { Effort } from '../worker/effort.ts'
 import type { Verdict } from '../scoring/verdict.ts'
 import { aggregate, readAggregation, readNumber } from './aggregate.ts'
 import type { Matcher } from './read-matchers.ts'

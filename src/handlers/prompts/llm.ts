@@ -1,15 +1,16 @@
-import { getKey, type JsonObject, keysOf } from '../../json/json.ts'
+import type { JsonObject } from '../../json/json.ts'
+import { entriesOf, fromEntries, getKey, isJsonObject, keysOf, withKey } from '../../json/json.ts'
 import { Fields } from '../../prompts/fields.ts'
+import type { LlmConfig } from '../../prompts/llm-config.ts'
+import { MOST_MODELS, readLlmConfig } from '../../prompts/llm-config.ts'
 import { readMessages } from '../../prompts/prompt-messages.ts'
-import { RenderBudget } from '../../prompts/templates/render-budget.ts'
 import { renderMessages } from '../../prompts/render-messages.ts'
+import { RenderBudget } from '../../prompts/templates/render-budget.ts'
 import { TEMPLATE_FORMATS } from '../../prompts/templates/template-format.ts'
 import { failureOfPrompt } from '../failure-of-prompt.ts'
-import { HandlerFailure } from '../handler-failure.ts'
+import { HandlerFailure, invalidParameter } from '../handler-failure.ts'
 import type { Handler } from '../handler.ts'
 import { askInTurn } from './ask-in-turn.ts'
-import { mergedConsent, mergedMembers } from './merged-members.ts'
-import { readLlms } from './read-llms.ts'
 
 /**
  * One call of the first model of a list that answers (`svc:builtin:llm:v0`, contract/handlers 2.11). Answers the whole conversation
@@ -62,4 +63,34 @@ function conversationOf(parameters: Fields, inputs: Fields): readonly JsonObject
     ...renderMessages(format, written, variables, budget),
     ...renderMessages(format, said, variables, budget, 'inputs.messages'),
   ]
+}
+
+/** The members of both objects; where both have one, the second's. */
+export function mergedMembers(first: JsonObject = {}, second: JsonObject = {}): JsonObject {
+  return fromEntries([...entriesOf(first), ...entriesOf(second)])
+}
+
+/** The same for consent, whose `decisions` are merged as well (contract/handlers 2.11). */
+export function mergedConsent(first: JsonObject = {}, second: JsonObject = {}): JsonObject {
+  const [before, after] = [getKey(first, 'decisions'), getKey(second, 'decisions')]
+  const merged = mergedMembers(first, second)
+  if (!isJsonObject(before) || !isJsonObject(after)) return merged
+  return withKey(merged, 'decisions', mergedMembers(before, after))
+}
+
+/**
+ * The models of the parameters, in their order, each with the external tools; those that name no model are left out. Throws a
+ * `PromptProblem`, or a `HandlerFailure` when none is left.
+ */
+export function readLlms(parameters: Fields): readonly [LlmConfig, ...LlmConfig[]] {
+  const tools = new Fields(parameters.object('tools') ?? {}, 'tools').list('external') ?? []
+  const [first, ...others] = (parameters.list('llms', MOST_MODELS) ?? []).flatMap(
+    (entry, index): LlmConfig[] => {
+      const path = `llms[${index}]`
+      if (isJsonObject(entry) && (getKey(entry, 'model') ?? '') === '') return []
+      return [readLlmConfig(isJsonObject(entry) ? withKey(entry, 'tools', tools) : entry, path)]
+    },
+  )
+  if (first) return [first, ...others]
+  throw invalidParameter('llms', 'list[llm]', parameters.json('llms'))
 }

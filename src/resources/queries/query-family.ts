@@ -1,7 +1,9 @@
-import type { DocumentDefinition } from '../../versioning/family/document-family.ts'
+import type { Json, JsonObject } from '../../json/json.ts'
+import type { AcceptedDocument, DocumentDefinition } from '../../versioning/family/document-family.ts'
 import { documentFamily } from '../../versioning/family/document-family.ts'
+import type { PayloadContext } from '../../versioning/family/family.ts'
+import { mergeDelta } from '../documents/merge-delta.ts'
 import { acceptQueryData } from './query-data.ts'
-import { applyQueryDelta } from './query-delta.ts'
 import { DATA_FILE, decodeQuery, encodeQuery, isQueryFile } from './query-files.ts'
 
 /** What a query's payload is: its `data` object, and how it lies in a file. */
@@ -22,3 +24,17 @@ export const queryDocument: DocumentDefinition = {
 
 /** Queries: saved filters of traces (ruling 8, contract/testsets 9). */
 export const queryFamily = documentFamily(queryDocument)
+
+/**
+ * The data that a delta `{set, remove}` makes of `base`, as for workflows; a null in `set` unsets what it stands for, save
+ * inside a condition's value. Refuses a delta of another shape with `invalid_delta`, and a result that is no valid
+ * data with `invalid_request`.
+ */
+export function applyQueryDelta(
+  base: JsonObject | undefined,
+  delta: Json,
+  context: PayloadContext,
+): AcceptedDocument {
+  const result = mergeDelta(base, delta, context.loc, 'windowing.limit')
+  return acceptQueryData(result, { ...context, loc: [...context.loc, 'set'] })
+}

@@ -1,7 +1,9 @@
-import type { DocumentDefinition } from '../../versioning/family/document-family.ts'
+import type { Json, JsonObject } from '../../json/json.ts'
+import type { AcceptedDocument, DocumentDefinition } from '../../versioning/family/document-family.ts'
 import { documentFamily } from '../../versioning/family/document-family.ts'
+import type { PayloadContext } from '../../versioning/family/family.ts'
+import { mergeDelta } from '../documents/merge-delta.ts'
 import { acceptWorkflowData } from './workflow-data.ts'
-import { applyWorkflowDelta } from './workflow-delta.ts'
 import { DATA_FILE, decodeWorkflow, encodeWorkflow, isWorkflowFile } from './workflow-files.ts'
 import { deriveFlags, derivedFlagNames } from './workflow-flags.ts'
 import { presentWorkflow } from './workflow-url.ts'
@@ -26,3 +28,18 @@ export const workflowDocument: DocumentDefinition = {
 
 /** Workflows, and so applications, evaluators and snippets, which are workflows by role (interface 1, 2.2). */
 export const workflowFamily = documentFamily(workflowDocument)
+
+/**
+ * The data that a delta `{set, remove}` makes of `base` (ruling 4; contract/workflows 11.4, legacy form): a null at the
+ * top level of `set` unsets that field, a deeper one is stored. Refuses a delta of another shape with `invalid_delta`,
+ * and a result that is no valid data with `invalid_request`.
+ */
+export function applyWorkflowDelta(
+  base: JsonObject | undefined,
+  delta: Json,
+  context: PayloadContext,
+): AcceptedDocument {
+  const result = mergeDelta(base, delta, context.loc, 'parameters.prompt')
+  // what is wrong with the result came in with `set`, save for the rare pushed base or half-removed schema
+  return acceptWorkflowData(result, { ...context, loc: [...context.loc, 'set'] })
+}

@@ -2,7 +2,7 @@ import { expect } from 'chai'
 import type { JsonObject } from '../../../src/json/json.ts'
 import { parseJson } from '../../../src/json/parse-json.ts'
 import { stringifyJson } from '../../../src/json/stringify-json.ts'
-import { applyQueryDelta } from '../../../src/resources/queries/query-delta.ts'
+import { applyQueryDelta } from '../../../src/resources/queries/query-family.ts'
 import { refusalOf } from '../refusal-of.ts'
 
 const loc = ['body', 'query_revision_commit', 'delta']

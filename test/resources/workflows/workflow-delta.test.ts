@@ -2,7 +2,7 @@ import { expect } from 'chai'
 import type { JsonObject } from '../../../src/json/json.ts'
 import { parseJson } from '../../../src/json/parse-json.ts'
 import { stringifyJson } from '../../../src/json/stringify-json.ts'
-import { applyWorkflowDelta } from '../../../src/resources/workflows/workflow-delta.ts'
+import { applyWorkflowDelta } from '../../../src/resources/workflows/workflow-family.ts'
 import type { AcceptedDocument } from '../../../src/versioning/family/document-family.ts'
 import { codeFor, refusalOf } from '../refusal-of.ts'
 

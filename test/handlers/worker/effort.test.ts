@@ -1,5 +1,5 @@
 import { expect } from 'chai'
-import { Effort } from '../../../src/handlers/measures/effort.ts'
+import { Effort } from '../../../src/handlers/worker/effort.ts'
 
 describe('handlers: effort', () => {
   it('lets others go on, and ends a run that goes on for too long', async () => {

@@ -1,6 +1,6 @@
 import { expect } from 'chai'
 import fc from 'fast-check'
-import { containsText } from '../../../src/handlers/measures/contains-text.ts'
+import { containsText } from '../../../src/handlers/metrics/contains-text.ts'
 
 describe('handlers: one text in another', () => {
   it('a needle that V8 takes minutes for is sought at once', () => {

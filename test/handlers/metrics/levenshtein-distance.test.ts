@@ -1,7 +1,7 @@
 import { expect } from 'chai'
 import fc from 'fast-check'
-import { codePoints } from '../../../src/handlers/measures/code-points.ts'
-import { levenshteinDistance, levenshteinSteps } from '../../../src/handlers/measures/levenshtein-distance.ts'
+import { codePoints } from '../../../src/handlers/metrics/code-points.ts'
+import { levenshteinDistance, levenshteinSteps } from '../../../src/handlers/metrics/levenshtein-distance.ts'
 
 describe('handlers: Levenshtein distance', () => {
   const distance = (a: string, b: string): number => levenshteinDistance(codePoints(a), codePoints(b))

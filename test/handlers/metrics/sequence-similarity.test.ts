@@ -1,7 +1,7 @@
 import { expect } from 'chai'
 import fc from 'fast-check'
-import { codePoints } from '../../../src/handlers/measures/code-points.ts'
-import { sequenceSimilarity } from '../../../src/handlers/measures/sequence-similarity.ts'
+import { codePoints } from '../../../src/handlers/metrics/code-points.ts'
+import { sequenceSimilarity } from '../../../src/handlers/metrics/sequence-similarity.ts'
 
 describe('handlers: similarity of sequences', () => {
   const similarity = (a: string, b: string, mostSteps = 1e8): number | undefined =>

@@ -1,8 +1,8 @@
 import { codePoints } from './code-points.ts'
-import { compareAside } from './compare-aside.ts'
-import type { LongJobCaller } from './long-jobs.ts'
+import { compareAside } from '../worker/run-in-worker.ts'
+import type { LongJobCaller } from '../worker/long-jobs.ts'
 import { sequenceSimilarity } from './sequence-similarity.ts'
-import { tooLarge } from './too-large.ts'
+import { tooLarge } from '../worker/too-large.ts'
 
 /** Some milliseconds. */
 const FEW_STEPS = 200_000

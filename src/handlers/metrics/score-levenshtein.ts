@@ -1,9 +1,9 @@
 import { codePoints } from './code-points.ts'
-import { compareAside } from './compare-aside.ts'
+import { compareAside } from '../worker/run-in-worker.ts'
 import { levenshteinSteps } from './levenshtein-distance.ts'
 import { levenshteinSimilarity } from './levenshtein-similarity.ts'
-import type { LongJobCaller } from './long-jobs.ts'
-import { tooLarge } from './too-large.ts'
+import type { LongJobCaller } from '../worker/long-jobs.ts'
+import { tooLarge } from '../worker/too-large.ts'
 
 /** Some milliseconds: two texts of 2,500 characters each, say. */
 const FEW_STEPS = 200_000

@@ -1,6 +1,6 @@
 import { entriesOf, isJsonArray, isJsonObject, type Json } from '../../json/json.ts'
 import { typeWord } from '../handler-failure.ts'
-import type { Effort } from './effort.ts'
+import type { Effort } from '../worker/effort.ts'
 import { equalLoosely } from './equal-loosely.ts'
 
 /** How documents are compared. */

@@ -2,9 +2,9 @@ import { expect } from 'chai'
 import fc from 'fast-check'
 import { setImmediate } from 'node:timers/promises'
 import { HandlerFailure } from '../../../src/handlers/handler-failure.ts'
-import { compilePattern } from '../../../src/handlers/measures/compile-pattern.ts'
-import { patternSteps } from '../../../src/handlers/measures/pattern-steps.ts'
-import { searchPattern as searchPatternFor } from '../../../src/handlers/measures/search-pattern.ts'
+import { compilePattern } from '../../../src/handlers/worker/compile-pattern.ts'
+import { patternSteps } from '../../../src/handlers/worker/pattern-steps.ts'
+import { searchPattern as searchPatternFor } from '../../../src/handlers/worker/search-pattern.ts'
 import { handlerContext } from '../handler-context.ts'
 
 const searchPattern = (pattern: string, isCaseSensitive: boolean, text: string) =>

@@ -1,6 +1,6 @@
 import { expect } from 'chai'
-import type { LongJob } from '../../../src/handlers/measures/long-job.ts'
-import { type LongJobCaller, LongJobs } from '../../../src/handlers/measures/long-jobs.ts'
+import type { LongJob } from '../../../src/handlers/worker/long-job.ts'
+import { type LongJobCaller, LongJobs } from '../../../src/handlers/worker/long-jobs.ts'
 import { Refusal } from '../../../src/errors.ts'
 
 const SHORT: LongJob = { kind: 'levenshtein', a: 'kitten', b: 'sitting' }

@@ -1,7 +1,7 @@
-import { codePoints } from './code-points.ts'
+import { codePoints } from '../metrics/code-points.ts'
 import { compilePattern } from './compile-pattern.ts'
-import { levenshteinSimilarity } from './levenshtein-similarity.ts'
-import { sequenceSimilarity } from './sequence-similarity.ts'
+import { levenshteinSimilarity } from '../metrics/levenshtein-similarity.ts'
+import { sequenceSimilarity } from '../metrics/sequence-similarity.ts'
 
 /** What may take long, in a form that can be sent to another thread. */
 export type LongJob = Computation | SchemaJob

@@ -1,7 +1,7 @@
 import { setImmediate } from 'node:timers/promises'
 import { expect } from 'chai'
 import { HandlerFailure } from '../../../src/handlers/handler-failure.ts'
-import { checkSchema as checkSchemaFor } from '../../../src/handlers/measures/check-schema.ts'
+import { checkSchema as checkSchemaFor } from '../../../src/handlers/worker/check-schema.ts'
 import type { Json, JsonObject } from '../../../src/json/json.ts'
 import { handlerContext } from '../handler-context.ts'
 
