@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import { Refusal } from '../errors.ts'
+import { parsedOrUndefined } from '../json/json-values.ts'
 import type { Fs } from '../storage/fs.ts'
-import { parsedOrUndefined } from '../json/parsed-or-undefined.ts'
 
 /** Where the result of a write is: ids, from which the answer is made anew. */
 export type ResultAddress = Readonly<z.infer<typeof resultAddress>>

@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import { Refusal } from '../errors.ts'
+import { parsedOrUndefined } from '../json/json-values.ts'
 import type { Fs } from '../storage/fs.ts'
-import { parsedOrUndefined } from '../json/parsed-or-undefined.ts'
 import { SCOPES } from './scope.ts'
 
 /** One key as `keys.json` keeps it: everything but the token, of which there are a hash and the last four characters. */

@@ -1,7 +1,7 @@
 import { z } from 'zod'
+import { parsedOrUndefined } from '../json/json-values.ts'
 import type { Fs } from '../storage/fs.ts'
 import { holdingLock } from '../storage/lock-file.ts'
-import { parsedOrUndefined } from '../json/parsed-or-undefined.ts'
 
 /** How often uses are written down, in milliseconds. */
 const WRITE_EVERY = 60_000

@@ -1,6 +1,7 @@
 import { boundedJson } from '../json/bounded-json.ts'
-import { boundedText } from '../json/bounded-text.ts'
-import { type Json, ExactNumber, isJsonArray, isJsonObject } from '../json/json.ts'
+import { boundedText } from '../json/json-values.ts'
+import type { Json } from '../json/json.ts'
+import { ExactNumber, isJsonArray, isJsonObject } from '../json/json.ts'
 
 /**
  * What made a run fail, by the id that `status.type` ends with (contract/handlers 2.1). Those that blame the request answer 400;

@@ -1,5 +1,5 @@
 import type { Refusal, RefusalCode, RefusalData } from '../errors.ts'
-import { boundedText } from '../json/bounded-text.ts'
+import { boundedText } from '../json/json-values.ts'
 import { MOST_LISTED, boundedProblem } from '../resources/documents/problems-refusal.ts'
 
 /** An RFC 9457 problem document, as ruling 1.3 shapes it. */

@@ -1,5 +1,6 @@
-import { boundedText } from './bounded-text.ts'
-import { ExactNumber, type Json, entriesOf, isJsonArray, isJsonObject } from './json.ts'
+import { boundedText } from './json-values.ts'
+import type { Json } from './json.ts'
+import { ExactNumber, entriesOf, isJsonArray, isJsonObject } from './json.ts'
 
 /**
  * The JSON text of a value, cut off after `max` characters with an ellipsis. What lies behind the cut is not looked at, so a large value

@@ -1,6 +1,7 @@
-import { boundedText } from './bounded-text.ts'
-import { ExactObject, MOST_PLAIN_KEYS, type Json, isAwkwardKey } from './json.ts'
 import { JsonScanner } from './json-scanner.ts'
+import { boundedText } from './json-values.ts'
+import type { Json } from './json.ts'
+import { ExactObject, MOST_PLAIN_KEYS, isAwkwardKey } from './json.ts'
 
 export interface ParseJsonOptions {
   /** How many arrays and objects may be open at once; 128 unless said. */

@@ -1,5 +1,5 @@
 import { ExactNumber, type Json, entriesOf, isJsonArray, isJsonObject } from './json.ts'
-import { setOwn } from './set-own.ts'
+import { setOwn } from './json-values.ts'
 
 /**
  * The value as ordinary JavaScript, for readers that know nothing else (ajv, zod). It loses what the exact classes

@@ -1,7 +1,8 @@
 import { TimeSlice } from '../scheduling/cooperative.ts'
 import { isLight } from './is-light.ts'
-import { ExactObject, isJsonArray, type Json } from './json.ts'
-import { quotedKey } from './quoted-key.ts'
+import { quotedKey } from './json-values.ts'
+import type { Json } from './json.ts'
+import { ExactObject, isJsonArray } from './json.ts'
 import { stringifyJson, writeJson } from './stringify-json.ts'
 
 export interface PrintOptions {

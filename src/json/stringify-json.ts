@@ -1,5 +1,5 @@
+import { quotedKey } from './json-values.ts'
 import { ExactNumber, ExactObject } from './json.ts'
-import { quotedKey } from './quoted-key.ts'
 
 /** A ready JSON text that is written as it stands, without being read: `data` that is only passed through. */
 export class JsonText {

@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import { Refusal } from '../errors.ts'
+import { parsedOrUndefined } from '../json/json-values.ts'
 import type { Fs } from '../storage/fs.ts'
-import { parsedOrUndefined } from '../json/parsed-or-undefined.ts'
 
 /** What `secrets.json` holds. */
 export type SecretFile = Readonly<z.infer<typeof secretFile>>

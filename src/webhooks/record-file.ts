@@ -1,6 +1,6 @@
 import type { z } from 'zod'
 import { Refusal } from '../errors.ts'
-import { parsedOrUndefined } from '../json/parsed-or-undefined.ts'
+import { parsedOrUndefined } from '../json/json-values.ts'
 import type { Fs } from '../storage/fs.ts'
 
 /** The record in a file of JSON, undefined if there is none. Refuses a file that holds something else, by its path. */

@@ -1,7 +1,7 @@
 import { expect } from 'chai'
 import fc from 'fast-check'
 import { boundedJson } from '../../src/json/bounded-json.ts'
-import { boundedText } from '../../src/json/bounded-text.ts'
+import { boundedText } from '../../src/json/json-values.ts'
 import { parseJson } from '../../src/json/parse-json.ts'
 import { stringifyJson } from '../../src/json/stringify-json.ts'
 

@@ -1,9 +1,10 @@
 import { expect } from 'chai'
-import { type JsonObject, isJsonObject } from '../../src/json/json.ts'
-import { mergeJson } from '../../src/json/merge-json.ts'
+import type { JsonObject } from '../../src/json/json.ts'
+import { isJsonObject } from '../../src/json/json.ts'
 import { parseJson } from '../../src/json/parse-json.ts'
 import { removePaths } from '../../src/json/remove-paths.ts'
 import { stringifyJson } from '../../src/json/stringify-json.ts'
+import { mergeJson } from '../../src/resources/documents/merge-delta.ts'
 
 describe('json: merge and remove', () => {
   const merge = (target: string, patch: string): string => stringifyJson(mergeJson(read(target), read(patch)))

@@ -1,8 +1,8 @@
-import { groupBy } from '../../json/group-by.ts'
+import { groupBy } from '../../json/json-values.ts'
 import type { Json } from '../../json/json.ts'
-import type { EmbedLocation, EmbedToken } from './embed-token.ts'
 import type { Standing } from '../resolution-context.ts'
 import { valueAt } from '../values/value-at.ts'
+import type { EmbedLocation, EmbedToken } from './embed-token.ts'
 
 /** What an embed brings in, and where the tokens in that stand. */
 export interface Brought {

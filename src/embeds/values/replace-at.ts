@@ -1,5 +1,6 @@
-import { groupBy } from '../../json/group-by.ts'
-import { entriesOf, fromEntries, isJsonArray, isJsonObject, type Json } from '../../json/json.ts'
+import { groupBy } from '../../json/json-values.ts'
+import type { Json } from '../../json/json.ts'
+import { entriesOf, fromEntries, isJsonArray, isJsonObject } from '../../json/json.ts'
 import type { EmbedLocation } from '../syntax/embed-token.ts'
 
 /** A value for a place. */

@@ -1,5 +1,5 @@
 import { canonicalJson } from '../../json/canonical-json.ts'
-import { equalJson } from '../../json/equal-json.ts'
+import { equalJson } from '../../json/diff/equal-json.ts'
 import { isJsonObject, type Json } from '../../json/json.ts'
 import type { HandlerRequest } from '../handler.ts'
 import { isCaseSensitive } from '../scoring/is-case-sensitive.ts'

@@ -1,4 +1,4 @@
-import { equalJson } from '../../json/equal-json.ts'
+import { equalJson } from '../../json/diff/equal-json.ts'
 import { entriesOf, getKey, isJsonArray, isJsonObject, keysOf, type Json } from '../../json/json.ts'
 
 /**

@@ -1,7 +1,8 @@
-import { boundedText } from '../../json/bounded-text.ts'
+import { boundedText } from '../../json/json-values.ts'
 import { HandlerFailure } from '../handler-failure.ts'
 import { compilePattern } from './compile-pattern.ts'
-import { longJobs, type LongJobCaller, type LongJobOutcome } from './long-jobs.ts'
+import type { LongJobCaller, LongJobOutcome } from './long-jobs.ts'
+import { longJobs } from './long-jobs.ts'
 import { patternSteps } from './pattern-steps.ts'
 
 /** How long a search may go on (ruling 9). */

@@ -3,7 +3,7 @@ import { z } from 'zod'
 import { Refusal } from '../../errors.ts'
 import type { Json } from '../../json/json.ts'
 import { ExactNumber, getKey, isJsonArray, keysOf } from '../../json/json.ts'
-import { setOwn } from '../../json/set-own.ts'
+import { setOwn } from '../../json/json-values.ts'
 import { spellingOf } from './spelling.ts'
 
 /** One member of a request body: the names it may come under (the first is ours) and what it must be. */

@@ -1,9 +1,10 @@
-import { boundedText } from '../../json/bounded-text.ts'
+import { boundedText } from '../../json/json-values.ts'
 import { OutgoingFailure } from '../../outgoing/outgoing-failure.ts'
-import { ModelFailure, type ModelFailureKind } from '../models.ts'
-import { messageOf } from './message-of.ts'
 import type { ReachedModel } from '../model-endpoint.ts'
+import type { ModelFailureKind } from '../models.ts'
+import { ModelFailure } from '../models.ts'
 import type { TimeLimit } from '../time-limit.ts'
+import { messageOf } from './message-of.ts'
 
 /** The call that an error came out of. */
 export interface FailedCall {

@@ -1,5 +1,5 @@
-import { entriesOf, getKey, type Json, type JsonObject } from '../../json/json.ts'
-import { mergeJson } from '../../json/merge-json.ts'
+import type { Json, JsonObject } from '../../json/json.ts'
+import { entriesOf, fromEntries, getKey, isJsonObject } from '../../json/json.ts'
 import { removePaths } from '../../json/remove-paths.ts'
 import type { ProblemCollector } from './problem-collector.ts'
 import { readDelta, refuseOtherMembers } from './read-delta.ts'
@@ -45,4 +45,17 @@ function checkMembers(delta: JsonObject, problems: ProblemCollector): void {
       'missing',
     )
   }
+}
+
+/**
+ * `target` with `patch` merged into it: where both have an object the two are merged, anything else (null and arrays
+ * too) replaces. Members keep their places, new ones follow in the order of `patch`. Neither argument is changed.
+ */
+export function mergeJson(target: JsonObject, patch: JsonObject): JsonObject {
+  const members = new Map(entriesOf(target))
+  for (const [key, value] of entriesOf(patch)) {
+    const old = getKey(target, key)
+    members.set(key, isJsonObject(old) && isJsonObject(value) ? mergeJson(old, value) : value)
+  }
+  return fromEntries(members)
 }

@@ -1,5 +1,6 @@
-import { Refusal, type FieldProblem, type RefusalCode } from '../../errors.ts'
-import { boundedText } from '../../json/bounded-text.ts'
+import type { FieldProblem, RefusalCode } from '../../errors.ts'
+import { Refusal } from '../../errors.ts'
+import { boundedText } from '../../json/json-values.ts'
 
 /** How many problems a refusal names. */
 export const MOST_LISTED = 100

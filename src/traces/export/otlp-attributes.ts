@@ -1,7 +1,8 @@
-import type { Attributes, AttributeValue } from '@opentelemetry/api'
+import type { AttributeValue, Attributes } from '@opentelemetry/api'
 import { boundedJson } from '../../json/bounded-json.ts'
-import { boundedText } from '../../json/bounded-text.ts'
-import { ExactNumber, type Json, entriesOf, isJsonArray, isJsonObject } from '../../json/json.ts'
+import { boundedText } from '../../json/json-values.ts'
+import type { Json } from '../../json/json.ts'
+import { ExactNumber, entriesOf, isJsonArray, isJsonObject } from '../../json/json.ts'
 
 /** Longest text of an attribute, in characters: the whole of it is in our own store. */
 export const MAX_TEXT = 16 * 1024

@@ -1,11 +1,11 @@
-import { SpanKind, SpanStatusCode, TraceFlags } from '@opentelemetry/api'
 import type { Attributes, HrTime, SpanContext } from '@opentelemetry/api'
+import { SpanKind, SpanStatusCode, TraceFlags } from '@opentelemetry/api'
 import type { Resource } from '@opentelemetry/resources'
 import type { ReadableSpan } from '@opentelemetry/sdk-trace'
-import { boundedText } from '../../json/bounded-text.ts'
-import { MAX_TEXT, otlpAttributes } from './otlp-attributes.ts'
+import { boundedText } from '../../json/json-values.ts'
 import { withReferences } from '../references-json.ts'
 import type { Span, SpanException } from '../span.ts'
+import { MAX_TEXT, otlpAttributes } from './otlp-attributes.ts'
 
 /** A span as OpenTelemetry's exporters take it. */
 export interface OtlpSpan {

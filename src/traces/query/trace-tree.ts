@@ -1,4 +1,4 @@
-import { groupBy } from '../../json/group-by.ts'
+import { groupBy } from '../../json/json-values.ts'
 import { JsonText } from '../../json/stringify-json.ts'
 import type { SpanRow } from '../storage/span-rows.ts'
 

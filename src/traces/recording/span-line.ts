@@ -1,9 +1,9 @@
+import { quotedKey } from '../../json/json-values.ts'
 import { getKey, isJsonObject, keysOf } from '../../json/json.ts'
-import { quotedKey } from '../../json/quoted-key.ts'
 import { stringifyJson } from '../../json/stringify-json.ts'
+import type { Span, SpanException, SpanLink } from '../span.ts'
 import { namedList } from './named-list.ts'
 import { PLACE_OF_MEMBERS } from './reference-texts.ts'
-import type { Span, SpanException, SpanLink } from '../span.ts'
 
 /**
  * A span as one line of text, in the order of `LineParts` and between tabs, which JSON has none of; what is not there is nothing. Its times

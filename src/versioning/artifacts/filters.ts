@@ -1,7 +1,7 @@
+import { containsJson } from '../../json/json-values.ts'
 import type { JsonObject } from '../../json/json.ts'
-import { containsJson } from '../../json/contains-json.ts'
-import type { Header } from './records.ts'
 import type { Reference } from '../revisions/references.ts'
+import type { Header } from './records.ts'
 
 /** What a query may ask of a thing's slug and header; everything given must hold (contract/workflows 6.1). */
 export interface HeaderFilter {

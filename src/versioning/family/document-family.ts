@@ -1,6 +1,6 @@
 import { Refusal } from '../../errors.ts'
 import type { TreeEntry } from '../../git/objects/tree.ts'
-import { patchInSlices } from '../../json/json-patch.ts'
+import { patchInSlices } from '../../json/diff/json-patch.ts'
 import type { Json, JsonObject } from '../../json/json.ts'
 import type { Pin } from '../environments/pin.ts'
 import { diffFiles } from '../revisions/diff/diff-revisions.ts'

@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { parsedOrUndefined } from '../../json/parsed-or-undefined.ts'
+import { parsedOrUndefined } from '../../json/json-values.ts'
 import type { Fs } from '../../storage/fs.ts'
 import type { ArtifactView } from '../../versioning/artifacts/artifact-view.ts'
 import type { ProjectWebhooks } from '../project-webhooks.ts'

@@ -1,4 +1,4 @@
-import { equalJson } from '../../json/equal-json.ts'
+import { equalJson } from '../../json/diff/equal-json.ts'
 import type { Json, JsonObject } from '../../json/json.ts'
 import { fromEntries } from '../../json/json.ts'
 import type { Oid } from '../../git/objects/object.ts'

@@ -1,7 +1,7 @@
 import { expect } from 'chai'
 import fc from 'fast-check'
 import { embedText } from '../../../src/embeds/syntax/embed-text.ts'
-import { equalJson } from '../../../src/json/equal-json.ts'
+import { equalJson } from '../../../src/json/diff/equal-json.ts'
 import { parseJson } from '../../../src/json/parse-json.ts'
 import { restsDuring } from '../../rests.ts'
 import { arbitraryJson } from '../../json/arbitrary-json.ts'

@@ -1,4 +1,4 @@
-import { equalJson } from '../../../json/equal-json.ts'
+import { equalJson } from '../../../json/diff/equal-json.ts'
 import type { JinjaFilters } from './jinja-filters.ts'
 import type { JinjaValue } from './jinja-library.ts'
 import {

@@ -1,19 +1,11 @@
-import { containsJson } from '../../../json/contains-json.ts'
-import { equalJson } from '../../../json/equal-json.ts'
-import {
-  entriesOf,
-  getKey,
-  hasKey,
-  isJsonArray,
-  isJsonObject,
-  numberOf,
-  type Json,
-  type JsonObject,
-  withKey,
-} from '../../../json/json.ts'
+import { equalJson } from '../../../json/diff/equal-json.ts'
+import { containsJson } from '../../../json/json-values.ts'
+import type { Json, JsonObject } from '../../../json/json.ts'
+import { entriesOf, getKey, hasKey, isJsonArray, isJsonObject, numberOf, withKey } from '../../../json/json.ts'
 import type { ConditionOperator } from '../../../resources/queries/filter-words.ts'
 import { readTime } from '../../span-time.ts'
-import { type Condition, isVersion, versionAsNumber } from './condition.ts'
+import type { Condition } from './condition.ts'
+import { isVersion, versionAsNumber } from './condition.ts'
 import { isLike } from './is-like.ts'
 
 /** Whether a span's record fulfils a condition. */

@@ -1,4 +1,4 @@
-import { alignManyNumbers, type Difference } from '../../../json/align-numbers.ts'
+import { alignManyNumbers, type Difference } from '../../../json/diff/align-numbers.ts'
 import type { TimeSlice } from '../../../scheduling/cooperative.ts'
 
 /** Lines shown around a change. */

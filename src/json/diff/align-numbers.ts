@@ -1,5 +1,5 @@
 import { diffArrays, type ChangeObject } from 'diff'
-import type { TimeSlice } from '../scheduling/cooperative.ts'
+import type { TimeSlice } from '../../scheduling/cooperative.ts'
 
 /** One place where two lists differ: so many items from `from` on gave way to so many from `to` on. */
 export interface Difference {

@@ -1,5 +1,5 @@
-import type { TimeSlice } from '../scheduling/cooperative.ts'
-import { isLight } from './is-light.ts'
+import type { TimeSlice } from '../../scheduling/cooperative.ts'
+import { isLight } from '../is-light.ts'
 import {
   ExactNumber,
   type Json,
@@ -9,7 +9,7 @@ import {
   isJsonObject,
   keysOf,
   membersOf,
-} from './json.ts'
+} from '../json.ts'
 
 /**
  * Whether two values say the same: key order does not count, array order does, and numbers are equal when their decimal

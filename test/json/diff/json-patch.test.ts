@@ -1,13 +1,13 @@
 import { expect } from 'chai'
 import fc from 'fast-check'
 import { type Operation, applyPatch } from 'rfc6902'
-import { equalJson } from '../../src/json/equal-json.ts'
-import { type Json, getKey, isJsonArray, isJsonObject, withKey, withoutKey } from '../../src/json/json.ts'
-import { type JsonPatchOperation, jsonPatch, patchInSlices } from '../../src/json/json-patch.ts'
-import { parseJson } from '../../src/json/parse-json.ts'
-import { stringifyJson } from '../../src/json/stringify-json.ts'
-import { restsDuring } from '../rests.ts'
-import { arbitraryJson } from './arbitrary-json.ts'
+import { equalJson } from '../../../src/json/diff/equal-json.ts'
+import { type Json, getKey, isJsonArray, isJsonObject, withKey, withoutKey } from '../../../src/json/json.ts'
+import { type JsonPatchOperation, jsonPatch, patchInSlices } from '../../../src/json/diff/json-patch.ts'
+import { parseJson } from '../../../src/json/parse-json.ts'
+import { stringifyJson } from '../../../src/json/stringify-json.ts'
+import { restsDuring } from '../../rests.ts'
+import { arbitraryJson } from '../arbitrary-json.ts'
 
 describe('json: RFC 6902 patches', () => {
   const patch = (base: string, head: string): string =>

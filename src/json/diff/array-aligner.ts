@@ -1,8 +1,8 @@
-import type { TimeSlice } from '../scheduling/cooperative.ts'
+import type { TimeSlice } from '../../scheduling/cooperative.ts'
 import { type Difference, alignManyNumbers, alignNumbers } from './align-numbers.ts'
-import type { Json } from './json.ts'
-import { printJson } from './print-json.ts'
-import { stringifyJson } from './stringify-json.ts'
+import type { Json } from '../json.ts'
+import { printJson } from '../print-json.ts'
+import { stringifyJson } from '../stringify-json.ts'
 
 /** One place where two arrays differ: `removed` gave way to `added`, which begin at index `to` of the second array. */
 export interface Hunk {

@@ -1,7 +1,7 @@
-import { TimeSlice } from '../scheduling/cooperative.ts'
+import { TimeSlice } from '../../scheduling/cooperative.ts'
 import { ArrayAligner, type Hunk } from './array-aligner.ts'
 import { equalInSlices, equalJson } from './equal-json.ts'
-import { isLight } from './is-light.ts'
+import { isLight } from '../is-light.ts'
 import {
   type Json,
   type JsonObject,
@@ -11,7 +11,7 @@ import {
   isJsonArray,
   isJsonObject,
   membersOf,
-} from './json.ts'
+} from '../json.ts'
 
 /** One operation of an RFC 6902 patch; `path` is an RFC 6901 pointer. */
 export type JsonPatchOperation =
