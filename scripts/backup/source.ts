@@ -1,5 +1,5 @@
 import type { AllRefs } from '../../src/git/refs/list-refs.ts'
-import type { ObjectSource } from '../../src/git/process/fetch-objects.ts'
+import type { FetchSource } from '../../src/git/process/fetch-objects.ts'
 import type { RepositoryName } from './repository-name.ts'
 
 /** What is backed up: a store on this machine, or one behind a server. */
@@ -16,7 +16,7 @@ export interface Source {
 }
 
 export interface SourceRepository extends RepositoryName {
-  readonly objects: ObjectSource
+  readonly objects: FetchSource
   /** Its refs as they are now. Refuses a repository that cannot be backed up, and says why. */
   refs(): Promise<AllRefs>
 }

@@ -1,7 +1,7 @@
 import type { Fs } from '../storage/fs.ts'
 import type { JournalNote } from '../git/journal/journal-notes.ts'
 import { decidedFile, decidedIn } from './decided.ts'
-import type { Attempt } from './intents.ts'
+import type { KeyedAttempt } from './intents.ts'
 
 /** What attempts at one keyed request decide: empty files beside its intent, whose names say it. */
 export class Decisions {
@@ -23,7 +23,7 @@ export class Decisions {
   }
 
   /** What the work of the request asks and tells. */
-  get attempt(): Pick<Attempt, 'decidedOn' | 'noteOf' | 'plan'> {
+  get attempt(): Pick<KeyedAttempt, 'decidedOn' | 'noteOf' | 'plan'> {
     return {
       decidedOn: (digits, ref) => decidedIn(this.#earlier, this.#intent, digits, ref),
       noteOf: (digits, ref, commit) => this.#note(decidedFile(this.#intent, { digits, ref, commit })),

@@ -22,7 +22,7 @@ export interface KeyedRequest {
 }
 
 /** One go at the work of a keyed request. */
-export interface Attempt {
+export interface KeyedAttempt {
   /** The id that an artifact gets if the work creates one: the same in every attempt. */
   readonly artifactId: string
   /** When the first attempt began, if there was one: it may have done the work and died before it could say so. */
@@ -38,7 +38,7 @@ export interface Attempt {
 /** What `Intents.once` calls. */
 export interface KeyedWork<T> {
   /** Does the work; `address` is where its result will be found again. */
-  readonly run: (attempt: Attempt) => Promise<{ readonly answer: T; readonly address: ResultAddress }>
+  readonly run: (attempt: KeyedAttempt) => Promise<{ readonly answer: T; readonly address: ResultAddress }>
   /** Answers from a result that is there already. */
   readonly recall: (address: ResultAddress) => Promise<T>
   /** Whether what `run` threw means that it stored nothing, and never will for this request. */

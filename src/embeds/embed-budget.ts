@@ -16,7 +16,7 @@ export const MOST_INSERTED = 16 * 1024 * 1024
 /** Embeds that may fail under a policy that lets them. */
 export const MOST_FAILURES = 1000
 /** Levels of arrays and objects around an embed. */
-export const MOST_LEVELS = 256
+export const MOST_EMBED_LEVELS = 256
 /** Values that JSONPath queries look at, all together. */
 export const MOST_VISITED = 250_000
 
@@ -66,7 +66,7 @@ export class EmbedBudget {
   }
 
   spendLevels(levels: number): void {
-    if (levels > MOST_LEVELS) throw tooMuch(`It stands inside more than ${MOST_LEVELS} arrays and objects.`)
+    if (levels > MOST_EMBED_LEVELS) throw tooMuch(`It stands inside more than ${MOST_EMBED_LEVELS} arrays and objects.`)
   }
 
   spendVisits(values: number): void {

@@ -8,7 +8,7 @@ export interface Ancestor {
 }
 
 /** What was done in a run: embeds resolved, those of inner runs included, and how deep. */
-export interface Tally {
+export interface ResolutionCounts {
   resolved: number
   deepest: number
 }
@@ -17,7 +17,7 @@ export interface Tally {
 export interface Run {
   /** The slug of the target; undefined for the host. */
   readonly target: string | undefined
-  readonly tally: Tally
+  readonly tally: ResolutionCounts
 }
 
 /** Where tokens stand. */

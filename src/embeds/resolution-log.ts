@@ -1,7 +1,7 @@
 import type { JsonObject } from '../json/json.ts'
 import type { EmbedToken } from './syntax/embed-token.ts'
 import { referencesJson } from './references-json.ts'
-import type { Standing, Tally } from './resolution-context.ts'
+import type { Standing, ResolutionCounts } from './resolution-context.ts'
 
 /** What was done to resolve the embeds of some data, as the wire has it (contract/resolve 10). */
 export interface ResolutionInfo {
@@ -26,7 +26,7 @@ export class ResolutionLog {
   readonly #errors: Entry<string>[] = []
 
   /** One more embed resolved; `inner` is what that took inside its target. */
-  resolved({ form, references }: Told, { run, depth }: Standing, inner?: Tally): void {
+  resolved({ form, references }: Told, { run, depth }: Standing, inner?: ResolutionCounts): void {
     const { tally } = run
     tally.resolved += 1 + (inner?.resolved ?? 0)
     tally.deepest = Math.max(tally.deepest, depth, inner?.deepest ?? 0)
@@ -38,7 +38,7 @@ export class ResolutionLog {
     this.#errors.push({ pass: depth, form, what: message })
   }
 
-  info({ resolved, deepest }: Tally): ResolutionInfo {
+  info({ resolved, deepest }: ResolutionCounts): ResolutionInfo {
     return {
       references_used: inOrder(this.#used),
       depth_reached: deepest,

@@ -1,11 +1,11 @@
 import type { Evaluation } from './evaluation.ts'
 import type { EvaluationLog } from './evaluation-log.ts'
-import { Tally } from './tally.ts'
+import { RunningSummary } from './tally.ts'
 
 /** What the log of an evaluation says that does not run here. What it said before is not read again. */
 export class LoggedEvaluation {
   readonly #log: EvaluationLog
-  readonly #tally: Tally
+  readonly #tally: RunningSummary
   /** So many bytes of the log are counted. */
   #position = 0
   #ended: Evaluation | undefined
@@ -13,7 +13,7 @@ export class LoggedEvaluation {
 
   constructor(log: EvaluationLog) {
     this.#log = log
-    this.#tally = new Tally(log.plan.evaluators.map(({ name }) => name))
+    this.#tally = new RunningSummary(log.plan.evaluators.map(({ name }) => name))
   }
 
   /** How it stands; `isRunning` says whether somebody works on it, which no log does. */

@@ -1,7 +1,7 @@
 import { setMaxListeners } from 'node:events'
 import { setTimeout as pause } from 'node:timers/promises'
 import type { Evaluation, EvaluationPlan, RowResult } from './evaluation.ts'
-import { Tally } from './tally.ts'
+import { RunningSummary } from './tally.ts'
 
 /** How often those who follow an evaluation are told how far it is, in milliseconds. */
 const RHYTHM = 100
@@ -9,13 +9,13 @@ const RHYTHM = 100
 /** An evaluation while it runs in this process. */
 export class RunningEvaluation {
   readonly plan: EvaluationPlan
-  readonly #tally: Tally
+  readonly #tally: RunningSummary
   readonly #abort = new AbortController()
   #outcome: Promise<Evaluation> | undefined
 
   constructor(plan: EvaluationPlan) {
     this.plan = plan
-    this.#tally = new Tally(plan.evaluators.map(({ name }) => name))
+    this.#tally = new RunningSummary(plan.evaluators.map(({ name }) => name))
     // One for each call that is made for a row, and it is known how many rows are run at once.
     setMaxListeners(0, this.#abort.signal)
   }

@@ -2,7 +2,7 @@ import { getKey, isJsonObject, numberOf, type Json } from '../json/json.ts'
 import type { EvaluationSummary, EvaluatorSummary, RowResult, RunResult } from './evaluation.ts'
 
 /** Counts results as they come in. */
-export class Tally {
+export class RunningSummary {
   #done = 0
   #failed = 0
   readonly #evaluators = new Map<string, Count>()

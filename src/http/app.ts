@@ -10,7 +10,7 @@ import { refuseUnrouted } from './middleware/not-found.ts'
 import { doorHeaders, identify } from './middleware/request-id.ts'
 import { requestLog } from './middleware/request-log.ts'
 import { respond } from './middleware/respond.ts'
-import { docs, openApiDocument } from './public-routes/docs.ts'
+import { docs, openApiRoute } from './public-routes/docs.ts'
 import { frontPage, noIcon } from './public-routes/front-page.ts'
 import type { Readiness } from './public-routes/health.ts'
 import { health, ready, servicesHealth } from './public-routes/health.ts'
@@ -68,7 +68,7 @@ export function createApp({
     '/health': health,
     '/ready': ready(readiness, callerOf),
     '/metrics': metrics,
-    '/openapi.json': openApiDocument(openApi),
+    '/openapi.json': openApiRoute(openApi),
     '/docs': docs(openApi),
     '/': frontPage(),
     '/favicon.ico': noIcon,

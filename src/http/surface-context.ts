@@ -2,7 +2,7 @@ import type { z } from 'zod'
 import type { Surface } from '../resources/surface.ts'
 import type { Enrichment } from './schemas/enrichment.ts'
 import type { PresentOptions } from './presenters/record.ts'
-import { artifactRecord, flatRecord, revisionRecord, variantRecord } from './schemas/record-schemas.ts'
+import { artifactRecordSchema, flatRecord, revisionRecord, variantRecordSchema } from './schemas/record-schemas.ts'
 import type { SurfaceNames } from './schemas/surface-names.ts'
 import { surfaceNames } from './schemas/surface-names.ts'
 
@@ -39,8 +39,8 @@ export function surfaceContext(
     names,
     present: { answered: names.answered, ...settings },
     records: {
-      artifact: artifactRecord(family.roles),
-      variant: variantRecord(names, family.roles),
+      artifact: artifactRecordSchema(family.roles),
+      variant: variantRecordSchema(names, family.roles),
       revision: revisionRecord(names, flagNames),
       flat: flatRecord(flagNames),
     },

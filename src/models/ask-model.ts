@@ -6,7 +6,7 @@ import type { ChatCall, ChatReply } from './models.ts'
 import { placeModel } from './parse-model-name.ts'
 import { prepareCall } from './calls/prepare-call.ts'
 import { reachModel, type ReachedModel } from './model-endpoint.ts'
-import { refusalOf } from './replies/refusal-of.ts'
+import { modelRefusalOf } from './replies/refusal-of.ts'
 import { replyOf } from './replies/reply-of.ts'
 import { timeLimit } from './time-limit.ts'
 
@@ -21,7 +21,7 @@ export async function askModel(call: ChatCall, span: OpenSpan, settings: ModelSe
     tellProvider(child, reached)
     const { model, options } = await prepareCall(reached, call)
     const answer = await model.doGenerate({ ...options, abortSignal: limit.either })
-    const reply = replyOf({ ...answer, refusal: refusalOf(answer.response?.body) })
+    const reply = replyOf({ ...answer, refusal: modelRefusalOf(answer.response?.body) })
     tellReply(child, reply, { id: answer.response?.id, model: answer.response?.modelId })
     return reply
   } catch (error) {

@@ -38,7 +38,7 @@ export interface RuntimeSettings
 }
 
 /** Everything that runs workflows. */
-export interface Runtime {
+export interface WorkflowRuntime {
   readonly services: InvocationServices
   evaluationsOf(registry: Registry): ProjectEvaluations
   secretsOf(registry: Registry): ProjectSecrets
@@ -52,7 +52,7 @@ export interface Runtime {
 }
 
 /** Opens what workflows run with. Interpreters, models and secrets cost nothing before the first run that needs them. */
-export function openRuntime({ config, fs, record, tracesOf, onTrouble }: RuntimeSettings): Runtime {
+export function openRuntime({ config, fs, record, tracesOf, onTrouble }: RuntimeSettings): WorkflowRuntime {
   const secrets = openSecrets(fs, config.storeDir, config.secretsKey)
   const sandbox = openSandbox({
     ...SANDBOX_LIMITS,

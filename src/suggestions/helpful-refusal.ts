@@ -15,7 +15,7 @@ export interface Help {
 }
 
 /** What makes a refusal. `help` is worked out only where the refusal becomes an answer: looking for names may take a while. */
-export interface Told {
+export interface RefusalSource {
   readonly family: string
   readonly sentenceOf: (word: string) => string
   readonly data?: RefusalData | undefined
@@ -24,9 +24,9 @@ export interface Told {
 
 /** A refusal that is told in the words of whoever asked, with what helps if they may know it (ruling 1.13). */
 export class HelpfulRefusal extends Refusal {
-  readonly #told: Told
+  readonly #told: RefusalSource
 
-  constructor(code: RefusalCode, told: Told) {
+  constructor(code: RefusalCode, told: RefusalSource) {
     super(code, told.sentenceOf(told.family), told.data)
     this.#told = told
   }

@@ -5,11 +5,11 @@ import type { Span, SpanReference } from './span.ts'
 export function withReferences({ attributes, references }: Span): JsonObject {
   const svc = getKey(attributes, 'svc')
   if (references.size === 0 || !isJsonObject(svc)) return attributes
-  return withKey(attributes, 'svc', withKey(svc, 'references', referencesJson(references)))
+  return withKey(attributes, 'svc', withKey(svc, 'references', spanReferencesJson(references)))
 }
 
 /** References as attributes have them (contract/handlers 5.1): an object each, under its name. */
-export function referencesJson(references: ReadonlyMap<string, SpanReference>): JsonObject {
+export function spanReferencesJson(references: ReadonlyMap<string, SpanReference>): JsonObject {
   return fromEntries([...references].map(([name, reference]) => [name, referenceJson(reference)]))
 }
 

@@ -9,7 +9,7 @@ import { Intents } from '../../src/access/intents.ts'
 import { invalid } from '../../src/errors.ts'
 import { nodeFs } from '../../src/storage/node-fs.ts'
 import { jsonBodyReader } from '../../src/http/body/json-body.ts'
-import { type Answer, endpoint, uploadEndpoint } from '../../src/http/routing/endpoint.ts'
+import { type EndpointResponse, endpoint, uploadEndpoint } from '../../src/http/routing/endpoint.ts'
 import { openApiDocument } from '../../src/http/openapi/openapi.ts'
 import { createRouter } from '../../src/http/routing/router.ts'
 import { Spools } from '../../src/http/body/spool.ts'
@@ -40,7 +40,7 @@ const upload = uploadEndpoint({
   recall: async () => ({ body: { bytes: -1 } }),
 })
 
-let answerDownload: () => Answer
+let answerDownload: () => EndpointResponse
 const download = endpoint({
   method: 'GET',
   path: '/testsets/:id/download',

@@ -2,7 +2,7 @@ import type { Fs } from '../../storage/fs.ts'
 import { firstParent } from '../objects/commit.ts'
 import type { ObjectStore } from '../objects/object-database.ts'
 import type { Oid } from '../objects/object.ts'
-import { FIRST_PARENTS_FILE, decodeRecords } from './first-parent-history.ts'
+import { FIRST_PARENTS_FILE, decodeHistory } from './first-parent-history.ts'
 
 /**
  * What is wrong with the derived file `first-parents`: bytes that are no record, or a record that the commits contradict. Each
@@ -16,7 +16,7 @@ export async function checkFirstParents(
   const bytes = fs.readFile(`${gitdir}/${FIRST_PARENTS_FILE}`)
   if (!bytes) return undefined
   const depths = new Map<Oid, number>()
-  for (const record of decodeRecords(bytes)) {
+  for (const record of decodeHistory(bytes)) {
     if (!record) return 'holds bytes that are no record'
     const { oid, parent, depth } = record
     const commit = await objects.read(oid)

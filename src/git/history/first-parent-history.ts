@@ -210,7 +210,7 @@ export interface KeptRecord {
 }
 
 /** The records of `first-parents` in the order they were kept; undefined for bytes that no checksum vouches for. */
-export function* decodeRecords(bytes: Buffer): Generator<KeptRecord | undefined> {
+export function* decodeHistory(bytes: Buffer): Generator<KeptRecord | undefined> {
   for (let at = 0; at < bytes.length; at += RECORD) {
     const record = bytes.subarray(at, at + RECORD)
     const isWhole =

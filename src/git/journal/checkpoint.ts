@@ -5,7 +5,7 @@ import type { EncodedPack } from '../packs/pack-writer.ts'
 import { refPath } from '../refs/ref-name.ts'
 import { syncMoves } from './finish-folder-moves.ts'
 import type { JournalWrite } from './journal-record.ts'
-import { decodeRecords } from './journal-record.ts'
+import { decodeJournal } from './journal-record.ts'
 
 /** So many repositories are synced at the same time: one is rolled up while the disk is at work on the other. */
 const AT_ONCE = 2
@@ -58,7 +58,7 @@ const NONE: ReadonlySet<string> = new Set()
 
 /** Syncs everything that the bytes of a journal tell of, as far as it is still there; see syncTouched. */
 export async function settleJournal(fs: Fs, store: string, bytes: Buffer): Promise<void> {
-  const records = decodeRecords(bytes)
+  const records = decodeJournal(bytes)
   await syncMoves(fs, store, records)
   const writes = records.flatMap((record) => record.writes)
   await syncTouched(fs, store, writes)

@@ -4,7 +4,7 @@ import { finishMoves } from './finish-folder-moves.ts'
 import { finishWrites } from './finish-writes.ts'
 import type { Fs } from '../../storage/fs.ts'
 import type { JournalRecord } from './journal-record.ts'
-import { decodeRecords } from './journal-record.ts'
+import { decodeJournal } from './journal-record.ts'
 import type { ProcessIdentity } from '../../storage/process-identity.ts'
 
 /** In the change log, the name of those who finish what others wrote: no reader's own, so that all of them look. */
@@ -23,7 +23,7 @@ export async function finishJournal(
 ): Promise<readonly JournalRecord[]> {
   // Its owner may have died before its own sync was over, and nothing must be done that a power cut could not do again.
   await fs.sync(path)
-  const records = decodeRecords(fs.readFile(path) ?? Buffer.alloc(0))
+  const records = decodeJournal(fs.readFile(path) ?? Buffer.alloc(0))
   // First of all: what is written after a move is written where it led.
   const moved = await finishMoves(fs, store, records)
   announceWrites(fs, store, [...moved, ...(await finishWrites(fs, store, owner, records))])

@@ -74,7 +74,7 @@ function frame(fields: object, packs: readonly Buffer[] = []): Buffer {
  * The records of a journal up to the first that is not whole or of an earlier round, save those withdrawn: what follows was
  * never answered for, or settled long ago.
  */
-export function decodeRecords(bytes: Buffer): JournalRecord[] {
+export function decodeJournal(bytes: Buffer): JournalRecord[] {
   const records = new Map<number, JournalRecord>()
   let round: number | undefined
   for (let at = 0; at + FRAME <= bytes.length;) {

@@ -13,7 +13,7 @@ import { JOURNAL_FOLDER, syncJournalNames } from './journal-folder.ts'
 import type { JournalNote } from './journal-notes.ts'
 import { keepNotes, syncFolders } from './journal-notes.ts'
 import type { JournalRecord, JournalWrite } from './journal-record.ts'
-import { decodeRecords, encodeRecord } from './journal-record.ts'
+import { decodeJournal, encodeRecord } from './journal-record.ts'
 import { redoWrites } from './redo-writes.ts'
 
 /** How long records wait, in milliseconds, until what they tell of is synced where it belongs. */
@@ -116,7 +116,7 @@ export class Journal {
     const folder = `${this.#store}/${JOURNAL_FOLDER}`
     return (this.#fs.readDir(folder) ?? []).flatMap((name) => {
       const bytes = this.#fs.readFile(`${folder}/${name}`) ?? Buffer.alloc(0)
-      return decodeRecords(bytes).flatMap(({ notes = [] }) => notes)
+      return decodeJournal(bytes).flatMap(({ notes = [] }) => notes)
     })
   }
 
@@ -145,7 +145,7 @@ export class Journal {
       // What was under way then ends by itself, and takes its record back if it must.
       while (file.isUnsettled) await pause(1)
       file.retire()
-      const records = decodeRecords(this.#fs.readFile(file.path) ?? Buffer.alloc(0))
+      const records = decodeJournal(this.#fs.readFile(file.path) ?? Buffer.alloc(0))
       await finishMoves(this.#fs, this.#store, records)
       await redoWrites(this.#fs, this.#store, records)
     }

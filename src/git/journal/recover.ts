@@ -4,7 +4,7 @@ import type { Fs } from '../../storage/fs.ts'
 import { JOURNAL_FOLDER, syncJournalNames } from './journal-folder.ts'
 import { keepNotes } from './journal-notes.ts'
 import type { JournalRecord } from './journal-record.ts'
-import { decodeRecords } from './journal-record.ts'
+import { decodeJournal } from './journal-record.ts'
 import type { ProcessIdentity } from '../../storage/process-identity.ts'
 import { isDead, parseIdentity, thisProcess } from '../../storage/process-identity.ts'
 import { restorePacks, restoreRefs, writesIn } from './redo-writes.ts'
@@ -29,7 +29,7 @@ export async function recoverJournals(fs: Fs, store: string): Promise<void> {
     .sort((a, b) => modified(fs, a.path) - modified(fs, b.path))
   if (left.length > 0) await syncJournalNames(fs, store)
   // First of all: what is written after a move is written where it led.
-  const told = left.flatMap(({ path }) => decodeRecords(fs.readFile(path) ?? Buffer.alloc(0)))
+  const told = left.flatMap(({ path }) => decodeJournal(fs.readFile(path) ?? Buffer.alloc(0)))
   await finishMoves(
     fs,
     store,
@@ -57,7 +57,7 @@ export async function recoverJournals(fs: Fs, store: string): Promise<void> {
 
 /** Puts back what a journal of before the machine's restart holds of packs; answers its records. */
 async function restorePacksOf(fs: Fs, store: string, path: string): Promise<readonly JournalRecord[]> {
-  const records = decodeRecords(fs.readFile(path) ?? Buffer.alloc(0))
+  const records = decodeJournal(fs.readFile(path) ?? Buffer.alloc(0))
   await restorePacks(fs, store, writesIn(fs, store, records))
   return records
 }

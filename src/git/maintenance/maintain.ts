@@ -6,7 +6,7 @@ import { dropRedundantPacks } from '../packs/drop-redundant-packs.ts'
 import type { Fs } from '../../storage/fs.ts'
 import { holdingLock } from '../../storage/lock-file.ts'
 import type { GitResult } from '../process/run-git.ts'
-import { runGit } from '../process/run-git.ts'
+import { runInRepository } from '../process/run-git.ts'
 
 export interface UpkeepOptions {
   /** Tidies up whatever there is, and not only what has become much. */
@@ -95,7 +95,7 @@ async function tidyUp(
   signal: AbortSignal | undefined,
 ): Promise<string | undefined> {
   const git = (args: readonly string[]): Promise<GitResult> =>
-    runGit(gitdir, [...SETTINGS.flatMap((setting) => ['-c', setting]), ...args], {
+    runInRepository(gitdir, [...SETTINGS.flatMap((setting) => ['-c', setting]), ...args], {
       inBackground: true,
       ...(signal ? { signal } : {}),
     })

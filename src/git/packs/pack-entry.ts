@@ -5,7 +5,7 @@ import { Unreadable } from '../objects/errors.ts'
 import type { ObjectKind } from '../objects/object.ts'
 import { objectKinds } from '../objects/object.ts'
 import { STORED_OVERHEAD, writeStored } from './stored-deflate.ts'
-import type { Window } from './windowed-file.ts'
+import type { FileWindow } from './windowed-file.ts'
 
 /** The entry types that are deltas (gitformat-pack): on an entry so many bytes before, or on an object by its id. */
 const OFFSET_DELTA = 6
@@ -67,7 +67,7 @@ export interface EntrySource {
   /** Bytes of the whole file, its 20 of checksum included. */
   readonly size: number
   /** A window that holds `length` bytes from `position` on, fewer only where the file ends. */
-  at(position: number, length: number): Window
+  at(position: number, length: number): FileWindow
 }
 
 /** An entry as it lies in its pack. */

@@ -2,7 +2,7 @@ import { hash } from 'node:crypto'
 import type { Fs } from '../../storage/fs.ts'
 import { Unreadable, Vanished } from '../objects/errors.ts'
 import type { Oid } from '../objects/object.ts'
-import { type FileCache, PieceReader, Window, WindowedFile } from './windowed-file.ts'
+import { type FileCache, PieceReader, FileWindow, WindowedFile } from './windowed-file.ts'
 
 /** An index up to this size is held whole; 256 KiB are some 9,000 objects. */
 const WHOLE = 256 * 1024
@@ -29,14 +29,14 @@ export class PackIndex {
   readonly count: number
   /** How many bytes of memory this object holds for as long as it lives. */
   readonly heldBytes: number
-  readonly #source: Window | WindowedFile | PieceReader
+  readonly #source: FileWindow | WindowedFile | PieceReader
   /** Starts as the file does; of a large index the first window, which stays. */
   readonly #head: DataView
 
   constructor(fs: Fs, cache: FileCache, path: string) {
     this.path = path
     this.#source = openSource(fs, cache, path)
-    const size = this.#source instanceof Window ? this.#source.bytes.length : this.#source.size
+    const size = this.#source instanceof FileWindow ? this.#source.bytes.length : this.#source.size
     if (size < OIDS + TRAILER) throw new Unreadable('the pack index is cut short')
     const head = this.#headView()
     if (head.getUint32(0) !== 0xff744f63 || head.getUint32(4) !== 2) {
@@ -77,14 +77,14 @@ export class PackIndex {
     for (let number = 0; number < this.count; number++) yield this.#oid(number)
   }
 
-  #at(position: number, length: number): Window {
-    return this.#source instanceof Window ? this.#source : this.#source.at(position, length)
+  #at(position: number, length: number): FileWindow {
+    return this.#source instanceof FileWindow ? this.#source : this.#source.at(position, length)
   }
 
   #headView(): DataView {
     const { bytes, view } = this.#at(0, OIDS)
     // the next piece is read over this one
-    return this.#source instanceof PieceReader ? new Window(Buffer.from(bytes), 0).view : view
+    return this.#source instanceof PieceReader ? new FileWindow(Buffer.from(bytes), 0).view : view
   }
 
   /** How many objects have a first byte below this one. */
@@ -158,7 +158,7 @@ export class PackIndex {
   }
 }
 
-function openSource(fs: Fs, cache: FileCache, path: string): Window | WindowedFile | PieceReader {
+function openSource(fs: Fs, cache: FileCache, path: string): FileWindow | WindowedFile | PieceReader {
   const size = fs.stat(path)?.size ?? 0
   if (size > WHOLE) {
     const file = new WindowedFile(fs, cache, path)
@@ -170,5 +170,5 @@ function openSource(fs: Fs, cache: FileCache, path: string): Window | WindowedFi
   const end = Math.max(0, bytes.length - 20)
   if (hash('sha1', bytes.subarray(0, end), 'hex') !== bytes.toString('hex', end))
     throw new Unreadable('the pack index does not match its checksum')
-  return new Window(bytes, 0)
+  return new FileWindow(bytes, 0)
 }

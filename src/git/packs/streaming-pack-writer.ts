@@ -10,7 +10,7 @@ import { encodeEntry, readEntry, type EntrySource } from './pack-entry.ts'
 import { PackTable } from './pack-entries.ts'
 import { packHeader } from './pack-writer.ts'
 import { nothingStaged, stagingFor, type StagedPack, type Staging } from '../transactions/pack-staging.ts'
-import { Window } from './windowed-file.ts'
+import { FileWindow } from './windowed-file.ts'
 
 /** Entries are collected up to this many bytes and written at once. */
 const CHUNK = 256 * 1024
@@ -159,9 +159,9 @@ export class PackBuilder {
     return {
       size: this.#written + this.#filled + 20,
       at: (position, length) => {
-        if (position >= this.#written) return new Window(this.#chunk.subarray(0, this.#filled), this.#written)
+        if (position >= this.#written) return new FileWindow(this.#chunk.subarray(0, this.#filled), this.#written)
         const target = Buffer.allocUnsafe(Math.min(length, this.#written - position))
-        return new Window(target.subarray(0, this.#openFile().read(target, position)), position)
+        return new FileWindow(target.subarray(0, this.#openFile().read(target, position)), position)
       },
     }
   }

@@ -7,7 +7,7 @@ const STRIDE = 64 * 1024
 const WINDOW = 2 * STRIDE
 
 /** A stretch of a file: `bytes[0]` is the file's byte number `start`. */
-export class Window {
+export class FileWindow {
   readonly bytes: Buffer
   readonly start: number
   /** The same bytes as numbers: a Buffer's own readers cost several times as much until they are compiled. */
@@ -27,7 +27,7 @@ export const CACHE_ENTRY = 512
 
 /** Windows and open files of all windowed files of a process, so many bytes and so many files. */
 export class FileCache {
-  readonly windows = new BoundedCache<number, Window>(
+  readonly windows = new BoundedCache<number, FileWindow>(
     24 * MIB,
     ({ bytes }) => bytes.length + CACHE_ENTRY,
     AGEING,
@@ -71,7 +71,7 @@ export class WindowedFile {
    * A window that holds `length` bytes from `position` on, fewer only where the file ends. Throws `Vanished` if the file
    * has been removed and is not open any more.
    */
-  at(position: number, length: number): Window {
+  at(position: number, length: number): FileWindow {
     const number = this.size <= WINDOW ? 0 : Math.floor(position / STRIDE)
     const start = number * STRIDE
     if (position + length > start + WINDOW && start + WINDOW < this.size) return this.#read(position, length)
@@ -92,13 +92,13 @@ export class WindowedFile {
     return this.#serial * 2 ** 24 + number // room for files of a tebibyte
   }
 
-  #read(start: number, length: number): Window {
+  #read(start: number, length: number): FileWindow {
     if (this.size <= WINDOW) return this.#readAndClose(this.#open())
     return this.#readFrom(this.#handle(), start, length)
   }
 
   /** The whole of a small file, which is not kept open. */
-  #readAndClose(handle: ReadHandle): Window {
+  #readAndClose(handle: ReadHandle): FileWindow {
     try {
       return this.#readFrom(handle, 0, handle.size)
     } finally {
@@ -106,9 +106,9 @@ export class WindowedFile {
     }
   }
 
-  #readFrom(handle: ReadHandle, start: number, length: number): Window {
+  #readFrom(handle: ReadHandle, start: number, length: number): FileWindow {
     const target = Buffer.allocUnsafeSlow(Math.max(0, Math.min(length, handle.size - start)))
-    return new Window(target.subarray(0, handle.read(target, start)), start)
+    return new FileWindow(target.subarray(0, handle.read(target, start)), start)
   }
 
   #handle(): ReadHandle {
@@ -137,7 +137,7 @@ export class PieceReader {
   readonly #shortest: number
   readonly #longest: number
   #memory: Buffer
-  #piece = new Window(Buffer.alloc(0), 0)
+  #piece = new FileWindow(Buffer.alloc(0), 0)
 
   constructor(file: WindowedFile, shortest: number, longest = shortest) {
     this.#file = file
@@ -148,7 +148,7 @@ export class PieceReader {
   }
 
   /** A window that holds `length` bytes from `position` on, fewer only where the file ends. */
-  at(position: number, length: number): Window {
+  at(position: number, length: number): FileWindow {
     const { start, bytes } = this.#piece
     const end = start + bytes.length
     if (position >= start && (position + length <= end || (end === this.size && position <= end))) {
@@ -161,7 +161,7 @@ export class PieceReader {
     return (this.#piece = this.#read(this.#memory.subarray(0, wanted), position))
   }
 
-  #read(target: Buffer, position: number): Window {
-    return new Window(target.subarray(0, this.#file.fill(target, position)), position)
+  #read(target: Buffer, position: number): FileWindow {
+    return new FileWindow(target.subarray(0, this.#file.fill(target, position)), position)
   }
 }

@@ -3,13 +3,13 @@ import type { Fs } from '../../storage/fs.ts'
 import { BARE_CONFIG, buildFolder } from '../create-repository.ts'
 import type { AllRefs } from '../refs/list-refs.ts'
 import { replaceRefs } from '../refs/packed-refs.ts'
-import type { ObjectSource } from './fetch-objects.ts'
+import type { FetchSource } from './fetch-objects.ts'
 import { fetchObjects } from './fetch-objects.ts'
 
 /** What a copy is made of: the refs it shall have, and where what they need is fetched from. */
 export interface RepositoryCopy {
   readonly refs: AllRefs
-  readonly source: ObjectSource
+  readonly source: FetchSource
   readonly signal?: AbortSignal | undefined
 }
 

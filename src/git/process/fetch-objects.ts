@@ -4,7 +4,7 @@ import { gitCommand } from './git-command.ts'
 import type { GitConfig } from './git-environment.ts'
 
 /** Where objects come from. */
-export interface ObjectSource {
+export interface FetchSource {
   /** The folder of a repository, or an address that git fetches from. */
   readonly url: string
   /** What the git program has to be told to get them: a key, for one. */
@@ -19,7 +19,7 @@ export interface ObjectSource {
 export async function fetchObjects(
   fs: Fs,
   gitdir: string,
-  { url, config }: ObjectSource,
+  { url, config }: FetchSource,
   oids: Iterable<Oid>,
   signal?: AbortSignal,
 ): Promise<void> {

@@ -21,7 +21,7 @@ export interface GitOptions {
  * Runs the git program on one repository, with nobody's own configuration. Refuses with `storage_unavailable` where there is no
  * git; whatever git itself says no to is in the result.
  */
-export function runGit(
+export function runInRepository(
   gitdir: string,
   args: readonly string[],
   { inBackground = false, signal }: GitOptions = {},

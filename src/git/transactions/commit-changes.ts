@@ -2,7 +2,7 @@ import { counts } from '../../metrics/counters.ts'
 import { unlessGone } from '../trash/gone.ts'
 import type { Fs } from '../../storage/fs.ts'
 import type { BeforeTakeOver } from '../../storage/lock-file.ts'
-import type { Draft } from './pending-changes.ts'
+import type { PendingChanges } from './pending-changes.ts'
 import type { JournalEntry } from '../journal/journal-file.ts'
 import type { Journal } from '../journal/journal.ts'
 import type { ObjectStore } from '../objects/object-database.ts'
@@ -26,7 +26,7 @@ export interface RepositoryDisk {
  */
 export async function storeDrafts(
   journal: Journal,
-  drafts: readonly (RepositoryDisk & { readonly draft: Draft })[],
+  drafts: readonly (RepositoryDisk & { readonly draft: PendingChanges })[],
 ): Promise<void> {
   const writes: StagedWrite[] = []
   let entry: JournalEntry | undefined
@@ -62,7 +62,7 @@ export async function storeDrafts(
 const LATEST = 2000
 
 interface StagedWrite extends RepositoryDisk {
-  readonly draft: Draft
+  readonly draft: PendingChanges
   readonly moves: readonly RefMove[]
   readonly pack: StagedPack
   readonly beforeTakeOver: BeforeTakeOver

@@ -18,9 +18,9 @@ export interface DraftRefs {
 }
 
 /** Refs and objects on top of a base (the disk, or the drafts of earlier jobs of the batch). */
-export class Draft implements Transaction {
+export class PendingChanges implements Transaction {
   readonly derived: (name: string) => DerivedFile
-  readonly #base: DraftRefs | Draft
+  readonly #base: DraftRefs | PendingChanges
   readonly #store: ObjectStore
   readonly #moves = new Map<string, string | undefined>()
   readonly #following = new Set<string>()
@@ -29,7 +29,7 @@ export class Draft implements Transaction {
   readonly #meanwhile: (() => void)[] = []
   readonly #notes: JournalNote[] = []
 
-  constructor(base: DraftRefs | Draft, store: ObjectStore, derived: (name: string) => DerivedFile) {
+  constructor(base: DraftRefs | PendingChanges, store: ObjectStore, derived: (name: string) => DerivedFile) {
     this.#base = base
     this.#store = store
     this.derived = derived
@@ -37,11 +37,11 @@ export class Draft implements Transaction {
 
   ref(name: string): Oid | undefined {
     if (this.#moves.has(name)) return this.#moves.get(name)
-    return this.#base instanceof Draft ? this.#base.ref(name) : this.#base.get(name)
+    return this.#base instanceof PendingChanges ? this.#base.ref(name) : this.#base.get(name)
   }
 
   refs(prefix: string): ReadonlyMap<string, Oid> {
-    const below = this.#base instanceof Draft ? this.#base.refs(prefix) : this.#base.all
+    const below = this.#base instanceof PendingChanges ? this.#base.refs(prefix) : this.#base.all
     const refs = new Map<string, Oid>()
     for (const [name, target] of [...below, ...this.#moves]) {
       if (!name.startsWith(prefix)) continue
@@ -104,12 +104,12 @@ export class Draft implements Transaction {
   }
 
   /** For a job that is worked out on top of this. */
-  onTop(): Draft {
-    return new Draft(this, this.#store, this.derived)
+  onTop(): PendingChanges {
+    return new PendingChanges(this, this.#store, this.derived)
   }
 
   /** Takes over what a finished job did. */
-  absorb(job: Draft): void {
+  absorb(job: PendingChanges): void {
     if (this.#objects.size === 0) this.#objects = job.#objects
     else for (const [oid, object] of job.#objects) this.#objects.set(oid, object)
     for (const pack of job.#packs) this.#packs.add(pack)
@@ -139,7 +139,7 @@ export class Draft implements Transaction {
     const base = this.#base
     const moves = [...this.#moves].map(([ref, target]) => ({
       ref,
-      expected: base instanceof Draft ? base.ref(ref) : base.get(ref),
+      expected: base instanceof PendingChanges ? base.ref(ref) : base.get(ref),
       target,
       follows: this.#following.has(ref),
     }))
@@ -148,7 +148,7 @@ export class Draft implements Transaction {
 
   /** What this draft, or one below it, adds. */
   #drafted(oid: Oid): GitObject | undefined {
-    return this.#objects.get(oid) ?? (this.#base instanceof Draft ? this.#base.#drafted(oid) : undefined)
+    return this.#objects.get(oid) ?? (this.#base instanceof PendingChanges ? this.#base.#drafted(oid) : undefined)
   }
 
   #followTo(ref: string, target: string | undefined): void {

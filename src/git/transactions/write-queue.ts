@@ -11,7 +11,7 @@ import { unlessGone } from '../trash/gone.ts'
 import type { RepositoryDisk } from './commit-changes.ts'
 import { storeDrafts } from './commit-changes.ts'
 import type { DraftRefs } from './pending-changes.ts'
-import { Draft } from './pending-changes.ts'
+import { PendingChanges } from './pending-changes.ts'
 import type { TransactionJob } from './transaction.ts'
 
 /** So many jobs share one pack and one move of their refs at most. */
@@ -49,11 +49,11 @@ export class RepositoryWriter {
   }
 
   /** What is stored now, to work a write out on; looked at afresh if an earlier look turned out to be too old. */
-  draft(isFirst: boolean): Draft {
+  draft(isFirst: boolean): PendingChanges {
     const { fs, gitdir, objects, refs } = this.disk
     // Seen in this turn is good enough to begin with: under the locks everything is compared afresh.
     const seen = isFirst ? refs.shared() : refs.snapshot()
-    return new Draft(draftRefs(seen, refs), objects, (name) => new DerivedFile(fs, `${gitdir}/${name}`))
+    return new PendingChanges(draftRefs(seen, refs), objects, (name) => new DerivedFile(fs, `${gitdir}/${name}`))
   }
 
   #enqueue(waiting: Entry | Turn): void {

@@ -3,7 +3,7 @@ import { invalidInput, invalidInputs, invalidParameter, missingInput } from '../
 import type { HandlerRequest } from '../handler.ts'
 
 /** What an answer is known by, and is. */
-export interface Answer<Value extends Json = Json> {
+export interface ExpectedOutput<Value extends Json = Json> {
   readonly key: string
   readonly value: Value
 }
@@ -12,7 +12,7 @@ export interface Answer<Value extends Json = Json> {
  * The answer that outputs are compared with: the input that `correct_answer_key` names, `correct_answer` unless given (contract/handlers
  * 2.1). Throws `invalid-inputs`, `invalid-parameter` for a key that is no string, or `missing-input`.
  */
-export function neededAnswer({ parameters, inputs }: HandlerRequest): Answer {
+export function neededAnswer({ parameters, inputs }: HandlerRequest): ExpectedOutput {
   if (inputs === undefined) throw invalidInputs('dict', inputs)
   const key = getKey(parameters, 'correct_answer_key') ?? 'correct_answer'
   if (typeof key !== 'string') throw invalidParameter('correct_answer_key', 'str', key)
@@ -22,7 +22,7 @@ export function neededAnswer({ parameters, inputs }: HandlerRequest): Answer {
 }
 
 /** The same where only a string or an object will do; else `invalid-input`. */
-export function neededDocument(request: HandlerRequest): Answer<string | JsonObject> {
+export function neededDocument(request: HandlerRequest): ExpectedOutput<string | JsonObject> {
   const { key, value } = neededAnswer(request)
   if (typeof value === 'string' || isJsonObject(value)) return { key, value }
   throw invalidInput(key, 'dict or str', value)

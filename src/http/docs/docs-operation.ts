@@ -1,4 +1,4 @@
-import { schemaToHtml, typeName } from './docs-schema.ts'
+import { schemaToHtml, schemaTypeName } from './docs-schema.ts'
 import { exampleOfSchema } from './example-of-schema.ts'
 import { escapeHtml, lineToHtml, proseToHtml } from './escape-html.ts'
 import {
@@ -23,7 +23,7 @@ export interface PlacedOperation {
 export function operationToHtml(document: OpenApiDocument, placed: PlacedOperation): string {
   const { method, path, operation } = placed
   return (
-    `<details class="operation" id="${anchorOf(placed)}" data-words="${wordsOf(placed)}"><summary>` +
+    `<details class="operation" id="${anchorOf(placed)}" data-words="${searchWordsOf(placed)}"><summary>` +
     `<span class="method ${escapeHtml(method)}">${escapeHtml(method.toUpperCase())}</span>` +
     `<span class="path">${escapeHtml(path)}</span>` +
     `<span class="faint">${lineToHtml(operation.summary)}</span></summary><div>` +
@@ -50,7 +50,7 @@ export function anchorOf({ method, path }: PlacedOperation): string {
 }
 
 /** What the filter box finds the operation by, in lower case. */
-export function wordsOf({ method, path, operation }: PlacedOperation): string {
+export function searchWordsOf({ method, path, operation }: PlacedOperation): string {
   const words = [
     method,
     path,
@@ -67,7 +67,7 @@ function parametersToHtml(document: OpenApiDocument, parameters: readonly Parame
     ({ name, in: place, required, description, schema }) =>
       `<li><span class="name">${escapeHtml(name)}</span> ` +
       (required ? '<span class="required">required</span> ' : '') +
-      `<span class="type">in ${escapeHtml(place)}, ${escapeHtml(typeName(document, schema ?? true))}</span> ` +
+      `<span class="type">in ${escapeHtml(place)}, ${escapeHtml(schemaTypeName(document, schema ?? true))}</span> ` +
       `${lineToHtml(description)}</li>`,
   )
   return `<h3>Parameters</h3><ul class="schema">${rows.join('')}</ul>`

@@ -1,4 +1,4 @@
-import { type PlacedOperation, anchorOf, operationToHtml, wordsOf } from './docs-operation.ts'
+import { type PlacedOperation, anchorOf, operationToHtml, searchWordsOf } from './docs-operation.ts'
 import { DOCS_SCRIPT } from './docs-script.ts'
 import { DOCS_STYLE } from './docs-style.ts'
 import { escapeHtml, proseToHtml } from './escape-html.ts'
@@ -66,7 +66,7 @@ function tagOf({ operation }: PlacedOperation): string {
 function navigationOf({ name, operations }: Group): string {
   const items = operations.map(
     (placed) =>
-      `<li data-words="${wordsOf(placed)}"><a href="#${anchorOf(placed)}" title="${escapeHtml(placed.operation.summary ?? '')}">` +
+      `<li data-words="${searchWordsOf(placed)}"><a href="#${anchorOf(placed)}" title="${escapeHtml(placed.operation.summary ?? '')}">` +
       `<span class="method ${placed.method}">${placed.method.toUpperCase()}</span>` +
       `<span class="path">${escapeHtml(placed.path)}</span></a></li>`,
   )

@@ -3,18 +3,18 @@ import { type OpenApiDocument, type Schema, type SchemaObject, dereference } fro
 
 /** A schema as a collapsible HTML outline, references resolved; a schema inside itself is only named. */
 export function schemaToHtml(document: OpenApiDocument, schema: Schema): string {
-  return partsToHtml(document, schema, []) || `<p class="type">${escapeHtml(typeName(document, schema))}</p>`
+  return partsToHtml(document, schema, []) || `<p class="type">${escapeHtml(schemaTypeName(document, schema))}</p>`
 }
 
 /** A short word for what a schema allows: `string`, `array of object`, `"a" or "b"`. */
-export function typeName(document: OpenApiDocument, schema: Schema): string {
+export function schemaTypeName(document: OpenApiDocument, schema: Schema): string {
   if (typeof schema === 'boolean') return schema ? 'anything' : 'nothing'
   const own = dereference(document, schema)
   if (own.const !== undefined) return JSON.stringify(own.const)
   if (own.enum) return own.enum.map((value) => JSON.stringify(value)).join(' or ')
   const choices = own.oneOf ?? own.anyOf
-  if (choices) return [...new Set(choices.map((choice) => typeName(document, choice)))].join(' or ')
-  if (own.items !== undefined) return `array of ${typeName(document, own.items)}`
+  if (choices) return [...new Set(choices.map((choice) => schemaTypeName(document, choice)))].join(' or ')
+  if (own.items !== undefined) return `array of ${schemaTypeName(document, own.items)}`
   const type = typeof own.type === 'string' ? own.type : own.type?.join(' or ')
   const named = type ?? (own.properties ? 'object' : 'anything')
   return own.format ? `${named} (${own.format})` : named
@@ -52,7 +52,7 @@ function entryToHtml(
   const line =
     `<span class="name">${escapeHtml(name)}</span> ` +
     (required ? '<span class="required">required</span> ' : '') +
-    `<span class="type">${escapeHtml(typeName(document, schema))}${constraints(own)}</span>` +
+    `<span class="type">${escapeHtml(schemaTypeName(document, schema))}${constraints(own)}</span>` +
     (description ? ` ${lineToHtml(description)}` : '')
   const parts = partsToHtml(document, schema, above)
   return parts === '' ? `<li>${line}</li>` : `<li><details><summary>${line}</summary>${parts}</details></li>`

@@ -10,7 +10,7 @@ import { artifactById } from '../../versioning/revisions/references.ts'
 import { presentArtifact } from '../presenters/record.ts'
 import { templateFields } from '../revisions/chosen-template.ts'
 import { beginning, editedRoles } from '../revisions/first-revision.ts'
-import type { Answer, Call, Endpoint } from '../routing/endpoint.ts'
+import type { EndpointResponse, Call, Endpoint } from '../routing/endpoint.ts'
 import { artifactIn, assertSameId, endpoint, named } from '../routing/endpoint.ts'
 import { declare } from '../routing/known-fields.ts'
 import { answerList } from '../routing/send.ts'
@@ -29,12 +29,12 @@ export function artifactEndpoints({ surface, names, present, records }: SurfaceC
   const { family, path, singular, plural } = surface
   const output = single(singular, records.artifact)
   const tag = plural
-  const answer = (artifact: ArtifactView): Answer => ({
+  const answer = (artifact: ArtifactView): EndpointResponse => ({
     body: { count: 1, [singular]: presentArtifact(artifact, present) },
     address: { id: artifact.id },
   })
   const flags = flagsNamed(family.roles, family.flagNames)
-  const recall = async ({ registry }: Call<unknown>, { id }: ResultAddress): Promise<Answer> =>
+  const recall = async ({ registry }: Call<unknown>, { id }: ResultAddress): Promise<EndpointResponse> =>
     answer(await artifactById(registry, family, id))
 
   const archiving = (action: ArchiveAction): Endpoint =>

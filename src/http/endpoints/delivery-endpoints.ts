@@ -5,7 +5,7 @@ import { findDelivery, redeliver } from '../../webhooks/deliveries/redeliver.ts'
 import type { ProjectWebhooks } from '../../webhooks/project-webhooks.ts'
 import { testWebhook } from '../../webhooks/test-webhook.ts'
 import { presentDelivery } from '../presenters/webhook.ts'
-import type { Answer, Call, Endpoint } from '../routing/endpoint.ts'
+import type { EndpointResponse, Call, Endpoint } from '../routing/endpoint.ts'
 import { endpoint } from '../routing/endpoint.ts'
 import { answerList } from '../routing/send.ts'
 import { envelope } from '../schemas/envelope.ts'
@@ -18,11 +18,11 @@ import { deliveryFilter, deliveryRecord } from '../schemas/webhook.ts'
 export function deliveryEndpoints(webhooksOf: (registry: Registry) => ProjectWebhooks): Endpoint[] {
   const tag = 'webhooks'
   const output = single('delivery', deliveryRecord)
-  const answer = (delivery: Delivery): Answer => ({
+  const answer = (delivery: Delivery): EndpointResponse => ({
     body: { count: 1, delivery: presentDelivery(delivery) },
     address: { id: delivery.id },
   })
-  const recall = ({ registry }: Call<unknown>, { id }: ResultAddress): Promise<Answer> =>
+  const recall = ({ registry }: Call<unknown>, { id }: ResultAddress): Promise<EndpointResponse> =>
     Promise.resolve(answer(findDelivery(webhooksOf(registry), id)))
 
   return [

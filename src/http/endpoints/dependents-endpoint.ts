@@ -11,7 +11,7 @@ import type { Endpoint } from '../routing/endpoint.ts'
 import { endpoint } from '../routing/endpoint.ts'
 import { answerList } from '../routing/send.ts'
 import { retrieveReferences } from '../schemas/queries/retrieve-references.ts'
-import { list, revisionReferences } from '../schemas/record-schemas.ts'
+import { list, revisionReferencesSchema } from '../schemas/record-schemas.ts'
 import { windowing } from '../schemas/request-schemas.ts'
 import { withArticle } from '../schemas/surface-names.ts'
 import type { SurfaceContext } from '../surface-context.ts'
@@ -51,8 +51,8 @@ export function dependentsEndpoint({ surface, names, present }: SurfaceContext):
 /** A revision that depends on what was asked about. */
 const dependentRecord = z.strictObject({
   kind: z.enum(['embed', 'deployment']),
-  ...revisionReferences('workflow'),
-  ...revisionReferences('environment'),
+  ...revisionReferencesSchema('workflow'),
+  ...revisionReferencesSchema('environment'),
   // Paths in its data.
   locations: z.array(z.array(z.union([z.string(), z.int()]))).optional(),
   keys: z.array(z.string()).optional(),

@@ -10,7 +10,7 @@ import type { Registry } from '../../versioning/registry.ts'
 import { resolveRevision } from '../../versioning/revisions/resolve-reference.ts'
 import type { RevisionPlace } from '../../versioning/revisions/revision.ts'
 import { readRevisionAt } from '../../versioning/revisions/revision.ts'
-import type { Answer, Endpoint } from '../routing/endpoint.ts'
+import type { EndpointResponse, Endpoint } from '../routing/endpoint.ts'
 import { endpoint } from '../routing/endpoint.ts'
 import { deployments, presentDeployments } from '../schemas/deployments.ts'
 import { single } from '../schemas/record-schemas.ts'
@@ -45,7 +45,7 @@ export function deployEndpoint(
     place: RevisionPlace,
     environment: string,
     made: string | undefined,
-  ): Promise<Answer> => {
+  ): Promise<EndpointResponse> => {
     const revision = await readRevisionAt(registry, place)
     const more = { deployments: presentDeployments(revision, [environment], made !== undefined, present) }
     const whole = await answers.fresh(registry, place, undefined, more)

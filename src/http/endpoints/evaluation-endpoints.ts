@@ -15,7 +15,7 @@ import { retrieveRevision } from '../../versioning/revisions/retrieve-revision.t
 import type { Revision } from '../../versioning/revisions/revision.ts'
 import { readRevisionAt } from '../../versioning/revisions/revision.ts'
 import { STREAM_TYPES, wantedForm } from '../invocation/wanted-form.ts'
-import type { Answer, Call, Endpoint } from '../routing/endpoint.ts'
+import type { EndpointResponse, Call, Endpoint } from '../routing/endpoint.ts'
 import { endpoint } from '../routing/endpoint.ts'
 import { answerList } from '../routing/send.ts'
 import { envelope } from '../schemas/envelope.ts'
@@ -220,12 +220,12 @@ function evaluatorOf({ context, mayRead, mayWrite }: Call<unknown>): Evaluator {
   return { context, caller: { mayRead, mayWrite } }
 }
 
-function answer(evaluation: Evaluation): Answer {
+function answer(evaluation: Evaluation): EndpointResponse {
   return { body: { count: 1, evaluation: presentEvaluation(evaluation) } }
 }
 
 /** The evaluation once it has ended; or, for who wants a stream, how far it is until then. It goes on without anybody listening. */
-function follow({ headers, untilGone }: Call<unknown>, running: RunningEvaluation): Answer {
+function follow({ headers, untilGone }: Call<unknown>, running: RunningEvaluation): EndpointResponse {
   const form = wantedForm(headers.accept, undefined)
   if (form === 'json') return { contentType: JSON_TYPE, stream: ending(running, untilGone()) }
   const isEvents = form === 'events'

@@ -5,7 +5,7 @@ import { inspect } from '../../invocation/inspect.ts'
 import type { InvocationServices } from '../../invocation/invoke.ts'
 import { invoke } from '../../invocation/invoke.ts'
 import { managedKeys } from '../../resources/workflows/handler-uri.ts'
-import type { Answer, Call, Endpoint } from '../routing/endpoint.ts'
+import type { EndpointResponse, Call, Endpoint } from '../routing/endpoint.ts'
 import { endpoint } from '../routing/endpoint.ts'
 import { invokeAnswer, invokeOutput } from '../invocation/invoke-answer.ts'
 import { flagsOf } from '../invocation/flags-of.ts'
@@ -129,7 +129,7 @@ const ADDRESSES = [
   },
 ]
 
-async function runInvoke(call: Call<InvokeInput>, services: InvocationServices): Promise<Answer> {
+async function runInvoke(call: Call<InvokeInput>, services: InvocationServices): Promise<EndpointResponse> {
   const { registry, params, input, headers, mayRead, mayWrite } = call
   const { data = {} } = input
   const flags = flagsOf(input.flags, headers)

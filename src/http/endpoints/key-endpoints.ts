@@ -7,7 +7,7 @@ import type { Fs } from '../../storage/fs.ts'
 import { holdsText } from '../../versioning/artifacts/filters.ts'
 import { cutWindow } from '../../versioning/pagination.ts'
 import type { Registry } from '../../versioning/registry.ts'
-import type { Answer, Endpoint } from '../routing/endpoint.ts'
+import type { EndpointResponse, Endpoint } from '../routing/endpoint.ts'
 import { endpoint } from '../routing/endpoint.ts'
 import { answerList } from '../routing/send.ts'
 import { envelope } from '../schemas/envelope.ts'
@@ -31,7 +31,7 @@ export function keyEndpoints({ fs, storeDir, uses, hasAdminKey }: KeyPlace): End
   const output = single('key', keyRecord)
   const projectOf = ({ store }: Registry): string => basename(store.folder)
   const keysOf = (registry: Registry): readonly ApiKey[] => listApiKeys(fs, storeDir, projectOf(registry))
-  const answer = (registry: Registry, key: ApiKey, secret?: string): Answer => ({
+  const answer = (registry: Registry, key: ApiKey, secret?: string): EndpointResponse => ({
     body: {
       count: 1,
       key: { ...present(key, uses.of(projectOf(registry))), ...(secret === undefined ? {} : { secret }) },

@@ -7,7 +7,7 @@ import type { Registry } from '../../versioning/registry.ts'
 import { logRevisions, logStart } from '../../versioning/revisions/log-revisions.ts'
 import type { Revision } from '../../versioning/revisions/revision.ts'
 import { presentPayload, presentRevision } from '../presenters/record.ts'
-import type { Answer, Endpoint } from '../routing/endpoint.ts'
+import type { EndpointResponse, Endpoint } from '../routing/endpoint.ts'
 import { endpoint } from '../routing/endpoint.ts'
 import { answerLargeList } from '../routing/send.ts'
 import { envelope } from '../schemas/envelope.ts'
@@ -82,7 +82,7 @@ export function listRevisions({ surface, present }: SurfaceContext) {
     window: Window<Revision>,
     { windowing: page, asked }: { readonly windowing?: Windowing | undefined; readonly asked: Reading },
     withData: boolean,
-  ): Promise<Answer> =>
+  ): Promise<EndpointResponse> =>
     answerLargeList(`${surface.singular}_revisions`, window, page, async (revision) =>
       presentRevision(
         revision,

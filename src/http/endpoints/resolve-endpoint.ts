@@ -6,7 +6,7 @@ import { documentOf } from '../../versioning/family/document-family.ts'
 import type { Family } from '../../versioning/family/family.ts'
 import type { Registry } from '../../versioning/registry.ts'
 import { retrieveRevision } from '../../versioning/revisions/retrieve-revision.ts'
-import type { Answer, Endpoint } from '../routing/endpoint.ts'
+import type { EndpointResponse, Endpoint } from '../routing/endpoint.ts'
 import { endpoint } from '../routing/endpoint.ts'
 import { envelope } from '../schemas/envelope.ts'
 import { declare } from '../routing/known-fields.ts'
@@ -82,7 +82,7 @@ export function resolveEndpoint(
     { data, version: number, ...record }: z.infer<typeof brought>,
     member: string,
     embedOptions: EmbedOptions,
-  ): Promise<Answer> {
+  ): Promise<EndpointResponse> {
     const { servicesBase } = registry
     const accepted = await family.accept(requiredData(data, member), {
       loc: ['body', member, 'data'],

@@ -3,7 +3,7 @@ import type { Call, Endpoint } from '../routing/endpoint.ts'
 import { endpoint } from '../routing/endpoint.ts'
 import { declare } from '../routing/known-fields.ts'
 import { dottedParameters } from '../schemas/queries/query-parameters.ts'
-import { pageOf, withReading } from '../schemas/queries/read-options.ts'
+import { payloadPage, withReading } from '../schemas/queries/read-options.ts'
 import { resolutionInfo, retrievalInfo, single } from '../schemas/record-schemas.ts'
 import { retrieveReferences } from '../schemas/queries/retrieve-references.ts'
 import type { RetrieveQuestion, RevisionAnswers } from '../revisions/revision-responses.ts'
@@ -31,7 +31,7 @@ export function retrieveEndpoints(
     output: single(`${singular}_revision`, records.revision, {
       retrieval_info: retrievalInfo(names),
       ...(resolvable ? { resolution_info: resolutionInfo.optional() } : {}),
-      ...pageOf(surface),
+      ...payloadPage(surface),
       ...enrichment?.output,
     }),
     run: ({ registry, input: question, ifNoneMatch }: Call<z.infer<typeof body.input>>) =>

@@ -10,7 +10,7 @@ import { commitPlace } from '../revisions/commit-target.ts'
 import { toldOfCommit } from '../revisions/commit-warnings.ts'
 import { readIfMatch } from '../revisions/etag.ts'
 import { RevisionAnswers } from '../revisions/revision-responses.ts'
-import type { Answer, Call, Endpoint } from '../routing/endpoint.ts'
+import type { EndpointResponse, Call, Endpoint } from '../routing/endpoint.ts'
 import { endpoint, named, revisionIn } from '../routing/endpoint.ts'
 import { declare } from '../routing/known-fields.ts'
 import { deployments } from '../schemas/deployments.ts'
@@ -19,7 +19,7 @@ import type { Beside } from '../schemas/parents.ts'
 import { parentFields, parentsBeside, parentsOf } from '../schemas/parents.ts'
 import { queryInput, queryOf } from '../schemas/queries/query-input.ts'
 import { queryParameters } from '../schemas/queries/query-parameters.ts'
-import { pageOf, withReading } from '../schemas/queries/read-options.ts'
+import { payloadPage, withReading } from '../schemas/queries/read-options.ts'
 import { list, single, warning } from '../schemas/record-schemas.ts'
 import { anyJson, header, message, slug, uuid } from '../schemas/request-schemas.ts'
 import { flagsNamed } from '../schemas/role-fields.ts'
@@ -83,7 +83,7 @@ export function revisionEndpoints(context: SurfaceContext): Endpoint[] {
     )
   }
 
-  const recall = async ({ registry }: Call<unknown>, { id }: ResultAddress): Promise<Answer> =>
+  const recall = async ({ registry }: Call<unknown>, { id }: ResultAddress): Promise<EndpointResponse> =>
     answers.fresh(registry, await revisionById(registry, family, id))
 
   const archiving = (action: ArchiveAction): Endpoint =>
@@ -229,7 +229,7 @@ export function revisionEndpoints(context: SurfaceContext): Endpoint[] {
       summary: 'The revision of this id, archived or not, for ever the same',
       scope: 'read',
       ...withReading(surface, { input: z.object({}) }, { paged: true }),
-      output: single(key, records.revision, pageOf(surface)),
+      output: single(key, records.revision, payloadPage(surface)),
       run: async ({ registry, params, input, ifNoneMatch }) => {
         const place = await revisionIn(registry, family, params)
         return answers.read(registry, place, input.asked, ifNoneMatch)

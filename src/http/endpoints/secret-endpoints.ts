@@ -2,7 +2,7 @@ import { z } from 'zod'
 import { Refusal } from '../../errors.ts'
 import type { ProjectSecrets, SecretRecord } from '../../secrets/project-secrets.ts'
 import type { Registry } from '../../versioning/registry.ts'
-import type { Answer, Endpoint } from '../routing/endpoint.ts'
+import type { EndpointResponse, Endpoint } from '../routing/endpoint.ts'
 import { endpoint } from '../routing/endpoint.ts'
 import { envelope } from '../schemas/envelope.ts'
 import { secretRecord, secretValue } from '../schemas/key.ts'
@@ -13,7 +13,7 @@ export function secretEndpoints(secretsOf: (registry: Registry) => ProjectSecret
   const tag = 'secrets'
   const output = single('secret', secretRecord)
   const params = z.object({ name: z.string() })
-  const answer = (record: SecretRecord): Answer => ({ body: { count: 1, secret: present(record) } })
+  const answer = (record: SecretRecord): EndpointResponse => ({ body: { count: 1, secret: present(record) } })
   return [
     endpoint({
       method: 'GET',

@@ -20,7 +20,7 @@ import { presentFlat } from '../presenters/record.ts'
 import { templateFields } from '../revisions/chosen-template.ts'
 import { commitWarnings } from '../revisions/commit-warnings.ts'
 import { beginning, editedRoles } from '../revisions/first-revision.ts'
-import type { Answer, Endpoint } from '../routing/endpoint.ts'
+import type { EndpointResponse, Endpoint } from '../routing/endpoint.ts'
 import { artifactIn, assertSameId, endpoint, named } from '../routing/endpoint.ts'
 import { declare } from '../routing/known-fields.ts'
 import { answerLargeList } from '../routing/send.ts'
@@ -49,7 +49,7 @@ export function simpleEndpoints({ surface, names, present, records }: SurfaceCon
     flat: FlatArtifact,
     asked?: Reading,
     warnings: readonly object[] = [],
-  ): Promise<Answer> => ({
+  ): Promise<EndpointResponse> => ({
     body: {
       count: 1,
       [singular]: await presentFlat(flat, present, asked),
@@ -58,7 +58,7 @@ export function simpleEndpoints({ surface, names, present, records }: SurfaceCon
     address: { id: flat.artifact.id, ...(flat.revision ? { revision: flat.revision.id } : {}) },
   })
 
-  const answer = async (registry: Registry, artifact: ArtifactView): Promise<Answer> =>
+  const answer = async (registry: Registry, artifact: ArtifactView): Promise<EndpointResponse> =>
     answerFlat(await flatten(registry, artifact))
 
   /** With the revision that was the latest then, though there may be later ones now. */

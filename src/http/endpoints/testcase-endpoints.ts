@@ -20,7 +20,7 @@ import { readRevisionAt } from '../../versioning/revisions/revision.ts'
 import type { Windowing } from '../../versioning/pagination.ts'
 import { saidTrashed } from '../../versioning/trash/trash.ts'
 import { TimeSlice } from '../../scheduling/cooperative.ts'
-import type { Answer, Call, Endpoint } from '../routing/endpoint.ts'
+import type { EndpointResponse, Call, Endpoint } from '../routing/endpoint.ts'
 import { endpoint } from '../routing/endpoint.ts'
 import { envelope } from '../schemas/envelope.ts'
 import { queryIds } from '../schemas/queries/query-parameters.ts'
@@ -47,7 +47,7 @@ export function testcaseEndpoints({ surface, names }: SurfaceContext): Endpoint[
     groups: readonly TestcaseGroup[],
     slice: TimeSlice,
     page: { readonly windowing?: object | undefined } = {},
-  ): Answer => ({
+  ): EndpointResponse => ({
     body: {
       count: groups.reduce((sum, { oids }) => sum + oids.length, 0),
       testcases: new JsonStream(writeTestcases(groups, slice)),
@@ -63,7 +63,7 @@ export function testcaseEndpoints({ surface, names }: SurfaceContext): Endpoint[
       testsetId,
       windowing,
     }: { readonly testsetId?: string | undefined; readonly windowing?: Windowing | undefined },
-  ): Promise<Answer> => {
+  ): Promise<EndpointResponse> => {
     const slice = new TimeSlice(untilGone())
     const page = cutIds(ids, windowing)
     const groups = await findTestcases(registry, family, page.ids, slice)
@@ -75,7 +75,7 @@ export function testcaseEndpoints({ surface, names }: SurfaceContext): Endpoint[
     { registry, untilGone }: Pick<Call<unknown>, 'registry' | 'untilGone'>,
     testsetId: string,
     windowing: Windowing | undefined,
-  ): Promise<Answer> => {
+  ): Promise<EndpointResponse> => {
     const slice = new TimeSlice(untilGone())
     const testset = await artifactById(registry, family, testsetId)
     const page = cutTestcases(await everyTestcase(testset, slice), testset, windowing)
@@ -86,7 +86,7 @@ export function testcaseEndpoints({ surface, names }: SurfaceContext): Endpoint[
     { registry, untilGone }: Pick<Call<unknown>, 'registry' | 'untilGone'>,
     references: References,
     windowing: Windowing | undefined,
-  ): Promise<Answer> => {
+  ): Promise<EndpointResponse> => {
     const slice = new TimeSlice(untilGone())
     const place = await resolveRevision(registry, family, references)
     const { stored, artifact } = await readRevisionAt(registry, place)

@@ -19,7 +19,7 @@ import type { Upload } from '../body/upload.ts'
 import { presentFlat } from '../presenters/record.ts'
 import { readIfMatch } from '../revisions/etag.ts'
 import { RevisionAnswers } from '../revisions/revision-responses.ts'
-import type { Answer, Call, Endpoint } from '../routing/endpoint.ts'
+import type { EndpointResponse, Call, Endpoint } from '../routing/endpoint.ts'
 import { artifactIn, endpoint, named, revisionIn, uploadEndpoint } from '../routing/endpoint.ts'
 import { queryParameters } from '../schemas/queries/query-parameters.ts'
 import { single } from '../schemas/record-schemas.ts'
@@ -207,7 +207,7 @@ function answerFile(
   }: Call<z.infer<typeof downloadInput>>['input'],
   defaultName: string,
   gone: AbortSignal,
-): Answer {
+): EndpointResponse {
   if (stored.damage) throw stored.damage
   const testset = stored.payload ? asStored(stored.payload) : NO_ROWS
   const source = artifact.repository.objects

@@ -8,8 +8,8 @@ import { resolveArtifact } from '../../versioning/revisions/references.ts'
 import { createVariant } from '../../versioning/variants/create-variant.ts'
 import { presentVariant } from '../presenters/record.ts'
 import { answerVariant, recallVariant } from '../revisions/variant-responses.ts'
-import type { Answer, Endpoint } from '../routing/endpoint.ts'
-import { assertSameId, endpoint, named, variantIn } from '../routing/endpoint.ts'
+import type { EndpointResponse, Endpoint } from '../routing/endpoint.ts'
+import { assertSameId, endpoint, named, variantInPath } from '../routing/endpoint.ts'
 import { declare } from '../routing/known-fields.ts'
 import { answerList } from '../routing/send.ts'
 import { envelope } from '../schemas/envelope.ts'
@@ -30,7 +30,7 @@ export function variantEndpoints(context: SurfaceContext): Endpoint[] {
   const key = `${singular}_variant`
   const output = single(key, records.variant)
   const tag = surface.plural
-  const answer = (place: VariantPlace): Answer => answerVariant(context, place)
+  const answer = (place: VariantPlace): EndpointResponse => answerVariant(context, place)
   const recall = recallVariant(context)
   const flags = flagsNamed([], [...family.roles, ...family.flagNames])
 
@@ -44,7 +44,7 @@ export function variantEndpoints(context: SurfaceContext): Endpoint[] {
       scope: 'write',
       output,
       run: async ({ registry, params, context: write }) =>
-        answer(await archiveVariant(registry, await variantIn(registry, family, params), action, write)),
+        answer(await archiveVariant(registry, await variantInPath(registry, family, params), action, write)),
       recall,
     })
 
@@ -118,7 +118,7 @@ export function variantEndpoints(context: SurfaceContext): Endpoint[] {
       summary: 'The variant of this id, archived or not',
       scope: 'read',
       output,
-      run: async ({ registry, params }) => answer(await variantIn(registry, family, params)),
+      run: async ({ registry, params }) => answer(await variantInPath(registry, family, params)),
     }),
     endpoint({
       method: 'PUT',
@@ -141,7 +141,7 @@ export function variantEndpoints(context: SurfaceContext): Endpoint[] {
       example: { [key]: { description: 'Warmer tone' } },
       run: async ({ registry, params, input, context: write }) => {
         const { id, name, description, tags, meta } = input.variant
-        const place = await variantIn(registry, family, params)
+        const place = await variantInPath(registry, family, params)
         assertSameId(place.variant.id, id)
         return answer(
           await editVariant(registry, place, definedOnly({ name, description, tags, meta }), write),

@@ -11,7 +11,7 @@ import type { ProjectWebhooks } from '../../webhooks/project-webhooks.ts'
 import { rotateSecret } from '../../webhooks/rotate-secret.ts'
 import type { Webhook } from '../../webhooks/webhook.ts'
 import { presentWebhook } from '../presenters/webhook.ts'
-import type { Answer, Call, Endpoint } from '../routing/endpoint.ts'
+import type { EndpointResponse, Call, Endpoint } from '../routing/endpoint.ts'
 import { assertSameId, endpoint } from '../routing/endpoint.ts'
 import { answerList } from '../routing/send.ts'
 import { envelope } from '../schemas/envelope.ts'
@@ -24,12 +24,12 @@ import { newWebhook, webhookEdit, webhookFilter, webhookRecord } from '../schema
 export function webhookEndpoints(webhooksOf: (registry: Registry) => ProjectWebhooks): Endpoint[] {
   const tag = 'webhooks'
   const output = single('webhook', webhookRecord)
-  const answer = (webhook: Webhook, withSecret = false): Answer => ({
+  const answer = (webhook: Webhook, withSecret = false): EndpointResponse => ({
     body: { count: 1, webhook: presentWebhook(webhook, { withSecret }) },
     address: { id: webhook.id },
   })
   // Ids are kept, not bodies: a secret is in the first answer alone.
-  const recall = ({ registry }: Call<unknown>, { id }: ResultAddress): Promise<Answer> =>
+  const recall = ({ registry }: Call<unknown>, { id }: ResultAddress): Promise<EndpointResponse> =>
     Promise.resolve(answer(webhooksOf(registry).shelf.get(id)))
 
   const archiving = (action: ArchiveAction): Endpoint =>

@@ -9,7 +9,7 @@ import type { ArtifactView } from '../../versioning/artifacts/artifact-view.ts'
 import type { PushLimits } from '../../versioning/push/check-pushed-objects.ts'
 import { judgeCommand } from '../../versioning/push/check-ref-command.ts'
 import type { RefCommand, RefOutcome } from '../../versioning/push/ref-command.ts'
-import { refusalOf } from '../../versioning/push/ref-command.ts'
+import { refRefusalOf } from '../../versioning/push/ref-command.ts'
 import type { Registry } from '../../versioning/registry.ts'
 import { inflatedBody } from '../body/inflate-body.ts'
 import type { RequestState } from '../request-state.ts'
@@ -104,7 +104,7 @@ async function takeIn(
   try {
     incoming = await artifact.repository.receive(pack)
   } catch (error) {
-    const refused = refusalOf(error)
+    const refused = refRefusalOf(error)
     return {
       unpackError: refused.reason,
       outcomes: outcomes.map((it) => (it.refused ? it : { ...it, refused })),
@@ -140,7 +140,7 @@ function judged(command: RefCommand): RefOutcome {
     judgeCommand(command)
     return { ref }
   } catch (error) {
-    return { ref, refused: refusalOf(error) }
+    return { ref, refused: refRefusalOf(error) }
   }
 }
 

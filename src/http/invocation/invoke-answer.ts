@@ -4,7 +4,7 @@ import type { StreamedOutputs } from '../../handlers/handler.ts'
 import type { Invocation } from '../../invocation/invoke.ts'
 import type { Json } from '../../json/json.ts'
 import { stringifyJson } from '../../json/stringify-json.ts'
-import type { Answer } from '../routing/endpoint.ts'
+import type { EndpointResponse } from '../routing/endpoint.ts'
 import { PROTOCOL_VERSION, type Session, traceHeaders } from './trace-headers.ts'
 import type { OutputForm } from './wanted-form.ts'
 
@@ -29,7 +29,7 @@ export function invokeAnswer(
   invocation: Invocation,
   session: Session,
   form: OutputForm,
-): Answer | Promise<Answer> {
+): EndpointResponse | Promise<EndpointResponse> {
   const { result } = invocation
   const headers = traceHeaders(invocation, session)
   if (form === 'json' && 'outputs' in result) {
@@ -56,9 +56,9 @@ export function invokeAnswer(
 async function streamedAnswer(
   stream: StreamedOutputs,
   form: OutputForm,
-  headers: Answer['headers'],
+  headers: EndpointResponse['headers'],
   envelope: Envelope,
-): Promise<Answer> {
+): Promise<EndpointResponse> {
   const pieces = stream.pieces[Symbol.asyncIterator]()
   try {
     const first = await pieces.next()
@@ -122,7 +122,7 @@ async function* single(record: object): AsyncGenerator<object> {
   yield record
 }
 
-function streamed(form: OutputForm, headers: Answer['headers'], stream: AsyncIterable<string>): Answer {
+function streamed(form: OutputForm, headers: EndpointResponse['headers'], stream: AsyncIterable<string>): EndpointResponse {
   return {
     headers: { ...headers, 'Cache-Control': 'no-store', 'X-Accel-Buffering': 'no' },
     stream,

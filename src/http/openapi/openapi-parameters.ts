@@ -15,7 +15,7 @@ interface Parts {
  * A GET form takes the references of its body as `member.field` parameters, of filters and windows the fields that it looks for, and
  * every other member under its own name.
  */
-export function queryParameters(schema: JsonSchema, { fromQuery }: Endpoint, parts: Parts): object[] {
+export function openApiQueryParameters(schema: JsonSchema, { fromQuery }: Endpoint, parts: Parts): object[] {
   const query = new AskedQuery('')
   fromQuery?.(query, {})
   return membersOf(schema).flatMap(([name, member]) => {

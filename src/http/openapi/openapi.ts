@@ -8,7 +8,7 @@ import type { SurfaceContext } from '../surface-context.ts'
 import { FILE_MEDIA_TYPES } from '../body/upload.ts'
 import { withheldAnswer } from '../routing/withhold.ts'
 import type { JsonSchema } from './json-schema.ts'
-import { fieldParameters, queryParameters } from './openapi-parameters.ts'
+import { fieldParameters, openApiQueryParameters } from './openapi-parameters.ts'
 import { share } from './share.ts'
 import { withoutSpellings } from './without-spellings.ts'
 
@@ -137,7 +137,7 @@ function operation(endpoint: Endpoint, named: ReadonlyMap<z.ZodType, string>): o
       required: true,
       schema: toJsonSchema(endpoint.params?.shape[name] ?? uuid, 'input', named),
     })),
-    ...(method === 'GET' && schema ? queryParameters(schema, endpoint, PARTS) : []),
+    ...(method === 'GET' && schema ? openApiQueryParameters(schema, endpoint, PARTS) : []),
     ...(upload && schema ? fieldParameters(schema) : []),
     ...(recall ? [{ $ref: '#/components/parameters/IdempotencyKey' }] : []),
   ]

@@ -6,7 +6,7 @@ import type { OpenRoute } from './public-routes.ts'
 import { pagePolicy } from './page-policy.ts'
 
 /** `GET /openapi.json`: the document, made and written out on the first request: a start has no time for it. */
-export function openApiDocument(openApi: () => object): OpenRoute {
+export function openApiRoute(openApi: () => object): OpenRoute {
   return lastingAnswer('application/json', () => JSON.stringify(openApi()))
 }
 

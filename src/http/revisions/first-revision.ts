@@ -32,7 +32,7 @@ export async function beginning(
 ): Promise<Beginning> {
   const chosen = chosenTemplate(surface, request, loc)
   const { data, message, flags } = { ...request, ...chosen, message: request.message ?? chosen?.message }
-  const roles = roleFlags(surface, flags)
+  const roles = roleFlagsOf(surface, flags)
   if (data === undefined) return { revision: undefined, flags: roles, warnings: [] }
   const { payload, warnings } = await surface.family.accept(data, {
     loc: [...loc, 'data'],
@@ -46,7 +46,7 @@ export async function beginning(
  * surface fixes, always (contract/workflows 2.1, ruling 4). Undefined when no role is given or fixed. Flags that are no roles
  * are derived, never set, and ignored.
  */
-export function roleFlags(
+export function roleFlagsOf(
   { family, fixedFlags }: Surface,
   given: Readonly<Record<string, boolean>> | undefined,
 ): Readonly<Record<string, boolean>> | undefined {
@@ -66,6 +66,6 @@ export function editedRoles(
 ): { readonly flags?: FlagsEdit } {
   if (flags === undefined && said === undefined) return {}
   return {
-    flags: (before) => roleFlags(surface, { ...(flags === undefined ? before : flags), ...said }) ?? null,
+    flags: (before) => roleFlagsOf(surface, { ...(flags === undefined ? before : flags), ...said }) ?? null,
   }
 }

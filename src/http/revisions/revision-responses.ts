@@ -15,7 +15,7 @@ import type { Revision, RevisionPlace } from '../../versioning/revisions/revisio
 import { readListedRevision, readRevisionAt } from '../../versioning/revisions/revision.ts'
 import type { PresentOptions } from '../presenters/record.ts'
 import { presentPayload, presentReferences, presentRevision } from '../presenters/record.ts'
-import type { Answer } from '../routing/endpoint.ts'
+import type { EndpointResponse } from '../routing/endpoint.ts'
 import type { Enrich } from '../schemas/enrichment.ts'
 import type { WithReading } from '../schemas/queries/read-options.ts'
 import { readingKey } from '../schemas/queries/read-options.ts'
@@ -68,7 +68,7 @@ export class RevisionAnswers {
     place: RevisionPlace,
     asked: Reading,
     ifNoneMatch: string | undefined,
-  ): Promise<Answer> {
+  ): Promise<EndpointResponse> {
     return this.#answer(registry, place, 'read', asked, ifNoneMatch)
   }
 
@@ -80,7 +80,7 @@ export class RevisionAnswers {
     registry: Registry,
     references: WithReading<RetrieveQuestion>,
     ifNoneMatch: string | undefined,
-  ): Promise<Answer> | Answer {
+  ): Promise<EndpointResponse> | EndpointResponse {
     if (references.resolve) return this.#retrieveResolved(registry, references, ifNoneMatch)
     if (references.enrich) return this.#retrieveEnriched(registry, references, references.enrich, ifNoneMatch)
     const known = this.#found.get(references)
@@ -98,7 +98,7 @@ export class RevisionAnswers {
     registry: Registry,
     references: RetrieveReferences,
     ifNoneMatch: string | undefined,
-  ): Promise<Answer> {
+  ): Promise<EndpointResponse> {
     const place = await retrieveRevision(registry, this.#surface.family, references, this.#surface)
     return this.resolve(registry, place, DEFAULT_EMBED_OPTIONS, ifNoneMatch)
   }
@@ -109,7 +109,7 @@ export class RevisionAnswers {
     references: RetrieveReferences,
     enrich: Enrich,
     ifNoneMatch: string | undefined,
-  ): Promise<Answer> {
+  ): Promise<EndpointResponse> {
     const place = await retrieveRevision(registry, this.#surface.family, references, this.#surface)
     const revision = await readRevisionAt(registry, place)
     const presented = await presentPayload(revision, this.#present)
@@ -127,7 +127,7 @@ export class RevisionAnswers {
     registry: Registry,
     references: WithReading<RetrieveReferences>,
     ifNoneMatch: string | undefined,
-  ): Promise<Answer> {
+  ): Promise<EndpointResponse> {
     const { moment } = registry.index
     const place = await retrieveRevision(registry, this.#surface.family, references, this.#surface)
     const way = wayOf(place, 'retrieve', references.asked)
@@ -145,7 +145,7 @@ export class RevisionAnswers {
     place: RetrievedRevision,
     options: EmbedOptions,
     ifNoneMatch: string | undefined,
-  ): Promise<Answer> {
+  ): Promise<EndpointResponse> {
     const revision = await readRevisionAt(registry, place)
     const { id, slug } = revision
     const presented = await presentPayload(revision, this.#present)
@@ -163,7 +163,7 @@ export class RevisionAnswers {
     return this.#sendTagged(revision, body, ifNoneMatch)
   }
 
-  async #sendTagged({ id }: Revision, body: object, ifNoneMatch: string | undefined): Promise<Answer> {
+  async #sendTagged({ id }: Revision, body: object, ifNoneMatch: string | undefined): Promise<EndpointResponse> {
     const text = Buffer.from(await printJson(body))
     const etag = `"${id}.${createHash('sha1').update(text).digest('base64url').slice(0, 12)}"`
     return this.#send({ text, etag }, ifNoneMatch)
@@ -175,7 +175,7 @@ export class RevisionAnswers {
     place: RevisionPlace,
     asked: Reading = PLAIN_READING,
     more: object = {},
-  ): Promise<Answer> {
+  ): Promise<EndpointResponse> {
     const revision = await readListedRevision(registry, place)
     const body = Object.assign(await this.#body(revision, asked), more)
     return { body, etag: this.#etag(revision, `read${readingKey(asked)}`), address: { id: revision.id } }
@@ -187,7 +187,7 @@ export class RevisionAnswers {
     form: Form,
     asked: Reading,
     ifNoneMatch: string | undefined,
-  ): Promise<Answer> {
+  ): Promise<EndpointResponse> {
     const way = wayOf(place, form, asked)
     const key = this.#keyOf(place, way)
     const known = writtenAnswers.get(key)
@@ -211,7 +211,7 @@ export class RevisionAnswers {
     return written
   }
 
-  #send(written: WrittenAnswer, ifNoneMatch: string | undefined): Answer {
+  #send(written: WrittenAnswer, ifNoneMatch: string | undefined): EndpointResponse {
     return etagMatches(ifNoneMatch, written.etag) ? { etag: written.etag, notModified: true } : written
   }
 

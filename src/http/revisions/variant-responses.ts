@@ -1,11 +1,11 @@
 import type { VariantPlace } from '../../versioning/revisions/references.ts'
 import { variantById } from '../../versioning/revisions/references.ts'
-import type { Answer, Recall } from '../routing/endpoint.ts'
+import type { EndpointResponse, Recall } from '../routing/endpoint.ts'
 import { presentVariant } from '../presenters/record.ts'
 import type { SurfaceContext } from '../surface-context.ts'
 
 /** Answers a variant as a surface shows it. */
-export function answerVariant({ surface, present }: SurfaceContext, place: VariantPlace): Answer {
+export function answerVariant({ surface, present }: SurfaceContext, place: VariantPlace): EndpointResponse {
   return {
     body: { count: 1, [`${surface.singular}_variant`]: presentVariant(place, present) },
     address: { id: place.variant.id },

@@ -45,7 +45,7 @@ export interface UploadCall<I> extends Call<I> {
  * What an endpoint answers: a body to be written as JSON, ready JSON text, or a stream; with its entity tag if it is a
  * revision's.
  */
-export interface Answer {
+export interface EndpointResponse {
   /** 200 unless it says otherwise. */
   readonly status?: number
   readonly headers?: Readonly<Record<string, string>>
@@ -70,7 +70,7 @@ export interface Answer {
 }
 
 /** Answers as `run` did, from where the result is. */
-export type Recall<I> = (call: Call<I>, address: ResultAddress) => Promise<Answer>
+export type Recall<I> = (call: Call<I>, address: ResultAddress) => Promise<EndpointResponse>
 
 /** One route: how it is asked, what it needs, what it does; the router, the guard and /openapi.json all read this. */
 export interface Endpoint {
@@ -117,7 +117,7 @@ export interface Endpoint {
   readonly failure?: z.ZodType
   /** A request as it could be sent, for the documentation. */
   readonly example?: object
-  readonly run: (call: Call<never>) => Promise<Answer> | Answer
+  readonly run: (call: Call<never>) => Promise<EndpointResponse> | EndpointResponse
   /** Every POST that writes has it; its `run` answers with an address. */
   readonly recall?: Recall<never>
 }
@@ -126,7 +126,7 @@ export interface Endpoint {
 export function endpoint<T>(
   definition: Omit<Endpoint, 'run' | 'recall' | 'input'> & {
     readonly input?: z.ZodType<T>
-    readonly run: (call: Call<T>) => Promise<Answer> | Answer
+    readonly run: (call: Call<T>) => Promise<EndpointResponse> | EndpointResponse
     readonly recall?: Recall<T>
   },
 ): Endpoint {
@@ -138,7 +138,7 @@ export function endpoint<T>(
 export function uploadEndpoint<T>(
   definition: Omit<Endpoint, 'run' | 'recall' | 'input' | 'upload' | 'method' | 'fromQuery'> & {
     readonly input?: z.ZodType<T>
-    readonly run: (call: UploadCall<T>) => Promise<Answer>
+    readonly run: (call: UploadCall<T>) => Promise<EndpointResponse>
     readonly recall?: Recall<T>
   },
 ): Endpoint {
@@ -183,7 +183,7 @@ export function artifactIn(registry: Registry, family: Family, { id = '' }: Para
 }
 
 /** The same for a variant; a slug that several artifacts have is refused as everywhere. */
-export function variantIn(registry: Registry, family: Family, { id = '' }: Params): Promise<VariantPlace> {
+export function variantInPath(registry: Registry, family: Family, { id = '' }: Params): Promise<VariantPlace> {
   return idFirst(
     id,
     (uuid) => variantById(registry, family, uuid),

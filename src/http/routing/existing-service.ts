@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import { Refusal, type RefusalCode } from '../../errors.ts'
-import type { Answer, Endpoint } from './endpoint.ts'
+import type { EndpointResponse, Endpoint } from './endpoint.ts'
 
 /**
  * The endpoint as clients of the existing service know it, where nothing is found (ruling 1.14): 200 with `count: 0`, and no record or an
@@ -16,7 +16,7 @@ export function asExistingService(endpoint: Endpoint, isExisting: boolean): Endp
   return {
     ...endpoint,
     output: z.union([output, NOTHING]),
-    run: async (call): Promise<Answer> => {
+    run: async (call): Promise<EndpointResponse> => {
       try {
         return await run(call)
       } catch (error) {

@@ -2,7 +2,7 @@ import type { Intents, KeyedRequest } from '../../access/intents.ts'
 import { Refusal, invalid } from '../../errors.ts'
 import { PROBLEMS } from '../problem.ts'
 import { ClientGone } from './client-abort.ts'
-import type { Answer, Call, Endpoint, Recall } from './endpoint.ts'
+import type { EndpointResponse, Call, Endpoint, Recall } from './endpoint.ts'
 
 /**
  * Answers a request with an `Idempotency-Key`: runs the endpoint the first time, afterwards answers its first result again,
@@ -14,7 +14,7 @@ export function answerOnce(
   { run, path }: Endpoint,
   recall: Recall<never>,
   call: Call<never>,
-): Promise<Answer> {
+): Promise<EndpointResponse> {
   const key = checkIdempotencyKey(request.key)
   return intents.once(
     { ...request, key },

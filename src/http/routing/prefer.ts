@@ -1,6 +1,6 @@
 import type { IncomingHttpHeaders } from 'node:http'
 import { z } from 'zod'
-import type { Answer, Call, Endpoint } from './endpoint.ts'
+import type { EndpointResponse, Call, Endpoint } from './endpoint.ts'
 
 /**
  * The endpoint, which answers a write with ids, slugs and versions alone where the client sends `Prefer: return=minimal` (RFC 7240, ruling
@@ -9,7 +9,7 @@ import type { Answer, Call, Endpoint } from './endpoint.ts'
 export function preferring(endpoint: Endpoint): Endpoint {
   const { scope, run, recall, alsoAnswers = [] } = endpoint
   if (scope !== 'write' && scope !== 'deploy') return endpoint
-  const cut = async (call: Call<never>, answer: Answer | Promise<Answer>): Promise<Answer> =>
+  const cut = async (call: Call<never>, answer: EndpointResponse | Promise<EndpointResponse>): Promise<EndpointResponse> =>
     prefersMinimal(call.headers) ? minimal(await answer) : answer
   return {
     ...endpoint,
@@ -37,7 +37,7 @@ function prefersMinimal({ prefer }: IncomingHttpHeaders): boolean {
     .some((preference) => /^\s*return\s*=\s*"?minimal"?\s*(?:;|$)/i.test(preference))
 }
 
-function minimal({ body, ...rest }: Answer): Answer {
+function minimal({ body, ...rest }: EndpointResponse): EndpointResponse {
   if (!body) return { ...rest }
   const kept = Object.entries(body).map(([name, value]) => [name, isRecord(value) ? idsOf(value) : value])
   return {

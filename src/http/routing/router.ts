@@ -11,7 +11,7 @@ import { giveBackMemory } from '../../give-back-memory.ts'
 import type { Registry } from '../../versioning/registry.ts'
 import { answerOnce } from './idempotency.ts'
 import { departure } from './client-abort.ts'
-import type { Answer, Endpoint } from './endpoint.ts'
+import type { EndpointResponse, Endpoint } from './endpoint.ts'
 import { guard } from './guard.ts'
 import { type GuardedInput, type KnownInputs, readInput, type ReadInputOptions } from './read-input.ts'
 import { uuid } from '../schemas/request-schemas.ts'
@@ -130,7 +130,7 @@ async function answerUpload(
   ctx: ParameterizedContext<RequestState>,
   dependencies: RouterDependencies,
   params: Params,
-): Promise<Answer> {
+): Promise<EndpointResponse> {
   const upload = await dependencies.readUpload(ctx)
   try {
     const fields = filled(upload.fields)
@@ -169,13 +169,13 @@ function run(
   { registryOf, intents }: RouterDependencies,
   params: Params,
   { input, text, upload }: GuardedInput,
-): Promise<Answer> | Answer {
+): Promise<EndpointResponse> | EndpointResponse {
   const { caller } = ctx.state
   const registry = registryOf(caller.project)
   if (registry instanceof Promise) return registry.then(runWith)
   return runWith(registry)
 
-  function runWith(registry: Registry): Promise<Answer> | Answer {
+  function runWith(registry: Registry): Promise<EndpointResponse> | EndpointResponse {
     const { 'if-match': ifMatch, 'if-none-match': ifNoneMatch, 'idempotency-key': key } = ctx.req.headers
     const { id, name, email, scopes } = caller.key
     const call = {

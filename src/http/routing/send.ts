@@ -10,10 +10,10 @@ import type { RequestState } from '../request-state.ts'
 import { departure } from './client-abort.ts'
 import type { Encoding } from './compression.ts'
 import { compress, compressStream, encodingFor, varies } from './compression.ts'
-import type { Answer } from './endpoint.ts'
+import type { EndpointResponse } from './endpoint.ts'
 
 /** Writes an answer out; of a stream, waits for the first piece, so that a refusal until then is answered as one. */
-export function send(ctx: ParameterizedContext<RequestState>, answer: Answer): void | Promise<void> {
+export function send(ctx: ParameterizedContext<RequestState>, answer: EndpointResponse): void | Promise<void> {
   const { body, text, stream, notModified } = answer
   if (notModified) return sendWhole(ctx, answer, 304, undefined)
   if (stream) return sendStream(ctx, answer, stream)
@@ -26,7 +26,7 @@ export function send(ctx: ParameterizedContext<RequestState>, answer: Answer): v
 
 function sendPrinted(
   ctx: ParameterizedContext<RequestState>,
-  answer: Answer,
+  answer: EndpointResponse,
   text: Buffer | string,
 ): void | Promise<void> {
   const { status = 200 } = answer
@@ -44,7 +44,7 @@ const JSON_TYPE = 'application/json; charset=utf-8'
  */
 function sendWhole(
   ctx: ParameterizedContext<RequestState>,
-  answer: Answer,
+  answer: EndpointResponse,
   status: number,
   text: Buffer | string | undefined,
   encoding?: Encoding,
@@ -79,7 +79,7 @@ function leave(res: ServerResponse, text: Buffer | string | undefined, bytes: nu
  * Adds the headers that an answer brings, names and values in turn: its own, its entity tag, that it is told again, how it is compressed.
  * The tag is of the revision (ruling 1.9), so it is the same however the bytes are compressed; nobody is sent a part of them.
  */
-function addOwnHeaders(list: string[], { headers, etag, isReplayed }: Answer, encoding?: Encoding): void {
+function addOwnHeaders(list: string[], { headers, etag, isReplayed }: EndpointResponse, encoding?: Encoding): void {
   for (const name in headers) list.push(name, headers[name] ?? '')
   if (etag !== undefined) list.push('ETag', etag, 'Cache-Control', 'private, no-cache')
   if (encoding) list.push('Content-Encoding', encoding)
@@ -88,7 +88,7 @@ function addOwnHeaders(list: string[], { headers, etag, isReplayed }: Answer, en
 
 async function sendStream(
   ctx: ParameterizedContext<RequestState>,
-  answer: Answer,
+  answer: EndpointResponse,
   stream: AsyncIterable<string | Buffer>,
 ): Promise<void> {
   const { status, contentType = 'application/octet-stream', fileName } = answer
@@ -140,7 +140,7 @@ export function answerList(
   window: Window<unknown>,
   asked: Windowing | undefined,
   records: readonly object[],
-): Answer {
+): EndpointResponse {
   return answer(key, window, asked, records.length, records)
 }
 
@@ -156,7 +156,7 @@ export async function answerLargeList<T>(
   window: Window<T>,
   asked: Windowing | undefined,
   show: (row: T) => Promise<object | undefined>,
-): Promise<Answer> {
+): Promise<EndpointResponse> {
   const { rows } = window
   if (rows.length <= FEW) {
     const records: object[] = []
@@ -184,7 +184,7 @@ function answer(
   asked: Windowing | undefined,
   count: number | JsonStream,
   records: object,
-): Answer {
+): EndpointResponse {
   const page = next === undefined ? {} : { windowing: { ...asked, next } }
   return {
     body:

@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import { deployments } from '../schemas/deployments.ts'
-import type { Answer, Call, Endpoint } from './endpoint.ts'
+import type { EndpointResponse, Call, Endpoint } from './endpoint.ts'
 
 /**
  * The endpoint with what it answers cut down, for a key without the scope `read`, to what says which things were written: ids,
@@ -29,7 +29,7 @@ export const withheldAnswer = z
   .catchall(z.record(z.string(), z.union([z.string(), z.int()])))
   .meta({ description: 'To a key without the scope `read`: ids, slugs, versions, dates and addresses' })
 
-async function withheldLater({ path }: Endpoint, answer: Answer | Promise<Answer>): Promise<Answer> {
+async function withheldLater({ path }: Endpoint, answer: EndpointResponse | Promise<EndpointResponse>): Promise<EndpointResponse> {
   const { body, text, stream, ...rest } = await answer
   // A bug of ours, and told as one rather than shown.
   if (!body || text !== undefined || stream) throw new Error(`${path} answers what cannot be withheld`)

@@ -26,7 +26,7 @@ const lifecycle = {
 }
 
 /** An artifact record with the family's role flags. */
-export function artifactRecord(roles: readonly string[]): z.ZodType {
+export function artifactRecordSchema(roles: readonly string[]): z.ZodType {
   return z.strictObject({
     id,
     slug: z.string(),
@@ -38,7 +38,7 @@ export function artifactRecord(roles: readonly string[]): z.ZodType {
 }
 
 /** A variant record. */
-export function variantRecord(names: SurfaceNames, roles: readonly string[]): z.ZodType {
+export function variantRecordSchema(names: SurfaceNames, roles: readonly string[]): z.ZodType {
   return z.strictObject({
     id,
     slug: z.string(),
@@ -161,7 +161,7 @@ export const warning = z.strictObject({
 })
 
 /** References to a revision and what it belongs to, as things of this singular; each may be absent. */
-export function revisionReferences(singular: string): Readonly<Record<string, z.ZodType>> {
+export function revisionReferencesSchema(singular: string): Readonly<Record<string, z.ZodType>> {
   return Object.fromEntries(LEVELS.map((level) => [`${singular}${level}`, referenced.optional()]))
 }
 
@@ -170,7 +170,7 @@ export function retrievalInfo(names: SurfaceNames): z.ZodType {
   const [own = ''] = names.singulars
   return z.strictObject({
     references: z.strictObject({
-      ...revisionReferences('environment'),
+      ...revisionReferencesSchema('environment'),
       ...Object.fromEntries(LEVELS.map((level) => [`${own}${level}`, referenced])),
     }),
     // Which deployment of the environment it was found through.
@@ -216,7 +216,7 @@ export const provenance = z.strictObject({
   }),
   environments: z.array(
     z.strictObject({
-      ...revisionReferences('environment'),
+      ...revisionReferencesSchema('environment'),
       key: z.string(),
       // The deployment: the environment's revision since which the key has held it.
       since: referenced.extend(commitOfRevision),

@@ -77,7 +77,7 @@ export const tags = jsonObject.check((context) => {
 /** Each that is wrong is a problem of its own. */
 const MOST_FLAGS = 1000
 
-export const roleFlags = jsonObject
+export const roleFlagsSchema = jsonObject
   .transform((flags, context): Record<string, boolean> => {
     const read: [string, boolean][] = []
     if (keysOf(flags).length > MOST_FLAGS) {
@@ -113,7 +113,7 @@ export const name = z
 export const header = {
   name: name.optional(),
   description: z.string().optional(),
-  flags: roleFlags.optional(),
+  flags: roleFlagsSchema.optional(),
   tags: tags.optional(),
   meta: jsonObject.optional(),
 }
@@ -122,7 +122,7 @@ export const header = {
 export const headerEdit = {
   name: name.nullish(),
   description: z.string().nullish(),
-  flags: roleFlags.nullish(),
+  flags: roleFlagsSchema.nullish(),
   tags: tags.nullish(),
   meta: jsonObject.nullish(),
 }

@@ -1,17 +1,17 @@
 import { z } from 'zod'
 import { Refusal } from '../../errors.ts'
 import { declare } from '../routing/known-fields.ts'
-import { roleFlags } from './request-schemas.ts'
+import { roleFlagsSchema } from './request-schemas.ts'
 
 /** The role flags of an artifact, as requests may say them: together under `flags`, or each as a field beside it (ruling 2). */
 
 type Flags = Readonly<Record<string, boolean>>
 
 /** `flags` of these names and no others; those that mean nothing there may be sent back all the same. */
-export function flagsNamed(names: readonly string[], unused: readonly string[] = []): typeof roleFlags {
+export function flagsNamed(names: readonly string[], unused: readonly string[] = []): typeof roleFlagsSchema {
   const properties = Object.fromEntries(names.map((name) => [name, { type: 'boolean' }]))
   const shape = { type: 'object', properties, additionalProperties: false }
-  return declare(roleFlags.clone().meta(shape), { members: names, unused })
+  return declare(roleFlagsSchema.clone().meta(shape), { members: names, unused })
 }
 
 /** A record in which each role is a field, too: what they say is put into `flags`. Refuses a role that is said twice, and differently. */

@@ -89,7 +89,7 @@ const json = z.unknown().meta({ type: 'object' })
 const key = z.strictObject({ key: z.string() })
 
 /** A span (contract/handlers 5.2); in a trace, with the spans below it. */
-export const spanRecord = z.strictObject({
+export const spanRecordSchema = z.strictObject({
   trace_id: z.string(),
   span_id: z.string(),
   parent_id: z.string().optional(),
@@ -127,7 +127,7 @@ export const spanRecord = z.strictObject({
 /** A trace as a tree. */
 export const traceRecord = z.strictObject({
   trace_id: z.string(),
-  spans: z.record(z.string(), z.union([spanRecord, z.array(spanRecord)])),
+  spans: z.record(z.string(), z.union([spanRecordSchema, z.array(spanRecordSchema)])),
 })
 
 /** Where the list goes on; there exactly when it does (ruling 1.8). */

@@ -2,7 +2,7 @@
  * What a model said instead of an answer: `choices[0].message.refusal` of a body of the chat-completions protocol, or
  * `choices[0].delta.refusal` of a piece of one; '' in any other.
  */
-export function refusalOf(body: unknown): string {
+export function modelRefusalOf(body: unknown): string {
   const choices = memberOf(body, 'choices')
   const choice: unknown = Array.isArray(choices) ? choices[0] : undefined
   const refusal = memberOf(memberOf(choice, 'message') ?? memberOf(choice, 'delta'), 'refusal')

@@ -1,7 +1,7 @@
 import type { LanguageModel } from '../language-model.ts'
 import type { AnswerFacts } from '../model-span.ts'
 import { ModelFailure } from '../models.ts'
-import { refusalOf } from './refusal-of.ts'
+import { modelRefusalOf } from './refusal-of.ts'
 import type { SdkAnswer } from './reply-of.ts'
 
 type StreamResult = Awaited<ReturnType<LanguageModel['doStream']>>
@@ -22,7 +22,7 @@ export class StreamGatherer {
   take(part: Part): string {
     if (part.type === 'error') throw part.error
     if (part.type === 'response-metadata') this.facts = { id: part.id, model: part.modelId }
-    if (part.type === 'raw') this.#refusal += refusalOf(part.rawValue)
+    if (part.type === 'raw') this.#refusal += modelRefusalOf(part.rawValue)
     if (part.type === 'tool-call') this.#calls.push(part)
     if (part.type === 'finish') this.#finish = part
     if (part.type !== 'text-delta') return ''

@@ -6,7 +6,7 @@ import type { ProblemCollector } from '../documents/problem-collector.ts'
 export const MOST_CONDITIONS = 1000
 
 /** So many values the `value`s of all its conditions may hold: what a list such as that of `in` has. */
-export const MOST_VALUES = 10_000
+export const MOST_FILTER_VALUES = 10_000
 
 /** So many characters the regular expressions of all its conditions may have: each costs more to prepare than to send. */
 export const MOST_PATTERN = 100_000
@@ -36,9 +36,9 @@ function problemOf(filtering: Json): string | undefined {
     for (const item of items) {
       if (!isJsonObject(item)) continue
       groups.push(item)
-      values += countValues(getKey(item, 'value'), MOST_VALUES - values)
-      if (values > MOST_VALUES) {
-        return `the values of its conditions must hold at most ${MOST_VALUES} values in all; ask in several requests`
+      values += countValues(getKey(item, 'value'), MOST_FILTER_VALUES - values)
+      if (values > MOST_FILTER_VALUES) {
+        return `the values of its conditions must hold at most ${MOST_FILTER_VALUES} values in all; ask in several requests`
       }
       pattern += patternLength(item)
       if (pattern > MOST_PATTERN) {

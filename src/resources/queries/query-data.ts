@@ -5,7 +5,7 @@ import { acceptDocument } from '../documents/accept-document.ts'
 import { readClosedObject, type MemberReader } from '../documents/closed-object.ts'
 import type { ProblemCollector } from '../documents/problem-collector.ts'
 import { isWithinBound } from './filtering-bound.ts'
-import { oneOf } from './one-of.ts'
+import { oneOfWords } from './one-of.ts'
 import { readFiltering } from './query-filtering.ts'
 import { readWindowing } from './query-windowing.ts'
 
@@ -28,8 +28,8 @@ export function readQueryData(data: Json, problems: ProblemCollector): JsonObjec
 }
 
 const FORMATTING: ReadonlyMap<string, MemberReader> = new Map([
-  ['focus', oneOf('focus', ['trace', 'span'])],
-  ['format', oneOf('format', ['svc', 'opentelemetry'])],
+  ['focus', oneOfWords('focus', ['trace', 'span'])],
+  ['format', oneOfWords('format', ['svc', 'opentelemetry'])],
 ])
 
 /** What a retrieve may have answered beside the query, and a client sends back. */

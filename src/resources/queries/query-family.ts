@@ -4,7 +4,7 @@ import { documentFamily } from '../../versioning/family/document-family.ts'
 import type { PayloadContext } from '../../versioning/family/family.ts'
 import { mergeDelta } from '../documents/merge-delta.ts'
 import { acceptQueryData } from './query-data.ts'
-import { DATA_FILE, decodeQuery, encodeQuery, isQueryFile } from './query-files.ts'
+import { QUERY_DATA_FILE, decodeQuery, encodeQuery, isQueryFile } from './query-files.ts'
 
 /** What a query's payload is: its `data` object, and how it lies in a file. */
 export const queryDocument: DocumentDefinition = {
@@ -13,7 +13,7 @@ export const queryDocument: DocumentDefinition = {
   roles: [],
   flagNames: [],
   ownsFile: isQueryFile,
-  file: DATA_FILE,
+  file: QUERY_DATA_FILE,
   encode: encodeQuery,
   decode: decodeQuery,
   accept: acceptQueryData,

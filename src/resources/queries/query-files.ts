@@ -4,16 +4,16 @@ import { decodeDocument } from '../documents/decode-document.ts'
 import { readQueryData } from './query-data.ts'
 
 /** The file that is a query's data (design 1). */
-export const DATA_FILE = 'data.json'
+export const QUERY_DATA_FILE = 'data.json'
 
 /** Whether a path of a commit's tree is the one that the functions below write and read. */
 export function isQueryFile(path: string): boolean {
-  return path === DATA_FILE
+  return path === QUERY_DATA_FILE
 }
 
 /** The file that holds a query's data (design 1): `data.json`. */
 export function encodeQuery(data: JsonObject): readonly PayloadFile[] {
-  return [{ path: DATA_FILE, content: data }]
+  return [{ path: QUERY_DATA_FILE, content: data }]
 }
 
 /**
@@ -24,6 +24,6 @@ export async function decodeQuery(
   read: (path: string) => Buffer | undefined,
   maxValues?: number,
 ): Promise<JsonObject | undefined> {
-  const bytes = read(DATA_FILE)
-  return bytes && decodeDocument(DATA_FILE, bytes, "a query's data", readQueryData, maxValues)
+  const bytes = read(QUERY_DATA_FILE)
+  return bytes && decodeDocument(QUERY_DATA_FILE, bytes, "a query's data", readQueryData, maxValues)
 }

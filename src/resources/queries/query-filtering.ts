@@ -11,7 +11,7 @@ import { readClosedObject, type MemberReader } from '../documents/closed-object.
 import type { ProblemCollector } from '../documents/problem-collector.ts'
 import { typeName } from '../documents/type-name.ts'
 import { CONDITION_OPERATORS, FILTERING_OPERATORS } from './filter-words.ts'
-import { oneOf } from './one-of.ts'
+import { oneOfWords } from './one-of.ts'
 
 /**
  * A filtering as it is stored (contract/testsets 9): conditions and further filterings, with the operator that joins
@@ -27,7 +27,7 @@ export function readFiltering(value: Json, problems: ProblemCollector): JsonObje
 }
 
 const FILTERING: ReadonlyMap<string, MemberReader> = new Map<string, MemberReader>([
-  ['operator', oneOf('the operator of a filtering', FILTERING_OPERATORS)],
+  ['operator', oneOfWords('the operator of a filtering', FILTERING_OPERATORS)],
   ['conditions', readConditions],
 ])
 
@@ -64,7 +64,7 @@ const CONDITION: ReadonlyMap<string, MemberReader> = new Map<string, MemberReade
   ['field', ofType('field', 'string')],
   ['key', ofType('key', 'string')],
   ['value', (value) => value],
-  ['operator', oneOf('the operator of a condition', CONDITION_OPERATORS)],
+  ['operator', oneOfWords('the operator of a condition', CONDITION_OPERATORS)],
   ['options', (value, problems) => readClosedObject(value, 'options', OPTIONS, problems)],
 ])
 

@@ -2,7 +2,7 @@ import { numberOf, type Json, type JsonObject } from '../../json/json.ts'
 import { readClosedObject, type MemberReader } from '../documents/closed-object.ts'
 import type { ProblemCollector } from '../documents/problem-collector.ts'
 import { shownValue } from '../documents/shown-value.ts'
-import { oneOf } from './one-of.ts'
+import { oneOfWords } from './one-of.ts'
 
 /** Which traces of those that match, as it is stored (contract/testsets 9): every member as it was sent. */
 export function readWindowing(value: Json, problems: ProblemCollector): JsonObject {
@@ -16,7 +16,7 @@ const MEMBERS: ReadonlyMap<string, MemberReader> = new Map([
   ['oldest', member('oldest', A_TIME, isTime)],
   ['next', member('next', 'an id, a string that is not empty', isName)],
   ['limit', member('limit', 'a whole number from 1 on', isCount)],
-  ['order', oneOf('order', ['ascending', 'descending'])],
+  ['order', oneOfWords('order', ['ascending', 'descending'])],
   ['interval', member('interval', 'a number above 0', isPositive)],
   ['rate', member('rate', 'a number from 0 to 1', isShare)],
 ])

@@ -1,11 +1,11 @@
 import { textOrStream } from '../../json/json-stream.ts'
 import { stringifyJson } from '../../json/stringify-json.ts'
 import type { PresentContext, PresentedPayload } from '../../versioning/family/family.ts'
-import type { ObjectSource } from '../../versioning/family/tree-files.ts'
+import type { ObjectReader } from '../../versioning/family/tree-files.ts'
 import { TimeSlice } from '../../scheduling/cooperative.ts'
 import { rowPage, rowRange } from './rows/row-page.ts'
 import type { RowEntry } from './rows/row-tree.ts'
-import { rowsOf } from './rows/row-tree.ts'
+import { rowsOfTree } from './rows/row-tree.ts'
 import type { RowBytes } from './rows/stored-rows.ts'
 import { rowBytes } from './rows/stored-rows.ts'
 import { presentTestcase, testcaseId } from './testcase.ts'
@@ -31,7 +31,7 @@ export async function presentTestset(
   if (!shown.rows && !shown.ids && limit === undefined) return { data: {} }
   if (limit === undefined) {
     const range = await rowRange(source, testset.tree, artifactId, windowing)
-    const batches = () => rowsOf(source, testset.tree, range)
+    const batches = () => rowsOfTree(source, testset.tree, range)
     return { data: await textOrStream(writeData(source, testset, artifactId, shown, batches)) }
   }
   const page = await rowPage(source, testset, artifactId, windowing, limit)
@@ -42,7 +42,7 @@ export async function presentTestset(
 type Batches = AsyncIterable<readonly RowEntry[]> | Iterable<readonly RowEntry[]>
 
 async function* writeData(
-  source: ObjectSource,
+  source: ObjectReader,
   { columns }: StoredTestset,
   testsetId: string,
   shown: { readonly rows: boolean; readonly ids: boolean },
@@ -66,7 +66,7 @@ async function* writeData(
 
 /** The JSON text of some rows of a revision as testcases, without what is the revision's (ruling 5.2a), piece by piece. */
 export async function* writeRows(
-  source: ObjectSource,
+  source: ObjectReader,
   rows: readonly RowEntry[],
   testsetId: string,
   columns: readonly string[],

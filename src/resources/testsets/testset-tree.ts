@@ -3,7 +3,7 @@ import type { TreeEntry } from '../../git/objects/tree.ts'
 import { isJsonArray } from '../../json/json.ts'
 import { parseJson } from '../../json/parse-json.ts'
 import { stringifyJson } from '../../json/stringify-json.ts'
-import type { ObjectSink, ObjectSource } from '../../versioning/family/tree-files.ts'
+import type { ObjectSink, ObjectReader } from '../../versioning/family/tree-files.ts'
 import { readBytes, writeFile } from '../../versioning/family/tree-files.ts'
 import { positionPath, type RowPosition } from './rows/row-position.ts'
 import type { StoredTestset } from './testset-payload.ts'
@@ -35,7 +35,7 @@ export function writeTestsetEntries(
 
 /** The testset in a root's entries; undefined if there is neither rows nor columns. Throws an Error that says what is wrong. */
 export async function readTestset(
-  source: ObjectSource,
+  source: ObjectReader,
   entries: readonly TreeEntry[],
 ): Promise<StoredTestset | undefined> {
   const tree = rowsIn(entries)

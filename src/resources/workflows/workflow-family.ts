@@ -4,7 +4,7 @@ import { documentFamily } from '../../versioning/family/document-family.ts'
 import type { PayloadContext } from '../../versioning/family/family.ts'
 import { mergeDelta } from '../documents/merge-delta.ts'
 import { acceptWorkflowData } from './workflow-data.ts'
-import { DATA_FILE, decodeWorkflow, encodeWorkflow, isWorkflowFile } from './workflow-files.ts'
+import { WORKFLOW_DATA_FILE, decodeWorkflow, encodeWorkflow, isWorkflowFile } from './workflow-files.ts'
 import { deriveFlags, derivedFlagNames } from './workflow-flags.ts'
 import { presentWorkflow } from './workflow-url.ts'
 
@@ -17,7 +17,7 @@ export const workflowDocument: DocumentDefinition = {
   mayEmbed: true,
   flagNames: derivedFlagNames,
   ownsFile: isWorkflowFile,
-  file: DATA_FILE,
+  file: WORKFLOW_DATA_FILE,
   encode: encodeWorkflow,
   decode: decodeWorkflow,
   accept: acceptWorkflowData,

@@ -7,11 +7,11 @@ import { assertKnownFormat } from '../documents/stored-format.ts'
 import { scriptFile, scriptFiles } from './script-file.ts'
 
 /** The file that is a workflow's data, but for a source in a file of its own (design 1). */
-export const DATA_FILE = 'data.json'
+export const WORKFLOW_DATA_FILE = 'data.json'
 
 /** Whether a path of a commit's tree is one that the functions below write and read. */
 export function isWorkflowFile(path: string): boolean {
-  return path === DATA_FILE || scriptFiles.includes(path)
+  return path === WORKFLOW_DATA_FILE || scriptFiles.includes(path)
 }
 
 /**
@@ -22,9 +22,9 @@ export function encodeWorkflow(data: JsonObject | undefined): readonly PayloadFi
   if (data === undefined) return []
   const name = scriptFile(getKey(data, 'runtime'))
   const script = getKey(data, 'script')
-  if (name === undefined || typeof script !== 'string') return [{ path: DATA_FILE, content: data }]
+  if (name === undefined || typeof script !== 'string') return [{ path: WORKFLOW_DATA_FILE, content: data }]
   return [
-    { path: DATA_FILE, content: withKey(data, 'script', name) },
+    { path: WORKFLOW_DATA_FILE, content: withKey(data, 'script', name) },
     { path: name, content: Buffer.from(script) },
   ]
 }
@@ -38,16 +38,16 @@ export async function decodeWorkflow(
   read: (path: string) => Buffer | undefined,
   maxValues?: number,
 ): Promise<JsonObject | undefined> {
-  const bytes = read(DATA_FILE)
+  const bytes = read(WORKFLOW_DATA_FILE)
   if (bytes === undefined) return undefined
-  const data = await decodeJsonFile(DATA_FILE, bytes, "a workflow's data", maxValues)
-  assertKnownFormat(DATA_FILE, data)
+  const data = await decodeJsonFile(WORKFLOW_DATA_FILE, bytes, "a workflow's data", maxValues)
+  assertKnownFormat(WORKFLOW_DATA_FILE, data)
   const name = sourceName(data, read)
   if (name === undefined) return data
   const source = read(name)
   if (source !== undefined) return withKey(data, 'script', decodeText(name, source, true))
   if (getKey(data, 'script') !== name) return data
-  throw damaged(`${DATA_FILE} says that the script is in ${name}, but there is no such file beside it.`)
+  throw damaged(`${WORKFLOW_DATA_FILE} says that the script is in ${name}, but there is no such file beside it.`)
 }
 
 /** The file that holds the source: the runtime's; without a runtime the one named, else the first that is there. */

@@ -6,7 +6,7 @@ import {
   Scope,
 } from 'quickjs-emscripten'
 import { JAVASCRIPT_HARNESS } from './javascript-harness.ts'
-import { type Answer, LETTERS, type ReportedFailure, type Runtime } from './messages.ts'
+import { type ScriptReply, LETTERS, type ReportedFailure, type ScriptInterpreter } from './messages.ts'
 import type { StripTypes } from './strip-types.ts'
 
 export interface JavaScriptStart {
@@ -24,7 +24,7 @@ export async function openJavaScript({
   isTyped,
   memoryBytes,
   resultBytes,
-}: JavaScriptStart): Promise<Runtime> {
+}: JavaScriptStart): Promise<ScriptInterpreter> {
   const stripTypes = isTyped ? (await import('./strip-types.ts')).stripTypes : undefined
   const quickjs = await getQuickJS()
   const engine = quickjs.newRuntime()
@@ -88,10 +88,10 @@ function prepare(
   })
 }
 
-function callOnce(scope: Scope, engine: QuickJSRuntime, run: Run): Answer {
+function callOnce(scope: Scope, engine: QuickJSRuntime, run: Run): ScriptReply {
   const context = scope.manage(engine.newContext())
   const harness = scope.manage(openHarness(context))
-  const thrown = (error: QuickJSHandle): Answer =>
+  const thrown = (error: QuickJSHandle): ScriptReply =>
     failed(asFailure(described(context, harness, scope.manage(error))))
 
   const loaded = context.evalCode(run.code, run.file, { type: run.isModule ? 'module' : 'global' })
@@ -216,6 +216,6 @@ function asFailure({ message, stacktrace, isMemory }: Description): ReportedFail
   return { kind: 'exception', message, ...(stacktrace ? { stacktrace } : {}) }
 }
 
-function failed(failure: ReportedFailure): Answer {
+function failed(failure: ReportedFailure): ScriptReply {
   return { letter: LETTERS.failure, text: JSON.stringify(failure) }
 }

@@ -2,12 +2,12 @@ import { Buffer } from 'node:buffer'
 import { readSync, writeSync } from 'node:fs'
 import { Worker } from 'node:worker_threads'
 import {
-  type Answer,
+  type ScriptReply,
   type BoundScript,
   type InterpreterStart,
   LETTERS,
   type Letter,
-  type Runtime,
+  type ScriptInterpreter,
 } from './messages.ts'
 import { openJavaScript } from './javascript.ts'
 import { openPython } from './python.ts'
@@ -45,13 +45,13 @@ kill(pid, 'SIGKILL')
 async function open(
   { runtime, memoryBytes, resultBytes, snapshot }: InterpreterStart,
   given: Uint8Array | undefined,
-): Promise<{ readonly runtime: Runtime; readonly memory?: Uint8Array | undefined }> {
+): Promise<{ readonly runtime: ScriptInterpreter; readonly memory?: Uint8Array | undefined }> {
   if (runtime === 'python') return openPython({ resultBytes, from: given, keep: snapshot === 'wanted' })
   return { runtime: await openJavaScript({ isTyped: runtime === 'typescript', memoryBytes, resultBytes }) }
 }
 
 /** What escapes an interpreter (a stack of the host's that ran out, an abort of its own) has broken it. */
-function answerOf(args: string): Answer {
+function answerOf(args: string): ScriptReply {
   try {
     return runtime.call(args)
   } catch (error) {

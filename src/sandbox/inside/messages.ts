@@ -51,15 +51,15 @@ export interface ReportedFailure {
 }
 
 /** The messages a runtime answers a call with. */
-export interface Answer {
+export interface ScriptReply {
   readonly letter: 'V' | 'U' | 'F' | 'X'
   readonly text: string
 }
 
 /** An interpreter in which nothing has run yet. */
-export interface Runtime {
+export interface ScriptInterpreter {
   /** Makes it the interpreter of this script. What is wrong with the script is the answer to every call. */
   readonly bind: (script: BoundScript) => void
   /** Calls the script's entry point. */
-  readonly call: (args: string) => Answer
+  readonly call: (args: string) => ScriptReply
 }

@@ -1,6 +1,6 @@
 import { constants } from 'node:fs'
 import { loadPyodide } from 'pyodide'
-import { type Answer, LETTERS, type Letter, type Runtime } from './messages.ts'
+import { type ScriptReply, LETTERS, type Letter, type ScriptInterpreter } from './messages.ts'
 import { PYTHON_HARNESS } from './python-harness.ts'
 
 export interface PythonStart {
@@ -19,7 +19,7 @@ export async function openPython({
   resultBytes,
   from,
   keep,
-}: PythonStart): Promise<{ readonly runtime: Runtime; readonly memory: Uint8Array | undefined }> {
+}: PythonStart): Promise<{ readonly runtime: ScriptInterpreter; readonly memory: Uint8Array | undefined }> {
   // it asks for the flags of open(2), and Node's permissions refuse the question
   Object.assign(process, { binding: () => ({ fs: constants }) })
   // it would tell scripts where it is
@@ -52,8 +52,8 @@ type Harness = [bind: (script: string, entryPoint: string) => void, call: (args:
 const ANSWERS: readonly Letter[] = [LETTERS.value, LETTERS.nothing, LETTERS.failure]
 
 /** The harness answers the letter and the text in one string. */
-function answerIn(answer: string): Answer {
-  const letter = answer[0] as Answer['letter'] // checked right here; a script can get hold of the harness
+function answerIn(answer: string): ScriptReply {
+  const letter = answer[0] as ScriptReply['letter'] // checked right here; a script can get hold of the harness
   if (typeof answer !== 'string' || !ANSWERS.includes(letter)) throw new TypeError('The harness is broken.')
   return { letter, text: answer.slice(1) }
 }

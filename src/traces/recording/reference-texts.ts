@@ -1,7 +1,7 @@
 import { AGEING, BoundedCache } from '../../cache/bounded-cache.ts'
 import { stringifyJson } from '../../json/stringify-json.ts'
 import { namedList } from './named-list.ts'
-import { referencesJson } from '../references-json.ts'
+import { spanReferencesJson } from '../references-json.ts'
 import type { SpanReference } from '../span.ts'
 
 /** Stands in attributes that wait behind the object that the references are to be in. JSON has no such character of its own. */
@@ -20,7 +20,7 @@ export function referenceTexts(references: ReadonlyMap<string, SpanReference>): 
   const list = references.size === 0 ? '' : namedList(references, referenceText)
   const known = lately.get(list)
   if (known !== undefined) return known
-  const made = { members: stringifyJson(referencesJson(references)), list }
+  const made = { members: stringifyJson(spanReferencesJson(references)), list }
   lately.set(list, made)
   return made
 }

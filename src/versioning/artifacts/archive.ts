@@ -1,7 +1,7 @@
 import type { ArtifactView } from './artifact-view.ts'
 import type { WriteContext } from './change-artifact.ts'
 import { changeArtifact } from './change-artifact.ts'
-import { updated, variantIn } from './edit-artifact.ts'
+import { updated, variantInView } from './edit-artifact.ts'
 import { objectUuid } from '../ids.ts'
 import type { VariantPlace } from '../revisions/references.ts'
 import type { Registry } from '../registry.ts'
@@ -36,7 +36,7 @@ export async function archiveVariant(
     const record = stamped(registry, state.variants.get(variant.slug) ?? variant.record, action, context)
     return { subject: `${verb(action)} variant ${variant.slug}`, variants: { [variant.slug]: record } }
   })
-  return { artifact: changed, variant: variantIn(changed, variant) }
+  return { artifact: changed, variant: variantInView(changed, variant) }
 }
 
 /** Archives or unarchives one revision; it stays resolvable by id and version for ever. */
@@ -57,7 +57,7 @@ export async function archiveRevision(
     subject: `${verb(action)} revision ${oid.slice(0, 12)} (${variant.slug} version ${version})`,
     archived: { [id]: record },
   }))
-  return { artifact: changed, variant: variantIn(changed, variant), oid, version }
+  return { artifact: changed, variant: variantInView(changed, variant), oid, version }
 }
 
 function isDone(record: { readonly deleted_at?: string | undefined }, action: ArchiveAction): boolean {

@@ -7,7 +7,7 @@ import { boundedText } from '../../json/json-values.ts'
 import { MOST_LEVELS, parseLargeJson } from '../../json/parse-json.ts'
 import { TimeSlice } from '../../scheduling/cooperative.ts'
 import type { DocumentLimits } from '../family/document-limits.ts'
-import type { ObjectSink, ObjectSource } from '../family/tree-files.ts'
+import type { ObjectSink, ObjectReader } from '../family/tree-files.ts'
 import { readBytes, readTree, replaceEntries, writeTree } from '../family/tree-files.ts'
 import { writeJsonFile } from '../family/write-json-file.ts'
 import { slugProblem } from '../slugs/slug.ts'
@@ -34,7 +34,7 @@ export interface StateChange {
 }
 
 /** Reads the state that a commit of refs/meta/artifact holds. Refuses damaged files by name. */
-export async function readArtifactState(source: ObjectSource, commit: Oid): Promise<ArtifactState> {
+export async function readArtifactState(source: ObjectReader, commit: Oid): Promise<ArtifactState> {
   const tree = await readTree(source, parseCommit(await readBytes(source, commit, 'commit')).tree)
   const file = tree.find((entry) => entry.name === 'artifact.json')
   if (!file)
@@ -48,7 +48,7 @@ export async function readArtifactState(source: ObjectSource, commit: Oid): Prom
 
 /** Writes the tree that results from applying `change` to `base` (undefined: to nothing); answers its id. */
 export async function writeArtifactState(
-  target: ObjectSource & ObjectSink,
+  target: ObjectReader & ObjectSink,
   base: Oid | undefined,
   change: StateChange,
   limits: DocumentLimits,
@@ -69,7 +69,7 @@ export async function writeArtifactState(
 }
 
 async function readFolder<T>(
-  source: ObjectSource,
+  source: ObjectReader,
   tree: readonly TreeEntry[],
   folder: string,
   schema: z.ZodType<T>,
@@ -95,7 +95,7 @@ const NO_RECORDS = new Map<string, never>()
 /** What is wrong with a record may quote all of it. */
 const LONGEST_WHY = 4000
 
-async function readRecord<T>(source: ObjectSource, file: TreeEntry, schema: z.ZodType<T>): Promise<T> {
+async function readRecord<T>(source: ObjectReader, file: TreeEntry, schema: z.ZodType<T>): Promise<T> {
   const text = (await readBytes(source, file.oid, 'blob')).toString('utf8')
   try {
     const value = parseLargeJson(text, { maxDepth: MOST_LEVELS })
@@ -107,7 +107,7 @@ async function readRecord<T>(source: ObjectSource, file: TreeEntry, schema: z.Zo
 }
 
 async function changeFolder(
-  target: ObjectSource & ObjectSink,
+  target: ObjectReader & ObjectSink,
   entries: readonly TreeEntry[],
   folder: string,
   records: Readonly<Record<string, object | undefined>>,

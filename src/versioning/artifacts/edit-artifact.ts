@@ -49,11 +49,11 @@ export async function editVariant(
     const record = { ...applyEdit(before, edit), ...updated(registry, context) }
     return { subject: `Edit variant ${variant.slug}`, variants: { [variant.slug]: record } }
   })
-  return { artifact: changed, variant: variantIn(changed, variant) }
+  return { artifact: changed, variant: variantInView(changed, variant) }
 }
 
 /** The same variant in a newer view of its artifact. */
-export function variantIn(artifact: ArtifactView, variant: VariantView): VariantView {
+export function variantInView(artifact: ArtifactView, variant: VariantView): VariantView {
   return findVariant(artifact, variant.slug) ?? variant
 }
 

@@ -6,7 +6,7 @@ import type { Pin } from '../environments/pin.ts'
 import { diffFiles } from '../revisions/diff/diff-revisions.ts'
 import type { DocumentLimits } from './document-limits.ts'
 import type { Family, Payload, PayloadContext, PresentContext, Warning } from './family.ts'
-import type { ObjectSource } from './tree-files.ts'
+import type { ObjectReader } from './tree-files.ts'
 import { readBytes, writeFile } from './tree-files.ts'
 import { jsonFileBytes } from './write-json-file.ts'
 
@@ -110,7 +110,7 @@ type Files = ReadonlyMap<string, Buffer>
 
 async function filesOf(
   { ownsFile }: DocumentDefinition,
-  source: ObjectSource,
+  source: ObjectReader,
   entries: readonly TreeEntry[],
 ): Promise<Files> {
   const files = new Map<string, Buffer>()

@@ -8,7 +8,7 @@ import type { JsonStream } from '../../json/json-stream.ts'
 import type { JsonText } from '../../json/stringify-json.ts'
 import type { DocumentLimits } from './document-limits.ts'
 import type { Pin } from '../environments/pin.ts'
-import type { ObjectSink, ObjectSource } from './tree-files.ts'
+import type { ObjectSink, ObjectReader } from './tree-files.ts'
 import type { Windowing } from '../pagination.ts'
 
 /** A payload as the engine carries it about. Its family makes it, and nobody else looks inside. */
@@ -49,21 +49,21 @@ export interface Family {
    * The payload that entries of a root tree hold, undefined if there is none. Throws an Error that says why if it does not
    * decode.
    */
-  read(source: ObjectSource, entries: readonly TreeEntry[]): Promise<StoredPayload | undefined>
+  read(source: ObjectReader, entries: readonly TreeEntry[]): Promise<StoredPayload | undefined>
   /**
    * Looks closer than `read` does at what a push brought: throws an Error that names the file if the entries of a root tree hold
    * what no commit over REST could have written. `before` are those of the parent commit, which were looked at already. Not
    * called when the payload's entries are as they were.
    */
   check?(
-    source: ObjectSource,
+    source: ObjectReader,
     entries: readonly TreeEntry[],
     before: readonly TreeEntry[],
     context: PayloadContext,
   ): Promise<void>
   /** The part of `check` that keeps reading in bounds: throws an Error if the payload unfolds to more than can be walked. */
   assertWalkable?(
-    source: ObjectSource,
+    source: ObjectReader,
     entries: readonly TreeEntry[],
     before: readonly TreeEntry[],
   ): Promise<void>
@@ -90,7 +90,7 @@ export interface Family {
 }
 
 /** Where a payload is written: objects one by one, or many at once in a pack that is ready. */
-export interface PayloadTarget extends ObjectSink, ObjectSource {
+export interface PayloadTarget extends ObjectSink, ObjectReader {
   /** The artifact that the payload becomes a revision of. */
   readonly artifactId: string
   /** The objects with these ids, in order; what is missing is undefined. Past `enough` bytes the others may be left out. */
@@ -126,7 +126,7 @@ export interface PresentContext {
   readonly servicesBase: string
   readonly artifactId: string
   readonly revisionId: string
-  readonly source: ObjectSource
+  readonly source: ObjectReader
   readonly asked: Reading
   /** How versions inside a payload are shown (ruling 3.1); numbers unless it says otherwise. */
   readonly versionType?: 'number' | 'string' | undefined
@@ -150,7 +150,7 @@ export interface PresentedPayload {
 /** One side of a diff. */
 export interface DiffSide {
   readonly artifactId: string
-  readonly source: ObjectSource
+  readonly source: ObjectReader
   readonly payload: Payload | undefined
   /** Of the commit's root. */
   readonly entries: readonly TreeEntry[]

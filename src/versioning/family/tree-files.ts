@@ -4,17 +4,17 @@ import type { TreeEntry } from '../../git/objects/tree.ts'
 import { encodeTree, parseTree } from '../../git/objects/tree.ts'
 
 /** Where objects are read from: a repository, or a transaction on one. */
-export interface ObjectSource {
+export interface ObjectReader {
   read(oid: Oid): Promise<GitObject | undefined>
 }
 
 /** The entries of a tree; refuses what is missing or no tree. */
-export async function readTree(source: ObjectSource, oid: Oid): Promise<readonly TreeEntry[]> {
+export async function readTree(source: ObjectReader, oid: Oid): Promise<readonly TreeEntry[]> {
   return parseTree(await readBytes(source, oid, 'tree'))
 }
 
 /** The bytes of an object of the given kind; refuses what is missing or of another kind. */
-export async function readBytes(source: ObjectSource, oid: Oid, kind: GitObject['kind']): Promise<Buffer> {
+export async function readBytes(source: ObjectReader, oid: Oid, kind: GitObject['kind']): Promise<Buffer> {
   const object = await source.read(oid)
   if (object?.kind === kind) return object.bytes
   const found = object ? `is a ${object.kind}` : 'is missing from the repository'

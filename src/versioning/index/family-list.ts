@@ -1,6 +1,6 @@
 import type { ArtifactView } from '../artifacts/artifact-view.ts'
 import type { IndexEntry } from './index-tables.ts'
-import { byCreation } from './index-tables.ts'
+import { viewsByCreation } from './index-tables.ts'
 
 /** The artifacts of one family in order of creation, and when its folder was last looked through. */
 export class FamilyList {
@@ -23,7 +23,7 @@ export class FamilyList {
     if (this.#isCurrent) return this.#views
     let views = this.#entries.map(({ view }) => view)
     if (!isInOrder(views, this.#views)) {
-      this.#entries.sort((a, b) => byCreation(a.view, b.view))
+      this.#entries.sort((a, b) => viewsByCreation(a.view, b.view))
       views = this.#entries.map(({ view }) => view)
     }
     this.#views = views
@@ -73,6 +73,6 @@ export class FamilyList {
 function isInOrder(views: readonly ArtifactView[], before: readonly ArtifactView[]): boolean {
   return views.every((view, at) => {
     const last = views[at - 1]
-    return !last || (last === before[at - 1] && view === before[at]) || byCreation(last, view) < 0
+    return !last || (last === before[at - 1] && view === before[at]) || viewsByCreation(last, view) < 0
   })
 }

@@ -127,7 +127,7 @@ export function isOriginal(view: ArtifactView, rival: ArtifactView): boolean {
 }
 
 /** Oldest first. */
-export function byCreation(a: ArtifactView, b: ArtifactView): number {
+export function viewsByCreation(a: ArtifactView, b: ArtifactView): number {
   const [x, y] = [a.record, b.record]
   return x.created_at < y.created_at ? -1 : x.created_at > y.created_at ? 1 : x.id < y.id ? -1 : 1
 }

@@ -14,7 +14,7 @@ import { PushedHistory } from './check-pushed-history.ts'
 import type { PushLimits } from './check-pushed-objects.ts'
 import { checkPushedObjects } from './check-pushed-objects.ts'
 import type { RefCommand, RefOutcome } from './ref-command.ts'
-import { branchSlug, refusalOf } from './ref-command.ts'
+import { branchSlug, refRefusalOf } from './ref-command.ts'
 
 /** A push whose objects are in quarantine. */
 export interface Push {
@@ -66,7 +66,7 @@ export async function acceptPush(
     return await (isNew ? registry.store.claimingSlugs(store) : store())
   } catch (error) {
     if (error instanceof AtomicRefused) return givenUp(error.outcomes)
-    const refused = refusalOf(error)
+    const refused = refRefusalOf(error)
     return commands.map(({ ref }) => ({ ref, refused }))
   }
 }
@@ -115,7 +115,7 @@ async function checkAll(
       await history.check(command)
       checked.push(command)
     } catch (error) {
-      checked.push({ ...command, refused: refusalOf(error) })
+      checked.push({ ...command, refused: refRefusalOf(error) })
     }
   }
   return checked

@@ -14,7 +14,7 @@ import { NamesInUse } from '../slugs/names-in-use.ts'
 import { newVariant } from '../variants/create-variant.ts'
 import { movedOn } from './check-pushed-history.ts'
 import type { RefCommand, RefOutcome, RefRefusal } from './ref-command.ts'
-import { branchSlug, refusalOf, tagSlug } from './ref-command.ts'
+import { branchSlug, refRefusalOf, tagSlug } from './ref-command.ts'
 
 /** A command whose objects were found good, or why they were not. */
 export interface CheckedCommand extends RefCommand {
@@ -47,7 +47,7 @@ export async function movePushedRefs(
       moveRef(command, move)
       return outcomes.push({ ref })
     } catch (error) {
-      return outcomes.push({ ref, refused: refusalOf(error) })
+      return outcomes.push({ ref, refused: refRefusalOf(error) })
     }
   })
   const slugs = Object.keys(records)

@@ -2,7 +2,7 @@ import { dateProblem } from '../../git/objects/date-problem.ts'
 import type { ListedObject } from '../../git/process/list-objects.ts'
 import type { Oid } from '../../git/objects/object.ts'
 import { RefRefused } from './ref-command.ts'
-import type { ObjectSource } from '../family/tree-files.ts'
+import type { ObjectReader } from '../family/tree-files.ts'
 import { readBytes, readTree } from '../family/tree-files.ts'
 
 /** What a push may hold. */
@@ -13,7 +13,7 @@ export interface PushLimits {
 }
 
 /** Objects that are to be judged before anybody else sees them. */
-export interface NewObjects extends ObjectSource {
+export interface PushedObjects extends ObjectReader {
   /** Every object that these reach and that is not there yet. */
   newObjects(tips: readonly Oid[], signal?: AbortSignal): AsyncIterable<ListedObject>
 }
@@ -29,7 +29,7 @@ const LONGEST_PATH = 4096
  * large, no file a symbolic link or a submodule, and no commit made on a day that no calendar has.
  */
 export async function checkPushedObjects(
-  incoming: NewObjects,
+  incoming: PushedObjects,
   tips: readonly Oid[],
   { maxBlobBytes, maxBytesOf = () => maxBlobBytes }: PushLimits,
   signal: AbortSignal,
@@ -60,7 +60,7 @@ export async function checkPushedObjects(
   }
 }
 
-async function checkModes(incoming: ObjectSource, tree: Oid, path: string): Promise<void> {
+async function checkModes(incoming: ObjectReader, tree: Oid, path: string): Promise<void> {
   for (const { mode, name } of await readTree(incoming, tree)) {
     const what = mode === '120000' ? 'symbolic link' : mode === '160000' ? 'submodule' : undefined
     if (what === undefined) continue

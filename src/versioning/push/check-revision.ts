@@ -8,7 +8,7 @@ import type { Family } from '../family/family.ts'
 import { RefRefused } from './ref-command.ts'
 import type { Registry } from '../registry.ts'
 import { REVISION_FILE } from '../revisions/decoded-revision.ts'
-import type { ObjectSource } from '../family/tree-files.ts'
+import type { ObjectReader } from '../family/tree-files.ts'
 import { readBytes, readTree } from '../family/tree-files.ts'
 import { unfoldedSize } from './unfolded-size.ts'
 
@@ -23,7 +23,7 @@ const MOST_FILES = 1_000_000
 export async function checkRevision(
   registry: Registry,
   family: Family,
-  source: ObjectSource,
+  source: ObjectReader,
   oid: Oid,
   slice: TimeSlice,
 ): Promise<void> {
@@ -63,7 +63,7 @@ export async function checkRevision(
 /** Looks only whether a commit, whose parent was looked at before, unfolds to more files or rows than can be walked. */
 export async function checkShape(
   family: Family,
-  source: ObjectSource,
+  source: ObjectReader,
   oid: Oid,
   slice: TimeSlice,
 ): Promise<void> {
@@ -90,7 +90,7 @@ export function payloadRefused({ code, message }: Refusal): RefRefused {
 /** What git's table says of a payload that is not as it must be. */
 const PAYLOAD_REFUSED = 'payload refused'
 
-async function rootOf(source: ObjectSource, commit: Oid): Promise<readonly TreeEntry[]> {
+async function rootOf(source: ObjectReader, commit: Oid): Promise<readonly TreeEntry[]> {
   return readTree(source, parseCommit(await readBytes(source, commit, 'commit')).tree)
 }
 
@@ -104,7 +104,7 @@ interface Roots {
 /** The rows of a testset are counted by its family, which knows how many there may be. */
 async function assertWalkable(
   { rowsFolder }: Family,
-  source: ObjectSource,
+  source: ObjectReader,
   oid: Oid,
   { entries, before, slice }: Roots,
 ): Promise<void> {

@@ -38,7 +38,7 @@ export class RefRefused extends Error {
 }
 
 /** What an error has to say of a command that could not be followed; throws on what is no refusal. */
-export function refusalOf(error: unknown): RefRefusal {
+export function refRefusalOf(error: unknown): RefRefusal {
   if (error instanceof RefRefused) return { reason: error.reason, sentence: error.message }
   if (!(error instanceof Refusal)) throw error
   return { reason: error.code.replaceAll('_', ' '), sentence: error.message }

@@ -2,7 +2,7 @@ import { AGEING, BoundedCache } from '../../cache/bounded-cache.ts'
 import type { Oid } from '../../git/objects/object.ts'
 import type { TreeEntry } from '../../git/objects/tree.ts'
 import type { TimeSlice } from '../../scheduling/cooperative.ts'
-import type { ObjectSource } from '../family/tree-files.ts'
+import type { ObjectReader } from '../family/tree-files.ts'
 import { readTree } from '../family/tree-files.ts'
 
 /** How many files and folders lie below a tree. It never changes. */
@@ -14,7 +14,7 @@ const sizes = new BoundedCache<Oid, number>(500_000, () => 1, AGEING)
  * each tree is read once, and never more entries than `most` are looked at.
  */
 export async function unfoldedSize(
-  source: ObjectSource,
+  source: ObjectReader,
   entries: readonly TreeEntry[],
   most: number,
   slice: TimeSlice,
@@ -28,7 +28,7 @@ export async function unfoldedSize(
   return size
 }
 
-async function sizeBelow(source: ObjectSource, tree: Oid, most: number, slice: TimeSlice): Promise<number> {
+async function sizeBelow(source: ObjectReader, tree: Oid, most: number, slice: TimeSlice): Promise<number> {
   if (slice.isOver) await slice.rest()
   const size = await unfoldedSize(source, await readTree(source, tree), most, slice)
   if (size <= most) sizes.set(tree, size)

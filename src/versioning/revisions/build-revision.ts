@@ -9,7 +9,7 @@ import type { Family, Payload, PayloadTarget } from '../family/family.ts'
 import type { Header } from '../artifacts/records.ts'
 import type { Registry } from '../registry.ts'
 import { REVISION_FILE } from './decoded-revision.ts'
-import type { ObjectSink, ObjectSource } from '../family/tree-files.ts'
+import type { ObjectSink, ObjectReader } from '../family/tree-files.ts'
 import { readBytes, readTree, writeTree } from '../family/tree-files.ts'
 import { writeCommit } from './write-commit.ts'
 import { writeJsonFile } from '../family/write-json-file.ts'
@@ -61,7 +61,7 @@ export interface RevisionPlan {
   readonly context: WriteContext
 }
 
-async function rootOf(source: ObjectSource, commit: Oid): Promise<readonly TreeEntry[]> {
+async function rootOf(source: ObjectReader, commit: Oid): Promise<readonly TreeEntry[]> {
   return readTree(source, parseCommit(await readBytes(source, commit, 'commit')).tree)
 }
 

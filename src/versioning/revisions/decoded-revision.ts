@@ -12,7 +12,7 @@ import { counts } from '../../metrics/counters.ts'
 import type { RevisionHeader } from '../artifacts/records.ts'
 import { revisionHeader } from '../artifacts/records.ts'
 import type { Family, Payload } from '../family/family.ts'
-import type { ObjectSource } from '../family/tree-files.ts'
+import type { ObjectReader } from '../family/tree-files.ts'
 import { readBytes, readTree } from '../family/tree-files.ts'
 import type { CommitMessage } from './commit-message.ts'
 import { decodeMessage } from './commit-message.ts'
@@ -55,14 +55,14 @@ export class RevisionCache {
   }
 
   /** The revision. Refuses with `damaged_repository` or `unsupported_format` what does not decode, naming the file. */
-  async read(source: ObjectSource, oid: Oid): Promise<StoredRevision> {
+  async read(source: ObjectReader, oid: Oid): Promise<StoredRevision> {
     const revision = await this.readForList(source, oid)
     if (revision.damage) throw revision.damage
     return revision
   }
 
   /** The revision as far as it decodes: one bad commit must not hide the others of a list. */
-  async readForList(source: ObjectSource, oid: Oid): Promise<StoredRevision> {
+  async readForList(source: ObjectReader, oid: Oid): Promise<StoredRevision> {
     const key = `${this.#serial} ${oid}`
     const known = revisions.get(key)
     if (known) {
@@ -77,13 +77,13 @@ export class RevisionCache {
   }
 
   /** Reads a revision that will be asked for. */
-  readAhead(source: ObjectSource, oid: Oid): void {
+  readAhead(source: ObjectReader, oid: Oid): void {
     // Who asks is told what is wrong.
     this.readForList(source, oid).catch(() => undefined)
   }
 }
 
-async function readRevision(family: Family, source: ObjectSource, oid: Oid): Promise<StoredRevision> {
+async function readRevision(family: Family, source: ObjectReader, oid: Oid): Promise<StoredRevision> {
   const commit = parseCommit(await readBytes(source, oid, 'commit'))
   const { message, trailers } = decodeMessage(commit.message)
   let size = 0

@@ -11,7 +11,7 @@ import { deploymentEvents } from './deployment-events.ts'
 import type { Happening } from '../registry-event.ts'
 import { artifactReference } from '../registry-event.ts'
 import { revisionReferences } from './revision-references.ts'
-import type { Told } from './publish-cursor.ts'
+import type { PublishCursor } from './publish-cursor.ts'
 
 /** So many revisions are read before other work gets its turn. */
 const BREATH = 100
@@ -24,7 +24,7 @@ export async function branchEvents(
   registry: Registry,
   view: ArtifactView,
   variant: VariantView,
-  before: Told | undefined,
+  before: PublishCursor | undefined,
   seen: Set<Oid>,
 ): Promise<readonly Happening[]> {
   const { head } = variant
@@ -65,7 +65,7 @@ export async function branchEvents(
 async function toldNodes(
   { repository }: ArtifactView,
   { slug }: VariantView,
-  before: Told | undefined,
+  before: PublishCursor | undefined,
 ): Promise<readonly HistoryNode[]> {
   if (!before) return []
   const own = before.heads.get(slug)
@@ -86,7 +86,7 @@ function isTold(node: HistoryNode, told: readonly HistoryNode[]): boolean {
 async function madeByGit(
   view: ArtifactView,
   { slug, id, head, record }: VariantView,
-  before: Told | undefined,
+  before: PublishCursor | undefined,
 ): Promise<Happening | undefined> {
   if (head === undefined || view.source.state.variants.has(slug)) return undefined
   if (before && before.heads.get(slug) !== undefined) return undefined

@@ -3,7 +3,7 @@ import { parsedOrUndefined } from '../../json/json-values.ts'
 import type { Fs } from '../../storage/fs.ts'
 import type { ArtifactView } from '../../versioning/artifacts/artifact-view.ts'
 import type { ProjectWebhooks } from '../project-webhooks.ts'
-import type { Told } from './publish-cursor.ts'
+import type { PublishCursor } from './publish-cursor.ts'
 import { toldOf } from './publish-cursor.ts'
 
 /** So many lines more than artifacts make the log worth writing anew. */
@@ -25,7 +25,7 @@ const line = z.strictObject({
 export class ToldLog {
   readonly #fs: Fs
   readonly #path: string
-  readonly #told = new Map<string, Told>()
+  readonly #told = new Map<string, PublishCursor>()
   #lines = 0
   #latest = 0
 
@@ -62,19 +62,19 @@ export class ToldLog {
     return this.#latest
   }
 
-  get(path: string): Told | undefined {
+  get(path: string): PublishCursor | undefined {
     return this.#told.get(path)
   }
 
   /** Notes what was told of an artifact. */
-  async add(told: Told): Promise<void> {
+  async add(told: PublishCursor): Promise<void> {
     const isThere = this.#fs.stat(this.#path) !== undefined
     if (isThere) this.#fs.append(this.#path, Buffer.from(encode(told)))
     this.#take(told)
     if (!isThere || this.#lines > this.#told.size + SURPLUS) await this.#rewrite()
   }
 
-  #take(told: Told): void {
+  #take(told: PublishCursor): void {
     this.#told.set(told.path, told)
     this.#latest = Math.max(this.#latest, told.at)
     this.#lines++
@@ -93,7 +93,7 @@ function logPath(folder: string): string {
   return `${folder}/told`
 }
 
-function encode({ heads, ...told }: Told): string {
+function encode({ heads, ...told }: PublishCursor): string {
   return `${JSON.stringify({ ...told, heads: [...heads] })}\n`
 }
 

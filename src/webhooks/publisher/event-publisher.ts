@@ -10,7 +10,7 @@ import type { RegistryEvent } from '../registry-event.ts'
 import { isSending } from '../webhook.ts'
 import { ToldLog, beginToldLog } from './cursor-log.ts'
 import { creationOf, eventsBetween } from './events-between.ts'
-import type { Told } from './publish-cursor.ts'
+import type { PublishCursor } from './publish-cursor.ts'
 import { isTold, toldOf } from './publish-cursor.ts'
 
 /** How often a process asks whether it is its turn to tell, in milliseconds. */
@@ -160,7 +160,7 @@ export class Teller {
     await told.add(toldOf(view, settings.now()))
   }
 
-  #eventsOf(view: ArtifactView, before: Told | undefined, latest: number): Promise<readonly RegistryEvent[]> {
+  #eventsOf(view: ArtifactView, before: PublishCursor | undefined, latest: number): Promise<readonly RegistryEvent[]> {
     const { registry } = this.#project
     // A repository that was restored is one piece of news, not all of its history.
     const isBrought = before?.id !== view.id && Date.parse(view.record.created_at) < latest - BROUGHT

@@ -5,7 +5,7 @@ import { branchEvents } from './branch-events.ts'
 import { metaEvents } from './meta-events.ts'
 import type { Happening, RegistryEvent } from '../registry-event.ts'
 import { registryEvent } from '../registry-event.ts'
-import type { Told } from './publish-cursor.ts'
+import type { PublishCursor } from './publish-cursor.ts'
 
 /**
  * What happened to an artifact between what was told of it and this view: every revision committed and every change of what may
@@ -15,7 +15,7 @@ import type { Told } from './publish-cursor.ts'
 export async function eventsBetween(
   registry: Registry,
   view: ArtifactView,
-  before: Told | undefined,
+  before: PublishCursor | undefined,
 ): Promise<readonly RegistryEvent[]> {
   const known = before?.id === view.id ? before : undefined
   const seen = new Set<Oid>()

@@ -16,7 +16,7 @@ import type { EventType } from '../event-types.ts'
 import type { Happening } from '../registry-event.ts'
 import { artifactReference } from '../registry-event.ts'
 import { revisionReferences } from './revision-references.ts'
-import type { Told } from './publish-cursor.ts'
+import type { PublishCursor } from './publish-cursor.ts'
 
 /** What of an artifact a change is about. */
 type Change = Pick<Happening, 'type' | 'subject' | 'references'> & { readonly start?: Oid | undefined }
@@ -25,7 +25,7 @@ type Change = Pick<Happening, 'type' | 'subject' | 'references'> & { readonly st
 export async function metaEvents(
   registry: Registry,
   view: ArtifactView,
-  before: Told | undefined,
+  before: PublishCursor | undefined,
 ): Promise<readonly Happening[]> {
   const { objects } = view.repository
   const commits = await commitsSince(view, before?.meta)
@@ -86,7 +86,7 @@ async function commitsSince(
 async function stateBefore(
   { repository, source, metaCommit }: ArtifactView,
   { parents }: Commit,
-  before: Told | undefined,
+  before: PublishCursor | undefined,
 ): Promise<ArtifactState | undefined> {
   const oid = before?.meta ?? parents[0]
   if (oid === undefined) return undefined
@@ -113,7 +113,7 @@ function variantChanges(
   view: ArtifactView,
   before: ArtifactState | undefined,
   { variants }: ArtifactState,
-  told: Told | undefined,
+  told: PublishCursor | undefined,
 ): Change[] {
   return [...variants].flatMap(([slug, record]): Change[] => {
     const old = before?.variants.get(slug)

@@ -3,7 +3,7 @@ import type { ArtifactView } from '../../versioning/artifacts/artifact-view.ts'
 import { pathOf } from '../../versioning/index/index-tables.ts'
 
 /** How an artifact was when webhooks were last told of it. */
-export interface Told {
+export interface PublishCursor {
   /** `<family>/<slug>`. */
   readonly path: string
   readonly id: string
@@ -16,14 +16,14 @@ export interface Told {
 }
 
 /** What telling of everything in this view leaves behind. */
-export function toldOf({ family, slug, id, metaCommit, variants }: ArtifactView, now: Date): Told {
+export function toldOf({ family, slug, id, metaCommit, variants }: ArtifactView, now: Date): PublishCursor {
   const heads = new Map<string, Oid>()
   for (const variant of variants) if (variant.head !== undefined) heads.set(variant.slug, variant.head)
   return { path: pathOf(family, slug), id, meta: metaCommit, heads, at: now.getTime() }
 }
 
 /** Whether there is nothing in the view to tell. */
-export function isTold(view: ArtifactView, before: Told | undefined): boolean {
+export function isTold(view: ArtifactView, before: PublishCursor | undefined): boolean {
   if (before?.id !== view.id || before.meta !== view.metaCommit) return false
   return view.variants.every(({ slug, head }) => before.heads.get(slug) === head)
 }

@@ -12,7 +12,7 @@ import { setTimeout as pause } from 'node:timers/promises'
 import { expect } from 'chai'
 import { encodeCommit } from '../../../src/git/objects/commit.ts'
 import type { Fs } from '../../../src/storage/fs.ts'
-import { decodeRecords, encodeRecord } from '../../../src/git/journal/journal-record.ts'
+import { decodeJournal, encodeRecord } from '../../../src/git/journal/journal-record.ts'
 import { nodeFs } from '../../../src/storage/node-fs.ts'
 import { thisProcess } from '../../../src/storage/process-identity.ts'
 import type { Repository } from '../../../src/git/repository.ts'
@@ -158,7 +158,7 @@ describe('git: the journal', () => {
     const [journal = ''] = journals(folder)
     const bytes = readFileSync(journal)
     writeFileSync(journal, bytes.subarray(0, bytes.length - 5))
-    expect(decodeRecords(readFileSync(journal))).to.have.length(1)
+    expect(decodeJournal(readFileSync(journal))).to.have.length(1)
     await Store.open(nodeFs, folder)
     expect(git(`${folder}/${REPOSITORY}`, ['rev-parse', 'main'])).to.equal(first)
   })
@@ -200,9 +200,9 @@ describe('git: the journal', () => {
     expect(newPacks()).to.have.length(2)
     expect(git(`${folder}/${REPOSITORY}`, ['rev-list', '--count', 'main'])).to.equal('3')
     const [path = ''] = journals(folder)
-    expect(decodeRecords(readFileSync(path))).to.deep.equal([])
+    expect(decodeJournal(readFileSync(path))).to.deep.equal([])
     await commit(repository, 'four')
-    expect(decodeRecords(readFileSync(path))).to.have.length(1)
+    expect(decodeJournal(readFileSync(path))).to.have.length(1)
   })
 
   it('is not written again once somebody has removed it: what comes later survives a power cut', async () => {

@@ -5,7 +5,7 @@ import { fileURLToPath } from 'node:url'
 import { finishForTheDead } from '../../../src/git/journal/recover-for-dead-servers.ts'
 import type { Fs } from '../../../src/storage/fs.ts'
 import { transactTogether } from '../../../src/git/transactions/cross-repository.ts'
-import { decodeRecords } from '../../../src/git/journal/journal-record.ts'
+import { decodeJournal } from '../../../src/git/journal/journal-record.ts'
 import { nodeFs } from '../../../src/storage/node-fs.ts'
 import { hashObject } from '../../../src/git/objects/object.ts'
 import { encodePack } from '../../../src/git/packs/pack-writer.ts'
@@ -471,10 +471,10 @@ describe('git: a write to several repositories', () => {
       await deploy(deployed)
       const [journal = ''] = journals(folder)
       const bytes = readFileSync(journal)
-      expect(decodeRecords(bytes).map(({ writes }) => writes.length)).to.deep.equal([3])
+      expect(decodeJournal(bytes).map(({ writes }) => writes.length)).to.deep.equal([3])
       powerCut(folder, before)
       for (let length = 0; length < bytes.length; length++) {
-        expect(decodeRecords(bytes.subarray(0, length)), `${length} bytes`).to.deep.equal([])
+        expect(decodeJournal(bytes.subarray(0, length)), `${length} bytes`).to.deep.equal([])
         // What is read as no record is all alike to a start, but for its ends.
         if (length > 20 && length < bytes.length - 20 && length % 50 !== 0) continue
         writeFileSync(journal, bytes.subarray(0, length))

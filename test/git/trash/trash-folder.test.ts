@@ -4,7 +4,7 @@ import { fileURLToPath } from 'node:url'
 import { expect } from 'chai'
 import { Refusal } from '../../../src/errors.ts'
 import { finishForTheDead } from '../../../src/git/journal/recover-for-dead-servers.ts'
-import { decodeRecords, encodeRecord } from '../../../src/git/journal/journal-record.ts'
+import { decodeJournal, encodeRecord } from '../../../src/git/journal/journal-record.ts'
 import { nodeFs } from '../../../src/storage/node-fs.ts'
 import type { Repository } from '../../../src/git/repository.ts'
 import { Store } from '../../../src/git/store.ts'
@@ -109,7 +109,7 @@ describe('git: a repository that goes to the trash', () => {
     const record = { id: 1, round: 1, at: 1, writes: [] }
     const good = { from: 'default/workflows/bot.git', to: 'default/.trash/workflows/bot.git', stamp: 'x' }
     for (const moved of [good, { ...good, from: good.to, to: good.from }])
-      expect(decodeRecords(encodeRecord({ ...record, moved }))[0]?.moved).to.deep.equal(moved)
+      expect(decodeJournal(encodeRecord({ ...record, moved }))[0]?.moved).to.deep.equal(moved)
     for (const wrong of [
       { to: 'default/.trash/testsets/bot.git' },
       { to: 'other/.trash/workflows/bot.git' },
@@ -119,7 +119,7 @@ describe('git: a repository that goes to the trash', () => {
       { from: '/etc', to: '/.trash/etc' },
     ])
       expect(
-        decodeRecords(encodeRecord({ ...record, moved: { ...good, ...wrong } }))[0],
+        decodeJournal(encodeRecord({ ...record, moved: { ...good, ...wrong } }))[0],
       ).to.not.have.property('moved')
   })
 })
@@ -162,7 +162,7 @@ async function storeOf(way: 'put' | 'back'): Promise<string> {
 async function afterDeath(folder: string, turn: number): Promise<'live' | 'trashed'> {
   const live = `${folder}/default/workflows/bot.git`
   const trashed = `${folder}/default/.trash/workflows/bot.git`
-  const moves = journals(folder).flatMap((bytes) => decodeRecords(bytes).flatMap(({ moved }) => moved ?? []))
+  const moves = journals(folder).flatMap((bytes) => decodeJournal(bytes).flatMap(({ moved }) => moved ?? []))
   if (turn % 3 === 0) await finishForTheDead(nodeFs, folder)
   if (turn % 3 === 1) await Store.open(nodeFs, folder).then((store) => store.close())
   const { store, bot } = await open(folder)

@@ -1,12 +1,12 @@
 import { writeFileSync } from 'node:fs'
 import type { GitObject, ObjectKind, Oid } from '../../../src/git/objects/object.ts'
 import { encodePack } from '../../../src/git/packs/pack-writer.ts'
-import type { ObjectSink, ObjectSource } from '../../../src/versioning/family/tree-files.ts'
+import type { ObjectSink, ObjectReader } from '../../../src/versioning/family/tree-files.ts'
 import { NewObjects } from '../../../src/versioning/family/new-objects.ts'
 import { git } from '../../git/git-program.ts'
 
 /** Objects in memory that tell what was read and written since the last `forget`. */
-export class RecordedObjects implements ObjectSource, ObjectSink {
+export class RecordedObjects implements ObjectReader, ObjectSink {
   reads: Oid[] = []
   writes: Oid[] = []
   readonly lost = new Set<Oid>()

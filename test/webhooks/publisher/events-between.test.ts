@@ -4,7 +4,7 @@ import { archiveArtifact } from '../../../src/versioning/artifacts/archive.ts'
 import type { ArtifactView } from '../../../src/versioning/artifacts/artifact-view.ts'
 import { forkVariant } from '../../../src/versioning/variants/fork-variant.ts'
 import { eventsBetween } from '../../../src/webhooks/publisher/events-between.ts'
-import type { Told } from '../../../src/webhooks/publisher/publish-cursor.ts'
+import type { PublishCursor } from '../../../src/webhooks/publisher/publish-cursor.ts'
 import { isTold, toldOf } from '../../../src/webhooks/publisher/publish-cursor.ts'
 import { CONTEXT, type Shelf, openShelf } from '../../embeds/shelf.ts'
 
@@ -14,7 +14,7 @@ describe('events between what was told and what is', () => {
 
   const current = async (slug: string): Promise<ArtifactView> =>
     (await shelf.registry.index.findBySlug(workflowFamily, slug)) ?? expect.fail(slug)
-  const typesOf = async (slug: string, before?: Told): Promise<string[]> =>
+  const typesOf = async (slug: string, before?: PublishCursor): Promise<string[]> =>
     (await eventsBetween(shelf.registry, await current(slug), before)).map(({ type }) => type)
   const fork = (slug: string) =>
     forkVariant(

@@ -10,7 +10,7 @@ import type { ArtifactUser } from '../../../versioning/trash/trash-artifact.ts'
 import { purgeTrash, trashArtifact, undeleteArtifact } from '../../../versioning/trash/trash-artifact.ts'
 import type { Trashed } from '../../../versioning/trash/trash.ts'
 import { presentFlat } from '../../presenters/record.ts'
-import type { Answer, Endpoint } from '../../routing/endpoint.ts'
+import type { EndpointResponse, Endpoint } from '../../routing/endpoint.ts'
 import { artifactIn, endpoint, named } from '../../routing/endpoint.ts'
 import { inWordsOf } from '../../routing/helping.ts'
 import { flatRecord, list, single, trashedRecord } from '../../schemas/record-schemas.ts'
@@ -31,7 +31,7 @@ function ofSurface({ surface, present, records }: SurfaceContext, places: UserPl
   const path = `/simple/${surface.path}/:id`
   const tag = `simple ${plural}`
   const when = { trashed_at: z.string(), until: z.string() }
-  const answer = async (registry: Registry, artifact: ArtifactView, trashed?: Trashed): Promise<Answer> => ({
+  const answer = async (registry: Registry, artifact: ArtifactView, trashed?: Trashed): Promise<EndpointResponse> => ({
     body: {
       count: 1,
       [singular]: {

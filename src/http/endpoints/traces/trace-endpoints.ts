@@ -6,7 +6,7 @@ import type { TracePage, TraceQuestion } from '../../../traces/storage/query-tra
 import { traceTrees } from '../../../traces/query/trace-tree.ts'
 import type { Registry } from '../../../versioning/registry.ts'
 import { askedTraces } from './trace-query.ts'
-import type { Answer, Endpoint } from '../../routing/endpoint.ts'
+import type { EndpointResponse, Endpoint } from '../../routing/endpoint.ts'
 import { endpoint } from '../../routing/endpoint.ts'
 import { envelope } from '../../schemas/envelope.ts'
 import { queryIds, queryWindowing } from '../../schemas/queries/query-parameters.ts'
@@ -15,7 +15,7 @@ import { anyJson, reference } from '../../schemas/request-schemas.ts'
 import {
   presentWindow,
   spanId,
-  spanRecord,
+  spanRecordSchema,
   traceId,
   traceList,
   traceRecord,
@@ -73,7 +73,7 @@ export function traceEndpoints(tracesOf: (registry: Registry) => ProjectTraces):
       optionalBody: true,
       input: query,
       fromQuery: queryWindowing,
-      output: traceList('spans', spanRecord),
+      output: traceList('spans', spanRecordSchema),
       example: {
         filtering: { conditions: [{ field: 'status_code', value: 'STATUS_CODE_ERROR' }] },
         windowing: { limit: 20 },
@@ -132,7 +132,7 @@ export function traceEndpoints(tracesOf: (registry: Registry) => ProjectTraces):
       tag,
       summary: 'The span of these ids',
       scope: 'read',
-      output: single('span', spanRecord),
+      output: single('span', spanRecordSchema),
       run: async ({ registry, params: { trace_id: inTrace = '', span_id: id = '' } }) => {
         const spans = await tracesOf(registry).read([inTrace])
         if (spans.length === 0) throw traceNotFound(inTrace)
@@ -149,7 +149,7 @@ function answerPage(
   records: readonly object[],
   { next }: TracePage,
   { window }: TraceQuestion,
-): Answer {
+): EndpointResponse {
   return {
     body: {
       count: records.length,

@@ -44,7 +44,7 @@ export function withReading<T extends object>(
 }
 
 /** What an answer with one payload says of where its next part begins, where payloads come in parts. */
-export function pageOf({ payload }: Surface): Readonly<Record<string, z.ZodType>> {
+export function payloadPage({ payload }: Surface): Readonly<Record<string, z.ZodType>> {
   return payload === 'rows' ? { windowing: pageInfo.optional() } : {}
 }
 

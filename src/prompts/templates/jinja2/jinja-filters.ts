@@ -9,8 +9,8 @@ import {
   isNumber,
   isText,
   jsonOfJinja,
-  listOf,
-  textOf,
+  jinjaList,
+  jinjaText,
 } from './jinja-values.ts'
 import { pythonText } from '../python-repr.ts'
 import type { RenderBudget } from '../render-budget.ts'
@@ -29,7 +29,7 @@ export class JinjaFilters {
   constructor(budget: RenderBudget) {
     this.#budget = budget
     this.#filters = new Map<string, JinjaFilter>([
-      ['string', (operand) => textOf(this.text(operand))],
+      ['string', (operand) => jinjaText(this.text(operand))],
       ['tojson', (operand, args, named) => this.#toJson(operand, args, named)],
       ['join', (operand, args, named) => this.#join(operand, args, named)],
       ['indent', (operand, args, named) => this.#indent(operand, args, named)],
@@ -40,7 +40,7 @@ export class JinjaFilters {
     this.#methods = new Map<string, JinjaFilter>([
       ['replace', (operand, args, named) => this.#replace(operand, args, named)],
       ['split', (operand, args, named) => this.#split(operand, args, named)],
-      ['join', (operand, [items = listOf([])]) => this.#join(items, [operand], new Map())],
+      ['join', (operand, [items = jinjaList([])]) => this.#join(items, [operand], new Map())],
     ])
   }
 
@@ -63,7 +63,7 @@ export class JinjaFilters {
   /** A text's characters, each a text. */
   characters(text: string): readonly JinjaValue[] {
     this.#budget.work(text.length * ITEM_SIZE)
-    return Array.from(text, textOf)
+    return Array.from(text, jinjaText)
   }
 
   readonly #spend = (size: number): void => this.#budget.work(size)
@@ -83,7 +83,7 @@ export class JinjaFilters {
       itemSeparator: pair[0],
       keySeparator: pair[1],
     }
-    return textOf(spacedJson(jsonOfJinja(operand, this.#spend), layout, this.#spend))
+    return jinjaText(spacedJson(jsonOfJinja(operand, this.#spend), layout, this.#spend))
   }
 
   #join(
@@ -94,22 +94,22 @@ export class JinjaFilters {
     if (args.length > 1 || named.has('attribute')) {
       throw new TemplateFailure("join takes no attribute here; write map(attribute='…')|join.")
     }
-    const separator = this.text(args[0] ?? named.get('d') ?? named.get('separator') ?? textOf(''))
+    const separator = this.text(args[0] ?? named.get('d') ?? named.get('separator') ?? jinjaText(''))
     const texts = this.#itemsOf(operand).map((item) => {
       const text = this.text(item)
       this.#budget.work(text.length + separator.length)
       return text
     })
-    return textOf(texts.join(separator))
+    return jinjaText(texts.join(separator))
   }
 
   #list(operand: JinjaValue): JinjaValue {
-    return listOf([...this.#itemsOf(operand)])
+    return jinjaList([...this.#itemsOf(operand)])
   }
 
   #itemsOf(value: JinjaValue): readonly JinjaValue[] {
     if (isList(value)) return value.value
-    if (isMapping(value)) return [...value.value.keys()].map(textOf)
+    if (isMapping(value)) return [...value.value.keys()].map(jinjaText)
     if (isMissing(value)) return []
     if (isText(value)) return this.characters(value.value)
     throw new TemplateFailure(`${this.text(value)} is no list.`)
@@ -126,7 +126,7 @@ export class JinjaFilters {
     const blank = (args[2] ?? named.get('blank'))?.value === true
     const lines = this.text(operand).split('\n')
     this.#budget.work(lines.length * (ITEM_SIZE + margin.length))
-    return textOf(
+    return jinjaText(
       lines
         .map((line, index) => ((index > 0 || first) && (line !== '' || blank) ? margin + line : line))
         .join('\n'),
@@ -149,7 +149,7 @@ export class JinjaFilters {
         ? Math.min(count.value, pieces.length - 1)
         : pieces.length - 1
     this.#budget.work(text.length + limit * to.length)
-    return textOf([pieces.slice(0, limit + 1).join(to), ...pieces.slice(limit + 1)].join(from))
+    return jinjaText([pieces.slice(0, limit + 1).join(to), ...pieces.slice(limit + 1)].join(from))
   }
 
   #split(
@@ -161,13 +161,13 @@ export class JinjaFilters {
     const by = args[0] ?? named.get('sep')
     const most = args[1] ?? named.get('maxsplit')
     const limit = most && isNumber(most) && most.value >= 0 ? most.value : Infinity
-    if (by === undefined || by.value === null) return listOf(this.#words(text, limit).map(textOf))
+    if (by === undefined || by.value === null) return jinjaList(this.#words(text, limit).map(jinjaText))
     const separator = this.text(by)
     if (separator === '') throw new TemplateFailure('split needs a separator that is not empty.')
     const pieces = this.#pieces(text, separator)
     const rest = pieces.slice(limit)
     const kept = rest.length > 1 ? [...pieces.slice(0, limit), rest.join(separator)] : pieces
-    return listOf(kept.map(textOf))
+    return jinjaList(kept.map(jinjaText))
   }
 
   #pieces(text: string, separator: string): string[] {

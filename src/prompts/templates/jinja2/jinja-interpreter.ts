@@ -1,7 +1,7 @@
 import { JinjaFilters } from './jinja-filters.ts'
 import { JinjaOperators } from './jinja-operators.ts'
 import { type JinjaNode, type JinjaScope, type JinjaValue, jinja } from './jinja-library.ts'
-import { ITEM_SIZE, isList, isMapping, isMissing, isText, listOf, missing, textOf } from './jinja-values.ts'
+import { ITEM_SIZE, isList, isMapping, isMissing, isText, jinjaList, missing, jinjaText } from './jinja-values.ts'
 import type { RenderBudget } from '../render-budget.ts'
 import { TemplateFailure } from '../template-format.ts'
 
@@ -55,7 +55,7 @@ export class JinjaInterpreter extends jinja.Interpreter {
     if (statement instanceof Held) return statement.value
     this.#budget.step()
     const value = this.#valueOf(statement, environment)
-    return this.#shown.has(statement) ? textOf(this.#filters.text(value)) : value
+    return this.#shown.has(statement) ? jinjaText(this.#filters.text(value)) : value
   }
 
   #note(nodes: readonly JinjaNode[]): void {
@@ -72,7 +72,7 @@ export class JinjaInterpreter extends jinja.Interpreter {
     switch (node.type) {
       case 'Identifier': {
         const text = this.#unmasked(String(node['value']))
-        return text === undefined ? super.evaluate(node, environment) : textOf(text)
+        return text === undefined ? super.evaluate(node, environment) : jinjaText(text)
       }
       case 'BinaryExpression':
         return this.#binary(node, environment)
@@ -138,7 +138,7 @@ export class JinjaInterpreter extends jinja.Interpreter {
     }
     // Jinja2 takes what is missing for an empty text
     const isDefault = name === 'default' || name === 'd'
-    const held = new Held(isMissing(operand) && !isDefault ? textOf('') : operand)
+    const held = new Held(isMissing(operand) && !isDefault ? jinjaText('') : operand)
     const expression: JinjaNode = {
       type: 'FilterExpression',
       operand: held,
@@ -182,9 +182,9 @@ export class JinjaInterpreter extends jinja.Interpreter {
       ? this.#evaluated(iterable, 'lhs', environment)
       : this.evaluate(iterable, environment)
     const items = isMissing(found)
-      ? listOf([])
+      ? jinjaList([])
       : isText(found)
-        ? listOf(this.#filters.characters(found.value))
+        ? jinjaList(this.#filters.characters(found.value))
         : found
     this.#budget.step(
       TURN_STEPS * (isList(items) ? items.value.length : isMapping(items) ? items.value.size : 0),

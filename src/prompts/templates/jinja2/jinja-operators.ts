@@ -9,7 +9,7 @@ import {
   isText,
   jsonOfJinja,
   numberValue,
-  textOf,
+  jinjaText,
   truthOf,
 } from './jinja-values.ts'
 import type { RenderBudget } from '../render-budget.ts'
@@ -59,7 +59,7 @@ export class JinjaOperators {
 
   #concatenated(left: string, right: string): JinjaValue {
     this.#budget.work(left.length + right.length)
-    return textOf(left + right)
+    return jinjaText(left + right)
   }
 
   /** Numbers and booleans by their value, lists and objects by what they hold. */

@@ -37,11 +37,11 @@ const Mapping = classOf({}) as new (value: ReadonlyMap<string, JinjaValue>) => J
 /** What a name that is not there gives. */
 export const missing = (): JinjaValue => new Missing()
 /** The value that a text, a truth, a number (whole, or with a point) or a list is. */
-export const textOf = (text: string): JinjaValue => new Text(text)
+export const jinjaText = (text: string): JinjaValue => new Text(text)
 export const truthOf = (truth: boolean): JinjaValue => new Truth(truth)
 export const numberValue = (value: number, isFraction: boolean): JinjaValue =>
   isFraction ? new Fraction(value) : new Whole(value)
-export const listOf = (items: readonly JinjaValue[]): JinjaValue => new List(items)
+export const jinjaList = (items: readonly JinjaValue[]): JinjaValue => new List(items)
 
 /** Which kind a value is of. */
 export const isMissing = (value: JinjaValue): boolean => value.type === 'UndefinedValue'

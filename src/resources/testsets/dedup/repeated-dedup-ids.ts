@@ -1,5 +1,5 @@
 import type { Oid } from '../../../git/objects/object.ts'
-import type { ObjectSource } from '../../../versioning/family/tree-files.ts'
+import type { ObjectReader } from '../../../versioning/family/tree-files.ts'
 import { rowKeys } from './row-index.ts'
 import type { RowProblem } from '../rows/row-problems.ts'
 import { decodeRow, dedupIdOf } from '../rows/stored-row.ts'
@@ -12,7 +12,7 @@ import { rowPath } from '../testset-tree.ts'
  * 32 bits a row, and the blobs of those that seem to be the same. Rows must decode.
  */
 export async function* repeatedDedupIds(
-  source: ObjectSource,
+  source: ObjectReader,
   tree: Oid,
   among?: ReadonlySet<number>,
 ): AsyncGenerator<RowProblem> {

@@ -3,13 +3,13 @@ import { AGEING, BoundedCache } from '../../../cache/bounded-cache.ts'
 import type { DerivedFile } from '../../../storage/cache-file.ts'
 import type { Oid } from '../../../git/objects/object.ts'
 import { TimeSlice } from '../../../scheduling/cooperative.ts'
-import type { ObjectSource } from '../../../versioning/family/tree-files.ts'
+import type { ObjectReader } from '../../../versioning/family/tree-files.ts'
 import { readBytes } from '../../../versioning/family/tree-files.ts'
 import { decodeFolderKeys, encodeFolderKeys, type FolderKeys } from './folder-keys.ts'
 import { decodeRowFolder } from '../rows/row-folder.ts'
 import { DEEPEST_POSITION, isTooDeep, type RowPosition } from '../rows/row-position.ts'
 import { contentOf, decodeRow, dedupIdOf, encodeContent } from '../rows/stored-row.ts'
-import { entriesOf, rowBytes } from '../rows/stored-rows.ts'
+import { rowEntriesOf, rowBytes } from '../rows/stored-rows.ts'
 
 /** The name of the derived file beside a repository. */
 export const ROW_KEYS_FILE = 'row-keys'
@@ -40,7 +40,7 @@ export class RowKeys {
 
   /** The rows whose keys agree with any of these; whether content or dedup id really do is for the caller to compare. */
   async candidates(
-    source: ObjectSource,
+    source: ObjectReader,
     tree: Oid | undefined,
     wanted: ReadonlySet<number>,
     file?: DerivedFile,
@@ -58,7 +58,7 @@ export class RowKeys {
    * the caller to compare. `among`: only those whose key is one of these.
    */
   async twins(
-    source: ObjectSource,
+    source: ObjectReader,
     tree: Oid,
     among?: ReadonlySet<number>,
   ): Promise<readonly { readonly position: RowPosition; readonly oid: Oid }[]> {
@@ -79,7 +79,7 @@ export class RowKeys {
   }
 
   async *#foldersOf(
-    source: ObjectSource,
+    source: ObjectReader,
     tree: Oid,
     depth: number,
     slice: TimeSlice,
@@ -92,7 +92,7 @@ export class RowKeys {
 
   /** Takes in what is known of all rows of a tree that was just written, in their order, so that no blob need be read for it. */
   async seed(
-    source: ObjectSource,
+    source: ObjectReader,
     tree: Oid,
     rows: Iterator<{ readonly key: string; readonly contentHash: string }>,
     slice: TimeSlice,
@@ -159,7 +159,7 @@ export class RowKeys {
       await this.#collect(oid, prefix + String.fromCharCode(byte), look)
   }
 
-  async #readFolder(source: ObjectSource, tree: Oid, slice: TimeSlice): Promise<FolderKeys> {
+  async #readFolder(source: ObjectReader, tree: Oid, slice: TimeSlice): Promise<FolderKeys> {
     const folder = decodeRowFolder(await readBytes(source, tree, 'tree'))
     const rows: [number, Oid][] = []
     const folders: [number, Oid][] = []
@@ -179,12 +179,12 @@ export class RowKeys {
   }
 
   async #readRows(
-    source: ObjectSource,
+    source: ObjectReader,
     oids: readonly Oid[],
     slice: TimeSlice,
   ): Promise<readonly (readonly [number, number])[]> {
     const told: (readonly [number, number])[] = []
-    for await (const batch of rowBytes(source, [entriesOf(oids)], slice)) {
+    for await (const batch of rowBytes(source, [rowEntriesOf(oids)], slice)) {
       for (const { row, data: bytes } of batch) {
         const { oid } = row
         const data = decodeRow(bytes, () => `the row ${oid}`)
@@ -214,7 +214,7 @@ export function keyOfDedupId(dedupId: string): number {
 }
 
 interface Look {
-  readonly source: ObjectSource
+  readonly source: ObjectReader
   readonly wanted: ReadonlySet<number>
   readonly file: DerivedFile | undefined
   readonly found: { readonly position: RowPosition; readonly oid: Oid }[]

@@ -1,7 +1,7 @@
 import type { Oid } from '../../../git/objects/object.ts'
 import type { PayloadTarget } from '../../../versioning/family/family.ts'
 import { oidPrefix } from '../../../versioning/ids.ts'
-import type { ObjectSource } from '../../../versioning/family/tree-files.ts'
+import type { ObjectReader } from '../../../versioning/family/tree-files.ts'
 import { readBytes } from '../../../versioning/family/tree-files.ts'
 import { RowHistory } from '../rows/row-history.ts'
 import type { RowEntry } from '../rows/row-tree.ts'
@@ -12,7 +12,7 @@ import { decodeRow, dedupIdOf } from '../rows/stored-row.ts'
 import { testcaseId } from '../testcase.ts'
 
 /** Where the rows of a testset are looked for by the ids of their testcases. */
-export type RowSource = ObjectSource &
+export type RowSource = ObjectReader &
   Pick<PayloadTarget, 'artifactId' | 'readMany' | 'startingWith' | 'tips'>
 
 /** The rows of a testset by the ids of their testcases: those of one revision, and those of any (ruling 5.3). */

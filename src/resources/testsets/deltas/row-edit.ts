@@ -11,7 +11,7 @@ import type { NamedRow, RowDelta } from './row-delta.ts'
 import { RowIndex, rowKeys } from '../dedup/row-index.ts'
 import { positionsAfter, type RowPosition } from '../rows/row-position.ts'
 import type { RowBlobs, RowEntry } from '../rows/row-tree.ts'
-import { countRows, rowsOf } from '../rows/row-tree.ts'
+import { countRows, rowsOfTree } from '../rows/row-tree.ts'
 import type { SentRow } from '../import/input-row.ts'
 import { DEDUP_COLUMN } from '../import/input-row.ts'
 import {
@@ -198,7 +198,7 @@ export class RowEdit {
   }
 
   async #lastPosition(): Promise<RowPosition | undefined> {
-    for await (const batch of rowsOf(this.#target, this.#base.tree, { descending: true }))
+    for await (const batch of rowsOfTree(this.#target, this.#base.tree, { descending: true }))
       return batch[0]?.position
     return undefined
   }

@@ -1,7 +1,7 @@
 import type { JsonObject } from '../../../json/json.ts'
 import { entriesOf, fromEntries, getKey } from '../../../json/json.ts'
 import { stringifyJson } from '../../../json/stringify-json.ts'
-import type { ObjectSource } from '../../../versioning/family/tree-files.ts'
+import type { ObjectReader } from '../../../versioning/family/tree-files.ts'
 import type { FileType } from '../import/collect-file.ts'
 import { csvCell, csvHeader, csvRow } from '../import/files/csv-line.ts'
 import { PieceWriter } from './piece-writer.ts'
@@ -21,7 +21,7 @@ import { rowPath } from '../testset-tree.ts'
 
 /** What of a testset is written into a file, and how. */
 export interface Export {
-  readonly source: ObjectSource
+  readonly source: ObjectReader
   readonly testset: StoredTestset
   readonly testsetId: string
   readonly type: FileType
@@ -169,7 +169,7 @@ function metaMembers({ flags, tags, meta }: RowMeta): (readonly [string, JsonObj
 
 /** Which metadata columns some row fills: the header has to say so before the first row is written. */
 async function metaColumns(
-  source: ObjectSource,
+  source: ObjectReader,
   { tree }: StoredTestset,
   slice: TimeSlice,
 ): Promise<string[]> {

@@ -1,7 +1,7 @@
 import { Refusal } from '../../../errors.ts'
 import type { Oid } from '../../../git/objects/object.ts'
 import type { TimeSlice } from '../../../scheduling/cooperative.ts'
-import type { ObjectSink, ObjectSource } from '../../../versioning/family/tree-files.ts'
+import type { ObjectSink, ObjectReader } from '../../../versioning/family/tree-files.ts'
 import { placeRows, rowChanges } from './place-rows.ts'
 import { rowKeys } from '../dedup/row-index.ts'
 import type { RowEntry } from '../rows/row-tree.ts'
@@ -22,7 +22,7 @@ export interface LaidRows {
  * the folder that holds them: undefined if there are none. What is known of them is noted, so that the next change reads no blob.
  */
 export async function layRows(
-  target: ObjectSource & ObjectSink,
+  target: ObjectReader & ObjectSink,
   rows: readonly CollectedRow[],
   base: LaidRows,
   slice: TimeSlice,
@@ -39,7 +39,7 @@ export async function layRows(
 }
 
 async function dedupIdsAt(
-  source: ObjectSource,
+  source: ObjectReader,
   base: readonly RowEntry[],
   indexes: readonly number[],
   slice: TimeSlice,

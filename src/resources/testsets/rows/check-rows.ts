@@ -1,5 +1,5 @@
 import type { TreeEntry } from '../../../git/objects/tree.ts'
-import type { ObjectSource } from '../../../versioning/family/tree-files.ts'
+import type { ObjectReader } from '../../../versioning/family/tree-files.ts'
 import { repeatedDedupIds } from '../dedup/repeated-dedup-ids.ts'
 import type { TestsetLimits } from '../import/row-collector.ts'
 import { rowCounts } from './row-counts.ts'
@@ -14,7 +14,7 @@ import { ROWS_FOLDER, rowsIn } from '../testset-tree.ts'
  * parent commit was looked at before. Costs the folders and blobs that changed, and of the others a comparison of 32 bits a row.
  */
 export async function checkRows(
-  source: ObjectSource,
+  source: ObjectReader,
   entries: readonly TreeEntry[],
   before: readonly TreeEntry[],
   limits: TestsetLimits,
@@ -34,7 +34,7 @@ export async function checkRows(
 
 /** Refuses more rows than there may be: a tree may name one folder again and again. */
 export async function assertCountable(
-  source: ObjectSource,
+  source: ObjectReader,
   entries: readonly TreeEntry[],
   before: readonly TreeEntry[],
   { maxRows }: TestsetLimits,

@@ -11,7 +11,7 @@ import { commaSeparated, inBatches } from '../present-testset.ts'
 import { RowHistory } from './row-history.ts'
 import { decodeRow, inColumnOrder } from './stored-row.ts'
 import type { RowEntry } from './row-tree.ts'
-import { entriesOf, rowBytes } from './stored-rows.ts'
+import { rowEntriesOf, rowBytes } from './stored-rows.ts'
 
 /** A testcase by itself: what follows from its content alone (ruling 5.2a). */
 export interface Testcase {
@@ -84,7 +84,7 @@ async function* bytesOf(
 }
 
 function* batchesOf(oids: readonly Oid[]): Generator<readonly RowEntry[]> {
-  for (const batch of inBatches(oids)) yield entriesOf(batch)
+  for (const batch of inBatches(oids)) yield rowEntriesOf(batch)
 }
 
 /** A testcase as a record. Without a revision there are no columns to order its keys by, so they are sorted. */

@@ -1,7 +1,7 @@
 import { BoundedCache } from '../../../cache/bounded-cache.ts'
 import type { Oid } from '../../../git/objects/object.ts'
 import { keysOf } from '../../../json/json.ts'
-import type { ObjectSource } from '../../../versioning/family/tree-files.ts'
+import type { ObjectReader } from '../../../versioning/family/tree-files.ts'
 import { TimeSlice } from '../../../scheduling/cooperative.ts'
 import { DEDUP_COLUMN } from '../import/input-row.ts'
 import { decodeRow } from './stored-row.ts'
@@ -31,7 +31,7 @@ export function areColumnsNoted({ tree, columns }: StoredTestset): boolean {
  * columns as it was. Reads all rows unless this process wrote or read them before.
  */
 export async function allColumns(
-  source: ObjectSource,
+  source: ObjectReader,
   testset: StoredTestset,
   slice = new TimeSlice(),
 ): Promise<readonly string[]> {

@@ -1,7 +1,7 @@
 import { firstParent, parseCommit } from '../../../git/objects/commit.ts'
 import type { Oid } from '../../../git/objects/object.ts'
 import { TimeSlice } from '../../../scheduling/cooperative.ts'
-import type { ObjectSource } from '../../../versioning/family/tree-files.ts'
+import type { ObjectReader } from '../../../versioning/family/tree-files.ts'
 import { readBytes, readTree } from '../../../versioning/family/tree-files.ts'
 import { OidTable } from '../dedup/oid-table.ts'
 import { OID_BYTES, scanRowFolder } from './row-folder.ts'
@@ -16,7 +16,7 @@ const ROWS_FOLDER = 'testcases'
  * own trees. When a head or tag is moved back or goes, what it alone reached is forgotten.
  */
 export class RowHistory {
-  readonly #source: ObjectSource
+  readonly #source: ObjectReader
   #tips: readonly Oid[] = []
   /** Every commit on the chains, with none of them twice. */
   readonly #commits = new Set<Oid>()
@@ -29,7 +29,7 @@ export class RowHistory {
   #rows = new OidTable()
   #turn: Promise<unknown> = Promise.resolve()
 
-  constructor(source: ObjectSource) {
+  constructor(source: ObjectReader) {
     this.#source = source
   }
 

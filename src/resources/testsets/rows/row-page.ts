@@ -1,11 +1,11 @@
 import { invalid } from '../../../errors.ts'
-import type { ObjectSource } from '../../../versioning/family/tree-files.ts'
+import type { ObjectReader } from '../../../versioning/family/tree-files.ts'
 import { TimeSlice } from '../../../scheduling/cooperative.ts'
 import { oidPrefix, parseUuid } from '../../../versioning/ids.ts'
 import type { Windowing } from '../../../versioning/pagination.ts'
 import { parsePosition, positionPath, type RowPosition } from './row-position.ts'
 import type { RowEntry, RowRange } from './row-tree.ts'
-import { rowsOf } from './row-tree.ts'
+import { rowsOfTree } from './row-tree.ts'
 import { testcaseId } from '../testcase.ts'
 import type { StoredTestset } from '../testset-payload.ts'
 
@@ -18,7 +18,7 @@ export interface RowPage {
 
 /** The first rows of a window, at most `limit`; a cursor leads straight to its place in the tree. */
 export async function rowPage(
-  source: ObjectSource,
+  source: ObjectReader,
   { tree }: StoredTestset,
   testsetId: string,
   windowing: Windowing | undefined,
@@ -27,7 +27,7 @@ export async function rowPage(
 ): Promise<RowPage> {
   const rows: RowEntry[] = []
   const range = await rowRange(source, tree, testsetId, windowing, slice)
-  for await (const batch of rowsOf(source, tree, range)) {
+  for await (const batch of rowsOfTree(source, tree, range)) {
     if (slice.isOver) await slice.rest()
     for (const row of batch) {
       if (rows.length === limit) {
@@ -42,7 +42,7 @@ export async function rowPage(
 
 /** Where in the tree a window begins. */
 export async function rowRange(
-  source: ObjectSource,
+  source: ObjectReader,
   tree: StoredTestset['tree'],
   testsetId: string,
   windowing: Windowing | undefined,
@@ -71,7 +71,7 @@ function positionOf(cursor: string): RowPosition | undefined {
 }
 
 async function positionOfTestcase(
-  source: ObjectSource,
+  source: ObjectReader,
   tree: StoredTestset['tree'],
   testsetId: string,
   text: string,
@@ -80,7 +80,7 @@ async function positionOfTestcase(
   const id = parseUuid(text)
   if (id === undefined) return undefined
   const prefix = oidPrefix(id)
-  for await (const batch of rowsOf(source, tree)) {
+  for await (const batch of rowsOfTree(source, tree)) {
     const row = batch.find(({ oid }) => oid.startsWith(prefix) && testcaseId(oid, testsetId) === id)
     if (row) return row.position
     if (slice.isOver) await slice.rest()

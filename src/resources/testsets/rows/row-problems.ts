@@ -3,7 +3,7 @@ import type { Oid } from '../../../git/objects/object.ts'
 import { canonicalJson } from '../../../json/canonical-json.ts'
 import type { JsonObject } from '../../../json/json.ts'
 import { entriesOf, isJsonObject } from '../../../json/json.ts'
-import type { ObjectSource } from '../../../versioning/family/tree-files.ts'
+import type { ObjectReader } from '../../../versioning/family/tree-files.ts'
 import { readBytes } from '../../../versioning/family/tree-files.ts'
 import type { RowFolder } from './row-folder.ts'
 import { decodeRowFolder, emptyRowFolder } from './row-folder.ts'
@@ -23,7 +23,7 @@ export interface RowProblem {
 
 /** How rows are looked at, in one revision or in many that follow one another. */
 export interface RowLook {
-  readonly source: ObjectSource
+  readonly source: ObjectReader
   /** Folders that were looked at, with how deep they hang; they are not looked at again. */
   readonly seen: Set<string>
   /** Bytes that a row may have. */

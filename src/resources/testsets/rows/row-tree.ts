@@ -1,5 +1,5 @@
 import type { Oid } from '../../../git/objects/object.ts'
-import type { ObjectSink, ObjectSource } from '../../../versioning/family/tree-files.ts'
+import type { ObjectSink, ObjectReader } from '../../../versioning/family/tree-files.ts'
 import { Refusal } from '../../../errors.ts'
 import { TimeSlice } from '../../../scheduling/cooperative.ts'
 import { readBytes } from '../../../versioning/family/tree-files.ts'
@@ -33,8 +33,8 @@ export interface RowRange {
  * been taken: a page from the middle of a million rows costs three trees. Ask `countRows` first where a push may have brought a
  * tree that names one folder of rows over and over: it counts that at once, and walking it would never end.
  */
-export async function* rowsOf(
-  source: ObjectSource,
+export async function* rowsOfTree(
+  source: ObjectReader,
   tree: Oid | undefined,
   { after, descending = false }: RowRange = {},
 ): AsyncGenerator<readonly RowEntry[]> {
@@ -47,7 +47,7 @@ export async function* rowsOf(
  * The blobs of the flags, tags and meta that rows of a `testcases` tree have, a folder's at a time, in slices. Half the work of `rowsOf`.
  */
 export async function* metasOf(
-  source: ObjectSource,
+  source: ObjectReader,
   tree: Oid | undefined,
   slice: TimeSlice,
   depth = 0,
@@ -71,7 +71,7 @@ export async function* metasOf(
 
 /** The row at a position; undefined if there is none. */
 export async function rowAt(
-  source: ObjectSource,
+  source: ObjectReader,
   tree: Oid | undefined,
   position: RowPosition,
 ): Promise<RowEntry | undefined> {
@@ -91,7 +91,7 @@ export async function rowAt(
  * is carried over, unless a row needs its name. No position comes twice; a RangeError tells of one where no row can be.
  */
 export async function editRows(
-  target: ObjectSource & ObjectSink,
+  target: ObjectReader & ObjectSink,
   tree: Oid | undefined,
   changes: Iterable<RowChange>,
   slice = new TimeSlice(),
@@ -108,7 +108,7 @@ export interface RowCounts {
 
 /** How many rows a `testcases` tree holds. Reads only trees whose count is not kept. */
 export async function countRows(
-  source: ObjectSource,
+  source: ObjectReader,
   tree: Oid | undefined,
   counts: RowCounts,
   slice = new TimeSlice(),
@@ -124,7 +124,7 @@ interface FolderRange {
 }
 
 interface RowWalk {
-  readonly source: ObjectSource
+  readonly source: ObjectReader
   readonly slice: TimeSlice
   /** Folders that were read since the last row was found. */
   barren: number
@@ -197,7 +197,7 @@ async function inOrder(changes: Iterable<RowChange>, slice: TimeSlice): Promise<
 }
 
 interface RowEdit {
-  readonly target: ObjectSource & ObjectSink
+  readonly target: ObjectReader & ObjectSink
   /** Ascending. */
   readonly changes: readonly RowChange[]
   readonly slice: TimeSlice
@@ -261,7 +261,7 @@ function endOfByte(changes: readonly RowChange[], depth: number, from: number, t
 }
 
 interface RowCount {
-  readonly source: ObjectSource
+  readonly source: ObjectReader
   readonly counts: RowCounts
   readonly slice: TimeSlice
   /** Trees whose count was not kept. */

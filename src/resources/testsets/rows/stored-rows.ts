@@ -2,16 +2,16 @@ import { Refusal } from '../../../errors.ts'
 import { TimeSlice } from '../../../scheduling/cooperative.ts'
 import type { GitObject, Oid } from '../../../git/objects/object.ts'
 import { PackRun } from '../../../git/packs/sequential-pack-reader.ts'
-import type { ObjectSource } from '../../../versioning/family/tree-files.ts'
+import type { ObjectReader } from '../../../versioning/family/tree-files.ts'
 import type { RowEntry, RowRange } from './row-tree.ts'
-import { rowsOf } from './row-tree.ts'
+import { rowsOfTree } from './row-tree.ts'
 
 /** So many rows, or so many bytes of them, are worked on together. */
 const AT_ONCE = 512
 const LONG = 1024 ** 2
 
 /** An object source that reads many at once faster than one by one. */
-interface BulkSource extends ObjectSource {
+interface BulkSource extends ObjectReader {
   readMany?(oids: readonly Oid[], run?: PackRun, enough?: number): Promise<readonly (GitObject | undefined)[]>
 }
 
@@ -39,12 +39,12 @@ export async function readBlobs(
 
 /** All rows of a tree, in order: 130 bytes of memory each. */
 export async function allRows(
-  source: ObjectSource,
+  source: ObjectReader,
   tree: Oid | undefined,
   slice = new TimeSlice(),
 ): Promise<RowEntry[]> {
   const rows: RowEntry[] = []
-  for await (const batch of rowsOf(source, tree)) {
+  for await (const batch of rowsOfTree(source, tree)) {
     for (const row of batch) rows.push(row)
     if (slice.isOver) await slice.rest()
   }
@@ -65,7 +65,7 @@ export function rowBytesOf(
   range: RowRange = {},
   slice = new TimeSlice(),
 ): AsyncGenerator<readonly RowBytes[]> {
-  return rowBytes(source, rowsOf(source, tree, range), slice)
+  return rowBytes(source, rowsOfTree(source, tree, range), slice)
 }
 
 /**
@@ -98,7 +98,7 @@ export async function* rowBytes(
 }
 
 /** Blobs of rows, wherever these stand, as `rowBytes` takes them. */
-export function entriesOf(oids: readonly Oid[]): RowEntry[] {
+export function rowEntriesOf(oids: readonly Oid[]): RowEntry[] {
   return oids.map((oid) => ({ position: '', oid, meta: undefined }))
 }
 

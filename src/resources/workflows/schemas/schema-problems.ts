@@ -33,7 +33,7 @@ export function schemaProblems(schema: JsonObject): readonly SchemaProblem[] {
 }
 
 /** The draft that a schema is written in; undefined if it names one that this service does not know. */
-export function draftOf(schema: JsonObject): Draft | undefined {
+export function draftOf(schema: JsonObject): SchemaDraft | undefined {
   const named = getKey(schema, '$schema') ?? DRAFT_2020_12
   return typeof named === 'string' ? drafts.get(draftName(named)) : undefined
 }
@@ -44,7 +44,7 @@ function draftName(uri: string): string {
 }
 
 /** A draft, and what compiles schemas of it; its meta-schema takes tens of milliseconds and so waits for the first use. */
-export interface Draft {
+export interface SchemaDraft {
   readonly metaSchema: string
   readonly create: (more?: Options) => Ajv
 }
@@ -56,7 +56,7 @@ const options: Options = {
   logger: false,
 }
 
-const allDrafts: readonly Draft[] = [
+const allDrafts: readonly SchemaDraft[] = [
   { metaSchema: DRAFT_2020_12, create: (more) => new Ajv2020({ ...options, ...more }) },
   {
     metaSchema: 'https://json-schema.org/draft/2019-09/schema',
@@ -74,7 +74,7 @@ const allDrafts: readonly Draft[] = [
   },
 ]
 
-const drafts: ReadonlyMap<string, Draft> = new Map(
+const drafts: ReadonlyMap<string, SchemaDraft> = new Map(
   allDrafts.map((draft) => [draftName(draft.metaSchema), draft]),
 )
 
@@ -84,9 +84,9 @@ function draft06(more?: Options): Ajv {
   return new Ajv({ ...options, ...more }).addMetaSchema(metaSchema)
 }
 
-const compiled = new Map<Draft, ValidateFunction>()
+const compiled = new Map<SchemaDraft, ValidateFunction>()
 
-function metaValidator(draft: Draft): ValidateFunction {
+function metaValidator(draft: SchemaDraft): ValidateFunction {
   const known = compiled.get(draft)
   if (known !== undefined) return known
   const made = draft.create().getSchema(draft.metaSchema)

@@ -19,10 +19,10 @@ export function anyOf(conditions: readonly (SqlCondition | undefined)[]): SqlCon
 }
 
 /** SQLite takes some thousands of parameters, and expressions of limited depth; a filter may have more. */
-export const MOST_VALUES = 200
+export const MOST_SQL_VALUES = 200
 
 function joined(conditions: readonly SqlCondition[], word: string): SqlCondition | undefined {
   const values = conditions.flatMap((it) => it.values)
-  if (conditions.length === 0 || values.length > MOST_VALUES) return undefined
+  if (conditions.length === 0 || values.length > MOST_SQL_VALUES) return undefined
   return { sql: `(${conditions.map(({ sql }) => sql).join(word)})`, values }
 }

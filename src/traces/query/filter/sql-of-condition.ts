@@ -1,7 +1,7 @@
 import { entriesOf, isJsonArray, isJsonObject, type Json } from '../../../json/json.ts'
 import type { ConditionOperator } from '../../../resources/queries/filter-words.ts'
 import type { Condition } from './condition.ts'
-import { allOf, anyOf, MOST_VALUES, type SqlCondition } from './sql-condition.ts'
+import { allOf, anyOf, MOST_SQL_VALUES, type SqlCondition } from './sql-condition.ts'
 
 /**
  * What in SQL is true of every span of which the condition is: what an index or a look at the text can tell without reading the
@@ -86,7 +86,7 @@ function keyCondition(text: string, { path }: Condition): SqlCondition | undefin
 function columnCondition(field: string, values: readonly Json[]): SqlCondition | undefined {
   const column = COLUMNS.get(field)
   const texts = values.filter((it) => typeof it === 'string')
-  if (column === undefined || texts.length === 0 || texts.length > MOST_VALUES) return undefined
+  if (column === undefined || texts.length === 0 || texts.length > MOST_SQL_VALUES) return undefined
   const list = texts.map(() => '?').join()
   return { sql: column.replace('?', list), values: texts }
 }

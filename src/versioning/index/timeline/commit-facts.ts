@@ -1,7 +1,7 @@
 import { parseCommit } from '../../../git/objects/commit.ts'
 import type { Oid } from '../../../git/objects/object.ts'
 import { decodeMessage } from '../../revisions/commit-message.ts'
-import type { ObjectSource } from '../../family/tree-files.ts'
+import type { ObjectReader } from '../../family/tree-files.ts'
 import { readBytes } from '../../family/tree-files.ts'
 
 /** What a commit alone says about its revision, without a look at its tree: as true for ever as the commit. */
@@ -21,7 +21,7 @@ export interface CommitFacts {
 const LONG_TEXT = 1000
 
 /** Reads the commit. Refuses with `damaged_repository` if that cannot be done. */
-export async function readFacts(source: ObjectSource, oid: Oid): Promise<CommitFacts> {
+export async function readFacts(source: ObjectReader, oid: Oid): Promise<CommitFacts> {
   const { author, committer, message, parents } = parseCommit(await readBytes(source, oid, 'commit'))
   return {
     oid,

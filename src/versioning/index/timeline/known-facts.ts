@@ -1,7 +1,7 @@
 import type { Oid } from '../../../git/objects/object.ts'
 import { atRest } from '../../../scheduling/cooperative.ts'
 import type { DerivedFile } from '../../../storage/cache-file.ts'
-import type { ObjectSource } from '../../family/tree-files.ts'
+import type { ObjectReader } from '../../family/tree-files.ts'
 import type { CommitFacts } from './commit-facts.ts'
 import { readFacts } from './commit-facts.ts'
 import { FactsTable, FactsTableWriter } from './facts-table.ts'
@@ -32,7 +32,7 @@ export class KnownFacts {
   }
 
   /** The facts of a commit in `source`. Refuses with `damaged_repository` if it has to be read and cannot be. */
-  of(source: ObjectSource, oid: Oid): CommitFacts | Promise<CommitFacts> {
+  of(source: ObjectReader, oid: Oid): CommitFacts | Promise<CommitFacts> {
     const facts = this.#table?.find(oid)
     if (facts) return facts
     this.#read++

@@ -5,7 +5,7 @@ import type { ArtifactView } from '../../artifacts/artifact-view.ts'
 import type { Family } from '../../family/family.ts'
 import type { ArtifactIndex } from '../artifact-index.ts'
 import { damageOf } from '../damage-of.ts'
-import { byCreation } from '../index-tables.ts'
+import { viewsByCreation } from '../index-tables.ts'
 import type { CommitFacts } from './commit-facts.ts'
 import type { KnownFacts } from './known-facts.ts'
 import { replaceRows } from './replace-rows.ts'
@@ -205,7 +205,7 @@ function compare(before: Taken, list: readonly ArtifactView[]): Comparison {
 
 /** Whether a view is none of a list that goes on with `next`, as far as its order tells. */
 function isGone(view: ArtifactView | undefined, next: ArtifactView): boolean {
-  return view !== undefined && view !== next && byCreation(next, view) > 0
+  return view !== undefined && view !== next && viewsByCreation(next, view) > 0
 }
 
 function rowsIn({ rows }: KeptRows): readonly TimelineRow[] {

@@ -2,7 +2,7 @@ import { Refusal } from '../../../errors.ts'
 import type { Oid } from '../../../git/objects/object.ts'
 import type { TreeEntry } from '../../../git/objects/tree.ts'
 import type { TimeSlice } from '../../../scheduling/cooperative.ts'
-import type { ObjectSource } from '../../family/tree-files.ts'
+import type { ObjectReader } from '../../family/tree-files.ts'
 import { readTree } from '../../family/tree-files.ts'
 
 /** A file that is another one in two trees, or only in one of them. */
@@ -14,7 +14,7 @@ export interface ChangedFile {
 
 /** A tree to compare: its entries, and where those below are read from. */
 export interface TreeSide {
-  readonly source: ObjectSource
+  readonly source: ObjectReader
   readonly entries: readonly TreeEntry[]
 }
 
@@ -56,7 +56,7 @@ export async function changedFiles(
   }
 
   async function compareBelow(folder: string, old: Oid | undefined, now: Oid | undefined): Promise<void> {
-    const entriesOf = async (source: ObjectSource, tree: Oid | undefined): Promise<readonly TreeEntry[]> =>
+    const entriesOf = async (source: ObjectReader, tree: Oid | undefined): Promise<readonly TreeEntry[]> =>
       tree === undefined ? [] : readTree(source, tree)
     await compare(folder, await entriesOf(before.source, old), await entriesOf(after.source, now))
     if (slice.isOver) await slice.rest()

@@ -1,7 +1,7 @@
 import type { Oid } from '../../../git/objects/object.ts'
 import { TimeSlice } from '../../../scheduling/cooperative.ts'
 import type { DiffRequest, DiffSide, PresentedDiff } from '../../family/family.ts'
-import type { ObjectSource } from '../../family/tree-files.ts'
+import type { ObjectReader } from '../../family/tree-files.ts'
 import { readBytes, readTree } from '../../family/tree-files.ts'
 import type { Registry } from '../../registry.ts'
 import type { RevisionPlace } from '../revision.ts'
@@ -63,6 +63,6 @@ export async function diffFiles(
   return files
 }
 
-async function bytesOf(source: ObjectSource, oid: Oid | undefined): Promise<Buffer | undefined> {
+async function bytesOf(source: ObjectReader, oid: Oid | undefined): Promise<Buffer | undefined> {
   return oid === undefined ? undefined : readBytes(source, oid, 'blob')
 }

@@ -10,7 +10,7 @@ import { FILE_TYPES } from '../../../../src/resources/testsets/import/collect-fi
 import { type Export, writeTestsetFile } from '../../../../src/resources/testsets/export/download-testset.ts'
 import { csvHeader, csvRow } from '../../../../src/resources/testsets/import/files/csv-line.ts'
 import { positionsAfter } from '../../../../src/resources/testsets/rows/row-position.ts'
-import { editRows, rowsOf } from '../../../../src/resources/testsets/rows/row-tree.ts'
+import { editRows, rowsOfTree } from '../../../../src/resources/testsets/rows/row-tree.ts'
 import { DEDUP_COLUMN } from '../../../../src/resources/testsets/import/input-row.ts'
 import { decodeRow, inColumnOrder } from '../../../../src/resources/testsets/rows/stored-row.ts'
 import { testcaseId } from '../../../../src/resources/testsets/testcase.ts'
@@ -99,7 +99,7 @@ async function plainly({ source, testset, type, escapeFormulas }: Export, rows: 
   const decoded: { data: JsonObject; id: string; metas: (readonly [string, Json])[] }[] = []
   const stored = rows.values()
   try {
-    for await (const batch of rowsOf(source, testset.tree))
+    for await (const batch of rowsOfTree(source, testset.tree))
       for (const { oid, position } of batch) {
         const { bytes, meta } = stored.next().value as Stored // as many as were stored
         const metas = METAS.flatMap((name) => {

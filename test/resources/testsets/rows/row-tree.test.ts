@@ -12,7 +12,7 @@ import {
   countRows,
   editRows,
   rowAt,
-  rowsOf,
+  rowsOfTree,
   type RowBlobs,
   type RowRange,
 } from '../../../../src/resources/testsets/rows/row-tree.ts'
@@ -32,7 +32,7 @@ const changes = (rows: Readonly<Record<string, RowBlobs | undefined>>) =>
 /** The rows as `path oid meta`. */
 async function listed(objects: RecordedObjects, tree: Oid | undefined, range?: RowRange): Promise<string[]> {
   const lines: string[] = []
-  for await (const batch of rowsOf(objects, tree, range)) {
+  for await (const batch of rowsOfTree(objects, tree, range)) {
     expect(batch).not.to.have.lengthOf(0)
     lines.push(...batch.map((entry) => lineOf(entry.position, entry)))
   }
@@ -146,7 +146,7 @@ describe('testsets: rows in a tree', () => {
     expect(await countRows(objects, appended, counts)).to.equal(200_001)
     expect(objects.reads).to.have.lengthOf(3)
     objects.forget()
-    const page = await rowsOf(objects, tree, { after: positions[100_000] }).next()
+    const page = await rowsOfTree(objects, tree, { after: positions[100_000] }).next()
     expect(page.value?.[0]?.position).to.equal(positions[100_001])
     expect(objects.reads).to.have.lengthOf(3)
     objects.forget()
