@@ -1,6 +1,6 @@
 import type { Config } from '../../src/config.ts'
 import { surfacesOf } from '../../src/resources/surfaces.ts'
-import { resourceSettings } from '../../src/server/compose.ts'
+import { resourceSettings } from '../../src/server/resource-settings.ts'
 import type { Family } from '../../src/versioning/family/family.ts'
 
 /**

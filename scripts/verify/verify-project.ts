@@ -1,6 +1,6 @@
 import type { ProjectStore } from '../../src/git/store.ts'
 import type { Family } from '../../src/versioning/family/family.ts'
-import { pathOf } from '../../src/versioning/index/index-tables.ts'
+import { pathOf } from '../../src/versioning/index/index-entry.ts'
 import type { RegistrySettings } from '../../src/versioning/registry.ts'
 import { Registry } from '../../src/versioning/registry.ts'
 import { foldSlug } from '../../src/versioning/slugs/slug.ts'

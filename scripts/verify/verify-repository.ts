@@ -2,7 +2,7 @@ import { isAboutDerivedFile, removeDerivedFiles } from '../../src/git/maintenanc
 import { fsck } from '../../src/git/process/fsck.ts'
 import { assertServable } from '../../src/git/repository-format.ts'
 import type { Family } from '../../src/versioning/family/family.ts'
-import { pathOf } from '../../src/versioning/index/index-tables.ts'
+import { pathOf } from '../../src/versioning/index/index-entry.ts'
 import type { Registry } from '../../src/versioning/registry.ts'
 import type { Finding } from '../../src/versioning/verify/finding.ts'
 import { damage, derived, findingsOf } from '../../src/versioning/verify/finding.ts'

@@ -1,7 +1,16 @@
 import type { Fs } from '../storage/fs.ts'
 import type { JournalNote } from '../git/journal/journal-notes.ts'
 import { decidedFile, decidedIn } from './decided.ts'
-import type { KeyedAttempt } from './intents.ts'
+
+/** What one go at a keyed request asks of what was decided, and tells of what it decides. */
+export interface AttemptDecisions {
+  /** The commits that earlier attempts put on a ref of an artifact (known by the end of its id), or were about to. */
+  decidedOn(digits: string, ref: string): readonly string[]
+  /** What the journal has to note with a write that puts a commit on a ref. */
+  noteOf(digits: string, ref: string, commit: string): JournalNote
+  /** The same, where no journal tells of the write: on the disk when it resolves. */
+  plan(digits: string, ref: string, commit: string): Promise<void>
+}
 
 /** What attempts at one keyed request decide: empty files beside its intent, whose names say it. */
 export class Decisions {
@@ -23,7 +32,7 @@ export class Decisions {
   }
 
   /** What the work of the request asks and tells. */
-  get attempt(): Pick<KeyedAttempt, 'decidedOn' | 'noteOf' | 'plan'> {
+  get attempt(): AttemptDecisions {
     return {
       decidedOn: (digits, ref) => decidedIn(this.#earlier, this.#intent, digits, ref),
       noteOf: (digits, ref, commit) => this.#note(decidedFile(this.#intent, { digits, ref, commit })),

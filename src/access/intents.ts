@@ -3,11 +3,10 @@ import { setImmediate as nextTurn } from 'node:timers/promises'
 import { v7 as uuidv7 } from 'uuid'
 import { Refusal } from '../errors.ts'
 import type { Fs } from '../storage/fs.ts'
-import type { JournalNote } from '../git/journal/journal-notes.ts'
 import type { BeforeTakeOver } from '../storage/lock-file.ts'
 import { holdingLock, sweepDeadLocks } from '../storage/lock-file.ts'
 import { projectNames } from './api-keys.ts'
-import { Decisions } from './decisions.ts'
+import { type AttemptDecisions, Decisions } from './decisions.ts'
 import type { Intent, ResultAddress } from './intent-file.ts'
 import { readIntent, replaceIntent } from './intent-file.ts'
 
@@ -22,23 +21,17 @@ export interface KeyedRequest {
 }
 
 /** One go at the work of a keyed request. */
-export interface KeyedAttempt {
+export interface IntentAttempt extends AttemptDecisions {
   /** The id that an artifact gets if the work creates one: the same in every attempt. */
   readonly artifactId: string
   /** When the first attempt began, if there was one: it may have done the work and died before it could say so. */
   readonly earlier: Date | undefined
-  /** The commits that earlier attempts put on a ref of an artifact (known by the end of its id), or were about to. */
-  decidedOn(digits: string, ref: string): readonly string[]
-  /** What the journal has to note with a write that puts a commit on a ref. */
-  noteOf(digits: string, ref: string, commit: string): JournalNote
-  /** The same, where no journal tells of the write: on the disk when it resolves. */
-  plan(digits: string, ref: string, commit: string): Promise<void>
 }
 
 /** What `Intents.once` calls. */
 export interface KeyedWork<T> {
   /** Does the work; `address` is where its result will be found again. */
-  readonly run: (attempt: KeyedAttempt) => Promise<{ readonly answer: T; readonly address: ResultAddress }>
+  readonly run: (attempt: IntentAttempt) => Promise<{ readonly answer: T; readonly address: ResultAddress }>
   /** Answers from a result that is there already. */
   readonly recall: (address: ResultAddress) => Promise<T>
   /** Whether what `run` threw means that it stored nothing, and never will for this request. */

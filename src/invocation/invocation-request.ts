@@ -1,6 +1,6 @@
 import type { Json, JsonObject } from '../json/json.ts'
 import type { SpanLink } from '../traces/span.ts'
-import type { Reference } from '../versioning/revisions/references.ts'
+import type { Reference } from '../versioning/reference.ts'
 
 /** What somebody wants run (contract/handlers 4.2). Null in a request is absent here. */
 export interface InvocationRequest {

@@ -1,5 +1,5 @@
 import type { SpanReference } from '../traces/span.ts'
-import type { Reference } from '../versioning/revisions/references.ts'
+import type { Reference } from '../versioning/reference.ts'
 import type { Revision } from '../versioning/revisions/revision.ts'
 import type { FoundRunnable } from './find-runnable.ts'
 import type { InvocationRequest } from './invocation-request.ts'

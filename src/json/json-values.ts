@@ -1,7 +1,3 @@
-import { equalJson } from './diff/equal-json.ts'
-import type { Json } from './json.ts'
-import { entriesOf, getKey, isJsonObject } from './json.ts'
-
 /** Makes a key an own one, `__proto__` too: assigning to that would call its setter, and defining every key is slower than assigning. */
 export function setOwn(object: Record<string, unknown>, key: string, value: unknown): void {
   if (key !== '__proto__') object[key] = value
@@ -47,15 +43,4 @@ export function groupBy<T, K>(items: Iterable<T>, keyOf: (item: T) => K): Map<K,
     else groups.set(key, [item])
   }
   return groups
-}
-
-/**
- * Whether `value` has at least what `part` has: objects are compared member by member as deep as `part` goes, anything
- * else (arrays too) must be equal. What a filter by tags or meta means: `{"n":{"a":"b"}}` finds every record whose `n`
- * holds at least that, and `{}` finds every object.
- */
-export function containsJson(value: Json | undefined, part: Json): boolean {
-  if (value === undefined) return false
-  if (!isJsonObject(value) || !isJsonObject(part)) return equalJson(value, part)
-  return entriesOf(part).every(([key, wanted]) => containsJson(getKey(value, key), wanted))
 }

@@ -3,8 +3,7 @@ import { Intents } from '../access/intents.ts'
 import { KeyUses } from '../access/key-uses.ts'
 import type { Config } from '../config.ts'
 import { startUpkeep } from '../git/maintenance/schedule.ts'
-import type { Store } from '../git/store.ts'
-import { storeRepositories } from '../git/store.ts'
+import { Store, storeRepositories } from '../git/store.ts'
 import { longJobs } from '../handlers/worker/long-jobs.ts'
 import { createApp } from '../http/app.ts'
 import { jsonBodyReader } from '../http/body/json-body.ts'
@@ -27,6 +26,7 @@ import { metricsRoute } from '../http/metrics/metrics-route.ts'
 import { observeRequests } from '../http/metrics/observe-requests.ts'
 import { admit } from '../http/middleware/limit-requests.ts'
 import { openApiDocument } from '../http/openapi/openapi.ts'
+import type { Endpoint } from '../http/routing/endpoint.ts'
 import { asExistingService } from '../http/routing/existing-service.ts'
 import { helping } from '../http/routing/helping.ts'
 import { preferring } from '../http/routing/prefer.ts'
@@ -40,11 +40,11 @@ import { surfaceContext } from '../http/surface-context.ts'
 import { resolveHost } from '../outgoing/outgoing-policy.ts'
 import { seedEnvironments } from '../resources/environments/seed-environments.ts'
 import { queryFamily } from '../resources/queries/query-family.ts'
-import type { ResourceSettings } from '../resources/surfaces.ts'
 import { surfacesOf } from '../resources/surfaces.ts'
+import type { Fs } from '../storage/fs.ts'
 import { beginTurn } from '../storage/read-epoch.ts'
-import { OpenTraces } from '../traces/open-traces.ts'
 import type { OtlpExporter } from '../traces/export/otlp-exporter.ts'
+import { OpenTraces } from '../traces/open-traces.ts'
 import type { ProjectTraces } from '../traces/project-traces.ts'
 import type { RepositoryProblem } from '../versioning/index/unserved-repositories.ts'
 import { Registries } from '../versioning/registries.ts'
@@ -52,7 +52,7 @@ import type { Registry, Signing } from '../versioning/registry.ts'
 import { OpenWebhooks } from '../webhooks/open-webhooks.ts'
 import type { ProjectWebhooks } from '../webhooks/project-webhooks.ts'
 import { processMetrics, serviceMetrics } from './metrics.ts'
-import type { StartOptions, StartedService } from './start.ts'
+import { resourceSettings } from './resource-settings.ts'
 import { openRuntime } from './workflow-runtime.ts'
 
 /** What a service is about. */
@@ -297,12 +297,24 @@ async function openExporter({ telemetry }: Config, { logger }: Log): Promise<Otl
   return openOtlpExporter(telemetry, (sentence) => logger.warn(sentence))
 }
 
-/** More columns than any table has: what is past this is a file that is none. */
-const MAX_COLUMNS = 10_000
+export interface StartOptions {
+  readonly config: Config
+  readonly fs: Fs
+  readonly log: Log
+  readonly now: () => Date
+}
 
-/** What of the configuration shapes resources. */
-export function resourceSettings({ testsetMaxRows, testsetMaxRowBytes }: Config): ResourceSettings {
-  return {
-    testsets: { maxRows: testsetMaxRows, maxRowBytes: testsetMaxRowBytes, maxColumns: MAX_COLUMNS },
-  }
+export interface StartedService {
+  readonly server: RunningServer
+  /** The key made because the store had none; shown once, here. */
+  readonly firstToken: string | undefined
+  /** The traces of every project. */
+  readonly traces: OpenTraces
+  /** Every route that needs a key. */
+  readonly endpoints: readonly Endpoint[]
+  /**
+   * Stops looking after the store and settles it; call it once the server has stopped. Answers what did not end in its time, or could
+   * not: what is durable is, and the next start finishes the rest.
+   */
+  close(): Promise<readonly string[]>
 }

@@ -3,6 +3,7 @@ import type { ProjectStore } from '../git/store.ts'
 import { atRest } from '../scheduling/cooperative.ts'
 import type { ArtifactView } from './artifacts/artifact-view.ts'
 import type { Family } from './family/family.ts'
+import { Mirrors } from './environments/mirrors.ts'
 import { damageOf } from './index/damage-of.ts'
 import type { RegistrySettings } from './registry.ts'
 import { Registry } from './registry.ts'
@@ -39,9 +40,10 @@ export async function openRegistry(
 ): Promise<OpenRegistry> {
   const registry = new Registry(store, families, settings)
   await registry.index.load()
-  await followEnvironments(registry)
+  const mirrors = new Mirrors(registry)
+  await followEnvironments(registry, mirrors)
   const closing = new AbortController()
-  const stopSweeps = keepCurrent(registry)
+  const stopSweeps = keepCurrent(registry, mirrors)
   const stopPurging = keepPurged(registry)
   return {
     registry,
@@ -90,8 +92,8 @@ async function sweepLeftovers(registry: Registry, closing: AbortSignal): Promise
 }
 
 /** What plain git did to environments, and what a crash cut off after a deployment. */
-async function followEnvironments(registry: Registry): Promise<void> {
-  if (registry.families.some(({ pins }) => pins)) await registry.mirrors.followAll()
+async function followEnvironments(registry: Registry, mirrors: Mirrors): Promise<void> {
+  if (registry.families.some(({ pins }) => pins)) await mirrors.followAll()
 }
 
 /**
@@ -99,7 +101,7 @@ async function followEnvironments(registry: Registry): Promise<void> {
  * are asked for, so that few have to wait for one, and a twenty-fifth while nobody asks; for environments their mirrors ask all the
  * time. A list that would be too stale waits.
  */
-function keepCurrent(registry: Registry): () => void {
+function keepCurrent(registry: Registry, mirrors: Mirrors): () => void {
   const timers = new Map<Family, NodeJS.Timeout>()
   let closed = false
   const again = (family: Family, pause: number): void => {
@@ -110,7 +112,7 @@ function keepCurrent(registry: Registry): () => void {
     // A disk that fails here fails the requests that need it too, and they say so.
     await registry.index
       .sweep(family)
-      .then(() => (family.pins ? registry.mirrors.followAll() : undefined))
+      .then(() => (family.pins ? mirrors.followAll() : undefined))
       .catch(() => undefined)
     const share = registry.index.unasked(family) < SOON ? 1 : 24
     again(family, Math.max(SWEEP_EVERY, (Date.now() - started) * share))

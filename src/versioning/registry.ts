@@ -1,28 +1,19 @@
 import { basename } from 'node:path'
 import { v7 as uuidv7 } from 'uuid'
 import type { AllowedSigner } from '../git/signing/allowed-signers.ts'
-import { DerivedFile } from '../storage/cache-file.ts'
 import type { SigningKey } from '../git/signing/signing-key.ts'
 import type { ProjectStore } from '../git/store.ts'
-import { ArtifactIndex } from './index/artifact-index.ts'
+import { DerivedFile } from '../storage/cache-file.ts'
 import type { ArtifactView } from './artifacts/artifact-view.ts'
-import type { RepositoryProblem } from './index/unserved-repositories.ts'
-import { DOCUMENT_LIMITS, type DocumentLimits } from './family/document-limits.ts'
+import type { DocumentLimits } from './family/document-limits.ts'
+import { DOCUMENT_LIMITS } from './family/document-limits.ts'
 import type { Family } from './family/family.ts'
+import { ArtifactIndex } from './index/artifact-index.ts'
 import { KnownFacts } from './index/timeline/known-facts.ts'
-import { Mirrors } from './environments/mirrors.ts'
-import { RevisionCache } from './revisions/decoded-revision.ts'
 import { Timeline } from './index/timeline/timeline.ts'
+import type { RepositoryProblem } from './index/unserved-repositories.ts'
+import { RevisionCache } from './revisions/decoded-revision.ts'
 import { Trash } from './trash/trash.ts'
-
-/** Who does something: the API key's id, name and email. Name and email become the git author. */
-export interface Actor {
-  readonly id: string
-  readonly name: string
-  readonly email: string
-  /** Whether guarded artifacts may be written to. */
-  readonly mayDeploy?: boolean
-}
 
 /** Settings of the service that shape what is stored or answered. */
 export interface RegistrySettings {
@@ -50,8 +41,9 @@ export class Registry {
   readonly now: () => Date
   readonly signing: Signing
   readonly limits: DocumentLimits
-  readonly mirrors = new Mirrors(this)
   readonly trash: Trash
+  /** What follows in other artifacts from a write to an environment. */
+  #follow: (environment: ArtifactView) => Promise<void> = async () => undefined
   readonly #revisions: ReadonlyMap<Family, RevisionCache>
   readonly #timelines: ReadonlyMap<Family, Timeline>
 
@@ -82,8 +74,13 @@ export class Registry {
   /** Takes in what this process just wrote to an artifact, and has done what follows from it elsewhere. */
   async written(family: Family, slug: string): Promise<ArtifactView> {
     const view = await this.index.written(family, slug)
-    if (family.pins) await this.mirrors.follow(view)
+    if (family.pins) await this.#follow(view)
     return view
+  }
+
+  /** Has `follow` do what follows in other artifacts from each write to an environment, before that is answered. */
+  onEnvironmentWritten(follow: (environment: ArtifactView) => Promise<void>): void {
+    this.#follow = follow
   }
 
   revisions(family: Family): RevisionCache {

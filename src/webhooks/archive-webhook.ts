@@ -1,5 +1,5 @@
 import type { ArchiveAction } from '../versioning/artifacts/archive.ts'
-import type { WriteContext } from '../versioning/artifacts/change-artifact.ts'
+import type { WriteContext } from '../versioning/write-context.ts'
 import type { ProjectWebhooks } from './project-webhooks.ts'
 import type { Webhook } from './webhook.ts'
 

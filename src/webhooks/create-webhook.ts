@@ -1,7 +1,7 @@
 import { v7 as uuidv7 } from 'uuid'
 import { Refusal } from '../errors.ts'
 import { holdingLock } from '../storage/lock-file.ts'
-import type { WriteContext } from '../versioning/artifacts/change-artifact.ts'
+import type { WriteContext } from '../versioning/write-context.ts'
 import type { ProjectWebhooks } from './project-webhooks.ts'
 import { beginToldLog } from './publisher/cursor-log.ts'
 import { assertGoodWebhook } from './validate-webhook.ts'

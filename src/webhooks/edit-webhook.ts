@@ -1,6 +1,6 @@
-import type { WriteContext } from '../versioning/artifacts/change-artifact.ts'
-import { assertGoodWebhook } from './validate-webhook.ts'
+import type { WriteContext } from '../versioning/write-context.ts'
 import type { ProjectWebhooks } from './project-webhooks.ts'
+import { assertGoodWebhook } from './validate-webhook.ts'
 import type { Webhook } from './webhook.ts'
 
 type Editable = Pick<Webhook, 'name' | 'description' | 'url' | 'events' | 'filters' | 'is_active'>

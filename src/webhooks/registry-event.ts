@@ -4,8 +4,8 @@ import type { Json, JsonObject } from '../json/json.ts'
 import { fromEntries } from '../json/json.ts'
 import type { ArtifactView } from '../versioning/artifacts/artifact-view.ts'
 import { objectUuid } from '../versioning/ids.ts'
+import type { Reference } from '../versioning/reference.ts'
 import { isoSeconds } from '../versioning/revisions/log-revisions.ts'
-import type { Reference } from '../versioning/revisions/references.ts'
 import type { EventType } from './event-types.ts'
 
 /** Something that happened to an artifact, as git has it. */

@@ -1,7 +1,7 @@
-import type { WriteContext } from '../versioning/artifacts/change-artifact.ts'
+import type { WriteContext } from '../versioning/write-context.ts'
 import type { ProjectWebhooks } from './project-webhooks.ts'
-import type { Webhook } from './webhook.ts'
 import { newSecret } from './webhook-secret.ts'
+import type { Webhook } from './webhook.ts'
 
 /** So long the secret before signs as well, in milliseconds: a day to bring the new one to the receiver. */
 const OVERLAP = 24 * 60 * 60 * 1000

@@ -1,5 +1,5 @@
 import { expect } from 'chai'
-import type { KeyedAttempt, KeyedRequest } from '../../src/access/intents.ts'
+import type { IntentAttempt, KeyedRequest } from '../../src/access/intents.ts'
 import { Intents } from '../../src/access/intents.ts'
 import { Refusal } from '../../src/errors.ts'
 import { checkIdempotencyKey } from '../../src/http/routing/idempotency.ts'
@@ -13,7 +13,7 @@ const FOLDER = '/store/default/idempotency'
 describe('intents', () => {
   let fs: Fs
   let now: Date
-  let attempts: KeyedAttempt[]
+  let attempts: IntentAttempt[]
   let intents: Intents
 
   beforeEach(() => {

@@ -1,6 +1,6 @@
 import { expect } from 'chai'
 import fc from 'fast-check'
-import { containsJson } from '../../src/json/json-values.ts'
+import { containsJson } from '../../src/json/diff/contains-json.ts'
 import { parseJson } from '../../src/json/parse-json.ts'
 import { arbitraryJson } from './arbitrary-json.ts'
 

@@ -6,6 +6,7 @@ import { environmentFamily } from '../../src/resources/environments/environment-
 import { workflowFamily } from '../../src/resources/workflows/workflow-family.ts'
 import { createArtifact } from '../../src/versioning/artifacts/create-artifact.ts'
 import { defaultVariantOrNew } from '../../src/versioning/variants/default-variant.ts'
+import { Mirrors } from '../../src/versioning/environments/mirrors.ts'
 import type { Family } from '../../src/versioning/family/family.ts'
 import { KnownFacts } from '../../src/versioning/index/timeline/known-facts.ts'
 import type { VariantPlace } from '../../src/versioning/revisions/references.ts'
@@ -21,6 +22,7 @@ export async function memoryRegistry(fs: Fs = memoryFs(), now = () => new Date()
   const settings = { servicesBase: 'http://localhost/services', now }
   const families = [workflowFamily, environmentFamily]
   const registry = new Registry(await store.project('default'), families, settings)
+  new Mirrors(registry)
   await registry.index.load()
   return registry
 }

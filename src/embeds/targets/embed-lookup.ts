@@ -1,5 +1,5 @@
 import { parseUuid } from '../../versioning/ids.ts'
-import type { Reference } from '../../versioning/revisions/references.ts'
+import type { Reference } from '../../versioning/reference.ts'
 import { EmbedRefusal } from '../embed-refusal.ts'
 import type { EmbedReference, EmbedReferences } from '../syntax/embed-token.ts'
 

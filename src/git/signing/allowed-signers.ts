@@ -1,7 +1,7 @@
 import { Unreadable } from '../objects/errors.ts'
-import { GIT_NAMESPACE } from './commit-signature.ts'
 import { KEY_TYPES } from './ssh/key-types.ts'
 import { parsePublicKey } from './ssh/public-key.ts'
+import { GIT_NAMESPACE } from './ssh/signature.ts'
 
 /** A key whose signatures of commits are believed. */
 export interface AllowedSigner {

@@ -3,7 +3,7 @@ import { encodeCommit, parseCommit } from '../objects/commit.ts'
 import { Unreadable } from '../objects/errors.ts'
 import type { AllowedSigner } from './allowed-signers.ts'
 import type { SigningKey } from './signing-key.ts'
-import { BEGIN, checkSsh, signSsh } from './ssh/signature.ts'
+import { BEGIN, GIT_NAMESPACE, checkSsh, signSsh } from './ssh/signature.ts'
 
 /**
  * What a commit's signature is worth:
@@ -74,9 +74,6 @@ function kindOf(line: string): 'signature' | 'other signature' | 'signed' {
 function isOf({ blob, validAfter, validBefore }: AllowedSigner, by: Buffer, seconds: number): boolean {
   return blob.equals(by) && seconds >= (validAfter ?? 0) && seconds <= (validBefore ?? Infinity)
 }
-
-/** What git signs for (`ssh-keygen -Y sign -n git`). */
-export const GIT_NAMESPACE = 'git'
 
 /** The commit with a signature of its bytes as its last header, which is where `git commit -S` puts it. */
 export function signCommit(commit: Commit, key: SigningKey): Commit {

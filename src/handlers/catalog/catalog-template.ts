@@ -1,5 +1,5 @@
 import type { JsonObject } from '../../json/json.ts'
-import type { BuiltInInterface } from '../../resources/workflows/schemas/built-in-schemas.ts'
+import type { BuiltInInterface } from '../../resources/workflows/schemas/built-in.ts'
 
 /** What to begin a workflow from: a handler with its schemas and default values (interface 2.5, contract/handlers 1.2). */
 export interface CatalogTemplate {

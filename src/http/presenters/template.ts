@@ -1,6 +1,7 @@
 import type { CatalogPreset, CatalogTemplate } from '../../handlers/catalog/catalog-template.ts'
-import { keysOf, type JsonObject } from '../../json/json.ts'
-import type { BuiltInInterface } from '../../resources/workflows/schemas/built-in-schemas.ts'
+import type { JsonObject } from '../../json/json.ts'
+import { keysOf } from '../../json/json.ts'
+import type { BuiltInInterface } from '../../resources/workflows/schemas/built-in.ts'
 
 /** A template as an answer has it: what it is made of at the top level and under `data` (ruling 4). */
 export function presentTemplate({

@@ -1,6 +1,6 @@
 import { z } from 'zod'
-import { invalid, Refusal } from '../../errors.ts'
-import type { Reference, References } from '../../versioning/revisions/references.ts'
+import { Refusal, invalid } from '../../errors.ts'
+import type { Reference, References } from '../../versioning/reference.ts'
 import { firstOf } from './envelope.ts'
 import { reference, uuid } from './request-schemas.ts'
 import { optionalUnder } from './spelling.ts'

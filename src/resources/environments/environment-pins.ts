@@ -1,6 +1,6 @@
-import { entriesOf, getKey, isJsonObject, type Json, type JsonObject } from '../../json/json.ts'
-import type { Pin } from '../../versioning/environments/pin.ts'
-import type { Reference } from '../../versioning/revisions/references.ts'
+import type { Json, JsonObject } from '../../json/json.ts'
+import { entriesOf, getKey, isJsonObject } from '../../json/json.ts'
+import type { Pin, Reference } from '../../versioning/reference.ts'
 
 /** The pins of an environment's data, in their order. */
 export function environmentPins(data: JsonObject): readonly Pin[] {

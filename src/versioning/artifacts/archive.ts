@@ -1,11 +1,11 @@
+import { objectUuid } from '../ids.ts'
+import type { Registry } from '../registry.ts'
+import type { VariantPlace } from '../revisions/references.ts'
+import type { RevisionPlace } from '../revisions/revision.ts'
+import type { WriteContext } from '../write-context.ts'
 import type { ArtifactView } from './artifact-view.ts'
-import type { WriteContext } from './change-artifact.ts'
 import { changeArtifact } from './change-artifact.ts'
 import { updated, variantInView } from './edit-artifact.ts'
-import { objectUuid } from '../ids.ts'
-import type { VariantPlace } from '../revisions/references.ts'
-import type { Registry } from '../registry.ts'
-import type { RevisionPlace } from '../revisions/revision.ts'
 
 /** Whether to archive or to unarchive. Doing what is done already changes nothing (interface section 3). */
 export type ArchiveAction = 'archive' | 'unarchive'

@@ -1,10 +1,10 @@
 import { Refusal } from '../../errors.ts'
-import type { JournalNote } from '../../git/journal/journal-notes.ts'
 import type { Oid } from '../../git/objects/object.ts'
 import type { Transaction } from '../../git/transactions/transaction.ts'
 import { noteDecided, resumeAttempt } from '../idempotency/find-earlier-attempt.ts'
-import type { Actor, Registry } from '../registry.ts'
+import type { Registry } from '../registry.ts'
 import { writeCommit } from '../revisions/write-commit.ts'
+import type { WriteContext } from '../write-context.ts'
 import type { ArtifactState, StateChange } from './artifact-record.ts'
 import { META_REF, readArtifactState, writeArtifactState } from './artifact-record.ts'
 import type { ArtifactView } from './artifact-view.ts'
@@ -18,27 +18,6 @@ export interface MetaChange extends StateChange {
 
 /** What a change is worked out from: the state on the disk (or just before it in the same batch). */
 export type PlanChange = (state: ArtifactState, transaction: Transaction) => Promise<MetaChange> | MetaChange
-
-/** How a write is known again: who, and the key that makes repeating it harmless. */
-export interface WriteContext {
-  readonly actor: Actor
-  readonly idempotencyKey?: string | undefined
-  /** The id of the artifact that this write creates, chosen beforehand so that an attempt that was cut off is found. */
-  readonly artifactId?: string | undefined
-  /** When an earlier attempt at this very write began, if there was one. */
-  readonly attemptedAt?: Date | undefined
-  readonly attempt?: KeyedAttempt | undefined
-}
-
-/** One go at a write that may be sent again: what it decides is noted with the decision itself, never read out of commits. */
-export interface KeyedAttempt {
-  /** The commits that earlier attempts decided to put on a ref of an artifact, or were about to. */
-  decidedOn(digits: string, ref: string): readonly Oid[]
-  /** What a write has to note that puts a commit on a ref. */
-  noteOf(digits: string, ref: string, commit: Oid): JournalNote
-  /** The same for a commit that no journal will tell of; on the disk when it resolves. */
-  plan(digits: string, ref: string, commit: Oid): Promise<void>
-}
 
 /**
  * Commits a change to an artifact's refs/meta/artifact by the actor and answers the artifact as it is then. Everything that

@@ -1,12 +1,12 @@
+import type { Registry } from '../registry.ts'
+import type { VariantPlace } from '../revisions/references.ts'
+import type { WriteContext } from '../write-context.ts'
 import type { ArtifactView, VariantView } from './artifact-view.ts'
 import { findVariant } from './artifact-view.ts'
-import { assertActive } from './write-guards.ts'
 import { assertHeaderLength } from './bounded-header.ts'
-import type { WriteContext } from './change-artifact.ts'
 import { changeArtifact } from './change-artifact.ts'
 import type { Header } from './records.ts'
-import type { VariantPlace } from '../revisions/references.ts'
-import type { Registry } from '../registry.ts'
+import { assertActive } from './write-guards.ts'
 
 /** An edit of a header: a field left out keeps its value, null clears it (ruling 3.12). */
 export type HeaderEdit = { readonly [K in keyof Header]?: Header[K] | null }

@@ -1,6 +1,6 @@
-import { containsJson } from '../../json/json-values.ts'
+import { containsJson } from '../../json/diff/contains-json.ts'
 import type { JsonObject } from '../../json/json.ts'
-import type { Reference } from '../revisions/references.ts'
+import type { Reference } from '../reference.ts'
 import type { Header } from './records.ts'
 
 /** What a query may ask of a thing's slug and header; everything given must hold (contract/workflows 6.1). */

@@ -1,9 +1,9 @@
 import { Refusal } from '../../errors.ts'
 import type { Family } from '../family/family.ts'
 import { objectUuid } from '../ids.ts'
-import type { Actor } from '../registry.ts'
 import type { RevisionPlace } from '../revisions/revision.ts'
 import { variantsHolding } from '../revisions/revision.ts'
+import type { Actor } from '../write-context.ts'
 import type { ArtifactRecord } from './records.ts'
 
 /** What is to be done with what must not be archived. */

@@ -3,10 +3,10 @@ import { Refusal } from '../../errors.ts'
 import { TimeSlice } from '../../scheduling/cooperative.ts'
 import { assertDeployable } from '../artifacts/write-guards.ts'
 import type { Family, Payload } from '../family/family.ts'
-import type { Pin } from './pin.ts'
-import { pinnedPlace } from './pinned-revision.ts'
+import type { Pin } from '../reference.ts'
 import type { Registry } from '../registry.ts'
 import type { RevisionPlace } from '../revisions/revision.ts'
+import { pinnedPlace } from './pinned-revision.ts'
 
 /**
  * Refuses a payload of pins that deploys something archived: under a key that held nothing or led elsewhere `before`. What is deployed

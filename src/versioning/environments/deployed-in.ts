@@ -3,12 +3,12 @@ import { isDeepStrictEqual } from 'node:util'
 import { Refusal } from '../../errors.ts'
 import type { HistoryNode } from '../../git/history/first-parent-history.ts'
 import type { ArtifactView } from '../artifacts/artifact-view.ts'
-import type { Pin } from './pin.ts'
-import { pinnedPlace } from './pinned-revision.ts'
+import { unlessDamaged } from '../index/unless-damaged.ts'
+import type { Pin } from '../reference.ts'
 import type { Registry } from '../registry.ts'
 import type { RevisionPlace } from '../revisions/revision.ts'
 import { latestOf } from '../revisions/revision.ts'
-import { unlessDamaged } from '../index/unless-damaged.ts'
+import { pinnedPlace } from './pinned-revision.ts'
 
 /** An environment's latest revision that holds something under a key, and since which of its revisions it has done so. */
 export interface Holding {

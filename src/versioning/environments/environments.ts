@@ -1,13 +1,13 @@
 import { Refusal } from '../../errors.ts'
 import { HelpfulRefusal } from '../../suggestions/helpful-refusal.ts'
-import type { WriteContext } from '../artifacts/change-artifact.ts'
-import { defaultVariantOrNew } from '../variants/default-variant.ts'
-import type { Pin } from './pin.ts'
-import type { References, VariantPlace } from '../revisions/references.ts'
-import { resolveArtifact, resolveVariant } from '../revisions/references.ts'
+import type { Pin, References } from '../reference.ts'
 import type { Registry } from '../registry.ts'
+import type { VariantPlace } from '../revisions/references.ts'
+import { resolveArtifact, resolveVariant } from '../revisions/references.ts'
 import { resolveRevision } from '../revisions/resolve-reference.ts'
 import type { RevisionPlace } from '../revisions/revision.ts'
+import { defaultVariantOrNew } from '../variants/default-variant.ts'
+import type { WriteContext } from '../write-context.ts'
 
 /**
  * The environment's revision that references name: the latest of its default variant if only the environment is named, and then

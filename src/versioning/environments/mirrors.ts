@@ -20,8 +20,10 @@ export class Mirrors {
   readonly #mirrored = new Map<string, Mirrored>()
   readonly #turns = new Map<string, Turn>()
 
+  /** From here on they follow what the registry writes to environments. */
   constructor(registry: Registry) {
     this.#registry = registry
+    registry.onEnvironmentWritten((environment) => this.follow(environment))
   }
 
   /** Resolves once the mirrors are where the environment said at the time of this call, or later. */

@@ -2,15 +2,9 @@ import { isDeepStrictEqual } from 'node:util'
 import type { Oid } from '../../git/objects/object.ts'
 import type { Family } from '../family/family.ts'
 import { repositoryDigits } from '../ids.ts'
+import type { Pin, Reference, References } from '../reference.ts'
 import type { Registry } from '../registry.ts'
-import type { Reference, References } from '../revisions/references.ts'
 import type { Revision } from '../revisions/revision.ts'
-
-/** What a payload of pins holds under one key: references by their names, `application_revision` and the like. */
-export interface Pin {
-  readonly key: string
-  readonly references: ReadonlyMap<string, Reference>
-}
 
 /** The key under which a revision is deployed unless another one is chosen (contract/environments 1). */
 export function defaultKey(artifactSlug: string): string {

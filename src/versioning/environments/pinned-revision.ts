@@ -1,9 +1,9 @@
 import { Refusal } from '../../errors.ts'
-import type { Pin } from './pin.ts'
-import { referencesTo } from './pin.ts'
+import type { Pin } from '../reference.ts'
 import type { Registry } from '../registry.ts'
 import { resolveRevision } from '../revisions/resolve-reference.ts'
 import type { RevisionPlace } from '../revisions/revision.ts'
+import { referencesTo } from './pin.ts'
 
 /** Where a pin leads now; the reason instead, if it leads nowhere; undefined if it refers to nothing that could be. */
 export async function pinnedPlace(

@@ -2,9 +2,9 @@ import type { Oid } from '../../git/objects/object.ts'
 import { TimeSlice } from '../../scheduling/cooperative.ts'
 import type { ArtifactView } from '../artifacts/artifact-view.ts'
 import { repositoryDigits } from '../ids.ts'
-import type { Pin } from './pin.ts'
-import { referencesTo } from './pin.ts'
+import type { Pin } from '../reference.ts'
 import type { Registry } from '../registry.ts'
+import { referencesTo } from './pin.ts'
 
 /** Something that an environment runs, or ran. */
 export interface EverPinned {

@@ -1,15 +1,15 @@
-import type { DerivedFile } from '../../storage/cache-file.ts'
-import type { PackRun } from '../../git/packs/sequential-pack-reader.ts'
-import type { StagedPack } from '../../git/transactions/pack-staging.ts'
 import type { GitObject, Oid } from '../../git/objects/object.ts'
 import type { TreeEntry } from '../../git/objects/tree.ts'
-import type { Json, JsonObject } from '../../json/json.ts'
+import type { PackRun } from '../../git/packs/sequential-pack-reader.ts'
+import type { StagedPack } from '../../git/transactions/pack-staging.ts'
 import type { JsonStream } from '../../json/json-stream.ts'
+import type { Json, JsonObject } from '../../json/json.ts'
 import type { JsonText } from '../../json/stringify-json.ts'
-import type { DocumentLimits } from './document-limits.ts'
-import type { Pin } from '../environments/pin.ts'
-import type { ObjectSink, ObjectReader } from './tree-files.ts'
+import type { DerivedFile } from '../../storage/cache-file.ts'
 import type { Windowing } from '../pagination.ts'
+import type { Pin } from '../reference.ts'
+import type { DocumentLimits } from './document-limits.ts'
+import type { ObjectReader, ObjectSink } from './tree-files.ts'
 
 /** A payload as the engine carries it about. Its family makes it, and nobody else looks inside. */
 export type Payload = object

@@ -3,8 +3,8 @@ import type { Oid } from '../../git/objects/object.ts'
 import type { Repository } from '../../git/repository.ts'
 import type { Transaction } from '../../git/transactions/transaction.ts'
 import type { ArtifactView } from '../artifacts/artifact-view.ts'
-import type { WriteContext } from '../artifacts/change-artifact.ts'
 import type { Registry } from '../registry.ts'
+import type { WriteContext } from '../write-context.ts'
 
 /** What an earlier attempt at a write left: its commit, and the artifact as it is now, whole. */
 export interface FinishedAttempt {

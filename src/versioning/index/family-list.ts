@@ -1,6 +1,6 @@
 import type { ArtifactView } from '../artifacts/artifact-view.ts'
-import type { IndexEntry } from './index-tables.ts'
-import { viewsByCreation } from './index-tables.ts'
+import type { IndexEntry } from './index-entry.ts'
+import { viewsByCreation } from './index-entry.ts'
 
 /** The artifacts of one family in order of creation, and when its folder was last looked through. */
 export class FamilyList {

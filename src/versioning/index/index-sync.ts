@@ -9,8 +9,9 @@ import type { ArtifactView } from '../artifacts/artifact-view.ts'
 import { viewArtifact } from '../artifacts/artifact-view.ts'
 import type { Family } from '../family/family.ts'
 import { damageOf } from './damage-of.ts'
-import type { IndexEntry } from './index-tables.ts'
-import { IndexTables, pathOf } from './index-tables.ts'
+import type { IndexEntry } from './index-entry.ts'
+import { pathOf } from './index-entry.ts'
+import { IndexTables } from './index-tables.ts'
 import type { RepositoryProblem } from './unserved-repositories.ts'
 
 /** So many repositories are looked at before other work gets its turn. */

@@ -1,7 +1,7 @@
 import type { ArtifactView } from '../artifacts/artifact-view.ts'
 import type { Family } from '../family/family.ts'
 import { foldSlug, numberedBase } from '../slugs/slug.ts'
-import type { IndexEntry } from './index-tables.ts'
+import type { IndexEntry } from './index-entry.ts'
 
 /** `numbered`: what stands before `-<number>` in a chosen revision slug, which a variant of that slug would come to own. */
 export type SlugLevel = 'artifact' | 'variant' | 'tag' | 'numbered'

@@ -1,7 +1,7 @@
 import type { ArtifactView } from '../artifacts/artifact-view.ts'
 import type { Registry } from '../registry.ts'
 import { damageOf } from './damage-of.ts'
-import { pathOf } from './index-tables.ts'
+import { pathOf } from './index-entry.ts'
 
 /**
  * What `read` reads of an artifact for a list; undefined where its repository is damaged: one must not hide the others. The log and

@@ -1,7 +1,6 @@
 import type { History, HistoryNode } from '../../git/history/first-parent-history.ts'
 import type { Oid } from '../../git/objects/object.ts'
 import type { TimeSlice } from '../../scheduling/cooperative.ts'
-import type { ArtifactView } from '../artifacts/artifact-view.ts'
 
 /** So many commits are walked between two looks at the clock. */
 const STEPS = 256
@@ -67,9 +66,16 @@ export class Chains {
   }
 }
 
+/** Where the revisions of an artifact end, and how they are walked. */
+export interface RevisionTips {
+  readonly variants: readonly { readonly head: Oid | undefined }[]
+  readonly tags: ReadonlyMap<string, Oid>
+  readonly repository: { readonly history: History }
+}
+
 /** What is a revision of an artifact already: the commits on the chains of its branches and tags. */
 export function knownRevisions(
-  { variants, tags, repository }: ArtifactView,
+  { variants, tags, repository }: RevisionTips,
   slice: TimeSlice,
 ): Promise<Chains> {
   const tips = new Set(tags.values())

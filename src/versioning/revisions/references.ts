@@ -5,24 +5,11 @@ import { findVariant } from '../artifacts/artifact-view.ts'
 import type { Family } from '../family/family.ts'
 import { repositoryDigits } from '../ids.ts'
 import { artifactMissing, revisionMissing, variantMissing } from '../not-found.ts'
+import type { Reference } from '../reference.ts'
 import type { Registry } from '../registry.ts'
+import { saidTrashed } from '../trash/trash.ts'
 import type { RevisionPlace } from './revision.ts'
 import { findRevisionById } from './revision.ts'
-import { saidTrashed } from '../trash/trash.ts'
-
-/** One reference object of interface 2.1: an id, or a slug with or without a version. */
-export interface Reference {
-  readonly id?: string | undefined
-  readonly slug?: string | undefined
-  readonly version?: number | undefined
-}
-
-/** The references of one request. Their request names (`workflow_variant_ref`) are `label`s for the sentences. */
-export interface References {
-  readonly artifact?: Reference | undefined
-  readonly variant?: Reference | undefined
-  readonly revision?: Reference | undefined
-}
 
 /** The artifact that a reference names. */
 export async function resolveArtifact(

@@ -2,11 +2,11 @@ import type { Commit } from '../../git/objects/commit.ts'
 import { encodeCommit } from '../../git/objects/commit.ts'
 import type { Oid } from '../../git/objects/object.ts'
 import { signCommit } from '../../git/signing/commit-signature.ts'
-import type { WriteContext } from '../artifacts/change-artifact.ts'
+import type { ObjectSink } from '../family/tree-files.ts'
+import type { Registry } from '../registry.ts'
+import type { WriteContext } from '../write-context.ts'
 import type { Trailers } from './commit-message.ts'
 import { encodeMessage } from './commit-message.ts'
-import type { Registry } from '../registry.ts'
-import type { ObjectSink } from '../family/tree-files.ts'
 
 /** What a new commit says, beside who makes it. */
 export interface NewCommit {

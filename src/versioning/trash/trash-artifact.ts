@@ -1,10 +1,10 @@
 import { Refusal } from '../../errors.ts'
 import type { ArtifactView } from '../artifacts/artifact-view.ts'
-import type { WriteContext } from '../artifacts/change-artifact.ts'
 import { assertUnguarded } from '../artifacts/write-guards.ts'
 import { PinsEver } from '../environments/pins-ever.ts'
 import type { Registry } from '../registry.ts'
 import { artifactById } from '../revisions/references.ts'
+import type { WriteContext } from '../write-context.ts'
 import type { Trashed } from './trash.ts'
 import { stampText } from './trash.ts'
 

@@ -7,7 +7,7 @@ import { META_REF, readArtifactState } from '../artifacts/artifact-record.ts'
 import type { ArtifactView } from '../artifacts/artifact-view.ts'
 import { findVariant } from '../artifacts/artifact-view.ts'
 import { boundedHeader } from '../artifacts/bounded-header.ts'
-import type { MetaChange, WriteContext } from '../artifacts/change-artifact.ts'
+import type { MetaChange } from '../artifacts/change-artifact.ts'
 import { changeArtifact } from '../artifacts/change-artifact.ts'
 import type { Header, VariantRecord } from '../artifacts/records.ts'
 import { assertActive } from '../artifacts/write-guards.ts'
@@ -17,6 +17,7 @@ import { resumeAttempt } from '../idempotency/find-earlier-attempt.ts'
 import type { Registry } from '../registry.ts'
 import type { VariantPlace } from '../revisions/references.ts'
 import { assertSlugFree, freeVariantSlug } from '../slugs/claim-slugs.ts'
+import type { WriteContext } from '../write-context.ts'
 
 /** What a request for a new variant says; `loc` is where its slug stands in the request. */
 export interface NewVariant extends VariantPlan {

@@ -4,12 +4,12 @@ import type { ArtifactState } from '../artifacts/artifact-record.ts'
 import { META_REF } from '../artifacts/artifact-record.ts'
 import type { ArtifactView } from '../artifacts/artifact-view.ts'
 import { findVariant } from '../artifacts/artifact-view.ts'
-import type { WriteContext } from '../artifacts/change-artifact.ts'
 import { commitChange } from '../artifacts/change-artifact.ts'
 import { variantUuid } from '../ids.ts'
 import type { Registry } from '../registry.ts'
 import type { VariantPlace } from '../revisions/references.ts'
 import { freeVariantSlug } from '../slugs/claim-slugs.ts'
+import type { WriteContext } from '../write-context.ts'
 import { planVariant } from './create-variant.ts'
 
 /**

@@ -1,10 +1,11 @@
-import type { WriteContext } from '../artifacts/change-artifact.ts'
-import { createVariant } from './create-variant.ts'
-import type { NewVariant } from './create-variant.ts'
 import type { Family } from '../family/family.ts'
-import type { References, VariantPlace } from '../revisions/references.ts'
+import type { References } from '../reference.ts'
 import type { Registry } from '../registry.ts'
+import type { VariantPlace } from '../revisions/references.ts'
 import { resolveRevision } from '../revisions/resolve-reference.ts'
+import type { WriteContext } from '../write-context.ts'
+import type { NewVariant } from './create-variant.ts'
+import { createVariant } from './create-variant.ts'
 
 /**
  * Makes a variant at an existing revision (default: the latest of the variant referred to): a branch at that commit, no

@@ -1,5 +1,5 @@
 import type { ArtifactView } from '../artifacts/artifact-view.ts'
-import { pathOf } from '../index/index-tables.ts'
+import { pathOf } from '../index/index-entry.ts'
 import type { Registry } from '../registry.ts'
 
 /**

@@ -1,5 +1,5 @@
 import { Refusal } from '../../errors.ts'
-import type { WriteContext } from '../../versioning/artifacts/change-artifact.ts'
+import type { WriteContext } from '../../versioning/write-context.ts'
 import type { ProjectWebhooks } from '../project-webhooks.ts'
 import { isSending } from '../webhook.ts'
 import type { Delivery } from './delivery.ts'

@@ -1,6 +1,6 @@
 import type { Oid } from '../../git/objects/object.ts'
 import type { ArtifactView } from '../../versioning/artifacts/artifact-view.ts'
-import { pathOf } from '../../versioning/index/index-tables.ts'
+import { pathOf } from '../../versioning/index/index-entry.ts'
 
 /** How an artifact was when webhooks were last told of it. */
 export interface PublishCursor {

@@ -72,3 +72,6 @@ function unarmoured(text: string): Buffer {
     throw new Unreadable('is not in one whole armour')
   return Buffer.from(base64, 'base64')
 }
+
+/** What git signs for (`ssh-keygen -Y sign -n git`). */
+export const GIT_NAMESPACE = 'git'

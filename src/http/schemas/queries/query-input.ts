@@ -2,22 +2,15 @@ import { z } from 'zod'
 import { Refusal } from '../../../errors.ts'
 import type { Surface } from '../../../resources/surface.ts'
 import type { Family } from '../../../versioning/family/family.ts'
-import type { Reference } from '../../../versioning/revisions/references.ts'
+import type { Reference } from '../../../versioning/reference.ts'
 import type { RevisionQuery } from '../../../versioning/revisions/query-revisions.ts'
 import { envelope } from '../envelope.ts'
-import {
-  listOf,
-  parentParts,
-  queryFilter,
-  type QueryLevel,
-  REFERENCED,
-  referenceParts,
-  type ReferenceLevel,
-} from './query-filter.ts'
-import { queryFilters } from './query-parameters.ts'
 import { reference, windowing } from '../request-schemas.ts'
 import type { SurfaceNames } from '../surface-names.ts'
 import { spellings } from '../surface-names.ts'
+import type { QueryLevel, ReferenceLevel } from './query-filter.ts'
+import { REFERENCED, listOf, parentParts, queryFilter, referenceParts } from './query-filter.ts'
+import { queryFilters } from './query-parameters.ts'
 
 /** Of the filter object's name. */
 const SUFFIX = { artifact: '', variant: '_variant', revision: '_revision', flat: '' } as const

@@ -1,21 +1,10 @@
-import type { JsonObject } from '../../../json/json.ts'
+import type { HandlerUri } from '../handler-uri.ts'
+import { effectiveVersion, isManaged } from '../handler-uri.ts'
+import type { BuiltInInterface } from './built-in.ts'
 import { evaluatorInterfaces } from './evaluator-schemas.ts'
-import { effectiveVersion, isManaged, type HandlerUri } from '../handler-uri.ts'
 import { judgeInterfaces } from './judge-schemas.ts'
 import { matchInterface } from './match-schemas.ts'
 import { promptInterfaces } from './prompt-schemas.ts'
-
-/**
- * What a built-in handler takes and answers, as JSON Schemas (contract/handlers 1.5): `parameters` is its
- * configuration, with defaults; `inputs` a request's payload; `outputs` the answer. A part the handler does not fix is
- * absent. `x-svc-type` names an editor for the value, `x-svc-type-ref` a type of the catalog, `x-svc-ui-advanced` a
- * field that most people leave alone.
- */
-export interface BuiltInInterface {
-  readonly parameters?: JsonObject
-  readonly inputs?: JsonObject
-  readonly outputs?: JsonObject
-}
 
 /** The interface of a built-in handler; undefined for other handlers and for those that fix no schema. */
 export function builtInInterface(uri: HandlerUri | undefined): BuiltInInterface | undefined {

@@ -1,5 +1,5 @@
 import type { PlainObject } from '../../../json/json.ts'
-import type { BuiltInInterface } from './built-in-schemas.ts'
+import type { BuiltInInterface } from './built-in.ts'
 import { closedObject } from './object-schema.ts'
 
 /** The evaluators that compute their verdict themselves: comparison, pattern, similarity and JSON tests. */

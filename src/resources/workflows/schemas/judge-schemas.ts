@@ -1,6 +1,6 @@
 import type { PlainObject } from '../../../json/json.ts'
-import type { BuiltInInterface } from './built-in-schemas.ts'
 import { exactMatchInPython } from '../exact-match-in-python.ts'
+import type { BuiltInInterface } from './built-in.ts'
 import { closedObject, openObject } from './object-schema.ts'
 
 /** The evaluators that ask somebody else for the verdict: a web address, the user's own code, a model. */

@@ -1,5 +1,5 @@
 import type { PlainObject } from '../../../json/json.ts'
-import type { BuiltInInterface } from './built-in-schemas.ts'
+import type { BuiltInInterface } from './built-in.ts'
 import { DRAFT_2020_12, openObject } from './object-schema.ts'
 
 /** The configurable matcher: a tree of tests on the inputs, outputs and trace, and a tree of results of the same shape. */

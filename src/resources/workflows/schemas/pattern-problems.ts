@@ -1,5 +1,5 @@
-import { entriesOf, isJsonArray, isJsonObject, type Json } from '../../../json/json.ts'
-import type { SchemaProblem } from './schema-problems.ts'
+import type { Json } from '../../../json/json.ts'
+import { entriesOf, isJsonArray, isJsonObject } from '../../../json/json.ts'
 
 /** So many characters the patterns of a schema may have in all: one costs more to compile than to send. */
 const MOST_PATTERN = 100_000
@@ -83,4 +83,10 @@ function isPattern(pattern: string): boolean {
       return false
     }
   })
+}
+
+/** What is wrong with one place of a JSON Schema; `path` leads there from the schema's root. */
+export interface SchemaProblem {
+  readonly path: readonly (string | number)[]
+  readonly message: string
 }

@@ -1,6 +1,6 @@
 import type { PlainObject } from '../../../json/json.ts'
-import type { BuiltInInterface } from './built-in-schemas.ts'
-import { closedObject, DRAFT_2020_12, openObject } from './object-schema.ts'
+import type { BuiltInInterface } from './built-in.ts'
+import { DRAFT_2020_12, closedObject, openObject } from './object-schema.ts'
 
 /** What a prompt says that nobody has written yet: it is committed to the user's repository, and must suit any. */
 const INSTRUCTION = 'You are a helpful assistant.'

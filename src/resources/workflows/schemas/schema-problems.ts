@@ -1,18 +1,15 @@
-import { createRequire } from 'node:module'
-import { Ajv, type ErrorObject, type Options, type ValidateFunction } from 'ajv'
+import type { ErrorObject, Options, ValidateFunction } from 'ajv'
+import { Ajv } from 'ajv'
+import Ajv04 from 'ajv-draft-04'
 import { Ajv2019 } from 'ajv/dist/2019.js'
 import { Ajv2020 } from 'ajv/dist/2020.js'
-import Ajv04 from 'ajv-draft-04'
-import { getKey, type JsonObject } from '../../../json/json.ts'
+import { createRequire } from 'node:module'
+import type { JsonObject } from '../../../json/json.ts'
+import { getKey } from '../../../json/json.ts'
 import { plainJson } from '../../../json/plain-json.ts'
 import { DRAFT_2020_12 } from './object-schema.ts'
+import type { SchemaProblem } from './pattern-problems.ts'
 import { patternProblems } from './pattern-problems.ts'
-
-/** What is wrong with one place of a JSON Schema; `path` leads there from the schema's root. */
-export interface SchemaProblem {
-  readonly path: readonly (string | number)[]
-  readonly message: string
-}
 
 /**
  * What keeps an object from being a JSON Schema of the draft its `$schema` names (2020-12 if it names none): its first

@@ -1,5 +1,5 @@
+import { containsJson } from '../../../json/diff/contains-json.ts'
 import { equalJson } from '../../../json/diff/equal-json.ts'
-import { containsJson } from '../../../json/json-values.ts'
 import type { Json, JsonObject } from '../../../json/json.ts'
 import { entriesOf, getKey, hasKey, isJsonArray, isJsonObject, numberOf, withKey } from '../../../json/json.ts'
 import type { ConditionOperator } from '../../../resources/queries/filter-words.ts'
