@@ -1,0 +1,51 @@
+import { dirname } from 'node:path/posix'
+import { groupBy } from '../../src/json/json-values.ts'
+import type { SourceFile } from './source-file.ts'
+
+const MOST_FILES = 16
+const MOST_LINES = 300
+/** A file no longer than this that one other imports belongs into that one. */
+const TINY = 12
+
+/** Folders of one kind, which may have any number of files. */
+const OF_ONE_KIND = /\/(?:endpoints|evaluators|presets|types|commands|migrations)$/
+
+/** A folder has at most 16 files. */
+export function fullFolders(files: readonly SourceFile[]): string[] {
+  return [...groupBy(files, ({ path }) => dirname(path))]
+    .filter(([folder, inside]) => inside.length > MOST_FILES && !OF_ONE_KIND.test(folder))
+    .map(([folder, inside]) => `${folder} has ${inside.length} files, which is more than ${MOST_FILES}`)
+}
+
+/** A file has at most 300 lines. */
+export function longFiles(files: readonly SourceFile[]): string[] {
+  return files
+    .filter(({ lines }) => lines > MOST_LINES)
+    .map(({ path, lines }) => `${path} has ${lines} lines, which is more than ${MOST_LINES}`)
+}
+
+/** A file of a few lines has more than one importer. Those that nobody imports are programs. */
+export function tinyFiles(files: readonly SourceFile[]): string[] {
+  const importers = groupBy(
+    files.flatMap(({ path, imports }) => imports.map((target) => ({ path, target }))),
+    ({ target }) => target,
+  )
+  return files
+    .filter(({ path, lines }) => lines <= TINY && !OF_ONE_KIND.test(dirname(path)))
+    .flatMap(({ path, lines }) => {
+      const [only, ...others] = importers.get(path) ?? []
+      if (!only || others.length > 0) return []
+      return [`${path} has ${lines} lines and only ${only.path} imports it: put it there`]
+    })
+}
+
+/** A name is exported by one file. */
+export function doubledNames(files: readonly SourceFile[]): string[] {
+  const owners = groupBy(
+    files.flatMap(({ path, exports }) => exports.map((name) => ({ name, path }))),
+    ({ name }) => name,
+  )
+  return [...owners]
+    .filter(([, places]) => places.length > 1)
+    .map(([name, places]) => `${name} is exported by ${places.map(({ path }) => path).join(' and ')}`)
+}

@@ -1,0 +1,76 @@
+import { relative } from 'node:path/posix'
+import { CONFINED, FOR_EVERY_ROOM, ROOMS } from './rooms.ts'
+import type { SourceFile } from './source-file.ts'
+
+/** The folder of all rooms. */
+export const ROOT = 'src'
+
+/** Imports of a room that is above, or of a file that is no part of the other room's surface. */
+export function wrongImports({ path, imports }: SourceFile): string[] {
+  const own = roomOf(path)
+  return imports.flatMap((target) => {
+    const room = roomOf(target)
+    const name = nameOf(target)
+    if (room === own || own === '.') return room !== '.' && room !== own ? notOnSurface(path, room, name) : []
+    if (room === '.') return FOR_EVERY_ROOM.includes(name) ? [] : [`${path} imports ${target}, which is above it`]
+    if (!ROOMS[own]) return [`${path}: there is no room ${own} (scripts/check-imports/rooms.ts)`]
+    if (!ROOMS[own].uses.includes(room)) return [`${path} imports ${target}: ${own} may not use ${room}`]
+    return notOnSurface(path, room, name)
+  })
+}
+
+/** Packages that only other rooms may import. */
+export function wrongPackages({ path, packages }: SourceFile): string[] {
+  return packages.flatMap((name) => {
+    const rooms = CONFINED[name]
+    return !rooms || rooms.includes(roomOf(path))
+      ? []
+      : [`${path} imports ${name}, which only ${rooms.join(', ') || 'nobody'} may`]
+  })
+}
+
+/** Rooms that use each other, directly or over others: a room must be above all that it uses. */
+export function roomCircles(): string[] {
+  const below = (room: string, seen: Set<string>): Set<string> => {
+    for (const next of ROOMS[room]?.uses ?? []) if (!seen.has(next)) below(next, seen.add(next))
+    return seen
+  }
+  return Object.keys(ROOMS)
+    .filter((room) => below(room, new Set()).has(room))
+    .map((room) => `the room ${room} is above itself`)
+}
+
+/** Entries of surfaces that nobody outside uses: a surface is as small as it can be. */
+export function unusedSurface(files: readonly SourceFile[]): string[] {
+  const used = new Set(
+    files.flatMap(({ path, imports }) => imports.filter((target) => roomOf(target) !== roomOf(path))),
+  )
+  return Object.entries(ROOMS).flatMap(([room, { surface }]) =>
+    surface
+      .filter((entry) => ![...used].some((path) => roomOf(path) === room && isOn([entry], nameOf(path))))
+      .map((entry) => `${room}/${entry} is on the surface of ${room}, and no other room imports it`),
+  )
+}
+
+function notOnSurface(path: string, room: string, name: string): string[] {
+  return isOn(ROOMS[room]?.surface ?? [], name)
+    ? []
+    : [`${path} imports ${room}/${name}, which is not on the surface of ${room}`]
+}
+
+function isOn(surface: readonly string[], name: string): boolean {
+  const folder = name.split('/').slice(0, -1).join('/')
+  return surface.includes(name) || (folder !== '' && surface.includes(`${folder}/*`))
+}
+
+/** The room of a file, the folder right below the root; `.` for files at the root. */
+function roomOf(path: string): string {
+  const [first = '', ...rest] = relative(ROOT, path).split('/')
+  return rest.length === 0 ? '.' : first
+}
+
+/** Where a file is in its room, without its ending; at the root its name. */
+function nameOf(path: string): string {
+  const parts = relative(ROOT, path).replace(/\.ts$/, '').split('/')
+  return (parts.length === 1 ? parts : parts.slice(1)).join('/')
+}

@@ -1,0 +1,184 @@
+/** A room of the source: a folder right below `src`. */
+export interface Room {
+  /** The rooms it may import from, besides the files at the root that every room may. */
+  readonly uses: readonly string[]
+  /** The files that other rooms may import, without their ending; `folder/*` is every file right in that folder. */
+  readonly surface: readonly string[]
+}
+
+/** The rooms, from the way in of a request to the disk: a room is above all that it uses. */
+export const ROOMS: Readonly<Record<string, Room>> = {
+  server: {
+    uses: [
+      ...['http', 'evaluations', 'invocation', 'handlers', 'models', 'sandbox', 'traces', 'webhooks', 'secrets'],
+      ...['outgoing', 'access', 'resources', 'versioning', 'git', 'storage', 'metrics'],
+    ],
+    surface: ['start'],
+  },
+  http: {
+    uses: [
+      ...['evaluations', 'invocation', 'handlers', 'traces', 'webhooks', 'secrets', 'access', 'resources'],
+      ...['embeds', 'versioning', 'git', 'json', 'storage', 'scheduling', 'cache', 'metrics', 'suggestions'],
+    ],
+    surface: [
+      ...['app', 'surface-context', 'body/*', 'endpoints/*', 'endpoints/traces/*', 'endpoints/removal/*'],
+      ...['git/*', 'metrics/*', 'middleware/limit-requests', 'openapi/openapi', 'public-routes/health'],
+      ...['routing/*', 'server/*'],
+    ],
+  },
+  evaluations: {
+    uses: [
+      ...['invocation', 'handlers', 'traces', 'resources', 'versioning', 'git', 'json', 'storage', 'scheduling'],
+    ],
+    surface: ['evaluation', 'evaluation-places', 'project-evaluations', 'running-evaluation'],
+  },
+  invocation: {
+    uses: ['handlers', 'traces', 'embeds', 'resources', 'versioning', 'json'],
+    surface: ['find-runnable', 'inspect', 'invocation-request', 'invoke', 'run-context'],
+  },
+  handlers: {
+    uses: ['prompts', 'models', 'sandbox', 'outgoing', 'traces', 'resources', 'json', 'scheduling'],
+    surface: [
+      ...['handler', 'handler-failure', 'catalog/*', 'catalog/types/catalog-types', 'code/code-handlers'],
+      ...['evaluators/evaluator-handlers', 'hooks/hook-handlers', 'judge/auto-ai-critique'],
+      ...['mock/mock-handlers', 'prompts/prompt-handlers', 'worker/check-schema', 'worker/long-jobs'],
+    ],
+  },
+  prompts: {
+    uses: ['models', 'embeds', 'json'],
+    surface: [
+      ...['fields', 'llm-config', 'prompt-messages', 'prompt-object', 'prompt-problem', 'prompt-variables'],
+      ...['render-json', 'render-messages'],
+      ...['templates/render-budget', 'templates/resolve-path', 'templates/template-format'],
+    ],
+  },
+  models: {
+    uses: ['outgoing', 'traces', 'json'],
+    surface: [
+      ...['models', 'model-providers', 'model-settings', 'ask-model', 'stream-model', 'embed-texts'],
+      ...['with-fallbacks', 'with-retries'],
+    ],
+  },
+  sandbox: { uses: ['json', 'scheduling'], surface: ['sandbox', 'open-sandbox', 'sandbox-limits'] },
+  traces: {
+    uses: ['resources', 'versioning', 'json', 'storage', 'cache'],
+    surface: [
+      ...['span', 'span-time', 'trace-ids', 'open-traces', 'project-traces', 'export/otlp-exporter'],
+      ...['query/*', 'recording/open-span', 'recording/random-hex', 'storage/query-traces'],
+    ],
+  },
+  webhooks: {
+    uses: ['outgoing', 'versioning', 'git', 'json', 'storage', 'scheduling'],
+    surface: [
+      ...['open-webhooks', 'project-webhooks', 'webhook', 'event-types', 'matches-filters', 'create-webhook'],
+      ...['edit-webhook', 'archive-webhook', 'rotate-secret', 'test-webhook'],
+      ...['deliveries/delivery', 'deliveries/redeliver'],
+    ],
+  },
+  secrets: {
+    uses: ['json', 'storage'],
+    surface: ['open-secrets', 'project-secrets', 'secrets-key'],
+  },
+  outgoing: {
+    uses: [],
+    surface: ['outgoing-failure', 'outgoing-fetch', 'outgoing-policy', 'outgoing-url-problem', 'post-outgoing'],
+  },
+  access: {
+    uses: ['git', 'json', 'storage'],
+    surface: [
+      ...['api-keys', 'authenticator', 'caller', 'scope', 'require-scope', 'key-file', 'key-uses'],
+      ...['intents', 'intent-file'],
+    ],
+  },
+  resources: {
+    uses: ['versioning', 'git', 'json', 'storage', 'scheduling', 'cache', 'suggestions'],
+    surface: [
+      ...['surface', 'surfaces', 'documents/*', 'environments/seed-environments'],
+      ...['queries/filter-words', 'queries/filtering-bound', 'queries/query-family', 'queries/query-filtering'],
+      ...['testsets/present-testset', 'testsets/testcase', 'testsets/testset-payload', 'testsets/testset-tree'],
+      ...['testsets/rows/*', 'testsets/import/collect-file', 'testsets/import/row-collector'],
+      ...['testsets/import/upload-testset', 'testsets/export/download-testset'],
+      ...['workflows/exact-match-in-python', 'workflows/handler-uri', 'workflows/workflow-data'],
+      ...['workflows/workflow-family', 'workflows/workflow-surfaces', 'workflows/workflow-url'],
+      ...['workflows/schemas/*'],
+    ],
+  },
+  embeds: {
+    uses: ['versioning', 'json', 'scheduling'],
+    surface: [
+      ...['resolve-embeds', 'resolution-log', 'dependents', 'dangling-references', 'embed-budget'],
+      ...['embed-refusal', 'syntax/find-embeds', 'targets/registry-targets', 'values/select-value'],
+    ],
+  },
+  versioning: {
+    uses: ['git', 'json', 'storage', 'scheduling', 'cache', 'metrics', 'suggestions'],
+    surface: [
+      ...['registry', 'registries', 'ids', 'pagination', 'reference', 'write-context', 'not-found'],
+      ...['artifacts/*', 'environments/*', 'family/*', 'revisions/*', 'slugs/slug', 'trash/*', 'variants/*'],
+      ...['index/damage-of', 'index/index-entry', 'index/unless-damaged', 'index/unserved-repositories'],
+      ...['push/accept-push', 'push/check-pushed-objects', 'push/check-ref-command', 'push/ref-command'],
+      ...['revisions/diff/diff-revisions'],
+    ],
+  },
+  suggestions: { uses: ['scheduling'], surface: ['helpful-refusal', 'near-names', 'nearest-name'] },
+  git: {
+    uses: ['storage', 'scheduling', 'cache', 'metrics'],
+    surface: [
+      ...['repository', 'store', 'create-repository', 'repository-format'],
+      ...['objects/*', 'history/*', 'signing/*', 'process/*', 'refs/*', 'maintenance/*'],
+      ...['transactions/transaction', 'transactions/cross-repository', 'transactions/pack-staging'],
+      ...['packs/sequential-pack-reader', 'packs/streaming-pack-writer'],
+      ...['receive/incoming-objects', 'receive/index-pack', 'journal/journal-notes'],
+    ],
+  },
+  json: {
+    uses: ['scheduling'],
+    surface: [
+      ...['bounded-json', 'canonical-json', 'count-values', 'is-light', 'json', 'json-reading', 'json-stream'],
+      ...['json-text-error', 'json-values', 'parse-json', 'plain-json', 'print-json', 'remove-paths'],
+      ...['stringify-json', 'diff/*'],
+    ],
+  },
+  storage: {
+    uses: [],
+    surface: [
+      ...['fs', 'node-fs', 'memory-fs', 'guarded-fs', 'store-guard', 'lock-file', 'cache-file', 'change-feed'],
+      ...['durable-folder', 'process-identity', 'read-epoch', 'settle-all'],
+    ],
+  },
+  scheduling: { uses: [], surface: ['cooperative', 'fair-queue'] },
+  cache: { uses: [], surface: ['bounded-cache', 'compact-buffer'] },
+  metrics: { uses: [], surface: ['counters'] },
+}
+
+/** Files at the root of `src`, which no room imports but for `errors`. */
+export const FOR_EVERY_ROOM: readonly string[] = ['errors']
+
+/** Packages and modules of node that only these rooms may import; `.` is the root of `src`. */
+export const CONFINED: Readonly<Record<string, readonly string[]>> = {
+  // sandbox: of the one pipe that an interpreter has, without returning to the event loop
+  'node:fs': ['storage', 'git', 'sandbox'],
+  'node:fs/promises': ['storage'],
+  'node:child_process': ['git', 'sandbox'],
+  // switches of V8 that are set while it runs may crash it
+  'node:v8': [],
+  'node:vm': ['prompts', 'resources', 'handlers'],
+  memfs: ['storage'],
+  'isomorphic-git': ['git'],
+  koa: ['http'],
+  '@koa/router': ['http'],
+  'koa-body': ['http'],
+  'node:http': ['http', 'outgoing', 'server'],
+  'node:https': ['outgoing'],
+  'ipaddr.js': ['outgoing'],
+  libsql: ['traces'],
+  'prom-client': ['http', 'server'],
+  '@ai-sdk/openai-compatible': ['models'],
+  '@ai-sdk/anthropic': ['models'],
+  '@ai-sdk/google': ['models'],
+  pyodide: ['sandbox'],
+  'quickjs-emscripten': ['sandbox'],
+  '@swc/wasm-typescript': ['sandbox'],
+  mustache: ['prompts'],
+  '@huggingface/jinja': ['prompts'],
+}
