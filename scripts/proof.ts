@@ -2,7 +2,7 @@ import { parseArgs } from 'node:util'
 import { isExpected } from './command/is-expected.ts'
 import { textTable } from './command/text-table.ts'
 import { UsageError } from './command/usage-error.ts'
-import { testUnder } from './proof/test-under.ts'
+import { testUnder } from './proofs/test-under.ts'
 
 /** What is supported: the releases of Node that are maintained. */
 const VERSIONS = ['20', '22', '24']

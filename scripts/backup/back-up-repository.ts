@@ -12,7 +12,7 @@ import { META_REF } from '../../src/versioning/artifacts/artifact-record.ts'
 import type { KeptRef } from './kept-refs.ts'
 import { lostRefs, withoutKept } from './kept-refs.ts'
 import { pathOf } from './repository-name.ts'
-import type { SourceRepository } from './source.ts'
+import type { SourceRepository } from './ends/source.ts'
 
 /** What a backup did with one repository. */
 export interface BackedUp {

@@ -4,8 +4,8 @@ import type { ProgressOutput } from '../testset/show-progress.ts'
 import { inParallel } from './in-parallel.ts'
 import type { RepositoryName } from './repository-name.ts'
 import { nameOf } from './repository-name.ts'
-import { repositoriesLine } from './repositories-line.ts'
-import { sentenceOf } from './sentence-of.ts'
+import { repositoriesLine } from './report/repositories-line.ts'
+import { sentenceOf } from './report/sentence-of.ts'
 
 export interface Followed<T extends RepositoryName> {
   readonly repositories: readonly T[]

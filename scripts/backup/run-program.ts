@@ -1,6 +1,6 @@
 import { readConfig } from '../../src/config.ts'
 import { isExpected } from '../command/is-expected.ts'
-import type { Report } from './report.ts'
+import type { Report } from './report/backup-report.ts'
 import type { Surroundings } from './surroundings.ts'
 
 export interface Program {

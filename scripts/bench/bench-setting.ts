@@ -1,4 +1,4 @@
-import type { Figure } from './figure.ts'
+import type { Figure } from './figures/figure.ts'
 
 /** How large the bench is, where it may write, and who takes its figures. */
 export interface BenchSetting {

@@ -1,6 +1,6 @@
 import { parseArgs } from 'node:util'
 import { Refusal } from '../../src/errors.ts'
-import { doorTo, type Door } from '../backup/door.ts'
+import { doorTo, type Door } from '../backup/ends/door.ts'
 import { chosenServer } from '../command/chosen-server.ts'
 import { UsageError } from '../command/usage-error.ts'
 import type { ProgressOutput } from '../testset/show-progress.ts'

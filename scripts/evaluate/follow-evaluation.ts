@@ -1,6 +1,6 @@
 import { Refusal } from '../../src/errors.ts'
 import { parseJson } from '../../src/json/parse-json.ts'
-import type { Door } from '../backup/door.ts'
+import type { Door } from '../backup/ends/door.ts'
 import { unreachable } from '../backup/unreachable.ts'
 import { progressLine } from '../testset/progress-line.ts'
 import { type ProgressOutput, showProgress } from '../testset/show-progress.ts'

@@ -3,7 +3,7 @@ import { promisify } from 'node:util'
 import { z } from 'zod'
 import { Refusal } from '../../src/errors.ts'
 import { objectUuid, parseUuid, repositoryDigits } from '../../src/versioning/ids.ts'
-import { ask, type Door } from '../backup/door.ts'
+import { ask, type Door } from '../backup/ends/door.ts'
 
 /** A reference under the name that a request has it by. */
 export type ReferenceMember = Readonly<Record<string, Readonly<Record<string, string | number>>>>

@@ -1,5 +1,6 @@
 import { expect } from 'chai'
-import { spawn, type ChildProcess } from 'node:child_process'
+import type { ChildProcess } from 'node:child_process'
+import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { mkdtempSync, readdirSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -7,9 +8,10 @@ import { join } from 'node:path'
 import { createInterface } from 'node:readline'
 import { setTimeout as pause } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
-import { git } from '../git/git-program.ts'
+import { git } from '../../scripts/proofs/support/git-program.ts'
+import type { RunningService } from '../../scripts/proofs/support/service.ts'
+import { ADMIN_KEY, startService } from '../../scripts/proofs/support/service.ts'
 import { made } from '../http/keyed-operations.ts'
-import { ADMIN_KEY, type RunningService, startService } from '../service.ts'
 
 const PROGRAM = fileURLToPath(new URL('doomed-server.js', import.meta.url))
 

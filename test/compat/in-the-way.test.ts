@@ -1,8 +1,9 @@
-import { existsSync, mkdirSync, writeFileSync } from 'node:fs'
 import { expect } from 'chai'
-import { git, temporaryFolder } from '../git/git-program.ts'
-import type { RunningService } from '../service.ts'
-import { startService } from '../service.ts'
+import { existsSync, mkdirSync, writeFileSync } from 'node:fs'
+import { git } from '../../scripts/proofs/support/git-program.ts'
+import type { RunningService } from '../../scripts/proofs/support/service.ts'
+import { startService } from '../../scripts/proofs/support/service.ts'
+import { temporaryFolder } from '../git/git-program.ts'
 
 describe('compat: what git left in the way', () => {
   let service: RunningService

@@ -1,12 +1,15 @@
+import { expect } from 'chai'
 import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync } from 'node:fs'
-import { connect, createServer, type AddressInfo, type Server } from 'node:net'
+import type { AddressInfo, Server } from 'node:net'
+import { connect, createServer } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { setImmediate as nextTurn } from 'node:timers/promises'
-import { expect } from 'chai'
-import { type ChildServer, KEY, startBranchpoint } from '../../scripts/bench/child-server.ts'
-import { git } from '../git/git-program.ts'
-import { type Clone, cloneIn, newFolder } from '../http/git/git-client.ts'
+import type { ChildServer } from '../../scripts/bench/child-server.ts'
+import { KEY, startBranchpoint } from '../../scripts/bench/child-server.ts'
+import { git } from '../../scripts/proofs/support/git-program.ts'
+import type { Clone } from '../http/git/git-client.ts'
+import { cloneIn, newFolder } from '../http/git/git-client.ts'
 
 describe('servers: kill -9 between the write of a push and its answer', () => {
   let storeDir: string
@@ -69,7 +72,7 @@ function addressOf(url: string): string {
   return `${url.replace('//', `//any:${KEY}@`)}/git/workflows/bot.git`
 }
 
-// Answers are looked into freely, as in test/service.ts.
+// Answers are looked into freely, as in scripts/proofs/support/service.ts.
 async function post({ url }: ChildServer, path: string, body: object): Promise<any> {
   const response = await fetch(url + path, {
     method: 'POST',

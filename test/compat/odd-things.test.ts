@@ -1,12 +1,12 @@
-import { rmSync } from 'node:fs'
 import { expect } from 'chai'
-import { git } from '../git/git-program.ts'
-import type { RunningService } from '../service.ts'
-import { startService } from '../service.ts'
+import { rmSync } from 'node:fs'
+import { git } from '../../scripts/proofs/support/git-program.ts'
+import type { RunningService } from '../../scripts/proofs/support/service.ts'
+import { startService } from '../../scripts/proofs/support/service.ts'
 import { bugsAbout, failuresAmong, makeHealthy } from './ask-everything.ts'
 import { OddGit } from './odd-git.ts'
 import type { Oddity } from './oddities.ts'
-import { ODD_ENVIRONMENTS, ODD_TESTSETS, ODDITIES } from './oddities.ts'
+import { ODDITIES, ODD_ENVIRONMENTS, ODD_TESTSETS } from './oddities.ts'
 
 const TABLE: readonly (readonly [string, string, Oddity])[] = [
   ['workflows', 'nothing odd', () => undefined],

@@ -1,9 +1,10 @@
+import { expect } from 'chai'
 import { existsSync, readdirSync, writeFileSync } from 'node:fs'
 import { setTimeout as pause } from 'node:timers/promises'
-import { expect } from 'chai'
-import { git, temporaryFolder } from '../git/git-program.ts'
-import type { RunningService } from '../service.ts'
-import { startService } from '../service.ts'
+import { git } from '../../scripts/proofs/support/git-program.ts'
+import type { RunningService } from '../../scripts/proofs/support/service.ts'
+import { startService } from '../../scripts/proofs/support/service.ts'
+import { temporaryFolder } from '../git/git-program.ts'
 
 describe('compat: what the service writes, as git sees it', () => {
   let service: RunningService

@@ -1,28 +1,17 @@
-import {
-  cpSync,
-  existsSync,
-  linkSync,
-  mkdirSync,
-  mkdtempSync,
-  readdirSync,
-  renameSync,
-  rmSync,
-  symlinkSync,
-  writeFileSync,
-} from 'node:fs'
+import { expect } from 'chai'
+import { cpSync, existsSync, linkSync, mkdirSync, mkdtempSync, readdirSync, renameSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { expect } from 'chai'
 import type { ChildServer } from '../../scripts/bench/child-server.ts'
 import { KEY, startBranchpoint } from '../../scripts/bench/child-server.ts'
-import { killRound } from '../../scripts/prove/kill-round.ts'
+import { killRound } from '../../scripts/proofs/kill/kill-round.ts'
+import { git } from '../../scripts/proofs/support/git-program.ts'
+import type { RunningService } from '../../scripts/proofs/support/service.ts'
+import { startService } from '../../scripts/proofs/support/service.ts'
 import type { Fs } from '../../src/storage/fs.ts'
 import { nodeFs } from '../../src/storage/node-fs.ts'
 import { thisProcess } from '../../src/storage/process-identity.ts'
-import { git } from '../git/git-program.ts'
 import { ageJournals } from '../git/power-cut.ts'
-import type { RunningService } from '../service.ts'
-import { startService } from '../service.ts'
 
 describe('servers: concurrent commits to one variant', () => {
   it('one server: 50 answers, consecutive versions, all in git log, fsck clean', async () => {
@@ -209,7 +198,7 @@ describe('servers: what is in the way', () => {
 interface Posted {
   readonly status: number
   readonly headers: Headers
-  // Answers are looked into freely, as in test/service.ts.
+  // Answers are looked into freely, as in scripts/proofs/support/service.ts.
   readonly body: any
 }
 

@@ -12,8 +12,8 @@ import {
 import { join } from 'node:path'
 import { setTimeout as pause } from 'node:timers/promises'
 import { expect } from 'chai'
-import type { Reply, RunningService } from '../service.ts'
-import { startService } from '../service.ts'
+import type { Reply, RunningService } from '../../scripts/proofs/support/service.ts'
+import { startService } from '../../scripts/proofs/support/service.ts'
 import { makeSpan } from '../traces/make-span.ts'
 
 /** Longer than any background work of a server rests. */

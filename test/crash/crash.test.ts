@@ -1,6 +1,6 @@
 import { expect } from 'chai'
-import { CARELESS } from './careless.ts'
-import { cutEverywhere } from './cut-everywhere.ts'
+import { CARELESS } from '../../scripts/proofs/crash/disk/careless.ts'
+import { cutEverywhere } from '../../scripts/proofs/crash/cut-everywhere.ts'
 
 /** Enough for every careless server, and short. */
 const HISTORY = { rounds: 5, share: 0.12 }

@@ -1,8 +1,8 @@
 import { expect } from 'chai'
-import { startService } from '../service.ts'
-import { FAULTS, failEverywhere, SLOWNESSES } from './fail-everywhere.ts'
-import { randomFrom } from './random.ts'
-import { SimulatedDisk } from './simulated-disk.ts'
+import { startService } from '../../scripts/proofs/support/service.ts'
+import { FAULTS, failEverywhere, SLOWNESSES } from '../../scripts/proofs/crash/fail-everywhere.ts'
+import { randomFrom } from '../../scripts/proofs/crash/random.ts'
+import { SimulatedDisk } from '../../scripts/proofs/crash/disk/simulated-disk.ts'
 
 // `npm run prove:crash` begins to fail at many more steps.
 describe('crash: a disk that fails for a while', () => {

@@ -2,9 +2,9 @@ import { expect } from 'chai'
 import type { Repository } from '../../src/git/repository.ts'
 import { Store } from '../../src/git/store.ts'
 import { commitOn } from '../git/commit-on.ts'
-import { crashed, POWER_CUTS } from './crash.ts'
-import { randomFrom } from './random.ts'
-import { SimulatedDisk } from './simulated-disk.ts'
+import { crashed, POWER_CUTS } from '../../scripts/proofs/crash/crash.ts'
+import { randomFrom } from '../../scripts/proofs/crash/random.ts'
+import { SimulatedDisk } from '../../scripts/proofs/crash/disk/simulated-disk.ts'
 
 const STORE = '/srv/data/store'
 const LIVE = `${STORE}/default/workflows/bot.git`

@@ -1,9 +1,9 @@
 import { expect } from 'chai'
-import type { Crash } from './crash.ts'
-import { crashed, CRASHES } from './crash.ts'
-import { imageOf } from './image.ts'
-import { randomFrom } from './random.ts'
-import { SimulatedDisk } from './simulated-disk.ts'
+import type { Crash } from '../../scripts/proofs/crash/crash.ts'
+import { crashed, CRASHES } from '../../scripts/proofs/crash/crash.ts'
+import { imageOf } from '../../scripts/proofs/crash/disk/image.ts'
+import { randomFrom } from '../../scripts/proofs/crash/random.ts'
+import { SimulatedDisk } from '../../scripts/proofs/crash/disk/simulated-disk.ts'
 
 const OLD = Buffer.from('old')
 const NEW = Buffer.from('new')

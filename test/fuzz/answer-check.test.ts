@@ -1,7 +1,7 @@
 import { expect } from 'chai'
-import { AnswerCheck } from '../../scripts/fuzz/answer-check.ts'
-import type { ApiDocument, Operation } from '../../scripts/fuzz/api-document.ts'
-import type { CallerName } from '../../scripts/fuzz/arbitrary-request.ts'
+import { AnswerCheck } from '../../scripts/proofs/fuzz/answer-check.ts'
+import type { ApiDocument, Operation } from '../../scripts/proofs/fuzz/api-document.ts'
+import type { CallerName } from '../../scripts/proofs/fuzz/arbitrary/arbitrary-request.ts'
 
 const OPERATION: Operation = {
   name: 'GET /things',

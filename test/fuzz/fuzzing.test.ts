@@ -1,8 +1,8 @@
 import { expect } from 'chai'
-import { fuzzPushes } from '../../scripts/fuzz/fuzz-pushes.ts'
-import { fuzzRepositories } from '../../scripts/fuzz/fuzz-repositories.ts'
-import { fuzzRequests } from '../../scripts/fuzz/fuzz-requests.ts'
-import { fuzzSizes } from '../../scripts/fuzz/fuzz-sizes.ts'
+import { fuzzPushes } from '../../scripts/proofs/fuzz/runs/fuzz-pushes.ts'
+import { fuzzRepositories } from '../../scripts/proofs/fuzz/runs/fuzz-repositories.ts'
+import { fuzzRequests } from '../../scripts/proofs/fuzz/runs/fuzz-requests.ts'
+import { fuzzSizes } from '../../scripts/proofs/fuzz/runs/fuzz-sizes.ts'
 
 /** A fixed sample; `npm run prove:fuzz` takes many more, and other ones every time. */
 describe('fuzzing', () => {

@@ -1,7 +1,7 @@
 import { expect } from 'chai'
 import { readdirSync } from 'node:fs'
+import { git } from '../../scripts/proofs/support/git-program.ts'
 import { awaitRollUp } from './await-roll-up.ts'
-import { git } from './git-program.ts'
 
 /** Locks, their owner files, and what was staged and not published. */
 export function leftovers(folder: string): string[] {

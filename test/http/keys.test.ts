@@ -1,7 +1,7 @@
 import { expect } from 'chai'
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { type Reply, type RunningService, startService } from '../service.ts'
+import { type Reply, type RunningService, startService } from '../../scripts/proofs/support/service.ts'
 
 describe('http: API keys', () => {
   let service: RunningService

@@ -1,5 +1,5 @@
 import { expect } from 'chai'
-import { type RunningService, startService } from '../service.ts'
+import { type RunningService, startService } from '../../scripts/proofs/support/service.ts'
 import { cloneOf } from './git/git-client.ts'
 
 const LONG = { notes: 'x'.repeat(300_000) }

@@ -1,8 +1,9 @@
+import { expect } from 'chai'
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { expect } from 'chai'
-import { git } from '../git/git-program.ts'
-import { type RunningService, startService } from '../service.ts'
+import { git } from '../../scripts/proofs/support/git-program.ts'
+import type { RunningService } from '../../scripts/proofs/support/service.ts'
+import { startService } from '../../scripts/proofs/support/service.ts'
 import { cloneOf } from './git/git-client.ts'
 
 const members = <T>(count: number, member: (number: number) => T): Record<string, T> =>

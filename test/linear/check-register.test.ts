@@ -1,7 +1,7 @@
 import { expect } from 'chai'
 import fc from 'fast-check'
-import { checkRegister } from '../../scripts/linear/check-register.ts'
-import type { Operation } from '../../scripts/linear/operation.ts'
+import { checkRegister } from '../../scripts/proofs/linear/check-register.ts'
+import type { Operation } from '../../scripts/proofs/linear/operation.ts'
 import { THREE, arbitrarySmallRegister, hasAnOrder } from './small-history.ts'
 
 const WRITES: readonly Operation[] = [

@@ -2,9 +2,9 @@ import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { expect } from 'chai'
-import { checkRegister } from '../../scripts/linear/check-register.ts'
-import { linearRound } from '../../scripts/linear/linear-round.ts'
-import type { Operation, Register } from '../../scripts/linear/operation.ts'
+import { checkRegister } from '../../scripts/proofs/linear/check-register.ts'
+import { linearRound } from '../../scripts/proofs/linear/linear-round.ts'
+import type { Operation, Register } from '../../scripts/proofs/linear/operation.ts'
 
 describe('linearizability: two server processes on one store', () => {
   it('commits, compare-and-set, deployments, retrieves and pushes each happen at one moment', async () => {

@@ -1,5 +1,5 @@
 import fc from 'fast-check'
-import type { Operation, Register, Version } from '../../scripts/linear/operation.ts'
+import type { Operation, Register, Version } from '../../scripts/proofs/linear/operation.ts'
 
 /** Three versions, each of which holds its own token as its `message`. */
 export const THREE: readonly Version[] = ['one', 'two', 'three'].map((token) => ({

@@ -1,9 +1,9 @@
 import fc from 'fast-check'
 import { memoryFs } from '../../src/storage/memory-fs.ts'
-import { arbitraryHistory } from './arbitrary-history.ts'
-import { proveOnDisk } from './prove-on-disk.ts'
-import { runHistory } from './run-history.ts'
-import type { Step } from './step.ts'
+import { arbitraryHistory } from '../../scripts/proofs/model/arbitrary/arbitrary-history.ts'
+import { proveOnDisk } from '../../scripts/proofs/model/prove-on-disk.ts'
+import { runHistory } from '../../scripts/proofs/model/run-history.ts'
+import type { Step } from '../../scripts/proofs/model/step.ts'
 
 // A failing history is told as it is; `npm run prove:model` shrinks it.
 describe('histories', () => {

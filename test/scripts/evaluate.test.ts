@@ -8,7 +8,7 @@ import { promisify } from 'node:util'
 import { expect } from 'chai'
 import { type CountingHook, startCountingHook } from '../http/evaluations/counting-hook.ts'
 import { EvaluationClient } from '../http/evaluations/evaluation-client.ts'
-import { ADMIN_KEY, type RunningService, startService } from '../service.ts'
+import { ADMIN_KEY, type RunningService, startService } from '../../scripts/proofs/support/service.ts'
 import { withoutProgress } from './without-progress.ts'
 
 const PROGRAM = fileURLToPath(new URL('../../scripts/evaluate.js', import.meta.url))

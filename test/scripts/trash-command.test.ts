@@ -4,7 +4,7 @@ import { promisify } from 'node:util'
 import { expect } from 'chai'
 import { trashCommand } from '../../scripts/trash/trash-command.ts'
 import { create, REMOVABLES } from '../http/removal/removal-client.ts'
-import { ADMIN_KEY, type RunningService, startService } from '../service.ts'
+import { ADMIN_KEY, type RunningService, startService } from '../../scripts/proofs/support/service.ts'
 
 const PROGRAM = fileURLToPath(new URL('../../scripts/trash.js', import.meta.url))
 

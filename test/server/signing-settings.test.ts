@@ -4,7 +4,7 @@ import { ConfigError } from '../../src/config.ts'
 import { signingSettings } from '../../src/server/signing-settings.ts'
 import { temporaryFolder } from '../git/git-program.ts'
 import { makeKey, type KeyPair, needsSshKeygen } from '../git/ssh-keygen.ts'
-import { startService } from '../service.ts'
+import { startService } from '../../scripts/proofs/support/service.ts'
 
 describe('the files of keys that the configuration names', () => {
   needsSshKeygen()

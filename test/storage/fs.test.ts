@@ -6,8 +6,8 @@ import { setTimeout as pause } from 'node:timers/promises'
 import type { Fs } from '../../src/storage/fs.ts'
 import { memoryFs } from '../../src/storage/memory-fs.ts'
 import { nodeFs } from '../../src/storage/node-fs.ts'
-import { randomFrom } from '../crash/random.ts'
-import { SimulatedDisk } from '../crash/simulated-disk.ts'
+import { randomFrom } from '../../scripts/proofs/crash/random.ts'
+import { SimulatedDisk } from '../../scripts/proofs/crash/disk/simulated-disk.ts'
 import { temporaryFolder } from '../git/git-program.ts'
 
 const codeOf = (action: () => unknown): string | undefined => {

@@ -1,10 +1,11 @@
-import { appendFileSync, existsSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { expect } from 'chai'
-import { ancestorAt, History, isOnChain } from '../../../src/git/history/first-parent-history.ts'
-import { nodeFs } from '../../../src/storage/node-fs.ts'
+import { appendFileSync, existsSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { git } from '../../../scripts/proofs/support/git-program.ts'
+import { History, ancestorAt, isOnChain } from '../../../src/git/history/first-parent-history.ts'
 import { ObjectStore } from '../../../src/git/objects/object-database.ts'
 import { PackCache } from '../../../src/git/packs/pack-cache.ts'
-import { git, repositoryWithHistory } from '../git-program.ts'
+import { nodeFs } from '../../../src/storage/node-fs.ts'
+import { repositoryWithHistory } from '../git-program.ts'
 
 describe('git: first-parent history', () => {
   it('counts as git rev-list --first-parent does, merges included', async () => {

@@ -1,26 +1,18 @@
-import {
-  existsSync,
-  mkdirSync,
-  readdirSync,
-  readFileSync,
-  renameSync,
-  rmSync,
-  truncateSync,
-  writeFileSync,
-} from 'node:fs'
-import { setTimeout as pause } from 'node:timers/promises'
 import { expect } from 'chai'
-import { encodeCommit } from '../../../src/git/objects/commit.ts'
-import type { Fs } from '../../../src/storage/fs.ts'
+import { existsSync, mkdirSync, readFileSync, readdirSync, renameSync, rmSync, truncateSync, writeFileSync } from 'node:fs'
+import { setTimeout as pause } from 'node:timers/promises'
+import { git } from '../../../scripts/proofs/support/git-program.ts'
 import { decodeJournal, encodeRecord } from '../../../src/git/journal/journal-record.ts'
-import { nodeFs } from '../../../src/storage/node-fs.ts'
-import { thisProcess } from '../../../src/storage/process-identity.ts'
+import { encodeCommit } from '../../../src/git/objects/commit.ts'
+import { encodeTree } from '../../../src/git/objects/tree.ts'
 import type { Repository } from '../../../src/git/repository.ts'
 import { Store } from '../../../src/git/store.ts'
-import { encodeTree } from '../../../src/git/objects/tree.ts'
+import type { Fs } from '../../../src/storage/fs.ts'
+import { nodeFs } from '../../../src/storage/node-fs.ts'
+import { thisProcess } from '../../../src/storage/process-identity.ts'
 import { pathsBelow } from '../../paths-below.ts'
 import { commitOn } from '../commit-on.ts'
-import { git, temporaryFolder } from '../git-program.ts'
+import { temporaryFolder } from '../git-program.ts'
 import { ageJournals, journals, powerCut, snapshot } from '../power-cut.ts'
 
 const REPOSITORY = 'default/workflows/bot.git'

@@ -1,16 +1,17 @@
 import { expect } from 'chai'
 import { cpSync, existsSync, readdirSync, writeFileSync } from 'node:fs'
 import { setTimeout as pause } from 'node:timers/promises'
+import { git } from '../../../scripts/proofs/support/git-program.ts'
+import type { RunningService } from '../../../scripts/proofs/support/service.ts'
+import { startService } from '../../../scripts/proofs/support/service.ts'
 import { clutterOf } from '../../../src/git/maintenance/count-objects.ts'
 import { keepUp } from '../../../src/git/maintenance/maintain.ts'
 import { startUpkeep } from '../../../src/git/maintenance/schedule.ts'
 import { Store, storeRepositories } from '../../../src/git/store.ts'
 import { memoryFs } from '../../../src/storage/memory-fs.ts'
 import { nodeFs } from '../../../src/storage/node-fs.ts'
-import type { RunningService } from '../../service.ts'
-import { startService } from '../../service.ts'
 import { expectSound } from '../expect-sound.ts'
-import { git, temporaryFolder } from '../git-program.ts'
+import { temporaryFolder } from '../git-program.ts'
 
 describe('git: upkeep', () => {
   it('leaves a repository alone that is in order', async () => {

@@ -1,6 +1,7 @@
 import { expect } from 'chai'
+import { git, gitBytes } from '../../../scripts/proofs/support/git-program.ts'
 import { parseTag } from '../../../src/git/objects/tag.ts'
-import { git, gitBytes, repositoryWithHistory } from '../git-program.ts'
+import { repositoryWithHistory } from '../git-program.ts'
 
 describe('git: annotated tags', () => {
   it('reads what git tag -a makes, a tag of a tag included', () => {

@@ -1,8 +1,9 @@
-import { existsSync, readdirSync, renameSync, writeFileSync } from 'node:fs'
 import { expect } from 'chai'
+import { existsSync, readdirSync, renameSync, writeFileSync } from 'node:fs'
+import { git } from '../../../scripts/proofs/support/git-program.ts'
 import { dropRedundantPacks } from '../../../src/git/packs/drop-redundant-packs.ts'
 import { nodeFs } from '../../../src/storage/node-fs.ts'
-import { git, temporaryFolder } from '../git-program.ts'
+import { temporaryFolder } from '../git-program.ts'
 
 describe('git: packs that another one stands for', () => {
   it('go with all that lies beside them, and a multi-pack index with them', async () => {

@@ -1,14 +1,15 @@
+import { expect } from 'chai'
 import { createHash, randomBytes } from 'node:crypto'
 import { readdirSync } from 'node:fs'
 import { deflateSync } from 'node:zlib'
-import { expect } from 'chai'
+import { git, gitBytes } from '../../../scripts/proofs/support/git-program.ts'
 import { Journal } from '../../../src/git/journal/journal.ts'
+import { PackCache } from '../../../src/git/packs/pack-cache.ts'
 import type { ListedObject } from '../../../src/git/process/list-objects.ts'
+import { Repository } from '../../../src/git/repository.ts'
 import { memoryFs } from '../../../src/storage/memory-fs.ts'
 import { nodeFs } from '../../../src/storage/node-fs.ts'
-import { PackCache } from '../../../src/git/packs/pack-cache.ts'
-import { Repository } from '../../../src/git/repository.ts'
-import { git, gitBytes, repositoryWithHistory, temporaryFolder } from '../git-program.ts'
+import { repositoryWithHistory, temporaryFolder } from '../git-program.ts'
 
 describe('incoming objects', () => {
   let gitdir: string

@@ -1,11 +1,12 @@
 import { expect } from 'chai'
 import { readFileSync, writeFileSync } from 'node:fs'
+import { git, gitBytes } from '../../../scripts/proofs/support/git-program.ts'
 import type { Commit } from '../../../src/git/objects/commit.ts'
 import { encodeCommit, parseCommit } from '../../../src/git/objects/commit.ts'
 import { parseAllowedSigners } from '../../../src/git/signing/allowed-signers.ts'
 import { signCommit, verifyCommit } from '../../../src/git/signing/commit-signature.ts'
 import { parseSigningKey } from '../../../src/git/signing/signing-key.ts'
-import { git, gitBytes, temporaryFolder } from '../git-program.ts'
+import { temporaryFolder } from '../git-program.ts'
 import type { KeyPair } from '../ssh-keygen.ts'
 import { makeKey, needsSshKeygen, sshKeygen } from '../ssh-keygen.ts'
 

@@ -2,7 +2,7 @@ import { expect } from 'chai'
 import { createApiKey } from '../../../src/access/api-keys.ts'
 import { SCOPES } from '../../../src/access/scope.ts'
 import { nodeFs } from '../../../src/storage/node-fs.ts'
-import { type RunningService, startService } from '../../service.ts'
+import { type RunningService, startService } from '../../../scripts/proofs/support/service.ts'
 
 describe('catalog', () => {
   let service: RunningService

@@ -1,6 +1,7 @@
 import { expect } from 'chai'
-import { git } from '../../git/git-program.ts'
-import { type RunningService, startService } from '../../service.ts'
+import { git } from '../../../scripts/proofs/support/git-program.ts'
+import type { RunningService } from '../../../scripts/proofs/support/service.ts'
+import { startService } from '../../../scripts/proofs/support/service.ts'
 
 describe('creating from a template', () => {
   let service: RunningService

@@ -1,5 +1,5 @@
-import type { RunningService } from '../../service.ts'
-import { startService } from '../../service.ts'
+import type { RunningService } from '../../../scripts/proofs/support/service.ts'
+import { startService } from '../../../scripts/proofs/support/service.ts'
 import { hastyFs } from '../hasty-fs.ts'
 import { describeArchiving } from './describe-archiving.ts'
 import { describeArtifacts } from './describe-artifacts.ts'

@@ -1,6 +1,6 @@
 import { expect } from 'chai'
-import type { Reply, RunningService } from '../../service.ts'
-import { startService } from '../../service.ts'
+import type { Reply, RunningService } from '../../../scripts/proofs/support/service.ts'
+import { startService } from '../../../scripts/proofs/support/service.ts'
 import { hastyFs } from '../hasty-fs.ts'
 import { SurfaceClient } from './surface-client.ts'
 import type { TestedSurface } from './tested-surface.ts'

@@ -1,6 +1,7 @@
 import { expect } from 'chai'
-import { git } from '../../git/git-program.ts'
-import { embed, type EmbedClient, ok, startEmbeds } from './embed-client.ts'
+import { git } from '../../../scripts/proofs/support/git-program.ts'
+import type { EmbedClient } from './embed-client.ts'
+import { embed, ok, startEmbeds } from './embed-client.ts'
 
 const BEGIN = 1_700_000_000
 const HUNDRED = 100

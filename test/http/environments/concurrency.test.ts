@@ -1,11 +1,11 @@
+import { expect } from 'chai'
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { setTimeout as pause } from 'node:timers/promises'
-import { expect } from 'chai'
 import type { ChildServer } from '../../../scripts/bench/child-server.ts'
 import { KEY, startBranchpoint } from '../../../scripts/bench/child-server.ts'
-import { git } from '../../git/git-program.ts'
+import { git } from '../../../scripts/proofs/support/git-program.ts'
 import type { EnvironmentClient } from './environment-client.ts'
 import { digitsOf, eventually, startEnvironments } from './environment-client.ts'
 

@@ -1,5 +1,6 @@
 import { expect } from 'chai'
-import { git, temporaryFolder } from '../../git/git-program.ts'
+import { git } from '../../../scripts/proofs/support/git-program.ts'
+import { temporaryFolder } from '../../git/git-program.ts'
 import type { Made } from '../conformance/surface-client.ts'
 import type { EnvironmentClient, MadeEnvironment } from './environment-client.ts'
 import { digitsOf, eventually, startEnvironments } from './environment-client.ts'

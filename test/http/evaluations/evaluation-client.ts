@@ -1,5 +1,5 @@
 import { expect } from 'chai'
-import type { RunningService } from '../../service.ts'
+import type { RunningService } from '../../../scripts/proofs/support/service.ts'
 
 /** Makes what evaluations are of, and asks for them. */
 export class EvaluationClient {

@@ -1,6 +1,6 @@
 import { expect } from 'chai'
 import { nodeFs } from '../../../src/storage/node-fs.ts'
-import { type Reply, type RunningService, startService } from '../../service.ts'
+import { type Reply, type RunningService, startService } from '../../../scripts/proofs/support/service.ts'
 import { type CountingHook, startCountingHook } from './counting-hook.ts'
 import { EvaluationClient } from './evaluation-client.ts'
 

@@ -1,12 +1,14 @@
+import { expect } from 'chai'
+import Database from 'libsql'
 import { appendFileSync, mkdtempSync, readFileSync, rmSync, truncateSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { setTimeout as pause } from 'node:timers/promises'
-import { expect } from 'chai'
-import Database from 'libsql'
-import { git } from '../../git/git-program.ts'
-import { type CountingHook, startCountingHook } from './counting-hook.ts'
-import { type ServerProcess, startProcess } from './server-process.ts'
+import { git } from '../../../scripts/proofs/support/git-program.ts'
+import type { CountingHook } from './counting-hook.ts'
+import { startCountingHook } from './counting-hook.ts'
+import type { ServerProcess } from './server-process.ts'
+import { startProcess } from './server-process.ts'
 
 const ROWS = 200
 const ORDER = {

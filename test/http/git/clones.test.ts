@@ -1,7 +1,7 @@
 import { expect } from 'chai'
-import { git } from '../../git/git-program.ts'
-import type { RunningService } from '../../service.ts'
-import { startService } from '../../service.ts'
+import { git } from '../../../scripts/proofs/support/git-program.ts'
+import type { RunningService } from '../../../scripts/proofs/support/service.ts'
+import { startService } from '../../../scripts/proofs/support/service.ts'
 import { cloneIn, cloneOf, latest, newFolder, remoteOf, runGit, workflow } from './git-client.ts'
 
 describe('git: kinds of clones', () => {

@@ -5,7 +5,7 @@ import { join } from 'node:path'
 import { createApiKey } from '../../../src/access/api-keys.ts'
 import type { Scope } from '../../../src/access/scope.ts'
 import { nodeFs } from '../../../src/storage/node-fs.ts'
-import { ADMIN_KEY, type RunningService } from '../../service.ts'
+import { ADMIN_KEY, type RunningService } from '../../../scripts/proofs/support/service.ts'
 
 /** What a git command came to: its exit code, and both outputs as a person would read them. */
 export interface GitRun {

@@ -1,11 +1,11 @@
+import { expect } from 'chai'
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { expect } from 'chai'
-import { whatPushesReach } from '../../../scripts/fuzz/what-pushes-reach.ts'
-import { git } from '../../git/git-program.ts'
-import type { RunningService } from '../../service.ts'
-import { startService } from '../../service.ts'
+import { whatPushesReach } from '../../../scripts/proofs/fuzz/what-pushes-reach.ts'
+import { git } from '../../../scripts/proofs/support/git-program.ts'
+import type { RunningService } from '../../../scripts/proofs/support/service.ts'
+import { startService } from '../../../scripts/proofs/support/service.ts'
 import { cloneOf, keyWith, workflow } from './git-client.ts'
 
 /** The slug of the revision after all that are pushed here. */

@@ -1,12 +1,12 @@
-import { connect } from 'node:net'
-import { existsSync, mkdirSync, readdirSync } from 'node:fs'
-import { setTimeout as pause } from 'node:timers/promises'
 import { expect } from 'chai'
+import { existsSync, mkdirSync, readdirSync } from 'node:fs'
+import { connect } from 'node:net'
+import { setTimeout as pause } from 'node:timers/promises'
+import { git } from '../../../scripts/proofs/support/git-program.ts'
+import type { RunningService } from '../../../scripts/proofs/support/service.ts'
+import { ADMIN_KEY, startService } from '../../../scripts/proofs/support/service.ts'
 import { nodeFs } from '../../../src/storage/node-fs.ts'
 import { identityName, thisProcess } from '../../../src/storage/process-identity.ts'
-import { git } from '../../git/git-program.ts'
-import type { RunningService } from '../../service.ts'
-import { ADMIN_KEY, startService } from '../../service.ts'
 import { workflow } from './git-client.ts'
 
 describe('git: a push that breaks off', () => {

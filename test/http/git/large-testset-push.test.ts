@@ -1,9 +1,10 @@
+import { expect } from 'chai'
 import { execFileSync } from 'node:child_process'
 import { mkdirSync, readFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
-import { expect } from 'chai'
-import { git } from '../../git/git-program.ts'
-import { type RunningService, startService } from '../../service.ts'
+import { git } from '../../../scripts/proofs/support/git-program.ts'
+import type { RunningService } from '../../../scripts/proofs/support/service.ts'
+import { startService } from '../../../scripts/proofs/support/service.ts'
 import type { Clone } from './git-client.ts'
 import { cloneOf, latest } from './git-client.ts'
 

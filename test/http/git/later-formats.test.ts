@@ -1,9 +1,9 @@
+import { expect } from 'chai'
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { expect } from 'chai'
-import { git, gitBytes } from '../../git/git-program.ts'
-import type { RunningService } from '../../service.ts'
-import { ADMIN_KEY, startService } from '../../service.ts'
+import { git, gitBytes } from '../../../scripts/proofs/support/git-program.ts'
+import type { RunningService } from '../../../scripts/proofs/support/service.ts'
+import { ADMIN_KEY, startService } from '../../../scripts/proofs/support/service.ts'
 import { cloneIn, cloneOf, latest, newFolder, workflow } from './git-client.ts'
 
 /** What a later server would write for a prompt whose text is a file. */

@@ -1,12 +1,12 @@
+import { expect } from 'chai'
 import { createHash } from 'node:crypto'
 import { readdirSync } from 'node:fs'
 import { join } from 'node:path'
-import { expect } from 'chai'
+import { git } from '../../../scripts/proofs/support/git-program.ts'
+import type { RunningService } from '../../../scripts/proofs/support/service.ts'
+import { ADMIN_KEY, startService } from '../../../scripts/proofs/support/service.ts'
 import { expectSound } from '../../git/expect-sound.ts'
-import { git } from '../../git/git-program.ts'
 import { restsDuring } from '../../rests.ts'
-import type { RunningService } from '../../service.ts'
-import { ADMIN_KEY, startService } from '../../service.ts'
 import { cloneOf, latest, workflow } from './git-client.ts'
 
 const pktLine = (text: string): string => (text.length + 4).toString(16).padStart(4, '0') + text

@@ -1,6 +1,6 @@
 import { expect } from 'chai'
-import { pushRound } from '../../../scripts/prove/push-round.ts'
-import { ADMIN_KEY, type RunningService, startService } from '../../service.ts'
+import { pushRound } from '../../../scripts/proofs/kill/push-round.ts'
+import { ADMIN_KEY, type RunningService, startService } from '../../../scripts/proofs/support/service.ts'
 import { newFolder, workflow } from './git-client.ts'
 
 describe('git: pushes and commits over REST at the same time', () => {

@@ -1,9 +1,9 @@
+import { expect } from 'chai'
 import { readdirSync } from 'node:fs'
 import { join } from 'node:path'
-import { expect } from 'chai'
-import { git, gitBytes } from '../../git/git-program.ts'
-import type { Reply, RunningService } from '../../service.ts'
-import { ADMIN_KEY, startService } from '../../service.ts'
+import { git, gitBytes } from '../../../scripts/proofs/support/git-program.ts'
+import type { Reply, RunningService } from '../../../scripts/proofs/support/service.ts'
+import { ADMIN_KEY, startService } from '../../../scripts/proofs/support/service.ts'
 import { newFolder, workflow } from './git-client.ts'
 
 /** A bundle that no backup made: what is done to a copy of an honest artifact, and what the server says of it. */

@@ -1,8 +1,8 @@
 import { expect } from 'chai'
+import { git } from '../../../scripts/proofs/support/git-program.ts'
+import type { RunningService } from '../../../scripts/proofs/support/service.ts'
+import { startService } from '../../../scripts/proofs/support/service.ts'
 import { awaitRollUp } from '../../git/await-roll-up.ts'
-import { git } from '../../git/git-program.ts'
-import type { RunningService } from '../../service.ts'
-import { startService } from '../../service.ts'
 import type { Clone } from './git-client.ts'
 import { cloneOf, latest, workflow } from './git-client.ts'
 

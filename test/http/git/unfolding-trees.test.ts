@@ -1,10 +1,10 @@
+import { expect } from 'chai'
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { expect } from 'chai'
-import { git } from '../../git/git-program.ts'
+import { git } from '../../../scripts/proofs/support/git-program.ts'
+import type { RunningService } from '../../../scripts/proofs/support/service.ts'
+import { startService } from '../../../scripts/proofs/support/service.ts'
 import { restsDuring } from '../../rests.ts'
-import type { RunningService } from '../../service.ts'
-import { startService } from '../../service.ts'
 import { cloneOf, newFolder, workflow } from './git-client.ts'
 
 /** A tree of `levels` folders in one another, each of which names the one below it twice: 2^levels files out of `levels` objects. */

@@ -1,8 +1,9 @@
-import { writeFileSync } from 'node:fs'
 import { expect } from 'chai'
-import { ADMIN_KEY, startService, type RunningService } from '../../service.ts'
+import { writeFileSync } from 'node:fs'
+import { git } from '../../../scripts/proofs/support/git-program.ts'
+import type { RunningService } from '../../../scripts/proofs/support/service.ts'
+import { ADMIN_KEY, startService } from '../../../scripts/proofs/support/service.ts'
 import { pktLine } from '../../../src/http/git/pkt-line.ts'
-import { git } from '../../git/git-program.ts'
 import { cloneIn, newFolder, remoteOf, workflow } from './git-client.ts'
 
 describe('git over HTTP: fetches that git cannot read', () => {

@@ -2,7 +2,7 @@ import { setTimeout as pause } from 'node:timers/promises'
 import { expect } from 'chai'
 import { createApiKey } from '../../../src/access/api-keys.ts'
 import { nodeFs } from '../../../src/storage/node-fs.ts'
-import { ADMIN_KEY, type RunningService, startService } from '../../service.ts'
+import { ADMIN_KEY, type RunningService, startService } from '../../../scripts/proofs/support/service.ts'
 import { EvaluationClient } from '../evaluations/evaluation-client.ts'
 
 /** So many searches of a project wait for a thread at most (`longJobs`). */

@@ -2,7 +2,7 @@ import { expect } from 'chai'
 import { openSecrets } from '../../../src/secrets/open-secrets.ts'
 import { nodeFs } from '../../../src/storage/node-fs.ts'
 import { type ChatStub, event, refusing, startChatStub, streaming } from '../../models/chat-stub.ts'
-import { ADMIN_KEY, type RunningService, startService } from '../../service.ts'
+import { ADMIN_KEY, type RunningService, startService } from '../../../scripts/proofs/support/service.ts'
 
 const KEY = 'sk-of-the-project-1234567890'
 

@@ -1,6 +1,6 @@
 import { expect } from 'chai'
-import type { RunningService, ServiceOptions } from '../../service.ts'
-import { startService } from '../../service.ts'
+import type { RunningService, ServiceOptions } from '../../../scripts/proofs/support/service.ts'
+import { startService } from '../../../scripts/proofs/support/service.ts'
 import { filesOf, snapshotOf } from './store-snapshot.ts'
 
 /** How a refusal must look. */

@@ -1,5 +1,5 @@
 import { expect } from 'chai'
-import { type RunningService, startService } from '../../service.ts'
+import { type RunningService, startService } from '../../../scripts/proofs/support/service.ts'
 import { cloneOf, keyWith, remoteOf } from '../git/git-client.ts'
 import { create, REMOVABLES, remove } from './removal-client.ts'
 

@@ -1,6 +1,6 @@
 import { execFileSync } from 'node:child_process'
 import { expect } from 'chai'
-import type { Reply, RunningService } from '../../service.ts'
+import type { Reply, RunningService } from '../../../scripts/proofs/support/service.ts'
 
 /** A family as its removal is tested: where it is asked for and lies, and a payload. */
 export interface Removable {

@@ -1,7 +1,7 @@
 import { existsSync, readdirSync, statSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect } from 'chai'
-import { type RunningService, startService } from '../../service.ts'
+import { type RunningService, startService } from '../../../scripts/proofs/support/service.ts'
 import { cloneIn, cloneOf, newFolder, remoteOf } from '../git/git-client.ts'
 import { create, fsck, refsOf, REMOVABLES, remove, undelete } from './removal-client.ts'
 

@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import { expect } from 'chai'
 import { startProcess, type ServerProcess } from '../evaluations/server-process.ts'
 import { cloneOf, runGit } from '../git/git-client.ts'
-import { type RunningService, startService } from '../../service.ts'
+import { type RunningService, startService } from '../../../scripts/proofs/support/service.ts'
 import { create, fsck, REMOVABLES, remove, undelete } from './removal-client.ts'
 
 const [workflows] = REMOVABLES as [(typeof REMOVABLES)[0]] // the first of four

@@ -1,8 +1,8 @@
 import { expect } from 'chai'
-import { readApiDocument } from '../../../scripts/fuzz/api-document.ts'
+import { readApiDocument } from '../../../scripts/proofs/fuzz/api-document.ts'
 import { keyWithScopes } from '../invocation/key-with-scopes.ts'
-import type { RunningService } from '../../service.ts'
-import { startService } from '../../service.ts'
+import type { RunningService } from '../../../scripts/proofs/support/service.ts'
+import { startService } from '../../../scripts/proofs/support/service.ts'
 import type { Asked, Marked } from './asked-without-read.ts'
 import { askedOf, MARK, marked, SURFACES } from './asked-without-read.ts'
 

@@ -1,11 +1,12 @@
+import { expect } from 'chai'
 import { request } from 'node:http'
 import { setTimeout as wait } from 'node:timers/promises'
-import { expect } from 'chai'
-import { git } from '../../git/git-program.ts'
+import { git } from '../../../scripts/proofs/support/git-program.ts'
+import { ADMIN_KEY } from '../../../scripts/proofs/support/service.ts'
 import { pathsBelow } from '../../paths-below.ts'
-import { ADMIN_KEY } from '../../service.ts'
 import { storeFiles } from './store-files.ts'
-import { startTestsets, type MadeTestset, type TestsetClient } from './testset-client.ts'
+import type { MadeTestset, TestsetClient } from './testset-client.ts'
+import { startTestsets } from './testset-client.ts'
 
 const ROWS = 25_000
 const FILE = `q\n${Array.from({ length: ROWS }, (_, n) => `question ${n * 7919}\n`).join('')}`

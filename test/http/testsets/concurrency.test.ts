@@ -1,6 +1,7 @@
 import { expect } from 'chai'
-import { git } from '../../git/git-program.ts'
-import { contentsOf, startTestsets, type TestsetClient } from './testset-client.ts'
+import { git } from '../../../scripts/proofs/support/git-program.ts'
+import type { TestsetClient } from './testset-client.ts'
+import { contentsOf, startTestsets } from './testset-client.ts'
 
 describe('testsets: many writers at once', () => {
   let client: TestsetClient

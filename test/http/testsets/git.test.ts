@@ -1,16 +1,10 @@
+import { expect } from 'chai'
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { expect } from 'chai'
-import { git } from '../../git/git-program.ts'
-import {
-  contentsOf,
-  dedupIdsOf,
-  type MadeTestset,
-  refusal,
-  startTestsets,
-  type TestsetClient,
-} from './testset-client.ts'
+import { git } from '../../../scripts/proofs/support/git-program.ts'
+import type { MadeTestset, TestsetClient } from './testset-client.ts'
+import { contentsOf, dedupIdsOf, refusal, startTestsets } from './testset-client.ts'
 
 describe('testsets: what git sees, and what git does', () => {
   let client: TestsetClient

@@ -1,9 +1,10 @@
+import { expect } from 'chai'
 import { mkdtempSync, rmSync, statSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { expect } from 'chai'
-import { type ChildServer, KEY, startBranchpoint } from '../../../scripts/bench/child-server.ts'
-import { git } from '../../git/git-program.ts'
+import type { ChildServer } from '../../../scripts/bench/child-server.ts'
+import { KEY, startBranchpoint } from '../../../scripts/bench/child-server.ts'
+import { git } from '../../../scripts/proofs/support/git-program.ts'
 import { pathsBelow } from '../../paths-below.ts'
 import { storeFiles } from './store-files.ts'
 

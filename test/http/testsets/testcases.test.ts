@@ -1,6 +1,7 @@
 import { expect } from 'chai'
-import { git } from '../../git/git-program.ts'
-import { type MadeTestset, refusal, startTestsets, type TestsetClient } from './testset-client.ts'
+import { git } from '../../../scripts/proofs/support/git-program.ts'
+import type { MadeTestset, TestsetClient } from './testset-client.ts'
+import { refusal, startTestsets } from './testset-client.ts'
 
 describe('testcases', () => {
   let client: TestsetClient

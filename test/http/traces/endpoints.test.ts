@@ -4,7 +4,7 @@ import { expect } from 'chai'
 import { createApiKey } from '../../../src/access/api-keys.ts'
 import { memoryFs } from '../../../src/storage/memory-fs.ts'
 import { nodeFs } from '../../../src/storage/node-fs.ts'
-import { type RunningService, startService } from '../../service.ts'
+import { type RunningService, startService } from '../../../scripts/proofs/support/service.ts'
 import { makeSpan, NOON, spanWith } from '../../traces/make-span.ts'
 
 describe('traces over HTTP', () => {

@@ -1,5 +1,5 @@
 import { expect } from 'chai'
-import { type RunningService, startService } from '../../service.ts'
+import { type RunningService, startService } from '../../../scripts/proofs/support/service.ts'
 import { makeSpan, NOON } from '../../traces/make-span.ts'
 
 describe('traces over HTTP: saved queries', () => {

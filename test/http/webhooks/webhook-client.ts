@@ -1,7 +1,7 @@
 import { setTimeout as pause } from 'node:timers/promises'
 import { expect } from 'chai'
-import type { RunningService, ServiceOptions } from '../../service.ts'
-import { startService } from '../../service.ts'
+import type { RunningService, ServiceOptions } from '../../../scripts/proofs/support/service.ts'
+import { startService } from '../../../scripts/proofs/support/service.ts'
 import type { Received, Receiver } from './receiver.ts'
 import { startReceiver } from './receiver.ts'
 

@@ -1,9 +1,9 @@
 import { writeFileSync } from 'node:fs'
+import { git } from '../../../scripts/proofs/support/git-program.ts'
 import type { GitObject, ObjectKind, Oid } from '../../../src/git/objects/object.ts'
 import { encodePack } from '../../../src/git/packs/pack-writer.ts'
-import type { ObjectSink, ObjectReader } from '../../../src/versioning/family/tree-files.ts'
 import { NewObjects } from '../../../src/versioning/family/new-objects.ts'
-import { git } from '../../git/git-program.ts'
+import type { ObjectReader, ObjectSink } from '../../../src/versioning/family/tree-files.ts'
 
 /** Objects in memory that tell what was read and written since the last `forget`. */
 export class RecordedObjects implements ObjectReader, ObjectSink {

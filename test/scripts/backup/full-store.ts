@@ -1,11 +1,11 @@
+import { expect } from 'chai'
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { expect } from 'chai'
-import { git } from '../../git/git-program.ts'
+import { git } from '../../../scripts/proofs/support/git-program.ts'
+import type { RunningService } from '../../../scripts/proofs/support/service.ts'
 import { SurfaceClient } from '../../http/conformance/surface-client.ts'
 import { testedSurfaces } from '../../http/conformance/tested-surface.ts'
-import type { RunningService } from '../../service.ts'
 
 /**
  * Puts every feature to use: on each surface several artifacts with revisions, forks, named revisions, headers and archives at all levels;

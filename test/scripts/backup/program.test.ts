@@ -4,7 +4,7 @@ import { chmodSync, mkdirSync, readdirSync, rmSync, writeFileSync } from 'node:f
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { expect } from 'chai'
-import { repositoriesLine } from '../../../scripts/backup/repositories-line.ts'
+import { repositoriesLine } from '../../../scripts/backup/report/repositories-line.ts'
 import { withoutProgress } from '../without-progress.ts'
 import type { SmallStore } from './small-store.ts'
 import { startSmallStore } from './small-store.ts'

@@ -1,6 +1,6 @@
 import { readConfig } from '../../../src/config.ts'
 import { backupCommand } from '../../../scripts/backup/backup-command.ts'
-import type { Report } from '../../../scripts/backup/report.ts'
+import type { Report } from '../../../scripts/backup/report/backup-report.ts'
 import { restoreCommand } from '../../../scripts/backup/restore-command.ts'
 
 /** Runs `backup` or `restore` as the program does, without the time a process takes to start. */

@@ -1,11 +1,11 @@
+import { expect } from 'chai'
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { expect } from 'chai'
-import { git } from '../../git/git-program.ts'
-import { startService } from '../../service.ts'
-import type { RunningService } from '../../service.ts'
-import type { Report } from '../../../scripts/backup/report.ts'
+import type { Report } from '../../../scripts/backup/report/backup-report.ts'
+import { git } from '../../../scripts/proofs/support/git-program.ts'
+import type { RunningService } from '../../../scripts/proofs/support/service.ts'
+import { startService } from '../../../scripts/proofs/support/service.ts'
 import { runCommand } from './run-command.ts'
 
 /** A running service over a store of its own, with a backup beside it. */

@@ -1,7 +1,7 @@
 import { join } from 'node:path'
 import { expect } from 'chai'
 import { expectSound } from '../../git/expect-sound.ts'
-import { startService } from '../../service.ts'
+import { startService } from '../../../scripts/proofs/support/service.ts'
 import { runCommand } from './run-command.ts'
 import type { SmallStore } from './small-store.ts'
 import { startSmallStore } from './small-store.ts'

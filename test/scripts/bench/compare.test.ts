@@ -1,7 +1,7 @@
 import { expect } from 'chai'
-import { compareFigures } from '../../../scripts/bench/compare-figures.ts'
-import type { Figure } from '../../../scripts/bench/figure.ts'
-import { figureTable } from '../../../scripts/bench/figure-table.ts'
+import { compareFigures } from '../../../scripts/bench/figures/compare-figures.ts'
+import type { Figure } from '../../../scripts/bench/figures/figure.ts'
+import { figureTable } from '../../../scripts/bench/figures/figure-table.ts'
 
 /** A figure of some rounds, of which the middle one counts. */
 function figure(work: string, rounds: readonly [number, number, number] | number): Figure {

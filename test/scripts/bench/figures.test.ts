@@ -1,9 +1,9 @@
 import { expect } from 'chai'
-import { amount } from '../../../scripts/bench/amount.ts'
-import type { Figure } from '../../../scripts/bench/figure.ts'
-import { figureTable } from '../../../scripts/bench/figure-table.ts'
-import { plainFigure } from '../../../scripts/bench/plain-figure.ts'
-import { ratioFigure } from '../../../scripts/bench/ratio-figure.ts'
+import { amount } from '../../../scripts/bench/figures/amount.ts'
+import type { Figure } from '../../../scripts/bench/figures/figure.ts'
+import { figureTable } from '../../../scripts/bench/figures/figure-table.ts'
+import { plainFigure } from '../../../scripts/bench/figures/plain-figure.ts'
+import { ratioFigure } from '../../../scripts/bench/figures/ratio-figure.ts'
 
 const commits = {
   work: 'commit',

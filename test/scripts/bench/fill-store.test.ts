@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { expect } from 'chai'
 import { fillStore, PAGE, promptData, RARE_WORD } from '../../../scripts/bench/fill-store.ts'
-import { type RunningService, startService } from '../../service.ts'
+import { type RunningService, startService } from '../../../scripts/proofs/support/service.ts'
 
 describe('npm run bench: a filled store', () => {
   let service: RunningService

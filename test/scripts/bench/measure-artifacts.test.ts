@@ -4,8 +4,8 @@ import { join } from 'node:path'
 import { expect } from 'chai'
 import { readBenchOptions } from '../../../scripts/bench/bench-options.ts'
 import { endServers } from '../../../scripts/bench/child-server.ts'
-import type { Figure } from '../../../scripts/bench/figure.ts'
-import { measureArtifacts } from '../../../scripts/bench/measure-artifacts.ts'
+import type { Figure } from '../../../scripts/bench/figures/figure.ts'
+import { measureArtifacts } from '../../../scripts/bench/measures/measure-artifacts.ts'
 
 describe('npm run bench: stores of artifacts', () => {
   let folder: string

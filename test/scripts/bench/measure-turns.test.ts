@@ -4,8 +4,8 @@ import { join } from 'node:path'
 import { expect } from 'chai'
 import { readBenchOptions } from '../../../scripts/bench/bench-options.ts'
 import { endServers, startMonitored } from '../../../scripts/bench/child-server.ts'
-import type { Figure } from '../../../scripts/bench/figure.ts'
-import { measureTurns } from '../../../scripts/bench/measure-turns.ts'
+import type { Figure } from '../../../scripts/bench/figures/figure.ts'
+import { measureTurns } from '../../../scripts/bench/measures/measure-turns.ts'
 
 describe('npm run bench -- --only turns', () => {
   let folder: string

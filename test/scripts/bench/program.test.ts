@@ -5,8 +5,8 @@ import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { expect } from 'chai'
 import { thisMachine } from '../../../scripts/bench/machine.ts'
-import { plainFigure } from '../../../scripts/bench/plain-figure.ts'
-import { report } from '../../../scripts/bench/report.ts'
+import { plainFigure } from '../../../scripts/bench/figures/plain-figure.ts'
+import { report } from '../../../scripts/bench/figures/report.ts'
 
 const PROGRAM = fileURLToPath(new URL('../../../scripts/bench.js', import.meta.url))
 

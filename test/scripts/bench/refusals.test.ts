@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { expect } from 'chai'
 import { readBenchOptions, SECTIONS } from '../../../scripts/bench/bench-options.ts'
-import { readReport } from '../../../scripts/bench/report.ts'
+import { readReport } from '../../../scripts/bench/figures/report.ts'
 import { UsageError } from '../../../scripts/command/usage-error.ts'
 
 describe('npm run bench: refusals', () => {

@@ -1,6 +1,6 @@
 import { expect } from 'chai'
-import { linearAxis, logarithmicAxis } from '../../../scripts/soak/axis.ts'
-import { drawSoak } from '../../../scripts/soak/draw-soak.ts'
+import { linearAxis, logarithmicAxis } from '../../../scripts/proofs/soak/picture/axis.ts'
+import { drawSoak } from '../../../scripts/proofs/soak/picture/draw-soak.ts'
 import { soakOf } from './soak-of.ts'
 
 describe('npm run soak: the picture', () => {

@@ -1,7 +1,7 @@
 import { expect } from 'chai'
-import { judgeSoak } from '../../../scripts/soak/judge-soak.ts'
-import type { Sample } from '../../../scripts/soak/sample.ts'
-import { soakTable } from '../../../scripts/soak/soak-table.ts'
+import { judgeSoak } from '../../../scripts/proofs/soak/judge-soak.ts'
+import type { Sample } from '../../../scripts/proofs/soak/sample.ts'
+import { soakTable } from '../../../scripts/proofs/soak/picture/soak-table.ts'
 import { soakOf } from './soak-of.ts'
 
 const MB = 1024 * 1024

@@ -1,5 +1,5 @@
-import type { Sample } from '../../../scripts/soak/sample.ts'
-import type { Soak } from '../../../scripts/soak/run-soak.ts'
+import type { Sample } from '../../../scripts/proofs/soak/sample.ts'
+import type { Soak } from '../../../scripts/proofs/soak/load/run-soak.ts'
 
 const MB = 1024 * 1024
 

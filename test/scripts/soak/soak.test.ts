@@ -5,10 +5,10 @@ import { fileURLToPath } from 'node:url'
 import { setTimeout as pause } from 'node:timers/promises'
 import { promisify } from 'node:util'
 import { expect } from 'chai'
-import type { Soak } from '../../../scripts/soak/run-soak.ts'
+import type { Soak } from '../../../scripts/proofs/soak/load/run-soak.ts'
 import { temporaryFolder } from '../../git/git-program.ts'
 
-const PROGRAM = fileURLToPath(new URL('../../../scripts/soak.js', import.meta.url))
+const PROGRAM = fileURLToPath(new URL('../../../scripts/proofs/soak.js', import.meta.url))
 const run = promisify(execFile)
 
 describe('npm run soak', () => {

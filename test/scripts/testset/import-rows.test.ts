@@ -1,7 +1,8 @@
+import { expect } from 'chai'
 import { mkdtempSync, readdirSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { expect } from 'chai'
+import { git } from '../../../scripts/proofs/support/git-program.ts'
 import type { ImportedRows } from '../../../scripts/testset/import-rows.ts'
 import { importRows } from '../../../scripts/testset/import-rows.ts'
 import type { OpenTestsets } from '../../../scripts/testset/open-testsets.ts'
@@ -10,7 +11,6 @@ import { readConfig } from '../../../src/config.ts'
 import { archiveArtifact, archiveVariant } from '../../../src/versioning/artifacts/archive.ts'
 import { createArtifact } from '../../../src/versioning/artifacts/create-artifact.ts'
 import { createVariant } from '../../../src/versioning/variants/create-variant.ts'
-import { git } from '../../git/git-program.ts'
 import { isLeftover } from './run-command.ts'
 
 const ANN = { name: 'Ann', email: 'ann@example.org' }

@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { gzipSync } from 'node:zlib'
 import { expect } from 'chai'
-import { startService } from '../../service.ts'
+import { startService } from '../../../scripts/proofs/support/service.ts'
 import { runCommand } from './run-command.ts'
 
 describe('files into testsets and out of them are refused:', () => {

@@ -1,9 +1,9 @@
+import { expect } from 'chai'
 import { mkdtempSync, readFileSync, readdirSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { gunzipSync, gzipSync } from 'node:zlib'
-import { expect } from 'chai'
-import { git } from '../../git/git-program.ts'
+import { git } from '../../../scripts/proofs/support/git-program.ts'
 import { isLeftover, runCommand } from './run-command.ts'
 
 const CSV = 'country,capital\nNorway,Oslo\nPeru,"Lima\nCallao"\nMali,=1+1\n'

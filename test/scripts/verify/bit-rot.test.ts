@@ -1,8 +1,8 @@
-import { chmodSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { expect } from 'chai'
-import { git } from '../../git/git-program.ts'
-import type { RunningService } from '../../service.ts'
-import { startService } from '../../service.ts'
+import { chmodSync, readFileSync, readdirSync, rmSync, writeFileSync } from 'node:fs'
+import { git } from '../../../scripts/proofs/support/git-program.ts'
+import type { RunningService } from '../../../scripts/proofs/support/service.ts'
+import { startService } from '../../../scripts/proofs/support/service.ts'
 import { verified } from './verified.ts'
 import { storeForEach } from './verify-store.ts'
 

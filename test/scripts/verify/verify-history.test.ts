@@ -1,7 +1,7 @@
-import { rmSync } from 'node:fs'
 import { expect } from 'chai'
-import { git } from '../../git/git-program.ts'
-import { startService } from '../../service.ts'
+import { rmSync } from 'node:fs'
+import { git } from '../../../scripts/proofs/support/git-program.ts'
+import { startService } from '../../../scripts/proofs/support/service.ts'
 import { verified } from './verified.ts'
 import { commitFile, storeForEach } from './verify-store.ts'
 

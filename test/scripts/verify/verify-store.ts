@@ -1,7 +1,7 @@
 import { cpSync, rmSync } from 'node:fs'
-import { git } from '../../git/git-program.ts'
-import type { RunningService } from '../../service.ts'
-import { startService } from '../../service.ts'
+import { git } from '../../../scripts/proofs/support/git-program.ts'
+import type { RunningService } from '../../../scripts/proofs/support/service.ts'
+import { startService } from '../../../scripts/proofs/support/service.ts'
 
 /** For each test of the current `describe` a copy of the store that `makeStore` makes. */
 export function storeForEach(): {

@@ -1,15 +1,16 @@
 import { expect } from 'chai'
 import { lutimesSync, renameSync, symlinkSync, utimesSync } from 'node:fs'
 import { setImmediate as nextTurn } from 'node:timers/promises'
-import { memoryFs } from '../../../src/storage/memory-fs.ts'
-import { nodeFs } from '../../../src/storage/node-fs.ts'
+import { git } from '../../../scripts/proofs/support/git-program.ts'
 import { Store } from '../../../src/git/store.ts'
 import { workflowFamily } from '../../../src/resources/workflows/workflow-family.ts'
+import { memoryFs } from '../../../src/storage/memory-fs.ts'
+import { nodeFs } from '../../../src/storage/node-fs.ts'
 import { createArtifact } from '../../../src/versioning/artifacts/create-artifact.ts'
 import { objectUuid } from '../../../src/versioning/ids.ts'
-import { revisionById } from '../../../src/versioning/revisions/references.ts'
 import { Registry } from '../../../src/versioning/registry.ts'
-import { git, temporaryFolder } from '../../git/git-program.ts'
+import { revisionById } from '../../../src/versioning/revisions/references.ts'
+import { temporaryFolder } from '../../git/git-program.ts'
 
 const context = { actor: { id: 'id', name: 'Ann', email: 'ann@example.com' } }
 

@@ -1,22 +1,16 @@
 import { expect } from 'chai'
 import fc from 'fast-check'
-import { hashObject, type Oid } from '../../../../src/git/objects/object.ts'
-import {
-  type KeysOfBase,
-  placeRows as placeInSlices,
-  rowChanges as changesInSlices,
-  type UnplacedRow,
-} from '../../../../src/resources/testsets/import/place-rows.ts'
-import {
-  isTooDeep,
-  positionPath,
-  positionsAfter,
-  positionsBetween,
-} from '../../../../src/resources/testsets/rows/row-position.ts'
-import { editRows, type RowEntry } from '../../../../src/resources/testsets/rows/row-tree.ts'
+import { git } from '../../../../scripts/proofs/support/git-program.ts'
+import type { Oid } from '../../../../src/git/objects/object.ts'
+import { hashObject } from '../../../../src/git/objects/object.ts'
+import type { KeysOfBase, UnplacedRow } from '../../../../src/resources/testsets/import/place-rows.ts'
+import { placeRows as placeInSlices, rowChanges as changesInSlices } from '../../../../src/resources/testsets/import/place-rows.ts'
+import { isTooDeep, positionPath, positionsAfter, positionsBetween } from '../../../../src/resources/testsets/rows/row-position.ts'
+import type { RowEntry } from '../../../../src/resources/testsets/rows/row-tree.ts'
+import { editRows } from '../../../../src/resources/testsets/rows/row-tree.ts'
 import { TimeSlice } from '../../../../src/scheduling/cooperative.ts'
 import { writeTree } from '../../../../src/versioning/family/tree-files.ts'
-import { git, temporaryFolder } from '../../../git/git-program.ts'
+import { temporaryFolder } from '../../../git/git-program.ts'
 import { RecordedObjects } from '../recorded-objects.ts'
 
 /** A row `name`, or `name version`: its key is the name. */

@@ -1,23 +1,16 @@
 import { expect } from 'chai'
 import fc from 'fast-check'
-import { hashObject, type Oid } from '../../../../src/git/objects/object.ts'
-import { parseTree, type TreeEntry } from '../../../../src/git/objects/tree.ts'
-import {
-  parsePosition,
-  positionPath,
-  positionsAfter,
-  type RowPosition,
-} from '../../../../src/resources/testsets/rows/row-position.ts'
-import {
-  countRows,
-  editRows,
-  rowAt,
-  rowsOfTree,
-  type RowBlobs,
-  type RowRange,
-} from '../../../../src/resources/testsets/rows/row-tree.ts'
+import { git } from '../../../../scripts/proofs/support/git-program.ts'
+import type { Oid } from '../../../../src/git/objects/object.ts'
+import { hashObject } from '../../../../src/git/objects/object.ts'
+import type { TreeEntry } from '../../../../src/git/objects/tree.ts'
+import { parseTree } from '../../../../src/git/objects/tree.ts'
+import type { RowPosition } from '../../../../src/resources/testsets/rows/row-position.ts'
+import { parsePosition, positionPath, positionsAfter } from '../../../../src/resources/testsets/rows/row-position.ts'
+import type { RowBlobs, RowRange } from '../../../../src/resources/testsets/rows/row-tree.ts'
+import { countRows, editRows, rowAt, rowsOfTree } from '../../../../src/resources/testsets/rows/row-tree.ts'
 import { writeFile, writeTree } from '../../../../src/versioning/family/tree-files.ts'
-import { git, temporaryFolder } from '../../../git/git-program.ts'
+import { temporaryFolder } from '../../../git/git-program.ts'
 import { RecordedObjects } from '../recorded-objects.ts'
 
 const blob = (text: string): Oid => hashObject('blob', Buffer.from(text))

@@ -1,0 +1,50 @@
+import { tmpdir } from 'node:os'
+import type { Fs } from '../../../src/storage/fs.ts'
+import type { Journal } from '../../../src/git/journal/journal.ts'
+import { Store } from '../../../src/git/store.ts'
+import { environmentFamily } from '../../../src/resources/environments/environment-family.ts'
+import { queryFamily } from '../../../src/resources/queries/query-family.ts'
+import { testsetFamily } from '../../../src/resources/testsets/testset-family.ts'
+import { workflowFamily } from '../../../src/resources/workflows/workflow-family.ts'
+import { openRegistry } from '../../../src/versioning/open-registry.ts'
+import { Registry } from '../../../src/versioning/registry.ts'
+
+/** The only store of a simulated disk: a path that a real folder may have, too (see GitOnDisk). */
+export const STORE = `${tmpdir()}/branchpoint-crash-${process.pid}`
+
+export const LIMITS = { maxRows: 1000, maxRowBytes: 100_000, maxColumns: 100 }
+
+export const testsets = testsetFamily(LIMITS)
+
+const FAMILIES = [workflowFamily, testsets, environmentFamily, queryFamily]
+
+let seconds = 0
+const SETTINGS = {
+  servicesBase: 'http://localhost/services',
+  now: () => new Date(Date.parse('2026-03-01T09:30:00Z') + 1000 * ++seconds),
+}
+
+/** A server over the store of a disk, without its HTTP. */
+export interface CrashServer {
+  readonly fs: Fs
+  readonly store: Store
+  readonly registry: Registry
+  readonly journal: Journal
+}
+
+/** Starts it as the real one is: journals are recovered, every repository is read in, repaired and swept. */
+export async function openServer(fs: Fs): Promise<CrashServer> {
+  const store = await Store.open(fs, STORE)
+  const project = await store.project('default')
+  const { registry, sweepLeftovers, close } = await openRegistry(project, FAMILIES, SETTINGS)
+  await sweepLeftovers()
+  // Its regular look at the disk would come at another step each time.
+  close()
+  const { journal } = project.repository('workflows', 'any').writer
+  return { fs, store, registry, journal }
+}
+
+/** Another registry over the same store, which has read nothing yet. */
+export async function newRegistry({ store }: CrashServer): Promise<Registry> {
+  return new Registry(await store.project('default'), FAMILIES, SETTINGS)
+}

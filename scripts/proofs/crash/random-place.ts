@@ -1,0 +1,15 @@
+import type { Family } from '../../../src/versioning/family/family.ts'
+import type { VariantPlace } from '../../../src/versioning/revisions/references.ts'
+import type { CrashServer } from './open-server.ts'
+import type { Random } from './random.ts'
+
+/** Some variant of some artifact of a family; undefined if there is none. */
+export async function randomPlace(
+  { registry }: CrashServer,
+  random: Random,
+  family: Family,
+): Promise<VariantPlace | undefined> {
+  const artifact = random.pick(await registry.index.list(family))
+  const variant = artifact && random.pick(artifact.variants)
+  return variant && { artifact, variant }
+}

@@ -1,0 +1,278 @@
+import { createApiKey } from '../../../src/access/api-keys.ts'
+import { environmentFamily } from '../../../src/resources/environments/environment-family.ts'
+import { queryFamily } from '../../../src/resources/queries/query-family.ts'
+import { commitFile, createFromFile } from '../../../src/resources/testsets/import/upload-testset.ts'
+import { workflowFamily } from '../../../src/resources/workflows/workflow-family.ts'
+import { archiveArtifact, archiveRevision, archiveVariant } from '../../../src/versioning/artifacts/archive.ts'
+import { commitRevision } from '../../../src/versioning/revisions/commit-revision.ts'
+import { createArtifact } from '../../../src/versioning/artifacts/create-artifact.ts'
+import { createVariant } from '../../../src/versioning/variants/create-variant.ts'
+import { deployRevision } from '../../../src/versioning/environments/deploy-revision.ts'
+import { editArtifact, editVariant } from '../../../src/versioning/artifacts/edit-artifact.ts'
+import { forkVariant } from '../../../src/versioning/variants/fork-variant.ts'
+import { defaultKey } from '../../../src/versioning/environments/pin.ts'
+import type { RevisionPlace } from '../../../src/versioning/revisions/revision.ts'
+import { latestOf, readRevisionAt } from '../../../src/versioning/revisions/revision.ts'
+import type { CrashWrite, Plan } from './crash-write.ts'
+import { context } from './crash-write.ts'
+import { longText } from './long-text.ts'
+import type { CrashServer } from './open-server.ts'
+import { LIMITS, STORE, testsets } from './open-server.ts'
+import { randomPlace } from './random-place.ts'
+import { randomPush } from './random-push.ts'
+import { randomRemoval, randomReturn } from './random-removal.ts'
+import { randomUpkeep } from './random-upkeep.ts'
+import type { Random } from './random.ts'
+
+/** A write of some kind to something that is there; `n` is a number that no other write of the history has. */
+export async function randomWrite(server: CrashServer, random: Random, n: number): Promise<CrashWrite> {
+  for (;;) {
+    const plan = random.pick(KINDS)
+    const write = await plan?.(server, random, n)
+    if (write) return write
+  }
+}
+
+const createWorkflow: Plan = async (_, random, n) => ({
+  name: `create workflow w${n}`,
+  run: async ({ registry }) => {
+    const accepted = await workflowFamily.accept(dataOf(n), { loc: [], servicesBase: '' })
+    const withVariant = random.chance(0.7)
+      ? { revision: { message: `m${n}`, payload: accepted.payload } }
+      : {}
+    const input = { slug: `w${n}`, header: { name: `W ${n}` }, withVariant, loc: [] }
+    return { artifacts: [await createArtifact(registry, workflowFamily, input, context)] }
+  },
+})
+
+const createEnvironment: Plan = async ({ registry }, _, n) => {
+  if ((await registry.index.list(environmentFamily)).length > 2) return undefined
+  return {
+    name: `create environment e${n}`,
+    run: async () => {
+      const input = { slug: `e${n}`, header: {}, withVariant: {}, loc: [] }
+      return { artifacts: [await createArtifact(registry, environmentFamily, input, context)] }
+    },
+  }
+}
+
+const createQuery: Plan = async (_, __, n) => ({
+  name: `create query q${n}`,
+  run: async ({ registry }) => {
+    const input = { slug: `q${n}`, header: {}, loc: [] }
+    return { artifacts: [await createArtifact(registry, queryFamily, input, context)] }
+  },
+})
+
+const commit: Plan = async (server, random, n) => {
+  const place = await randomPlace(server, random, workflowFamily)
+  const slug = random.chance(0.2) ? `tag${n}` : undefined
+  const data = random.chance(0.02) ? { parameters: { n, long: longText(n) } } : dataOf(n)
+  return (
+    place && {
+      name: `commit m${n} to ${place.variant.slug}`,
+      run: async ({ registry }) => {
+        const input = { message: `m${n}`, header: {}, loc: [], slug, data }
+        return { artifacts: [(await commitRevision(registry, place, input, context)).place.artifact] }
+      },
+    }
+  )
+}
+
+const commitAndDeploy: Plan = async (server, random, n) => {
+  const place = await randomPlace(server, random, workflowFamily)
+  const environments = await server.registry.index.list(environmentFamily)
+  const to = environments
+    .filter(() => random.chance(0.7))
+    .flatMap((artifact) => {
+      const variant = artifact.defaultVariant
+      return variant && artifact.record.deleted_at === undefined ? [{ artifact, variant }] : []
+    })
+  if (!place || to.length === 0) return undefined
+  const artifacts = [place, ...to].map(({ artifact }) => artifact)
+  return {
+    name: `commit m${n} to ${place.variant.slug} and deploy it to ${to.map(({ artifact }) => artifact.slug).join(', ')}`,
+    together: { message: `m${n}`, folders: artifacts.map(({ repository }) => repository.path) },
+    run: async ({ registry }) => {
+      const input = { message: `m${n}`, header: {}, loc: [], data: dataOf(n) }
+      await commitRevision(registry, place, input, context, { to, entity: 'workflow' })
+      return { artifacts }
+    },
+  }
+}
+
+const deploy: Plan = async (server, random, n) => {
+  const to = await randomPlace(server, random, environmentFamily)
+  const place = await revisionOf(server, random)
+  return (
+    to &&
+    place && {
+      name: `deploy ${place.variant.slug} to ${to.artifact.slug}`,
+      run: async ({ registry }) => {
+        const revision = await readRevisionAt(registry, place)
+        const request = { entity: 'workflow', message: `m${n}`, loc: [] }
+        await deployRevision(registry, revision, to, request, context)
+        return { artifacts: [to.artifact, place.artifact] }
+      },
+    }
+  )
+}
+
+const undeploy: Plan = async (server, random, n) => {
+  const to = await randomPlace(server, random, environmentFamily)
+  const what = random.pick(await server.registry.index.list(workflowFamily))
+  return (
+    to &&
+    what && {
+      name: `undeploy ${what.slug} from ${to.artifact.slug}`,
+      run: async ({ registry }) => {
+        const input = { message: `m${n}`, header: {}, loc: [], delta: { remove: [defaultKey(what.slug)] } }
+        await commitRevision(registry, to, input, context)
+        return { artifacts: [to.artifact, what] }
+      },
+    }
+  )
+}
+
+const fork: Plan = async (server, random, n) => {
+  const place = await revisionOf(server, random)
+  return (
+    place && {
+      name: `fork ${place.variant.slug} as f${n}`,
+      run: async ({ registry }) => {
+        const source = { variant: { id: place.variant.id } }
+        const input = { slug: `f${n}`, header: {}, loc: [] }
+        return { artifacts: [(await forkVariant(registry, workflowFamily, source, input, context)).artifact] }
+      },
+    }
+  )
+}
+
+const addVariant: Plan = async (server, random, n) => {
+  const artifact = random.pick(
+    await server.registry.index.list(random.pick([workflowFamily, queryFamily]) ?? workflowFamily),
+  )
+  return (
+    artifact && {
+      name: `add a variant v${n} to ${artifact.slug}`,
+      run: async ({ registry }) => {
+        const input = { slug: `v${n}`, header: {}, loc: [] }
+        return { artifacts: [(await createVariant(registry, artifact, input, context)).artifact] }
+      },
+    }
+  )
+}
+
+const archive: Plan = async (server, random, n) => {
+  const place = await revisionOf(server, random)
+  // Oftener undone than done, so that an archived artifact does not end a history.
+  const action = random.chance(0.4) ? 'archive' : 'unarchive'
+  const level = random.below(3)
+  return (
+    place && {
+      name: `${action} something of ${place.artifact.slug} (${n})`,
+      run: async ({ registry }) => {
+        if (level === 0) await archiveArtifact(registry, place.artifact, action, context)
+        else if (level === 1) await archiveVariant(registry, place, action, context)
+        else await archiveRevision(registry, place, action, context)
+        return { artifacts: [place.artifact] }
+      },
+    }
+  )
+}
+
+const edit: Plan = async (server, random, n) => {
+  const family = random.pick([workflowFamily, environmentFamily]) ?? workflowFamily
+  const place = await randomPlace(server, random, family)
+  return (
+    place && {
+      name: `edit ${place.artifact.slug} (${n})`,
+      run: async ({ registry }) => {
+        if (random.chance(0.5)) await editArtifact(registry, place.artifact, { name: `N ${n}` }, context)
+        else await editVariant(registry, place, { description: `D ${n}` }, context)
+        return { artifacts: [place.artifact] }
+      },
+    }
+  )
+}
+
+const createTestset: Plan = async (_, __, n) => ({
+  name: `create testset t${n} from a file`,
+  run: async ({ registry }) => {
+    const input = { slug: `t${n}`, header: {}, loc: [] }
+    return { artifacts: [await createFromFile(registry, testsets, fileOf(n), input, LIMITS, context)] }
+  },
+})
+
+const upload: Plan = async (server, random, n) => {
+  const place = await randomPlace(server, random, testsets)
+  return (
+    place && {
+      name: `upload a file to ${place.artifact.slug} (${n})`,
+      run: async ({ registry }) => {
+        const input = { message: `m${n}`, header: {}, loc: [] }
+        const { place: at } = await commitFile(registry, place, fileOf(n), input, LIMITS, context)
+        return { artifacts: [at.artifact] }
+      },
+    }
+  )
+}
+
+const addRows: Plan = async (server, random, n) => {
+  const place = await randomPlace(server, random, testsets)
+  return (
+    place && {
+      name: `add rows to ${place.artifact.slug} (${n})`,
+      run: async ({ registry }) => {
+        const delta = { rows: { add: [{ data: { n, text: 'added' } }] } }
+        const { place: at } = await commitRevision(registry, place, { header: {}, loc: [], delta }, context)
+        return { artifacts: [at.artifact] }
+      },
+    }
+  )
+}
+
+const makeKey: Plan = async (_, __, n) => ({
+  name: `make the API key k${n}`,
+  run: async ({ fs }) => {
+    const { key } = await createApiKey(fs, STORE, { project: 'default', name: `k${n}`, scopes: ['read'] })
+    return { artifacts: [], apiKey: key.id }
+  },
+})
+
+/** Those that stand here oftener happen oftener. */
+const KINDS: readonly Plan[] = [
+  ...[createWorkflow, createWorkflow, createEnvironment, createTestset, createQuery],
+  ...[commit, commit, commit, commit, commit, commit],
+  ...[commitAndDeploy, commitAndDeploy, commitAndDeploy, deploy, deploy, undeploy],
+  ...[fork, fork, addVariant, archive, archive, edit, edit],
+  ...[upload, addRows, addRows, makeKey],
+  ...[
+    randomRemoval,
+    randomRemoval,
+    randomRemoval,
+    randomRemoval,
+    randomReturn,
+    randomReturn,
+    randomReturn,
+    randomReturn,
+  ],
+  ...[randomPush, randomPush, randomPush, randomUpkeep, randomUpkeep],
+]
+
+function dataOf(n: number): { readonly parameters: { readonly n: number } } {
+  return { parameters: { n } }
+}
+
+function fileOf(n: number) {
+  const lines = Array.from({ length: 1 + (n % 7) }, (_, row) => `{"n": ${n % 3}, "row": ${row}}\n`)
+  const chunks = async function* (): AsyncIterable<Buffer> {
+    yield Buffer.from(lines.join(''))
+  }
+  return { type: 'jsonl', infer: false, chunks } as const
+}
+
+async function revisionOf(server: CrashServer, random: Random): Promise<RevisionPlace | undefined> {
+  const place = await randomPlace(server, random, workflowFamily)
+  return place && latestOf(place.artifact, place.variant)
+}

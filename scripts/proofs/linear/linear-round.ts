@@ -1,0 +1,122 @@
+import { join } from 'node:path'
+import { startBranchpoint } from '../../bench/child-server.ts'
+import { ask } from '../kill/ask.ts'
+import { checkRegister } from './check-register.ts'
+import { environmentVersions, variantVersions } from './git-versions.ts'
+import type { Register } from './operation.ts'
+import { Pusher } from './pusher.ts'
+import { Recorder } from './recorder.ts'
+import { RestClient } from './rest-client.ts'
+
+export interface LinearRound {
+  readonly storeDir: string
+  /** A folder for clones. */
+  readonly folder: string
+  /** Server processes over the store. */
+  readonly servers: number
+  readonly clients: number
+  readonly pushers: number
+  /** How long the load runs, in milliseconds, where that is long enough for `LEAST_STEPS`. */
+  readonly runFor: number
+}
+
+/** A recorded history, and everything that is wrong with it. */
+export interface LinearFinding {
+  readonly registers: ReadonlyMap<string, Register>
+  readonly problems: readonly string[]
+}
+
+/**
+ * Clients commit, compare and set, deploy, retrieve and push against servers over one store, all to the same two variants and two
+ * environments; then the history of each is held against the versions that git has.
+ */
+export async function linearRound(round: LinearRound): Promise<LinearFinding> {
+  const { storeDir, folder, clients, pushers, runFor } = round
+  const servers = await Promise.all(Array.from({ length: round.servers }, () => startBranchpoint(storeDir)))
+  const urls = servers.map(({ url }) => url)
+  const recorder = new Recorder()
+  const problems: string[] = []
+  try {
+    const artifacts = await prepare(urls[0] ?? '')
+    const shared = { urls, artifacts, environments: ENVIRONMENTS, recorder }
+    const restClients = numbers(clients).map((number) => new RestClient(shared, `client-${number}`))
+    const gitClients: Pusher[] = []
+    for (const number of numbers(pushers)) {
+      const name = `pusher-${number}`
+      const url = urls[number % urls.length] ?? ''
+      const pusher = new Pusher({ url, slug: SLUGS[0], recorder, folder: join(folder, name), name })
+      await pusher.begin()
+      gitClients.push(pusher)
+    }
+    const until = Date.now() + runFor
+    const work = async (client: { step(): Promise<void> }, least: number): Promise<void> => {
+      for (let steps = 0; steps < least || Date.now() < until; steps++)
+        await client.step().catch((error) => void problems.push(String(error)))
+    }
+    await Promise.all([
+      ...restClients.map((client) => work(client, LEAST_STEPS)),
+      ...gitClients.map((client) => work(client, 0)),
+    ])
+  } finally {
+    await Promise.all(servers.map((server) => server.stop()))
+  }
+  const registers = await registersOf(storeDir, recorder)
+  for (const [name, register] of registers) {
+    problems.push(...checkRegister(register).map((problem) => `${name}: ${problem}`))
+  }
+  return { registers, problems }
+}
+
+/** So much does each client that is no pusher, however long it takes: too short a history proves nothing. */
+const LEAST_STEPS = 30
+
+const SLUGS = ['busy', 'other'] as const
+const ENVIRONMENTS = ['staging', 'production'] as const
+
+/** Two applications of two revisions, each deployed to both environments, so that there is always something to retrieve. */
+async function prepare(url: string): Promise<{ readonly slug: string; readonly variant: string }[]> {
+  const artifacts = []
+  for (const slug of SLUGS) {
+    const { application } = await ask<{ application: { variant_id: string } }>(
+      url,
+      'POST',
+      '/simple/applications',
+      { application: { slug, data: { parameters: { token: '' } } } },
+    )
+    // A first revision has no message, by which versions are known here.
+    await ask(url, 'POST', '/applications/revisions/commit', {
+      application_revision_commit: {
+        application_variant_id: application.variant_id,
+        message: 'To begin with',
+        data: { parameters: { token: '' } },
+      },
+    })
+    for (const environment of ENVIRONMENTS) {
+      await ask(url, 'POST', '/applications/revisions/deploy', {
+        application_ref: { slug },
+        environment_ref: { slug: environment },
+        message: `${slug} to begin with`,
+      })
+    }
+    artifacts.push({ slug, variant: application.variant_id })
+  }
+  return artifacts
+}
+
+async function registersOf(storeDir: string, recorder: Recorder): Promise<Map<string, Register>> {
+  const registers = new Map<string, Register>()
+  const project = join(storeDir, 'default')
+  for (const slug of SLUGS) {
+    const versions = await variantVersions(join(project, 'workflows', `${slug}.git`), slug)
+    registers.set(slug, { versions, before: 2, operations: recorder.of(slug) })
+  }
+  for (const slug of ENVIRONMENTS) {
+    const versions = await environmentVersions(join(project, 'environments', `${slug}.git`), slug)
+    registers.set(`@${slug}`, { versions, before: SLUGS.length, operations: recorder.of(`@${slug}`) })
+  }
+  return registers
+}
+
+function numbers(count: number): number[] {
+  return Array.from({ length: count }, (_, index) => index + 1)
+}
