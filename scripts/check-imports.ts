@@ -19,12 +19,12 @@ const problems = [
       .map((target) => `${path} imports ${target}: what runs without the tests does not need them`),
   ),
   ...roomCircles(),
-  ...unusedSurface(source),
+  ...unusedSurface([...source, ...scripts]),
   ...circles(source),
   ...circles(scripts),
   ...fullFolders(source),
   ...longFiles([...source, ...scripts]),
-  ...tinyFiles(source),
+  ...tinyFiles(source, scripts),
   ...doubledNames(source),
 ]
 const imports = source.reduce((sum, file) => sum + file.imports.length, 0)

@@ -2,7 +2,12 @@ import { z } from 'zod'
 import { CannotStart } from './errors.ts'
 import type { LogLevel } from './http/server/logger.ts'
 import { LOG_LEVELS } from './http/server/logger.ts'
-import { MODEL_PROVIDERS, environmentCredentials, keyVariable, urlVariable } from './models/model-providers.ts'
+import {
+  MODEL_PROVIDERS,
+  environmentCredentials,
+  keyVariable,
+  urlVariable,
+} from './models/model-providers.ts'
 import type { Credential } from './models/models.ts'
 import type { SecretsKey } from './secrets/secrets-key.ts'
 import { parseSecretsKey } from './secrets/secrets-key.ts'

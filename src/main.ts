@@ -1,18 +1,14 @@
-import { collectSooner } from './collect-sooner.ts'
 import { readConfig } from './config.ts'
 import { CannotStart, Refusal } from './errors.ts'
 import { nodeFs } from './storage/node-fs.ts'
 import { openLog } from './http/server/logger.ts'
 import { shutDownOnSignals } from './http/server/shutdown.ts'
 import { start } from './server/start.ts'
-import { tightenHeap } from './tighten-heap.ts'
 
 try {
   const config = readConfig(process.env)
   const log = openLog(config.logLevel)
   const service = await start({ config, fs: nodeFs, log, now: () => new Date() })
-  collectSooner()
-  tightenHeap()
   log.logger.info({ url: service.server.url, store: config.storeDir }, 'listening')
   log.flush()
   if (service.firstToken !== undefined) process.stderr.write(welcome(service.server.url, service.firstToken))

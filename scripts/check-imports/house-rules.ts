@@ -25,16 +25,16 @@ export function longFiles(files: readonly SourceFile[]): string[] {
 }
 
 /** A file of a few lines has more than one importer. Those that nobody imports are programs. */
-export function tinyFiles(files: readonly SourceFile[]): string[] {
+export function tinyFiles(files: readonly SourceFile[], others: readonly SourceFile[]): string[] {
   const importers = groupBy(
-    files.flatMap(({ path, imports }) => imports.map((target) => ({ path, target }))),
+    [...files, ...others].flatMap(({ path, imports }) => imports.map((target) => ({ path, target }))),
     ({ target }) => target,
   )
   return files
     .filter(({ path, lines }) => lines <= TINY && !OF_ONE_KIND.test(dirname(path)))
     .flatMap(({ path, lines }) => {
-      const [only, ...others] = importers.get(path) ?? []
-      if (!only || others.length > 0) return []
+      const [only, ...more] = importers.get(path) ?? []
+      if (!only || more.length > 0) return []
       return [`${path} has ${lines} lines and only ${only.path} imports it: put it there`]
     })
 }

@@ -1,5 +1,5 @@
 import { relative } from 'node:path/posix'
-import { CONFINED, FOR_EVERY_ROOM, ROOMS } from './rooms.ts'
+import { AT_THE_ROOT, CONFINED, ROOMS } from './rooms.ts'
 import type { SourceFile } from './source-file.ts'
 
 /** The folder of all rooms. */
@@ -12,7 +12,7 @@ export function wrongImports({ path, imports }: SourceFile): string[] {
     const room = roomOf(target)
     const name = nameOf(target)
     if (room === own || own === '.') return room !== '.' && room !== own ? notOnSurface(path, room, name) : []
-    if (room === '.') return FOR_EVERY_ROOM.includes(name) ? [] : [`${path} imports ${target}, which is above it`]
+    if (room === '.') return mayUseRoot(own, name) ? [] : [`${path} imports ${target}, which is above it`]
     if (!ROOMS[own]) return [`${path}: there is no room ${own} (scripts/check-imports/rooms.ts)`]
     if (!ROOMS[own].uses.includes(room)) return [`${path} imports ${target}: ${own} may not use ${room}`]
     return notOnSurface(path, room, name)
@@ -50,6 +50,10 @@ export function unusedSurface(files: readonly SourceFile[]): string[] {
       .filter((entry) => ![...used].some((path) => roomOf(path) === room && isOn([entry], nameOf(path))))
       .map((entry) => `${room}/${entry} is on the surface of ${room}, and no other room imports it`),
   )
+}
+
+function mayUseRoot(room: string, name: string): boolean {
+  return name in AT_THE_ROOT && (AT_THE_ROOT[name]?.includes(room) ?? true)
 }
 
 function notOnSurface(path: string, room: string, name: string): string[] {

@@ -10,10 +10,20 @@ export interface Room {
 export const ROOMS: Readonly<Record<string, Room>> = {
   server: {
     uses: [
-      ...['http', 'evaluations', 'invocation', 'handlers', 'models', 'sandbox', 'traces', 'webhooks', 'secrets'],
+      ...[
+        'http',
+        'evaluations',
+        'invocation',
+        'handlers',
+        'models',
+        'sandbox',
+        'traces',
+        'webhooks',
+        'secrets',
+      ],
       ...['outgoing', 'access', 'resources', 'versioning', 'git', 'storage', 'metrics'],
     ],
-    surface: ['start'],
+    surface: ['start', 'resource-settings'],
   },
   http: {
     uses: [
@@ -28,9 +38,25 @@ export const ROOMS: Readonly<Record<string, Room>> = {
   },
   evaluations: {
     uses: [
-      ...['invocation', 'handlers', 'traces', 'resources', 'versioning', 'git', 'json', 'storage', 'scheduling'],
+      ...[
+        'invocation',
+        'handlers',
+        'traces',
+        'resources',
+        'versioning',
+        'git',
+        'json',
+        'storage',
+        'scheduling',
+      ],
     ],
-    surface: ['evaluation', 'evaluation-places', 'project-evaluations', 'running-evaluation'],
+    surface: [
+      'evaluation',
+      'evaluation-places',
+      'evaluation-services',
+      'project-evaluations',
+      'running-evaluation',
+    ],
   },
   invocation: {
     uses: ['handlers', 'traces', 'embeds', 'resources', 'versioning', 'json'],
@@ -39,9 +65,8 @@ export const ROOMS: Readonly<Record<string, Room>> = {
   handlers: {
     uses: ['prompts', 'models', 'sandbox', 'outgoing', 'traces', 'resources', 'json', 'scheduling'],
     surface: [
-      ...['handler', 'handler-failure', 'catalog/*', 'catalog/types/catalog-types', 'code/code-handlers'],
-      ...['evaluators/evaluator-handlers', 'hooks/hook-handlers', 'judge/auto-ai-critique'],
-      ...['mock/mock-handlers', 'prompts/prompt-handlers', 'worker/check-schema', 'worker/long-jobs'],
+      ...['handler', 'handler-failure', 'built-in-handlers', 'catalog/*', 'catalog/types/catalog-types'],
+      ...['worker/check-schema', 'worker/long-jobs'],
     ],
   },
   prompts: {
@@ -54,10 +79,7 @@ export const ROOMS: Readonly<Record<string, Room>> = {
   },
   models: {
     uses: ['outgoing', 'traces', 'json'],
-    surface: [
-      ...['models', 'model-providers', 'model-settings', 'ask-model', 'stream-model', 'embed-texts'],
-      ...['with-fallbacks', 'with-retries'],
-    ],
+    surface: [...['models', 'model-providers', 'create-models'], ...['with-fallbacks', 'with-retries']],
   },
   sandbox: { uses: ['json', 'scheduling'], surface: ['sandbox', 'open-sandbox', 'sandbox-limits'] },
   traces: {
@@ -81,7 +103,13 @@ export const ROOMS: Readonly<Record<string, Room>> = {
   },
   outgoing: {
     uses: [],
-    surface: ['outgoing-failure', 'outgoing-fetch', 'outgoing-policy', 'outgoing-url-problem', 'post-outgoing'],
+    surface: [
+      'outgoing-failure',
+      'outgoing-fetch',
+      'outgoing-policy',
+      'outgoing-url-problem',
+      'post-outgoing',
+    ],
   },
   access: {
     uses: ['git', 'json', 'storage'],
@@ -94,8 +122,18 @@ export const ROOMS: Readonly<Record<string, Room>> = {
     uses: ['versioning', 'git', 'json', 'storage', 'scheduling', 'cache', 'suggestions'],
     surface: [
       ...['surface', 'surfaces', 'documents/*', 'environments/seed-environments'],
-      ...['queries/filter-words', 'queries/filtering-bound', 'queries/query-family', 'queries/query-filtering'],
-      ...['testsets/present-testset', 'testsets/testcase', 'testsets/testset-payload', 'testsets/testset-tree'],
+      ...[
+        'queries/filter-words',
+        'queries/filtering-bound',
+        'queries/query-family',
+        'queries/query-filtering',
+      ],
+      ...[
+        'testsets/present-testset',
+        'testsets/testcase',
+        'testsets/testset-payload',
+        'testsets/testset-tree',
+      ],
       ...['testsets/rows/*', 'testsets/import/collect-file', 'testsets/import/row-collector'],
       ...['testsets/import/upload-testset', 'testsets/export/download-testset'],
       ...['workflows/exact-match-in-python', 'workflows/handler-uri', 'workflows/workflow-data'],
@@ -134,7 +172,15 @@ export const ROOMS: Readonly<Record<string, Room>> = {
   json: {
     uses: ['scheduling'],
     surface: [
-      ...['bounded-json', 'canonical-json', 'count-values', 'is-light', 'json', 'json-reading', 'json-stream'],
+      ...[
+        'bounded-json',
+        'canonical-json',
+        'count-values',
+        'is-light',
+        'json',
+        'json-reading',
+        'json-stream',
+      ],
       ...['json-text-error', 'json-values', 'parse-json', 'plain-json', 'print-json', 'remove-paths'],
       ...['stringify-json', 'diff/*'],
     ],
@@ -142,7 +188,7 @@ export const ROOMS: Readonly<Record<string, Room>> = {
   storage: {
     uses: [],
     surface: [
-      ...['fs', 'node-fs', 'memory-fs', 'guarded-fs', 'store-guard', 'lock-file', 'cache-file', 'change-feed'],
+      ...['fs', 'node-fs', 'guarded-fs', 'store-guard', 'lock-file', 'cache-file', 'change-feed'],
       ...['durable-folder', 'process-identity', 'read-epoch', 'settle-all'],
     ],
   },
@@ -151,8 +197,11 @@ export const ROOMS: Readonly<Record<string, Room>> = {
   metrics: { uses: [], surface: ['counters'] },
 }
 
-/** Files at the root of `src`, which no room imports but for `errors`. */
-export const FOR_EVERY_ROOM: readonly string[] = ['errors']
+/** Which rooms may import a file at the root of `src`; where none is named, every one. */
+export const AT_THE_ROOT: Readonly<Record<string, readonly string[] | undefined>> = {
+  errors: undefined,
+  config: ['server'],
+}
 
 /** Packages and modules of node that only these rooms may import; `.` is the root of `src`. */
 export const CONFINED: Readonly<Record<string, readonly string[]>> = {

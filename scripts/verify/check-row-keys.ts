@@ -2,7 +2,12 @@ import { DerivedFile } from '../../src/storage/cache-file.ts'
 import { decodeFolderKeys, type FolderKeys } from '../../src/resources/testsets/dedup/folder-keys.ts'
 import { decodeRowFolder } from '../../src/resources/testsets/rows/row-folder.ts'
 import { keyOfContent, keyOfDedupId, ROW_KEYS_FILE } from '../../src/resources/testsets/dedup/row-keys.ts'
-import { contentOf, decodeRow, dedupIdOf, encodeContent } from '../../src/resources/testsets/rows/stored-row.ts'
+import {
+  contentOf,
+  decodeRow,
+  dedupIdOf,
+  encodeContent,
+} from '../../src/resources/testsets/rows/stored-row.ts'
 import { readBlobs } from '../../src/resources/testsets/rows/stored-rows.ts'
 import type { ArtifactView } from '../../src/versioning/artifacts/artifact-view.ts'
 import type { Oid } from '../../src/git/objects/object.ts'

@@ -66,7 +66,8 @@ export class EmbedBudget {
   }
 
   spendLevels(levels: number): void {
-    if (levels > MOST_EMBED_LEVELS) throw tooMuch(`It stands inside more than ${MOST_EMBED_LEVELS} arrays and objects.`)
+    if (levels > MOST_EMBED_LEVELS)
+      throw tooMuch(`It stands inside more than ${MOST_EMBED_LEVELS} arrays and objects.`)
   }
 
   spendVisits(values: number): void {

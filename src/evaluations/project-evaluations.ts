@@ -1,22 +1,18 @@
 import { LRUCache } from 'lru-cache'
 import { v7 as uuidv7 } from 'uuid'
 import { Refusal } from '../errors.ts'
-import type { InvocationCaller } from '../invocation/invocation-request.ts'
-import type { InvocationServices } from '../invocation/invoke.ts'
 import { TimeSlice } from '../scheduling/cooperative.ts'
 import { holdingLock, isLockHeld } from '../storage/lock-file.ts'
-import type { ProjectTraces } from '../traces/project-traces.ts'
 import { damageOf } from '../versioning/index/damage-of.ts'
 import type { Window } from '../versioning/pagination.ts'
 import type { Registry } from '../versioning/registry.ts'
 import { revisionById } from '../versioning/revisions/references.ts'
 import type { Revision } from '../versioning/revisions/revision.ts'
 import { readRevisionAt } from '../versioning/revisions/revision.ts'
-import type { WriteContext } from '../versioning/write-context.ts'
 import { EvaluationLog } from './evaluation-log.ts'
 import { writeEvaluationNote } from './evaluation-note.ts'
-import type { EvaluationPlaces } from './evaluation-places.ts'
 import { countTestcases, evaluationRows } from './evaluation-rows.ts'
+import type { EvaluationOrder, EvaluationServices, Evaluator } from './evaluation-services.ts'
 import type { Evaluation, EvaluationPlan, RowResult } from './evaluation.ts'
 import { LoggedEvaluation } from './logged-evaluation.ts'
 import { nameEvaluators, pinned } from './pinned.ts'
@@ -25,30 +21,6 @@ import { resultsPage } from './results-page.ts'
 import { rowTraceId, runRow } from './run-row.ts'
 import { mostCutShort, runRows } from './run-rows.ts'
 import { RunningEvaluation } from './running-evaluation.ts'
-
-/** What is to be evaluated, by what. */
-export interface EvaluationOrder {
-  readonly testset: Revision
-  readonly application: Revision
-  readonly evaluators: readonly Revision[]
-  readonly concurrency: number
-}
-
-/** Who has something evaluated. */
-export interface Evaluator {
-  readonly context: WriteContext
-  readonly caller: InvocationCaller
-}
-
-/** What evaluations need beside what every invocation does. */
-export interface EvaluationServices {
-  readonly invocation: InvocationServices
-  /** How many may run at once, those of other projects included. */
-  readonly places: EvaluationPlaces
-  tracesOf(registry: Registry): Pick<ProjectTraces, 'stored' | 'remove'>
-  /** Told of every evaluation that could not go on, and of a log that cannot be read. */
-  onTrouble(error: unknown, evaluationId: string): void
-}
 
 /** More rows than this are no note: whoever clones the application would have them all. */
 const MOST_NOTED = 100_000

@@ -2,7 +2,12 @@ import type { z } from 'zod'
 import type { Surface } from '../resources/surface.ts'
 import type { Enrichment } from './schemas/enrichment.ts'
 import type { PresentOptions } from './presenters/record.ts'
-import { artifactRecordSchema, flatRecord, revisionRecord, variantRecordSchema } from './schemas/record-schemas.ts'
+import {
+  artifactRecordSchema,
+  flatRecord,
+  revisionRecord,
+  variantRecordSchema,
+} from './schemas/record-schemas.ts'
 import type { SurfaceNames } from './schemas/surface-names.ts'
 import { surfaceNames } from './schemas/surface-names.ts'
 

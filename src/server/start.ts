@@ -1,8 +1,8 @@
 import { createFirstApiKey } from '../access/api-keys.ts'
 import { CannotStart } from '../errors.ts'
 import { Store } from '../git/store.ts'
-import type { StartOptions, StartedService } from './compose.ts'
 import { signingSettings } from './signing-settings.ts'
+import type { StartedService, StartOptions } from './started-service.ts'
 
 /**
  * Listens, and resolves once the store is read in; until then /ready says so and requests wait. Rejects with `CannotStart` or a

@@ -1,22 +1,12 @@
 import { basename } from 'node:path'
 import type { Config } from '../config.ts'
 import { EvaluationPlaces } from '../evaluations/evaluation-places.ts'
-import type { EvaluationServices } from '../evaluations/project-evaluations.ts'
+import type { EvaluationServices } from '../evaluations/evaluation-services.ts'
 import { ProjectEvaluations } from '../evaluations/project-evaluations.ts'
-import { codeHandlers } from '../handlers/code/code-handlers.ts'
-import { evaluatorHandlers } from '../handlers/evaluators/evaluator-handlers.ts'
-import type { Handler } from '../handlers/handler.ts'
-import { hookHandlers } from '../handlers/hooks/hook-handlers.ts'
-import { autoAiCritique } from '../handlers/judge/auto-ai-critique.ts'
-import { mockHandlers } from '../handlers/mock/mock-handlers.ts'
-import { promptHandlers } from '../handlers/prompts/prompt-handlers.ts'
+import { builtInHandlers } from '../handlers/built-in-handlers.ts'
 import type { InvocationServices } from '../invocation/invoke.ts'
 import type { HandlerReach } from '../invocation/run-context.ts'
-import { askModel } from '../models/ask-model.ts'
-import { embedTexts } from '../models/embed-texts.ts'
-import type { ModelSettings } from '../models/model-settings.ts'
-import type { Models } from '../models/models.ts'
-import { streamModel } from '../models/stream-model.ts'
+import { createModels } from '../models/create-models.ts'
 import { resolveHost } from '../outgoing/outgoing-policy.ts'
 import type { OpenSandbox } from '../sandbox/open-sandbox.ts'
 import { openSandbox } from '../sandbox/open-sandbox.ts'
@@ -122,27 +112,3 @@ function remembered<K extends object, V>(
   if (value === undefined) known.set(key, (value = make()))
   return value
 }
-
-/**
- * The language models of a project, on the AI SDK: anthropic and gemini in their own protocols, every other provider in the
- * chat-completions protocol. No call is made twice: what to try again is for whoever calls (`withRetries`, `withFallbacks`).
- * Addresses that come with a credential of the project obey the policy; the configuration's may be private. No redirect is followed,
- * and no key appears in a span or a failure.
- */
-export function createModels(settings: ModelSettings): Models {
-  return {
-    chat: (call, span) => askModel(call, span, settings),
-    streamChat: (call, span) => streamModel(call, span, settings),
-    embed: (call, span) => embedTexts(call, span, settings),
-  }
-}
-
-/** Every handler that this service runs, by the key of its uri (contract/handlers 2). */
-export const builtInHandlers: ReadonlyMap<string, Handler> = new Map([
-  ...codeHandlers,
-  ...evaluatorHandlers,
-  ...hookHandlers,
-  ...mockHandlers,
-  ...promptHandlers,
-  ['auto_ai_critique', autoAiCritique],
-])

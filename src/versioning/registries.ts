@@ -6,7 +6,18 @@ import { fillTimelines } from './index/timeline/fill-timelines.ts'
 import type { OpenRegistry } from './open-registry.ts'
 import { openRegistry } from './open-registry.ts'
 import type { Registry, RegistrySettings } from './registry.ts'
-import type { Readiness } from '../http/public-routes/health.ts'
+
+/** How far the projects of a store are read in, and what is wrong in them. */
+export interface ProjectsReadiness {
+  readonly ready: boolean
+  readonly artifacts: number
+  /** Repositories that cannot be served. */
+  readonly problems: readonly {
+    readonly project: string
+    readonly repository: string
+    readonly reason: string
+  }[]
+}
 
 /** The registries of all projects of a store: those it has are read at start, new ones when first asked for. */
 export class Registries {
@@ -71,7 +82,7 @@ export class Registries {
   }
 
   /** For /ready: how many artifacts are served, and what is not served and why. */
-  readiness(): Readiness {
+  readiness(): ProjectsReadiness {
     const registries = this.#open.map(({ registry }) => registry)
     return {
       ready: this.#started,

@@ -16,7 +16,9 @@ describe('threads of the traces', () => {
         data: { inputs: { count }, parameters: { key: 'echo' } },
       })
     await service.post('/traces/query', {})
-    const handle = JSON.stringify(new URL('../../src/traces/storage/trace-thread-handle.js', import.meta.url).href)
+    const handle = JSON.stringify(
+      new URL('../../src/traces/storage/trace-thread-handle.js', import.meta.url).href,
+    )
     const program = `
       import { setTimeout as pause } from 'node:timers/promises'
       import { TraceThreadHandle } from ${handle}

@@ -3,7 +3,11 @@ import { environmentFamily } from '../../../src/resources/environments/environme
 import { queryFamily } from '../../../src/resources/queries/query-family.ts'
 import { commitFile, createFromFile } from '../../../src/resources/testsets/import/upload-testset.ts'
 import { workflowFamily } from '../../../src/resources/workflows/workflow-family.ts'
-import { archiveArtifact, archiveRevision, archiveVariant } from '../../../src/versioning/artifacts/archive.ts'
+import {
+  archiveArtifact,
+  archiveRevision,
+  archiveVariant,
+} from '../../../src/versioning/artifacts/archive.ts'
 import { commitRevision } from '../../../src/versioning/revisions/commit-revision.ts'
 import { createArtifact } from '../../../src/versioning/artifacts/create-artifact.ts'
 import { createVariant } from '../../../src/versioning/variants/create-variant.ts'

@@ -1,5 +1,11 @@
 import type { JsonValue, Members } from './state/model-data.ts'
-import type { ModelArtifact, ModelHeader, ModelRevision, ModelState, ModelVariant } from './state/model-state.ts'
+import type {
+  ModelArtifact,
+  ModelHeader,
+  ModelRevision,
+  ModelState,
+  ModelVariant,
+} from './state/model-state.ts'
 import { commitDate, definedOf, stamp } from './state/model-state.ts'
 import type { PayloadText } from './step.ts'
 

@@ -1,5 +1,4 @@
-import type { Upkeep } from './keep-house.ts'
-import type { ModelDelta, Members } from './state/model-data.ts'
+import type { Members, ModelDelta } from './state/model-data.ts'
 import type { ModelFilter, QueryLevel } from './state/model-query.ts'
 import type { SurfaceName } from './state/model-records.ts'
 import type { ModelHeader } from './state/model-state.ts'
@@ -168,3 +167,13 @@ export type Step = Action & {
   /** What the git program does to a repository before, where there is one on a disk. */
   readonly upkeep: Upkeep | undefined
 }
+
+/** What somebody's git may do to a repository while servers have it open; none of it changes an answer. */
+export const UPKEEP = [
+  'gc --quiet',
+  'repack -a -d -f -q --depth=50',
+  'pack-refs --all',
+  'commit-graph write --reachable',
+] as const
+
+export type Upkeep = (typeof UPKEEP)[number]

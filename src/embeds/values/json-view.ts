@@ -1,4 +1,12 @@
-import { ExactNumber, getKey, hasKey, isJsonArray, keysOf, type Json, type JsonObject } from '../../json/json.ts'
+import {
+  ExactNumber,
+  getKey,
+  hasKey,
+  isJsonArray,
+  keysOf,
+  type Json,
+  type JsonObject,
+} from '../../json/json.ts'
 
 /** A value as ordinary JavaScript shows it. */
 export type PlainValue = null | boolean | number | string | PlainValue[] | { [key: string]: PlainValue }

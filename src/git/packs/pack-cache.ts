@@ -18,9 +18,17 @@ export class PackCache extends FileCache {
     AGEING,
   )
   /** Objects that deltas were built on, or that deltas made, lately: the next delta may build on them. */
-  readonly bases = new BoundedCache<string, GitObject>(8 * MIB, ({ bytes }) => bytes.length + CACHE_ENTRY, AGEING)
+  readonly bases = new BoundedCache<string, GitObject>(
+    8 * MIB,
+    ({ bytes }) => bytes.length + CACHE_ENTRY,
+    AGEING,
+  )
   /** Objects written lately, by repository and id: what was just stored is what is read next. */
-  readonly written = new BoundedCache<string, GitObject>(8 * MIB, ({ bytes }) => bytes.length + CACHE_ENTRY, AGEING)
+  readonly written = new BoundedCache<string, GitObject>(
+    8 * MIB,
+    ({ bytes }) => bytes.length + CACHE_ENTRY,
+    AGEING,
+  )
 
   /**
    * Closes the files that were removed since they were opened, or that we may not look at any more: until then their bytes take room on

@@ -159,7 +159,8 @@ export class PackBuilder {
     return {
       size: this.#written + this.#filled + 20,
       at: (position, length) => {
-        if (position >= this.#written) return new FileWindow(this.#chunk.subarray(0, this.#filled), this.#written)
+        if (position >= this.#written)
+          return new FileWindow(this.#chunk.subarray(0, this.#filled), this.#written)
         const target = Buffer.allocUnsafe(Math.min(length, this.#written - position))
         return new FileWindow(target.subarray(0, this.#openFile().read(target, position)), position)
       },

@@ -148,7 +148,9 @@ export class PendingChanges implements Transaction {
 
   /** What this draft, or one below it, adds. */
   #drafted(oid: Oid): GitObject | undefined {
-    return this.#objects.get(oid) ?? (this.#base instanceof PendingChanges ? this.#base.#drafted(oid) : undefined)
+    return (
+      this.#objects.get(oid) ?? (this.#base instanceof PendingChanges ? this.#base.#drafted(oid) : undefined)
+    )
   }
 
   #followTo(ref: string, target: string | undefined): void {

@@ -53,7 +53,11 @@ export class RepositoryWriter {
     const { fs, gitdir, objects, refs } = this.disk
     // Seen in this turn is good enough to begin with: under the locks everything is compared afresh.
     const seen = isFirst ? refs.shared() : refs.snapshot()
-    return new PendingChanges(draftRefs(seen, refs), objects, (name) => new DerivedFile(fs, `${gitdir}/${name}`))
+    return new PendingChanges(
+      draftRefs(seen, refs),
+      objects,
+      (name) => new DerivedFile(fs, `${gitdir}/${name}`),
+    )
   }
 
   #enqueue(waiting: Entry | Turn): void {

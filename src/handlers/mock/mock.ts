@@ -1,13 +1,6 @@
 import { setTimeout as pause } from 'node:timers/promises'
-import {
-  type Json,
-  type JsonObject,
-  getKey,
-  hasKey,
-  isJsonObject,
-  keysOf,
-  numberOf,
-} from '../../json/json.ts'
+import type { Json, JsonObject } from '../../json/json.ts'
+import { getKey, hasKey, isJsonObject, keysOf, numberOf } from '../../json/json.ts'
 import { HandlerFailure, invalidParameter, missingParameter } from '../handler-failure.ts'
 import type { Handler, HandlerRequest, HandlerResult } from '../handler.ts'
 import { verdictOn } from '../scoring/verdict.ts'
@@ -104,4 +97,13 @@ function number(kwargs: JsonObject, name: string, otherwise: number): number {
   const found = numberOf(value)
   if (found !== undefined && Number.isFinite(found)) return found
   throw invalidParameter(`kwargs.${name}`, 'float', value)
+}
+
+/** `svc:custom:feedback:v0` (contract/handlers 2.9): describes what people say about outputs. It always fails. */
+export const feedback: Handler = ({ data }) => {
+  const uri = getKey(data, 'uri')
+  throw new HandlerFailure(
+    'v0:workflows:feedback-error',
+    `${typeof uri === 'string' ? uri : 'svc:custom:feedback:v0'} is the interface of feedback that people give; nothing runs it.`,
+  )
 }

@@ -3,7 +3,9 @@ import { type OpenApiDocument, type Schema, type SchemaObject, dereference } fro
 
 /** A schema as a collapsible HTML outline, references resolved; a schema inside itself is only named. */
 export function schemaToHtml(document: OpenApiDocument, schema: Schema): string {
-  return partsToHtml(document, schema, []) || `<p class="type">${escapeHtml(schemaTypeName(document, schema))}</p>`
+  return (
+    partsToHtml(document, schema, []) || `<p class="type">${escapeHtml(schemaTypeName(document, schema))}</p>`
+  )
 }
 
 /** A short word for what a schema allows: `string`, `array of object`, `"a" or "b"`. */

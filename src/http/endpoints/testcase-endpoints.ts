@@ -4,7 +4,12 @@ import { JsonStream } from '../../json/json-stream.ts'
 import { writeRows } from '../../resources/testsets/present-testset.ts'
 import { everyTestcase } from '../../resources/testsets/rows/every-testcase.ts'
 import type { TestcaseGroup } from '../../resources/testsets/rows/find-testcases.ts'
-import { findTestcase, findTestcases, presentTestcaseAlone, writeTestcases } from '../../resources/testsets/rows/find-testcases.ts'
+import {
+  findTestcase,
+  findTestcases,
+  presentTestcaseAlone,
+  writeTestcases,
+} from '../../resources/testsets/rows/find-testcases.ts'
 import { rowPage } from '../../resources/testsets/rows/row-page.ts'
 import { cutIds, cutTestcases, pageOf } from '../../resources/testsets/rows/testcase-windows.ts'
 import { asStored } from '../../resources/testsets/testset-payload.ts'

@@ -122,7 +122,11 @@ async function* single(record: object): AsyncGenerator<object> {
   yield record
 }
 
-function streamed(form: OutputForm, headers: EndpointResponse['headers'], stream: AsyncIterable<string>): EndpointResponse {
+function streamed(
+  form: OutputForm,
+  headers: EndpointResponse['headers'],
+  stream: AsyncIterable<string>,
+): EndpointResponse {
   return {
     headers: { ...headers, 'Cache-Control': 'no-store', 'X-Accel-Buffering': 'no' },
     stream,

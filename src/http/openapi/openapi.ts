@@ -1,14 +1,15 @@
+import { problemSchema } from './problem-schema.ts'
 import { z } from 'zod'
-import { catalogPreset, catalogTemplate, wholeTemplate } from '../schemas/catalog.ts'
-import type { Endpoint } from '../routing/endpoint.ts'
+import { FILE_MEDIA_TYPES } from '../body/upload.ts'
 import { gitPaths } from '../git/git-paths.ts'
-import { PROBLEMS } from '../problem.ts'
+import type { Endpoint } from '../routing/endpoint.ts'
+import { withheldAnswer } from '../routing/withhold.ts'
+import { catalogPreset, catalogTemplate, wholeTemplate } from '../schemas/catalog.ts'
 import { pageWindowing, reference, uuid, windowing } from '../schemas/request-schemas.ts'
 import type { SurfaceContext } from '../surface-context.ts'
-import { FILE_MEDIA_TYPES } from '../body/upload.ts'
-import { withheldAnswer } from '../routing/withhold.ts'
 import type { JsonSchema } from './json-schema.ts'
 import { fieldParameters, openApiQueryParameters } from './openapi-parameters.ts'
+import './problem-schema.ts'
 import { share } from './share.ts'
 import { withoutSpellings } from './without-spellings.ts'
 
@@ -245,40 +246,6 @@ function withoutBounds(value: unknown, io: 'input' | 'output'): unknown {
 
 function ioOf(schema: z.ZodType): 'input' | 'output' {
   return [reference, windowing, pageWindowing].some((it) => it === schema) ? 'input' : 'output'
-}
-
-function problemSchema(): JsonSchema {
-  return {
-    type: 'object',
-    description: 'RFC 9457',
-    required: ['type', 'title', 'status', 'detail', 'code', 'count'],
-    properties: {
-      type: { type: 'string' },
-      title: { type: 'string' },
-      status: { type: 'integer' },
-      detail: { type: 'string', description: 'What is wrong, with which field, and what to do.' },
-      code: { type: 'string', enum: Object.keys(PROBLEMS) },
-      count: { type: 'integer', const: 0 },
-      errors: {
-        type: 'array',
-        items: {
-          type: 'object',
-          required: ['loc', 'msg', 'type'],
-          properties: {
-            loc: { type: 'array', items: { type: ['string', 'integer'] } },
-            msg: { type: 'string' },
-            type: { type: 'string' },
-          },
-        },
-      },
-      conflict: { type: 'object' },
-      details: { type: 'object' },
-      users: { type: 'array', items: { type: 'object' } },
-      truncated: { type: 'boolean', const: true },
-      trashed_at: { type: 'string' },
-      until: { type: 'string' },
-    },
-  }
 }
 
 function content(type: string, schema: JsonSchema): object {

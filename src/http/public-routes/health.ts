@@ -2,18 +2,11 @@ import type { Authenticate } from '../../access/authenticator.ts'
 import { grants } from '../../access/scope.ts'
 import { managedKeys } from '../../resources/workflows/handler-uri.ts'
 import { sentKey } from '../middleware/authenticate.ts'
+import type { ProjectsReadiness } from '../../versioning/registries.ts'
 import type { OpenRoute } from './public-routes.ts'
 
 /** How far the store is, and what is wrong in it, project by project. */
-export interface Readiness {
-  readonly ready: boolean
-  readonly artifacts: number
-  /** Repositories that cannot be served. */
-  readonly problems: readonly {
-    readonly project: string
-    readonly repository: string
-    readonly reason: string
-  }[]
+export interface Readiness extends ProjectsReadiness {
   /** Why the store cannot be used now; nothing else is known then. */
   readonly storeProblem?: string | undefined
   /** Whose traces cannot be stored, or were lost; the server is ready all the same. */

@@ -9,7 +9,11 @@ import type { ArtifactView } from '../../versioning/artifacts/artifact-view.ts'
 import type { Reading } from '../../versioning/family/family.ts'
 import { PLAIN_READING } from '../../versioning/family/family.ts'
 import type { Registry } from '../../versioning/registry.ts'
-import type { Deployment, RetrieveReferences, RetrievedRevision } from '../../versioning/revisions/retrieve-revision.ts'
+import type {
+  Deployment,
+  RetrieveReferences,
+  RetrievedRevision,
+} from '../../versioning/revisions/retrieve-revision.ts'
 import { retrieveRevision } from '../../versioning/revisions/retrieve-revision.ts'
 import type { Revision, RevisionPlace } from '../../versioning/revisions/revision.ts'
 import { readListedRevision, readRevisionAt } from '../../versioning/revisions/revision.ts'
@@ -163,7 +167,11 @@ export class RevisionAnswers {
     return this.#sendTagged(revision, body, ifNoneMatch)
   }
 
-  async #sendTagged({ id }: Revision, body: object, ifNoneMatch: string | undefined): Promise<EndpointResponse> {
+  async #sendTagged(
+    { id }: Revision,
+    body: object,
+    ifNoneMatch: string | undefined,
+  ): Promise<EndpointResponse> {
     const text = Buffer.from(await printJson(body))
     const etag = `"${id}.${createHash('sha1').update(text).digest('base64url').slice(0, 12)}"`
     return this.#send({ text, etag }, ifNoneMatch)

@@ -9,7 +9,13 @@ import type { Family } from '../../versioning/family/family.ts'
 import { parseUuid } from '../../versioning/ids.ts'
 import type { Registry } from '../../versioning/registry.ts'
 import type { VariantPlace } from '../../versioning/revisions/references.ts'
-import { artifactById, resolveArtifact, resolveVariant, revisionById, variantById } from '../../versioning/revisions/references.ts'
+import {
+  artifactById,
+  resolveArtifact,
+  resolveVariant,
+  revisionById,
+  variantById,
+} from '../../versioning/revisions/references.ts'
 import { resolveRevision } from '../../versioning/revisions/resolve-reference.ts'
 import type { RevisionPlace } from '../../versioning/revisions/revision.ts'
 import { slugProblem } from '../../versioning/slugs/slug.ts'
@@ -183,7 +189,11 @@ export function artifactIn(registry: Registry, family: Family, { id = '' }: Para
 }
 
 /** The same for a variant; a slug that several artifacts have is refused as everywhere. */
-export function variantInPath(registry: Registry, family: Family, { id = '' }: Params): Promise<VariantPlace> {
+export function variantInPath(
+  registry: Registry,
+  family: Family,
+  { id = '' }: Params,
+): Promise<VariantPlace> {
   return idFirst(
     id,
     (uuid) => variantById(registry, family, uuid),

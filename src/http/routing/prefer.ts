@@ -9,8 +9,10 @@ import type { EndpointResponse, Call, Endpoint } from './endpoint.ts'
 export function preferring(endpoint: Endpoint): Endpoint {
   const { scope, run, recall, alsoAnswers = [] } = endpoint
   if (scope !== 'write' && scope !== 'deploy') return endpoint
-  const cut = async (call: Call<never>, answer: EndpointResponse | Promise<EndpointResponse>): Promise<EndpointResponse> =>
-    prefersMinimal(call.headers) ? minimal(await answer) : answer
+  const cut = async (
+    call: Call<never>,
+    answer: EndpointResponse | Promise<EndpointResponse>,
+  ): Promise<EndpointResponse> => (prefersMinimal(call.headers) ? minimal(await answer) : answer)
   return {
     ...endpoint,
     alsoAnswers: [...alsoAnswers, minimalAnswer],

@@ -7,7 +7,6 @@ import type { Scope } from '../../access/scope.ts'
 import { grants } from '../../access/scope.ts'
 import type { Intents } from '../../access/intents.ts'
 import type { FieldProblem } from '../../errors.ts'
-import { giveBackMemory } from '../../give-back-memory.ts'
 import type { Registry } from '../../versioning/registry.ts'
 import { answerOnce } from './idempotency.ts'
 import { departure } from './client-abort.ts'
@@ -141,7 +140,6 @@ async function answerUpload(
     return await run(endpoint, ctx, dependencies, params, { input, text, upload })
   } finally {
     upload.discard()
-    if (upload.file.bytes > LARGE_FILE) giveBackMemory()
   }
 }
 
@@ -154,9 +152,6 @@ function unknownOf(
     Object.fromEntries(Object.entries(fields).filter(([name]) => inQuery.has(name) === isInQuery))
   return [...unknownFields(schema, part(true), 'query'), ...unknownFields(schema, part(false), 'body')]
 }
-
-/** A file of so many bytes leaves a hundred megabytes of garbage. */
-const LARGE_FILE = 16 * 1024 * 1024
 
 /** An empty field of a form is an absent one (contract/testsets 5.1): a form that people fill in has all of them. */
 function filled(fields: Readonly<Record<string, string>>): Record<string, string> {

@@ -13,7 +13,10 @@ import { compress, compressStream, encodingFor, varies } from './compression.ts'
 import type { EndpointResponse } from './endpoint.ts'
 
 /** Writes an answer out; of a stream, waits for the first piece, so that a refusal until then is answered as one. */
-export function send(ctx: ParameterizedContext<RequestState>, answer: EndpointResponse): void | Promise<void> {
+export function send(
+  ctx: ParameterizedContext<RequestState>,
+  answer: EndpointResponse,
+): void | Promise<void> {
   const { body, text, stream, notModified } = answer
   if (notModified) return sendWhole(ctx, answer, 304, undefined)
   if (stream) return sendStream(ctx, answer, stream)
@@ -79,7 +82,11 @@ function leave(res: ServerResponse, text: Buffer | string | undefined, bytes: nu
  * Adds the headers that an answer brings, names and values in turn: its own, its entity tag, that it is told again, how it is compressed.
  * The tag is of the revision (ruling 1.9), so it is the same however the bytes are compressed; nobody is sent a part of them.
  */
-function addOwnHeaders(list: string[], { headers, etag, isReplayed }: EndpointResponse, encoding?: Encoding): void {
+function addOwnHeaders(
+  list: string[],
+  { headers, etag, isReplayed }: EndpointResponse,
+  encoding?: Encoding,
+): void {
   for (const name in headers) list.push(name, headers[name] ?? '')
   if (etag !== undefined) list.push('ETag', etag, 'Cache-Control', 'private, no-cache')
   if (encoding) list.push('Content-Encoding', encoding)

@@ -29,7 +29,10 @@ export const withheldAnswer = z
   .catchall(z.record(z.string(), z.union([z.string(), z.int()])))
   .meta({ description: 'To a key without the scope `read`: ids, slugs, versions, dates and addresses' })
 
-async function withheldLater({ path }: Endpoint, answer: EndpointResponse | Promise<EndpointResponse>): Promise<EndpointResponse> {
+async function withheldLater(
+  { path }: Endpoint,
+  answer: EndpointResponse | Promise<EndpointResponse>,
+): Promise<EndpointResponse> {
   const { body, text, stream, ...rest } = await answer
   // A bug of ours, and told as one rather than shown.
   if (!body || text !== undefined || stream) throw new Error(`${path} answers what cannot be withheld`)

@@ -1,17 +1,18 @@
-import type { DiffRequest, DiffSide, PresentedDiff } from '../../versioning/family/family.ts'
 import { invalid } from '../../errors.ts'
 import { JsonStream } from '../../json/json-stream.ts'
 import { stringifyJson } from '../../json/stringify-json.ts'
 import { TimeSlice } from '../../scheduling/cooperative.ts'
+import type { DiffRequest, DiffSide, PresentedDiff } from '../../versioning/family/family.ts'
 import { commaSeparated, inBatches } from './present-testset.ts'
-import type { RowEntry } from './rows/row-tree.ts'
-import { SpreadMap } from './spread-map.ts'
+import type { RowEntry } from './rows/row-entry.ts'
+import { decodeRow, dedupIdOf } from './rows/stored-row.ts'
 import type { RowBytes } from './rows/stored-rows.ts'
 import { allRows, rowBytes, withoutMeta } from './rows/stored-rows.ts'
-import { decodeRow, dedupIdOf } from './rows/stored-row.ts'
+import { SpreadMap } from './spread-map.ts'
 import { presentTestcase } from './testcase.ts'
+import type { StoredTestset } from './testset-payload.ts'
+import { asStored } from './testset-payload.ts'
 import { rowPath } from './testset-tree.ts'
-import { asStored, type StoredTestset } from './testset-payload.ts'
 
 /** A difference of one row: where it stands in the order of differences is by the head, then what only the base has. */
 interface RowDifference {

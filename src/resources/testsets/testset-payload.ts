@@ -1,9 +1,9 @@
-import type { StagedPack } from '../../git/transactions/pack-staging.ts'
 import type { Oid } from '../../git/objects/object.ts'
+import type { StagedPack } from '../../git/transactions/pack-staging.ts'
 import type { Payload } from '../../versioning/family/family.ts'
-import type { RowPosition } from './rows/row-position.ts'
-import type { RowBlobs } from './rows/row-tree.ts'
 import type { SentRow } from './import/input-row.ts'
+import type { RowBlobs } from './rows/row-entry.ts'
+import type { RowPosition } from './rows/row-position.ts'
 
 /** The payload of a testset revision, at one of the stages it goes through. */
 export type TestsetPayload = StoredTestset | SentTestset | NamedTestset | CollectedTestset | EditedTestset

@@ -47,7 +47,9 @@ export async function decodeWorkflow(
   const source = read(name)
   if (source !== undefined) return withKey(data, 'script', decodeText(name, source, true))
   if (getKey(data, 'script') !== name) return data
-  throw damaged(`${WORKFLOW_DATA_FILE} says that the script is in ${name}, but there is no such file beside it.`)
+  throw damaged(
+    `${WORKFLOW_DATA_FILE} says that the script is in ${name}, but there is no such file beside it.`,
+  )
 }
 
 /** The file that holds the source: the runtime's; without a runtime the one named, else the first that is there. */

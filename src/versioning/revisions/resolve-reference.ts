@@ -1,14 +1,27 @@
 import { Refusal } from '../../errors.ts'
 import type { ArtifactView, VariantView } from '../artifacts/artifact-view.ts'
 import type { Family } from '../family/family.ts'
-import { helpWithLatest, helpWithRevision, helpWithVersion, noVariantYet, revisionMissing } from '../not-found.ts'
+import {
+  helpWithLatest,
+  helpWithRevision,
+  helpWithVersion,
+  noVariantYet,
+  revisionMissing,
+} from '../not-found.ts'
 import type { Reference, References } from '../reference.ts'
 import type { Registry } from '../registry.ts'
 import { numberedBase } from '../slugs/slug.ts'
 import type { Trashed } from '../trash/trash.ts'
 import { saidTrashed } from '../trash/trash.ts'
 import type { VariantPlace } from './references.ts'
-import { incomplete, onlyOne, resolveArtifact, resolveVariant, revisionById, variantsOfSlug } from './references.ts'
+import {
+  incomplete,
+  onlyOne,
+  resolveArtifact,
+  resolveVariant,
+  revisionById,
+  variantsOfSlug,
+} from './references.ts'
 import type { RevisionPlace } from './revision.ts'
 import { isHeldBy, latestOf, placeAtHome, versionOf } from './revision.ts'
 

@@ -160,7 +160,11 @@ export class Teller {
     await told.add(toldOf(view, settings.now()))
   }
 
-  #eventsOf(view: ArtifactView, before: PublishCursor | undefined, latest: number): Promise<readonly RegistryEvent[]> {
+  #eventsOf(
+    view: ArtifactView,
+    before: PublishCursor | undefined,
+    latest: number,
+  ): Promise<readonly RegistryEvent[]> {
     const { registry } = this.#project
     // A repository that was restored is one piece of news, not all of its history.
     const isBrought = before?.id !== view.id && Date.parse(view.record.created_at) < latest - BROUGHT

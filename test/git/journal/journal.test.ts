@@ -1,5 +1,14 @@
 import { expect } from 'chai'
-import { existsSync, mkdirSync, readFileSync, readdirSync, renameSync, rmSync, truncateSync, writeFileSync } from 'node:fs'
+import {
+  existsSync,
+  mkdirSync,
+  readFileSync,
+  readdirSync,
+  renameSync,
+  rmSync,
+  truncateSync,
+  writeFileSync,
+} from 'node:fs'
 import { setTimeout as pause } from 'node:timers/promises'
 import { git } from '../../../scripts/proofs/support/git-program.ts'
 import { decodeJournal, encodeRecord } from '../../../src/git/journal/journal-record.ts'

@@ -1,5 +1,5 @@
 import { expect } from 'chai'
-import { codeHandlers } from '../../../src/handlers/code/code-handlers.ts'
+import { builtInHandlers } from '../../../src/handlers/built-in-handlers.ts'
 import type { HandlerContext, HandlerRequest } from '../../../src/handlers/handler.ts'
 import { HandlerFailure } from '../../../src/handlers/handler-failure.ts'
 import { ExactNumber, type JsonObject } from '../../../src/json/json.ts'
@@ -29,7 +29,7 @@ describe('handlers: custom code', () => {
       signal: new AbortController().signal,
       sandbox,
     } as unknown as HandlerContext
-    return codeHandlers.get(key)?.({ ...nothing, ...rest, ...given }, context)
+    return builtInHandlers.get(key)?.({ ...nothing, ...rest, ...given }, context)
   }
   const failure = async (key: string, given: Partial<HandlerRequest>): Promise<HandlerFailure> => {
     const outcome = await run(key, given).catch((error: unknown) => error)

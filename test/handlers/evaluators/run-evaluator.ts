@@ -1,4 +1,4 @@
-import { evaluatorHandlers } from '../../../src/handlers/evaluators/evaluator-handlers.ts'
+import { builtInHandlers } from '../../../src/handlers/built-in-handlers.ts'
 import { type FailureId, HandlerFailure } from '../../../src/handlers/handler-failure.ts'
 import { StreamedOutputs, type HandlerContext, type HandlerRequest } from '../../../src/handlers/handler.ts'
 import { isJsonObject, type Json, type JsonObject } from '../../../src/json/json.ts'
@@ -13,7 +13,7 @@ export type Embed = (call: EmbeddingCall) => Promise<readonly (readonly number[]
 
 /** What the evaluator `key` answers. Texts of embeddings are made vectors by `embed`; there is no model unless one is given. */
 export async function runEvaluator(key: string, given: Given, embed: Embed = noModel): Promise<Json> {
-  const handler = evaluatorHandlers.get(key)
+  const handler = builtInHandlers.get(key)
   if (!handler) throw new Error(`there is no evaluator ${key}`)
   const result = await handler(handlerRequest(given), contextOf(embed))
   if (result instanceof StreamedOutputs) throw new Error('an evaluator does not stream')

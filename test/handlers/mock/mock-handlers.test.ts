@@ -1,7 +1,7 @@
 import { expect } from 'chai'
 import { HandlerFailure } from '../../../src/handlers/handler-failure.ts'
 import { type HandlerRequest, StreamedOutputs } from '../../../src/handlers/handler.ts'
-import { mockHandlers } from '../../../src/handlers/mock/mock-handlers.ts'
+import { builtInHandlers } from '../../../src/handlers/built-in-handlers.ts'
 import { ExactNumber, type Json } from '../../../src/json/json.ts'
 import { handlerContext, handlerRequest } from '../handler-context.ts'
 
@@ -12,7 +12,7 @@ describe('mock', () => {
     signal = new AbortController().signal,
   ): Promise<unknown> => {
     try {
-      return await mockHandlers.get(key)?.(handlerRequest(request), handlerContext({}, { signal }))
+      return await builtInHandlers.get(key)?.(handlerRequest(request), handlerContext({}, { signal }))
     } catch (error) {
       if (error instanceof HandlerFailure) return `${error.status} ${error.code}: ${error.message}`
       throw error

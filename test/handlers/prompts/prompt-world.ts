@@ -1,7 +1,7 @@
 import { HandlerFailure } from '../../../src/handlers/handler-failure.ts'
 import type { Handler, HandlerRequest, HandlerResult } from '../../../src/handlers/handler.ts'
 import { StreamedOutputs } from '../../../src/handlers/handler.ts'
-import { promptHandlers } from '../../../src/handlers/prompts/prompt-handlers.ts'
+import { builtInHandlers } from '../../../src/handlers/built-in-handlers.ts'
 import type { Json, JsonObject } from '../../../src/json/json.ts'
 import type { Span } from '../../../src/traces/span.ts'
 import { type ChatStub, startChatStub } from '../../models/chat-stub.ts'
@@ -61,7 +61,7 @@ export async function gathered(result: HandlerResult): Promise<{ pieces: Json[];
 }
 
 function handlerOf(key: string): Handler {
-  const handler = promptHandlers.get(key)
+  const handler = builtInHandlers.get(key)
   if (!handler) throw new Error(`there is no handler ${key}`)
   return handler
 }

@@ -1,5 +1,10 @@
 import { expect } from 'chai'
-import { type Reply, type RunningService, type ServiceOptions, startService } from '../../../scripts/proofs/support/service.ts'
+import {
+  type Reply,
+  type RunningService,
+  type ServiceOptions,
+  startService,
+} from '../../../scripts/proofs/support/service.ts'
 
 /** An artifact as its creation left it. */
 export interface MadeArtifact {

@@ -4,7 +4,11 @@ import { type JsonObject, isJsonObject } from '../../../src/json/json.ts'
 import { parseJson } from '../../../src/json/parse-json.ts'
 import { RenderBudget } from '../../../src/prompts/templates/render-budget.ts'
 import { renderTemplate } from '../../../src/prompts/templates/render-template.ts'
-import { TEMPLATE_FORMATS, TemplateFailure, type TemplateFormat } from '../../../src/prompts/templates/template-format.ts'
+import {
+  TEMPLATE_FORMATS,
+  TemplateFailure,
+  type TemplateFormat,
+} from '../../../src/prompts/templates/template-format.ts'
 import { arbitraryJson } from '../../json/arbitrary-json.ts'
 
 const VARIABLES = variables(

@@ -1,19 +1,27 @@
+import {
+  arbitraryPush,
+  type Content,
+  type FuzzedPush,
+  SPOILINGS,
+  TARGETS,
+} from '../arbitrary/arbitrary-push.ts'
+import fc from 'fast-check'
 import { execFile } from 'node:child_process'
 import { createHash } from 'node:crypto'
 import { mkdirSync, mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
-import fc from 'fast-check'
-import { hashObject, type ObjectKind } from '../../../../src/git/objects/object.ts'
-import { encodePack, type PackableObject } from '../../../../src/git/packs/pack-writer.ts'
+import type { ObjectKind } from '../../../../src/git/objects/object.ts'
+import { hashObject } from '../../../../src/git/objects/object.ts'
 import { encodeTree } from '../../../../src/git/objects/tree.ts'
+import type { PackableObject } from '../../../../src/git/packs/pack-writer.ts'
+import { encodePack } from '../../../../src/git/packs/pack-writer.ts'
 import { leftBehind } from '../../../left-behind.ts'
-import { arbitraryBytesOf } from '../arbitrary/arbitrary-bytes.ts'
-import { arbitraryTrailers } from '../arbitrary/arbitrary-trailers.ts'
-import type { Unfolding } from '../arbitrary/arbitrary-unfolding.ts'
-import { addUnfolding, arbitraryUnfolding, isTooMuch } from '../arbitrary/arbitrary-unfolding.ts'
-import { type FuzzedService, startFuzzedService } from '../fuzzed-service.ts'
+import '../arbitrary/arbitrary-push.ts'
+import { addUnfolding, isTooMuch } from '../arbitrary/arbitrary-unfolding.ts'
+import type { FuzzedService } from '../fuzzed-service.ts'
+import { startFuzzedService } from '../fuzzed-service.ts'
 import { seedStore } from '../seed-store.ts'
 import { differences, whatPushesReach } from '../what-pushes-reach.ts'
 
@@ -30,9 +38,6 @@ export interface PushFuzzFinding {
   readonly outcomes: ReadonlyMap<string, number>
   readonly problems: readonly string[]
 }
-
-/** What is done to a push before it is sent. */
-const SPOILINGS = ['nothing', 'pack', 'pack with its checksum', 'object', 'commands', 'all of it'] as const
 
 /** Repositories are looked at with git after so many pushes. */
 const LOOK_AFTER = 100
@@ -102,80 +107,6 @@ export async function fuzzPushes({ pushes, seed }: PushFuzz): Promise<PushFuzzFi
     rmSync(folder, { recursive: true, force: true })
     process.off('uncaughtException', onCrash).off('unhandledRejection', onCrash)
   }
-}
-
-interface FuzzedPush {
-  readonly target: {
-    readonly family: string
-    readonly slug: string
-    readonly content: (count: number) => Content
-  }
-  readonly spoiling: (typeof SPOILINGS)[number]
-  /** Which object is spoilt, where one is. */
-  readonly at: number
-  /** The committer's date, as the commit has it; undefined is one that there is. */
-  readonly date: string | undefined
-  /** How bytes are changed. */
-  readonly change: (bytes: Buffer) => Buffer
-  /** The end of the message. */
-  readonly trailers: string
-  /** A folder beside the payload. */
-  readonly unfolding: Unfolding | undefined
-}
-
-/** Files by path, each new with every push. */
-type Content = Readonly<Record<string, string>>
-
-const TARGETS: FuzzedPush['target'][] = [
-  {
-    family: 'workflows',
-    slug: 'bot',
-    content: (count) => ({ 'data.json': `{\n  "parameters": {\n    "count": ${count}\n  }\n}\n` }),
-  },
-  {
-    family: 'testsets',
-    slug: 'rows',
-    content: (count) => ({
-      'testcases/00/00/01.json': `{"country":"Peru","n":${count},"testcase_dedup_id":"a"}\n`,
-    }),
-  },
-  {
-    family: 'queries',
-    slug: 'traces',
-    content: (count) => ({ 'data.json': `{\n  "windowing": {\n    "limit": ${count + 1}\n  }\n}\n` }),
-  },
-]
-
-/** Seconds and zones that no calendar has, or only git. */
-const ODD_DATES = [
-  '9000000000000 +0000',
-  '253402300800 +0000',
-  '99999999999999999999 +0000',
-  '-1 +0000',
-  '0 +0000',
-  '1700000000 +9999',
-  '1700000000 -0000',
-  '1700000000',
-]
-
-const arbitraryPush: fc.Arbitrary<FuzzedPush> = fc.record({
-  target: fc.constantFrom(...TARGETS),
-  spoiling: fc.constantFrom(...SPOILINGS),
-  at: fc.nat(),
-  date: fc.oneof(
-    { weight: 4, arbitrary: fc.constant(undefined) },
-    { weight: 1, arbitrary: fc.constantFrom(...ODD_DATES) },
-  ),
-  change: arbitraryChange(),
-  trailers: arbitraryTrailers,
-  unfolding: arbitraryUnfolding,
-})
-
-/** The same change of whatever bytes it is given; which they are is known when the head is. */
-function arbitraryChange(): fc.Arbitrary<(bytes: Buffer) => Buffer> {
-  return fc
-    .nat()
-    .map((seed) => (bytes) => fc.sample(arbitraryBytesOf(bytes), { numRuns: 1, seed })[0] ?? bytes)
 }
 
 async function headOf(repository: string, branch: string): Promise<string> {

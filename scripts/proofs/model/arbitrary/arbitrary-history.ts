@@ -1,12 +1,12 @@
 import fc from 'fast-check'
-import { header, maybe, MESSAGES, pick, RARELY, roles, slug } from './arbitrary-header.ts'
-import { DELTAS, payload } from './arbitrary-payload.ts'
-import { filter, reference, references, windowing } from './arbitrary-query.ts'
-import { UPKEEP } from '../keep-house.ts'
 import type { ModelDelta } from '../state/model-data.ts'
 import { SURFACES } from '../state/model-records.ts'
 import { definedOf } from '../state/model-state.ts'
 import type { Action, PayloadText, Step } from '../step.ts'
+import { UPKEEP } from '../step.ts'
+import { MESSAGES, RARELY, header, maybe, pick, roles, slug } from './arbitrary-header.ts'
+import { DELTAS, payload } from './arbitrary-payload.ts'
+import { filter, reference, references, windowing } from './arbitrary-query.ts'
 
 const EDITS = header.chain((fields) =>
   fc

@@ -1,7 +1,13 @@
 import type { Planned } from '../expectation.ts'
 import { answered, refused } from '../expectation.ts'
 import type { QueryLevel } from '../state/model-query.ts'
-import { artifactRecord, flatRecord, retrievalInfo, revisionRecord, variantRecord } from '../state/model-records.ts'
+import {
+  artifactRecord,
+  flatRecord,
+  retrievalInfo,
+  revisionRecord,
+  variantRecord,
+} from '../state/model-records.ts'
 import type { ModelReferences } from '../state/model-references.ts'
 import { resolve } from '../state/model-references.ts'
 import type { ModelState, RevisionAt, VariantAt } from '../state/model-state.ts'

@@ -31,7 +31,11 @@ function ofSurface({ surface, present, records }: SurfaceContext, places: UserPl
   const path = `/simple/${surface.path}/:id`
   const tag = `simple ${plural}`
   const when = { trashed_at: z.string(), until: z.string() }
-  const answer = async (registry: Registry, artifact: ArtifactView, trashed?: Trashed): Promise<EndpointResponse> => ({
+  const answer = async (
+    registry: Registry,
+    artifact: ArtifactView,
+    trashed?: Trashed,
+  ): Promise<EndpointResponse> => ({
     body: {
       count: 1,
       [singular]: {

@@ -1,7 +1,16 @@
 import { JinjaFilters } from './jinja-filters.ts'
 import { JinjaOperators } from './jinja-operators.ts'
 import { type JinjaNode, type JinjaScope, type JinjaValue, jinja } from './jinja-library.ts'
-import { ITEM_SIZE, isList, isMapping, isMissing, isText, jinjaList, missing, jinjaText } from './jinja-values.ts'
+import {
+  ITEM_SIZE,
+  isList,
+  isMapping,
+  isMissing,
+  isText,
+  jinjaList,
+  missing,
+  jinjaText,
+} from './jinja-values.ts'
 import type { RenderBudget } from '../render-budget.ts'
 import { TemplateFailure } from '../template-format.ts'
 

@@ -1,14 +1,14 @@
 import { invalid } from '../../../errors.ts'
 import { keysOf } from '../../../json/json.ts'
-import type { PayloadTarget } from '../../../versioning/family/family.ts'
 import type { TimeSlice } from '../../../scheduling/cooperative.ts'
+import type { PayloadTarget } from '../../../versioning/family/family.ts'
 import { inBatches } from '../present-testset.ts'
-import { SpreadMap } from '../spread-map.ts'
-import { NamedRows } from './named-rows.ts'
-import type { RowEntry } from '../rows/row-tree.ts'
+import type { RowEntry } from '../rows/row-entry.ts'
 import { contentOf, decodeRow, dedupIdOf, encodeContent } from '../rows/stored-row.ts'
 import { rowBytes, withoutMeta } from '../rows/stored-rows.ts'
+import { SpreadMap } from '../spread-map.ts'
 import type { CollectedRow, CollectedTestset, NamedTestset, StoredTestset } from '../testset-payload.ts'
+import { NamedRows } from './named-rows.ts'
 
 /**
  * The rows that a request named by testcase ids, in the order it named them, each once (ruling 5.1): rows of the revision that

@@ -1,33 +1,35 @@
 import { invalid } from '../../../errors.ts'
 import { keysOf } from '../../../json/json.ts'
-import type { PayloadTarget } from '../../../versioning/family/family.ts'
 import { TimeSlice } from '../../../scheduling/cooperative.ts'
-import { changeColumnNames, rowChange } from './change-columns.ts'
-import { NamedRows } from './named-rows.ts'
-import { inBatches } from '../present-testset.ts'
-import { limitExceeded, type TestsetLimits } from '../import/row-collector.ts'
-import { rowCounts } from '../rows/row-counts.ts'
-import type { NamedRow, RowDelta } from './row-delta.ts'
+import type { PayloadTarget } from '../../../versioning/family/family.ts'
 import { RowIndex, rowKeys } from '../dedup/row-index.ts'
-import { positionsAfter, type RowPosition } from '../rows/row-position.ts'
-import type { RowBlobs, RowEntry } from '../rows/row-tree.ts'
-import { countRows, rowsOfTree } from '../rows/row-tree.ts'
 import type { SentRow } from '../import/input-row.ts'
 import { DEDUP_COLUMN } from '../import/input-row.ts'
+import type { TestsetLimits } from '../import/row-collector.ts'
+import { limitExceeded } from '../import/row-collector.ts'
+import { inBatches } from '../present-testset.ts'
+import { rowCounts } from '../rows/row-counts.ts'
+import type { RowBlobs, RowEntry } from '../rows/row-entry.ts'
+import type { RowPosition } from '../rows/row-position.ts'
+import { positionsAfter } from '../rows/row-position.ts'
+import { countRows, rowsOfTree } from '../rows/row-tree.ts'
+import type { EncodedContent } from '../rows/stored-row.ts'
 import {
-  encodeContent,
-  type EncodedContent,
   contentOf,
   decodeRow,
   dedupIdOf,
+  encodeContent,
   encodeRow,
   encodeRowMeta,
   generatedDedupId,
   inColumnOrder,
 } from '../rows/stored-row.ts'
 import { allRows, rowBytes, rowBytesOf, withoutMeta } from '../rows/stored-rows.ts'
-import { rowPath } from '../testset-tree.ts'
 import type { StoredTestset } from '../testset-payload.ts'
+import { rowPath } from '../testset-tree.ts'
+import { changeColumnNames, rowChange } from './change-columns.ts'
+import { NamedRows } from './named-rows.ts'
+import type { NamedRow, RowDelta } from './row-delta.ts'
 
 type Loc = readonly (string | number)[]
 

@@ -2,11 +2,11 @@ import type { TimeSlice } from '../../../scheduling/cooperative.ts'
 import type { PayloadTarget } from '../../../versioning/family/family.ts'
 import { readBytes } from '../../../versioning/family/tree-files.ts'
 import { NamedRows } from '../deltas/named-rows.ts'
+import type { RowEntry } from '../rows/row-entry.ts'
+import type { CollectedTestset } from '../testset-payload.ts'
+import type { SentRow } from './input-row.ts'
 import type { TestsetLimits } from './row-collector.ts'
 import { RowCollector } from './row-collector.ts'
-import type { RowEntry } from '../rows/row-tree.ts'
-import type { SentRow } from './input-row.ts'
-import type { CollectedTestset } from '../testset-payload.ts'
 
 /** Writes rows of a request, which know the rows of the revision they replace by their ids (ruling 5.3). */
 export async function collectSent(

@@ -1,14 +1,14 @@
 import { Refusal } from '../../../errors.ts'
 import type { Oid } from '../../../git/objects/object.ts'
 import type { TimeSlice } from '../../../scheduling/cooperative.ts'
-import type { ObjectSink, ObjectReader } from '../../../versioning/family/tree-files.ts'
-import { placeRows, rowChanges } from './place-rows.ts'
+import type { ObjectReader, ObjectSink } from '../../../versioning/family/tree-files.ts'
 import { rowKeys } from '../dedup/row-index.ts'
-import type { RowEntry } from '../rows/row-tree.ts'
+import type { RowEntry } from '../rows/row-entry.ts'
 import { editRows } from '../rows/row-tree.ts'
 import { decodeRow, dedupIdOf } from '../rows/stored-row.ts'
 import { readBlobs } from '../rows/stored-rows.ts'
 import type { CollectedRow } from '../testset-payload.ts'
+import { placeRows, rowChanges } from './place-rows.ts'
 
 /** The rows of a testset as they lie in a commit: the folder, and what is in it. */
 export interface LaidRows {

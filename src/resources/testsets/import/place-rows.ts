@@ -1,7 +1,8 @@
 import type { Oid } from '../../../git/objects/object.ts'
 import type { TimeSlice } from '../../../scheduling/cooperative.ts'
-import { isTooDeep, positionsAfter, positionsBetween, type RowPosition } from '../rows/row-position.ts'
-import type { RowChange, RowEntry } from '../rows/row-tree.ts'
+import type { RowChange, RowEntry } from '../rows/row-entry.ts'
+import type { RowPosition } from '../rows/row-position.ts'
+import { isTooDeep, positionsAfter, positionsBetween } from '../rows/row-position.ts'
 import { SpreadMap } from '../spread-map.ts'
 
 /** A row that needs a place: its blob, and its dedup id, which is the same before and after an edit. */

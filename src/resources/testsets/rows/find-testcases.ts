@@ -1,17 +1,17 @@
 import type { Oid } from '../../../git/objects/object.ts'
 import type { Repository } from '../../../git/repository.ts'
+import { stringifyJson } from '../../../json/stringify-json.ts'
+import type { TimeSlice } from '../../../scheduling/cooperative.ts'
 import type { ArtifactView } from '../../../versioning/artifacts/artifact-view.ts'
 import type { Family } from '../../../versioning/family/family.ts'
+import { readBytes } from '../../../versioning/family/tree-files.ts'
 import { objectUuid, oidPrefix, repositoryDigits } from '../../../versioning/ids.ts'
 import type { Registry } from '../../../versioning/registry.ts'
-import { readBytes } from '../../../versioning/family/tree-files.ts'
-import type { TimeSlice } from '../../../scheduling/cooperative.ts'
-import { stringifyJson } from '../../../json/stringify-json.ts'
 import { commaSeparated, inBatches } from '../present-testset.ts'
+import type { RowEntry } from './row-entry.ts'
 import { RowHistory } from './row-history.ts'
 import { decodeRow, inColumnOrder } from './stored-row.ts'
-import type { RowEntry } from './row-tree.ts'
-import { rowEntriesOf, rowBytes } from './stored-rows.ts'
+import { rowBytes, rowEntriesOf } from './stored-rows.ts'
 
 /** A testcase by itself: what follows from its content alone (ruling 5.2a). */
 export interface Testcase {

@@ -1,13 +1,14 @@
 import { invalid } from '../../../errors.ts'
-import type { ObjectReader } from '../../../versioning/family/tree-files.ts'
 import { TimeSlice } from '../../../scheduling/cooperative.ts'
+import type { ObjectReader } from '../../../versioning/family/tree-files.ts'
 import { oidPrefix, parseUuid } from '../../../versioning/ids.ts'
 import type { Windowing } from '../../../versioning/pagination.ts'
-import { parsePosition, positionPath, type RowPosition } from './row-position.ts'
-import type { RowEntry, RowRange } from './row-tree.ts'
-import { rowsOfTree } from './row-tree.ts'
 import { testcaseId } from '../testcase.ts'
 import type { StoredTestset } from '../testset-payload.ts'
+import type { RowEntry, RowRange } from './row-entry.ts'
+import type { RowPosition } from './row-position.ts'
+import { parsePosition, positionPath } from './row-position.ts'
+import { rowsOfTree } from './row-tree.ts'
 
 /** Some rows of a testset in the order asked for, and where to go on. */
 export interface RowPage {

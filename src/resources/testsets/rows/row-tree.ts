@@ -1,32 +1,13 @@
-import type { Oid } from '../../../git/objects/object.ts'
-import type { ObjectSink, ObjectReader } from '../../../versioning/family/tree-files.ts'
 import { Refusal } from '../../../errors.ts'
+import type { Oid } from '../../../git/objects/object.ts'
 import { TimeSlice } from '../../../scheduling/cooperative.ts'
+import type { ObjectReader, ObjectSink } from '../../../versioning/family/tree-files.ts'
 import { readBytes } from '../../../versioning/family/tree-files.ts'
-import { decodeRowFolder, emptyRowFolder, encodeRowFolder, OID_BYTES, scanRowFolder } from './row-folder.ts'
+import type { RowBlobs, RowChange, RowEntry, RowRange } from './row-entry.ts'
 import type { RowFolder } from './row-folder.ts'
-import { DEEPEST_POSITION, isTooDeep, type RowPosition } from './row-position.ts'
-
-/** What a row is made of: the blob of its data, and the blob of its flags, tags and meta if it has any. */
-export interface RowBlobs {
-  readonly oid: Oid
-  readonly meta: Oid | undefined
-}
-
-/** A row of a revision and where it stands. */
-export interface RowEntry extends RowBlobs {
-  readonly position: RowPosition
-}
-
-/** What stands at a position from now on; undefined: nothing. */
-export type RowChange = readonly [position: RowPosition, row: RowBlobs | undefined]
-
-/** Where to begin, and in which direction to go. */
-export interface RowRange {
-  /** Only rows after this position, or before it when descending. It need not be one of a row. */
-  readonly after?: RowPosition | undefined
-  readonly descending?: boolean | undefined
-}
+import { OID_BYTES, decodeRowFolder, emptyRowFolder, encodeRowFolder, scanRowFolder } from './row-folder.ts'
+import type { RowPosition } from './row-position.ts'
+import { DEEPEST_POSITION, isTooDeep } from './row-position.ts'
 
 /**
  * The rows of a `testcases` tree in order, some at a time, never none. Reads a folder only when the rows before it have

@@ -1,9 +1,9 @@
 import { Refusal } from '../../../errors.ts'
-import { TimeSlice } from '../../../scheduling/cooperative.ts'
 import type { GitObject, Oid } from '../../../git/objects/object.ts'
 import { PackRun } from '../../../git/packs/sequential-pack-reader.ts'
+import { TimeSlice } from '../../../scheduling/cooperative.ts'
 import type { ObjectReader } from '../../../versioning/family/tree-files.ts'
-import type { RowEntry, RowRange } from './row-tree.ts'
+import type { RowEntry, RowRange } from './row-entry.ts'
 import { rowsOfTree } from './row-tree.ts'
 
 /** So many rows, or so many bytes of them, are worked on together. */

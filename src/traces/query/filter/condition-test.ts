@@ -1,7 +1,15 @@
 import { containsJson } from '../../../json/diff/contains-json.ts'
 import { equalJson } from '../../../json/diff/equal-json.ts'
 import type { Json, JsonObject } from '../../../json/json.ts'
-import { entriesOf, getKey, hasKey, isJsonArray, isJsonObject, numberOf, withKey } from '../../../json/json.ts'
+import {
+  entriesOf,
+  getKey,
+  hasKey,
+  isJsonArray,
+  isJsonObject,
+  numberOf,
+  withKey,
+} from '../../../json/json.ts'
 import type { ConditionOperator } from '../../../resources/queries/filter-words.ts'
 import { readTime } from '../../span-time.ts'
 import type { Condition } from './condition.ts'

@@ -4,7 +4,14 @@ import { nodeFs } from '../../../../src/storage/node-fs.ts'
 import { ObjectStore } from '../../../../src/git/objects/object-database.ts'
 import { PackCache } from '../../../../src/git/packs/pack-cache.ts'
 import { canonicalJson } from '../../../../src/json/canonical-json.ts'
-import { entriesOf, fromEntries, getKey, type Json, type JsonObject, keysOf } from '../../../../src/json/json.ts'
+import {
+  entriesOf,
+  fromEntries,
+  getKey,
+  type Json,
+  type JsonObject,
+  keysOf,
+} from '../../../../src/json/json.ts'
 import { stringifyJson } from '../../../../src/json/stringify-json.ts'
 import { FILE_TYPES } from '../../../../src/resources/testsets/import/collect-file.ts'
 import { type Export, writeTestsetFile } from '../../../../src/resources/testsets/export/download-testset.ts'

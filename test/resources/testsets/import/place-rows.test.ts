@@ -4,9 +4,17 @@ import { git } from '../../../../scripts/proofs/support/git-program.ts'
 import type { Oid } from '../../../../src/git/objects/object.ts'
 import { hashObject } from '../../../../src/git/objects/object.ts'
 import type { KeysOfBase, UnplacedRow } from '../../../../src/resources/testsets/import/place-rows.ts'
-import { placeRows as placeInSlices, rowChanges as changesInSlices } from '../../../../src/resources/testsets/import/place-rows.ts'
-import { isTooDeep, positionPath, positionsAfter, positionsBetween } from '../../../../src/resources/testsets/rows/row-position.ts'
-import type { RowEntry } from '../../../../src/resources/testsets/rows/row-tree.ts'
+import {
+  placeRows as placeInSlices,
+  rowChanges as changesInSlices,
+} from '../../../../src/resources/testsets/import/place-rows.ts'
+import type { RowEntry } from '../../../../src/resources/testsets/rows/row-entry.ts'
+import {
+  isTooDeep,
+  positionPath,
+  positionsAfter,
+  positionsBetween,
+} from '../../../../src/resources/testsets/rows/row-position.ts'
 import { editRows } from '../../../../src/resources/testsets/rows/row-tree.ts'
 import { TimeSlice } from '../../../../src/scheduling/cooperative.ts'
 import { writeTree } from '../../../../src/versioning/family/tree-files.ts'

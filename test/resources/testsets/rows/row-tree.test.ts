@@ -5,9 +5,13 @@ import type { Oid } from '../../../../src/git/objects/object.ts'
 import { hashObject } from '../../../../src/git/objects/object.ts'
 import type { TreeEntry } from '../../../../src/git/objects/tree.ts'
 import { parseTree } from '../../../../src/git/objects/tree.ts'
+import type { RowBlobs, RowRange } from '../../../../src/resources/testsets/rows/row-entry.ts'
 import type { RowPosition } from '../../../../src/resources/testsets/rows/row-position.ts'
-import { parsePosition, positionPath, positionsAfter } from '../../../../src/resources/testsets/rows/row-position.ts'
-import type { RowBlobs, RowRange } from '../../../../src/resources/testsets/rows/row-tree.ts'
+import {
+  parsePosition,
+  positionPath,
+  positionsAfter,
+} from '../../../../src/resources/testsets/rows/row-position.ts'
 import { countRows, editRows, rowAt, rowsOfTree } from '../../../../src/resources/testsets/rows/row-tree.ts'
 import { writeFile, writeTree } from '../../../../src/versioning/family/tree-files.ts'
 import { temporaryFolder } from '../../../git/git-program.ts'

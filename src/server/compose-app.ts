@@ -1,0 +1,120 @@
+import { createAuthenticator } from '../access/authenticator.ts'
+import type { Intents } from '../access/intents.ts'
+import type { KeyUses } from '../access/key-uses.ts'
+import type { Store } from '../git/store.ts'
+import { longJobs } from '../handlers/worker/long-jobs.ts'
+import { createApp } from '../http/app.ts'
+import { jsonBodyReader } from '../http/body/json-body.ts'
+import type { Spools } from '../http/body/spool.ts'
+import { uploadReader } from '../http/body/upload.ts'
+import { gitDoor } from '../http/git/git-smart-http.ts'
+import { Places } from '../http/git/places.ts'
+import { restoreDoor } from '../http/git/restore-bundle.ts'
+import { metricsRoute } from '../http/metrics/metrics-route.ts'
+import { observeRequests } from '../http/metrics/observe-requests.ts'
+import { admit } from '../http/middleware/limit-requests.ts'
+import { openApiDocument } from '../http/openapi/openapi.ts'
+import type { Endpoint } from '../http/routing/endpoint.ts'
+import { createRouter } from '../http/routing/router.ts'
+import type { RunningServer, ServerOptions } from '../http/server/server.ts'
+import type { SurfaceContext } from '../http/surface-context.ts'
+import type { Projects } from './compose-projects.ts'
+import { processMetrics, serviceMetrics } from './metrics.ts'
+import type { StartOptions } from './started-service.ts'
+import type { WorkflowRuntime } from './workflow-runtime.ts'
+
+/** Names, descriptions, tags and meta of what a file becomes; what is larger wants a JSON body. */
+const UPLOAD_FIELD_BYTES = 1024 * 1024
+
+/** What the app stands on. */
+export interface AppParts {
+  readonly options: StartOptions
+  readonly store: Store
+  readonly server: RunningServer
+  readonly projects: Projects
+  readonly runtime: WorkflowRuntime
+  readonly endpoints: readonly Endpoint[]
+  readonly contexts: readonly SurfaceContext[]
+  readonly intents: Intents
+  readonly keyUses: KeyUses
+  readonly spools: Spools
+  /** The folder of bodies that are too large for memory. */
+  readonly uploads: string
+}
+
+/** What answers every request. */
+export function composeApp(parts: AppParts): ServerOptions['handle'] {
+  const { options, store, server, projects, endpoints, contexts } = parts
+  const { config, log } = options
+  const { fs, guard } = store
+  const authenticate = createAuthenticator({
+    fs,
+    storeDir: config.storeDir,
+    adminToken: config.adminKey,
+    onUse: ({ project, key }) => parts.keyUses.note(project, key.id),
+    onDamage: (error) => log.logger.error({ err: error }, 'a key file cannot be read; its keys are refused'),
+  })
+  const places = new Places(config.gitMaxRequests)
+  const metrics = metricsOf(parts, places)
+  return createApp({
+    log: log.logger,
+    detailsOf422: config.compat === 'existing' ? 'list' : 'sentence',
+    observe: observeRequests(metrics),
+    admit: admit(() => server.inFlight, config.maxRequests),
+    authenticate,
+    metrics: metricsRoute([metrics, processMetrics()], config.metrics === 'open' ? undefined : authenticate),
+    storeProblem: () => guard.problem,
+    assertStore: () => guard.assertThere(),
+    readiness: () => ({
+      ...projects.registries.readiness(),
+      traces: projects.traces.problems(),
+      storeProblem: guard.problem?.message,
+    }),
+    openApi: () => openApiDocument(endpoints, contexts),
+    git: composeGit(parts, authenticate, places),
+    route: composeRouter(parts),
+  })
+}
+
+function metricsOf({ projects, server, runtime }: AppParts, places: Places) {
+  return serviceMetrics({
+    readiness: () => projects.registries.readiness(),
+    server,
+    places,
+    webhooks: projects.webhooks,
+    traces: projects.traces,
+    sandbox: runtime.sandbox,
+    longJobs,
+    evaluations: runtime.evaluationPlaces,
+  })
+}
+
+/** Clone, fetch and push, and bundles that become repositories. */
+function composeGit(
+  { options: { config }, store: { fs }, projects, spools, uploads }: AppParts,
+  authenticate: ReturnType<typeof createAuthenticator>,
+  places: Places,
+) {
+  const shared = { authenticate, registryOf: (project: string) => projects.registries.of(project), spools }
+  const { pushMaxBytes: maxBytes, pushMaxBlobBytes: maxBlobBytes } = config
+  return restoreDoor(
+    { ...shared, fs, folder: uploads, maxBytes, limits: { maxBlobBytes } },
+    gitDoor({ ...shared, places, push: { maxBytes, maxBlobBytes } }),
+  )
+}
+
+function composeRouter({ options: { config }, projects, endpoints, intents, spools }: AppParts) {
+  return createRouter({
+    endpoints,
+    readJsonBody: jsonBodyReader({
+      maxBytes: config.maxBodyBytes,
+      maxHeldBytes: config.maxBodiesBytes,
+      maxDepth: config.maxBodyDepth,
+      maxValues: config.maxBodyValues,
+    }),
+    readUpload: uploadReader({ spools, maxBytes: config.uploadMaxBytes, maxFieldBytes: UPLOAD_FIELD_BYTES }),
+    onUnknown: config.compat === 'existing' ? 'ignore' : 'refuse',
+    registryOf: (project) => projects.registries.of(project),
+    intents,
+  })
+}

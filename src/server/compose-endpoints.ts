@@ -1,0 +1,73 @@
+import type { KeyUses } from '../access/key-uses.ts'
+import { allEndpoints } from '../http/endpoints/all-endpoints.ts'
+import { deliveryEndpoints } from '../http/endpoints/delivery-endpoints.ts'
+import { evaluationEndpoints } from '../http/endpoints/evaluation-endpoints.ts'
+import { invocationEndpoints } from '../http/endpoints/invocation-endpoints.ts'
+import { keyEndpoints } from '../http/endpoints/key-endpoints.ts'
+import { removalEndpoints } from '../http/endpoints/removal/removal-endpoints.ts'
+import { secretEndpoints } from '../http/endpoints/secret-endpoints.ts'
+import { foundTraces } from '../http/endpoints/traces/include-traces.ts'
+import { traceEndpoints } from '../http/endpoints/traces/trace-endpoints.ts'
+import { webhookEndpoints } from '../http/endpoints/webhook-endpoints.ts'
+import type { Endpoint } from '../http/routing/endpoint.ts'
+import { asExistingService } from '../http/routing/existing-service.ts'
+import { helping } from '../http/routing/helping.ts'
+import { preferring } from '../http/routing/prefer.ts'
+import { withholding } from '../http/routing/withhold.ts'
+import { type SurfaceContext, surfaceContext, type SurfaceSettings } from '../http/surface-context.ts'
+import { queryFamily } from '../resources/queries/query-family.ts'
+import type { Surface } from '../resources/surface.ts'
+import type { Fs } from '../storage/fs.ts'
+import type { Projects } from './compose-projects.ts'
+import { resourceSettings } from './resource-settings.ts'
+import type { StartOptions } from './started-service.ts'
+import type { WorkflowRuntime } from './workflow-runtime.ts'
+
+/** What endpoints work with. */
+export interface EndpointParts {
+  readonly options: StartOptions
+  readonly fs: Fs
+  readonly surfaces: readonly Surface[]
+  readonly projects: Projects
+  readonly runtime: WorkflowRuntime
+  readonly keyUses: KeyUses
+  /** Where the service is reached, without a slash at its end. */
+  readonly publicUrl: string
+}
+
+/** Every route that needs a key, and how each surface shows its records. */
+export function composeEndpoints({
+  options: { config },
+  fs,
+  surfaces,
+  projects: { tracesOf, webhooksOf },
+  runtime,
+  keyUses,
+  publicUrl,
+}: EndpointParts): { readonly endpoints: readonly Endpoint[]; readonly contexts: readonly SurfaceContext[] } {
+  const { storeDir, adminKey } = config
+  const { evaluationsOf } = runtime
+  const isExisting = config.compat === 'existing'
+  const settings: SurfaceSettings = {
+    servicesBase: `${publicUrl}/services`,
+    gitBase: `${publicUrl}/git`,
+    versionType: config.versionType,
+    authorType: isExisting ? 'uuid' : 'text',
+  }
+  const contexts = surfaces.map((surface) => ({
+    ...surfaceContext(surface, surfaces, settings),
+    ...(surface.family === queryFamily ? { enrichment: foundTraces(tracesOf) } : {}),
+  }))
+  const endpoints = [
+    ...allEndpoints(contexts, resourceSettings(config)),
+    ...webhookEndpoints(webhooksOf),
+    ...deliveryEndpoints(webhooksOf),
+    ...invocationEndpoints(runtime.services, { ...settings, answered: [] }),
+    ...evaluationEndpoints(evaluationsOf, contexts),
+    ...keyEndpoints({ fs, storeDir, uses: keyUses, hasAdminKey: adminKey !== undefined }),
+    ...secretEndpoints(runtime.secretsOf),
+    ...traceEndpoints(tracesOf),
+    ...removalEndpoints(contexts, { tracesOf, evaluationsOf, webhooksOf }),
+  ].map((it) => helping(asExistingService(withholding(preferring(it)), isExisting)))
+  return { endpoints, contexts }
+}

@@ -1,0 +1,96 @@
+import type { Store } from '../git/store.ts'
+import { resolveHost } from '../outgoing/outgoing-policy.ts'
+import { seedEnvironments } from '../resources/environments/seed-environments.ts'
+import type { OtlpExporter } from '../traces/export/otlp-exporter.ts'
+import { OpenTraces } from '../traces/open-traces.ts'
+import type { ProjectTraces } from '../traces/project-traces.ts'
+import type { Family } from '../versioning/family/family.ts'
+import type { RepositoryProblem } from '../versioning/index/unserved-repositories.ts'
+import { Registries } from '../versioning/registries.ts'
+import type { Registry, RegistrySettings, Signing } from '../versioning/registry.ts'
+import { OpenWebhooks } from '../webhooks/open-webhooks.ts'
+import type { ProjectWebhooks } from '../webhooks/project-webhooks.ts'
+import type { StartOptions } from './started-service.ts'
+
+/** What is open of the projects of a store: their artifacts, webhooks and traces. */
+export interface Projects {
+  readonly registries: Registries
+  readonly webhooks: OpenWebhooks
+  readonly traces: OpenTraces
+  readonly exporter: OtlpExporter | undefined
+  tracesOf(registry: Registry): ProjectTraces
+  webhooksOf(registry: Registry): ProjectWebhooks
+}
+
+/** Opens nothing yet: a project is opened when the registries start, or when it is first asked for. */
+export function composeProjects(
+  options: StartOptions,
+  store: Store,
+  families: readonly Family[],
+  settings: RegistrySettings,
+  exporter: OtlpExporter | undefined,
+): Projects {
+  const webhooks = openWebhooks(options, store)
+  const traces = openTraces(options, store)
+  const registries = new Registries(store, families, settings, async (registry) => {
+    await seedEnvironments(registry)
+    webhooks.open(registry)
+    traces.of(registry)
+  })
+  return {
+    registries,
+    webhooks,
+    traces,
+    exporter,
+    tracesOf: (registry) => traces.of(registry),
+    webhooksOf: (registry) => webhooks.of(registry),
+  }
+}
+
+/** How artifacts are stored and answered. */
+export function registrySettings(
+  { config, log, now }: StartOptions,
+  publicUrl: string,
+  signing: Signing,
+): RegistrySettings {
+  return {
+    servicesBase: `${publicUrl}/services`,
+    now,
+    signing,
+    limits: { maxBytes: config.maxBodyBytes, maxValues: config.maxBodyValues },
+    onProblem: (project: string, { repository, reason }: RepositoryProblem) =>
+      log.logger.warn({ project, repository, reason }, 'a repository cannot be served, or not all of it'),
+  }
+}
+
+/** What sends spans to a collector, where one is configured: its packages take a tenth of a second to load. */
+export async function openExporter({
+  config: { telemetry },
+  log: { logger },
+}: StartOptions): Promise<OtlpExporter | undefined> {
+  if (Object.keys(telemetry).length === 0) return undefined
+  const { openOtlpExporter } = await import('../traces/export/otlp-exporter.ts')
+  return openOtlpExporter(telemetry, (sentence) => logger.warn(sentence))
+}
+
+function openWebhooks({ config, log, now }: StartOptions, { fs }: Store): OpenWebhooks {
+  return new OpenWebhooks(fs, {
+    policy: { allowPrivate: config.webhookAllowPrivate, resolve: resolveHost },
+    timeoutMs: config.webhookTimeoutMs,
+    retrySeconds: config.webhookRetrySeconds,
+    now,
+    onTrouble: (error) =>
+      log.logger.error({ err: error }, 'an event could not be told or sent; it will be tried again'),
+  })
+}
+
+function openTraces({ config, log, now }: StartOptions, { guard }: Store): OpenTraces {
+  return new OpenTraces({
+    isRecording: config.traces === 'on',
+    retention: { maxAgeDays: config.tracesMaxAgeDays, maxBytes: config.tracesMaxBytes },
+    queryMs: config.tracesQueryTimeoutMs,
+    assertThere: () => guard.assertThere(),
+    now,
+    onTrouble: ({ file, message }) => log.logger.error({ file }, message),
+  })
+}
