@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { readConfig } from '../src/config.ts'
 import { nodeFs } from '../src/storage/node-fs.ts'
-import { openLog } from '../src/http/server/logger.ts'
+import { openLogger } from '../src/http/server/logger.ts'
 import type { Json } from '../src/json/json.ts'
 import { start } from '../src/server/start.ts'
 import { startStandInModel } from './demo/stand-in-model.ts'
@@ -18,7 +18,7 @@ import { resultTable } from './evaluate/result-table.ts'
 const storeDir = mkdtempSync(join(tmpdir(), 'branchpoint-demo-'))
 const model = await startStandInModel()
 const config = readConfig({ PORT: '0', STORE_DIR: storeDir, LOG_LEVEL: 'silent', OPENAI_BASE_URL: model.url })
-const service = await start({ config, fs: nodeFs, log: openLog(config.logLevel), now: () => new Date() })
+const service = await start({ config, fs: nodeFs, log: openLogger(config.logLevel), now: () => new Date() })
 const { url } = service.server
 
 try {

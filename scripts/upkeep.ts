@@ -2,8 +2,8 @@ import { relative } from 'node:path'
 import { parseArgs } from 'node:util'
 import { ConfigError, readConfig } from '../src/config.ts'
 import { Refusal } from '../src/errors.ts'
-import type { Upkept } from '../src/git/maintenance/maintain.ts'
-import { keepUp } from '../src/git/maintenance/maintain.ts'
+import type { Maintained } from '../src/git/maintenance/maintain.ts'
+import { maintain } from '../src/git/maintenance/maintain.ts'
 import { storeRepositories } from '../src/git/store.ts'
 import { surfacesOf } from '../src/resources/surfaces.ts'
 import { resourceSettings } from '../src/server/resource-settings.ts'
@@ -50,7 +50,7 @@ async function run(args: readonly string[]): Promise<number> {
   const stopShowing = showProgress(process.stderr, () => `${done} of ${repositories.length} repositories`)
   try {
     for (const gitdir of repositories) {
-      const upkept = await keepUp(nodeFs, gitdir, { anyway: true, signal: stop.signal })
+      const upkept = await maintain(nodeFs, gitdir, { anyway: true, signal: stop.signal })
       if (stop.signal.aborted) return 130
       done++
       if (upkept) process.stdout.write(`${describe(relative(dir, gitdir), upkept)}\n`)
@@ -65,7 +65,7 @@ async function run(args: readonly string[]): Promise<number> {
   return problems > 0 ? 1 : 0
 }
 
-function describe(repository: string, { before, after, problem }: Upkept): string {
+function describe(repository: string, { before, after, problem }: Maintained): string {
   const changes = (
     [
       ['packs', before.packs, after.packs],

@@ -1,13 +1,13 @@
 import { readConfig } from './config.ts'
 import { CannotStart, Refusal } from './errors.ts'
 import { nodeFs } from './storage/node-fs.ts'
-import { openLog } from './http/server/logger.ts'
+import { openLogger } from './http/server/logger.ts'
 import { shutDownOnSignals } from './http/server/shutdown.ts'
 import { start } from './server/start.ts'
 
 try {
   const config = readConfig(process.env)
-  const log = openLog(config.logLevel)
+  const log = openLogger(config.logLevel)
   const service = await start({ config, fs: nodeFs, log, now: () => new Date() })
   log.logger.info({ url: service.server.url, store: config.storeDir }, 'listening')
   log.flush()

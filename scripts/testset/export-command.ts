@@ -4,7 +4,7 @@ import { writeTestsetFile } from '../../src/resources/testsets/export/download-t
 import type { FileType } from '../../src/resources/testsets/import/collect-file.ts'
 import type { References } from '../../src/versioning/reference.ts'
 import { resolveArtifact } from '../../src/versioning/revisions/references.ts'
-import { resolveRevision } from '../../src/versioning/revisions/resolve-reference.ts'
+import { resolveReference } from '../../src/versioning/revisions/resolve-reference.ts'
 import type { Revision } from '../../src/versioning/revisions/revision.ts'
 import { readRevisionAt } from '../../src/versioning/revisions/revision.ts'
 import { UsageError } from '../command/usage-error.ts'
@@ -130,7 +130,7 @@ async function revisionOf(
 ): Promise<Revision> {
   // First, so that a testset that is not there is what the sentence is about.
   const { id } = await resolveArtifact(registry, family, { slug })
-  const place = await resolveRevision(registry, family, references)
+  const place = await resolveReference(registry, family, references)
   if (place.artifact.id === id) return readRevisionAt(registry, place)
   throw invalid(['--revision'], `it is a revision of the testset "${place.artifact.slug}", not of "${slug}".`)
 }

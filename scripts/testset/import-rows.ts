@@ -8,7 +8,7 @@ import { assertActive } from '../../src/versioning/artifacts/write-guards.ts'
 import { assertSlugFree } from '../../src/versioning/slugs/claim-slugs.ts'
 import { createArtifact } from '../../src/versioning/artifacts/create-artifact.ts'
 import { editArtifact } from '../../src/versioning/artifacts/edit-artifact.ts'
-import type { Revision, RevisionPlace } from '../../src/versioning/revisions/revision.ts'
+import type { Revision, RevisionLocation } from '../../src/versioning/revisions/revision.ts'
 import { latestOf, readRevisionAt } from '../../src/versioning/revisions/revision.ts'
 import type { OpenTestsets } from './open-testsets.ts'
 import { rowsHeld } from './rows-held.ts'
@@ -68,7 +68,7 @@ async function create(
   }
 }
 
-async function firstRevisionOf(artifact: ArtifactView): Promise<RevisionPlace> {
+async function firstRevisionOf(artifact: ArtifactView): Promise<RevisionLocation> {
   const place = artifact.defaultVariant && (await latestOf(artifact, artifact.defaultVariant))
   if (place) return place
   throw new Error(`the testset ${artifact.slug} was made without a revision`)
@@ -78,7 +78,7 @@ async function commitTo(
   testsets: OpenTestsets,
   artifact: ArtifactView,
   wanted: RowImport,
-): Promise<RevisionPlace> {
+): Promise<RevisionLocation> {
   const { registry, limits } = testsets
   const { file, name, message, author, signal } = wanted
   const context = { actor: actorOf(author) }

@@ -1,4 +1,4 @@
-import { DerivedFile } from '../../src/storage/cache-file.ts'
+import { CacheFile } from '../../src/storage/cache-file.ts'
 import { decodeFolderKeys, type FolderKeys } from '../../src/resources/testsets/dedup/folder-keys.ts'
 import { decodeRowFolder } from '../../src/resources/testsets/rows/row-folder.ts'
 import { keyOfContent, keyOfDedupId, ROW_KEYS_FILE } from '../../src/resources/testsets/dedup/row-keys.ts'
@@ -21,7 +21,7 @@ import { derived } from '../../src/versioning/verify/finding.ts'
  */
 export async function checkRowKeys({ repository }: ArtifactView): Promise<readonly Finding[]> {
   const { fs, path, objects } = repository
-  const file = new DerivedFile(fs, `${path}/${ROW_KEYS_FILE}`)
+  const file = new CacheFile(fs, `${path}/${ROW_KEYS_FILE}`)
   if (!fs.stat(file.path)) return []
   const remove = async (): Promise<string> => {
     fs.remove(file.path)

@@ -1,4 +1,4 @@
-import { isAboutDerivedFile, removeDerivedFiles } from '../../src/git/maintenance/stale-files.ts'
+import { isAboutGitCacheFile, removeGitCacheFiles } from '../../src/git/maintenance/stale-files.ts'
 import { fsck } from '../../src/git/process/fsck.ts'
 import { assertServable } from '../../src/git/repository-format.ts'
 import type { Family } from '../../src/versioning/family/family.ts'
@@ -54,9 +54,9 @@ export async function verifyRepository(
 /** What git finds wrong with the bytes on the disk. */
 async function bytesOf({ store }: Registry, gitdir: string): Promise<readonly Finding[]> {
   const problems = await fsck(gitdir)
-  const graph = problems.filter(isAboutDerivedFile)
-  const real = problems.filter((problem) => !isAboutDerivedFile(problem))
-  const remove = async (): Promise<string> => `removed ${removeDerivedFiles(store.fs, gitdir).join(', ')}`
+  const graph = problems.filter(isAboutGitCacheFile)
+  const real = problems.filter((problem) => !isAboutGitCacheFile(problem))
+  const remove = async (): Promise<string> => `removed ${removeGitCacheFiles(store.fs, gitdir).join(', ')}`
   return [
     ...(real.length > 0 ? [damage(`git fsck: ${summary(real)}. ${RESTORE}`)] : []),
     ...(graph.length > 0 ? [derived(`git fsck: ${summary(graph)}.`, remove)] : []),

@@ -2,9 +2,9 @@ import { v7 as uuidv7 } from 'uuid'
 import { Refusal, invalid } from '../errors.ts'
 import type { Fs } from '../storage/fs.ts'
 import { holdingLock } from '../storage/lock-file.ts'
-import { makeDurableDir } from '../storage/durable-folder.ts'
+import { createDurableFolder } from '../storage/durable-folder.ts'
 import { keyAuthor } from './key-author.ts'
-import { type ApiKey, readKeyFile, replaceKeyFile } from './key-file.ts'
+import { type ApiKey, readApiKeyFile, replaceKeyFile } from './key-file.ts'
 import { hashToken, newToken } from './key-token.ts'
 import { DEFAULT_PROJECT, checkProjectName, isProjectName } from './project-name.ts'
 import { SCOPES, type Scope } from './scope.ts'
@@ -69,7 +69,7 @@ const MOST_KEYS = 1000
 /** Where the file cannot be read, somebody made keys; the authenticator tells what is wrong with it. */
 function mayHaveKeys(fs: Fs, storeDir: string, project: string): boolean {
   try {
-    return readKeyFile(fs, storeDir, project).length > 0
+    return readApiKeyFile(fs, storeDir, project).length > 0
   } catch {
     return true
   }
@@ -77,7 +77,7 @@ function mayHaveKeys(fs: Fs, storeDir: string, project: string): boolean {
 
 /** A project's keys in the order they were made, revoked ones included. */
 export function listApiKeys(fs: Fs, storeDir: string, project: string): readonly ApiKey[] {
-  return readKeyFile(fs, storeDir, checkProjectName(project))
+  return readApiKeyFile(fs, storeDir, checkProjectName(project))
 }
 
 /** Which key is meant. */
@@ -139,9 +139,9 @@ async function changeKeys<T>(
   change: (keys: readonly ApiKey[]) => { readonly keys: readonly ApiKey[]; readonly answer: T },
 ): Promise<T> {
   const folder = `${storeDir}/${project}`
-  await makeDurableDir(fs, folder)
+  await createDurableFolder(fs, folder)
   return holdingLock(fs, folder, 'keys', async () => {
-    const { keys, answer } = change(readKeyFile(fs, storeDir, project))
+    const { keys, answer } = change(readApiKeyFile(fs, storeDir, project))
     await replaceKeyFile(fs, storeDir, project, keys)
     return answer
   })

@@ -6,7 +6,7 @@ import type { Fs } from '../storage/fs.ts'
 import { isLive, projectNames } from './api-keys.ts'
 import type { Caller } from './caller.ts'
 import { keyAuthor } from './key-author.ts'
-import { type ApiKey, keyFilePath, readKeyFile } from './key-file.ts'
+import { type ApiKey, keyFilePath, readApiKeyFile } from './key-file.ts'
 import { hashToken } from './key-token.ts'
 import { DEFAULT_PROJECT } from './project-name.ts'
 
@@ -67,7 +67,7 @@ export function createAuthenticator(options: AuthenticatorOptions): Authenticate
 
   function readEntries(project: string): readonly KeyEntry[] {
     try {
-      return readKeyFile(fs, storeDir, project)
+      return readApiKeyFile(fs, storeDir, project)
         .filter(isLive)
         .map((key) => toEntry(project, key))
     } catch (error) {

@@ -27,7 +27,7 @@ export function keyFilePath(storeDir: string, project: string): string {
 }
 
 /** The project's keys, revoked ones included; none if there is no file. Refuses a file it cannot read, by its path. */
-export function readKeyFile(fs: Fs, storeDir: string, project: string): readonly ApiKey[] {
+export function readApiKeyFile(fs: Fs, storeDir: string, project: string): readonly ApiKey[] {
   const path = keyFilePath(storeDir, project)
   const bytes = fs.readFile(path)
   if (!bytes) return []

@@ -5,9 +5,9 @@ import { documentOf } from '../versioning/family/document-family.ts'
 import { pinsAt } from '../versioning/environments/environments.ts'
 import type { Family } from '../versioning/family/family.ts'
 import { dateOf } from '../versioning/revisions/log-revisions.ts'
-import { pinnedPlace } from '../versioning/environments/pinned-revision.ts'
+import { pinnedRevision } from '../versioning/environments/pinned-revision.ts'
 import type { Registry } from '../versioning/registry.ts'
-import type { Revision, RevisionPlace } from '../versioning/revisions/revision.ts'
+import type { Revision, RevisionLocation } from '../versioning/revisions/revision.ts'
 import { latestOf, readListedRevision } from '../versioning/revisions/revision.ts'
 import type { Ordered, Window, Windowing } from '../versioning/pagination.ts'
 import { unlessDamaged } from '../versioning/index/unless-damaged.ts'
@@ -23,7 +23,7 @@ import { TimeSlice } from '../scheduling/cooperative.ts'
 export interface DependencyTarget {
   readonly artifact: ArtifactView
   readonly variant?: VariantView | undefined
-  readonly oid?: RevisionPlace['oid'] | undefined
+  readonly oid?: RevisionLocation['oid'] | undefined
 }
 
 /** A revision that depends on something, and where: locations in its data that embed it, or keys that deploy it. */
@@ -59,8 +59,8 @@ export async function queryDependents(
     rows.push({ id: revision.id, createdAt: dateOf(revision), value: dependent })
   }
   // One commit may be in two repositories, where it is two revisions.
-  const embedding = new Map<string, RevisionPlace>()
-  const look = (place: RevisionPlace): void => {
+  const embedding = new Map<string, RevisionLocation>()
+  const look = (place: RevisionLocation): void => {
     embedding.set(`${place.artifact.id} ${place.oid}`, place)
   }
   for await (const latest of latestRevisions(registry, [registry.environments], query)) {
@@ -68,7 +68,7 @@ export async function queryDependents(
     const pins = await unlessDamaged(registry, latest.artifact, () => pinsAt(registry, latest))
     for (const [index, pin] of (pins ?? []).entries()) {
       if (index % BREATH === BREATH - 1) await nextTurn()
-      const deployed = await pinnedPlace(registry, pin)
+      const deployed = await pinnedRevision(registry, pin)
       if (!deployed || deployed instanceof Refusal) continue
       if (isOf(deployed, target)) keys.push(pin.key)
       if (deployed.artifact.family.mayEmbed) look(deployed)
@@ -98,7 +98,7 @@ async function* latestRevisions(
   registry: Registry,
   families: readonly Family[],
   { includeArchived = false }: DependentQuery,
-): AsyncGenerator<RevisionPlace> {
+): AsyncGenerator<RevisionLocation> {
   let looked = 0
   for (const family of families) {
     for (const artifact of await registry.index.list(family)) {
@@ -113,7 +113,7 @@ async function* latestRevisions(
   }
 }
 
-function isOf({ artifact, variant, oid }: RevisionPlace, target: DependencyTarget): boolean {
+function isOf({ artifact, variant, oid }: RevisionLocation, target: DependencyTarget): boolean {
   if (artifact.id !== target.artifact.id) return false
   if (target.oid !== undefined) return oid === target.oid
   return target.variant === undefined || variant.id === target.variant.id
@@ -133,13 +133,13 @@ async function tokensOf({ stored }: Revision): Promise<readonly EmbedToken[]> {
 /** What references lead to, each looked up once. */
 class Places {
   readonly #registry: Registry
-  readonly #found = new Map<string, readonly RevisionPlace[]>()
+  readonly #found = new Map<string, readonly RevisionLocation[]>()
 
   constructor(registry: Registry) {
     this.#registry = registry
   }
 
-  async of(token: EmbedToken): Promise<readonly RevisionPlace[]> {
+  async of(token: EmbedToken): Promise<readonly RevisionLocation[]> {
     const { references, selector, form } = token
     const asked = stringifyJson([referencesJson(references), selector.key ?? null, form])
     let found = this.#found.get(asked)

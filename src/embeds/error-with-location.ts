@@ -2,16 +2,16 @@ import { stringifyJson } from '../json/stringify-json.ts'
 import { EmbedRefusal } from './embed-refusal.ts'
 import type { EmbedToken } from './syntax/embed-token.ts'
 import { referencesJson } from './references-json.ts'
-import type { Standing } from './resolution-context.ts'
+import type { ResolutionContext } from './resolution-context.ts'
 
 /**
  * The refusal with the place and the references of the token that failed, in its sentence and its details. A failure inside a
  * target's data comes by here once for each embed on the way out; its details name the outermost.
  */
-export function locatedRefusal(
+export function errorWithLocation(
   refusal: EmbedRefusal,
   { location, references }: EmbedToken,
-  here: Standing,
+  here: ResolutionContext,
 ): EmbedRefusal {
   const place = [...here.location, ...location]
   const asJson = referencesJson(references)

@@ -21,7 +21,7 @@ export interface Run {
 }
 
 /** Where tokens stand. */
-export interface Standing {
+export interface ResolutionContext {
   readonly run: Run
   /** The revisions on the way from the host to here, whose data embeds the next one's. */
   readonly chain: readonly Ancestor[]
@@ -32,6 +32,6 @@ export interface Standing {
 }
 
 /** Where the tokens of what comes in from a target stand, if it comes in at `from`. */
-export function enter({ id, slug }: EmbedTarget, from: Standing): Standing {
+export function enter({ id, slug }: EmbedTarget, from: ResolutionContext): ResolutionContext {
   return { ...from, chain: [...from.chain, { id, slug }], depth: from.depth + 1 }
 }

@@ -1,7 +1,7 @@
 import type { JsonObject } from '../json/json.ts'
 import type { EmbedToken } from './syntax/embed-token.ts'
 import { referencesJson } from './references-json.ts'
-import type { Standing, ResolutionCounts } from './resolution-context.ts'
+import type { ResolutionContext, ResolutionCounts } from './resolution-context.ts'
 
 /** What was done to resolve the embeds of some data, as the wire has it (contract/resolve 10). */
 export interface ResolutionInfo {
@@ -26,7 +26,7 @@ export class ResolutionLog {
   readonly #errors: Entry<string>[] = []
 
   /** One more embed resolved; `inner` is what that took inside its target. */
-  resolved({ form, references }: Told, { run, depth }: Standing, inner?: ResolutionCounts): void {
+  resolved({ form, references }: Told, { run, depth }: ResolutionContext, inner?: ResolutionCounts): void {
     const { tally } = run
     tally.resolved += 1 + (inner?.resolved ?? 0)
     tally.deepest = Math.max(tally.deepest, depth, inner?.deepest ?? 0)
@@ -34,7 +34,7 @@ export class ResolutionLog {
   }
 
   /** One that failed and was let pass; inside a target too, since its placeholder is seen in the answer. */
-  failed(message: string, { form }: Told, { depth }: Standing): void {
+  failed(message: string, { form }: Told, { depth }: ResolutionContext): void {
     this.#errors.push({ pass: depth, form, what: message })
   }
 

@@ -6,14 +6,14 @@ import { EmbedRefusal, placeholderOf } from './embed-refusal.ts'
 import type { EmbedTarget, EmbedTargets } from './targets/embed-targets.ts'
 import { embedText } from './syntax/embed-text.ts'
 import type { EmbedToken } from './syntax/embed-token.ts'
-import { EmbedSite, type Brought } from './syntax/embed-occurrence.ts'
+import { EmbedOccurrence, type Brought } from './syntax/embed-occurrence.ts'
 import { findEmbeds } from './syntax/find-embeds.ts'
-import { locatedRefusal } from './error-with-location.ts'
+import { errorWithLocation } from './error-with-location.ts'
 import { isObjectEmbed, readObjectEmbed } from './syntax/read-object-embed.ts'
 import { replaceAt } from './values/replace-at.ts'
 import { ResolutionLog, type ResolutionInfo } from './resolution-log.ts'
 import { isJsonPath, memberAt, pathSteps, selectValue, stepKey } from './values/select-value.ts'
-import { enter, type Ancestor, type Standing } from './resolution-context.ts'
+import { enter, type Ancestor, type ResolutionContext } from './resolution-context.ts'
 import { TargetFinder } from './targets/target-finder.ts'
 
 /** How the embeds of a request are resolved (contract/resolve 1.1, 7, 9). */
@@ -80,8 +80,8 @@ class Resolver {
    * The value with its embeds replaced, and those of what they bring in. First all that are there now, form A before B before C
    * as clients know it, then what came in, place by place.
    */
-  async resolve(value: Json, standingOf: (token: EmbedToken) => Standing): Promise<Json> {
-    const sites = EmbedSite.all(value, await this.#tokensOf(value))
+  async resolve(value: Json, standingOf: (token: EmbedToken) => ResolutionContext): Promise<Json> {
+    const sites = EmbedOccurrence.all(value, await this.#tokensOf(value))
     for (const form of ['object', 'long', 'short'] as const) {
       for (const site of sites) {
         for (const token of site.tokens) {
@@ -102,7 +102,7 @@ class Resolver {
     return replaceAt(value, replacements)
   }
 
-  async #take(site: EmbedSite, token: EmbedToken, here: Standing): Promise<void> {
+  async #take(site: EmbedOccurrence, token: EmbedToken, here: ResolutionContext): Promise<void> {
     try {
       this.#budget.spendLevels(here.location.length + token.location.length)
       const place = { ...here, location: [...here.location, ...token.location] }
@@ -112,7 +112,7 @@ class Resolver {
       )
     } catch (error) {
       if (!(error instanceof EmbedRefusal)) throw error
-      const refusal = locatedRefusal(error, token, here)
+      const refusal = errorWithLocation(error, token, here)
       if (this.#policy === 'exception' || refusal.reach !== 'embed') throw refusal
       this.#budget.spendFailure()
       this.#log.failed(refusal.message, token, here)
@@ -121,7 +121,7 @@ class Resolver {
   }
 
   /** What a form A embed brings in: selected from the target as it is stored. */
-  async #valueOf(token: Unplaced, here: Standing): Promise<Brought> {
+  async #valueOf(token: Unplaced, here: ResolutionContext): Promise<Brought> {
     const target = await this.#targets.targetOf(token, here)
     this.#budget.beginEmbed(here.depth)
     const value = selectValue(target.data, token.selector.path, this.#spendVisits)
@@ -132,7 +132,7 @@ class Resolver {
   }
 
   /** What an embed of form B or C brings in: text, selected from the target whose embeds are resolved in a run of their own. */
-  async #textOf(token: Unplaced, here: Standing): Promise<Brought> {
+  async #textOf(token: Unplaced, here: ResolutionContext): Promise<Brought> {
     const target = await this.#targets.targetOf(token, here)
     this.#budget.beginEmbed(here.depth)
     const run = { target: target.slug, tally: { resolved: 0, deepest: 0 } }
@@ -144,7 +144,11 @@ class Resolver {
     return { value: text, here: there }
   }
 
-  async #selected({ data }: EmbedTarget, { form, selector }: Unplaced, here: Standing): Promise<Json> {
+  async #selected(
+    { data }: EmbedTarget,
+    { form, selector }: Unplaced,
+    here: ResolutionContext,
+  ): Promise<Json> {
     const { path } = selector
     try {
       let at: Brought = { value: data, here }
@@ -182,7 +186,9 @@ class Resolver {
       if (!token) break
       const { here } = at
       at = await this.#valueOf(token, here).catch((error: unknown) => {
-        throw error instanceof EmbedRefusal ? locatedRefusal(error, { ...token, location: [] }, here) : error
+        throw error instanceof EmbedRefusal
+          ? errorWithLocation(error, { ...token, location: [] }, here)
+          : error
       })
     }
     return at

@@ -5,7 +5,7 @@ import type { Json } from '../json/json.ts'
 import { stringifyJson } from '../json/stringify-json.ts'
 import { readBytes, readTree, replaceEntries, writeFile, writeTree } from '../versioning/family/tree-files.ts'
 import type { Registry } from '../versioning/registry.ts'
-import type { RevisionPlace } from '../versioning/revisions/revision.ts'
+import type { RevisionLocation } from '../versioning/revisions/revision.ts'
 import { writeCommit } from '../versioning/revisions/write-commit.ts'
 import type { WriteContext } from '../versioning/write-context.ts'
 import type { LoggedRow } from './evaluation-log.ts'
@@ -21,7 +21,7 @@ export const NOTES_REF = 'refs/notes/evaluations'
  */
 export async function writeEvaluationNote(
   registry: Registry,
-  { artifact, oid }: RevisionPlace,
+  { artifact, oid }: RevisionLocation,
   { plan, summary, finishedAt, results }: ResultSet,
   context: WriteContext,
 ): Promise<void> {

@@ -2,7 +2,7 @@ import type { Revision } from '../versioning/revisions/revision.ts'
 import type { NamedEvaluator, PinnedRevision } from './evaluation.ts'
 
 /** The names of a revision that stay. */
-export function pinned({ artifact, id, slug, version }: Revision): PinnedRevision {
+export function pinnedRevisionOf({ artifact, id, slug, version }: Revision): PinnedRevision {
   return {
     artifact_id: artifact.id,
     artifact_slug: artifact.slug,
@@ -18,6 +18,6 @@ export function nameEvaluators(evaluators: readonly Revision[]): readonly NamedE
   return unique.map((evaluator) => {
     const { artifact, slug } = evaluator
     const isAlone = unique.filter((it) => it.artifact.id === artifact.id).length === 1
-    return { name: isAlone ? artifact.slug : slug, ...pinned(evaluator) }
+    return { name: isAlone ? artifact.slug : slug, ...pinnedRevisionOf(evaluator) }
   })
 }

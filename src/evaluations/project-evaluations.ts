@@ -15,7 +15,7 @@ import { countTestcases, evaluationRows } from './evaluation-rows.ts'
 import type { EvaluationOrder, EvaluationServices, Evaluator } from './evaluation-services.ts'
 import type { Evaluation, EvaluationPlan, RowResult } from './evaluation.ts'
 import { LoggedEvaluation } from './logged-evaluation.ts'
-import { nameEvaluators, pinned } from './pinned.ts'
+import { nameEvaluators, pinnedRevisionOf } from './pinned.ts'
 import type { ResultsWanted } from './results-page.ts'
 import { resultsPage } from './results-page.ts'
 import { rowTraceId, runRow } from './run-row.ts'
@@ -65,8 +65,8 @@ export class ProjectEvaluations {
         id: chosen ?? uuidv7(),
         created_at: now().toISOString(),
         created_by: `${by.context.actor.name} <${by.context.actor.email}>`,
-        testset: pinned(testset),
-        application: pinned(application),
+        testset: pinnedRevisionOf(testset),
+        application: pinnedRevisionOf(application),
         evaluators: nameEvaluators(evaluators),
         concurrency,
         rows: await countTestcases(testset),

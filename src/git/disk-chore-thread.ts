@@ -5,7 +5,7 @@ import { parentPort } from 'node:worker_threads'
 import type { Fs } from '../storage/fs.ts'
 import { nodeFs } from '../storage/node-fs.ts'
 import type { AskedChore, ChoreReply, DiskChore } from './disk-chores.ts'
-import { settleJournal } from './journal/checkpoint.ts'
+import { checkpointJournal } from './journal/checkpoint.ts'
 
 /**
  * The whole of the thread that `doDiskChore` starts: chores in, in their order, and what became of each out. Journals are settled beside
@@ -18,7 +18,7 @@ parentPort?.on('message', (asked: AskedChore) => {
     if ('journal' in asked) {
       const bytes = nodeFs.readFile(asked.journal)
       if (!bytes) throw new Error(`the journal ${asked.journal} is gone`)
-      settleJournal(ownFs, asked.store, bytes).then(
+      checkpointJournal(ownFs, asked.store, bytes).then(
         () => reply({}),
         (error: unknown) => reply(inWords(error)),
       )

@@ -41,7 +41,7 @@ export function doDiskChore(chore: DiskChore, paths: readonly string[]): Promise
   return paths.length === 0 ? Promise.resolve(0) : ask({ chore, paths })
 }
 
-/** Has the thread do what `settleJournal` does, beside other chores. */
+/** Has the thread do what `checkpointJournal` does, beside other chores. */
 export async function settleInThread(store: string, journal: string): Promise<void> {
   await ask({ store, journal })
 }

@@ -3,10 +3,10 @@ import { sweepDeadLocks } from '../storage/lock-file.ts'
 import { History } from './history/first-parent-history.ts'
 import type { Journal } from './journal/journal.ts'
 import { packRefs } from './maintenance/pack-refs.ts'
-import { gitLeftovers, mayHaveLeftovers } from './maintenance/stale-files.ts'
-import { ObjectStore } from './objects/object-database.ts'
+import { staleFilesOfGit, mayHaveStaleFiles } from './maintenance/stale-files.ts'
+import { ObjectDatabase } from './objects/object-database.ts'
 import type { PackCache } from './packs/pack-cache.ts'
-import { PackBuilder } from './packs/streaming-pack-writer.ts'
+import { StreamingPackWriter } from './packs/streaming-pack-writer.ts'
 import type { PackStream } from './receive/index-pack.ts'
 import { IncomingObjects } from './receive/incoming-objects.ts'
 import { sweepQuarantines } from './receive/quarantine.ts'
@@ -14,7 +14,7 @@ import type { RefSnapshot } from './refs/ref-store.ts'
 import { REF_FOLDERS, RefReader, lockFolders } from './refs/ref-store.ts'
 import { sweepStagedPacks } from './transactions/pack-staging.ts'
 import type { TransactionJob } from './transactions/transaction.ts'
-import { RepositoryWriter } from './transactions/write-queue.ts'
+import { WriteQueue } from './transactions/write-queue.ts'
 import { makeFolderIn } from './trash/gone.ts'
 
 /**
@@ -24,17 +24,17 @@ import { makeFolderIn } from './trash/gone.ts'
 export class Repository {
   readonly fs: Fs
   readonly path: string
-  readonly objects: ObjectStore
+  readonly objects: ObjectDatabase
   readonly #refs: RefReader
   readonly #journal: Journal
   /** Made when they are asked for: of very many repositories most are only listed. */
   #history: History | undefined
-  #writer: RepositoryWriter | undefined
+  #writer: WriteQueue | undefined
 
   constructor(fs: Fs, path: string, packs: PackCache, journal: Journal) {
     this.fs = fs
     this.path = path
-    this.objects = new ObjectStore(fs, path, packs)
+    this.objects = new ObjectDatabase(fs, path, packs)
     this.#refs = new RefReader(fs, path)
     this.#journal = journal
   }
@@ -43,10 +43,10 @@ export class Repository {
     return (this.#history ??= new History(this.fs, this.path, this.objects))
   }
 
-  /** The queue of its writes, for those that write to other repositories as well (see transactTogether). */
-  get writer(): RepositoryWriter {
+  /** The queue of its writes, for those that write to other repositories as well (see transactAcross). */
+  get writer(): WriteQueue {
     const { fs, path: gitdir, objects } = this
-    return (this.#writer ??= new RepositoryWriter({ fs, gitdir, objects, refs: this.#refs }, this.#journal))
+    return (this.#writer ??= new WriteQueue({ fs, gitdir, objects, refs: this.#refs }, this.#journal))
   }
 
   /** The refs as they are now; the same object as long as nothing moved. Requests that came in together share the look. */
@@ -65,10 +65,10 @@ export class Repository {
   }
 
   /** A pack to be written in this repository, for a write to adopt. */
-  packBuilder(): PackBuilder {
+  packBuilder(): StreamingPackWriter {
     // The sign that a server wrote here: what a dead one leaves is looked for at the next start.
     makeFolderIn(this.fs, this.path, 'locks')
-    return new PackBuilder(this.fs, this.path)
+    return new StreamingPackWriter(this.fs, this.path)
   }
 
   /** Makes one file of all refs, for who has just made very many; see packRefs. */
@@ -81,7 +81,7 @@ export class Repository {
     return IncomingObjects.receive(this.fs, this.path, this.objects, pack)
   }
 
-  /** Runs a write; see RepositoryWriter. */
+  /** Runs a write; see WriteQueue. */
   transact<T>(job: TransactionJob<T>): Promise<T> {
     return this.writer.run(job)
   }
@@ -97,10 +97,10 @@ export class Repository {
   /** Removes what dead processes of this host left unfinished: staged packs, quarantines, locks, what git was writing. */
   async sweepLeftovers(): Promise<void> {
     const { fs, path } = this
-    if (!mayHaveLeftovers(fs, path)) return
+    if (!mayHaveStaleFiles(fs, path)) return
     sweepStagedPacks(fs, path)
     sweepQuarantines(fs, path)
-    for (const name of gitLeftovers(fs, path)) fs.remove(`${path}/${name}`)
+    for (const name of staleFilesOfGit(fs, path)) fs.remove(`${path}/${name}`)
     const folders = ['objects/info', ...lockFolders(fs.readDir(`${path}/refs`) ?? [])]
     const paths = [path, ...folders.map((folder) => `${path}/${folder}`)]
     await sweepDeadLocks(fs, path, paths, (dead) => this.writer.journal.finishFor(dead))

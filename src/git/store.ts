@@ -1,7 +1,7 @@
 import { basename } from 'node:path/posix'
 import { Refusal } from '../errors.ts'
-import { DerivedFile } from '../storage/cache-file.ts'
-import { makeDurableDir } from '../storage/durable-folder.ts'
+import { CacheFile } from '../storage/cache-file.ts'
+import { createDurableFolder } from '../storage/durable-folder.ts'
 import type { FileStat, Fs } from '../storage/fs.ts'
 import { guardedFs } from '../storage/guarded-fs.ts'
 import { holdingLock } from '../storage/lock-file.ts'
@@ -10,10 +10,10 @@ import { StoreGuard } from '../storage/store-guard.ts'
 import type { NewRepository } from './create-repository.ts'
 import { BUILD_PREFIX, buildFolder, createRepository } from './create-repository.ts'
 import { Journal } from './journal/journal.ts'
-import { keepFinishing } from './journal/recover-for-dead-servers.ts'
+import { keepRecovering } from './journal/recover-for-dead-servers.ts'
 import { recoverJournals } from './journal/recover.ts'
 import { PackCache } from './packs/pack-cache.ts'
-import { PackBuilder } from './packs/streaming-pack-writer.ts'
+import { StreamingPackWriter } from './packs/streaming-pack-writer.ts'
 import { repositoryPath } from './repository-path.ts'
 import { Repository } from './repository.ts'
 import type { SpareFs } from './spare-files.ts'
@@ -52,7 +52,7 @@ export class Store {
   static async open(fs: Fs, dir: string): Promise<Store> {
     const format = fs.readFile(`${dir}/format`)?.toString('utf8').trim()
     if (format === undefined) {
-      await makeDurableDir(fs, dir)
+      await createDurableFolder(fs, dir)
       await writeFormat(fs, dir)
     } else if (format !== FORMAT) {
       throw new Refusal(
@@ -95,10 +95,10 @@ export class Store {
 
   /**
    * Finishes, every second, what other servers decided and died before it was in place, and then does what `afterwards` does; see
-   * finishForTheDead. Answers how to stop it.
+   * recoverForDeadServers. Answers how to stop it.
    */
   keepFinishing(afterwards: () => void): () => Promise<void> {
-    return keepFinishing(this.fs, this.dir, () => {
+    return keepRecovering(this.fs, this.dir, () => {
       sweepSpareFiles(this.fs, this.dir)
       afterwards()
     })
@@ -115,7 +115,7 @@ export class Store {
   /** One project's folder, made if need be. */
   async project(name: string): Promise<ProjectStore> {
     const folder = `${this.dir}/${name}`
-    await makeDurableDir(this.fs, folder)
+    await createDurableFolder(this.fs, folder)
     return new ProjectStore(this.#spares, folder, this.#packs, this.#journal)
   }
 }
@@ -141,8 +141,8 @@ async function writeFormat(fs: Fs, dir: string): Promise<void> {
 /** A folder in which a new repository is prepared. */
 export interface NewFolder {
   readonly path: string
-  packBuilder(): PackBuilder
-  derived(name: string): DerivedFile
+  packBuilder(): StreamingPackWriter
+  derived(name: string): CacheFile
   /** Removes it, if no repository was made of it. */
   discard(): void
 }
@@ -236,8 +236,8 @@ export class ProjectStore {
     const path = buildFolder(this.fs, await this.#familyFolder(family))
     return {
       path,
-      packBuilder: () => new PackBuilder(this.fs, path),
-      derived: (name) => new DerivedFile(this.fs, `${path}/${name}`),
+      packBuilder: () => new StreamingPackWriter(this.fs, path),
+      derived: (name) => new CacheFile(this.fs, `${path}/${name}`),
       discard: () => this.fs.removeTree(path),
     }
   }
@@ -246,7 +246,7 @@ export class ProjectStore {
     const folder = `${this.folder}/${family}`
     let ready = this.#families.get(family)
     if (!ready) {
-      ready = makeDurableDir(this.fs, folder)
+      ready = createDurableFolder(this.fs, folder)
       this.#families.set(family, ready)
       // A failure is told to those who wait; the next one tries again.
       ready.catch(() => this.#families.delete(family))

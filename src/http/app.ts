@@ -5,17 +5,17 @@ import type { Authenticate } from '../access/authenticator.ts'
 import type { Refusal } from '../errors.ts'
 import { authenticate } from './middleware/authenticate.ts'
 import type { ErrorForm } from './middleware/error-handler.ts'
-import { answerError } from './middleware/error-handler.ts'
-import { refuseUnrouted } from './middleware/not-found.ts'
-import { doorHeaders, identify } from './middleware/request-id.ts'
+import { errorResponse } from './middleware/error-handler.ts'
+import { notFound } from './middleware/not-found.ts'
+import { doorHeaders, requestId } from './middleware/request-id.ts'
 import { requestLog } from './middleware/request-log.ts'
 import { respond } from './middleware/respond.ts'
 import { docs, openApiRoute } from './public-routes/docs.ts'
 import { frontPage, noIcon } from './public-routes/front-page.ts'
 import type { Readiness } from './public-routes/health.ts'
 import { health, ready, servicesHealth } from './public-routes/health.ts'
-import type { OpenRoute } from './public-routes/public-routes.ts'
-import { openRoutes } from './public-routes/public-routes.ts'
+import type { PublicRoute } from './public-routes/public-routes.ts'
+import { publicRoutes } from './public-routes/public-routes.ts'
 import type { Door, DoorState, RequestState, Watcher } from './request-state.ts'
 import type { ServerOptions } from './server/server.ts'
 
@@ -34,7 +34,7 @@ export interface AppDependencies {
   readonly authenticate: Authenticate
   readonly readiness: () => Readiness
   /** `GET /metrics`. */
-  readonly metrics: OpenRoute
+  readonly metrics: PublicRoute
   /** The OpenAPI 3.1 document of everything `route` answers. */
   readonly openApi: () => object
   /** git over HTTP, which asks for keys in its own way. */
@@ -64,7 +64,7 @@ export function createApp({
 }: AppDependencies): ServerOptions['handle'] {
   const watchers = [observe, requestLog(log), unsentLog(log)]
   const letIn = authenticate(callerOf)
-  const open = openRoutes({
+  const open = publicRoutes({
     '/health': health,
     '/ready': ready(readiness, callerOf),
     '/metrics': metrics,
@@ -81,11 +81,11 @@ export function createApp({
     const ctx = koa.createContext<DoorState>(request, response)
     watch(ctx, watchers)
     try {
-      identify(ctx)
+      requestId(ctx)
       await answer(ctx)
     } catch (error) {
       // Where the store has gone meanwhile, nothing else that was found wrong is true.
-      answerError(ctx, storeProblem() ?? error, log, detailsOf422)
+      errorResponse(ctx, storeProblem() ?? error, log, detailsOf422)
     }
     if (response.headersSent) return
     try {
@@ -104,7 +104,7 @@ export function createApp({
     const fetched = git(ctx)
     if (fetched) return fetched
     letIn(ctx)
-    return route(ctx as Parameters<typeof route>[0], () => refuseUnrouted(ctx)) // the line above has set the caller
+    return route(ctx as Parameters<typeof route>[0], () => notFound(ctx)) // the line above has set the caller
   }
 }
 

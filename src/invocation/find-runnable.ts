@@ -67,27 +67,28 @@ async function sought(registry: Registry, request: WorkflowSought): Promise<Foun
 /** The revision of this id, without a search while nothing moved. */
 function bound(registry: Registry, id: string): FoundRunnable | Promise<FoundRunnable> {
   const known = foundBefore.get(id)
-  if (known?.registry === registry && registry.index.isStill(known.moment, known.view)) return known.found
+  if (known?.registry === registry && registry.index.isUnchangedSince(known.generation, known.view))
+    return known.found
   return findBound(registry, id, known)
 }
 
 /** What a view of its artifact said of a revision stays true of that view, and so is not asked again. */
 async function findBound(registry: Registry, id: string, known: Found | undefined): Promise<FoundRunnable> {
-  const { moment } = registry.index
+  const { generation } = registry.index
   const view = await registry.index.findByDigits(repositoryDigits(id))
   if (known && known.view === view) {
-    foundBefore.set(id, { ...known, moment })
+    foundBefore.set(id, { ...known, generation })
     return known.found
   }
   const found = await stored(registry, await revisionById(registry, workflowFamily, id))
-  if (found.stored) foundBefore.set(id, { registry, moment, view: found.stored.artifact, found })
+  if (found.stored) foundBefore.set(id, { registry, generation, view: found.stored.artifact, found })
   return found
 }
 
 /** A revision that was asked to run, in which view it was found, and when the index was still. */
 interface Found {
   readonly registry: Registry
-  readonly moment: number
+  readonly generation: number
   readonly view: ArtifactView
   readonly found: FoundRunnable
 }

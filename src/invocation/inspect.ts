@@ -1,5 +1,5 @@
 import { getKey, isJsonObject, withKey, type JsonObject } from '../json/json.ts'
-import { builtInInterface } from '../resources/workflows/schemas/built-in-schemas.ts'
+import { builtInSchemas } from '../resources/workflows/schemas/built-in-schemas.ts'
 import { handlerOf, parseHandlerUri } from '../resources/workflows/handler-uri.ts'
 import type { Registry } from '../versioning/registry.ts'
 import type { Revision } from '../versioning/revisions/revision.ts'
@@ -21,7 +21,7 @@ export async function inspect(
   const { data, stored } = await findRunnable(registry, request)
   const named = getKey(data, 'uri') === undefined && request.key !== undefined
   const whole = named ? withKey(data, 'uri', canonicalUri(request.key)) : data
-  const own = builtInInterface(handlerOf(whole))
+  const own = builtInSchemas(handlerOf(whole))
   const sent = getKey(whole, 'schemas')
   const schemas: JsonObject = { ...own, ...(isJsonObject(sent) ? sent : {}) }
   return { data: own ? withKey(whole, 'schemas', schemas) : whole, stored }

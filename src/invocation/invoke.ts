@@ -3,7 +3,7 @@ import type { Handler } from '../handlers/handler.ts'
 import { StreamedOutputs } from '../handlers/handler.ts'
 import { HandlerFailure } from '../handlers/handler-failure.ts'
 import { checkSchema } from '../handlers/worker/check-schema.ts'
-import type { LongJobCaller } from '../handlers/worker/long-jobs.ts'
+import type { WorkerCaller } from '../handlers/worker/long-jobs.ts'
 import { entriesOf, getKey, type Json, type JsonObject } from '../json/json.ts'
 import type { OpenSpan } from '../traces/recording/open-span.ts'
 import { startTrace } from '../traces/recording/open-span.ts'
@@ -13,7 +13,7 @@ import { effective } from './effective.ts'
 import { traceReferences } from './trace-references.ts'
 import { findRunnable, type FoundRunnable } from './find-runnable.ts'
 import type { InvocationRequest } from './invocation-request.ts'
-import { type HandlerReach, RunContext } from './run-context.ts'
+import { type HandlerServices, RunContext } from './run-context.ts'
 import { handlerKeyOf, schemaOf } from './runnable.ts'
 
 /** What invocations run with. */
@@ -23,7 +23,7 @@ export interface InvocationServices {
   /** How traces carry versions; as numbers unless it says otherwise. */
   readonly versionType?: 'number' | 'string'
   /** What handlers may reach in a project. */
-  reach(registry: Registry): HandlerReach
+  reach(registry: Registry): HandlerServices
   /** Takes a finished trace. */
   record(registry: Registry, spans: readonly Span[]): void
 }
@@ -176,7 +176,7 @@ function check(
   schema: JsonObject,
   part: 'inputs' | 'outputs',
   value: Json,
-  caller: LongJobCaller,
+  caller: WorkerCaller,
 ): void | Promise<void> {
   const problem = checkSchema(schema, part, value, caller)
   if (problem instanceof Promise) return problem.then((it) => assertNone(it, part))
@@ -194,8 +194,8 @@ function assertNone(problem: string | undefined, part: 'inputs' | 'outputs'): vo
 function secretsFor(
   { caller }: InvocationRequest,
   { inline }: FoundRunnable,
-  reach: HandlerReach,
-): HandlerReach['secret'] {
+  reach: HandlerServices,
+): HandlerServices['secret'] {
   if (!inline || caller.mayWrite) return reach.secret
   return () => {
     throw new Refusal(

@@ -3,7 +3,7 @@ import type { OpenSpan } from '../traces/recording/open-span.ts'
 import type { InvocationRequest } from './invocation-request.ts'
 
 /** What is the same for every run in a project. */
-export type HandlerReach = Omit<HandlerContext, 'signal' | 'isPatient' | 'span'>
+export type HandlerServices = Omit<HandlerContext, 'signal' | 'isPatient' | 'span'>
 
 /**
  * What a handler may reach in one run. Only a handler that waits for something asks whether anybody waits for it, and the signal is
@@ -20,8 +20,8 @@ export class RunContext implements HandlerContext {
   readonly #untilGone: () => AbortSignal
 
   constructor(
-    { project, models, sandbox, outgoing }: Omit<HandlerReach, 'secret'>,
-    secret: HandlerReach['secret'],
+    { project, models, sandbox, outgoing }: Omit<HandlerServices, 'secret'>,
+    secret: HandlerServices['secret'],
     span: OpenSpan,
     { untilGone, isPatient = false }: Pick<InvocationRequest, 'untilGone' | 'isPatient'>,
   ) {

@@ -1,10 +1,10 @@
 import type { OpenSpan } from '../traces/recording/open-span.ts'
 import { failedCall } from './replies/failed-call.ts'
 import type { ModelSettings } from './model-settings.ts'
-import { beginEmbeddingSpan, tellProvider } from './model-span.ts'
+import { beginEmbeddingSpan, setProviderAttributes } from './model-span.ts'
 import { type EmbeddingCall, ModelFailure } from './models.ts'
-import { placeModel } from './parse-model-name.ts'
-import { reachModel, type ReachedModel } from './model-endpoint.ts'
+import { parseModelName } from './parse-model-name.ts'
+import { modelEndpoint, type ModelEndpoint } from './model-endpoint.ts'
 import { timeLimit } from './time-limit.ts'
 
 /** Asks an embedding model for one vector a text (`Models.embed`); the span counts the tokens, not the numbers. */
@@ -13,13 +13,13 @@ export async function embedTexts(
   span: OpenSpan,
   settings: ModelSettings,
 ): Promise<readonly (readonly number[])[]> {
-  const placed = placeModel(call.model)
+  const placed = parseModelName(call.model)
   const child = beginEmbeddingSpan(span, call, placed)
   const limit = timeLimit(call.signal, settings.timeoutMs)
-  let reached: ReachedModel | undefined
+  let reached: ModelEndpoint | undefined
   try {
-    reached = await reachModel(call.model, placed, undefined, settings)
-    tellProvider(child, reached)
+    reached = await modelEndpoint(call.model, placed, undefined, settings)
+    setProviderAttributes(child, reached)
     const model = await embeddingModel(reached)
     const asked = { values: [...call.texts], abortSignal: limit.either }
     const { embeddings, usage } = await model.doEmbed(asked)
@@ -40,7 +40,7 @@ export async function embedTexts(
   }
 }
 
-async function embeddingModel({ provider, id, baseUrl: baseURL, apiKey, fetch }: ReachedModel) {
+async function embeddingModel({ provider, id, baseUrl: baseURL, apiKey, fetch }: ModelEndpoint) {
   if (provider.protocol === 'anthropic')
     throw new ModelFailure(
       'request',

@@ -1,10 +1,10 @@
 import { type OutgoingFetchSettings, outgoingFetch } from '../outgoing/outgoing-fetch.ts'
 import { keyVariable, MODEL_PROVIDERS, type ModelProvider, unknownProvider } from './model-providers.ts'
 import { type Credential, type CredentialSource, ModelFailure } from './models.ts'
-import type { PlacedModel } from './parse-model-name.ts'
+import type { ModelName } from './parse-model-name.ts'
 
 /** Where a model is, and how to get there. */
-export interface ReachedModel {
+export interface ModelEndpoint {
   readonly provider: ModelProvider
   /** What its provider calls it. */
   readonly id: string
@@ -24,12 +24,12 @@ export interface ReachSettings extends OutgoingFetchSettings {
  * Throws `ModelFailure`: `credential` when there is none, `connection` when none has that name, `mismatch` when it is for another
  * provider than the model is of; `request` for a name that would lead elsewhere on the provider's host. What the source of credentials throws comes through.
  */
-export async function reachModel(
+export async function modelEndpoint(
   model: string,
-  placed: PlacedModel,
+  placed: ModelName,
   connection: string | undefined,
   settings: ReachSettings,
-): Promise<ReachedModel> {
+): Promise<ModelEndpoint> {
   const { credentials } = settings
   if (connection === undefined) {
     const usual = await credentials.ofProvider(placed.provider.name)
@@ -53,7 +53,7 @@ function reachedElsewhere(
   connection: string,
   stored: Credential & { readonly provider: string },
   settings: ReachSettings,
-): ReachedModel {
+): ModelEndpoint {
   const { provider: name, baseUrl } = stored
   if (baseUrl === undefined) {
     const sentence = `The connection '${connection}' is for '${name}', which is not known here; store it with its base URL.`
@@ -68,7 +68,7 @@ function reached(
   id: string,
   { apiKey, baseUrl = provider.baseUrl, mayBePrivate = false }: Credential,
   { policy, maxAnswerBytes }: ReachSettings,
-): ReachedModel {
+): ModelEndpoint {
   if (LEADS_ASTRAY.test(id)) {
     const sentence = `The model '${id.slice(0, 200)}' cannot be asked: a name holds none of ? # % \\, no control character, and no . or .. between slashes.`
     throw new ModelFailure('request', sentence)

@@ -3,14 +3,14 @@ import type { OpenSpan } from '../traces/recording/open-span.ts'
 import { chatRequest } from './calls/chat-request.ts'
 import type { ModelProvider } from './model-providers.ts'
 import type { ChatCall, ChatReply, EmbeddingCall } from './models.ts'
-import type { PlacedModel } from './parse-model-name.ts'
-import type { ReachedModel } from './model-endpoint.ts'
+import type { ModelName } from './parse-model-name.ts'
+import type { ModelEndpoint } from './model-endpoint.ts'
 
 /**
  * Begins the span of a chat call, with the attributes of OpenTelemetry's GenAI conventions (both names of the provider: collectors
  * know the older one or the newer one).
  */
-export function beginChatSpan(span: OpenSpan, call: ChatCall, placed: PlacedModel): OpenSpan {
+export function beginChatSpan(span: OpenSpan, call: ChatCall, placed: ModelName): OpenSpan {
   const request = chatRequest(call)
   const child = beginSpan(span.child('chat', 'chat', 'SPAN_KIND_CLIENT'), 'chat', call.model, placed)
     .setData('inputs', { messages: call.messages })
@@ -27,7 +27,7 @@ export function beginChatSpan(span: OpenSpan, call: ChatCall, placed: PlacedMode
 }
 
 /** Begins the span of an embedding call. */
-export function beginEmbeddingSpan(span: OpenSpan, call: EmbeddingCall, placed: PlacedModel): OpenSpan {
+export function beginEmbeddingSpan(span: OpenSpan, call: EmbeddingCall, placed: ModelName): OpenSpan {
   const child = span.child('embeddings', 'embedding', 'SPAN_KIND_CLIENT')
   return beginSpan(child, 'embeddings', call.model, placed)
     .setData('inputs', { texts: call.texts })
@@ -35,7 +35,7 @@ export function beginEmbeddingSpan(span: OpenSpan, call: EmbeddingCall, placed: 
 }
 
 /** Puts into a span whom its call goes to, once that is known: a connection may be for somebody else than the name of the model says. */
-export function tellProvider(span: OpenSpan, { provider, baseUrl }: ReachedModel): void {
+export function setProviderAttributes(span: OpenSpan, { provider, baseUrl }: ModelEndpoint): void {
   setProvider(span, provider)
   if (URL.canParse(baseUrl)) span.setForeign('server.address', new URL(baseUrl).hostname)
 }
@@ -47,7 +47,7 @@ export interface AnswerFacts {
 }
 
 /** Puts the reply into its span. */
-export function tellReply(
+export function setResponseAttributes(
   span: OpenSpan,
   { message, usage, finishReason }: ChatReply,
   facts: AnswerFacts,
@@ -62,7 +62,7 @@ export function tellReply(
   if (facts.model !== undefined) span.setForeign('gen_ai.response.model', facts.model)
 }
 
-function beginSpan(child: OpenSpan, operation: string, model: string, { provider }: PlacedModel): OpenSpan {
+function beginSpan(child: OpenSpan, operation: string, model: string, { provider }: ModelName): OpenSpan {
   child.setForeign('gen_ai.operation.name', operation).setForeign('gen_ai.request.model', model)
   return setProvider(child, provider)
 }

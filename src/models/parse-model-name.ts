@@ -1,7 +1,7 @@
 import { MODEL_PROVIDERS, type ModelProvider, USUAL_PROVIDER } from './model-providers.ts'
 
 /** Whose a model is, and what they call it. */
-export interface PlacedModel {
+export interface ModelName {
   readonly provider: ModelProvider
   readonly id: string
   /** Whether the name says whose it is; an unknown name without a prefix may be anybody's. */
@@ -12,7 +12,7 @@ export interface PlacedModel {
  * Reads a model's name (contract/handlers 1.3): `groq/llama-3.3-70b` is groq's, a name without a known prefix is openai's, whole.
  * So `meta-llama/Llama-3` goes to whatever `OPENAI_BASE_URL` leads to, and `openai/<name>` says so outright.
  */
-export function placeModel(model: string): PlacedModel {
+export function parseModelName(model: string): ModelName {
   const slash = model.indexOf('/')
   const prefixed = MODEL_PROVIDERS.get(model.slice(0, Math.max(slash, 0)))
   if (prefixed) return { provider: prefixed, id: model.slice(slash + 1), isCertain: true }

@@ -1,11 +1,11 @@
 import type { OpenSpan } from '../traces/recording/open-span.ts'
 import { failedCall } from './replies/failed-call.ts'
 import type { ModelSettings } from './model-settings.ts'
-import { beginChatSpan, tellProvider, tellReply } from './model-span.ts'
+import { beginChatSpan, setProviderAttributes, setResponseAttributes } from './model-span.ts'
 import type { ChatCall, ChatReply } from './models.ts'
-import { placeModel } from './parse-model-name.ts'
+import { parseModelName } from './parse-model-name.ts'
 import { prepareCall } from './calls/prepare-call.ts'
-import { reachModel, type ReachedModel } from './model-endpoint.ts'
+import { modelEndpoint, type ModelEndpoint } from './model-endpoint.ts'
 import { replyOf } from './replies/reply-of.ts'
 import { StreamGatherer } from './replies/stream-gatherer.ts'
 import { timeLimit } from './time-limit.ts'
@@ -19,14 +19,14 @@ export async function* streamModel(
   span: OpenSpan,
   settings: ModelSettings,
 ): AsyncGenerator<string, ChatReply, undefined> {
-  const placed = placeModel(call.model)
+  const placed = parseModelName(call.model)
   const child = beginChatSpan(span, call, placed)
   const limit = timeLimit(call.signal, settings.timeoutMs)
   const gatherer = new StreamGatherer()
-  let reached: ReachedModel | undefined
+  let reached: ModelEndpoint | undefined
   try {
-    reached = await reachModel(call.model, placed, call.connection, settings)
-    tellProvider(child, reached)
+    reached = await modelEndpoint(call.model, placed, call.connection, settings)
+    setProviderAttributes(child, reached)
     const { model, options } = await prepareCall(reached, call)
     const asked = { ...options, includeRawChunks: true, abortSignal: limit.either }
     const { stream } = await model.doStream(asked)
@@ -38,7 +38,7 @@ export async function* streamModel(
   } catch (error) {
     throw failedCall(child, error, { model: call.model, reached, limit })
   } finally {
-    if (!gatherer.isEmpty) tellReply(child, replyOf(gatherer.soFar()), gatherer.facts)
+    if (!gatherer.isEmpty) setResponseAttributes(child, replyOf(gatherer.soFar()), gatherer.facts)
     child.end()
   }
 }

@@ -9,7 +9,7 @@ type Purpose = Pick<SandboxJob, 'owner' | 'runtime' | 'script' | 'entryPoint'>
  * The interpreters that wait: those that have served a script wait for its next call, the longest unused of them makes room first; and
  * one Python, which takes long to start, waits for a script it has not seen, once there has been a need of one.
  */
-export class InterpreterShelf {
+export class InterpreterPool {
   readonly #limits: SandboxLimits
   /** The longest unused first. */
   readonly #warm: Shelved[] = []
@@ -61,22 +61,22 @@ export class InterpreterShelf {
 
   #open(runtime: Purpose['runtime']): Interpreter {
     if (this.#isClosed) throw new SandboxFailure('aborted', 'The sandbox is closed.')
-    const snapshot = runtime === 'python' ? (InterpreterShelf.#snapshot ?? 'wanted') : 'none'
+    const snapshot = runtime === 'python' ? (InterpreterPool.#snapshot ?? 'wanted') : 'none'
     const interpreter = new Interpreter(runtime, this.#limits, snapshot)
     this.#living.add(interpreter)
     void interpreter.ended.then(() => this.#forget(interpreter))
-    if (snapshot === 'wanted') InterpreterShelf.#making = this.#makeSnapshot(interpreter)
+    if (snapshot === 'wanted') InterpreterPool.#making = this.#makeSnapshot(interpreter)
     return interpreter
   }
 
   async #makeSnapshot(interpreter: Interpreter): Promise<void> {
     const memory = await interpreter.started.catch(() => undefined)
-    InterpreterShelf.#snapshot ??= memory
-    InterpreterShelf.#making = undefined
+    InterpreterPool.#snapshot ??= memory
+    InterpreterPool.#making = undefined
   }
 
   async #takePython(): Promise<Interpreter> {
-    await InterpreterShelf.#making
+    await InterpreterPool.#making
     const spare = this.#spare
     this.#spare = undefined
     return spare && !spare.isOver ? spare : this.#open('python')

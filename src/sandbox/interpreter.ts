@@ -3,8 +3,8 @@ import { spawn } from 'node:child_process'
 import type { Duplex } from 'node:stream'
 import { fileURLToPath } from 'node:url'
 import { z } from 'zod'
-import type { BoundScript, InterpreterStart, Letter } from './inside/messages.ts'
-import { LETTERS } from './inside/messages.ts'
+import type { BoundScript, InterpreterStart, MessageTag } from './inside/messages.ts'
+import { MESSAGE_TAGS } from './inside/messages.ts'
 import { interpreterFlags } from './interpreter-flags.ts'
 import type { Message } from './message-reader.ts'
 import { MessageReader } from './message-reader.ts'
@@ -57,7 +57,7 @@ export class Interpreter {
 
   /** Makes it the interpreter of this script for good. */
   bind(script: BoundScript): void {
-    this.#send(LETTERS.bind, Buffer.from(JSON.stringify(script)))
+    this.#send(MESSAGE_TAGS.bind, Buffer.from(JSON.stringify(script)))
   }
 
   /**
@@ -70,7 +70,7 @@ export class Interpreter {
     const late = new SandboxFailure('timeout', `The script took longer than ${seconds} s and was stopped.`)
     const hurry = (): void => this.#expectWithin(GRACE_MS, late)
     const answer = this.#answer(timeoutMs, late, outOfMemory())
-    this.#send(LETTERS.call, Buffer.from(args))
+    this.#send(MESSAGE_TAGS.call, Buffer.from(args))
     signal.addEventListener('abort', hurry, { once: true })
     if (signal.aborted) hurry()
     try {
@@ -96,20 +96,20 @@ export class Interpreter {
       parent: process.pid,
       snapshot: Buffer.isBuffer(snapshot) ? 'given' : snapshot,
     }
-    this.#send(LETTERS.start, Buffer.from(JSON.stringify(start)))
-    if (Buffer.isBuffer(snapshot)) this.#send(LETTERS.snapshot, snapshot)
+    this.#send(MESSAGE_TAGS.start, Buffer.from(JSON.stringify(start)))
+    if (Buffer.isBuffer(snapshot)) this.#send(MESSAGE_TAGS.snapshot, snapshot)
     const { body } = await answer
     this.#reader.limit = this.#limits.resultBytes + FAILURE_BYTES
     return body.length > 0 ? body : undefined
   }
 
   #read({ letter, body }: Message): string | undefined {
-    if (letter === LETTERS.value && body.length <= this.#limits.resultBytes) return body.toString()
-    if (letter === LETTERS.nothing) return undefined
-    if (letter === LETTERS.failure || letter === LETTERS.lastFailure) {
+    if (letter === MESSAGE_TAGS.value && body.length <= this.#limits.resultBytes) return body.toString()
+    if (letter === MESSAGE_TAGS.nothing) return undefined
+    if (letter === MESSAGE_TAGS.failure || letter === MESSAGE_TAGS.lastFailure) {
       const failure = readFailure(body.toString())
       // what took all its memory has left little of it
-      if (letter === LETTERS.lastFailure || failure.kind === 'memory') this.end()
+      if (letter === MESSAGE_TAGS.lastFailure || failure.kind === 'memory') this.end()
       throw failure
     }
     this.end()
@@ -170,7 +170,7 @@ export class Interpreter {
     return waiting
   }
 
-  #send(letter: Letter, body: Buffer): void {
+  #send(letter: MessageTag, body: Buffer): void {
     if (this.isOver) return
     const head = Buffer.alloc(5)
     head.writeUInt32BE(body.length + 1)

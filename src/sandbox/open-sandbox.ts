@@ -3,7 +3,7 @@ import { JsonTextError } from '../json/json-text-error.ts'
 import { parseLargeJson } from '../json/parse-json.ts'
 import { stringifyJson } from '../json/stringify-json.ts'
 import { FairQueue } from '../scheduling/fair-queue.ts'
-import { InterpreterShelf } from './interpreter-shelf.ts'
+import { InterpreterPool } from './interpreter-shelf.ts'
 import { type Sandbox, SandboxFailure, type SandboxJob } from './sandbox.ts'
 import type { SandboxLimits } from './sandbox-limits.ts'
 
@@ -24,7 +24,7 @@ export interface OpenSandbox extends Sandbox {
 
 class ProcessSandbox implements OpenSandbox {
   readonly #limits: SandboxLimits
-  readonly #shelf: InterpreterShelf
+  readonly #shelf: InterpreterPool
   readonly #queue = new FairQueue<Call>()
   /** To give up the calls that are not answered yet. */
   readonly #going = new Set<AbortController>()
@@ -33,7 +33,7 @@ class ProcessSandbox implements OpenSandbox {
 
   constructor(limits: SandboxLimits) {
     this.#limits = limits
-    this.#shelf = new InterpreterShelf(limits)
+    this.#shelf = new InterpreterPool(limits)
   }
 
   get load(): OpenSandbox['load'] {

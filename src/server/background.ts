@@ -1,6 +1,6 @@
 import type { Intents } from '../access/intents.ts'
 import type { KeyUses } from '../access/key-uses.ts'
-import { startUpkeep } from '../git/maintenance/schedule.ts'
+import { startMaintenance } from '../git/maintenance/schedule.ts'
 import { type Store, storeRepositories } from '../git/store.ts'
 import { Steps } from '../http/server/steps.ts'
 import type { Family } from '../versioning/family/family.ts'
@@ -52,7 +52,7 @@ export function startBackground(
   const folders = families.map(({ folder }) => folder)
   const stopUpkeep =
     config.upkeep === 'on'
-      ? startUpkeep(store.fs, () => storeRepositories(store.fs, config.storeDir, folders))
+      ? startMaintenance(store.fs, () => storeRepositories(store.fs, config.storeDir, folders))
       : undefined
   return async () => {
     stopPurging()

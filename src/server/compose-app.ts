@@ -2,17 +2,17 @@ import { createAuthenticator } from '../access/authenticator.ts'
 import type { Intents } from '../access/intents.ts'
 import type { KeyUses } from '../access/key-uses.ts'
 import type { Store } from '../git/store.ts'
-import { longJobs } from '../handlers/worker/long-jobs.ts'
+import { workerPool } from '../handlers/worker/long-jobs.ts'
 import { createApp } from '../http/app.ts'
 import { jsonBodyReader } from '../http/body/json-body.ts'
 import type { Spools } from '../http/body/spool.ts'
 import { uploadReader } from '../http/body/upload.ts'
-import { gitDoor } from '../http/git/git-smart-http.ts'
+import { gitSmartHttp } from '../http/git/git-smart-http.ts'
 import { Places } from '../http/git/places.ts'
-import { restoreDoor } from '../http/git/restore-bundle.ts'
+import { restoreBundle } from '../http/git/restore-bundle.ts'
 import { metricsRoute } from '../http/metrics/metrics-route.ts'
 import { observeRequests } from '../http/metrics/observe-requests.ts'
-import { admit } from '../http/middleware/limit-requests.ts'
+import { limitRequests } from '../http/middleware/limit-requests.ts'
 import { openApiDocument } from '../http/openapi/openapi.ts'
 import type { Endpoint } from '../http/routing/endpoint.ts'
 import { createRouter } from '../http/routing/router.ts'
@@ -60,7 +60,7 @@ export function composeApp(parts: AppParts): ServerOptions['handle'] {
     log: log.logger,
     detailsOf422: config.compat === 'existing' ? 'list' : 'sentence',
     observe: observeRequests(metrics),
-    admit: admit(() => server.inFlight, config.maxRequests),
+    admit: limitRequests(() => server.inFlight, config.maxRequests),
     authenticate,
     metrics: metricsRoute([metrics, processMetrics()], config.metrics === 'open' ? undefined : authenticate),
     storeProblem: () => guard.problem,
@@ -84,7 +84,7 @@ function metricsOf({ projects, server, runtime }: AppParts, places: Places) {
     webhooks: projects.webhooks,
     traces: projects.traces,
     sandbox: runtime.sandbox,
-    longJobs,
+    longJobs: workerPool,
     evaluations: runtime.evaluationPlaces,
   })
 }
@@ -97,9 +97,9 @@ function composeGit(
 ) {
   const shared = { authenticate, registryOf: (project: string) => projects.registries.of(project), spools }
   const { pushMaxBytes: maxBytes, pushMaxBlobBytes: maxBlobBytes } = config
-  return restoreDoor(
+  return restoreBundle(
     { ...shared, fs, folder: uploads, maxBytes, limits: { maxBlobBytes } },
-    gitDoor({ ...shared, places, push: { maxBytes, maxBlobBytes } }),
+    gitSmartHttp({ ...shared, places, push: { maxBytes, maxBlobBytes } }),
   )
 }
 

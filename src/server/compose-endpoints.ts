@@ -6,7 +6,7 @@ import { invocationEndpoints } from '../http/endpoints/invocation-endpoints.ts'
 import { keyEndpoints } from '../http/endpoints/key-endpoints.ts'
 import { removalEndpoints } from '../http/endpoints/removal/removal-endpoints.ts'
 import { secretEndpoints } from '../http/endpoints/secret-endpoints.ts'
-import { foundTraces } from '../http/endpoints/traces/include-traces.ts'
+import { includeTraces } from '../http/endpoints/traces/include-traces.ts'
 import { traceEndpoints } from '../http/endpoints/traces/trace-endpoints.ts'
 import { webhookEndpoints } from '../http/endpoints/webhook-endpoints.ts'
 import type { Endpoint } from '../http/routing/endpoint.ts'
@@ -56,7 +56,7 @@ export function composeEndpoints({
   }
   const contexts = surfaces.map((surface) => ({
     ...surfaceContext(surface, surfaces, settings),
-    ...(surface.family === queryFamily ? { enrichment: foundTraces(tracesOf) } : {}),
+    ...(surface.family === queryFamily ? { enrichment: includeTraces(tracesOf) } : {}),
   }))
   const endpoints = [
     ...allEndpoints(contexts, resourceSettings(config)),

@@ -4,7 +4,7 @@ import type { Store } from '../git/store.ts'
 import { Spools, sweepUploads } from '../http/body/spool.ts'
 import { type RunningServer, type ServerOptions, startServer } from '../http/server/server.ts'
 import { surfacesOf } from '../resources/surfaces.ts'
-import { beginTurn } from '../storage/read-epoch.ts'
+import { beginReadEpoch } from '../storage/read-epoch.ts'
 import type { Signing } from '../versioning/registry.ts'
 import { closer, startBackground } from './background.ts'
 import { composeApp } from './compose-app.ts'
@@ -95,7 +95,7 @@ function listen({ config }: StartOptions, handle: ServerOptions['handle']): Prom
     port: config.port,
     maxConnections: config.maxConnections,
     handle: (request, response) => {
-      beginTurn()
+      beginReadEpoch()
       return handle(request, response)
     },
   })

@@ -1,8 +1,8 @@
 import type { Config } from '../config.ts'
 import { ConfigError } from '../config.ts'
-import { Unreadable } from '../git/objects/errors.ts'
+import { CorruptObject } from '../git/objects/errors.ts'
 import { parseAllowedSigners } from '../git/signing/allowed-signers.ts'
-import { readOutsideFile } from '../git/signing/read-key-file.ts'
+import { readKeyFile } from '../git/signing/read-key-file.ts'
 import { parseSigningKey } from '../git/signing/signing-key.ts'
 import type { Signing } from '../versioning/registry.ts'
 
@@ -23,9 +23,9 @@ export function signingSettings({
   ): T | undefined => {
     if (path === undefined) return undefined
     try {
-      return parse(readOutsideFile(path, { secret }))
+      return parse(readKeyFile(path, { secret }))
     } catch (error) {
-      if (!(error instanceof Unreadable)) throw error
+      if (!(error instanceof CorruptObject)) throw error
       problems.push(`${name}: ${JSON.stringify(path)} ${error.message}`)
       return undefined
     }

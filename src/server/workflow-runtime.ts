@@ -5,7 +5,7 @@ import type { EvaluationServices } from '../evaluations/evaluation-services.ts'
 import { ProjectEvaluations } from '../evaluations/project-evaluations.ts'
 import { builtInHandlers } from '../handlers/built-in-handlers.ts'
 import type { InvocationServices } from '../invocation/invoke.ts'
-import type { HandlerReach } from '../invocation/run-context.ts'
+import type { HandlerServices } from '../invocation/run-context.ts'
 import { createModels } from '../models/create-models.ts'
 import { resolveHost } from '../outgoing/outgoing-policy.ts'
 import type { OpenSandbox } from '../sandbox/open-sandbox.ts'
@@ -51,7 +51,7 @@ export function openRuntime({ config, fs, record, tracesOf, onTrouble }: Runtime
     atOnce: config.sandboxAtOnce,
   })
   const policy = { allowPrivate: config.hookAllowPrivate, resolve: resolveHost }
-  const reaches = new WeakMap<Registry, HandlerReach>()
+  const reaches = new WeakMap<Registry, HandlerServices>()
   const evaluations = new Map<Registry, ProjectEvaluations>()
   const places = new EvaluationPlaces(config.evaluationsAtOnce)
   const services: InvocationServices = {
@@ -82,7 +82,7 @@ export function openRuntime({ config, fs, record, tracesOf, onTrouble }: Runtime
     await Promise.all([...evaluations.values()].map((it) => it.close()))
   }
 
-  function reachOf(project: string): HandlerReach {
+  function reachOf(project: string): HandlerServices {
     const own = secrets.of(project)
     return {
       project,

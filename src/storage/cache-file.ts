@@ -8,7 +8,7 @@ const CHECKSUM = 4
  * A file beside a repository's own that is made of its objects and can be made again: never synced, and nothing that its
  * checksum does not vouch for is believed. It may be deleted at any time.
  */
-export class DerivedFile {
+export class CacheFile {
   readonly path: string
   readonly #fs: Fs
 

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import { Refusal } from '../errors.ts'
 import type { FileStat, Fs, ReadHandle } from './fs.ts'
-import { currentTurn } from './read-epoch.ts'
+import { readEpoch } from './read-epoch.ts'
 
 /** Bytes of a log's first line, which no other log has: a file that is deleted may leave its inode to the next one. */
 const NAME = 41
@@ -14,7 +14,7 @@ const LONGEST = 16 * 1024 * 1024
  * `<process> <family>/<slug>` a write, appended after the write is on the disk and before it is answered. It carries no
  * truth, only "look there": it is never synced and may be deleted at any time.
  */
-export class ChangeLog {
+export class ChangeFeed {
   readonly #fs: Fs
   readonly #path: string
   readonly #writer: string
@@ -33,7 +33,7 @@ export class ChangeLog {
   }
 
   /** Tells the others that `repository` (`<family>/<slug>`) changed. */
-  announce(repository: string): void {
+  publish(repository: string): void {
     const line = Buffer.from(`${this.#writer} ${repository}\n`)
     try {
       if (!this.#fs.stat(this.#path)) this.#fs.append(this.#path, Buffer.from(`log-${randomUUID()}\n`))
@@ -45,15 +45,15 @@ export class ChangeLog {
   }
 
   /** The repositories that others wrote to since the last call (requests that came in together share one look), or `everything` when that cannot be told. */
-  news(): ReadonlySet<string> | 'everything' {
-    const turn = currentTurn()
+  poll(): ReadonlySet<string> | 'everything' {
+    const turn = readEpoch()
     if (this.#turn === turn) return NOTHING
     this.#turn = turn
-    return this.freshNews()
+    return this.pollAfresh()
   }
 
   /** The same, looked at afresh. */
-  freshNews(): ReadonlySet<string> | 'everything' {
+  pollAfresh(): ReadonlySet<string> | 'everything' {
     const stat = this.#fs.stat(this.#path)
     if (!stat) return this.#lose()
     const isSameFile = stat.inode === this.#inode && stat.size >= this.#read

@@ -6,7 +6,7 @@ import type { Fs } from './fs.ts'
  * there for certain, so of those that exist only the deepest may lack its sync: whoever made it may not have come to that. So call
  * it once, not before every write.
  */
-export async function makeDurableDir(fs: Fs, path: string): Promise<void> {
+export async function createDurableFolder(fs: Fs, path: string): Promise<void> {
   const missing: string[] = []
   let deepest = path
   for (; !fs.stat(deepest); deepest = dirname(deepest)) missing.unshift(deepest)
@@ -28,7 +28,7 @@ function ignoreForeign(error: NodeJS.ErrnoException): void {
  * Does the step, which gives a file the name `path`; where the folder is missing, makes that and does it again. Never makes the folder of
  * a repository.
  */
-export function inFolder(fs: Fs, path: string, step: () => void): void {
+export function ensuringFolder(fs: Fs, path: string, step: () => void): void {
   try {
     step()
   } catch (error) {

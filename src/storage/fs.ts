@@ -62,7 +62,7 @@ export interface Fs {
   /** Removes a folder and everything in it; absence is fine. */
   removeTree(path: string): void
   /**
-   * Does what `settleJournal` does, with what is in the file, in a thread of its own; rejects if the file is gone. Absent where there is
+   * Does what `checkpointJournal` does, with what is in the file, in a thread of its own; rejects if the file is gone. Absent where there is
    * no thread that sees the same files.
    */
   settleJournal?(store: string, journal: string): Promise<void>

@@ -1,12 +1,12 @@
 import { setTimeout as pause } from 'node:timers/promises'
 import { Refusal } from '../errors.ts'
-import { inFolder } from './durable-folder.ts'
+import { ensuringFolder } from './durable-folder.ts'
 import type { Fs } from './fs.ts'
 import type { ProcessIdentity } from './process-identity.ts'
 import { identityName, isBeforeBoot, isDead, parseIdentity, thisProcess } from './process-identity.ts'
 
 /** How long a lock that somebody alive (or git itself) holds is waited for, in milliseconds. */
-export const PATIENCE = 5000
+export const LOCK_PATIENCE_MS = 5000
 
 /** Ends the names of owner files that own several locks. */
 const SHARED = '.shared'
@@ -40,16 +40,16 @@ export type BeforeTakeOver = (dead: string) => Promise<void>
  * The owner file of a lock to be: `<folder>/locks/<owner>.<n>`, holding `content`, not synced. It is linked to the lock name
  * later, so that anyone who finds the lock can tell by the inode whose it is. With `isShared`, it may own several locks at a time.
  */
-export function prepareLock(
+export function lockFile(
   fs: Fs,
   folder: string,
   content: string,
   beforeTakeOver?: BeforeTakeOver,
   isShared = false,
-): PreparedLock {
+): LockFile {
   const owner = `${ownFile(folder)}${isShared ? SHARED : ''}`
-  inFolder(fs, owner, () => fs.create(owner, Buffer.from(content)))
-  return new PreparedLock(fs, `${folder}/locks`, owner, beforeTakeOver)
+  ensuringFolder(fs, owner, () => fs.create(owner, Buffer.from(content)))
+  return new LockFile(fs, `${folder}/locks`, owner, beforeTakeOver)
 }
 
 /**
@@ -63,7 +63,7 @@ export async function holdingLock<T>(
   work: () => Promise<T>,
   beforeTakeOver?: BeforeTakeOver,
 ): Promise<T> {
-  const lock = await prepareLock(fs, folder, '', beforeTakeOver).acquire(`${folder}/${name}.lock`)
+  const lock = await lockFile(fs, folder, '', beforeTakeOver).acquire(`${folder}/${name}.lock`)
   try {
     return await work()
   } finally {
@@ -88,7 +88,7 @@ export function ownFile(folder: string): string {
 }
 
 /** A written owner file: acquire locks with it, or discard it. */
-export class PreparedLock {
+export class LockFile {
   readonly #fs: Fs
   readonly #folder: string
   readonly #owner: string
@@ -156,7 +156,7 @@ export class PreparedLock {
   }
 
   async #linkTo(lockPath: string): Promise<void> {
-    const deadline = Date.now() + PATIENCE
+    const deadline = Date.now() + LOCK_PATIENCE_MS
     for (let wait = 1; ; wait = Math.min(wait * 2, 50)) {
       if (this.#tryLink(lockPath)) return
       if (await this.takeOver(lockPath)) continue
@@ -167,7 +167,7 @@ export class PreparedLock {
 
   #tryLink(lockPath: string): boolean {
     try {
-      inFolder(this.#fs, lockPath, () => this.#fs.link(this.#owner, lockPath))
+      ensuringFolder(this.#fs, lockPath, () => this.#fs.link(this.#owner, lockPath))
       return true
     } catch (error) {
       if ((error as NodeJS.ErrnoException).code === 'EEXIST') return false
@@ -222,7 +222,7 @@ export interface DeadLock {
  * over. Nothing happens to any other lock.
  */
 export async function endDeadLock(fs: Fs, folder: string, path: string, meant?: DeadLock): Promise<void> {
-  const finisher = prepareLock(fs, folder, '')
+  const finisher = lockFile(fs, folder, '')
   try {
     await finisher.takeOver(`${path}.lock`, meant)
   } finally {
@@ -248,7 +248,7 @@ export async function sweepDeadLocks(
     .flatMap((folder) => (fs.readDir(folder) ?? []).map((name) => `${folder}/${name}`))
     .filter((path) => path.endsWith('.lock') && deadOwnerOf(fs, `${gitdir}/locks`, path) !== undefined)
   if (locks.length > 0) {
-    const sweeper = prepareLock(fs, gitdir, '', beforeTakeOver)
+    const sweeper = lockFile(fs, gitdir, '', beforeTakeOver)
     try {
       for (const lock of locks) await sweeper.takeOver(lock)
     } finally {

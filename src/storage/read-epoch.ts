@@ -7,7 +7,7 @@ let hasArrived = false
  * was seen on the disk in this turn was seen after all of these requests had arrived, so they may share it (design
  * section 4). A turn ends with the event loop's current round: before any answer of it reaches a client that could ask again.
  */
-export function currentTurn(): number {
+export function readEpoch(): number {
   endWithRound()
   return turn
 }
@@ -16,7 +16,7 @@ export function currentTurn(): number {
  * To be called when a request comes in. The first of those that come in together begins a turn: what timers and background work of
  * this round saw before may be older than what another server has answered the client since.
  */
-export function beginTurn(): void {
+export function beginReadEpoch(): void {
   if (hasArrived) return
   hasArrived = true
   turn++

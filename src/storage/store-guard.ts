@@ -1,6 +1,6 @@
 import { Refusal } from '../errors.ts'
 import type { FileStat, Fs, ReadHandle } from './fs.ts'
-import { currentTurn } from './read-epoch.ts'
+import { readEpoch } from './read-epoch.ts'
 
 /** How often it is looked whether a store is back, in milliseconds. */
 const LOOK_EVERY = 250
@@ -33,9 +33,9 @@ export class StoreGuard {
     this.#content = fs.readFile(path)?.toString('utf8') ?? ''
   }
 
-  /** Refuses with `storage_unavailable` while the store is not there. What is done in one turn shares a look (see currentTurn). */
+  /** Refuses with `storage_unavailable` while the store is not there. What is done in one turn shares a look (see readEpoch). */
   assertThere(): void {
-    const turn = currentTurn()
+    const turn = readEpoch()
     if (turn !== this.#turn) {
       this.#turn = turn
       this.#look()

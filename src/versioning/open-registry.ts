@@ -93,7 +93,7 @@ async function sweepLeftovers(registry: Registry, closing: AbortSignal): Promise
 
 /** What plain git did to environments, and what a crash cut off after a deployment. */
 async function followEnvironments(registry: Registry, mirrors: Mirrors): Promise<void> {
-  if (registry.families.some(({ pins }) => pins)) await mirrors.followAll()
+  if (registry.families.some(({ pins }) => pins)) await mirrors.syncAll()
 }
 
 /**
@@ -112,7 +112,7 @@ function keepCurrent(registry: Registry, mirrors: Mirrors): () => void {
     // A disk that fails here fails the requests that need it too, and they say so.
     await registry.index
       .sweep(family)
-      .then(() => (family.pins ? mirrors.followAll() : undefined))
+      .then(() => (family.pins ? mirrors.syncAll() : undefined))
       .catch(() => undefined)
     const share = registry.index.unasked(family) < SOON ? 1 : 24
     again(family, Math.max(SWEEP_EVERY, (Date.now() - started) * share))

@@ -3,7 +3,7 @@ import { v7 as uuidv7 } from 'uuid'
 import type { AllowedSigner } from '../git/signing/allowed-signers.ts'
 import type { SigningKey } from '../git/signing/signing-key.ts'
 import type { ProjectStore } from '../git/store.ts'
-import { DerivedFile } from '../storage/cache-file.ts'
+import { CacheFile } from '../storage/cache-file.ts'
 import type { ArtifactView } from './artifacts/artifact-view.ts'
 import type { DocumentLimits } from './family/document-limits.ts'
 import { DOCUMENT_LIMITS } from './family/document-limits.ts'
@@ -100,5 +100,5 @@ export class Registry {
 const UNSIGNED: Signing = { key: undefined, allowed: [] }
 
 function knownFacts({ fs, folder }: ProjectStore, family: Family): KnownFacts {
-  return new KnownFacts(new DerivedFile(fs, `${folder}/${family.folder}.timeline`))
+  return new KnownFacts(new CacheFile(fs, `${folder}/${family.folder}.timeline`))
 }

@@ -3,8 +3,8 @@ import { Refusal } from '../errors.ts'
 import { holdingLock } from '../storage/lock-file.ts'
 import type { WriteContext } from '../versioning/write-context.ts'
 import type { ProjectWebhooks } from './project-webhooks.ts'
-import { beginToldLog } from './publisher/cursor-log.ts'
-import { assertGoodWebhook } from './validate-webhook.ts'
+import { beginCursorLog } from './publisher/cursor-log.ts'
+import { validateWebhook } from './validate-webhook.ts'
 import { newSecret } from './webhook-secret.ts'
 import type { Webhook } from './webhook.ts'
 
@@ -28,11 +28,11 @@ export async function createWebhook(
   const { fs, folder, shelf, settings } = project
   const earlier = artifactId !== undefined && attemptedAt ? shelf.find(artifactId) : undefined
   if (earlier) return earlier
-  assertGoodWebhook(project, { url, filters })
+  validateWebhook(project, { url, filters })
   fs.makeDir(folder)
   const created = await holdingLock(fs, folder, 'webhooks', async () => {
     assertRoom(project)
-    await beginToldLog(project)
+    await beginCursorLog(project)
     return shelf.add({
       id: artifactId ?? uuidv7(),
       ...(name === undefined ? {} : { name }),

@@ -1,6 +1,6 @@
 import type { WriteContext } from '../versioning/write-context.ts'
 import type { ProjectWebhooks } from './project-webhooks.ts'
-import { assertGoodWebhook } from './validate-webhook.ts'
+import { validateWebhook } from './validate-webhook.ts'
 import type { Webhook } from './webhook.ts'
 
 type Editable = Pick<Webhook, 'name' | 'description' | 'url' | 'events' | 'filters' | 'is_active'>
@@ -28,7 +28,7 @@ export function editWebhook(
       updated_at: project.settings.now().toISOString(),
       updated_by_id: actor.id,
     }
-    assertGoodWebhook(project, after)
+    validateWebhook(project, after)
     return after
   })
 }

@@ -3,7 +3,7 @@ import type { RegistryEvent } from './registry-event.ts'
 import type { Webhook } from './webhook.ts'
 
 /** Whether an event is one that the webhook asks for. */
-export function wantsEvent(
+export function matchesFilters(
   { events, filters }: Webhook,
   { type, artifact, deployed }: RegistryEvent,
 ): boolean {

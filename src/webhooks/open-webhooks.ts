@@ -2,7 +2,7 @@ import type { Fs } from '../storage/fs.ts'
 import type { Registry } from '../versioning/registry.ts'
 import type { ProjectWebhooks } from './project-webhooks.ts'
 import { projectWebhooks } from './project-webhooks.ts'
-import { Teller } from './publisher/event-publisher.ts'
+import { EventPublisher } from './publisher/event-publisher.ts'
 import type { WebhookSettings } from './webhook-settings.ts'
 
 /** The webhooks of all projects that a process serves. */
@@ -10,7 +10,7 @@ export class OpenWebhooks {
   readonly #fs: Fs
   readonly #settings: WebhookSettings
   readonly #projects = new Map<Registry, ProjectWebhooks>()
-  readonly #tellers: Teller[] = []
+  readonly #tellers: EventPublisher[] = []
 
   constructor(fs: Fs, settings: WebhookSettings) {
     this.#fs = fs
@@ -20,7 +20,7 @@ export class OpenWebhooks {
   /** Tells of what happens in a project from now on, and of what was not told before. */
   open(registry: Registry): void {
     const project = projectWebhooks(registry, this.#fs, this.#settings, () => teller.begin())
-    const teller = new Teller(project)
+    const teller = new EventPublisher(project)
     this.#projects.set(registry, project)
     this.#tellers.push(teller)
     teller.start()

@@ -1,7 +1,7 @@
 import type { Fs } from '../storage/fs.ts'
 import type { Registry } from '../versioning/registry.ts'
 import type { WebhookSettings } from './webhook-settings.ts'
-import { WebhookShelf } from './webhook-store.ts'
+import { WebhookStore } from './webhook-store.ts'
 
 /** What everything that is done with a project's webhooks needs. */
 export interface ProjectWebhooks {
@@ -9,7 +9,7 @@ export interface ProjectWebhooks {
   readonly fs: Fs
   /** `<store>/<project>/webhooks`: outside every repository, since it holds secrets. */
   readonly folder: string
-  readonly shelf: WebhookShelf
+  readonly shelf: WebhookStore
   readonly settings: WebhookSettings
   /** To be called when the project's first webhook was made: then there is somebody to tell. */
   readonly begin: () => void
@@ -23,5 +23,5 @@ export function projectWebhooks(
   begin: () => void,
 ): ProjectWebhooks {
   const folder = `${registry.store.folder}/webhooks`
-  return { registry, fs, folder, shelf: new WebhookShelf(fs, folder), settings, begin }
+  return { registry, fs, folder, shelf: new WebhookStore(fs, folder), settings, begin }
 }

@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto'
-import type { Signature } from '../git/objects/ident.ts'
+import type { Ident } from '../git/objects/ident.ts'
 import type { Json, JsonObject } from '../json/json.ts'
 import { fromEntries } from '../json/json.ts'
 import type { ArtifactView } from '../versioning/artifacts/artifact-view.ts'
@@ -33,7 +33,7 @@ export interface Happening {
   readonly rank: number
   /** By names like `workflow_variant` (contract/environments 11). */
   readonly references: readonly (readonly [string, Json])[]
-  readonly actor: Pick<Signature, 'name' | 'email'>
+  readonly actor: Pick<Ident, 'name' | 'email'>
   readonly message?: string | undefined
   readonly diff?: JsonObject
   readonly deployed?: readonly Reference[]

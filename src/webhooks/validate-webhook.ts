@@ -4,7 +4,7 @@ import type { ProjectWebhooks } from './project-webhooks.ts'
 import type { Webhook } from './webhook.ts'
 
 /** Refuses a URL that nothing may be sent to, and families that there are not. */
-export function assertGoodWebhook(
+export function validateWebhook(
   { registry, settings }: ProjectWebhooks,
   { url, filters }: Pick<Webhook, 'url' | 'filters'>,
 ): void {

@@ -3,7 +3,7 @@ import type { FileStat, Fs } from '../storage/fs.ts'
 import { holdingLock } from '../storage/lock-file.ts'
 import { parseUuid } from '../versioning/ids.ts'
 import { damageOf } from '../versioning/index/damage-of.ts'
-import { DeliveryBox } from './deliveries/delivery-store.ts'
+import { DeliveryStore } from './deliveries/delivery-store.ts'
 import { readRecord, replaceRecord, unlikeRecord } from './record-file.ts'
 import type { Webhook } from './webhook.ts'
 import { webhook } from './webhook.ts'
@@ -12,7 +12,7 @@ import { webhook } from './webhook.ts'
  * The webhooks of a project as the disk has them: a folder each, `<folder>/<id>/webhook.json` and its deliveries. Any process may
  * change one; what another changed is seen at once.
  */
-export class WebhookShelf {
+export class WebhookStore {
   readonly #fs: Fs
   readonly #folder: string
   readonly #read = new Map<string, { readonly stat: FileStat; readonly value: Webhook }>()
@@ -53,8 +53,8 @@ export class WebhookShelf {
   }
 
   /** The deliveries of a webhook. */
-  deliveries(id: string): DeliveryBox {
-    return new DeliveryBox(this.#fs, `${this.#folder}/${id}`, id)
+  deliveries(id: string): DeliveryStore {
+    return new DeliveryStore(this.#fs, `${this.#folder}/${id}`, id)
   }
 
   /** Keeps a new webhook. */

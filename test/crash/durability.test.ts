@@ -1,13 +1,13 @@
 import { expect } from 'chai'
 import { createApiKey } from '../../src/access/api-keys.ts'
-import { readKeyFile } from '../../src/access/key-file.ts'
-import { transactTogether } from '../../src/git/transactions/cross-repository.ts'
+import { readApiKeyFile } from '../../src/access/key-file.ts'
+import { transactAcross } from '../../src/git/transactions/cross-repository.ts'
 import { encodeTree } from '../../src/git/objects/tree.ts'
 import type { ProjectStore } from '../../src/git/store.ts'
-import { clutterOf } from '../../src/git/maintenance/count-objects.ts'
+import { countObjects } from '../../src/git/maintenance/count-objects.ts'
 import { openQuarantine } from '../../src/git/receive/quarantine.ts'
 import { Store } from '../../src/git/store.ts'
-import { keepUp } from '../../src/git/maintenance/maintain.ts'
+import { maintain } from '../../src/git/maintenance/maintain.ts'
 import { workflowFamily } from '../../src/resources/workflows/workflow-family.ts'
 import { createArtifact } from '../../src/versioning/artifacts/create-artifact.ts'
 import { commitOn } from '../git/commit-on.ts'
@@ -64,7 +64,7 @@ describe('crash: what was once lost or left', () => {
     expect(fs.stat('/store')).to.equal(undefined)
     await createApiKey(disk.fs, '/store', { project: 'default', name: 'ci', scopes: ['read'] })
     await disk.fs.syncDir('/')
-    expect(readKeyFile(crash(disk, 'nothing unsynced').fs, '/store', 'default')).to.have.length(1)
+    expect(readApiKeyFile(crash(disk, 'nothing unsynced').fs, '/store', 'default')).to.have.length(1)
   })
 
   it('the first journal of a store is found, although its folder was new', async () => {
@@ -84,7 +84,7 @@ describe('crash: what was once lost or left', () => {
     const other = project.repository('workflows', 'other')
     const repositories = [repository, other]
     const both = (message: string) =>
-      transactTogether(repositories, async (parts) => {
+      transactAcross(repositories, async (parts) => {
         for (const part of parts) commitOn(part, MAIN, message)
       })
     await both('first')
@@ -205,12 +205,12 @@ describe('crash: what was once lost or left', () => {
         await store.close()
       }
       const gitdir = `${STORE}/default/workflows/bot.git`
-      expect(clutterOf(disk.fs, gitdir)).to.include({ packs: 5, looseRefs: 5 })
+      expect(countObjects(disk.fs, gitdir)).to.include({ packs: 5, looseRefs: 5 })
       disk.flush()
       const left: SimulatedDisk[] = []
       disk.watch(() => void left.push(crash(disk, 'removals only')))
-      await keepUp(git.fs, gitdir, { anyway: true })
-      expect(clutterOf(disk.fs, gitdir)).to.include({ packs: 1, looseRefs: 0 })
+      await maintain(git.fs, gitdir, { anyway: true })
+      expect(countObjects(disk.fs, gitdir)).to.include({ packs: 1, looseRefs: 0 })
       for (const { fs } of left) {
         const there = (await (await Store.open(fs, STORE)).project('default')).repository('workflows', 'bot')
         expect(there.refs().refs.get(MAIN)).to.equal(tips.at(-1))

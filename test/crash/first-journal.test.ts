@@ -1,7 +1,7 @@
 import { expect } from 'chai'
-import { finishForTheDead } from '../../src/git/journal/recover-for-dead-servers.ts'
+import { recoverForDeadServers } from '../../src/git/journal/recover-for-dead-servers.ts'
 import type { Fs } from '../../src/storage/fs.ts'
-import { transactTogether } from '../../src/git/transactions/cross-repository.ts'
+import { transactAcross } from '../../src/git/transactions/cross-repository.ts'
 import { Journal } from '../../src/git/journal/journal.ts'
 import { Store } from '../../src/git/store.ts'
 import { commitOn } from '../git/commit-on.ts'
@@ -17,7 +17,7 @@ const SLUGS = ['bot', 'other']
 /** Who acts on the journal of a dead process. */
 const FINISHERS: Readonly<Record<string, (fs: Fs) => Promise<unknown>>> = {
   'the next start': (fs) => Store.open(fs, STORE),
-  'a server that runs beside it': (fs) => finishForTheDead(fs, STORE),
+  'a server that runs beside it': (fs) => recoverForDeadServers(fs, STORE),
   'who takes a lock over': async (fs) => {
     for (const dead of fs.readDir(`${STORE}/.journal`) ?? []) await new Journal(fs, STORE).finishFor(dead)
   },
@@ -40,7 +40,7 @@ describe('crash: a server is killed at the first write of a store, and the power
         left.push(crashed(disk.state, 'killed', randomFrom(1)))
     })
     const repositories = SLUGS.map((slug) => project.repository('workflows', slug))
-    await transactTogether(repositories, async (parts) => {
+    await transactAcross(repositories, async (parts) => {
       for (const part of parts) commitOn(part, MAIN, 'first')
     })
     disk.watch(() => undefined)

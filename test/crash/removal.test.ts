@@ -40,7 +40,7 @@ describe('crash: a power cut', () => {
     disk.flush()
     await bot.transact(async (transaction) => {
       commitOn(transaction, 'refs/heads/other', 'one')
-      transaction.follow('HEAD', 'ref: refs/heads/other')
+      transaction.setDerivedRef('HEAD', 'ref: refs/heads/other')
     })
     await eachCut(disk, async (_, opened) => {
       expect(opened.refs().head).to.equal('refs/heads/other')

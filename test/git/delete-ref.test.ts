@@ -86,7 +86,7 @@ describe('git: deleting a ref', () => {
         }
         expect(new RefReader(nodeFs, folder).current(LIVE)).to.equal(undefined)
         expectSound(folder)
-        await repository.transact(async (transaction) => transaction.follow(LIVE, third))
+        await repository.transact(async (transaction) => transaction.setDerivedRef(LIVE, third))
         expect(refsOf(folder)[LIVE]).to.equal(third)
         expectSound(folder)
       })
@@ -122,8 +122,8 @@ describe('git: deleting a ref', () => {
           },
         })
         await repository.transact(async (transaction) => {
-          transaction.remove(LIVE)
-          transaction.follow('refs/tags/v2', second)
+          transaction.removeDerivedRef(LIVE)
+          transaction.setDerivedRef('refs/tags/v2', second)
           commitOn(transaction, MAIN, 'four')
         })
         expect(order.filter((move) => move.includes('refs/'))).to.deep.equal([
@@ -211,10 +211,10 @@ describe('git: deleting a ref', () => {
     expect(calls).to.deep.equal([])
     git(folder, ['update-ref', 'refs/environments/folder/deep', first])
     await repository.transact(async (transaction) => {
-      transaction.remove('refs/environments/absent')
-      transaction.remove('refs/environments/folder')
-      transaction.remove('refs/nowhere/absent')
-      transaction.follow('refs/environments/b', first)
+      transaction.removeDerivedRef('refs/environments/absent')
+      transaction.removeDerivedRef('refs/environments/folder')
+      transaction.removeDerivedRef('refs/nowhere/absent')
+      transaction.setDerivedRef('refs/environments/b', first)
     })
     expect(refsOf(folder)).to.include({
       'refs/environments/b': first,
@@ -232,7 +232,7 @@ describe('git: deleting a ref', () => {
     const repository = project.repository('workflows', 'bot')
     await repository.transact(remove(LIVE))
     expect(repository.freshRefs().refs.size).to.equal(0)
-    await repository.transact(async (transaction) => transaction.follow(LIVE, second))
+    await repository.transact(async (transaction) => transaction.setDerivedRef(LIVE, second))
     await repository.transact(remove(LIVE))
     expect(repository.freshRefs().refs.size).to.equal(0)
     await store.close()
@@ -242,21 +242,21 @@ describe('git: deleting a ref', () => {
     it('the ref is absent, alone and among others', async () => {
       const { repository } = repositoryWith('loose and packed')
       await repository.transact(async (transaction) => {
-        transaction.remove(LIVE)
+        transaction.removeDerivedRef(LIVE)
         expect(transaction.ref(LIVE)).to.equal(undefined)
         expect([...transaction.refs('refs/environments/').keys()]).to.deep.equal([
           'refs/environments/a',
           'refs/environments/z',
         ])
-        transaction.follow(LIVE, third)
+        transaction.setDerivedRef(LIVE, third)
         expect(transaction.ref(LIVE)).to.equal(third)
         expect(transaction.refs('refs/environments/').get(LIVE)).to.equal(third)
-        transaction.remove(LIVE)
+        transaction.removeDerivedRef(LIVE)
       })
       expect(repository.freshRefs().refs.has(LIVE)).to.equal(false)
     })
 
-    const follow: TransactionJob<void> = async (transaction) => transaction.follow(LIVE, first)
+    const follow: TransactionJob<void> = async (transaction) => transaction.setDerivedRef(LIVE, first)
     const move: TransactionJob<void> = async (transaction) => transaction.move(LIVE, first)
     const sequences: Record<string, readonly TransactionJob<void>[]> = {
       'moved, then deleted': [move, remove(LIVE)],
@@ -374,8 +374,8 @@ describe('git: deleting a ref', () => {
     // Whoever finds it deletes it, whoever does not makes it, and main counts both.
     const toggle: TransactionJob<void> = async (transaction) => {
       const head = commitOn(transaction, MAIN, transaction.ref(LIVE) === undefined ? 'made' : 'deleted')
-      if (transaction.ref(LIVE) === undefined) transaction.follow(LIVE, head)
-      else transaction.remove(LIVE)
+      if (transaction.ref(LIVE) === undefined) transaction.setDerivedRef(LIVE, head)
+      else transaction.removeDerivedRef(LIVE)
     }
     const rounds = async (server: Repository): Promise<void> => {
       for (let round = 0; round < 15; round++) {
@@ -518,11 +518,11 @@ describe('git: deleting a ref', () => {
 })
 
 function remove(ref: string): TransactionJob<void> {
-  return async (transaction) => transaction.remove(ref)
+  return async (transaction) => transaction.removeDerivedRef(ref)
 }
 
 function setTo(target: string): TransactionJob<void> {
-  return async (transaction) => transaction.follow(LIVE, target)
+  return async (transaction) => transaction.setDerivedRef(LIVE, target)
 }
 
 function to(ref: string, expected: string, target: string) {

@@ -2,7 +2,7 @@ import { cpSync, mkdirSync } from 'node:fs'
 import { git } from '../../scripts/proofs/support/git-program.ts'
 import type { Repository } from '../../src/git/repository.ts'
 import { Store } from '../../src/git/store.ts'
-import { transactTogether } from '../../src/git/transactions/cross-repository.ts'
+import { transactAcross } from '../../src/git/transactions/cross-repository.ts'
 import type { Fs } from '../../src/storage/fs.ts'
 import { nodeFs } from '../../src/storage/node-fs.ts'
 import { commitOn } from './commit-on.ts'
@@ -51,12 +51,12 @@ export async function openDeployed(fs: Fs, folder: string): Promise<{ store: Sto
 
 /** Commits to `next` and deploys the commit: what must happen altogether or not at all. */
 export function deploy({ environment, next, previous }: Deployed): Promise<string> {
-  return transactTogether([next, environment, previous], async ([a, env, b]) => {
+  return transactAcross([next, environment, previous], async ([a, env, b]) => {
     if (!a || !env || !b) throw new Error('a transaction is missing')
     const commit = commitOn(a, MAIN, 'deployed')
-    a.follow(LIVE, commit)
+    a.setDerivedRef(LIVE, commit)
     commitOn(env, MAIN, commit)
-    b.remove(LIVE)
+    b.removeDerivedRef(LIVE)
     return commit
   })
 }

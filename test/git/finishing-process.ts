@@ -1,4 +1,4 @@
-import { finishForTheDead } from '../../src/git/journal/recover-for-dead-servers.ts'
+import { recoverForDeadServers } from '../../src/git/journal/recover-for-dead-servers.ts'
 import { nodeFs } from '../../src/storage/node-fs.ts'
 import { ignoreTheDead, mortalFs } from './mortal-fs.ts'
 
@@ -16,7 +16,7 @@ for (let index = 0; index < jobs.length; index += 2) {
   })
   // What a thread does could not be cut off.
   const fs = { ...disk.fs, settleJournal: undefined }
-  const finished = finishForTheDead(fs, jobs[index] ?? '').then(() => 'survived')
+  const finished = recoverForDeadServers(fs, jobs[index] ?? '').then(() => 'survived')
   outcomes.push(await Promise.race([disk.died, finished]))
 }
 process.stdout.write(outcomes.join('\n'), () => process.kill(process.pid, 'SIGKILL'))

@@ -3,25 +3,25 @@ import { randomBytes } from 'node:crypto'
 import { chmodSync, readFileSync, readdirSync, renameSync, writeFileSync } from 'node:fs'
 import { allObjects, git, gitBytes } from '../../scripts/proofs/support/git-program.ts'
 import { DamagedObject } from '../../src/git/objects/errors.ts'
-import { ObjectStore } from '../../src/git/objects/object-database.ts'
+import { ObjectDatabase } from '../../src/git/objects/object-database.ts'
 import type { GitObject } from '../../src/git/objects/object.ts'
 import { hashObject } from '../../src/git/objects/object.ts'
 import { encodeTree } from '../../src/git/objects/tree.ts'
 import { PackCache } from '../../src/git/packs/pack-cache.ts'
-import { PackBuilder } from '../../src/git/packs/streaming-pack-writer.ts'
+import { StreamingPackWriter } from '../../src/git/packs/streaming-pack-writer.ts'
 import { nodeFs } from '../../src/storage/node-fs.ts'
 import { repositoryWithHistory, temporaryFolder } from './git-program.ts'
 
 const row = (number: number): Buffer =>
   Buffer.from(`{"answer":"${number}","question":"What is ${number}, and why is it so?"}\n`)
-const open = (folder: string): ObjectStore => new ObjectStore(nodeFs, folder, new PackCache())
+const open = (folder: string): ObjectDatabase => new ObjectDatabase(nodeFs, folder, new PackCache())
 const text = (object: GitObject | undefined): string | undefined => object?.bytes.toString('latin1')
 
 /** A repository with a branch on which these contents are files, packed by us. */
 async function repositoryWith(contents: readonly Buffer[]): Promise<{ folder: string; oids: string[] }> {
   const folder = temporaryFolder()
   git(folder, ['init', '--quiet', '--bare', '--initial-branch=main', '.'])
-  const builder = new PackBuilder(nodeFs, folder)
+  const builder = new StreamingPackWriter(nodeFs, folder)
   const oids = contents.map((content) => builder.add('blob', content))
   const files = oids.map((oid, number) => ({
     mode: '100644' as const,

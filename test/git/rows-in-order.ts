@@ -1,7 +1,7 @@
-import type { PackTable } from '../../src/git/packs/pack-entries.ts'
+import type { PackEntryTable } from '../../src/git/packs/pack-entries.ts'
 
 /** The rows of a table in order of their ids, without a rest. */
-export function rowsInOrder(table: PackTable): Uint32Array {
+export function rowsInOrder(table: PackEntryTable): Uint32Array {
   const ordering = table.inOrder()
   let step = ordering.next()
   while (!step.done) step = ordering.next()

@@ -1,12 +1,12 @@
 import { expect } from 'chai'
-import { answerLargeList } from '../../src/http/routing/send.ts'
+import { respondWithLargeList } from '../../src/http/routing/send.ts'
 import { holdsStream, stringifyStreams } from '../../src/json/json-stream.ts'
 
 describe('a list of large records', () => {
   for (const length of [0, 1, 20, 21, 300]) {
     it(`holds those that there are, and says how many (${length})`, async () => {
       const rows = Array.from({ length }, (_, n) => n)
-      const { body } = await answerLargeList(
+      const { body } = await respondWithLargeList(
         'rows',
         { rows, next: 'x' },
         { order: 'ascending' },
@@ -23,7 +23,7 @@ describe('a list of large records', () => {
 
   it('makes none before it is written', async () => {
     let made = 0
-    const { body } = await answerLargeList(
+    const { body } = await respondWithLargeList(
       'rows',
       { rows: Array.from({ length: 100 }), next: undefined },
       undefined,

@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import Router from '@koa/router'
 import type { Caller } from '../../src/access/caller.ts'
 import { type AppDependencies, createApp } from '../../src/http/app.ts'
-import { openLog } from '../../src/http/server/logger.ts'
+import { openLogger } from '../../src/http/server/logger.ts'
 import { startServer } from '../../src/http/server/server.ts'
 
 /** The one token that a test door lets in. */
@@ -32,7 +32,7 @@ export async function openDoor(
   const router = new Router()
   route(router)
   const file = join(tmpdir(), `door-${process.pid}-${Math.random()}.log`)
-  const { logger, flush } = openLog('info', file)
+  const { logger, flush } = openLogger('info', file)
   const handle = createApp({
     log: logger,
     observe: () => undefined,

@@ -6,7 +6,7 @@ import { join } from 'node:path'
 import { promisify } from 'node:util'
 import { createApiKey } from '../../src/access/api-keys.ts'
 import { readConfig } from '../../src/config.ts'
-import { openLog } from '../../src/http/server/logger.ts'
+import { openLogger } from '../../src/http/server/logger.ts'
 import { openSecrets } from '../../src/secrets/open-secrets.ts'
 import type { StartedService } from '../../src/server/started-service.ts'
 import { start } from '../../src/server/start.ts'
@@ -32,7 +32,7 @@ describe('secrets and keys', () => {
       OPENAI_BASE_URL: 'http://127.0.0.1:9',
     }
     const config = readConfig({ ...env, LOG_LEVEL: 'debug' })
-    const log = openLog(config.logLevel, join(folder, 'log'))
+    const log = openLogger(config.logLevel, join(folder, 'log'))
     flush = log.flush
     service = await start({ config, fs: nodeFs, log, now: () => new Date() })
     url = service.server.url

@@ -1,6 +1,6 @@
 import { expect } from 'chai'
 import { environmentCredentials } from '../../src/models/model-providers.ts'
-import { placeModel } from '../../src/models/parse-model-name.ts'
+import { parseModelName } from '../../src/models/parse-model-name.ts'
 import { resolveHost } from '../../src/outgoing/outgoing-policy.ts'
 import type { ChatStub } from './chat-stub.ts'
 import { startChatStub } from './chat-stub.ts'
@@ -21,7 +21,7 @@ describe('models: credentials', () => {
       ['meta-llama/Llama-3', 'openai', 'meta-llama/Llama-3'],
       ['__proto__/x', 'openai', '__proto__/x'],
     ] as const) {
-      const placed = placeModel(model)
+      const placed = parseModelName(model)
       expect([placed.provider.name, placed.id], model).to.deep.equal([provider, id])
     }
   })

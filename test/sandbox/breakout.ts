@@ -6,7 +6,7 @@ import http from 'node:http'
 import net from 'node:net'
 import { Worker } from 'node:worker_threads'
 import vm from 'node:vm'
-import { seal } from '../../src/sandbox/inside/seal.ts'
+import { hardenRealm } from '../../src/sandbox/inside/seal.ts'
 
 /** Tries every way out of a process and prints what each came to. Arguments: whether to seal the process first; a port that listens. */
 
@@ -42,7 +42,7 @@ const WAYS: Readonly<Record<string, () => unknown>> = {
     (host as unknown as Record<'binding', (name: string) => object>).binding('tcp_wrap'), // untyped
 }
 
-if (isSealed === 'true') seal()
+if (isSealed === 'true') hardenRealm()
 const outcomes: Record<string, string> = {}
 for (const [name, way] of Object.entries(WAYS)) outcomes[name] = await outcomeOf(way)
 writeSync(1, JSON.stringify(outcomes))

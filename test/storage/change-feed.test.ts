@@ -1,7 +1,7 @@
 import { expect } from 'chai'
 import { existsSync, readFileSync, rmSync, statSync, truncateSync, writeFileSync } from 'node:fs'
 import { setImmediate as nextTurn } from 'node:timers/promises'
-import { ChangeLog } from '../../src/storage/change-feed.ts'
+import { ChangeFeed } from '../../src/storage/change-feed.ts'
 import type { Fs } from '../../src/storage/fs.ts'
 import { memoryFs } from '../../src/storage/memory-fs.ts'
 import { nodeFs } from '../../src/storage/node-fs.ts'
@@ -18,18 +18,18 @@ describe('git: the log of changes', () => {
     it(`tells each server once what the others wrote, and not what it wrote itself, ${disk}`, () => {
       const folder = folderOf()
       fs.makeDir(folder)
-      const a = new ChangeLog(fs, folder, 'a')
-      const b = new ChangeLog(fs, folder, 'b')
-      const c = new ChangeLog(fs, folder, 'c')
+      const a = new ChangeFeed(fs, folder, 'a')
+      const b = new ChangeFeed(fs, folder, 'b')
+      const c = new ChangeFeed(fs, folder, 'c')
       expect(newsOf(a)).to.deep.equal([])
-      a.announce(BOT)
+      a.publish(BOT)
       // Who sees the log for the first time cannot tell what it missed.
-      for (const log of [a, b, c]) expect(log.freshNews()).to.equal('everything')
-      a.announce(BOT)
+      for (const log of [a, b, c]) expect(log.pollAfresh()).to.equal('everything')
+      a.publish(BOT)
       expect(newsOf(b)).to.deep.equal([BOT])
-      b.announce(TESTS)
-      a.announce(TESTS)
-      a.announce(BOT)
+      b.publish(TESTS)
+      a.publish(TESTS)
+      a.publish(BOT)
       expect(newsOf(a)).to.deep.equal([TESTS])
       expect(newsOf(b)).to.deep.equal([TESTS, BOT])
       expect(newsOf(c)).to.deep.equal([TESTS, BOT])
@@ -41,12 +41,12 @@ describe('git: the log of changes', () => {
     const folder = temporaryFolder()
     const [a, b] = await two(folder)
     await nextTurn()
-    expect(b.news()).to.deep.equal(new Set())
-    a.announce(BOT)
-    expect(b.news()).to.deep.equal(new Set())
+    expect(b.poll()).to.deep.equal(new Set())
+    a.publish(BOT)
+    expect(b.poll()).to.deep.equal(new Set())
     await nextTurn()
-    expect(b.news()).to.deep.equal(new Set([BOT]))
-    expect(b.news()).to.deep.equal(new Set())
+    expect(b.poll()).to.deep.equal(new Set([BOT]))
+    expect(b.poll()).to.deep.equal(new Set())
   })
 
   it('has only its tail read, and nothing at all while it holds our own lines only', async () => {
@@ -54,12 +54,12 @@ describe('git: the log of changes', () => {
     const { fs, read } = measuringFs()
     const [a, b] = await two(folder, fs)
     read()
-    for (let count = 0; count < 1000; count++) a.announce(BOT)
+    for (let count = 0; count < 1000; count++) a.publish(BOT)
     expect(newsOf(a)).to.deep.equal([])
     expect(read()).to.deep.equal({ bytes: 0, opens: 0 })
     expect(newsOf(b)).to.deep.equal([BOT])
     expect(read()).to.deep.equal({ bytes: NAME + 1000 * `a ${BOT}\n`.length, opens: 1 })
-    b.announce(TESTS)
+    b.publish(TESTS)
     expect(newsOf(a)).to.deep.equal([TESTS])
     expect(read()).to.deep.equal({ bytes: NAME + `b ${TESTS}\n`.length, opens: 1 })
     expect(newsOf(b)).to.deep.equal([])
@@ -69,8 +69,8 @@ describe('git: the log of changes', () => {
 
   it('may be full or gone: to announce is no error, the write is safe already', () => {
     const folder = `${temporaryFolder()}/absent`
-    const log = new ChangeLog(nodeFs, folder, 'a')
-    log.announce(BOT)
+    const log = new ChangeFeed(nodeFs, folder, 'a')
+    log.publish(BOT)
     expect(newsOf(log)).to.deep.equal([])
     expect(existsSync(folder)).to.equal(false)
   })
@@ -100,15 +100,15 @@ describe('git: the log of changes', () => {
       it(when, async () => {
         const folder = temporaryFolder()
         const [a, b] = await two(folder)
-        a.announce(BOT)
-        a.announce(BOT)
+        a.publish(BOT)
+        a.publish(BOT)
         expect(newsOf(b)).to.deep.equal([BOT])
         lose(`${folder}/changes`)
-        expect(b.freshNews()).to.equal('everything')
+        expect(b.pollAfresh()).to.equal('everything')
         expect(newsOf(b)).to.deep.equal([])
-        a.announce(TESTS)
+        a.publish(TESTS)
         // A log that was gone is another one when it comes back.
-        expect(['everything', new Set([TESTS])]).to.deep.include(b.freshNews())
+        expect(['everything', new Set([TESTS])]).to.deep.include(b.pollAfresh())
         expect(newsOf(b)).to.deep.equal([])
       })
     }
@@ -119,13 +119,13 @@ describe('git: the log of changes', () => {
     const [a, b] = await two(folder)
     const path = `${folder}/changes`
     nodeFs.append(path, Buffer.alloc(17_000_000, 'x'))
-    a.freshNews()
+    a.pollAfresh()
     expect(existsSync(path)).to.equal(false)
-    expect(b.freshNews()).to.equal('everything')
-    a.announce(TESTS)
+    expect(b.pollAfresh()).to.equal('everything')
+    a.publish(TESTS)
     expect(readFileSync(path, 'utf8')).to.match(new RegExp(`^log-[0-9a-f-]{36}\na ${TESTS}\n$`))
-    expect(b.freshNews()).to.equal('everything')
-    a.announce(BOT)
+    expect(b.pollAfresh()).to.equal('everything')
+    a.publish(BOT)
     expect(newsOf(b)).to.deep.equal([BOT])
   })
 })
@@ -134,15 +134,15 @@ describe('git: the log of changes', () => {
 const NAME = 41
 
 /** Two servers that have seen the log. */
-async function two(folder: string, fs: Fs = nodeFs): Promise<readonly [ChangeLog, ChangeLog]> {
-  const logs = [new ChangeLog(fs, folder, 'a'), new ChangeLog(fs, folder, 'b')] as const
+async function two(folder: string, fs: Fs = nodeFs): Promise<readonly [ChangeFeed, ChangeFeed]> {
+  const logs = [new ChangeFeed(fs, folder, 'a'), new ChangeFeed(fs, folder, 'b')] as const
   nodeFs.append(`${folder}/changes`, Buffer.from(`z ${BOT}\n`))
-  for (const log of logs) log.freshNews()
+  for (const log of logs) log.pollAfresh()
   return logs
 }
 
-function newsOf(log: ChangeLog): string[] | 'everything' {
-  const news = log.freshNews()
+function newsOf(log: ChangeFeed): string[] | 'everything' {
+  const news = log.pollAfresh()
   return news === 'everything' ? news : [...news].sort()
 }
 

@@ -1,4 +1,4 @@
-import { DerivedFile } from '../../src/storage/cache-file.ts'
+import { CacheFile } from '../../src/storage/cache-file.ts'
 import type { Fs } from '../../src/storage/fs.ts'
 import { memoryFs } from '../../src/storage/memory-fs.ts'
 import { Store } from '../../src/git/store.ts'
@@ -9,7 +9,7 @@ import { defaultVariantOrNew } from '../../src/versioning/variants/default-varia
 import { Mirrors } from '../../src/versioning/environments/mirrors.ts'
 import type { Family } from '../../src/versioning/family/family.ts'
 import { KnownFacts } from '../../src/versioning/index/timeline/known-facts.ts'
-import type { VariantPlace } from '../../src/versioning/revisions/references.ts'
+import type { VariantLocation } from '../../src/versioning/revisions/references.ts'
 import { Registry } from '../../src/versioning/registry.ts'
 import { Timeline } from '../../src/versioning/index/timeline/timeline.ts'
 
@@ -28,13 +28,13 @@ export async function memoryRegistry(fs: Fs = memoryFs(), now = () => new Date()
 }
 
 /** The variant of a new artifact. */
-export async function newVariant(registry: Registry, family: Family, slug: string): Promise<VariantPlace> {
+export async function newVariant(registry: Registry, family: Family, slug: string): Promise<VariantLocation> {
   const sent = { slug, header: {}, withVariant: {}, loc: [] }
   return defaultVariantOrNew(registry, await createArtifact(registry, family, sent, context), context)
 }
 
 /** The revisions of a registry's workflows by date, on top of the facts of commits in this file, and written there from the first one on. */
 export function timelineOver({ index, store }: Registry, file = 'no.file', most?: number): Timeline {
-  const facts = new KnownFacts(new DerivedFile(store.fs, `${store.folder}/${file}`), 1)
+  const facts = new KnownFacts(new CacheFile(store.fs, `${store.folder}/${file}`), 1)
   return new Timeline(index, workflowFamily, facts, most)
 }

@@ -4,9 +4,9 @@ import { join } from 'node:path'
 import { setTimeout as pause } from 'node:timers/promises'
 import autocannon from 'autocannon'
 import { z } from 'zod'
-import { clutterOf } from '../../../src/git/maintenance/count-objects.ts'
+import { countObjects } from '../../../src/git/maintenance/count-objects.ts'
 import { nodeFs } from '../../../src/storage/node-fs.ts'
-import { keepUp } from '../../../src/git/maintenance/maintain.ts'
+import { maintain } from '../../../src/git/maintenance/maintain.ts'
 import { alternate } from '../figures/alternate.ts'
 import type { BenchSetting } from '../bench-setting.ts'
 import { post, postText } from '../call.ts'
@@ -40,7 +40,7 @@ export async function measureUpkeep({ folder, rounds, seconds, add }: BenchSetti
   let number = REVISIONS
   const whileWritten = (work: () => Promise<number>): Promise<number> =>
     meanwhile(() => commitOne(service, bot, ++number), work)
-  const repack = async (): Promise<void> => void (await keepUp(nodeFs, repository('bot'), { anyway: true }))
+  const repack = async (): Promise<void> => void (await maintain(nodeFs, repository('bot'), { anyway: true }))
   const reads = await alternate(
     'reads beside writes',
     { rounds, seconds },
@@ -61,8 +61,8 @@ export async function measureUpkeep({ folder, rounds, seconds, add }: BenchSetti
 
   const tidy = join(folder, 'default', 'workflows', 'tidy.git')
   cpSync(untidy, tidy, { recursive: true })
-  await keepUp(nodeFs, tidy, { anyway: true })
-  await keepUp(nodeFs, repository('small'), { anyway: true })
+  await maintain(nodeFs, tidy, { anyway: true })
+  await maintain(nodeFs, repository('small'), { anyway: true })
   await service.stop()
   const aggressive = join(folder, 'aggressive.git')
   cpSync(untidy, aggressive, { recursive: true })
@@ -75,7 +75,7 @@ export async function measureUpkeep({ folder, rounds, seconds, add }: BenchSetti
       floor: [kilobytes(aggressive)],
       unit: 'KB',
       goal: { is: '≤', value: 2 },
-      note: `${kilobytes(untidy)} KB before, in ${clutterOf(nodeFs, untidy).packs} packs`,
+      note: `${kilobytes(untidy)} KB before, in ${countObjects(nodeFs, untidy).packs} packs`,
     }),
   )
   add(

@@ -1,4 +1,4 @@
-import { readKeyFile } from '../../../src/access/key-file.ts'
+import { readApiKeyFile } from '../../../src/access/key-file.ts'
 import { parseCommit } from '../../../src/git/objects/commit.ts'
 import type { ObjectKind, Oid } from '../../../src/git/objects/object.ts'
 import type { Repository } from '../../../src/git/repository.ts'
@@ -104,7 +104,7 @@ async function checkFacts(
   artifacts: readonly ArtifactView[],
   facts: readonly Fact[],
 ): Promise<void> {
-  const keys = new Set(readKeyFile(fs, STORE, 'default').map(({ id }) => id))
+  const keys = new Set(readApiKeyFile(fs, STORE, 'default').map(({ id }) => id))
   const byFolder = new Map(artifacts.map((artifact) => [artifact.repository.path, artifact]))
   // What was told of a ref last holds what was told before.
   const latest = new Map<string, { readonly write: string; readonly folder: string; readonly oid: Oid }>()

@@ -1,5 +1,5 @@
 import type { Family } from '../../../src/versioning/family/family.ts'
-import type { VariantPlace } from '../../../src/versioning/revisions/references.ts'
+import type { VariantLocation } from '../../../src/versioning/revisions/references.ts'
 import type { CrashServer } from './open-server.ts'
 import type { Random } from './random.ts'
 
@@ -8,7 +8,7 @@ export async function randomPlace(
   { registry }: CrashServer,
   random: Random,
   family: Family,
-): Promise<VariantPlace | undefined> {
+): Promise<VariantLocation | undefined> {
   const artifact = random.pick(await registry.index.list(family))
   const variant = artifact && random.pick(artifact.variants)
   return variant && { artifact, variant }

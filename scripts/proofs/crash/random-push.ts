@@ -8,7 +8,7 @@ import type { PackableObject } from '../../../src/git/packs/pack-writer.ts'
 import { encodePack } from '../../../src/git/packs/pack-writer.ts'
 import { workflowFamily } from '../../../src/resources/workflows/workflow-family.ts'
 import { acceptPush } from '../../../src/versioning/push/accept-push.ts'
-import type { VariantPlace } from '../../../src/versioning/revisions/references.ts'
+import type { VariantLocation } from '../../../src/versioning/revisions/references.ts'
 import { commitBytes } from '../support/commit-bytes.ts'
 import type { Plan } from './crash-write.ts'
 import { context } from './crash-write.ts'
@@ -62,7 +62,7 @@ interface NewCommits {
 
 /** One or two commits on top of the variant's, seldom so large that the pack is taken over as it is. */
 async function newCommits(
-  { artifact, variant }: VariantPlace,
+  { artifact, variant }: VariantLocation,
   random: Random,
   n: number,
 ): Promise<NewCommits> {

@@ -1,4 +1,4 @@
-import { keepUp } from '../../../src/git/maintenance/maintain.ts'
+import { maintain } from '../../../src/git/maintenance/maintain.ts'
 import type { Plan } from './crash-write.ts'
 
 /** Upkeep of some repository, as a server and `npm run upkeep` do it. */
@@ -9,7 +9,7 @@ export const randomUpkeep: Plan = async ({ registry }, random, n) => {
     artifact && {
       name: `keep up ${artifact.slug} (${n})`,
       run: async ({ fs }) => {
-        await keepUp(fs, artifact.repository.path, { anyway: true })
+        await maintain(fs, artifact.repository.path, { anyway: true })
         return { artifacts: [artifact] }
       },
     }

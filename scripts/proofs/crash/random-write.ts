@@ -15,7 +15,7 @@ import { deployRevision } from '../../../src/versioning/environments/deploy-revi
 import { editArtifact, editVariant } from '../../../src/versioning/artifacts/edit-artifact.ts'
 import { forkVariant } from '../../../src/versioning/variants/fork-variant.ts'
 import { defaultKey } from '../../../src/versioning/environments/pin.ts'
-import type { RevisionPlace } from '../../../src/versioning/revisions/revision.ts'
+import type { RevisionLocation } from '../../../src/versioning/revisions/revision.ts'
 import { latestOf, readRevisionAt } from '../../../src/versioning/revisions/revision.ts'
 import type { CrashWrite, Plan } from './crash-write.ts'
 import { context } from './crash-write.ts'
@@ -276,7 +276,7 @@ function fileOf(n: number) {
   return { type: 'jsonl', infer: false, chunks } as const
 }
 
-async function revisionOf(server: CrashServer, random: Random): Promise<RevisionPlace | undefined> {
+async function revisionOf(server: CrashServer, random: Random): Promise<RevisionLocation | undefined> {
   const place = await randomPlace(server, random, workflowFamily)
   return place && latestOf(place.artifact, place.variant)
 }

@@ -6,7 +6,7 @@ import { readConfig } from '../../../src/config.ts'
 import type { Fs } from '../../../src/storage/fs.ts'
 import { nodeFs } from '../../../src/storage/node-fs.ts'
 import type { Endpoint } from '../../../src/http/routing/endpoint.ts'
-import { openLog } from '../../../src/http/server/logger.ts'
+import { openLogger } from '../../../src/http/server/logger.ts'
 import { start } from '../../../src/server/start.ts'
 import type { ProjectTraces } from '../../../src/traces/project-traces.ts'
 import { type Answer, Asker } from './ask.ts'
@@ -65,7 +65,7 @@ export async function startService(options: ServiceOptions = {}): Promise<Runnin
     LOG_LEVEL: 'silent',
     ...options.env,
   })
-  const log = openLog(config.logLevel)
+  const log = openLogger(config.logLevel)
   const now = options.now ?? (() => new Date())
   const service = await start({ config, fs: options.fs ?? nodeFs, log, now })
   const { url } = service.server

@@ -1,23 +1,23 @@
 import { groupBy } from '../../json/json-values.ts'
 import type { Json } from '../../json/json.ts'
-import type { Standing } from '../resolution-context.ts'
+import type { ResolutionContext } from '../resolution-context.ts'
 import { valueAt } from '../values/value-at.ts'
 import type { EmbedLocation, EmbedToken } from './embed-token.ts'
 
 /** What an embed brings in, and where the tokens in that stand. */
 export interface Brought {
   readonly value: Json
-  readonly here: Standing
+  readonly here: ResolutionContext
 }
 
 /** What a place holds after a pass; with `standingOf` there may be more tokens in it, which stand there. */
-export interface SiteOutcome {
+export interface OccurrenceOutcome {
   readonly value: Json
-  readonly standingOf?: (token: EmbedToken) => Standing
+  readonly standingOf?: (token: EmbedToken) => ResolutionContext
 }
 
 /** A place with tokens: an object embed, or a string that holds some of forms B and C. */
-export class EmbedSite {
+export class EmbedOccurrence {
   readonly location: EmbedLocation
   /** In the order of the text. */
   readonly tokens: readonly EmbedToken[]
@@ -33,10 +33,10 @@ export class EmbedSite {
   }
 
   /** The places of a document's tokens, which come in document order. */
-  static all(document: Json, tokens: readonly EmbedToken[]): EmbedSite[] {
+  static all(document: Json, tokens: readonly EmbedToken[]): EmbedOccurrence[] {
     // the tokens of one string share one location
     return [...groupBy(tokens, ({ location }) => location)].map(
-      ([location, here]) => new EmbedSite(location, here, valueAt(document, location)),
+      ([location, here]) => new EmbedOccurrence(location, here, valueAt(document, location)),
     )
   }
 
@@ -55,7 +55,7 @@ export class EmbedSite {
     this.#placeholder = placeholder
   }
 
-  outcome(): SiteOutcome {
+  outcome(): OccurrenceOutcome {
     if (this.#placeholder !== undefined) return { value: this.#placeholder }
     if (typeof this.#before === 'string') return this.#joined(this.#before)
     const [brought] = this.#brought.values()
@@ -63,7 +63,7 @@ export class EmbedSite {
   }
 
   /** By position, so that nothing in a text that came in is taken for one of the tokens. */
-  #joined(before: string): SiteOutcome {
+  #joined(before: string): OccurrenceOutcome {
     const pieces: Piece[] = []
     let text = ''
     let from = 0
@@ -84,11 +84,11 @@ export class EmbedSite {
 interface Piece {
   readonly begin: number
   readonly end: number
-  readonly here: Standing
+  readonly here: ResolutionContext
 }
 
 /** A token that is there after a pass came in with a piece of the text, at least in part. */
-function standingAt(pieces: readonly Piece[], token: EmbedToken): Standing {
+function standingAt(pieces: readonly Piece[], token: EmbedToken): ResolutionContext {
   const [begin, end] =
     token.form === 'object' ? [0, Infinity] : [token.offset, token.offset + token.text.length]
   const piece = pieces.find((it) => it.end > begin && it.begin < end) ?? pieces[0]

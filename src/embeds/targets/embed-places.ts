@@ -1,7 +1,7 @@
 import { getKey, isJsonObject } from '../../json/json.ts'
 import { documentOf } from '../../versioning/family/document-family.ts'
 import type { Registry } from '../../versioning/registry.ts'
-import type { RevisionPlace } from '../../versioning/revisions/revision.ts'
+import type { RevisionLocation } from '../../versioning/revisions/revision.ts'
 import { embedLookup } from './embed-lookup.ts'
 import type { EmbedToken } from '../syntax/embed-token.ts'
 import { findEmbedPlace } from './find-embed-place.ts'
@@ -14,7 +14,7 @@ import { pinToFollow } from '../pinned-references.ts'
 export async function placesOf(
   registry: Registry,
   { form, references, selector }: EmbedToken,
-): Promise<readonly RevisionPlace[]> {
+): Promise<readonly RevisionLocation[]> {
   const lookup = embedLookup(references)
   const place = await findEmbedPlace(registry, lookup)
   if (lookup.family !== 'environment') return [place]

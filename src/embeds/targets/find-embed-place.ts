@@ -1,7 +1,7 @@
 import { Refusal } from '../../errors.ts'
 import type { Registry } from '../../versioning/registry.ts'
-import { resolveRevision } from '../../versioning/revisions/resolve-reference.ts'
-import type { RevisionPlace } from '../../versioning/revisions/revision.ts'
+import { resolveReference } from '../../versioning/revisions/resolve-reference.ts'
+import type { RevisionLocation } from '../../versioning/revisions/revision.ts'
 import { slugProblem } from '../../versioning/slugs/slug.ts'
 import type { EmbedLookup } from './embed-lookup.ts'
 import { EmbedRefusal, type EmbedRefusalCode } from '../embed-refusal.ts'
@@ -13,7 +13,7 @@ import { EmbedRefusal, type EmbedRefusalCode } from '../embed-refusal.ts'
 export async function findEmbedPlace(
   registry: Registry,
   { family: name, references }: EmbedLookup,
-): Promise<RevisionPlace> {
+): Promise<RevisionLocation> {
   const family = registry.families.find((it) => it.name === name)
   if (!family) throw new EmbedRefusal('embed_not_found', `There are no ${name}s here.`)
   for (const reference of Object.values(references)) {
@@ -26,7 +26,7 @@ export async function findEmbedPlace(
     }
   }
   try {
-    return await resolveRevision(registry, family, references)
+    return await resolveReference(registry, family, references)
   } catch (error) {
     const code = error instanceof Refusal ? CODES.get(error.code) : undefined
     // what is wrong with the store is no fault of the embed

@@ -3,7 +3,7 @@ import { EmbedRefusal } from '../embed-refusal.ts'
 import type { EmbedTarget, EmbedTargets } from './embed-targets.ts'
 import type { EmbedToken } from '../syntax/embed-token.ts'
 import { pinToFollow } from '../pinned-references.ts'
-import type { Ancestor, Standing } from '../resolution-context.ts'
+import type { Ancestor, ResolutionContext } from '../resolution-context.ts'
 
 /** Finds the targets of one request, each reference once. */
 export class TargetFinder {
@@ -20,7 +20,7 @@ export class TargetFinder {
    */
   async targetOf(
     { form, references, selector }: Pick<EmbedToken, 'form' | 'references' | 'selector'>,
-    { chain }: Pick<Standing, 'chain'>,
+    { chain }: Pick<ResolutionContext, 'chain'>,
   ): Promise<EmbedTarget> {
     const lookup = embedLookup(references)
     let target = await this.#find(lookup)

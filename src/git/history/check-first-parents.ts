@@ -1,6 +1,6 @@
 import type { Fs } from '../../storage/fs.ts'
 import { firstParent } from '../objects/commit.ts'
-import type { ObjectStore } from '../objects/object-database.ts'
+import type { ObjectDatabase } from '../objects/object-database.ts'
 import type { Oid } from '../objects/object.ts'
 import { FIRST_PARENTS_FILE, decodeHistory } from './first-parent-history.ts'
 
@@ -11,7 +11,7 @@ import { FIRST_PARENTS_FILE, decodeHistory } from './first-parent-history.ts'
 export async function checkFirstParents(
   fs: Fs,
   gitdir: string,
-  objects: ObjectStore,
+  objects: ObjectDatabase,
 ): Promise<string | undefined> {
   const bytes = fs.readFile(`${gitdir}/${FIRST_PARENTS_FILE}`)
   if (!bytes) return undefined

@@ -3,7 +3,7 @@ import { Refusal } from '../../errors.ts'
 import { readOrNothing } from '../../storage/cache-file.ts'
 import type { Fs } from '../../storage/fs.ts'
 import { firstParent } from '../objects/commit.ts'
-import type { ObjectStore } from '../objects/object-database.ts'
+import type { ObjectDatabase } from '../objects/object-database.ts'
 import type { Oid } from '../objects/object.ts'
 import { revList } from './rev-list.ts'
 
@@ -37,7 +37,7 @@ export class History {
   readonly #fs: Fs
   readonly #gitdir: string
   readonly #path: string
-  readonly #objects: ObjectStore
+  readonly #objects: ObjectDatabase
   readonly #nodes = new Map<Oid, HistoryNode>()
   /** What is to be kept and is not yet, parents before children. */
   #unkept: readonly HistoryNode[] = []
@@ -45,7 +45,7 @@ export class History {
   #loaded = false
   #isKept = false
 
-  constructor(fs: Fs, gitdir: string, objects: ObjectStore) {
+  constructor(fs: Fs, gitdir: string, objects: ObjectDatabase) {
     this.#fs = fs
     this.#gitdir = gitdir
     this.#path = `${gitdir}/${FIRST_PARENTS_FILE}`

@@ -1,9 +1,9 @@
 import { dirname } from 'node:path/posix'
 import type { Fs } from '../../storage/fs.ts'
-import { rollUpPacks } from '../packs/consolidate-packs.ts'
+import { consolidatePacks } from '../packs/consolidate-packs.ts'
 import type { EncodedPack } from '../packs/pack-writer.ts'
 import { refPath } from '../refs/ref-name.ts'
-import { syncMoves } from './finish-folder-moves.ts'
+import { syncFolderMoves } from './finish-folder-moves.ts'
 import type { JournalWrite } from './journal-record.ts'
 import { decodeJournal } from './journal-record.ts'
 
@@ -14,7 +14,7 @@ const AT_ONCE = 2
  * Syncs the packs, refs and folders that a journal tells of, as far as they are still there. The small packs of a
  * repository become one on the way, which is one sync in place of many.
  */
-export async function syncTouched(fs: Fs, store: string, writes: readonly JournalWrite[]): Promise<void> {
+export async function syncPublished(fs: Fs, store: string, writes: readonly JournalWrite[]): Promise<void> {
   const touched = new Map<string, Touched>()
   for (const { repository, moves, pack } of writes) {
     const gitdir = `${store}/${repository}`
@@ -39,7 +39,7 @@ async function syncRepository(fs: Fs, gitdir: string, { packs, refs }: Touched):
   const folder = `${gitdir}/objects/pack`
   const fresh = [...packs.values()]
   // Where it cannot be done, nothing is lost: the packs stay as they are until the next time.
-  const gone = fresh.length > 0 ? await rollUpPacks(fs, gitdir, fresh).catch(() => NONE) : NONE
+  const gone = fresh.length > 0 ? await consolidatePacks(fs, gitdir, fresh).catch(() => NONE) : NONE
   const left = [...packs.keys()].filter((name) => !gone.has(name))
   const files = left.flatMap((name) => [`${folder}/${name}.pack`, `${folder}/${name}.idx`])
   // Also for those that are gone: never synced, they would come back torn.
@@ -56,10 +56,10 @@ async function syncRepository(fs: Fs, gitdir: string, { packs, refs }: Touched):
 
 const NONE: ReadonlySet<string> = new Set()
 
-/** Syncs everything that the bytes of a journal tell of, as far as it is still there; see syncTouched. */
-export async function settleJournal(fs: Fs, store: string, bytes: Buffer): Promise<void> {
+/** Syncs everything that the bytes of a journal tell of, as far as it is still there; see syncPublished. */
+export async function checkpointJournal(fs: Fs, store: string, bytes: Buffer): Promise<void> {
   const records = decodeJournal(bytes)
-  await syncMoves(fs, store, records)
+  await syncFolderMoves(fs, store, records)
   const writes = records.flatMap((record) => record.writes)
-  await syncTouched(fs, store, writes)
+  await syncPublished(fs, store, writes)
 }

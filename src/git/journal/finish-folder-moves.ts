@@ -12,7 +12,7 @@ type Moves = readonly Pick<JournalRecord, 'moved'>[]
  * at once: who moves a repository has the slugs of its project. Answers the repositories, by where they are when they are not in the
  * trash, relative to the store.
  */
-export async function finishMoves(fs: Fs, store: string, records: Moves): Promise<string[]> {
+export async function finishFolderMoves(fs: Fs, store: string, records: Moves): Promise<string[]> {
   const finished: string[] = []
   for (const { moved } of records) {
     if (!moved || !isLeftToMove(fs, store, moved)) continue
@@ -26,7 +26,7 @@ export async function finishMoves(fs: Fs, store: string, records: Moves): Promis
 }
 
 /** Syncs the names of repositories that were moved. */
-export async function syncMoves(fs: Fs, store: string, records: Moves): Promise<void> {
+export async function syncFolderMoves(fs: Fs, store: string, records: Moves): Promise<void> {
   const folders = records.flatMap(({ moved }) =>
     moved ? [dirname(moved.to), dirname(moved.from), moved.to] : [],
   )

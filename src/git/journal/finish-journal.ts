@@ -1,6 +1,6 @@
 import { dirname } from 'node:path/posix'
-import { ChangeLog } from '../../storage/change-feed.ts'
-import { finishMoves } from './finish-folder-moves.ts'
+import { ChangeFeed } from '../../storage/change-feed.ts'
+import { finishFolderMoves } from './finish-folder-moves.ts'
 import { finishWrites } from './finish-writes.ts'
 import type { Fs } from '../../storage/fs.ts'
 import type { JournalRecord } from './journal-record.ts'
@@ -25,7 +25,7 @@ export async function finishJournal(
   await fs.sync(path)
   const records = decodeJournal(fs.readFile(path) ?? Buffer.alloc(0))
   // First of all: what is written after a move is written where it led.
-  const moved = await finishMoves(fs, store, records)
+  const moved = await finishFolderMoves(fs, store, records)
   announceWrites(fs, store, [...moved, ...(await finishWrites(fs, store, owner, records))])
   return records
 }
@@ -36,6 +36,6 @@ export function announceWrites(fs: Fs, store: string, repositories: Iterable<str
     const [project = '', family = '', name = ''] = repository.split('/')
     const folder = `${store}/${project}`
     if (fs.stat(`${store}/${dirname(repository)}`) === undefined) continue
-    new ChangeLog(fs, folder, FINISHER).announce(`${family}/${name.replace(/\.git$/, '')}`)
+    new ChangeFeed(fs, folder, FINISHER).publish(`${family}/${name.replace(/\.git$/, '')}`)
   }
 }

@@ -2,7 +2,7 @@ import { TimeSlice } from '../../scheduling/cooperative.ts'
 import { deleteRefFiles } from '../refs/packed-refs.ts'
 import type { Fs } from '../../storage/fs.ts'
 import type { JournalMove, JournalRecord } from './journal-record.ts'
-import { endDeadLock, isLockOf, prepareLock } from '../../storage/lock-file.ts'
+import { endDeadLock, isLockOf, lockFile } from '../../storage/lock-file.ts'
 import type { ProcessIdentity } from '../../storage/process-identity.ts'
 import { refPath } from '../refs/ref-name.ts'
 import { RefReader } from '../refs/ref-store.ts'
@@ -100,7 +100,7 @@ async function remove(
   removals: readonly JournalMove[],
   slice: TimeSlice,
 ): Promise<void> {
-  const lock = await prepareLock(fs, gitdir, '').acquire(`${gitdir}/packed-refs.lock`)
+  const lock = await lockFile(fs, gitdir, '').acquire(`${gitdir}/packed-refs.lock`)
   try {
     // Another process may have done it while this one waited.
     const refs = (await leftOf(fs, gitdir, owner, removals, slice)).map(({ ref }) => ref)

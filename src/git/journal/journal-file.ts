@@ -6,7 +6,7 @@ import { encodeRecord, encodeWithdrawal, JOURNAL_END } from './journal-record.ts
 /** A record that is on the disk, and what became of it; what is called first counts. */
 export interface JournalEntry {
   /** Packs and refs are in place. */
-  settle(): void
+  complete(): void
   /** They could not be put in place and the write is refused: nobody shall do it again. */
   withdraw(): Promise<void>
   /**
@@ -46,7 +46,7 @@ export class JournalFile {
   }
 
   /** Whether a record of this round may not be in place yet. */
-  get isUnsettled(): boolean {
+  get hasPending(): boolean {
     return this.#unsettled > 0
   }
 
@@ -130,7 +130,7 @@ export class JournalFile {
   }
 
   /** Nothing is asked of it any more, and nobody must fail for it. */
-  letGo(): void {
+  close(): void {
     try {
       this.#log.close()
     } catch {
@@ -140,17 +140,17 @@ export class JournalFile {
 
   #entryOf(record: JournalRecord): JournalEntry {
     let isOpen = true
-    const settle = (): boolean => {
+    const complete = (): boolean => {
       const wasOpen = isOpen
       if (isOpen) this.#unsettled--
       isOpen = false
       return wasOpen
     }
     return {
-      settle,
-      withdraw: () => this.#withdraw(record).finally(settle),
+      complete,
+      withdraw: () => this.#withdraw(record).finally(complete),
       keep: () => {
-        const isKept = settle()
+        const isKept = complete()
         if (isKept) this.#kept.push(record)
         return isKept
       },

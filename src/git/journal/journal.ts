@@ -1,11 +1,11 @@
 import { setTimeout as pause } from 'node:timers/promises'
-import { makeDurableDir } from '../../storage/durable-folder.ts'
+import { createDurableFolder } from '../../storage/durable-folder.ts'
 import type { Fs } from '../../storage/fs.ts'
 import { identityName, parseIdentity, thisProcess } from '../../storage/process-identity.ts'
 import type { StoreGuard } from '../../storage/store-guard.ts'
 import type { FolderMove } from '../trash/folder-move.ts'
-import { settleJournal } from './checkpoint.ts'
-import { finishMoves } from './finish-folder-moves.ts'
+import { checkpointJournal } from './checkpoint.ts'
+import { finishFolderMoves } from './finish-folder-moves.ts'
 import { finishJournal } from './finish-journal.ts'
 import type { AppendedRecord, JournalEntry } from './journal-file.ts'
 import { JournalFile } from './journal-file.ts'
@@ -143,15 +143,15 @@ export class Journal {
   async redo(): Promise<void> {
     for (const file of this.#told) {
       // What was under way then ends by itself, and takes its record back if it must.
-      while (file.isUnsettled) await pause(1)
+      while (file.hasPending) await pause(1)
       file.retire()
       const records = decodeJournal(this.#fs.readFile(file.path) ?? Buffer.alloc(0))
-      await finishMoves(this.#fs, this.#store, records)
+      await finishFolderMoves(this.#fs, this.#store, records)
       await redoWrites(this.#fs, this.#store, records)
     }
     // They may be files of a disk that is no more.
     for (const spare of this.#spare.splice(0)) {
-      spare.letGo()
+      spare.close()
       this.#fs.remove(spare.path)
     }
   }
@@ -165,7 +165,7 @@ export class Journal {
     await this.checkpoint()
     if (this.#guard.problem) return
     for (const file of this.#spare.splice(0)) {
-      file.letGo()
+      file.close()
       this.#fs.remove(file.path)
     }
   }
@@ -207,7 +207,7 @@ export class Journal {
   async #syncNameOf(file: JournalFile): Promise<void> {
     if (this.#named.has(file)) return
     const folder = `${this.#store}/${JOURNAL_FOLDER}`
-    if (!this.#isFolderNamed) await makeDurableDir(this.#fs, folder)
+    if (!this.#isFolderNamed) await createDurableFolder(this.#fs, folder)
     this.#isFolderNamed = true
     await this.#fs.syncDir(folder)
     this.#named.add(file)
@@ -224,7 +224,7 @@ export class Journal {
 
   async #settle(file: JournalFile): Promise<void> {
     // Refs whose record is on the disk are about to move: a few microseconds, or one round of the loop.
-    while (file.isUnsettled) await pause(1)
+    while (file.hasPending) await pause(1)
     try {
       do {
         // What it tells of cannot be synced where it is not.
@@ -246,7 +246,7 @@ export class Journal {
     } finally {
       this.#told.delete(file)
     }
-    file.letGo()
+    file.close()
   }
 
   /** What is written is told by the file's own handle where somebody has removed the file. */
@@ -256,7 +256,7 @@ export class Journal {
     } catch (error) {
       if (this.#fs.stat(file.path)) throw error
     }
-    await settleJournal(this.#fs, this.#store, file.written())
+    await checkpointJournal(this.#fs, this.#store, file.written())
   }
 
   /** Where nothing else says so by now. What else says so may be a file that was renamed into their folder. */

@@ -1,7 +1,7 @@
 import type { Fs } from '../../storage/fs.ts'
 import { isDeadSinceBoot, parseIdentity } from '../../storage/process-identity.ts'
 import { liveFolder } from '../trash/folder-move.ts'
-import { settleJournal } from './checkpoint.ts'
+import { checkpointJournal } from './checkpoint.ts'
 import { announceWrites, finishJournal } from './finish-journal.ts'
 import { JOURNAL_FOLDER, syncJournalNames } from './journal-folder.ts'
 import { keepNotes } from './journal-notes.ts'
@@ -14,7 +14,7 @@ const EVERY = 1000
  * everything is synced, the servers of the store are told where to look, and the journals removed. Several servers may do it at
  * once. Answers whether there was such a process. (Those of before the machine's start are for recoverJournals.)
  */
-export async function finishForTheDead(fs: Fs, store: string): Promise<boolean> {
+export async function recoverForDeadServers(fs: Fs, store: string): Promise<boolean> {
   const folder = `${store}/${JOURNAL_FOLDER}`
   let hasDied = false
   for (const name of fs.readDir(folder) ?? []) {
@@ -46,7 +46,7 @@ export async function finishForTheDead(fs: Fs, store: string): Promise<boolean> 
 async function settle(fs: Fs, store: string, path: string): Promise<void> {
   try {
     if (fs.settleJournal) await fs.settleJournal(store, path)
-    else await settleJournal(fs, store, fs.readFile(path) ?? Buffer.alloc(0))
+    else await checkpointJournal(fs, store, fs.readFile(path) ?? Buffer.alloc(0))
   } catch (error) {
     // Another server may have settled and removed it just now.
     if (fs.stat(path)) throw error
@@ -57,13 +57,13 @@ async function settle(fs: Fs, store: string, path: string): Promise<void> {
  * Does so every second, and then what `afterwards` does if somebody had died, until the function it answers is called, which
  * resolves when nothing of it is under way any more.
  */
-export function keepFinishing(fs: Fs, store: string, afterwards: () => void): () => Promise<void> {
+export function keepRecovering(fs: Fs, store: string, afterwards: () => void): () => Promise<void> {
   let isStopped = false
   let timer: NodeJS.Timeout | undefined
   let looking = Promise.resolve()
   const look = async (): Promise<void> => {
     try {
-      if ((await finishForTheDead(fs, store)) && !isStopped) afterwards()
+      if ((await recoverForDeadServers(fs, store)) && !isStopped) afterwards()
     } catch {
       // The disk fails, or somebody locks a repository: the journal stays, and the next look tries again.
     }

@@ -1,5 +1,5 @@
 import { finishJournal } from './finish-journal.ts'
-import { finishMoves, syncMoves } from './finish-folder-moves.ts'
+import { finishFolderMoves, syncFolderMoves } from './finish-folder-moves.ts'
 import type { Fs } from '../../storage/fs.ts'
 import { JOURNAL_FOLDER, syncJournalNames } from './journal-folder.ts'
 import { keepNotes } from './journal-notes.ts'
@@ -8,7 +8,7 @@ import { decodeJournal } from './journal-record.ts'
 import type { ProcessIdentity } from '../../storage/process-identity.ts'
 import { isDead, parseIdentity, thisProcess } from '../../storage/process-identity.ts'
 import { restorePacks, restoreRefs, writesIn } from './redo-writes.ts'
-import { syncTouched } from './checkpoint.ts'
+import { syncPublished } from './checkpoint.ts'
 
 /** A journal of another host that nobody wrote to for so long (milliseconds) has no owner any more. */
 const ABANDONED = 5 * 60 * 1000
@@ -30,7 +30,7 @@ export async function recoverJournals(fs: Fs, store: string): Promise<void> {
   if (left.length > 0) await syncJournalNames(fs, store)
   // First of all: what is written after a move is written where it led.
   const told = left.flatMap(({ path }) => decodeJournal(fs.readFile(path) ?? Buffer.alloc(0)))
-  await finishMoves(
+  await finishFolderMoves(
     fs,
     store,
     told.sort((a, b) => a.at - b.at),
@@ -48,8 +48,8 @@ export async function recoverJournals(fs: Fs, store: string): Promise<void> {
   const records = [...starts.values()].flatMap((start) => start.sort((a, b) => a.at - b.at))
   const writes = writesIn(fs, store, records)
   if (left.some(({ owner }) => !isThisStart(owner))) await restoreRefs(fs, store, writes)
-  await syncMoves(fs, store, records)
-  await syncTouched(fs, store, writes)
+  await syncFolderMoves(fs, store, records)
+  await syncPublished(fs, store, writes)
   const notes = records.flatMap((record) => record.notes ?? [])
   await keepNotes(fs, store, notes)
   for (const { path } of left) fs.remove(path)

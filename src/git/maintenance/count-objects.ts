@@ -1,7 +1,7 @@
 import type { Fs } from '../../storage/fs.ts'
 
 /** What piles up in a repository that is written to. */
-export interface Clutter {
+export interface ObjectCounts {
   /** Packs that may be repacked: those without a `.keep`. */
   readonly packs: number
   readonly looseObjects: number
@@ -11,7 +11,7 @@ export interface Clutter {
 }
 
 /** Counts what lies about in a repository: a look at some folders, no file is opened. */
-export function clutterOf(fs: Fs, gitdir: string): Clutter {
+export function countObjects(fs: Fs, gitdir: string): ObjectCounts {
   const folder = `${gitdir}/objects/pack`
   const names = new Set(fs.readDir(folder) ?? [])
   const packs = [...names].filter((name) => /^pack-.*\.pack$/.test(name))

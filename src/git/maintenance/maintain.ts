@@ -1,14 +1,14 @@
 import { dirname } from 'node:path/posix'
 import { Refusal } from '../../errors.ts'
-import type { Clutter } from './count-objects.ts'
-import { clutterOf } from './count-objects.ts'
+import type { ObjectCounts } from './count-objects.ts'
+import { countObjects } from './count-objects.ts'
 import { dropRedundantPacks } from '../packs/drop-redundant-packs.ts'
 import type { Fs } from '../../storage/fs.ts'
 import { holdingLock } from '../../storage/lock-file.ts'
 import type { GitResult } from '../process/run-git.ts'
 import { runInRepository } from '../process/run-git.ts'
 
-export interface UpkeepOptions {
+export interface MaintenanceOptions {
   /** Tidies up whatever there is, and not only what has become much. */
   readonly anyway?: boolean
   /** Stops git where it is when aborted: nothing is lost, and the next time goes on. */
@@ -16,9 +16,9 @@ export interface UpkeepOptions {
 }
 
 /** What a repository was like before and after it was tidied up; what git said if it could not finish. */
-export interface Upkept {
-  readonly before: Clutter
-  readonly after: Clutter
+export interface Maintained {
+  readonly before: ObjectCounts
+  readonly after: ObjectCounts
   readonly problem: string | undefined
 }
 
@@ -26,21 +26,21 @@ export interface Upkept {
  * Repacks a repository and packs its refs by the git program, in the background, where that has become worth it; undefined where
  * there was nothing to do, or another process is long at work in the same project. Reading and writing go on: every object is in some pack all the while, a
  * pack that a write publishes meanwhile is either taken in or left alone, and nothing is ever pruned, reachable or not. A repack
- * from which packs were taken away (see rollUpPacks) ends without having done anything, and so does `pack-refs` when somebody
+ * from which packs were taken away (see consolidatePacks) ends without having done anything, and so does `pack-refs` when somebody
  * holds a ref: that is the problem which is answered, and no harm.
  */
-export async function keepUp(
+export async function maintain(
   fs: Fs,
   gitdir: string,
-  { anyway = false, signal }: UpkeepOptions = {},
-): Promise<Upkept | undefined> {
-  const before = clutterOf(fs, gitdir)
+  { anyway = false, signal }: MaintenanceOptions = {},
+): Promise<Maintained | undefined> {
+  const before = countObjects(fs, gitdir)
   if (!(anyway ? isWorthAnything(before) : isMuch(before))) return undefined
   try {
     // In the project's folder: one repository at a time, whichever process asks.
     return await holdingLock(fs, dirname(dirname(gitdir)), 'upkeep', async () => {
       const problem = await tidyUp(fs, gitdir, before, signal)
-      return { before, after: clutterOf(fs, gitdir), problem }
+      return { before, after: countObjects(fs, gitdir), problem }
     })
   } catch (error) {
     if (error instanceof Refusal && error.code === 'locked') return undefined
@@ -79,11 +79,11 @@ const SETTINGS = [
   'gc.auto=0',
 ]
 
-function isMuch({ packs, looseObjects, looseRefs }: Clutter): boolean {
+function isMuch({ packs, looseObjects, looseRefs }: ObjectCounts): boolean {
   return packs > MANY_PACKS || looseObjects > MANY_OBJECTS || looseRefs > MANY_REFS
 }
 
-function isWorthAnything({ packs, looseObjects, looseRefs }: Clutter): boolean {
+function isWorthAnything({ packs, looseObjects, looseRefs }: ObjectCounts): boolean {
   return packs > 1 || looseObjects > 0 || looseRefs > 0
 }
 
@@ -91,7 +91,7 @@ function isWorthAnything({ packs, looseObjects, looseRefs }: Clutter): boolean {
 async function tidyUp(
   fs: Fs,
   gitdir: string,
-  { packs, looseObjects, packedBytes }: Clutter,
+  { packs, looseObjects, packedBytes }: ObjectCounts,
   signal: AbortSignal | undefined,
 ): Promise<string | undefined> {
   const git = (args: readonly string[]): Promise<GitResult> =>
@@ -109,7 +109,7 @@ async function tidyUp(
   if (packs > 1 || looseObjects > 0) {
     // Packs that are each at least twice as large as all smaller ones together stay as they are.
     await repack(['repack', '--geometric=2', '-n', '-q'])
-    if (signal?.aborted !== true && clutterOf(fs, gitdir).packs > HANDFUL)
+    if (signal?.aborted !== true && countObjects(fs, gitdir).packs > HANDFUL)
       await repack([...ALL_IN_ONE, `${gitdir}/objects/pack/pack`])
     // After a failure there may be a pack whose name is not on the disk yet.
     if (signal?.aborted !== true && results.every(({ code }) => code === 0))

@@ -1,7 +1,7 @@
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import { counts } from '../../metrics/counters.ts'
 import type { Fs } from '../../storage/fs.ts'
-import { keepUp } from './maintain.ts'
+import { maintain } from './maintain.ts'
 
 /** Milliseconds between two rounds, and before the first. */
 const EVERY = 30_000
@@ -13,7 +13,7 @@ const BREATH = 20
  * Goes through the repositories again and again and tidies up those that need it, one at a time. Answers how to stop it, which
  * ends what is under way. `repositories` lists them anew for each round.
  */
-export function startUpkeep(
+export function startMaintenance(
   fs: Fs,
   repositories: () => readonly string[],
   every = EVERY,
@@ -43,7 +43,7 @@ async function goThrough(fs: Fs, repositories: () => readonly string[], signal: 
   for (const gitdir of listed(repositories)) {
     if (signal.aborted) return
     // A disk that fails here, or a git that is missing, fails nobody: it is tried again with the next round.
-    const tidied = await keepUp(fs, gitdir, { signal }).catch(() => undefined)
+    const tidied = await maintain(fs, gitdir, { signal }).catch(() => undefined)
     if (tidied) counts.tidied++
     if (++looked % BREATH === 0) await nextTurn()
   }

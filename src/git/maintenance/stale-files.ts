@@ -7,7 +7,7 @@ import { lockFolders } from '../refs/ref-store.ts'
  * What dead processes of this host left in a repository, as paths below it: staged packs, `.keep` files, owner files of locks, and
  * what git was writing. `Repository.sweepLeftovers` removes them.
  */
-export function leftovers(fs: Fs, gitdir: string): string[] {
+export function staleFiles(fs: Fs, gitdir: string): string[] {
   const packs = (fs.readDir(`${gitdir}/objects/pack`) ?? []).filter((name) => {
     if (name.startsWith('tmp_')) return isOfDead(name.slice('tmp_'.length))
     const keep = name.endsWith('.keep') ? fs.readFile(`${gitdir}/objects/pack/${name}`) : undefined
@@ -17,7 +17,7 @@ export function leftovers(fs: Fs, gitdir: string): string[] {
   return [
     ...packs.map((name) => `objects/pack/${name}`),
     ...locks.map((name) => `locks/${name}`),
-    ...gitLeftovers(fs, gitdir),
+    ...staleFilesOfGit(fs, gitdir),
   ]
 }
 
@@ -30,7 +30,7 @@ function isOfDead(owner: string): boolean {
  * What git programs were writing in a repository when the machine stopped, as paths below it: nobody of before its start is alive to
  * finish it. A `packed-refs.new` that stays keeps git from ever packing refs again; unfinished packs take room.
  */
-export function gitLeftovers(fs: Fs, gitdir: string): string[] {
+export function staleFilesOfGit(fs: Fs, gitdir: string): string[] {
   const packs = (fs.readDir(`${gitdir}/objects/pack`) ?? []).filter(isUnfinishedPack)
   return ['packed-refs.new', ...packs.map((name) => `objects/pack/${name}`)].filter((name) => {
     const stat = fs.stat(`${gitdir}/${name}`)
@@ -51,12 +51,12 @@ const DERIVED = [
 ] as const
 
 /** Whether a sentence of `git fsck` is about a file that git derived, and can derive again. */
-export function isAboutDerivedFile(problem: string): boolean {
+export function isAboutGitCacheFile(problem: string): boolean {
   return /commit-graph|multi-pack-index/.test(problem)
 }
 
 /** Removes git's derived files, and answers which there were. git and we read the objects themselves without them. */
-export function removeDerivedFiles(fs: Fs, gitdir: string): string[] {
+export function removeGitCacheFiles(fs: Fs, gitdir: string): string[] {
   const present = DERIVED.filter((name) => fs.stat(`${gitdir}/${name}`))
   for (const name of present) {
     if (fs.stat(`${gitdir}/${name}`)?.kind === 'folder') fs.removeTree(`${gitdir}/${name}`)
@@ -69,7 +69,7 @@ export function removeDerivedFiles(fs: Fs, gitdir: string): string[] {
  * Whether a repository holds anything that a server or git makes while it writes and takes away in the end: in use now, or left by who
  * died. Most have nothing, so it lists each folder once and opens no file.
  */
-export function mayHaveLeftovers(fs: Fs, gitdir: string): boolean {
+export function mayHaveStaleFiles(fs: Fs, gitdir: string): boolean {
   const top = fs.readDir(gitdir) ?? []
   if (top.some((name) => isLock(name) || name === 'packed-refs.new')) return true
   if (top.includes('locks') && fs.readDir(`${gitdir}/locks`)?.length) return true

@@ -1,16 +1,16 @@
 import { invalid } from '../../errors.ts'
 import type { ObjectHeader } from './headers.ts'
 import { parseHeaders, requiredOid } from './headers.ts'
-import type { Signature } from './ident.ts'
-import { encodeSignature, parseSignature } from './ident.ts'
+import type { Ident } from './ident.ts'
+import { encodeIdent, parseIdent } from './ident.ts'
 import type { Oid } from './object.ts'
 
 /** What a commit object says. */
 export interface Commit {
   readonly tree: Oid
   readonly parents: readonly Oid[]
-  readonly author: Signature
-  readonly committer: Signature
+  readonly author: Ident
+  readonly committer: Ident
   /** Everything after the headers, exactly: git's own messages end with a newline. */
   readonly message: string
   /** Headers after the committer in their order (encoding, gpgsig, mergetag …); absent when there are none. */
@@ -28,8 +28,8 @@ export function encodeCommit({ tree, parents, author, committer, message, header
   const lines = [
     `tree ${tree}`,
     ...parents.map((parent) => `parent ${parent}`),
-    `author ${encodeSignature('author', author)}`,
-    `committer ${encodeSignature('committer', committer)}`,
+    `author ${encodeIdent('author', author)}`,
+    `committer ${encodeIdent('committer', committer)}`,
     ...headers.map(({ key, value }) => `${key} ${value.replaceAll('\n', '\n ')}`),
   ]
   return Buffer.from(`${lines.join('\n')}\n\n${message}`)
@@ -47,15 +47,15 @@ export function parseCommit(bytes: Buffer): Commit {
   while (headers[next]?.key === 'parent') parents.push(requiredOid(headers, next++, 'parent'))
   const authorLine = headers[next]?.key === 'author' ? headers[next++]?.value : undefined
   const committerLine = headers[next]?.key === 'committer' ? headers[next++]?.value : authorLine
-  const author = parseSignature(authorLine ?? '')
-  const committer = committerLine === authorLine ? author : parseSignature(committerLine ?? '')
+  const author = parseIdent(authorLine ?? '')
+  const committer = committerLine === authorLine ? author : parseIdent(committerLine ?? '')
   const commit = { tree, parents, author, committer, message }
   return next < headers.length ? { ...commit, headers: headers.slice(next) } : commit
 }
 
 /**
  * The first parent that a commit object names, undefined for a root. All a walk through a long history needs of each
- * commit, at a tenth of what `parseCommit` costs. The bytes must be a sound commit's, as `ObjectStore` answers them.
+ * commit, at a tenth of what `parseCommit` costs. The bytes must be a sound commit's, as `ObjectDatabase` answers them.
  */
 export function firstParent(commit: Buffer): Oid | undefined {
   // Next is "parent" or "author". Not cut out of its line, or whoever keeps the id would keep all of that.

@@ -24,11 +24,11 @@ export class DamagedObject extends Refusal {
 }
 
 /** Bytes that are not what git's formats promise: one copy of an object, or a pack index. The message says why. */
-export class Unreadable extends Error {
+export class CorruptObject extends Error {
   override readonly name = 'Unreadable'
 }
 
 /** A pack that was listed is gone: `git gc` or `git repack` has put its objects elsewhere meanwhile. Look again. */
-export class Vanished extends Error {
+export class PackGone extends Error {
   override readonly name = 'Vanished'
 }

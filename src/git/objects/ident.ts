@@ -1,7 +1,7 @@
 import { invalid } from '../../errors.ts'
 
 /** Who and when, as a commit or tag carries it: `Name <email> <seconds since 1970> <+hhmm>`. */
-export interface Signature {
+export interface Ident {
   readonly name: string
   readonly email: string
   /** Of a signature that was read always within the calendar, see `LATEST_SECONDS`. */
@@ -23,7 +23,7 @@ export function withinCalendar(seconds: number): number {
  * time stands after the last `>`. What is missing or odd comes back empty, 0 or `+0000`; a time outside 1970 to 9999 as the nearest
  * one within.
  */
-export function parseSignature(line: string): Signature {
+export function parseIdent(line: string): Ident {
   const open = line.indexOf('<')
   if (open < 0) return { name: line.trim(), email: '', seconds: 0, timezone: '+0000' }
   const close = line.indexOf('>', open)
@@ -41,7 +41,7 @@ export function parseSignature(line: string): Signature {
  * Writes a signature for the header named `role` (author, committer). Refuses what `git fsck --strict` would complain
  * about instead of changing it.
  */
-export function encodeSignature(role: string, { name, email, seconds, timezone }: Signature): string {
+export function encodeIdent(role: string, { name, email, seconds, timezone }: Ident): string {
   refuseBadPart([role, 'name'], name)
   refuseBadPart([role, 'email'], email)
   if (!Number.isSafeInteger(seconds) || seconds < 0 || seconds > LATEST_SECONDS) {

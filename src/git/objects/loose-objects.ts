@@ -1,6 +1,6 @@
 import type { Fs } from '../../storage/fs.ts'
 import { inflateWhole } from '../packs/inflate.ts'
-import { Unreadable } from './errors.ts'
+import { CorruptObject } from './errors.ts'
 import type { GitObject, Oid } from './object.ts'
 import { hashObject, objectKinds } from './object.ts'
 
@@ -23,7 +23,7 @@ export class LooseObjects {
     return this.#fs.stat(this.path(oid))?.kind === 'file'
   }
 
-  /** The object, checked against its id; undefined if it is not loose. Throws `Unreadable` if its file is damaged. */
+  /** The object, checked against its id; undefined if it is not loose. Throws `CorruptObject` if its file is damaged. */
   read(oid: Oid): GitObject | undefined {
     const deflated = this.#fs.readFile(this.path(oid))
     if (!deflated) return undefined
@@ -33,8 +33,8 @@ export class LooseObjects {
     const kind = objectKinds.find((name) => name === header?.[1])
     const bytes = inflated.subarray(end + 1)
     if (!kind || Number(header?.[2]) !== bytes.length)
-      throw new Unreadable('it does not start as an object does')
-    if (hashObject(kind, bytes) !== oid) throw new Unreadable('its bytes do not match its id')
+      throw new CorruptObject('it does not start as an object does')
+    if (hashObject(kind, bytes) !== oid) throw new CorruptObject('its bytes do not match its id')
     return { kind, bytes }
   }
 

@@ -4,11 +4,11 @@ import { ownBytes } from '../../cache/compact-buffer.ts'
 import type { Fs } from '../../storage/fs.ts'
 import type { PackCache } from '../packs/pack-cache.ts'
 import type { ListedPack } from '../packs/pack-directory.ts'
-import { PackList } from '../packs/pack-directory.ts'
-import type { PackFile } from '../packs/pack-reader.ts'
-import { PackRun } from '../packs/sequential-pack-reader.ts'
+import { PackDirectory } from '../packs/pack-directory.ts'
+import type { PackReader } from '../packs/pack-reader.ts'
+import { SequentialPackReader } from '../packs/sequential-pack-reader.ts'
 import type { DamagedCopy } from './errors.ts'
-import { DamagedObject, Unreadable, Vanished } from './errors.ts'
+import { DamagedObject, CorruptObject, PackGone } from './errors.ts'
 import { LooseObjects } from './loose-objects.ts'
 import type { GitObject, ObjectKind, Oid } from './object.ts'
 import { hashObject } from './object.ts'
@@ -21,17 +21,17 @@ const ATTEMPTS = 100
  * id before it is answered; where one copy is damaged another is looked for, and only without any does `DamagedObject`
  * tell. What a fetch, `git gc` or `git repack` did to the repository meanwhile is found without being told.
  */
-export class ObjectStore {
+export class ObjectDatabase {
   readonly #gitdir: string
   readonly #loose: LooseObjects
-  readonly #packs: PackList
+  readonly #packs: PackDirectory
   readonly #cache: PackCache
 
   constructor(fs: Fs, gitdir: string, cache: PackCache) {
     this.#cache = cache
     this.#gitdir = gitdir
     this.#loose = new LooseObjects(fs, gitdir)
-    this.#packs = new PackList(fs, cache, gitdir)
+    this.#packs = new PackDirectory(fs, cache, gitdir)
   }
 
   /** The object, or undefined if the repository does not have it. Its bytes are shared: never change them. */
@@ -46,7 +46,7 @@ export class ObjectStore {
    */
   async readMany(
     oids: readonly Oid[],
-    run = new PackRun(),
+    run = new SequentialPackReader(),
     enough = Infinity,
   ): Promise<(GitObject | undefined)[]> {
     const startRun: UsePacked<GitObject> = (pack, offset, oid) => run.startAt(pack, offset, oid)
@@ -127,7 +127,7 @@ export class ObjectStore {
     try {
       return this.#loose.read(oid)
     } catch (error) {
-      if (!(error instanceof Unreadable)) throw error
+      if (!(error instanceof CorruptObject)) throw error
       damaged.push({ file: this.#loose.path(oid), reason: error.message })
       return undefined
     }
@@ -135,13 +135,13 @@ export class ObjectStore {
 
   #findPacked<T>(oid: Oid, damaged: DamagedCopy[], use: UsePacked<T>): T | undefined {
     for (const listed of this.#packs.packs) {
-      let pack: PackFile | undefined
+      let pack: PackReader | undefined
       try {
         pack = this.#packs.open(listed)
         const offset = pack.index.find(oid)
         const found = offset === undefined ? undefined : use(pack, offset, oid)
         if (found === undefined) continue
-        this.#packs.prefer(listed)
+        this.#packs.moveToFront(listed)
         return found
       } catch (error) {
         this.#setAside(listed, pack, error, damaged)
@@ -151,9 +151,9 @@ export class ObjectStore {
   }
 
   /** A pack that is gone is forgotten, one that is damaged is noted; any other error is not ours to judge. */
-  #setAside(listed: ListedPack, pack: PackFile | undefined, error: unknown, damaged: DamagedCopy[]): void {
-    if (error instanceof Vanished) this.#packs.forget(listed)
-    else if (error instanceof Unreadable) {
+  #setAside(listed: ListedPack, pack: PackReader | undefined, error: unknown, damaged: DamagedCopy[]): void {
+    if (error instanceof PackGone) this.#packs.drop(listed)
+    else if (error instanceof CorruptObject) {
       damaged.push({ file: pack ? listed.packPath : listed.indexPath, reason: error.message })
     } else throw error
   }
@@ -175,10 +175,10 @@ export class ObjectStore {
   }
 }
 
-type UsePacked<T> = (pack: PackFile, offset: number, oid: Oid) => T | undefined
+type UsePacked<T> = (pack: PackReader, offset: number, oid: Oid) => T | undefined
 
-function checkedRead(pack: PackFile, offset: number, oid: Oid): GitObject {
+function checkedRead(pack: PackReader, offset: number, oid: Oid): GitObject {
   const { kind, bytes } = pack.read(offset)
-  if (hashObject(kind, bytes) !== oid) throw new Unreadable(`its bytes do not match its id`)
+  if (hashObject(kind, bytes) !== oid) throw new CorruptObject(`its bytes do not match its id`)
   return { kind, bytes }
 }

@@ -1,6 +1,6 @@
 import type { ObjectKind, Oid } from './object.ts'
 import { parseHeaders, requiredOid } from './headers.ts'
-import { parseSignature, type Signature } from './ident.ts'
+import { parseIdent, type Ident } from './ident.ts'
 
 /** What an annotated tag object says. */
 export interface Tag {
@@ -9,7 +9,7 @@ export interface Tag {
   readonly kind: ObjectKind
   readonly tag: string
   /** Absent in tags that very old git made. */
-  readonly tagger?: Signature
+  readonly tagger?: Ident
   readonly message: string
 }
 
@@ -24,7 +24,7 @@ export function parseTag(bytes: Buffer): Tag {
     object,
     kind: kind === 'tree' || kind === 'blob' || kind === 'tag' ? kind : 'commit',
     tag: value('tag') ?? '',
-    ...(tagger === undefined ? {} : { tagger: parseSignature(tagger) }),
+    ...(tagger === undefined ? {} : { tagger: parseIdent(tagger) }),
     message,
   }
 }

@@ -1,4 +1,4 @@
-import { allOver } from '../../storage/settle-all.ts'
+import { settleAll } from '../../storage/settle-all.ts'
 import { BoundedCache } from '../../cache/bounded-cache.ts'
 import type { Fs } from '../../storage/fs.ts'
 import type { Oid } from '../objects/object.ts'
@@ -20,7 +20,7 @@ const LARGEST = 4 * 1024 * 1024
  * the old ones go. Packs with companions (`.keep`, `.bitmap`, `.mtimes` …), large ones, and repositories with a multi-pack
  * index are left to git's own repacking. Answers the names of the fresh packs that are gone.
  */
-export async function rollUpPacks(
+export async function consolidatePacks(
   fs: Fs,
   gitdir: string,
   fresh: readonly EncodedPack[],
@@ -33,7 +33,7 @@ export async function rollUpPacks(
   const cache = new PackCache()
   try {
     for (;;) {
-      const chosen = packsToRollUp(smallPacks(fs, folder, cache))
+      const chosen = packsToConsolidate(smallPacks(fs, folder, cache))
       if (chosen.length === 0) return gone
       const read = chosen.map((pack) => onDisk(fs, folder, pack))
       const fit = read.filter((pack) => joinPacks([pack]) !== undefined)
@@ -59,7 +59,7 @@ async function makeOne(fs: Fs, gitdir: string, chosen: readonly NamedPack[]): Pr
   const { name: joinedName, pack, index } = joined
   const staging = stagingFor(fs, gitdir)
   try {
-    await allOver([fs.createSynced(staging.packPath, pack), fs.createSynced(staging.indexPath, index)])
+    await settleAll([fs.createSynced(staging.packPath, pack), fs.createSynced(staging.indexPath, index)])
     // What it holds is needed by refs already: no `.keep` has to tell a repack to leave it alone.
     staging.staged(joinedName, { pack, index }).publish()
   } catch (error) {
@@ -122,7 +122,7 @@ interface SmallPack {
  * The packs that are to become one: those of the smallest size class that holds sixteen. A class spans a factor of sixteen, so
  * an object is written again once each time its repository grows sixteenfold. Empty if no class is full.
  */
-export function packsToRollUp<T extends { readonly count: number }>(packs: readonly T[]): readonly T[] {
+export function packsToConsolidate<T extends { readonly count: number }>(packs: readonly T[]): readonly T[] {
   const classes = new Map<number, T[]>()
   for (const pack of packs) {
     const size = Math.floor(Math.log(Math.max(pack.count, 1)) / Math.log(OFTEN))

@@ -1,8 +1,8 @@
-import { Unreadable } from '../objects/errors.ts'
+import { CorruptObject } from '../objects/errors.ts'
 
 /**
  * The object that `delta` makes out of `base` (gitformat-pack, "Deltified representation"): two sizes, then
- * instructions that copy a piece of the base or insert bytes of their own. Throws `Unreadable` if anything does not fit.
+ * instructions that copy a piece of the base or insert bytes of their own. Throws `CorruptObject` if anything does not fit.
  */
 export function applyDelta(base: Buffer, delta: Buffer): Buffer {
   let at = 0
@@ -14,10 +14,10 @@ export function applyDelta(base: Buffer, delta: Buffer): Buffer {
       if (byte < 128) return size
     }
   }
-  if (readSize() !== base.length) throw new Unreadable('a delta was made for a base of another size')
+  if (readSize() !== base.length) throw new CorruptObject('a delta was made for a base of another size')
   const size = readSize()
   // every byte of a delta copies at most 0xffffff bytes: a greater promise is a lie that must cost no memory
-  if (size > delta.length * 0xffffff) throw new Unreadable('a delta promises more than it can hold')
+  if (size > delta.length * 0xffffff) throw new CorruptObject('a delta promises more than it can hold')
   const result = Buffer.allocUnsafe(size)
   let filled = 0
   while (at < delta.length) {
@@ -42,19 +42,19 @@ export function applyDelta(base: Buffer, delta: Buffer): Buffer {
       at += instruction
       filled += instruction
     } else {
-      throw new Unreadable('a delta holds the reserved instruction 0')
+      throw new CorruptObject('a delta holds the reserved instruction 0')
     }
   }
-  if (filled !== size) throw new Unreadable('a delta ends before its object is complete')
+  if (filled !== size) throw new CorruptObject('a delta ends before its object is complete')
   return result
 }
 
 function byteAt(bytes: Buffer, at: number): number {
   const byte = bytes[at]
-  if (byte === undefined) throw new Unreadable('a delta is cut short')
+  if (byte === undefined) throw new CorruptObject('a delta is cut short')
   return byte
 }
 
-function overrun(): Unreadable {
-  return new Unreadable('a delta reaches past the end of its base or of its object')
+function overrun(): CorruptObject {
+  return new CorruptObject('a delta reaches past the end of its base or of its object')
 }

@@ -1,6 +1,6 @@
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import type { Fs } from '../../storage/fs.ts'
-import { Unreadable, Vanished } from '../objects/errors.ts'
+import { CorruptObject, PackGone } from '../objects/errors.ts'
 import { PackCache } from './pack-cache.ts'
 import { PackIndex } from './pack-index-reader.ts'
 
@@ -61,7 +61,7 @@ async function ifReadable<T>(work: () => T | Promise<T>): Promise<T | undefined>
   try {
     return await work()
   } catch (error) {
-    if (error instanceof Vanished || error instanceof Unreadable) return undefined
+    if (error instanceof PackGone || error instanceof CorruptObject) return undefined
     throw error
   }
 }

@@ -1,7 +1,7 @@
 import { AGEING, BoundedCache } from '../../cache/bounded-cache.ts'
 import type { Fs } from '../../storage/fs.ts'
 import type { GitObject } from '../objects/object.ts'
-import type { PackFile } from './pack-reader.ts'
+import type { PackReader } from './pack-reader.ts'
 import { CACHE_ENTRY, FileCache } from './windowed-file.ts'
 
 const MIB = 1024 * 1024
@@ -12,7 +12,7 @@ const MIB = 1024 * 1024
  */
 export class PackCache extends FileCache {
   /** Open packs by the path of their index, with the bytes of small indexes. */
-  readonly packs = new BoundedCache<string, PackFile>(
+  readonly packs = new BoundedCache<string, PackReader>(
     16 * MIB,
     (pack) => pack.index.heldBytes + CACHE_ENTRY,
     AGEING,
@@ -39,7 +39,7 @@ export class PackCache extends FileCache {
   }
 
   /** Lets go of what is kept by the path of a repository that is there no more. */
-  forget(gitdir: string): void {
+  drop(gitdir: string): void {
     for (const cache of [this.packs, this.written, this.handles]) {
       for (const key of cache.keys()) {
         if (key.startsWith(`${gitdir}/`) || key.startsWith(`${gitdir} `)) cache.delete(key)

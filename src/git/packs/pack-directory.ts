@@ -1,6 +1,6 @@
 import type { Fs } from '../../storage/fs.ts'
 import type { PackCache } from './pack-cache.ts'
-import { PackFile } from './pack-reader.ts'
+import { PackReader } from './pack-reader.ts'
 import { PackIndex } from './pack-index-reader.ts'
 
 /**
@@ -17,7 +17,7 @@ export interface ListedPack {
 }
 
 /** Which packs a repository has, as `objects/pack` was last listed. */
-export class PackList {
+export class PackDirectory {
   readonly #fs: Fs
   readonly #cache: PackCache
   readonly #folder: string
@@ -55,25 +55,25 @@ export class PackList {
     return fresh.length > 0
   }
 
-  /** The opened pack. Throws `Vanished` if its files are gone, `Unreadable` if its index is damaged. */
-  open(listed: ListedPack): PackFile {
+  /** The opened pack. Throws `PackGone` if its files are gone, `CorruptObject` if its index is damaged. */
+  open(listed: ListedPack): PackReader {
     const open = this.#cache.packs.peek(listed.indexPath)
     if (open) return open
     const index = new PackIndex(this.#fs, this.#cache, listed.indexPath)
-    const pack = new PackFile(this.#fs, this.#cache, listed.packPath, index)
+    const pack = new PackReader(this.#fs, this.#cache, listed.packPath, index)
     this.#cache.packs.set(listed.indexPath, pack)
     return pack
   }
 
   /** Looks into this pack first from now on. */
-  prefer(listed: ListedPack): void {
+  moveToFront(listed: ListedPack): void {
     this.#cache.packs.get(listed.indexPath)
     if (this.#packs[0] === listed) return
     this.#packs = [listed, ...this.#packs.filter((pack) => pack !== listed)]
   }
 
   /** Forgets a pack that is gone, and that the folder was ever listed. */
-  forget(listed: ListedPack): void {
+  drop(listed: ListedPack): void {
     this.#packs = this.#packs.filter((pack) => pack !== listed)
     this.#modified = undefined
     this.#listedAt = 0

@@ -19,7 +19,7 @@ const soughtWords = new DataView(sought.buffer, sought.byteOffset, sought.length
  * The objects of a pack that is being written, numbered from 0 in the order they were added: id, CRC-32 and offset of their
  * entries. 40 to 48 bytes an object, none of them on the heap.
  */
-export class PackTable {
+export class PackEntryTable {
   #rows = new Uint32Array(SMALLEST * ROW)
   /** Open addressing by the id's first word: a row's number plus one, 0 where free; at least half of them are. */
   #slots = new Uint32Array(SMALLEST * 2)

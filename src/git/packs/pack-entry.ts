@@ -1,7 +1,7 @@
 import { promisify } from 'node:util'
 import type { ZlibOptions } from 'node:zlib'
 import { deflate, deflateSync } from 'node:zlib'
-import { Unreadable } from '../objects/errors.ts'
+import { CorruptObject } from '../objects/errors.ts'
 import type { ObjectKind } from '../objects/object.ts'
 import { objectKinds } from '../objects/object.ts'
 import { STORED_OVERHEAD, writeStored } from './stored-deflate.ts'
@@ -84,7 +84,7 @@ export interface Entry {
   readonly baseOid?: string
 }
 
-/** The entry that starts at `offset`. Throws `Unreadable` for bytes that are none. */
+/** The entry that starts at `offset`. Throws `CorruptObject` for bytes that are none. */
 export function readEntry(source: EntrySource, offset: number): Entry {
   if (offset >= source.size - 20) throw cutShort()
   const { bytes, start } = source.at(offset, LONGEST_HEADER)
@@ -113,18 +113,18 @@ export function readEntry(source: EntrySource, offset: number): Entry {
     const position = start + at + 20
     return { kind: undefined, size, position, deflated: deflatedBytes(source, position, size), baseOid }
   }
-  throw new Unreadable(`the pack holds an entry of the unknown type ${type}`)
+  throw new CorruptObject(`the pack holds an entry of the unknown type ${type}`)
 }
 
 function deflatedBytes(source: EntrySource, position: number, size: number): Buffer {
   if (position > source.size - 20) throw cutShort()
-  if (size > source.size * 1100) throw new Unreadable('an entry claims more bytes than its pack can hold')
+  if (size > source.size * 1100) throw new CorruptObject('an entry claims more bytes than its pack can hold')
   // deflating makes nothing longer than this
   const longest = Math.min(size + Math.ceil(size / 4) + 1024, source.size - position)
   const { bytes, start } = source.at(position, longest)
   return bytes.subarray(position - start)
 }
 
-function cutShort(): Unreadable {
-  return new Unreadable('the pack is cut short')
+function cutShort(): CorruptObject {
+  return new CorruptObject('the pack is cut short')
 }

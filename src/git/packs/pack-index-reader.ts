@@ -1,8 +1,8 @@
 import { hash } from 'node:crypto'
 import type { Fs } from '../../storage/fs.ts'
-import { Unreadable, Vanished } from '../objects/errors.ts'
+import { CorruptObject, PackGone } from '../objects/errors.ts'
 import type { Oid } from '../objects/object.ts'
-import { type FileCache, PieceReader, FileWindow, WindowedFile } from './windowed-file.ts'
+import { type FileCache, ReadAheadBuffer, FileWindow, WindowedFile } from './windowed-file.ts'
 
 /** An index up to this size is held whole; 256 KiB are some 9,000 objects. */
 const WHOLE = 256 * 1024
@@ -21,7 +21,7 @@ const TRAILER = 2 * 20
 
 /**
  * The index of a pack, version 2 (gitformat-pack): which objects the pack holds and where they start. Throws
- * `Unreadable` if the file is damaged or of another version, `Vanished` if it is gone.
+ * `CorruptObject` if the file is damaged or of another version, `PackGone` if it is gone.
  */
 export class PackIndex {
   readonly path: string
@@ -29,7 +29,7 @@ export class PackIndex {
   readonly count: number
   /** How many bytes of memory this object holds for as long as it lives. */
   readonly heldBytes: number
-  readonly #source: FileWindow | WindowedFile | PieceReader
+  readonly #source: FileWindow | WindowedFile | ReadAheadBuffer
   /** Starts as the file does; of a large index the first window, which stays. */
   readonly #head: DataView
 
@@ -37,17 +37,17 @@ export class PackIndex {
     this.path = path
     this.#source = openSource(fs, cache, path)
     const size = this.#source instanceof FileWindow ? this.#source.bytes.length : this.#source.size
-    if (size < OIDS + TRAILER) throw new Unreadable('the pack index is cut short')
+    if (size < OIDS + TRAILER) throw new CorruptObject('the pack index is cut short')
     const head = this.#headView()
     if (head.getUint32(0) !== 0xff744f63 || head.getUint32(4) !== 2) {
-      throw new Unreadable('the pack index is not of version 2; git index-pack writes it anew')
+      throw new CorruptObject('the pack index is not of version 2; git index-pack writes it anew')
     }
     this.#head = head
-    this.heldBytes = head.byteLength + (this.#source instanceof PieceReader ? NEAR * 20 : 0)
+    this.heldBytes = head.byteLength + (this.#source instanceof ReadAheadBuffer ? NEAR * 20 : 0)
     this.count = this.#below(256)
     const long = (size - OIDS - TRAILER - this.count * 28) / 8
     if (!Number.isInteger(long) || long < 0 || long > this.count || !this.#isAscending()) {
-      throw new Unreadable('the pack index is cut short or its object counts are wrong')
+      throw new CorruptObject('the pack index is cut short or its object counts are wrong')
     }
   }
 
@@ -84,7 +84,7 @@ export class PackIndex {
   #headView(): DataView {
     const { bytes, view } = this.#at(0, OIDS)
     // the next piece is read over this one
-    return this.#source instanceof PieceReader ? new FileWindow(Buffer.from(bytes), 0).view : view
+    return this.#source instanceof ReadAheadBuffer ? new FileWindow(Buffer.from(bytes), 0).view : view
   }
 
   /** How many objects have a first byte below this one. */
@@ -107,7 +107,7 @@ export class PackIndex {
     const head = Number.parseInt(hexPrefix.slice(0, 8).padEnd(8, '0'), 16)
     let low = this.#below(head >>> 24)
     let high = this.#below((head >>> 24) + 1)
-    if (this.#source instanceof PieceReader) [low, high] = this.#narrow(head, low, high)
+    if (this.#source instanceof ReadAheadBuffer) [low, high] = this.#narrow(head, low, high)
     if (low === high) return low
     const { view, start } = this.#at(OIDS + low * 20, (high - low) * 20)
     while (low < high) {
@@ -153,22 +153,23 @@ export class PackIndex {
 
   #uint32(position: number): number {
     const { view, start } = this.#at(position, 4)
-    if (position - start + 4 > view.byteLength) throw new Unreadable('the pack index points past its own end')
+    if (position - start + 4 > view.byteLength)
+      throw new CorruptObject('the pack index points past its own end')
     return view.getUint32(position - start)
   }
 }
 
-function openSource(fs: Fs, cache: FileCache, path: string): FileWindow | WindowedFile | PieceReader {
+function openSource(fs: Fs, cache: FileCache, path: string): FileWindow | WindowedFile | ReadAheadBuffer {
   const size = fs.stat(path)?.size ?? 0
   if (size > WHOLE) {
     const file = new WindowedFile(fs, cache, path)
-    return size > VAST ? new PieceReader(file, NEAR * 20) : file
+    return size > VAST ? new ReadAheadBuffer(file, NEAR * 20) : file
   }
   const bytes = fs.readFile(path)
-  if (!bytes) throw new Vanished(`${path} is gone.`)
+  if (!bytes) throw new PackGone(`${path} is gone.`)
   // an index held whole is checked whole, so that a damaged one cannot hide an object
   const end = Math.max(0, bytes.length - 20)
   if (hash('sha1', bytes.subarray(0, end), 'hex') !== bytes.toString('hex', end))
-    throw new Unreadable('the pack index does not match its checksum')
+    throw new CorruptObject('the pack index does not match its checksum')
   return new FileWindow(bytes, 0)
 }

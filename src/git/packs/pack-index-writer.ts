@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto'
-import type { PackTable } from './pack-entries.ts'
+import type { PackEntryTable } from './pack-entries.ts'
 
 /** Offsets from here on stand in a table of their own, of 64 bits each. */
 const LONG = 0x80000000
@@ -13,7 +13,7 @@ const NOTHING = Buffer.alloc(0)
  * The index of version 2 for a pack of these objects (gitformat-pack), byte for byte as `git index-pack` makes it, in pieces
  * of at most 160 KiB, some of them empty. `packChecksum` is the last 20 bytes of the pack.
  */
-export function* encodePackIndex(table: PackTable, packChecksum: Buffer): Generator<Buffer, void> {
+export function* encodePackIndex(table: PackEntryTable, packChecksum: Buffer): Generator<Buffer, void> {
   const hash = createHash('sha1')
   for (const piece of piecesOf(table, packChecksum)) {
     hash.update(piece)
@@ -22,7 +22,7 @@ export function* encodePackIndex(table: PackTable, packChecksum: Buffer): Genera
   yield hash.digest()
 }
 
-function* piecesOf(table: PackTable, packChecksum: Buffer): Generator<Buffer, void> {
+function* piecesOf(table: PackEntryTable, packChecksum: Buffer): Generator<Buffer, void> {
   yield header(table)
   const ordering = table.inOrder()
   let step = ordering.next()
@@ -43,7 +43,7 @@ function* piecesOf(table: PackTable, packChecksum: Buffer): Generator<Buffer, vo
 }
 
 /** Magic, version and how many objects have a first byte up to each of the 256. */
-function header(table: PackTable): Buffer {
+function header(table: PackEntryTable): Buffer {
   const perFirstByte = new Uint32Array(256)
   for (let row = 0; row < table.count; row++) perFirstByte[table.firstByte(row)]! += 1 // one entry for each value of a byte
   const bytes = Buffer.allocUnsafe(8 + 256 * 4)

@@ -1,13 +1,13 @@
 import type { BoundedCache } from '../../cache/bounded-cache.ts'
 import type { Fs } from '../../storage/fs.ts'
-import { Unreadable } from '../objects/errors.ts'
+import { CorruptObject } from '../objects/errors.ts'
 import type { GitObject } from '../objects/object.ts'
 import { applyDelta } from './delta.ts'
 import { inflateExactly } from './inflate.ts'
 import type { Entry, EntrySource } from './pack-entry.ts'
 import { readEntry } from './pack-entry.ts'
 import type { PackIndex } from './pack-index-reader.ts'
-import { type FileCache, PieceReader, WindowedFile } from './windowed-file.ts'
+import { type FileCache, ReadAheadBuffer, WindowedFile } from './windowed-file.ts'
 
 /** Windows of a pack larger than this would push each other out of their cache; here and there, less is read at once. */
 const VAST = 8 * 1024 * 1024
@@ -31,10 +31,10 @@ export interface PackReadCache extends FileCache {
 }
 
 /**
- * A pack with its index. Reading throws `Unreadable` for bytes that are no sound entry and `Vanished` when the file is
+ * A pack with its index. Reading throws `CorruptObject` for bytes that are no sound entry and `PackGone` when the file is
  * gone; objects are not yet compared with their ids.
  */
-export class PackFile {
+export class PackReader {
   readonly index: PackIndex
   readonly path: string
   readonly #fs: Fs
@@ -71,7 +71,7 @@ export class PackFile {
         object = { kind: entry.kind, bytes }
         if (deltas.length > 0) this.#cache.bases.set(this.#baseKey(at), object)
       } else {
-        if (deltas.length > this.index.count) throw new Unreadable('a chain of deltas runs in a circle')
+        if (deltas.length > this.index.count) throw new CorruptObject('a chain of deltas runs in a circle')
         deltas.push({ at, bytes })
         at = this.#baseOf(entry, at)
       }
@@ -85,13 +85,13 @@ export class PackFile {
 
   /** To read entries from that follow one another. */
   pieces(): EntrySource {
-    return new PieceReader(this.#open(), FIRST_PIECE, LONGEST_PIECE)
+    return new ReadAheadBuffer(this.#open(), FIRST_PIECE, LONGEST_PIECE)
   }
 
   #openEntries(): EntrySource {
     if (this.#entries) return this.#entries
     const file = this.#open()
-    return (this.#entries = file.size > VAST ? new PieceReader(file, SHORT_PIECE, MIDDLING_PIECE) : file)
+    return (this.#entries = file.size > VAST ? new ReadAheadBuffer(file, SHORT_PIECE, MIDDLING_PIECE) : file)
   }
 
   #open(): WindowedFile {
@@ -99,11 +99,11 @@ export class PackFile {
     const file = new WindowedFile(this.#fs, this.#cache, this.path)
     const { bytes } = file.at(0, 12)
     if (bytes.length < 12 || bytes.toString('latin1', 0, 4) !== 'PACK')
-      throw new Unreadable('it is not a pack')
+      throw new CorruptObject('it is not a pack')
     const version = bytes.readUInt32BE(4)
-    if (version !== 2 && version !== 3) throw new Unreadable(`pack version ${version} is not known`)
+    if (version !== 2 && version !== 3) throw new CorruptObject(`pack version ${version} is not known`)
     if (bytes.readUInt32BE(8) !== this.index.count) {
-      throw new Unreadable('the pack and its index hold different numbers of objects')
+      throw new CorruptObject('the pack and its index hold different numbers of objects')
     }
     return (this.#file = file)
   }
@@ -115,11 +115,12 @@ export class PackFile {
   #baseOf(entry: Entry, at: number): number {
     if (entry.baseOid === undefined) {
       const base = at - (entry.baseDistance ?? 0)
-      if (base < 12 || base >= at) throw new Unreadable('a delta names a base outside of the pack')
+      if (base < 12 || base >= at) throw new CorruptObject('a delta names a base outside of the pack')
       return base
     }
     const base = this.index.find(entry.baseOid)
-    if (base === undefined) throw new Unreadable(`a delta needs ${entry.baseOid}, which is not in the pack`)
+    if (base === undefined)
+      throw new CorruptObject(`a delta needs ${entry.baseOid}, which is not in the pack`)
     return base
   }
 }

@@ -3,7 +3,7 @@ import { crc32 } from 'node:zlib'
 import { encodePackIndex } from './pack-index-writer.ts'
 import { objectKinds, type GitObject, type Oid } from '../objects/object.ts'
 import { deflateAside, encodeEntry, LONG } from './pack-entry.ts'
-import { PackTable } from './pack-entries.ts'
+import { PackEntryTable } from './pack-entries.ts'
 
 /** An object together with its id, which the caller has computed with `hashObject`. */
 export interface PackableObject extends GitObject {
@@ -30,7 +30,7 @@ export function encodePack(
   deflated: ReadonlyMap<Oid, Buffer> = NONE,
 ): EncodedPack {
   const chunks: Buffer[] = []
-  const table = new PackTable()
+  const table = new PackEntryTable()
   let offset = 12
   for (const { oid, kind, bytes } of objects) {
     if (table.find(oid) !== undefined) continue
@@ -68,7 +68,7 @@ export interface JoinablePack {
  */
 export function joinPacks(packs: readonly JoinablePack[]): EncodedPack | undefined {
   const chunks: Buffer[] = []
-  const table = new PackTable()
+  const table = new PackEntryTable()
   let offset = 12
   for (const { pack, offsets } of packs) {
     const checksum = createHash('sha1').update(pack.subarray(0, -20)).digest()
@@ -93,7 +93,7 @@ export function packHeader(count: number): Buffer {
   return header
 }
 
-function sealPack(chunks: readonly Buffer[], table: PackTable): EncodedPack {
+function sealPack(chunks: readonly Buffer[], table: PackEntryTable): EncodedPack {
   const entries = [packHeader(table.count), ...chunks]
   const hash = createHash('sha1')
   for (const chunk of entries) hash.update(chunk)

@@ -1,8 +1,8 @@
-import { Unreadable, Vanished } from '../objects/errors.ts'
+import { CorruptObject, PackGone } from '../objects/errors.ts'
 import type { GitObject, Oid } from '../objects/object.ts'
 import { hashObject } from '../objects/object.ts'
 import type { EntrySource } from './pack-entry.ts'
-import type { PackFile } from './pack-reader.ts'
+import type { PackReader } from './pack-reader.ts'
 
 /** The place of no entry. */
 const NOWHERE = -1
@@ -14,8 +14,8 @@ const PATIENCE = 4
  * Reads objects in the order in which they probably lie in a pack: each is first taken to be the entry after the last, which
  * its own id proves or disproves, so that whoever guesses right needs no index.
  */
-export class PackRun {
-  #pack: PackFile | undefined
+export class SequentialPackReader {
+  #pack: PackReader | undefined
   #source: EntrySource | undefined
   #next = 0
   #misses = 0
@@ -30,16 +30,16 @@ export class PackRun {
         return { kind, bytes }
       }
     } catch (error) {
-      if (!(error instanceof Unreadable || error instanceof Vanished)) throw error
+      if (!(error instanceof CorruptObject || error instanceof PackGone)) throw error
     }
     this.#misses++
     return undefined
   }
 
-  /** The object at this place of a pack, from where the run goes on. Throws as `PackFile.read` does, and for another object. */
-  startAt(pack: PackFile, offset: number, oid: Oid): GitObject {
+  /** The object at this place of a pack, from where the run goes on. Throws as `PackReader.read` does, and for another object. */
+  startAt(pack: PackReader, offset: number, oid: Oid): GitObject {
     const { kind, bytes, next } = pack.read(offset)
-    if (hashObject(kind, bytes) !== oid) throw new Unreadable(`its bytes do not match its id`)
+    if (hashObject(kind, bytes) !== oid) throw new CorruptObject(`its bytes do not match its id`)
     if (pack !== this.#pack) {
       this.#pack = pack
       this.#source = pack.pieces()

@@ -1,13 +1,13 @@
 import { createHash } from 'node:crypto'
 import { setImmediate as otherRequests } from 'node:timers/promises'
 import { crc32 } from 'node:zlib'
-import { allOver } from '../../storage/settle-all.ts'
+import { settleAll } from '../../storage/settle-all.ts'
 import { encodePackIndex } from './pack-index-writer.ts'
 import type { FileHandle, Fs } from '../../storage/fs.ts'
 import { inflateExactly } from './inflate.ts'
 import { hashObject, type GitObject, type ObjectKind, type Oid } from '../objects/object.ts'
 import { encodeEntry, readEntry, type EntrySource } from './pack-entry.ts'
-import { PackTable } from './pack-entries.ts'
+import { PackEntryTable } from './pack-entries.ts'
 import { packHeader } from './pack-writer.ts'
 import { nothingStaged, stagingFor, type StagedPack, type Staging } from '../transactions/pack-staging.ts'
 import { FileWindow } from './windowed-file.ts'
@@ -21,10 +21,10 @@ const HASHED_AT_ONCE = 1024 * 1024
  * One pack of however many objects, written under a temporary name while they come in. Takes about 45 bytes of memory an
  * object. To be ended by `finish` or `discard`; an error of the disk discards it and is thrown on.
  */
-export class PackBuilder {
+export class StreamingPackWriter {
   readonly #fs: Fs
   readonly #staging: Staging
-  readonly #table = new PackTable()
+  readonly #table = new PackEntryTable()
   readonly #chunk = Buffer.allocUnsafeSlow(CHUNK)
   #filled: number
   /** How many bytes lie in the file, before those of the chunk. */
@@ -96,7 +96,7 @@ export class PackBuilder {
     file.overwrite(packHeader(this.#table.count), 0)
     const hash = createHash('sha1')
     // what is written reaches the disk while it is hashed
-    await allOver([file.sync(), this.#readThrough(file, (piece) => hash.update(piece))])
+    await settleAll([file.sync(), this.#readThrough(file, (piece) => hash.update(piece))])
     const checksum = hash.digest()
     file.append(checksum)
     await file.sync()

@@ -1,6 +1,6 @@
 import { AGEING, BoundedCache } from '../../cache/bounded-cache.ts'
 import type { Fs, ReadHandle } from '../../storage/fs.ts'
-import { Vanished } from '../objects/errors.ts'
+import { PackGone } from '../objects/errors.ts'
 
 /** Windows are twice this long and start every so many bytes: what is no longer than this lies whole in one of them. */
 const STRIDE = 64 * 1024
@@ -68,7 +68,7 @@ export class WindowedFile {
   }
 
   /**
-   * A window that holds `length` bytes from `position` on, fewer only where the file ends. Throws `Vanished` if the file
+   * A window that holds `length` bytes from `position` on, fewer only where the file ends. Throws `PackGone` if the file
    * has been removed and is not open any more.
    */
   at(position: number, length: number): FileWindow {
@@ -121,7 +121,7 @@ export class WindowedFile {
 
   #open(): ReadHandle {
     const handle = this.#fs.open(this.path)
-    if (!handle) throw new Vanished(`${this.path} is gone.`)
+    if (!handle) throw new PackGone(`${this.path} is gone.`)
     return handle
   }
 }
@@ -131,7 +131,7 @@ export class WindowedFile {
  * looks here and there in a file that is too large to keep. A piece that starts in the one before is twice as long as
  * that, up to `longest`; what is longer is read by itself. What a look answered is overwritten by the next look elsewhere.
  */
-export class PieceReader {
+export class ReadAheadBuffer {
   readonly size: number
   readonly #file: WindowedFile
   readonly #shortest: number

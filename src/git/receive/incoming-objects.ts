@@ -6,7 +6,7 @@ import { indexPack, type PackStream } from './index-pack.ts'
 import type { ListedObject } from '../process/list-objects.ts'
 import { listObjects } from '../process/list-objects.ts'
 import type { GitObject, Oid } from '../objects/object.ts'
-import { ObjectStore } from '../objects/object-database.ts'
+import { ObjectDatabase } from '../objects/object-database.ts'
 import { PackCache } from '../packs/pack-cache.ts'
 import { PackIndex } from '../packs/pack-index-reader.ts'
 import type { Quarantine } from './quarantine.ts'
@@ -27,8 +27,8 @@ export class IncomingObjects {
   readonly #gitdir: string
   readonly #quarantine: Quarantine
   readonly #cache = new PackCache()
-  readonly #repository: ObjectStore
-  readonly #own: ObjectStore
+  readonly #repository: ObjectDatabase
+  readonly #own: ObjectDatabase
   readonly #pack: string | undefined
   readonly #index: PackIndex | undefined
   #staged: StagedPack | undefined
@@ -36,7 +36,7 @@ export class IncomingObjects {
   private constructor(
     fs: Fs,
     gitdir: string,
-    repository: ObjectStore,
+    repository: ObjectDatabase,
     quarantine: Quarantine,
     pack: string | undefined,
   ) {
@@ -44,7 +44,7 @@ export class IncomingObjects {
     this.#gitdir = gitdir
     this.#repository = repository
     this.#quarantine = quarantine
-    this.#own = new ObjectStore(fs, quarantine.path, this.#cache)
+    this.#own = new ObjectDatabase(fs, quarantine.path, this.#cache)
     this.#pack = pack
     const index = pack && new PackIndex(fs, this.#cache, `${quarantine.packFolder}/${pack}.idx`)
     // Who pushes what is there already sends a pack of nothing.
@@ -55,7 +55,7 @@ export class IncomingObjects {
   static async receive(
     fs: Fs,
     gitdir: string,
-    objects: ObjectStore,
+    objects: ObjectDatabase,
     pack: PackStream | undefined,
   ): Promise<IncomingObjects> {
     if (!fs.isSeenByOthers) {

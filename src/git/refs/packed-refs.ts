@@ -12,7 +12,7 @@ import { assertRef, refPath } from './ref-name.ts'
  */
 export async function deleteRefFiles(fs: Fs, gitdir: string, refs: readonly string[]): Promise<void> {
   const paths = refs.map((ref) => refPath(gitdir, ref))
-  const packed = await packedRefsWithout(fs, gitdir, refs)
+  const packed = await rewritePackedRefs(fs, gitdir, refs)
   if (packed) {
     packed.publish()
     await fs.syncDir(gitdir)
@@ -33,7 +33,7 @@ export interface StagedPackedRefs {
  * byte; the peeled value of a tag goes with its line (git-pack-refs(1)). It is synced, other than a loose ref: torn by a power
  * cut, it would take refs along that no journal tells of.
  */
-export async function packedRefsWithout(
+export async function rewritePackedRefs(
   fs: Fs,
   gitdir: string,
   names: readonly string[],

@@ -1,9 +1,9 @@
 import type { Fs } from '../../storage/fs.ts'
-import type { BeforeTakeOver, HeldLock, PreparedLock } from '../../storage/lock-file.ts'
-import { prepareLock } from '../../storage/lock-file.ts'
+import type { BeforeTakeOver, HeldLock, LockFile } from '../../storage/lock-file.ts'
+import { lockFile } from '../../storage/lock-file.ts'
 import { TimeSlice } from '../../scheduling/cooperative.ts'
 import type { StagedPackedRefs } from './packed-refs.ts'
-import { packedRefsWithout } from './packed-refs.ts'
+import { rewritePackedRefs } from './packed-refs.ts'
 import { assertRef, refPath } from './ref-name.ts'
 import type { RefMove, RefMoves } from './ref-move.ts'
 
@@ -17,9 +17,9 @@ export class RefLocks {
   readonly #beforeTakeOver: BeforeTakeOver | undefined
   readonly #moves: readonly RefMove[]
   readonly #removals: readonly RefMove[]
-  readonly #prepared: PreparedLock[] = []
+  readonly #prepared: LockFile[] = []
   /** By what the lock files hold. */
-  readonly #shared = new Map<string, PreparedLock>()
+  readonly #shared = new Map<string, LockFile>()
   readonly #held = new Map<RefMove, HeldLock>()
   #packedLock: HeldLock | undefined
   #packed: StagedPackedRefs | undefined
@@ -51,7 +51,7 @@ export class RefLocks {
     if (!this.hasRemovals) return
     this.#packedLock = await this.#prepare('').acquire(`${this.#gitdir}/packed-refs.lock`)
     const names = this.#removals.map(({ ref }) => ref)
-    this.#packed = await packedRefsWithout(this.#fs, this.#gitdir, names)
+    this.#packed = await rewritePackedRefs(this.#fs, this.#gitdir, names)
   }
 
   /** Moves those refs to their targets that `isMeant` says. */
@@ -118,14 +118,14 @@ export class RefLocks {
     }
   }
 
-  #share(content: string): PreparedLock {
+  #share(content: string): LockFile {
     const lock = this.#prepare(content, true)
     this.#shared.set(content, lock)
     return lock
   }
 
-  #prepare(content: string, isShared = false): PreparedLock {
-    const lock = prepareLock(this.#fs, this.#gitdir, content, this.#beforeTakeOver, isShared)
+  #prepare(content: string, isShared = false): LockFile {
+    const lock = lockFile(this.#fs, this.#gitdir, content, this.#beforeTakeOver, isShared)
     this.#prepared.push(lock)
     return lock
   }

@@ -7,7 +7,7 @@ import { refPath } from './ref-name.ts'
  * git lets no ref have the name of a folder of refs. Folders that hold none, which git leaves behind, are removed; a ref that
  * would hide others is refused with `slug_taken`, naming one of them.
  */
-export function assertNameFree(
+export function assertNoRefNameConflict(
   fs: Fs,
   gitdir: string,
   { ref, expected }: { readonly ref: string; readonly expected: Oid | undefined },
@@ -34,7 +34,8 @@ export function assertNameFree(
       { conflict: { slug: ref.slice(ref.lastIndexOf('/') + 1) } },
     )
   }
-  if (isFolder && !removeEmptyFolders(fs, path)) assertNameFree(fs, gitdir, { ref, expected }, packed)
+  if (isFolder && !removeEmptyFolders(fs, path))
+    assertNoRefNameConflict(fs, gitdir, { ref, expected }, packed)
 }
 
 /** False if somebody put something into them meanwhile. */

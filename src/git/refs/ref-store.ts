@@ -2,7 +2,7 @@ import { Refusal } from '../../errors.ts'
 import type { FileStat, Fs } from '../../storage/fs.ts'
 import type { Oid } from '../objects/object.ts'
 import { refPath } from './ref-name.ts'
-import { currentTurn } from '../../storage/read-epoch.ts'
+import { readEpoch } from '../../storage/read-epoch.ts'
 
 /** The folders of refs that a snapshot covers; refs elsewhere (remotes, deeper names) are left alone. */
 export const REF_FOLDERS = ['refs/heads', 'refs/tags', 'refs/meta', 'refs/environments'] as const
@@ -44,9 +44,9 @@ export class RefReader {
     this.#gitdir = gitdir
   }
 
-  /** The refs as they are now, looked at once for all requests that came in together (see currentTurn). */
+  /** The refs as they are now, looked at once for all requests that came in together (see readEpoch). */
   shared(): RefSnapshot {
-    const turn = currentTurn()
+    const turn = readEpoch()
     if (this.#snapshot && this.#turn === turn) return this.#snapshot
     const snapshot = this.snapshot()
     this.#turn = turn

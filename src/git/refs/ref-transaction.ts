@@ -1,4 +1,4 @@
-import { assertNameFree, PackedNames } from './ref-name-conflict.ts'
+import { assertNoRefNameConflict, PackedNames } from './ref-name-conflict.ts'
 import { TimeSlice } from '../../scheduling/cooperative.ts'
 import { isFenced, untilUnfenced } from '../trash/fence.ts'
 import type { Fs } from '../../storage/fs.ts'
@@ -76,7 +76,7 @@ async function compare({ fs, gitdir, refs, moves }: RefMoves): Promise<void> {
   })
   const packed = new PackedNames(fs, gitdir)
   await slice.each(moves, (move) => {
-    if (move.target !== undefined) assertNameFree(fs, gitdir, move, packed)
+    if (move.target !== undefined) assertNoRefNameConflict(fs, gitdir, move, packed)
   })
 }
 

@@ -1,4 +1,4 @@
-import { Unreadable } from '../objects/errors.ts'
+import { CorruptObject } from '../objects/errors.ts'
 import { KEY_TYPES } from './ssh/key-types.ts'
 import { parsePublicKey } from './ssh/public-key.ts'
 import { GIT_NAMESPACE } from './ssh/signature.ts'
@@ -15,7 +15,7 @@ export interface AllowedSigner {
 /**
  * Reads what `gpg.ssh.allowedSignersFile` names (ssh-keygen(1), ALLOWED SIGNERS): a line a key, `principals [options] type base64`.
  * Keys that are for other namespaces than git's, that certify others, or of a type that is not checked here are passed over. Throws
- * `Unreadable`, naming the line, for what is none.
+ * `CorruptObject`, naming the line, for what is none.
  */
 export function parseAllowedSigners(text: string): readonly AllowedSigner[] {
   return text.split(/\r?\n/).flatMap((line, index) => {
@@ -23,8 +23,8 @@ export function parseAllowedSigners(text: string): readonly AllowedSigner[] {
     try {
       return signersOf(line)
     } catch (error) {
-      if (!(error instanceof Unreadable)) throw error
-      throw new Unreadable(`line ${index + 1} ${error.message}`)
+      if (!(error instanceof CorruptObject)) throw error
+      throw new CorruptObject(`line ${index + 1} ${error.message}`)
     }
   })
 }
@@ -36,13 +36,13 @@ const LINE =
 function signersOf(line: string): readonly AllowedSigner[] {
   const [found, options = '', type = '', base64 = ''] = LINE.exec(line) ?? []
   if (found === undefined) {
-    throw new Unreadable('is not "principals [options] key-type base64-key", as ssh-keygen(1) describes')
+    throw new CorruptObject('is not "principals [options] key-type base64-key", as ssh-keygen(1) describes')
   }
   const { namespaces, validAfter, validBefore, isAuthority } = readOptions(options)
   if (!KEY_TYPES.has(type) || isAuthority || !namespaces.some(isForGit)) return []
   if (namespaces.some((pattern) => pattern.startsWith('!') && isForGit(pattern.slice(1)))) return []
   const { blob, type: ownType } = parsePublicKey(Buffer.from(base64, 'base64'))
-  if (ownType !== type) throw new Unreadable('names a type that is not that of its key')
+  if (ownType !== type) throw new CorruptObject('names a type that is not that of its key')
   return [{ blob, validAfter, validBefore }]
 }
 
@@ -54,14 +54,14 @@ interface SignerOptions {
 }
 
 function readOptions(text: string): SignerOptions {
-  if (!OPTION_LIST.test(text)) throw new Unreadable(`has options that cannot be read: ${text}`)
+  if (!OPTION_LIST.test(text)) throw new CorruptObject(`has options that cannot be read: ${text}`)
   const options = new Map<string, string>()
   for (const [, name = '', value = ''] of text.matchAll(/([^=,"]+)(?:="([^"]*)")?(?:,|$)/g)) {
-    if (options.has(name.toLowerCase())) throw new Unreadable(`has the option "${name}" twice`)
+    if (options.has(name.toLowerCase())) throw new CorruptObject(`has the option "${name}" twice`)
     options.set(name.toLowerCase(), value)
   }
   for (const name of options.keys()) {
-    if (!OPTIONS.includes(name)) throw new Unreadable(`has an unknown option "${name}"`)
+    if (!OPTIONS.includes(name)) throw new CorruptObject(`has an unknown option "${name}"`)
   }
   return {
     namespaces: (options.get('namespaces') ?? '*').split(','),
@@ -83,7 +83,7 @@ function secondsOf(text: string | undefined): number | undefined {
   const [, year, month, day, hour = '00', minute = '00', second = '00', zone] = parts ?? []
   const time = Date.parse(`${year}-${month}-${day}T${hour}:${minute}:${second}${zone}`)
   if (Number.isNaN(time)) {
-    throw new Unreadable(`has "${text}", which is not a time like 20261231Z or 20261231235959Z`)
+    throw new CorruptObject(`has "${text}", which is not a time like 20261231Z or 20261231235959Z`)
   }
   return time / 1000
 }

@@ -1,6 +1,6 @@
 import type { Commit } from '../objects/commit.ts'
 import { encodeCommit, parseCommit } from '../objects/commit.ts'
-import { Unreadable } from '../objects/errors.ts'
+import { CorruptObject } from '../objects/errors.ts'
 import type { AllowedSigner } from './allowed-signers.ts'
 import type { SigningKey } from './signing-key.ts'
 import { BEGIN, GIT_NAMESPACE, checkSsh, signSsh } from './ssh/signature.ts'
@@ -34,7 +34,7 @@ export function verifyCommit(bytes: Buffer, allowed: readonly AllowedSigner[]): 
     const isAllowed = isRight && allowed.some((signer) => isOf(signer, publicKey.blob, seconds))
     return { status: isAllowed ? 'good' : 'unknown_key', key }
   } catch (error) {
-    if (error instanceof Unreadable) return { status: 'bad' }
+    if (error instanceof CorruptObject) return { status: 'bad' }
     throw error
   }
 }

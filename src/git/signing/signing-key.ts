@@ -1,6 +1,6 @@
 import type { KeyObject } from 'node:crypto'
 import { createPrivateKey } from 'node:crypto'
-import { Unreadable } from '../objects/errors.ts'
+import { CorruptObject } from '../objects/errors.ts'
 import { ED25519 } from './ssh/key-types.ts'
 import type { SshPublicKey } from './ssh/public-key.ts'
 import { publicKeyOf } from './ssh/public-key.ts'
@@ -14,7 +14,7 @@ export interface SigningKey {
 
 /**
  * Reads an Ed25519 private key without a passphrase: the file that `ssh-keygen -t ed25519` writes (openssh-key-v1, PROTOCOL.key), or
- * PKCS#8 in PEM, as `openssl genpkey -algorithm ed25519` writes it. Throws `Unreadable`, which says what is wrong and nothing of
+ * PKCS#8 in PEM, as `openssl genpkey -algorithm ed25519` writes it. Throws `CorruptObject`, which says what is wrong and nothing of
  * the key.
  */
 export function parseSigningKey(text: string): SigningKey {
@@ -68,26 +68,26 @@ function fromPem(text: string): KeyObject {
   if (text.includes('-----BEGIN ENCRYPTED PRIVATE KEY-----') || text.includes('Proc-Type: 4,ENCRYPTED'))
     throw hasPassphrase()
   if (/-----BEGIN (?:SSH2 )?PUBLIC KEY-----|^ssh-/m.test(text)) {
-    throw new Unreadable('is a public key; name the file of the private one, which has no .pub at its end')
+    throw new CorruptObject('is a public key; name the file of the private one, which has no .pub at its end')
   }
   try {
     return createPrivateKey(text)
   } catch {
     // What OpenSSL says is about its own decoders.
-    throw new Unreadable('is no private key of OpenSSH or in PEM; make one with ssh-keygen -t ed25519')
+    throw new CorruptObject('is no private key of OpenSSH or in PEM; make one with ssh-keygen -t ed25519')
   }
 }
 
-function hasPassphrase(): Unreadable {
-  return new Unreadable(
+function hasPassphrase(): CorruptObject {
+  return new CorruptObject(
     'has a passphrase, which nobody is there to type; take it off a copy with ssh-keygen -p -N ""',
   )
 }
 
-function wrongType(type: string): Unreadable {
-  return new Unreadable(`is a key of the type ${type}; make one with ssh-keygen -t ed25519`)
+function wrongType(type: string): CorruptObject {
+  return new CorruptObject(`is a key of the type ${type}; make one with ssh-keygen -t ed25519`)
 }
 
-function damaged(why: string): Unreadable {
-  return new Unreadable(`is damaged: ${why}`)
+function damaged(why: string): CorruptObject {
+  return new CorruptObject(`is damaged: ${why}`)
 }

@@ -5,7 +5,7 @@ import type { BeforeTakeOver } from '../../storage/lock-file.ts'
 import type { PendingChanges } from './pending-changes.ts'
 import type { JournalEntry } from '../journal/journal-file.ts'
 import type { Journal } from '../journal/journal.ts'
-import type { ObjectStore } from '../objects/object-database.ts'
+import type { ObjectDatabase } from '../objects/object-database.ts'
 import type { RefMove } from '../refs/ref-move.ts'
 import { moveRefsTogether } from '../refs/ref-transaction.ts'
 import type { RefReader } from '../refs/ref-store.ts'
@@ -16,7 +16,7 @@ import type { StagedPack } from './pack-staging.ts'
 export interface RepositoryDisk {
   readonly fs: Fs
   readonly gitdir: string
-  readonly objects: ObjectStore
+  readonly objects: ObjectDatabase
   readonly refs: RefReader
 }
 
@@ -24,7 +24,7 @@ export interface RepositoryDisk {
  * Puts what was drafted for one or several repositories on the disk: all of it or nothing, also when the process is killed or
  * the power fails. The repositories come in the order of their folders. Throws RefMoved if another writer was faster anywhere.
  */
-export async function storeDrafts(
+export async function commitChanges(
   journal: Journal,
   drafts: readonly (RepositoryDisk & { readonly draft: PendingChanges })[],
 ): Promise<void> {
@@ -46,7 +46,7 @@ export async function storeDrafts(
     if (!isKept) for (const { pack } of writes) pack.discard()
     throw drafts.reduce((why: unknown, { fs, gitdir }) => unlessGone(why, fs, gitdir), error)
   } finally {
-    entry?.settle()
+    entry?.complete()
   }
   for (const { draft, pack, objects } of writes) {
     for (const adopted of draft.packs()) adopted.release()
@@ -94,7 +94,7 @@ async function decide(journal: Journal, writes: readonly StagedWrite[]): Promise
   const staging = attempt(() => {
     for (const { pack } of writes) pack.stage()
   })
-  for (const { draft } of writes) draft.workMeanwhile()
+  for (const { draft } of writes) draft.workWhileSyncing()
   const made = await decided
   try {
     staging()

@@ -1,10 +1,10 @@
 import type { Journal } from '../journal/journal.ts'
 import type { Repository } from '../repository.ts'
 import type { RepositoryDisk } from './commit-changes.ts'
-import { storeDrafts } from './commit-changes.ts'
+import { commitChanges } from './commit-changes.ts'
 import type { Transaction } from './transaction.ts'
-import type { RepositoryWriter } from './write-queue.ts'
-import { untilUnmoved } from './write-queue.ts'
+import type { WriteQueue } from './write-queue.ts'
+import { retryOnRefConflict } from './write-queue.ts'
 
 /**
  * Runs one write over several repositories of a store, each named once, and resolves with its result once everything it stored
@@ -13,7 +13,7 @@ import { untilUnmoved } from './write-queue.ts'
  * another write to any of them. All refs that decide move before those that follow. If the disk fails when a part of the refs
  * has moved already, the error is thrown and the others stay locked until a server is started again, which moves them.
  */
-export async function transactTogether<T>(
+export async function transactAcross<T>(
   repositories: readonly Repository[],
   job: (transactions: readonly Transaction[]) => Promise<T>,
 ): Promise<T> {
@@ -23,10 +23,10 @@ export async function transactTogether<T>(
   if (!journal) return job([])
   const names = ordered.map(({ disk }) => disk.gitdir).join(' and ')
   return inTurns(ordered, () =>
-    untilUnmoved(names, async (isFirst) => {
-      const drafts = writers.map((writer) => ({ ...writer.disk, draft: writer.draft(isFirst) }))
+    retryOnRefConflict(names, async (isFirst) => {
+      const drafts = writers.map((writer) => ({ ...writer.disk, draft: writer.pendingChanges(isFirst) }))
       const result = await job(drafts.map(({ draft }) => draft))
-      await storeDrafts(
+      await commitChanges(
         journal,
         inOrder(drafts, (draft) => draft),
       )
@@ -41,7 +41,7 @@ function inOrder<T>(items: readonly T[], diskOf: (item: T) => RepositoryDisk): T
 }
 
 /** The journal that holds the write of all of them. */
-function journalOf(ordered: readonly RepositoryWriter[]): Journal | undefined {
+function journalOf(ordered: readonly WriteQueue[]): Journal | undefined {
   for (const [index, { disk, journal }] of ordered.entries()) {
     const next = ordered[index + 1]
     if (next?.disk.gitdir === disk.gitdir) throw new Error(`${disk.gitdir} is named twice in one write.`)
@@ -53,7 +53,7 @@ function journalOf(ordered: readonly RepositoryWriter[]): Journal | undefined {
 }
 
 /** Does the work in the turns of all of these. */
-function inTurns<T>(writers: readonly RepositoryWriter[], work: () => Promise<T>): Promise<T> {
+function inTurns<T>(writers: readonly WriteQueue[], work: () => Promise<T>): Promise<T> {
   const [first, ...others] = writers
-  return first ? first.inTurn(() => inTurns(others, work)) : work()
+  return first ? first.exclusive(() => inTurns(others, work)) : work()
 }

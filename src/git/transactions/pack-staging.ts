@@ -2,7 +2,7 @@ import { threadId } from 'node:worker_threads'
 import { isOfGone } from '../../storage/durable-folder.ts'
 import type { Fs } from '../../storage/fs.ts'
 import { identityName, isDead, parseIdentity, thisProcess } from '../../storage/process-identity.ts'
-import { allOver } from '../../storage/settle-all.ts'
+import { settleAll } from '../../storage/settle-all.ts'
 import type { EncodedPack, PackableObject } from '../packs/pack-writer.ts'
 import { encodePackAside } from '../packs/pack-writer.ts'
 
@@ -62,7 +62,7 @@ export async function stageEncodedPack(
   ] as const
   if (!synced) return staging.staged(name, { pack, index })
   try {
-    await allOver([staging.keep(), ...writes.map(([path, bytes]) => fs.createSynced(path, bytes))])
+    await settleAll([staging.keep(), ...writes.map(([path, bytes]) => fs.createSynced(path, bytes))])
   } catch (error) {
     staging.remove()
     throw error

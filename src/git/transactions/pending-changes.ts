@@ -1,16 +1,16 @@
-import type { DerivedFile } from '../../storage/cache-file.ts'
+import type { CacheFile } from '../../storage/cache-file.ts'
 import type { JournalNote } from '../journal/journal-notes.ts'
 import type { GitObject, ObjectKind, Oid } from '../objects/object.ts'
 import { hashObject } from '../objects/object.ts'
-import type { ObjectStore } from '../objects/object-database.ts'
-import type { PackRun } from '../packs/sequential-pack-reader.ts'
+import type { ObjectDatabase } from '../objects/object-database.ts'
+import type { SequentialPackReader } from '../packs/sequential-pack-reader.ts'
 import type { PackableObject } from '../packs/pack-writer.ts'
 import type { RefMove } from '../refs/ref-move.ts'
 import type { StagedPack } from './pack-staging.ts'
 import type { Transaction } from './transaction.ts'
 
 /** The refs that a draft begins with. */
-export interface DraftRefs {
+export interface BaseRefs {
   /** Those that a look at the disk covers. */
   readonly all: ReadonlyMap<string, Oid>
   /** Any one; asked again, the answer is the same. */
@@ -19,9 +19,9 @@ export interface DraftRefs {
 
 /** Refs and objects on top of a base (the disk, or the drafts of earlier jobs of the batch). */
 export class PendingChanges implements Transaction {
-  readonly derived: (name: string) => DerivedFile
-  readonly #base: DraftRefs | PendingChanges
-  readonly #store: ObjectStore
+  readonly cacheFile: (name: string) => CacheFile
+  readonly #base: BaseRefs | PendingChanges
+  readonly #store: ObjectDatabase
   readonly #moves = new Map<string, string | undefined>()
   readonly #following = new Set<string>()
   #objects = new Map<Oid, PackableObject>()
@@ -29,10 +29,10 @@ export class PendingChanges implements Transaction {
   readonly #meanwhile: (() => void)[] = []
   readonly #notes: JournalNote[] = []
 
-  constructor(base: DraftRefs | PendingChanges, store: ObjectStore, derived: (name: string) => DerivedFile) {
+  constructor(base: BaseRefs | PendingChanges, store: ObjectDatabase, derived: (name: string) => CacheFile) {
     this.#base = base
     this.#store = store
-    this.derived = derived
+    this.cacheFile = derived
   }
 
   ref(name: string): Oid | undefined {
@@ -55,7 +55,11 @@ export class PendingChanges implements Transaction {
     return this.#drafted(oid) ?? this.#store.read(oid)
   }
 
-  async readMany(oids: readonly Oid[], run?: PackRun, enough?: number): Promise<(GitObject | undefined)[]> {
+  async readMany(
+    oids: readonly Oid[],
+    run?: SequentialPackReader,
+    enough?: number,
+  ): Promise<(GitObject | undefined)[]> {
     const drafted = oids.map((oid) => this.#drafted(oid))
     const others = oids.filter((_, index) => !drafted[index])
     const stored = (await this.#store.readMany(others, run, enough)).values()
@@ -78,7 +82,7 @@ export class PendingChanges implements Transaction {
     this.#packs.add(pack)
   }
 
-  meanwhile(work: () => void): void {
+  whileSyncing(work: () => void): void {
     this.#meanwhile.push(work)
   }
 
@@ -87,11 +91,11 @@ export class PendingChanges implements Transaction {
     this.#following.delete(ref)
   }
 
-  follow(ref: string, target: string): void {
+  setDerivedRef(ref: string, target: string): void {
     this.#followTo(ref, target)
   }
 
-  remove(ref: string): void {
+  removeDerivedRef(ref: string): void {
     this.#followTo(ref, undefined)
   }
 
@@ -104,12 +108,12 @@ export class PendingChanges implements Transaction {
   }
 
   /** For a job that is worked out on top of this. */
-  onTop(): PendingChanges {
-    return new PendingChanges(this, this.#store, this.derived)
+  fork(): PendingChanges {
+    return new PendingChanges(this, this.#store, this.cacheFile)
   }
 
   /** Takes over what a finished job did. */
-  absorb(job: PendingChanges): void {
+  merge(job: PendingChanges): void {
     if (this.#objects.size === 0) this.#objects = job.#objects
     else for (const [oid, object] of job.#objects) this.#objects.set(oid, object)
     for (const pack of job.#packs) this.#packs.add(pack)
@@ -122,7 +126,7 @@ export class PendingChanges implements Transaction {
   }
 
   /** Does what was to be done while the disk is waited for. */
-  workMeanwhile(): void {
+  workWhileSyncing(): void {
     for (const work of this.#meanwhile.splice(0)) work()
   }
 

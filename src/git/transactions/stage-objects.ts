@@ -1,7 +1,7 @@
 import { TimeSlice } from '../../scheduling/cooperative.ts'
 import type { Fs } from '../../storage/fs.ts'
 import { deflateAside, LONG } from '../packs/pack-entry.ts'
-import { PackBuilder } from '../packs/streaming-pack-writer.ts'
+import { StreamingPackWriter } from '../packs/streaming-pack-writer.ts'
 import type { PackableObject } from '../packs/pack-writer.ts'
 import type { StagedPack } from './pack-staging.ts'
 import { stagePack } from './pack-staging.ts'
@@ -26,7 +26,7 @@ export async function stageObjects(
 ): Promise<StagedPack> {
   if (!areMany(objects)) return stagePack(fs, gitdir, objects)
   const slice = new TimeSlice()
-  const builder = new PackBuilder(fs, gitdir)
+  const builder = new StreamingPackWriter(fs, gitdir)
   try {
     for (const { kind, bytes } of objects) {
       builder.add(kind, bytes, bytes.length > LONG ? await deflateAside(bytes) : undefined)

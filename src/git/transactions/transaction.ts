@@ -1,7 +1,7 @@
-import type { DerivedFile } from '../../storage/cache-file.ts'
+import type { CacheFile } from '../../storage/cache-file.ts'
 import type { JournalNote } from '../journal/journal-notes.ts'
 import type { GitObject, ObjectKind, Oid } from '../objects/object.ts'
-import type { PackRun } from '../packs/sequential-pack-reader.ts'
+import type { SequentialPackReader } from '../packs/sequential-pack-reader.ts'
 import type { StagedPack } from './pack-staging.ts'
 
 /** What a write sees and does: refs as they are now plus what it has moved itself, objects it can read and add. */
@@ -11,7 +11,11 @@ export interface Transaction {
   refs(prefix: string): ReadonlyMap<string, Oid>
   read(oid: Oid): Promise<GitObject | undefined>
   /** The same for many, in order; `run` and `enough` as the object store has them. */
-  readMany(oids: readonly Oid[], run?: PackRun, enough?: number): Promise<(GitObject | undefined)[]>
+  readMany(
+    oids: readonly Oid[],
+    run?: SequentialPackReader,
+    enough?: number,
+  ): Promise<(GitObject | undefined)[]>
   /** Adds an object; it reaches the disk with the transaction, before any ref that needs it. */
   write(kind: ObjectKind, bytes: Buffer): Oid
   /**
@@ -20,17 +24,17 @@ export interface Transaction {
    */
   adopt(pack: StagedPack): void
   /** Has this done while the disk is waited for, if it comes to that. It must not throw. */
-  meanwhile(work: () => void): void
+  whileSyncing(work: () => void): void
   /** Leaves a note in the store, if the write is decided. */
   note(note: JournalNote): void
   /** A derived file of the repository, which is no part of the write. */
-  derived(name: string): DerivedFile
+  cacheFile(name: string): CacheFile
   /** Moves the ref that decides whether the operation happened. */
   move(ref: string, target: Oid): void
   /** Moves a ref that follows from one that was moved (or points HEAD at a branch, as `ref: refs/heads/<branch>`). */
-  follow(ref: string, target: string): void
+  setDerivedRef(ref: string, target: string): void
   /** Deletes a ref that followed from one; no error if it is not there. */
-  remove(ref: string): void
+  removeDerivedRef(ref: string): void
 }
 
 /** A write: computes what to store from what is. It may run again if another writer was faster, so it keeps no state. */

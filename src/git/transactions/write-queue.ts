@@ -1,7 +1,7 @@
 import { setTimeout as pause } from 'node:timers/promises'
 import { counts } from '../../metrics/counters.ts'
 import { Refusal } from '../../errors.ts'
-import { DerivedFile } from '../../storage/cache-file.ts'
+import { CacheFile } from '../../storage/cache-file.ts'
 import type { Journal } from '../journal/journal.ts'
 import type { Oid } from '../objects/object.ts'
 import type { RefReader, RefSnapshot } from '../refs/ref-store.ts'
@@ -9,8 +9,8 @@ import { NOTES_FOLDER } from '../refs/ref-store.ts'
 import { RefMoved } from '../refs/ref-transaction.ts'
 import { unlessGone } from '../trash/gone.ts'
 import type { RepositoryDisk } from './commit-changes.ts'
-import { storeDrafts } from './commit-changes.ts'
-import type { DraftRefs } from './pending-changes.ts'
+import { commitChanges } from './commit-changes.ts'
+import type { BaseRefs } from './pending-changes.ts'
 import { PendingChanges } from './pending-changes.ts'
 import type { TransactionJob } from './transaction.ts'
 
@@ -22,10 +22,10 @@ const BATCH = 64
  * each on top of the last, and reach the disk together: objects as one synced pack, then the refs. A job that throws
  * stores nothing and disturbs no other.
  */
-export class RepositoryWriter {
+export class WriteQueue {
   readonly disk: RepositoryDisk
   readonly journal: Journal
-  #queue: (Entry | Turn)[] = []
+  #queue: (Entry | ExclusiveJob)[] = []
   #running = false
 
   constructor(disk: RepositoryDisk, journal: Journal) {
@@ -42,25 +42,25 @@ export class RepositoryWriter {
   }
 
   /** Does the work while no job of this process writes to the repository. */
-  inTurn<T>(work: () => Promise<T>): Promise<T> {
+  exclusive<T>(work: () => Promise<T>): Promise<T> {
     return new Promise<T>((resolve, reject) => {
       this.#enqueue({ work: () => work().then(resolve, reject) })
     })
   }
 
   /** What is stored now, to work a write out on; looked at afresh if an earlier look turned out to be too old. */
-  draft(isFirst: boolean): PendingChanges {
+  pendingChanges(isFirst: boolean): PendingChanges {
     const { fs, gitdir, objects, refs } = this.disk
     // Seen in this turn is good enough to begin with: under the locks everything is compared afresh.
     const seen = isFirst ? refs.shared() : refs.snapshot()
     return new PendingChanges(
       draftRefs(seen, refs),
       objects,
-      (name) => new DerivedFile(fs, `${gitdir}/${name}`),
+      (name) => new CacheFile(fs, `${gitdir}/${name}`),
     )
   }
 
-  #enqueue(waiting: Entry | Turn): void {
+  #enqueue(waiting: Entry | ExclusiveJob): void {
     this.#queue.push(waiting)
     counts.waitingWrites++
     if (!this.#running) void this.#drain()
@@ -108,14 +108,14 @@ export class RepositoryWriter {
 
   /** Takes the jobs out of the batch that have to wait for the next one, and puts them in front of the queue. */
   async #runBatch(batch: Entry[]): Promise<void> {
-    const settled = await untilUnmoved(this.disk.gitdir, async (isFirst) => {
-      const draft = this.draft(isFirst)
+    const settled = await retryOnRefConflict(this.disk.gitdir, async (isFirst) => {
+      const draft = this.pendingChanges(isFirst)
       const outcomes: (() => void)[] = []
       for (const entry of batch) {
-        const own = draft.onTop()
+        const own = draft.fork()
         try {
           const result = await entry.job(own)
-          draft.absorb(own)
+          draft.merge(own)
           outcomes.push(() => {
             counts.writes++
             entry.resolve(result)
@@ -126,7 +126,7 @@ export class RepositoryWriter {
         // What lies in a staged pack can be read once it is published, so nothing is worked out on top of it before.
         if (draft.packs().length > 0) this.#putBack(batch.splice(batch.indexOf(entry) + 1))
       }
-      await storeDrafts(this.journal, [{ draft, ...this.disk }])
+      await commitChanges(this.journal, [{ draft, ...this.disk }])
       return outcomes
     })
     counts.writeRounds++
@@ -135,7 +135,7 @@ export class RepositoryWriter {
 }
 
 /** The refs of a look, and those it does not cover: these are looked at when they are asked for, once. */
-function draftRefs({ refs: all }: RefSnapshot, reader: RefReader): DraftRefs {
+function draftRefs({ refs: all }: RefSnapshot, reader: RefReader): BaseRefs {
   const asked = new Map<string, Oid | undefined>()
   return {
     all,
@@ -153,12 +153,12 @@ interface Entry {
   readonly reject: (error: unknown) => void
 }
 
-interface Turn {
+interface ExclusiveJob {
   /** Never rejects. */
   readonly work: () => Promise<void>
 }
 
-function isTurn(waiting: Entry | Turn): waiting is Turn {
+function isTurn(waiting: Entry | ExclusiveJob): waiting is ExclusiveJob {
   return 'work' in waiting
 }
 
@@ -169,7 +169,10 @@ const ATTEMPTS = 200
  * Works a write out, the first time or anew, until no other writer moves its refs meanwhile; refuses with `locked` if that never
  * comes to be.
  */
-export async function untilUnmoved<T>(gitdir: string, work: (isFirst: boolean) => Promise<T>): Promise<T> {
+export async function retryOnRefConflict<T>(
+  gitdir: string,
+  work: (isFirst: boolean) => Promise<T>,
+): Promise<T> {
   for (let attempt = 1; attempt <= ATTEMPTS; attempt++) {
     try {
       return await work(attempt === 1)

@@ -5,7 +5,7 @@ import {
   deadOwnerOf,
   endDeadLock,
   holdingLock,
-  PATIENCE,
+  LOCK_PATIENCE_MS,
   stillLocked,
   sweepDeadLocks,
 } from '../../storage/lock-file.ts'
@@ -29,7 +29,7 @@ export function isFenced(fs: Fs, gitdir: string): boolean {
  * what that decided is in place. Refuses with `locked` if a live process keeps it too long.
  */
 export async function untilUnfenced(fs: Fs, gitdir: string, beforeTakeOver?: BeforeTakeOver): Promise<void> {
-  const deadline = Date.now() + PATIENCE
+  const deadline = Date.now() + LOCK_PATIENCE_MS
   for (let wait = 1; isFenced(fs, gitdir); wait = Math.min(wait * 2, 50)) {
     const dead = deadOwnerOf(fs, `${gitdir}/locks`, fenceOf(gitdir))
     if (dead !== undefined) {
@@ -74,7 +74,7 @@ export function dropFence(fs: Fs, gitdir: string): void {
 
 /** Resolves once none of the refs is locked. Locks that come later belong to writers that see the fence. */
 async function untilUnlocked(fs: Fs, gitdir: string, beforeTakeOver: BeforeTakeOver): Promise<void> {
-  const deadline = Date.now() + PATIENCE
+  const deadline = Date.now() + LOCK_PATIENCE_MS
   for (let wait = 1; ; wait = Math.min(wait * 2, 50)) {
     const folders = [gitdir, ...foldersBelow(fs, `${gitdir}/refs`)]
     const [lock] = folders.flatMap((folder) => locksIn(fs, gitdir, folder))

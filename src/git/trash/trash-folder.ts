@@ -5,7 +5,7 @@ import { fencing } from './fence.ts'
 import { moveFolder, STAMP_FILE, TRASH_FOLDER } from './folder-move.ts'
 import type { Fs } from '../../storage/fs.ts'
 import type { Journal } from '../journal/journal.ts'
-import { makeDurableDir } from '../../storage/durable-folder.ts'
+import { createDurableFolder } from '../../storage/durable-folder.ts'
 import type { PackCache } from '../packs/pack-cache.ts'
 import { identityName, thisProcess } from '../../storage/process-identity.ts'
 import { Repository } from '../repository.ts'
@@ -57,7 +57,7 @@ export class TrashFolder {
     { others, check }: { readonly others: readonly string[]; readonly check: () => Promise<void> },
   ): Promise<void> {
     const [from, to] = [repositoryPath(this.#project, family, slug), this.#pathOf(family, slug)]
-    await makeDurableDir(this.#fs, dirname(to))
+    await createDurableFolder(this.#fs, dirname(to))
     if (this.#fs.stat(to)) throw taken(slug, 'lies in the trash already')
     const finish = (dead: string): Promise<void> => this.#journal.finishFor(dead)
     await fencing(this.#fs, [from, ...others], finish, async () => {
@@ -76,7 +76,7 @@ export class TrashFolder {
     // A server of before, or git, that was at work when it went may have left a folder there.
     if (this.#fs.stat(`${to}/HEAD`)) throw taken(slug, 'is there again')
     this.#fs.removeTree(to)
-    await makeDurableDir(this.#fs, dirname(to))
+    await createDurableFolder(this.#fs, dirname(to))
     const stamp = this.stamp(family, slug)
     if (stamp === undefined) {
       throw new Refusal(
@@ -101,7 +101,7 @@ export class TrashFolder {
     const aside = `${dirname(path)}/${BUILD_PREFIX}${identityName(thisProcess())}.purged-${slug}`
     this.#fs.rename(path, aside)
     await this.#fs.syncDir(dirname(path))
-    this.#packs.forget(path)
+    this.#packs.drop(path)
     this.#fs.removeTree(aside)
   }
 
@@ -115,10 +115,10 @@ export class TrashFolder {
       if (this.#fs.stat(from)) await decided.withdraw()
       throw error
     } finally {
-      decided.settle()
+      decided.complete()
     }
     // What is open stays open for whoever reads it now; nobody finds it there again.
-    this.#packs.forget(from)
+    this.#packs.drop(from)
   }
 
   #markOf(family: string, slug: string): string {

@@ -1,5 +1,5 @@
 import type { JsonObject } from '../../json/json.ts'
-import type { BuiltInInterface } from '../../resources/workflows/schemas/built-in.ts'
+import type { BuiltInSchemas } from '../../resources/workflows/schemas/built-in.ts'
 
 /** What to begin a workflow from: a handler with its schemas and default values (interface 2.5, contract/handlers 1.2). */
 export interface CatalogTemplate {
@@ -10,7 +10,7 @@ export interface CatalogTemplate {
   readonly flags: CatalogFlags
   readonly uri: string
   /** In those of parameters, defaults are plain values only; objects and arrays are in `parameters`. */
-  readonly schemas: BuiltInInterface
+  readonly schemas: BuiltInSchemas
   /** The default parameters; `{}` when there are none. */
   readonly parameters: JsonObject
   readonly presets: readonly CatalogPreset[]
@@ -23,7 +23,7 @@ export interface CatalogPreset {
   readonly description: string
   readonly categories: readonly string[]
   readonly parameters?: JsonObject
-  readonly schemas?: BuiltInInterface
+  readonly schemas?: BuiltInSchemas
 }
 
 /** The roles that a workflow made from a template gets, and how the catalog shows the template. */

@@ -1,4 +1,4 @@
-import { builtInInterface } from '../../resources/workflows/schemas/built-in-schemas.ts'
+import { builtInSchemas } from '../../resources/workflows/schemas/built-in-schemas.ts'
 import { parseHandlerUri } from '../../resources/workflows/handler-uri.ts'
 import type { CatalogTemplate } from './catalog-template.ts'
 import { customTemplates } from './custom-templates.ts'
@@ -25,7 +25,7 @@ function templateOf({
   presets = [],
 }: TemplateDefinition): CatalogTemplate {
   const uri = `svc:${kind}:${key}:v0`
-  const { parameters, ...schemas } = builtInInterface(parseHandlerUri(uri)) ?? {}
+  const { parameters, ...schemas } = builtInSchemas(parseHandlerUri(uri)) ?? {}
   return {
     key,
     ...(name === undefined ? {} : { name }),

@@ -1,7 +1,7 @@
 import { getKey, type Json, type JsonObject } from '../../json/json.ts'
 import type { Handler } from '../handler.ts'
 import { filledText } from '../needed-text.ts'
-import { neededAnswer } from '../scoring/needed-answer.ts'
+import { expectedOutput } from '../scoring/needed-answer.ts'
 import { neededOutputs } from '../scoring/needed-outputs.ts'
 import { readThreshold } from '../scoring/read-threshold.ts'
 import type { ResultVersion } from './normalise-result.ts'
@@ -21,7 +21,7 @@ export const autoCustomCodeRun: Handler = (request, context) => {
   const runtime = scriptRuntime(data, parameters)
   const version = versionOf(parameters)
   const args: readonly Json[] =
-    version === '1' ? [{}, inputs, outputs, neededAnswer(request).value] : [inputs, outputs, trace]
+    version === '1' ? [{}, inputs, outputs, expectedOutput(request).value] : [inputs, outputs, trace]
   return runScript(
     { runtime, script, args, version, threshold, failure: 'v0:workflows:custom-code-server-error' },
     context,

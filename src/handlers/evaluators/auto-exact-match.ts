@@ -3,14 +3,14 @@ import { equalJson } from '../../json/diff/equal-json.ts'
 import { isJsonObject, type Json } from '../../json/json.ts'
 import type { HandlerRequest } from '../handler.ts'
 import { isCaseSensitive } from '../scoring/is-case-sensitive.ts'
-import { neededAnswer } from '../scoring/needed-answer.ts'
+import { expectedOutput } from '../scoring/needed-answer.ts'
 
 /**
  * `svc:builtin:auto_exact_match:v0` (contract/handlers 2.3): whether outputs and answer are the same string, or objects that say the same.
  * Anything else, two equal arrays too, is no match.
  */
 export function autoExactMatch(request: HandlerRequest): Json {
-  const { value: answer } = neededAnswer(request)
+  const { value: answer } = expectedOutput(request)
   return { success: isMatch(request.outputs, answer, isCaseSensitive(request.parameters)) }
 }
 

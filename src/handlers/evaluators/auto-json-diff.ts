@@ -5,7 +5,7 @@ import { Effort } from '../worker/effort.ts'
 import { jsonDiff } from '../metrics/json-diff.ts'
 import { documentIn } from '../scoring/document-in.ts'
 import { isFalsy } from '../scoring/is-falsy.ts'
-import { neededDocument } from '../scoring/needed-answer.ts'
+import { expectedDocument } from '../scoring/needed-answer.ts'
 import { neededOutputs } from '../scoring/needed-outputs.ts'
 import { readThreshold } from '../scoring/read-threshold.ts'
 import { verdictOn } from '../scoring/verdict.ts'
@@ -13,7 +13,7 @@ import { verdictOn } from '../scoring/verdict.ts'
 /** `svc:builtin:auto_json_diff:v0` (contract/handlers 2.3): the share of the answer's leaves that the outputs have, too. */
 export async function autoJsonDiff(request: HandlerRequest): Promise<Json> {
   const { parameters } = request
-  const { key, value: answer } = neededDocument(request)
+  const { key, value: answer } = expectedDocument(request)
   const expected = documentIn(answer)
   if (expected === undefined) throw invalidInput(key, 'dict', answer)
   const outputs = neededOutputs(request)

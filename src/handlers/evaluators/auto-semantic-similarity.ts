@@ -2,7 +2,7 @@ import { getKey, type Json, type JsonObject } from '../../json/json.ts'
 import { invalidParameters } from '../handler-failure.ts'
 import type { HandlerContext, HandlerRequest } from '../handler.ts'
 import { scoreEmbeddings, USUAL_EMBEDDING_MODEL } from '../metrics/score-embeddings.ts'
-import { neededDocument } from '../scoring/needed-answer.ts'
+import { expectedDocument } from '../scoring/needed-answer.ts'
 import { neededOutputs } from '../scoring/needed-outputs.ts'
 import { readThreshold } from '../scoring/read-threshold.ts'
 import { textOf } from '../scoring/text-of.ts'
@@ -17,7 +17,7 @@ export async function autoSemanticSimilarity(
   context: HandlerContext,
 ): Promise<Json> {
   const model = embeddingModel(request.parameters)
-  const { value: answer } = neededDocument(request)
+  const { value: answer } = expectedDocument(request)
   const outputs = neededOutputs(request)
   const threshold = readThreshold(getKey(request.parameters, 'threshold'))
   const score = await scoreEmbeddings(model, [textOf(outputs), textOf(answer)], context)

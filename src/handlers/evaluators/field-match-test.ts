@@ -2,7 +2,7 @@ import { getKey, isJsonObject, type Json } from '../../json/json.ts'
 import type { HandlerRequest } from '../handler.ts'
 import { equalLoosely } from '../metrics/equal-loosely.ts'
 import { documentIn } from '../scoring/document-in.ts'
-import { neededAnswer } from '../scoring/needed-answer.ts'
+import { expectedOutput } from '../scoring/needed-answer.ts'
 import { neededText } from '../needed-text.ts'
 
 /**
@@ -11,7 +11,7 @@ import { neededText } from '../needed-text.ts'
  */
 export function fieldMatchTest(request: HandlerRequest): Json {
   const field = neededText(request.parameters, 'json_field')
-  const { value: answer } = neededAnswer(request)
+  const { value: answer } = expectedOutput(request)
   const { outputs } = request
   const document = typeof outputs === 'string' || isJsonObject(outputs) ? documentIn(outputs) : undefined
   const value = isJsonObject(document) ? getKey(document, field) : undefined

@@ -18,7 +18,7 @@ import type { HandlerRequest } from '../handler.ts'
 import { Effort } from '../worker/effort.ts'
 import { equalLoosely } from '../metrics/equal-loosely.ts'
 import { documentIn } from '../scoring/document-in.ts'
-import { neededAnswer } from '../scoring/needed-answer.ts'
+import { expectedOutput } from '../scoring/needed-answer.ts'
 
 /**
  * `svc:builtin:json_multi_field_match:v0` (contract/handlers 2.3): 1 for each of `fields` (paths, contract/handlers 3.3) that outputs and
@@ -50,7 +50,7 @@ function neededFields(parameters: JsonObject): readonly string[] {
 }
 
 function expectedDocument(request: HandlerRequest): Json {
-  const { key, value } = neededAnswer(request)
+  const { key, value } = expectedOutput(request)
   if (typeof value !== 'string' && !isJsonObject(value)) throw invalidInput(key, 'dict or str', value)
   const document = documentIn(value)
   if (document === undefined) throw invalidInput(key, 'valid JSON string', value)

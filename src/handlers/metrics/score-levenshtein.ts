@@ -1,8 +1,8 @@
 import { codePoints } from './code-points.ts'
-import { compareAside } from '../worker/run-in-worker.ts'
+import { compareInWorker } from '../worker/run-in-worker.ts'
 import { levenshteinSteps } from './levenshtein-distance.ts'
 import { levenshteinSimilarity } from './levenshtein-similarity.ts'
-import type { LongJobCaller } from '../worker/long-jobs.ts'
+import type { WorkerCaller } from '../worker/long-jobs.ts'
 import { tooLarge } from '../worker/too-large.ts'
 
 /** Some milliseconds: two texts of 2,500 characters each, say. */
@@ -14,12 +14,12 @@ const MOST_STEPS = 100_000_000
  * How alike two texts are by the characters that have to be edited (`levenshteinSimilarity`). What they begin and end with alike may
  * have any length; throws `invalid-outputs` for texts whose remaining lengths multiply to more than 3.2·10⁹.
  */
-export function scoreLevenshtein(a: string, b: string, caller: LongJobCaller): number | Promise<number> {
+export function scoreLevenshtein(a: string, b: string, caller: WorkerCaller): number | Promise<number> {
   if (a === b) return 1
   const [left, right] = [codePoints(a), codePoints(b)]
   const steps = levenshteinSteps(left, right)
   if (steps > MOST_STEPS) throw tooLarge(a, b)
   return steps > FEW_STEPS
-    ? compareAside({ kind: 'levenshtein', a, b }, caller)
+    ? compareInWorker({ kind: 'levenshtein', a, b }, caller)
     : levenshteinSimilarity(left, right)
 }

@@ -1,6 +1,6 @@
 import { codePoints } from './code-points.ts'
-import { compareAside } from '../worker/run-in-worker.ts'
-import type { LongJobCaller } from '../worker/long-jobs.ts'
+import { compareInWorker } from '../worker/run-in-worker.ts'
+import type { WorkerCaller } from '../worker/long-jobs.ts'
 import { sequenceSimilarity } from './sequence-similarity.ts'
 import { tooLarge } from '../worker/too-large.ts'
 
@@ -17,10 +17,10 @@ const LONG = 4_000_000
  * How alike two texts are by their matching blocks (`sequenceSimilarity`). Throws `invalid-outputs` for texts that take too many steps:
  * ordinary ones of a hundred thousand characters do not, two that repeat themselves may.
  */
-export function scoreSequence(a: string, b: string, caller: LongJobCaller): number | Promise<number> {
+export function scoreSequence(a: string, b: string, caller: WorkerCaller): number | Promise<number> {
   if (a === b) return 1
   const length = a.length + b.length
   if (length > LONG) throw tooLarge(a, b)
   const score = length <= SHORT ? sequenceSimilarity(codePoints(a), codePoints(b), FEW_STEPS) : undefined
-  return score ?? compareAside({ kind: 'sequence', a, b, mostSteps: MOST_STEPS }, caller)
+  return score ?? compareInWorker({ kind: 'sequence', a, b, mostSteps: MOST_STEPS }, caller)
 }

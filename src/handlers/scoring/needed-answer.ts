@@ -12,7 +12,7 @@ export interface ExpectedOutput<Value extends Json = Json> {
  * The answer that outputs are compared with: the input that `correct_answer_key` names, `correct_answer` unless given (contract/handlers
  * 2.1). Throws `invalid-inputs`, `invalid-parameter` for a key that is no string, or `missing-input`.
  */
-export function neededAnswer({ parameters, inputs }: HandlerRequest): ExpectedOutput {
+export function expectedOutput({ parameters, inputs }: HandlerRequest): ExpectedOutput {
   if (inputs === undefined) throw invalidInputs('dict', inputs)
   const key = getKey(parameters, 'correct_answer_key') ?? 'correct_answer'
   if (typeof key !== 'string') throw invalidParameter('correct_answer_key', 'str', key)
@@ -22,8 +22,8 @@ export function neededAnswer({ parameters, inputs }: HandlerRequest): ExpectedOu
 }
 
 /** The same where only a string or an object will do; else `invalid-input`. */
-export function neededDocument(request: HandlerRequest): ExpectedOutput<string | JsonObject> {
-  const { key, value } = neededAnswer(request)
+export function expectedDocument(request: HandlerRequest): ExpectedOutput<string | JsonObject> {
+  const { key, value } = expectedOutput(request)
   if (typeof value === 'string' || isJsonObject(value)) return { key, value }
   throw invalidInput(key, 'dict or str', value)
 }

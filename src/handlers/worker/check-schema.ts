@@ -3,7 +3,7 @@ import { stringifyJson } from '../../json/stringify-json.ts'
 import { compileSchema, type SchemaCheck } from '../../resources/workflows/schemas/compile-schema.ts'
 import { jsonWeight, schemaWeight } from '../../resources/workflows/schemas/schema-weight.ts'
 import { HandlerFailure } from '../handler-failure.ts'
-import { longJobs, type LongJobCaller } from './long-jobs.ts'
+import { workerPool, type WorkerCaller } from './long-jobs.ts'
 
 /** How long it may take to compile a schema and hold a value against it. */
 export const SCHEMA_LIMIT_MS = 2000
@@ -16,14 +16,14 @@ const FEW_STEPS = 200_000
 /**
  * Says where a value breaks the schema that a workflow has for its inputs or outputs; undefined where it does not. The schema is
  * somebody's, and a small one can keep a machine busy for years: what is not sure to be quick is checked aside, and no longer than two
- * seconds. Fails with `invalid_parameters` on a schema that looks like one but cannot be used, or not in that time; refuses as `LongJobs`
+ * seconds. Fails with `invalid_parameters` on a schema that looks like one but cannot be used, or not in that time; refuses as `WorkerPool`
  * does.
  */
 export function checkSchema(
   schema: JsonObject,
   part: string,
   value: Json,
-  caller: LongJobCaller,
+  caller: WorkerCaller,
 ): string | undefined | Promise<string | undefined> {
   const known = quick.get(schema) ?? learn(schema)
   if (known.weight * jsonWeight(value) > FEW_STEPS) return checkAside(schema, part, value, caller)
@@ -53,10 +53,10 @@ async function checkAside(
   schema: JsonObject,
   part: string,
   value: Json,
-  caller: LongJobCaller,
+  caller: WorkerCaller,
 ): Promise<string | undefined> {
   const job = { kind: 'schema', schema: stringifyJson(schema), part, value: stringifyJson(value) } as const
-  const outcome = await longJobs.do(job, SCHEMA_LIMIT_MS, caller)
+  const outcome = await workerPool.do(job, SCHEMA_LIMIT_MS, caller)
   if (outcome === 'late')
     throw unusable(
       part,

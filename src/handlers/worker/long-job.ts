@@ -4,7 +4,7 @@ import { levenshteinSimilarity } from '../metrics/levenshtein-similarity.ts'
 import { sequenceSimilarity } from '../metrics/sequence-similarity.ts'
 
 /** What may take long, in a form that can be sent to another thread. */
-export type LongJob = Computation | SchemaJob
+export type WorkerJob = Computation | SchemaJob
 
 /** What needs no library, and so no time to begin with. */
 export type Computation =
@@ -26,7 +26,7 @@ export interface SchemaJob {
 }
 
 /** What a job found; a problem is a sentence for whoever asked, and so is why what was given cannot be used. */
-export type LongJobResult =
+export type WorkerJobResult =
   | { readonly found: number | boolean | undefined }
   | { readonly problem: string }
   | { readonly unusable: string }
@@ -35,7 +35,7 @@ export type LongJobResult =
 export const BEGUN = 'begun'
 
 /** Does it, here and now. */
-export function doLongJob(job: Computation): LongJobResult {
+export function doWorkerJob(job: Computation): WorkerJobResult {
   switch (job.kind) {
     case 'pattern':
       return searched(job.pattern, job.isCaseSensitive, job.text)
@@ -46,7 +46,7 @@ export function doLongJob(job: Computation): LongJobResult {
   }
 }
 
-function searched(pattern: string, isCaseSensitive: boolean, text: string): LongJobResult {
+function searched(pattern: string, isCaseSensitive: boolean, text: string): WorkerJobResult {
   try {
     return { found: compilePattern(pattern, isCaseSensitive).test(text) }
   } catch (error) {

@@ -3,13 +3,13 @@ import { Worker } from 'node:worker_threads'
 import { Refusal } from '../../errors.ts'
 import { FairQueue } from '../../scheduling/fair-queue.ts'
 import type { HandlerContext } from '../handler.ts'
-import { BEGUN, type LongJob, type LongJobResult } from './long-job.ts'
+import { BEGUN, type WorkerJob, type WorkerJobResult } from './long-job.ts'
 
 /** What became of a job: its result; or that it took too long, that its thread broke down (out of memory), that nobody waited for it. */
-export type LongJobOutcome = LongJobResult | 'late' | 'broken' | 'abandoned'
+export type WorkerOutcome = WorkerJobResult | 'late' | 'broken' | 'abandoned'
 
 /** Whom a job is done for: the project takes its turn, nobody waits any more once the signal is aborted. */
-export type LongJobCaller = Pick<HandlerContext, 'project' | 'signal' | 'isPatient'>
+export type WorkerCaller = Pick<HandlerContext, 'project' | 'signal' | 'isPatient'>
 
 /**
  * Does jobs in threads of their own, so that nothing else waits for them. A job that takes longer than its limit is stopped with its
@@ -17,7 +17,7 @@ export type LongJobCaller = Pick<HandlerContext, 'project' | 'signal' | 'isPatie
  * none free wait for one, projects in turns. The time of a job begins when its thread says so: one that has to start first, on a
  * machine that has much else to do, takes longer for that than most jobs do.
  */
-export class LongJobs {
+export class WorkerPool {
   readonly #mostThreads: number
   readonly #mostWaiting: number
   readonly #idle = new Set<Worker>()
@@ -41,10 +41,10 @@ export class LongJobs {
    * so that whoever is impatient does not stand behind them.
    */
   async do(
-    job: LongJob,
+    job: WorkerJob,
     limitMs: number,
-    { project, signal, isPatient }: LongJobCaller,
-  ): Promise<LongJobOutcome> {
+    { project, signal, isPatient }: WorkerCaller,
+  ): Promise<WorkerOutcome> {
     if (signal.aborted) return 'abandoned'
     if (!isPatient && this.#waiting.lengthOf(project) >= this.#mostWaiting) {
       throw new Refusal(
@@ -54,7 +54,7 @@ export class LongJobs {
     }
     return new Promise((resolve) => {
       const leave = (): void => this.#abandon(task)
-      const settle = (outcome: LongJobOutcome): void => {
+      const settle = (outcome: WorkerOutcome): void => {
         signal.removeEventListener('abort', leave)
         resolve(outcome)
       }
@@ -98,7 +98,7 @@ export class LongJobs {
       resourceLimits: { maxOldGenerationSizeMb: 256 },
     })
     this.#threads++
-    worker.on('message', (said: LongJobResult | typeof BEGUN) => {
+    worker.on('message', (said: WorkerJobResult | typeof BEGUN) => {
       const running = this.#running.get(worker)
       // one that was stopped may have been done at that moment
       if (running === undefined) return
@@ -129,7 +129,7 @@ export class LongJobs {
   }
 
   /** Tells the outcome to whoever waits for what the worker does; nobody does where it was stopped. */
-  #settle(worker: Worker, outcome: LongJobOutcome): void {
+  #settle(worker: Worker, outcome: WorkerOutcome): void {
     const running = this.#running.get(worker)
     if (running === undefined) return
     this.#running.delete(worker)
@@ -142,7 +142,7 @@ export class LongJobs {
  * The threads of this process: as many as it has processors, and one that hangs is never all of them. Of each project so many jobs may
  * wait that the last of them has its turn within a minute or so.
  */
-export const longJobs = new LongJobs(Math.max(2, Math.min(4, availableParallelism())), 100)
+export const workerPool = new WorkerPool(Math.max(2, Math.min(4, availableParallelism())), 100)
 
 interface Running {
   readonly task: Task
@@ -152,7 +152,7 @@ interface Running {
 
 interface Task {
   readonly owner: string
-  readonly job: LongJob
+  readonly job: WorkerJob
   readonly limitMs: number
-  readonly settle: (outcome: LongJobOutcome) => void
+  readonly settle: (outcome: WorkerOutcome) => void
 }

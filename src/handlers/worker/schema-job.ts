@@ -1,13 +1,13 @@
 import type { JsonObject } from '../../json/json.ts'
 import { parseJson } from '../../json/parse-json.ts'
 import { compileSchema, type SchemaCheck } from '../../resources/workflows/schemas/compile-schema.ts'
-import type { LongJobResult, SchemaJob } from './long-job.ts'
+import type { WorkerJobResult, SchemaJob } from './long-job.ts'
 
 /** The schema that was asked for last, which is often asked for again. */
 let last: { readonly key: string; readonly check: SchemaCheck } | undefined
 
 /** Holds a value against a schema, here and now. */
-export function doSchemaJob({ schema, part, value }: SchemaJob): LongJobResult {
+export function doSchemaJob({ schema, part, value }: SchemaJob): WorkerJobResult {
   const key = `${part} ${schema}`
   try {
     // the text of a JsonObject

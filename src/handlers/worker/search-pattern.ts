@@ -1,8 +1,8 @@
 import { boundedText } from '../../json/json-values.ts'
 import { HandlerFailure } from '../handler-failure.ts'
 import { compilePattern } from './compile-pattern.ts'
-import type { LongJobCaller, LongJobOutcome } from './long-jobs.ts'
-import { longJobs } from './long-jobs.ts'
+import type { WorkerCaller, WorkerOutcome } from './long-jobs.ts'
+import { workerPool } from './long-jobs.ts'
 import { patternSteps } from './pattern-steps.ts'
 
 /** How long a search may go on (ruling 9). */
@@ -15,13 +15,13 @@ const SHORT_PATTERN = 1000
 /**
  * Whether a regular expression matches somewhere in a text: JavaScript's (ruling 9), with inline flags at its start (`compilePattern`).
  * One whose search might be long runs aside, and no longer than a second. Throws `regex-pattern-error`, quoting the
- * pattern, and refuses as `LongJobs` does.
+ * pattern, and refuses as `WorkerPool` does.
  */
 export function searchPattern(
   pattern: string,
   isCaseSensitive: boolean,
   text: string,
-  caller: LongJobCaller,
+  caller: WorkerCaller,
 ): boolean | Promise<boolean> {
   if (pattern.length > SHORT_PATTERN) return searchAside(pattern, isCaseSensitive, text, caller)
   const regExp = compiled(pattern, isCaseSensitive)
@@ -42,16 +42,16 @@ async function searchAside(
   pattern: string,
   isCaseSensitive: boolean,
   text: string,
-  caller: LongJobCaller,
+  caller: WorkerCaller,
 ): Promise<boolean> {
   const job = { kind: 'pattern', pattern, isCaseSensitive, text } as const
-  const outcome = await longJobs.do(job, PATTERN_LIMIT_MS, caller)
+  const outcome = await workerPool.do(job, PATTERN_LIMIT_MS, caller)
   const problem = problemOf(outcome)
   if (problem !== undefined) throw patternError(pattern, problem)
   return typeof outcome === 'object' && 'found' in outcome && outcome.found === true
 }
 
-function problemOf(outcome: LongJobOutcome): string | undefined {
+function problemOf(outcome: WorkerOutcome): string | undefined {
   if (outcome === 'late') {
     return `the search took more than ${PATTERN_LIMIT_MS} ms; write it so that there are fewer ways to match (no repetition inside a repetition)`
   }

@@ -9,11 +9,11 @@ import { queryArtifacts } from '../../versioning/artifacts/query-artifacts.ts'
 import { artifactById } from '../../versioning/revisions/references.ts'
 import { presentArtifact } from '../presenters/record.ts'
 import { templateFields } from '../revisions/chosen-template.ts'
-import { beginning, editedRoles } from '../revisions/first-revision.ts'
+import { firstRevision, editedRoles } from '../revisions/first-revision.ts'
 import type { EndpointResponse, Call, Endpoint } from '../routing/endpoint.ts'
 import { artifactIn, assertSameId, endpoint, named } from '../routing/endpoint.ts'
 import { declare } from '../routing/known-fields.ts'
-import { answerList } from '../routing/send.ts'
+import { respondWithList } from '../routing/send.ts'
 import { envelope } from '../schemas/envelope.ts'
 import { queryInput, queryOf } from '../schemas/queries/query-input.ts'
 import { queryParameters } from '../schemas/queries/query-parameters.ts'
@@ -88,7 +88,7 @@ export function artifactEndpoints({ surface, names, present, records }: SurfaceC
       run: async ({ registry, input, context }) => {
         const { slug: chosen, flags, template, preset, ...rest } = input.artifact
         const loc = ['body', input.sentAs.artifact]
-        const begin = await beginning(registry, surface, { flags, template, preset, header: rest }, loc)
+        const begin = await firstRevision(registry, surface, { flags, template, preset, header: rest }, loc)
         const created = await createArtifact(
           registry,
           family,
@@ -117,7 +117,7 @@ export function artifactEndpoints({ surface, names, present, records }: SurfaceC
       example: { [singular]: { tags: { team: 'support' } }, windowing: { limit: 20 } },
       run: async ({ registry, input }) => {
         const window = await queryArtifacts(registry, family, queryOf(input, surface))
-        return answerList(
+        return respondWithList(
           plural,
           window,
           input.windowing,

@@ -5,7 +5,7 @@ import { findPreset, findTemplate, listTemplates } from '../../handlers/catalog/
 import { catalogTypes } from '../../handlers/catalog/types/catalog-types.ts'
 import { presentPreset, presentTemplate } from '../presenters/template.ts'
 import type { Endpoint } from '../routing/endpoint.ts'
-import { anyScope, endpoint } from '../routing/endpoint.ts'
+import { anyKey, endpoint } from '../routing/endpoint.ts'
 import { catalogPreset, catalogTemplate, catalogType, wholeTemplate } from '../schemas/catalog.ts'
 import { queryReading } from '../schemas/queries/query-parameters.ts'
 import { list, single } from '../schemas/record-schemas.ts'
@@ -18,7 +18,7 @@ import type { SurfaceContext } from '../surface-context.ts'
  */
 export function catalogEndpoints({ surface }: SurfaceContext): Endpoint[] {
   const path = `/${surface.path}/catalog`
-  const common = { method: 'GET', tag: 'catalog', ...anyScope } as const
+  const common = { method: 'GET', tag: 'catalog', ...anyKey } as const
 
   /** The template of the surface that a path names. */
   const templateIn = (params: Readonly<Record<string, string>>): CatalogTemplate => {

@@ -7,7 +7,7 @@ import { testWebhook } from '../../webhooks/test-webhook.ts'
 import { presentDelivery } from '../presenters/webhook.ts'
 import type { EndpointResponse, Call, Endpoint } from '../routing/endpoint.ts'
 import { endpoint } from '../routing/endpoint.ts'
-import { answerList } from '../routing/send.ts'
+import { respondWithList } from '../routing/send.ts'
 import { envelope } from '../schemas/envelope.ts'
 import { queryFilters } from '../schemas/queries/query-parameters.ts'
 import { list, single } from '../schemas/record-schemas.ts'
@@ -52,7 +52,7 @@ export function deliveryEndpoints(webhooksOf: (registry: Registry) => ProjectWeb
               (type === undefined || delivery.event_type === type) &&
               (eventId === undefined || delivery.event_id === eventId),
           )
-        return answerList('deliveries', window, input.windowing, window.rows.map(presentDelivery))
+        return respondWithList('deliveries', window, input.windowing, window.rows.map(presentDelivery))
       },
     }),
     endpoint({

@@ -9,7 +9,7 @@ import { retrieveRevision } from '../../versioning/revisions/retrieve-revision.t
 import { presentReferences } from '../presenters/record.ts'
 import type { Endpoint } from '../routing/endpoint.ts'
 import { endpoint } from '../routing/endpoint.ts'
-import { answerList } from '../routing/send.ts'
+import { respondWithList } from '../routing/send.ts'
 import { retrieveReferences } from '../schemas/queries/retrieve-references.ts'
 import { list, revisionReferencesSchema } from '../schemas/record-schemas.ts'
 import { windowing } from '../schemas/request-schemas.ts'
@@ -38,7 +38,7 @@ export function dependentsEndpoint({ surface, names, present }: SurfaceContext):
       const target = await targetOf(registry, surface, input)
       const query = { includeArchived: input.include_archived, windowing: input.windowing }
       const window = await queryDependents(registry, target, query)
-      return answerList(
+      return respondWithList(
         'dependents',
         window,
         input.windowing,

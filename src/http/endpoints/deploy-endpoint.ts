@@ -4,13 +4,13 @@ import type { Surface } from '../../resources/surface.ts'
 import { deployRevision } from '../../versioning/environments/deploy-revision.ts'
 import { environmentVariant } from '../../versioning/environments/environments.ts'
 import type { Registry } from '../../versioning/registry.ts'
-import type { VariantPlace } from '../../versioning/revisions/references.ts'
+import type { VariantLocation } from '../../versioning/revisions/references.ts'
 import { revisionById } from '../../versioning/revisions/references.ts'
-import { resolveRevision } from '../../versioning/revisions/resolve-reference.ts'
-import type { RevisionPlace } from '../../versioning/revisions/revision.ts'
+import { resolveReference } from '../../versioning/revisions/resolve-reference.ts'
+import type { RevisionLocation } from '../../versioning/revisions/revision.ts'
 import { readRevisionAt } from '../../versioning/revisions/revision.ts'
 import type { WriteContext } from '../../versioning/write-context.ts'
-import type { RevisionAnswers } from '../revisions/revision-responses.ts'
+import type { RevisionResponses } from '../revisions/revision-responses.ts'
 import type { Endpoint, EndpointResponse } from '../routing/endpoint.ts'
 import { endpoint } from '../routing/endpoint.ts'
 import { deployments, presentDeployments } from '../schemas/deployments.ts'
@@ -35,14 +35,14 @@ export function deploySlugs({ isDeployable, plural }: Surface): z.ZodType<readon
  */
 export function deployEndpoint(
   { surface, names, records, present }: SurfaceContext,
-  answers: RevisionAnswers,
+  answers: RevisionResponses,
 ): Endpoint {
   const { family, path, singular, plural } = surface
 
   /** `made` is the environment's revision that the deployment made, if it did not stand already. */
   const answer = async (
     registry: Registry,
-    place: RevisionPlace,
+    place: RevisionLocation,
     environment: string,
     made: string | undefined,
   ): Promise<EndpointResponse> => {
@@ -74,7 +74,7 @@ export function deployEndpoint(
           'Nothing says where to deploy to. Send environment_ref with an id or a slug.',
         )
       }
-      const place = await resolveRevision(registry, family, input)
+      const place = await resolveReference(registry, family, input)
       const to = await environmentVariant(registry, environment, context)
       const request = { entity: singular, key, message: text, loc: ['body'] }
       const revision = await readRevisionAt(registry, place)
@@ -98,8 +98,8 @@ export async function deployTargets(
   registry: Registry,
   slugs: readonly string[],
   context: WriteContext,
-): Promise<readonly VariantPlace[]> {
-  const targets: VariantPlace[] = []
+): Promise<readonly VariantLocation[]> {
+  const targets: VariantLocation[] = []
   for (const slug of new Set(slugs)) {
     targets.push(await environmentVariant(registry, { artifact: { slug } }, context))
   }

@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import type { Surface } from '../../resources/surface.ts'
 import { diffRevisions } from '../../versioning/revisions/diff/diff-revisions.ts'
-import { resolveRevision } from '../../versioning/revisions/resolve-reference.ts'
+import { resolveReference } from '../../versioning/revisions/resolve-reference.ts'
 import type { Endpoint } from '../routing/endpoint.ts'
 import { endpoint } from '../routing/endpoint.ts'
 import { envelope } from '../schemas/envelope.ts'
@@ -31,8 +31,8 @@ export function diffEndpoint({ family, path, plural, payload }: Surface): Endpoi
     }),
     example: { base: { slug: 'support-bot', version: 1 }, head: { slug: 'support-bot', version: 2 } },
     run: async ({ registry, input, untilGone }) => {
-      const base = await resolveRevision(registry, family, { revision: input.base })
-      const head = await resolveRevision(registry, family, { revision: input.head })
+      const base = await resolveReference(registry, family, { revision: input.base })
+      const head = await resolveReference(registry, family, { revision: input.head })
       const asked = { windowing: input.windowing, signal: untilGone() }
       return { body: { count: 1, ...(await diffRevisions(registry, base, head, asked)) } }
     },

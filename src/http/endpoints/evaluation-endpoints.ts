@@ -15,10 +15,10 @@ import type { RetrieveReferences } from '../../versioning/revisions/retrieve-rev
 import { retrieveRevision } from '../../versioning/revisions/retrieve-revision.ts'
 import type { Revision } from '../../versioning/revisions/revision.ts'
 import { readRevisionAt } from '../../versioning/revisions/revision.ts'
-import { STREAM_TYPES, wantedForm } from '../invocation/wanted-form.ts'
+import { STREAM_TYPES, negotiateOutput } from '../invocation/wanted-form.ts'
 import type { Call, Endpoint, EndpointResponse } from '../routing/endpoint.ts'
 import { endpoint } from '../routing/endpoint.ts'
-import { answerList } from '../routing/send.ts'
+import { respondWithList } from '../routing/send.ts'
 import { envelope } from '../schemas/envelope.ts'
 import { evaluationRecord, evaluationResult, presentEvaluation } from '../schemas/evaluation.ts'
 import { queryFilters } from '../schemas/queries/query-parameters.ts'
@@ -165,7 +165,7 @@ export function evaluationEndpoints(
             [filter.testset_revision_id, plan.testset.revision_id],
           ].every(([asked, is]) => asked === undefined || asked === is),
         )
-        return answerList('evaluations', window, input.windowing, window.rows.map(presentEvaluation))
+        return respondWithList('evaluations', window, input.windowing, window.rows.map(presentEvaluation))
       },
     }),
     endpoint({
@@ -181,7 +181,7 @@ export function evaluationEndpoints(
       run: async ({ registry, params, input }) => {
         const { windowing: asked = {} } = input
         const window = await evaluationsOf(registry).results(params['id'] ?? '', asked)
-        return answerList('results', window, { order: 'ascending', ...asked }, window.rows)
+        return respondWithList('results', window, { order: 'ascending', ...asked }, window.rows)
       },
     }),
   ]
@@ -227,7 +227,7 @@ function answer(evaluation: Evaluation): EndpointResponse {
 
 /** The evaluation once it has ended; or, for who wants a stream, how far it is until then. It goes on without anybody listening. */
 function follow({ headers, untilGone }: Call<unknown>, running: RunningEvaluation): EndpointResponse {
-  const form = wantedForm(headers.accept, undefined)
+  const form = negotiateOutput(headers.accept, undefined)
   if (form === 'json') return { contentType: JSON_TYPE, stream: ending(running, untilGone()) }
   const isEvents = form === 'events'
   return {

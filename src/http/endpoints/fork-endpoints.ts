@@ -13,7 +13,7 @@ import { flagsNamed } from '../schemas/role-fields.ts'
 import { idSpellings, spellings } from '../schemas/surface-names.ts'
 import type { SurfaceContext } from '../surface-context.ts'
 import { unusedOfVariants } from '../schemas/unused-fields.ts'
-import { answerVariant, recallVariant } from '../revisions/variant-responses.ts'
+import { variantResponse, recallVariant } from '../revisions/variant-responses.ts'
 
 /** `POST …/variants/fork` of a surface (interface 4.5, ruling 3.9). */
 export function forkEndpoint(surfaceContext: SurfaceContext, path: string): Endpoint {
@@ -64,7 +64,7 @@ export function forkEndpoint(surfaceContext: SurfaceContext, path: string): Endp
         { slug: chosen, header: { name, description, tags, meta }, loc },
         context,
       )
-      return answerVariant(surfaceContext, place)
+      return variantResponse(surfaceContext, place)
     },
     recall: recallVariant(surfaceContext),
   })

@@ -7,13 +7,13 @@ import { invoke } from '../../invocation/invoke.ts'
 import { managedKeys } from '../../resources/workflows/handler-uri.ts'
 import type { EndpointResponse, Call, Endpoint } from '../routing/endpoint.ts'
 import { endpoint } from '../routing/endpoint.ts'
-import { invokeAnswer, invokeOutput } from '../invocation/invoke-answer.ts'
+import { invokeResponse, invokeOutput } from '../invocation/invoke-answer.ts'
 import { flagsOf } from '../invocation/flags-of.ts'
 import type { InspectInput, InvokeInput } from '../invocation/invoke-input.ts'
 import { inspectInput, invokeInput } from '../invocation/invoke-input.ts'
 import { inspectOutput, presentInspection } from '../invocation/present-inspection.ts'
 import { callersSpan, sessionOf } from '../invocation/trace-headers.ts'
-import { STREAM_TYPES, wantedForm } from '../invocation/wanted-form.ts'
+import { STREAM_TYPES, negotiateOutput } from '../invocation/wanted-form.ts'
 import type { PresentOptions } from '../presenters/record.ts'
 import { uuid } from '../schemas/request-schemas.ts'
 
@@ -134,7 +134,7 @@ async function runInvoke(call: Call<InvokeInput>, services: InvocationServices):
   const { data = {} } = input
   const flags = flagsOf(input.flags, headers)
   const session = sessionOf(input.session_id, headers)
-  const form = wantedForm(headers.accept, flags)
+  const form = negotiateOutput(headers.accept, flags)
   let gone: AbortSignal | undefined
   const invocation = await invoke(
     registry,
@@ -159,5 +159,5 @@ async function runInvoke(call: Call<InvokeInput>, services: InvocationServices):
     },
     services,
   )
-  return invokeAnswer(invocation, session, form)
+  return invokeResponse(invocation, session, form)
 }

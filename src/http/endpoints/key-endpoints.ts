@@ -9,7 +9,7 @@ import { cutWindow } from '../../versioning/pagination.ts'
 import type { Registry } from '../../versioning/registry.ts'
 import type { EndpointResponse, Endpoint } from '../routing/endpoint.ts'
 import { endpoint } from '../routing/endpoint.ts'
-import { answerList } from '../routing/send.ts'
+import { respondWithList } from '../routing/send.ts'
 import { envelope } from '../schemas/envelope.ts'
 import { keyFilter, keyRecord, newKey } from '../schemas/key.ts'
 import { queryFilters } from '../schemas/queries/query-parameters.ts'
@@ -63,7 +63,7 @@ export function keyEndpoints({ fs, storeDir, uses, hasAdminKey }: KeyPlace): End
             (filter.scopes ?? []).every((scope) => key.scopes.includes(scope)),
         )
         const lastUses = uses.of(projectOf(registry))
-        return answerList(
+        return respondWithList(
           'keys',
           window,
           asked,

@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import { listTemplates } from '../../handlers/catalog/find-in-catalog.ts'
 import { presentLegacyTemplate } from '../presenters/legacy-template.ts'
-import { anyScope, endpoint } from '../routing/endpoint.ts'
+import { anyKey, endpoint } from '../routing/endpoint.ts'
 import { legacyTemplate } from '../schemas/catalog.ts'
 import { queryReading } from '../schemas/queries/query-parameters.ts'
 import { list } from '../schemas/record-schemas.ts'
@@ -12,7 +12,7 @@ export const legacyTemplatesEndpoint = endpoint({
   path: '/simple/evaluators/templates',
   tag: 'catalog',
   summary: 'What evaluators can be made from, in the shape of before the catalog',
-  ...anyScope,
+  ...anyKey,
   input: z.object({ include_archived: z.boolean().optional() }),
   fromQuery: queryReading(['include_archived'], false),
   output: list('templates', legacyTemplate),

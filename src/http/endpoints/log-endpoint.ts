@@ -9,10 +9,10 @@ import type { Revision } from '../../versioning/revisions/revision.ts'
 import { presentPayload, presentRevision } from '../presenters/record.ts'
 import type { EndpointResponse, Endpoint } from '../routing/endpoint.ts'
 import { endpoint } from '../routing/endpoint.ts'
-import { answerLargeList } from '../routing/send.ts'
+import { respondWithLargeList } from '../routing/send.ts'
 import { envelope } from '../schemas/envelope.ts'
 import { parentFields, parentsBeside, parentsOf } from '../schemas/parents.ts'
-import { withReading } from '../schemas/queries/read-options.ts'
+import { withReadOptions } from '../schemas/queries/read-options.ts'
 import { list } from '../schemas/record-schemas.ts'
 import { depth, windowing } from '../schemas/request-schemas.ts'
 import { spellings } from '../schemas/surface-names.ts'
@@ -28,7 +28,7 @@ export function logEndpoint(context: SurfaceContext, answerRevisions: AnswerRevi
     tag: surface.plural,
     summary: 'The revisions of a variant, newest first, without payloads unless include_data is true',
     scope: 'read',
-    ...withReading(surface, {
+    ...withReadOptions(surface, {
       input: envelope({
         of: {
           names: [
@@ -83,7 +83,7 @@ export function listRevisions({ surface, present }: SurfaceContext) {
     { windowing: page, asked }: { readonly windowing?: Windowing | undefined; readonly asked: Reading },
     withData: boolean,
   ): Promise<EndpointResponse> =>
-    answerLargeList(`${surface.singular}_revisions`, window, page, async (revision) =>
+    respondWithLargeList(`${surface.singular}_revisions`, window, page, async (revision) =>
       presentRevision(
         revision,
         present,

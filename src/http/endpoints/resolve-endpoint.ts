@@ -14,9 +14,9 @@ import { presentVersion } from '../presenters/record.ts'
 import { resolutionInfo, retrievalInfo } from '../schemas/record-schemas.ts'
 import { anyJson, slug, uuid, version } from '../schemas/request-schemas.ts'
 import type { EmbedOptions } from '../revisions/resolve-embeds.ts'
-import { DEFAULT_EMBED_OPTIONS, resolvedData } from '../revisions/resolve-embeds.ts'
+import { DEFAULT_EMBED_OPTIONS, resolveEmbedsOf } from '../revisions/resolve-embeds.ts'
 import { retrieveReferences } from '../schemas/queries/retrieve-references.ts'
-import type { RevisionAnswers } from '../revisions/revision-responses.ts'
+import type { RevisionResponses } from '../revisions/revision-responses.ts'
 import { spellings } from '../schemas/surface-names.ts'
 import type { SurfaceContext } from '../surface-context.ts'
 import { UNUSED_HEADER, unusedOfRevisions } from '../schemas/unused-fields.ts'
@@ -32,7 +32,7 @@ export function isResolvable({ mayEmbed, pins }: Family): boolean {
  */
 export function resolveEndpoint(
   { surface, names, records, present }: SurfaceContext,
-  answers: RevisionAnswers,
+  answers: RevisionResponses,
 ): Endpoint {
   const { family, path, singular, plural } = surface
   const key = `${singular}_revision`
@@ -89,7 +89,7 @@ export function resolveEndpoint(
       servicesBase,
     })
     const host = record.id === undefined ? undefined : { id: record.id, slug: record.slug ?? record.id }
-    const resolved = await resolvedData(registry, family, documentOf(accepted.payload), {
+    const resolved = await resolveEmbedsOf(registry, family, documentOf(accepted.payload), {
       ...embedOptions,
       host,
       versionType: present.versionType,

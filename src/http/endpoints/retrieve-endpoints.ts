@@ -3,17 +3,17 @@ import type { Call, Endpoint } from '../routing/endpoint.ts'
 import { endpoint } from '../routing/endpoint.ts'
 import { declare } from '../routing/known-fields.ts'
 import { dottedParameters } from '../schemas/queries/query-parameters.ts'
-import { payloadPage, withReading } from '../schemas/queries/read-options.ts'
+import { payloadPage, withReadOptions } from '../schemas/queries/read-options.ts'
 import { resolutionInfo, retrievalInfo, single } from '../schemas/record-schemas.ts'
 import { retrieveReferences } from '../schemas/queries/retrieve-references.ts'
-import type { RetrieveQuestion, RevisionAnswers } from '../revisions/revision-responses.ts'
+import type { RetrieveQuestion, RevisionResponses } from '../revisions/revision-responses.ts'
 import type { SurfaceContext } from '../surface-context.ts'
 import { isResolvable } from './resolve-endpoint.ts'
 
 /** The two forms of `…/revisions/retrieve` of a surface (interface 9.4, rulings 1.9, 3.6; contract/environments 8.2). */
 export function retrieveEndpoints(
   { surface, names, records, enrichment }: SurfaceContext,
-  answers: RevisionAnswers,
+  answers: RevisionResponses,
 ): Endpoint[] {
   const { path, singular, plural, family } = surface
   const resolvable = isResolvable(family)
@@ -23,7 +23,7 @@ export function retrieveEndpoints(
   const enriched: z.ZodType<Pick<RetrieveQuestion, 'enrich'>> = enrichment?.input ?? z.object({})
   const input = z.intersection(z.intersection(retrieveReferences(names), resolve), enriched)
   const booleans = [...(resolvable ? ['resolve'] : []), ...(enrichment?.booleans ?? [])]
-  const body = withReading(surface, { input }, { paged: true })
+  const body = withReadOptions(surface, { input }, { paged: true })
   const common = {
     path: `/${path}/revisions/retrieve`,
     tag: plural,
@@ -49,7 +49,7 @@ export function retrieveEndpoints(
     }),
     endpoint({
       ...common,
-      ...withReading(surface, { input, fromQuery: dottedParameters(booleans) }, { paged: true }),
+      ...withReadOptions(surface, { input, fromQuery: dottedParameters(booleans) }, { paged: true }),
       method: 'GET',
       summary: `The same with dotted parameters: ?${singular}_variant_ref.slug=support-bot`,
     }),

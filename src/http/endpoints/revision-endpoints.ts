@@ -6,10 +6,10 @@ import { commitRevision, warningsOf } from '../../versioning/revisions/commit-re
 import { queryRevisions } from '../../versioning/revisions/query-revisions.ts'
 import { revisionById } from '../../versioning/revisions/references.ts'
 import type { NewRevision } from '../../versioning/revisions/write-revision.ts'
-import { commitPlace } from '../revisions/commit-target.ts'
+import { commitTarget } from '../revisions/commit-target.ts'
 import { toldOfCommit } from '../revisions/commit-warnings.ts'
 import { readIfMatch } from '../revisions/etag.ts'
-import { RevisionAnswers } from '../revisions/revision-responses.ts'
+import { RevisionResponses } from '../revisions/revision-responses.ts'
 import type { EndpointResponse, Call, Endpoint } from '../routing/endpoint.ts'
 import { endpoint, named, revisionIn } from '../routing/endpoint.ts'
 import { declare } from '../routing/known-fields.ts'
@@ -19,7 +19,7 @@ import type { Beside } from '../schemas/parents.ts'
 import { parentFields, parentsBeside, parentsOf } from '../schemas/parents.ts'
 import { queryInput, queryOf } from '../schemas/queries/query-input.ts'
 import { queryParameters } from '../schemas/queries/query-parameters.ts'
-import { payloadPage, withReading } from '../schemas/queries/read-options.ts'
+import { payloadPage, withReadOptions } from '../schemas/queries/read-options.ts'
 import { list, single, warning } from '../schemas/record-schemas.ts'
 import { anyJson, header, message, slug, uuid } from '../schemas/request-schemas.ts'
 import { flagsNamed } from '../schemas/role-fields.ts'
@@ -40,7 +40,7 @@ export function revisionEndpoints(context: SurfaceContext): Endpoint[] {
   const { family, path, singular } = surface
   const key = `${singular}_revision`
   const tag = surface.plural
-  const answers = new RevisionAnswers(surface, present)
+  const answers = new RevisionResponses(surface, present)
   const variantIds = idSpellings(names, '_variant')
 
   const commitFields = {
@@ -60,7 +60,7 @@ export function revisionEndpoints(context: SurfaceContext): Endpoint[] {
     more: Pick<NewRevision, 'message' | 'slug' | 'data' | 'delta' | 'baseRevisionId' | 'mustBeFirst'>,
     deploy: readonly string[] = [],
   ) => {
-    const { baseId, ...place } = await commitPlace(
+    const { baseId, ...place } = await commitTarget(
       context,
       registry,
       parentsOf(names, fields, beside),
@@ -116,7 +116,7 @@ export function revisionEndpoints(context: SurfaceContext): Endpoint[] {
       tag,
       summary: 'Commit a revision: a whole payload (data) or a change of the latest one (delta)',
       scope: 'write',
-      ...withReading(surface, {
+      ...withReadOptions(surface, {
         input: envelope({
           revision: {
             names: [...spellings(names, '_revision_commit'), ...spellings(names, '_revision')],
@@ -211,7 +211,7 @@ export function revisionEndpoints(context: SurfaceContext): Endpoint[] {
       summary: 'List revisions by filters',
       scope: 'read',
       optionalBody: true,
-      ...withReading(surface, queryInput(names, 'revision', family)),
+      ...withReadOptions(surface, queryInput(names, 'revision', family)),
       output: list(`${key}s`, records.revision),
       example: { [key]: { message: 'cooler' }, [`${singular}_refs`]: [{ slug: 'support-bot' }] },
       run: async ({ registry, input }) => {
@@ -228,7 +228,7 @@ export function revisionEndpoints(context: SurfaceContext): Endpoint[] {
       tag,
       summary: 'The revision of this id, archived or not, for ever the same',
       scope: 'read',
-      ...withReading(surface, { input: z.object({}) }, { paged: true }),
+      ...withReadOptions(surface, { input: z.object({}) }, { paged: true }),
       output: single(key, records.revision, payloadPage(surface)),
       run: async ({ registry, params, input, ifNoneMatch }) => {
         const place = await revisionIn(registry, family, params)

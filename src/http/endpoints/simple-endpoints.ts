@@ -19,15 +19,15 @@ import { defaultVariantOrNew } from '../../versioning/variants/default-variant.t
 import { presentFlat } from '../presenters/record.ts'
 import { templateFields } from '../revisions/chosen-template.ts'
 import { commitWarnings } from '../revisions/commit-warnings.ts'
-import { beginning, editedRoles } from '../revisions/first-revision.ts'
+import { firstRevision, editedRoles } from '../revisions/first-revision.ts'
 import type { EndpointResponse, Endpoint } from '../routing/endpoint.ts'
 import { artifactIn, assertSameId, endpoint, named } from '../routing/endpoint.ts'
 import { declare } from '../routing/known-fields.ts'
-import { answerLargeList } from '../routing/send.ts'
+import { respondWithLargeList } from '../routing/send.ts'
 import { envelope } from '../schemas/envelope.ts'
 import { queryInput, queryOf } from '../schemas/queries/query-input.ts'
 import { queryParameters } from '../schemas/queries/query-parameters.ts'
-import { withReading } from '../schemas/queries/read-options.ts'
+import { withReadOptions } from '../schemas/queries/read-options.ts'
 import { list, single, warning } from '../schemas/record-schemas.ts'
 import { anyJson, header, headerEdit, message, slug, uuid } from '../schemas/request-schemas.ts'
 import { flagsNamed, withRoleEdits, withRoles } from '../schemas/role-fields.ts'
@@ -118,7 +118,7 @@ export function simpleEndpoints({ surface, names, present, records }: SurfaceCon
       tag,
       summary: `Create ${withArticle(singular)} with its variant, and with version 1 if data is sent`,
       scope: 'write',
-      ...withReading(surface, {
+      ...withReadOptions(surface, {
         input: envelope({
           artifact: {
             names: names.singulars,
@@ -154,7 +154,7 @@ export function simpleEndpoints({ surface, names, present, records }: SurfaceCon
         const { slug: chosen, data, message: text, flags, template, preset, ...rest } = input.artifact
         const loc = ['body', input.sentAs.artifact]
         const sent = { flags, template, preset, data, message: text, header: rest }
-        const begin = await beginning(registry, surface, sent, loc)
+        const begin = await firstRevision(registry, surface, sent, loc)
         const created = await createArtifact(
           registry,
           family,
@@ -183,12 +183,12 @@ export function simpleEndpoints({ surface, names, present, records }: SurfaceCon
       summary: `List ${plural}, each merged with its latest revision`,
       scope: 'read',
       optionalBody: true,
-      ...withReading(surface, queryInput(names, 'flat', family)),
+      ...withReadOptions(surface, queryInput(names, 'flat', family)),
       output: list(plural, record),
       example: {},
       run: async ({ registry, input }) => {
         const window = await queryFlat(registry, family, queryOf(input, surface))
-        return answerLargeList(plural, window, input.windowing, (flat) =>
+        return respondWithLargeList(plural, window, input.windowing, (flat) =>
           unlessDamaged(registry, flat.artifact, () => presentFlat(flat, present, input.asked)),
         )
       },
@@ -200,7 +200,7 @@ export function simpleEndpoints({ surface, names, present, records }: SurfaceCon
       tag,
       summary: `The ${singular} merged with its latest revision, archived or not`,
       scope: 'read',
-      ...withReading(surface, { input: z.object({}) }),
+      ...withReadOptions(surface, { input: z.object({}) }),
       output,
       run: async ({ registry, params, input }) => {
         const flat = await flatten(registry, await artifactIn(registry, family, params))
@@ -216,7 +216,7 @@ export function simpleEndpoints({ surface, names, present, records }: SurfaceCon
       summary: 'Edit the header; with data, commit a new revision on the default variant too',
       scope: 'write',
       keepNulls: true,
-      ...withReading(surface, {
+      ...withReadOptions(surface, {
         input: envelope({
           artifact: {
             names: names.singulars,

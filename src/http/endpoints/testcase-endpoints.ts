@@ -17,7 +17,7 @@ import { TimeSlice } from '../../scheduling/cooperative.ts'
 import type { Windowing } from '../../versioning/pagination.ts'
 import type { References } from '../../versioning/reference.ts'
 import { artifactById } from '../../versioning/revisions/references.ts'
-import { resolveRevision } from '../../versioning/revisions/resolve-reference.ts'
+import { resolveReference } from '../../versioning/revisions/resolve-reference.ts'
 import { readRevisionAt } from '../../versioning/revisions/revision.ts'
 import { saidTrashed } from '../../versioning/trash/trash.ts'
 import type { Call, Endpoint, EndpointResponse } from '../routing/endpoint.ts'
@@ -88,7 +88,7 @@ export function testcaseEndpoints({ surface, names }: SurfaceContext): Endpoint[
     windowing: Windowing | undefined,
   ): Promise<EndpointResponse> => {
     const slice = new TimeSlice(untilGone())
-    const place = await resolveRevision(registry, family, references)
+    const place = await resolveReference(registry, family, references)
     const { stored, artifact } = await readRevisionAt(registry, place)
     if (!stored.payload) return { body: { count: 0, testcases: [] } }
     const testset = asStored(stored.payload)

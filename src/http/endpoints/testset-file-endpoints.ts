@@ -18,7 +18,7 @@ import { fileFields, fileType, readingOfFields, testsetFields } from '../body/up
 import type { Upload } from '../body/upload.ts'
 import { presentFlat } from '../presenters/record.ts'
 import { readIfMatch } from '../revisions/etag.ts'
-import { RevisionAnswers } from '../revisions/revision-responses.ts'
+import { RevisionResponses } from '../revisions/revision-responses.ts'
 import type { EndpointResponse, Call, Endpoint } from '../routing/endpoint.ts'
 import { artifactIn, endpoint, named, revisionIn, uploadEndpoint } from '../routing/endpoint.ts'
 import { queryParameters } from '../schemas/queries/query-parameters.ts'
@@ -37,7 +37,7 @@ const MEDIA = {
 export function testsetFileEndpoints(context: SurfaceContext, limits: TestsetLimits): Endpoint[] {
   const { surface, present, records } = context
   const { family, singular, path, plural } = surface
-  const answers = new RevisionAnswers(surface, present)
+  const answers = new RevisionResponses(surface, present)
   const simpleTag = `simple ${plural}`
 
   const answerFlat = async (

@@ -3,15 +3,15 @@ import type { ArchiveAction } from '../../versioning/artifacts/archive.ts'
 import { archiveVariant } from '../../versioning/artifacts/archive.ts'
 import { editVariant } from '../../versioning/artifacts/edit-artifact.ts'
 import { queryVariants } from '../../versioning/artifacts/query-artifacts.ts'
-import type { VariantPlace } from '../../versioning/revisions/references.ts'
+import type { VariantLocation } from '../../versioning/revisions/references.ts'
 import { resolveArtifact } from '../../versioning/revisions/references.ts'
 import { createVariant } from '../../versioning/variants/create-variant.ts'
 import { presentVariant } from '../presenters/record.ts'
-import { answerVariant, recallVariant } from '../revisions/variant-responses.ts'
+import { variantResponse, recallVariant } from '../revisions/variant-responses.ts'
 import type { EndpointResponse, Endpoint } from '../routing/endpoint.ts'
 import { assertSameId, endpoint, named, variantInPath } from '../routing/endpoint.ts'
 import { declare } from '../routing/known-fields.ts'
-import { answerList } from '../routing/send.ts'
+import { respondWithList } from '../routing/send.ts'
 import { envelope } from '../schemas/envelope.ts'
 import { parentFields, parentMissing, parentsBeside, parentsOf } from '../schemas/parents.ts'
 import { queryInput, queryOf } from '../schemas/queries/query-input.ts'
@@ -30,7 +30,7 @@ export function variantEndpoints(context: SurfaceContext): Endpoint[] {
   const key = `${singular}_variant`
   const output = single(key, records.variant)
   const tag = surface.plural
-  const answer = (place: VariantPlace): EndpointResponse => answerVariant(context, place)
+  const answer = (place: VariantLocation): EndpointResponse => variantResponse(context, place)
   const recall = recallVariant(context)
   const flags = flagsNamed([], [...family.roles, ...family.flagNames])
 
@@ -107,7 +107,7 @@ export function variantEndpoints(context: SurfaceContext): Endpoint[] {
       run: async ({ registry, input }) => {
         const window = await queryVariants(registry, family, queryOf(input, surface))
         const records = window.rows.map((place) => presentVariant(place, present))
-        return answerList(`${key}s`, window, input.windowing, records)
+        return respondWithList(`${key}s`, window, input.windowing, records)
       },
     }),
     endpoint({

@@ -13,7 +13,7 @@ import type { Webhook } from '../../webhooks/webhook.ts'
 import { presentWebhook } from '../presenters/webhook.ts'
 import type { EndpointResponse, Call, Endpoint } from '../routing/endpoint.ts'
 import { assertSameId, endpoint } from '../routing/endpoint.ts'
-import { answerList } from '../routing/send.ts'
+import { respondWithList } from '../routing/send.ts'
 import { envelope } from '../schemas/envelope.ts'
 import { queryFilters } from '../schemas/queries/query-parameters.ts'
 import { list, single } from '../schemas/record-schemas.ts'
@@ -96,7 +96,7 @@ export function webhookEndpoints(webhooksOf: (registry: Registry) => ProjectWebh
             holdsText(webhook.description, filter.description),
         )
         const records = window.rows.map((webhook) => presentWebhook(webhook, { withSecret: false }))
-        return answerList('webhooks', window, asked, records)
+        return respondWithList('webhooks', window, asked, records)
       },
     }),
     endpoint({

@@ -4,7 +4,7 @@ import { Refusal } from '../../errors.ts'
 import { uploadPack } from '../../git/process/upload-pack.ts'
 import type { ArtifactView } from '../../versioning/artifacts/artifact-view.ts'
 import { inflatedBody } from '../body/inflate-body.ts'
-import { departure } from '../routing/client-abort.ts'
+import { clientAbort } from '../routing/client-abort.ts'
 import { spooled } from '../body/spool.ts'
 import type { GitRoom } from './places.ts'
 import { FLUSH, pktLine } from './pkt-line.ts'
@@ -16,13 +16,13 @@ const LONGEST_NEGOTIATION = 64 * 1024 * 1024
  * Answers a clone or fetch, or what comes before one, with what the git program says, while it says it. Git is at work from when all of
  * the request is there until the answer has left or the client has gone.
  */
-export async function answerFetch(
+export async function respondToFetch(
   ctx: ParameterizedContext<unknown>,
   artifact: ArtifactView,
   isAdvertisement: boolean,
   { spools, place }: GitRoom,
 ): Promise<void> {
-  const signal = departure(ctx.res)
+  const signal = clientAbort(ctx.res)
   const spool = spools.open({ inMemory: true })
   let leave: (() => void) | undefined
   const over = (): void => {

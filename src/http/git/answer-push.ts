@@ -7,18 +7,18 @@ import type { PackStream } from '../../git/receive/index-pack.ts'
 import { acceptPush } from '../../versioning/push/accept-push.ts'
 import type { ArtifactView } from '../../versioning/artifacts/artifact-view.ts'
 import type { PushLimits } from '../../versioning/push/check-pushed-objects.ts'
-import { judgeCommand } from '../../versioning/push/check-ref-command.ts'
+import { checkRefCommand } from '../../versioning/push/check-ref-command.ts'
 import type { RefCommand, RefOutcome } from '../../versioning/push/ref-command.ts'
 import { refRefusalOf } from '../../versioning/push/ref-command.ts'
 import type { Registry } from '../../versioning/registry.ts'
 import { inflatedBody } from '../body/inflate-body.ts'
 import type { RequestState } from '../request-state.ts'
-import { departure } from '../routing/client-abort.ts'
+import { clientAbort } from '../routing/client-abort.ts'
 import { PktReader } from './pkt-reader.ts'
 import { spooled } from '../body/spool.ts'
 import type { GitRoom } from './places.ts'
 import type { PushReport } from './push-answer.ts'
-import { pushAnswer } from './push-answer.ts'
+import { pushResponse } from './push-answer.ts'
 import type { PushRequest } from './read-push.ts'
 import { readPush } from './read-push.ts'
 
@@ -35,14 +35,14 @@ const COMMAND_BYTES = 4 * 1024 * 1024
  * Answers a push: receives the objects, has the registry accept them or not, and tells of each ref what became of it. It takes its place
  * once all of it is there.
  */
-export async function answerPush(
+export async function respondToPush(
   ctx: ParameterizedContext<RequestState>,
   registry: Registry,
   artifact: ArtifactView,
   { spools, place }: GitRoom,
   settings: PushSettings,
 ): Promise<void> {
-  const signal = departure(ctx.res)
+  const signal = clientAbort(ctx.res)
   const spool = spools.open({ inMemory: true })
   const lines = new PktReader(
     inflatedBody(ctx.req, settings.maxBytes + COMMAND_BYTES, () => tooLarge(settings)),
@@ -57,7 +57,7 @@ export async function answerPush(
     }
     const lost = lostOf(request)
     if (lost) {
-      ctx.body = pushAnswer(lost, request.capabilities)
+      ctx.body = pushResponse(lost, request.capabilities)
       return
     }
     const pack = await spooled(spool, lines.rest())
@@ -69,7 +69,7 @@ export async function answerPush(
         maxBlobBytes: settings.maxBlobBytes,
         signal,
       })
-      ctx.body = pushAnswer(report, request.capabilities)
+      ctx.body = pushResponse(report, request.capabilities)
     } finally {
       leave()
     }
@@ -137,7 +137,7 @@ const ATOMIC = { reason: 'atomic push failed', sentence: 'No ref has moved, beca
 function judged(command: RefCommand): RefOutcome {
   const { ref } = command
   try {
-    judgeCommand(command)
+    checkRefCommand(command)
     return { ref }
   } catch (error) {
     return { ref, refused: refRefusalOf(error) }

@@ -1,6 +1,6 @@
 /**
  * What git over HTTP and the restore of a repository answer, as paths of an OpenAPI document: they stream what git makes and reads,
- * so they are no endpoints with schemas of their own. `gitDoor` and `restoreDoor` answer them.
+ * so they are no endpoints with schemas of their own. `gitSmartHttp` and `restoreBundle` answer them.
  */
 export function gitPaths(): Readonly<Record<string, object>> {
   return {

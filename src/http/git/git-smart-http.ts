@@ -9,14 +9,14 @@ import type { Spools } from '../body/spool.ts'
 import { authenticate } from '../middleware/authenticate.ts'
 import { methodNotAllowed } from '../middleware/not-found.ts'
 import type { Door, RequestState } from '../request-state.ts'
-import { answerFetch } from './answer-fetch.ts'
+import { respondToFetch } from './answer-fetch.ts'
 import type { PushSettings } from './answer-push.ts'
-import { answerPush } from './answer-push.ts'
+import { respondToPush } from './answer-push.ts'
 import { gitToken } from './git-token.ts'
 import type { Places } from './places.ts'
 import { pushAdvertisement } from './push-advertisement.ts'
 
-export interface GitDoorDependencies {
+export interface GitSmartHttpDependencies {
   readonly authenticate: Authenticate
   readonly registryOf: (project: string) => Registry | Promise<Registry>
   /** For the clones, fetches and pushes that are worked on at once. */
@@ -30,7 +30,7 @@ export interface GitDoorDependencies {
  * git over HTTP (gitprotocol-http(5), the smart one only): every artifact at `/git/<family>/<slug>.git`, in the project of the
  * key. To be asked before the routes of the REST interface.
  */
-export function gitDoor(dependencies: GitDoorDependencies): Door {
+export function gitSmartHttp(dependencies: GitSmartHttpDependencies): Door {
   const letIn = authenticate(dependencies.authenticate, gitToken)
   return (ctx) => {
     if (!ctx.path.startsWith('/git/')) return undefined
@@ -45,7 +45,7 @@ const CHALLENGE = 'Basic realm="Branchpoint", charset="UTF-8"'
 
 async function answer(
   ctx: ParameterizedContext<RequestState>,
-  { registryOf, places, spools, push }: GitDoorDependencies,
+  { registryOf, places, spools, push }: GitSmartHttpDependencies,
 ): Promise<void> {
   const [, folder = '', slug = '', path = ''] = REPOSITORY.exec(ctx.path) ?? []
   const service = serviceOf(ctx, path)
@@ -64,9 +64,9 @@ async function answer(
   }
   const isAdvertisement = path === 'info/refs'
   const room = { spools, place: (signal: AbortSignal) => places.take(caller.project, signal) }
-  if (service === UPLOAD) return answerFetch(ctx, artifact, isAdvertisement, room)
+  if (service === UPLOAD) return respondToFetch(ctx, artifact, isAdvertisement, room)
   if (isAdvertisement) return advertisePush(ctx, artifact)
-  return answerPush(ctx, registry, artifact, room, push)
+  return respondToPush(ctx, registry, artifact, room, push)
 }
 
 const REPOSITORY = /^\/git\/([^/]+)\/([^/]+)\.git\/(.+)$/

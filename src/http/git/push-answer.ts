@@ -12,7 +12,7 @@ export interface PushReport {
  * The answer to a push in the way its capabilities ask for (report-status, side-band-64k): each ref's outcome, and the sentences
  * for the terminal, where git puts `remote: ` before each line.
  */
-export function pushAnswer(report: PushReport, capabilities: ReadonlySet<string>): Buffer {
+export function pushResponse(report: PushReport, capabilities: ReadonlySet<string>): Buffer {
   const status = capabilities.has('report-status') ? statusOf(report) : Buffer.alloc(0)
   if (!capabilities.has('side-band-64k')) return status
   const all = sentences(report, capabilities.has('quiet'))

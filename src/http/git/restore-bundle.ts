@@ -16,10 +16,10 @@ import { inflatedBody } from '../body/inflate-body.ts'
 import type { Spools } from '../body/spool.ts'
 import { authenticate } from '../middleware/authenticate.ts'
 import type { Door, DoorState, RequestState } from '../request-state.ts'
-import { departure } from '../routing/client-abort.ts'
+import { clientAbort } from '../routing/client-abort.ts'
 import { gitToken } from './git-token.ts'
 
-export interface RestoreDoorDependencies {
+export interface RestoreBundleDependencies {
   readonly authenticate: Authenticate
   readonly registryOf: (project: string) => Registry | Promise<Registry>
   readonly fs: Fs
@@ -35,7 +35,7 @@ export interface RestoreDoorDependencies {
  * `PUT /git/<family>/<slug>.git?head=refs/heads/<branch>`: brings a whole repository back, with every ref, from the git bundle that is the
  * body (npm run restore). Records and deployments come with it as they are, so it takes the scope admin. Every other request is for `others`.
  */
-export function restoreDoor(dependencies: RestoreDoorDependencies, others: Door): Door {
+export function restoreBundle(dependencies: RestoreBundleDependencies, others: Door): Door {
   const letIn = authenticate(dependencies.authenticate, gitToken)
   return (ctx) => {
     const [, folder, slug] = (ctx.method === 'PUT' && REPOSITORY.exec(ctx.path)) || []
@@ -60,7 +60,7 @@ async function restore(
   ctx: ParameterizedContext<RequestState>,
   folder: string,
   slug: string,
-  { registryOf, fs, folder: uploads, spools, maxBytes, limits }: RestoreDoorDependencies,
+  { registryOf, fs, folder: uploads, spools, maxBytes, limits }: RestoreBundleDependencies,
 ): Promise<void> {
   const { caller } = ctx.state
   requireScope(caller, ['admin'])
@@ -96,7 +96,7 @@ async function restore(
     const refs = bundleRefs(fs, path)
     if (!refs.has(META_REF))
       throw new Refusal('invalid_file', `The bundle has no ${META_REF}, so it is no artifact of a registry.`)
-    const copy = { refs: { refs, head: `ref: ${head}` }, source: { url: path }, signal: departure(ctx.res) }
+    const copy = { refs: { refs, head: `ref: ${head}` }, source: { url: path }, signal: clientAbort(ctx.res) }
     const outcome = await restoreArtifact(registry, { family, slug, limits, ...copy })
     ctx.body = { count: 1, outcome }
   } catch (error) {

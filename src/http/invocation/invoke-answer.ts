@@ -25,7 +25,7 @@ export const invokeOutput = z.strictObject({
 })
 
 /** The answer to an invocation in the form that was asked for. A failure before the first piece is always JSON with its own status. */
-export function invokeAnswer(
+export function invokeResponse(
   invocation: Invocation,
   session: Session,
   form: OutputForm,

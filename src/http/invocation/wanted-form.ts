@@ -7,7 +7,7 @@ export type OutputForm = 'json' | 'ndjson' | 'events'
  * The form that whoever asks wants (contract/handlers 4.5): of the media types known here the first that Accept names without q=0, and
  * where it names none, JSON unless `flags.stream` asks for a stream, which comes as NDJSON.
  */
-export function wantedForm(accept: string | undefined, flags: JsonObject | undefined): OutputForm {
+export function negotiateOutput(accept: string | undefined, flags: JsonObject | undefined): OutputForm {
   const named = accept === undefined || accept === '*/*' ? undefined : formNamed(accept)
   const flag = flags && getKey(flags, 'stream')
   if (named === 'ndjson' || named === 'events') return flag === false ? 'json' : named

@@ -8,7 +8,7 @@ import type { DoorState } from '../request-state.ts'
  * The one place where an error becomes an answer (rulings 1.3 and 1.5). A refusal is answered as it says, a failing disk
  * as `storage_unavailable`; anything else is a bug of ours: logged whole, answered without internals.
  */
-export function answerError(
+export function errorResponse(
   ctx: ParameterizedContext<DoorState>,
   error: unknown,
   log: Logger,

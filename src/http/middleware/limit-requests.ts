@@ -4,7 +4,7 @@ import { Refusal } from '../../errors.ts'
  * Lets requests in while no more than `most` are being worked on, this one included; refuses the others with `overloaded` (503 and
  * `Retry-After`) before they cost anything: no key is looked up and no body is read.
  */
-export function admit(inFlight: () => number, most: number): () => void {
+export function limitRequests(inFlight: () => number, most: number): () => void {
   return () => {
     if (inFlight() > most) {
       throw new Refusal(

@@ -5,7 +5,7 @@ import { Refusal } from '../../errors.ts'
  * What happens after the last route: 405 with the methods that the path does take, if the router recognised the path
  * (`ctx.matched`, as @koa/router leaves it), else 404.
  */
-export function refuseUnrouted(ctx: ParameterizedContext<unknown>): never {
+export function notFound(ctx: ParameterizedContext<unknown>): never {
   // Koa's context is open; the router's own field is checked for what is read of it.
   const matched =
     (ctx as { readonly matched?: readonly { readonly methods: readonly string[] }[] }).matched ?? []

@@ -9,7 +9,7 @@ import { IDLE_SECONDS } from '../server/server.ts'
  * First at the door: gives the request its id (the caller's own `X-Request-Id` if it is sane) and brings the address into the form
  * routes know.
  */
-export function identify({ req, state }: ParameterizedContext<DoorState>): void {
+export function requestId({ req, state }: ParameterizedContext<DoorState>): void {
   const sent = req.headers['x-request-id']
   state.requestId = typeof sent === 'string' && SANE_ID.test(sent) ? sent : randomHex(16)
   req.url = normalisePath(req.url ?? '/')

@@ -7,7 +7,7 @@ import { PLAIN_READING } from '../../versioning/family/family.ts'
 import { parseUuid } from '../../versioning/ids.ts'
 import { authorUuid } from '../../versioning/revisions/author-uuid.ts'
 import { dateOf } from '../../versioning/revisions/log-revisions.ts'
-import type { VariantPlace } from '../../versioning/revisions/references.ts'
+import type { VariantLocation } from '../../versioning/revisions/references.ts'
 import type { Revision } from '../../versioning/revisions/revision.ts'
 import { revisionFlags } from '../../versioning/revisions/revision.ts'
 
@@ -37,7 +37,7 @@ export function presentArtifact(artifact: ArtifactView, options: PresentOptions)
 }
 
 /** A variant as a record (contract/workflows 2.2): its flags are always the artifact's roles. */
-export function presentVariant({ artifact, variant }: VariantPlace, options: PresentOptions): object {
+export function presentVariant({ artifact, variant }: VariantLocation, options: PresentOptions): object {
   return {
     id: variant.id,
     slug: variant.slug,

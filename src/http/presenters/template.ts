@@ -1,7 +1,7 @@
 import type { CatalogPreset, CatalogTemplate } from '../../handlers/catalog/catalog-template.ts'
 import type { JsonObject } from '../../json/json.ts'
 import { keysOf } from '../../json/json.ts'
-import type { BuiltInInterface } from '../../resources/workflows/schemas/built-in.ts'
+import type { BuiltInSchemas } from '../../resources/workflows/schemas/built-in.ts'
 
 /** A template as an answer has it: what it is made of at the top level and under `data` (ruling 4). */
 export function presentTemplate({
@@ -26,7 +26,7 @@ export function presentPreset(template: CatalogTemplate, preset: CatalogPreset):
   return { key, name, description, categories, flags, ...data, data }
 }
 
-function dataOf(uri: string, schemas: BuiltInInterface = {}, parameters: JsonObject = {}): object {
+function dataOf(uri: string, schemas: BuiltInSchemas = {}, parameters: JsonObject = {}): object {
   return {
     uri,
     ...(Object.keys(schemas).length > 0 ? { schemas } : {}),

@@ -1,13 +1,13 @@
 import { createRequire } from 'node:module'
 import { escapeHtml } from '../docs/escape-html.ts'
-import type { OpenRoute } from './public-routes.ts'
+import type { PublicRoute } from './public-routes.ts'
 import { pagePolicy } from './page-policy.ts'
 
 /**
  * `GET /`: what answers here, its version, where it is documented and how to get a key: a page to whoever prefers HTML, as browsers do,
  * and JSON to everybody else. Its links are relative, so that they hold under `/api` and behind a proxy that adds a prefix.
  */
-export function frontPage(): OpenRoute {
+export function frontPage(): PublicRoute {
   const version = packageVersion()
   const page = pageOf(version)
   const policy = pagePolicy({ style: STYLE })
@@ -33,7 +33,7 @@ export function frontPage(): OpenRoute {
 }
 
 /** `GET /favicon.ico`: there is none, which browsers keep for a day. */
-export const noIcon: OpenRoute = (ctx) => {
+export const noIcon: PublicRoute = (ctx) => {
   ctx.status = 204
   ctx.set('Cache-Control', 'public, max-age=86400')
 }
@@ -80,6 +80,6 @@ Whoever runs the server makes more, in the server's folder:</p>
 
 /** Of the package that this was built in. */
 function packageVersion(): string {
-  const record: unknown = createRequire(import.meta.url)('../../../package.json')
+  const record: unknown = createRequire(import.meta.url)('../../../../package.json')
   return (record as { readonly version: string }).version // npm lets no package be without one
 }

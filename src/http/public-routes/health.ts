@@ -3,7 +3,7 @@ import { grants } from '../../access/scope.ts'
 import { managedKeys } from '../../resources/workflows/handler-uri.ts'
 import { sentKey } from '../middleware/authenticate.ts'
 import type { ProjectsReadiness } from '../../versioning/registries.ts'
-import type { OpenRoute } from './public-routes.ts'
+import type { PublicRoute } from './public-routes.ts'
 
 /** How far the store is, and what is wrong in it, project by project. */
 export interface Readiness extends ProjectsReadiness {
@@ -14,13 +14,13 @@ export interface Readiness extends ProjectsReadiness {
 }
 
 /** `GET /health`: the process is alive and answers. */
-export const health: OpenRoute = (ctx) => {
+export const health: PublicRoute = (ctx) => {
   ctx.body = '{"status":"ok"}'
   ctx.type = 'application/json'
 }
 
 /** `GET /services/health` and `/services/<key>/v0/health` (contract/handlers 4.1): handlers live where the process does. */
-export function servicesHealth(): Readonly<Record<string, OpenRoute>> {
+export function servicesHealth(): Readonly<Record<string, PublicRoute>> {
   const addresses = ['/services', ...managedKeys().map((key) => `/services/${key}/v0`)]
   return Object.fromEntries(addresses.map((address) => [`${address}/health`, health]))
 }
@@ -30,7 +30,7 @@ export function servicesHealth(): Readonly<Record<string, OpenRoute>> {
  * does not make the server unready: the others are served. Whoever has a key that may read is told what is wrong in its project; any
  * other key is as good as none: what probes a server should not take it for dead because a key was revoked.
  */
-export function ready(readiness: () => Readiness, callerOf: Authenticate): OpenRoute {
+export function ready(readiness: () => Readiness, callerOf: Authenticate): PublicRoute {
   return (ctx) => {
     const { ready, artifacts, problems, traces = [], storeProblem } = readiness()
     const isUsable = ready && storeProblem === undefined

@@ -1,10 +1,10 @@
 import { createHash } from 'node:crypto'
 import { compress, encodingFor } from '../routing/compression.ts'
 import { etagMatches } from '../revisions/etag.ts'
-import type { OpenRoute } from './public-routes.ts'
+import type { PublicRoute } from './public-routes.ts'
 
 /** Answers a text that stays the same as long as the server runs: made once, with an entity tag, compressed for whoever takes that. */
-export function lastingAnswer(type: string, make: () => string): OpenRoute {
+export function immutableResponse(type: string, make: () => string): PublicRoute {
   let made: { readonly bytes: Buffer; readonly etag: string } | undefined
   return async (ctx) => {
     made ??= tagged(make())

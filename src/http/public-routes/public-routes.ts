@@ -3,10 +3,10 @@ import { methodNotAllowed } from '../middleware/not-found.ts'
 import type { Door, DoorState } from '../request-state.ts'
 
 /** Answers a GET that needs no key, or asks for one itself. */
-export type OpenRoute = (ctx: ParameterizedContext<DoorState>) => void | Promise<void>
+export type PublicRoute = (ctx: ParameterizedContext<DoorState>) => void | Promise<void>
 
 /** Serves the few addresses that need no key (ruling 1.5), by exact path. */
-export function openRoutes(routes: Readonly<Record<string, OpenRoute>>): Door {
+export function publicRoutes(routes: Readonly<Record<string, PublicRoute>>): Door {
   const byPath = new Map(Object.entries(routes))
   return (ctx) => {
     const route = byPath.get(ctx.path)

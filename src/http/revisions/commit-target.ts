@@ -4,14 +4,14 @@ import { objectUuid } from '../../versioning/ids.ts'
 import { noVariantYet } from '../../versioning/not-found.ts'
 import type { References } from '../../versioning/reference.ts'
 import type { Registry } from '../../versioning/registry.ts'
-import type { VariantPlace } from '../../versioning/revisions/references.ts'
+import type { VariantLocation } from '../../versioning/revisions/references.ts'
 import { resolveArtifact, resolveVariant } from '../../versioning/revisions/references.ts'
-import { resolveRevision } from '../../versioning/revisions/resolve-reference.ts'
+import { resolveReference } from '../../versioning/revisions/resolve-reference.ts'
 import { parentMissing } from '../schemas/parents.ts'
 import type { SurfaceContext } from '../surface-context.ts'
 
 /** Where a commit goes to. */
-export interface CommitPlace extends VariantPlace {
+export interface CommitTarget extends VariantLocation {
   /** The revision that a delta was made for, if the commit names one. */
   readonly baseId: string | undefined
 }
@@ -20,19 +20,19 @@ export interface CommitPlace extends VariantPlace {
  * The variant that a commit goes to: the one it names, or the default one of the artifact it names. Where payloads are rows, which
  * deltas change, the revision that a delta was made for may stand for its variant (ruling 5.4).
  */
-export async function commitPlace(
+export async function commitTarget(
   { surface, names }: Pick<SurfaceContext, 'surface' | 'names'>,
   registry: Registry,
   parents: References,
   member: string,
-): Promise<CommitPlace> {
+): Promise<CommitTarget> {
   const { family } = surface
   const { artifact, variant, revision } = parents
   const isRows = surface.payload === 'rows'
   const inArtifact = artifact && (await resolveArtifact(registry, family, artifact))
   const base =
     revision && (isRows || revision.id === undefined)
-      ? await resolveRevision(registry, family, parents)
+      ? await resolveReference(registry, family, parents)
       : undefined
   if (base) assertRevisionActive(base)
   const place = await placeNamed()
@@ -50,7 +50,7 @@ export async function commitPlace(
   }
   return { ...place, baseId: revision?.id ?? (base && idOf(base)) }
 
-  async function placeNamed(): Promise<VariantPlace> {
+  async function placeNamed(): Promise<VariantLocation> {
     if (variant) return resolveVariant(registry, family, variant, artifact)
     if (base && isRows && (!inArtifact || inArtifact.id === base.artifact.id)) return base
     if (!inArtifact) throw parentMissing(names, member, '_variant')
@@ -63,7 +63,7 @@ function idOf({
   artifact,
   oid,
 }: {
-  readonly artifact: VariantPlace['artifact']
+  readonly artifact: VariantLocation['artifact']
   readonly oid: string
 }): string {
   return objectUuid(oid, artifact.digits)

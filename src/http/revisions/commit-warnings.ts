@@ -3,7 +3,7 @@ import { documentOf } from '../../versioning/family/document-family.ts'
 import type { Warning } from '../../versioning/family/family.ts'
 import { pinWarnings } from '../../versioning/environments/pin-warnings.ts'
 import type { Registry } from '../../versioning/registry.ts'
-import { readRevisionAt, type RevisionPlace } from '../../versioning/revisions/revision.ts'
+import { readRevisionAt, type RevisionLocation } from '../../versioning/revisions/revision.ts'
 import { presentDeployments } from '../schemas/deployments.ts'
 import type { PresentOptions } from '../presenters/record.ts'
 
@@ -13,7 +13,7 @@ import type { PresentOptions } from '../presenters/record.ts'
  */
 export async function commitWarnings(
   registry: Registry,
-  place: RevisionPlace | undefined,
+  place: RevisionLocation | undefined,
   own: readonly Warning[] = [],
 ): Promise<readonly Warning[]> {
   if (!place) return own
@@ -30,7 +30,7 @@ export async function commitWarnings(
 /** What an answer tells of a commit beside its revision: what its sender should know, and where it was deployed in the same write. */
 export async function toldOfCommit(
   registry: Registry,
-  place: RevisionPlace,
+  place: RevisionLocation,
   own: readonly Warning[],
   deployedTo: readonly string[] | undefined,
   present: PresentOptions,

@@ -9,14 +9,14 @@ import type { TemplateChoice } from './chosen-template.ts'
 import { chosenTemplate } from './chosen-template.ts'
 
 /** What a create says of its artifact's first revision. */
-export interface BeginningRequest extends TemplateChoice {
+export interface FirstRevisionRequest extends TemplateChoice {
   readonly data?: Json | undefined
   readonly message?: string | undefined
   readonly header: Header
 }
 
 /** What a new artifact begins with. */
-export interface Beginning {
+export interface FirstRevision {
   /** Undefined when neither data nor a template was sent: then there is no revision (ruling 3.2). */
   readonly revision: RevisionDraft | undefined
   readonly flags: Readonly<Record<string, boolean>> | undefined
@@ -24,12 +24,12 @@ export interface Beginning {
 }
 
 /** The first revision and the roles of a new artifact, from its data, a template of the catalog, or both; `loc` is its place in the request. */
-export async function beginning(
+export async function firstRevision(
   registry: Registry,
   surface: Surface,
-  request: BeginningRequest,
+  request: FirstRevisionRequest,
   loc: readonly string[],
-): Promise<Beginning> {
+): Promise<FirstRevision> {
   const chosen = chosenTemplate(surface, request, loc)
   const { data, message, flags } = { ...request, ...chosen, message: request.message ?? chosen?.message }
   const roles = roleFlagsOf(surface, flags)

@@ -19,7 +19,7 @@ const NOTHING: ResolutionInfo = { references_used: [], depth_reached: 0, embeds_
  * Data with its embeds resolved; without data there is nothing to resolve. Refuses a result that its family would not take,
  * whatever the error policy (contract/resolve 2).
  */
-export async function resolvedData(
+export async function resolveEmbedsOf(
   registry: Registry,
   family: Family,
   data: PresentedPayload['data'],

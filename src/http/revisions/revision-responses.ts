@@ -15,17 +15,17 @@ import type {
   RetrievedRevision,
 } from '../../versioning/revisions/retrieve-revision.ts'
 import { retrieveRevision } from '../../versioning/revisions/retrieve-revision.ts'
-import type { Revision, RevisionPlace } from '../../versioning/revisions/revision.ts'
+import type { Revision, RevisionLocation } from '../../versioning/revisions/revision.ts'
 import { readListedRevision, readRevisionAt } from '../../versioning/revisions/revision.ts'
 import type { PresentOptions } from '../presenters/record.ts'
 import { presentPayload, presentReferences, presentRevision } from '../presenters/record.ts'
 import type { EndpointResponse } from '../routing/endpoint.ts'
 import type { Enrich } from '../schemas/enrichment.ts'
-import type { WithReading } from '../schemas/queries/read-options.ts'
-import { readingKey } from '../schemas/queries/read-options.ts'
+import type { WithReadOptions } from '../schemas/queries/read-options.ts'
+import { readOptionsKey } from '../schemas/queries/read-options.ts'
 import { etagMatches, etagOf } from './etag.ts'
 import type { EmbedOptions } from './resolve-embeds.ts'
-import { DEFAULT_EMBED_OPTIONS, resolvedData } from './resolve-embeds.ts'
+import { DEFAULT_EMBED_OPTIONS, resolveEmbedsOf } from './resolve-embeds.ts'
 
 type Form = 'read' | 'retrieve'
 
@@ -35,10 +35,10 @@ export interface RetrieveQuestion extends RetrieveReferences {
   readonly enrich?: Enrich | undefined
 }
 
-/** What was answered for references at a moment of the index. */
+/** What was answered for references at a generation of the index. */
 interface Found {
   readonly registry: Registry
-  readonly moment: number
+  readonly generation: number
   /** Whose refs decide: the artifact's own, or where it was found through an environment, that one's. */
   readonly decider: ArtifactView
   /** What the answer is kept under. */
@@ -51,7 +51,7 @@ let instances = 0
  * The answers that hold one revision, with their entity tags (ruling 1.9). Written answers are kept for a while: a view never changes,
  * so neither does what was written from it.
  */
-export class RevisionAnswers {
+export class RevisionResponses {
   readonly #surface: Surface
   readonly #present: PresentOptions
   readonly #key: string
@@ -69,7 +69,7 @@ export class RevisionAnswers {
   /** The revision at a place, as GET by id answers it. */
   read(
     registry: Registry,
-    place: RevisionPlace,
+    place: RevisionLocation,
     asked: Reading,
     ifNoneMatch: string | undefined,
   ): Promise<EndpointResponse> {
@@ -82,14 +82,14 @@ export class RevisionAnswers {
    */
   retrieve(
     registry: Registry,
-    references: WithReading<RetrieveQuestion>,
+    references: WithReadOptions<RetrieveQuestion>,
     ifNoneMatch: string | undefined,
   ): Promise<EndpointResponse> | EndpointResponse {
     if (references.resolve) return this.#retrieveResolved(registry, references, ifNoneMatch)
     if (references.enrich) return this.#retrieveEnriched(registry, references, references.enrich, ifNoneMatch)
     const known = this.#found.get(references)
-    if (known?.registry === registry && registry.index.isStill(known.moment, known.decider)) {
-      const written = writtenAnswers.get(known.key)
+    if (known?.registry === registry && registry.index.isUnchangedSince(known.generation, known.decider)) {
+      const written = responseCache.get(known.key)
       if (written) {
         counts.lookups.answers.hits++
         return this.#send(written, ifNoneMatch)
@@ -129,14 +129,14 @@ export class RevisionAnswers {
 
   async #resolve(
     registry: Registry,
-    references: WithReading<RetrieveReferences>,
+    references: WithReadOptions<RetrieveReferences>,
     ifNoneMatch: string | undefined,
   ): Promise<EndpointResponse> {
-    const { moment } = registry.index
+    const { generation } = registry.index
     const place = await retrieveRevision(registry, this.#surface.family, references, this.#surface)
     const way = wayOf(place, 'retrieve', references.asked)
     const decider = (place.through?.environment ?? place).artifact
-    this.#found.set(references, { registry, moment, decider, key: this.#keyOf(place, way) })
+    this.#found.set(references, { registry, generation, decider, key: this.#keyOf(place, way) })
     return this.#answer(registry, place, 'retrieve', references.asked, ifNoneMatch)
   }
 
@@ -153,7 +153,7 @@ export class RevisionAnswers {
     const revision = await readRevisionAt(registry, place)
     const { id, slug } = revision
     const presented = await presentPayload(revision, this.#present)
-    const { data, info } = await resolvedData(registry, this.#surface.family, presented?.data, {
+    const { data, info } = await resolveEmbedsOf(registry, this.#surface.family, presented?.data, {
       ...options,
       host: { id, slug },
       versionType: this.#present.versionType,
@@ -180,13 +180,13 @@ export class RevisionAnswers {
   /** The revision as a write leaves it, with what else the write answers. */
   async fresh(
     registry: Registry,
-    place: RevisionPlace,
+    place: RevisionLocation,
     asked: Reading = PLAIN_READING,
     more: object = {},
   ): Promise<EndpointResponse> {
     const revision = await readListedRevision(registry, place)
     const body = Object.assign(await this.#body(revision, asked), more)
-    return { body, etag: this.#etag(revision, `read${readingKey(asked)}`), address: { id: revision.id } }
+    return { body, etag: this.#etag(revision, `read${readOptionsKey(asked)}`), address: { id: revision.id } }
   }
 
   async #answer(
@@ -198,7 +198,7 @@ export class RevisionAnswers {
   ): Promise<EndpointResponse> {
     const way = wayOf(place, form, asked)
     const key = this.#keyOf(place, way)
-    const known = writtenAnswers.get(key)
+    const known = responseCache.get(key)
     if (known) {
       counts.lookups.answers.hits++
       return this.#send(known, ifNoneMatch)
@@ -215,11 +215,11 @@ export class RevisionAnswers {
     const printed = printJson(body)
     const text = printed instanceof Promise ? await printed : ownBytes(printed)
     const written = { text, etag }
-    writtenAnswers.set(key, written)
+    responseCache.set(key, written)
     return written
   }
 
-  #send(written: WrittenAnswer, ifNoneMatch: string | undefined): EndpointResponse {
+  #send(written: CachedResponse, ifNoneMatch: string | undefined): EndpointResponse {
     return etagMatches(ifNoneMatch, written.etag) ? { etag: written.etag, notModified: true } : written
   }
 
@@ -267,7 +267,7 @@ export class RevisionAnswers {
 
 /** Which of the answers that hold the revision it is. */
 function wayOf({ through }: RetrievedRevision, form: Form, asked: Reading): string {
-  return `${form}${readingKey(asked)}${through ? ` ${wayThrough(through)}` : ''}`
+  return `${form}${readOptionsKey(asked)}${through ? ` ${wayThrough(through)}` : ''}`
 }
 
 /** Tells one deployment from another. */
@@ -277,13 +277,13 @@ function wayThrough({ key, environment }: Deployment): string {
 }
 
 /** An answer written out, with its entity tag. */
-export interface WrittenAnswer {
+export interface CachedResponse {
   readonly text: Buffer
   readonly etag: string
 }
 
 /** The answers that were written or asked for lately (AGEING), 32 MB of them for all surfaces together. */
-export const writtenAnswers = new BoundedCache<string, WrittenAnswer>(
+export const responseCache = new BoundedCache<string, CachedResponse>(
   32 * 1024 * 1024,
   ({ text }) => text.length + 300,
   AGEING,

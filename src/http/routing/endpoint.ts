@@ -8,7 +8,7 @@ import type { ArtifactView } from '../../versioning/artifacts/artifact-view.ts'
 import type { Family } from '../../versioning/family/family.ts'
 import { parseUuid } from '../../versioning/ids.ts'
 import type { Registry } from '../../versioning/registry.ts'
-import type { VariantPlace } from '../../versioning/revisions/references.ts'
+import type { VariantLocation } from '../../versioning/revisions/references.ts'
 import {
   artifactById,
   resolveArtifact,
@@ -16,8 +16,8 @@ import {
   revisionById,
   variantById,
 } from '../../versioning/revisions/references.ts'
-import { resolveRevision } from '../../versioning/revisions/resolve-reference.ts'
-import type { RevisionPlace } from '../../versioning/revisions/revision.ts'
+import { resolveReference } from '../../versioning/revisions/resolve-reference.ts'
+import type { RevisionLocation } from '../../versioning/revisions/revision.ts'
 import { slugProblem } from '../../versioning/slugs/slug.ts'
 import type { WriteContext } from '../../versioning/write-context.ts'
 import type { Upload } from '../body/upload.ts'
@@ -153,7 +153,7 @@ export function uploadEndpoint<T>(
 }
 
 /** What an endpoint needs that any key may ask: it answers the same in every project, and tells nothing of any. */
-export const anyScope: Pick<Endpoint, 'scope' | 'orScope' | 'showsAll'> = {
+export const anyKey: Pick<Endpoint, 'scope' | 'orScope' | 'showsAll'> = {
   scope: 'read',
   showsAll: true,
   orScope: SCOPES.filter((scope) => scope !== 'read'),
@@ -193,7 +193,7 @@ export function variantInPath(
   registry: Registry,
   family: Family,
   { id = '' }: Params,
-): Promise<VariantPlace> {
+): Promise<VariantLocation> {
   return idFirst(
     id,
     (uuid) => variantById(registry, family, uuid),
@@ -202,11 +202,15 @@ export function variantInPath(
 }
 
 /** The same for a revision. */
-export function revisionIn(registry: Registry, family: Family, { id = '' }: Params): Promise<RevisionPlace> {
+export function revisionIn(
+  registry: Registry,
+  family: Family,
+  { id = '' }: Params,
+): Promise<RevisionLocation> {
   return idFirst(
     id,
     (uuid) => revisionById(registry, family, uuid),
-    (slug) => resolveRevision(registry, family, { revision: { slug } }),
+    (slug) => resolveReference(registry, family, { revision: { slug } }),
   )
 }
 

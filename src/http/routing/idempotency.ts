@@ -1,14 +1,14 @@
 import type { Intents, KeyedRequest } from '../../access/intents.ts'
 import { Refusal, invalid } from '../../errors.ts'
 import { PROBLEMS } from '../problem.ts'
-import { ClientGone } from './client-abort.ts'
+import { ClientDisconnected } from './client-abort.ts'
 import type { EndpointResponse, Call, Endpoint, Recall } from './endpoint.ts'
 
 /**
  * Answers a request with an `Idempotency-Key`: runs the endpoint the first time, afterwards answers its first result again,
  * as the thing at its address is now (ruling 1.11).
  */
-export function answerOnce(
+export function respondOnce(
   intents: Intents,
   request: KeyedRequest,
   { run, path }: Endpoint,
@@ -27,7 +27,7 @@ export function answerOnce(
       },
       recall: async (address) => ({ ...(await recall(call, address)), isReplayed: true }),
       isRefusal: (error) =>
-        error instanceof Refusal && !(error instanceof ClientGone) && PROBLEMS[error.code][0] < 500,
+        error instanceof Refusal && !(error instanceof ClientDisconnected) && PROBLEMS[error.code][0] < 500,
     },
   )
 }

@@ -4,7 +4,7 @@ import type { FieldProblem } from '../../errors.ts'
 import { problemsRefusal } from '../../resources/documents/problems-refusal.ts'
 import { AskedQuery } from './asked-query.ts'
 import type { ReadJsonBody } from '../body/json-body.ts'
-import { departure } from './client-abort.ts'
+import { clientAbort } from './client-abort.ts'
 import type { Endpoint } from './endpoint.ts'
 import { plainEnvelope } from '../schemas/envelope.ts'
 import { guard } from './guard.ts'
@@ -55,7 +55,7 @@ export async function readInput(
   const isShort = endpoint.scope === 'read' && ctx.querystring === '' && text.length <= SHORT
   const before = isShort ? known.get(text) : undefined
   if (before !== undefined) return before
-  const parsed = parse(text.length > SHORT ? departure(ctx.res) : undefined)
+  const parsed = parse(text.length > SHORT ? clientAbort(ctx.res) : undefined)
   const value = parsed instanceof Promise ? await parsed : parsed
   if (value === undefined && endpoint.input && !endpoint.optionalBody) {
     inQuery({})

@@ -8,8 +8,8 @@ import { grants } from '../../access/scope.ts'
 import type { Intents } from '../../access/intents.ts'
 import type { FieldProblem } from '../../errors.ts'
 import type { Registry } from '../../versioning/registry.ts'
-import { answerOnce } from './idempotency.ts'
-import { departure } from './client-abort.ts'
+import { respondOnce } from './idempotency.ts'
+import { clientAbort } from './client-abort.ts'
 import type { EndpointResponse, Endpoint } from './endpoint.ts'
 import { guard } from './guard.ts'
 import { type GuardedInput, type KnownInputs, readInput, type ReadInputOptions } from './read-input.ts'
@@ -184,14 +184,14 @@ function run(
       headers: ctx.req.headers,
       ifMatch,
       ifNoneMatch,
-      untilGone: () => departure(ctx.res),
+      untilGone: () => clientAbort(ctx.res),
       upload,
     }
     if (key === undefined || !endpoint.recall) return endpoint.run(call)
     const asks = [endpoint.method, ctx.path, ctx.querystring, text]
     // node joins a header that is sent twice, so this one is never a list.
     const request = { project: caller.project, credential: id, key: String(key), asks }
-    return answerOnce(intents, request, endpoint, endpoint.recall, call)
+    return respondOnce(intents, request, endpoint, endpoint.recall, call)
   }
 }
 

@@ -7,7 +7,7 @@ import { TimeSlice } from '../../scheduling/cooperative.ts'
 import type { Window, Windowing } from '../../versioning/pagination.ts'
 import { doorHeaders } from '../middleware/request-id.ts'
 import type { RequestState } from '../request-state.ts'
-import { departure } from './client-abort.ts'
+import { clientAbort } from './client-abort.ts'
 import type { Encoding } from './compression.ts'
 import { compress, compressStream, encodingFor, varies } from './compression.ts'
 import type { EndpointResponse } from './endpoint.ts'
@@ -101,7 +101,7 @@ async function sendStream(
   const { status, contentType = 'application/octet-stream', fileName } = answer
   // Answers that come as work goes on are read piece by piece; the others are compressed, as long as they are.
   const encoding = answer.stream && fileName === undefined ? undefined : encodingFor(ctx, Infinity)
-  const pieces = inTurns(stream, new TimeSlice(departure(ctx.res)))
+  const pieces = inTurns(stream, new TimeSlice(clientAbort(ctx.res)))
   const first = await pieces.next()
   if (status !== undefined) ctx.status = status
   const headers: string[] = []
@@ -142,7 +142,7 @@ function startingWith<T>(first: IteratorResult<T>, rest: AsyncIterator<T>): Asyn
 }
 
 /** The answer of a list: its rows, their number, and where to go on when more remain (rulings 1.2, 1.8). */
-export function answerList(
+export function respondWithList(
   key: string,
   window: Window<unknown>,
   asked: Windowing | undefined,
@@ -158,7 +158,7 @@ const FEW = 20
  * The same where each record may be large, or is none (undefined), which leaves it out. Of many, each is made when it is written, so that
  * no more of them is in memory and others have their turn in between; how many they were is said behind them.
  */
-export async function answerLargeList<T>(
+export async function respondWithLargeList<T>(
   key: string,
   window: Window<T>,
   asked: Windowing | undefined,

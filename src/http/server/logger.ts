@@ -18,7 +18,7 @@ export interface Log {
  * A structured log (one JSON object a line, its `time` in milliseconds since 1970) to `target`: a file descriptor, standard output unless given. Lines are
  * buffered, so that no request waits for the log, and written at the latest after half a second or at exit.
  */
-export function openLog(level: LogLevel, target: number | string = 1): Log {
+export function openLogger(level: LogLevel, target: number | string = 1): Log {
   const destination = pino.destination({ dest: target, sync: false, minLength: 16_000, periodicFlush: 500 })
   const logger = pino({ level, base: null, serializers: { err: plainError } }, destination)
   return {

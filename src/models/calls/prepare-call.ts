@@ -2,7 +2,7 @@ import { plainJson } from '../../json/plain-json.ts'
 import { chatRequest } from './chat-request.ts'
 import type { CallOptions, LanguageModel } from '../language-model.ts'
 import type { ChatCall } from '../models.ts'
-import type { ReachedModel } from '../model-endpoint.ts'
+import type { ModelEndpoint } from '../model-endpoint.ts'
 import { translateCall } from './translate-call.ts'
 
 /** A model that is ready to be asked one thing. */
@@ -16,7 +16,7 @@ export interface PreparedCall {
  * has no word for (roles, parts and options of the protocol), so its body is replaced. For anthropic and gemini the SDK translates.
  * The SDK never tries again at this level. Its packages are loaded when first needed.
  */
-export async function prepareCall(reached: ReachedModel, call: ChatCall): Promise<PreparedCall> {
+export async function prepareCall(reached: ModelEndpoint, call: ChatCall): Promise<PreparedCall> {
   const { provider, id, baseUrl: baseURL, apiKey, fetch } = reached
   if (provider.protocol === 'anthropic') {
     const { createAnthropic } = await import('@ai-sdk/anthropic')

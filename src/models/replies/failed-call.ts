@@ -1,11 +1,11 @@
 import type { OpenSpan } from '../../traces/recording/open-span.ts'
 import { type FailedCall, modelFailureOf } from './model-failure-of.ts'
 import { ModelFailure } from '../models.ts'
-import type { ReachedModel } from '../model-endpoint.ts'
+import type { ModelEndpoint } from '../model-endpoint.ts'
 
 /** A call that failed, maybe before it was known whom to make it to. */
 export interface UnfinishedCall extends Omit<FailedCall, 'reached'> {
-  readonly reached: ReachedModel | undefined
+  readonly reached: ModelEndpoint | undefined
 }
 
 /**

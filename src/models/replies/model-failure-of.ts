@@ -1,6 +1,6 @@
 import { boundedText } from '../../json/json-values.ts'
 import { OutgoingFailure } from '../../outgoing/outgoing-failure.ts'
-import type { ReachedModel } from '../model-endpoint.ts'
+import type { ModelEndpoint } from '../model-endpoint.ts'
 import type { ModelFailureKind } from '../models.ts'
 import { ModelFailure } from '../models.ts'
 import type { TimeLimit } from '../time-limit.ts'
@@ -10,7 +10,7 @@ import { messageOf } from './message-of.ts'
 export interface FailedCall {
   readonly model: string
   /** Whom it was made to. The key is taken out of every message: some providers say it again when they refuse it. */
-  readonly reached: Pick<ReachedModel, 'provider' | 'apiKey'>
+  readonly reached: Pick<ModelEndpoint, 'provider' | 'apiKey'>
   readonly limit: TimeLimit
 }
 

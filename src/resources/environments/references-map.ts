@@ -3,7 +3,7 @@ import { parseUuid } from '../../versioning/ids.ts'
 import { slugProblem } from '../../versioning/slugs/slug.ts'
 import { readClosedObject, type MemberReader } from '../documents/closed-object.ts'
 import type { ProblemCollector } from '../documents/problem-collector.ts'
-import { shownValue } from '../documents/shown-value.ts'
+import { formatValueForPeople } from '../documents/shown-value.ts'
 import { typeName } from '../documents/type-name.ts'
 
 /**
@@ -72,7 +72,8 @@ const readers: ReadonlyMap<string, MemberReader> = new Map<string, MemberReader>
 
 function readId(id: Json, problems: ProblemCollector): string | undefined {
   const read = typeof id === 'string' ? parseUuid(id) : undefined
-  if (read === undefined) problems.add(`an id must be a UUID, but this is ${shownValue(id)}`, 'uuid_parsing')
+  if (read === undefined)
+    problems.add(`an id must be a UUID, but this is ${formatValueForPeople(id)}`, 'uuid_parsing')
   return read
 }
 
@@ -82,7 +83,7 @@ function readSlug(slug: Json, problems: ProblemCollector): string | undefined {
     return undefined
   }
   const problem = slugProblem(slug)
-  if (problem !== undefined) problems.add(`the slug ${shownValue(slug)} ${problem}`, 'invalid_slug')
+  if (problem !== undefined) problems.add(`the slug ${formatValueForPeople(slug)} ${problem}`, 'invalid_slug')
   return slug
 }
 
@@ -90,7 +91,7 @@ function readVersion(version: Json, problems: ProblemCollector): number | undefi
   const number = typeof version === 'string' && /^[0-9]{1,15}$/.test(version) ? Number(version) : version
   if (typeof number === 'number' && Number.isSafeInteger(number) && number >= 1) return number
   problems.add(
-    `a version must be a whole number from 1 on, but this is ${shownValue(version)}`,
+    `a version must be a whole number from 1 on, but this is ${formatValueForPeople(version)}`,
     'invalid_version',
   )
   return undefined

@@ -1,7 +1,7 @@
 import { numberOf, type Json, type JsonObject } from '../../json/json.ts'
 import { readClosedObject, type MemberReader } from '../documents/closed-object.ts'
 import type { ProblemCollector } from '../documents/problem-collector.ts'
-import { shownValue } from '../documents/shown-value.ts'
+import { formatValueForPeople } from '../documents/shown-value.ts'
 import { oneOfWords } from './one-of.ts'
 
 /** Which traces of those that match, as it is stored (contract/testsets 9): every member as it was sent. */
@@ -24,7 +24,7 @@ const MEMBERS: ReadonlyMap<string, MemberReader> = new Map([
 function member(name: string, rule: string, isRight: (value: Json) => boolean): MemberReader {
   return (value, problems) => {
     if (!isRight(value))
-      problems.add(`${name} must be ${rule}, but it is ${shownValue(value)}`, 'value_error')
+      problems.add(`${name} must be ${rule}, but it is ${formatValueForPeople(value)}`, 'value_error')
     return value
   }
 }

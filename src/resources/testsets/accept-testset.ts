@@ -8,9 +8,9 @@ import { parseUuid } from '../../versioning/ids.ts'
 import { TimeSlice } from '../../scheduling/cooperative.ts'
 import { refusalCode, UNKNOWN_KEY } from '../documents/problems-refusal.ts'
 import { unknownKey } from '../documents/unknown-key.ts'
-import type { SentRow } from './import/input-row.ts'
+import type { InputRow } from './import/input-row.ts'
 import { limitExceeded } from './import/row-collector.ts'
-import { MOST_ROW_VALUES, sentRow } from './import/input-row.ts'
+import { MOST_ROW_VALUES, inputRow } from './import/input-row.ts'
 import type { TestsetPayload } from './testset-payload.ts'
 
 type Loc = readonly (string | number)[]
@@ -39,7 +39,7 @@ export async function acceptTestset(data: Json, { loc }: PayloadContext): Promis
   }
   const testcases = getKey(data, 'testcases') ?? null
   if (testcases !== null)
-    return accept({ kind: 'sent', rows: await sentRows(testcases, [...loc, 'testcases'], problems) })
+    return accept({ kind: 'sent', rows: await inputRows(testcases, [...loc, 'testcases'], problems) })
   const ids = getKey(data, 'testcase_ids') ?? null
   if (ids !== null) {
     const where = [...loc, 'testcase_ids']
@@ -49,21 +49,21 @@ export async function acceptTestset(data: Json, { loc }: PayloadContext): Promis
 }
 
 /** A list of testcase records as rows, read in slices; what is wrong with them goes to `problems`. */
-export async function sentRows(value: Json, loc: Loc, problems: FieldProblem[]): Promise<SentRow[]> {
+export async function inputRows(value: Json, loc: Loc, problems: FieldProblem[]): Promise<InputRow[]> {
   if (!isJsonArray(value)) {
     problems.push({ loc, msg: 'must be an array of testcases', type: 'list_type' })
     return []
   }
-  const rows: SentRow[] = []
+  const rows: InputRow[] = []
   await new TimeSlice().each(value, (testcase, index) => {
-    const row = sentTestcase(testcase, () => [...loc, index], problems)
+    const row = inputTestcase(testcase, () => [...loc, index], problems)
     if (row) rows.push(row)
   })
   return rows
 }
 
 /** A testcase record as a row; undefined, with problems, if it is none. `locOf` is asked for its place only if there are some. */
-export function sentTestcase(value: Json, locOf: () => Loc, problems: FieldProblem[]): SentRow | undefined {
+export function inputTestcase(value: Json, locOf: () => Loc, problems: FieldProblem[]): InputRow | undefined {
   if (!isJsonObject(value)) {
     problems.push({ loc: locOf(), msg: 'must be an object like {"data": {…}}', type: 'object_type' })
     return undefined
@@ -84,7 +84,7 @@ export function sentTestcase(value: Json, locOf: () => Loc, problems: FieldProbl
     return undefined
   }
   try {
-    return sentRow(data, value, (key, msg) => {
+    return inputRow(data, value, (key, msg) => {
       const where = hasOwnField(value, key) ? [...locOf(), key] : [...locOf(), 'data', key]
       problems.push({ loc: where, msg, type: 'value_error' })
       throw REFUSED

@@ -1,12 +1,12 @@
 import type { Oid } from '../../git/objects/object.ts'
 import type { StagedPack } from '../../git/transactions/pack-staging.ts'
 import type { Payload } from '../../versioning/family/family.ts'
-import type { SentRow } from './import/input-row.ts'
+import type { InputRow } from './import/input-row.ts'
 import type { RowBlobs } from './rows/row-entry.ts'
 import type { RowPosition } from './rows/row-position.ts'
 
 /** The payload of a testset revision, at one of the stages it goes through. */
-export type TestsetPayload = StoredTestset | SentTestset | NamedTestset | CollectedTestset | EditedTestset
+export type TestsetPayload = StoredTestset | InputTestset | ByIdTestset | CollectedTestset | EditedTestset
 
 /** As it lies in a commit. */
 export interface StoredTestset {
@@ -18,13 +18,13 @@ export interface StoredTestset {
 }
 
 /** Rows that a request brought. */
-export interface SentTestset {
+export interface InputTestset {
   readonly kind: 'sent'
-  readonly rows: readonly SentRow[]
+  readonly rows: readonly InputRow[]
 }
 
 /** Rows of the testset that a request named by their ids. */
-export interface NamedTestset {
+export interface ByIdTestset {
   readonly kind: 'named'
   readonly ids: readonly string[]
   readonly loc: readonly (string | number)[]

@@ -6,7 +6,7 @@ import {
   Scope,
 } from 'quickjs-emscripten'
 import { JAVASCRIPT_HARNESS } from './javascript-harness.ts'
-import { type ScriptReply, LETTERS, type ReportedFailure, type ScriptInterpreter } from './messages.ts'
+import { type ScriptReply, MESSAGE_TAGS, type ReportedFailure, type ScriptInterpreter } from './messages.ts'
 import type { StripTypes } from './strip-types.ts'
 
 export interface JavaScriptStart {
@@ -119,8 +119,9 @@ function callOnce(scope: Scope, engine: QuickJSRuntime, run: Run): ScriptReply {
     return failed({ kind: 'result', message: sentence })
   }
   const result = scope.manage(written.value)
-  if (context.typeof(result) === 'undefined') return { letter: LETTERS.nothing, text: '' }
-  if (context.typeof(result) === 'string') return { letter: LETTERS.value, text: context.getString(result) }
+  if (context.typeof(result) === 'undefined') return { letter: MESSAGE_TAGS.nothing, text: '' }
+  if (context.typeof(result) === 'string')
+    return { letter: MESSAGE_TAGS.value, text: context.getString(result) }
   const message = `What ${run.entryPoint} returned is longer than ${run.resultBytes} bytes.`
   return failed({ kind: 'output', message })
 }
@@ -217,5 +218,5 @@ function asFailure({ message, stacktrace, isMemory }: Description): ReportedFail
 }
 
 function failed(failure: ReportedFailure): ScriptReply {
-  return { letter: LETTERS.failure, text: JSON.stringify(failure) }
+  return { letter: MESSAGE_TAGS.failure, text: JSON.stringify(failure) }
 }

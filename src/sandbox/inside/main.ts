@@ -5,13 +5,13 @@ import {
   type ScriptReply,
   type BoundScript,
   type InterpreterStart,
-  LETTERS,
-  type Letter,
+  MESSAGE_TAGS,
+  type MessageTag,
   type ScriptInterpreter,
 } from './messages.ts'
 import { openJavaScript } from './javascript.ts'
 import { openPython } from './python.ts'
-import { seal } from './seal.ts'
+import { hardenRealm } from './seal.ts'
 
 /**
  * An interpreter's process. It starts the interpreter, makes itself harmless, and answers calls until the pipe closes. From then on
@@ -26,14 +26,14 @@ const write = writeSync
 const kill = process.kill.bind(process)
 const { pid } = process
 
-const start = JSON.parse(expectMessage(LETTERS.start).toString()) as InterpreterStart // our own server wrote it
+const start = JSON.parse(expectMessage(MESSAGE_TAGS.start).toString()) as InterpreterStart // our own server wrote it
 watch(start)
-const snapshot = start.snapshot === 'given' ? expectMessage(LETTERS.snapshot) : undefined
+const snapshot = start.snapshot === 'given' ? expectMessage(MESSAGE_TAGS.snapshot) : undefined
 const { runtime, memory } = await open(start, snapshot)
-seal()
-send(LETTERS.ready, memory ?? new Uint8Array())
+hardenRealm()
+send(MESSAGE_TAGS.ready, memory ?? new Uint8Array())
 for (let message = nextMessage(); message; message = nextMessage()) {
-  if (message.letter === LETTERS.bind) {
+  if (message.letter === MESSAGE_TAGS.bind) {
     runtime.bind(JSON.parse(message.body.toString()) as BoundScript) // our own server wrote it
     continue
   }
@@ -59,7 +59,7 @@ function answerOf(args: string): ScriptReply {
       error instanceof RangeError
         ? 'The script ran out of stack.'
         : 'The script ended or broke its interpreter.'
-    return { letter: LETTERS.lastFailure, text: JSON.stringify({ kind: 'exception', message }) }
+    return { letter: MESSAGE_TAGS.lastFailure, text: JSON.stringify({ kind: 'exception', message }) }
   }
 }
 
@@ -71,7 +71,7 @@ function watch({ parent, memoryBytes }: InterpreterStart): void {
   worker.unref()
 }
 
-function expectMessage(letter: Letter): Buffer {
+function expectMessage(letter: MessageTag): Buffer {
   const message = nextMessage()
   if (message?.letter !== letter) throw new Error(`Expected a message ${letter}, got ${message?.letter}.`)
   return message.body
@@ -94,7 +94,7 @@ function readBytes(length: number): Buffer | undefined {
   return bytes
 }
 
-function send(letter: Letter, body: Uint8Array): void {
+function send(letter: MessageTag, body: Uint8Array): void {
   const head = Buffer.alloc(5)
   head.writeUInt32BE(body.length + 1)
   head.write(letter, 4)

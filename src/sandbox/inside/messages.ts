@@ -4,7 +4,7 @@ import type { SandboxFailureKind } from '../sandbox.ts'
  * What the server and an interpreter's process say to each other over one pipe: a length (four bytes, big-endian), a letter, and as
  * many bytes less one of what the letter says.
  */
-export const LETTERS = {
+export const MESSAGE_TAGS = {
   /** To the interpreter, once and first: an `InterpreterStart` as JSON. */
   start: 'S',
   /** To the interpreter, second, if the start promised it: the memory of an interpreter that has just started. */
@@ -25,7 +25,7 @@ export const LETTERS = {
   lastFailure: 'X',
 } as const
 
-export type Letter = (typeof LETTERS)[keyof typeof LETTERS]
+export type MessageTag = (typeof MESSAGE_TAGS)[keyof typeof MESSAGE_TAGS]
 
 /** What an interpreter is. */
 export interface InterpreterStart {

@@ -1,6 +1,6 @@
 import { constants } from 'node:fs'
 import { loadPyodide } from 'pyodide'
-import { type ScriptReply, LETTERS, type Letter, type ScriptInterpreter } from './messages.ts'
+import { type ScriptReply, MESSAGE_TAGS, type MessageTag, type ScriptInterpreter } from './messages.ts'
 import { PYTHON_HARNESS } from './python-harness.ts'
 
 export interface PythonStart {
@@ -49,7 +49,7 @@ export async function openPython({
 
 type Harness = [bind: (script: string, entryPoint: string) => void, call: (args: string) => string]
 
-const ANSWERS: readonly Letter[] = [LETTERS.value, LETTERS.nothing, LETTERS.failure]
+const ANSWERS: readonly MessageTag[] = [MESSAGE_TAGS.value, MESSAGE_TAGS.nothing, MESSAGE_TAGS.failure]
 
 /** The harness answers the letter and the text in one string. */
 function answerIn(answer: string): ScriptReply {

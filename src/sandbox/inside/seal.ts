@@ -6,7 +6,7 @@ import { createRequire, syncBuiltinESMExports } from 'node:module'
  * do at all (files, children, add-ons, code from strings) its flags forbid; this is for the network, which Node 20 has no flag for, and
  * a second lock on the rest.
  */
-export function seal(): void {
+export function hardenRealm(): void {
   const require = createRequire(import.meta.url)
   const modules = MODULES.map((name) => require(`node:${name}`) as object)
   for (const module of modules) disarm(module)

@@ -4,7 +4,7 @@ import { queryFamily } from '../../resources/queries/query-family.ts'
 import { documentOf } from '../../versioning/family/document-family.ts'
 import type { References } from '../../versioning/reference.ts'
 import type { Registry } from '../../versioning/registry.ts'
-import { resolveRevision } from '../../versioning/revisions/resolve-reference.ts'
+import { resolveReference } from '../../versioning/revisions/resolve-reference.ts'
 import { readRevisionAt } from '../../versioning/revisions/revision.ts'
 
 /** What a query's revision asks for, as far as it says. */
@@ -14,9 +14,9 @@ export interface SavedQuery {
   readonly windowing: JsonObject | undefined
 }
 
-/** What the query says that references name (contract/testsets 9). Refuses as `resolveRevision` does. */
+/** What the query says that references name (contract/testsets 9). Refuses as `resolveReference` does. */
 export async function findSavedQuery(registry: Registry, references: References): Promise<SavedQuery> {
-  const place = await resolveRevision(registry, queryFamily, references)
+  const place = await resolveReference(registry, queryFamily, references)
   const { stored } = await readRevisionAt(registry, place)
   return savedQuery(stored.payload === undefined ? undefined : documentOf(stored.payload))
 }

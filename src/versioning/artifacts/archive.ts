@@ -1,7 +1,7 @@
 import { objectUuid } from '../ids.ts'
 import type { Registry } from '../registry.ts'
-import type { VariantPlace } from '../revisions/references.ts'
-import type { RevisionPlace } from '../revisions/revision.ts'
+import type { VariantLocation } from '../revisions/references.ts'
+import type { RevisionLocation } from '../revisions/revision.ts'
 import type { WriteContext } from '../write-context.ts'
 import type { ArtifactView } from './artifact-view.ts'
 import { changeArtifact } from './change-artifact.ts'
@@ -27,10 +27,10 @@ export async function archiveArtifact(
 /** Archives or unarchives a variant, which hides or shows the revisions that no other live variant has. */
 export async function archiveVariant(
   registry: Registry,
-  { artifact, variant }: VariantPlace,
+  { artifact, variant }: VariantLocation,
   action: ArchiveAction,
   context: WriteContext,
-): Promise<VariantPlace> {
+): Promise<VariantLocation> {
   if (isDone(variant.record, action)) return { artifact, variant }
   const changed = await changeArtifact(registry, artifact, context, (state) => {
     const record = stamped(registry, state.variants.get(variant.slug) ?? variant.record, action, context)
@@ -42,10 +42,10 @@ export async function archiveVariant(
 /** Archives or unarchives one revision; it stays resolvable by id and version for ever. */
 export async function archiveRevision(
   registry: Registry,
-  place: RevisionPlace,
+  place: RevisionLocation,
   action: ArchiveAction,
   context: WriteContext,
-): Promise<RevisionPlace> {
+): Promise<RevisionLocation> {
   const { artifact, variant, oid, version } = place
   const id = objectUuid(oid, artifact.digits)
   if (artifact.archived.has(id) === (action === 'archive')) return place

@@ -1,7 +1,7 @@
 import { Refusal } from '../../errors.ts'
 import type { Oid } from '../../git/objects/object.ts'
 import type { Transaction } from '../../git/transactions/transaction.ts'
-import { noteDecided, resumeAttempt } from '../idempotency/find-earlier-attempt.ts'
+import { noteDecided, findEarlierAttempt } from '../idempotency/find-earlier-attempt.ts'
 import type { Registry } from '../registry.ts'
 import { writeCommit } from '../revisions/write-commit.ts'
 import type { WriteContext } from '../write-context.ts'
@@ -29,7 +29,7 @@ export async function changeArtifact(
   context: WriteContext,
   plan: PlanChange,
 ): Promise<ArtifactView> {
-  const earlier = await resumeAttempt(registry, artifact, META_REF, context)
+  const earlier = await findEarlierAttempt(registry, artifact, META_REF, context)
   if (earlier) return earlier.artifact
   await artifact.repository.transact(async (transaction) => {
     const head = transaction.ref(META_REF)

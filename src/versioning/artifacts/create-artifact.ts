@@ -5,7 +5,7 @@ import type { NewFolder } from '../../git/store.ts'
 import { assertPinsDeployable } from '../environments/assert-pins-deployable.ts'
 import type { Family } from '../family/family.ts'
 import { NewObjects } from '../family/new-objects.ts'
-import { resumeAttempt } from '../idempotency/find-earlier-attempt.ts'
+import { findEarlierAttempt } from '../idempotency/find-earlier-attempt.ts'
 import { repositoryDigits } from '../ids.ts'
 import type { Registry } from '../registry.ts'
 import type { RevisionDraft } from '../revisions/build-revision.ts'
@@ -71,7 +71,7 @@ async function createdEarlier(
   if (id === undefined || context.attemptedAt === undefined) return undefined
   const found = await registry.index.findByDigits(id)
   if (found?.id !== id || found.family !== family) return undefined
-  const earlier = await resumeAttempt(registry, found, META_REF, context)
+  const earlier = await findEarlierAttempt(registry, found, META_REF, context)
   if (earlier) await registry.store.syncNames(family.folder)
   return earlier?.artifact
 }

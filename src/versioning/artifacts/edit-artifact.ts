@@ -1,5 +1,5 @@
 import type { Registry } from '../registry.ts'
-import type { VariantPlace } from '../revisions/references.ts'
+import type { VariantLocation } from '../revisions/references.ts'
 import type { WriteContext } from '../write-context.ts'
 import type { ArtifactView, VariantView } from './artifact-view.ts'
 import { findVariant } from './artifact-view.ts'
@@ -38,10 +38,10 @@ export function editArtifact(
 /** Edits a variant's header likewise; flags are the artifact's and have no effect here. */
 export async function editVariant(
   registry: Registry,
-  { artifact, variant }: VariantPlace,
+  { artifact, variant }: VariantLocation,
   edit: HeaderEdit,
   context: WriteContext,
-): Promise<VariantPlace> {
+): Promise<VariantLocation> {
   const changed = await changeArtifact(registry, artifact, context, (state) => {
     assertActive('artifact', artifact.slug, state.artifact)
     const before = state.variants.get(variant.slug) ?? variant.record

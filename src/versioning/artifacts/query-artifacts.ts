@@ -4,7 +4,7 @@ import type { Order, Window, Windowing } from '../pagination.ts'
 import { byCreation, cutWindow, cutWindowOf } from '../pagination.ts'
 import type { Reference } from '../reference.ts'
 import type { Registry } from '../registry.ts'
-import type { VariantPlace } from '../revisions/references.ts'
+import type { VariantLocation } from '../revisions/references.ts'
 import type { Revision } from '../revisions/revision.ts'
 import { latestOf, readListedRevision, revisionFlags } from '../revisions/revision.ts'
 import type { ArtifactView } from './artifact-view.ts'
@@ -39,7 +39,7 @@ export async function queryVariants(
   registry: Registry,
   family: Family,
   query: ArtifactQuery,
-): Promise<Window<VariantPlace>> {
+): Promise<Window<VariantLocation>> {
   const rows = []
   for (const artifact of await registry.index.list(family)) {
     for (const variant of artifact.variants) {

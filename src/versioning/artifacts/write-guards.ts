@@ -1,7 +1,7 @@
 import { Refusal } from '../../errors.ts'
 import type { Family } from '../family/family.ts'
 import { objectUuid } from '../ids.ts'
-import type { RevisionPlace } from '../revisions/revision.ts'
+import type { RevisionLocation } from '../revisions/revision.ts'
 import { variantsHolding } from '../revisions/revision.ts'
 import type { Actor } from '../write-context.ts'
 import type { ArtifactRecord } from './records.ts'
@@ -25,7 +25,7 @@ export function assertActive(
 
 /** Refuses a revision that was archived by itself. */
 export function assertRevisionActive(
-  { artifact, variant, oid, version }: RevisionPlace,
+  { artifact, variant, oid, version }: RevisionLocation,
   use?: ArchivedUse,
 ): void {
   const record = artifact.archived.get(objectUuid(oid, artifact.digits))
@@ -36,7 +36,7 @@ export function assertRevisionActive(
  * Refuses to deploy what is archived: the artifact, the revision by itself, or every variant whose chain holds it (ruling 3.11). The one
  * rule for all ways in which an environment comes to run a revision.
  */
-export async function assertDeployable(place: RevisionPlace): Promise<void> {
+export async function assertDeployable(place: RevisionLocation): Promise<void> {
   const { artifact, oid } = place
   assertActive('artifact', artifact.slug, artifact.record, 'deploy')
   assertRevisionActive(place, 'deploy')

@@ -5,8 +5,8 @@ import { assertDeployable } from '../artifacts/write-guards.ts'
 import type { Family, Payload } from '../family/family.ts'
 import type { Pin } from '../reference.ts'
 import type { Registry } from '../registry.ts'
-import type { RevisionPlace } from '../revisions/revision.ts'
-import { pinnedPlace } from './pinned-revision.ts'
+import type { RevisionLocation } from '../revisions/revision.ts'
+import { pinnedRevision } from './pinned-revision.ts'
 
 /**
  * Refuses a payload of pins that deploys something archived: under a key that held nothing or led elsewhere `before`. What is deployed
@@ -35,8 +35,8 @@ export async function assertPinsDeployable(
   })
 }
 
-async function placeOfPin(registry: Registry, pin: Pin): Promise<RevisionPlace | undefined> {
-  const place = await pinnedPlace(registry, pin)
+async function placeOfPin(registry: Registry, pin: Pin): Promise<RevisionLocation | undefined> {
+  const place = await pinnedRevision(registry, pin)
   return place instanceof Refusal ? undefined : place
 }
 

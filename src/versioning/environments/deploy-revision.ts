@@ -1,8 +1,8 @@
 import type { Registry } from '../registry.ts'
 import { commitRevision } from '../revisions/commit-revision.ts'
-import type { VariantPlace } from '../revisions/references.ts'
+import type { VariantLocation } from '../revisions/references.ts'
 import { revisionById } from '../revisions/references.ts'
-import type { Revision, RevisionPlace } from '../revisions/revision.ts'
+import type { Revision, RevisionLocation } from '../revisions/revision.ts'
 import type { NewRevision } from '../revisions/write-revision.ts'
 import type { WriteContext } from '../write-context.ts'
 import type { DeployRequest } from './deployment.ts'
@@ -13,9 +13,9 @@ import { defaultKey, referencesTo } from './pin.ts'
 /** What became of a deployment. */
 export interface Deployed {
   /** What is deployed: the revision that was asked for, or the one that an earlier attempt at this very write deployed. */
-  readonly revision: RevisionPlace
+  readonly revision: RevisionLocation
   /** The revision of the environment that says so. */
-  readonly by: RevisionPlace
+  readonly by: RevisionLocation
   /** Whether this write made it so. */
   readonly changed: boolean
 }
@@ -28,7 +28,7 @@ export interface Deployed {
 export async function deployRevision(
   registry: Registry,
   revision: Revision,
-  to: VariantPlace,
+  to: VariantLocation,
   request: DeployRequest,
   context: WriteContext,
 ): Promise<Deployed> {

@@ -6,15 +6,15 @@ import type { ArtifactView } from '../artifacts/artifact-view.ts'
 import { unlessDamaged } from '../index/unless-damaged.ts'
 import type { Pin } from '../reference.ts'
 import type { Registry } from '../registry.ts'
-import type { RevisionPlace } from '../revisions/revision.ts'
+import type { RevisionLocation } from '../revisions/revision.ts'
 import { latestOf } from '../revisions/revision.ts'
-import { pinnedPlace } from './pinned-revision.ts'
+import { pinnedRevision } from './pinned-revision.ts'
 
 /** An environment's latest revision that holds something under a key, and since which of its revisions it has done so. */
-export interface Holding {
-  readonly environment: RevisionPlace
+export interface DeployedIn {
+  readonly environment: RevisionLocation
   readonly key: string
-  readonly since: RevisionPlace
+  readonly since: RevisionLocation
 }
 
 /** So many revisions of an environment are looked at before other work gets its turn. */
@@ -24,11 +24,11 @@ const BREATH = 50
  * Where the revision is deployed now: in the latest revision of every variant of every environment that is not archived. What does
  * not decode holds nothing. A pin counts by what it leads to at this moment, and since it has said what it says.
  */
-export async function holdingsOf(
+export async function deployedIn(
   registry: Registry,
-  { artifact, oid }: RevisionPlace,
-): Promise<readonly Holding[]> {
-  const holdings: Holding[] = []
+  { artifact, oid }: RevisionLocation,
+): Promise<readonly DeployedIn[]> {
+  const holdings: DeployedIn[] = []
   for (const environment of await registry.index.list(registry.environments)) {
     if (environment.record.deleted_at !== undefined) continue
     for (const variant of environment.variants) {
@@ -38,7 +38,7 @@ export async function holdingsOf(
         latest &&
         (await unlessDamaged(registry, environment, () => pinsIn(registry, environment, latest.oid)))
       for (const pin of pins ?? []) {
-        const place = await pinnedPlace(registry, pin)
+        const place = await pinnedRevision(registry, pin)
         if (!latest || !place || place instanceof Refusal) continue
         if (place.artifact.id !== artifact.id || place.oid !== oid) continue
         holdings.push({ environment: latest, key: pin.key, since: await heldSince(registry, latest, pin) })
@@ -49,7 +49,7 @@ export async function holdingsOf(
 }
 
 /** The oldest revision, from this one back, up to which the key has held just this. */
-async function heldSince(registry: Registry, latest: RevisionPlace, pin: Pin): Promise<RevisionPlace> {
+async function heldSince(registry: Registry, latest: RevisionLocation, pin: Pin): Promise<RevisionLocation> {
   const { artifact, variant } = latest
   let since: HistoryNode = await artifact.repository.history.node(latest.oid)
   for (let node = since.parent, looked = 1; node; node = node.parent, looked++) {

@@ -2,10 +2,10 @@ import { Refusal } from '../../errors.ts'
 import { HelpfulRefusal } from '../../suggestions/helpful-refusal.ts'
 import type { Pin, References } from '../reference.ts'
 import type { Registry } from '../registry.ts'
-import type { VariantPlace } from '../revisions/references.ts'
+import type { VariantLocation } from '../revisions/references.ts'
 import { resolveArtifact, resolveVariant } from '../revisions/references.ts'
-import { resolveRevision } from '../revisions/resolve-reference.ts'
-import type { RevisionPlace } from '../revisions/revision.ts'
+import { resolveReference } from '../revisions/resolve-reference.ts'
+import type { RevisionLocation } from '../revisions/revision.ts'
 import { defaultVariantOrNew } from '../variants/default-variant.ts'
 import type { WriteContext } from '../write-context.ts'
 
@@ -16,11 +16,11 @@ import type { WriteContext } from '../write-context.ts'
 export async function environmentRevision(
   registry: Registry,
   references: References,
-): Promise<RevisionPlace | undefined> {
+): Promise<RevisionLocation | undefined> {
   const { artifact, variant, revision } = references
   const isLatest = !revision && variant?.version === undefined && artifact?.version === undefined
   try {
-    return await foundEnvironment(() => resolveRevision(registry, registry.environments, references))
+    return await foundEnvironment(() => resolveReference(registry, registry.environments, references))
   } catch (error) {
     const isEmpty = error instanceof Refusal && EMPTY.includes(error.code)
     if (isLatest && !variant && isEmpty) return undefined
@@ -39,11 +39,11 @@ export async function environmentVariant(
   registry: Registry,
   references: References,
   context: WriteContext,
-): Promise<VariantPlace> {
+): Promise<VariantLocation> {
   const { artifact, variant, revision } = references
   const family = registry.environments
   return foundEnvironment(async () => {
-    if (revision) return resolveRevision(registry, family, references)
+    if (revision) return resolveReference(registry, family, references)
     if (variant) return resolveVariant(registry, family, variant, artifact)
     const environment = await resolveArtifact(registry, family, artifact ?? {})
     return defaultVariantOrNew(registry, environment, context)
@@ -51,7 +51,10 @@ export async function environmentVariant(
 }
 
 /** What the environment's revision at this place holds. */
-export async function pinsAt(registry: Registry, { artifact, oid }: RevisionPlace): Promise<readonly Pin[]> {
+export async function pinsAt(
+  registry: Registry,
+  { artifact, oid }: RevisionLocation,
+): Promise<readonly Pin[]> {
   const { family, repository } = artifact
   const { payload } = await registry.revisions(family).read(repository.objects, oid)
   return (payload && family.pins?.(payload)) ?? []

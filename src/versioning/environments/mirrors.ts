@@ -7,7 +7,7 @@ import type { Registry } from '../registry.ts'
 import { latestOf } from '../revisions/revision.ts'
 import { pinsAt } from './environments.ts'
 import { defaultKey } from './pin.ts'
-import { pinnedPlace } from './pinned-revision.ts'
+import { pinnedRevision } from './pinned-revision.ts'
 
 /**
  * Keeps `refs/environments/<slug>` in the repositories of deployed artifacts where the environments say (rulings 6, design 1,
@@ -23,11 +23,11 @@ export class Mirrors {
   /** From here on they follow what the registry writes to environments. */
   constructor(registry: Registry) {
     this.#registry = registry
-    registry.onEnvironmentWritten((environment) => this.follow(environment))
+    registry.onEnvironmentWritten((environment) => this.sync(environment))
   }
 
   /** Resolves once the mirrors are where the environment said at the time of this call, or later. */
-  follow({ id }: ArtifactView): Promise<void> {
+  sync({ id }: ArtifactView): Promise<void> {
     const turn = this.#turns.get(id)
     if (turn) {
       const begin = (): Promise<void> => this.#begin(id)
@@ -38,9 +38,9 @@ export class Mirrors {
   }
 
   /** The same for every environment that has moved without our doing, or could not be followed then. */
-  async followAll(): Promise<void> {
+  async syncAll(): Promise<void> {
     for (const environment of await this.#registry.index.list(this.#registry.environments)) {
-      if (!this.#isMirrored(environment)) await this.follow(environment)
+      if (!this.#isMirrored(environment)) await this.sync(environment)
     }
   }
 
@@ -67,7 +67,7 @@ export class Mirrors {
   async #mirrorOnce(id: string): Promise<boolean> {
     const view = await this.#registry.index.findByDigits(id)
     if (view?.id !== id || this.#isMirrored(view)) return false
-    const { moment } = this.#registry.index
+    const { generation } = this.#registry.index
     const { targets, isWhole, isSure } = await mirrorTargets(this.#registry, view)
     const ref = mirrorRef(view)
     const before = this.#mirrored.get(id)?.holders ?? (await this.#holders(ref))
@@ -77,7 +77,7 @@ export class Mirrors {
     for (const artifactId of holders) {
       if (isSure || targets.has(artifactId)) await this.#move(ref, artifactId, targets.get(artifactId))
     }
-    const waitingSince = isWhole ? undefined : moment
+    const waitingSince = isWhole ? undefined : generation
     this.#mirrored.set(id, { view, waitingSince, holders: isSure ? new Set(targets.keys()) : holders })
     return isWhole
   }
@@ -86,7 +86,7 @@ export class Mirrors {
   #isMirrored(environment: ArtifactView): boolean {
     const { view, waitingSince } = this.#mirrored.get(environment.id) ?? {}
     if (view !== environment) return false
-    return waitingSince === undefined || waitingSince === this.#registry.index.moment
+    return waitingSince === undefined || waitingSince === this.#registry.index.generation
   }
 
   /** The artifacts that have the ref, wherever it points. */
@@ -105,7 +105,7 @@ export class Mirrors {
     if (!artifact || artifact.source.refs.refs.get(ref) === target) return
     await artifact.repository.transact(async (transaction) => {
       if (transaction.ref(ref) === target) return
-      if (target === undefined) transaction.remove(ref)
+      if (target === undefined) transaction.removeDerivedRef(ref)
       else transaction.move(ref, target)
     })
     await this.#registry.index.written(artifact.family, artifact.slug)
@@ -115,7 +115,7 @@ export class Mirrors {
 interface Mirrored {
   /** The environment as it was then; undefined while its mirrors are being moved, and if that failed. */
   readonly view: ArtifactView | undefined
-  /** The moment of the index at which something that is deployed was not there. */
+  /** The generation of the index in which something that is deployed was not there. */
   readonly waitingSince: number | undefined
   /** The ids of all artifacts that may have the ref. */
   readonly holders: ReadonlySet<string>
@@ -154,7 +154,7 @@ export async function mirrorTargets(registry: Registry, environment: ArtifactVie
   const pins = latest ? await pinsAt(registry, latest) : []
   for (const [index, pin] of pins.entries()) {
     if (index % BREATH === BREATH - 1) await nextTurn()
-    const place = await pinnedPlace(registry, pin)
+    const place = await pinnedRevision(registry, pin)
     if (!place) continue
     if (place instanceof Refusal) {
       isWhole = false

@@ -1,7 +1,7 @@
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import { Refusal } from '../../errors.ts'
 import type { Family, Payload, Warning } from '../family/family.ts'
-import { pinnedPlace } from './pinned-revision.ts'
+import { pinnedRevision } from './pinned-revision.ts'
 import type { Registry } from '../registry.ts'
 
 /** So many warnings at most: who pins more at nothing knows what they do. */
@@ -20,7 +20,7 @@ export async function pinWarnings(
   for (const [index, pin] of (pins?.(payload) ?? []).entries()) {
     if (warnings.length === MOST) break
     if (index % BREATH === BREATH - 1) await nextTurn()
-    const place = await pinnedPlace(registry, pin)
+    const place = await pinnedRevision(registry, pin)
     if (!(place instanceof Refusal)) continue
     warnings.push({
       code: 'dangling_reference',

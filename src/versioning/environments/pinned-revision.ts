@@ -1,21 +1,21 @@
 import { Refusal } from '../../errors.ts'
 import type { Pin } from '../reference.ts'
 import type { Registry } from '../registry.ts'
-import { resolveRevision } from '../revisions/resolve-reference.ts'
-import type { RevisionPlace } from '../revisions/revision.ts'
+import { resolveReference } from '../revisions/resolve-reference.ts'
+import type { RevisionLocation } from '../revisions/revision.ts'
 import { referencesTo } from './pin.ts'
 
 /** Where a pin leads now; the reason instead, if it leads nowhere; undefined if it refers to nothing that could be. */
-export async function pinnedPlace(
+export async function pinnedRevision(
   registry: Registry,
   pin: Pin,
-): Promise<RevisionPlace | Refusal | undefined> {
+): Promise<RevisionLocation | Refusal | undefined> {
   let why: Refusal | undefined
   for (const family of registry.families) {
     const references = referencesTo(family, pin)
     if (!references) continue
     try {
-      return await resolveRevision(registry, family, references)
+      return await resolveReference(registry, family, references)
     } catch (error) {
       if (!(error instanceof Refusal)) throw error
       why ??= error

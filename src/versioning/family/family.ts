@@ -1,11 +1,11 @@
 import type { GitObject, Oid } from '../../git/objects/object.ts'
 import type { TreeEntry } from '../../git/objects/tree.ts'
-import type { PackRun } from '../../git/packs/sequential-pack-reader.ts'
+import type { SequentialPackReader } from '../../git/packs/sequential-pack-reader.ts'
 import type { StagedPack } from '../../git/transactions/pack-staging.ts'
 import type { JsonStream } from '../../json/json-stream.ts'
 import type { Json, JsonObject } from '../../json/json.ts'
 import type { JsonText } from '../../json/stringify-json.ts'
-import type { DerivedFile } from '../../storage/cache-file.ts'
+import type { CacheFile } from '../../storage/cache-file.ts'
 import type { Windowing } from '../pagination.ts'
 import type { Pin } from '../reference.ts'
 import type { DocumentLimits } from './document-limits.ts'
@@ -94,7 +94,11 @@ export interface PayloadTarget extends ObjectSink, ObjectReader {
   /** The artifact that the payload becomes a revision of. */
   readonly artifactId: string
   /** The objects with these ids, in order; what is missing is undefined. Past `enough` bytes the others may be left out. */
-  readMany(oids: readonly Oid[], run?: PackRun, enough?: number): Promise<readonly (GitObject | undefined)[]>
+  readMany(
+    oids: readonly Oid[],
+    run?: SequentialPackReader,
+    enough?: number,
+  ): Promise<readonly (GitObject | undefined)[]>
   /** The ids of the objects on the disk that start with 4 to 40 hex digits. */
   startingWith(hexPrefix: string): Promise<readonly Oid[]>
   /** The commits that tags and branches name. */
@@ -102,7 +106,7 @@ export interface PayloadTarget extends ObjectSink, ObjectReader {
   /** Makes the objects of the pack part of what is written. */
   adopt(pack: StagedPack): void
   /** A derived file of the repository; there is none while that is being made. */
-  derived?(name: string): DerivedFile
+  derived?(name: string): CacheFile
 }
 
 /** A decoded payload. */

@@ -1,6 +1,6 @@
 import type { GitObject, ObjectKind, Oid } from '../../git/objects/object.ts'
 import { hashObject } from '../../git/objects/object.ts'
-import type { DerivedFile } from '../../storage/cache-file.ts'
+import type { CacheFile } from '../../storage/cache-file.ts'
 import type { NewFolder } from '../../git/store.ts'
 import type { StagedPack } from '../../git/transactions/pack-staging.ts'
 import type { PayloadTarget } from './family.ts'
@@ -21,7 +21,7 @@ export class NewObjects implements PayloadTarget {
 
   readonly artifactId: string
   readonly packs: StagedPack[] = []
-  readonly derived?: (name: string) => DerivedFile
+  readonly derived?: (name: string) => CacheFile
 
   /** `folder` is where the repository is being prepared, if it is. */
   constructor(artifactId: string, folder?: NewFolder) {

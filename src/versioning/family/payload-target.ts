@@ -14,7 +14,7 @@ export function payloadTarget(
     readMany: (oids, run, enough) => transaction.readMany(oids, run, enough),
     write: (kind, bytes) => transaction.write(kind, bytes),
     adopt: (pack) => transaction.adopt(pack),
-    derived: (name) => transaction.derived(name),
+    derived: (name) => transaction.cacheFile(name),
     startingWith: (prefix) => objects.startingWith(prefix),
     tips: () => [...tags.values(), ...transaction.refs('refs/heads/').values()],
   }

@@ -17,7 +17,7 @@ export interface FinishedAttempt {
  * attempt, or if it did not get that far. What was decided is known from the journal's own notes: a commit's trailers and author
  * may have been pushed.
  */
-export async function resumeAttempt(
+export async function findEarlierAttempt(
   registry: Registry,
   artifact: ArtifactView,
   ref: string,

@@ -7,7 +7,7 @@ import { repositoryDigits } from '../ids.ts'
 import { foldSlug, slugProblem } from '../slugs/slug.ts'
 import type { IndexEntry } from './index-entry.ts'
 import { pathOf } from './index-entry.ts'
-import { IndexIntake, isAsViewed } from './index-sync.ts'
+import { IndexSync, isAsViewed } from './index-sync.ts'
 import type { IndexTables } from './index-tables.ts'
 import type { SlugLevel } from './slug-table.ts'
 import type { RepositoryProblem } from './unserved-repositories.ts'
@@ -21,7 +21,7 @@ const STALE = 2000
  */
 export class ArtifactIndex {
   readonly #store: ProjectStore
-  readonly #intake: IndexIntake
+  readonly #intake: IndexSync
   readonly #tables: IndexTables
 
   /** `onProblem` is told of repositories that are not served, or left out of lists, once for each reason. */
@@ -32,7 +32,7 @@ export class ArtifactIndex {
     onProblem?: (problem: RepositoryProblem) => void,
   ) {
     this.#store = store
-    this.#intake = new IndexIntake(store, families, writer, onProblem)
+    this.#intake = new IndexSync(store, families, writer, onProblem)
     this.#tables = this.#intake.tables
   }
 
@@ -87,21 +87,21 @@ export class ArtifactIndex {
   }
 
   /** A number that is another one after anything the index knows has changed. */
-  get moment(): number {
-    return this.#tables.moment
+  get generation(): number {
+    return this.#tables.generation
   }
 
   /**
-   * Whether everything is as it was at `moment`, looked at as every other question is: then what was found for a question that
+   * Whether everything is as it was at `generation`, looked at as every other question is: then what was found for a question that
    * led to this view would be found again.
    */
-  isStill(moment: number, view: ArtifactView): boolean {
-    return this.#intake.hear() === undefined && this.moment === moment && isAsViewed(view)
+  isUnchangedSince(generation: number, view: ArtifactView): boolean {
+    return this.#intake.poll() === undefined && this.generation === generation && isAsViewed(view)
   }
 
   /** The artifact whose id ends in the same digits as `id`, as it is on disk now. */
   async findByDigits(id: string): Promise<ArtifactView | undefined> {
-    await this.#intake.hear()
+    await this.#intake.poll()
     const digits = repositoryDigits(id)
     let entry = this.#tables.withDigits(digits)
     if (!entry) {
@@ -125,7 +125,7 @@ export class ArtifactIndex {
 
   async findBySlug(family: Family, slug: string): Promise<ArtifactView | undefined> {
     if (slugProblem(slug) !== undefined) return undefined
-    await this.#intake.hear()
+    await this.#intake.poll()
     const path = pathOf(family, slug)
     if (!this.#tables.at(path) && this.#store.exists(family.folder, slug))
       await this.#intake.look(family, slug)
@@ -148,7 +148,7 @@ export class ArtifactIndex {
   /** Whether a slug is taken at a level, compared without case. Only sure while claiming slugs (see ProjectStore). */
   async isTaken(level: SlugLevel, family: Family, slug: string): Promise<boolean> {
     // Afresh: another process may have claimed a slug and let go of the lock since the requests of this turn came in.
-    await this.#intake.hearAfresh()
+    await this.#intake.pollAfresh()
     return this.#tables.slugs.has(level, family, slug)
   }
 
@@ -178,7 +178,7 @@ export class ArtifactIndex {
 
   /** Every artifact of the family, oldest first; at most two seconds behind plain git, never behind another server. */
   async list(family: Family): Promise<readonly ArtifactView[]> {
-    await this.#intake.hear()
+    await this.#intake.poll()
     await this.#tables.listOf(family).fresh(STALE)
     return this.seen(family)
   }
@@ -199,7 +199,7 @@ export class ArtifactIndex {
     slug: string,
     has: (view: ArtifactView) => boolean,
   ): Promise<ArtifactView[]> {
-    await this.#intake.hear()
+    await this.#intake.poll()
     const found = await this.#currentOf(this.#tables.slugs.get(level, family, slug), has)
     if (found.length > 0) return found
     await this.sweep(family)

@@ -3,7 +3,7 @@ import { Refusal } from '../../errors.ts'
 import { assertServable } from '../../git/repository-format.ts'
 import type { Repository } from '../../git/repository.ts'
 import type { ProjectStore } from '../../git/store.ts'
-import { ChangeLog } from '../../storage/change-feed.ts'
+import { ChangeFeed } from '../../storage/change-feed.ts'
 import { META_REF } from '../artifacts/artifact-record.ts'
 import type { ArtifactView } from '../artifacts/artifact-view.ts'
 import { viewArtifact } from '../artifacts/artifact-view.ts'
@@ -21,11 +21,11 @@ const BREATH = 100
  * Fills the tables of the index: looks at repositories, one by one or family by family, hears what other processes wrote, and
  * is told what this one wrote.
  */
-export class IndexIntake {
+export class IndexSync {
   readonly tables: IndexTables
   readonly #store: ProjectStore
   readonly #families: readonly Family[]
-  readonly #changes: ChangeLog
+  readonly #changes: ChangeFeed
   /** The slugs that the last sweep of a family found. */
   readonly #swept = new Map<Family, readonly string[]>()
   #hearing: Promise<void> | undefined
@@ -39,23 +39,23 @@ export class IndexIntake {
     this.#store = store
     this.#families = families
     this.tables = new IndexTables(families, (family) => this.#sweepOnce(family), onProblem)
-    this.#changes = new ChangeLog(store.fs, store.folder, writer)
+    this.#changes = new ChangeFeed(store.fs, store.folder, writer)
   }
 
   /** Reads every repository of the project. */
   async load(): Promise<void> {
-    this.#changes.news()
+    this.#changes.poll()
     await this.sweep()
   }
 
   /** Takes in what other processes wrote; also waits for what is being taken in already. Undefined where there is nothing to wait for. */
-  hear(): Promise<void> | undefined {
-    return this.#hear(this.#changes.news())
+  poll(): Promise<void> | undefined {
+    return this.#hear(this.#changes.poll())
   }
 
   /** The same, whatever requests of this turn heard already. */
-  hearAfresh(): Promise<void> | undefined {
-    return this.#hear(this.#changes.freshNews())
+  pollAfresh(): Promise<void> | undefined {
+    return this.#hear(this.#changes.pollAfresh())
   }
 
   /** Looks at every repository once, or at those of one family; calls that come while it runs share the next round. */
@@ -66,7 +66,7 @@ export class IndexIntake {
   /** Takes in what this process just wrote to a repository, and tells the other processes. */
   async written(family: Family, slug: string): Promise<ArtifactView> {
     const path = pathOf(family, slug)
-    this.#changes.announce(path)
+    this.#changes.publish(path)
     const known = this.tables.at(path)
     if (known) await this.#takeInOwn(known)
     else await this.look(family, slug)
@@ -77,7 +77,7 @@ export class IndexIntake {
 
   /** Takes in that this process just moved a repository away, and tells the other processes. */
   async removed(family: Family, slug: string): Promise<void> {
-    this.#changes.announce(pathOf(family, slug))
+    this.#changes.publish(pathOf(family, slug))
     await this.look(family, slug)
   }
 

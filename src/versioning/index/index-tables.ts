@@ -5,7 +5,7 @@ import type { IndexEntry } from './index-entry.ts'
 import { isOriginal } from './index-entry.ts'
 import { SlugTable } from './slug-table.ts'
 import type { RepositoryProblem } from './unserved-repositories.ts'
-import { DamagedRepositories } from './unserved-repositories.ts'
+import { UnservedRepositories } from './unserved-repositories.ts'
 
 /**
  * What the index knows, without a look at the disk: artifacts by place, id and slug, the lists of families, and the repositories that
@@ -13,12 +13,12 @@ import { DamagedRepositories } from './unserved-repositories.ts'
  */
 export class IndexTables {
   readonly slugs = new SlugTable()
-  readonly damaged: DamagedRepositories
+  readonly damaged: UnservedRepositories
   readonly #lists: ReadonlyMap<Family, FamilyList>
   readonly #entries = new Map<string, IndexEntry>()
   readonly #byDigits = new Map<string, IndexEntry>()
   readonly #watchers = new Set<(view: ArtifactView) => void>()
-  #moment = 0
+  #generation = 0
 
   /** `sweepOnce` looks at every repository of a family. */
   constructor(
@@ -26,7 +26,7 @@ export class IndexTables {
     sweepOnce: (family: Family) => Promise<void>,
     onProblem?: (problem: RepositoryProblem) => void,
   ) {
-    this.damaged = new DamagedRepositories(onProblem)
+    this.damaged = new UnservedRepositories(onProblem)
     this.#lists = new Map(families.map((family) => [family, new FamilyList(() => sweepOnce(family))]))
   }
 
@@ -35,8 +35,8 @@ export class IndexTables {
   }
 
   /** A number that is another one after anything has changed. */
-  get moment(): number {
-    return this.#moment
+  get generation(): number {
+    return this.#generation
   }
 
   /** Calls `watcher` with every view that is applied, within the call; answers how to end that. */
@@ -80,7 +80,7 @@ export class IndexTables {
       })
       if (copy === path) return
     }
-    this.#moment++
+    this.#generation++
     this.damaged.forget(path)
     const before = this.#entries.get(path)
     if (before) this.slugs.remove(before)
@@ -98,7 +98,7 @@ export class IndexTables {
 
   /** Forgets an artifact that is gone, or cannot be read any more. */
   drop(entry: IndexEntry): void {
-    this.#moment++
+    this.#generation++
     this.damaged.forget(entry.path)
     this.#entries.delete(entry.path)
     if (this.#byDigits.get(entry.view.digits) === entry) this.#byDigits.delete(entry.view.digits)

@@ -9,7 +9,7 @@ export interface RepositoryProblem {
 }
 
 /** A repository of this registry's making that cannot be read now. */
-export interface DamagedRepository {
+export interface UnservedRepository {
   readonly repository: string
   readonly family: Family
   /** As it was when it could be read; undefined if that was in another process. */
@@ -21,9 +21,9 @@ export interface DamagedRepository {
  * The repositories of a project that are not served. Those that cannot be read may hold what somebody looks for, so nobody is told that
  * it is not there.
  */
-export class DamagedRepositories {
+export class UnservedRepositories {
   readonly #problems = new Map<string, RepositoryProblem>()
-  readonly #damaged = new Map<string, DamagedRepository>()
+  readonly #damaged = new Map<string, UnservedRepository>()
   /** Those that are served, and left out of lists that something of them cannot be read for. */
   readonly #leftOut = new Map<string, RepositoryProblem>()
   readonly #onProblem: (problem: RepositoryProblem) => void
@@ -45,7 +45,7 @@ export class DamagedRepositories {
   }
 
   /** What is known of one that cannot be read. */
-  get(repository: string): DamagedRepository | undefined {
+  get(repository: string): UnservedRepository | undefined {
     return this.#damaged.get(repository)
   }
 
@@ -60,7 +60,7 @@ export class DamagedRepositories {
   }
 
   /** One that cannot be read. */
-  add(damaged: DamagedRepository): void {
+  add(damaged: UnservedRepository): void {
     this.setAside({ repository: damaged.repository, reason: damaged.reason.message })
     this.#damaged.set(damaged.repository, damaged)
   }
@@ -73,7 +73,7 @@ export class DamagedRepositories {
   }
 
   /** Refuses with `damaged_repository` if what was not found may lie in a repository that cannot be read. */
-  assertNotIn(mayHold: (damaged: DamagedRepository) => boolean): void {
+  assertNotIn(mayHold: (damaged: UnservedRepository) => boolean): void {
     for (const damaged of this.#damaged.values()) if (mayHold(damaged)) throw damaged.reason
   }
 

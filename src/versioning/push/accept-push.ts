@@ -1,6 +1,6 @@
 import type { Oid } from '../../git/objects/object.ts'
 import type { IncomingObjects } from '../../git/receive/incoming-objects.ts'
-import { transactTogether } from '../../git/transactions/cross-repository.ts'
+import { transactAcross } from '../../git/transactions/cross-repository.ts'
 import type { Transaction } from '../../git/transactions/transaction.ts'
 import { TimeSlice } from '../../scheduling/cooperative.ts'
 import type { ArtifactView } from '../artifacts/artifact-view.ts'
@@ -9,7 +9,7 @@ import { objectUuid } from '../ids.ts'
 import type { Registry } from '../registry.ts'
 import type { WriteContext } from '../write-context.ts'
 import type { CheckedCommand } from './apply-ref-commands.ts'
-import { movePushedRefs } from './apply-ref-commands.ts'
+import { applyRefCommands } from './apply-ref-commands.ts'
 import { PushedHistory } from './check-pushed-history.ts'
 import type { PushLimits } from './check-pushed-objects.ts'
 import { checkPushedObjects } from './check-pushed-objects.ts'
@@ -18,7 +18,7 @@ import { branchSlug, refRefusalOf } from './ref-command.ts'
 
 /** A push whose objects are in quarantine. */
 export interface Push {
-  /** None that `judgeCommand` refuses, each ref once. */
+  /** None that `checkRefCommand` refuses, each ref once. */
   readonly commands: readonly (RefCommand & { readonly target: Oid })[]
   readonly incoming: IncomingObjects
   /** All refs are to move, or none (gitprotocol-capabilities(5)). */
@@ -49,7 +49,7 @@ export async function acceptPush(
     if (isLost(push, checked)) return givenUp(checked)
     const take = await incoming.prepare()
     const job = async (transaction: Transaction): Promise<readonly RefOutcome[]> => {
-      const outcomes = await movePushedRefs(registry, artifact, checked, context, transaction)
+      const outcomes = await applyRefCommands(registry, artifact, checked, context, transaction)
       if (push.isAtomic && outcomes.some(({ refused }) => refused)) throw new AtomicRefused(outcomes)
       take(transaction)
       return outcomes
@@ -143,7 +143,7 @@ function writeTo(
   job: (transaction: Transaction) => Promise<readonly RefOutcome[]>,
 ): Promise<readonly RefOutcome[]> {
   if (incoming.isSmall) return repository.transact(job)
-  return transactTogether([repository], ([transaction]) => {
+  return transactAcross([repository], ([transaction]) => {
     if (!transaction) throw new Error('a write has a transaction for its repository')
     return job(transaction)
   })

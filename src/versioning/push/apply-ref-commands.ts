@@ -27,7 +27,7 @@ export interface CheckedCommand extends RefCommand {
  * its variants are not archived, nobody was faster, no name clashes. A branch that is new becomes a variant with a record of
  * who brought it. Answers what became of each command.
  */
-export async function movePushedRefs(
+export async function applyRefCommands(
   registry: Registry,
   artifact: ArtifactView,
   commands: readonly CheckedCommand[],
@@ -79,7 +79,7 @@ function moveRef({ ref, expected, target }: CheckedCommand, move: RefMove): void
     if (expected === undefined) {
       names.assertVariantFree(branch)
       if (!state.variants.has(branch)) {
-        if (!names.hasVariant) transaction.follow('HEAD', `ref: refs/heads/${branch}`)
+        if (!names.hasVariant) transaction.setDerivedRef('HEAD', `ref: refs/heads/${branch}`)
         records[branch] = newVariant(registry, branch, { header: {} }, context)
       }
     }

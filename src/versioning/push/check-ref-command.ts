@@ -6,7 +6,7 @@ import { slugProblem } from '../slugs/slug.ts'
  * Refuses what no push may do, whatever it brings: refs other than branches and tags, deletions, tags that move, names that are
  * no slugs (ruling 3.3).
  */
-export function judgeCommand({ ref, expected, target }: RefCommand): void {
+export function checkRefCommand({ ref, expected, target }: RefCommand): void {
   const slug = branchSlug(ref) ?? tagSlug(ref)
   if (slug === undefined) throw notPushable(ref)
   const isTag = tagSlug(ref) !== undefined

@@ -1,5 +1,5 @@
 import { Refusal } from '../../errors.ts'
-import { transactTogether } from '../../git/transactions/cross-repository.ts'
+import { transactAcross } from '../../git/transactions/cross-repository.ts'
 import type { Transaction } from '../../git/transactions/transaction.ts'
 import type { Json } from '../../json/json.ts'
 import type { ArtifactView } from '../artifacts/artifact-view.ts'
@@ -8,27 +8,27 @@ import type { DeployRequest } from '../environments/deployment.ts'
 import { deploymentOf } from '../environments/deployment.ts'
 import type { AcceptedPayload, Warning } from '../family/family.ts'
 import type { FinishedAttempt } from '../idempotency/find-earlier-attempt.ts'
-import { resumeAttempt } from '../idempotency/find-earlier-attempt.ts'
+import { findEarlierAttempt } from '../idempotency/find-earlier-attempt.ts'
 import { objectUuid } from '../ids.ts'
 import type { Registry } from '../registry.ts'
 import { assertRevisionSlugFree, assertSlugFree } from '../slugs/claim-slugs.ts'
-import { isToBe } from '../variants/default-variant.ts'
+import { isPending } from '../variants/default-variant.ts'
 import type { WriteContext } from '../write-context.ts'
-import type { VariantPlace } from './references.ts'
-import type { RevisionPlace } from './revision.ts'
-import { placeOf } from './revision.ts'
+import type { VariantLocation } from './references.ts'
+import type { RevisionLocation } from './revision.ts'
+import { locate } from './revision.ts'
 import type { NewRevision, WrittenRevision } from './write-revision.ts'
 import { branchOf, writeRevision } from './write-revision.ts'
 
 export interface CommittedRevision {
-  readonly place: RevisionPlace
+  readonly place: RevisionLocation
   readonly warnings: readonly Warning[]
 }
 
 /** What a commit is deployed to in the same write. */
 export interface CommitDeployment extends Pick<DeployRequest, 'entity'> {
   /** Variants of environments, each once. */
-  readonly to: readonly VariantPlace[]
+  readonly to: readonly VariantLocation[]
 }
 
 /**
@@ -38,7 +38,7 @@ export interface CommitDeployment extends Pick<DeployRequest, 'entity'> {
  */
 export async function commitRevision(
   registry: Registry,
-  place: VariantPlace,
+  place: VariantLocation,
   input: NewRevision,
   context: WriteContext,
   deployment?: CommitDeployment,
@@ -51,12 +51,12 @@ export async function commitRevision(
     input.data === undefined
       ? input.payload && { payload: input.payload, warnings: [] }
       : await family.accept(input.data, { loc: [...input.loc, 'data'], servicesBase: registry.servicesBase })
-  const earlier = await resumeAttempt(registry, place.artifact, branchOf(place), context)
+  const earlier = await findEarlierAttempt(registry, place.artifact, branchOf(place), context)
   if (earlier) return committedEarlier(registry, place, earlier, input, deployment)
   const commit = (): Promise<CommittedRevision> =>
     commitTo(registry, place, input, accepted, context, deployment)
   const { slug, loc } = input
-  const toBe = [place, ...(deployment?.to ?? [])].filter(isToBe)
+  const toBe = [place, ...(deployment?.to ?? [])].filter(isPending)
   if (slug === undefined && toBe.length === 0) return commit()
   return registry.store.claimingSlugs(async () => {
     if (slug !== undefined) await assertRevisionSlugFree(registry, family, slug, [...loc, 'slug'])
@@ -78,19 +78,19 @@ async function assertStillFree(
 
 async function committedEarlier(
   registry: Registry,
-  { variant }: VariantPlace,
+  { variant }: VariantLocation,
   { artifact, commit }: FinishedAttempt,
   { data }: NewRevision,
   deployment: CommitDeployment | undefined,
 ): Promise<CommittedRevision> {
   await takeInDeployments(registry, deployment)
-  const place = await placeOf(artifact, findVariant(artifact, variant.slug) ?? variant, commit)
+  const place = await locate(artifact, findVariant(artifact, variant.slug) ?? variant, commit)
   return { place, warnings: await warningsOf(registry, place, data) }
 }
 
 async function commitTo(
   registry: Registry,
-  { artifact, variant }: VariantPlace,
+  { artifact, variant }: VariantLocation,
   input: NewRevision,
   accepted: AcceptedPayload | undefined,
   context: WriteContext,
@@ -104,13 +104,13 @@ async function commitTo(
     : await repository.transact((transaction) => write(transaction))
   const written = await registry.written(family, artifact.slug)
   await takeInDeployments(registry, deployment)
-  return { place: await placeOf(written, findVariant(written, variant.slug) ?? variant, oid), warnings }
+  return { place: await locate(written, findVariant(written, variant.slug) ?? variant, oid), warnings }
 }
 
 /** The revision and the environments' revisions that deploy it, in one write. */
 async function commitAndDeploy(
   registry: Registry,
-  { artifact, variant }: VariantPlace,
+  { artifact, variant }: VariantLocation,
   { slug, message, loc }: NewRevision,
   write: (transaction: Transaction, more: Pick<NewRevision, 'trailers'>) => Promise<WrittenRevision>,
   { actor }: WriteContext,
@@ -118,7 +118,7 @@ async function commitAndDeploy(
 ): Promise<WrittenRevision> {
   const repositories = [artifact, ...to.map((place) => place.artifact)].map(({ repository }) => repository)
   const trailers = { deploy: to.map((place) => place.artifact.slug).join(', ') }
-  return transactTogether(repositories, async ([own, ...others]) => {
+  return transactAcross(repositories, async ([own, ...others]) => {
     if (!own) throw new Error('a joint write has a transaction for each repository')
     const head = own.ref(branchOf({ artifact, variant }))
     const version = head === undefined ? 1 : (await artifact.repository.history.node(head)).depth + 1
@@ -147,7 +147,7 @@ async function takeInDeployments(
  */
 export async function warningsOf(
   registry: Registry,
-  { artifact, oid }: RevisionPlace,
+  { artifact, oid }: RevisionLocation,
   sent: Json | undefined,
 ): Promise<readonly Warning[]> {
   const { family, repository } = artifact

@@ -7,9 +7,9 @@ import { cutWindow } from '../pagination.ts'
 import type { References } from '../reference.ts'
 import type { Registry } from '../registry.ts'
 import { resolveArtifact, resolveVariant } from './references.ts'
-import { resolveRevision } from './resolve-reference.ts'
-import type { Revision, RevisionPlace } from './revision.ts'
-import { placeOf, readListedRevision } from './revision.ts'
+import { resolveReference } from './resolve-reference.ts'
+import type { Revision, RevisionLocation } from './revision.ts'
+import { locate, readListedRevision } from './revision.ts'
 
 export interface LogOptions {
   /** At most so many revisions, the first included. */
@@ -24,11 +24,11 @@ export interface LogOptions {
  */
 export async function logRevisions(
   registry: Registry,
-  start: RevisionPlace,
+  start: RevisionLocation,
   { depth, includeArchived, windowing }: LogOptions,
 ): Promise<Window<Revision>> {
   const { artifact, variant } = start
-  const chain: (RevisionPlace & { readonly isListed: boolean })[] = []
+  const chain: (RevisionLocation & { readonly isListed: boolean })[] = []
   let node: HistoryNode | undefined = await artifact.repository.history.node(start.oid)
   let listed = 0
   while (node && (depth === undefined || listed < depth)) {
@@ -69,18 +69,18 @@ export async function logStart(
   registry: Registry,
   family: Family,
   references: References,
-): Promise<RevisionPlace | undefined> {
+): Promise<RevisionLocation | undefined> {
   const { artifact, variant, revision } = references
-  if (revision) return resolveRevision(registry, family, references)
+  if (revision) return resolveReference(registry, family, references)
   if (variant) {
     const place = await resolveVariant(registry, family, variant, artifact)
     return headOf(place.artifact, place.variant)
   }
-  if (!artifact) return resolveRevision(registry, family, {})
+  if (!artifact) return resolveReference(registry, family, {})
   const found = await resolveArtifact(registry, family, artifact)
   return found.defaultVariant && headOf(found, found.defaultVariant)
 }
 
-async function headOf(artifact: ArtifactView, variant: VariantView): Promise<RevisionPlace | undefined> {
-  return variant.head === undefined ? undefined : placeOf(artifact, variant, variant.head)
+async function headOf(artifact: ArtifactView, variant: VariantView): Promise<RevisionLocation | undefined> {
+  return variant.head === undefined ? undefined : locate(artifact, variant, variant.head)
 }

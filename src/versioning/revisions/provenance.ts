@@ -1,10 +1,10 @@
 import type { Commit } from '../../git/objects/commit.ts'
 import type { CommitSignature } from '../../git/signing/commit-signature.ts'
 import { verifyCommit } from '../../git/signing/commit-signature.ts'
-import type { Holding } from '../environments/deployed-in.ts'
-import { holdingsOf } from '../environments/deployed-in.ts'
+import type { DeployedIn } from '../environments/deployed-in.ts'
+import { deployedIn } from '../environments/deployed-in.ts'
 import type { Registry } from '../registry.ts'
-import type { Revision, RevisionPlace } from './revision.ts'
+import type { Revision, RevisionLocation } from './revision.ts'
 import { readListedRevision } from './revision.ts'
 import { readBytes } from '../family/tree-files.ts'
 
@@ -29,13 +29,13 @@ export interface Running {
 }
 
 /** The provenance of a revision. One whose payload does not decode has one all the same. */
-export async function provenanceOf(registry: Registry, place: RevisionPlace): Promise<Provenance> {
+export async function provenanceOf(registry: Registry, place: RevisionLocation): Promise<Provenance> {
   const environments: Running[] = []
-  for (const holding of await holdingsOf(registry, place)) environments.push(await running(registry, holding))
+  for (const holding of await deployedIn(registry, place)) environments.push(await running(registry, holding))
   return { ...(await signedRevision(registry, place)), environments }
 }
 
-async function running(registry: Registry, { environment, key, since }: Holding): Promise<Running> {
+async function running(registry: Registry, { environment, key, since }: DeployedIn): Promise<Running> {
   return {
     environment: await readListedRevision(registry, environment),
     key,
@@ -43,7 +43,7 @@ async function running(registry: Registry, { environment, key, since }: Holding)
   }
 }
 
-async function signedRevision(registry: Registry, place: RevisionPlace): Promise<SignedRevision> {
+async function signedRevision(registry: Registry, place: RevisionLocation): Promise<SignedRevision> {
   const revision = await readListedRevision(registry, place)
   const bytes = await readBytes(place.artifact.repository.objects, place.oid, 'commit')
   const signature = verifyCommit(bytes, registry.signing.allowed)

@@ -17,7 +17,7 @@ import type { Window } from '../pagination.ts'
 import { isDescending, unknownCursor } from '../pagination.ts'
 import type { Reference } from '../reference.ts'
 import type { Registry } from '../registry.ts'
-import { resolveRevision } from './resolve-reference.ts'
+import { resolveReference } from './resolve-reference.ts'
 import type { Revision } from './revision.ts'
 import { findRevisionById, readListedRevision, revisionFlags } from './revision.ts'
 
@@ -155,7 +155,7 @@ function theNamed(
 /** The id of the revision that a slug names; undefined if there is none. */
 async function idOf(registry: Registry, family: Family, revision: Reference): Promise<string | undefined> {
   try {
-    const { artifact, oid } = await resolveRevision(registry, family, { revision })
+    const { artifact, oid } = await resolveReference(registry, family, { revision })
     return objectUuid(oid, artifact.digits)
   } catch (error) {
     if (error instanceof Refusal && error.code === 'revision_not_found') return undefined

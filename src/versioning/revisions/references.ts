@@ -8,7 +8,7 @@ import { artifactMissing, revisionMissing, variantMissing } from '../not-found.t
 import type { Reference } from '../reference.ts'
 import type { Registry } from '../registry.ts'
 import { saidTrashed } from '../trash/trash.ts'
-import type { RevisionPlace } from './revision.ts'
+import type { RevisionLocation } from './revision.ts'
 import { findRevisionById } from './revision.ts'
 
 /** The artifact that a reference names. */
@@ -37,7 +37,7 @@ export async function artifactById(registry: Registry, family: Family, id: strin
 }
 
 /** A variant with the artifact it belongs to. */
-export interface VariantPlace {
+export interface VariantLocation {
   readonly artifact: ArtifactView
   readonly variant: VariantView
 }
@@ -48,7 +48,7 @@ export async function resolveVariant(
   family: Family,
   reference: Reference,
   scope?: Reference,
-): Promise<VariantPlace> {
+): Promise<VariantLocation> {
   const { id, slug } = reference
   if (id !== undefined) return variantById(registry, family, id)
   if (slug === undefined) throw incomplete(`${family.name}_variant_ref`, 'an id or a slug')
@@ -61,7 +61,7 @@ export async function resolveVariant(
 }
 
 /** The variant of this id. */
-export async function variantById(registry: Registry, family: Family, id: string): Promise<VariantPlace> {
+export async function variantById(registry: Registry, family: Family, id: string): Promise<VariantLocation> {
   const artifact = await registry.index.findByDigits(repositoryDigits(id))
   const variant = artifact?.family === family ? artifact.variants.find((it) => it.id === id) : undefined
   if (!artifact || !variant)
@@ -70,8 +70,12 @@ export async function variantById(registry: Registry, family: Family, id: string
 }
 
 /** The revision of this id, at its home. */
-export async function revisionById(registry: Registry, family: Family, id: string): Promise<RevisionPlace> {
-  const find = async (artifact: ArtifactView | undefined): Promise<RevisionPlace | undefined> =>
+export async function revisionById(
+  registry: Registry,
+  family: Family,
+  id: string,
+): Promise<RevisionLocation> {
+  const find = async (artifact: ArtifactView | undefined): Promise<RevisionLocation | undefined> =>
     artifact?.family === family ? findRevisionById(registry, artifact, id) : undefined
   const place =
     (await find(await registry.index.findByDigits(repositoryDigits(id)))) ??
@@ -87,7 +91,7 @@ export async function variantsOfSlug(
   family: Family,
   slug: string,
   inScope: ArtifactView | undefined,
-): Promise<VariantPlace[]> {
+): Promise<VariantLocation[]> {
   const artifacts = inScope ? [inScope] : await registry.index.findByVariantSlug(family, slug)
   return artifacts.flatMap((artifact) => {
     const variant = findVariant(artifact, slug)

@@ -13,7 +13,7 @@ import type { Registry } from '../registry.ts'
 import { numberedBase } from '../slugs/slug.ts'
 import type { Trashed } from '../trash/trash.ts'
 import { saidTrashed } from '../trash/trash.ts'
-import type { VariantPlace } from './references.ts'
+import type { VariantLocation } from './references.ts'
 import {
   incomplete,
   onlyOne,
@@ -22,19 +22,19 @@ import {
   revisionById,
   variantsOfSlug,
 } from './references.ts'
-import type { RevisionPlace } from './revision.ts'
-import { isHeldBy, latestOf, placeAtHome, versionOf } from './revision.ts'
+import type { RevisionLocation } from './revision.ts'
+import { isHeldBy, latestOf, homeOf, versionOf } from './revision.ts'
 
 /**
  * The revision that references name, most specific first: revision, variant, artifact (interface 9.4, ruling 3.6; for those
  * that name an environment see retrieveRevision). Beside a slug or a version, the less specific references say where to look. Refuses with `…_not_found`,
  * `ambiguous_slug`, or `incomplete_reference` when nothing is identified.
  */
-export async function resolveRevision(
+export async function resolveReference(
   registry: Registry,
   family: Family,
   references: References,
-): Promise<RevisionPlace> {
+): Promise<RevisionLocation> {
   const { artifact, variant, revision } = references
   if (revision) return resolveRevisionReference(registry, family, revision, references)
   if (variant) {
@@ -57,7 +57,7 @@ async function resolveRevisionReference(
   family: Family,
   { id, slug, version }: Reference,
   references: References,
-): Promise<RevisionPlace> {
+): Promise<RevisionLocation> {
   if (id !== undefined) return revisionById(registry, family, id)
   if (slug === undefined) {
     if (version === undefined) throw incomplete(`${family.name}_revision_ref`, 'an id, a slug or a version')
@@ -95,7 +95,7 @@ async function versionInScope(
   family: Family,
   version: number,
   { artifact, variant }: References,
-): Promise<RevisionPlace> {
+): Promise<RevisionLocation> {
   if (variant) {
     const place = await resolveVariant(registry, family, variant, artifact)
     return atVersion(place.artifact, place.variant, version)
@@ -115,16 +115,16 @@ async function scopeOf(
   registry: Registry,
   family: Family,
   { artifact, variant }: References,
-): Promise<Partial<VariantPlace>> {
+): Promise<Partial<VariantLocation>> {
   if (variant) return resolveVariant(registry, family, variant, artifact)
   return artifact ? { artifact: await resolveArtifact(registry, family, artifact) } : {}
 }
 
 /** The place as reached through the variant that stands beside its reference; undefined if that does not hold it. */
 async function within(
-  place: RevisionPlace,
+  place: RevisionLocation,
   variant: VariantView | undefined,
-): Promise<RevisionPlace | undefined> {
+): Promise<RevisionLocation | undefined> {
   if (!variant || variant.slug === place.variant.slug) return place
   return (await isHeldBy(place, variant)) ? { ...place, variant } : undefined
 }
@@ -140,7 +140,7 @@ async function bySlugAndVersion(
   slug: string,
   version: number,
   inScope: ArtifactView | undefined,
-): Promise<RevisionPlace | undefined> {
+): Promise<RevisionLocation | undefined> {
   const places = await variantsOfSlug(registry, family, slug, inScope)
   const place = onlyOne(places, 'variant', slug)
   if (place) return versionOf(place.artifact, place.variant, version)
@@ -158,7 +158,7 @@ async function byRevisionSlug(
   family: Family,
   slug: string,
   inScope: ArtifactView | undefined,
-): Promise<RevisionPlace | undefined> {
+): Promise<RevisionLocation | undefined> {
   const tagged = inScope
     ? [inScope].filter((artifact) => artifact.tags.has(slug))
     : await registry.index.findByTag(family, slug)
@@ -168,7 +168,7 @@ async function byRevisionSlug(
     slug,
   )?.artifact
   const tag = artifact?.tags.get(slug)
-  if (artifact && tag !== undefined) return placeAtHome(registry, artifact, tag)
+  if (artifact && tag !== undefined) return homeOf(registry, artifact, tag)
   const [, base = '', number = ''] = /^(.+)-([1-9][0-9]{0,8})$/.exec(slug) ?? []
   if (base === '') return undefined
   const place = onlyOne(await variantsOfSlug(registry, family, base, inScope), 'variant', base)
@@ -179,7 +179,7 @@ async function atVersion(
   artifact: ArtifactView,
   variant: VariantView,
   version: number | undefined,
-): Promise<RevisionPlace> {
+): Promise<RevisionLocation> {
   const place =
     version === undefined ? await latestOf(artifact, variant) : await versionOf(artifact, variant, version)
   if (place) return place

@@ -8,8 +8,8 @@ import type { Family } from '../family/family.ts'
 import type { Pin, References } from '../reference.ts'
 import type { Registry } from '../registry.ts'
 import { artifactById, incomplete } from './references.ts'
-import { resolveRevision } from './resolve-reference.ts'
-import type { RevisionPlace } from './revision.ts'
+import { resolveReference } from './resolve-reference.ts'
+import type { RevisionLocation } from './revision.ts'
 
 /** So many pins are followed before other work gets its turn. */
 const BREATH = 50
@@ -23,14 +23,14 @@ export interface RetrieveReferences extends References {
 }
 
 /** A revision, and the deployment it was found through. */
-export interface RetrievedRevision extends RevisionPlace {
+export interface RetrievedRevision extends RevisionLocation {
   readonly through?: Deployment | undefined
 }
 
 /** What an environment's revision holds under a key. */
 export interface Deployment {
   readonly key: string
-  readonly environment: RevisionPlace
+  readonly environment: RevisionLocation
 }
 
 /** Through which surface it is asked: its singular, and the flags that its artifacts have. */
@@ -42,7 +42,7 @@ export interface AskedThrough {
 /**
  * The revision that references name, most specific first: revision, variant, environment, artifact (interface 9.4, ruling 3.6).
  * Beside an environment, `key` or the artifact names what is deployed there, whichever surface deployed it; alone it means the
- * only deployment that is one of the surface's artifacts, or was made through it. Refuses as resolveRevision does, and with
+ * only deployment that is one of the surface's artifacts, or was made through it. Refuses as resolveReference does, and with
  * `environment_not_found` or `deployment_not_found`.
  */
 export async function retrieveRevision(
@@ -65,7 +65,7 @@ export async function retrieveRevision(
         `environment_ref or ${surface.singular}_ref with an id or a slug.`,
     )
   }
-  if (!environment || revision || variant) return resolveRevision(registry, family, references)
+  if (!environment || revision || variant) return resolveReference(registry, family, references)
   const place = await environmentRevision(registry, environment)
   if (!place) throw nothingDeployed(environment, artifact === undefined && key === undefined)
   const pin = await pinNamed(registry, family, references, surface, place)
@@ -87,10 +87,10 @@ async function deployedRevision(
   family: Family,
   target: References,
   { key }: Pin,
-  place: RevisionPlace,
-): Promise<RevisionPlace> {
+  place: RevisionLocation,
+): Promise<RevisionLocation> {
   try {
-    return await resolveRevision(registry, family, target)
+    return await resolveReference(registry, family, target)
   } catch (error) {
     if (!(error instanceof Refusal) || !error.code.endsWith('_not_found')) throw error
     throw notDeployed(place, `${shownKey(key)}, which points at nothing: ${error.message}`)
@@ -102,7 +102,7 @@ async function pinNamed(
   family: Family,
   { key, artifact }: RetrieveReferences,
   surface: AskedThrough,
-  place: RevisionPlace,
+  place: RevisionLocation,
 ): Promise<Pin> {
   const pins = await pinsAt(registry, place)
   if (key === undefined && !artifact) return onlyPin(registry, family, surface, place, pins)
@@ -137,7 +137,7 @@ async function onlyPin(
   registry: Registry,
   family: Family,
   { singular, fixedFlags }: AskedThrough,
-  { artifact: environment }: RevisionPlace,
+  { artifact: environment }: RevisionLocation,
   pins: readonly Pin[],
 ): Promise<Pin> {
   const candidates: Pin[] = []
@@ -167,16 +167,16 @@ async function artifactOf(
   registry: Registry,
   family: Family,
   target: References,
-): Promise<RevisionPlace['artifact'] | undefined> {
+): Promise<RevisionLocation['artifact'] | undefined> {
   try {
-    return (await resolveRevision(registry, family, target)).artifact
+    return (await resolveReference(registry, family, target)).artifact
   } catch (error) {
     if (error instanceof Refusal) return undefined
     throw error
   }
 }
 
-function assertArtifact({ artifact }: References, found: RevisionPlace, { key }: Pin): void {
+function assertArtifact({ artifact }: References, found: RevisionLocation, { key }: Pin): void {
   const { id, slug } = found.artifact
   if ((artifact?.id ?? id) !== id || (artifact?.slug ?? slug) !== slug) {
     throw new Refusal(
@@ -203,7 +203,7 @@ function nothingDeployed({ artifact }: References, isAlone: boolean): Refusal {
     : new Refusal('deployment_not_found', sentence)
 }
 
-function notDeployed({ artifact, version }: RevisionPlace, what: string): Refusal {
+function notDeployed({ artifact, version }: RevisionLocation, what: string): Refusal {
   return new Refusal(
     'deployment_not_found',
     `The environment "${artifact.slug}" has, at version ${version}, ${what.replace(/\.$/, '')}.`,

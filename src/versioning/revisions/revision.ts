@@ -11,7 +11,7 @@ import type { Registry } from '../registry.ts'
 import type { StoredRevision } from './decoded-revision.ts'
 
 /** A revision's place: the artifact as it is now, the variant it was reached through, the commit and its version. */
-export interface RevisionPlace {
+export interface RevisionLocation {
   readonly artifact: ArtifactView
   readonly variant: VariantView
   readonly oid: Oid
@@ -20,7 +20,7 @@ export interface RevisionPlace {
 }
 
 /** A revision with everything a record of it shows. */
-export interface Revision extends RevisionPlace {
+export interface Revision extends RevisionLocation {
   readonly id: string
   /** The chosen slug if its tag stands, else `<variant slug>-<version>` (ruling 3.4). */
   readonly slug: string
@@ -29,14 +29,14 @@ export interface Revision extends RevisionPlace {
 }
 
 /** Reads what a record of the revision at this place shows. Refuses with `damaged_repository` what does not decode. */
-export async function readRevisionAt(registry: Registry, place: RevisionPlace): Promise<Revision> {
+export async function readRevisionAt(registry: Registry, place: RevisionLocation): Promise<Revision> {
   const revision = await readListedRevision(registry, place)
   if (revision.stored.damage) throw revision.stored.damage
   return revision
 }
 
 /** The same for a list, and for the answer of a write that did not ask: what does not decode is shown without it. */
-export async function readListedRevision(registry: Registry, place: RevisionPlace): Promise<Revision> {
+export async function readListedRevision(registry: Registry, place: RevisionLocation): Promise<Revision> {
   const { artifact, variant, oid, version } = place
   const stored = await registry.revisions(artifact.family).readForList(artifact.repository.objects, oid)
   const id = objectUuid(oid, artifact.digits)
@@ -47,11 +47,11 @@ export async function readListedRevision(registry: Registry, place: RevisionPlac
 }
 
 /** The place of the commit `oid` as reached through `variant`. */
-export async function placeOf(
+export async function locate(
   artifact: ArtifactView,
   variant: VariantView,
   oid: Oid,
-): Promise<RevisionPlace> {
+): Promise<RevisionLocation> {
   const { depth } = await artifact.repository.history.node(oid)
   return { artifact, variant, oid, version: depth }
 }
@@ -60,7 +60,7 @@ export async function placeOf(
 export async function latestOf(
   artifact: ArtifactView,
   variant: VariantView,
-): Promise<RevisionPlace | undefined> {
+): Promise<RevisionLocation | undefined> {
   if (variant.head === undefined) return undefined
   let node: HistoryNode | undefined = await artifact.repository.history.node(variant.head)
   if (artifact.archived.size > 0) {
@@ -74,7 +74,7 @@ export async function versionOf(
   artifact: ArtifactView,
   variant: VariantView,
   version: number,
-): Promise<RevisionPlace | undefined> {
+): Promise<RevisionLocation | undefined> {
   if (variant.head === undefined) return undefined
   const node = ancestorAt(await artifact.repository.history.node(variant.head), version)
   return node && { artifact, variant, oid: node.oid, version }
@@ -88,18 +88,17 @@ export async function findRevisionById(
   registry: Registry,
   artifact: ArtifactView,
   id: string,
-): Promise<RevisionPlace | undefined> {
+): Promise<RevisionLocation | undefined> {
   const { repository, digits } = artifact
   const known = knownCommits.get(repository)
   const seen = known?.get(id)
   // If anything is wrong with it, the search says what.
-  const again =
-    seen === undefined ? undefined : await placeAtHome(registry, artifact, seen).catch(() => undefined)
+  const again = seen === undefined ? undefined : await homeOf(registry, artifact, seen).catch(() => undefined)
   if (again) return again
   for (const oid of await repository.objects.startingWith(oidPrefix(id))) {
     if (objectUuid(oid, digits) !== id) continue
     if ((await repository.objects.read(oid))?.kind !== 'commit') continue
-    const place = await placeAtHome(registry, artifact, oid)
+    const place = await homeOf(registry, artifact, oid)
     if (!place) continue
     if (known) known.set(id, oid)
     else knownCommits.set(repository, new LRUCache<string, Oid>({ max: 100 }).set(id, oid))
@@ -116,11 +115,11 @@ const knownCommits = new WeakMap<object, LRUCache<string, Oid>>()
  * else the oldest variant whose chain does. A commit that only a tag keeps is shown at the variant it was made on, or the
  * default one. Undefined if no branch or tag holds it.
  */
-export async function placeAtHome(
+export async function homeOf(
   registry: Registry,
   artifact: ArtifactView,
   oid: Oid,
-): Promise<RevisionPlace | undefined> {
+): Promise<RevisionLocation | undefined> {
   const node = await artifact.repository.history.node(oid)
   const holders = await variantsHolding(artifact, node)
   const { trailers } = await registry.revisions(artifact.family).readForList(artifact.repository.objects, oid)
@@ -133,7 +132,7 @@ export async function placeAtHome(
 }
 
 /** Whether the variant's first-parent chain holds the revision. */
-export async function isHeldBy({ artifact, oid }: RevisionPlace, { head }: VariantView): Promise<boolean> {
+export async function isHeldBy({ artifact, oid }: RevisionLocation, { head }: VariantView): Promise<boolean> {
   if (head === undefined) return false
   const { history } = artifact.repository
   return isOnChain(await history.node(oid), await history.node(head))

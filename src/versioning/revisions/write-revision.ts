@@ -15,11 +15,11 @@ import { readBytes } from '../family/tree-files.ts'
 import { noteDecided } from '../idempotency/find-earlier-attempt.ts'
 import { objectUuid } from '../ids.ts'
 import type { Registry } from '../registry.ts'
-import { isToBe, makeDefaultVariant } from '../variants/default-variant.ts'
+import { isPending, makeDefaultVariant } from '../variants/default-variant.ts'
 import type { WriteContext } from '../write-context.ts'
 import { buildRevision } from './build-revision.ts'
 import type { Trailers } from './commit-message.ts'
-import type { VariantPlace } from './references.ts'
+import type { VariantLocation } from './references.ts'
 
 /** What a commit request says (interface 4.1, 4.5; contract/workflows 11); `loc` is where it stands in the request. */
 export interface NewRevision {
@@ -65,7 +65,7 @@ export interface WrittenRevision {
  */
 export async function writeRevision(
   registry: Registry,
-  { artifact, variant }: VariantPlace,
+  { artifact, variant }: VariantLocation,
   input: NewRevision,
   accepted: AcceptedPayload | undefined,
   context: WriteContext,
@@ -78,7 +78,7 @@ export async function writeRevision(
   assertUnguarded(family, state.artifact, context.actor)
   assertActive('artifact', artifact.slug, state.artifact)
   assertActive('variant', variant.slug, state.variants.get(variant.slug))
-  if (isToBe({ artifact, variant })) {
+  if (isPending({ artifact, variant })) {
     await makeDefaultVariant(registry, { artifact, variant }, state, context, transaction)
   }
   const head = transaction.ref(branch)
@@ -114,7 +114,7 @@ export async function writeRevision(
   noteDecided(transaction, artifact, branch, commit, context)
   if (input.slug !== undefined) nameRevision(transaction, input.slug, commit)
   // The answer shows it.
-  transaction.meanwhile(() => registry.revisions(family).readAhead(target, commit))
+  transaction.whileSyncing(() => registry.revisions(family).readAhead(target, commit))
   return { oid: commit, warnings: payload?.warnings ?? [] }
 }
 
@@ -130,11 +130,11 @@ function nameRevision(transaction: Transaction, slug: string, commit: Oid): void
       },
     )
   }
-  transaction.follow(tag, commit)
+  transaction.setDerivedRef(tag, commit)
 }
 
 /** The branch that a variant is. */
-export function branchOf({ variant }: VariantPlace): string {
+export function branchOf({ variant }: VariantLocation): string {
   return `refs/heads/${variant.slug}`
 }
 

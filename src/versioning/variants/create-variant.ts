@@ -13,9 +13,9 @@ import type { Header, VariantRecord } from '../artifacts/records.ts'
 import { assertActive } from '../artifacts/write-guards.ts'
 import { readBytes } from '../family/tree-files.ts'
 import type { FinishedAttempt } from '../idempotency/find-earlier-attempt.ts'
-import { resumeAttempt } from '../idempotency/find-earlier-attempt.ts'
+import { findEarlierAttempt } from '../idempotency/find-earlier-attempt.ts'
 import type { Registry } from '../registry.ts'
-import type { VariantPlace } from '../revisions/references.ts'
+import type { VariantLocation } from '../revisions/references.ts'
 import { assertSlugFree, freeVariantSlug } from '../slugs/claim-slugs.ts'
 import type { WriteContext } from '../write-context.ts'
 
@@ -34,9 +34,9 @@ export async function createVariant(
   artifact: ArtifactView,
   input: NewVariant,
   context: WriteContext,
-): Promise<VariantPlace> {
+): Promise<VariantLocation> {
   const { family } = artifact
-  const earlier = await resumeAttempt(registry, artifact, META_REF, context)
+  const earlier = await findEarlierAttempt(registry, artifact, META_REF, context)
   if (earlier) return variantMadeBy(earlier)
   return registry.store.claimingSlugs(async () => {
     const slug = input.slug ?? (await freeVariantSlug(registry, family, artifact.slug))
@@ -53,7 +53,7 @@ export async function createVariant(
 }
 
 /** The variant that an attempt added: its slug may have been generated, so it is read from what the commit changed. */
-async function variantMadeBy({ artifact, commit }: FinishedAttempt): Promise<VariantPlace> {
+async function variantMadeBy({ artifact, commit }: FinishedAttempt): Promise<VariantLocation> {
   const { objects } = artifact.repository
   const [parent] = parseCommit(await readBytes(objects, commit, 'commit')).parents
   const before = parent === undefined ? undefined : await readArtifactState(objects, parent)
@@ -84,8 +84,8 @@ export function planVariant(
   transaction: Transaction,
 ): MetaChange {
   const isFirst = state.variants.size === 0 && transaction.refs('refs/heads/').size === 0
-  if (isFirst) transaction.follow('HEAD', `ref: refs/heads/${slug}`)
-  if (start !== undefined) transaction.follow(`refs/heads/${slug}`, start)
+  if (isFirst) transaction.setDerivedRef('HEAD', `ref: refs/heads/${slug}`)
+  if (start !== undefined) transaction.setDerivedRef(`refs/heads/${slug}`, start)
   const subject =
     start === undefined ? `Create variant ${slug}` : `Fork variant ${slug} at ${start.slice(0, 12)}`
   return { subject, variants: { [slug]: newVariant(registry, slug, { header, start }, context) } }

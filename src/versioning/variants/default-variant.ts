@@ -7,7 +7,7 @@ import { findVariant } from '../artifacts/artifact-view.ts'
 import { commitChange } from '../artifacts/change-artifact.ts'
 import { variantUuid } from '../ids.ts'
 import type { Registry } from '../registry.ts'
-import type { VariantPlace } from '../revisions/references.ts'
+import type { VariantLocation } from '../revisions/references.ts'
 import { freeVariantSlug } from '../slugs/claim-slugs.ts'
 import type { WriteContext } from '../write-context.ts'
 import { planVariant } from './create-variant.ts'
@@ -20,7 +20,7 @@ export async function defaultVariantOrNew(
   registry: Registry,
   artifact: ArtifactView,
   { actor }: WriteContext,
-): Promise<VariantPlace> {
+): Promise<VariantLocation> {
   const { defaultVariant, digits, family } = artifact
   if (defaultVariant) return { artifact, variant: defaultVariant }
   const slug = await freeVariantSlug(registry, family, artifact.slug)
@@ -29,14 +29,14 @@ export async function defaultVariantOrNew(
 }
 
 /** Whether the variant is to be made by its first revision. */
-export function isToBe({ artifact, variant }: VariantPlace): boolean {
+export function isPending({ artifact, variant }: VariantLocation): boolean {
   return findVariant(artifact, variant.slug) === undefined
 }
 
 /** Makes the variant in the transaction that commits its first revision, unless another one was faster. */
 export async function makeDefaultVariant(
   registry: Registry,
-  { artifact, variant }: VariantPlace,
+  { artifact, variant }: VariantLocation,
   state: ArtifactState,
   { actor }: WriteContext,
   transaction: Transaction,

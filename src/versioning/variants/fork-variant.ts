@@ -1,8 +1,8 @@
 import type { Family } from '../family/family.ts'
 import type { References } from '../reference.ts'
 import type { Registry } from '../registry.ts'
-import type { VariantPlace } from '../revisions/references.ts'
-import { resolveRevision } from '../revisions/resolve-reference.ts'
+import type { VariantLocation } from '../revisions/references.ts'
+import { resolveReference } from '../revisions/resolve-reference.ts'
 import type { WriteContext } from '../write-context.ts'
 import type { NewVariant } from './create-variant.ts'
 import { createVariant } from './create-variant.ts'
@@ -17,7 +17,7 @@ export async function forkVariant(
   source: References,
   input: Omit<NewVariant, 'start'>,
   context: WriteContext,
-): Promise<VariantPlace> {
-  const { artifact, oid } = await resolveRevision(registry, family, source)
+): Promise<VariantLocation> {
+  const { artifact, oid } = await resolveReference(registry, family, source)
   return createVariant(registry, artifact, { ...input, start: oid }, context)
 }

@@ -1,4 +1,4 @@
-import { DerivedFile } from '../../storage/cache-file.ts'
+import { CacheFile } from '../../storage/cache-file.ts'
 import { isOnChain } from '../../git/history/first-parent-history.ts'
 import type { Oid } from '../../git/objects/object.ts'
 import type { ArtifactView } from '../artifacts/artifact-view.ts'
@@ -48,8 +48,8 @@ export function recordedHeads(artifact: ArtifactView): ReadonlyMap<string, Oid> 
   return new Map(decodeHeads(recordOf(artifact).read() ?? Buffer.alloc(0)))
 }
 
-function recordOf({ repository: { fs, path } }: ArtifactView): DerivedFile {
-  return new DerivedFile(fs, `${path}/${VERIFIED_HEADS_FILE}`)
+function recordOf({ repository: { fs, path } }: ArtifactView): CacheFile {
+  return new CacheFile(fs, `${path}/${VERIFIED_HEADS_FILE}`)
 }
 
 /** What became of a ref that held this commit. */

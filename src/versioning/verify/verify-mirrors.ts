@@ -102,7 +102,7 @@ async function moveMirror(registry: Registry, artifact: ArtifactView, ref: strin
   await artifact.repository.transact(async (transaction) => {
     target = (await expectedMirrors(registry)).byArtifact.get(artifact.id)?.get(ref)
     if (transaction.ref(ref) === target) return
-    if (target === undefined) transaction.remove(ref)
+    if (target === undefined) transaction.removeDerivedRef(ref)
     else transaction.move(ref, target)
   })
   await registry.index.written(artifact.family, artifact.slug)

@@ -1,4 +1,4 @@
-import { leftovers } from '../../git/maintenance/stale-files.ts'
+import { staleFiles } from '../../git/maintenance/stale-files.ts'
 import type { Oid } from '../../git/objects/object.ts'
 import { isRefTarget } from '../../git/refs/ref-name.ts'
 import type { ArtifactView } from '../artifacts/artifact-view.ts'
@@ -37,7 +37,7 @@ export async function verifyRefs(
         ),
       )
   }
-  const left = leftovers(fs, path)
+  const left = staleFiles(fs, path)
   if (left.length === 0) return findings
   const sweep = async (): Promise<string> => {
     await artifact.repository.sweepLeftovers()
@@ -57,7 +57,7 @@ async function moveRef(
   { ref, target }: MissingRef,
 ): Promise<string> {
   await repository.transact(async (transaction) => {
-    if (ref === 'HEAD' || transaction.ref(ref) === undefined) transaction.follow(ref, target)
+    if (ref === 'HEAD' || transaction.ref(ref) === undefined) transaction.setDerivedRef(ref, target)
   })
   await registry.index.written(family, slug)
   return `moved ${ref} to ${target}`

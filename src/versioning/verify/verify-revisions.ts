@@ -1,5 +1,5 @@
 import type { HistoryNode } from '../../git/history/first-parent-history.ts'
-import type { ObjectStore } from '../../git/objects/object-database.ts'
+import type { ObjectDatabase } from '../../git/objects/object-database.ts'
 import type { Oid } from '../../git/objects/object.ts'
 import type { ArtifactView } from '../artifacts/artifact-view.ts'
 import type { Payload } from '../family/family.ts'
@@ -14,7 +14,7 @@ import { damage, note } from './finding.ts'
  * what is too much work for each of a long history.
  */
 export type PayloadCheck = (
-  objects: ObjectStore,
+  objects: ObjectDatabase,
   payload: Payload,
   revision: { readonly isTip: boolean },
 ) => Promise<readonly string[]>

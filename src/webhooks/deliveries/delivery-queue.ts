@@ -1,5 +1,5 @@
 import type { Delivery } from './delivery.ts'
-import type { DeliveryBox } from './delivery-store.ts'
+import type { DeliveryStore } from './delivery-store.ts'
 
 /** So many deliveries that are over are kept, of so many characters together, for so long. */
 const MOST_KEPT = 1000
@@ -22,8 +22,8 @@ interface Known {
 }
 
 /** The deliveries of a webhook as the process that sends them knows them: which wait, until when, and which are over. */
-export class Lane {
-  readonly box: DeliveryBox
+export class DeliveryQueue {
+  readonly box: DeliveryStore
   /** Whether one of them is being sent. */
   isBusy = false
   readonly #now: () => Date
@@ -36,7 +36,7 @@ export class Lane {
   #notBefore = 0
   #looked = Number.NEGATIVE_INFINITY
 
-  constructor(box: DeliveryBox, now: () => Date) {
+  constructor(box: DeliveryStore, now: () => Date) {
     this.box = box
     this.#now = now
     this.hear()

@@ -25,7 +25,7 @@ export type NewDelivery = Pick<Delivery, 'event_id' | 'event_type' | 'body'> &
   Partial<Pick<Delivery, 'redelivery_of'>>
 
 /** The deliveries of one webhook: a file each, in the order of their ids. Any process may add some; one changes them. */
-export class DeliveryBox {
+export class DeliveryStore {
   readonly #fs: Fs
   readonly #folder: string
   readonly #webhookId: string

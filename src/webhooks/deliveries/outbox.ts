@@ -2,11 +2,11 @@ import { stringifyJson } from '../../json/stringify-json.ts'
 import { afterAttempt, GONE } from './retry-schedule.ts'
 import { attemptDelivery } from './attempt-delivery.ts'
 import type { Delivery } from './delivery.ts'
-import { Lane, MOST_WAITING } from './delivery-queue.ts'
+import { DeliveryQueue, MOST_WAITING } from './delivery-queue.ts'
 import type { RegistryEvent } from '../registry-event.ts'
-import { wantsEvent } from '../matches-filters.ts'
+import { matchesFilters } from '../matches-filters.ts'
 import type { WebhookSettings } from '../webhook-settings.ts'
-import type { WebhookShelf } from '../webhook-store.ts'
+import type { WebhookStore } from '../webhook-store.ts'
 import type { Webhook } from '../webhook.ts'
 import { isSending } from '../webhook.ts'
 
@@ -20,17 +20,17 @@ const AFTER_TROUBLE = 30_000
 /**
  * Brings deliveries to their webhooks. Each webhook has a lane, with one request at a time: deliveries set out in the order of their
  * events, and one that fails steps aside until its next attempt is due, so that it holds up no other. Of all processes of a
- * store one has the outbox of a project (see Teller); every step it takes is on the disk, and another one can go on from there.
+ * store one has the outbox of a project (see EventPublisher); every step it takes is on the disk, and another one can go on from there.
  */
 export class Outbox {
-  readonly #shelf: WebhookShelf
+  readonly #shelf: WebhookStore
   readonly #settings: WebhookSettings
-  readonly #lanes = new Map<string, Lane>()
+  readonly #lanes = new Map<string, DeliveryQueue>()
   readonly #running = new Set<Promise<void>>()
   readonly #stopping = new AbortController()
   #timer: NodeJS.Timeout | undefined
 
-  constructor(shelf: WebhookShelf, settings: WebhookSettings) {
+  constructor(shelf: WebhookStore, settings: WebhookSettings) {
     this.#shelf = shelf
     this.#settings = settings
   }
@@ -42,7 +42,7 @@ export class Outbox {
 
   /** Puts an event into the lane of every webhook that wants it; once this resolves it is on the disk. */
   async put(event: RegistryEvent): Promise<void> {
-    const wanting = this.#shelf.list().filter((it) => isSending(it) && wantsEvent(it, event))
+    const wanting = this.#shelf.list().filter((it) => isSending(it) && matchesFilters(it, event))
     if (wanting.length === 0) return
     const { id, type, timestamp, data } = event
     const body = stringifyJson({ type, timestamp, data })
@@ -94,7 +94,7 @@ export class Outbox {
     return Math.max(1, nap)
   }
 
-  #run(webhook: Webhook, lane: Lane): void {
+  #run(webhook: Webhook, lane: DeliveryQueue): void {
     lane.isBusy = true
     const run = this.#deliverNext(webhook, lane)
       .catch((error: unknown) => {
@@ -110,7 +110,7 @@ export class Outbox {
     this.#running.add(run)
   }
 
-  async #deliverNext(webhook: Webhook, lane: Lane): Promise<void> {
+  async #deliverNext(webhook: Webhook, lane: DeliveryQueue): Promise<void> {
     const before = lane.next()
     if (!before) return
     const attempt = await attemptDelivery(webhook, before, this.#settings, this.#stopping.signal)
@@ -125,8 +125,8 @@ export class Outbox {
     await this.#shelf.change(id, (before) => ({ ...before, is_active: false, inactive_reason: reason }))
   }
 
-  #laneOf(id: string): Lane {
-    const lane = this.#lanes.get(id) ?? new Lane(this.#shelf.deliveries(id), this.#settings.now)
+  #laneOf(id: string): DeliveryQueue {
+    const lane = this.#lanes.get(id) ?? new DeliveryQueue(this.#shelf.deliveries(id), this.#settings.now)
     this.#lanes.set(id, lane)
     return lane
   }

@@ -5,7 +5,7 @@ import { isOnChain } from '../../git/history/first-parent-history.ts'
 import type { Oid } from '../../git/objects/object.ts'
 import type { ArtifactView, VariantView } from '../../versioning/artifacts/artifact-view.ts'
 import type { Registry } from '../../versioning/registry.ts'
-import { placeAtHome, readListedRevision } from '../../versioning/revisions/revision.ts'
+import { homeOf, readListedRevision } from '../../versioning/revisions/revision.ts'
 import { readBytes } from '../../versioning/family/tree-files.ts'
 import { deploymentEvents } from './deployment-events.ts'
 import type { Happening } from '../registry-event.ts'
@@ -43,7 +43,7 @@ export async function branchEvents(
   for (const [index, { oid, depth }] of nodes.reverse().entries()) {
     if (index % BREATH === BREATH - 1) await nextTurn()
     seen.add(oid)
-    const place = (await placeAtHome(registry, view, oid)) ?? { artifact: view, variant, oid, version: depth }
+    const place = (await homeOf(registry, view, oid)) ?? { artifact: view, variant, oid, version: depth }
     const revision = await readListedRevision(registry, place)
     const { commit, message } = revision.stored
     const about = {

@@ -4,7 +4,7 @@ import type { Fs } from '../../storage/fs.ts'
 import type { ArtifactView } from '../../versioning/artifacts/artifact-view.ts'
 import type { ProjectWebhooks } from '../project-webhooks.ts'
 import type { PublishCursor } from './publish-cursor.ts'
-import { toldOf } from './publish-cursor.ts'
+import { cursorOf } from './publish-cursor.ts'
 
 /** So many lines more than artifacts make the log worth writing anew. */
 const SURPLUS = 10_000
@@ -22,7 +22,7 @@ const line = z.strictObject({
  * How far webhooks were told of each artifact: a line is added after its events are in the outbox, the last one of an artifact
  * counts. It is not synced, because what it says too little is worked out again, with the same ids, and known again by these.
  */
-export class ToldLog {
+export class CursorLog {
   readonly #fs: Fs
   readonly #path: string
   readonly #told = new Map<string, PublishCursor>()
@@ -35,8 +35,8 @@ export class ToldLog {
   }
 
   /** Reads the log of a project; a line that cannot be read counts as absent. */
-  static async open(fs: Fs, folder: string): Promise<ToldLog> {
-    const log = new ToldLog(fs, folder)
+  static async open(fs: Fs, folder: string): Promise<CursorLog> {
+    const log = new CursorLog(fs, folder)
     for (const text of fs.readFile(log.#path)?.toString('utf8').split('\n') ?? []) {
       const read = line.safeParse(parsedOrUndefined(text))
       if (read.success) log.#take({ ...read.data, heads: new Map(read.data.heads) })
@@ -47,8 +47,8 @@ export class ToldLog {
 
   /** Begins the log where everything in these views is told; nothing that happened before will be. */
   static async begin(fs: Fs, folder: string, views: Iterable<ArtifactView>, now: Date): Promise<void> {
-    const log = new ToldLog(fs, folder)
-    for (const view of views) log.#take(toldOf(view, now))
+    const log = new CursorLog(fs, folder)
+    for (const view of views) log.#take(cursorOf(view, now))
     await log.#rewrite()
   }
 
@@ -98,9 +98,9 @@ function encode({ heads, ...told }: PublishCursor): string {
 }
 
 /** Notes that everything there is now is told, unless there are such notes already: a project's first webhook begins here. */
-export async function beginToldLog({ registry, fs, folder, settings }: ProjectWebhooks): Promise<void> {
-  if (ToldLog.exists(fs, folder)) return
+export async function beginCursorLog({ registry, fs, folder, settings }: ProjectWebhooks): Promise<void> {
+  if (CursorLog.exists(fs, folder)) return
   const views: ArtifactView[] = []
   for (const family of registry.families) views.push(...(await registry.index.list(family)))
-  await ToldLog.begin(fs, folder, views, settings.now())
+  await CursorLog.begin(fs, folder, views, settings.now())
 }

@@ -1,17 +1,17 @@
 import { setTimeout as pause } from 'node:timers/promises'
 import { Refusal } from '../../errors.ts'
 import type { HeldLock } from '../../storage/lock-file.ts'
-import { endDeadLock, prepareLock } from '../../storage/lock-file.ts'
+import { endDeadLock, lockFile } from '../../storage/lock-file.ts'
 import type { ArtifactView } from '../../versioning/artifacts/artifact-view.ts'
 import { pathOf } from '../../versioning/index/index-entry.ts'
 import { Outbox } from '../deliveries/outbox.ts'
 import type { ProjectWebhooks } from '../project-webhooks.ts'
 import type { RegistryEvent } from '../registry-event.ts'
 import { isSending } from '../webhook.ts'
-import { ToldLog, beginToldLog } from './cursor-log.ts'
+import { CursorLog, beginCursorLog } from './cursor-log.ts'
 import { creationOf, eventsBetween } from './events-between.ts'
 import type { PublishCursor } from './publish-cursor.ts'
-import { isTold, toldOf } from './publish-cursor.ts'
+import { isPublished, cursorOf } from './publish-cursor.ts'
 
 /** How often a process asks whether it is its turn to tell, in milliseconds. */
 const ASK_EVERY = 1000
@@ -24,13 +24,13 @@ const BROUGHT = 60 * 60 * 1000
 
 /**
  * Tells a project's webhooks what happens in its repositories. Git is the record of that, so nothing is written before a write is
- * answered: a write is only noted in memory, and soon afterwards what is in git is compared with what was told (`ToldLog`).
+ * answered: a write is only noted in memory, and soon afterwards what is in git is compared with what was told (`CursorLog`).
  * What happened while nobody looked, or was cut off by a crash, is found by the same comparison at the next start.
  *
  * Of all processes that serve the store one tells, the one that holds `teller.lock`; it sees the writes of the others by the
  * index's sweeps. When it ends, another takes its place within a second or two.
  */
-export class Teller {
+export class EventPublisher {
   readonly #project: ProjectWebhooks
   /** Artifacts to be looked at, by path. */
   readonly #noted = new Map<string, ArtifactView>()
@@ -92,7 +92,7 @@ export class Teller {
     if (fs.stat(`${path}.lock`)) await endDeadLock(fs, folder, path)
     if (fs.stat(`${path}.lock`)) return undefined
     try {
-      return await prepareLock(fs, folder, '').acquire(`${path}.lock`)
+      return await lockFile(fs, folder, '').acquire(`${path}.lock`)
     } catch (error) {
       // Another process was faster.
       if (error instanceof Refusal && error.code === 'locked') return undefined
@@ -102,8 +102,8 @@ export class Teller {
 
   async #lead(): Promise<void> {
     const { registry, fs, folder, shelf, settings } = this.#project
-    await beginToldLog(this.#project) // somebody removed it
-    const told = await ToldLog.open(fs, folder)
+    await beginCursorLog(this.#project) // somebody removed it
+    const told = await CursorLog.open(fs, folder)
     const outbox = new Outbox(shelf, settings)
     this.#outbox = outbox
     const unwatch = registry.index.watch((view) => {
@@ -133,7 +133,7 @@ export class Teller {
     }
   }
 
-  async #tellNoted(told: ToldLog, outbox: Outbox): Promise<void> {
+  async #tellNoted(told: CursorLog, outbox: Outbox): Promise<void> {
     // Nothing new: it is time to try again what failed.
     const views = new Map(this.#noted.size > 0 ? this.#noted : this.#failed)
     this.#noted.clear()
@@ -149,15 +149,15 @@ export class Teller {
     }
   }
 
-  async #tell(view: ArtifactView, told: ToldLog, outbox: Outbox): Promise<void> {
+  async #tell(view: ArtifactView, told: CursorLog, outbox: Outbox): Promise<void> {
     const before = told.get(pathOf(view.family, view.slug))
-    if (isTold(view, before)) return
+    if (isPublished(view, before)) return
     const { shelf, settings } = this.#project
     if (shelf.list().some(isSending)) {
       for (const event of await this.#eventsOf(view, before, told.latest)) await outbox.put(event)
       outbox.go()
     }
-    await told.add(toldOf(view, settings.now()))
+    await told.add(cursorOf(view, settings.now()))
   }
 
   #eventsOf(

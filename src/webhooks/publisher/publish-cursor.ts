@@ -16,14 +16,14 @@ export interface PublishCursor {
 }
 
 /** What telling of everything in this view leaves behind. */
-export function toldOf({ family, slug, id, metaCommit, variants }: ArtifactView, now: Date): PublishCursor {
+export function cursorOf({ family, slug, id, metaCommit, variants }: ArtifactView, now: Date): PublishCursor {
   const heads = new Map<string, Oid>()
   for (const variant of variants) if (variant.head !== undefined) heads.set(variant.slug, variant.head)
   return { path: pathOf(family, slug), id, meta: metaCommit, heads, at: now.getTime() }
 }
 
 /** Whether there is nothing in the view to tell. */
-export function isTold(view: ArtifactView, before: PublishCursor | undefined): boolean {
+export function isPublished(view: ArtifactView, before: PublishCursor | undefined): boolean {
   if (before?.id !== view.id || before.meta !== view.metaCommit) return false
   return view.variants.every(({ slug, head }) => before.heads.get(slug) === head)
 }

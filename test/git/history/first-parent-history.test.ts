@@ -2,7 +2,7 @@ import { expect } from 'chai'
 import { appendFileSync, existsSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { git } from '../../../scripts/proofs/support/git-program.ts'
 import { History, ancestorAt, isOnChain } from '../../../src/git/history/first-parent-history.ts'
-import { ObjectStore } from '../../../src/git/objects/object-database.ts'
+import { ObjectDatabase } from '../../../src/git/objects/object-database.ts'
 import { PackCache } from '../../../src/git/packs/pack-cache.ts'
 import { nodeFs } from '../../../src/storage/node-fs.ts'
 import { repositoryWithHistory } from '../git-program.ts'
@@ -50,7 +50,7 @@ describe('git: first-parent history', () => {
     const all = git(gitdir, ['rev-list', 'main']).split('\n')
     for (const isSeenByOthers of [true, false]) {
       const fs = { ...nodeFs, isSeenByOthers }
-      const history = () => new History(fs, gitdir, new ObjectStore(fs, gitdir, new PackCache()))
+      const history = () => new History(fs, gitdir, new ObjectDatabase(fs, gitdir, new PackCache()))
       expect(chainOf(await history().node(all[0] ?? ''))).to.deep.equal(all)
       rmSync(`${gitdir}/first-parents`)
       const knowing = history()
@@ -83,7 +83,7 @@ describe('git: first-parent history', () => {
 })
 
 function open(gitdir: string): History {
-  return new History(nodeFs, gitdir, new ObjectStore(nodeFs, gitdir, new PackCache()))
+  return new History(nodeFs, gitdir, new ObjectDatabase(nodeFs, gitdir, new PackCache()))
 }
 
 function chainOf(head: Awaited<ReturnType<History['node']>>): string[] {

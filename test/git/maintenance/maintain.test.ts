@@ -4,9 +4,9 @@ import { setTimeout as pause } from 'node:timers/promises'
 import { git } from '../../../scripts/proofs/support/git-program.ts'
 import type { RunningService } from '../../../scripts/proofs/support/service.ts'
 import { startService } from '../../../scripts/proofs/support/service.ts'
-import { clutterOf } from '../../../src/git/maintenance/count-objects.ts'
-import { keepUp } from '../../../src/git/maintenance/maintain.ts'
-import { startUpkeep } from '../../../src/git/maintenance/schedule.ts'
+import { countObjects } from '../../../src/git/maintenance/count-objects.ts'
+import { maintain } from '../../../src/git/maintenance/maintain.ts'
+import { startMaintenance } from '../../../src/git/maintenance/schedule.ts'
 import { Store, storeRepositories } from '../../../src/git/store.ts'
 import { memoryFs } from '../../../src/storage/memory-fs.ts'
 import { nodeFs } from '../../../src/storage/node-fs.ts'
@@ -17,8 +17,8 @@ describe('git: upkeep', () => {
   it('leaves a repository alone that is in order', async () => {
     const gitdir = repository()
     commitFiles(gitdir, 3)
-    expect(await keepUp(nodeFs, gitdir)).to.equal(undefined)
-    expect(clutterOf(nodeFs, gitdir).packs).to.equal(3)
+    expect(await maintain(nodeFs, gitdir)).to.equal(undefined)
+    expect(countObjects(nodeFs, gitdir).packs).to.equal(3)
   })
 
   it('makes a handful of many packs, loose objects and loose refs, and prunes nothing', async () => {
@@ -30,7 +30,7 @@ describe('git: upkeep', () => {
     const kept = packsOf(gitdir)[0]?.replace(/pack$/, 'keep') ?? ''
     writeFileSync(`${gitdir}/objects/pack/${kept}`, 'somebody’s')
     const refs = git(gitdir, ['for-each-ref'])
-    const upkept = await keepUp(nodeFs, gitdir)
+    const upkept = await maintain(nodeFs, gitdir)
     expect(upkept?.problem).to.equal(undefined)
     expect(upkept?.before).to.include({ packs: 11, looseRefs: 301, looseObjects: 1 })
     expect(upkept?.after).to.include({ packs: 1, looseRefs: 0, looseObjects: 0 })
@@ -38,7 +38,7 @@ describe('git: upkeep', () => {
     expect(git(gitdir, ['cat-file', 'blob', unreachable])).to.equal('nobody needs it')
     expect(existsSync(`${gitdir}/objects/pack/${kept}`)).to.equal(true)
     expect(git(gitdir, ['fsck', '--strict', '--no-dangling'])).to.equal('')
-    expect(await keepUp(nodeFs, gitdir)).to.equal(undefined)
+    expect(await maintain(nodeFs, gitdir)).to.equal(undefined)
   })
 
   it('keeps unreachable objects of packs, too, when it makes one pack of all', async () => {
@@ -47,7 +47,7 @@ describe('git: upkeep', () => {
     // Each of twice as many objects as the one before, so that only making one of all makes them fewer.
     for (let number = 0; number < 9; number++) packs.push(commitPack(gitdir, 2 ** (number + 2) - 2))
     git(gitdir, ['update-ref', 'refs/heads/main', packs[7] ?? ''])
-    const upkept = await keepUp(nodeFs, gitdir)
+    const upkept = await maintain(nodeFs, gitdir)
     expect([upkept?.before.packs, upkept?.after.packs]).to.deep.equal([9, 1])
     expect(git(gitdir, ['cat-file', '-t', packs[8] ?? ''])).to.equal('commit')
   })
@@ -56,12 +56,12 @@ describe('git: upkeep', () => {
     const gitdir = repository()
     commitFiles(gitdir, 12)
     const stopping = new AbortController()
-    const running = keepUp(nodeFs, gitdir, { signal: stopping.signal })
+    const running = maintain(nodeFs, gitdir, { signal: stopping.signal })
     stopping.abort()
     await running
     expect(git(gitdir, ['rev-list', '--count', 'main'])).to.equal('12')
-    await keepUp(nodeFs, gitdir, { anyway: true })
-    expect(clutterOf(nodeFs, gitdir)).to.include({ packs: 1, looseRefs: 0 })
+    await maintain(nodeFs, gitdir, { anyway: true })
+    expect(countObjects(nodeFs, gitdir)).to.include({ packs: 1, looseRefs: 0 })
     expect(git(gitdir, ['fsck', '--strict'])).to.equal('')
   })
 
@@ -69,18 +69,22 @@ describe('git: upkeep', () => {
     const folder = temporaryFolder()
     const gitdir = repository(`${folder}/default/workflows/bot.git`)
     commitFiles(gitdir, 12)
-    const stop = startUpkeep(nodeFs, () => storeRepositories(nodeFs, folder, ['workflows', 'testsets']), 10)
-    for (let waited = 0; clutterOf(nodeFs, gitdir).packs > 1; waited += 10) {
+    const stop = startMaintenance(
+      nodeFs,
+      () => storeRepositories(nodeFs, folder, ['workflows', 'testsets']),
+      10,
+    )
+    for (let waited = 0; countObjects(nodeFs, gitdir).packs > 1; waited += 10) {
       expect(waited, 'milliseconds').to.be.below(10_000)
       await pause(10)
     }
     await stop()
     commitFiles(gitdir, 12)
     await pause(50)
-    expect(clutterOf(nodeFs, gitdir).packs).to.equal(13)
+    expect(countObjects(nodeFs, gitdir).packs).to.equal(13)
     const inMemory = memoryFs()
     await Store.open(inMemory, '/store')
-    await startUpkeep(inMemory, () => expect.fail('was asked for repositories'), 0)()
+    await startMaintenance(inMemory, () => expect.fail('was asked for repositories'), 0)()
   })
 
   describe('of what a server writes', () => {
@@ -96,7 +100,7 @@ describe('git: upkeep', () => {
         environment_ref: { slug: 'production' },
       })
       const gitdir = service.repository('small')
-      await keepUp(nodeFs, gitdir, { anyway: true })
+      await maintain(nodeFs, gitdir, { anyway: true })
       expect(kilobytes(gitdir)).to.be.at.most(56)
       expect((await latest(service, 'small')).version).to.equal(6)
     })
@@ -105,7 +109,7 @@ describe('git: upkeep', () => {
       const id = await create(service, 'long')
       for (let number = 2; number <= 120; number++) await commit(service, id, number)
       const gitdir = service.repository('long')
-      await keepUp(nodeFs, gitdir, { anyway: true })
+      await maintain(nodeFs, gitdir, { anyway: true })
       const copy = `${temporaryFolder()}/long.git`
       cpSync(gitdir, copy, { recursive: true })
       git(copy, ['gc', '--aggressive', '--prune=now', '--quiet'])
@@ -130,15 +134,15 @@ describe('git: upkeep', () => {
         isOver = true
       })()
       while (!isOver) {
-        await keepUp(nodeFs, gitdir, { anyway: true })
+        await maintain(nodeFs, gitdir, { anyway: true })
         await pause(20)
       }
       await Promise.all([writing, reading])
       const known = git(gitdir, ['rev-list', '--reverse', 'busy']).split('\n')
       expect(known).to.have.length(80)
       expect(committed.every((revision, index) => known[index + 1]?.startsWith(revision))).to.equal(true)
-      await keepUp(nodeFs, gitdir, { anyway: true })
-      expect(clutterOf(nodeFs, gitdir).packs).to.be.at.most(5)
+      await maintain(nodeFs, gitdir, { anyway: true })
+      expect(countObjects(nodeFs, gitdir).packs).to.be.at.most(5)
       expectSound(gitdir)
     })
   })

@@ -6,7 +6,7 @@ import { readdirSync, rmSync } from 'node:fs'
 import { setTimeout as pause } from 'node:timers/promises'
 import { allObjects, git, gitBytes } from '../../../scripts/proofs/support/git-program.ts'
 import { parseCommit } from '../../../src/git/objects/commit.ts'
-import { ObjectStore } from '../../../src/git/objects/object-database.ts'
+import { ObjectDatabase } from '../../../src/git/objects/object-database.ts'
 import { hashObject } from '../../../src/git/objects/object.ts'
 import { PackCache } from '../../../src/git/packs/pack-cache.ts'
 import { encodePack } from '../../../src/git/packs/pack-writer.ts'
@@ -14,7 +14,7 @@ import { memoryFs } from '../../../src/storage/memory-fs.ts'
 import { nodeFs } from '../../../src/storage/node-fs.ts'
 import { repositoryWithHistory, temporaryFolder } from '../git-program.ts'
 
-const open = (folder: string, cache = new PackCache()) => new ObjectStore(nodeFs, folder, cache)
+const open = (folder: string, cache = new PackCache()) => new ObjectDatabase(nodeFs, folder, cache)
 
 describe('git: object store', () => {
   describe('reads everything that git writes', () => {
@@ -165,7 +165,7 @@ describe('git: object store', () => {
       fs.makeDir(`/${number}/objects/pack`)
       fs.create(`/${number}/objects/pack/${name}.pack`, pack)
       fs.create(`/${number}/objects/pack/${name}.idx`, index)
-      return { store: new ObjectStore(counting, `/${number}`, cache), object, openFiles: () => openFiles }
+      return { store: new ObjectDatabase(counting, `/${number}`, cache), object, openFiles: () => openFiles }
     })
     for (let round = 0; round < 2; round++) {
       for (const { store, object } of stores) {

@@ -4,13 +4,13 @@ import { randomBytes } from 'node:crypto'
 import { readFileSync, readdirSync, rmSync, writeFileSync } from 'node:fs'
 import { git } from '../../../scripts/proofs/support/git-program.ts'
 import { createRepository } from '../../../src/git/create-repository.ts'
-import { syncTouched } from '../../../src/git/journal/checkpoint.ts'
+import { syncPublished } from '../../../src/git/journal/checkpoint.ts'
 import { encodeCommit } from '../../../src/git/objects/commit.ts'
-import { ObjectStore } from '../../../src/git/objects/object-database.ts'
+import { ObjectDatabase } from '../../../src/git/objects/object-database.ts'
 import type { ObjectKind } from '../../../src/git/objects/object.ts'
 import { hashObject } from '../../../src/git/objects/object.ts'
 import { encodeTree } from '../../../src/git/objects/tree.ts'
-import { packsToRollUp, rollUpPacks } from '../../../src/git/packs/consolidate-packs.ts'
+import { packsToConsolidate, consolidatePacks } from '../../../src/git/packs/consolidate-packs.ts'
 import { PackCache } from '../../../src/git/packs/pack-cache.ts'
 import type { EncodedPack, PackableObject } from '../../../src/git/packs/pack-writer.ts'
 import { encodePack } from '../../../src/git/packs/pack-writer.ts'
@@ -24,7 +24,7 @@ describe('git: many small packs', () => {
   describe('of one checkpoint', () => {
     it('become one, with every object in it', async () => {
       const history = await historyOf(5)
-      const gone = await rollUpPacks(nodeFs, history.folder, history.packs)
+      const gone = await consolidatePacks(nodeFs, history.folder, history.packs)
       expect(gone).to.deep.equal(new Set(history.packs.map(({ name }) => name)))
       expect(packsIn(history.folder)).to.have.length(1)
       await expectWhole(history)
@@ -33,9 +33,9 @@ describe('git: many small packs', () => {
     it('become one in memory, too', async () => {
       const fs = memoryFs()
       const history = await historyOf(5, { fs, store: '/store' })
-      await rollUpPacks(fs, history.folder, history.packs)
+      await consolidatePacks(fs, history.folder, history.packs)
       expect(fs.readDir(`${history.folder}/objects/pack`)).to.have.length(2)
-      const store = new ObjectStore(fs, history.folder, new PackCache())
+      const store = new ObjectDatabase(fs, history.folder, new PackCache())
       for (const { oid } of history.objects) expect(await store.read(oid), oid).not.to.equal(undefined)
     })
 
@@ -43,7 +43,7 @@ describe('git: many small packs', () => {
       const history = await historyOf(2)
       const [first] = history.packs
       const again = putPack(history.folder, [...history.objects, object('blob', 'one more\n')])
-      await rollUpPacks(nodeFs, history.folder, [first!, again])
+      await consolidatePacks(nodeFs, history.folder, [first!, again])
       const names = packsIn(history.folder)
       expect(names).to.have.length(2)
       const counts = names.map((name) => readFileSync(pathOf(history.folder, name, 'pack')).readUInt32BE(8))
@@ -55,9 +55,9 @@ describe('git: many small packs', () => {
       const history = await historyOf(3)
       const [first, second] = history.packs
       const noWrites = failingFs((call) => call !== 'sync')
-      expect(await rollUpPacks(noWrites, history.folder, [first!])).to.deep.equal(new Set())
+      expect(await consolidatePacks(noWrites, history.folder, [first!])).to.deep.equal(new Set())
       git(history.folder, ['repack', '-adq'])
-      expect(await rollUpPacks(noWrites, history.folder, [first!, second!])).to.deep.equal(new Set())
+      expect(await consolidatePacks(noWrites, history.folder, [first!, second!])).to.deep.equal(new Set())
       await expectWhole(history)
     })
   })
@@ -65,10 +65,10 @@ describe('git: many small packs', () => {
   describe('of one size', () => {
     it('become one when there are sixteen of them, and not before', async () => {
       const history = await historyOf(15)
-      await rollUpPacks(nodeFs, history.folder, [])
+      await consolidatePacks(nodeFs, history.folder, [])
       expect(packsIn(history.folder)).to.have.length(15)
       const more = await historyOf(1, { onto: history })
-      await rollUpPacks(nodeFs, history.folder, [])
+      await consolidatePacks(nodeFs, history.folder, [])
       expect(packsIn(history.folder)).to.have.length(1)
       await expectWhole(more)
     })
@@ -77,7 +77,7 @@ describe('git: many small packs', () => {
       let history = await historyOf(1)
       for (let write = 2; write <= 260; write++) {
         history = await historyOf(1, { onto: history })
-        await rollUpPacks(hastyFs, history.folder, [])
+        await consolidatePacks(hastyFs, history.folder, [])
       }
       // Three sizes: fewer than sixteen of one commit, of sixteen, and one of more.
       expect(packsIn(history.folder).length).to.be.lessThan(32)
@@ -86,19 +86,19 @@ describe('git: many small packs', () => {
 
     it('are those that differ in count by less than a factor of sixteen, the smallest size first', () => {
       const of = (count: number, times: number) => Array.from({ length: times }, () => ({ count }))
-      expect(packsToRollUp([...of(1, 8), ...of(15, 7), ...of(16, 15)])).to.deep.equal([])
-      expect(packsToRollUp([...of(16, 16), ...of(0, 8), ...of(15, 8)])).to.have.deep.members([
+      expect(packsToConsolidate([...of(1, 8), ...of(15, 7), ...of(16, 15)])).to.deep.equal([])
+      expect(packsToConsolidate([...of(16, 16), ...of(0, 8), ...of(15, 8)])).to.have.deep.members([
         ...of(0, 8),
         ...of(15, 8),
       ])
-      expect(packsToRollUp([...of(255, 8), ...of(16, 8), ...of(256, 15)])).to.have.length(16)
+      expect(packsToConsolidate([...of(255, 8), ...of(16, 8), ...of(256, 15)])).to.have.length(16)
       const counts = fc.array(
         fc.integer({ min: 0, max: 5000 }).map((count) => ({ count })),
         { maxLength: 80 },
       )
       fc.assert(
         fc.property(counts, (packs) => {
-          const chosen = packsToRollUp(packs)
+          const chosen = packsToConsolidate(packs)
           if (chosen.length === 0) return
           const sizes = chosen.map(({ count }) => Math.max(count, 1))
           expect(chosen.length).to.be.at.least(16)
@@ -123,7 +123,7 @@ describe('git: many small packs', () => {
         'chain length = 1',
       )
       const more = await historyOf(20, { onto: history })
-      await rollUpPacks(nodeFs, folder, []).catch(() => undefined)
+      await consolidatePacks(nodeFs, folder, []).catch(() => undefined)
       expect(packsIn(folder).length).to.be.lessThan(16)
       await expectWhole(more)
     })
@@ -135,7 +135,7 @@ describe('git: many small packs', () => {
         const history = await historyOf(17)
         const [kept] = history.packs
         writeFileSync(pathOf(history.folder, kept!.name, companion), '')
-        const gone = await rollUpPacks(nodeFs, history.folder, history.packs)
+        const gone = await consolidatePacks(nodeFs, history.folder, history.packs)
         expect(gone.has(kept!.name)).to.equal(false)
         expect(gone.size).to.equal(16)
         expect(packsIn(history.folder)).to.have.length(2).and.include(kept!.name)
@@ -149,7 +149,7 @@ describe('git: many small packs', () => {
       git(history.folder, ['multi-pack-index', 'write'])
       const before = readdirSync(`${history.folder}/objects/pack`)
       const noWrites = failingFs(() => true)
-      expect(await rollUpPacks(noWrites, history.folder, history.packs)).to.deep.equal(new Set())
+      expect(await consolidatePacks(noWrites, history.folder, history.packs)).to.deep.equal(new Set())
       expect(readdirSync(`${history.folder}/objects/pack`)).to.deep.equal(before)
       await expectWhole(history)
     })
@@ -157,10 +157,10 @@ describe('git: many small packs', () => {
     it('if they are large', async () => {
       const history = await historyOf(15)
       const large = putPack(history.folder, [object('blob', randomBytes(4_300_000))])
-      await rollUpPacks(nodeFs, history.folder, [])
+      await consolidatePacks(nodeFs, history.folder, [])
       expect(packsIn(history.folder)).to.have.length(16)
       const more = await historyOf(1, { onto: history })
-      await rollUpPacks(nodeFs, history.folder, [])
+      await consolidatePacks(nodeFs, history.folder, [])
       expect(packsIn(history.folder)).to.have.length(2).and.include(large.name)
       await expectWhole(more)
     })
@@ -175,11 +175,11 @@ describe('git: many small packs', () => {
       index[1100]! ^= 1
       writeFileSync(pathOf(history.folder, broken.name, 'idx'), index)
       const names = packsIn(history.folder)
-      expect(await rollUpPacks(nodeFs, history.folder, []).catch(itself)).to.be.instanceOf(Error)
+      expect(await consolidatePacks(nodeFs, history.folder, []).catch(itself)).to.be.instanceOf(Error)
       expect(packsIn(history.folder)).to.deep.equal(names)
       writeFileSync(pathOf(history.folder, broken.name, 'idx'), broken.index)
       rmSync(pathOf(history.folder, broken.name, 'pack'))
-      await rollUpPacks(nodeFs, history.folder, [])
+      await consolidatePacks(nodeFs, history.folder, [])
       expect(packsIn(history.folder)).to.deep.equal(names)
       writeFileSync(pathOf(history.folder, broken.name, 'pack'), broken.pack)
       await expectWhole(history)
@@ -188,7 +188,7 @@ describe('git: many small packs', () => {
 
   it('are read by a running server and by git at every step of it', async () => {
     const history = await historyOf(8)
-    const live = new ObjectStore(nodeFs, history.folder, new PackCache())
+    const live = new ObjectDatabase(nodeFs, history.folder, new PackCache())
     const fresh = new PackCache()
     await live.read(history.objects[0]!.oid)
     let steps = 0
@@ -198,7 +198,7 @@ describe('git: many small packs', () => {
       // An index without its pack would be damage to git.
       const names = readdirSync(`${history.folder}/objects/pack`)
       for (const name of packsIn(history.folder)) expect(names).to.include(`${name}.pack`)
-      for (const store of [live, new ObjectStore(nodeFs, history.folder, fresh)]) {
+      for (const store of [live, new ObjectDatabase(nodeFs, history.folder, fresh)]) {
         reads.push(
           ...history.objects.map(async ({ oid, bytes }) => {
             const read = await store.read(oid)
@@ -219,7 +219,7 @@ describe('git: many small packs', () => {
         }
       },
     }
-    await rollUpPacks(fs, history.folder, history.packs)
+    await consolidatePacks(fs, history.folder, history.packs)
     await Promise.all(reads)
     expect(steps).to.equal(18)
     await expectWhole(history)
@@ -232,10 +232,10 @@ describe('git: many small packs', () => {
         let calls = 0
         failed = false
         const fs = failingFs(() => (++calls === step ? (failed = true) : false))
-        const result = await rollUpPacks(fs, history.folder, history.packs).catch(itself)
+        const result = await consolidatePacks(fs, history.folder, history.packs).catch(itself)
         expect(result instanceof Error, `step ${step}`).to.equal(failed)
         await expectAll(history)
-        await rollUpPacks(nodeFs, history.folder, history.packs)
+        await consolidatePacks(nodeFs, history.folder, history.packs)
         await expectAll(history)
         expect(step).to.be.lessThan(30)
       }
@@ -248,9 +248,9 @@ describe('git: many small packs', () => {
         let calls = 0
         let failing = ''
         const fs = failingFs((call) => ++calls === step && (failing = call) !== '')
-        await rollUpPacks(fs, history.folder, history.packs).catch(itself)
+        await consolidatePacks(fs, history.folder, history.packs).catch(itself)
         failed = failing !== ''
-        await rollUpPacks(nodeFs, history.folder, history.packs)
+        await consolidatePacks(nodeFs, history.folder, history.packs)
         const rest = readdirSync(`${history.folder}/objects/pack`).filter((name) =>
           /^tmp_|\.keep$/.test(name),
         )
@@ -278,7 +278,7 @@ describe('git: many small packs', () => {
         // Until the folder is synced again, a power cut brings them back, and torn.
         removeAll: (paths) => (synced.delete(`${histories[0].folder}/objects/pack`), nodeFs.removeAll(paths)),
       }
-      await syncTouched(fs, store, histories.flatMap(recordsOf))
+      await syncPublished(fs, store, histories.flatMap(recordsOf))
       const [a, b] = histories
       expect(packsIn(a.folder)).to.have.length(1)
       const [name = ''] = packsIn(b.folder)
@@ -303,7 +303,7 @@ describe('git: many small packs', () => {
         createSynced: () => Promise.reject(new Error('full')),
         syncAll: (paths) => (synced.push(...paths), nodeFs.syncAll(paths)),
       }
-      await syncTouched(fs, history.store, recordsOf(history))
+      await syncPublished(fs, history.store, recordsOf(history))
       const files = history.packs.flatMap(({ name }) =>
         ['pack', 'idx'].map((end) => pathOf(history.folder, name, end)),
       )
@@ -316,16 +316,16 @@ describe('git: many small packs', () => {
       git(history.folder, ['repack', '-adq'])
       git(history.folder, ['pack-refs', '--all'])
       const records = recordsOf(history)
-      await syncTouched(nodeFs, history.store, records)
+      await syncPublished(nodeFs, history.store, records)
       await expectWhole(history)
       rmSync(history.folder, { recursive: true })
-      await syncTouched(nodeFs, history.store, records)
+      await syncPublished(nodeFs, history.store, records)
     })
 
     it('say so if the disk cannot sync them', async () => {
       const history = await historyOf(2)
       const fs: Fs = { ...nodeFs, syncAll: () => Promise.reject(new Error('broken')) }
-      const error = await syncTouched(fs, history.store, recordsOf(history)).catch(itself)
+      const error = await syncPublished(fs, history.store, recordsOf(history)).catch(itself)
       expect(error).to.be.instanceOf(Error).with.property('message', 'broken')
       await expectAll(history)
     })
@@ -427,7 +427,7 @@ async function expectWhole(history: History): Promise<void> {
 
 async function expectAll({ folder, objects }: History): Promise<void> {
   expect(git(folder, ['fsck', '--strict', '--no-dangling'])).to.equal('')
-  const store = new ObjectStore(nodeFs, folder, new PackCache())
+  const store = new ObjectDatabase(nodeFs, folder, new PackCache())
   for (const { oid, bytes } of objects) {
     expect((await store.read(oid))?.bytes.equals(bytes), oid).to.equal(true)
   }

@@ -1,5 +1,5 @@
 import { expect } from 'chai'
-import { Unreadable } from '../../../src/git/objects/errors.ts'
+import { CorruptObject } from '../../../src/git/objects/errors.ts'
 import { applyDelta } from '../../../src/git/packs/delta.ts'
 
 const base = Buffer.from('0123456789')
@@ -39,7 +39,7 @@ describe('git: deltas', () => {
       empty: delta(),
     }
     for (const [name, bytes] of Object.entries(bad)) {
-      expect(() => applyDelta(base, bytes), name).to.throw(Unreadable)
+      expect(() => applyDelta(base, bytes), name).to.throw(CorruptObject)
     }
   })
 })

@@ -1,7 +1,7 @@
 import { expect } from 'chai'
 import fc from 'fast-check'
 import { deflateSync, inflateSync } from 'node:zlib'
-import { Unreadable } from '../../../src/git/objects/errors.ts'
+import { CorruptObject } from '../../../src/git/objects/errors.ts'
 import { inflateExactly, inflateWhole } from '../../../src/git/packs/inflate.ts'
 import { STORED_OVERHEAD, readStored, writeStored } from '../../../src/git/packs/stored-deflate.ts'
 
@@ -57,13 +57,13 @@ describe('git: zlib streams', () => {
       for (const flip of at === 2 ? [1, 2, 4] : [1, 0x80, 0xff]) {
         const broken = Buffer.from(stream)
         broken[at]! ^= flip
-        expect(() => inflateExactly(broken, 20), `byte ${at}`).to.throw(Unreadable)
+        expect(() => inflateExactly(broken, 20), `byte ${at}`).to.throw(CorruptObject)
       }
-      expect(() => inflateExactly(stream.subarray(0, at), 20), `${at} bytes`).to.throw(Unreadable)
+      expect(() => inflateExactly(stream.subarray(0, at), 20), `${at} bytes`).to.throw(CorruptObject)
     }
     for (const size of [0, 19, 21, 0x10000 + 20]) {
       expect(readStored(stream, size)).to.equal(undefined)
-      expect(() => inflateExactly(stream, size), String(size)).to.throw(Unreadable)
+      expect(() => inflateExactly(stream, size), String(size)).to.throw(CorruptObject)
     }
   })
 })

@@ -2,9 +2,9 @@ import { expect } from 'chai'
 import fc from 'fast-check'
 import { hashObject } from '../../../src/git/objects/object.ts'
 import { rowsInOrder } from '../rows-in-order.ts'
-import { PackTable } from '../../../src/git/packs/pack-entries.ts'
+import { PackEntryTable } from '../../../src/git/packs/pack-entries.ts'
 
-const idOf = (table: PackTable, row: number): string => {
+const idOf = (table: PackEntryTable, row: number): string => {
   const bytes = Buffer.alloc(20)
   table.writeId(row, new DataView(bytes.buffer, bytes.byteOffset, 20), 0)
   return bytes.toString('hex')
@@ -24,7 +24,7 @@ describe('git: table of the objects of a pack', () => {
   it('finds each object again, and gives all in order of their ids', () => {
     fc.assert(
       fc.property(fc.uniqueArray(anyId, { maxLength: 300 }), anyId, (oids, other) => {
-        const table = new PackTable()
+        const table = new PackEntryTable()
         oids.forEach((oid, number) => table.add(oid, 12 + number * 2 ** 30, number))
         expect(table.count).to.equal(oids.length)
         oids.forEach((oid, number) => {
@@ -40,7 +40,7 @@ describe('git: table of the objects of a pack', () => {
   })
 
   it('grows', () => {
-    const table = new PackTable()
+    const table = new PackEntryTable()
     const oids = Array.from({ length: 20_000 }, (_, number) => hashObject('blob', Buffer.from(`${number}`)))
     oids.forEach((oid, number) => table.add(oid, number, 0xffffffff - number))
     oids.forEach((oid, number) => {

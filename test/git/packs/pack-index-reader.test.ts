@@ -2,10 +2,10 @@ import { expect } from 'chai'
 import { createHash } from 'node:crypto'
 import { closeSync, ftruncateSync, openSync, writeFileSync, writeSync } from 'node:fs'
 import { git, gitBytes } from '../../../scripts/proofs/support/git-program.ts'
-import { ObjectStore } from '../../../src/git/objects/object-database.ts'
+import { ObjectDatabase } from '../../../src/git/objects/object-database.ts'
 import { hashObject } from '../../../src/git/objects/object.ts'
 import { PackCache } from '../../../src/git/packs/pack-cache.ts'
-import { PackTable } from '../../../src/git/packs/pack-entries.ts'
+import { PackEntryTable } from '../../../src/git/packs/pack-entries.ts'
 import { encodeEntry } from '../../../src/git/packs/pack-entry.ts'
 import { PackIndex } from '../../../src/git/packs/pack-index-reader.ts'
 import { encodePackIndex } from '../../../src/git/packs/pack-index-writer.ts'
@@ -24,7 +24,7 @@ describe('git: pack indexes', () => {
     const oids = contents.map((content) => hashObject('blob', content))
     const checksum = createHash('sha1').update('not that of the pack, which nobody reads whole').digest()
     const path = `${folder}/objects/pack/pack-${checksum.toString('hex')}`
-    const table = new PackTable()
+    const table = new PackEntryTable()
     // with holes, which take no room on the disk
     const fd = openSync(`${path}.pack`, 'wx')
     writeSync(fd, packHeader(offsets.length), 0, 12, 0)
@@ -46,7 +46,7 @@ describe('git: pack indexes', () => {
     expect(oids.map((oid) => listed.get(oid))).to.deep.equal(offsets)
     const ours = new PackIndex(nodeFs, new PackCache(), `${path}.idx`)
     expect(oids.map((oid) => ours.find(oid))).to.deep.equal(offsets)
-    const store = new ObjectStore(nodeFs, folder, new PackCache())
+    const store = new ObjectDatabase(nodeFs, folder, new PackCache())
     const many = await store.readMany(oids)
     for (const [number, oid] of oids.entries()) {
       expect(gitBytes(folder, ['cat-file', 'blob', oid]).equals(contents[number]!)).to.equal(true)
@@ -57,7 +57,7 @@ describe('git: pack indexes', () => {
 
   it('of any size find what is there, know what is not, and hold little', () => {
     for (const count of [0, 1, 9000, 20_000, 310_000]) {
-      const table = new PackTable()
+      const table = new PackEntryTable()
       const oidOf = (number: number): string => hashObject('blob', Buffer.from(`${number}`))
       for (let number = 0; number < count; number++) table.add(oidOf(number), 12 + number, 0)
       const disk = memoryFs()
@@ -94,7 +94,7 @@ describe('git: pack indexes', () => {
       return head.toString(16).padStart(8, '0').padEnd(40, '7')
     }
     const oids = Array.from({ length: 300_000 }, (_, number) => oidOf(number))
-    const table = new PackTable()
+    const table = new PackEntryTable()
     oids.forEach((oid, number) => table.add(oid, 12 + number, 0))
     const disk = memoryFs()
     disk.makeDir('/pack')

@@ -4,7 +4,7 @@ import { randomBytes } from 'node:crypto'
 import * as fs from 'node:fs'
 import { git, gitBytes } from '../../../scripts/proofs/support/git-program.ts'
 import { encodeCommit } from '../../../src/git/objects/commit.ts'
-import { ObjectStore } from '../../../src/git/objects/object-database.ts'
+import { ObjectDatabase } from '../../../src/git/objects/object-database.ts'
 import type { ObjectKind } from '../../../src/git/objects/object.ts'
 import { hashObject } from '../../../src/git/objects/object.ts'
 import { encodeTree } from '../../../src/git/objects/tree.ts'
@@ -74,7 +74,7 @@ describe('git: packs we write', () => {
   })
 
   it('are read by git, by isomorphic-git and by us alike', async () => {
-    const store = new ObjectStore(nodeFs, folder, new PackCache())
+    const store = new ObjectDatabase(nodeFs, folder, new PackCache())
     for (const { oid, kind, bytes } of all) {
       expect(gitBytes(folder, ['cat-file', kind, oid]).equals(bytes), oid).to.equal(true)
       const theirs = await isomorphicGit.readObject({ fs, gitdir: folder, oid, format: 'content' })

@@ -4,11 +4,11 @@ import { randomBytes } from 'node:crypto'
 import * as fs from 'node:fs'
 import { git, gitBytes } from '../../../scripts/proofs/support/git-program.ts'
 import { encodeCommit } from '../../../src/git/objects/commit.ts'
-import { ObjectStore } from '../../../src/git/objects/object-database.ts'
+import { ObjectDatabase } from '../../../src/git/objects/object-database.ts'
 import { hashObject } from '../../../src/git/objects/object.ts'
 import { encodeTree } from '../../../src/git/objects/tree.ts'
 import { PackCache } from '../../../src/git/packs/pack-cache.ts'
-import { PackBuilder } from '../../../src/git/packs/streaming-pack-writer.ts'
+import { StreamingPackWriter } from '../../../src/git/packs/streaming-pack-writer.ts'
 import { sweepStagedPacks } from '../../../src/git/transactions/pack-staging.ts'
 import type { Fs } from '../../../src/storage/fs.ts'
 import { memoryFs } from '../../../src/storage/memory-fs.ts'
@@ -37,7 +37,7 @@ describe('git: packs written while objects come in', () => {
     let packPath = ''
     before(async () => {
       git(folder, ['init', '--quiet', '--bare', '--initial-branch=main', '.'])
-      const builder = new PackBuilder(nodeFs, folder)
+      const builder = new StreamingPackWriter(nodeFs, folder)
       for (const content of contents) oids.push(builder.add('blob', content))
       const files = [...new Set(oids)].map((oid, number) => ({
         mode: '100644' as const,
@@ -77,7 +77,7 @@ describe('git: packs written while objects come in', () => {
 
     it('are read by git, by isomorphic-git and by us alike, also after git gc', async () => {
       const read = async (): Promise<void> => {
-        const ours = await new ObjectStore(nodeFs, folder, new PackCache()).readMany(oids)
+        const ours = await new ObjectDatabase(nodeFs, folder, new PackCache()).readMany(oids)
         ours.forEach((object, number) => expect(object?.bytes.equals(contents[number]!)).to.equal(true))
         for (let number = 0; number < oids.length; number += 101) {
           const oid = oids[number]!
@@ -98,7 +98,7 @@ describe('git: packs written while objects come in', () => {
   })
 
   it('hold an object once, know what they hold, and read it back', () => {
-    const builder = new PackBuilder(inMemory(), '')
+    const builder = new StreamingPackWriter(inMemory(), '')
     const large = randomBytes(400_000)
     const contents = [row(0), large, ...Array.from({ length: 9000 }, (_, number) => row(number + 1))]
     const oids = contents.map((content) => builder.add('blob', content))
@@ -116,7 +116,7 @@ describe('git: packs written while objects come in', () => {
 
   it('of no objects are nothing', async () => {
     const disk = inMemory()
-    const staged = await new PackBuilder(disk, '').finish()
+    const staged = await new StreamingPackWriter(disk, '').finish()
     expect(staged.name).to.equal(undefined)
     staged.publish()
     staged.release()
@@ -125,14 +125,14 @@ describe('git: packs written while objects come in', () => {
 
   it('leave nothing when they are discarded, before or after they are finished', async () => {
     const disk = inMemory()
-    const unfinished = new PackBuilder(disk, '')
+    const unfinished = new StreamingPackWriter(disk, '')
     for (let number = 0; number < 6000; number++) unfinished.add('blob', row(number))
     expect(disk.readDir('/objects/pack')).to.have.length(1)
     unfinished.discard()
     expect(disk.readDir('/objects/pack')).to.deep.equal([])
     expect(() => unfinished.add('blob', row(-1))).to.throw('finished or discarded')
 
-    const finished = new PackBuilder(disk, '')
+    const finished = new StreamingPackWriter(disk, '')
     finished.add('blob', row(1))
     const staged = await finished.finish()
     expect(disk.readDir('/objects/pack')).to.have.length(3)
@@ -160,7 +160,7 @@ describe('git: packs written while objects come in', () => {
           }
         },
       }
-      const builder = new PackBuilder(failing, '')
+      const builder = new StreamingPackWriter(failing, '')
       for (let number = 0; number < 5000; number++) builder.add('blob', row(number))
       ;(await builder.finish()).discard()
     }
@@ -178,7 +178,7 @@ describe('git: packs written while objects come in', () => {
 
   it('are swept away once the process that wrote them is dead', async () => {
     const disk = inMemory()
-    const builder = new PackBuilder(disk, '')
+    const builder = new StreamingPackWriter(disk, '')
     builder.add('blob', row(1))
     await builder.finish()
     sweepStagedPacks(disk, '')
@@ -193,7 +193,7 @@ describe('git: packs written while objects come in', () => {
   })
 
   it('let others have their turn while they are finished', async () => {
-    const builder = new PackBuilder(inMemory(), '')
+    const builder = new StreamingPackWriter(inMemory(), '')
     for (let number = 0; number < 8; number++) builder.add('blob', randomBytes(1_000_000))
     let turns = 0
     let finished = false

@@ -4,13 +4,13 @@ import { cpSync, readFileSync, readdirSync, writeFileSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
 import { git } from '../../../scripts/proofs/support/git-program.ts'
 import { decodeJournal } from '../../../src/git/journal/journal-record.ts'
-import { finishForTheDead } from '../../../src/git/journal/recover-for-dead-servers.ts'
+import { recoverForDeadServers } from '../../../src/git/journal/recover-for-dead-servers.ts'
 import { hashObject } from '../../../src/git/objects/object.ts'
 import { encodeTree } from '../../../src/git/objects/tree.ts'
 import { encodePack } from '../../../src/git/packs/pack-writer.ts'
 import type { Repository } from '../../../src/git/repository.ts'
 import { Store } from '../../../src/git/store.ts'
-import { transactTogether } from '../../../src/git/transactions/cross-repository.ts'
+import { transactAcross } from '../../../src/git/transactions/cross-repository.ts'
 import { stageEncodedPack } from '../../../src/git/transactions/pack-staging.ts'
 import type { Transaction } from '../../../src/git/transactions/transaction.ts'
 import type { Fs } from '../../../src/storage/fs.ts'
@@ -63,7 +63,7 @@ describe('git: a write to several repositories', () => {
       [previous, next, environment],
       [next, previous, environment],
     ]) {
-      await transactTogether(order, async (transactions) => {
+      await transactAcross(order, async (transactions) => {
         expect(transactions.map((transaction) => transaction.ref(MAIN))).to.deep.equal(
           order.map((repository) => git(repository.path, ['rev-parse', 'main'])),
         )
@@ -94,7 +94,7 @@ describe('git: a write to several repositories', () => {
     const { folder, deployed } = await fresh()
     const before = packsIn(folder)
     const broken = new Error('broken')
-    const failed = await transactTogether(all(deployed), async (transactions) => {
+    const failed = await transactAcross(all(deployed), async (transactions) => {
       for (const transaction of transactions) commitOn(transaction, MAIN, 'lost')
       throw broken
     }).catch(itself)
@@ -112,7 +112,7 @@ describe('git: a write to several repositories', () => {
     const { folder, deployed } = await fresh()
     const head = git(`${folder}/${FOLDERS.previous}`, ['rev-parse', 'main'])
     git(`${folder}/${FOLDERS.previous}`, ['update-ref', 'refs/heads/topic/a', head])
-    const refusal = await transactTogether(all(deployed), async (transactions) => {
+    const refusal = await transactAcross(all(deployed), async (transactions) => {
       for (const transaction of transactions) commitOn(transaction, 'refs/heads/topic', 'lost')
     }).catch(itself)
     expect(refusal).to.have.property('code', 'slug_taken')
@@ -141,7 +141,7 @@ describe('git: a write to several repositories', () => {
         byHand = git(path, ['commit-tree', 'main^{tree}', '-p', 'main', '-m', 'by hand'])
         git(path, ['update-ref', MAIN, byHand])
       }
-      await transactTogether(all(deployed), async (transactions) => {
+      await transactAcross(all(deployed), async (transactions) => {
         heads.push(transactions.map((transaction) => transaction.ref(MAIN)))
         for (const transaction of transactions) commitOn(transaction, MAIN, 'ours')
       })
@@ -162,11 +162,11 @@ describe('git: a write to several repositories', () => {
   it('may turn out to need one of them only, or none', async () => {
     const { folder, deployed } = await fresh()
     const before = packsIn(folder)
-    expect(await transactTogether(all(deployed), async () => 'nothing')).to.equal('nothing')
+    expect(await transactAcross(all(deployed), async () => 'nothing')).to.equal('nothing')
     expect(packsIn(folder)).to.deep.equal(before)
-    await transactTogether(all(deployed), async ([, second]) => second && commitOn(second, MAIN, 'alone'))
+    await transactAcross(all(deployed), async ([, second]) => second && commitOn(second, MAIN, 'alone'))
     expect(git(`${folder}/${FOLDERS.next}`, ['log', '-1', '--format=%s'])).to.equal('alone')
-    expect(await transactTogether([], async (transactions) => transactions.length)).to.equal(0)
+    expect(await transactAcross([], async (transactions) => transactions.length)).to.equal(0)
     expectAllSound(folder)
   })
 
@@ -175,10 +175,10 @@ describe('git: a write to several repositories', () => {
     const { deployed: others } = await fresh()
     const { environment, next } = deployed
     const job = () => Promise.reject(new Error('begun'))
-    expect((await transactTogether([environment, next, environment], job).catch(itself)).message).to.contain(
+    expect((await transactAcross([environment, next, environment], job).catch(itself)).message).to.contain(
       'twice',
     )
-    expect((await transactTogether([environment, others.next], job).catch(itself)).message).to.contain(
+    expect((await transactAcross([environment, others.next], job).catch(itself)).message).to.contain(
       'two stores',
     )
     await deploy(deployed)
@@ -197,7 +197,7 @@ describe('git: a write to several repositories', () => {
     const packs = await Promise.all(
       [environment, next].map(({ path }) => stageEncodedPack(nodeFs, path, encoded, { synced: true })),
     )
-    await transactTogether([environment, next], async (transactions) => {
+    await transactAcross([environment, next], async (transactions) => {
       for (const [index, transaction] of transactions.entries()) {
         const pack = packs[index]
         if (pack) transaction.adopt(pack)
@@ -235,7 +235,7 @@ describe('git: a write to several repositories', () => {
         const single = server[Math.floor(number / 2) % 3]
         for (const { path } of chosen) subjects.get(path)?.push(`joint ${number}`)
         writes.push(
-          transactTogether(chosen, async (transactions) => {
+          transactAcross(chosen, async (transactions) => {
             for (const transaction of transactions) await commitLater(transaction, `joint ${number}`)
           }),
         )
@@ -328,12 +328,13 @@ describe('git: a write to several repositories', () => {
         const head = deployed.previous.refs().refs.get(MAIN) ?? ''
         const seen = await deployed.previous.transact(async (transaction) => {
           const before = transaction.ref(LIVE)
-          transaction.follow(LIVE, head)
+          transaction.setDerivedRef(LIVE, head)
           return before
         })
         const path = `${folder}/${FOLDERS.previous}`
         expect(git(path, ['rev-parse', LIVE])).to.equal(head)
-        if (seen === undefined) await deployed.previous.transact(async (again) => again.remove(LIVE))
+        if (seen === undefined)
+          await deployed.previous.transact(async (again) => again.removeDerivedRef(LIVE))
         expect(isDeployed(folder)).to.equal(seen === undefined)
         return deployed
       })
@@ -352,7 +353,7 @@ describe('git: a write to several repositories', () => {
   describe('in a process that is killed once nothing is left but to put it in place', () => {
     it('is finished by two servers that look at the same time', () => {
       return everyStep('kill', async (folder, deployed) => {
-        await Promise.all([finishForTheDead(nodeFs, folder), finishForTheDead(nodeFs, folder)])
+        await Promise.all([recoverForDeadServers(nodeFs, folder), recoverForDeadServers(nodeFs, folder)])
         expect(journals(folder)).to.deep.equal([])
         expect(isDeployed(folder)).to.be.a('boolean')
         return deployed
@@ -371,7 +372,7 @@ describe('git: a write to several repositories', () => {
         )
         for (const [index, { folder, deployed }] of stores.entries()) {
           const at = `step ${steps[index]}`
-          await finishForTheDead(nodeFs, folder)
+          await recoverForDeadServers(nodeFs, folder)
           expect(isDeployed(folder), at).to.equal(true)
           expect(journals(folder), at).to.deep.equal([])
           for (const repository of all(deployed)) await repository.sweepLeftovers()
@@ -389,11 +390,11 @@ describe('git: a write to several repositories', () => {
       const { host, boot, pid, start } = thisProcess()
       const elsewhere = `${folder}/.journal/${host}-2.${boot}.999999999.1.1`
       cpSync(own, elsewhere)
-      expect(await finishForTheDead(nodeFs, folder)).to.equal(false)
+      expect(await recoverForDeadServers(nodeFs, folder)).to.equal(false)
       expect(journals(folder)).to.have.members([own, elsewhere])
       // Another process that had our number before us is dead.
       cpSync(own, `${folder}/.journal/${host}.${boot}.${pid}.${Number(start) - 1}.1`)
-      expect(await finishForTheDead(nodeFs, folder)).to.equal(true)
+      expect(await recoverForDeadServers(nodeFs, folder)).to.equal(true)
       expect(journals(folder)).to.have.members([own, elsewhere])
       await store.close()
     })
@@ -409,7 +410,7 @@ describe('git: a write to several repositories', () => {
         ...folders.flatMap((folder, index) => [folder, `${steps[index]}`]),
       ])
       for (const [index, folder] of folders.entries()) {
-        await finishForTheDead(nodeFs, folder)
+        await recoverForDeadServers(nodeFs, folder)
         if (decided === 0 && isDeployed(folder) === true) decided = steps[index] ?? 0
       }
       return decided > 0
@@ -495,7 +496,7 @@ describe('git: a write to several repositories', () => {
       await deployed.next.transact(async (transaction) => commitOn(transaction, MAIN, 'before'))
       await deploy(deployed)
       await deployed.previous.transact(async (transaction) => {
-        transaction.follow(LIVE, commitOn(transaction, MAIN, 'after'))
+        transaction.setDerivedRef(LIVE, commitOn(transaction, MAIN, 'after'))
       })
       powerCut(folder, before)
       await Store.open(nodeFs, folder)
@@ -515,7 +516,7 @@ async function atEveryStep(run: (steps: readonly number[]) => Promise<boolean>):
 
 /** What became of each store that the program was given: the lines it prints. It is over when this resolves. */
 function outcomesOf(program: 'deploying' | 'finishing', args: readonly string[]): Promise<string[]> {
-  const path = fileURLToPath(new URL(`${program}-process.js`, import.meta.url))
+  const path = fileURLToPath(new URL(`../${program}-process.js`, import.meta.url))
   return new Promise((resolve, reject) => {
     execFile(process.execPath, [path, ...args], (_error, stdout, stderr) =>
       stderr === '' ? resolve(stdout.split('\n')) : reject(new Error(stderr)),

@@ -66,7 +66,7 @@ describe('git: a write', () => {
       const working = (name: string, refuse = false): TransactionJob<void> => {
         return async (transaction) => {
           commitOn(transaction, MAIN, name)
-          transaction.meanwhile(() => done.push(name))
+          transaction.whileSyncing(() => done.push(name))
           if (refuse) throw new Error(name)
         }
       }
@@ -212,12 +212,12 @@ describe('git: a write', () => {
     const { repository, folder } = await freshRepository({ fs })
     await repository.transact(async (transaction) => {
       const oid = commitOn(transaction, 'refs/meta/artifact', 'record')
-      transaction.follow('HEAD', 'ref: refs/heads/b')
-      transaction.follow('refs/heads/b', oid)
+      transaction.setDerivedRef('HEAD', 'ref: refs/heads/b')
+      transaction.setDerivedRef('refs/heads/b', oid)
       // Decides because it is moved, too; and what decides once does not become a follower.
-      transaction.follow('refs/heads/c', oid)
+      transaction.setDerivedRef('refs/heads/c', oid)
       transaction.move('refs/heads/c', oid)
-      transaction.follow('refs/meta/artifact', oid)
+      transaction.setDerivedRef('refs/meta/artifact', oid)
     })
     expect(order).to.deep.equal(['refs/heads/c', 'refs/meta/artifact', 'HEAD', 'refs/heads/b'])
     expect(git(folder, ['symbolic-ref', 'HEAD'])).to.equal('refs/heads/b')

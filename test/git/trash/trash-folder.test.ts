@@ -5,7 +5,7 @@ import { fileURLToPath } from 'node:url'
 import { git } from '../../../scripts/proofs/support/git-program.ts'
 import { Refusal } from '../../../src/errors.ts'
 import { decodeJournal, encodeRecord } from '../../../src/git/journal/journal-record.ts'
-import { finishForTheDead } from '../../../src/git/journal/recover-for-dead-servers.ts'
+import { recoverForDeadServers } from '../../../src/git/journal/recover-for-dead-servers.ts'
 import type { Repository } from '../../../src/git/repository.ts'
 import { Store } from '../../../src/git/store.ts'
 import { nodeFs } from '../../../src/storage/node-fs.ts'
@@ -14,7 +14,7 @@ import { leftovers } from '../expect-sound.ts'
 import { temporaryFolder } from '../git-program.ts'
 
 const MAIN = 'refs/heads/main'
-const PROCESS = fileURLToPath(new URL('removing-process.js', import.meta.url))
+const PROCESS = fileURLToPath(new URL('../removing-process.js', import.meta.url))
 /** So many stores one process is interrupted in. */
 const A_PROCESS = 12
 
@@ -164,7 +164,7 @@ async function afterDeath(folder: string, turn: number): Promise<'live' | 'trash
   const live = `${folder}/default/workflows/bot.git`
   const trashed = `${folder}/default/.trash/workflows/bot.git`
   const moves = journals(folder).flatMap((bytes) => decodeJournal(bytes).flatMap(({ moved }) => moved ?? []))
-  if (turn % 3 === 0) await finishForTheDead(nodeFs, folder)
+  if (turn % 3 === 0) await recoverForDeadServers(nodeFs, folder)
   if (turn % 3 === 1) await Store.open(nodeFs, folder).then((store) => store.close())
   const { store, bot } = await open(folder)
   const written = await bot

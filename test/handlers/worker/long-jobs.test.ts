@@ -1,11 +1,11 @@
 import { expect } from 'chai'
-import type { LongJob } from '../../../src/handlers/worker/long-job.ts'
-import { type LongJobCaller, LongJobs } from '../../../src/handlers/worker/long-jobs.ts'
+import type { WorkerJob } from '../../../src/handlers/worker/long-job.ts'
+import { type WorkerCaller, WorkerPool } from '../../../src/handlers/worker/long-jobs.ts'
 import { Refusal } from '../../../src/errors.ts'
 
-const SHORT: LongJob = { kind: 'levenshtein', a: 'kitten', b: 'sitting' }
+const SHORT: WorkerJob = { kind: 'levenshtein', a: 'kitten', b: 'sitting' }
 /** Goes on for years, where nobody stops it. */
-const ENDLESS: LongJob = {
+const ENDLESS: WorkerJob = {
   kind: 'pattern',
   pattern: '(a+)+$',
   isCaseSensitive: true,
@@ -15,11 +15,11 @@ const LIMIT = 100_000
 
 describe('handlers: long jobs', () => {
   /** One thread, before which two of each project may wait. */
-  let jobs: LongJobs
+  let jobs: WorkerPool
   /** Ends the job that the thread is busy with. */
   let endFirst: AbortController
   beforeEach(() => {
-    jobs = new LongJobs(1, 2)
+    jobs = new WorkerPool(1, 2)
     endFirst = new AbortController()
     void jobs.do(ENDLESS, LIMIT, caller('first', endFirst.signal))
     expect(jobs.load).to.deep.equal({ running: 1, waiting: 0 })
@@ -95,7 +95,7 @@ describe('handlers: long jobs', () => {
   })
 
   it('have their time for themselves, whatever this process does meanwhile', async () => {
-    const found = new LongJobs(1, 2).do(SHORT, 1000, caller('calm'))
+    const found = new WorkerPool(1, 2).do(SHORT, 1000, caller('calm'))
     for (const end = performance.now() + 1500; performance.now() < end;);
     expect(await found).to.have.property('found')
   })
@@ -103,7 +103,7 @@ describe('handlers: long jobs', () => {
   it('that need too much memory say so, and the next one has its turn', async () => {
     endFirst.abort()
     const text = 'ab'.repeat(8_000_000)
-    const greedy: LongJob = { kind: 'pattern', pattern: '(?:a|b)*c', isCaseSensitive: true, text }
+    const greedy: WorkerJob = { kind: 'pattern', pattern: '(?:a|b)*c', isCaseSensitive: true, text }
     expect(await jobs.do(greedy, LIMIT, caller('flood')))
       .to.have.property('problem')
       .that.contains('memory')
@@ -111,6 +111,6 @@ describe('handlers: long jobs', () => {
   })
 })
 
-function caller(project: string, signal = new AbortController().signal): LongJobCaller {
+function caller(project: string, signal = new AbortController().signal): WorkerCaller {
   return { project, signal, isPatient: false }
 }

@@ -5,7 +5,7 @@ import { nodeFs } from '../../../src/storage/node-fs.ts'
 import { ADMIN_KEY, type RunningService, startService } from '../../../scripts/proofs/support/service.ts'
 import { EvaluationClient } from '../evaluations/evaluation-client.ts'
 
-/** So many searches of a project wait for a thread at most (`longJobs`). */
+/** So many searches of a project wait for a thread at most (`workerPool`). */
 const MOST_WAITING = 100
 /** Takes until it is stopped, after a second. */
 const BOMB = {

@@ -3,7 +3,7 @@ import { once } from 'node:events'
 import { Agent, get, type ServerResponse } from 'node:http'
 import { connect } from 'node:net'
 import { expect } from 'chai'
-import { departure } from '../../../src/http/routing/client-abort.ts'
+import { clientAbort } from '../../../src/http/routing/client-abort.ts'
 import { type RunningServer, reachableHost, startServer } from '../../../src/http/server/server.ts'
 
 /** More than any test takes, in milliseconds. */
@@ -147,7 +147,7 @@ describe('the server', () => {
     while (closed.length < 3) await new Promise((resolve) => setTimeout(resolve, 5))
     expect(closed.toSorted()).to.deep.equal(['/0', '/1', '/2'])
     // Whoever asks only now is told as well.
-    for (const response of responses) expect(departure(response).aborted).to.equal(true)
+    for (const response of responses) expect(clientAbort(response).aborted).to.equal(true)
     expect(server.inFlight).to.equal(2)
     for (const work of works) work.finish()
     while (server.inFlight > 0) await new Promise((resolve) => setTimeout(resolve, 5))

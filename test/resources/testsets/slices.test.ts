@@ -1,8 +1,8 @@
 import { expect } from 'chai'
 import { hashObject } from '../../../src/git/objects/object.ts'
 import { RowKeys } from '../../../src/resources/testsets/dedup/row-keys.ts'
-import { sentRow } from '../../../src/resources/testsets/import/input-row.ts'
-import { placeRows, rowChanges } from '../../../src/resources/testsets/import/place-rows.ts'
+import { inputRow } from '../../../src/resources/testsets/import/input-row.ts'
+import { assignPositions, rowChanges } from '../../../src/resources/testsets/import/place-rows.ts'
 import { RowCollector } from '../../../src/resources/testsets/import/row-collector.ts'
 import type { RowEntry } from '../../../src/resources/testsets/rows/row-entry.ts'
 import { positionsAfter } from '../../../src/resources/testsets/rows/row-position.ts'
@@ -36,13 +36,13 @@ describe('testsets: work on many rows', () => {
       { put: (bytes) => hashObject('blob', bytes), get: async () => Buffer.alloc(0) },
       { maxRows: ROWS, maxRowBytes: 1000, maxColumns: 10 },
     )
-    for (let n = 0; n < ROWS; n++) collector.add(sentRow({ n }, {}, () => expect.fail()))
+    for (let n = 0; n < ROWS; n++) collector.add(inputRow({ n }, {}, () => expect.fail()))
     expect(await endOf(collector.finish(unwanted()))).to.equal(reason)
   })
 
   it('rests while it finds their places', async () => {
     const keysOf = async (): Promise<string[]> => []
-    expect(await endOf(placeRows(rows, rows.toReversed(), keysOf, unwanted()))).to.equal(reason)
+    expect(await endOf(assignPositions(rows, rows.toReversed(), keysOf, unwanted()))).to.equal(reason)
   })
 
   it('rests while it works out what changed', async () => {

@@ -4,7 +4,7 @@ import { existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node
 import { crc32 } from 'node:zlib'
 import { git } from '../../../scripts/proofs/support/git-program.ts'
 import { encodeFolderKeys } from '../../../src/resources/testsets/dedup/folder-keys.ts'
-import { DerivedFile } from '../../../src/storage/cache-file.ts'
+import { CacheFile } from '../../../src/storage/cache-file.ts'
 import { nodeFs } from '../../../src/storage/node-fs.ts'
 import { verified } from './verified.ts'
 import { storeForEach } from './verify-store.ts'
@@ -125,7 +125,7 @@ describe('npm run verify: what is derived', () => {
     writeFileSync(`${bot}/first-parents`, record)
     const keys = { bytes: Uint8Array.of(1), keys: Uint32Array.of(1, 2), folders: [] }
     const tree = git(rows, ['rev-parse', 'rows:testcases/00/00'])
-    new DerivedFile(nodeFs, `${rows}/row-keys`).write(encodeFolderKeys([[tree, keys]]))
+    new CacheFile(nodeFs, `${rows}/row-keys`).write(encodeFolderKeys([[tree, keys]]))
     const { of } = await verified(dir())
     expect(of('workflows/bot')).to.match(/^(stale|damaged) .* first-parents is wrong about commit/)
     expect(of('testsets/rows')).to.match(/^stale .*row-keys is wrong about the rows of the tree/)

@@ -6,7 +6,7 @@ import { commitRevision } from '../../../src/versioning/revisions/commit-revisio
 import type { Payload } from '../../../src/versioning/family/family.ts'
 import { pinWarnings } from '../../../src/versioning/environments/pin-warnings.ts'
 import { queryRevisions } from '../../../src/versioning/revisions/query-revisions.ts'
-import type { VariantPlace } from '../../../src/versioning/revisions/references.ts'
+import type { VariantLocation } from '../../../src/versioning/revisions/references.ts'
 import type { Registry } from '../../../src/versioning/registry.ts'
 import { retrieveRevision } from '../../../src/versioning/revisions/retrieve-revision.ts'
 import { readRevisionAt } from '../../../src/versioning/revisions/revision.ts'
@@ -16,8 +16,8 @@ const PINS = 300
 
 describe('versioning: other work gets its turn while many pins are followed', () => {
   let registry: Registry
-  let live: VariantPlace
-  let bot: VariantPlace
+  let live: VariantLocation
+  let bot: VariantLocation
   let payload: Payload | undefined
 
   before(async () => {

@@ -1,18 +1,18 @@
 import { expect } from 'chai'
 import { memoryFs } from '../../../src/storage/memory-fs.ts'
-import { DeliveryBox } from '../../../src/webhooks/deliveries/delivery-store.ts'
+import { DeliveryStore } from '../../../src/webhooks/deliveries/delivery-store.ts'
 import type { Delivery } from '../../../src/webhooks/deliveries/delivery.ts'
-import { Lane } from '../../../src/webhooks/deliveries/delivery-queue.ts'
+import { DeliveryQueue } from '../../../src/webhooks/deliveries/delivery-queue.ts'
 import { restsDuring } from '../../rests.ts'
 
 const WEBHOOK = '0190b3a0-0000-7000-8000-000000000001'
 const DAY = 24 * 60 * 60 * 1000
 
 describe('lanes of deliveries', () => {
-  let box: DeliveryBox
+  let box: DeliveryStore
   const fs = memoryFs()
   let boxes = 0
-  beforeEach(() => (box = new DeliveryBox(fs, `/webhooks/${++boxes}`, WEBHOOK)))
+  beforeEach(() => (box = new DeliveryStore(fs, `/webhooks/${++boxes}`, WEBHOOK)))
 
   const now = (): Date => new Date('2026-03-01T12:00:00Z')
   let events = 0
@@ -31,7 +31,7 @@ describe('lanes of deliveries', () => {
     const late = made({ next_attempt_at: at(2000) })
     const [one, two, three] = [made(), made(), made({ next_attempt_at: at(-1000) })]
     for (const it of [late, two, three, one]) await box.add(it)
-    const lane = new Lane(box, now)
+    const lane = new DeliveryQueue(box, now)
     expect(lane.waiting).to.equal(4)
     const order = []
     for (let next = lane.next(); next; next = lane.next()) {
@@ -43,7 +43,7 @@ describe('lanes of deliveries', () => {
   })
 
   it('a delivery that failed goes behind those that are due before it', async () => {
-    const lane = new Lane(box, now)
+    const lane = new DeliveryQueue(box, now)
     const [one, two] = [made(), made()]
     for (const it of [one, two]) {
       await box.add(it)
@@ -58,7 +58,7 @@ describe('lanes of deliveries', () => {
     const old = made({ status: 'failed', created_at: at(-31 * DAY) })
     const kept = made({ status: 'delivered' })
     for (const it of [kept, old]) await box.add(it)
-    const lane = new Lane(box, now)
+    const lane = new DeliveryQueue(box, now)
     expect(box.ids()).to.deep.equal([kept.id])
     expect([lane.hasEvent(kept.event_id), lane.hasEvent(old.event_id)]).to.deep.equal([true, false])
   })
@@ -67,7 +67,7 @@ describe('lanes of deliveries', () => {
     const waiting = made()
     const over = Array.from({ length: 1003 }, () => made({ status: 'delivered' }))
     for (const it of [waiting, ...over]) await box.add(it)
-    const lane = new Lane(box, now)
+    const lane = new DeliveryQueue(box, now)
     expect(box.ids()).to.deep.equal([waiting.id, ...over.slice(3).map(({ id }) => id)])
     expect(lane.waiting).to.equal(1)
   })
@@ -76,7 +76,7 @@ describe('lanes of deliveries', () => {
     const body = 'x'.repeat(8 * 1024 ** 2)
     const over = Array.from({ length: 10 }, () => made({ status: 'failed', body }))
     for (const it of over) await box.add(it)
-    const lane = new Lane(box, now)
+    const lane = new DeliveryQueue(box, now)
     expect(box.ids()).to.deep.equal(over.slice(2).map(({ id }) => id))
     const waiting = Array.from({ length: 129 }, () => made({ body }))
     for (const it of waiting.slice(1)) lane.take(it)
@@ -99,11 +99,11 @@ describe('lanes of deliveries', () => {
       '0190b3a0-0000-7000-8000-00000000aaaa',
     ])
       fs.append(`${folder}/${name}.json`, text)
-    const other = new DeliveryBox(fs, `/webhooks/${boxes}`, '0190b3a0-0000-7000-8000-000000000002')
+    const other = new DeliveryStore(fs, `/webhooks/${boxes}`, '0190b3a0-0000-7000-8000-000000000002')
     expect((await other.query(undefined, () => true)).rows, 'of another webhook').to.deep.equal([])
     const { rows } = await box.query(undefined, () => true)
     expect(rows.map(({ id }) => id)).to.deep.equal([one.id, two.id])
-    const lane = new Lane(box, now)
+    const lane = new DeliveryQueue(box, now)
     expect([lane.waiting, lane.next()?.id]).to.deep.equal([2, one.id])
   })
 
@@ -115,7 +115,7 @@ describe('lanes of deliveries', () => {
   it('nobody asks for more of them than are kept', async () => {
     box.assertRoom()
     const many = { ...fs, readDir: () => Array.from({ length: 52_000 }, () => `${made().id}.json`) }
-    expect(() => new DeliveryBox(many, '/webhooks/many', WEBHOOK).assertRoom()).to.throw(
+    expect(() => new DeliveryStore(many, '/webhooks/many', WEBHOOK).assertRoom()).to.throw(
       '52000 deliveries already',
     )
   })
@@ -125,7 +125,7 @@ describe('lanes of deliveries', () => {
     for (const it of [damaged, gone, sound]) await box.add(it)
     fs.remove(`/webhooks/${boxes}/deliveries/${damaged.id}.json`)
     fs.append(`/webhooks/${boxes}/deliveries/${damaged.id}.json`, Buffer.from('{'))
-    const lane = new Lane(box, now)
+    const lane = new DeliveryQueue(box, now)
     fs.remove(`/webhooks/${boxes}/deliveries/${gone.id}.json`)
     expect(lane.next()).to.equal(undefined)
     expect(lane.next()?.id).to.equal(sound.id)

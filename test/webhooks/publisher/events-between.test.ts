@@ -5,7 +5,7 @@ import type { ArtifactView } from '../../../src/versioning/artifacts/artifact-vi
 import { forkVariant } from '../../../src/versioning/variants/fork-variant.ts'
 import { eventsBetween } from '../../../src/webhooks/publisher/events-between.ts'
 import type { PublishCursor } from '../../../src/webhooks/publisher/publish-cursor.ts'
-import { isTold, toldOf } from '../../../src/webhooks/publisher/publish-cursor.ts'
+import { isPublished, cursorOf } from '../../../src/webhooks/publisher/publish-cursor.ts'
 import { CONTEXT, type Shelf, openShelf } from '../../embeds/shelf.ts'
 
 describe('events between what was told and what is', () => {
@@ -41,7 +41,7 @@ describe('events between what was told and what is', () => {
 
   it('worked out again they have the same ids, whatever was told in between', async () => {
     await shelf.put('bot', { parameters: { n: 1 } })
-    const middle = toldOf(await current('bot'), new Date())
+    const middle = cursorOf(await current('bot'), new Date())
     await shelf.commit(await current('bot'), { parameters: { n: 2 } })
     await fork('bot_fork')
     const view = await current('bot')
@@ -54,17 +54,17 @@ describe('events between what was told and what is', () => {
 
   it('nothing is between a view and itself', async () => {
     await shelf.put('bot', { parameters: { n: 1 } })
-    const told = toldOf(await current('bot'), new Date())
-    expect(isTold(await current('bot'), told)).to.equal(true)
+    const told = cursorOf(await current('bot'), new Date())
+    expect(isPublished(await current('bot'), told)).to.equal(true)
     expect(await typesOf('bot', told)).to.deep.equal([])
     await shelf.commit(await current('bot'), { parameters: { n: 1 } })
-    expect(isTold(await current('bot'), told)).to.equal(false)
+    expect(isPublished(await current('bot'), told)).to.equal(false)
     expect(await typesOf('bot', told)).to.deep.equal(['revision.committed'])
   })
 
   it('a branch, a chosen revision slug or a variant called __proto__ is like any other', async () => {
     await shelf.put('__proto__', { parameters: { n: 1 } })
-    const told = toldOf(await current('__proto__'), new Date())
+    const told = cursorOf(await current('__proto__'), new Date())
     await shelf.commit(await current('__proto__'), { parameters: { n: 2 } }, 'constructor')
     const [event, ...others] = await eventsBetween(shelf.registry, await current('__proto__'), told)
     expect(others).to.deep.equal([])

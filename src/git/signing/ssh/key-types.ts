@@ -1,6 +1,6 @@
 import type { JsonWebKey, KeyObject } from 'node:crypto'
 import { createPublicKey, verify } from 'node:crypto'
-import { Unreadable } from '../../objects/errors.ts'
+import { CorruptObject } from '../../objects/errors.ts'
 import { SshReader } from './wire.ts'
 
 /** Whether the key made this signature, by this algorithm, of the data. */
@@ -24,7 +24,7 @@ export const KEY_TYPES: ReadonlyMap<string, (reader: SshReader) => CheckSignatur
 /** RFC 8709. */
 function readEd25519(reader: SshReader): CheckSignature {
   const x = reader.string()
-  if (x.length !== 32) throw new Unreadable(`has an Ed25519 key of ${x.length} bytes instead of 32`)
+  if (x.length !== 32) throw new CorruptObject(`has an Ed25519 key of ${x.length} bytes instead of 32`)
   const key = keyOf({ kty: 'OKP', crv: 'Ed25519', x: x.toString('base64url') })
   return (data, algorithm, signature) => algorithm === ED25519 && verify(null, data, key, signature)
 }
@@ -49,9 +49,9 @@ function readRsa(reader: SshReader): CheckSignature {
 
 /** RFC 5656, section 3.1. */
 function readEcdsa(reader: SshReader, name: string, crv: string, size: number, hash: string): CheckSignature {
-  if (reader.text() !== name) throw new Unreadable('has a key of another curve than its type')
+  if (reader.text() !== name) throw new CorruptObject('has a key of another curve than its type')
   const point = reader.string()
-  if (point.length !== 1 + 2 * size || point[0] !== 4) throw new Unreadable('has a key that is no point')
+  if (point.length !== 1 + 2 * size || point[0] !== 4) throw new CorruptObject('has a key that is no point')
   const [x, y] = [point.subarray(1, 1 + size), point.subarray(1 + size)]
   const key = keyOf({ kty: 'EC', crv, x: x.toString('base64url'), y: y.toString('base64url') })
   return (data, algorithm, signature) => {
@@ -69,7 +69,7 @@ function keyOf(jwk: JsonWebKey): KeyObject {
     return createPublicKey({ format: 'jwk', key: jwk })
   } catch {
     // OpenSSL found that the numbers are no key, in words of its own.
-    throw new Unreadable('holds a key that is none')
+    throw new CorruptObject('holds a key that is none')
   }
 }
 

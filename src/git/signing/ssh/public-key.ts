@@ -13,7 +13,7 @@ export interface SshPublicKey {
   readonly check: CheckSignature | undefined
 }
 
-/** The key in this wire form. Throws `Unreadable` for one that is malformed. */
+/** The key in this wire form. Throws `CorruptObject` for one that is malformed. */
 export function parsePublicKey(blob: Buffer): SshPublicKey {
   const digest = createHash('sha256').update(blob).digest('base64')
   const reader = new SshReader(blob)

@@ -1,5 +1,5 @@
 import { createHash, sign } from 'node:crypto'
-import { Unreadable } from '../../objects/errors.ts'
+import { CorruptObject } from '../../objects/errors.ts'
 import type { SigningKey } from '../signing-key.ts'
 import { ED25519 } from './key-types.ts'
 import type { SshPublicKey } from './public-key.ts'
@@ -28,13 +28,13 @@ export function signSsh(namespace: string, message: Buffer, { privateKey, public
   return [BEGIN, ...lines, END].join('\n')
 }
 
-/** Checks an armoured signature of a message. Throws `Unreadable` for what is none. */
+/** Checks an armoured signature of a message. Throws `CorruptObject` for what is none. */
 export function checkSsh(namespace: string, message: Buffer, armoured: string): SshSignature {
   const reader = new SshReader(unarmoured(armoured))
   if (reader.take(MAGIC.length).toString('latin1') !== MAGIC)
-    throw new Unreadable('does not begin as a signature')
+    throw new CorruptObject('does not begin as a signature')
   const version = reader.uint32()
-  if (version !== 1) throw new Unreadable(`is of version ${version} instead of 1`)
+  if (version !== 1) throw new CorruptObject(`is of version ${version} instead of 1`)
   const publicKey = parsePublicKey(reader.string())
   const madeFor = reader.text()
   reader.string() // reserved
@@ -69,7 +69,7 @@ function unarmoured(text: string): Buffer {
   const lines = text.trimEnd().split('\n')
   const base64 = lines.slice(1, -1).join('')
   if (lines[0] !== BEGIN || lines.at(-1) !== END || !/^[A-Za-z0-9+/]+={0,2}$/.test(base64))
-    throw new Unreadable('is not in one whole armour')
+    throw new CorruptObject('is not in one whole armour')
   return Buffer.from(base64, 'base64')
 }
 

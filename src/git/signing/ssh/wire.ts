@@ -1,6 +1,6 @@
-import { Unreadable } from '../../objects/errors.ts'
+import { CorruptObject } from '../../objects/errors.ts'
 
-/** Reads values of SSH's wire format (RFC 4251, section 5) one after the other. Throws `Unreadable` where they are cut off. */
+/** Reads values of SSH's wire format (RFC 4251, section 5) one after the other. Throws `CorruptObject` where they are cut off. */
 export class SshReader {
   readonly #bytes: Buffer
   #at = 0
@@ -12,7 +12,7 @@ export class SshReader {
   /** The next `length` bytes as they are. */
   take(length: number): Buffer {
     const end = this.#at + length
-    if (end > this.#bytes.length) throw new Unreadable('is cut off')
+    if (end > this.#bytes.length) throw new CorruptObject('is cut off')
     const taken = this.#bytes.subarray(this.#at, end)
     this.#at = end
     return taken
@@ -31,9 +31,9 @@ export class SshReader {
     return this.string().toString('latin1')
   }
 
-  /** Throws `Unreadable` if anything is left. */
+  /** Throws `CorruptObject` if anything is left. */
   end(): void {
-    if (this.#at < this.#bytes.length) throw new Unreadable('has something left over at its end')
+    if (this.#at < this.#bytes.length) throw new CorruptObject('has something left over at its end')
   }
 }
 

@@ -5,7 +5,7 @@ import type { ProjectTraces } from '../../../traces/project-traces.ts'
 import type { TracePage, TraceQuestion } from '../../../traces/storage/query-traces.ts'
 import { traceTrees } from '../../../traces/query/trace-tree.ts'
 import type { Registry } from '../../../versioning/registry.ts'
-import { askedTraces } from './trace-query.ts'
+import { traceQuery } from './trace-query.ts'
 import type { EndpointResponse, Endpoint } from '../../routing/endpoint.ts'
 import { endpoint } from '../../routing/endpoint.ts'
 import { envelope } from '../../schemas/envelope.ts'
@@ -59,7 +59,7 @@ export function traceEndpoints(tracesOf: (registry: Registry) => ProjectTraces):
         windowing: { oldest: '2026-03-01T00:00:00Z', limit: 20 },
       },
       run: async ({ registry, input }) => {
-        const question = await askedTraces(registry, 'trace', input)
+        const question = await traceQuery(registry, 'trace', input)
         const page = await tracesOf(registry).query(question)
         return answerPage('traces', traceTrees(page.spans), page, question)
       },
@@ -79,7 +79,7 @@ export function traceEndpoints(tracesOf: (registry: Registry) => ProjectTraces):
         windowing: { limit: 20 },
       },
       run: async ({ registry, input }) => {
-        const question = await askedTraces(registry, 'span', input)
+        const question = await traceQuery(registry, 'span', input)
         const page = await tracesOf(registry).query(question)
         const records = page.spans.map(({ record }) => new JsonText(record))
         return answerPage('spans', records, page, question)

@@ -8,17 +8,17 @@ import { pageInfo } from '../record-schemas.ts'
 import { pageWindowing } from '../request-schemas.ts'
 
 /** An input together with what the request asks to see of payloads. */
-export type WithReading<T> = T & { readonly asked: Reading }
+export type WithReadOptions<T> = T & { readonly asked: Reading }
 
 /**
  * Adds to the input of an endpoint what a request of this surface may ask to see of payloads: its flags, and with `paged` a
  * windowing where payloads come in parts; in the body or in the query string (ruling 5.8).
  */
-export function withReading<T extends object>(
+export function withReadOptions<T extends object>(
   { readFlags, payload }: Surface,
   { input, fromQuery }: { readonly input: z.ZodType<T>; readonly fromQuery?: Endpoint['fromQuery'] },
   { paged = false }: { readonly paged?: boolean } = {},
-): { readonly input: z.ZodType<WithReading<T>>; readonly fromQuery?: Endpoint['fromQuery'] } {
+): { readonly input: z.ZodType<WithReadOptions<T>>; readonly fromQuery?: Endpoint['fromQuery'] } {
   if (readFlags.length === 0) {
     const plain = input.transform((value) => ({ asked: PLAIN_READING, ...value }))
     return { input: plain, ...(fromQuery ? { fromQuery } : {}) }
@@ -49,6 +49,6 @@ export function payloadPage({ payload }: Surface): Readonly<Record<string, z.Zod
 }
 
 /** Readings that ask for the same have the same key. */
-export function readingKey({ flags, windowing }: Reading): string {
+export function readOptionsKey({ flags, windowing }: Reading): string {
   return flags === PLAIN_READING.flags ? '' : JSON.stringify([flags, windowing])
 }

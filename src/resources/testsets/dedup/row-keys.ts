@@ -1,6 +1,6 @@
 import { hash } from 'node:crypto'
 import { AGEING, BoundedCache } from '../../../cache/bounded-cache.ts'
-import type { DerivedFile } from '../../../storage/cache-file.ts'
+import type { CacheFile } from '../../../storage/cache-file.ts'
 import type { Oid } from '../../../git/objects/object.ts'
 import { TimeSlice } from '../../../scheduling/cooperative.ts'
 import type { ObjectReader } from '../../../versioning/family/tree-files.ts'
@@ -43,7 +43,7 @@ export class RowKeys {
     source: ObjectReader,
     tree: Oid | undefined,
     wanted: ReadonlySet<number>,
-    file?: DerivedFile,
+    file?: CacheFile,
   ): Promise<readonly { readonly position: RowPosition; readonly oid: Oid }[]> {
     if (tree === undefined) return []
     if (file && !this.#loaded.has(file.path)) this.#load(file)
@@ -118,7 +118,7 @@ export class RowKeys {
   }
 
   /** Keeps what is known of a tree for the next process, if it is much. */
-  keep(tree: Oid, file: DerivedFile | undefined): void {
+  keep(tree: Oid, file: CacheFile | undefined): void {
     if (!file) return
     const folders: [Oid, FolderKeys][] = []
     const waiting = [tree]
@@ -196,7 +196,7 @@ export class RowKeys {
   }
 
   /** Believes what a process kept, this one or one before it. */
-  #load(file: DerivedFile): void {
+  #load(file: CacheFile): void {
     this.#loaded.add(file.path)
     for (const [tree, folder] of decodeFolderKeys(file.read() ?? Buffer.alloc(0)))
       this.#folders.set(tree, folder)
@@ -216,7 +216,7 @@ export function keyOfDedupId(dedupId: string): number {
 interface Look {
   readonly source: ObjectReader
   readonly wanted: ReadonlySet<number>
-  readonly file: DerivedFile | undefined
+  readonly file: CacheFile | undefined
   readonly found: { readonly position: RowPosition; readonly oid: Oid }[]
   /** Folders that were not known. */
   read: number

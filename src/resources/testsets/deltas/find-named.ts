@@ -7,21 +7,21 @@ import type { RowEntry } from '../rows/row-entry.ts'
 import { contentOf, decodeRow, dedupIdOf, encodeContent } from '../rows/stored-row.ts'
 import { rowBytes, withoutMeta } from '../rows/stored-rows.ts'
 import { SpreadMap } from '../spread-map.ts'
-import type { CollectedRow, CollectedTestset, NamedTestset, StoredTestset } from '../testset-payload.ts'
-import { NamedRows } from './named-rows.ts'
+import type { CollectedRow, CollectedTestset, ByIdTestset, StoredTestset } from '../testset-payload.ts'
+import { RowsById } from './named-rows.ts'
 
 /**
  * The rows that a request named by testcase ids, in the order it named them, each once (ruling 5.1): rows of the revision that
  * this one follows, with their flags, tags and meta, or of any before it.
  */
-export async function findNamed(
+export async function findRowsById(
   target: PayloadTarget,
-  { ids, loc }: NamedTestset,
+  { ids, loc }: ByIdTestset,
   base: readonly RowEntry[],
   stored: StoredTestset | undefined,
   slice: TimeSlice,
 ): Promise<CollectedTestset> {
-  const found = await entriesOf(new NamedRows(target, base), ids, loc, slice)
+  const found = await entriesOf(new RowsById(target, base), ids, loc, slice)
   const rows: CollectedRow[] = []
   const columns = new Set(stored?.columns)
   for await (const batch of rowBytes(target, inBatches(withoutMeta(found)), slice)) {
@@ -40,9 +40,9 @@ export async function findNamed(
 
 /** The rows of these testcases, each once; one of an earlier revision has nothing beside its data. */
 async function entriesOf(
-  named: NamedRows,
+  named: RowsById,
   ids: readonly string[],
-  loc: NamedTestset['loc'],
+  loc: ByIdTestset['loc'],
   slice: TimeSlice,
 ): Promise<readonly RowEntry[]> {
   const rows: RowEntry[] = []

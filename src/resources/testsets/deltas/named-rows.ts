@@ -4,7 +4,7 @@ import type { PayloadTarget } from '../../../versioning/family/family.ts'
 import type { ObjectReader } from '../../../versioning/family/tree-files.ts'
 import { readBytes } from '../../../versioning/family/tree-files.ts'
 import { oidPrefix } from '../../../versioning/ids.ts'
-import type { SentRow } from '../import/input-row.ts'
+import type { InputRow } from '../import/input-row.ts'
 import type { RowEntry } from '../rows/row-entry.ts'
 import { RowHistory } from '../rows/row-history.ts'
 import { decodeRow, dedupIdOf } from '../rows/stored-row.ts'
@@ -16,7 +16,7 @@ export type RowSource = ObjectReader &
   Pick<PayloadTarget, 'artifactId' | 'readMany' | 'startingWith' | 'tips'>
 
 /** The rows of a testset by the ids of their testcases: those of one revision, and those of any (ruling 5.3). */
-export class NamedRows {
+export class RowsById {
   readonly #source: RowSource
   readonly #base: readonly RowEntry[]
   #byPrefix: Promise<SpreadMap<readonly RowEntry[]>> | undefined
@@ -28,7 +28,7 @@ export class NamedRows {
   }
 
   /** The row, with the dedup id of the testcase it says it is, if it brings none of its own. */
-  identify(row: SentRow): SentRow | Promise<SentRow> {
+  identify(row: InputRow): InputRow | Promise<InputRow> {
     const { dedupId, isTestcase } = row
     return dedupId !== undefined || isTestcase === undefined ? row : this.#withDedupId(row, isTestcase)
   }
@@ -51,7 +51,7 @@ export class NamedRows {
     return undefined
   }
 
-  async #withDedupId(row: SentRow, id: string): Promise<SentRow> {
+  async #withDedupId(row: InputRow, id: string): Promise<InputRow> {
     const oid = await this.findEver(id)
     if (oid === undefined) return row
     const data = decodeRow(await readBytes(this.#source, oid, 'blob'), () => `the row ${oid}`)

@@ -6,8 +6,8 @@ import { TimeSlice } from '../../../scheduling/cooperative.ts'
 import { parseUuid } from '../../../versioning/ids.ts'
 import { refusalCode, UNKNOWN_KEY } from '../../documents/problems-refusal.ts'
 import { unknownKey } from '../../documents/unknown-key.ts'
-import { describe, sentRows, sentTestcase, testcaseIds } from '../accept-testset.ts'
-import type { SentRow } from '../import/input-row.ts'
+import { describe, inputRows, inputTestcase, testcaseIds } from '../accept-testset.ts'
+import type { InputRow } from '../import/input-row.ts'
 import { DEDUP_COLUMN, METADATA_COLUMNS } from '../import/input-row.ts'
 
 type Loc = readonly (string | number)[]
@@ -20,17 +20,17 @@ export interface RowDelta {
     /** Old names and new ones. */
     readonly rename: ReadonlyMap<string, string>
   }
-  readonly replace: readonly NamedRow[]
+  readonly replace: readonly RowById[]
   readonly remove: readonly { readonly id: string; readonly loc: Loc }[]
-  readonly add: readonly SentRow[]
+  readonly add: readonly InputRow[]
   /** Where the list of rows that are added stands in the request. */
   readonly addLoc: Loc
 }
 
 /** A new content for the row that is a testcase now. */
-export interface NamedRow {
+export interface RowById {
   readonly id: string
-  readonly row: SentRow
+  readonly row: InputRow
   readonly loc: Loc
 }
 
@@ -75,7 +75,7 @@ async function readDelta(delta: Json, loc: Loc, problems: FieldProblem[]): Promi
       id,
       loc: [...at('rows', 'remove'), index],
     })),
-    add: await sentRows(rows('add') ?? [], at('rows', 'add'), problems),
+    add: await inputRows(rows('add') ?? [], at('rows', 'add'), problems),
     addLoc: at('rows', 'add'),
   }
 }
@@ -135,13 +135,13 @@ function renames(value: Json | undefined, loc: Loc, problems: FieldProblem[]): M
   return pairs
 }
 
-async function namedRows(value: Json | undefined, loc: Loc, problems: FieldProblem[]): Promise<NamedRow[]> {
+async function namedRows(value: Json | undefined, loc: Loc, problems: FieldProblem[]): Promise<RowById[]> {
   if (value === undefined) return []
   if (!isJsonArray(value)) {
     problems.push({ loc, msg: 'must be an array of testcases with their ids', type: 'list_type' })
     return []
   }
-  const rows: NamedRow[] = []
+  const rows: RowById[] = []
   await new TimeSlice().each(value, (item, index) => {
     const where = [...loc, index]
     const sent = isJsonObject(item) ? getKey(item, 'id') : undefined
@@ -151,7 +151,7 @@ async function namedRows(value: Json | undefined, loc: Loc, problems: FieldProbl
       problems.push({ loc: [...where, 'id'], msg, type: 'uuid_parsing' })
       return
     }
-    const row = sentTestcase(item, () => where, problems)
+    const row = inputTestcase(item, () => where, problems)
     if (row) rows.push({ id, row, loc: where })
   })
   return rows

@@ -3,7 +3,7 @@ import { keysOf } from '../../../json/json.ts'
 import { TimeSlice } from '../../../scheduling/cooperative.ts'
 import type { PayloadTarget } from '../../../versioning/family/family.ts'
 import { RowIndex, rowKeys } from '../dedup/row-index.ts'
-import type { SentRow } from '../import/input-row.ts'
+import type { InputRow } from '../import/input-row.ts'
 import { DEDUP_COLUMN } from '../import/input-row.ts'
 import type { TestsetLimits } from '../import/row-collector.ts'
 import { limitExceeded } from '../import/row-collector.ts'
@@ -28,8 +28,8 @@ import { allRows, rowBytes, rowBytesOf, withoutMeta } from '../rows/stored-rows.
 import type { StoredTestset } from '../testset-payload.ts'
 import { rowPath } from '../testset-tree.ts'
 import { changeColumnNames, rowChange } from './change-columns.ts'
-import { NamedRows } from './named-rows.ts'
-import type { NamedRow, RowDelta } from './row-delta.ts'
+import { RowsById } from './named-rows.ts'
+import type { RowById, RowDelta } from './row-delta.ts'
 
 type Loc = readonly (string | number)[]
 
@@ -42,7 +42,7 @@ export class RowEdit {
   readonly #limits: TestsetLimits
   readonly #index: RowIndex
   #columns: Set<string>
-  #named: NamedRows | undefined
+  #named: RowsById | undefined
 
   constructor(target: PayloadTarget, base: StoredTestset, limits: TestsetLimits) {
     this.#target = target
@@ -81,7 +81,7 @@ export class RowEdit {
   }
 
   /** Gives rows that are these testcases new contents; each keeps its place, and its dedup id unless it brings one. */
-  async replace(named: readonly NamedRow[]): Promise<void> {
+  async replace(named: readonly RowById[]): Promise<void> {
     if (named.length === 0) return
     const slice = this.#slice
     const entries = await this.#findAll(named)
@@ -150,7 +150,7 @@ export class RowEdit {
 
   #put(
     position: RowPosition,
-    row: SentRow,
+    row: InputRow,
     content: EncodedContent,
     dedupId: string,
     meta: RowBlobs['meta'],
@@ -183,7 +183,7 @@ export class RowEdit {
     const found: RowEntry[] = []
     if (wanted.length === 0) return found
     const slice = this.#slice
-    this.#named ??= new NamedRows(this.#target, await allRows(this.#target, this.#base.tree, slice))
+    this.#named ??= new RowsById(this.#target, await allRows(this.#target, this.#base.tree, slice))
     for (const { id, loc } of wanted) {
       const entry = await this.#named.find(id)
       if (!entry) {
@@ -224,14 +224,14 @@ export class RowEdit {
 }
 
 interface Replacement {
-  readonly one: NamedRow
+  readonly one: RowById
   readonly entry: RowEntry
   readonly content: EncodedContent
   readonly dedupId: string
 }
 
 interface EncodedRow {
-  readonly row: SentRow
+  readonly row: InputRow
   /** Where it stands in the list that was sent. */
   readonly index: number
   readonly content: EncodedContent

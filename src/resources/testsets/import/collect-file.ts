@@ -1,10 +1,10 @@
 import type { ObjectKind, Oid } from '../../../git/objects/object.ts'
 import { hashObject } from '../../../git/objects/object.ts'
-import type { PackBuilder } from '../../../git/packs/streaming-pack-writer.ts'
+import type { StreamingPackWriter } from '../../../git/packs/streaming-pack-writer.ts'
 import type { TimeSlice } from '../../../scheduling/cooperative.ts'
 import { readBytes } from '../../../versioning/family/tree-files.ts'
 import type { RowSource } from '../deltas/named-rows.ts'
-import { NamedRows } from '../deltas/named-rows.ts'
+import { RowsById } from '../deltas/named-rows.ts'
 import type { RowEntry } from '../rows/row-entry.ts'
 import { SpreadMap } from '../spread-map.ts'
 import type { CollectedTestset } from '../testset-payload.ts'
@@ -13,8 +13,8 @@ import { invalidFile } from './files/file-refusal.ts'
 import type { FileRow } from './files/file-row.ts'
 import { jsonLinesRows } from './files/json-lines-rows.ts'
 import { jsonRows } from './files/json-rows.ts'
-import { sentRow } from './input-row.ts'
-import { layRows } from './lay-rows.ts'
+import { inputRow } from './input-row.ts'
+import { writeRowTree } from './lay-rows.ts'
 import type { TestsetLimits } from './row-collector.ts'
 import { RowCollector } from './row-collector.ts'
 
@@ -46,7 +46,7 @@ export interface ReplacedRows {
  */
 export async function collectFile(
   file: RowFile,
-  builder: PackBuilder,
+  builder: StreamingPackWriter,
   replaced: ReplacedRows | undefined,
   limits: TestsetLimits,
   slice: TimeSlice,
@@ -69,7 +69,7 @@ export async function collectFile(
     },
     limits,
   )
-  const named = source && new NamedRows(source, base.rows)
+  const named = source && new RowsById(source, base.rows)
   const add = (row: FileRow): Promise<void> | void => {
     const sent = sentFileRow(row)
     const identified = named ? named.identify(sent) : sent
@@ -80,7 +80,7 @@ export async function collectFile(
     await slice.each(base.rows, ({ oid }) => there.set(oid, true))
     for await (const batch of rowsOfFile(file, limits)) await slice.each(batch, add)
     const { rows, columns } = await collector.finish(slice)
-    const laid = { onto: base.tree, tree: await layRows(target, rows, base, slice) }
+    const laid = { onto: base.tree, tree: await writeRowTree(target, rows, base, slice) }
     const pack = await builder.finish()
     await slice.rest()
     return { kind: 'collected', rows, columns, laid, pack }
@@ -99,7 +99,7 @@ function rowsOfFile(
 }
 
 function sentFileRow({ data, line }: FileRow) {
-  return sentRow(data, NOTHING_BESIDE, (key, problem) => {
+  return inputRow(data, NOTHING_BESIDE, (key, problem) => {
     throw invalidFile({ line, column: 1 }, `In the row that begins here, ${key} ${problem}.`)
   })
 }

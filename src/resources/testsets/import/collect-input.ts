@@ -1,17 +1,17 @@
 import type { TimeSlice } from '../../../scheduling/cooperative.ts'
 import type { PayloadTarget } from '../../../versioning/family/family.ts'
 import { readBytes } from '../../../versioning/family/tree-files.ts'
-import { NamedRows } from '../deltas/named-rows.ts'
+import { RowsById } from '../deltas/named-rows.ts'
 import type { RowEntry } from '../rows/row-entry.ts'
 import type { CollectedTestset } from '../testset-payload.ts'
-import type { SentRow } from './input-row.ts'
+import type { InputRow } from './input-row.ts'
 import type { TestsetLimits } from './row-collector.ts'
 import { RowCollector } from './row-collector.ts'
 
 /** Writes rows of a request, which know the rows of the revision they replace by their ids (ruling 5.3). */
-export async function collectSent(
+export async function collectInput(
   target: PayloadTarget,
-  rows: readonly SentRow[],
+  rows: readonly InputRow[],
   base: readonly RowEntry[],
   limits: TestsetLimits,
   slice: TimeSlice,
@@ -20,7 +20,7 @@ export async function collectSent(
     { put: (bytes) => target.write('blob', bytes), get: (oid) => readBytes(target, oid, 'blob') },
     limits,
   )
-  const named = new NamedRows(target, base)
+  const named = new RowsById(target, base)
   for (const row of rows) {
     collector.add(await named.identify(row))
     if (slice.isOver) await slice.rest()

@@ -3,7 +3,7 @@ import { entriesOf, fromEntries, getKey, hasKey, isJsonObject } from '../../../j
 import { parseUuid } from '../../../versioning/ids.ts'
 
 /** A row as it comes in, its metadata taken apart from its content (interface 2.6, rulings 5.2, 5.3). */
-export interface SentRow {
+export interface InputRow {
   /** The row without dedup id and metadata columns, in the sender's order. */
   readonly content: JsonObject
   /** Its dedup id, if the sender gave one. */
@@ -35,11 +35,11 @@ export const METADATA_COLUMNS = ['__id__', '__dedup_id__', '__flags__', '__tags_
  * Takes a row's data apart. `outer` are flags, tags and meta that came beside it. `refuse` is called with the key and what is
  * wrong with it, and does not return.
  */
-export function sentRow(
+export function inputRow(
   data: JsonObject,
   outer: JsonObject,
   refuse: (key: string, problem: string) => never,
-): SentRow {
+): InputRow {
   const meta = metaOf(data, outer, refuse)
   if (!SPECIAL.some((key) => hasKey(data, key))) {
     return { content: data, dedupId: undefined, isTestcase: undefined, meta, hasDedupColumn: false }

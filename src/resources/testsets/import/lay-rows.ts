@@ -8,10 +8,10 @@ import { editRows } from '../rows/row-tree.ts'
 import { decodeRow, dedupIdOf } from '../rows/stored-row.ts'
 import { readBlobs } from '../rows/stored-rows.ts'
 import type { CollectedRow } from '../testset-payload.ts'
-import { placeRows, rowChanges } from './place-rows.ts'
+import { assignPositions, rowChanges } from './place-rows.ts'
 
 /** The rows of a testset as they lie in a commit: the folder, and what is in it. */
-export interface LaidRows {
+export interface WrittenRows {
   /** Undefined if there are none. */
   readonly tree: Oid | undefined
   readonly rows: readonly RowEntry[]
@@ -21,14 +21,14 @@ export interface LaidRows {
  * Lays rows whose blobs are written over those of `base`, such that git shows the rows that changed and no others, and answers
  * the folder that holds them: undefined if there are none. What is known of them is noted, so that the next change reads no blob.
  */
-export async function layRows(
+export async function writeRowTree(
   target: ObjectReader & ObjectSink,
   rows: readonly CollectedRow[],
-  base: LaidRows,
+  base: WrittenRows,
   slice: TimeSlice,
 ): Promise<Oid | undefined> {
   const keysOfBase = (indexes: readonly number[]) => dedupIdsAt(target, base.rows, indexes, slice)
-  const positions = await placeRows(base.rows, rows, keysOfBase, slice)
+  const positions = await assignPositions(base.rows, rows, keysOfBase, slice)
   const placed: RowEntry[] = []
   await slice.each(rows, ({ oid, meta }, index) =>
     placed.push({ position: positions[index] ?? '', oid, meta }),

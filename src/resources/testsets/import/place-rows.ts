@@ -20,7 +20,7 @@ export type KeysOfBase = (indexes: readonly number[]) => Promise<readonly (strin
  * allows. Between two kept rows the others take the positions of rows that went, and then fresh ones. When those would lie too
  * deep, all rows are numbered anew. `keysOfBase` is asked once at most, for rows whose content went.
  */
-export async function placeRows(
+export async function assignPositions(
   base: readonly RowEntry[],
   next: readonly UnplacedRow[],
   keysOfBase: KeysOfBase,

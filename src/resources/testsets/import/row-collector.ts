@@ -2,7 +2,7 @@ import { Refusal } from '../../../errors.ts'
 import type { Oid } from '../../../git/objects/object.ts'
 import { keysOf } from '../../../json/json.ts'
 import type { TimeSlice } from '../../../scheduling/cooperative.ts'
-import type { SentRow } from './input-row.ts'
+import type { InputRow } from './input-row.ts'
 import { DEDUP_COLUMN } from './input-row.ts'
 import {
   encodeContent,
@@ -57,7 +57,7 @@ export class RowCollector {
   }
 
   /** Takes a row in. Equal rows are one, but reading them takes time, too: they may be so many times what a testset may have. */
-  add(row: SentRow): void {
+  add(row: InputRow): void {
     const most = EQUAL_ROWS * this.#limits.maxRows
     if (++this.#taken > most) throw limitExceeded('rows, equal ones included', most)
     const content = encodeContent(row.content)
@@ -85,7 +85,7 @@ export class RowCollector {
     return { rows, columns: [...this.#columns] }
   }
 
-  #put(place: number, row: SentRow, content: EncodedContent, key: string): void {
+  #put(place: number, row: InputRow, content: EncodedContent, key: string): void {
     const oid = this.#store(encodeRow(content, key))
     const meta = row.meta && this.#store(encodeRowMeta(row.meta))
     this.#rows[place] = { oid, meta, key, contentHash: content.hash }

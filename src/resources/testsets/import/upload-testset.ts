@@ -6,7 +6,7 @@ import type { Family } from '../../../versioning/family/family.ts'
 import type { Registry } from '../../../versioning/registry.ts'
 import type { CommittedRevision } from '../../../versioning/revisions/commit-revision.ts'
 import { commitRevision } from '../../../versioning/revisions/commit-revision.ts'
-import type { VariantPlace } from '../../../versioning/revisions/references.ts'
+import type { VariantLocation } from '../../../versioning/revisions/references.ts'
 import type { NewRevision } from '../../../versioning/revisions/write-revision.ts'
 import { defaultVariantOrNew } from '../../../versioning/variants/default-variant.ts'
 import type { WriteContext } from '../../../versioning/write-context.ts'
@@ -50,7 +50,7 @@ export async function createFromFile(
  */
 export async function commitFile(
   registry: Registry,
-  { artifact, variant }: Pick<VariantPlace, 'artifact'> & Partial<VariantPlace>,
+  { artifact, variant }: Pick<VariantLocation, 'artifact'> & Partial<VariantLocation>,
   file: RowFile,
   input: Omit<NewRevision, 'data' | 'delta' | 'payload'>,
   limits: TestsetLimits,

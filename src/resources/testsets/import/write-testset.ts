@@ -1,17 +1,17 @@
 import { TimeSlice } from '../../../scheduling/cooperative.ts'
 import type { TreeEntry } from '../../../git/objects/tree.ts'
 import type { PayloadTarget } from '../../../versioning/family/family.ts'
-import { collectSent } from './collect-input.ts'
-import { findNamed } from '../deltas/find-named.ts'
-import type { LaidRows } from './lay-rows.ts'
-import { layRows } from './lay-rows.ts'
-import { areColumnsNoted, noteColumns } from '../rows/listed-columns.ts'
+import { collectInput } from './collect-input.ts'
+import { findRowsById } from '../deltas/find-named.ts'
+import type { WrittenRows } from './lay-rows.ts'
+import { writeRowTree } from './lay-rows.ts'
+import { areColumnsCached, cacheColumns } from '../rows/listed-columns.ts'
 import type { TestsetLimits } from './row-collector.ts'
 import { rowKeys } from '../dedup/row-index.ts'
 import { ROW_KEYS_FILE } from '../dedup/row-keys.ts'
 import { editRows } from '../rows/row-tree.ts'
 import { allRows } from '../rows/stored-rows.ts'
-import type { CollectedTestset, NamedTestset, SentTestset, TestsetPayload } from '../testset-payload.ts'
+import type { CollectedTestset, ByIdTestset, InputTestset, TestsetPayload } from '../testset-payload.ts'
 import { readTestset, rowsIn, writeTestsetEntries } from '../testset-tree.ts'
 
 /** Writes a testset onto the one in the parent's root, such that git shows the rows that changed and no others. */
@@ -24,22 +24,23 @@ export async function writeTestset(
   if (payload.kind === 'stored') return writeTestsetEntries(target, payload.tree, payload.columns)
   if (payload.kind === 'edited') {
     const edited = await editRows(target, payload.base.tree, payload.changes)
-    if (areColumnsNoted(payload.base)) noteColumns({ kind: 'stored', tree: edited, columns: payload.columns })
+    if (areColumnsCached(payload.base))
+      cacheColumns({ kind: 'stored', tree: edited, columns: payload.columns })
     return writeTestsetEntries(target, edited, payload.columns)
   }
   const { tree, columns } = await laid(target, payload, before, limits)
   if (tree !== undefined) rowKeys.keep(tree, target.derived?.(ROW_KEYS_FILE))
-  if (payload.kind !== 'named') noteColumns({ kind: 'stored', tree, columns })
+  if (payload.kind !== 'named') cacheColumns({ kind: 'stored', tree, columns })
   return writeTestsetEntries(target, tree, columns)
 }
 
 /** The folder of the rows and their columns: as they were laid already if the parent is the one they were laid over. */
 async function laid(
   target: PayloadTarget,
-  payload: SentTestset | NamedTestset | CollectedTestset,
+  payload: InputTestset | ByIdTestset | CollectedTestset,
   before: readonly TreeEntry[],
   limits: TestsetLimits,
-): Promise<Pick<CollectedTestset, 'columns'> & Pick<LaidRows, 'tree'>> {
+): Promise<Pick<CollectedTestset, 'columns'> & Pick<WrittenRows, 'tree'>> {
   const onto = rowsIn(before)
   if (payload.kind === 'collected') {
     if (payload.pack) target.adopt(payload.pack)
@@ -49,21 +50,21 @@ async function laid(
   const slice = new TimeSlice()
   const base = { tree: onto, rows: await allRows(target, onto, slice) }
   const { rows, columns } = await collected(target, payload, { before, base, limits, slice })
-  return { tree: await layRows(target, rows, base, slice), columns }
+  return { tree: await writeRowTree(target, rows, base, slice), columns }
 }
 
 async function collected(
   target: PayloadTarget,
-  payload: SentTestset | NamedTestset | CollectedTestset,
+  payload: InputTestset | ByIdTestset | CollectedTestset,
   onto: {
     readonly before: readonly TreeEntry[]
-    readonly base: LaidRows
+    readonly base: WrittenRows
     readonly limits: TestsetLimits
     readonly slice: TimeSlice
   },
 ): Promise<CollectedTestset> {
   const { base, before, limits, slice } = onto
   if (payload.kind === 'collected') return payload
-  if (payload.kind === 'sent') return collectSent(target, payload.rows, base.rows, limits, slice)
-  return findNamed(target, payload, base.rows, await readTestset(target, before), slice)
+  if (payload.kind === 'sent') return collectInput(target, payload.rows, base.rows, limits, slice)
+  return findRowsById(target, payload, base.rows, await readTestset(target, before), slice)
 }

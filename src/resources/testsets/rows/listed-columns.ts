@@ -13,12 +13,12 @@ import { rowPath } from '../testset-tree.ts'
 const listed = new BoundedCache<Oid, readonly string[]>(10_000, (columns) => 10 + columns.length)
 
 /** Remembers that these columns name every key of the rows, so that `allColumns` need not read them. */
-export function noteColumns({ tree, columns }: StoredTestset): void {
+export function cacheColumns({ tree, columns }: StoredTestset): void {
   if (tree !== undefined) listed.set(tree, columns)
 }
 
 /** Whether the testset's columns are known to name every key of its rows. */
-export function areColumnsNoted({ tree, columns }: StoredTestset): boolean {
+export function areColumnsCached({ tree, columns }: StoredTestset): boolean {
   if (tree === undefined) return true
   const noted = listed.get(tree)
   if (noted === undefined || noted === columns) return noted !== undefined
@@ -36,7 +36,7 @@ export async function allColumns(
   slice = new TimeSlice(),
 ): Promise<readonly string[]> {
   const { tree, columns } = testset
-  if (areColumnsNoted(testset)) return columns
+  if (areColumnsCached(testset)) return columns
   const keys = new Set<string>()
   for await (const batch of rowBytesOf(source, tree, {}, slice)) {
     for (const { row, data } of batch) {
@@ -45,6 +45,6 @@ export async function allColumns(
     }
   }
   keys.delete(DEDUP_COLUMN)
-  noteColumns({ ...testset, columns: [...keys] })
+  cacheColumns({ ...testset, columns: [...keys] })
   return [...new Set([...columns, ...keys])]
 }

@@ -1,6 +1,6 @@
 import { Refusal } from '../../../errors.ts'
 import type { GitObject, Oid } from '../../../git/objects/object.ts'
-import { PackRun } from '../../../git/packs/sequential-pack-reader.ts'
+import { SequentialPackReader } from '../../../git/packs/sequential-pack-reader.ts'
 import { TimeSlice } from '../../../scheduling/cooperative.ts'
 import type { ObjectReader } from '../../../versioning/family/tree-files.ts'
 import type { RowEntry, RowRange } from './row-entry.ts'
@@ -12,7 +12,11 @@ const LONG = 1024 ** 2
 
 /** An object source that reads many at once faster than one by one. */
 interface BulkSource extends ObjectReader {
-  readMany?(oids: readonly Oid[], run?: PackRun, enough?: number): Promise<readonly (GitObject | undefined)[]>
+  readMany?(
+    oids: readonly Oid[],
+    run?: SequentialPackReader,
+    enough?: number,
+  ): Promise<readonly (GitObject | undefined)[]>
 }
 
 /**
@@ -22,7 +26,7 @@ interface BulkSource extends ObjectReader {
 export async function readBlobs(
   source: BulkSource,
   oids: readonly Oid[],
-  run?: PackRun,
+  run?: SequentialPackReader,
   enough?: number,
 ): Promise<Buffer[]> {
   const objects = source.readMany
@@ -77,7 +81,7 @@ export async function* rowBytes(
   batches: AsyncIterable<readonly RowEntry[]> | Iterable<readonly RowEntry[]>,
   slice = new TimeSlice(),
 ): AsyncGenerator<readonly RowBytes[]> {
-  const run = new PackRun()
+  const run = new SequentialPackReader()
   let waiting: readonly RowEntry[] = []
   const take = async (): Promise<readonly RowBytes[]> => {
     const rows = await withBytes(source, waiting, run)
@@ -111,7 +115,7 @@ export function withoutMeta(rows: readonly RowEntry[]): RowEntry[] {
 async function withBytes(
   source: BulkSource,
   rows: readonly RowEntry[],
-  run: PackRun,
+  run: SequentialPackReader,
 ): Promise<readonly RowBytes[]> {
   const oids = rows.map(({ oid }) => oid)
   const data = await readBlobs(source, oids, run, LONG)

@@ -6,7 +6,7 @@ import type { JsonObject } from '../../../json/json.ts'
  * absent. `x-svc-type` names an editor for the value, `x-svc-type-ref` a type of the catalog, `x-svc-ui-advanced` a
  * field that most people leave alone.
  */
-export interface BuiltInInterface {
+export interface BuiltInSchemas {
   readonly parameters?: JsonObject
   readonly inputs?: JsonObject
   readonly outputs?: JsonObject

@@ -1,9 +1,9 @@
 import type { PlainObject } from '../../../json/json.ts'
-import type { BuiltInInterface } from './built-in.ts'
+import type { BuiltInSchemas } from './built-in.ts'
 import { closedObject } from './object-schema.ts'
 
 /** The evaluators that compute their verdict themselves: comparison, pattern, similarity and JSON tests. */
-export function evaluatorInterfaces(): Readonly<Record<string, BuiltInInterface>> {
+export function evaluatorSchemas(): Readonly<Record<string, BuiltInSchemas>> {
   return {
     auto_exact_match: {
       parameters: closedObject({ correct_answer_key: advanced(answerKey) }),
@@ -122,7 +122,7 @@ function option(title: string): PlainObject {
   return { type: 'boolean', default: false, 'x-svc-type': 'bool', title }
 }
 
-function textTest(parameter: string, schema: PlainObject): BuiltInInterface {
+function textTest(parameter: string, schema: PlainObject): BuiltInSchemas {
   const caseSensitive = { type: 'boolean', default: true, 'x-svc-type': 'bool', title: 'Tell A from a' }
   return {
     parameters: closedObject({ [parameter]: schema, case_sensitive: caseSensitive }, [parameter]),

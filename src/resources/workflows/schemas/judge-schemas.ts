@@ -1,10 +1,10 @@
 import type { PlainObject } from '../../../json/json.ts'
 import { exactMatchInPython } from '../exact-match-in-python.ts'
-import type { BuiltInInterface } from './built-in.ts'
+import type { BuiltInSchemas } from './built-in.ts'
 import { closedObject, openObject } from './object-schema.ts'
 
 /** The evaluators that ask somebody else for the verdict: a web address, the user's own code, a model. */
-export function judgeInterfaces(): Readonly<Record<string, BuiltInInterface>> {
+export function judgeSchemas(): Readonly<Record<string, BuiltInSchemas>> {
   return {
     auto_webhook_test: {
       parameters: closedObject(

@@ -1,9 +1,9 @@
 import type { PlainObject } from '../../../json/json.ts'
-import type { BuiltInInterface } from './built-in.ts'
+import type { BuiltInSchemas } from './built-in.ts'
 import { DRAFT_2020_12, openObject } from './object-schema.ts'
 
 /** The configurable matcher: a tree of tests on the inputs, outputs and trace, and a tree of results of the same shape. */
-export function matchInterface(): BuiltInInterface {
+export function matchSchemas(): BuiltInSchemas {
   return {
     parameters: {
       ...openObject(

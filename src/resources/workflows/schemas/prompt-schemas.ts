@@ -1,12 +1,12 @@
 import type { PlainObject } from '../../../json/json.ts'
-import type { BuiltInInterface } from './built-in.ts'
+import type { BuiltInSchemas } from './built-in.ts'
 import { DRAFT_2020_12, closedObject, openObject } from './object-schema.ts'
 
 /** What a prompt says that nobody has written yet: it is committed to the user's repository, and must suit any. */
 const INSTRUCTION = 'You are a helpful assistant.'
 
 /** The handlers that run a model: completion, chat, agent and llm; and echo, which only looks like one. */
-export function promptInterfaces(): Readonly<Record<string, BuiltInInterface>> {
+export function promptSchemas(): Readonly<Record<string, BuiltInSchemas>> {
   return {
     completion: {
       parameters: promptParameters([

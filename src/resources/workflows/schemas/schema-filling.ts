@@ -1,5 +1,5 @@
 import { getKey, hasKey, isJsonObject, withKey, type JsonObject } from '../../../json/json.ts'
-import { builtInInterface } from './built-in-schemas.ts'
+import { builtInSchemas } from './built-in-schemas.ts'
 import { computedOutputs } from '../computed-outputs.ts'
 import type { HandlerUri } from '../handler-uri.ts'
 
@@ -9,7 +9,7 @@ import type { HandlerUri } from '../handler-uri.ts'
  * filled. Keys that are added come last.
  */
 export function fillSchemas(data: JsonObject, uri: HandlerUri | undefined): JsonObject {
-  const builtIn = builtInInterface(uri)
+  const builtIn = builtInSchemas(uri)
   if (uri === undefined || builtIn === undefined) return data
   const sent = getKey(data, 'schemas')
   const before: JsonObject = isJsonObject(sent) ? sent : {}

@@ -10,7 +10,7 @@ import {
 } from '../../../json/json.ts'
 import { stringifyJson } from '../../../json/stringify-json.ts'
 import type { ProblemCollector } from '../../../resources/documents/problem-collector.ts'
-import { shownValue } from '../../../resources/documents/shown-value.ts'
+import { formatValueForPeople } from '../../../resources/documents/shown-value.ts'
 import type { ConditionOperator } from '../../../resources/queries/filter-words.ts'
 import { readTime } from '../../span-time.ts'
 import { readSpanId, readTraceId } from '../../trace-ids.ts'
@@ -109,20 +109,23 @@ function readValue(shape: Shape, value: Json, problems: ProblemCollector): Json 
   if (kind === 'list') return listOf(value).map((item) => partOf(field, item))
   if (operator === 'in' || operator === 'not_in') {
     if (isJsonArray(value)) return readAll(kind, value, problems)
-    problems.add(`${operator} needs a list of values, but this is ${shownValue(value)}`, 'list_type')
+    problems.add(
+      `${operator} needs a list of values, but this is ${formatValueForPeople(value)}`,
+      'list_type',
+    )
     return undefined
   }
   if (operator === 'btwn') {
     if (isJsonArray(value) && value.length === 2) return readAll(kind, value, problems)
     problems.add(
-      `btwn needs a list of two values, the least and the greatest, but this is ${shownValue(value)}`,
+      `btwn needs a list of two values, the least and the greatest, but this is ${formatValueForPeople(value)}`,
       'list_type',
     )
     return undefined
   }
   if (!isTextOperator(operator)) return readOne(kind, value, problems)
   if (typeof value !== 'string') {
-    problems.add(`${operator} needs a text, but this is ${shownValue(value)}`, 'string_type')
+    problems.add(`${operator} needs a text, but this is ${formatValueForPeople(value)}`, 'string_type')
     return undefined
   }
   return operator === 'matches' && !isPattern(value, problems) ? undefined : value
@@ -154,7 +157,7 @@ function readOne(kind: FieldKind, value: Json, problems: ProblemCollector): Json
   if (reader === undefined) return value
   const read = reader.read(value)
   if (read === undefined)
-    problems.add(`must be ${reader.rule}, but it is ${shownValue(value)}`, 'value_error')
+    problems.add(`must be ${reader.rule}, but it is ${formatValueForPeople(value)}`, 'value_error')
   return read
 }
 

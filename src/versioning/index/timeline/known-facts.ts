@@ -1,6 +1,6 @@
 import type { Oid } from '../../../git/objects/object.ts'
 import { atRest } from '../../../scheduling/cooperative.ts'
-import type { DerivedFile } from '../../../storage/cache-file.ts'
+import type { CacheFile } from '../../../storage/cache-file.ts'
 import type { ObjectReader } from '../../family/tree-files.ts'
 import type { CommitFacts } from './commit-facts.ts'
 import { readFacts } from './commit-facts.ts'
@@ -14,14 +14,14 @@ const WORTH_IT = 1000
  * is in the file is found by the commit's id, so nothing that happens to a repository can make it untrue.
  */
 export class KnownFacts {
-  readonly #file: DerivedFile
+  readonly #file: CacheFile
   readonly #worthIt: number
   /** Undefined while it is not loaded, null where there is none, or no need of it any more. */
   #table: FactsTable | undefined | null
   /** How many commits were read since the file was written, or this process began. */
   #read = 0
 
-  constructor(file: DerivedFile, worthIt = WORTH_IT) {
+  constructor(file: CacheFile, worthIt = WORTH_IT) {
     this.#file = file
     this.#worthIt = worthIt
   }

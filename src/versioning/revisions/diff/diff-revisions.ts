@@ -4,22 +4,22 @@ import type { DiffRequest, DiffSide, PresentedDiff } from '../../family/family.t
 import type { ObjectReader } from '../../family/tree-files.ts'
 import { readBytes, readTree } from '../../family/tree-files.ts'
 import type { Registry } from '../../registry.ts'
-import type { RevisionPlace } from '../revision.ts'
+import type { RevisionLocation } from '../revision.ts'
 import { changedFiles, tooDifferent } from './changed-files.ts'
 import { unifiedDiff } from './unified-diff.ts'
 
 /** The difference between two revisions of a family, of one artifact or of two (rulings 3.16, 5.7). */
 export async function diffRevisions(
   registry: Registry,
-  base: RevisionPlace,
-  head: RevisionPlace,
+  base: RevisionLocation,
+  head: RevisionLocation,
   asked: DiffRequest,
 ): Promise<PresentedDiff> {
   const { family } = base.artifact
   return family.diff(await readSide(registry, base), await readSide(registry, head), asked)
 }
 
-async function readSide(registry: Registry, { artifact, oid }: RevisionPlace): Promise<DiffSide> {
+async function readSide(registry: Registry, { artifact, oid }: RevisionLocation): Promise<DiffSide> {
   const { objects } = artifact.repository
   const { payload, commit } = await registry.revisions(artifact.family).read(objects, oid)
   return {

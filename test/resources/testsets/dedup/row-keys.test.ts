@@ -1,5 +1,5 @@
 import { expect } from 'chai'
-import { DerivedFile } from '../../../../src/storage/cache-file.ts'
+import { CacheFile } from '../../../../src/storage/cache-file.ts'
 import { memoryFs } from '../../../../src/storage/memory-fs.ts'
 import { keyOfDedupId, RowKeys } from '../../../../src/resources/testsets/dedup/row-keys.ts'
 import { positionsAfter } from '../../../../src/resources/testsets/rows/row-position.ts'
@@ -24,7 +24,7 @@ describe('RowKeys', () => {
   it('forgets what nobody asked about for ten minutes, and finds it in the file that was kept, reading few rows', async () => {
     const objects = new RecordedObjects()
     const { positions, tree } = await testsetOf(objects, ROWS)
-    const file = new DerivedFile(memoryFs(), '/row-keys')
+    const file = new CacheFile(memoryFs(), '/row-keys')
     let now = 0
     const keys = new RowKeys(() => now)
     const look = async (n: number): Promise<number> => {

@@ -1,7 +1,7 @@
 import { expect } from 'chai'
 import fc from 'fast-check'
 import { nodeFs } from '../../../../src/storage/node-fs.ts'
-import { ObjectStore } from '../../../../src/git/objects/object-database.ts'
+import { ObjectDatabase } from '../../../../src/git/objects/object-database.ts'
 import { PackCache } from '../../../../src/git/packs/pack-cache.ts'
 import { canonicalJson } from '../../../../src/json/canonical-json.ts'
 import {
@@ -153,7 +153,7 @@ async function plainly({ source, testset, type, escapeFormulas }: Export, rows: 
 }
 
 describe('testsets: a download', () => {
-  const source = (folder: string): ObjectStore => new ObjectStore(nodeFs, folder, new PackCache())
+  const source = (folder: string): ObjectDatabase => new ObjectDatabase(nodeFs, folder, new PackCache())
 
   it('is what objects made of its rows would give, byte for byte, whatever the rows are', async () => {
     const row = fc.record({ bytes: bytesOfRow, meta: metaOfRow })

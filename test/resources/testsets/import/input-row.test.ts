@@ -1,11 +1,11 @@
 import { expect } from 'chai'
 import { fromEntries, type JsonObject } from '../../../../src/json/json.ts'
 import { stringifyJson } from '../../../../src/json/stringify-json.ts'
-import { sentRow } from '../../../../src/resources/testsets/import/input-row.ts'
+import { inputRow } from '../../../../src/resources/testsets/import/input-row.ts'
 
 describe('sentRow', () => {
   const take = (data: JsonObject, outer: JsonObject = {}) =>
-    sentRow(data, outer, (key, problem) => {
+    inputRow(data, outer, (key, problem) => {
       throw new Error(`${key} ${problem}`)
     })
   const ID = '0190a000-0000-8000-8000-000000000001'

@@ -5,7 +5,7 @@ import type { Oid } from '../../../../src/git/objects/object.ts'
 import { hashObject } from '../../../../src/git/objects/object.ts'
 import type { KeysOfBase, UnplacedRow } from '../../../../src/resources/testsets/import/place-rows.ts'
 import {
-  placeRows as placeInSlices,
+  assignPositions as placeInSlices,
   rowChanges as changesInSlices,
 } from '../../../../src/resources/testsets/import/place-rows.ts'
 import type { RowEntry } from '../../../../src/resources/testsets/rows/row-entry.ts'

@@ -4,7 +4,7 @@ import { hashObject } from '../../../../src/git/objects/object.ts'
 import { getKey, type JsonObject } from '../../../../src/json/json.ts'
 import { RowCollector } from '../../../../src/resources/testsets/import/row-collector.ts'
 import { TimeSlice } from '../../../../src/scheduling/cooperative.ts'
-import { sentRow } from '../../../../src/resources/testsets/import/input-row.ts'
+import { inputRow } from '../../../../src/resources/testsets/import/input-row.ts'
 import { decodeRow, dedupIdOf } from '../../../../src/resources/testsets/rows/stored-row.ts'
 
 /** A row as the tests write it: its content, and the dedup id it brings. */
@@ -105,7 +105,7 @@ describe('RowCollector', () => {
 
 function sent(content: string, dedupId: string | undefined) {
   const data: JsonObject = dedupId === undefined ? { a: content } : { a: content, testcase_dedup_id: dedupId }
-  return sentRow(data, {}, (key, problem) => expect.fail(`${key} ${problem}`))
+  return inputRow(data, {}, (key, problem) => expect.fail(`${key} ${problem}`))
 }
 
 /** First 5.2: of one dedup id the last row stays, at the first place. Then 5.1: rows without one become others. */

@@ -4,7 +4,7 @@ import type { Json, JsonObject } from '../../../../src/json/json.ts'
 import { parseJson } from '../../../../src/json/parse-json.ts'
 import { plainJson } from '../../../../src/json/plain-json.ts'
 import { stringifyJson } from '../../../../src/json/stringify-json.ts'
-import { builtInInterface } from '../../../../src/resources/workflows/schemas/built-in-schemas.ts'
+import { builtInSchemas } from '../../../../src/resources/workflows/schemas/built-in-schemas.ts'
 import { parseHandlerUri } from '../../../../src/resources/workflows/handler-uri.ts'
 import { fillSchemas } from '../../../../src/resources/workflows/schemas/schema-filling.ts'
 
@@ -39,7 +39,7 @@ describe('built-in interfaces', () => {
     keys.map((key) => [key, parts] as const),
   )) {
     it(`${key} has schemas that compile, and defaults that satisfy them`, () => {
-      const found = builtInInterface(parseHandlerUri(`svc:builtin:${key}:v0`)) ?? {}
+      const found = builtInSchemas(parseHandlerUri(`svc:builtin:${key}:v0`)) ?? {}
       const letters = (['parameters', 'inputs', 'outputs'] as const).filter(
         (part) => found[part] !== undefined,
       )
@@ -66,7 +66,7 @@ describe('built-in interfaces', () => {
   ]
   for (const [key, outputs] of answers) {
     it(`${key} promises no more than its handler keeps`, () => {
-      const promised = builtInInterface(parseHandlerUri(key))?.outputs ?? expect.fail(key)
+      const promised = builtInSchemas(parseHandlerUri(key))?.outputs ?? expect.fail(key)
       for (const value of outputs) expect(validator(promised)(value), JSON.stringify(value)).to.equal(true)
       expect(validator(promised)(null)).to.equal(false)
     })
@@ -79,9 +79,9 @@ describe('built-in interfaces', () => {
       'user:builtin:chat:v0',
       'svc:builtin:chat:v1',
     ]) {
-      expect(builtInInterface(parseHandlerUri(uri)), uri).to.equal(undefined)
+      expect(builtInSchemas(parseHandlerUri(uri)), uri).to.equal(undefined)
     }
-    expect(builtInInterface(parseHandlerUri('chat'))).to.not.equal(undefined)
+    expect(builtInSchemas(parseHandlerUri('chat'))).to.not.equal(undefined)
   })
 })
 

@@ -4,7 +4,7 @@ import { workflowFamily } from '../../../../src/resources/workflows/workflow-fam
 import { commitRevision } from '../../../../src/versioning/revisions/commit-revision.ts'
 import { forkVariant } from '../../../../src/versioning/variants/fork-variant.ts'
 import { queryRevisions } from '../../../../src/versioning/revisions/query-revisions.ts'
-import type { VariantPlace } from '../../../../src/versioning/revisions/references.ts'
+import type { VariantLocation } from '../../../../src/versioning/revisions/references.ts'
 import type { Registry } from '../../../../src/versioning/registry.ts'
 import type { TimelineRow } from '../../../../src/versioning/index/timeline/timeline-row.ts'
 import type { Timeline } from '../../../../src/versioning/index/timeline/timeline.ts'
@@ -20,13 +20,13 @@ describe('versioning: the timeline of revisions', () => {
     timeline = timelineOver(registry)
   })
 
-  const commit = async (place: VariantPlace, message: string): Promise<VariantPlace> => {
+  const commit = async (place: VariantLocation, message: string): Promise<VariantLocation> => {
     const data: JsonObject = { parameters: { message } }
     const made = await commitRevision(registry, place, { data, message, header: {}, loc: [] }, context)
     return { artifact: made.place.artifact, variant: made.place.variant }
   }
 
-  const forked = (slug: string): Promise<VariantPlace> =>
+  const forked = (slug: string): Promise<VariantLocation> =>
     forkVariant(
       registry,
       workflowFamily,
