@@ -1,6 +1,6 @@
 import type { AllRefs } from '../../src/git/refs/list-refs.ts'
 import type { Oid } from '../../src/git/objects/object.ts'
-import { GitFailure, gitCommand } from '../../src/git/process/git-command.ts'
+import { GitFailure, gitCommand } from '../../src/git/process/git-process.ts'
 
 /** Where a backup keeps what the store has no more. The store's own refs of such names, if any, are not backed up. */
 export const KEPT = 'refs/backup/'

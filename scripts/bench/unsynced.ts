@@ -9,7 +9,6 @@ export function unsynced(fs: Fs): Fs {
       if (mode !== undefined) return fs.createSynced(path, bytes, mode)
       fs.create(path, bytes instanceof Uint8Array ? bytes : Buffer.concat(bytes))
     },
-    settleJournal: undefined,
     createLog: (path) => ({ ...fs.createLog(path), sync }),
     createFile: (path) => ({ ...fs.createFile(path), sync }),
     sync,

@@ -1,6 +1,6 @@
 import { ConfigError } from '../../src/config.ts'
 import { Refusal } from '../../src/errors.ts'
-import { GitFailure } from '../../src/git/process/git-command.ts'
+import { GitFailure } from '../../src/git/process/git-process.ts'
 import { systemProblem } from './system-problem.ts'
 import { UsageError } from './usage-error.ts'
 

@@ -16,9 +16,6 @@ import { PackCache } from './packs/pack-cache.ts'
 import { StreamingPackWriter } from './packs/streaming-pack-writer.ts'
 import { repositoryPath } from './repository-path.ts'
 import { Repository } from './repository.ts'
-import type { SpareFs } from './spare-files.ts'
-import { withSpareFiles } from './spare-files.ts'
-import { sweepSpareFiles } from './spare-folder.ts'
 import { TRASH_FOLDER } from './trash/folder-move.ts'
 import { TrashFolder } from './trash/trash-folder.ts'
 
@@ -33,14 +30,12 @@ export class Store {
   readonly guard: StoreGuard
   readonly #packs = new PackCache()
   readonly #journal: Journal
-  readonly #spares: SpareFs
 
   private constructor(fs: Fs, dir: string) {
     this.guard = new StoreGuard(fs, `${dir}/format`)
     this.fs = guardedFs(fs, this.guard)
     this.dir = dir
     this.#journal = new Journal(fs, dir, this.guard)
-    this.#spares = withSpareFiles(this.fs, dir)
     this.guard.onReturn(async () => {
       await this.#journal.redo()
       // What is open may be of a disk that is no more.
@@ -61,15 +56,14 @@ export class Store {
       )
     }
     await recoverJournals(fs, dir)
-    sweepSpareFiles(fs, dir)
+    // Servers before this one kept empty files ready here.
+    fs.removeTree(`${dir}/.spare`)
     return new Store(fs, dir)
   }
 
   /** Syncs what is only in the journal, and drops it; closes every pack. After the last write and the last read. */
   async close(): Promise<void> {
     await this.#journal.close()
-    // Where the store is gone they stay, and the next start sweeps them.
-    if (!this.guard.problem) await this.#spares.dropSpares()
     this.#packs.close()
     this.guard.close()
   }
@@ -98,10 +92,7 @@ export class Store {
    * recoverForDeadServers. Answers how to stop it.
    */
   keepFinishing(afterwards: () => void): () => Promise<void> {
-    return keepRecovering(this.fs, this.dir, () => {
-      sweepSpareFiles(this.fs, this.dir)
-      afterwards()
-    })
+    return keepRecovering(this.fs, this.dir, afterwards)
   }
 
   /** The names of its projects. */
@@ -116,7 +107,7 @@ export class Store {
   async project(name: string): Promise<ProjectStore> {
     const folder = `${this.dir}/${name}`
     await createDurableFolder(this.fs, folder)
-    return new ProjectStore(this.#spares, folder, this.#packs, this.#journal)
+    return new ProjectStore(this.fs, folder, this.#packs, this.#journal)
   }
 }
 

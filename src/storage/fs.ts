@@ -25,15 +25,8 @@ export interface Fs {
   createSynced(path: string, bytes: Uint8Array | readonly Uint8Array[], mode?: number): Promise<void>
   /** Creates `path` (it must not exist: EEXIST) holding `bytes`, without waiting for the disk. */
   create(path: string, bytes: Uint8Array): void
-  /** A file that lay ready and now holds `bytes`, where files lie ready and one is left (see withSpareFiles). */
-  takeSpare?(bytes: Uint8Array): SpareFile | undefined
   /** Creates `path` (it must not exist: EEXIST) to write on at its end. */
   createLog(path: string): LogHandle
-  /**
-   * Creates empty files (they must not exist: EEXIST) one after the other, without holding up anyone. Answers how many milliseconds one
-   * took: the one in the middle.
-   */
-  createEmpty(paths: readonly string[]): Promise<number>
   /** Creates `path` (it must not exist: EEXIST) to write on at its end, to read back and to correct. */
   createFile(path: string): FileHandle
   /** Resolves once what the file holds is on the disk; absence is fine. */
@@ -44,11 +37,6 @@ export interface Fs {
   append(path: string, bytes: Uint8Array): void
   /** Makes the folder and its missing parents. */
   makeDir(path: string): void
-  /**
-   * Has new folders in this one made far from each other on the disk, with what is in them; false where the disk knows no such thing.
-   * Absent where nobody would.
-   */
-  spreadFolders?(path: string): Promise<boolean>
   /** Atomically replaces `to` (a folder only where `to` is absent or empty). */
   rename(from: string, to: string): void
   /** A second name for a file; EEXIST if `to` is taken. */
@@ -61,11 +49,6 @@ export interface Fs {
   removeFolder(path: string): boolean
   /** Removes a folder and everything in it; absence is fine. */
   removeTree(path: string): void
-  /**
-   * Does what `checkpointJournal` does, with what is in the file, in a thread of its own; rejects if the file is gone. Absent where there is
-   * no thread that sees the same files.
-   */
-  settleJournal?(store: string, journal: string): Promise<void>
   /** Resolves once what was created, renamed or removed in this folder is on the disk. */
   syncDir(path: string): Promise<void>
 }
@@ -80,12 +63,6 @@ export interface FileStat {
   readonly device: number
   /** How many names the file has. */
   readonly links: number
-}
-
-/** A whole file without a name of its own yet; it goes by itself if it never gets one. */
-export interface SpareFile {
-  /** Gives it the name, in one step; false where that cannot be, because there is such a file above all. */
-  linkTo(path: string): boolean
 }
 
 export interface ReadHandle {

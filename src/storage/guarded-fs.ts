@@ -10,7 +10,6 @@ export function guardedFs(fs: Fs, guard: StoreGuard): Fs {
     guard.assertThere()
     return fs
   }
-  const { spreadFolders, settleJournal } = fs
   return {
     isSeenByOthers: fs.isSeenByOthers,
     stat: (path) => there().stat(path),
@@ -20,22 +19,17 @@ export function guardedFs(fs: Fs, guard: StoreGuard): Fs {
     createSynced: async (path, bytes, mode) => there().createSynced(path, bytes, mode),
     create: (path, bytes) => there().create(path, bytes),
     createLog: (path) => there().createLog(path),
-    createEmpty: async (paths) => there().createEmpty(paths),
     createFile: (path) => there().createFile(path),
     sync: async (path) => there().sync(path),
     syncAll: async (paths) => there().syncAll(paths),
     append: (path, bytes) => there().append(path, bytes),
     makeDir: (path) => there().makeDir(path),
-    ...(spreadFolders ? { spreadFolders: async (path) => (there(), spreadFolders(path)) } : {}),
     rename: (from, to) => there().rename(from, to),
     link: (from, to) => there().link(from, to),
     remove: (path) => there().remove(path),
     removeAll: async (paths) => there().removeAll(paths),
     removeFolder: (path) => there().removeFolder(path),
     removeTree: (path) => there().removeTree(path),
-    ...(settleJournal
-      ? { settleJournal: async (store, journal) => (there(), settleJournal(store, journal)) }
-      : {}),
     syncDir: async (path) => there().syncDir(path),
   }
 }

@@ -28,10 +28,6 @@ export function memoryFs(): Fs {
       create(path, bytes instanceof Uint8Array ? [bytes] : bytes, mode),
     create: (path, bytes) => create(path, [bytes]),
     createLog: (path) => createLog(volume, path),
-    createEmpty: async (paths) => {
-      for (const path of paths) create(path, [])
-      return 0
-    },
     createFile: (path) => createHandle(volume, path),
     sync: async () => undefined,
     syncAll: async () => undefined,

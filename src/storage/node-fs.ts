@@ -1,13 +1,13 @@
 import * as fs from 'node:fs'
 import { dirname } from 'node:path/posix'
 import { promisify } from 'node:util'
-import { doDiskChore, settleInThread } from '../git/disk-chores.ts'
 import type { FileStat, Fs, LogHandle, ReadHandle } from './fs.ts'
 
 const { O_APPEND, O_CREAT, O_NONBLOCK, O_RDONLY, O_WRONLY } = fs.constants
 
 const fsync = promisify(fs.fsync)
 const fdatasync = promisify(fs.fdatasync)
+const unlink = promisify(fs.unlink)
 const write = promisify(fs.write)
 
 /** More than this is written through the thread pool: a synchronous write of it would hold up every other request. */
@@ -82,10 +82,6 @@ export const nodeFs: Fs = {
     return toLogHandle(fs.openSync(path, 'wx+'))
   },
 
-  createEmpty(paths) {
-    return doDiskChore('createEmpty', paths)
-  },
-
   createFile(path) {
     // not opened for appending: Linux would then add at the end whatever position a write names
     const fd = fs.openSync(path, 'wx+')
@@ -109,7 +105,7 @@ export const nodeFs: Fs = {
   },
 
   async syncAll(paths) {
-    await doDiskChore('sync', paths)
+    for (const path of paths) await nodeFs.sync(path)
   },
 
   append(path, bytes) {
@@ -122,15 +118,6 @@ export const nodeFs: Fs = {
   },
 
   makeDir,
-
-  async spreadFolders(path) {
-    try {
-      await doDiskChore('spread', [path])
-      return true
-    } catch {
-      return false // another file system than ext, or another system than Linux
-    }
-  },
 
   rename(from, to) {
     fs.renameSync(from, to)
@@ -145,7 +132,11 @@ export const nodeFs: Fs = {
   },
 
   async removeAll(paths) {
-    await doDiskChore('remove', paths)
+    for (const path of paths) {
+      await unlink(path).catch((error: NodeJS.ErrnoException) => {
+        if (!isAbsence(error)) throw error
+      })
+    }
   },
 
   removeFolder(path) {
@@ -162,8 +153,6 @@ export const nodeFs: Fs = {
     absentAsUndefined(() => fs.rmSync(path, { recursive: true, force: true }))
   },
 
-  settleJournal: settleInThread,
-
   async syncDir(path) {
     const fd = fs.openSync(path, READ)
     try {
@@ -178,10 +167,13 @@ function absentAsUndefined<T>(action: () => T): T | undefined {
   try {
     return action()
   } catch (error) {
-    const code = (error as NodeJS.ErrnoException).code // node:fs throws nothing else
-    if (code === 'ENOENT' || code === 'ENOTDIR') return undefined
+    if (isAbsence(error as NodeJS.ErrnoException)) return undefined // node:fs throws nothing else
     throw error
   }
+}
+
+function isAbsence({ code }: NodeJS.ErrnoException): boolean {
+  return code === 'ENOENT' || code === 'ENOTDIR'
 }
 
 function toFileStat(stats: fs.Stats): FileStat {

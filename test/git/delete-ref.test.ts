@@ -403,7 +403,7 @@ describe('git: deleting a ref', () => {
       'to and fro, and deleted': ['first', undefined, 'first', 'second', undefined],
     }
     // Once a journal is settled, a power cut leaves nothing of the steps before.
-    const unsettled: Fs = { ...nodeFs, settleJournal: () => new Promise<void>(() => {}) }
+    const unsettled: Fs = { ...nodeFs, syncAll: () => new Promise<void>(() => {}) }
     for (const [what, history] of Object.entries(histories)) {
       for (const servers of [1, 2]) {
         it(`whatever it left of the steps before: ${what} (by ${servers} of the servers)`, async () => {
@@ -495,7 +495,6 @@ describe('git: deleting a ref', () => {
       const synced: string[] = []
       const { folder, repository, journal } = repositoryWith('loose', {
         ...nodeFs,
-        settleJournal: undefined, // here, and not in a thread that has a disk of its own
         syncAll: (paths) => (synced.push(...paths), nodeFs.syncAll(paths)),
       })
       await repository.transact(remove(LIVE))

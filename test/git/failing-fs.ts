@@ -14,7 +14,6 @@ export function failingFs(fs: Fs): {
     fs: {
       ...fs,
       // In a thread they would not fail.
-      settleJournal: undefined,
       createSynced: async (path, bytes) => (check('createSynced', path), fs.createSynced(path, bytes)),
       create: (path, bytes) => (check('create', path), fs.create(path, bytes)),
       createLog: (path) => {

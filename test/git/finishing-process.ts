@@ -15,7 +15,7 @@ for (let index = 0; index < jobs.length; index += 2) {
     if (--left === 0) die()
   })
   // What a thread does could not be cut off.
-  const fs = { ...disk.fs, settleJournal: undefined }
+  const { fs } = disk
   const finished = recoverForDeadServers(fs, jobs[index] ?? '').then(() => 'survived')
   outcomes.push(await Promise.race([disk.died, finished]))
 }

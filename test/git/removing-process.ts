@@ -19,7 +19,7 @@ async function moveIn(folder: string, step: number): Promise<string> {
   const disk = mortalFs(nodeFs, (_call, die) => {
     if (--left === 0) die()
   })
-  const store = await Store.open({ ...disk.fs, settleJournal: undefined }, folder)
+  const store = await Store.open(disk.fs, folder)
   const project = await store.project('default')
   left = step
   const moved = project.claimingSlugs(() =>

@@ -15,6 +15,5 @@ export const hastyFs: Fs = {
   createFile: (path) => ({ ...nodeFs.createFile(path), sync: () => Promise.resolve() }),
   sync: () => Promise.resolve(),
   syncAll: () => Promise.resolve(),
-  settleJournal: undefined,
   syncDir: () => Promise.resolve(),
 }

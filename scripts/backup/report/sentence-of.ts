@@ -1,5 +1,5 @@
 import { Refusal } from '../../../src/errors.ts'
-import { GitFailure } from '../../../src/git/process/git-command.ts'
+import { GitFailure } from '../../../src/git/process/git-process.ts'
 import { systemProblem } from '../../command/system-problem.ts'
 
 /** What kept one repository from being done, in a sentence; any other error is none of that, and is thrown on. */

@@ -60,10 +60,7 @@ export async function checkRecovered(
   await createArtifact(registry, workflowFamily, { slug: 'next', header: {}, loc: [] }, { actor: NOBODY })
   for (const problem of await verifyIndex(registry, await newRegistry(server))) throw new Error(problem)
   await server.store.close()
-  for (const folder of ['.journal', '.spare']) {
-    for (const name of fs.readDir(`${STORE}/${folder}`) ?? [])
-      throw new Error(`${folder}/${name} is left over`)
-  }
+  for (const name of fs.readDir(`${STORE}/.journal`) ?? []) throw new Error(`.journal/${name} is left over`)
 }
 
 const NOBODY = { id: 'id', name: 'Ann', email: 'ann@example.com' }

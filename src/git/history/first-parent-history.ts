@@ -5,7 +5,7 @@ import type { Fs } from '../../storage/fs.ts'
 import { firstParent } from '../objects/commit.ts'
 import type { ObjectDatabase } from '../objects/object-database.ts'
 import type { Oid } from '../objects/object.ts'
-import { revList } from './rev-list.ts'
+import { gitOn } from '../process/git-process.ts'
 
 /** A commit's place in first-parent history. All of it follows from the commit alone, so it is true for ever. */
 export interface HistoryNode {
@@ -86,9 +86,14 @@ export class History {
     return node
   }
 
-  /** The rest of a long history, by the git program where that can see it. */
+  /**
+   * The rest of a long history, the commit itself first, by the git program where that can see it; undefined where there is no git, or it
+   * refuses. Walking ten thousand commits takes git forty milliseconds and us five times as long.
+   */
   async #listed(oid: Oid): Promise<readonly Oid[] | undefined> {
-    return this.#fs.isSeenByOthers ? revList(this.#gitdir, oid) : undefined
+    if (!this.#fs.isSeenByOthers) return undefined
+    const listing = await gitOn(this.#gitdir, ['rev-list', '--first-parent', oid]).catch(() => undefined)
+    return listing?.code === 0 ? listing.output.split('\n').filter((line) => line !== '') : undefined
   }
 
   async #firstParent(oid: Oid): Promise<Oid | undefined> {

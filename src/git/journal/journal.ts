@@ -230,7 +230,7 @@ export class Journal {
         // What it tells of cannot be synced where it is not.
         while (this.#guard.problem && !this.#isClosing) await pause(AWAY, undefined, { ref: false })
         this.#guard.assertStillThere()
-        await this.#syncTold(file)
+        await checkpointJournal(this.#fs, this.#store, file.written())
         await this.#keepNotes(file.notes)
       } while (this.#guard.problem)
       if (file.kept.length > 0) await this.#keep(file.kept)
@@ -247,16 +247,6 @@ export class Journal {
       this.#told.delete(file)
     }
     file.close()
-  }
-
-  /** What is written is told by the file's own handle where somebody has removed the file. */
-  async #syncTold(file: JournalFile): Promise<void> {
-    try {
-      if (this.#fs.settleJournal) return await this.#fs.settleJournal(this.#store, file.path)
-    } catch (error) {
-      if (this.#fs.stat(file.path)) throw error
-    }
-    await checkpointJournal(this.#fs, this.#store, file.written())
   }
 
   /** Where nothing else says so by now. What else says so may be a file that was renamed into their folder. */

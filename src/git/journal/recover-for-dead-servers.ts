@@ -45,8 +45,7 @@ export async function recoverForDeadServers(fs: Fs, store: string): Promise<bool
 
 async function settle(fs: Fs, store: string, path: string): Promise<void> {
   try {
-    if (fs.settleJournal) await fs.settleJournal(store, path)
-    else await checkpointJournal(fs, store, fs.readFile(path) ?? Buffer.alloc(0))
+    await checkpointJournal(fs, store, fs.readFile(path) ?? Buffer.alloc(0))
   } catch (error) {
     // Another server may have settled and removed it just now.
     if (fs.stat(path)) throw error

@@ -5,8 +5,7 @@ import { countObjects } from './count-objects.ts'
 import { dropRedundantPacks } from '../packs/drop-redundant-packs.ts'
 import type { Fs } from '../../storage/fs.ts'
 import { holdingLock } from '../../storage/lock-file.ts'
-import type { GitResult } from '../process/run-git.ts'
-import { runInRepository } from '../process/run-git.ts'
+import { gitOn, type GitResult } from '../process/git-process.ts'
 
 export interface MaintenanceOptions {
   /** Tidies up whatever there is, and not only what has become much. */
@@ -95,9 +94,9 @@ async function tidyUp(
   signal: AbortSignal | undefined,
 ): Promise<string | undefined> {
   const git = (args: readonly string[]): Promise<GitResult> =>
-    runInRepository(gitdir, [...SETTINGS.flatMap((setting) => ['-c', setting]), ...args], {
+    gitOn(gitdir, [...SETTINGS.flatMap((setting) => ['-c', setting]), ...args], {
       inBackground: true,
-      ...(signal ? { signal } : {}),
+      signal,
     })
   const results: GitResult[] = []
   const repack = async (args: readonly string[]): Promise<void> => {
@@ -122,7 +121,7 @@ async function tidyUp(
   await fs.syncDir(gitdir)
   if (signal?.aborted !== true) results.push(await git(['pack-refs', '--all']))
   const failed = results.find(({ code }) => code !== 0)
-  return failed && (failed.stderr.trim() || `git ended with ${failed.code}`)
+  return failed && (failed.complaint || `git ended with ${failed.code}`)
 }
 
 /** git gives a new pack its name without waiting for the disk, so what the pack stands for goes only afterwards. */

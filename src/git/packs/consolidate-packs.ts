@@ -1,5 +1,5 @@
 import { settleAll } from '../../storage/settle-all.ts'
-import { BoundedCache } from '../../cache/bounded-cache.ts'
+import { recentlyUsed } from '../../cache/recently-used.ts'
 import type { Fs } from '../../storage/fs.ts'
 import type { Oid } from '../objects/object.ts'
 import { PackCache } from './pack-cache.ts'
@@ -46,7 +46,7 @@ export async function consolidatePacks(
 }
 
 /** Packs that cannot be joined with others as they are: git made them, with deltas. They are left to git's own repacking. */
-const unfit = new BoundedCache<string, true>(10_000, () => 1)
+const unfit = recentlyUsed<string, true>(10_000, () => 1)
 
 const NONE: ReadonlySet<string> = new Set()
 

@@ -1,4 +1,4 @@
-import { AGEING, BoundedCache } from '../../cache/bounded-cache.ts'
+import { recentlyUsed } from '../../cache/recently-used.ts'
 import type { Fs } from '../../storage/fs.ts'
 import type { GitObject } from '../objects/object.ts'
 import type { PackReader } from './pack-reader.ts'
@@ -12,23 +12,11 @@ const MIB = 1024 * 1024
  */
 export class PackCache extends FileCache {
   /** Open packs by the path of their index, with the bytes of small indexes. */
-  readonly packs = new BoundedCache<string, PackReader>(
-    16 * MIB,
-    (pack) => pack.index.heldBytes + CACHE_ENTRY,
-    AGEING,
-  )
+  readonly packs = recentlyUsed<string, PackReader>(16 * MIB, (pack) => pack.index.heldBytes + CACHE_ENTRY)
   /** Objects that deltas were built on, or that deltas made, lately: the next delta may build on them. */
-  readonly bases = new BoundedCache<string, GitObject>(
-    8 * MIB,
-    ({ bytes }) => bytes.length + CACHE_ENTRY,
-    AGEING,
-  )
+  readonly bases = recentlyUsed<string, GitObject>(8 * MIB, ({ bytes }) => bytes.length + CACHE_ENTRY)
   /** Objects written lately, by repository and id: what was just stored is what is read next. */
-  readonly written = new BoundedCache<string, GitObject>(
-    8 * MIB,
-    ({ bytes }) => bytes.length + CACHE_ENTRY,
-    AGEING,
-  )
+  readonly written = recentlyUsed<string, GitObject>(8 * MIB, ({ bytes }) => bytes.length + CACHE_ENTRY)
 
   /**
    * Closes the files that were removed since they were opened, or that we may not look at any more: until then their bytes take room on
@@ -41,7 +29,7 @@ export class PackCache extends FileCache {
   /** Lets go of what is kept by the path of a repository that is there no more. */
   drop(gitdir: string): void {
     for (const cache of [this.packs, this.written, this.handles]) {
-      for (const key of cache.keys()) {
+      for (const key of [...cache.keys()]) {
         if (key.startsWith(`${gitdir}/`) || key.startsWith(`${gitdir} `)) cache.delete(key)
       }
     }

@@ -1,4 +1,4 @@
-import type { BoundedCache } from '../../cache/bounded-cache.ts'
+import type { LRUCache } from 'lru-cache'
 import type { Fs } from '../../storage/fs.ts'
 import { CorruptObject } from '../objects/errors.ts'
 import type { GitObject } from '../objects/object.ts'
@@ -27,7 +27,7 @@ export interface PackedObject extends GitObject {
 /** What open packs keep in common. */
 export interface PackReadCache extends FileCache {
   /** Objects that deltas were built on, or that deltas made, lately, by pack and offset. */
-  readonly bases: BoundedCache<string, GitObject>
+  readonly bases: LRUCache<string, GitObject>
 }
 
 /**

@@ -1,4 +1,5 @@
-import { AGEING, BoundedCache } from '../../cache/bounded-cache.ts'
+import { LRUCache } from 'lru-cache'
+import { recentlyUsed } from '../../cache/recently-used.ts'
 import type { Fs, ReadHandle } from '../../storage/fs.ts'
 import { PackGone } from '../objects/errors.ts'
 
@@ -27,13 +28,10 @@ export const CACHE_ENTRY = 512
 
 /** Windows and open files of all windowed files of a process, so many bytes and so many files. */
 export class FileCache {
-  readonly windows = new BoundedCache<number, FileWindow>(
-    24 * MIB,
-    ({ bytes }) => bytes.length + CACHE_ENTRY,
-    AGEING,
-  )
+  readonly windows = recentlyUsed<number, FileWindow>(24 * MIB, ({ bytes }) => bytes.length + CACHE_ENTRY)
   /** Open files by path. */
-  readonly handles = new BoundedCache<string, ReadHandle>(128, () => 1, {
+  readonly handles = new LRUCache<string, ReadHandle>({
+    max: 128,
     dispose: (handle) => handle.close(),
   })
 

@@ -1,6 +1,6 @@
 import type { Fs } from '../../storage/fs.ts'
 import type { Oid } from '../objects/object.ts'
-import { gitCommand } from './git-command.ts'
+import { gitCommand } from './git-process.ts'
 import type { GitConfig } from './git-environment.ts'
 
 /** Where objects come from. */

@@ -1,5 +1,5 @@
 import { setTimeout as pause } from 'node:timers/promises'
-import { runInRepository } from './run-git.ts'
+import { gitOn } from './git-process.ts'
 
 /** Milliseconds between two looks. */
 const PAUSE = 200
@@ -19,8 +19,8 @@ export async function fsck(gitdir: string): Promise<readonly string[]> {
 }
 
 async function look(gitdir: string): Promise<string[]> {
-  const { code, stdout, stderr } = await runInRepository(gitdir, CHECK)
-  const lines = `${stdout}\n${stderr}`.split('\n').map((line) => line.trim())
+  const { code, output, complaint } = await gitOn(gitdir, CHECK, { maxComplaint: Infinity })
+  const lines = `${output}\n${complaint}`.split('\n').map((line) => line.trim())
   // A repository without a commit is nothing wrong.
   const problems = [...new Set(lines.filter((line) => line !== '' && !line.startsWith('notice:')))]
   if (code === 0) return []

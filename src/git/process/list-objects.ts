@@ -1,6 +1,6 @@
 import { Refusal } from '../../errors.ts'
 import type { ObjectKind, Oid } from '../objects/object.ts'
-import { startGit } from './git-child.ts'
+import { startGit } from './git-process.ts'
 
 /** An object that a repository has, or would get. */
 export interface ListedObject {

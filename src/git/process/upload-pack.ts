@@ -1,7 +1,7 @@
 import type { Readable } from 'node:stream'
 import { gitEnvironment } from './git-environment.ts'
-import type { GitChild } from './git-child.ts'
-import { startGit } from './git-child.ts'
+import type { GitChild } from './git-process.ts'
+import { startGit } from './git-process.ts'
 
 /** What a client asks of a repository (git-upload-pack(1)). */
 export interface Fetch {

@@ -1,6 +1,6 @@
 import { Refusal } from '../../errors.ts'
 import type { Fs } from '../../storage/fs.ts'
-import { runGit } from '../process/git-child.ts'
+import { runGit } from '../process/git-process.ts'
 import { gitEnvironment } from '../process/git-environment.ts'
 import { indexPack, type PackStream } from './index-pack.ts'
 import type { ListedObject } from '../process/list-objects.ts'

@@ -1,5 +1,5 @@
 import { Refusal } from '../../errors.ts'
-import { runGit } from '../process/git-child.ts'
+import { runGit } from '../process/git-process.ts'
 import { gitEnvironment } from '../process/git-environment.ts'
 import type { Quarantine } from './quarantine.ts'
 

@@ -103,8 +103,6 @@ export function stagingFor(fs: Fs, gitdir: string): Staging {
     staged: (name, unsynced) => {
       const keep = `${folder}/${name}.keep`
       let isKept = false
-      let namePack = (path: string): void => fs.rename(packPath, path)
-      let nameIndex = (path: string): void => fs.rename(indexPath, path)
       const release = (): void => {
         try {
           if (isKept) fs.remove(keep)
@@ -117,8 +115,8 @@ export function stagingFor(fs: Fs, gitdir: string): Staging {
         unsynced,
         stage: () => {
           if (!unsynced) return
-          namePack = prepareFile(fs, packPath, unsynced.pack)
-          nameIndex = prepareFile(fs, indexPath, unsynced.index)
+          fs.create(packPath, unsynced.pack)
+          fs.create(indexPath, unsynced.index)
         },
         publish: () => {
           // The refs follow a small pack within the same moment. A pack that somebody keeps already stays theirs to release.
@@ -128,8 +126,8 @@ export function stagingFor(fs: Fs, gitdir: string): Staging {
             else fs.remove(keepPath)
           }
           // The pack before its index: a pack without an index is invisible, an index without a pack is damage.
-          namePack(`${folder}/${name}.pack`)
-          nameIndex(`${folder}/${name}.idx`)
+          fs.rename(packPath, `${folder}/${name}.pack`)
+          fs.rename(indexPath, `${folder}/${name}.idx`)
         },
         syncNames: () => fs.syncDir(folder),
         release,
@@ -165,18 +163,4 @@ export const nothingStaged: StagedPack = {
   syncNames: async () => undefined,
   release: () => undefined,
   discard: () => undefined,
-}
-
-/**
- * Writes a file that nobody sees yet, without waiting for the disk, and answers how it gets its name, in one step and in the place of
- * a file that has it already. Where no spare file can be had it lies under the name `temporary` until then.
- */
-export function prepareFile(fs: Fs, temporary: string, bytes: Uint8Array): (path: string) => void {
-  const spare = fs.takeSpare?.(bytes)
-  if (!spare) fs.create(temporary, bytes)
-  return (path) => {
-    if (spare?.linkTo(path)) return
-    if (spare) fs.create(temporary, bytes)
-    fs.rename(temporary, path)
-  }
 }

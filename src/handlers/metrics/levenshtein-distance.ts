@@ -1,3 +1,5 @@
+import { distance } from 'fastest-levenshtein'
+
 /** What does not fit a step of the computation: so many characters are compared with one at a time. */
 const WORD = 32
 
@@ -9,7 +11,7 @@ export function levenshteinSteps(left: Int32Array, right: Int32Array): number {
 
 /**
  * How many characters have to be inserted, removed or replaced to make one text of the other. Takes code points; needs memory for one
- * row. Myers' algorithm in the form of Hyyrö, a block of 32 rows after the other: 32 cells of the table are the bits of a word.
+ * row. Throws a RangeError for texts of more than 65,536 different characters.
  */
 export function levenshteinDistance(left: Int32Array, right: Int32Array): number {
   const { columns, rows } = differences(left, right)
@@ -30,59 +32,22 @@ function differences(left: Int32Array, right: Int32Array): { columns: Int32Array
   }
 }
 
+/** Code units of UTF-16 that a text of the library's can have. */
+const UNITS = 0x10000
+
+/** The library compares UTF-16 code units: each different code point gets one of its own. */
 function distanceOf(columns: Int32Array, rows: Int32Array): number {
-  const numbers = numbered(rows)
-  const [columnNumbers, rowNumbers] = [columns, rows].map((points) =>
-    points.map((point) => numbers.get(point) ?? 0),
-  ) as [Int32Array, Int32Array] // a pair is mapped to a pair
-  // what the block above says of each column: whether its last row goes up by one there, or down
-  const carries = new Int8Array(columns.length).fill(1)
-  const places = new Int32Array(numbers.size + 1)
-  let distance = columns.length
-  for (let top = 0; top < rows.length; top += WORD) {
-    const block = rowNumbers.subarray(top, top + WORD)
-    for (const [row, number] of block.entries()) places[number] = (places[number] ?? 0) | (1 << row)
-    distance = goThrough(columnNumbers, places, block.length, carries, top + block.length)
-    for (const number of block) places[number] = 0
+  const units = new Map<number, number>()
+  const textOf = (points: Int32Array): string => {
+    const text = new Uint16Array(points.length)
+    for (const [index, point] of points.entries()) {
+      let unit = units.get(point)
+      if (unit === undefined) units.set(point, (unit = units.size))
+      text[index] = unit
+    }
+    return Buffer.from(text.buffer).toString('utf16le')
   }
-  return distance
-}
-
-/** The characters of a text from 1 on; 0 is every other. */
-function numbered(points: Int32Array): Map<number, number> {
-  const numbers = new Map<number, number>()
-  for (const point of points) if (!numbers.has(point)) numbers.set(point, numbers.size + 1)
-  return numbers
-}
-
-/** Goes through the columns of a block of rows; answers the distance in the last row's last column. */
-function goThrough(
-  columns: Int32Array,
-  places: Int32Array,
-  height: number,
-  carries: Int8Array,
-  bottom: number,
-): number {
-  const last = height - 1
-  let up = -1
-  let down = 0
-  let distance = bottom
-  for (let column = 0; column < columns.length; column++) {
-    const equal = places[columns[column] ?? 0] ?? 0
-    const carry = carries[column] ?? 0
-    const falls = carry >>> 31
-    const rises = (carry & 1) ^ falls
-    const across = equal | down
-    const met = equal | falls
-    const along = ((((met & up) + up) | 0) ^ up) | met
-    const right = down | ~(along | up)
-    const left = up & along
-    const out = ((right >>> last) & 1) - ((left >>> last) & 1)
-    carries[column] = out
-    distance += out
-    const shifted = (right << 1) | rises
-    up = (left << 1) | falls | ~(across | shifted)
-    down = shifted & across
-  }
-  return distance
+  const [longer, shorter] = [textOf(columns), textOf(rows)]
+  if (units.size > UNITS) throw new RangeError(`texts of more than ${UNITS} different characters`)
+  return distance(longer, shorter)
 }

@@ -1,22 +1,23 @@
+import { isLight } from '../../json/is-light.ts'
 import type { Json, JsonObject } from '../../json/json.ts'
 import { stringifyJson } from '../../json/stringify-json.ts'
 import { compileSchema, type SchemaCheck } from '../../resources/workflows/schemas/compile-schema.ts'
-import { jsonWeight, schemaWeight } from '../../resources/workflows/schemas/schema-weight.ts'
 import { HandlerFailure } from '../handler-failure.ts'
 import { workerPool, type WorkerCaller } from './long-jobs.ts'
 
 /** How long it may take to compile a schema and hold a value against it. */
 export const SCHEMA_LIMIT_MS = 2000
 
-/** A schema of so many parts is compiled in a few milliseconds … */
-const SMALL_SCHEMA = 200
-/** … and so many steps take about as long. */
-const FEW_STEPS = 200_000
+/** A schema of so many characters is compiled in a few milliseconds … */
+const SHORT_SCHEMA = 4000
+/** … and without these words it is held against each value once: no pattern, nothing that leads elsewhere or tries several ways. */
+const SLOW_WORDS =
+  /"(?:pattern|patternProperties|propertyNames|\$ref|\$dynamicRef|\$recursiveRef|uniqueItems|contains|format|allOf|anyOf|oneOf|not|if|dependentSchemas|dependencies)":/
 
 /**
  * Says where a value breaks the schema that a workflow has for its inputs or outputs; undefined where it does not. The schema is
- * somebody's, and a small one can keep a machine busy for years: what is not sure to be quick is checked aside, and no longer than two
- * seconds. Fails with `invalid_parameters` on a schema that looks like one but cannot be used, or not in that time; refuses as `WorkerPool`
+ * somebody's, and a small one can keep a machine busy for years: what is not sure to be quick is checked in a worker, and no longer than
+ * two seconds. Fails with `invalid_parameters` on a schema that looks like one but cannot be used, or not in that time; refuses as `WorkerPool`
  * does.
  */
 export function checkSchema(
@@ -26,7 +27,7 @@ export function checkSchema(
   caller: WorkerCaller,
 ): string | undefined | Promise<string | undefined> {
   const known = quick.get(schema) ?? learn(schema)
-  if (known.weight * jsonWeight(value) > FEW_STEPS) return checkAside(schema, part, value, caller)
+  if (!known.isPlain || !isLight(value)) return checkInWorker(schema, part, value, caller)
   try {
     known.check ??= compileSchema(schema, part)
   } catch (error) {
@@ -36,20 +37,23 @@ export function checkSchema(
 }
 
 interface Known {
-  readonly weight: number
+  readonly isPlain: boolean
   check?: SchemaCheck
 }
 
 const quick = new WeakMap<JsonObject, Known>()
 
 function learn(schema: JsonObject): Known {
-  const weight = schemaWeight(schema)
-  const known = { weight: weight > SMALL_SCHEMA ? Infinity : weight }
+  const known = { isPlain: isLight(schema) && isPlain(stringifyJson(schema)) }
   quick.set(schema, known)
   return known
 }
 
-async function checkAside(
+function isPlain(schema: string): boolean {
+  return schema.length <= SHORT_SCHEMA && !SLOW_WORDS.test(schema)
+}
+
+async function checkInWorker(
   schema: JsonObject,
   part: string,
   value: Json,

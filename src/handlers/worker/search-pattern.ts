@@ -1,20 +1,18 @@
+import { compilePattern } from './compile-pattern.ts'
 import { boundedText } from '../../json/json-values.ts'
 import { HandlerFailure } from '../handler-failure.ts'
-import { compilePattern } from './compile-pattern.ts'
 import type { WorkerCaller, WorkerOutcome } from './long-jobs.ts'
 import { workerPool } from './long-jobs.ts'
-import { patternSteps } from './pattern-steps.ts'
 
 /** How long a search may go on (ruling 9). */
 export const PATTERN_LIMIT_MS = 1000
 
-/** Up to here a search takes a few milliseconds at the worst, and is done where it is asked for. */
-const FEW_STEPS = 1_000_000
-const SHORT_PATTERN = 1000
+/** A pattern without an operator has one way to match, and is looked for where it is asked for. */
+const LITERAL = /^[^\\^$.*+?()[\]{}|]{0,1000}$/
 
 /**
  * Whether a regular expression matches somewhere in a text: JavaScript's (ruling 9), with inline flags at its start (`compilePattern`).
- * One whose search might be long runs aside, and no longer than a second. Throws `regex-pattern-error`, quoting the
+ * Any but a plain text runs in a worker, and no longer than a second. Throws `regex-pattern-error`, quoting the
  * pattern, and refuses as `WorkerPool` does.
  */
 export function searchPattern(
@@ -23,22 +21,12 @@ export function searchPattern(
   text: string,
   caller: WorkerCaller,
 ): boolean | Promise<boolean> {
-  if (pattern.length > SHORT_PATTERN) return searchAside(pattern, isCaseSensitive, text, caller)
-  const regExp = compiled(pattern, isCaseSensitive)
-  if (patternSteps(regExp, text.length) > FEW_STEPS)
-    return searchAside(pattern, isCaseSensitive, text, caller)
-  return regExp.test(text)
+  return LITERAL.test(pattern)
+    ? compilePattern(pattern, isCaseSensitive).test(text)
+    : searchInWorker(pattern, isCaseSensitive, text, caller)
 }
 
-function compiled(pattern: string, isCaseSensitive: boolean): RegExp {
-  try {
-    return compilePattern(pattern, isCaseSensitive)
-  } catch (error) {
-    throw patternError(pattern, error instanceof Error ? error.message : String(error))
-  }
-}
-
-async function searchAside(
+async function searchInWorker(
   pattern: string,
   isCaseSensitive: boolean,
   text: string,

@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto'
-import { AGEING, BoundedCache } from '../../cache/bounded-cache.ts'
+import { recentlyUsed } from '../../cache/recently-used.ts'
 import { counts } from '../../metrics/counters.ts'
 import { holdsStream } from '../../json/json-stream.ts'
 import { printJson } from '../../json/print-json.ts'
@@ -282,9 +282,8 @@ export interface CachedResponse {
   readonly etag: string
 }
 
-/** The answers that were written or asked for lately (AGEING), 32 MB of them for all surfaces together. */
-export const responseCache = new BoundedCache<string, CachedResponse>(
+/** The answers that were written or asked for lately, 32 MB of them for all surfaces together. */
+export const responseCache = recentlyUsed<string, CachedResponse>(
   32 * 1024 * 1024,
   ({ text }) => text.length + 300,
-  AGEING,
 )

@@ -1,4 +1,4 @@
-import { AGEING, BoundedCache } from '../../cache/bounded-cache.ts'
+import { recentlyUsed } from '../../cache/recently-used.ts'
 import { stringifyJson } from '../../json/stringify-json.ts'
 import { namedList } from './named-list.ts'
 import { spanReferencesJson } from '../references-json.ts'
@@ -26,10 +26,9 @@ export function referenceTexts(references: ReadonlyMap<string, SpanReference>): 
 }
 
 /** By their lists, which say all that their members do; at most so many characters. */
-const lately = new BoundedCache<string, ReferenceTexts>(
+const lately = recentlyUsed<string, ReferenceTexts>(
   2 * 1024 * 1024,
   ({ members, list }) => members.length + list.length,
-  AGEING,
 )
 
 function referenceText({ id, slug, version }: SpanReference): string {

@@ -1,4 +1,4 @@
-import { BoundedCache } from '../../cache/bounded-cache.ts'
+import { recentlyUsed } from '../../cache/recently-used.ts'
 import type { ReferenceTexts } from '../recording/reference-texts.ts'
 
 /**
@@ -6,7 +6,7 @@ import type { ReferenceTexts } from '../recording/reference-texts.ts'
  * would cost more than it saves. To be wrong costs room, and loses nothing.
  */
 export class RecurringReferences {
-  readonly #lately = new BoundedCache<string, ReferenceTexts>(
+  readonly #lately = recentlyUsed<string, ReferenceTexts>(
     REMEMBERED,
     ({ members, list }) => members.length + list.length,
   )

@@ -1,4 +1,4 @@
-import { AGEING, BoundedCache } from '../../cache/bounded-cache.ts'
+import { recentlyUsed } from '../../cache/recently-used.ts'
 import type { Oid } from '../../git/objects/object.ts'
 import type { TreeEntry } from '../../git/objects/tree.ts'
 import type { TimeSlice } from '../../scheduling/cooperative.ts'
@@ -6,7 +6,7 @@ import type { ObjectReader } from '../family/tree-files.ts'
 import { readTree } from '../family/tree-files.ts'
 
 /** How many files and folders lie below a tree. It never changes. */
-const sizes = new BoundedCache<Oid, number>(500_000, () => 1, AGEING)
+const sizes = recentlyUsed<Oid, number>(500_000, () => 1)
 
 /**
  * How many files and folders these entries of a tree are, with all that lies below them; once there are more than `most`, some number

@@ -1,5 +1,5 @@
 import { ZodError } from 'zod'
-import { AGEING, BoundedCache } from '../../cache/bounded-cache.ts'
+import { recentlyUsed } from '../../cache/recently-used.ts'
 import { Refusal } from '../../errors.ts'
 import type { Commit } from '../../git/objects/commit.ts'
 import { parseCommit } from '../../git/objects/commit.ts'
@@ -34,14 +34,13 @@ export interface StoredRevision extends CommitMessage {
 }
 
 /**
- * Decoded revisions, 32 MB of them for all projects together, and none that was not asked for lately (AGEING). A commit
+ * Decoded revisions, 32 MB of them for all projects together, and none that was not asked for lately. A commit
  * never changes, so neither do these.
  */
-const revisions = new BoundedCache<string, StoredRevision>(
+const revisions = recentlyUsed<string, StoredRevision>(
   32 * 1024 * 1024,
   // Decoded, a payload takes some three times its text, and what a commit says two kilobytes.
   ({ size }) => 3 * size + 2000,
-  AGEING,
 )
 let caches = 0
 

@@ -178,7 +178,6 @@ describe('git: the journal', () => {
     const synced: string[] = []
     const { folder, store, repository, newPacks } = await freshStore({
       ...nodeFs,
-      settleJournal: undefined,
       syncAll: (paths) => (synced.push(...paths), nodeFs.syncAll(paths)),
     })
     await commit(repository, 'one')
@@ -188,22 +187,6 @@ describe('git: the journal', () => {
     const gitdir = `${folder}/${REPOSITORY}`
     expect(newPacks()).to.have.length(2)
     expect(synced).to.include.members([`${gitdir}/refs/heads/main`, ...newPacks()])
-  })
-
-  it('is settled in a thread of its own where that sees the same files, and begun again', async () => {
-    const { folder, repository, newPacks } = await freshStore({
-      ...nodeFs,
-      syncAll: () => Promise.reject(new Error('synced by the thread that serves')),
-    })
-    for (const message of ['one', 'two', 'three']) await commit(repository, message)
-    expect(newPacks()).to.have.length(6)
-    await repository.writer.journal.checkpoint()
-    expect(newPacks()).to.have.length(2)
-    expect(git(`${folder}/${REPOSITORY}`, ['rev-list', '--count', 'main'])).to.equal('3')
-    const [path = ''] = journals(folder)
-    expect(decodeJournal(readFileSync(path))).to.deep.equal([])
-    await commit(repository, 'four')
-    expect(decodeJournal(readFileSync(path))).to.have.length(1)
   })
 
   it('is not written again once somebody has removed it: what comes later survives a power cut', async () => {
@@ -218,24 +201,18 @@ describe('git: the journal', () => {
     expect(git(`${folder}/${REPOSITORY}`, ['rev-parse', 'main'])).to.equal(head)
   })
 
-  for (const [where, settling] of [
-    ['in the thread', {}],
-    ['where there is none', { settleJournal: undefined }],
-  ] as const) {
-    it(`has all it told of synced although somebody has removed it, ${where}`, async () => {
-      const synced: string[] = []
-      const { folder, repository, newPacks } = await freshStore({
-        ...nodeFs,
-        ...settling,
-        syncAll: (paths) => (synced.push(...paths), nodeFs.syncAll(paths)),
-      })
-      await commit(repository, 'one')
-      for (const path of journals(folder)) rmSync(path)
-      await repository.writer.journal.checkpoint()
-      const gitdir = `${folder}/${REPOSITORY}`
-      expect(synced).to.include.members([`${gitdir}/refs/heads/main`, ...newPacks()])
+  it('has all it told of synced although somebody has removed it', async () => {
+    const synced: string[] = []
+    const { folder, repository, newPacks } = await freshStore({
+      ...nodeFs,
+      syncAll: (paths) => (synced.push(...paths), nodeFs.syncAll(paths)),
     })
-  }
+    await commit(repository, 'one')
+    for (const path of journals(folder)) rmSync(path)
+    await repository.writer.journal.checkpoint()
+    const gitdir = `${folder}/${REPOSITORY}`
+    expect(synced).to.include.members([`${gitdir}/refs/heads/main`, ...newPacks()])
+  })
 
   for (const [what, fails] of Object.entries<(call: string) => boolean>({
     'what it told of cannot be synced': (call) => call === 'syncAll',
@@ -249,7 +226,6 @@ describe('git: the journal', () => {
       }
       const { folder, store, repository } = await freshStore({
         ...nodeFs,
-        settleJournal: undefined,
         syncAll: async (paths) => (check('syncAll'), nodeFs.syncAll(paths)),
         createLog: (path) => {
           const log = nodeFs.createLog(path)
@@ -281,7 +257,6 @@ describe('git: the journal', () => {
     const hasBegun = new Promise<void>((resolve) => (begin = resolve))
     const { folder, store, repository } = await freshStore({
       ...nodeFs,
-      settleJournal: undefined,
       syncAll: async (paths) => {
         begin()
         await isReleased

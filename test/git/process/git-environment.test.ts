@@ -1,5 +1,5 @@
 import { expect } from 'chai'
-import { runGit } from '../../../src/git/process/git-child.ts'
+import { runGit } from '../../../src/git/process/git-process.ts'
 import { gitEnvironment } from '../../../src/git/process/git-environment.ts'
 import { temporaryFolder } from '../git-program.ts'
 

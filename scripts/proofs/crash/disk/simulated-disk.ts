@@ -88,13 +88,6 @@ export class SimulatedDisk {
         }
       },
       createLog: (path) => this.#logHandle(path, this.#calls.create(path)),
-      createEmpty: async (paths) => {
-        for (const path of paths) {
-          await this.#turn('create', path)
-          this.#calls.create(path)
-        }
-        return 0
-      },
       createFile: (path) => this.#fileHandle(path, this.#calls.create(path)),
       sync: (path) => this.#syncAny(path),
       syncAll: async (paths) => {

@@ -1,5 +1,6 @@
 import { hash } from 'node:crypto'
-import { AGEING, BoundedCache } from '../../../cache/bounded-cache.ts'
+import { LRUCache } from 'lru-cache'
+import { recentlyUsed } from '../../../cache/recently-used.ts'
 import type { CacheFile } from '../../../storage/cache-file.ts'
 import type { Oid } from '../../../git/objects/object.ts'
 import { TimeSlice } from '../../../scheduling/cooperative.ts'
@@ -24,18 +25,15 @@ const WORTH_KEEPING = 16
  * after a restart, too, and after a time in which nobody asked.
  */
 export class RowKeys {
-  readonly #folders: BoundedCache<Oid, FolderKeys>
+  readonly #folders: LRUCache<Oid, FolderKeys>
   /** The keys of rows that were read or written lately: of a changed folder nearly all are the same as before. */
-  readonly #rows: BoundedCache<Oid, readonly [number, number]>
+  readonly #rows: LRUCache<Oid, readonly [number, number]>
   readonly #loaded = new Set<string>()
 
-  /**
-   * What nobody asked about for a few minutes is forgotten (AGEING); `now` tells milliseconds from any moment on. Of single rows so
-   * many are remembered.
-   */
-  constructor(now = () => performance.now(), mostRows = 50_000) {
-    this.#rows = new BoundedCache(mostRows, () => 1)
-    this.#folders = new BoundedCache(64 * 1024 * 1024, weightOf, { ...AGEING, now })
+  /** Of single rows so many are remembered, and so many bytes of folders. */
+  constructor({ mostRows = 50_000, mostBytes = 64 * 1024 * 1024 } = {}) {
+    this.#folders = recentlyUsed(mostBytes, weightOf)
+    this.#rows = new LRUCache({ max: mostRows })
   }
 
   /** The rows whose keys agree with any of these; whether content or dedup id really do is for the caller to compare. */

@@ -1,4 +1,4 @@
-import { BoundedCache } from '../../../cache/bounded-cache.ts'
+import { recentlyUsed } from '../../../cache/recently-used.ts'
 import type { Oid } from '../../../git/objects/object.ts'
 import { keysOf } from '../../../json/json.ts'
 import type { ObjectReader } from '../../../versioning/family/tree-files.ts'
@@ -10,7 +10,7 @@ import type { StoredTestset } from '../testset-payload.ts'
 import { rowPath } from '../testset-tree.ts'
 
 /** Trees of rows, and columns that name every key of theirs. */
-const listed = new BoundedCache<Oid, readonly string[]>(10_000, (columns) => 10 + columns.length)
+const listed = recentlyUsed<Oid, readonly string[]>(10_000, (columns) => 10 + columns.length)
 
 /** Remembers that these columns name every key of the rows, so that `allColumns` need not read them. */
 export function cacheColumns({ tree, columns }: StoredTestset): void {

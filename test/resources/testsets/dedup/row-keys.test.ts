@@ -9,7 +9,6 @@ import { RecordedObjects } from '../recorded-objects.ts'
 
 describe('RowKeys', () => {
   const ROWS = 8000 // some forty folders
-  const MINUTE = 60_000
 
   /** Rows n of dedup id `id-n`, from 0, and those of another testset. */
   const testsetOf = async (objects: RecordedObjects, count: number, name = 'id') => {
@@ -21,12 +20,11 @@ describe('RowKeys', () => {
     return { positions, tree: await editRows(objects, undefined, new Map(rows)) }
   }
 
-  it('forgets what nobody asked about for ten minutes, and finds it in the file that was kept, reading few rows', async () => {
+  it('forgets what others pushed out, and finds it in the file that was kept, reading few rows', async () => {
     const objects = new RecordedObjects()
     const { positions, tree } = await testsetOf(objects, ROWS)
     const file = new CacheFile(memoryFs(), '/row-keys')
-    let now = 0
-    const keys = new RowKeys(() => now)
+    const keys = new RowKeys({ mostBytes: 120_000 })
     const look = async (n: number): Promise<number> => {
       objects.forget()
       const found = await keys.candidates(objects, tree, new Set([keyOfDedupId(`id-${n}`)]), file)
@@ -35,18 +33,14 @@ describe('RowKeys', () => {
     }
     expect(await look(7)).to.be.greaterThan(ROWS)
     expect(await look(4000)).to.be.lessThan(5)
-    for (const name of ['another', 'a third']) {
-      now += 6 * MINUTE
-      await keys.candidates(objects, (await testsetOf(objects, 1, name)).tree, new Set())
-    }
-    // The first folders, which stand for all that are forgotten.
+    await keys.candidates(objects, (await testsetOf(objects, ROWS, 'another')).tree, new Set())
     expect(await look(ROWS - 1)).to.be.within(10, 20)
     expect(await look(ROWS - 2)).to.be.lessThan(5)
   })
   it('tells rows apart of which it can remember few at a time', async () => {
     const objects = new RecordedObjects()
     const { positions, tree } = await testsetOf(objects, 20)
-    const keys = new RowKeys(undefined, 4)
+    const keys = new RowKeys({ mostRows: 4 })
     for (const n of [0, 7, 19]) {
       const found = await keys.candidates(objects, tree, new Set([keyOfDedupId(`id-${n}`)]))
       expect(found.map(({ position }) => position)).to.deep.equal([positions[n]])
