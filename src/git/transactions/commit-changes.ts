@@ -7,7 +7,7 @@ import type { JournalEntry } from '../journal/journal-file.ts'
 import type { Journal } from '../journal/journal.ts'
 import type { ObjectDatabase } from '../objects/object-database.ts'
 import type { RefMove } from '../refs/ref-move.ts'
-import { moveRefsTogether } from '../refs/ref-transaction.ts'
+import { moveRefsTogether, RefMoved } from '../refs/ref-transaction.ts'
 import type { RefReader } from '../refs/ref-store.ts'
 import { stageObjects } from './stage-objects.ts'
 import type { StagedPack } from './pack-staging.ts'
@@ -70,6 +70,7 @@ interface StagedWrite extends RepositoryDisk {
 
 /** The moment of truth is the journal's sync: before it nothing happened, after it everything did. */
 async function decide(journal: Journal, writes: readonly StagedWrite[]): Promise<JournalEntry> {
+  if (!writes.every(({ draft }) => draft.isAllowed())) throw new RefMoved('what the write needs has gone')
   for (const { pack, draft } of writes) {
     for (const synced of pack.unsynced || pack.name === undefined
       ? draft.packs()

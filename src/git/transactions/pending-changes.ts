@@ -28,6 +28,7 @@ export class PendingChanges implements Transaction {
   readonly #packs = new Set<StagedPack>()
   readonly #meanwhile: (() => void)[] = []
   readonly #notes: JournalNote[] = []
+  readonly #required: (() => boolean)[] = []
 
   constructor(base: BaseRefs | PendingChanges, store: ObjectDatabase, derived: (name: string) => CacheFile) {
     this.#base = base
@@ -103,6 +104,15 @@ export class PendingChanges implements Transaction {
     this.#notes.push(note)
   }
 
+  require(holds: () => boolean): void {
+    this.#required.push(holds)
+  }
+
+  /** Whether all that is required holds now. */
+  isAllowed(): boolean {
+    return this.#required.every((holds) => holds())
+  }
+
   notes(): readonly JournalNote[] {
     return this.#notes
   }
@@ -119,6 +129,7 @@ export class PendingChanges implements Transaction {
     for (const pack of job.#packs) this.#packs.add(pack)
     this.#meanwhile.push(...job.#meanwhile)
     this.#notes.push(...job.#notes)
+    this.#required.push(...job.#required)
     for (const [ref, target] of job.#moves) {
       if (target === undefined || job.#following.has(ref)) this.#followTo(ref, target)
       else this.move(ref, target)

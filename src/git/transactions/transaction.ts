@@ -25,6 +25,11 @@ export interface Transaction {
   adopt(pack: StagedPack): void
   /** Has this done while the disk is waited for, if it comes to that. It must not throw. */
   whileSyncing(work: () => void): void
+  /**
+   * What must still hold when the write is decided: asked under its locks, and the write is worked out anew where it does not. What was
+   * asked before may have changed since, in a repository that this write has no lock on.
+   */
+  require(holds: () => boolean): void
   /** Leaves a note in the store, if the write is decided. */
   note(note: JournalNote): void
   /** A derived file of the repository, which is no part of the write. */

@@ -45,6 +45,8 @@ export function deploymentOf(
       if (pinned?.id === id) return undefined
       const from = pinned && [pinned.slug, pinned.id].filter((it) => it !== undefined).join(' ')
       return {
+        // Its removal fences this environment, and waits for this write or is seen by it.
+        requires: () => registry.store.exists(artifact.family.folder, artifact.slug),
         delta: fromEntries([['set', fromEntries([[key, pinOf(revision, entity)]])]]),
         trailers: {
           deployKey: oneLine(key),

@@ -49,6 +49,8 @@ export interface NewRevision {
 /** A delta that deploys something, and what the commit says of it. */
 export interface DeployedChange {
   readonly delta: Json
+  /** Whether what is deployed is there; see Transaction.require. */
+  readonly requires: () => boolean
   readonly trailers: Trailers
 }
 
@@ -90,6 +92,7 @@ export async function writeRevision(
     oid === undefined ? undefined : (await registry.revisions(family).read(target, oid)).payload
   const change = await input.change?.(await payloadOf(latest))
   if (input.change && !change && latest !== undefined) return { oid: latest, warnings: [] }
+  if (change) transaction.require(change.requires)
   const { loc } = input
   const delta = change?.delta ?? input.delta
   const payload =
