@@ -56,11 +56,11 @@ export function composeApp(parts: AppParts): ServerOptions['handle'] {
   })
   const places = new Places(config.gitMaxRequests)
   const metrics = metricsOf(parts, places)
-  return createApp({
+  const app = createApp({
     log: log.logger,
     detailsOf422: config.compat === 'existing' ? 'list' : 'sentence',
     observe: observeRequests(metrics),
-    admit: limitRequests(() => server.inFlight, config.maxRequests),
+    limit: limitRequests(() => server.inFlight, config.maxRequests),
     authenticate,
     metrics: metricsRoute([metrics, processMetrics()], config.metrics === 'open' ? undefined : authenticate),
     storeProblem: () => guard.problem,
@@ -71,9 +71,10 @@ export function composeApp(parts: AppParts): ServerOptions['handle'] {
       storeProblem: guard.problem?.message,
     }),
     openApi: () => openApiDocument(endpoints, contexts),
-    git: composeGit(parts, authenticate, places),
+    ...composeGit(parts, authenticate, places),
     route: composeRouter(parts),
   })
+  return app.callback()
 }
 
 function metricsOf({ projects, server, runtime }: AppParts, places: Places) {
@@ -97,10 +98,10 @@ function composeGit(
 ) {
   const shared = { authenticate, registryOf: (project: string) => projects.registries.of(project), spools }
   const { pushMaxBytes: maxBytes, pushMaxBlobBytes: maxBlobBytes } = config
-  return restoreBundle(
-    { ...shared, fs, folder: uploads, maxBytes, limits: { maxBlobBytes } },
-    gitSmartHttp({ ...shared, places, push: { maxBytes, maxBlobBytes } }),
-  )
+  return {
+    restore: restoreBundle({ ...shared, fs, folder: uploads, maxBytes, limits: { maxBlobBytes } }),
+    git: gitSmartHttp({ ...shared, places, push: { maxBytes, maxBlobBytes } }),
+  }
 }
 
 function composeRouter({ options: { config }, projects, endpoints, intents, spools }: AppParts) {

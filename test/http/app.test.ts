@@ -1,4 +1,5 @@
 import { setImmediate as nextTurn } from 'node:timers/promises'
+import cors from '@koa/cors'
 import { expect } from 'chai'
 import { Refusal, type RefusalCode, invalid } from '../../src/errors.ts'
 import { PROBLEMS } from '../../src/http/problem.ts'
@@ -305,5 +306,32 @@ describe('the door', () => {
       expect(response.status).to.equal(405)
       expect(response.headers.get('allow')).to.equal('GET, HEAD')
     })
+  })
+})
+
+describe('http: the chain of middleware', () => {
+  it('takes an ordinary one of somebody else', async () => {
+    const door = await openDoor(
+      (router) => router.get('/x', (ctx) => (ctx.body = { answered: true })),
+      {},
+      cors({ origin: 'https://page.example', exposeHeaders: ['ETag'], maxAge: 600 }),
+    )
+    try {
+      const origin = { origin: 'https://page.example' }
+      const answer = await door.fetch('/x', { headers: origin })
+      expect(await answer.json()).to.deep.equal({ answered: true })
+      expect(answer.headers.get('access-control-allow-origin')).to.equal('https://page.example')
+      expect(answer.headers.get('access-control-expose-headers')).to.equal('ETag')
+      const preflight = await door.fetch('/x', {
+        method: 'OPTIONS',
+        headers: { ...origin, 'access-control-request-method': 'PUT' },
+      })
+      expect([preflight.status, preflight.headers.get('access-control-max-age')]).to.deep.equal([204, '600'])
+      const refused = await door.fetch('/nowhere', { headers: origin })
+      expect(refused.status).to.equal(404)
+      expect(refused.headers.get('access-control-allow-origin')).to.equal('https://page.example')
+    } finally {
+      await door.close()
+    }
   })
 })

@@ -2,6 +2,7 @@ import { readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import Router from '@koa/router'
+import type { Middleware } from 'koa'
 import type { Caller } from '../../src/access/caller.ts'
 import { type AppDependencies, createApp } from '../../src/http/app.ts'
 import { openLogger } from '../../src/http/server/logger.ts'
@@ -24,35 +25,40 @@ export interface Door {
   close(): Promise<void>
 }
 
-/** The real app on a free port, with the given routes behind it. */
+const pass: Middleware = (_ctx, next) => next()
+
+/** The real app on a free port, with the given routes behind it, and a middleware in front of its own. */
 export async function openDoor(
   route: (router: Router) => void,
   changes: Partial<AppDependencies> = {},
+  first?: Middleware,
 ): Promise<Door> {
   const router = new Router()
   route(router)
   const file = join(tmpdir(), `door-${process.pid}-${Math.random()}.log`)
   const { logger, flush } = openLogger('info', file)
-  const handle = createApp({
+  const app = createApp({
     log: logger,
-    observe: () => undefined,
-    admit: () => undefined,
+    observe: pass,
+    limit: pass,
     assertStore: () => undefined,
     storeProblem: () => undefined,
     metrics: () => undefined,
     authenticate: (token) => (token === TOKEN ? CALLER : undefined),
     readiness: () => ({ ready: true, artifacts: 0, problems: [] }),
     openApi: () => ({ openapi: '3.1.0', info: { title: 'Test', version: '1' }, paths: {} }),
-    git: () => undefined,
+    restore: pass,
+    git: pass,
     // Typed for Koa's open state; at run time a plain middleware.
     route: router.routes() as unknown as AppDependencies['route'],
     ...changes,
   })
+  if (first) app.middleware.unshift(first)
   const server = await startServer({
     host: '127.0.0.1',
     port: 0,
     maxConnections: 100,
-    handle,
+    handle: app.callback(),
   })
   return {
     url: server.url,

@@ -1,4 +1,3 @@
-import type { ParameterizedContext } from 'koa'
 import { grants } from '../../access/scope.ts'
 import { counts } from '../../metrics/counters.ts'
 import { Refusal } from '../../errors.ts'
@@ -12,7 +11,7 @@ import type { RefCommand, RefOutcome } from '../../versioning/push/ref-command.t
 import { refRefusalOf } from '../../versioning/push/ref-command.ts'
 import type { Registry } from '../../versioning/registry.ts'
 import { inflatedBody } from '../body/inflate-body.ts'
-import type { RequestState } from '../request-state.ts'
+import type { AuthenticatedContext } from '../request-state.ts'
 import { clientAbort } from '../routing/client-abort.ts'
 import { PktReader } from './pkt-reader.ts'
 import { spooled } from '../body/spool.ts'
@@ -36,7 +35,7 @@ const COMMAND_BYTES = 4 * 1024 * 1024
  * once all of it is there.
  */
 export async function respondToPush(
-  ctx: ParameterizedContext<RequestState>,
+  ctx: AuthenticatedContext,
   registry: Registry,
   artifact: ArtifactView,
   { spools, place }: GitRoom,
@@ -92,7 +91,7 @@ function lostOf({ commands, capabilities, refused }: PushRequest): PushReport | 
 }
 
 async function takeIn(
-  { caller }: RequestState,
+  { caller }: AuthenticatedContext['state'],
   registry: Registry,
   artifact: ArtifactView,
   { commands, capabilities }: PushRequest,

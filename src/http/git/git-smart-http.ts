@@ -1,4 +1,4 @@
-import type { ParameterizedContext } from 'koa'
+import type { Middleware } from 'koa'
 import type { Authenticate } from '../../access/authenticator.ts'
 import { requireScope } from '../../access/require-scope.ts'
 import { Refusal } from '../../errors.ts'
@@ -6,9 +6,9 @@ import type { ArtifactView } from '../../versioning/artifacts/artifact-view.ts'
 import type { Registry } from '../../versioning/registry.ts'
 import { saidTrashed } from '../../versioning/trash/trash.ts'
 import type { Spools } from '../body/spool.ts'
-import { authenticate } from '../middleware/authenticate.ts'
+import { setCaller } from '../middleware/authenticate.ts'
 import { methodNotAllowed } from '../middleware/not-found.ts'
-import type { Door, RequestState } from '../request-state.ts'
+import type { AuthenticatedContext, RequestState } from '../request-state.ts'
 import { respondToFetch } from './answer-fetch.ts'
 import type { PushSettings } from './answer-push.ts'
 import { respondToPush } from './answer-push.ts'
@@ -30,21 +30,20 @@ export interface GitSmartHttpDependencies {
  * git over HTTP (gitprotocol-http(5), the smart one only): every artifact at `/git/<family>/<slug>.git`, in the project of the
  * key. To be asked before the routes of the REST interface.
  */
-export function gitSmartHttp(dependencies: GitSmartHttpDependencies): Door {
-  const letIn = authenticate(dependencies.authenticate, gitToken)
-  return (ctx) => {
-    if (!ctx.path.startsWith('/git/')) return undefined
+export function gitSmartHttp(dependencies: GitSmartHttpDependencies): Middleware<RequestState> {
+  return (ctx, next) => {
+    if (!ctx.path.startsWith('/git/')) return next()
     ctx.state.challenge = CHALLENGE
     ctx.state.isTerminal = ctx.req.headers['user-agent']?.startsWith('git/') ?? false
-    letIn(ctx)
-    return answer(ctx as ParameterizedContext<RequestState>, dependencies) // the line above has set the caller
+    setCaller(ctx, dependencies.authenticate, gitToken)
+    return answer(ctx, dependencies)
   }
 }
 
 const CHALLENGE = 'Basic realm="Branchpoint", charset="UTF-8"'
 
 async function answer(
-  ctx: ParameterizedContext<RequestState>,
+  ctx: AuthenticatedContext,
   { registryOf, places, spools, push }: GitSmartHttpDependencies,
 ): Promise<void> {
   const [, folder = '', slug = '', path = ''] = REPOSITORY.exec(ctx.path) ?? []
@@ -74,7 +73,7 @@ const UPLOAD = 'git-upload-pack'
 const RECEIVE = 'git-receive-pack'
 
 /** What a path below a repository is for; refuses what is none of the three of the smart protocol. */
-function serviceOf(ctx: ParameterizedContext<RequestState>, path: string): string {
+function serviceOf(ctx: AuthenticatedContext, path: string): string {
   if (path === 'info/refs') {
     if (ctx.method !== 'GET') throw methodNotAllowed(ctx.method, ctx.path, ['GET'])
     const service = new URLSearchParams(ctx.querystring).get('service')
@@ -100,7 +99,7 @@ function notFound(path: string): Refusal {
   )
 }
 
-function advertisePush(ctx: ParameterizedContext<RequestState>, artifact: ArtifactView): void {
+function advertisePush(ctx: AuthenticatedContext, artifact: ArtifactView): void {
   ctx.type = 'application/x-git-receive-pack-advertisement'
   ctx.body = pushAdvertisement(artifact)
 }

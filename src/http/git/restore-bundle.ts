@@ -1,4 +1,4 @@
-import type { ParameterizedContext } from 'koa'
+import type { Middleware } from 'koa'
 import { resolve } from 'node:path/posix'
 import type { Authenticate } from '../../access/authenticator.ts'
 import { requireScope } from '../../access/require-scope.ts'
@@ -14,8 +14,9 @@ import type { Registry } from '../../versioning/registry.ts'
 import { slugProblem } from '../../versioning/slugs/slug.ts'
 import { inflatedBody } from '../body/inflate-body.ts'
 import type { Spools } from '../body/spool.ts'
-import { authenticate } from '../middleware/authenticate.ts'
-import type { Door, DoorState, RequestState } from '../request-state.ts'
+import { setCaller } from '../middleware/authenticate.ts'
+import type { RequestContext } from '../middleware/when-closed.ts'
+import type { AuthenticatedContext, RequestState } from '../request-state.ts'
 import { clientAbort } from '../routing/client-abort.ts'
 import { gitToken } from './git-token.ts'
 
@@ -33,20 +34,19 @@ export interface RestoreBundleDependencies {
 
 /**
  * `PUT /git/<family>/<slug>.git?head=refs/heads/<branch>`: brings a whole repository back, with every ref, from the git bundle that is the
- * body (npm run restore). Records and deployments come with it as they are, so it takes the scope admin. Every other request is for `others`.
+ * body (npm run restore). Records and deployments come with it as they are, so it takes the scope admin. Every other request is for what comes next.
  */
-export function restoreBundle(dependencies: RestoreBundleDependencies, others: Door): Door {
-  const letIn = authenticate(dependencies.authenticate, gitToken)
-  return (ctx) => {
+export function restoreBundle(dependencies: RestoreBundleDependencies): Middleware<RequestState> {
+  return (ctx, next) => {
     const [, folder, slug] = (ctx.method === 'PUT' && REPOSITORY.exec(ctx.path)) || []
-    return folder === undefined || slug === undefined ? others(ctx) : answer(ctx, folder, slug)
+    return folder === undefined || slug === undefined ? next() : answer(ctx, folder, slug)
   }
 
-  async function answer(ctx: ParameterizedContext<DoorState>, folder: string, slug: string): Promise<void> {
+  async function answer(ctx: RequestContext, folder: string, slug: string): Promise<void> {
     ctx.state.route = '/git/:family/:slug.git'
     try {
-      letIn(ctx)
-      await restore(ctx as ParameterizedContext<RequestState>, folder, slug, dependencies) // the line above has set the caller
+      setCaller(ctx, dependencies.authenticate, gitToken)
+      await restore(ctx, folder, slug, dependencies)
     } finally {
       // What was not read passes by, so that the client reads why.
       ctx.req.resume()
@@ -57,7 +57,7 @@ export function restoreBundle(dependencies: RestoreBundleDependencies, others: D
 const REPOSITORY = /^\/git\/([^/]+)\/([^/]+)\.git$/
 
 async function restore(
-  ctx: ParameterizedContext<RequestState>,
+  ctx: AuthenticatedContext,
   folder: string,
   slug: string,
   { registryOf, fs, folder: uploads, spools, maxBytes, limits }: RestoreBundleDependencies,

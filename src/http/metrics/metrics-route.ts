@@ -1,7 +1,7 @@
 import { Registry } from 'prom-client'
 import type { Authenticate } from '../../access/authenticator.ts'
 import { requireScope } from '../../access/require-scope.ts'
-import { authenticate } from '../middleware/authenticate.ts'
+import { apiKeyIn, setCaller } from '../middleware/authenticate.ts'
 import type { PublicRoute } from '../public-routes/public-routes.ts'
 
 /**
@@ -10,10 +10,11 @@ import type { PublicRoute } from '../public-routes/public-routes.ts'
  * they tell an outsider how busy the server is and how to make it busier.
  */
 export function metricsRoute(registries: Registry[], callerOf: Authenticate | undefined): PublicRoute {
-  const letIn = callerOf && authenticate(callerOf)
   return async (ctx) => {
-    letIn?.(ctx)
-    if (ctx.state.caller) requireScope(ctx.state.caller, ['read'])
+    if (callerOf) {
+      setCaller(ctx, callerOf, apiKeyIn)
+      requireScope(ctx.state.caller, ['read'])
+    }
     ctx.state.isRead = true
     ctx.set('Cache-Control', 'no-store')
     ctx.body = await Registry.merge(registries).metrics()

@@ -1,5 +1,7 @@
 import { Histogram, type Registry } from 'prom-client'
-import type { Watcher } from '../request-state.ts'
+import type { Middleware } from 'koa'
+import { whenClosed } from '../middleware/when-closed.ts'
+import type { RequestState } from '../request-state.ts'
 
 /** Seconds: a retrieve takes parts of a millisecond, an invocation may take minutes. */
 const BUCKETS = [0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 10, 60]
@@ -9,7 +11,7 @@ const BUCKETS = [0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5
  * A route is its pattern and never the path that was asked for, so that nobody can make up more of them; `none` is what was
  * refused before a route was found.
  */
-export function observeRequests(registry: Registry): Watcher {
+export function observeRequests(registry: Registry): Middleware<RequestState> {
   const times = new Histogram({
     name: 'branchpoint_http_request_duration_seconds',
     help: 'Requests by method, route pattern and class of status, and how long they took.',
@@ -17,13 +19,13 @@ export function observeRequests(registry: Registry): Watcher {
     buckets: BUCKETS,
     registers: [registry],
   })
-  return ({ res, state: { route = 'none' }, method }, ms) => {
+  return whenClosed(({ res, state: { route = 'none' }, method }, ms) => {
     const status = res.writableFinished ? CLASSES[Math.floor(res.statusCode / 100)] : 'aborted'
     times.observe(
       { method: METHODS.has(method) ? method : 'other', route, status: status ?? 'other' },
       ms / 1000,
     )
-  }
+  })
 }
 
 const CLASSES = ['other', '1xx', '2xx', '3xx', '4xx', '5xx']

@@ -1,27 +1,33 @@
-import type { ParameterizedContext } from 'koa'
+import type { Middleware } from 'koa'
 import type { Authenticate } from '../../access/authenticator.ts'
 import { Refusal } from '../../errors.ts'
-import type { DoorState } from '../request-state.ts'
+import type { AuthenticatedContext, RequestState } from '../request-state.ts'
+import type { RequestContext } from './when-closed.ts'
 
 /**
- * Lets in who sends `Authorization: ApiKey <key>` with a live key (interface 5), or whatever else `tokenIn` finds a key in;
- * everybody else is a 401. Sets `ctx.state.caller`.
+ * Lets in who sends `Authorization: ApiKey <key>` with a live key (interface 5); everybody else is a 401. Sets `ctx.state.caller`.
  */
-export function authenticate(
-  callerOf: Authenticate,
-  tokenIn = apiKeyIn,
-): (ctx: ParameterizedContext<DoorState>) => void {
-  return (ctx) => {
-    const token = tokenIn(ctx.req.headers.authorization)
-    const caller = callerOf(token)
-    if (!caller) {
-      throw new Refusal(
-        'unknown_key',
-        'This API key is unknown or revoked. Ask an administrator for a live one.',
-      )
-    }
-    ctx.state.caller = caller
+export function authenticate(callerOf: Authenticate): Middleware<RequestState> {
+  return (ctx, next) => {
+    setCaller(ctx, callerOf, apiKeyIn)
+    return next()
   }
+}
+
+/** The same where the key may be somewhere else: `tokenIn` finds it in the header, or refuses. */
+export function setCaller(
+  ctx: RequestContext,
+  callerOf: Authenticate,
+  tokenIn: (header: string | undefined) => string,
+): asserts ctx is AuthenticatedContext {
+  const caller = callerOf(tokenIn(ctx.req.headers.authorization))
+  if (!caller) {
+    throw new Refusal(
+      'unknown_key',
+      'This API key is unknown or revoked. Ask an administrator for a live one.',
+    )
+  }
+  ctx.state.caller = caller
 }
 
 /** The key in an Authorization header; refuses with `missing_key` if there is none. */

@@ -1,19 +1,33 @@
-import type { ParameterizedContext } from 'koa'
+import type { Middleware } from 'koa'
 import type { Logger } from 'pino'
 import { Refusal } from '../../errors.ts'
 import { type Problem, internalProblem, problemOf } from '../problem.ts'
-import type { DoorState } from '../request-state.ts'
+import type { RequestState } from '../request-state.ts'
+import type { RequestContext } from './when-closed.ts'
+
+/** What answers to errors are made with. */
+export interface ErrorHandling {
+  readonly log: Logger
+  /** Why the store cannot be used, looked at afresh: where it has gone, nothing else that was found wrong is true. */
+  readonly storeProblem: () => Refusal | undefined
+  readonly form?: ErrorForm | undefined
+}
 
 /**
  * The one place where an error becomes an answer (rulings 1.3 and 1.5). A refusal is answered as it says, a failing disk
  * as `storage_unavailable`; anything else is a bug of ours: logged whole, answered without internals.
  */
-export function errorResponse(
-  ctx: ParameterizedContext<DoorState>,
-  error: unknown,
-  log: Logger,
-  form: ErrorForm = 'sentence',
-): void {
+export function errorHandler(handling: ErrorHandling): Middleware<RequestState> {
+  return async (ctx, next) => {
+    try {
+      await next()
+    } catch (error) {
+      respondWithError(ctx, handling.storeProblem() ?? error, handling)
+    }
+  }
+}
+
+function respondWithError(ctx: RequestContext, error: unknown, { log, form }: ErrorHandling): void {
   const { requestId, challenge = 'ApiKey', isTerminal } = ctx.state
   const refusal = error instanceof Refusal ? error : refusalOfDisk(error)
   const problem = refusal ? problemOf(refusal) : internalProblem(requestId)

@@ -35,16 +35,6 @@ export interface RetrieveQuestion extends RetrieveReferences {
   readonly enrich?: Enrich | undefined
 }
 
-/** What was answered for references at a generation of the index. */
-interface Found {
-  readonly registry: Registry
-  readonly generation: number
-  /** Whose refs decide: the artifact's own, or where it was found through an environment, that one's. */
-  readonly decider: ArtifactView
-  /** What the answer is kept under. */
-  readonly key: string
-}
-
 let instances = 0
 
 /**
@@ -56,7 +46,6 @@ export class RevisionResponses {
   readonly #present: PresentOptions
   readonly #key: string
   readonly #serial = ++instances
-  readonly #found = new WeakMap<RetrieveReferences, Found>()
   readonly #serials = new WeakMap<ArtifactView, number>()
   #lastSerial = 0
 
@@ -77,25 +66,16 @@ export class RevisionResponses {
   }
 
   /**
-   * The revision that references name, with `retrieval_info` (contract/workflows 5.4). Who polls asks the same again and again,
-   * and the router hands over the same references then: what they got is theirs again without a search while nothing moved.
+   * The revision that references name, with `retrieval_info` (contract/workflows 5.4).
    */
   retrieve(
     registry: Registry,
     references: WithReadOptions<RetrieveQuestion>,
     ifNoneMatch: string | undefined,
-  ): Promise<EndpointResponse> | EndpointResponse {
+  ): Promise<EndpointResponse> {
     if (references.resolve) return this.#retrieveResolved(registry, references, ifNoneMatch)
     if (references.enrich) return this.#retrieveEnriched(registry, references, references.enrich, ifNoneMatch)
-    const known = this.#found.get(references)
-    if (known?.registry === registry && registry.index.isUnchangedSince(known.generation, known.decider)) {
-      const written = responseCache.get(known.key)
-      if (written) {
-        counts.lookups.answers.hits++
-        return this.#send(written, ifNoneMatch)
-      }
-    }
-    return this.#resolve(registry, references, ifNoneMatch)
+    return this.#find(registry, references, ifNoneMatch)
   }
 
   async #retrieveResolved(
@@ -127,16 +107,12 @@ export class RevisionResponses {
     return this.#sendTagged(revision, body, ifNoneMatch)
   }
 
-  async #resolve(
+  async #find(
     registry: Registry,
     references: WithReadOptions<RetrieveReferences>,
     ifNoneMatch: string | undefined,
   ): Promise<EndpointResponse> {
-    const { generation } = registry.index
     const place = await retrieveRevision(registry, this.#surface.family, references, this.#surface)
-    const way = wayOf(place, 'retrieve', references.asked)
-    const decider = (place.through?.environment ?? place).artifact
-    this.#found.set(references, { registry, generation, decider, key: this.#keyOf(place, way) })
     return this.#answer(registry, place, 'retrieve', references.asked, ifNoneMatch)
   }
 

@@ -18,9 +18,6 @@ export interface GuardedInput {
   readonly upload?: Upload
 }
 
-/** Clients that poll send the same short question again and again; what the guard makes of it depends on its text alone. */
-export type KnownInputs = Map<string, GuardedInput>
-
 export interface ReadInputOptions {
   readonly readJsonBody: ReadJsonBody
   /** What becomes of fields and parameters that nobody reads (rulings 1.6, 1.14). */
@@ -35,7 +32,6 @@ export async function readInput(
   endpoint: Endpoint,
   ctx: ParameterizedContext<unknown>,
   { readJsonBody, onUnknown }: ReadInputOptions,
-  known: KnownInputs,
 ): Promise<GuardedInput> {
   const { input: schema = NOTHING, method } = endpoint
   const isStrict = onUnknown === 'refuse'
@@ -52,9 +48,6 @@ export async function readInput(
     return { input: guard(schema, inQuery({}), 'query', unknown), text: '' }
   if (!endpoint.input && !isStrict) return NO_INPUT
   const { text, parse } = await readJsonBody(ctx)
-  const isShort = endpoint.scope === 'read' && ctx.querystring === '' && text.length <= SHORT
-  const before = isShort ? known.get(text) : undefined
-  if (before !== undefined) return before
   const parsed = parse(text.length > SHORT ? clientAbort(ctx.res) : undefined)
   const value = parsed instanceof Promise ? await parsed : parsed
   if (value === undefined && endpoint.input && !endpoint.optionalBody) {
@@ -73,9 +66,7 @@ export async function readInput(
     value === undefined && ctx.querystring !== '' ? 'query' : 'body',
     unknown,
   )
-  const guarded = { input, text }
-  if (isShort) remember(known, text, guarded)
-  return guarded
+  return { input, text }
 }
 
 type Fields = Readonly<Record<string, unknown>>
@@ -90,14 +81,8 @@ const NO_BODY: FieldProblem = {
 
 const NO_INPUT: GuardedInput = { input: undefined, text: '' }
 
+/** So short a text is parsed before anybody could leave. */
 const SHORT = 400
-const MOST_KNOWN = 200
-
-/** The oldest makes room for the newest; to keep count of what was asked last would cost as much as it saves. */
-function remember(inputs: KnownInputs, text: string, input: GuardedInput): void {
-  if (inputs.size >= MOST_KNOWN) for (const oldest of inputs.keys()) if (inputs.delete(oldest)) break
-  inputs.set(text, input)
-}
 
 function isRecord(value: unknown): value is Record<string, unknown> {
   return typeof value === 'object' && value !== null && !Array.isArray(value)

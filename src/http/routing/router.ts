@@ -1,6 +1,5 @@
 import Router from '@koa/router'
-import type { Middleware, ParameterizedContext } from 'koa'
-import { LRUCache } from 'lru-cache'
+import type { Middleware } from 'koa'
 import { z } from 'zod'
 import { requireScope } from '../../access/require-scope.ts'
 import type { Scope } from '../../access/scope.ts'
@@ -12,10 +11,11 @@ import { respondOnce } from './idempotency.ts'
 import { clientAbort } from './client-abort.ts'
 import type { EndpointResponse, Endpoint } from './endpoint.ts'
 import { guard } from './guard.ts'
-import { type GuardedInput, type KnownInputs, readInput, type ReadInputOptions } from './read-input.ts'
+import { type GuardedInput, readInput, type ReadInputOptions } from './read-input.ts'
 import { uuid } from '../schemas/request-schemas.ts'
 import { methodNotAllowed } from '../middleware/not-found.ts'
-import type { RequestState } from '../request-state.ts'
+import type { RequestContext } from '../middleware/when-closed.ts'
+import type { AuthenticatedContext, RequestState } from '../request-state.ts'
 import { send } from './send.ts'
 import { unknownFields } from './unknown-fields.ts'
 import { type ReadUpload, type Upload, uploadIdentity } from '../body/upload.ts'
@@ -28,36 +28,26 @@ export interface RouterDependencies extends ReadInputOptions {
 }
 
 /**
- * Routes requests to endpoints: guards what comes in, calls, writes what comes out. Paths without parameters, and those asked for lately,
- * are found in a table; for the others there is one @koa/router for each first path segment, so that a request is only compared with the
+ * Routes requests to endpoints: guards what comes in, calls, writes what comes out. Paths without parameters are found in a table; for the others there is one @koa/router for each first path segment, so that a request is only compared with the
  * routes of its surface.
  */
 export function createRouter(dependencies: RouterDependencies): Middleware<RequestState> {
   const fixed = new Map<string, Map<string, Place>>()
-  const lately = new LRUCache<string, Map<string, Place>>({ max: MOST_PLACES })
   const routers = new Map<string, Middleware<RequestState>>()
   for (const [segment, group] of bySegment(dependencies.endpoints)) {
     const router = new Router<RequestState>()
     for (const endpoint of group) {
       const { method, path } = endpoint
-      const route = { endpoint, scopes: scopesOf(endpoint), known: new Map() }
+      const route = { endpoint, scopes: scopesOf(endpoint) }
       const place = { route, params: () => NO_PARAMS }
       if (path.includes(':')) {
-        router.register(path, [method], (ctx) => {
-          const params = (): Params => {
-            const read = readParams(endpoint, ctx.params)
-            if (ctx.path.length <= LONGEST_PATH) {
-              const places = lately.get(ctx.path) ?? new Map<string, Place>()
-              lately.set(ctx.path, places.set(method, { route, params: () => read }))
-            }
-            return read
-          }
-          return answer({ route, params }, ctx, dependencies)
-        })
+        router.register(path, [method], (ctx) =>
+          answer({ route, params: () => readParams(endpoint, ctx.params) }, withCaller(ctx), dependencies),
+        )
       } else {
         const places = fixed.get(path) ?? new Map<string, Place>()
         fixed.set(path, places.set(method, place))
-        router.register(path, [method], (ctx) => answer(place, ctx, dependencies))
+        router.register(path, [method], (ctx) => answer(place, withCaller(ctx), dependencies))
       }
     }
     // A router's middleware wants its own context type; it is a Koa context with a few fields more.
@@ -65,10 +55,9 @@ export function createRouter(dependencies: RouterDependencies): Middleware<Reque
   }
   return (ctx, next) => {
     const { path, method } = ctx
-    // Not one table of methods with paths: to join the two costs more than to look twice.
     const own = fixed.get(path)
-    const place = (own ?? lately.get(path))?.get(method)
-    if (place) return answer(place, ctx, dependencies)
+    const place = own?.get(method)
+    if (place) return answer(place, withCaller(ctx), dependencies)
     // A fixed path is never read as the slug of something (ruling 1.12); HEAD is what @koa/router makes of its GET.
     if (own && !(method === 'HEAD' && own.has('GET'))) throw methodNotAllowed(method, path, allowed(own))
     const router = routers.get(segmentOf(path))
@@ -76,9 +65,11 @@ export function createRouter(dependencies: RouterDependencies): Middleware<Reque
   }
 }
 
-/** Paths with parameters that are remembered, and how many characters one may have: a poller's, or the `data.url` of a workflow. */
-const MOST_PLACES = 1000
-const LONGEST_PATH = 200
+/** What the chain has seen to before it comes here. */
+function withCaller(ctx: RequestContext): AuthenticatedContext {
+  if (!ctx.state.caller) throw new Error('routes are asked before somebody was let in')
+  return ctx as AuthenticatedContext // the line above has looked
+}
 
 /** The methods that a fixed path takes. */
 function allowed(places: ReadonlyMap<string, Place>): string[] {
@@ -98,25 +89,24 @@ function segmentOf(path: string): string {
   return end < 0 ? path : path.slice(0, end)
 }
 
-/** An endpoint with what is worked out of it once, and what it was asked before. */
+/** An endpoint with what is worked out of it once. */
 interface Route {
   readonly endpoint: Endpoint
   readonly scopes: readonly Scope[]
-  readonly known: KnownInputs
 }
 
 async function answer(
   { route, params }: Place,
-  ctx: ParameterizedContext<RequestState>,
+  ctx: AuthenticatedContext,
   dependencies: RouterDependencies,
 ): Promise<void> {
-  const { endpoint, scopes, known } = route
+  const { endpoint, scopes } = route
   ctx.state.isRead = endpoint.scope === 'read' || endpoint.scope === 'invoke'
   ctx.state.route = endpoint.path
   requireScope(ctx.state.caller, scopes)
   const asked = params()
   if (endpoint.upload) return send(ctx, await answerUpload(endpoint, ctx, dependencies, asked))
-  const guarded = await readInput(endpoint, ctx, dependencies, known)
+  const guarded = await readInput(endpoint, ctx, dependencies)
   return send(ctx, await run(endpoint, ctx, dependencies, asked, guarded))
 }
 
@@ -126,7 +116,7 @@ function scopesOf({ scope, orScope }: Endpoint): readonly Scope[] {
 
 async function answerUpload(
   endpoint: Endpoint,
-  ctx: ParameterizedContext<RequestState>,
+  ctx: AuthenticatedContext,
   dependencies: RouterDependencies,
   params: Params,
 ): Promise<EndpointResponse> {
@@ -160,7 +150,7 @@ function filled(fields: Readonly<Record<string, string>>): Record<string, string
 
 function run(
   endpoint: Endpoint,
-  ctx: ParameterizedContext<RequestState>,
+  ctx: AuthenticatedContext,
   { registryOf, intents }: RouterDependencies,
   params: Params,
   { input, text, upload }: GuardedInput,

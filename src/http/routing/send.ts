@@ -1,22 +1,16 @@
-import type { ParameterizedContext } from 'koa'
-import type { ServerResponse } from 'node:http'
 import { Readable } from 'node:stream'
 import { JsonStream, arrayStream, holdsStream, stringifyStreams } from '../../json/json-stream.ts'
 import { printJson } from '../../json/print-json.ts'
 import { TimeSlice } from '../../scheduling/cooperative.ts'
 import type { Window, Windowing } from '../../versioning/pagination.ts'
-import { doorHeaders } from '../middleware/request-id.ts'
-import type { RequestState } from '../request-state.ts'
+import type { AuthenticatedContext } from '../request-state.ts'
 import { clientAbort } from './client-abort.ts'
 import type { Encoding } from './compression.ts'
 import { compress, compressStream, encodingFor, varies } from './compression.ts'
 import type { EndpointResponse } from './endpoint.ts'
 
 /** Writes an answer out; of a stream, waits for the first piece, so that a refusal until then is answered as one. */
-export function send(
-  ctx: ParameterizedContext<RequestState>,
-  answer: EndpointResponse,
-): void | Promise<void> {
+export function send(ctx: AuthenticatedContext, answer: EndpointResponse): void | Promise<void> {
   const { body, text, stream, notModified } = answer
   if (notModified) return sendWhole(ctx, answer, 304, undefined)
   if (stream) return sendStream(ctx, answer, stream)
@@ -28,7 +22,7 @@ export function send(
 }
 
 function sendPrinted(
-  ctx: ParameterizedContext<RequestState>,
+  ctx: AuthenticatedContext,
   answer: EndpointResponse,
   text: Buffer | string,
 ): void | Promise<void> {
@@ -41,60 +35,41 @@ function sendPrinted(
 
 const JSON_TYPE = 'application/json; charset=utf-8'
 
-/**
- * Has head and body written in one go, past Koa, which would look at each header and at the body's type again: a fifth of what a
- * retrieve costs.
- */
 function sendWhole(
-  ctx: ParameterizedContext<RequestState>,
+  ctx: AuthenticatedContext,
   answer: EndpointResponse,
   status: number,
   text: Buffer | string | undefined,
   encoding?: Encoding,
 ): void {
-  const { state, res } = ctx
-  const headers = doorHeaders(state.requestId, res)
-  addOwnHeaders(headers, answer, encoding)
-  const bytes = text === undefined ? 0 : Buffer.byteLength(text)
-  if (text !== undefined) headers.push('Content-Type', JSON_TYPE, 'Content-Length', String(bytes))
-  if (encoding || varies(bytes)) headers.push('Vary', 'Accept-Encoding')
-  state.bytes = bytes
-  res.writeHead(status, headers)
-  setImmediate(leave, res, text, bytes)
+  ctx.status = status
+  setOwnHeaders(ctx, answer, encoding)
+  if (text === undefined) return
+  ctx.set('Content-Type', JSON_TYPE)
+  ctx.body = text
+  if (encoding || varies(ctx.length ?? 0)) ctx.set('Vary', 'Accept-Encoding')
 }
 
 /**
- * Sends an answer once the requests that came in with its own are worked on: each wakes a client, which on a busy machine takes the core
- * from the server in the midst of the next one. The body goes before its end is announced: together, the socket would get an empty piece
- * beside it, and several pieces cost more to hand over than one.
- */
-function leave(res: ServerResponse, text: Buffer | string | undefined, bytes: number): void {
-  if (text !== undefined) {
-    const { socket } = res // none where answers before this one have not left yet
-    socket?.cork() // or the response does, until the end of this turn
-    res.write(text, bytes === text.length ? 'latin1' : 'utf8') // of ASCII the same bytes, put down without a look at each
-    socket?.uncork()
-  }
-  res.end()
-}
-
-/**
- * Adds the headers that an answer brings, names and values in turn: its own, its entity tag, that it is told again, how it is compressed.
+ * Sets the headers that an answer brings: its own, its entity tag, that it is told again, how it is compressed.
  * The tag is of the revision (ruling 1.9), so it is the same however the bytes are compressed; nobody is sent a part of them.
  */
-function addOwnHeaders(
-  list: string[],
-  { headers, etag, isReplayed }: EndpointResponse,
+function setOwnHeaders(
+  ctx: AuthenticatedContext,
+  { headers = {}, etag, isReplayed }: EndpointResponse,
   encoding?: Encoding,
 ): void {
-  for (const name in headers) list.push(name, headers[name] ?? '')
-  if (etag !== undefined) list.push('ETag', etag, 'Cache-Control', 'private, no-cache')
-  if (encoding) list.push('Content-Encoding', encoding)
-  if (isReplayed) list.push('Idempotent-Replayed', 'true')
+  ctx.set(headers)
+  if (etag !== undefined) {
+    ctx.set('ETag', etag)
+    ctx.set('Cache-Control', 'private, no-cache')
+  }
+  if (encoding) ctx.set('Content-Encoding', encoding)
+  if (isReplayed) ctx.set('Idempotent-Replayed', 'true')
 }
 
 async function sendStream(
-  ctx: ParameterizedContext<RequestState>,
+  ctx: AuthenticatedContext,
   answer: EndpointResponse,
   stream: AsyncIterable<string | Buffer>,
 ): Promise<void> {
@@ -104,10 +79,8 @@ async function sendStream(
   const pieces = inTurns(stream, new TimeSlice(clientAbort(ctx.res)))
   const first = await pieces.next()
   if (status !== undefined) ctx.status = status
-  const headers: string[] = []
-  addOwnHeaders(headers, answer, encoding)
-  if (!answer.stream || fileName !== undefined) headers.push('Vary', 'Accept-Encoding')
-  for (let at = 0; at < headers.length; at += 2) ctx.set(headers[at] ?? '', headers[at + 1] ?? '')
+  setOwnHeaders(ctx, answer, encoding)
+  if (!answer.stream || fileName !== undefined) ctx.set('Vary', 'Accept-Encoding')
   ctx.set('Content-Type', contentType)
   if (fileName !== undefined) ctx.attachment(fileName)
   // Koa pipes it, destroys it when the client goes, and destroys the connection when it fails.

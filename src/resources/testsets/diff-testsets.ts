@@ -8,7 +8,6 @@ import type { RowEntry } from './rows/row-entry.ts'
 import { decodeRow, dedupIdOf } from './rows/stored-row.ts'
 import type { RowBytes } from './rows/stored-rows.ts'
 import { allRows, rowBytes, withoutMeta } from './rows/stored-rows.ts'
-import { SpreadMap } from './spread-map.ts'
 import { presentTestcase } from './testcase.ts'
 import type { StoredTestset } from './testset-payload.ts'
 import { asStored } from './testset-payload.ts'
@@ -132,9 +131,9 @@ async function differences(base: Side, head: Side, slice: TimeSlice): Promise<re
   const removed = await withDedupIds(base, await without(old, await keysOf(now, slice), slice), slice)
   const added = await withDedupIds(head, await without(now, await keysOf(old, slice), slice), slice)
   const rows: RowDifference[] = []
-  const places = new SpreadMap<RowEntry>()
+  const places = new Map<string, RowEntry>()
   await slice.each(removed, ([dedupId, row]) => places.set(dedupId, row))
-  const joined = new SpreadMap<true>()
+  const joined = new Map<string, true>()
   await slice.each(added, ([dedupId, row]) => {
     joined.set(dedupId, true)
     rows.push({ dedupId, base: places.get(dedupId), head: row })
@@ -150,15 +149,15 @@ function keyOf({ oid, meta }: RowEntry): string {
   return meta === undefined ? oid : `${oid} ${meta}`
 }
 
-async function keysOf(rows: readonly RowEntry[], slice: TimeSlice): Promise<SpreadMap<true>> {
-  const keys = new SpreadMap<true>()
+async function keysOf(rows: readonly RowEntry[], slice: TimeSlice): Promise<Map<string, true>> {
+  const keys = new Map<string, true>()
   await slice.each(rows, (row) => keys.set(keyOf(row), true))
   return keys
 }
 
 async function without(
   rows: readonly RowEntry[],
-  keys: SpreadMap<true>,
+  keys: Map<string, true>,
   slice: TimeSlice,
 ): Promise<RowEntry[]> {
   const left: RowEntry[] = []
@@ -175,7 +174,7 @@ async function withDedupIds(
   slice: TimeSlice,
 ): Promise<readonly (readonly [dedupId: string, row: RowEntry])[]> {
   const named: [string, RowEntry][] = []
-  const places = new SpreadMap<number>()
+  const places = new Map<string, number>()
   let index = 0
   for await (const batch of rowBytes(source, inBatches(withoutMeta(rows)), slice)) {
     for (const { row: read, data } of batch) {

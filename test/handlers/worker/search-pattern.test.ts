@@ -58,7 +58,7 @@ describe('handlers: regular expressions', () => {
     )
     let turns = 0
     while (running > 0) {
-      expect(await searchPattern('^a+!$', true, `${MANY}!`)).to.equal(true)
+      expect(await searchPattern('a!', true, `${MANY}!`)).to.equal(true)
       await setImmediate()
       turns++
     }

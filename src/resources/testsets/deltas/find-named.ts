@@ -6,7 +6,6 @@ import { inBatches } from '../present-testset.ts'
 import type { RowEntry } from '../rows/row-entry.ts'
 import { contentOf, decodeRow, dedupIdOf, encodeContent } from '../rows/stored-row.ts'
 import { rowBytes, withoutMeta } from '../rows/stored-rows.ts'
-import { SpreadMap } from '../spread-map.ts'
 import type { CollectedRow, CollectedTestset, ByIdTestset, StoredTestset } from '../testset-payload.ts'
 import { RowsById } from './named-rows.ts'
 
@@ -46,7 +45,7 @@ async function entriesOf(
   slice: TimeSlice,
 ): Promise<readonly RowEntry[]> {
   const rows: RowEntry[] = []
-  const seen = new SpreadMap<true>()
+  const seen = new Map<string, true>()
   for (const [index, id] of ids.entries()) {
     const entry = await named.find(id)
     const oid = entry?.oid ?? (await named.findEver(id))

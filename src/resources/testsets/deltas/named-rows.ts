@@ -8,7 +8,6 @@ import type { InputRow } from '../import/input-row.ts'
 import type { RowEntry } from '../rows/row-entry.ts'
 import { RowHistory } from '../rows/row-history.ts'
 import { decodeRow, dedupIdOf } from '../rows/stored-row.ts'
-import { SpreadMap } from '../spread-map.ts'
 import { testcaseId } from '../testcase.ts'
 
 /** Where the rows of a testset are looked for by the ids of their testcases. */
@@ -19,7 +18,7 @@ export type RowSource = ObjectReader &
 export class RowsById {
   readonly #source: RowSource
   readonly #base: readonly RowEntry[]
-  #byPrefix: Promise<SpreadMap<readonly RowEntry[]>> | undefined
+  #byPrefix: Promise<Map<string, readonly RowEntry[]>> | undefined
   #history: RowHistory | undefined
 
   constructor(source: RowSource, base: readonly RowEntry[]) {
@@ -62,8 +61,8 @@ export class RowsById {
 /** Hex digits that tell nearly all rows of a revision apart. */
 const PREFIX = 12
 
-async function byPrefix(rows: readonly RowEntry[]): Promise<SpreadMap<readonly RowEntry[]>> {
-  const found = new SpreadMap<RowEntry[]>()
+async function byPrefix(rows: readonly RowEntry[]): Promise<Map<string, readonly RowEntry[]>> {
+  const found = new Map<string, RowEntry[]>()
   await new TimeSlice().each(rows, (row) => {
     const prefix = row.oid.slice(0, PREFIX)
     const before = found.get(prefix)

@@ -3,13 +3,10 @@ import { entriesOf, fromEntries, getKey } from '../../../json/json.ts'
 import { stringifyJson } from '../../../json/stringify-json.ts'
 import type { ObjectReader } from '../../../versioning/family/tree-files.ts'
 import type { FileType } from '../import/collect-file.ts'
-import { csvCell, csvHeader, csvRow } from '../import/files/csv-line.ts'
-import { PieceWriter } from './piece-writer.ts'
-import { MISSING, RowCells } from './row-cells.ts'
-import { writeCsvCell, writeJsonCell, writeJsonMember } from './write-cell.ts'
+import { csvHeader, csvRow } from '../import/files/csv-line.ts'
 import { allColumns } from '../rows/listed-columns.ts'
 import type { RowMeta } from '../import/input-row.ts'
-import { DEDUP_COLUMN, METADATA_COLUMNS } from '../import/input-row.ts'
+import { DEDUP_COLUMN } from '../import/input-row.ts'
 import { decodeRow, decodeRowMeta, inColumnOrder } from '../rows/stored-row.ts'
 import type { RowBytes } from '../rows/stored-rows.ts'
 import { readBlobs, rowBytesOf } from '../rows/stored-rows.ts'
@@ -34,7 +31,6 @@ export interface Export {
 /**
  * The rows of a testset as a file, piece by piece: the columns in order, then `__id__` and `__dedup_id__`, and `__flags__`,
  * `__tags__` and `__meta__` where rows have them (interface 2.6). Uploaded again, it gives equal testcases in order (ruling 5.5).
- * What stands in a row's blob as the file has it is copied from there.
  */
 export function writeTestsetFile(wanted: Export): AsyncGenerator<Buffer> {
   return wanted.type === 'csv' ? writeCsv(wanted) : writeJson(wanted)
@@ -52,92 +48,69 @@ async function* writeCsv({
   const columns = (await allColumns(source, testset, slice)).filter((column) => column !== DEDUP_COLUMN)
   if (testset.tree === undefined && columns.length === 0) return
   const options = { escapeFormulas }
-  const cells = new RowCells([...columns, DEDUP_COLUMN])
-  const numbers = columns.map((column) => cells.numberOf(column))
-  const dedupNumber = cells.numberOf(DEDUP_COLUMN)
-  const writer = new PieceWriter()
-  writer.text(csvHeader([...columns, '__id__', '__dedup_id__', ...metas], options))
-  const isWide = columns.length > WIDE
-  for await (const batch of rowBytesOf(source, testset.tree, {}, slice)) {
-    for (const { row, data: bytes, meta } of batch) {
-      if (isWide && slice.isOver) await slice.rest()
-      const id = testcaseId(row.oid, testsetId)
-      const members = meta ? new Map(metaMembers(decodeRowMeta(meta))) : NO_MEMBERS
-      const metaValues = metas.map((column) => members.get(column))
-      if (cells.find(bytes)) {
-        for (const number of numbers) {
-          writeCsvCell(writer, cells, number, options)
-          writer.text(',')
-        }
-        writer.text(`${id},`)
-        writeCsvCell(writer, cells, dedupNumber, options)
-        for (const value of metaValues) writer.text(`,${csvCell(value, options)}`)
-        writer.text('\r\n')
-      } else {
-        const data = decodeRow(bytes, () => rowPath(row.position))
-        const values = columns.map((column) => getKey(data, column))
-        writer.text(csvRow([...values, id, getKey(data, DEDUP_COLUMN), ...metaValues], options))
-      }
-      if (writer.length >= LONG_PIECE) yield writer.take()
-    }
-    yield writer.take()
+  const header = csvHeader([...columns, '__id__', '__dedup_id__', ...metas], options)
+  const lineOf = ({ row, data: bytes, meta }: RowBytes): string => {
+    const data = decodeRow(bytes, () => rowPath(row.position))
+    const members = meta ? new Map(metaMembers(decodeRowMeta(meta))) : NO_MEMBERS
+    return csvRow(
+      [
+        ...columns.map((column) => getKey(data, column)),
+        testcaseId(row.oid, testsetId),
+        getKey(data, DEDUP_COLUMN),
+        ...metas.map((column) => members.get(column)),
+      ],
+      options,
+    )
   }
-  if (writer.length > 0) yield writer.take()
+  yield* inPieces(rowBytesOf(source, testset.tree, {}, slice), slice, { before: header, lineOf })
 }
 
 const NO_MEMBERS: ReadonlyMap<string, JsonObject> = new Map()
 
-/** From so many bytes on a piece does not wait for the rest of its rows: some hundred may be a thousand times as long. */
-const LONG_PIECE = 1024 ** 2
-
-/** Of more columns than this a batch of rows is too much for one go: in each row they are all looked for. */
-const WIDE = 64
-
 async function* writeJson({ source, testset, testsetId, type, gone }: Export): AsyncGenerator<Buffer> {
   const slice = new TimeSlice(gone)
-  const columns = testset.columns.filter((column) => !NOT_DATA.has(column))
-  const cells = new RowCells([...columns, DEDUP_COLUMN])
-  const numbers = [...new Set(columns)].map((column) => cells.numberOf(column))
-  const dedupNumber = cells.numberOf(DEDUP_COLUMN)
-  const writer = new PieceWriter()
-  const [before, between, after] = type === 'json' ? ['[', ',', ']'] : ['', '\n', '\n']
-  let lead = before
-  const isWide = columns.length > WIDE
-  for await (const batch of rowBytesOf(source, testset.tree, {}, slice)) {
-    for (const row of batch) {
-      if (isWide && slice.isOver) await slice.rest()
-      if (writer.length >= LONG_PIECE) yield writer.take()
-      writer.text(lead)
-      lead = between
-      if (!cells.find(row.data)) {
-        writer.text(stringifyJson(fileRow(row, testset, testsetId)))
-        continue
-      }
-      writer.text('{')
-      for (const number of numbers) {
-        if (cells.kinds[number] === MISSING) continue
-        writeJsonMember(writer, cells, number)
-        writer.text(',')
-      }
-      writer.text(`"__id__":"${testcaseId(row.row.oid, testsetId)}"`)
-      if (cells.kinds[dedupNumber] !== MISSING) {
-        writer.text(',"__dedup_id__":')
-        writeJsonCell(writer, cells, dedupNumber)
-      }
-      for (const [column, value] of row.meta ? metaMembers(decodeRowMeta(row.meta)) : [])
-        writer.text(`,"${column}":${stringifyJson(value)}`)
-      writer.text('}')
-    }
-    // Not before the first rows, so that a refusal to read them is answered as one.
-    yield writer.take()
+  const isArray = type === 'json'
+  let lead = ''
+  const lineOf = (row: RowBytes): string => {
+    const line = `${lead}${stringifyJson(fileRow(row, testset, testsetId))}${isArray ? '' : '\n'}`
+    lead = isArray ? ',' : ''
+    return line
   }
-  if (type === 'json' && lead === before) writer.text(before)
-  if (type === 'json' || lead !== before) writer.text(after)
-  yield writer.take()
+  const rows = rowBytesOf(source, testset.tree, {}, slice)
+  yield* inPieces(rows, slice, isArray ? { before: '[', lineOf, after: ']' } : { lineOf })
 }
 
-/** Keys that a file has for members of its own: only an object can tell what becomes of a row that has them, too. */
-const NOT_DATA: ReadonlySet<string> = new Set([DEDUP_COLUMN, ...METADATA_COLUMNS])
+/** What stands before the rows, for each of them, and behind them. */
+interface FileLayout {
+  readonly before?: string
+  readonly lineOf: (row: RowBytes) => string
+  readonly after?: string
+}
+
+/** From so many characters on a piece does not wait for the rest of its rows: some hundred may be a thousand times as long. */
+const LONG_PIECE = 1024 ** 2
+
+/** The file, a batch of rows a piece. The first piece comes with the first rows, so that a refusal to read them is answered as one. */
+async function* inPieces(
+  batches: AsyncIterable<readonly RowBytes[]>,
+  slice: TimeSlice,
+  { before = '', lineOf, after = '' }: FileLayout,
+): AsyncGenerator<Buffer> {
+  let text = before
+  for await (const batch of batches) {
+    for (const row of batch) {
+      if (slice.isOver) await slice.rest()
+      text += lineOf(row)
+      if (text.length < LONG_PIECE) continue
+      yield Buffer.from(text)
+      text = ''
+    }
+    if (text !== '') yield Buffer.from(text)
+    text = ''
+  }
+  text += after
+  if (text !== '') yield Buffer.from(text)
+}
 
 /** A row with its metadata columns; the dedup id under the name that files have for it. */
 function fileRow(

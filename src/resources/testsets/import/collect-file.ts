@@ -6,7 +6,6 @@ import { readBytes } from '../../../versioning/family/tree-files.ts'
 import type { RowSource } from '../deltas/named-rows.ts'
 import { RowsById } from '../deltas/named-rows.ts'
 import type { RowEntry } from '../rows/row-entry.ts'
-import { SpreadMap } from '../spread-map.ts'
 import type { CollectedTestset } from '../testset-payload.ts'
 import { csvRows } from './files/csv-rows.ts'
 import { invalidFile } from './files/file-refusal.ts'
@@ -53,7 +52,7 @@ export async function collectFile(
 ): Promise<CollectedTestset> {
   const source = replaced?.source
   const base = { tree: replaced?.tree, rows: replaced?.rows ?? [] }
-  const there = new SpreadMap<true>()
+  const there = new Map<string, true>()
   const target = {
     read: async (oid: Oid) => builder.read(oid) ?? (await source?.read(oid)),
     readMany: (oids: readonly Oid[]) => source?.readMany(oids) ?? [],

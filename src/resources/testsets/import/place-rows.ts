@@ -3,7 +3,6 @@ import type { TimeSlice } from '../../../scheduling/cooperative.ts'
 import type { RowChange, RowEntry } from '../rows/row-entry.ts'
 import type { RowPosition } from '../rows/row-position.ts'
 import { isTooDeep, positionsAfter, positionsBetween } from '../rows/row-position.ts'
-import { SpreadMap } from '../spread-map.ts'
 
 /** A row that needs a place: its blob, and its dedup id, which is the same before and after an edit. */
 export interface UnplacedRow {
@@ -176,7 +175,7 @@ async function takingOnce(
   indexes: readonly number[],
   slice: TimeSlice,
 ): Promise<(name: Name) => number> {
-  const first = new SpreadMap<number>()
+  const first = new Map<string, number>()
   const following = new Int32Array(names.length).fill(NONE)
   await slice.each(indexes.toReversed(), (index) => {
     const name = names[index]

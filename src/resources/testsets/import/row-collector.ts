@@ -13,7 +13,6 @@ import {
   encodeRowMeta,
   generatedDedupId,
 } from '../rows/stored-row.ts'
-import { SpreadMap } from '../spread-map.ts'
 import type { CollectedRow } from '../testset-payload.ts'
 
 /** How much a testset may hold (ruling 5.6). */
@@ -45,8 +44,8 @@ export class RowCollector {
   readonly #limits: TestsetLimits
   readonly #rows: (CollectedRow | undefined)[] = []
   /** Where the rows are that brought a dedup id (in the end all), by it, and those that did not, by their content. */
-  readonly #given = new SpreadMap<number>()
-  readonly #nameless = new SpreadMap<number>()
+  readonly #given = new Map<string, number>()
+  readonly #nameless = new Map<string, number>()
   readonly #columns = new Set<string>()
   /** Rows that came in, those included that collapsed. */
   #taken = 0
