@@ -1,11 +1,12 @@
 import { circles } from './check-imports/circles.ts'
 import { doubledNames, fullFolders, longFiles, tinyFiles } from './check-imports/house-rules.ts'
+import { otherMechanisms } from './check-imports/mechanisms.ts'
 import { ROOT, roomCircles, unusedSurface, wrongImports, wrongPackages } from './check-imports/room-rules.ts'
 import { readSource } from './check-imports/source-file.ts'
 
 /**
  * Checks the rules of the house (`npm run check`): rooms use only rooms below them, and of those only what is on their surface; no
- * circles; folders and files stay small; a name is exported once; `src` and `scripts` need nothing of `test`. Prints what does not hold, and
+ * circles; folders and files stay small; a name is exported once; a concern has one mechanism; `src` and `scripts` need nothing of `test`. Prints what does not hold, and
  * then exits with 1.
  */
 const source = readSource(ROOT)
@@ -26,6 +27,7 @@ const problems = [
   ...longFiles([...source, ...scripts]),
   ...tinyFiles(source, scripts),
   ...doubledNames(source),
+  ...otherMechanisms(source),
 ]
 const imports = source.reduce((sum, file) => sum + file.imports.length, 0)
 process.stdout.write(

@@ -112,7 +112,7 @@ export const ROOMS: Readonly<Record<string, Room>> = {
     ],
   },
   access: {
-    uses: ['git', 'json', 'storage'],
+    uses: ['git', 'json', 'storage', 'scheduling'],
     surface: [
       ...['api-keys', 'authenticator', 'caller', 'scope', 'require-scope', 'key-file', 'key-uses'],
       ...['intents', 'intent-file'],

@@ -1,5 +1,5 @@
+import { yieldToEventLoop } from '../scheduling/cooperative.ts'
 import { hash } from 'node:crypto'
-import { setImmediate as nextTurn } from 'node:timers/promises'
 import { v7 as uuidv7 } from 'uuid'
 import { Refusal } from '../errors.ts'
 import type { Fs } from '../storage/fs.ts'
@@ -42,7 +42,7 @@ const HOUR = 60 * 60 * 1000
 /** How long a key is remembered, in milliseconds (ruling 1.11). */
 const LIFETIME = 24 * HOUR
 /** So many files are looked at before other work gets its turn. */
-const BREATH = 100
+const YIELD_EVERY = 100
 
 /**
  * Sees to it that a keyed request is carried out once, however often it is sent, across restarts and server processes. An
@@ -100,7 +100,7 @@ export class Intents {
       const folder = this.#folderOf(project)
       for (const file of this.#fs.readDir(folder) ?? []) {
         await this.#purgeFile(folder, file)
-        if (++looked % BREATH === 0) await nextTurn()
+        if (++looked % YIELD_EVERY === 0) await yieldToEventLoop()
       }
       await sweepDeadLocks(this.#fs, folder, [folder], this.#finishFor)
     }
@@ -120,7 +120,7 @@ export class Intents {
     const known = this.#readLive(path)
     if (known && known.fingerprint !== fingerprint) throw reused(known)
     // What another process has just written is only sure to be seen by the requests of the next turn.
-    if (known) await nextTurn()
+    if (known) await yieldToEventLoop()
     if (known?.result) return work.recall(known.result)
     const intent = known ?? { fingerprint, created_at: this.#now().toISOString(), artifact_id: uuidv7() }
     if (!known) {

@@ -1,4 +1,3 @@
-import { setImmediate as nextTurn } from 'node:timers/promises'
 import { Refusal } from '../errors.ts'
 import type { ArtifactView, VariantView } from '../versioning/artifacts/artifact-view.ts'
 import { documentOf } from '../versioning/family/document-family.ts'
@@ -17,7 +16,7 @@ import { placesOf } from './targets/embed-places.ts'
 import { findEmbeds } from './syntax/find-embeds.ts'
 import { referencesJson } from './references-json.ts'
 import { stringifyJson } from '../json/stringify-json.ts'
-import { TimeSlice } from '../scheduling/cooperative.ts'
+import { TimeSlice, yieldToEventLoop } from '../scheduling/cooperative.ts'
 
 /** What others may depend on: an artifact, one of its variants, or a revision of it. */
 export interface DependencyTarget {
@@ -40,7 +39,7 @@ export interface DependentQuery {
 }
 
 /** So many artifacts or pins are looked at before other work gets its turn. */
-const BREATH = 50
+const YIELD_EVERY = 50
 
 /**
  * What embeds or deploys the target now, by date: the latest revision of every variant in view, what is deployed besides, and the
@@ -67,7 +66,7 @@ export async function queryDependents(
     const keys: string[] = []
     const pins = await unlessDamaged(registry, latest.artifact, () => pinsAt(registry, latest))
     for (const [index, pin] of (pins ?? []).entries()) {
-      if (index % BREATH === BREATH - 1) await nextTurn()
+      if (index % YIELD_EVERY === YIELD_EVERY - 1) await yieldToEventLoop()
       const deployed = await pinnedRevision(registry, pin)
       if (!deployed || deployed instanceof Refusal) continue
       if (isOf(deployed, target)) keys.push(pin.key)
@@ -80,7 +79,7 @@ export async function queryDependents(
   const slice = new TimeSlice()
   let looked = 0
   for (const place of embedding.values()) {
-    if (++looked % BREATH === 0) await nextTurn()
+    if (++looked % YIELD_EVERY === 0) await yieldToEventLoop()
     const revision = await unlessDamaged(registry, place.artifact, () => readListedRevision(registry, place))
     if (!revision) continue
     const locations: EmbedLocation[] = []
@@ -102,7 +101,7 @@ async function* latestRevisions(
   let looked = 0
   for (const family of families) {
     for (const artifact of await registry.index.list(family)) {
-      if (++looked % BREATH === 0) await nextTurn()
+      if (++looked % YIELD_EVERY === 0) await yieldToEventLoop()
       if (!includeArchived && artifact.record.deleted_at !== undefined) continue
       for (const variant of artifact.variants) {
         if (!includeArchived && variant.record.deleted_at !== undefined) continue

@@ -1,3 +1,4 @@
+import { yieldToEventLoop } from '../scheduling/cooperative.ts'
 import { Refusal } from '../errors.ts'
 import type { Fs } from '../storage/fs.ts'
 import type { Json } from '../json/json.ts'
@@ -85,7 +86,7 @@ export class EvaluationLog {
   async *rows(from = 0): AsyncGenerator<LoggedRow> {
     for (const { text, end, endsPiece } of wholeLines(this.#fs, this.#path, from)) {
       if (text.startsWith(ROW)) yield new LoggedRow(text, end, this.#path)
-      if (endsPiece) await new Promise((resolve) => setImmediate(resolve))
+      if (endsPiece) await yieldToEventLoop()
     }
   }
 

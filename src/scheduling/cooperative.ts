@@ -1,4 +1,9 @@
-import { setImmediate as otherRequests, setTimeout as wait } from 'node:timers/promises'
+import { setImmediate, setTimeout as wait } from 'node:timers/promises'
+
+/** Lets whatever waits for the event loop have its turn, other requests above all. */
+export function yieldToEventLoop(): Promise<void> {
+  return setImmediate()
+}
 
 /** How long work goes on before others have their turn, in milliseconds. */
 const SLICE_MS = 8
@@ -26,7 +31,7 @@ export class TimeSlice {
 
   /** Lets others have their turn, and begins the next slice. Throws the reason of `stop` if that has come. */
   async rest(): Promise<void> {
-    await otherRequests()
+    await yieldToEventLoop()
     this.#stop?.throwIfAborted()
     this.#end = performance.now() + SLICE_MS
   }

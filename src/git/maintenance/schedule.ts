@@ -1,4 +1,4 @@
-import { setImmediate as nextTurn } from 'node:timers/promises'
+import { yieldToEventLoop } from '../../scheduling/cooperative.ts'
 import { counts } from '../../metrics/counters.ts'
 import type { Fs } from '../../storage/fs.ts'
 import { maintain } from './maintain.ts'
@@ -7,7 +7,7 @@ import { maintain } from './maintain.ts'
 const EVERY = 30_000
 
 /** So many repositories are looked at before other work gets its turn. */
-const BREATH = 20
+const YIELD_EVERY = 20
 
 /**
  * Goes through the repositories again and again and tidies up those that need it, one at a time. Answers how to stop it, which
@@ -45,7 +45,7 @@ async function goThrough(fs: Fs, repositories: () => readonly string[], signal: 
     // A disk that fails here, or a git that is missing, fails nobody: it is tried again with the next round.
     const tidied = await maintain(fs, gitdir, { signal }).catch(() => undefined)
     if (tidied) counts.tidied++
-    if (++looked % BREATH === 0) await nextTurn()
+    if (++looked % YIELD_EVERY === 0) await yieldToEventLoop()
   }
   counts.upkeepRounds++
 }

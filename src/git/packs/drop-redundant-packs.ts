@@ -1,11 +1,11 @@
-import { setImmediate as nextTurn } from 'node:timers/promises'
+import { yieldToEventLoop } from '../../scheduling/cooperative.ts'
 import type { Fs } from '../../storage/fs.ts'
 import { CorruptObject, PackGone } from '../objects/errors.ts'
 import { PackCache } from './pack-cache.ts'
 import { PackIndex } from './pack-index-reader.ts'
 
 /** So many ids are looked up before other work gets its turn. */
-const BREATH = 2000
+const YIELD_EVERY = 2000
 
 /**
  * Removes those of the `older` packs whose every object lies in the `newer` or in those that stay, too, with what git keeps beside them: a
@@ -70,7 +70,7 @@ async function areAllIn(others: readonly OpenPack[], pack: OpenPack): Promise<bo
   let looked = 0
   for (const oid of pack.index.oids()) {
     if (!others.some(({ index }) => index.find(oid) !== undefined)) return false
-    if (++looked % BREATH === 0) await nextTurn()
+    if (++looked % YIELD_EVERY === 0) await yieldToEventLoop()
   }
   return true
 }

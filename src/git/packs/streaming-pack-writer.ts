@@ -1,5 +1,5 @@
+import { yieldToEventLoop } from '../../scheduling/cooperative.ts'
 import { createHash } from 'node:crypto'
-import { setImmediate as otherRequests } from 'node:timers/promises'
 import { crc32 } from 'node:zlib'
 import { settleAll } from '../../storage/settle-all.ts'
 import { encodePackIndex } from './pack-index-writer.ts'
@@ -111,7 +111,7 @@ export class StreamingPackWriter {
       if (got < wanted) throw new Error(`${this.#staging.packPath} is shorter than what was written to it.`)
       use(piece.subarray(0, got))
       position += got
-      await otherRequests()
+      await yieldToEventLoop()
     }
   }
 
@@ -120,7 +120,7 @@ export class StreamingPackWriter {
     try {
       for (const piece of encodePackIndex(this.#table, packChecksum)) {
         index.append(piece)
-        await otherRequests()
+        await yieldToEventLoop()
       }
       await index.sync()
     } finally {

@@ -1,4 +1,4 @@
-import { setImmediate } from 'node:timers/promises'
+import { yieldToEventLoop } from '../../scheduling/cooperative.ts'
 
 /** How long one run may compute, all in all. */
 const LIMIT_MS = 10_000
@@ -25,7 +25,7 @@ export class Effort {
     if (stretch < STRETCH_MS) return
     this.#left -= stretch
     if (this.#left < 0) throw this.#tooMuch()
-    await setImmediate()
+    await yieldToEventLoop()
     this.#since = performance.now()
   }
 }

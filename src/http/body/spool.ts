@@ -1,4 +1,4 @@
-import { setImmediate as nextTurn } from 'node:timers/promises'
+import { yieldToEventLoop } from '../../scheduling/cooperative.ts'
 import type { Fs, LogHandle } from '../../storage/fs.ts'
 import { identityName, isDead, parseIdentity, thisProcess } from '../../storage/process-identity.ts'
 import { BodyBudget, type BodyShare, FREE_BYTES } from './body-budget.ts'
@@ -151,7 +151,7 @@ async function* readChunks(fs: Fs, path: string, bytes: number): AsyncGenerator<
       if (got < chunk.length) throw new Error(`${path} ends after ${position + got} of its ${bytes} bytes`)
       position += got
       yield chunk
-      await nextTurn()
+      await yieldToEventLoop()
     }
   } finally {
     handle.close()

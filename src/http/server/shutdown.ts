@@ -1,4 +1,5 @@
-import { setImmediate as nextTurn, setTimeout as pause } from 'node:timers/promises'
+import { yieldToEventLoop } from '../../scheduling/cooperative.ts'
+import { setTimeout as pause } from 'node:timers/promises'
 import type { RunningServer } from './server.ts'
 
 export interface ShutdownOptions {
@@ -62,7 +63,7 @@ function endProcess(code: number): never {
 
 async function untilPoolRests(withinMs: number): Promise<void> {
   const end = performance.now() + withinMs
-  await nextTurn()
+  await yieldToEventLoop()
   while (poolRequests().length > 0 && performance.now() < end) await pause(10)
 }
 

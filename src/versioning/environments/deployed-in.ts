@@ -1,4 +1,4 @@
-import { setImmediate as nextTurn } from 'node:timers/promises'
+import { yieldToEventLoop } from '../../scheduling/cooperative.ts'
 import { isDeepStrictEqual } from 'node:util'
 import { Refusal } from '../../errors.ts'
 import type { HistoryNode } from '../../git/history/first-parent-history.ts'
@@ -18,7 +18,7 @@ export interface DeployedIn {
 }
 
 /** So many revisions of an environment are looked at before other work gets its turn. */
-const BREATH = 50
+const YIELD_EVERY = 50
 
 /**
  * Where the revision is deployed now: in the latest revision of every variant of every environment that is not archived. What does
@@ -53,7 +53,7 @@ async function heldSince(registry: Registry, latest: RevisionLocation, pin: Pin)
   const { artifact, variant } = latest
   let since: HistoryNode = await artifact.repository.history.node(latest.oid)
   for (let node = since.parent, looked = 1; node; node = node.parent, looked++) {
-    if (looked % BREATH === 0) await nextTurn()
+    if (looked % YIELD_EVERY === 0) await yieldToEventLoop()
     const before = (await pinsIn(registry, artifact, node.oid)).find(({ key }) => key === pin.key)
     if (!isDeepStrictEqual(before, pin)) break
     since = node

@@ -1,4 +1,4 @@
-import { setImmediate as nextTurn } from 'node:timers/promises'
+import { yieldToEventLoop } from '../../scheduling/cooperative.ts'
 import { Refusal } from '../../errors.ts'
 import type { Oid } from '../../git/objects/object.ts'
 import type { ArtifactView } from '../artifacts/artifact-view.ts'
@@ -137,7 +137,7 @@ export interface MirrorTargets {
 }
 
 /** So many pins are followed before other work gets its turn. */
-const BREATH = 50
+const YIELD_EVERY = 50
 
 /** The ref that mirrors an environment in the repositories of deployed artifacts (rulings 6). */
 export function mirrorRef({ slug }: ArtifactView): string {
@@ -153,7 +153,7 @@ export async function mirrorTargets(registry: Registry, environment: ArtifactVie
   let isSure = true
   const pins = latest ? await pinsAt(registry, latest) : []
   for (const [index, pin] of pins.entries()) {
-    if (index % BREATH === BREATH - 1) await nextTurn()
+    if (index % YIELD_EVERY === YIELD_EVERY - 1) await yieldToEventLoop()
     const place = await pinnedRevision(registry, pin)
     if (!place) continue
     if (place instanceof Refusal) {

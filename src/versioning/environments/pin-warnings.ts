@@ -1,4 +1,4 @@
-import { setImmediate as nextTurn } from 'node:timers/promises'
+import { yieldToEventLoop } from '../../scheduling/cooperative.ts'
 import { Refusal } from '../../errors.ts'
 import type { Family, Payload, Warning } from '../family/family.ts'
 import { pinnedRevision } from './pinned-revision.ts'
@@ -8,7 +8,7 @@ import type { Registry } from '../registry.ts'
 const MOST = 100
 
 /** So many pins are followed before other work gets its turn. */
-const BREATH = 50
+const YIELD_EVERY = 50
 
 /** What the sender of pins should know: which of them point at nothing. They are stored as they are. */
 export async function pinWarnings(
@@ -19,7 +19,7 @@ export async function pinWarnings(
   const warnings: Warning[] = []
   for (const [index, pin] of (pins?.(payload) ?? []).entries()) {
     if (warnings.length === MOST) break
-    if (index % BREATH === BREATH - 1) await nextTurn()
+    if (index % YIELD_EVERY === YIELD_EVERY - 1) await yieldToEventLoop()
     const place = await pinnedRevision(registry, pin)
     if (!(place instanceof Refusal)) continue
     warnings.push({

@@ -1,4 +1,4 @@
-import { setImmediate as nextTurn } from 'node:timers/promises'
+import { yieldToEventLoop } from '../../scheduling/cooperative.ts'
 import { Refusal } from '../../errors.ts'
 import { assertServable } from '../../git/repository-format.ts'
 import type { Repository } from '../../git/repository.ts'
@@ -15,7 +15,7 @@ import { IndexTables } from './index-tables.ts'
 import type { RepositoryProblem } from './unserved-repositories.ts'
 
 /** So many repositories are looked at before other work gets its turn. */
-const BREATH = 100
+const YIELD_EVERY = 100
 
 /**
  * Fills the tables of the index: looks at repositories, one by one or family by family, hears what other processes wrote, and
@@ -127,7 +127,7 @@ export class IndexSync {
     let looked = 0
     for (const slug of slugs) {
       if (!this.#isAsSeen(family, slug)) await this.look(family, slug)
-      if (++looked % BREATH === 0) await nextTurn()
+      if (++looked % YIELD_EVERY === 0) await yieldToEventLoop()
     }
     if (slugs !== this.#swept.get(family)) this.#forgetOthers(family, new Set(slugs))
     this.#swept.set(family, slugs)

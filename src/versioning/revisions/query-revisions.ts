@@ -1,4 +1,4 @@
-import { setImmediate as nextTurn } from 'node:timers/promises'
+import { yieldToEventLoop } from '../../scheduling/cooperative.ts'
 import { Refusal } from '../../errors.ts'
 import type { VariantView } from '../artifacts/artifact-view.ts'
 import type { RevisionFilter } from '../artifacts/filters.ts'
@@ -30,7 +30,7 @@ export interface RevisionQuery extends Omit<ArtifactQuery, 'filter'> {
 }
 
 /** So many revisions are decoded before other work gets its turn. */
-const BREATH = 50
+const YIELD_EVERY = 50
 
 /**
  * The revisions that match, by date; each once, at its home, or at the variant asked for. Hidden while archived by itself,
@@ -53,7 +53,7 @@ export async function queryRevisions(
   const found: Revision[] = []
   let decoded = 0
   for await (const row of wantedRows(rows, spans, isDown, test.isWanted)) {
-    if (++decoded % BREATH === 0) await nextTurn()
+    if (++decoded % YIELD_EVERY === 0) await yieldToEventLoop()
     const revision = await unlessDamaged(registry, row.artifact, async () => {
       const read = await revisionOf(registry, row, test.holdersIn(row))
       if (!matches(read, query.filter)) return undefined

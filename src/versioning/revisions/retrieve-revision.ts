@@ -1,4 +1,4 @@
-import { setImmediate as nextTurn } from 'node:timers/promises'
+import { yieldToEventLoop } from '../../scheduling/cooperative.ts'
 import { Refusal } from '../../errors.ts'
 import { HelpfulRefusal } from '../../suggestions/helpful-refusal.ts'
 import { matchesFlags } from '../artifacts/filters.ts'
@@ -12,7 +12,7 @@ import { resolveReference } from './resolve-reference.ts'
 import type { RevisionLocation } from './revision.ts'
 
 /** So many pins are followed before other work gets its turn. */
-const BREATH = 50
+const YIELD_EVERY = 50
 
 /** What a retrieve may name: things of its family, and an environment in which one of them is deployed. */
 export interface RetrieveReferences extends References {
@@ -142,7 +142,7 @@ async function onlyPin(
 ): Promise<Pin> {
   const candidates: Pin[] = []
   for (const [index, pin] of pins.entries()) {
-    if (index % BREATH === BREATH - 1) await nextTurn()
+    if (index % YIELD_EVERY === YIELD_EVERY - 1) await yieldToEventLoop()
     const target = referencesTo(family, pin)
     const artifact = target && (await artifactOf(registry, family, target))
     if (!artifact) continue

@@ -1,4 +1,4 @@
-import { setImmediate as nextTurn } from 'node:timers/promises'
+import { yieldToEventLoop } from '../../scheduling/cooperative.ts'
 import { parseCommit } from '../../git/objects/commit.ts'
 import type { HistoryNode } from '../../git/history/first-parent-history.ts'
 import { isOnChain } from '../../git/history/first-parent-history.ts'
@@ -14,7 +14,7 @@ import { revisionReferences } from './revision-references.ts'
 import type { PublishCursor } from './publish-cursor.ts'
 
 /** So many revisions are read before other work gets its turn. */
-const BREATH = 100
+const YIELD_EVERY = 100
 
 /**
  * What became of a variant's branch since it was told: that git made it, each revision that is new on it (and not in `seen`, the
@@ -41,7 +41,7 @@ export async function branchEvents(
     node = node.parent
   }
   for (const [index, { oid, depth }] of nodes.reverse().entries()) {
-    if (index % BREATH === BREATH - 1) await nextTurn()
+    if (index % YIELD_EVERY === YIELD_EVERY - 1) await yieldToEventLoop()
     seen.add(oid)
     const place = (await homeOf(registry, view, oid)) ?? { artifact: view, variant, oid, version: depth }
     const revision = await readListedRevision(registry, place)

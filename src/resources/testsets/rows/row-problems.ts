@@ -1,4 +1,4 @@
-import { setImmediate as nextTurn } from 'node:timers/promises'
+import { yieldToEventLoop } from '../../../scheduling/cooperative.ts'
 import type { Oid } from '../../../git/objects/object.ts'
 import { canonicalJson } from '../../../json/canonical-json.ts'
 import type { JsonObject } from '../../../json/json.ts'
@@ -60,7 +60,7 @@ async function* folderProblems(
   yield* nameProblems(folder, position)
   yield* blobProblems(look, folder, old, position)
   // A folder has up to 255 rows; then others have their turn.
-  await nextTurn()
+  await yieldToEventLoop()
   for (const [byte, below] of folder.folders.entries()) {
     if (below === undefined) continue
     const path = position + String.fromCharCode(byte)

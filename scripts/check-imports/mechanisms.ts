@@ -1,0 +1,46 @@
+import type { SourceFile } from './source-file.ts'
+
+/** A concern that has one mechanism: what gives another one away, the files where the one is, and what to use in its place. */
+interface Mechanism {
+  readonly another: RegExp
+  readonly at: RegExp
+  readonly use: string
+}
+
+const MECHANISMS: readonly Mechanism[] = [
+  {
+    another: /\bsetImmediate\b[^;\n]*from 'node:timers\/promises'/,
+    // the index issue removes the timelines
+    at: /^src\/scheduling\/|^src\/versioning\/index\/timeline\//,
+    use: 'yieldToEventLoop of scheduling/cooperative.ts',
+  },
+  {
+    another: /\bspawn\('git'|execFile\w*\('git'/,
+    at: /^src\/git\/process\//,
+    use: 'git/process/git-process.ts',
+  },
+  {
+    another: /\bnew Worker\(/,
+    at: /^src\/(?:handlers\/worker|sandbox\/inside|traces\/storage)\//,
+    use: 'the worker pool of handlers/worker',
+  },
+  {
+    another: /\bnew Histogram\(|\bnew Counter\(/,
+    at: /^src\/(?:server|http\/metrics)\//,
+    use: 'metrics/counters.ts',
+  },
+  {
+    another: /setFlagsFromString|--expose-gc/,
+    at: /^src\/sandbox\//,
+    use: 'no switch of V8 while it runs: it may crash, and nobody documents it',
+  },
+]
+
+/** A concern has one mechanism (a second one needs a decision record, and a line here). */
+export function otherMechanisms(files: readonly SourceFile[]): string[] {
+  return files.flatMap(({ path, text }) =>
+    MECHANISMS.filter(({ another, at }) => another.test(text) && !at.test(path)).map(
+      ({ use }) => `${path} has a way of its own for what there is one of: use ${use}`,
+    ),
+  )
+}
