@@ -3,7 +3,7 @@ import type { Logger } from 'pino'
 import type { Authenticate } from '../access/authenticator.ts'
 import type { Refusal } from '../errors.ts'
 import { authenticate } from './middleware/authenticate.ts'
-import { clientGone } from './middleware/client-gone.ts'
+import { leaveTogether } from './middleware/leave-together.ts'
 import { type ErrorForm, errorHandler } from './middleware/error-handler.ts'
 import { notFound } from './middleware/not-found.ts'
 import { requestId } from './middleware/request-id.ts'
@@ -46,7 +46,7 @@ export function createApp(dependencies: AppDependencies): Koa<RequestState> {
   const app = new Koa<RequestState>()
   // An answer that cannot be written, or whose connection broke.
   app.on('error', (error: unknown) => log.warn({ err: error }, 'an answer could not be sent'))
-  app.use(clientGone)
+  app.use(leaveTogether)
   app.use(errorHandler({ log, storeProblem, form: dependencies.detailsOf422 }))
   app.use(requestId)
   app.use(requestLog(log))
