@@ -56,7 +56,7 @@ export async function measureCommits({ folder, rounds, seconds, add }: BenchSett
       ours: alone.ours.map(milliseconds),
       floor: alone.floor.map(milliseconds),
       unit: 'ms',
-      goal: { is: '≤', value: 3 },
+      goal: { is: '≤', value: 3.5 },
     }),
   )
 
