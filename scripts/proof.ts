@@ -1,4 +1,5 @@
 import { parseArgs } from 'node:util'
+import { progress } from './bench/progress.ts'
 import { isExpected } from './command/is-expected.ts'
 import { textTable } from './command/text-table.ts'
 import { UsageError } from './command/usage-error.ts'
@@ -35,10 +36,25 @@ async function run(args: readonly string[]): Promise<void> {
   if (command !== 'nodes') throw new UsageError(`There is no proof ${JSON.stringify(command ?? '')}.`, USAGE)
   const lines = [['node', 'passed', 'failed', 'skipped', 'seconds']]
   for (const version of values.node ?? VERSIONS) {
-    const { node, passed, failures, skipped, seconds } = await testUnder(version, specs)
+    const { node, passed, failures, skipped, seconds } = await whileSaying(version, testUnder(version, specs))
     lines.push([node, `${passed}`, `${failures.length}`, `${skipped}`, `${Math.round(seconds)}`])
     for (const failure of failures) process.stdout.write(`${node}: ${failure}\n`)
     if (failures.length > 0) process.exitCode = 1
   }
   process.stdout.write(`${textTable(lines)}\n`)
+}
+
+/** Says every second on standard error how long the suite has run: it tells what it found only at its end. */
+async function whileSaying<T>(version: string, work: Promise<T>): Promise<T> {
+  const began = performance.now()
+  const timer = setInterval(() => {
+    const minutes = (performance.now() - began) / 60_000
+    progress(`Node ${version}: the suite has run for ${minutes.toFixed(1)} minutes; all of it takes some twelve`)
+  }, 1000)
+  try {
+    return await work
+  } finally {
+    clearInterval(timer)
+    progress('')
+  }
 }
