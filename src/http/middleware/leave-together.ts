@@ -12,8 +12,10 @@ import type { RequestState } from '../request-state.ts'
  */
 export const leaveTogether: Middleware<RequestState> = async (ctx, next) => {
   await next()
-  await yieldToEventLoop()
+  const { body } = ctx
+  // A stream is read from at once: what a git program has written when it ends is dropped if nobody reads it by then.
+  if (!(body instanceof Readable)) await yieldToEventLoop()
   if (!ctx.res.destroyed) return
-  if (ctx.body instanceof Readable) ctx.body.destroy()
+  if (body instanceof Readable) body.destroy()
   ctx.respond = false
 }
