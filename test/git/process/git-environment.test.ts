@@ -1,7 +1,8 @@
 import { expect } from 'chai'
-import { runGit } from '../../../src/git/process/git-process.ts'
+import { writeFileSync } from 'node:fs'
+import { gitOn, runGit } from '../../../src/git/process/git-process.ts'
 import { gitEnvironment } from '../../../src/git/process/git-environment.ts'
-import { temporaryFolder } from '../git-program.ts'
+import { repositoryWithHistory, temporaryFolder } from '../git-program.ts'
 
 describe('the environment of git', () => {
   it('has nothing of ours but where programs are', () => {
@@ -26,5 +27,33 @@ describe('the environment of git', () => {
       'pack.threads=1',
       'some.thing=a b',
     ])
+  })
+
+  it('is the same for every run, and has nothing of the user’s own configuration', async () => {
+    const home = temporaryFolder()
+    writeFileSync(`${home}/.gitconfig`, '[user]\n\tname = Somebody Else\n')
+    const before = process.env['HOME']
+    process.env['HOME'] = home
+    try {
+      const { code, output } = await gitOn(repositoryWithHistory(1), ['config', '--list'])
+      expect(code).to.equal(0)
+      expect(output).not.to.contain('Somebody')
+    } finally {
+      process.env['HOME'] = before
+    }
+  })
+
+  it('is told of where git is not to be found, and ends as killed where nobody waits any more', async () => {
+    const folder = repositoryWithHistory(1)
+    const gone = await gitOn(folder, ['rev-list', 'main'], { signal: AbortSignal.abort() })
+    expect(gone.code).to.equal(null)
+    const before = process.env['PATH']
+    process.env['PATH'] = '/nowhere'
+    try {
+      const refused = await gitOn(folder, ['rev-list', 'main']).catch((error) => error)
+      expect(refused).to.have.property('code', 'storage_unavailable')
+    } finally {
+      process.env['PATH'] = before
+    }
   })
 })
