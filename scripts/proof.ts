@@ -49,7 +49,9 @@ async function whileSaying<T>(version: string, work: Promise<T>): Promise<T> {
   const began = performance.now()
   const timer = setInterval(() => {
     const minutes = (performance.now() - began) / 60_000
-    progress(`Node ${version}: the suite has run for ${minutes.toFixed(1)} minutes; all of it takes some twelve`)
+    progress(
+      `Node ${version}: the suite has run for ${minutes.toFixed(1)} minutes; all of it takes some twelve`,
+    )
   }, 1000)
   try {
     return await work
