@@ -24,12 +24,19 @@ export class OtherWrites {
     this.#deployed.add(revision)
     const environment = ['development', 'staging', 'production'][randomInt(3)] ?? ''
     const message = `Deploy ${randomName()}`
-    await ask(url, 'POST', '/workflows/revisions/deploy', {
-      workflow_revision_ref: { id: revision },
-      environment_ref: { slug: environment },
-      message,
-    })
-    this.#ledger.deployments.set(message, { environment, revision })
+    const { deployments } = await ask<{ deployments: readonly { changed: boolean }[] }>(
+      url,
+      'POST',
+      '/workflows/revisions/deploy',
+      {
+        workflow_revision_ref: { id: revision },
+        environment_ref: { slug: environment },
+        message,
+      },
+    )
+    // Another client may have deployed it there a moment ago: nothing is committed then.
+    if (deployments.some(({ changed }) => changed))
+      this.#ledger.deployments.set(message, { environment, revision })
   }
 
   /** Makes an artifact that nobody else writes to, to be archived and brought back. */
