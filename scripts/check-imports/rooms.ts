@@ -166,7 +166,7 @@ export const ROOMS: Readonly<Record<string, Room>> = {
       ...['objects/*', 'history/*', 'signing/*', 'process/*', 'refs/*', 'maintenance/*'],
       ...['transactions/transaction', 'transactions/cross-repository', 'transactions/pack-staging'],
       ...['packs/sequential-pack-reader', 'packs/streaming-pack-writer'],
-      ...['receive/incoming-objects', 'receive/index-pack', 'journal/journal-notes'],
+      ...['receive/incoming-objects', 'receive/index-pack', 'transactions/arbiter'],
     ],
   },
   json: {

@@ -66,10 +66,10 @@ function stoppable(family: Family, signal: AbortSignal): Family {
   return {
     ...family,
     write: async (target, payload, before, limits) => {
-      const entries = await family.write(target, payload, before, limits)
+      const written = await family.write(target, payload, before, limits)
       await nextTurn() // working rows out may have kept the signal waiting
       signal.throwIfAborted()
-      return entries
+      return written
     },
   }
 }

@@ -1,5 +1,5 @@
 import type { Fs } from '../storage/fs.ts'
-import type { JournalNote } from '../git/journal/journal-notes.ts'
+import type { DecisionNote } from '../git/transactions/arbiter.ts'
 import { decidedFile, decidedIn } from './decided.ts'
 
 /** What one go at a keyed request asks of what was decided, and tells of what it decides. */
@@ -7,7 +7,7 @@ export interface AttemptDecisions {
   /** The commits that earlier attempts put on a ref of an artifact (known by the end of its id), or were about to. */
   decidedOn(digits: string, ref: string): readonly string[]
   /** What the journal has to note with a write that puts a commit on a ref. */
-  noteOf(digits: string, ref: string, commit: string): JournalNote
+  noteOf(digits: string, ref: string, commit: string): DecisionNote
   /** The same, where no journal tells of the write: on the disk when it resolves. */
   plan(digits: string, ref: string, commit: string): Promise<void>
 }
@@ -52,7 +52,7 @@ export class Decisions {
       if (file.endsWith('.decided')) this.#fs.remove(`${this.#folder}/${file}`)
   }
 
-  #note(file: string): JournalNote {
+  #note(file: string): DecisionNote {
     this.#own.push(file)
     const folder = this.#folder.slice(this.#storeDir.length + 1)
     return { path: `${folder}/${file}`, isNeeded: () => !this.#isOver }

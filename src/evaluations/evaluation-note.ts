@@ -40,7 +40,7 @@ export async function writeEvaluationNote(
       message: subjectOf(plan),
       now: registry.now(),
     }
-    transaction.move(NOTES_REF, writeCommit(registry, transaction, commit, context))
+    transaction.move(NOTES_REF, writeCommit(registry, transaction, commit, context).oid)
   })
 }
 

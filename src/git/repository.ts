@@ -1,7 +1,6 @@
 import type { Fs } from '../storage/fs.ts'
 import { sweepDeadLocks } from '../storage/lock-file.ts'
 import { History } from './history/first-parent-history.ts'
-import type { Journal } from './journal/journal.ts'
 import { packRefs } from './maintenance/pack-refs.ts'
 import { staleFilesOfGit, mayHaveStaleFiles } from './maintenance/stale-files.ts'
 import { ObjectDatabase } from './objects/object-database.ts'
@@ -12,6 +11,7 @@ import { IncomingObjects } from './receive/incoming-objects.ts'
 import { sweepQuarantines } from './receive/quarantine.ts'
 import type { RefSnapshot } from './refs/ref-store.ts'
 import { REF_FOLDERS, RefReader, lockFolders } from './refs/ref-store.ts'
+import type { Arbiter } from './transactions/arbiter.ts'
 import { sweepStagedPacks } from './transactions/pack-staging.ts'
 import type { TransactionJob } from './transactions/transaction.ts'
 import { WriteQueue } from './transactions/write-queue.ts'
@@ -26,17 +26,17 @@ export class Repository {
   readonly path: string
   readonly objects: ObjectDatabase
   readonly #refs: RefReader
-  readonly #journal: Journal
+  readonly #arbiter: Arbiter
   /** Made when they are asked for: of very many repositories most are only listed. */
   #history: History | undefined
   #writer: WriteQueue | undefined
 
-  constructor(fs: Fs, path: string, packs: PackCache, journal: Journal) {
+  constructor(fs: Fs, path: string, packs: PackCache, arbiter: Arbiter) {
     this.fs = fs
     this.path = path
     this.objects = new ObjectDatabase(fs, path, packs)
     this.#refs = new RefReader(fs, path)
-    this.#journal = journal
+    this.#arbiter = arbiter
   }
 
   get history(): History {
@@ -46,7 +46,7 @@ export class Repository {
   /** The queue of its writes, for those that write to other repositories as well (see transactAcross). */
   get writer(): WriteQueue {
     const { fs, path: gitdir, objects } = this
-    return (this.#writer ??= new WriteQueue({ fs, gitdir, objects, refs: this.#refs }, this.#journal))
+    return (this.#writer ??= new WriteQueue({ fs, gitdir, objects, refs: this.#refs }, this.#arbiter))
   }
 
   /** The refs as they are now; the same object as long as nothing moved. Requests that came in together share the look. */
@@ -103,6 +103,6 @@ export class Repository {
     for (const name of staleFilesOfGit(fs, path)) fs.remove(`${path}/${name}`)
     const folders = ['objects/info', ...lockFolders(fs.readDir(`${path}/refs`) ?? [])]
     const paths = [path, ...folders.map((folder) => `${path}/${folder}`)]
-    await sweepDeadLocks(fs, path, paths, (dead) => this.writer.journal.finishFor(dead))
+    await sweepDeadLocks(fs, path, paths, (dead) => this.#arbiter.finishFor(dead))
   }
 }

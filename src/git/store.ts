@@ -9,6 +9,7 @@ import { identityName, isDead, parseIdentity, thisProcess } from '../storage/pro
 import { StoreGuard } from '../storage/store-guard.ts'
 import type { NewRepository } from './create-repository.ts'
 import { BUILD_PREFIX, buildFolder, createRepository } from './create-repository.ts'
+import { FileArbiter } from './journal/file-arbiter.ts'
 import { Journal } from './journal/journal.ts'
 import { keepRecovering } from './journal/recover-for-dead-servers.ts'
 import { recoverJournals } from './journal/recover.ts'
@@ -16,6 +17,7 @@ import { PackCache } from './packs/pack-cache.ts'
 import { StreamingPackWriter } from './packs/streaming-pack-writer.ts'
 import { repositoryPath } from './repository-path.ts'
 import { Repository } from './repository.ts'
+import type { Arbiter } from './transactions/arbiter.ts'
 import { TRASH_FOLDER } from './trash/folder-move.ts'
 import { TrashFolder } from './trash/trash-folder.ts'
 
@@ -30,12 +32,14 @@ export class Store {
   readonly guard: StoreGuard
   readonly #packs = new PackCache()
   readonly #journal: Journal
+  readonly #arbiter: Arbiter
 
   private constructor(fs: Fs, dir: string) {
     this.guard = new StoreGuard(fs, `${dir}/format`)
     this.fs = guardedFs(fs, this.guard)
     this.dir = dir
     this.#journal = new Journal(fs, dir, this.guard)
+    this.#arbiter = new FileArbiter(this.#journal, dir)
     this.guard.onReturn(async () => {
       await this.#journal.redo()
       // What is open may be of a disk that is no more.
@@ -68,6 +72,17 @@ export class Store {
     this.guard.close()
   }
 
+  /** Resolves once everything that was acknowledged before the call can be read here. Refuses while the store is not there. */
+  async fresh(): Promise<void> {
+    this.guard.assertThere()
+    await this.#arbiter.fresh()
+  }
+
+  /** Syncs what is only in the journal to where it belongs. */
+  checkpoint(): Promise<void> {
+    return this.#journal.checkpoint()
+  }
+
   /**
    * Closes, every so many milliseconds, the packs that upkeep, a roll-up or git has removed: who reads a repository all
    * the time would keep them open, and their room on the disk taken, for ever. Answers how to stop it.
@@ -77,12 +92,12 @@ export class Store {
     return () => clearInterval(timer)
   }
 
-  /** Finishes what a dead process decided to write (see Journal), before one of its locks is taken over. */
+  /** Finishes what a dead process decided to write (see Arbiter), before one of its locks is taken over. */
   finishFor(dead: string): Promise<void> {
-    return this.#journal.finishFor(dead)
+    return this.#arbiter.finishFor(dead)
   }
 
-  /** The notes of writes that were decided and are in no file of their own yet (see JournalNote). */
+  /** The notes of writes that were decided and are in no file of their own yet (see DecisionNote). */
   notes(): readonly string[] {
     return this.#journal.notes()
   }
@@ -107,7 +122,7 @@ export class Store {
   async project(name: string): Promise<ProjectStore> {
     const folder = `${this.dir}/${name}`
     await createDurableFolder(this.fs, folder)
-    return new ProjectStore(this.fs, folder, this.#packs, this.#journal)
+    return new ProjectStore(this.fs, folder, this.#packs, this.#arbiter)
   }
 }
 
@@ -154,18 +169,18 @@ export class ProjectStore {
   readonly trash: TrashFolder
   readonly #packs: PackCache
   #claims: Promise<unknown> = Promise.resolve()
-  readonly #journal: Journal
+  readonly #arbiter: Arbiter
   /** What was last read of the folders of families. */
   readonly #listed = new Map<string, ListedFolder>()
   /** The folders of families that are there and on the disk. */
   readonly #families = new Map<string, Promise<void>>()
 
-  constructor(fs: Fs, folder: string, packs: PackCache, journal: Journal) {
-    this.#journal = journal
+  constructor(fs: Fs, folder: string, packs: PackCache, arbiter: Arbiter) {
+    this.#arbiter = arbiter
     this.fs = fs
     this.folder = folder
     this.#packs = packs
-    this.trash = new TrashFolder(fs, folder, packs, journal)
+    this.trash = new TrashFolder(fs, folder, packs, arbiter)
   }
 
   /** The same as `slugs` of what lies in the trash. */
@@ -200,7 +215,7 @@ export class ProjectStore {
   }
 
   repository(family: string, slug: string): Repository {
-    return new Repository(this.fs, repositoryPath(this.folder, family, slug), this.#packs, this.#journal)
+    return new Repository(this.fs, repositoryPath(this.folder, family, slug), this.#packs, this.#arbiter)
   }
 
   /**
@@ -209,7 +224,7 @@ export class ProjectStore {
    */
   openAside(path: string): { readonly repository: Repository; readonly close: () => void } {
     const packs = new PackCache()
-    return { repository: new Repository(this.fs, path, packs, this.#journal), close: () => packs.close() }
+    return { repository: new Repository(this.fs, path, packs, this.#arbiter), close: () => packs.close() }
   }
 
   exists(family: string, slug: string): boolean {
@@ -256,7 +271,7 @@ export class ProjectStore {
    * it claimed one is in place before.
    */
   claimingSlugs<T>(work: () => Promise<T>): Promise<T> {
-    const finish = (dead: string): Promise<void> => this.#journal.finishFor(dead)
+    const finish = (dead: string): Promise<void> => this.#arbiter.finishFor(dead)
     // A queue of our own first: among ourselves, waiting in line beats trying for the lock again and again.
     const turn = this.#claims.then(() => holdingLock(this.fs, this.folder, 'slugs', work, finish))
     this.#claims = turn.catch(() => undefined)

@@ -22,8 +22,8 @@ export interface AppDependencies {
   readonly observe: Middleware<RequestState>
   /** Lets in what the server can take; what needs no key is answered in any case. */
   readonly limit: Middleware<RequestState>
-  /** Refuses while the store is not there. What comes in together shares a look. */
-  readonly assertStore: () => void
+  /** Resolves once what was acknowledged before can be read; refuses while the store is not there. What comes in together shares a look. */
+  readonly fresh: () => Promise<void>
   /** Why the store cannot be used, looked at afresh; undefined if it can. */
   readonly storeProblem: () => Refusal | undefined
   readonly authenticate: Authenticate
@@ -42,7 +42,7 @@ export interface AppDependencies {
 
 /** The app: a request goes through this chain, in this order. */
 export function createApp(dependencies: AppDependencies): Koa<RequestState> {
-  const { log, assertStore, storeProblem, readiness, openApi } = dependencies
+  const { log, fresh, storeProblem, readiness, openApi } = dependencies
   const app = new Koa<RequestState>()
   // An answer that cannot be written, or whose connection broke.
   app.on('error', (error: unknown) => log.warn({ err: error }, 'an answer could not be sent'))
@@ -64,10 +64,7 @@ export function createApp(dependencies: AppDependencies): Koa<RequestState> {
     }),
   )
   app.use(dependencies.limit)
-  app.use((_ctx, next) => {
-    assertStore()
-    return next()
-  })
+  app.use((_ctx, next) => fresh().then(next))
   app.use(dependencies.restore)
   app.use(dependencies.git)
   app.use(authenticate(dependencies.authenticate))

@@ -64,7 +64,7 @@ export function composeApp(parts: AppParts): ServerOptions['handle'] {
     authenticate,
     metrics: metricsRoute([metrics, processMetrics()], config.metrics === 'open' ? undefined : authenticate),
     storeProblem: () => guard.problem,
-    assertStore: () => guard.assertThere(),
+    fresh: () => store.fresh(),
     readiness: () => ({
       ...projects.registries.readiness(),
       traces: projects.traces.problems(),

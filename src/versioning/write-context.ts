@@ -1,4 +1,4 @@
-import type { JournalNote } from '../git/journal/journal-notes.ts'
+import type { DecisionNote } from '../git/transactions/arbiter.ts'
 import type { Oid } from '../git/objects/object.ts'
 
 /** Who does something: the API key's id, name and email. Name and email become the git author. */
@@ -26,7 +26,7 @@ export interface KeyedAttempt {
   /** The commits that earlier attempts decided to put on a ref of an artifact, or were about to. */
   decidedOn(digits: string, ref: string): readonly Oid[]
   /** What a write has to note that puts a commit on a ref. */
-  noteOf(digits: string, ref: string, commit: Oid): JournalNote
+  noteOf(digits: string, ref: string, commit: Oid): DecisionNote
   /** The same for a commit that no journal will tell of; on the disk when it resolves. */
   plan(digits: string, ref: string, commit: Oid): Promise<void>
 }

@@ -4,9 +4,11 @@ import { cpSync, existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } fr
 import { setTimeout as pause } from 'node:timers/promises'
 import { git } from '../../scripts/proofs/support/git-program.ts'
 import { Journal } from '../../src/git/journal/journal.ts'
+import { FileArbiter } from '../../src/git/journal/file-arbiter.ts'
 import { PackCache } from '../../src/git/packs/pack-cache.ts'
 import { RefReader } from '../../src/git/refs/ref-store.ts'
-import { RefMoved, moveRefs } from '../../src/git/refs/ref-transaction.ts'
+import { RefMoved } from '../../src/git/refs/ref-move.ts'
+import { moveRefs } from './refs/move-refs.ts'
 import { Repository } from '../../src/git/repository.ts'
 import { Store } from '../../src/git/store.ts'
 import type { Transaction, TransactionJob } from '../../src/git/transactions/transaction.ts'
@@ -59,7 +61,11 @@ describe('git: deleting a ref', () => {
     git(folder, ['pack-refs', '--all'])
     places[place]?.(folder)
     const journal = new Journal(fs, store)
-    return { folder, journal, repository: new Repository(fs, folder, new PackCache(), journal) }
+    return {
+      folder,
+      journal,
+      repository: new Repository(fs, folder, new PackCache(), new FileArbiter(journal, store)),
+    }
   }
 
   for (const place of Object.keys(places)) {
@@ -370,7 +376,12 @@ describe('git: deleting a ref', () => {
 
   it('by two servers at once, each seeing what the other did, loses nothing', async () => {
     const { folder, repository } = repositoryWith('loose and packed')
-    const other = new Repository(nodeFs, folder, new PackCache(), new Journal(nodeFs, temporaryFolder()))
+    const other = new Repository(
+      nodeFs,
+      folder,
+      new PackCache(),
+      new FileArbiter(new Journal(nodeFs, temporaryFolder()), temporaryFolder()),
+    )
     // Whoever finds it deletes it, whoever does not makes it, and main counts both.
     const toggle: TransactionJob<void> = async (transaction) => {
       const head = commitOn(transaction, MAIN, transaction.ref(LIVE) === undefined ? 'made' : 'deleted')

@@ -41,7 +41,7 @@ export async function openDoor(
     log: logger,
     observe: pass,
     limit: pass,
-    assertStore: () => undefined,
+    fresh: async () => undefined,
     storeProblem: () => undefined,
     metrics: () => undefined,
     authenticate: (token) => (token === TOKEN ? CALLER : undefined),

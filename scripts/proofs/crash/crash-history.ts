@@ -66,7 +66,7 @@ export async function runCrashHistory(
       if (planned) writes.push(one(planned))
     }
     await Promise.all(writes)
-    if (random.chance(0.35)) checkpoint = server.journal.checkpoint()
+    if (random.chance(0.35)) checkpoint = server.store.checkpoint()
     if (random.chance(0.5)) await checkpoint
     if (random.chance(0.1)) flush()
     if (random.chance(0.1)) {

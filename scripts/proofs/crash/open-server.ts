@@ -1,6 +1,5 @@
 import { tmpdir } from 'node:os'
 import type { Fs } from '../../../src/storage/fs.ts'
-import type { Journal } from '../../../src/git/journal/journal.ts'
 import { Store } from '../../../src/git/store.ts'
 import { environmentFamily } from '../../../src/resources/environments/environment-family.ts'
 import { queryFamily } from '../../../src/resources/queries/query-family.ts'
@@ -29,7 +28,6 @@ export interface CrashServer {
   readonly fs: Fs
   readonly store: Store
   readonly registry: Registry
-  readonly journal: Journal
 }
 
 /** Starts it as the real one is: journals are recovered, every repository is read in, repaired and swept. */
@@ -40,8 +38,7 @@ export async function openServer(fs: Fs): Promise<CrashServer> {
   await sweepLeftovers()
   // Its regular look at the disk would come at another step each time.
   close()
-  const { journal } = project.repository('workflows', 'any').writer
-  return { fs, store, registry, journal }
+  return { fs, store, registry }
 }
 
 /** Another registry over the same store, which has read nothing yet. */

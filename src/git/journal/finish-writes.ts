@@ -1,7 +1,8 @@
 import { TimeSlice } from '../../scheduling/cooperative.ts'
 import { deleteRefFiles } from '../refs/packed-refs.ts'
 import type { Fs } from '../../storage/fs.ts'
-import type { JournalMove, JournalRecord } from './journal-record.ts'
+import type { DecidedMove } from '../transactions/arbiter.ts'
+import type { JournalRecord } from './journal-record.ts'
 import { endDeadLock, isLockOf, lockFile } from '../../storage/lock-file.ts'
 import type { ProcessIdentity } from '../../storage/process-identity.ts'
 import { refPath } from '../refs/ref-name.ts'
@@ -40,7 +41,7 @@ export async function finishWrites(
 interface Part {
   readonly write: JournalRecord['writes'][number]
   readonly gitdir: string
-  readonly left: readonly JournalMove[]
+  readonly left: readonly DecidedMove[]
 }
 
 async function finishWrite(
@@ -68,11 +69,11 @@ async function leftOf(
   fs: Fs,
   gitdir: string,
   owner: ProcessIdentity,
-  moves: readonly JournalMove[],
+  moves: readonly DecidedMove[],
   slice: TimeSlice,
-): Promise<readonly JournalMove[]> {
+): Promise<readonly DecidedMove[]> {
   const refs = new RefReader(fs, gitdir)
-  const left: JournalMove[] = []
+  const left: DecidedMove[] = []
   await slice.each(moves, (move) => {
     if (isLeft(fs, gitdir, owner, move, refs)) left.push(move)
   })
@@ -83,7 +84,7 @@ function isLeft(
   fs: Fs,
   gitdir: string,
   owner: ProcessIdentity,
-  { ref, expected, target }: JournalMove,
+  { ref, expected, target }: DecidedMove,
   refs: RefReader,
 ): boolean {
   const path = refPath(gitdir, ref)
@@ -97,7 +98,7 @@ async function remove(
   fs: Fs,
   gitdir: string,
   owner: ProcessIdentity,
-  removals: readonly JournalMove[],
+  removals: readonly DecidedMove[],
   slice: TimeSlice,
 ): Promise<void> {
   const lock = await lockFile(fs, gitdir, '').acquire(`${gitdir}/packed-refs.lock`)

@@ -1,24 +1,11 @@
 import type { Fs, LogHandle } from '../../storage/fs.ts'
 import type { JournalRecord } from './journal-record.ts'
-import type { JournalNote } from './journal-notes.ts'
+import type { Decision, DecisionNote } from '../transactions/arbiter.ts'
 import { encodeRecord, encodeWithdrawal, JOURNAL_END } from './journal-record.ts'
-
-/** A record that is on the disk, and what became of it; what is called first counts. */
-export interface JournalEntry {
-  /** Packs and refs are in place. */
-  complete(): void
-  /** They could not be put in place and the write is refused: nobody shall do it again. */
-  withdraw(): Promise<void>
-  /**
-   * Refs could be moved only in part: the record is kept until the next start, which finishes it.
-   * False if it was withdrawn before.
-   */
-  keep(): boolean
-}
 
 /** A record as it is handed in. */
 export interface AppendedRecord extends Omit<JournalRecord, 'round' | 'notes'> {
-  readonly notes: readonly JournalNote[]
+  readonly notes: readonly DecisionNote[]
 }
 
 /** One file of a journal: takes records until it is ended, and then, once nothing in it is needed any more, from its beginning again. */
@@ -33,7 +20,7 @@ export class JournalFile {
   /** What is being written and may be on the disk or not. */
   #writing: readonly JournalRecord[] = []
   #kept: JournalRecord[] = []
-  #notes = new Map<JournalRecord, readonly JournalNote[]>()
+  #notes = new Map<JournalRecord, readonly DecisionNote[]>()
 
   constructor(fs: Fs, path: string) {
     this.path = path
@@ -61,7 +48,7 @@ export class JournalFile {
   }
 
   /** What the records of this round have to leave in the store. */
-  get notes(): readonly JournalNote[] {
+  get notes(): readonly DecisionNote[] {
     return [...this.#notes.values()].flat()
   }
 
@@ -78,7 +65,7 @@ export class JournalFile {
    * Writes records and syncs them, and what `alsoSync` does, and answers an entry for each. Rejects if the disk fails: then they have to
    * be taken back.
    */
-  async write(records: readonly AppendedRecord[], alsoSync: () => Promise<void>): Promise<JournalEntry[]> {
+  async write(records: readonly AppendedRecord[], alsoSync: () => Promise<void>): Promise<Decision[]> {
     const whole = records.map(({ notes, ...record }): JournalRecord => {
       return { ...record, round: this.#round, notes: notes.map(({ path }) => path) }
     })
@@ -138,7 +125,7 @@ export class JournalFile {
     }
   }
 
-  #entryOf(record: JournalRecord): JournalEntry {
+  #entryOf(record: JournalRecord): Decision {
     let isOpen = true
     const complete = (): boolean => {
       const wasOpen = isOpen

@@ -2,17 +2,6 @@ import { dirname } from 'node:path/posix'
 import { TimeSlice } from '../../scheduling/cooperative.ts'
 import type { Fs } from '../../storage/fs.ts'
 
-/**
- * What a write has beside its refs to leave in the store: that it was decided, as the name of an empty file. It is in the
- * journal with the write; the file is made before the journal forgets it.
- */
-export interface JournalNote {
-  /** Relative to the store, in a folder that is there. */
-  readonly path: string
-  /** Asked when the journal is about to forget it: false if it is written down elsewhere by now. */
-  readonly isNeeded: () => boolean
-}
-
 /** Makes the files of these notes, if they are not there; they are on the disk when it resolves, and so are all other names in their folders. */
 export async function keepNotes(fs: Fs, store: string, paths: readonly string[]): Promise<void> {
   await new TimeSlice().each(paths, (name) => {

@@ -1,23 +1,13 @@
 import { crc32 } from 'node:zlib'
 import type { FolderMove } from '../trash/folder-move.ts'
 import { isFolderMove } from '../trash/folder-move.ts'
-import type { EncodedPack } from '../packs/pack-writer.ts'
 import { isRefName, isRefTarget } from '../refs/ref-name.ts'
-
-/** A ref move as the journal keeps it: `expected` is absent where the ref did not exist, `target` where it was deleted. */
-export interface JournalMove {
-  readonly ref: string
-  readonly expected?: string | undefined
-  readonly target?: string | undefined
-}
+import type { DecidedMove, DecidedWrite } from '../transactions/arbiter.ts'
 
 /** Everything needed to do again what a write did in one repository: the new objects as a pack, and the refs that moved. */
-export interface JournalWrite {
+export interface JournalWrite extends Omit<DecidedWrite, 'gitdir'> {
   /** The repository's folder, relative to the store. */
   readonly repository: string
-  readonly moves: readonly JournalMove[]
-  /** Absent when the pack was on the disk already. */
-  readonly pack?: EncodedPack | undefined
 }
 
 /** A write, in as many repositories as it is made in: all of it is in the journal or nothing. */
@@ -29,7 +19,7 @@ export interface JournalRecord {
   /** When it was made, while its refs were locked, in microseconds of a clock that all processes of one start of the machine share. */
   readonly at: number
   readonly writes: readonly JournalWrite[]
-  /** The files that say that it was decided (see JournalNote), relative to the store. Absent where there is none. */
+  /** The files that say that it was decided (see DecisionNote), relative to the store. Absent where there is none. */
   readonly notes?: readonly string[] | undefined
   /** A repository that goes to the trash of its project, or comes back. Absent where none does. */
   readonly moved?: FolderMove | undefined
@@ -109,7 +99,7 @@ function decodeBody(body: Buffer): JournalRecord | Withdrawal {
  * A journal is as old as the server that wrote it, which may have believed a name that it should not have: what cannot be the name
  * of a ref …
  */
-function canBe({ ref, target }: JournalMove): boolean {
+function canBe({ ref, target }: DecidedMove): boolean {
   return isRefName(ref) && (target === undefined || isRefTarget(ref, target))
 }
 

@@ -3,16 +3,15 @@ import { createDurableFolder } from '../../storage/durable-folder.ts'
 import type { Fs } from '../../storage/fs.ts'
 import { identityName, parseIdentity, thisProcess } from '../../storage/process-identity.ts'
 import type { StoreGuard } from '../../storage/store-guard.ts'
-import type { FolderMove } from '../trash/folder-move.ts'
 import { checkpointJournal } from './checkpoint.ts'
 import { finishFolderMoves } from './finish-folder-moves.ts'
 import { finishJournal } from './finish-journal.ts'
-import type { AppendedRecord, JournalEntry } from './journal-file.ts'
+import type { Decision, DecisionNote } from '../transactions/arbiter.ts'
+import type { AppendedRecord } from './journal-file.ts'
 import { JournalFile } from './journal-file.ts'
 import { JOURNAL_FOLDER, syncJournalNames } from './journal-folder.ts'
-import type { JournalNote } from './journal-notes.ts'
 import { keepNotes, syncFolders } from './journal-notes.ts'
-import type { JournalRecord, JournalWrite } from './journal-record.ts'
+import type { JournalRecord } from './journal-record.ts'
 import { decodeJournal, encodeRecord } from './journal-record.ts'
 import { redoWrites } from './redo-writes.ts'
 
@@ -68,26 +67,9 @@ export class Journal {
     this.#guard = guard
   }
 
-  /**
-   * Resolves when a record of these writes is on the disk; rejects if it cannot be, and then none of them happened. To be called
-   * while their refs are locked, or where a repository is moved, while it is fenced.
-   */
-  append(
-    writes: readonly AppendedWrite[],
-    notes: readonly JournalNote[] = [],
-    moved?: FolderMove,
-  ): Promise<JournalEntry> {
-    const record = {
-      id: ++records,
-      at: Number(process.hrtime.bigint() / 1000n),
-      writes: writes.map(({ gitdir, moves, pack }) => ({
-        repository: gitdir.slice(this.#store.length + 1),
-        moves,
-        pack,
-      })),
-      notes,
-      moved,
-    }
+  /** Resolves when the record is on the disk; rejects if it cannot be, and then nothing of it happened; see `Arbiter.decide`. */
+  append(what: Omit<AppendedRecord, 'id' | 'at'>): Promise<Decision> {
+    const record = { id: ++records, at: Number(process.hrtime.bigint() / 1000n), ...what }
     return new Promise((resolve, reject) => this.#enqueue({ record, resolve, reject }))
   }
 
@@ -96,10 +78,7 @@ export class Journal {
     if (!this.#writing) void this.#write()
   }
 
-  /**
-   * Finishes what a dead process decided to write: before one of its locks, which keep others from what is left to do, is taken
-   * over. `dead` is a name that begins with the process's identity.
-   */
+  /** Finishes what a dead process decided to write; see `Arbiter.finishFor`. */
   async finishFor(dead: string): Promise<void> {
     const owner = parseIdentity(dead)
     if (!owner) return
@@ -250,7 +229,7 @@ export class Journal {
   }
 
   /** Where nothing else says so by now. What else says so may be a file that was renamed into their folder. */
-  async #keepNotes(notes: readonly JournalNote[]): Promise<void> {
+  async #keepNotes(notes: readonly DecisionNote[]): Promise<void> {
     const needed = notes.filter(({ isNeeded }) => isNeeded())
     await keepNotes(this.#fs, this.#store, pathsOf(needed))
     await syncFolders(this.#fs, this.#store, pathsOf(notes))
@@ -264,17 +243,12 @@ export class Journal {
   }
 }
 
-function pathsOf(notes: readonly JournalNote[]): string[] {
+function pathsOf(notes: readonly DecisionNote[]): string[] {
   return notes.map(({ path }) => path)
-}
-
-/** What a write does in one repository, named by its folder. */
-export interface AppendedWrite extends Omit<JournalWrite, 'repository'> {
-  readonly gitdir: string
 }
 
 interface Waiting {
   readonly record: AppendedRecord
-  readonly resolve: (entry: JournalEntry) => void
+  readonly resolve: (entry: Decision) => void
   readonly reject: (error: unknown) => void
 }

@@ -5,7 +5,7 @@ import { TimeSlice } from '../../scheduling/cooperative.ts'
 import type { StagedPackedRefs } from './packed-refs.ts'
 import { rewritePackedRefs } from './packed-refs.ts'
 import { assertRef, refPath } from './ref-name.ts'
-import type { RefMove, RefMoves } from './ref-move.ts'
+import type { RefMove } from './ref-move.ts'
 
 /** From so many refs on their locks share owner files. */
 const MANY = 64
@@ -26,7 +26,7 @@ export class RefLocks {
   #isPackedPublished = false
   #hasMoved = false
 
-  constructor({ fs, gitdir, moves, beforeTakeOver }: Omit<RefMoves, 'refs'>) {
+  constructor(fs: Fs, gitdir: string, moves: readonly RefMove[], beforeTakeOver?: BeforeTakeOver) {
     this.#fs = fs
     this.#gitdir = gitdir
     this.#beforeTakeOver = beforeTakeOver

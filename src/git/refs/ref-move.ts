@@ -1,7 +1,4 @@
-import type { Fs } from '../../storage/fs.ts'
-import type { BeforeTakeOver } from '../../storage/lock-file.ts'
 import type { Oid } from '../objects/object.ts'
-import type { RefReader } from './ref-store.ts'
 
 /** A ref to move, with git's compare-and-set precondition. */
 export interface RefMove {
@@ -15,11 +12,7 @@ export interface RefMove {
   readonly follows: boolean
 }
 
-/** The refs that are to move in one repository. */
-export interface RefMoves {
-  readonly fs: Fs
-  readonly gitdir: string
-  readonly refs: RefReader
-  readonly moves: readonly RefMove[]
-  readonly beforeTakeOver?: BeforeTakeOver
+/** Thrown when a ref no longer holds what the mover expected: nothing was moved, work it out again. */
+export class RefMoved extends Error {
+  override readonly name = 'RefMoved'
 }

@@ -1,10 +1,10 @@
-import type { Journal } from '../journal/journal.ts'
 import type { Repository } from '../repository.ts'
-import type { RepositoryDisk } from './commit-changes.ts'
-import { commitChanges } from './commit-changes.ts'
+import type { Arbiter } from './arbiter.ts'
 import type { Transaction } from './transaction.ts'
 import type { WriteQueue } from './write-queue.ts'
 import { retryOnRefConflict } from './write-queue.ts'
+import type { RepositoryDisk } from './write-path.ts'
+import { commitDrafts } from './write-path.ts'
 
 /**
  * Runs one write over several repositories of a store, each named once, and resolves with its result once everything it stored
@@ -19,15 +19,15 @@ export async function transactAcross<T>(
 ): Promise<T> {
   const writers = repositories.map(({ writer }) => writer)
   const ordered = inOrder(writers, (writer) => writer.disk)
-  const journal = journalOf(ordered)
-  if (!journal) return job([])
+  const arbiter = arbiterOf(ordered)
+  if (!arbiter) return job([])
   const names = ordered.map(({ disk }) => disk.gitdir).join(' and ')
   return inTurns(ordered, () =>
-    retryOnRefConflict(names, async (isFirst) => {
+    retryOnRefConflict(arbiter, names, async (isFirst) => {
       const drafts = writers.map((writer) => ({ ...writer.disk, draft: writer.pendingChanges(isFirst) }))
       const result = await job(drafts.map(({ draft }) => draft))
-      await commitChanges(
-        journal,
+      await commitDrafts(
+        arbiter,
         inOrder(drafts, (draft) => draft),
       )
       return result
@@ -40,16 +40,16 @@ function inOrder<T>(items: readonly T[], diskOf: (item: T) => RepositoryDisk): T
   return [...items].sort((a, b) => (diskOf(a).gitdir < diskOf(b).gitdir ? -1 : 1))
 }
 
-/** The journal that holds the write of all of them. */
-function journalOf(ordered: readonly WriteQueue[]): Journal | undefined {
-  for (const [index, { disk, journal }] of ordered.entries()) {
+/** Who decides the write of all of them. */
+function arbiterOf(ordered: readonly WriteQueue[]): Arbiter | undefined {
+  for (const [index, { disk, arbiter }] of ordered.entries()) {
     const next = ordered[index + 1]
     if (next?.disk.gitdir === disk.gitdir) throw new Error(`${disk.gitdir} is named twice in one write.`)
-    if (next && next.journal !== journal) {
+    if (next && next.arbiter !== arbiter) {
       throw new Error(`${disk.gitdir} and ${next.disk.gitdir} are of two stores, which no write can span.`)
     }
   }
-  return ordered[0]?.journal
+  return ordered[0]?.arbiter
 }
 
 /** Does the work in the turns of all of these. */

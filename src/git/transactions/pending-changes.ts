@@ -1,5 +1,5 @@
 import type { CacheFile } from '../../storage/cache-file.ts'
-import type { JournalNote } from '../journal/journal-notes.ts'
+import type { DecisionNote } from './arbiter.ts'
 import type { GitObject, ObjectKind, Oid } from '../objects/object.ts'
 import { hashObject } from '../objects/object.ts'
 import type { ObjectDatabase } from '../objects/object-database.ts'
@@ -26,8 +26,7 @@ export class PendingChanges implements Transaction {
   readonly #following = new Set<string>()
   #objects = new Map<Oid, PackableObject>()
   readonly #packs = new Set<StagedPack>()
-  readonly #meanwhile: (() => void)[] = []
-  readonly #notes: JournalNote[] = []
+  readonly #notes: DecisionNote[] = []
   readonly #required: (() => boolean)[] = []
 
   constructor(base: BaseRefs | PendingChanges, store: ObjectDatabase, derived: (name: string) => CacheFile) {
@@ -83,10 +82,6 @@ export class PendingChanges implements Transaction {
     this.#packs.add(pack)
   }
 
-  whileSyncing(work: () => void): void {
-    this.#meanwhile.push(work)
-  }
-
   move(ref: string, target: Oid): void {
     this.#moves.set(ref, target)
     this.#following.delete(ref)
@@ -100,7 +95,7 @@ export class PendingChanges implements Transaction {
     this.#followTo(ref, undefined)
   }
 
-  note(note: JournalNote): void {
+  note(note: DecisionNote): void {
     this.#notes.push(note)
   }
 
@@ -113,7 +108,7 @@ export class PendingChanges implements Transaction {
     return this.#required.every((holds) => holds())
   }
 
-  notes(): readonly JournalNote[] {
+  notes(): readonly DecisionNote[] {
     return this.#notes
   }
 
@@ -127,18 +122,12 @@ export class PendingChanges implements Transaction {
     if (this.#objects.size === 0) this.#objects = job.#objects
     else for (const [oid, object] of job.#objects) this.#objects.set(oid, object)
     for (const pack of job.#packs) this.#packs.add(pack)
-    this.#meanwhile.push(...job.#meanwhile)
     this.#notes.push(...job.#notes)
     this.#required.push(...job.#required)
     for (const [ref, target] of job.#moves) {
       if (target === undefined || job.#following.has(ref)) this.#followTo(ref, target)
       else this.move(ref, target)
     }
-  }
-
-  /** Does what was to be done while the disk is waited for. */
-  workWhileSyncing(): void {
-    for (const work of this.#meanwhile.splice(0)) work()
   }
 
   objects(): readonly PackableObject[] {

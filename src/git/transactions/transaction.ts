@@ -1,5 +1,5 @@
 import type { CacheFile } from '../../storage/cache-file.ts'
-import type { JournalNote } from '../journal/journal-notes.ts'
+import type { DecisionNote } from './arbiter.ts'
 import type { GitObject, ObjectKind, Oid } from '../objects/object.ts'
 import type { SequentialPackReader } from '../packs/sequential-pack-reader.ts'
 import type { StagedPack } from './pack-staging.ts'
@@ -23,15 +23,13 @@ export interface Transaction {
    * this one cannot. It stays its maker's to discard when the write fails.
    */
   adopt(pack: StagedPack): void
-  /** Has this done while the disk is waited for, if it comes to that. It must not throw. */
-  whileSyncing(work: () => void): void
   /**
    * What must still hold when the write is decided: asked under its locks, and the write is worked out anew where it does not. What was
    * asked before may have changed since, in a repository that this write has no lock on.
    */
   require(holds: () => boolean): void
   /** Leaves a note in the store, if the write is decided. */
-  note(note: JournalNote): void
+  note(note: DecisionNote): void
   /** A derived file of the repository, which is no part of the write. */
   cacheFile(name: string): CacheFile
   /** Moves the ref that decides whether the operation happened. */

@@ -2,17 +2,17 @@ import { setTimeout as pause } from 'node:timers/promises'
 import { counts } from '../../metrics/counters.ts'
 import { Refusal } from '../../errors.ts'
 import { CacheFile } from '../../storage/cache-file.ts'
-import type { Journal } from '../journal/journal.ts'
 import type { Oid } from '../objects/object.ts'
 import type { RefReader, RefSnapshot } from '../refs/ref-store.ts'
 import { NOTES_FOLDER } from '../refs/ref-store.ts'
-import { RefMoved } from '../refs/ref-transaction.ts'
+import { RefMoved } from '../refs/ref-move.ts'
 import { unlessGone } from '../trash/gone.ts'
-import type { RepositoryDisk } from './commit-changes.ts'
-import { commitChanges } from './commit-changes.ts'
+import type { Arbiter } from './arbiter.ts'
 import type { BaseRefs } from './pending-changes.ts'
 import { PendingChanges } from './pending-changes.ts'
 import type { TransactionJob } from './transaction.ts'
+import type { RepositoryDisk } from './write-path.ts'
+import { commitDrafts } from './write-path.ts'
 
 /** So many jobs share one pack and one move of their refs at most. */
 const BATCH = 64
@@ -24,13 +24,13 @@ const BATCH = 64
  */
 export class WriteQueue {
   readonly disk: RepositoryDisk
-  readonly journal: Journal
+  readonly arbiter: Arbiter
   #queue: (Entry | ExclusiveJob)[] = []
   #running = false
 
-  constructor(disk: RepositoryDisk, journal: Journal) {
+  constructor(disk: RepositoryDisk, arbiter: Arbiter) {
     this.disk = disk
-    this.journal = journal
+    this.arbiter = arbiter
   }
 
   /** Runs the job and resolves with its result once everything it stored is on the disk. */
@@ -108,7 +108,7 @@ export class WriteQueue {
 
   /** Takes the jobs out of the batch that have to wait for the next one, and puts them in front of the queue. */
   async #runBatch(batch: Entry[]): Promise<void> {
-    const settled = await retryOnRefConflict(this.disk.gitdir, async (isFirst) => {
+    const settled = await retryOnRefConflict(this.arbiter, this.disk.gitdir, async (isFirst) => {
       const draft = this.pendingChanges(isFirst)
       const outcomes: (() => void)[] = []
       for (const entry of batch) {
@@ -126,7 +126,7 @@ export class WriteQueue {
         // What lies in a staged pack can be read once it is published, so nothing is worked out on top of it before.
         if (draft.packs().length > 0) this.#putBack(batch.splice(batch.indexOf(entry) + 1))
       }
-      await commitChanges(this.journal, [{ draft, ...this.disk }])
+      await commitDrafts(this.arbiter, [{ draft, ...this.disk }])
       return outcomes
     })
     counts.writeRounds++
@@ -170,6 +170,7 @@ const ATTEMPTS = 200
  * comes to be.
  */
 export async function retryOnRefConflict<T>(
+  arbiter: Arbiter,
   gitdir: string,
   work: (isFirst: boolean) => Promise<T>,
 ): Promise<T> {
@@ -179,6 +180,7 @@ export async function retryOnRefConflict<T>(
     } catch (error) {
       if (!(error instanceof RefMoved)) throw error
       await pause(Math.random() * Math.min(attempt, 20))
+      await arbiter.fresh()
     }
   }
   throw new Refusal(

@@ -4,7 +4,7 @@ import { BUILD_PREFIX } from '../create-repository.ts'
 import { fencing } from './fence.ts'
 import { moveFolder, STAMP_FILE, TRASH_FOLDER } from './folder-move.ts'
 import type { Fs } from '../../storage/fs.ts'
-import type { Journal } from '../journal/journal.ts'
+import type { Arbiter } from '../transactions/arbiter.ts'
 import { createDurableFolder } from '../../storage/durable-folder.ts'
 import type { PackCache } from '../packs/pack-cache.ts'
 import { identityName, thisProcess } from '../../storage/process-identity.ts'
@@ -20,17 +20,17 @@ export class TrashFolder {
   readonly #fs: Fs
   readonly #project: string
   readonly #packs: PackCache
-  readonly #journal: Journal
+  readonly #arbiter: Arbiter
 
-  constructor(fs: Fs, project: string, packs: PackCache, journal: Journal) {
+  constructor(fs: Fs, project: string, packs: PackCache, arbiter: Arbiter) {
     this.#fs = fs
     this.#project = project
     this.#packs = packs
-    this.#journal = journal
+    this.#arbiter = arbiter
   }
 
   repository(family: string, slug: string): Repository {
-    return new Repository(this.#fs, this.#pathOf(family, slug), this.#packs, this.#journal)
+    return new Repository(this.#fs, this.#pathOf(family, slug), this.#packs, this.#arbiter)
   }
 
   /** What was noted when it was trashed; undefined if there is nothing. */
@@ -59,7 +59,7 @@ export class TrashFolder {
     const [from, to] = [repositoryPath(this.#project, family, slug), this.#pathOf(family, slug)]
     await createDurableFolder(this.#fs, dirname(to))
     if (this.#fs.stat(to)) throw taken(slug, 'lies in the trash already')
-    const finish = (dead: string): Promise<void> => this.#journal.finishFor(dead)
+    const finish = (dead: string): Promise<void> => this.#arbiter.finishFor(dead)
     await fencing(this.#fs, [from, ...others], finish, async () => {
       await check()
       const path = `${from}/${STAMP_FILE}`
@@ -108,7 +108,7 @@ export class TrashFolder {
   async #move({ from, to, stamp }: { from: string; to: string; stamp: string }): Promise<void> {
     const store = dirname(this.#project)
     const move = { from: from.slice(store.length + 1), to: to.slice(store.length + 1), stamp }
-    const decided = await this.#journal.append([], [], move)
+    const decided = await this.#arbiter.decide([], { moved: move })
     try {
       await moveFolder(this.#fs, store, move)
     } catch (error) {

@@ -1,4 +1,6 @@
-import type { Family } from '../../versioning/family/family.ts'
+import type { TreeEntry } from '../../git/objects/tree.ts'
+import type { Family, StoredPayload } from '../../versioning/family/family.ts'
+import type { ObjectReader } from '../../versioning/family/tree-files.ts'
 import { acceptTestset } from './accept-testset.ts'
 import { applyRowDelta } from './deltas/apply-row-delta.ts'
 import { assertCountable, checkRows } from './rows/check-rows.ts'
@@ -19,11 +21,11 @@ export function testsetFamily(limits: TestsetLimits): Family {
     flagNames: [],
     ownsFile: isTestsetFile,
     rowsFolder: ROWS_FOLDER,
-    write: (target, payload, before) => writeTestset(target, asTestset(payload), before, limits),
-    read: async (source, entries) => {
-      const payload = await readTestset(source, entries)
-      return payload && { payload, size: 200 + 50 * payload.columns.length }
+    write: async (target, payload, before) => {
+      const entries = await writeTestset(target, asTestset(payload), before, limits)
+      return { entries, stored: await readStored(target, entries) }
     },
+    read: readStored,
     check: (source, entries, before) => checkRows(source, entries, before, limits),
     assertWalkable: (source, entries, before) => assertCountable(source, entries, before, limits),
     accept: acceptTestset,
@@ -38,6 +40,14 @@ export function testsetFamily(limits: TestsetLimits): Family {
     present: (payload, context) => presentTestset(asStored(payload), context),
     diff: diffTestsets,
   }
+}
+
+async function readStored(
+  source: ObjectReader,
+  entries: readonly TreeEntry[],
+): Promise<StoredPayload | undefined> {
+  const payload = await readTestset(source, entries)
+  return payload && { payload, size: 200 + 50 * payload.columns.length }
 }
 
 const NO_ROWS = { kind: 'stored', tree: undefined, columns: [] } as const

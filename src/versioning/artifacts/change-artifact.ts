@@ -64,7 +64,7 @@ export async function commitChange(
     message: change.subject,
     now: registry.now(),
   }
-  const oid = writeCommit(registry, transaction, commit, context)
+  const { oid } = writeCommit(registry, transaction, commit, context)
   transaction.move(META_REF, oid)
   return oid
 }

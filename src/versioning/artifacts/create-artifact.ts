@@ -103,12 +103,14 @@ async function firstContent(
     message: `Create ${family.name} ${names.slug}`,
     now,
   }
-  const refs = new Map([[META_REF, writeCommit(registry, objects, commit, context)]])
+  const refs = new Map([[META_REF, writeCommit(registry, objects, commit, context).oid]])
   const draft = input.withVariant?.revision
   if (draft) {
     await assertPinsDeployable(registry, family, draft.payload, undefined)
     const plan = { variant: names.variant, parent: undefined, draft, context }
-    refs.set(`refs/heads/${names.variant}`, await buildRevision(registry, family, objects, plan))
+    const revision = await buildRevision(registry, family, objects, plan)
+    refs.set(`refs/heads/${names.variant}`, revision.oid)
+    registry.revisions(family).keep(revision)
   }
   return { objects: objects.all(), packs: objects.packs, refs, head: names.variant }
 }

@@ -65,16 +65,19 @@ export function documentFamily(definition: DocumentDefinition): Family {
     ownsFile,
     write: async (target, payload, _before, limits) => {
       const entries: TreeEntry[] = []
+      let size = 0
       for (const file of encode(documentOf(payload))) {
-        entries.push(writeFile(target, file.path, await bytesOf(file, limits)))
+        const bytes = await bytesOf(file, limits)
+        entries.push(writeFile(target, file.path, bytes))
+        size += bytes.length
       }
-      return entries
+      return { entries, stored: { payload, size: decodedSize(size) } }
     },
     read: async (source, entries) => {
       const files = await filesOf(definition, source, entries)
       const data = await decodeFiles(definition, files)
-      // Decoded JSON takes about three times the memory of its text.
-      return data && { payload: data, size: 3 * [...files.values()].reduce((sum, it) => sum + it.length, 0) }
+      const size = [...files.values()].reduce((sum, it) => sum + it.length, 0)
+      return data && { payload: data, size: decodedSize(size) }
     },
     check: async (source, entries, _before, context) => {
       const files = await filesOf(definition, source, entries)
@@ -104,6 +107,11 @@ export function documentFamily(definition: DocumentDefinition): Family {
 /** The document that a payload of such a family is. */
 export function documentOf(payload: Payload): JsonObject {
   return payload as JsonObject // a document family makes no other payloads, and the engine hands it only its own
+}
+
+/** Decoded JSON takes about three times the memory of its text. */
+function decodedSize(bytes: number): number {
+  return 3 * bytes
 }
 
 type Files = ReadonlyMap<string, Buffer>

@@ -38,13 +38,13 @@ export interface Family {
   ownsFile(name: string): boolean
   /** The folder of the root, if any, whose rows `check` counts: how many files there may be is the family's to say. */
   readonly rowsFolder?: string
-  /** Writes a payload and answers its entries of the root tree. `before` are those of the parent commit. Refuses one past the limits. */
+  /** Writes a payload onto the root tree of the parent commit, whose entries are `before`. Refuses one past the limits. */
   write(
     target: PayloadTarget,
     payload: Payload,
     before: readonly TreeEntry[],
     limits: DocumentLimits,
-  ): Promise<readonly TreeEntry[]>
+  ): Promise<WrittenPayload>
   /**
    * The payload that entries of a root tree hold, undefined if there is none. Throws an Error that says why if it does not
    * decode.
@@ -107,6 +107,12 @@ export interface PayloadTarget extends ObjectSink, ObjectReader {
   adopt(pack: StagedPack): void
   /** A derived file of the repository; there is none while that is being made. */
   derived?(name: string): CacheFile
+}
+
+/** A payload that was written: its entries of the root tree, and what `read` will answer for them. */
+export interface WrittenPayload {
+  readonly entries: readonly TreeEntry[]
+  readonly stored: StoredPayload | undefined
 }
 
 /** A decoded payload. */

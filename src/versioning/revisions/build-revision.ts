@@ -6,11 +6,13 @@ import type { Header } from '../artifacts/records.ts'
 import type { DocumentLimits } from '../family/document-limits.ts'
 import type { Family, Payload, PayloadTarget } from '../family/family.ts'
 import type { ObjectReader, ObjectSink } from '../family/tree-files.ts'
-import { readBytes, readTree, writeTree } from '../family/tree-files.ts'
-import { writeJsonFile } from '../family/write-json-file.ts'
+import { readBytes, readTree, writeFile, writeTree } from '../family/tree-files.ts'
+import { jsonFileBytes } from '../family/write-json-file.ts'
 import type { Registry } from '../registry.ts'
 import type { WriteContext } from '../write-context.ts'
 import type { Trailers } from './commit-message.ts'
+import { decodeMessage } from './commit-message.ts'
+import type { StoredRevision } from './decoded-revision.ts'
 import { REVISION_FILE } from './decoded-revision.ts'
 import { writeCommit } from './write-commit.ts'
 
@@ -27,7 +29,7 @@ export interface RevisionDraft {
 }
 
 /**
- * Writes the objects of a revision on `variant` after `parent` (undefined: the variant's first) and answers the commit. Files
+ * Writes the objects of a revision on `variant` after `parent` (undefined: the variant's first) and answers what reading it will. Files
  * of the parent's tree that are neither payload nor header (a README that was pushed) are carried over.
  */
 export async function buildRevision(
@@ -35,12 +37,15 @@ export async function buildRevision(
   family: Family,
   target: PayloadTarget,
   { variant, parent, draft, context }: RevisionPlan,
-): Promise<Oid> {
+): Promise<StoredRevision> {
   const before = parent === undefined ? [] : await rootOf(target, parent)
   const carried = before.filter((entry) => entry.name !== REVISION_FILE && !family.ownsFile(entry.name))
-  const payload = draft.payload ? await family.write(target, draft.payload, before, registry.limits) : []
-  const commit = {
-    tree: writeTree(target, [...carried, ...payload, ...(await writeHeader(target, draft, registry.limits))]),
+  const payload = draft.payload && (await family.write(target, draft.payload, before, registry.limits))
+  const header = boundedHeader(draft.header ?? {})
+  const headerFile = await writeHeader(target, header, registry.limits)
+  const entries = [...carried, ...(payload?.entries ?? []), ...headerFile.entries]
+  const planned = {
+    tree: writeTree(target, entries),
     parent,
     message: draft.message,
     trailers: Object.assign(
@@ -51,7 +56,10 @@ export async function buildRevision(
     ),
     now: registry.now(),
   }
-  return writeCommit(registry, target, commit, context)
+  const { oid, commit } = writeCommit(registry, target, planned, context)
+  const { payload: stored, size = 0 } = payload?.stored ?? {}
+  const said = decodeMessage(commit.message)
+  return { oid, commit, ...said, header, payload: stored, size: headerFile.size + size }
 }
 
 export interface RevisionPlan {
@@ -65,12 +73,13 @@ async function rootOf(source: ObjectReader, commit: Oid): Promise<readonly TreeE
   return readTree(source, parseCommit(await readBytes(source, commit, 'commit')).tree)
 }
 
+/** The file for what came beside the payload, and its size in bytes; none where nothing did. */
 async function writeHeader(
   target: ObjectSink,
-  { header = {} }: RevisionDraft,
+  header: Header,
   limits: DocumentLimits,
-): Promise<TreeEntry[]> {
-  const brought = boundedHeader(header)
-  if (Object.keys(brought).length === 0) return []
-  return [await writeJsonFile(target, REVISION_FILE, brought, limits)]
+): Promise<{ readonly entries: readonly TreeEntry[]; readonly size: number }> {
+  if (Object.keys(header).length === 0) return { entries: [], size: 0 }
+  const bytes = await jsonFileBytes(header, limits)
+  return { entries: [writeFile(target, REVISION_FILE, bytes)], size: bytes.length }
 }

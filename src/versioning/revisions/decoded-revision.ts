@@ -62,7 +62,7 @@ export class RevisionCache {
 
   /** The revision as far as it decodes: one bad commit must not hide the others of a list. */
   async readForList(source: ObjectReader, oid: Oid): Promise<StoredRevision> {
-    const key = `${this.#serial} ${oid}`
+    const key = this.#keyOf(oid)
     const known = revisions.get(key)
     if (known) {
       counts.lookups.revisions.hits++
@@ -75,10 +75,13 @@ export class RevisionCache {
     return revision
   }
 
-  /** Reads a revision that will be asked for. */
-  readAhead(source: ObjectReader, oid: Oid): void {
-    // Who asks is told what is wrong.
-    this.readForList(source, oid).catch(() => undefined)
+  /** Takes a revision as it was built, in place of reading it back. */
+  keep(revision: StoredRevision): void {
+    revisions.set(this.#keyOf(revision.oid), revision)
+  }
+
+  #keyOf(oid: Oid): string {
+    return `${this.#serial} ${oid}`
   }
 }
 

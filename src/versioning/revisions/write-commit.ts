@@ -26,14 +26,14 @@ export function writeCommit(
   sink: ObjectSink,
   { tree, parent, message, trailers, now }: NewCommit,
   { actor, idempotencyKey }: WriteContext,
-): Oid {
+): { readonly oid: Oid; readonly commit: Commit } {
   const author = {
     name: actor.name,
     email: actor.email,
     seconds: Math.floor(now.getTime() / 1000),
     timezone: '+0000',
   }
-  const commit: Commit = {
+  const unsigned: Commit = {
     tree,
     parents: parent === undefined ? [] : [parent],
     author,
@@ -44,5 +44,6 @@ export function writeCommit(
     }),
   }
   const key = registry.signing.key
-  return sink.write('commit', encodeCommit(key ? signCommit(commit, key) : commit))
+  const commit = key ? signCommit(unsigned, key) : unsigned
+  return { oid: sink.write('commit', encodeCommit(commit)), commit }
 }

@@ -112,12 +112,13 @@ export async function writeRevision(
     trailers: { ...input.trailers, ...change?.trailers },
   }
   const plan = { variant: variant.slug, parent: head, draft, context }
-  const commit = await buildRevision(registry, family, target, plan)
+  const revision = await buildRevision(registry, family, target, plan)
+  const commit = revision.oid
   transaction.move(branch, commit)
   noteDecided(transaction, artifact, branch, commit, context)
   if (input.slug !== undefined) nameRevision(transaction, input.slug, commit)
   // The answer shows it.
-  transaction.whileSyncing(() => registry.revisions(family).readAhead(target, commit))
+  registry.revisions(family).keep(revision)
   return { oid: commit, warnings: payload?.warnings ?? [] }
 }
 

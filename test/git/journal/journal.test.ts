@@ -190,10 +190,10 @@ describe('git: the journal', () => {
   })
 
   it('is not written again once somebody has removed it: what comes later survives a power cut', async () => {
-    const { folder, repository } = await freshStore()
+    const { folder, store, repository } = await freshStore()
     await commit(repository, 'one')
     for (const path of journals(folder)) rmSync(path)
-    await repository.writer.journal.checkpoint()
+    await store.checkpoint()
     const before = snapshot(folder)
     const head = await commit(repository, 'two')
     powerCut(folder, before)
@@ -203,13 +203,13 @@ describe('git: the journal', () => {
 
   it('has all it told of synced although somebody has removed it', async () => {
     const synced: string[] = []
-    const { folder, repository, newPacks } = await freshStore({
+    const { folder, store, repository, newPacks } = await freshStore({
       ...nodeFs,
       syncAll: (paths) => (synced.push(...paths), nodeFs.syncAll(paths)),
     })
     await commit(repository, 'one')
     for (const path of journals(folder)) rmSync(path)
-    await repository.writer.journal.checkpoint()
+    await store.checkpoint()
     const gitdir = `${folder}/${REPOSITORY}`
     expect(synced).to.include.members([`${gitdir}/refs/heads/main`, ...newPacks()])
   })
@@ -239,7 +239,7 @@ describe('git: the journal', () => {
       await commit(repository, 'one')
       const [first = ''] = journals(folder)
       isFailing = true
-      await repository.writer.journal.checkpoint()
+      await store.checkpoint()
       isFailing = false
       expect(closed).to.deep.equal([first])
       const head = await commit(repository, 'two')

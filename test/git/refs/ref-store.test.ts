@@ -5,7 +5,7 @@ import { git } from '../../../scripts/proofs/support/git-program.ts'
 import type { Refusal } from '../../../src/errors.ts'
 import type { RefSnapshot } from '../../../src/git/refs/ref-store.ts'
 import { RefReader } from '../../../src/git/refs/ref-store.ts'
-import { moveRefs } from '../../../src/git/refs/ref-transaction.ts'
+import { moveRefs } from './move-refs.ts'
 import type { Fs } from '../../../src/storage/fs.ts'
 import { memoryFs } from '../../../src/storage/memory-fs.ts'
 import { nodeFs } from '../../../src/storage/node-fs.ts'
@@ -130,7 +130,7 @@ describe('git: the refs of a repository', () => {
         { ref: 'refs/tags/v1', expected: undefined, target: first, follows: true },
         { ref: 'HEAD', expected: undefined, target: 'ref: refs/heads/other', follows: true },
       ]
-      await moveRefs(fs, folder, reader, moves, async () => ({ withdraw: async () => undefined }))
+      await moveRefs(fs, folder, reader, moves)
       calls.length = 0
       const applied = reader.latest
       expect(calls).to.deep.equal([])
@@ -162,7 +162,7 @@ describe('git: the refs of a repository', () => {
       let expected: string | undefined
       for (const target of [first, second, third]) {
         const moves = [{ ref: MAIN, expected, target, follows: false }]
-        await moveRefs(fs, '/bot.git', reader, moves, async () => ({ withdraw: async () => undefined }))
+        await moveRefs(fs, '/bot.git', reader, moves)
         expect(reader.current(MAIN)).to.equal(target)
         for (const look of [reader, new RefReader(fs, '/bot.git')]) {
           expect(contents(look.snapshot())).to.deep.equal({ refs: { [MAIN]: target }, head: MAIN })

@@ -6,6 +6,7 @@ import { commitBytes } from '../../../scripts/proofs/support/commit-bytes.ts'
 import { git } from '../../../scripts/proofs/support/git-program.ts'
 import { createRepository } from '../../../src/git/create-repository.ts'
 import { Journal } from '../../../src/git/journal/journal.ts'
+import { FileArbiter } from '../../../src/git/journal/file-arbiter.ts'
 import { hashObject } from '../../../src/git/objects/object.ts'
 import { encodeTree } from '../../../src/git/objects/tree.ts'
 import { PackCache } from '../../../src/git/packs/pack-cache.ts'
@@ -58,26 +59,6 @@ describe('git: a write', () => {
       expect(packs()).to.have.length(1)
       expect(git(folder, ['rev-list', 'main'])).to.equal(`${second?.oid}\n${first}`)
       expectSound(folder)
-    })
-
-    it('has work done before it ends, each once, and none of a job that throws', async () => {
-      const { repository } = await freshRepository()
-      const done: string[] = []
-      const working = (name: string, refuse = false): TransactionJob<void> => {
-        return async (transaction) => {
-          commitOn(transaction, MAIN, name)
-          transaction.whileSyncing(() => done.push(name))
-          if (refuse) throw new Error(name)
-        }
-      }
-      const first = repository.transact(working('one')).then(() => done.push('one is stored'))
-      const others = [
-        repository.transact(working('two', true)).catch(() => 0),
-        repository.transact(working('three')),
-      ]
-      await Promise.all([first, ...others])
-      expect(done).to.have.members(['one', 'one is stored', 'three'])
-      expect(done[0]).to.equal('one')
     })
 
     it('sees the refs and objects that were there, and its own before they are stored', async () => {
@@ -154,7 +135,12 @@ describe('git: a write', () => {
 
     it('two servers on one store, neither losing a step of the other', async () => {
       const { repository, store, folder } = await freshRepository()
-      const other = new Repository(nodeFs, folder, new PackCache(), new Journal(nodeFs, store))
+      const other = new Repository(
+        nodeFs,
+        folder,
+        new PackCache(),
+        new FileArbiter(new Journal(nodeFs, store), store),
+      )
       const rounds = async (server: Repository): Promise<number[]> => {
         const numbers: number[] = []
         for (let round = 0; round < 6; round++) {
@@ -446,7 +432,7 @@ async function freshRepository({ fs = nodeFs, store = temporaryFolder() } = {}):
     store,
     folder,
     journal,
-    repository: new Repository(fs, folder, new PackCache(), journal),
+    repository: new Repository(fs, folder, new PackCache(), new FileArbiter(journal, store)),
     packs: () => filesIn(folder).filter((name) => name.endsWith('.pack')),
   }
 }

@@ -5,11 +5,12 @@ import { mkdirSync, readdirSync, rmSync, statSync } from 'node:fs'
 import { setTimeout as pause } from 'node:timers/promises'
 import { git } from '../../../scripts/proofs/support/git-program.ts'
 import type { RefMove } from '../../../src/git/refs/ref-move.ts'
+import { RefMoved } from '../../../src/git/refs/ref-move.ts'
 import { RefReader } from '../../../src/git/refs/ref-store.ts'
-import { RefMoved, moveRefs } from '../../../src/git/refs/ref-transaction.ts'
 import type { Fs } from '../../../src/storage/fs.ts'
 import { nodeFs } from '../../../src/storage/node-fs.ts'
 import { repositoryWithHistory } from '../git-program.ts'
+import { moveRefs } from '../refs/move-refs.ts'
 
 const MAIN = 'refs/heads/main'
 
@@ -264,11 +265,7 @@ function move(
   with_: { fs?: Fs; refs?: RefReader; decide?: () => Promise<void> } = {},
 ): Promise<void> {
   const { fs = nodeFs, refs = new RefReader(fs, folder), decide = async () => undefined } = with_
-  const decision = { withdraw: async () => undefined }
-  return moveRefs(fs, folder, refs, moves, async () => {
-    await decide()
-    return decision
-  })
+  return moveRefs(fs, folder, refs, moves, decide)
 }
 
 function to(ref: string, expected: string | undefined, target: string): RefMove {

@@ -1,0 +1,232 @@
+import { counts } from '../../metrics/counters.ts'
+import { TimeSlice } from '../../scheduling/cooperative.ts'
+import type { Fs } from '../../storage/fs.ts'
+import type { ObjectDatabase } from '../objects/object-database.ts'
+import type { PackableObject } from '../packs/pack-writer.ts'
+import { RefLocks } from '../refs/ref-locks.ts'
+import type { RefMove } from '../refs/ref-move.ts'
+import { RefMoved } from '../refs/ref-move.ts'
+import { assertNoRefNameConflict, PackedNames } from '../refs/ref-name-conflict.ts'
+import type { RefReader } from '../refs/ref-store.ts'
+import { isFenced, untilUnfenced } from '../trash/fence.ts'
+import { unlessGone } from '../trash/gone.ts'
+import type { Arbiter, Decision, DecisionNote } from './arbiter.ts'
+import type { StagedPack } from './pack-staging.ts'
+import { stageObjects } from './stage-objects.ts'
+
+/** Where a repository keeps what is written to it. */
+export interface RepositoryDisk {
+  readonly fs: Fs
+  readonly gitdir: string
+  readonly objects: ObjectDatabase
+  readonly refs: RefReader
+}
+
+/** What is to be written to a repository, worked out on what was there when it was looked at. */
+export interface Draft {
+  moves(): readonly RefMove[]
+  objects(): readonly PackableObject[]
+  /** Staged already. */
+  packs(): readonly StagedPack[]
+  notes(): readonly DecisionNote[]
+  /** Whether all that the write requires holds now. */
+  isAllowed(): boolean
+}
+
+/**
+ * The write path: stage → lock → compare → decide → publish → release (docs/write-path.md). Puts what was drafted for one or several
+ * repositories on the disk: all of it or nothing, also when the process is killed or the power fails. The repositories come in the
+ * order of their folders, the same for all writers. Throws RefMoved if another writer was faster anywhere: nothing was moved, work it
+ * out again.
+ */
+export async function commitDrafts(
+  arbiter: Arbiter,
+  drafts: readonly (RepositoryDisk & { readonly draft: Draft })[],
+): Promise<void> {
+  const writes: Write[] = []
+  let decision: Decision | undefined
+  try {
+    await stage(arbiter, drafts, writes)
+    if (writes.length === 0) return
+    await lock(writes)
+    for (const write of writes) await compare(write)
+    decision = await decide(arbiter, writes)
+    await publish(writes, decision)
+    decision.complete()
+  } catch (error) {
+    await giveUp(arbiter, writes, decision, error)
+    throw drafts.reduce((why: unknown, { fs, gitdir }) => unlessGone(why, fs, gitdir), error)
+  }
+  for (const write of writes) release(write)
+}
+
+/** A draft on its way to the disk. */
+interface Write extends RepositoryDisk {
+  readonly draft: Draft
+  readonly moves: readonly RefMove[]
+  readonly pack: StagedPack
+  readonly locks: RefLocks
+}
+
+/** Makes one pack of each draft's objects. A small one stays in memory; a large one is on the disk, under a name that nobody sees. */
+async function stage(
+  arbiter: Arbiter,
+  drafts: readonly (RepositoryDisk & { readonly draft: Draft })[],
+  writes: Write[],
+): Promise<void> {
+  const finishFor = (dead: string): Promise<void> => arbiter.finishFor(dead)
+  for (const { draft, ...disk } of drafts) {
+    const { fs, gitdir } = disk
+    const moves = draft.moves()
+    if (moves.length === 0) continue
+    // Also what the repository has already: a copy in the newest pack cannot be pruned, and costs less than looking for it.
+    const pack = await stageObjects(fs, gitdir, draft.objects())
+    writes.push({ ...disk, draft, moves, pack, locks: new RefLocks(fs, gitdir, moves, finishFor) })
+  }
+}
+
+/** Takes git's lock on every ref. A fence is looked for only now: see fence.ts. */
+async function lock(writes: readonly Write[]): Promise<void> {
+  for (const { locks } of writes) await locks.take()
+  const fenced = writes.find(({ fs, gitdir }) => isFenced(fs, gitdir))
+  if (fenced) throw new Fenced(fenced)
+}
+
+/** Somebody keeps all writers from a repository. */
+class Fenced extends RefMoved {
+  readonly write: Write
+
+  constructor(write: Write) {
+    super(`${write.gitdir} is fenced`)
+    this.write = write
+  }
+}
+
+/** Under the locks: each ref holds what the draft was worked out on, what the draft requires holds, and git could make the ref. */
+async function compare({ fs, gitdir, refs, moves, draft }: Write): Promise<void> {
+  const slice = new TimeSlice()
+  await slice.each(moves, ({ ref, expected }) => {
+    if (ref !== 'HEAD' && refs.current(ref) !== expected) throw new RefMoved(`${ref} moved meanwhile`)
+  })
+  const packed = new PackedNames(fs, gitdir)
+  await slice.each(moves, (move) => {
+    if (move.target !== undefined) assertNoRefNameConflict(fs, gitdir, move, packed)
+  })
+  if (!draft.isAllowed()) throw new RefMoved('what the write needs has gone')
+}
+
+/** Has the arbiter decide: before it answers nothing happened, after it everything did. */
+async function decide(arbiter: Arbiter, writes: readonly Write[]): Promise<Decision> {
+  for (const { pack, draft } of writes) {
+    // What is not in the decision itself has to be on the disk before it.
+    for (const synced of [...(isInDecision(pack) ? [] : [pack]), ...draft.packs()]) {
+      synced.publish()
+      await synced.syncNames()
+    }
+  }
+  const deciding = arbiter.decide(
+    writes.map(({ gitdir, refs, moves, pack: { name, unsynced } }) => ({
+      gitdir,
+      moves: moves.map(({ ref, expected, target }) => ({
+        ref,
+        expected: ref === 'HEAD' ? headNow(refs) : expected,
+        target,
+      })),
+      ...(name !== undefined && unsynced ? { pack: { name, ...unsynced } } : {}),
+    })),
+    { notes: writes.flatMap(({ draft }) => draft.notes()) },
+  )
+  // Making files takes about as long as the decision, which another thread or another machine works on.
+  const staging = attempt(() => {
+    for (const { pack } of writes) pack.stage()
+  })
+  const decision = await deciding
+  try {
+    staging()
+    for (const { pack } of writes) if (pack.unsynced) pack.publish()
+  } catch (error) {
+    await decision.withdraw()
+    throw error
+  }
+  return decision
+}
+
+/** Whether a pack's bytes are part of the decision. One without objects has no bytes. */
+function isInDecision({ name, unsynced }: StagedPack): boolean {
+  return unsynced !== undefined || name === undefined
+}
+
+/** What HEAD holds, which is not compared: by that it is told after a power cut whether somebody set it elsewhere since. */
+function headNow(refs: RefReader): string | undefined {
+  const { head } = refs.snapshot()
+  return head === undefined ? undefined : `ref: ${head}`
+}
+
+/** Does it now; what it threw is thrown when the result is asked for. */
+function attempt(work: () => void): () => void {
+  try {
+    work()
+    return () => undefined
+  } catch (error) {
+    return () => {
+      throw error
+    }
+  }
+}
+
+/** Moves the refs, which shows the write to everybody. A disk that fails before the first of them has the write withdrawn. */
+async function publish(writes: readonly Write[], decision: Decision): Promise<void> {
+  try {
+    await moveRefs(writes)
+  } catch (error) {
+    if (!writes.some(({ locks }) => locks.hasMoved)) {
+      await decision.withdraw()
+      throw error
+    }
+    // Half of it is in place: a disk that failed once may do the rest now.
+    await moveRefs(writes)
+  }
+  for (const { refs, moves } of writes) refs.apply(moves)
+}
+
+/**
+ * The refs of truth first: whoever sees a ref that follows from one sees it, too. Of these the last repository's first: environments,
+ * which point at the others, come before them in every order, and are to point at what is there. Refs that go are deleted last.
+ */
+async function moveRefs(writes: readonly Write[]): Promise<void> {
+  for (const { locks } of writes.toReversed()) await locks.set(({ follows }) => !follows)
+  for (const { locks } of writes) await locks.set(({ follows }) => follows)
+  for (const { locks } of writes) if (locks.hasRemovals) await locks.removeRefs()
+}
+
+/**
+ * Lets go of everything. If the disk kept failing when some of the refs had moved, the locks on the others are left: nobody shall move
+ * them elsewhere before the write is finished, which whoever takes them over does first, or the next start (see finishWrites).
+ */
+async function giveUp(
+  arbiter: Arbiter,
+  writes: readonly Write[],
+  decision: Decision | undefined,
+  error: unknown,
+): Promise<void> {
+  const isHalfDone = writes.some(({ locks }) => locks.hasMoved)
+  for (const { locks } of writes) isHalfDone ? locks.abandon() : locks.release()
+  const isKept = decision?.keep() === true
+  if (!isKept) for (const { pack } of writes) pack.discard()
+  if (!(error instanceof Fenced)) return
+  const { fs, gitdir } = error.write
+  await untilUnfenced(fs, gitdir, (dead) => arbiter.finishFor(dead))
+}
+
+/** So many objects of a write are remembered. */
+const LATEST = 2000
+
+/** The refs have moved, which has ended their locks. */
+function release({ draft, pack, objects }: Write): void {
+  for (const adopted of draft.packs()) adopted.release()
+  pack.release()
+  const written = draft.objects()
+  // What was written last is what is read next: the commit, and the trees above many rows.
+  objects.remember(written.length > LATEST ? written.slice(-LATEST) : written)
+  for (const { kind } of written) if (kind === 'commit') counts.commits++
+}
