@@ -8,8 +8,6 @@ export interface AttemptDecisions {
   decidedOn(digits: string, ref: string): readonly string[]
   /** What the journal has to note with a write that puts a commit on a ref. */
   noteOf(digits: string, ref: string, commit: string): DecisionNote
-  /** The same, where no journal tells of the write: on the disk when it resolves. */
-  plan(digits: string, ref: string, commit: string): Promise<void>
 }
 
 /** What attempts at one keyed request decide: empty files beside its intent, whose names say it. */
@@ -36,7 +34,6 @@ export class Decisions {
     return {
       decidedOn: (digits, ref) => decidedIn(this.#earlier, this.#intent, digits, ref),
       noteOf: (digits, ref, commit) => this.#note(decidedFile(this.#intent, { digits, ref, commit })),
-      plan: (digits, ref, commit) => this.#plan(decidedFile(this.#intent, { digits, ref, commit })),
     }
   }
 
@@ -56,12 +53,5 @@ export class Decisions {
     this.#own.push(file)
     const folder = this.#folder.slice(this.#storeDir.length + 1)
     return { path: `${folder}/${file}`, isNeeded: () => !this.#isOver }
-  }
-
-  async #plan(file: string): Promise<void> {
-    this.#own.push(file)
-    const path = `${this.#folder}/${file}`
-    if (!this.#fs.stat(path)) this.#fs.create(path, Buffer.alloc(0))
-    await this.#fs.syncDir(this.#folder)
   }
 }

@@ -1,12 +1,16 @@
-import { counts } from '../metrics/counters.ts'
 import { Refusal } from '../errors.ts'
+import { counts } from '../metrics/counters.ts'
+import { syncTree } from '../storage/durable-folder.ts'
 import type { Fs } from '../storage/fs.ts'
+import type { ProcessIdentity } from '../storage/process-identity.ts'
+import { identityName, thisProcess } from '../storage/process-identity.ts'
 import type { GitObject, Oid } from './objects/object.ts'
+import type { EncodedPack } from './packs/pack-writer.ts'
 import { encodePackAside } from './packs/pack-writer.ts'
 import { assertRef } from './refs/ref-name.ts'
-import { areMany, stageObjects } from './transactions/stage-objects.ts'
+import type { Arbiter, DecisionNote } from './transactions/arbiter.ts'
 import type { StagedPack } from './transactions/pack-staging.ts'
-import { identityName, thisProcess } from '../storage/process-identity.ts'
+import { areMany, stageObjects } from './transactions/stage-objects.ts'
 
 /** What a new repository holds from its first moment. */
 export interface NewRepository {
@@ -16,54 +20,62 @@ export interface NewRepository {
   readonly packs?: readonly StagedPack[]
   /** The branch HEAD names, which may not exist yet. */
   readonly head: string
+  /** What is to be noted in the store when it is made. */
+  readonly notes?: readonly DecisionNote[]
 }
 
 /** The config of every repository made here; another one is read by the rules of git-config(1). */
 export const BARE_CONFIG = '[core]\n\trepositoryformatversion = 0\n\tfilemode = true\n\tbare = true\n'
 
-/** Prefix of the folders in which repositories are built aside; one whose process is dead is rubbish. */
+/** Prefix of the folders in which repositories are built aside; one whose process is dead is rubbish, unless its journal tells of it. */
 export const BUILD_PREFIX = '.new-'
 
 let builds = 0
 
+/** The name of the folder of a process's n-th build. */
+export function buildName(owner: ProcessIdentity, build: number): string {
+  return `${BUILD_PREFIX}${identityName(owner)}.${build}`
+}
+
 /** A folder in which a repository is about to be built, for packs to be staged there first. */
 export function buildFolder(fs: Fs, folder: string): string {
-  const aside = `${folder}/${BUILD_PREFIX}${identityName(thisProcess())}.${++builds}`
+  const aside = `${folder}/${buildName(thisProcess(), ++builds)}`
   fs.makeDir(`${aside}/objects/pack`)
   return aside
 }
 
 /**
- * Makes a bare repository at `folder/name` in one step: built aside with its first objects in one pack and its refs
- * packed, everything synced, then renamed in whole; in the folder `aside` if packs were staged there. After a crash it is there or it is not. Refuses a taken name with
- * `slug_taken`. About 36 KB on disk: four folders, five small files, no hooks.
+ * Makes a bare repository at `folder/name` in one step: built aside with its first objects in one pack and its refs packed, decided,
+ * and renamed in whole; in the folder `aside` if packs were staged there. After a crash it is there or it is not. Refuses a taken name
+ * with `slug_taken`. To be called by who has the slugs of the project. About 36 KB on disk: four folders, five small files, no hooks.
  */
 export async function createRepository(
+  arbiter: Arbiter,
   fs: Fs,
   folder: string,
   name: string,
   content: NewRepository,
   aside = buildFolder(fs, folder),
 ): Promise<void> {
+  const gitdir = `${folder}/${name}`
+  const { refs, head, notes = [] } = content
   try {
-    for (const [ref, oid] of content.refs) assertRef(ref, oid)
-    assertRef('HEAD', `ref: refs/heads/${content.head}`)
-    fs.makeDir(`${aside}/refs`)
-    for (const staged of content.packs ?? []) {
-      staged.publish()
-      // Nobody sees the repository yet, so nobody has to be told to keep it.
-      staged.release()
+    const pack = await build(fs, aside, content)
+    // What is not in the decision itself has to be on the disk before it.
+    if (!pack) await syncTree(fs, aside)
+    if (!pack) await fs.syncDir(folder)
+    const moves = [...refs].map(([ref, target]) => ({ ref, target }))
+    const created = { build: Number(aside.slice(aside.lastIndexOf('.') + 1)), head }
+    const decision = await arbiter.decide([{ gitdir, moves, pack, created }], { notes })
+    try {
+      fs.rename(aside, gitdir)
+      // A power cut might take both names of it, and nothing but the bytes in a decision can bring it back.
+      if (!pack) await fs.syncDir(folder)
+      decision.complete()
+    } catch (error) {
+      await decision.withdraw()
+      throw error
     }
-    await Promise.all([
-      writePack(fs, aside, content.objects),
-      fs.createSynced(`${aside}/HEAD`, Buffer.from(`ref: refs/heads/${content.head}\n`)),
-      fs.createSynced(`${aside}/config`, Buffer.from(BARE_CONFIG)),
-      fs.createSynced(`${aside}/packed-refs`, Buffer.from(packedRefs(content.refs))),
-    ])
-    const folders = [`${aside}/objects/pack`, `${aside}/objects`, `${aside}/refs`, aside]
-    await Promise.all(folders.map((path) => fs.syncDir(path)))
-    fs.rename(aside, `${folder}/${name}`)
-    await fs.syncDir(folder)
     for (const { kind } of content.objects) if (kind === 'commit') counts.commits++
   } catch (error) {
     fs.removeTree(aside)
@@ -73,22 +85,47 @@ export async function createRepository(
   }
 }
 
-async function writePack(fs: Fs, gitdir: string, objects: NewRepository['objects']): Promise<void> {
-  if (areMany(objects)) {
-    const staged = await stageObjects(fs, gitdir, objects)
-    staged.publish()
+/** Writes everything into the folder, not synced, and answers the pack of the objects; undefined where it is large, and synced. */
+async function build(fs: Fs, aside: string, content: NewRepository): Promise<EncodedPack | undefined> {
+  for (const [ref, oid] of content.refs) assertRef(ref, oid)
+  assertRef('HEAD', `ref: refs/heads/${content.head}`)
+  layOut(fs, aside, content.refs, content.head)
+  const { objects, packs = [] } = content
+  const isSmall = packs.length === 0 && !areMany(objects)
+  for (const staged of isSmall ? [] : [...packs, await stageObjects(fs, aside, objects)]) {
+    staged.stage()
+    if (staged.name !== undefined) staged.publish()
+    // Nobody sees the repository yet, so nobody has to be told to keep it.
     staged.release()
-    return
   }
-  const { name, pack, index } = await encodePackAside(objects)
-  await Promise.all([
-    fs.createSynced(`${gitdir}/objects/pack/${name}.pack`, pack),
-    fs.createSynced(`${gitdir}/objects/pack/${name}.idx`, index),
-  ])
+  if (!isSmall) return undefined
+  const encoded = await encodePackAside(objects)
+  const path = `${aside}/objects/pack/${encoded.name}`
+  fs.create(`${path}.pack`, encoded.pack)
+  fs.create(`${path}.idx`, encoded.index)
+  return encoded
+}
+
+/** Makes the folders and files of a repository without objects that are not there, or that a power cut tore. Not synced. */
+export function layOut(fs: Fs, gitdir: string, refs: Iterable<readonly [string, Oid]>, head: string): void {
+  for (const folder of ['objects/pack', 'refs']) fs.makeDir(`${gitdir}/${folder}`)
+  const files = { HEAD: `ref: refs/heads/${head}\n`, config: BARE_CONFIG, 'packed-refs': packedRefs(refs) }
+  for (const [name, content] of Object.entries(files)) {
+    const path = `${gitdir}/${name}`
+    const found = fs.readFile(path)?.toString('latin1')
+    if (found !== undefined && !isTorn(found, content)) continue
+    fs.remove(path)
+    fs.create(path, Buffer.from(content))
+  }
+}
+
+/** Whether a file is what is left of one that was written and not synced: its beginning, or zeros in its place. */
+function isTorn(found: string, written: string): boolean {
+  return found.includes('\0') || (found !== written && written.startsWith(found))
 }
 
 /** git-pack-refs(1): sorted by name; none of ours is an annotated tag, so nothing is peeled. */
-function packedRefs(refs: ReadonlyMap<string, Oid>): string {
+function packedRefs(refs: Iterable<readonly [string, Oid]>): string {
   const lines = [...refs].sort(([a], [b]) => (a < b ? -1 : 1)).map(([name, oid]) => `${oid} ${name}\n`)
   return `# pack-refs with: peeled fully-peeled sorted \n${lines.join('')}`
 }

@@ -1,4 +1,4 @@
-import { basename } from 'node:path/posix'
+import { basename, dirname } from 'node:path/posix'
 import { Refusal } from '../errors.ts'
 import { CacheFile } from '../storage/cache-file.ts'
 import { createDurableFolder } from '../storage/durable-folder.ts'
@@ -10,6 +10,7 @@ import { StoreGuard } from '../storage/store-guard.ts'
 import type { NewRepository } from './create-repository.ts'
 import { BUILD_PREFIX, buildFolder, createRepository } from './create-repository.ts'
 import { FileArbiter } from './journal/file-arbiter.ts'
+import { journalsOf } from './journal/journal-folder.ts'
 import { Journal } from './journal/journal.ts'
 import { keepRecovering } from './journal/recover-for-dead-servers.ts'
 import { recoverJournals } from './journal/recover.ts'
@@ -231,10 +232,11 @@ export class ProjectStore {
     return this.fs.stat(repositoryPath(this.folder, family, slug)) !== undefined
   }
 
-  /** Makes a repository in one step; see createRepository. */
+  /** Makes a repository in one step; see createRepository. To be called while claiming slugs. */
   async create(family: string, slug: string, content: NewRepository, aside?: NewFolder): Promise<void> {
     const name = basename(repositoryPath(this.folder, family, slug))
-    await createRepository(this.fs, await this.#familyFolder(family), name, content, aside?.path)
+    const folder = await this.#familyFolder(family)
+    await createRepository(this.#arbiter, this.fs, folder, name, content, aside?.path)
   }
 
   /** Where a large new repository is built: its packs are staged there before `create` is called with it. */
@@ -280,7 +282,9 @@ export class ProjectStore {
 
   #removeIfDead(folder: string, name: string): void {
     const owner = parseIdentity(name.slice(BUILD_PREFIX.length))
-    if (owner && isDead(owner)) this.fs.removeTree(`${folder}/${name}`)
+    // What its journal tells of was decided, and gets its name first.
+    if (owner && isDead(owner) && journalsOf(this.fs, dirname(this.folder), owner).length === 0)
+      this.fs.removeTree(`${folder}/${name}`)
   }
 }
 

@@ -44,3 +44,18 @@ export function isOfGone(fs: Fs, path: string): boolean {
   const [gitdir] = /^.*\.git(?=\/)/.exec(path) ?? []
   return gitdir !== undefined && fs.stat(gitdir) === undefined
 }
+
+/** Has everything in the folder on the disk, the innermost first, and its own names last. What is synced already costs little. */
+export async function syncTree(fs: Fs, path: string): Promise<void> {
+  const paths: string[] = []
+  const add = (folder: string): void => {
+    for (const name of fs.readDir(folder) ?? []) {
+      const below = `${folder}/${name}`
+      if (fs.stat(below)?.kind === 'folder') add(below)
+      else paths.push(below)
+    }
+    paths.push(folder)
+  }
+  add(path)
+  await fs.syncAll(paths)
+}

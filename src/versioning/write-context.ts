@@ -27,6 +27,4 @@ export interface KeyedAttempt {
   decidedOn(digits: string, ref: string): readonly Oid[]
   /** What a write has to note that puts a commit on a ref. */
   noteOf(digits: string, ref: string, commit: Oid): DecisionNote
-  /** The same for a commit that no journal will tell of; on the disk when it resolves. */
-  plan(digits: string, ref: string, commit: Oid): Promise<void>
 }

@@ -3,6 +3,7 @@ import type { Fs } from '../../storage/fs.ts'
 import { consolidatePacks } from '../packs/consolidate-packs.ts'
 import type { EncodedPack } from '../packs/pack-writer.ts'
 import { refPath } from '../refs/ref-name.ts'
+import { pathsOfCreation } from './finish-creations.ts'
 import { syncFolderMoves } from './finish-folder-moves.ts'
 import type { JournalWrite } from './journal-record.ts'
 import { decodeJournal } from './journal-record.ts'
@@ -16,12 +17,14 @@ const AT_ONCE = 2
  */
 export async function syncPublished(fs: Fs, store: string, writes: readonly JournalWrite[]): Promise<void> {
   const touched = new Map<string, Touched>()
-  for (const { repository, moves, pack } of writes) {
+  for (const { repository, moves, pack, created } of writes) {
     const gitdir = `${store}/${repository}`
-    const it = touched.get(gitdir) ?? { packs: new Map(), refs: new Set() }
+    const it = touched.get(gitdir) ?? { packs: new Map(), refs: new Set(), isNew: false }
     touched.set(gitdir, it)
     if (pack) it.packs.set(pack.name, pack)
-    for (const { ref } of moves) it.refs.add(ref)
+    // The first refs of a new repository are packed.
+    if (created) it.isNew = true
+    else for (const { ref } of moves) it.refs.add(ref)
   }
   const repositories = [...touched]
   while (repositories.length > 0) {
@@ -33,9 +36,10 @@ export async function syncPublished(fs: Fs, store: string, writes: readonly Jour
 interface Touched {
   readonly packs: Map<string, EncodedPack>
   readonly refs: Set<string>
+  isNew: boolean
 }
 
-async function syncRepository(fs: Fs, gitdir: string, { packs, refs }: Touched): Promise<void> {
+async function syncRepository(fs: Fs, gitdir: string, { packs, refs, isNew }: Touched): Promise<void> {
   const folder = `${gitdir}/objects/pack`
   const fresh = [...packs.values()]
   // Where it cannot be done, nothing is lost: the packs stay as they are until the next time.
@@ -51,7 +55,7 @@ async function syncRepository(fs: Fs, gitdir: string, { packs, refs }: Touched):
     for (let folder = dirname(path); folder.length >= gitdir.length; folder = dirname(folder))
       folders.add(folder)
   }
-  await fs.syncAll([...files, ...folders])
+  await fs.syncAll([...files, ...folders, ...(isNew ? pathsOfCreation(gitdir) : [])])
 }
 
 const NONE: ReadonlySet<string> = new Set()

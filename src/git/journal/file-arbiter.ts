@@ -13,10 +13,7 @@ export class FileArbiter implements Arbiter {
 
   decide(writes: readonly DecidedWrite[], { notes = [], moved }: DecidedBeside = {}): Promise<Decision> {
     return this.#journal.append({
-      writes: writes.map(({ gitdir, ...write }) => ({
-        repository: gitdir.slice(this.#store.length + 1),
-        ...write,
-      })),
+      writes: writes.map(({ gitdir, ...write }) => ({ repository: this.#relative(gitdir), ...write })),
       notes,
       moved,
     })
@@ -29,5 +26,13 @@ export class FileArbiter implements Arbiter {
 
   finishFor(dead: string): Promise<void> {
     return this.#journal.finishFor(dead)
+  }
+
+  untilSettled(gitdir: string): Promise<void> {
+    return this.#journal.untilSettled(this.#relative(gitdir))
+  }
+
+  #relative(gitdir: string): string {
+    return gitdir.slice(this.#store.length + 1)
   }
 }

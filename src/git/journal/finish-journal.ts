@@ -1,5 +1,6 @@
 import { dirname } from 'node:path/posix'
 import { ChangeFeed } from '../../storage/change-feed.ts'
+import { finishCreations } from './finish-creations.ts'
 import { finishFolderMoves } from './finish-folder-moves.ts'
 import { finishWrites } from './finish-writes.ts'
 import type { Fs } from '../../storage/fs.ts'
@@ -26,7 +27,9 @@ export async function finishJournal(
   const records = decodeJournal(fs.readFile(path) ?? Buffer.alloc(0))
   // First of all: what is written after a move is written where it led.
   const moved = await finishFolderMoves(fs, store, records)
-  announceWrites(fs, store, [...moved, ...(await finishWrites(fs, store, owner, records))])
+  const created = await finishCreations(fs, store, owner, records)
+  const written = await finishWrites(fs, store, owner, records)
+  announceWrites(fs, store, [...moved, ...created, ...written])
   return records
 }
 

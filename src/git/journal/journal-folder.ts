@@ -1,4 +1,6 @@
 import type { Fs } from '../../storage/fs.ts'
+import type { ProcessIdentity } from '../../storage/process-identity.ts'
+import { identityName } from '../../storage/process-identity.ts'
 
 /** The folder of journals in a store. */
 export const JOURNAL_FOLDER = '.journal'
@@ -11,4 +13,10 @@ export const JOURNAL_FOLDER = '.journal'
 export async function syncJournalNames(fs: Fs, store: string): Promise<void> {
   await fs.syncDir(store)
   await fs.syncDir(`${store}/${JOURNAL_FOLDER}`)
+}
+
+/** The journals of a process, by name. */
+export function journalsOf(fs: Fs, store: string, owner: ProcessIdentity): string[] {
+  const names = fs.readDir(`${store}/${JOURNAL_FOLDER}`) ?? []
+  return names.filter((name) => name.startsWith(`${identityName(owner)}.`))
 }

@@ -2,7 +2,7 @@ import { crc32 } from 'node:zlib'
 import type { FolderMove } from '../trash/folder-move.ts'
 import { isFolderMove } from '../trash/folder-move.ts'
 import { isRefName, isRefTarget } from '../refs/ref-name.ts'
-import type { DecidedMove, DecidedWrite } from '../transactions/arbiter.ts'
+import type { CreatedRepository, DecidedMove, DecidedWrite } from '../transactions/arbiter.ts'
 
 /** Everything needed to do again what a write did in one repository: the new objects as a pack, and the refs that moved. */
 export interface JournalWrite extends Omit<DecidedWrite, 'gitdir'> {
@@ -30,9 +30,10 @@ const FRAME = 8
 
 /** `length crc32 | headerLength header(JSON) (pack index)*`, in the order of writes; integers are 32 bits, big-endian. */
 export function encodeRecord({ id, round, at, writes, notes, moved }: JournalRecord): Buffer {
-  const headers = writes.map(({ repository, moves, pack }): WriteHeader => ({
+  const headers = writes.map(({ repository, moves, pack, created }): WriteHeader => ({
     repository,
     moves,
+    created,
     ...(pack ? { name: pack.name, lengths: [pack.pack.length, pack.index.length] } : {}),
   }))
   const bytes = writes.flatMap(({ pack }) => (pack ? [pack.pack, pack.index] : []))
@@ -86,8 +87,9 @@ function decodeBody(body: Buffer): JournalRecord | Withdrawal {
   const header = JSON.parse(body.toString('utf8', 4, end)) as Withdrawal | RecordHeader
   if ('withdrawn' in header) return header
   const next = (length: number): Buffer => body.subarray(end, (end += length))
-  const writes = header.writes.map(({ repository, moves, name, lengths }): JournalWrite => {
-    const write = { repository, moves: moves.filter(canBe) }
+  const writes = header.writes.map(({ repository, moves, created, name, lengths }): JournalWrite => {
+    const isMade = created !== undefined && canBeMade(created)
+    const write = { repository, moves: moves.filter(canBe), ...(isMade ? { created } : {}) }
     if (name === undefined || lengths === undefined) return write
     return { ...write, pack: { name, pack: next(lengths[0]), index: next(lengths[1]) } }
   })
@@ -101,6 +103,11 @@ function decodeBody(body: Buffer): JournalRecord | Withdrawal {
  */
 function canBe({ ref, target }: DecidedMove): boolean {
   return isRefName(ref) && (target === undefined || isRefTarget(ref, target))
+}
+
+/** … of the branch of a new repository … */
+function canBeMade({ head }: CreatedRepository): boolean {
+  return isRefTarget('HEAD', `ref: refs/heads/${head}`)
 }
 
 /** … or of a repository of the store and its pack is not followed. */

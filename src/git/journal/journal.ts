@@ -1,15 +1,17 @@
 import { setTimeout as pause } from 'node:timers/promises'
+import { Refusal } from '../../errors.ts'
 import { createDurableFolder } from '../../storage/durable-folder.ts'
 import type { Fs } from '../../storage/fs.ts'
 import { identityName, parseIdentity, thisProcess } from '../../storage/process-identity.ts'
 import type { StoreGuard } from '../../storage/store-guard.ts'
 import { checkpointJournal } from './checkpoint.ts'
+import { restoreCreations } from './finish-creations.ts'
 import { finishFolderMoves } from './finish-folder-moves.ts'
 import { finishJournal } from './finish-journal.ts'
 import type { Decision, DecisionNote } from '../transactions/arbiter.ts'
 import type { AppendedRecord } from './journal-file.ts'
 import { JournalFile } from './journal-file.ts'
-import { JOURNAL_FOLDER, syncJournalNames } from './journal-folder.ts'
+import { JOURNAL_FOLDER, journalsOf, syncJournalNames } from './journal-folder.ts'
 import { keepNotes, syncFolders } from './journal-notes.ts'
 import type { JournalRecord } from './journal-record.ts'
 import { decodeJournal, encodeRecord } from './journal-record.ts'
@@ -19,6 +21,8 @@ import { redoWrites } from './redo-writes.ts'
 const CHECKPOINT_AFTER = 1000
 /** How long is waited, in milliseconds, until it is asked again whether a store is back. */
 const AWAY = 100
+/** How long is waited, in milliseconds, until journals have forgotten a repository. */
+const SETTLE_PATIENCE = 10_000
 /** A journal larger than this is not waited for. */
 const LARGE = 16 * 1024 * 1024
 
@@ -83,20 +87,37 @@ export class Journal {
     const owner = parseIdentity(dead)
     if (!owner) return
     const folder = `${this.#store}/${JOURNAL_FOLDER}`
-    const names = (this.#fs.readDir(folder) ?? []).filter((name) =>
-      name.startsWith(`${identityName(owner)}.`),
-    )
+    const names = journalsOf(this.#fs, this.#store, owner)
     if (names.length > 0) await syncJournalNames(this.#fs, this.#store)
     for (const name of names) await finishJournal(this.#fs, this.#store, `${folder}/${name}`, owner)
   }
 
   /** What journals of the store, living processes' and dead ones', have noted and not forgotten yet. */
   notes(): readonly string[] {
+    return this.#records().flatMap(({ notes = [] }) => notes)
+  }
+
+  /** Resolves once no journal of the store tells that the repository was made; see `Arbiter.untilSettled`. */
+  async untilSettled(repository: string): Promise<void> {
+    const isTold = (): boolean =>
+      this.#records().some(({ writes }) => writes.some((it) => it.created && it.repository === repository))
+    if (!isTold()) return
+    await this.checkpoint()
+    // Other servers settle theirs within seconds, and so do the heirs of dead ones.
+    for (const deadline = Date.now() + SETTLE_PATIENCE; isTold(); await pause(20)) {
+      if (Date.now() < deadline) continue
+      throw new Refusal(
+        'locked',
+        `${repository} was made a moment ago, and is not settled on the disk yet. Try again in a moment.`,
+      )
+    }
+  }
+
+  /** What the journals of the store hold, living processes' and dead ones'. */
+  #records(): JournalRecord[] {
     const folder = `${this.#store}/${JOURNAL_FOLDER}`
-    return (this.#fs.readDir(folder) ?? []).flatMap((name) => {
-      const bytes = this.#fs.readFile(`${folder}/${name}`) ?? Buffer.alloc(0)
-      return decodeJournal(bytes).flatMap(({ notes = [] }) => notes)
-    })
+    const names = this.#fs.readDir(folder) ?? []
+    return names.flatMap((name) => decodeJournal(this.#fs.readFile(`${folder}/${name}`) ?? Buffer.alloc(0)))
   }
 
   /** Syncs everything the journal tells of, and drops it. */
@@ -126,6 +147,7 @@ export class Journal {
       file.retire()
       const records = decodeJournal(this.#fs.readFile(file.path) ?? Buffer.alloc(0))
       await finishFolderMoves(this.#fs, this.#store, records)
+      restoreCreations(this.#fs, this.#store, thisProcess(), records)
       await redoWrites(this.#fs, this.#store, records)
     }
     // They may be files of a disk that is no more.

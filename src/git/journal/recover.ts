@@ -1,4 +1,5 @@
 import { finishJournal } from './finish-journal.ts'
+import { restoreCreations } from './finish-creations.ts'
 import { finishFolderMoves, syncFolderMoves } from './finish-folder-moves.ts'
 import type { Fs } from '../../storage/fs.ts'
 import { JOURNAL_FOLDER, syncJournalNames } from './journal-folder.ts'
@@ -29,12 +30,11 @@ export async function recoverJournals(fs: Fs, store: string): Promise<void> {
     .sort((a, b) => modified(fs, a.path) - modified(fs, b.path))
   if (left.length > 0) await syncJournalNames(fs, store)
   // First of all: what is written after a move is written where it led.
-  const told = left.flatMap(({ path }) => decodeJournal(fs.readFile(path) ?? Buffer.alloc(0)))
-  await finishFolderMoves(
-    fs,
-    store,
-    told.sort((a, b) => a.at - b.at),
-  )
+  await finishFolderMoves(fs, store, recordsIn(fs, left))
+  const torn = left.filter(({ owner }) => !isThisStart(owner))
+  for (const journal of torn) {
+    if (journal.owner) restoreCreations(fs, store, journal.owner, recordsIn(fs, [journal]))
+  }
   // In the order in which they happened, as far as their processes shared a clock.
   const starts = new Map<string, JournalRecord[]>()
   for (const { path, owner } of left) {
@@ -47,12 +47,18 @@ export async function recoverJournals(fs: Fs, store: string): Promise<void> {
   }
   const records = [...starts.values()].flatMap((start) => start.sort((a, b) => a.at - b.at))
   const writes = writesIn(fs, store, records)
-  if (left.some(({ owner }) => !isThisStart(owner))) await restoreRefs(fs, store, writes)
+  if (torn.length > 0) await restoreRefs(fs, store, writes)
   await syncFolderMoves(fs, store, records)
   await syncPublished(fs, store, writes)
   const notes = records.flatMap((record) => record.notes ?? [])
   await keepNotes(fs, store, notes)
   for (const { path } of left) fs.remove(path)
+}
+
+/** What these journals hold, in the order in which it was decided. */
+function recordsIn(fs: Fs, journals: readonly { readonly path: string }[]): JournalRecord[] {
+  const records = journals.flatMap(({ path }) => decodeJournal(fs.readFile(path) ?? Buffer.alloc(0)))
+  return records.sort((a, b) => a.at - b.at)
 }
 
 /** Puts back what a journal of before the machine's restart holds of packs; answers its records. */

@@ -15,6 +15,16 @@ export interface DecidedWrite {
   readonly moves: readonly DecidedMove[]
   /** The new objects; absent where they are on the disk already. */
   readonly pack?: EncodedPack | undefined
+  /** Where the repository itself is new, how it begins. */
+  readonly created?: CreatedRepository | undefined
+}
+
+/** A repository that begins with the refs of its first write. */
+export interface CreatedRepository {
+  /** The number of the folder beside it in which this process built it, until it gets its name (see buildFolder). */
+  readonly build: number
+  /** The branch that HEAD names. */
+  readonly head: string
 }
 
 /** What is decided together with the writes. */
@@ -55,7 +65,7 @@ export interface Decision {
 export interface Arbiter {
   /**
    * Resolves when these writes have happened, all of them, and survive a power cut; rejects if they cannot, and then none did. To be
-   * called while their refs are locked, or where a repository is moved, while it is fenced.
+   * called while their refs are locked; where a repository is moved, while it is fenced; where one is made, by who has the slugs.
    */
   decide(writes: readonly DecidedWrite[], beside?: DecidedBeside): Promise<Decision>
   /** Resolves once everything that was acknowledged anywhere before the call is in the folder. */
@@ -65,4 +75,9 @@ export interface Arbiter {
    * over. `dead` is a name that begins with the process's identity.
    */
   finishFor(dead: string): Promise<void>
+  /**
+   * Resolves once no decision tells any more that the repository was made: from then on nobody makes it again. Refuses with `locked` if
+   * that takes too long.
+   */
+  untilSettled(gitdir: string): Promise<void>
 }

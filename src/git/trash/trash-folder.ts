@@ -5,7 +5,7 @@ import { fencing } from './fence.ts'
 import { moveFolder, STAMP_FILE, TRASH_FOLDER } from './folder-move.ts'
 import type { Fs } from '../../storage/fs.ts'
 import type { Arbiter } from '../transactions/arbiter.ts'
-import { createDurableFolder } from '../../storage/durable-folder.ts'
+import { createDurableFolder, syncTree } from '../../storage/durable-folder.ts'
 import type { PackCache } from '../packs/pack-cache.ts'
 import { identityName, thisProcess } from '../../storage/process-identity.ts'
 import { Repository } from '../repository.ts'
@@ -59,6 +59,7 @@ export class TrashFolder {
     const [from, to] = [repositoryPath(this.#project, family, slug), this.#pathOf(family, slug)]
     await createDurableFolder(this.#fs, dirname(to))
     if (this.#fs.stat(to)) throw taken(slug, 'lies in the trash already')
+    await this.#arbiter.untilSettled(from)
     const finish = (dead: string): Promise<void> => this.#arbiter.finishFor(dead)
     await fencing(this.#fs, [from, ...others], finish, async () => {
       await check()
@@ -128,20 +129,6 @@ export class TrashFolder {
   #pathOf(family: string, slug: string): string {
     return repositoryPath(`${this.#project}/${TRASH_FOLDER}`, family, slug)
   }
-}
-
-async function syncTree(fs: Fs, path: string): Promise<void> {
-  const paths: string[] = []
-  const add = (folder: string): void => {
-    for (const name of fs.readDir(folder) ?? []) {
-      const below = `${folder}/${name}`
-      if (fs.stat(below)?.kind === 'folder') add(below)
-      else paths.push(below)
-    }
-    paths.push(folder)
-  }
-  add(path)
-  await fs.syncAll(paths)
 }
 
 function taken(slug: string, why: string): Refusal {

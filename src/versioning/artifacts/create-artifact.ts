@@ -53,9 +53,8 @@ export async function createArtifact(
     const variant = await freeVariantSlug(registry, family, slug)
     const content = await firstContent(registry, family, input, context, { id, slug, variant })
     const meta = content.refs.get(META_REF)
-    // No journal tells of a new repository: it is there, with this very commit, or not.
-    if (meta !== undefined) await context.attempt?.plan(repositoryDigits(id), META_REF, meta)
-    await registry.store.create(family.folder, slug, content, input.aside)
+    const note = meta && context.attempt?.noteOf(repositoryDigits(id), META_REF, meta)
+    await registry.store.create(family.folder, slug, { ...content, notes: note ? [note] : [] }, input.aside)
     return registry.written(family, slug)
   })
 }

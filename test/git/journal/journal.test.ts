@@ -354,9 +354,13 @@ interface Fresh {
 
 async function freshStore(fs: Fs = nodeFs): Promise<Fresh> {
   const folder = temporaryFolder()
+  // Another server makes the repository, so that the journal of this one begins with what the test writes.
+  const maker = await Store.open(nodeFs, folder)
+  const made = await maker.project('default')
+  await made.create('workflows', 'bot', { objects: [], refs: new Map(), head: 'main' })
+  await maker.close()
   const store = await Store.open(fs, folder)
   const project = await store.project('default')
-  await project.create('workflows', 'bot', { objects: [], refs: new Map(), head: 'main' })
   const packs = `${folder}/${REPOSITORY}/objects/pack`
   const first = new Set(readdirSync(packs))
   const newPacks = (): string[] =>

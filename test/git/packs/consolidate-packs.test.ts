@@ -5,6 +5,8 @@ import { readFileSync, readdirSync, rmSync, writeFileSync } from 'node:fs'
 import { git } from '../../../scripts/proofs/support/git-program.ts'
 import { createRepository } from '../../../src/git/create-repository.ts'
 import { syncPublished } from '../../../src/git/journal/checkpoint.ts'
+import { FileArbiter } from '../../../src/git/journal/file-arbiter.ts'
+import { Journal } from '../../../src/git/journal/journal.ts'
 import { encodeCommit } from '../../../src/git/objects/commit.ts'
 import { ObjectDatabase } from '../../../src/git/objects/object-database.ts'
 import type { ObjectKind } from '../../../src/git/objects/object.ts'
@@ -354,7 +356,11 @@ async function historyOf(
   const folder = onto?.folder ?? `${base}/${name}`
   if (!onto) {
     fs.makeDir(base)
-    await createRepository(fs, base, name, { objects: [], refs: new Map(), head: 'main' })
+    await createRepository(new FileArbiter(new Journal(fs, base), base), fs, base, name, {
+      objects: [],
+      refs: new Map(),
+      head: 'main',
+    })
     // A pack of no objects, which would be counted here.
     for (const file of fs.readDir(`${folder}/objects/pack`) ?? []) fs.remove(`${folder}/objects/pack/${file}`)
     fs.makeDir(`${folder}/refs/heads`)

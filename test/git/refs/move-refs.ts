@@ -23,6 +23,7 @@ export async function moveRefs(
     }),
     fresh: async () => undefined,
     finishFor: async () => undefined,
+    untilSettled: async () => undefined,
   }
   const draft = {
     moves: () => moves,

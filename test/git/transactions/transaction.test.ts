@@ -423,16 +423,18 @@ interface Fresh {
 /** An empty repository in a store of its own. */
 async function freshRepository({ fs = nodeFs, store = temporaryFolder() } = {}): Promise<Fresh> {
   fs.makeDir(store)
-  await createRepository(fs, store, 'bot.git', { objects: [], refs: new Map(), head: 'main' })
+  const journal = new Journal(fs, store)
+  const arbiter = new FileArbiter(journal, store)
+  await createRepository(arbiter, fs, store, 'bot.git', { objects: [], refs: new Map(), head: 'main' })
   const folder = `${store}/bot.git`
   // A pack of no objects, which would only be in the way here.
   for (const name of fs.readDir(`${folder}/objects/pack`) ?? []) fs.remove(`${folder}/objects/pack/${name}`)
-  const journal = new Journal(fs, store)
+  await journal.checkpoint()
   return {
     store,
     folder,
     journal,
-    repository: new Repository(fs, folder, new PackCache(), new FileArbiter(journal, store)),
+    repository: new Repository(fs, folder, new PackCache(), arbiter),
     packs: () => filesIn(folder).filter((name) => name.endsWith('.pack')),
   }
 }
