@@ -162,7 +162,7 @@ export const ROOMS: Readonly<Record<string, Room>> = {
   git: {
     uses: ['storage', 'scheduling', 'cache', 'metrics'],
     surface: [
-      ...['repository', 'store', 'create-repository', 'repository-format'],
+      ...['repository', 'store', 'create-repository', 'repository-format', 'repository-path'],
       ...['objects/*', 'history/*', 'signing/*', 'process/*', 'refs/*', 'maintenance/*'],
       ...['transactions/transaction', 'transactions/cross-repository', 'transactions/pack-staging'],
       ...['packs/sequential-pack-reader', 'packs/streaming-pack-writer'],

@@ -1,4 +1,5 @@
 import { Refusal } from '../errors.ts'
+import type { Fs } from '../storage/fs.ts'
 
 /**
  * The folder of a repository in a project's: every path that is made of an artifact's slug is made here. What could lead elsewhere,
@@ -13,4 +14,19 @@ export function repositoryPath(project: string, family: string, slug: string): s
     )
   }
   return `${project}/${family}/${slug}.git`
+}
+
+/** The paths of all repositories of a store (design 1): `<dir>/<project>/<family folder>/<slug>.git`. */
+export function storeRepositories(fs: Fs, dir: string, familyFolders: readonly string[]): string[] {
+  const projects = (fs.readDir(dir) ?? []).filter((name) => !name.startsWith('.'))
+  return projects.flatMap((project) =>
+    familyFolders.flatMap((folder) => {
+      const path = `${dir}/${project}/${folder}`
+      const names = fs.stat(path) ? (fs.readDir(path) ?? []) : []
+      return names
+        .filter((name) => name.endsWith('.git') && !name.startsWith('.'))
+        .map((name) => `${path}/${name}`)
+        .filter((gitdir) => fs.stat(gitdir)?.kind === 'folder')
+    }),
+  )
 }
