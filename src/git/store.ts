@@ -4,7 +4,6 @@ import { CacheFile } from '../storage/cache-file.ts'
 import { createDurableFolder } from '../storage/durable-folder.ts'
 import type { FileStat, Fs } from '../storage/fs.ts'
 import { guardedFs } from '../storage/guarded-fs.ts'
-import { holdingLock } from '../storage/lock-file.ts'
 import { identityName, isDead, parseIdentity, thisProcess } from '../storage/process-identity.ts'
 import { StoreGuard } from '../storage/store-guard.ts'
 import type { NewRepository } from './create-repository.ts'
@@ -18,6 +17,7 @@ import { PackCache } from './packs/pack-cache.ts'
 import { StreamingPackWriter } from './packs/streaming-pack-writer.ts'
 import { repositoryPath } from './repository-path.ts'
 import { Repository } from './repository.ts'
+import { SlugClaims } from './slug-claims.ts'
 import type { Arbiter } from './transactions/arbiter.ts'
 import { TRASH_FOLDER } from './trash/folder-move.ts'
 import { TrashFolder } from './trash/trash-folder.ts'
@@ -169,7 +169,7 @@ export class ProjectStore {
   /** What was removed of it. */
   readonly trash: TrashFolder
   readonly #packs: PackCache
-  #claims: Promise<unknown> = Promise.resolve()
+  readonly #claims: SlugClaims
   readonly #arbiter: Arbiter
   /** What was last read of the folders of families. */
   readonly #listed = new Map<string, ListedFolder>()
@@ -181,6 +181,7 @@ export class ProjectStore {
     this.fs = fs
     this.folder = folder
     this.#packs = packs
+    this.#claims = new SlugClaims(fs, folder, (dead) => arbiter.finishFor(dead))
     this.trash = new TrashFolder(fs, folder, packs, arbiter)
   }
 
@@ -269,15 +270,11 @@ export class ProjectStore {
   }
 
   /**
-   * Runs `work` while no other writer, in this or another process, can claim a slug in this project. What a dead one decided while
-   * it claimed one is in place before.
+   * Runs `work` while no other writer, in this or another process, can claim one of these names in this project; without names, any
+   * slug. What a dead one decided while it claimed one is in place before.
    */
-  claimingSlugs<T>(work: () => Promise<T>): Promise<T> {
-    const finish = (dead: string): Promise<void> => this.#arbiter.finishFor(dead)
-    // A queue of our own first: among ourselves, waiting in line beats trying for the lock again and again.
-    const turn = this.#claims.then(() => holdingLock(this.fs, this.folder, 'slugs', work, finish))
-    this.#claims = turn.catch(() => undefined)
-    return turn
+  claimingSlugs<T>(work: () => Promise<T>, names?: readonly string[]): Promise<T> {
+    return this.#claims.run(work, names)
   }
 
   #removeIfDead(folder: string, name: string): void {

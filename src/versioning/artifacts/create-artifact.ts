@@ -12,6 +12,7 @@ import type { RevisionDraft } from '../revisions/build-revision.ts'
 import { buildRevision } from '../revisions/build-revision.ts'
 import { writeCommit } from '../revisions/write-commit.ts'
 import { assertSlugFree, freeVariantSlug } from '../slugs/claim-slugs.ts'
+import { unnumbered } from '../slugs/slug.ts'
 import { inTrash } from '../trash/trash.ts'
 import type { WriteContext } from '../write-context.ts'
 import { META_REF, writeArtifactState } from './artifact-record.ts'
@@ -46,8 +47,8 @@ export async function createArtifact(
   assertUnguarded(family, { slug: input.slug ?? 'new', flags: input.header.flags }, context.actor)
   const earlier = await createdEarlier(registry, family, input, context)
   if (earlier) return earlier
-  return registry.store.claimingSlugs(async () => {
-    const slug = input.slug ?? randomBytes(6).toString('hex')
+  const slug = input.slug ?? randomBytes(6).toString('hex')
+  const create = async (): Promise<ArtifactView> => {
     await assertSlugFree(registry, family, 'artifact', slug, input.loc)
     const id = await freeId(registry, input.id, context.artifactId)
     const variant = await freeVariantSlug(registry, family, slug)
@@ -56,7 +57,9 @@ export async function createArtifact(
     const note = meta && context.attempt?.noteOf(repositoryDigits(id), META_REF, meta)
     await registry.store.create(family.folder, slug, { ...content, notes: note ? [note] : [] }, input.aside)
     return registry.written(family, slug)
-  })
+  }
+  const wanted = input.id === undefined ? [] : [repositoryDigits(input.id)]
+  return registry.store.claimingSlugs(create, [`${family.folder}/${unnumbered(slug)}`, ...wanted])
 }
 
 /** What an earlier attempt at this very write created. */

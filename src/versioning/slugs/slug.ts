@@ -33,3 +33,11 @@ export function numberedBase(slug: string): string | undefined {
 export function foldSlug(slug: string): string {
   return slug.toLowerCase()
 }
+
+/**
+ * What a slug, and all those that are compared with it when it is claimed, have in common: `bot` of `Bot-2` and `bot-2-1`. The first free
+ * variant slug of `bot` may be `bot-2`, and revisions of a variant `bot-2` read as `bot-2-1`.
+ */
+export function unnumbered(slug: string): string {
+  return foldSlug(slug).replace(/(?:-[0-9]+)+$/, '')
+}
