@@ -21,7 +21,7 @@ export const ROOMS: Readonly<Record<string, Room>> = {
         'webhooks',
         'secrets',
       ],
-      ...['outgoing', 'access', 'resources', 'versioning', 'git', 'storage', 'metrics'],
+      ...['outgoing', 'access', 'resources', 'versioning', 'git', 'storage', 'scheduling', 'metrics'],
     ],
     surface: ['start', 'resource-settings'],
   },
@@ -50,13 +50,7 @@ export const ROOMS: Readonly<Record<string, Room>> = {
         'scheduling',
       ],
     ],
-    surface: [
-      'evaluation',
-      'evaluation-places',
-      'evaluation-services',
-      'project-evaluations',
-      'running-evaluation',
-    ],
+    surface: ['evaluation', 'evaluation-services', 'project-evaluations', 'running-evaluation'],
   },
   invocation: {
     uses: ['handlers', 'traces', 'embeds', 'resources', 'versioning', 'json'],
@@ -192,7 +186,7 @@ export const ROOMS: Readonly<Record<string, Room>> = {
       ...['durable-folder', 'process-identity', 'read-epoch', 'settle-all'],
     ],
   },
-  scheduling: { uses: [], surface: ['cooperative', 'fair-queue'] },
+  scheduling: { uses: [], surface: ['cooperative', 'fair-queue', 'semaphore'] },
   cache: { uses: [], surface: ['recently-used', 'compact-buffer'] },
   metrics: { uses: [], surface: ['counters'] },
 }
