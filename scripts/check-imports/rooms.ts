@@ -64,7 +64,7 @@ export const ROOMS: Readonly<Record<string, Room>> = {
     ],
   },
   prompts: {
-    uses: ['models', 'embeds', 'json'],
+    uses: ['models', 'embeds', 'json', 'scheduling'],
     surface: [
       ...['fields', 'llm-config', 'prompt-messages', 'prompt-object', 'prompt-problem', 'prompt-variables'],
       ...['render-json', 'render-messages'],
@@ -186,7 +186,7 @@ export const ROOMS: Readonly<Record<string, Room>> = {
       ...['durable-folder', 'process-identity', 'read-epoch', 'settle-all'],
     ],
   },
-  scheduling: { uses: [], surface: ['cooperative', 'fair-queue', 'semaphore'] },
+  scheduling: { uses: [], surface: ['cooperative', 'run-within', 'semaphore'] },
   cache: { uses: [], surface: ['recently-used', 'compact-buffer'] },
   metrics: { uses: [], surface: ['counters'] },
 }
@@ -205,7 +205,8 @@ export const CONFINED: Readonly<Record<string, readonly string[]>> = {
   'node:child_process': ['git', 'sandbox'],
   // switches of V8 that are set while it runs may crash it
   'node:v8': [],
-  'node:vm': ['prompts', 'resources', 'handlers'],
+  'node:vm': ['scheduling'],
+  tinypool: ['handlers'],
   memfs: ['storage'],
   'isomorphic-git': ['git'],
   koa: ['http'],
