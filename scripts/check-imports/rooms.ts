@@ -180,10 +180,10 @@ export const ROOMS: Readonly<Record<string, Room>> = {
     ],
   },
   storage: {
-    uses: [],
+    uses: ['json'],
     surface: [
       ...['fs', 'node-fs', 'guarded-fs', 'store-guard', 'lock-file', 'cache-file', 'change-feed'],
-      ...['durable-folder', 'process-identity', 'read-epoch', 'settle-all'],
+      ...['durable-folder', 'process-identity', 'json-record-file', 'read-epoch', 'settle-all'],
     ],
   },
   scheduling: { uses: [], surface: ['cooperative', 'run-within', 'semaphore'] },
