@@ -21,7 +21,7 @@ const MECHANISMS: readonly Mechanism[] = [
   },
   {
     another: /\bnew Worker\(/,
-    at: /^src\/(?:handlers\/worker|sandbox\/inside|traces\/storage)\//,
+    at: /^src\/(?:sandbox\/inside|traces\/storage)\//,
     use: 'the worker pool of handlers/worker',
   },
   {

@@ -21,7 +21,7 @@ export const ROOMS: Readonly<Record<string, Room>> = {
         'webhooks',
         'secrets',
       ],
-      ...['outgoing', 'access', 'resources', 'versioning', 'git', 'storage', 'metrics'],
+      ...['outgoing', 'access', 'resources', 'versioning', 'git', 'storage', 'scheduling', 'metrics'],
     ],
     surface: ['start', 'resource-settings'],
   },
@@ -50,13 +50,7 @@ export const ROOMS: Readonly<Record<string, Room>> = {
         'scheduling',
       ],
     ],
-    surface: [
-      'evaluation',
-      'evaluation-places',
-      'evaluation-services',
-      'project-evaluations',
-      'running-evaluation',
-    ],
+    surface: ['evaluation', 'evaluation-services', 'project-evaluations', 'running-evaluation'],
   },
   invocation: {
     uses: ['handlers', 'traces', 'embeds', 'resources', 'versioning', 'json'],
@@ -70,7 +64,7 @@ export const ROOMS: Readonly<Record<string, Room>> = {
     ],
   },
   prompts: {
-    uses: ['models', 'embeds', 'json'],
+    uses: ['models', 'embeds', 'json', 'scheduling'],
     surface: [
       ...['fields', 'llm-config', 'prompt-messages', 'prompt-object', 'prompt-problem', 'prompt-variables'],
       ...['render-json', 'render-messages'],
@@ -186,13 +180,13 @@ export const ROOMS: Readonly<Record<string, Room>> = {
     ],
   },
   storage: {
-    uses: [],
+    uses: ['json'],
     surface: [
       ...['fs', 'node-fs', 'guarded-fs', 'store-guard', 'lock-file', 'cache-file', 'change-feed'],
-      ...['durable-folder', 'process-identity', 'read-epoch', 'settle-all'],
+      ...['durable-folder', 'process-identity', 'json-record-file', 'read-epoch', 'settle-all'],
     ],
   },
-  scheduling: { uses: [], surface: ['cooperative', 'fair-queue'] },
+  scheduling: { uses: [], surface: ['cooperative', 'run-within', 'semaphore'] },
   cache: { uses: [], surface: ['recently-used', 'compact-buffer'] },
   metrics: { uses: [], surface: ['counters'] },
 }
@@ -211,7 +205,8 @@ export const CONFINED: Readonly<Record<string, readonly string[]>> = {
   'node:child_process': ['git', 'sandbox'],
   // switches of V8 that are set while it runs may crash it
   'node:v8': [],
-  'node:vm': ['prompts', 'resources', 'handlers'],
+  'node:vm': ['scheduling'],
+  tinypool: ['handlers'],
   memfs: ['storage'],
   'isomorphic-git': ['git'],
   koa: ['http'],

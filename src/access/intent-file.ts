@@ -1,7 +1,5 @@
 import { z } from 'zod'
-import { Refusal } from '../errors.ts'
-import { parsedOrUndefined } from '../json/json-values.ts'
-import type { Fs } from '../storage/fs.ts'
+import { JsonRecordFile } from '../storage/json-record-file.ts'
 
 /** Where the result of a write is: ids, from which the answer is made anew. */
 export type ResultAddress = Readonly<z.infer<typeof resultAddress>>
@@ -26,25 +24,9 @@ const intent = z.strictObject({
   result: resultAddress.optional(),
 })
 
-/** The intent in a file, undefined if there is none. Refuses a file it cannot read, by its path. */
-export function readIntent(fs: Fs, path: string): Intent | undefined {
-  const bytes = fs.readFile(path)
-  if (!bytes) return undefined
-  const read = intent.safeParse(parsedOrUndefined(bytes))
-  if (read.success) return read.data
-  throw new Refusal(
-    'storage_unavailable',
+/** Replaced under the lock of the key. */
+export const intentFile = new JsonRecordFile<Intent>({
+  schema: intent,
+  damage: (path) =>
     `${path} does not hold an intent. Restore it from a backup; or, once you know what its request did, remove it.`,
-  )
-}
-
-/**
- * Puts an intent in place of what the file holds, in one step; its bytes are on the disk then, its name once the folder is
- * synced. Call it under the lock of the key.
- */
-export async function replaceIntent(fs: Fs, path: string, value: Intent): Promise<void> {
-  const temporary = `${path}.new`
-  fs.remove(temporary) // what a process that died under the lock left
-  await fs.createSynced(temporary, Buffer.from(`${JSON.stringify(value)}\n`))
-  fs.rename(temporary, path)
-}
+})

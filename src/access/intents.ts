@@ -8,7 +8,7 @@ import { holdingLock, sweepDeadLocks } from '../storage/lock-file.ts'
 import { projectNames } from './api-keys.ts'
 import { type AttemptDecisions, Decisions } from './decisions.ts'
 import type { Intent, ResultAddress } from './intent-file.ts'
-import { readIntent, replaceIntent } from './intent-file.ts'
+import { intentFile } from './intent-file.ts'
 
 /** A request that carries an `Idempotency-Key`. */
 export interface KeyedRequest {
@@ -124,7 +124,7 @@ export class Intents {
     if (known?.result) return work.recall(known.result)
     const intent = known ?? { fingerprint, created_at: this.#now().toISOString(), artifact_id: uuidv7() }
     if (!known) {
-      await replaceIntent(this.#fs, path, intent)
+      await intentFile.replace(this.#fs, path, intent)
       await this.#fs.syncDir(folder)
     }
     const earlier = known && new Date(known.created_at)
@@ -137,7 +137,7 @@ export class Intents {
         earlier,
         ...decisions.attempt,
       })
-      await replaceIntent(this.#fs, path, { ...intent, result: address }).then(
+      await intentFile.replace(this.#fs, path, { ...intent, result: address }).then(
         () => decisions.end(),
         // The work is done, and noted: without its result the next request finds it, only slower.
         () => undefined,
@@ -160,7 +160,7 @@ export class Intents {
 
   /** The intent, unless its time is over. */
   #readLive(path: string): Intent | undefined {
-    const intent = readIntent(this.#fs, path)
+    const intent = intentFile.read(this.#fs, path)
     if (!intent || this.#now().getTime() - Date.parse(intent.created_at) >= LIFETIME) return undefined
     return intent
   }

@@ -1,7 +1,6 @@
 import { z } from 'zod'
-import { Refusal } from '../errors.ts'
-import { parsedOrUndefined } from '../json/json-values.ts'
 import type { Fs } from '../storage/fs.ts'
+import { JsonRecordFile } from '../storage/json-record-file.ts'
 import { SCOPES } from './scope.ts'
 
 /** One key as `keys.json` keeps it: everything but the token, of which there are a hash and the last four characters. */
@@ -19,7 +18,12 @@ const apiKey = z.strictObject({
   revoked_at: z.iso.datetime().optional(),
 })
 
-const keyFile = z.strictObject({ format: z.literal(1), keys: z.array(apiKey) })
+const keyFile = new JsonRecordFile({
+  schema: z.strictObject({ format: z.literal(1), keys: z.array(apiKey).readonly() }),
+  damage: (path, why) =>
+    `${path} is not a list of API keys: ${why}. Restore it from a backup, or remove it and create new keys.`,
+  indent: 2,
+})
 
 /** Where a project's keys are, inside the store and outside every repository. */
 export function keyFilePath(storeDir: string, project: string): string {
@@ -28,16 +32,7 @@ export function keyFilePath(storeDir: string, project: string): string {
 
 /** The project's keys, revoked ones included; none if there is no file. Refuses a file it cannot read, by its path. */
 export function readApiKeyFile(fs: Fs, storeDir: string, project: string): readonly ApiKey[] {
-  const path = keyFilePath(storeDir, project)
-  const bytes = fs.readFile(path)
-  if (!bytes) return []
-  const read = keyFile.safeParse(parsedOrUndefined(bytes))
-  if (read.success) return read.data.keys
-  throw new Refusal(
-    'storage_unavailable',
-    `${path} is not a list of API keys: ${z.prettifyError(read.error)}. Restore it from a backup, or remove it and ` +
-      `create new keys.`,
-  )
+  return keyFile.read(fs, keyFilePath(storeDir, project))?.keys ?? []
 }
 
 /** Replaces the project's keys; once this resolves, the new list is on the disk. Call it under the project's key lock. */
@@ -47,11 +42,7 @@ export async function replaceKeyFile(
   project: string,
   keys: readonly ApiKey[],
 ): Promise<void> {
-  const path = keyFilePath(storeDir, project)
-  const temporary = `${path}.new`
-  fs.remove(temporary) // what a process that died under the lock left
-  await fs.createSynced(temporary, Buffer.from(`${JSON.stringify({ format: 1, keys }, null, 2)}\n`))
-  fs.rename(temporary, path)
+  await keyFile.replace(fs, keyFilePath(storeDir, project), { format: 1, keys })
   await fs.syncDir(`${storeDir}/${project}`)
 }
 

@@ -1,12 +1,16 @@
 import { z } from 'zod'
-import { parsedOrUndefined } from '../json/json-values.ts'
 import type { Fs } from '../storage/fs.ts'
+import { JsonRecordFile } from '../storage/json-record-file.ts'
 import { holdingLock } from '../storage/lock-file.ts'
 
 /** How often uses are written down, in milliseconds. */
 const WRITE_EVERY = 60_000
 
-const usesFile = z.strictObject({ format: z.literal(1), uses: z.record(z.uuid(), z.iso.datetime()) })
+const usesFile = new JsonRecordFile({
+  schema: z.strictObject({ format: z.literal(1), uses: z.record(z.uuid(), z.iso.datetime()) }),
+  damage: (path) => `${path} is not a list of uses. Nothing but when keys were used is lost: remove it.`,
+  indent: 2,
+})
 
 /**
  * When each key was used last, of all servers on the store: kept in memory and written down once a minute, so that a request costs nothing
@@ -59,12 +63,8 @@ export class KeyUses {
 
   async #replace(project: string): Promise<void> {
     const seen = this.#seen.get(project)
-    const path = this.#path(project)
-    const temporary = `${path}.new`
     const uses = Object.fromEntries(this.of(project))
-    this.#fs.remove(temporary) // what a process that died under the lock left
-    await this.#fs.createSynced(temporary, Buffer.from(`${JSON.stringify({ format: 1, uses }, null, 2)}\n`))
-    this.#fs.rename(temporary, path)
+    await usesFile.replace(this.#fs, this.#path(project), { format: 1, uses })
     // What came meanwhile is not in the file yet.
     for (const [id, time] of seen ?? []) if (uses[id] === new Date(time).toISOString()) seen?.delete(id)
     if (seen?.size === 0) this.#seen.delete(project)
@@ -80,9 +80,8 @@ export class KeyUses {
 
   #read(project: string): Map<string, number> {
     try {
-      const bytes = this.#fs.readFile(this.#path(project))
-      const read = usesFile.safeParse(bytes && parsedOrUndefined(bytes))
-      return new Map(Object.entries(read.data?.uses ?? {}).map(([id, time]) => [id, Date.parse(time)]))
+      const { uses = {} } = usesFile.read(this.#fs, this.#path(project)) ?? {}
+      return new Map(Object.entries(uses).map(([id, time]) => [id, Date.parse(time)]))
     } catch {
       return new Map()
     }

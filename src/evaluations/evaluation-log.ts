@@ -1,6 +1,7 @@
 import { yieldToEventLoop } from '../scheduling/cooperative.ts'
 import { Refusal } from '../errors.ts'
 import type { Fs } from '../storage/fs.ts'
+import { replaceFile } from '../storage/json-record-file.ts'
 import type { Json } from '../json/json.ts'
 import { stringifyJson } from '../json/stringify-json.ts'
 import { parseUuid } from '../versioning/ids.ts'
@@ -94,10 +95,7 @@ export class EvaluationLog {
   async mend(): Promise<void> {
     if (this.#endsWhole()) return
     const bytes = this.#fs.readFile(this.#path) ?? Buffer.alloc(0)
-    const temporary = `${this.#path}.new`
-    this.#fs.remove(temporary)
-    await this.#fs.createSynced(temporary, bytes.subarray(0, bytes.lastIndexOf(NEWLINE) + 1))
-    this.#fs.rename(temporary, this.#path)
+    await replaceFile(this.#fs, this.#path, bytes.subarray(0, bytes.lastIndexOf(NEWLINE) + 1))
     await this.#fs.syncDir(this.#folder)
   }
 

@@ -1,10 +1,10 @@
 import type { InvocationCaller } from '../invocation/invocation-request.ts'
 import type { InvocationServices } from '../invocation/invoke.ts'
+import type { Semaphore } from '../scheduling/semaphore.ts'
 import type { ProjectTraces } from '../traces/project-traces.ts'
 import type { Registry } from '../versioning/registry.ts'
 import type { Revision } from '../versioning/revisions/revision.ts'
 import type { WriteContext } from '../versioning/write-context.ts'
-import type { EvaluationPlaces } from './evaluation-places.ts'
 
 /** What is to be evaluated, by what. */
 export interface EvaluationOrder {
@@ -24,7 +24,7 @@ export interface Evaluator {
 export interface EvaluationServices {
   readonly invocation: InvocationServices
   /** How many may run at once, those of other projects included. */
-  readonly places: EvaluationPlaces
+  readonly permits: Semaphore
   tracesOf(registry: Registry): Pick<ProjectTraces, 'stored' | 'remove'>
   /** Told of every evaluation that could not go on, and of a log that cannot be read. */
   onTrouble(error: unknown, evaluationId: string): void

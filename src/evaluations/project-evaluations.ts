@@ -2,6 +2,7 @@ import { LRUCache } from 'lru-cache'
 import { v7 as uuidv7 } from 'uuid'
 import { Refusal } from '../errors.ts'
 import { TimeSlice } from '../scheduling/cooperative.ts'
+import type { Release } from '../scheduling/semaphore.ts'
 import { holdingLock, isLockHeld } from '../storage/lock-file.ts'
 import { damageOf } from '../versioning/index/damage-of.ts'
 import type { Window } from '../versioning/pagination.ts'
@@ -45,7 +46,7 @@ export class ProjectEvaluations {
 
   /**
    * Begins an evaluation; resolves once it could be resumed. Where an earlier attempt at the same request began it, that is gone on with.
-   * Refuses one for which there is no place.
+   * Refuses one for which there is no permit.
    */
   async start(
     { testset, application, evaluators, concurrency }: EvaluationOrder,
@@ -59,7 +60,7 @@ export class ProjectEvaluations {
       EvaluationLog.open(this.#registry.store.fs, this.#folder, chosen)
     )
       return this.resume(chosen, by)
-    const leave = this.#services.places.take()
+    const release = this.#acquire()
     try {
       const plan: EvaluationPlan = {
         id: chosen ?? uuidv7(),
@@ -73,16 +74,16 @@ export class ProjectEvaluations {
       }
       this.#assertOpen()
       const log = await EvaluationLog.create(this.#registry.store.fs, this.#folder, plan)
-      return this.#run(log, by, false, leave)
+      return this.#run(log, by, false, release)
     } catch (error) {
-      leave()
+      release()
       throw error
     }
   }
 
   /**
    * Goes on with one that was interrupted; the one that runs here is answered as it is. Refuses one that another server runs, and one
-   * for which there is no place.
+   * for which there is no permit.
    */
   async resume(id: string, by: Evaluator): Promise<RunningEvaluation> {
     this.#assertOpen()
@@ -96,7 +97,7 @@ export class ProjectEvaluations {
         `The evaluation ${id} is finished; there is nothing to resume.`,
       )
     }
-    return this.#run(this.#log(id), by, true, this.#services.places.take())
+    return this.#run(this.#log(id), by, true, this.#acquire())
   }
 
   async get(id: string): Promise<Evaluation> {
@@ -176,8 +177,20 @@ export class ProjectEvaluations {
     )
   }
 
-  /** `leave` gives its place back. */
-  #run(log: EvaluationLog, by: Evaluator, isResumed: boolean, leave: () => void): RunningEvaluation {
+  /** A permit to run one, which may be held for hours: whoever finds none is refused at once. */
+  #acquire(): Release {
+    const { permits } = this.#services
+    const release = permits.tryAcquire()
+    if (release) return release
+    throw new Refusal(
+      'overloaded',
+      `This server runs ${permits.capacity} evaluations already, the most that it takes at once. Try again when one of them has ` +
+        'ended, stop one of yours with POST /evaluations/{id}/stop, or have the operator raise EVALUATIONS_AT_ONCE.',
+    )
+  }
+
+  /** `release` gives its permit back. */
+  #run(log: EvaluationLog, by: Evaluator, isResumed: boolean, release: Release): RunningEvaluation {
     const { id } = log.plan
     const running = new RunningEvaluation(log.plan)
     this.#running.set(id, running)
@@ -185,7 +198,7 @@ export class ProjectEvaluations {
       this.#work(log, running, by, isResumed),
     ).finally(() => {
       this.#running.delete(id)
-      leave()
+      release()
     })
     running.follow(work.catch((error: unknown) => this.#interrupted(id, error)))
     // Closed while the log was made: it is there to be resumed.

@@ -2,7 +2,7 @@ import type { Json } from '../json/json.ts'
 import { JsonTextError } from '../json/json-text-error.ts'
 import { parseLargeJson } from '../json/parse-json.ts'
 import { stringifyJson } from '../json/stringify-json.ts'
-import { FairQueue } from '../scheduling/fair-queue.ts'
+import { Semaphore } from '../scheduling/semaphore.ts'
 import { InterpreterPool } from './interpreter-shelf.ts'
 import { type Sandbox, SandboxFailure, type SandboxJob } from './sandbox.ts'
 import type { SandboxLimits } from './sandbox-limits.ts'
@@ -25,25 +25,23 @@ export interface OpenSandbox extends Sandbox {
 class ProcessSandbox implements OpenSandbox {
   readonly #limits: SandboxLimits
   readonly #shelf: InterpreterPool
-  readonly #queue = new FairQueue<Call>()
+  readonly #permits: Semaphore
   /** To give up the calls that are not answered yet. */
   readonly #going = new Set<AbortController>()
-  #served = 0
   #isClosed = false
 
   constructor(limits: SandboxLimits) {
     this.#limits = limits
     this.#shelf = new InterpreterPool(limits)
+    this.#permits = new Semaphore(limits.atOnce)
   }
 
   get load(): OpenSandbox['load'] {
-    return { running: this.#served, waiting: this.#queue.length }
+    return this.#permits.load
   }
 
   async run(job: SandboxJob): Promise<Json | undefined> {
     if (this.#isClosed || job.signal.aborted) throw nobodyWaits()
-    if (this.#queue.lengthOf(job.owner) >= this.#limits.queue)
-      throw new SandboxFailure('overloaded', `${this.#limits.queue} scripts wait already; try again later.`)
     const text = await this.#outcome(job)
     return text === undefined ? undefined : readResult(text, job.entryPoint)
   }
@@ -59,57 +57,33 @@ class ProcessSandbox implements OpenSandbox {
     const giveUp = new AbortController()
     const abort = (): void => giveUp.abort()
     job.signal.addEventListener('abort', abort, { once: true })
-    const answer = new Promise<string | undefined>((resolve, reject) => {
-      const call: Call = { owner: job.owner, job, giveUp: giveUp.signal, resolve, reject }
-      giveUp.signal.addEventListener('abort', () => {
-        this.#queue.remove(call)
-        reject(nobodyWaits())
-      })
-      this.#queue.add(call)
-    })
     this.#going.add(giveUp)
-    this.#goOn()
     try {
-      return await answer
+      return await new Promise((resolve, reject) => {
+        giveUp.signal.addEventListener('abort', () => reject(nobodyWaits()))
+        this.#serve(job, giveUp.signal).then(resolve, reject)
+      })
     } finally {
       this.#going.delete(giveUp)
       job.signal.removeEventListener('abort', abort)
     }
   }
 
-  #goOn(): void {
-    while (this.#served < this.#limits.atOnce) {
-      const call = this.#queue.take()
-      if (!call) return
-      this.#served++
-      void this.#serve(call).finally(() => {
-        this.#served--
-        this.#goOn()
-      })
-    }
-  }
-
-  async #serve({ job, giveUp, resolve, reject }: Call): Promise<void> {
+  async #serve(job: SandboxJob, giveUp: AbortSignal): Promise<string | undefined> {
+    const { queue } = this.#limits
+    const release = await this.#permits.acquire({ key: job.owner, signal: giveUp, mostWaiting: queue })
+    if (!release) throw new SandboxFailure('overloaded', `${queue} scripts wait already; try again later.`)
     try {
       const interpreter = await this.#shelf.take(job)
       try {
-        if (!giveUp.aborted) resolve(await interpreter.call(stringifyJson(job.args), giveUp))
+        return giveUp.aborted ? undefined : await interpreter.call(stringifyJson(job.args), giveUp)
       } finally {
         this.#shelf.giveBack(interpreter, job)
       }
-    } catch (error) {
-      reject(error)
+    } finally {
+      release()
     }
   }
-}
-
-interface Call {
-  readonly owner: string
-  readonly job: SandboxJob
-  /** Aborted when nobody waits any more. */
-  readonly giveUp: AbortSignal
-  readonly resolve: (text: string | undefined) => void
-  readonly reject: (error: unknown) => void
 }
 
 function nobodyWaits(): SandboxFailure {

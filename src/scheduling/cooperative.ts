@@ -7,6 +7,8 @@ export function yieldToEventLoop(): Promise<void> {
 
 /** How long work goes on before others have their turn, in milliseconds. */
 const SLICE_MS = 8
+/** How long work with a bound may go on, all in all. */
+const MOST_MS = 10_000
 
 /** A look at the clock costs as much as a short step, so there is one for so many. */
 const STEPS = 64
@@ -17,23 +19,37 @@ const STEPS = 64
  */
 export class TimeSlice {
   readonly #stop: AbortSignal | undefined
-  #end = performance.now() + SLICE_MS
+  readonly #tooMuch: (() => Error) | undefined
+  #begun = performance.now()
+  #left: number
 
-  /** Once `stop` comes, the work ends with its reason when it rests next. */
-  constructor(stop?: AbortSignal) {
+  /**
+   * Once `stop` comes, the work ends with its reason when it rests next; with what `tooMuch` makes, if given, once it has gone on for
+   * more than `mostMs`, not counting what others took.
+   */
+  constructor(stop?: AbortSignal, tooMuch?: () => Error, mostMs = MOST_MS) {
     this.#stop = stop
+    this.#tooMuch = tooMuch
+    this.#left = mostMs
   }
 
   /** Whether it is time for `rest`. */
   get isOver(): boolean {
-    return performance.now() >= this.#end
+    return performance.now() - this.#begun >= SLICE_MS
   }
 
-  /** Lets others have their turn, and begins the next slice. Throws the reason of `stop` if that has come. */
+  /** Lets others have their turn, and begins the next slice. Throws what ends the work. */
   async rest(): Promise<void> {
+    this.#left -= performance.now() - this.#begun
+    if (this.#tooMuch && this.#left < 0) throw this.#tooMuch()
     await yieldToEventLoop()
     this.#stop?.throwIfAborted()
-    this.#end = performance.now() + SLICE_MS
+    this.#begun = performance.now()
+  }
+
+  /** Rests if it is time for that. */
+  async pause(): Promise<void> {
+    if (this.isOver) await this.rest()
   }
 
   /** Takes one step for each item, in order, as many slices as that takes; a step that answers a promise is waited for. */
@@ -44,7 +60,7 @@ export class TimeSlice {
       if (pending instanceof Promise) await pending
       if (++index % STEPS === 0 && this.isOver) await this.rest()
     }
-    if (this.isOver) await this.rest()
+    await this.pause()
   }
 }
 

@@ -1,7 +1,6 @@
 import { z } from 'zod'
-import { Refusal } from '../errors.ts'
-import { parsedOrUndefined } from '../json/json-values.ts'
 import type { Fs } from '../storage/fs.ts'
+import { JsonRecordFile } from '../storage/json-record-file.ts'
 
 /** What `secrets.json` holds. */
 export type SecretFile = Readonly<z.infer<typeof secretFile>>
@@ -29,6 +28,14 @@ const secretFile = z.strictObject({
   secrets: z.array(storedSecret).readonly(),
 })
 
+const file = new JsonRecordFile<SecretFile>({
+  schema: secretFile,
+  damage: (path, why) =>
+    `${path} is not a list of secrets: ${why}. Restore it from a backup, or remove it and set the secrets anew.`,
+  indent: 2,
+  mode: 0o600,
+})
+
 /** Where a project's secrets are, inside the store and outside every repository. */
 export function secretFilePath(storeDir: string, project: string): string {
   return `${storeDir}/${project}/secrets.json`
@@ -36,16 +43,7 @@ export function secretFilePath(storeDir: string, project: string): string {
 
 /** The project's file; undefined if there is none. Refuses one that it cannot read, by its path. */
 export function readSecretFile(fs: Fs, storeDir: string, project: string): SecretFile | undefined {
-  const path = secretFilePath(storeDir, project)
-  const bytes = fs.readFile(path)
-  if (!bytes) return undefined
-  const read = secretFile.safeParse(parsedOrUndefined(bytes))
-  if (read.success) return read.data
-  throw new Refusal(
-    'storage_unavailable',
-    `${path} is not a list of secrets: ${z.prettifyError(read.error)}. Restore it from a backup, or remove it and set ` +
-      `the secrets anew.`,
-  )
+  return file.read(fs, secretFilePath(storeDir, project))
 }
 
 /** Replaces the project's file; once this resolves, the new one is on the disk. Call it under the project's lock of secrets. */
@@ -55,10 +53,6 @@ export async function replaceSecretFile(
   project: string,
   content: SecretFile,
 ): Promise<void> {
-  const path = secretFilePath(storeDir, project)
-  const temporary = `${path}.new`
-  fs.remove(temporary) // what a process that died under the lock left
-  await fs.createSynced(temporary, Buffer.from(`${JSON.stringify(content, null, 2)}\n`), 0o600)
-  fs.rename(temporary, path)
+  await file.replace(fs, secretFilePath(storeDir, project), content)
   await fs.syncDir(`${storeDir}/${project}`)
 }

@@ -8,7 +8,6 @@ import { jsonBodyReader } from '../http/body/json-body.ts'
 import type { Spools } from '../http/body/spool.ts'
 import { uploadReader } from '../http/body/upload.ts'
 import { gitSmartHttp } from '../http/git/git-smart-http.ts'
-import { Places } from '../http/git/places.ts'
 import { restoreBundle } from '../http/git/restore-bundle.ts'
 import { metricsRoute } from '../http/metrics/metrics-route.ts'
 import { observeRequests } from '../http/metrics/observe-requests.ts'
@@ -18,6 +17,7 @@ import type { Endpoint } from '../http/routing/endpoint.ts'
 import { createRouter } from '../http/routing/router.ts'
 import type { RunningServer, ServerOptions } from '../http/server/server.ts'
 import type { SurfaceContext } from '../http/surface-context.ts'
+import { Semaphore } from '../scheduling/semaphore.ts'
 import type { Projects } from './compose-projects.ts'
 import { processMetrics, serviceMetrics } from './metrics.ts'
 import type { StartOptions } from './started-service.ts'
@@ -54,8 +54,9 @@ export function composeApp(parts: AppParts): ServerOptions['handle'] {
     onUse: ({ project, key }) => parts.keyUses.note(project, key.id),
     onDamage: (error) => log.logger.error({ err: error }, 'a key file cannot be read; its keys are refused'),
   })
-  const places = new Places(config.gitMaxRequests)
-  const metrics = metricsOf(parts, places)
+  // A project alone never has the last permit: its clients may read what they asked for as slowly as they like.
+  const gitPermits = new Semaphore(config.gitMaxRequests, Math.max(1, config.gitMaxRequests - 1))
+  const metrics = metricsOf(parts, gitPermits)
   const app = createApp({
     log: log.logger,
     detailsOf422: config.compat === 'existing' ? 'list' : 'sentence',
@@ -71,22 +72,22 @@ export function composeApp(parts: AppParts): ServerOptions['handle'] {
       storeProblem: guard.problem?.message,
     }),
     openApi: () => openApiDocument(endpoints, contexts),
-    ...composeGit(parts, authenticate, places),
+    ...composeGit(parts, authenticate, gitPermits),
     route: composeRouter(parts),
   })
   return app.callback()
 }
 
-function metricsOf({ projects, server, runtime }: AppParts, places: Places) {
+function metricsOf({ projects, server, runtime }: AppParts, git: Semaphore) {
   return serviceMetrics({
     readiness: () => projects.registries.readiness(),
     server,
-    places,
+    git,
     webhooks: projects.webhooks,
     traces: projects.traces,
     sandbox: runtime.sandbox,
     longJobs: workerPool,
-    evaluations: runtime.evaluationPlaces,
+    evaluations: runtime.evaluationPermits,
   })
 }
 
@@ -94,13 +95,13 @@ function metricsOf({ projects, server, runtime }: AppParts, places: Places) {
 function composeGit(
   { options: { config }, store: { fs }, projects, spools, uploads }: AppParts,
   authenticate: ReturnType<typeof createAuthenticator>,
-  places: Places,
+  permits: Semaphore,
 ) {
   const shared = { authenticate, registryOf: (project: string) => projects.registries.of(project), spools }
   const { pushMaxBytes: maxBytes, pushMaxBlobBytes: maxBlobBytes } = config
   return {
     restore: restoreBundle({ ...shared, fs, folder: uploads, maxBytes, limits: { maxBlobBytes } }),
-    git: gitSmartHttp({ ...shared, places, push: { maxBytes, maxBlobBytes } }),
+    git: gitSmartHttp({ ...shared, permits, push: { maxBytes, maxBlobBytes } }),
   }
 }
 

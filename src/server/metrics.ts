@@ -6,12 +6,12 @@ import { counts } from '../metrics/counters.ts'
 export interface MetricSources {
   readonly readiness: () => Readiness
   readonly server: { readonly inFlight: number; readonly refused: number }
-  readonly places: Busy
+  readonly git: Busy
   readonly webhooks: { readonly waiting: number }
   readonly traces: { readonly load: { readonly waiting: number; readonly dropped: number } }
   readonly sandbox: Busy
   readonly longJobs: Busy
-  readonly evaluations: { readonly running: number }
+  readonly evaluations: Busy
 }
 
 interface Busy {
@@ -22,7 +22,7 @@ interface Busy {
 export function serviceMetrics({
   readiness,
   server,
-  places,
+  git,
   webhooks,
   traces,
   sandbox,
@@ -51,8 +51,8 @@ export function serviceMetrics({
   gauge('writes_waiting', 'Writes behind others of the same repository.', () => counts.waitingWrites)
   counter('upkeep_rounds', 'Rounds of upkeep through all repositories.', () => counts.upkeepRounds)
   counter('upkeep_repositories', 'Repositories that upkeep tidied up.', () => counts.tidied)
-  gauge('git_requests_running', 'Clones, fetches and pushes at work.', () => places.load.running)
-  gauge('git_requests_waiting', 'Clones, fetches and pushes that wait.', () => places.load.waiting)
+  gauge('git_requests_running', 'Clones, fetches and pushes at work.', () => git.load.running)
+  gauge('git_requests_waiting', 'Clones, fetches and pushes that wait.', () => git.load.waiting)
   gauge('webhook_deliveries_waiting', 'Deliveries that are not over.', () => webhooks.waiting)
   gauge('trace_spans_waiting', 'Spans that are not stored yet.', () => traces.load.waiting)
   counter('trace_spans_dropped', 'Spans that were lost.', () => traces.load.dropped)
@@ -60,7 +60,7 @@ export function serviceMetrics({
   gauge('scripts_waiting', 'Scripts that wait for the sandbox.', () => sandbox.load.waiting)
   gauge('long_jobs_running', 'Long searches, comparisons and checks at work.', () => longJobs.load.running)
   gauge('long_jobs_waiting', 'Those that wait for a thread of their own.', () => longJobs.load.waiting)
-  gauge('evaluations_running', 'Evaluations that run.', () => evaluations.running)
+  gauge('evaluations_running', 'Evaluations that run.', () => evaluations.load.running)
   new Counter({
     ...named('cache_lookups_total', 'What was asked of caches, and whether they had it.', registry),
     labelNames: ['cache', 'result'],

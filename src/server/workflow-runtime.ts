@@ -1,6 +1,5 @@
 import { basename } from 'node:path'
 import type { Config } from '../config.ts'
-import { EvaluationPlaces } from '../evaluations/evaluation-places.ts'
 import type { EvaluationServices } from '../evaluations/evaluation-services.ts'
 import { ProjectEvaluations } from '../evaluations/project-evaluations.ts'
 import { builtInHandlers } from '../handlers/built-in-handlers.ts'
@@ -11,6 +10,7 @@ import { resolveHost } from '../outgoing/outgoing-policy.ts'
 import type { OpenSandbox } from '../sandbox/open-sandbox.ts'
 import { openSandbox } from '../sandbox/open-sandbox.ts'
 import { SANDBOX_LIMITS } from '../sandbox/sandbox-limits.ts'
+import { Semaphore } from '../scheduling/semaphore.ts'
 import { openSecrets } from '../secrets/open-secrets.ts'
 import type { ProjectSecrets } from '../secrets/project-secrets.ts'
 import type { Fs } from '../storage/fs.ts'
@@ -33,7 +33,7 @@ export interface WorkflowRuntime {
   evaluationsOf(registry: Registry): ProjectEvaluations
   secretsOf(registry: Registry): ProjectSecrets
   /** How many of them run. */
-  readonly evaluationPlaces: Pick<EvaluationPlaces, 'running'>
+  readonly evaluationPermits: Semaphore
   /** Interrupts evaluations, so that nobody waits for one any more; resolves once none runs. */
   interruptEvaluations(): Promise<void>
   readonly sandbox: OpenSandbox
@@ -53,7 +53,7 @@ export function openRuntime({ config, fs, record, tracesOf, onTrouble }: Runtime
   const policy = { allowPrivate: config.hookAllowPrivate, resolve: resolveHost }
   const reaches = new WeakMap<Registry, HandlerServices>()
   const evaluations = new Map<Registry, ProjectEvaluations>()
-  const places = new EvaluationPlaces(config.evaluationsAtOnce)
+  const permits = new Semaphore(config.evaluationsAtOnce)
   const services: InvocationServices = {
     handlers: builtInHandlers,
     versionType: config.versionType,
@@ -68,9 +68,9 @@ export function openRuntime({ config, fs, record, tracesOf, onTrouble }: Runtime
       remembered(
         evaluations,
         registry,
-        () => new ProjectEvaluations(registry, { invocation: services, places, tracesOf, onTrouble }),
+        () => new ProjectEvaluations(registry, { invocation: services, permits, tracesOf, onTrouble }),
       ),
-    evaluationPlaces: places,
+    evaluationPermits: permits,
     interruptEvaluations,
     close: async () => {
       await interruptEvaluations()

@@ -4,9 +4,11 @@ import { holdingLock } from '../storage/lock-file.ts'
 import { parseUuid } from '../versioning/ids.ts'
 import { damageOf } from '../versioning/index/damage-of.ts'
 import { DeliveryStore } from './deliveries/delivery-store.ts'
-import { readRecord, replaceRecord, unlikeRecord } from './record-file.ts'
+import { webhookRecordFile } from './record-file.ts'
 import type { Webhook } from './webhook.ts'
 import { webhook } from './webhook.ts'
+
+const webhookFile = webhookRecordFile(webhook)
 
 /**
  * The webhooks of a project as the disk has them: a folder each, `<folder>/<id>/webhook.json` and its deliveries. Any process may
@@ -78,15 +80,15 @@ export class WebhookStore {
 
   async #replace(changed: Webhook): Promise<void> {
     const folder = `${this.#folder}/${changed.id}`
-    await replaceRecord(this.#fs, folder, FILE, changed)
+    await webhookFile.replace(this.#fs, `${folder}/${FILE}`, changed)
     await this.#fs.syncDir(folder)
   }
 
   /** Reads it; a copy of another webhook's file is refused, since changes of one would go to the other. */
   #readOf(id: string): Webhook | undefined {
     const path = `${this.#folder}/${id}/${FILE}`
-    const found = readRecord(this.#fs, path, webhook)
-    if (found && found.id !== id) throw unlikeRecord(path)
+    const found = webhookFile.read(this.#fs, path)
+    if (found && found.id !== id) throw webhookFile.damaged(path)
     return found
   }
 

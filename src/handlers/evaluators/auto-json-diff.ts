@@ -1,7 +1,7 @@
 import { getKey, type Json, type JsonObject } from '../../json/json.ts'
 import { type HandlerFailure, invalidInput, invalidOutputs, outputsProblem } from '../handler-failure.ts'
 import type { HandlerRequest } from '../handler.ts'
-import { Effort } from '../worker/effort.ts'
+import { TimeSlice } from '../../scheduling/cooperative.ts'
 import { jsonDiff } from '../metrics/json-diff.ts'
 import { documentIn } from '../scoring/document-in.ts'
 import { isFalsy } from '../scoring/is-falsy.ts'
@@ -25,7 +25,7 @@ export async function autoJsonDiff(request: HandlerRequest): Promise<Json> {
     countsExtraLeaves: isSet(parameters, 'predict_keys'),
     ignoresKeyCase: isSet(parameters, 'case_insensitive_keys'),
   }
-  const score = await jsonDiff(expected, actual, options, new Effort(tooMuch))
+  const score = await jsonDiff(expected, actual, options, new TimeSlice(undefined, tooMuch))
   return verdictOn(score, threshold)
 }
 

@@ -15,7 +15,7 @@ import {
   parameterProblem,
 } from '../handler-failure.ts'
 import type { HandlerRequest } from '../handler.ts'
-import { Effort } from '../worker/effort.ts'
+import { TimeSlice } from '../../scheduling/cooperative.ts'
 import { equalLoosely } from '../metrics/equal-loosely.ts'
 import { documentIn } from '../scoring/document-in.ts'
 import { expectedOutput } from '../scoring/needed-answer.ts'
@@ -29,11 +29,11 @@ export async function jsonMultiFieldMatch(request: HandlerRequest): Promise<Json
   const expected = expectedDocument(request)
   const { outputs } = request
   const actual = typeof outputs === 'string' || isJsonObject(outputs) ? documentIn(outputs) : undefined
-  const effort = new Effort(() => tooMuch(fields.length))
+  const slice = new TimeSlice(undefined, () => tooMuch(fields.length))
   const scores: (readonly [string, number])[] = []
   for (const field of fields) {
     scores.push([field, isJsonObject(actual) && agreesAt(field, actual, expected) ? 1 : 0])
-    await effort.pause()
+    await slice.pause()
   }
   const matches = scores.reduce((sum, [, score]) => sum + score, 0)
   return fromEntries([...scores, ['aggregate_score', matches / fields.length]])

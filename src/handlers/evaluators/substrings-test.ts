@@ -7,7 +7,7 @@ import {
 } from '../handler-failure.ts'
 import type { HandlerRequest } from '../handler.ts'
 import { containsText } from '../metrics/contains-text.ts'
-import { Effort } from '../worker/effort.ts'
+import { TimeSlice } from '../../scheduling/cooperative.ts'
 import { isCaseSensitive } from '../scoring/is-case-sensitive.ts'
 import { neededOutputs } from '../scoring/needed-outputs.ts'
 import { textOf } from '../scoring/text-of.ts'
@@ -25,10 +25,10 @@ export function substringsTest(wanted: boolean): (request: HandlerRequest) => Pr
     const needles = pieces.map(trimmed)
     const tellsCase = isCaseSensitive(request.parameters)
     const text = tellsCase ? textOf(outputs) : textOf(outputs).toLowerCase()
-    const effort = new Effort(() => tooMuch(needles.length, text.length))
+    const slice = new TimeSlice(undefined, () => tooMuch(needles.length, text.length))
     for (const needle of needles) {
       if (containsText(text, tellsCase ? needle : needle.toLowerCase()) === wanted) return { success: wanted }
-      await effort.pause()
+      await slice.pause()
     }
     return { success: !wanted }
   }

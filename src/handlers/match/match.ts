@@ -1,7 +1,7 @@
 import { fromEntries, getKey, type Json, type JsonObject } from '../../json/json.ts'
 import { type HandlerFailure, missingParameter, parameterProblem } from '../handler-failure.ts'
 import type { HandlerContext, HandlerRequest } from '../handler.ts'
-import { Effort } from '../worker/effort.ts'
+import { TimeSlice } from '../../scheduling/cooperative.ts'
 import { aggregate, readAggregation } from './aggregate.ts'
 import { readMatchers } from './read-matchers.ts'
 import { runMatchers } from './run-matchers.ts'
@@ -20,7 +20,7 @@ export async function match(request: HandlerRequest, context: HandlerContext): P
   const results = await runMatchers(matchers, {
     document: documentOf(request),
     context,
-    effort: new Effort(tooMuch),
+    slice: new TimeSlice(undefined, tooMuch),
   })
   const { score, success } = aggregate(results, aggregation)
   const nodes = results.map(({ key, node }) => [key, node] as const)

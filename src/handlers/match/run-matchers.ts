@@ -3,7 +3,7 @@ import { fromEntries, getKey, type Json, type JsonObject } from '../../json/json
 import { resolvePath } from '../../prompts/templates/resolve-path.ts'
 import { HandlerFailure } from '../handler-failure.ts'
 import type { HandlerContext } from '../handler.ts'
-import type { Effort } from '../worker/effort.ts'
+import type { TimeSlice } from '../../scheduling/cooperative.ts'
 import type { Verdict } from '../scoring/verdict.ts'
 import { aggregate, readAggregation, readNumber } from './aggregate.ts'
 import type { Matcher } from './read-matchers.ts'
@@ -14,7 +14,7 @@ export interface MatchRun {
   /** `{inputs?, outputs?, trace?}`. */
   readonly document: JsonObject
   readonly context: HandlerContext
-  readonly effort: Effort
+  readonly slice: TimeSlice
 }
 
 /** What became of a matcher. */
@@ -34,7 +34,7 @@ export async function runMatchers(
   const results: MatchResult[] = []
   for (const matcher of matchers) {
     results.push(await runMatcher(matcher, run))
-    await run.effort.pause()
+    await run.slice.pause()
   }
   return results
 }

@@ -4,7 +4,7 @@ import { resolvePath } from '../../prompts/templates/resolve-path.ts'
 import { invalidParameter } from '../handler-failure.ts'
 import type { HandlerContext } from '../handler.ts'
 import { containsText } from '../metrics/contains-text.ts'
-import type { Effort } from '../worker/effort.ts'
+import type { TimeSlice } from '../../scheduling/cooperative.ts'
 import { jsonDiff } from '../metrics/json-diff.ts'
 import { parsesAsJson } from '../metrics/parses-as-json.ts'
 import { scoreEmbeddings, USUAL_EMBEDDING_MODEL } from '../metrics/score-embeddings.ts'
@@ -26,7 +26,7 @@ export interface MatchTest {
   /** What references are looked up in. */
   readonly document: JsonObject
   readonly context: HandlerContext
-  readonly effort: Effort
+  readonly slice: TimeSlice
 }
 
 const TESTS = [
@@ -104,7 +104,7 @@ function resolved(reference: Json, document: JsonObject): Json {
 
 /** All or any of `references`; where there are none, the one `reference`. */
 async function contains(test: MatchTest): Promise<boolean> {
-  const { fields, path, document, effort } = test
+  const { fields, path, document, slice } = test
   const wanted = readChoice(fields, 'contains', QUANTITIES, 'all', path) === 'any'
   const references = getKey(fields, 'references') ?? []
   if (!isJsonArray(references)) throw invalidParameter(`${path}references`, 'list', references)
@@ -112,7 +112,7 @@ async function contains(test: MatchTest): Promise<boolean> {
   if (references.length === 0) return containsText(text, comparedText(test, referenceOf(test)))
   for (const reference of references) {
     if (containsText(text, comparedText(test, resolved(reference, document))) === wanted) return wanted
-    await effort.pause()
+    await slice.pause()
   }
   return !wanted
 }
@@ -130,7 +130,7 @@ async function similarity(test: MatchTest): Promise<number> {
 }
 
 async function diff(test: MatchTest): Promise<number> {
-  const { fields, path, target, effort } = test
+  const { fields, path, target, slice } = test
   const kind = readChoice(fields, 'diff', DIFFS, 'full', path)
   const [expected, actual] = [treeOf(referenceOf(test)), treeOf(target)]
   if (expected === undefined || actual === undefined) return 0
@@ -139,7 +139,7 @@ async function diff(test: MatchTest): Promise<number> {
     countsExtraLeaves: kind === 'strict',
     ignoresKeyCase: !isCaseSensitive(fields),
   }
-  return jsonDiff(expected, actual, options, effort)
+  return jsonDiff(expected, actual, options, slice)
 }
 
 function treeOf(value: Json): Json | undefined {

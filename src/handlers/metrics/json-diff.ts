@@ -1,6 +1,6 @@
 import { entriesOf, isJsonArray, isJsonObject, type Json } from '../../json/json.ts'
 import { typeWord } from '../handler-failure.ts'
-import type { Effort } from '../worker/effort.ts'
+import type { TimeSlice } from '../../scheduling/cooperative.ts'
 import { equalLoosely } from './equal-loosely.ts'
 
 /** How documents are compared. */
@@ -16,26 +16,26 @@ export interface JsonDiffOptions {
  * The share of leaves in which a document agrees with the one that is expected (contract/handlers 2.3). A leaf is anything but an object
  * or array, known by its path: keys and indexes joined by dots, so `{"a.b": 1}` and `{"a": {"b": 1}}` have the same; of two leaves with
  * one path the later counts. A null agrees with nothing. 0 where there are no leaves. Takes time that grows with the documents only;
- * throws what `effort` does.
+ * throws what `slice` does.
  */
 export async function jsonDiff(
   expected: Json,
   actual: Json,
   options: JsonDiffOptions,
-  effort: Effort,
+  slice: TimeSlice,
 ): Promise<number> {
   const root = new PathNode()
   const leaves = new Set<PathNode>()
   for (const [node, value] of leavesOf(expected, root, options)) {
     node.expected = value
     leaves.add(node)
-    if (leaves.size % STRETCH === 0) await effort.pause()
+    if (leaves.size % STRETCH === 0) await slice.pause()
   }
   let count = 0
   for (const [node, value] of leavesOf(actual, root, options)) {
     node.actual = value
     if (options.countsExtraLeaves) leaves.add(node)
-    if (++count % STRETCH === 0) await effort.pause()
+    if (++count % STRETCH === 0) await slice.pause()
   }
   let sum = 0
   for (const leaf of leaves) if (agrees(leaf, options)) sum++

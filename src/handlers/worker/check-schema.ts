@@ -1,5 +1,5 @@
 import { isLight } from '../../json/is-light.ts'
-import type { Json, JsonObject } from '../../json/json.ts'
+import { entriesOf, isJsonArray, isJsonObject, type Json, type JsonObject } from '../../json/json.ts'
 import { stringifyJson } from '../../json/stringify-json.ts'
 import { compileSchema, type SchemaCheck } from '../../resources/workflows/schemas/compile-schema.ts'
 import { HandlerFailure } from '../handler-failure.ts'
@@ -10,9 +10,17 @@ export const SCHEMA_LIMIT_MS = 2000
 
 /** A schema of so many characters is compiled in a few milliseconds … */
 const SHORT_SCHEMA = 4000
-/** … and without these words it is held against each value once: no pattern, nothing that leads elsewhere or tries several ways. */
-const SLOW_WORDS =
-  /"(?:pattern|patternProperties|propertyNames|\$ref|\$dynamicRef|\$recursiveRef|uniqueItems|contains|format|allOf|anyOf|oneOf|not|if|dependentSchemas|dependencies)":/
+/** … and with these words alone each of its parts is held against a value once: nothing leads elsewhere or tries several ways. */
+const PLAIN_WORDS = new Set([
+  ...['type', 'required', 'enum', 'const', 'minimum', 'maximum', 'exclusiveMinimum', 'exclusiveMaximum'],
+  ...['multipleOf', 'minLength', 'maxLength', 'minItems', 'maxItems', 'minProperties', 'maxProperties'],
+  ...['$schema', '$id', '$comment', 'title', 'description', 'default', 'examples', 'deprecated'],
+  ...['readOnly', 'writeOnly'],
+])
+/** These are about the schemas that they hold … */
+const WORDS_OF_SCHEMAS = new Set(['additionalProperties', 'items', 'additionalItems', 'prefixItems'])
+/** … or hold by name. */
+const WORDS_OF_NAMES = new Set(['properties', '$defs', 'definitions'])
 
 /**
  * Says where a value breaks the schema that a workflow has for its inputs or outputs; undefined where it does not. The schema is
@@ -44,13 +52,25 @@ interface Known {
 const quick = new WeakMap<JsonObject, Known>()
 
 function learn(schema: JsonObject): Known {
-  const known = { isPlain: isLight(schema) && isPlain(stringifyJson(schema)) }
+  const known = { isPlain: isLight(schema) && isShort(schema) && isPlain(schema) }
   quick.set(schema, known)
   return known
 }
 
-function isPlain(schema: string): boolean {
-  return schema.length <= SHORT_SCHEMA && !SLOW_WORDS.test(schema)
+function isShort(schema: JsonObject): boolean {
+  return stringifyJson(schema).length <= SHORT_SCHEMA
+}
+
+/** Whether a schema, or each of several, has those words alone: one that nobody here knows is not sure to be quick. */
+function isPlain(schema: Json): boolean {
+  if (isJsonArray(schema)) return schema.every(isPlain)
+  if (!isJsonObject(schema)) return true
+  return entriesOf(schema).every(([word, value]) => {
+    if (WORDS_OF_SCHEMAS.has(word)) return isPlain(value)
+    if (WORDS_OF_NAMES.has(word))
+      return isJsonObject(value) && entriesOf(value).every(([, it]) => isPlain(it))
+    return PLAIN_WORDS.has(word)
+  })
 }
 
 async function checkInWorker(

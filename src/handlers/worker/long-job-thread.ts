@@ -1,12 +1,22 @@
-import { parentPort } from 'node:worker_threads'
-import { BEGUN, doWorkerJob, type WorkerJob, type WorkerJobResult } from './long-job.ts'
+import { DeadlinePassed, runWithin } from '../../scheduling/run-within.ts'
+import { doWorkerJob, type WorkerJob, type WorkerJobResult } from './long-job.ts'
 
-/** The whole of a thread that `WorkerPool` starts: a job in; out that it has begun, then its result. */
-parentPort?.on('message', async (job: WorkerJob) => {
+/** A job, and how long it may take once it has begun. */
+export interface TimedJob {
+  readonly job: WorkerJob
+  readonly limitMs: number
+}
+
+/** What a thread of `WorkerPool` does with a job. */
+export async function doTimedJob({ job, limitMs }: TimedJob): Promise<WorkerJobResult | 'late'> {
   const work = await workOf(job)
-  parentPort?.postMessage(BEGUN)
-  parentPort?.postMessage(work())
-})
+  try {
+    return runWithin(limitMs, work)
+  } catch (error) {
+    if (error instanceof DeadlinePassed) return 'late'
+    throw error
+  }
+}
 
 async function workOf(job: WorkerJob): Promise<() => WorkerJobResult> {
   if (job.kind !== 'schema') return () => doWorkerJob(job)

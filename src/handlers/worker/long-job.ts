@@ -31,9 +31,6 @@ export type WorkerJobResult =
   | { readonly problem: string }
   | { readonly unusable: string }
 
-/** What a thread says when it is about to do a job, before its result. */
-export const BEGUN = 'begun'
-
 /** Does it, here and now. */
 export function doWorkerJob(job: Computation): WorkerJobResult {
   switch (job.kind) {

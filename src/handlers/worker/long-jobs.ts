@@ -1,9 +1,10 @@
 import { availableParallelism } from 'node:os'
-import { Worker } from 'node:worker_threads'
+import { Tinypool } from 'tinypool'
 import { Refusal } from '../../errors.ts'
-import { FairQueue } from '../../scheduling/fair-queue.ts'
+import { Semaphore } from '../../scheduling/semaphore.ts'
 import type { HandlerContext } from '../handler.ts'
-import { BEGUN, type WorkerJob, type WorkerJobResult } from './long-job.ts'
+import type { TimedJob } from './long-job-thread.ts'
+import type { WorkerJob, WorkerJobResult } from './long-job.ts'
 
 /** What became of a job: its result; or that it took too long, that its thread broke down (out of memory), that nobody waited for it. */
 export type WorkerOutcome = WorkerJobResult | 'late' | 'broken' | 'abandoned'
@@ -12,28 +13,37 @@ export type WorkerOutcome = WorkerJobResult | 'late' | 'broken' | 'abandoned'
 export type WorkerCaller = Pick<HandlerContext, 'project' | 'signal' | 'isPatient'>
 
 /**
- * Does jobs in threads of their own, so that nothing else waits for them. A job that takes longer than its limit is stopped with its
- * thread, and so is one whose caller has left. Threads start when they are needed, stay warm, and keep no process alive; jobs that find
- * none free wait for one, projects in turns. The time of a job begins when its thread says so: one that has to start first, on a
- * machine that has much else to do, takes longer for that than most jobs do.
+ * Does jobs in threads of their own, so that nothing else waits for them. A job that takes longer than its limit is stopped there, one whose
+ * caller has left with its thread. Threads start when they are needed, stay warm for a while, and keep no process alive. Jobs wait here
+ * for a free one, projects in turns, and not in the pool's own queue, which knows no projects. The thread itself looks at the time: what a
+ * job waits for before it begins, a thread that starts or this process that is busy, is not counted.
  */
 export class WorkerPool {
-  readonly #mostThreads: number
+  readonly #permits: Semaphore
   readonly #mostWaiting: number
-  readonly #idle = new Set<Worker>()
-  readonly #running = new Map<Worker, Running>()
-  readonly #waiting = new FairQueue<Task>()
-  #threads = 0
+  readonly #threads: Tinypool
 
   /** `mostWaiting` for each project. */
   constructor(mostThreads: number, mostWaiting: number) {
-    this.#mostThreads = mostThreads
+    this.#permits = new Semaphore(mostThreads)
     this.#mostWaiting = mostWaiting
+    this.#threads = new Tinypool({
+      // what runs is built, and built files end in .js
+      filename: new URL('./long-job-thread.js', import.meta.url).href,
+      name: 'doTimedJob',
+      minThreads: 0,
+      maxThreads: mostThreads,
+      idleTimeout: WARM_MS,
+      env: {},
+      resourceLimits: { maxOldGenerationSizeMb: 256 },
+    })
+    // a thread that dies with nothing to do is missed by nobody
+    this.#threads.on('error', () => undefined)
   }
 
   /** How many jobs run, and how many wait for a thread. */
-  get load(): { readonly running: number; readonly waiting: number } {
-    return { running: this.#running.size, waiting: this.#waiting.length }
+  get load(): Semaphore['load'] {
+    return this.#permits.load
   }
 
   /**
@@ -45,114 +55,40 @@ export class WorkerPool {
     limitMs: number,
     { project, signal, isPatient }: WorkerCaller,
   ): Promise<WorkerOutcome> {
-    if (signal.aborted) return 'abandoned'
-    if (!isPatient && this.#waiting.lengthOf(project) >= this.#mostWaiting) {
-      throw new Refusal(
-        'overloaded',
-        `${this.#mostWaiting} long searches, comparisons and checks of this project wait already. Try again in a moment.`,
-      )
-    }
-    return new Promise((resolve) => {
-      const leave = (): void => this.#abandon(task)
-      const settle = (outcome: WorkerOutcome): void => {
-        signal.removeEventListener('abort', leave)
-        resolve(outcome)
-      }
-      // no project has a space in its name
-      const task: Task = { owner: isPatient ? `${project} patient` : project, job, limitMs, settle }
-      signal.addEventListener('abort', leave)
-      this.#waiting.add(task)
-      this.#next()
-    })
-  }
-
-  #abandon(task: Task): void {
-    const [worker] = [...this.#running].find(([, running]) => running.task === task) ?? []
-    if (worker) return this.#stop(worker, 'abandoned')
-    this.#waiting.remove(task)
-    task.settle('abandoned')
-  }
-
-  #next(): void {
-    const [free] = this.#idle
-    if (free === undefined && this.#threads >= this.#mostThreads) return
-    const task = this.#waiting.take()
-    if (task === undefined) return
-    let worker: Worker
     try {
-      worker = free ?? this.#start()
-    } catch {
-      // The machine has no thread to give; the next job tries again.
-      return task.settle('broken')
-    }
-    this.#idle.delete(worker)
-    worker.ref()
-    this.#running.set(worker, { task, timer: undefined })
-    worker.postMessage(task.job)
-  }
-
-  #start(): Worker {
-    // what runs is built, and built files end in .js
-    const worker = new Worker(new URL('./long-job-thread.js', import.meta.url), {
-      env: {},
-      resourceLimits: { maxOldGenerationSizeMb: 256 },
-    })
-    this.#threads++
-    worker.on('message', (said: WorkerJobResult | typeof BEGUN) => {
-      const running = this.#running.get(worker)
-      // one that was stopped may have been done at that moment
-      if (running === undefined) return
-      if (said === BEGUN) {
-        running.timer = setTimeout(() => this.#stop(worker, 'late'), running.task.limitMs)
-        return
+      const release = await this.#permits.acquire({
+        // no project has a space in its name
+        key: isPatient ? `${project} patient` : project,
+        signal,
+        mostWaiting: isPatient ? Infinity : this.#mostWaiting,
+      })
+      if (!release) throw this.#overloaded()
+      try {
+        const timed: TimedJob = { job, limitMs }
+        return await this.#threads.run(timed, { signal })
+      } finally {
+        release()
       }
-      worker.unref()
-      this.#idle.add(worker)
-      this.#settle(worker, said)
-      this.#next()
-    })
-    // of what it dies, its end says as much as is needed
-    worker.on('error', () => {})
-    worker.on('exit', () => {
-      this.#threads--
-      this.#idle.delete(worker)
-      this.#settle(worker, 'broken')
-      this.#next()
-    })
-    return worker
+    } catch (error) {
+      if (signal.aborted) return 'abandoned'
+      if (error instanceof Refusal) throw error
+      return 'broken'
+    }
   }
 
-  /** Others have its turn once the thread has ended. */
-  #stop(worker: Worker, why: 'late' | 'abandoned'): void {
-    this.#settle(worker, why)
-    void worker.terminate()
-  }
-
-  /** Tells the outcome to whoever waits for what the worker does; nobody does where it was stopped. */
-  #settle(worker: Worker, outcome: WorkerOutcome): void {
-    const running = this.#running.get(worker)
-    if (running === undefined) return
-    this.#running.delete(worker)
-    clearTimeout(running.timer)
-    running.task.settle(outcome)
+  #overloaded(): Refusal {
+    return new Refusal(
+      'overloaded',
+      `${this.#mostWaiting} long searches, comparisons and checks of this project wait already. Try again in a moment.`,
+    )
   }
 }
+
+/** How long a thread without a job stays. */
+const WARM_MS = 5 * 60_000
 
 /**
  * The threads of this process: as many as it has processors, and one that hangs is never all of them. Of each project so many jobs may
  * wait that the last of them has its turn within a minute or so.
  */
 export const workerPool = new WorkerPool(Math.max(2, Math.min(4, availableParallelism())), 100)
-
-interface Running {
-  readonly task: Task
-  /** Stops it when its time is over; none before it has begun. */
-  timer: NodeJS.Timeout | undefined
-}
-
-interface Task {
-  readonly owner: string
-  readonly job: WorkerJob
-  readonly limitMs: number
-  readonly settle: (outcome: WorkerOutcome) => void
-}

@@ -1,28 +1,25 @@
 import { Refusal } from '../../errors.ts'
+import { type Release, Semaphore } from '../../scheduling/semaphore.ts'
 
 /** Bodies up to this size are not counted, so that none of them waits for large ones: a thousand of them are 64 MB. */
 export const FREE_BYTES = 64 * 1024
 
 /** How many bytes the bodies of all requests together may take in memory. */
 export class BodyBudget {
-  readonly #most: number
-  #held = 0
+  readonly #bytes: Semaphore
 
   constructor(most: number) {
-    this.#most = most
+    this.#bytes = new Semaphore(most)
   }
 
   /** The share of one body, which is nothing yet. */
   share(): BodyShare {
-    let own = 0
+    let release: Release | undefined
     return {
       hold: (bytes) => {
-        const others = this.#held - own
-        const wanted = bytes > FREE_BYTES ? bytes : 0
-        const fits = wanted <= own || others === 0 || others + wanted <= this.#most
-        own = fits ? wanted : 0
-        this.#held = others + own
-        if (!fits) throw full(this.#most)
+        release?.()
+        release = bytes > FREE_BYTES ? this.#bytes.tryAcquire(bytes) : undefined
+        if (bytes > FREE_BYTES && !release) throw full(this.#bytes.capacity)
       },
     }
   }

@@ -6,7 +6,7 @@ import type { ArtifactView } from '../../versioning/artifacts/artifact-view.ts'
 import { inflatedBody } from '../body/inflate-body.ts'
 import { clientAbort } from '../routing/client-abort.ts'
 import { spooled } from '../body/spool.ts'
-import type { GitRoom } from './places.ts'
+import type { GitRoom } from './git-room.ts'
 import { FLUSH, pktLine } from './pkt-line.ts'
 
 /** What a client says it has and wants takes fifty bytes an object. */
@@ -20,20 +20,20 @@ export async function respondToFetch(
   ctx: ParameterizedContext<unknown>,
   artifact: ArtifactView,
   isAdvertisement: boolean,
-  { spools, place }: GitRoom,
+  { spools, acquire }: GitRoom,
 ): Promise<void> {
   const signal = clientAbort(ctx.res)
   const spool = spools.open({ inMemory: true })
-  let leave: (() => void) | undefined
+  let release: (() => void) | undefined
   const over = (): void => {
-    leave?.()
+    release?.()
     spool.discard()
   }
   try {
     const asked = isAdvertisement
       ? undefined
       : await spooled(spool, inflatedBody(ctx.req, LONGEST_NEGOTIATION, tooLong))
-    leave = await place(signal)
+    release = await acquire(signal)
     const protocol = protocolOf(ctx.get('Git-Protocol'))
     const { path } = artifact.repository
     const { output, ended } = await uploadPack(path, { input: asked?.chunks(), protocol, signal })

@@ -15,7 +15,7 @@ import type { AuthenticatedContext } from '../request-state.ts'
 import { clientAbort } from '../routing/client-abort.ts'
 import { PktReader } from './pkt-reader.ts'
 import { spooled } from '../body/spool.ts'
-import type { GitRoom } from './places.ts'
+import type { GitRoom } from './git-room.ts'
 import type { PushReport } from './push-answer.ts'
 import { pushResponse } from './push-answer.ts'
 import type { PushRequest } from './read-push.ts'
@@ -31,14 +31,14 @@ export interface PushSettings extends PushLimits {
 const COMMAND_BYTES = 4 * 1024 * 1024
 
 /**
- * Answers a push: receives the objects, has the registry accept them or not, and tells of each ref what became of it. It takes its place
+ * Answers a push: receives the objects, has the registry accept them or not, and tells of each ref what became of it. It takes its permit
  * once all of it is there.
  */
 export async function respondToPush(
   ctx: AuthenticatedContext,
   registry: Registry,
   artifact: ArtifactView,
-  { spools, place }: GitRoom,
+  { spools, acquire }: GitRoom,
   settings: PushSettings,
 ): Promise<void> {
   const signal = clientAbort(ctx.res)
@@ -60,7 +60,7 @@ export async function respondToPush(
       return
     }
     const pack = await spooled(spool, lines.rest())
-    const leave = await place(signal)
+    const release = await acquire(signal)
     try {
       const report = await takeIn(ctx.state, registry, artifact, request, {
         bytes: pack.chunks(),
@@ -70,7 +70,7 @@ export async function respondToPush(
       })
       ctx.body = pushResponse(report, request.capabilities)
     } finally {
-      leave()
+      release()
     }
   } finally {
     spool.discard()

@@ -2,6 +2,7 @@ import type { Middleware } from 'koa'
 import type { Authenticate } from '../../access/authenticator.ts'
 import { requireScope } from '../../access/require-scope.ts'
 import { Refusal } from '../../errors.ts'
+import type { Semaphore } from '../../scheduling/semaphore.ts'
 import type { ArtifactView } from '../../versioning/artifacts/artifact-view.ts'
 import type { Registry } from '../../versioning/registry.ts'
 import { saidTrashed } from '../../versioning/trash/trash.ts'
@@ -12,15 +13,15 @@ import type { AuthenticatedContext, RequestState } from '../request-state.ts'
 import { respondToFetch } from './answer-fetch.ts'
 import type { PushSettings } from './answer-push.ts'
 import { respondToPush } from './answer-push.ts'
+import { acquireForGit } from './git-room.ts'
 import { gitToken } from './git-token.ts'
-import type { Places } from './places.ts'
 import { pushAdvertisement } from './push-advertisement.ts'
 
 export interface GitSmartHttpDependencies {
   readonly authenticate: Authenticate
   readonly registryOf: (project: string) => Registry | Promise<Registry>
   /** For the clones, fetches and pushes that are worked on at once. */
-  readonly places: Places
+  readonly permits: Semaphore
   /** Where what a client sends is kept until all of it is there. */
   readonly spools: Spools
   readonly push: PushSettings
@@ -44,7 +45,7 @@ const CHALLENGE = 'Basic realm="Branchpoint", charset="UTF-8"'
 
 async function answer(
   ctx: AuthenticatedContext,
-  { registryOf, places, spools, push }: GitSmartHttpDependencies,
+  { registryOf, permits, spools, push }: GitSmartHttpDependencies,
 ): Promise<void> {
   const [, folder = '', slug = '', path = ''] = REPOSITORY.exec(ctx.path) ?? []
   const service = serviceOf(ctx, path)
@@ -62,7 +63,8 @@ async function answer(
     throw saidTrashed(notFound(ctx.path), trashed)
   }
   const isAdvertisement = path === 'info/refs'
-  const room = { spools, place: (signal: AbortSignal) => places.take(caller.project, signal) }
+  const acquire = (signal: AbortSignal) => acquireForGit(permits, caller.project, signal)
+  const room = { spools, acquire }
   if (service === UPLOAD) return respondToFetch(ctx, artifact, isAdvertisement, room)
   if (isAdvertisement) return advertisePush(ctx, artifact)
   return respondToPush(ctx, registry, artifact, room, push)

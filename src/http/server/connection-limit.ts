@@ -1,49 +1,29 @@
 import type { Server } from 'node:http'
-import type { Socket } from 'node:net'
 import { Refusal } from '../../errors.ts'
+import { Semaphore } from '../../scheduling/semaphore.ts'
 import { problemOf } from '../problem.ts'
 
 /**
- * Holds a server to so many connections. One more is told so (503 with `Retry-After`) and closed; of a flood that goes on regardless,
- * what is past `SPARE` connections more is closed without a word.
+ * Holds a server to so many connections, and answers how many it has refused. One more is told so (503 with `Retry-After`) and ended; of
+ * a flood that goes on regardless, node closes what is past `SPARE` connections more without a word. What comes on a connection that
+ * was ended is not to be answered.
  */
-export class ConnectionLimit {
-  readonly #most: number
-  readonly #turnedAway = new WeakSet<Socket>()
-  #open = 0
-  #refused = 0
-
-  constructor(server: Server, most: number) {
-    this.#most = most
-    server.maxConnections = most + SPARE
-    server.on('drop', () => this.#refused++)
-    // before the server's own, which begins to read
-    server.prependListener('connection', (socket) => this.#meet(socket))
-  }
-
-  /** How many connections were refused since the start. */
-  get refused(): number {
-    return this.#refused
-  }
-
-  /** Whether what comes on this connection is not to be answered any more. */
-  turnsAway(socket: Socket): boolean {
-    return this.#turnedAway.has(socket)
-  }
-
-  #meet(socket: Socket): void {
-    if (this.#open < this.#most) {
-      this.#open++
-      socket.once('close', () => this.#open--)
-      return
-    }
-    this.#refused++
-    this.#turnedAway.add(socket)
+export function limitConnections(server: Server, most: number): () => number {
+  const connections = new Semaphore(most)
+  let refused = 0
+  server.maxConnections = most + SPARE
+  server.on('drop', () => refused++)
+  // before the server's own, which begins to read
+  server.prependListener('connection', (socket) => {
+    const release = connections.tryAcquire()
+    if (release) return socket.once('close', release)
+    refused++
     socket.on('error', () => undefined)
     socket.end(ANSWER)
     // Closed at once, with something unread, it would take the answer back.
     setTimeout(() => socket.destroy(), LINGER).unref()
-  }
+  })
+  return () => refused
 }
 
 /** So many connections may be open only to be refused, each so many milliseconds. */

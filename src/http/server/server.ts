@@ -7,7 +7,7 @@ import {
 } from 'node:http'
 import type { AddressInfo, Socket } from 'node:net'
 import { CannotStart } from '../../errors.ts'
-import { ConnectionLimit } from './connection-limit.ts'
+import { limitConnections } from './connection-limit.ts'
 
 export interface ServerOptions {
   readonly host: string
@@ -63,10 +63,10 @@ export async function startServer({
     connectionsCheckingInterval: patience.look,
     keepAliveTimeout: 0, // node would make two timers for each request; `timeout` closes idle connections, too
   })
-  const connections = new ConnectionLimit(server, maxConnections)
+  const refused = limitConnections(server, maxConnections)
   const answer = inFlight.listener(handle)
   server.on('request', (request, response) => {
-    if (!connections.turnsAway(request.socket)) answer(request, response)
+    if (!request.socket.writableEnded) answer(request, response)
   })
   server.on('connection', (socket) => socket.on('close', () => inFlight.gone(socket)))
   // With a listener, closing is up to us: an answer may take its time to begin, and a client may not to read it.
@@ -86,7 +86,7 @@ export async function startServer({
       return inFlight.requests
     },
     get refused() {
-      return connections.refused
+      return refused()
     },
     stop: (graceMs) => stop(server, inFlight, graceMs),
   }
@@ -112,7 +112,7 @@ const PATIENCE: Patience = {
 
 /**
  * Connections that wait to be accepted: as many as the kernel keeps (net.core.somaxconn). Those past them it drops, and resets if they
- * have sent something: a busy process gets there soon with node's 511. Whether there are too many is told by `ConnectionLimit`.
+ * have sent something: a busy process gets there soon with node's 511. Whether there are too many is told by `limitConnections`.
  */
 const BACKLOG = 65_535
 

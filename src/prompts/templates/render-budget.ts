@@ -1,4 +1,4 @@
-import { createContext, Script } from 'node:vm'
+import { DeadlinePassed, runWithin } from '../../scheduling/run-within.ts'
 import { TemplateFailure } from './template-format.ts'
 
 /** Characters that all templates of a prompt may render to. */
@@ -59,10 +59,9 @@ export class RenderBudget {
     if (this.#time < 1) throw this.#tooSlow()
     const begun = performance.now()
     try {
-      // the stage's only line calls `work`, so that is what comes back
-      return within(work, Math.ceil(this.#time)) as T
+      return runWithin(Math.ceil(this.#time), work)
     } catch (error) {
-      throw isTimeout(error) ? this.#tooSlow() : error
+      throw error instanceof DeadlinePassed ? this.#tooSlow() : error
     } finally {
       this.#time -= performance.now() - begun
     }
@@ -73,29 +72,4 @@ export class RenderBudget {
       `Rendering took more than ${this.#milliseconds} ms: make the templates of the prompt simpler.`,
     )
   }
-}
-
-/** V8 stops whatever runs below a script that has a time limit, our functions included; no other clock stops a running function. */
-function within(work: () => unknown, milliseconds: number): unknown {
-  const outer = stage.work
-  stage.work = work
-  try {
-    return CALL.runInContext(stage, { timeout: milliseconds })
-  } finally {
-    stage.work = outer
-  }
-}
-
-const stage: { work: () => unknown } = { work: () => undefined }
-createContext(stage)
-const CALL = new Script('work()')
-
-/** The error is made in the stage's own realm, so it is no `Error` of ours. */
-function isTimeout(error: unknown): boolean {
-  return (
-    typeof error === 'object' &&
-    error !== null &&
-    'code' in error &&
-    error.code === 'ERR_SCRIPT_EXECUTION_TIMEOUT'
-  )
 }

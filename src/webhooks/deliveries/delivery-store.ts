@@ -5,7 +5,7 @@ import type { Fs } from '../../storage/fs.ts'
 import { damageOf } from '../../versioning/index/damage-of.ts'
 import type { Ordered, Window, Windowing } from '../../versioning/pagination.ts'
 import { cutWindow } from '../../versioning/pagination.ts'
-import { readRecord, replaceRecord, unlikeRecord } from '../record-file.ts'
+import { webhookRecordFile } from '../record-file.ts'
 import type { Delivery } from './delivery.ts'
 import { delivery } from './delivery.ts'
 
@@ -23,6 +23,8 @@ const UUID7_FILE = /^([0-9a-f]{8}-[0-9a-f]{4}-7[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-
 /** What a delivery is made of. */
 export type NewDelivery = Pick<Delivery, 'event_id' | 'event_type' | 'body'> &
   Partial<Pick<Delivery, 'redelivery_of'>>
+
+const deliveryFile = webhookRecordFile(delivery)
 
 /** The deliveries of one webhook: a file each, in the order of their ids. Any process may add some; one changes them. */
 export class DeliveryStore {
@@ -69,9 +71,9 @@ export class DeliveryStore {
 
   read(id: string): Delivery | undefined {
     const path = this.#pathOf(id)
-    const found = readRecord(this.#fs, path, delivery)
+    const found = deliveryFile.read(this.#fs, path)
     // Where its next state is written follows from the id; a copy under another name would be another file's.
-    if (found && (found.id !== id || found.webhook_id !== this.#webhookId)) throw unlikeRecord(path)
+    if (found && (found.id !== id || found.webhook_id !== this.#webhookId)) throw deliveryFile.damaged(path)
     return found
   }
 
@@ -101,7 +103,7 @@ export class DeliveryStore {
 
   /** Keeps a delivery as it is now. A power cut may bring back what it was, and then it is attempted once more. */
   change(changed: Delivery): Promise<void> {
-    return replaceRecord(this.#fs, this.#folder, `${changed.id}.json`, changed)
+    return deliveryFile.replace(this.#fs, this.#pathOf(changed.id), changed)
   }
 
   forget(id: string): void {

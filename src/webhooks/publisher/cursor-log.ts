@@ -1,6 +1,7 @@
 import { z } from 'zod'
 import { parsedOrUndefined } from '../../json/json-values.ts'
 import type { Fs } from '../../storage/fs.ts'
+import { replaceFile } from '../../storage/json-record-file.ts'
 import type { ArtifactView } from '../../versioning/artifacts/artifact-view.ts'
 import type { ProjectWebhooks } from '../project-webhooks.ts'
 import type { PublishCursor } from './publish-cursor.ts'
@@ -81,10 +82,7 @@ export class CursorLog {
   }
 
   async #rewrite(): Promise<void> {
-    const temporary = `${this.#path}.new`
-    this.#fs.remove(temporary) // what a process that died here left
-    await this.#fs.createSynced(temporary, Buffer.from([...this.#told.values()].map(encode).join('')))
-    this.#fs.rename(temporary, this.#path)
+    await replaceFile(this.#fs, this.#path, Buffer.from([...this.#told.values()].map(encode).join('')))
     this.#lines = this.#told.size
   }
 }

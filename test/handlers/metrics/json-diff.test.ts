@@ -1,6 +1,6 @@
 import { expect } from 'chai'
 import fc from 'fast-check'
-import { Effort } from '../../../src/handlers/worker/effort.ts'
+import { TimeSlice } from '../../../src/scheduling/cooperative.ts'
 import { jsonDiff, type JsonDiffOptions } from '../../../src/handlers/metrics/json-diff.ts'
 import { canonicalJson } from '../../../src/json/canonical-json.ts'
 import type { Json } from '../../../src/json/json.ts'
@@ -81,5 +81,5 @@ describe('handlers: the diff of two documents', () => {
 })
 
 function diff(expected: Json, actual: Json, options: JsonDiffOptions): Promise<number> {
-  return jsonDiff(expected, actual, options, new Effort(() => new Error('too much')))
+  return jsonDiff(expected, actual, options, new TimeSlice(undefined, () => new Error('too much')))
 }

@@ -50,6 +50,35 @@ describe('handlers: schemas of inputs and outputs', () => {
     )
   })
 
+  const plain: readonly JsonObject[] = [
+    { title: 'A', $defs: { pattern: { type: 'string' } }, properties: { format: { enum: [1] }, not: true } },
+    { type: 'array', prefixItems: [{ const: { pattern: 1 } }, { default: { $ref: 'x' } }], items: false },
+    { additionalProperties: { type: 'object', additionalProperties: false, examples: [{ if: 1 }] } },
+  ]
+  for (const schema of plain) {
+    it(`are checked at once with plain words alone: ${JSON.stringify(schema)}`, () => {
+      expect(checkSchema(schema, 'inputs', {})).to.not.be.a('promise')
+    })
+  }
+
+  const others: readonly JsonObject[] = [
+    { pattern: 'a' },
+    { $ref: '#' },
+    { unheardOf: 1 },
+    { properties: { a: { items: { uniqueItems: true } } } },
+    { items: [{ additionalProperties: { unheardOf: true } }] },
+    { prefixItems: [{ type: 'string' }, { anyOf: [true] }] },
+    { $defs: { a: { $dynamicRef: '#a' } } },
+    { additionalProperties: { definitions: { a: { format: 'date' } } } },
+  ]
+  for (const schema of others) {
+    it(`are checked aside with any other word in them: ${JSON.stringify(schema)}`, async () => {
+      const check = checkSchema(schema, 'inputs', [])
+      expect(check).to.be.a('promise')
+      await Promise.resolve(check).catch(() => undefined)
+    })
+  }
+
   it('that lead nowhere are refused', async () => {
     const failure = await failureOf(checkSchema({ $ref: '#/$defs/none' }, 'outputs', {}))
     expect(failure.id).to.equal('v0:schemas:invalid-parameters')

@@ -67,7 +67,7 @@ describe('handlers: long jobs', () => {
     const leaving = new AbortController()
     const left = jobs.do(ENDLESS, LIMIT, caller('flood', leaving.signal))
     const stays = jobs.do(SHORT, LIMIT, caller('flood'))
-    leaving.abort()
+    leaving.abort(new Refusal('overloaded', 'The client has gone.'))
     expect(await left).to.equal('abandoned')
     expect(jobs.load).to.deep.equal({ running: 1, waiting: 1 })
     expect(await jobs.do(ENDLESS, LIMIT, caller('flood', leaving.signal))).to.equal('abandoned')
