@@ -233,11 +233,14 @@ export class ProjectStore {
     return this.fs.stat(repositoryPath(this.folder, family, slug)) !== undefined
   }
 
-  /** Makes a repository in one step; see createRepository. To be called while claiming slugs. */
-  async create(family: string, slug: string, content: NewRepository, aside?: NewFolder): Promise<void> {
+  /** Makes a repository in one step, and answers it; see createRepository. To be called while claiming slugs. */
+  async create(family: string, slug: string, content: NewRepository, aside?: NewFolder): Promise<Repository> {
     const name = basename(repositoryPath(this.folder, family, slug))
     const folder = await this.#familyFolder(family)
     await createRepository(this.#arbiter, this.fs, folder, name, content, aside?.path)
+    const repository = this.repository(family, slug)
+    repository.objects.remember(content.objects)
+    return repository
   }
 
   /** Where a large new repository is built: its packs are staged there before `create` is called with it. */

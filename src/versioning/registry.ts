@@ -2,6 +2,7 @@ import { basename } from 'node:path'
 import { v7 as uuidv7 } from 'uuid'
 import type { AllowedSigner } from '../git/signing/allowed-signers.ts'
 import type { SigningKey } from '../git/signing/signing-key.ts'
+import type { Repository } from '../git/repository.ts'
 import type { ProjectStore } from '../git/store.ts'
 import { CacheFile } from '../storage/cache-file.ts'
 import type { ArtifactView } from './artifacts/artifact-view.ts'
@@ -71,9 +72,9 @@ export class Registry {
     return family
   }
 
-  /** Takes in what this process just wrote to an artifact, and has done what follows from it elsewhere. */
-  async written(family: Family, slug: string): Promise<ArtifactView> {
-    const view = await this.index.written(family, slug)
+  /** Takes in what this process just wrote to an artifact, whose repository it may have `made`, and has done what follows from it. */
+  async written(family: Family, slug: string, made?: Repository): Promise<ArtifactView> {
+    const view = await this.index.written(family, slug, made)
     if (family.pins) await this.#follow(view)
     return view
   }

@@ -7,6 +7,7 @@ import { encodeCommit } from '../../src/git/objects/commit.ts'
 import type { ObjectKind } from '../../src/git/objects/object.ts'
 import { hashObject } from '../../src/git/objects/object.ts'
 import { encodeTree } from '../../src/git/objects/tree.ts'
+import type { Repository } from '../../src/git/repository.ts'
 import type { ProjectStore } from '../../src/git/store.ts'
 import { Store } from '../../src/git/store.ts'
 import { commitOn } from '../git/commit-on.ts'
@@ -108,7 +109,7 @@ async function besides({ fs }: SimulatedDisk): Promise<{ other: ProjectStore }> 
   return { other }
 }
 
-function create(project: ProjectStore, content: NewRepository): Promise<void> {
+function create(project: ProjectStore, content: NewRepository): Promise<Repository> {
   return project.claimingSlugs(() => project.create('workflows', 'bot', content))
 }
 

@@ -13,6 +13,9 @@ import { LooseObjects } from './loose-objects.ts'
 import type { GitObject, ObjectKind, Oid } from './object.ts'
 import { hashObject } from './object.ts'
 
+/** So many objects of a write are kept in memory. */
+const MOST_REMEMBERED = 2000
+
 /** How often a repository that is repacked again and again is looked through for one object. */
 const ATTEMPTS = 100
 
@@ -80,9 +83,9 @@ export class ObjectDatabase {
     }
   }
 
-  /** Keeps what was just written to the disk in memory for a while. */
-  remember(objects: Iterable<GitObject & { readonly oid: Oid }>): void {
-    for (const { oid, kind, bytes } of objects) {
+  /** Keeps what was just written to the disk in memory for a while: the last of it, the commit and the trees above many rows. */
+  remember(objects: readonly (GitObject & { readonly oid: Oid })[]): void {
+    for (const { oid, kind, bytes } of objects.slice(-MOST_REMEMBERED)) {
       this.#cache.written.set(`${this.#gitdir} ${oid}`, { kind, bytes: ownBytes(bytes) })
     }
   }

@@ -218,15 +218,11 @@ async function giveUp(
   await untilUnfenced(fs, gitdir, (dead) => arbiter.finishFor(dead))
 }
 
-/** So many objects of a write are remembered. */
-const LATEST = 2000
-
 /** The refs have moved, which has ended their locks. */
 function release({ draft, pack, objects }: Write): void {
   for (const adopted of draft.packs()) adopted.release()
   pack.release()
   const written = draft.objects()
-  // What was written last is what is read next: the commit, and the trees above many rows.
-  objects.remember(written.length > LATEST ? written.slice(-LATEST) : written)
+  objects.remember(written)
   for (const { kind } of written) if (kind === 'commit') counts.commits++
 }

@@ -55,8 +55,9 @@ export async function createArtifact(
     const content = await firstContent(registry, family, input, context, { id, slug, variant })
     const meta = content.refs.get(META_REF)
     const note = meta && context.attempt?.noteOf(repositoryDigits(id), META_REF, meta)
-    await registry.store.create(family.folder, slug, { ...content, notes: note ? [note] : [] }, input.aside)
-    return registry.written(family, slug)
+    const noted = { ...content, notes: note ? [note] : [] }
+    const repository = await registry.store.create(family.folder, slug, noted, input.aside)
+    return registry.written(family, slug, repository)
   }
   const wanted = input.id === undefined ? [] : [repositoryDigits(input.id)]
   return registry.store.claimingSlugs(create, [`${family.folder}/${unnumbered(slug)}`, ...wanted])

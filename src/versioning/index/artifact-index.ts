@@ -1,4 +1,5 @@
 import type { Refusal } from '../../errors.ts'
+import type { Repository } from '../../git/repository.ts'
 import type { ProjectStore } from '../../git/store.ts'
 import { nearNames } from '../../suggestions/near-names.ts'
 import type { ArtifactView } from '../artifacts/artifact-view.ts'
@@ -54,9 +55,9 @@ export class ArtifactIndex {
     return this.#intake.sweep(family)
   }
 
-  /** Takes in what this process just wrote to a repository, and tells the other processes. */
-  written(family: Family, slug: string): Promise<ArtifactView> {
-    return this.#intake.written(family, slug)
+  /** Takes in what this process just wrote to a repository, which it may have `made`, and tells the other processes. */
+  written(family: Family, slug: string, made?: Repository): Promise<ArtifactView> {
+    return this.#intake.written(family, slug, made)
   }
 
   /** Forgets a repository that this process just moved away, and tells the other processes. */

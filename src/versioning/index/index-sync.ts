@@ -63,13 +63,13 @@ export class IndexSync {
     for (const it of family ? [family] : this.#families) await this.tables.listOf(it).fresh(0)
   }
 
-  /** Takes in what this process just wrote to a repository, and tells the other processes. */
-  async written(family: Family, slug: string): Promise<ArtifactView> {
+  /** Takes in what this process just wrote to a repository, which it may have `made`, and tells the other processes. */
+  async written(family: Family, slug: string, made?: Repository): Promise<ArtifactView> {
     const path = pathOf(family, slug)
     this.#changes.publish(path)
     const known = this.tables.at(path)
     if (known) await this.#takeInOwn(known)
-    else await this.look(family, slug)
+    else await this.look(family, slug, made)
     const entry = this.tables.at(path)
     if (!entry) throw new Refusal('artifact_not_found', `${path} vanished from the store.`)
     return entry.view
@@ -89,13 +89,13 @@ export class IndexSync {
   }
 
   /** Takes in a repository as it is now, whatever that is: new, moved, gone, damaged. */
-  async look(family: Family, slug: string): Promise<void> {
+  async look(family: Family, slug: string, made?: Repository): Promise<void> {
     const path = pathOf(family, slug)
     const entry = this.tables.at(path)
     try {
-      const repository = entry?.repository ?? this.#store.repository(family.folder, slug)
+      const repository = entry?.repository ?? made ?? this.#store.repository(family.folder, slug)
       if (entry && repository.freshRefs() === entry.view.source.refs) return
-      if (!entry) await assertServable(this.#store.fs, repository.path)
+      if (!entry && !made) await assertServable(this.#store.fs, repository.path)
       let view = await viewArtifact(family, slug, repository, repository.refs(), entry?.view)
       // Something moved while the view was made: an older view must never replace a newer one.
       for (let refs = repository.refs(); refs !== view.source.refs; refs = repository.refs()) {
