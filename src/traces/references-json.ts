@@ -1,11 +1,14 @@
-import { fromEntries, getKey, isJsonObject, withKey, type JsonObject } from '../json/json.ts'
+import { fromEntries, getKey, isJsonObject, withKey, type Json, type JsonObject } from '../json/json.ts'
 import type { Span, SpanReference } from './span.ts'
 
 /** The attributes of a span with its references in their place, `svc.references`. */
-export function withReferences({ attributes, references }: Span): JsonObject {
+export function withReferences(
+  { attributes, references }: Span,
+  json: (references: Span['references']) => Json = spanReferencesJson,
+): JsonObject {
   const svc = getKey(attributes, 'svc')
   if (references.size === 0 || !isJsonObject(svc)) return attributes
-  return withKey(attributes, 'svc', withKey(svc, 'references', spanReferencesJson(references)))
+  return withKey(attributes, 'svc', withKey(svc, 'references', json(references)))
 }
 
 /** References as attributes have them (contract/handlers 5.1): an object each, under its name. */
@@ -13,7 +16,8 @@ export function spanReferencesJson(references: ReadonlyMap<string, SpanReference
   return fromEntries([...references].map(([name, reference]) => [name, referenceJson(reference)]))
 }
 
-function referenceJson({ id, slug, version }: SpanReference): JsonObject {
+/** A reference as attributes have it. */
+export function referenceJson({ id, slug, version }: SpanReference): JsonObject {
   return {
     ...(id === undefined ? {} : { id }),
     ...(slug === undefined ? {} : { slug }),

@@ -5,8 +5,9 @@ export function microsecondsOf(milliseconds: number): number {
   return Math.round(milliseconds * 1000)
 }
 
-/** As records show it: RFC 3339 in UTC with six decimals. */
-export function isoOf(microseconds: number): string {
+/** As records show it: RFC 3339 in UTC with six decimals. Such texts have the order of time, which ends with the year 9999. */
+export function isoOf(time: number): string {
+  const microseconds = Math.min(time, LAST_SECOND * 1e6)
   const second = Math.floor(microseconds / 1e6)
   // Times that are written together are mostly of one second.
   if (second !== lastSecond) {
@@ -15,6 +16,8 @@ export function isoOf(microseconds: number): string {
   }
   return `${lastText}${String(microseconds - second * 1e6).padStart(6, '0')}Z`
 }
+
+const LAST_SECOND = Date.parse('9999-12-31T23:59:59Z') / 1000
 
 let lastSecond = 0
 let lastText = '1970-01-01T00:00:00.'

@@ -86,6 +86,13 @@ describe('traces: windows', () => {
     expect(page.spans).to.deep.equal(all.slice(3))
   })
 
+  it('a filter with as many values as SQL is given goes on behind its first rows', async () => {
+    const value = ['completion_v0', ...Array.from({ length: 199 }, (_, n) => `other ${n}`)]
+    const filtering = { conditions: [{ field: 'span_name', operator: 'in', value }] }
+    expect((await ask({}, filtering, 'span')).spans).to.have.length(2 * COUNT)
+    expect((await ask({ oldest: micro(10), newest: micro(13) }, filtering, 'span')).spans).to.have.length(6)
+  })
+
   it('a trace of which one span matches is answered whole', async () => {
     const filtering = {
       conditions: [{ field: 'attributes', key: 'svc.data.inputs.n', operator: 'in', value: [3, 200] }],

@@ -1,5 +1,5 @@
 import type { Span } from '../span.ts'
-import { SpanBatch } from './span-batch.ts'
+import { type StoredSpan, storedSpan } from './span-record.ts'
 import type { TraceTrouble } from '../trace-settings.ts'
 import { TraceStorageError, type TraceThreadHandle } from '../storage/trace-thread-handle.ts'
 
@@ -23,7 +23,6 @@ export class SpanQueue {
   readonly #onTrouble: (trouble: TraceTrouble) => void
   /** The oldest first; the newest is added to until it is full or on its way. */
   readonly #batches: SpanBatch[] = []
-  #open: SpanBatch | undefined
   #size = 0
   #pumping: Promise<void> | undefined
   /** How many spans were ever added, and how many of them are stored or lost. */
@@ -52,15 +51,17 @@ export class SpanQueue {
 
   /** Takes spans, all or none of them. `now` is in milliseconds. Throws TypeError for attributes that JSON has no word for. */
   add(spans: readonly Span[], now: number): void {
-    if (this.#isClosed || this.#size > MOST_BYTES) {
+    if (this.#isClosed || this.#size > MOST_WAITING) {
       this.drop(spans.length, 'more spans come than can be stored')
       return
     }
-    const open = this.#openBatch()
-    const before = open.size
-    open.add(spans, now)
-    this.#size += open.size - before
-    this.#added += spans.length
+    const rows = spans.map((span) => storedSpan(span, now))
+    const size = rows.reduce((sum, { record }) => sum + record.length, 0)
+    const batch = this.#openBatch()
+    batch.spans.push(...rows)
+    batch.size += size
+    this.#size += size
+    this.#added += rows.length
     if (this.#failure === undefined && this.#hasWholeBatch()) void this.#pump()
     else this.#timer ??= setTimeout(() => void this.#pump(), this.#pause())
   }
@@ -95,15 +96,16 @@ export class SpanQueue {
 
   /** The batch that spans are added to now. */
   #openBatch(): SpanBatch {
-    if (this.#open && !isWhole(this.#open)) return this.#open
-    const batch = new SpanBatch()
+    const last = this.#batches.at(-1)
+    if (last && !last.isSent && !isWhole(last)) return last
+    const batch = { spans: [], size: 0, isSent: false }
     this.#batches.push(batch)
-    this.#open = batch
     return batch
   }
 
   #hasWholeBatch(): boolean {
-    return this.#batches.length > 1 || (this.#open !== undefined && isWhole(this.#open))
+    const [first] = this.#batches
+    return this.#batches.length > 1 || (first !== undefined && !first.isSent && isWhole(first))
   }
 
   #pump(): Promise<void> {
@@ -122,17 +124,15 @@ export class SpanQueue {
     do {
       const [batch] = this.#batches
       if (!batch) return
-      // what comes from now on waits for the next
-      if (batch === this.#open) this.#open = undefined
       if (!(await this.#write(batch))) return
     } while (this.#hasWholeBatch())
   }
 
   /** Whether the batch is done with; it stays in the queue until then. */
   async #write(batch: SpanBatch): Promise<boolean> {
+    batch.isSent = true
     try {
-      const sent = batch.sent()
-      const told = await this.#thread.call('write', this.#file, sent, [sent.lines.buffer])
+      const told = await this.#thread.call('write', this.#file, { spans: batch.spans })
       if (told !== undefined) this.#tell(told)
       if (this.#failure !== undefined) this.#tell('traces can be stored again')
       this.#failure = undefined
@@ -145,10 +145,10 @@ export class SpanQueue {
         return false
       }
       // The same batch would fail for ever.
-      this.drop(batch.count, `spans could not be stored (${message})`)
+      this.drop(batch.spans.length, `spans could not be stored (${message})`)
     }
     this.#batches.shift()
-    this.#handled += batch.count
+    this.#handled += batch.spans.length
     this.#size -= batch.size
     return true
   }
@@ -162,17 +162,26 @@ export class SpanQueue {
   }
 }
 
-function isWhole({ count, size }: SpanBatch): boolean {
-  return count >= BATCH || size >= BATCH_BYTES
+/** Spans that are stored together. */
+interface SpanBatch {
+  readonly spans: StoredSpan[]
+  /** Characters of their records. */
+  size: number
+  /** Whether it is on its way, or was and failed: what comes from then on waits for the next. */
+  isSent: boolean
+}
+
+function isWhole({ spans, size }: SpanBatch): boolean {
+  return spans.length >= BATCH || size >= BATCH_SIZE
 }
 
 /** Spans wait so long for others to be stored with. */
 const FLUSH_MS = 100
-/** So many spans, or bytes of them, go in one transaction. */
+/** So many spans, or characters of them, go in one transaction. */
 const BATCH = 500
-const BATCH_BYTES = 4 * 1024 * 1024
-/** So much waits in memory at most. */
-const MOST_BYTES = 64 * 1024 * 1024
+const BATCH_SIZE = 4 * 1024 * 1024
+/** So many characters wait in memory at most. */
+const MOST_WAITING = 64 * 1024 * 1024
 /** After a failure it is tried again, at first so soon, in the end so seldom. */
 const RETRY_MS = 500
 const LONGEST_MS = 30_000

@@ -4,11 +4,10 @@ import { JsonTextError } from '../../json/json-text-error.ts'
 import { parseJson } from '../../json/parse-json.ts'
 import type { TraceFilter } from '../query/filter/trace-filter.ts'
 import { readTraceFilter } from '../query/filter/trace-filter.ts'
-import { allOf, type SqlCondition } from '../query/filter/sql-condition.ts'
 import type { TraceWindow } from '../query/trace-window.ts'
-import { type RecordColumns, rowsWithRecords } from './shared-references.ts'
-import type { SpanRow } from './span-rows.ts'
-import { spansOfTrace } from './span-rows.ts'
+import { readTime } from '../span-time.ts'
+import { sourcesOf } from './span-source.ts'
+import { type SpanRow, spansOfTrace } from './stored-spans.ts'
 import { ownSignal } from './thread-signal.ts'
 import type { SqlValue, TraceFile } from './trace-file.ts'
 
@@ -39,7 +38,8 @@ export function queryTraces(file: TraceFile, question: TraceQuestion): TracePage
       : readTraceFilter(parseJson(question.filtering, { maxDepth: MOST_LEVELS }), [])
   const { order, next } = question.window
   const window = filter?.onlyNamesTraces ? { order, next } : question.window
-  const walk = question.focus === 'trace' ? traceWalk(filter) : SPAN_WALK
+  const traceWalk = filter ? FILTERED_TRACE_WALK : TRACE_WALK
+  const walk = question.focus === 'trace' ? traceWalk : SPAN_WALK
   const page = new Page(window.limit)
   for (const row of rowsOf(file, walk, filter, window)) {
     if (question.focus === 'trace' && row.trace_id === page.lastTrace) continue
@@ -81,73 +81,34 @@ class Page {
   }
 }
 
-interface WalkedRow extends RecordColumns, Omit<SpanRow, 'record'> {
-  readonly start_time: number
+interface WalkedRow extends SpanRow {
+  readonly start: string
 }
 
 /** How candidates are walked: from what, and by which columns they are ordered. */
 interface Walk {
-  readonly from: string
+  readonly from: 'traces' | 'spans' | 'spansByTrace'
   readonly columns: string
-  /** In order; the first is the time that a window is about. */
-  readonly order: readonly [string, ...string[]]
-  /** What a row is in that order. */
-  readonly keyOf: (row: WalkedRow) => SqlValue[]
-  /** Where the row is that a cursor names. */
-  readonly cursor: (file: TraceFile, next: string, window: TraceWindow) => SqlValue[] | undefined
+  /** In order, behind the time that a window is about. */
+  readonly ids: readonly ('trace_id' | 'span_id')[]
 }
 
-/** For conditions that look into references; SQLite leaves it out where none does. */
-const SHARED = 'LEFT JOIN reference_texts r ON r.id = s.reference_text'
-
-/** Traces by their beginning; with a filter, each with its spans. CROSS JOIN keeps the order of the tables. */
-function traceWalk(filter: TraceFilter | undefined): Walk {
-  const cursor: Walk['cursor'] = (file, next) => {
-    const [row] = file.rows<WalkedRow>('SELECT start_time FROM traces WHERE trace_id = ?', next)
-    return row && [row.start_time, next]
-  }
-  if (!filter) {
-    return {
-      from: 'traces t',
-      columns:
-        "t.trace_id, t.start_time, '' AS span_id, NULL AS parent_id, '' AS span_name, '' AS record, NULL AS reference_text",
-      order: ['t.start_time', 't.trace_id'],
-      keyOf: (row) => [row.start_time, row.trace_id],
-      cursor,
-    }
-  }
-  return {
-    from: `traces t CROSS JOIN spans s ON s.trace = t.id ${SHARED}`,
-    columns: 't.trace_id, t.start_time, s.span_id, s.parent_id, s.span_name, s.record, s.reference_text',
-    order: ['t.start_time', 't.trace_id', 's.span_id'],
-    keyOf: (row) => [row.start_time, row.trace_id, row.span_id],
-    cursor,
-  }
+/** Traces by their beginning. */
+const TRACE_WALK: Walk = {
+  from: 'traces',
+  columns: "s.trace_id, s.start, '' AS span_id, NULL AS parent_id, '' AS span_name, '' AS record",
+  ids: ['trace_id'],
 }
 
-const SPAN_WALK: Walk = {
-  from: `spans s CROSS JOIN traces t ON t.id = s.trace ${SHARED}`,
-  columns: 't.trace_id, s.start_time, s.span_id, s.parent_id, s.span_name, s.record, s.reference_text',
-  order: ['s.start_time', 's.span_id'],
-  keyOf: (row) => [row.start_time, row.span_id],
-  cursor: (file, next, { order, newest, oldest }) => {
-    const [traceId = '', spanId] = next.split('.')
-    const found =
-      spanId === undefined
-        ? // The id of the last row alone says which one is meant beside its time.
-          file.rows<WalkedRow>(
-            'SELECT start_time, span_id FROM spans WHERE start_time = ? AND span_id = ?',
-            (order === 'ascending' ? oldest : newest) ?? null,
-            traceId,
-          )
-        : file.rows<WalkedRow>(
-            'SELECT s.start_time, s.span_id FROM traces t JOIN spans s ON s.trace = t.id WHERE t.trace_id = ? AND s.span_id = ?',
-            traceId,
-            spanId,
-          )
-    return found[0] && [found[0].start_time, found[0].span_id]
-  },
-}
+const COLUMNS = 's.trace_id, s.start, s.span_id, s.parent_id, s.span_name, s.record'
+
+/** The same, each with its spans, for a filter to look at. */
+const FILTERED_TRACE_WALK: Walk = { from: 'spansByTrace', columns: COLUMNS, ids: ['trace_id', 'span_id'] }
+
+const SPAN_WALK: Walk = { from: 'spans', columns: COLUMNS, ids: ['span_id'] }
+
+/** A row's place in the order of a walk, or as much of it as a cursor says: its time in microseconds, and its ids. */
+type Place = readonly [start: number, ...ids: string[]]
 
 /** Rows are fetched some at a time, so that nothing is left open between them: so many at most, and about so many characters. */
 const MOST_ROWS = 200
@@ -159,32 +120,57 @@ function* rowsOf(
   filter: TraceFilter | undefined,
   window: TraceWindow,
 ): Iterable<WalkedRow> {
-  const isAscending = window.order === 'ascending'
-  const fixed = allOf([filter?.where, ...rangeOf(walk, window)])
-  let key = window.next === undefined ? undefined : cursorOf(file, walk, window, window.next)
+  let place = window.next === undefined ? undefined : cursorOf(file, walk, window, window.next)
   let limit = 10
   for (;;) {
-    const where = allOf([fixed, key && behind(walk, key, isAscending)])
-    const direction = isAscending ? 'ASC' : 'DESC'
-    const rows = rowsWithRecords<WalkedRow>(
-      file,
-      `SELECT ${walk.columns} FROM ${walk.from} ${where ? `WHERE ${where.sql}` : ''}
-       ORDER BY ${walk.order.map((column) => `${column} ${direction}`).join()} LIMIT ?`,
-      ...(where?.values ?? []),
-      limit,
-    )
+    const rows = chunkOf(file, walk, filter, window, place, limit)
     yield* rows
     const last = rows.at(-1)
     if (rows.length < limit || !last) return
-    key = walk.keyOf(last)
+    place = placeOf(last, walk)
     const size = rows.reduce((sum, { record }) => sum + record.length, 0)
     limit = Math.max(1, Math.min(MOST_ROWS, Math.floor((CHUNK_SIZE * rows.length) / (size + 1))))
   }
 }
 
-function cursorOf(file: TraceFile, walk: Walk, window: TraceWindow, next: string): SqlValue[] {
-  const key = walk.cursor(file, next, window)
-  if (key) return key
+/** The next rows behind a place, of all sources in one order. */
+function chunkOf(
+  file: TraceFile,
+  walk: Walk,
+  filter: TraceFilter | undefined,
+  window: TraceWindow,
+  place: Place | undefined,
+  limit: number,
+): WalkedRow[] {
+  const isAscending = window.order === 'ascending'
+  const direction = isAscending ? 'ASC' : 'DESC'
+  const by = (time: string): string => [time, ...walk.ids].map((name) => `${name} ${direction}`).join()
+  return file.snapshot(() => {
+    const parts = sourcesOf(file).map((source) => {
+      const conditions = [
+        ...(filter?.where ? [filter.where] : []),
+        ...rangeOf(source.began, window),
+        ...(place ? [behind(walk, source.began, place, isAscending)] : []),
+      ]
+      const where = conditions.length === 0 ? '' : `WHERE ${conditions.map(({ sql }) => sql).join(' AND ')}`
+      return {
+        sql: `SELECT * FROM (SELECT ${walk.columns} FROM ${source[walk.from]} s ${where} ORDER BY ${by('s.began')} LIMIT ?)`,
+        values: [...conditions.flatMap(({ values }) => values), limit],
+      }
+    })
+    const sql = parts.map((part) => part.sql).join(' UNION ALL ')
+    const values = parts.flatMap((part) => part.values)
+    return file.rows<WalkedRow>(`${sql} ORDER BY ${by('start')} LIMIT ?`, ...values, limit)
+  })
+}
+
+function placeOf(row: WalkedRow, { ids }: Pick<Walk, 'ids'>): Place {
+  return [readTime(row.start) ?? 0, ...ids.map((name) => row[name])]
+}
+
+function cursorOf(file: TraceFile, walk: Walk, window: TraceWindow, next: string): Place {
+  const [row] = rowsNamed(file, walk, window, next)
+  if (row) return placeOf(row, walk.from === 'spans' ? walk : TRACE_WALK)
   const msg = `"${next}" is not the place of a row of this list. Send the \`next\` of the previous answer; the row may have been removed since`
   const loc = ['body', 'windowing', 'next']
   throw new Refusal('invalid_request', `${loc.join('.')}: ${msg}.`, {
@@ -192,28 +178,59 @@ function cursorOf(file: TraceFile, walk: Walk, window: TraceWindow, next: string
   })
 }
 
-function rangeOf({ order: [time] }: Walk, { oldest, newest, next, rate }: TraceWindow): SqlCondition[] {
+/** The row that a cursor names: a trace by its id, a span by both ids, or by its own beside the time that the window begins at. */
+function rowsNamed(file: TraceFile, walk: Walk, window: TraceWindow, next: string): WalkedRow[] {
+  const { order, newest, oldest } = window
+  const time = order === 'ascending' ? oldest : newest
+  const [id = '', spanId] = next.split('.')
+  return file.snapshot(() =>
+    sourcesOf(file).flatMap((source) => {
+      if (walk.from !== 'spans')
+        return file.rows<WalkedRow>(`SELECT * FROM ${source.traces} WHERE trace_id = ?`, id)
+      const find = `SELECT trace_id, span_id, start FROM ${source.spans} WHERE`
+      if (spanId !== undefined)
+        return file.rows<WalkedRow>(`${find} trace_id = ? AND span_id = ?`, id, spanId)
+      return time === undefined
+        ? []
+        : file.rows<WalkedRow>(`${find} began = ? AND span_id = ?`, source.began(time), id)
+    }),
+  )
+}
+
+type TimeOf = (time: number) => SqlValue
+
+function rangeOf(began: TimeOf, { oldest, newest, next, rate }: TraceWindow): SourceCondition[] {
   return [
-    ...(oldest === undefined ? [] : [{ sql: `${time} >= ?`, values: [oldest] }]),
+    ...(oldest === undefined ? [] : [{ sql: 's.began >= ?', values: [began(oldest)] }]),
     ...(newest === undefined
       ? []
-      : [{ sql: `${time} ${next === undefined ? '<' : '<='} ?`, values: [newest] }]),
+      : [{ sql: `s.began ${next === undefined ? '<' : '<='} ?`, values: [began(newest)] }]),
     ...(rate === undefined || rate >= 1 ? [] : [sampled(rate)]),
   ]
 }
 
 /** Trace ids are random at their end. */
-function sampled(rate: number): SqlCondition {
+function sampled(rate: number): SourceCondition {
   const bound = Math.floor(rate * 2 ** 32)
-  return { sql: 'substr(t.trace_id, -8) < ?', values: [bound.toString(16).padStart(8, '0')] }
+  return { sql: 'substr(s.trace_id, -8) < ?', values: [bound.toString(16).padStart(8, '0')] }
 }
 
-function behind({ order }: Walk, key: readonly SqlValue[], isAscending: boolean): SqlCondition {
-  const columns = order.slice(0, key.length).join()
+function behind(
+  { ids }: Walk,
+  began: TimeOf,
+  [start, ...known]: Place,
+  isAscending: boolean,
+): SourceCondition {
+  const columns = ['began', ...ids.slice(0, known.length)].map((name) => `s.${name}`).join()
   return {
-    sql: `(${columns}) ${isAscending ? '>' : '<'} (${key.map(() => '?').join()})`,
-    values: key.map((it) => it ?? ''),
+    sql: `(${columns}) ${isAscending ? '>' : '<'} (?${', ?'.repeat(known.length)})`,
+    values: [began(start), ...known],
   }
+}
+
+interface SourceCondition {
+  readonly sql: string
+  readonly values: readonly SqlValue[]
 }
 
 /** More than a body that was recorded can be nested. */

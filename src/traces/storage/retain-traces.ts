@@ -1,9 +1,11 @@
 import type { TraceRetention } from '../trace-settings.ts'
+import { sourcesOf } from './span-source.ts'
+import { bringSomeOver, removeTrace } from './stored-spans.ts'
 import type { TraceFile } from './trace-file.ts'
 
 /**
- * Removes some of the oldest traces while they are too old or all of them too large, and gives some of the room back to the disk: a
- * few milliseconds of work. Answers whether more remains to be done. `now` is in milliseconds.
+ * Removes some of the oldest traces while they are too old or all of them too large, brings some of an older version over, and gives
+ * some of the room back to the disk: a few milliseconds of work. Answers whether more remains to be done. `now` is in milliseconds.
  */
 export function retainTraces(
   file: TraceFile,
@@ -20,10 +22,11 @@ export function retainTraces(
     }
     return count
   })
+  bringSomeOver(file)
   const free = pragma(file, 'freelist_count')
   file.rows(`PRAGMA incremental_vacuum(${PAGES})`)
   const left = pragma(file, 'freelist_count')
-  return removed >= FEW || (left > 0 && left < free)
+  return file.hasOlder || removed >= FEW || (left > 0 && left < free)
 }
 
 const DAY = 24 * 60 * 60 * 1000
@@ -33,23 +36,16 @@ const STEP = 200
 /** Pages given back in one step. */
 const PAGES = 500
 
-/** Removes a few traces that began before a time, the oldest first, and the texts that none of the others has; how many they were. */
+/** Removes a few traces that began before a time, the oldest first; how many they were. Those of an older version are the oldest. */
 function removeOldest(file: TraceFile, before: number): number {
-  const rows = file.rows<{ readonly id: number }>(
-    'SELECT id FROM traces WHERE start_time < ? ORDER BY start_time, trace_id LIMIT ?',
-    before,
-    FEW,
-  )
-  for (const { id } of rows) {
-    file.run('DELETE FROM spans WHERE trace = ?', id)
-    file.run('DELETE FROM traces WHERE id = ?', id)
+  for (const { traces, began } of sourcesOf(file).toReversed()) {
+    const oldest = `SELECT trace_id FROM ${traces} WHERE began < ? ORDER BY began, trace_id LIMIT ?`
+    const rows = file.rows<{ readonly trace_id: string }>(oldest, began(before), FEW)
+    for (const { trace_id: id } of rows) removeTrace(file, id)
+    if (rows.length > 0) return rows.length
   }
-  file.run(FORGET, Number.MAX_SAFE_INTEGER)
-  return rows.length
+  return 0
 }
-
-/** A trace begins no later than any of its spans: no span that is left can have a text whose newest span began before all traces. */
-const FORGET = 'DELETE FROM reference_texts WHERE newest < coalesce((SELECT min(start_time) FROM traces), ?)'
 
 function usedBytes(file: TraceFile): number {
   return (pragma(file, 'page_count') - pragma(file, 'freelist_count')) * pragma(file, 'page_size')

@@ -1,14 +1,14 @@
 import type { RefusalCode, RefusalData } from '../../errors.ts'
-import type { SpanLines } from '../recording/span-batch.ts'
+import type { StoredSpan } from '../recording/span-record.ts'
 import type { TraceRetention } from '../trace-settings.ts'
-import type { SpanRow } from './span-rows.ts'
 import type { TracePage, TraceQuestion } from './query-traces.ts'
+import type { SpanRow } from './stored-spans.ts'
 
 /** What a thread is asked to do with the file of a project's traces, by the name of the work. */
 export interface ThreadWork {
   /** Stores spans; answers when they are on the way to the disk, as `examine` does if the file is damaged. */
   readonly write: {
-    readonly asks: SpanLines
+    readonly asks: { readonly spans: readonly StoredSpan[] }
     readonly answers: string | undefined
   }
   /** Sets a file aside that is damaged; answers the sentence to tell if so. */

@@ -13,6 +13,7 @@ export class TraceFile {
   readonly #path: string
   readonly #database: Database.Database
   readonly #inode: number
+  #mayHaveOlder = true
   readonly #statements = new Map<string, Database.Statement<[readonly SqlValue[]]>>()
 
   private constructor(path: string, database: Database.Database, inode: number) {
@@ -59,6 +60,12 @@ export class TraceFile {
     return this.statement(sql).run(values)
   }
 
+  /** Whether it has rows of an older version that are not brought over yet; asked in the transaction that reads or moves them. */
+  get hasOlder(): boolean {
+    this.#mayHaveOlder &&= this.rows(OLDER_TABLE).length > 0
+    return this.#mayHaveOlder
+  }
+
   /** Does what `work` does whole or not at all. */
   transaction<T>(work: () => T): T {
     return inTransaction(this.#database, 'IMMEDIATE', work)
@@ -80,70 +87,76 @@ export const BUSY_MS = 5000
 
 const MOST_STATEMENTS = 100
 
+const OLDER_TABLE = "SELECT name FROM sqlite_master WHERE type = 'table' AND name = 'older_spans'"
+
 /**
- * What makes each version of the one before. A new file goes through all of them, so that all files are alike.
- *
- * 1: a row a trace, which orders and removes traces, and a row a span. Small columns come before the record, which may go on over many
- *    pages.
- * 2: references that many spans share are rows of their own (shared-references.ts). Spans of before keep theirs in their records, as do
- *    those whose references come but once.
+ * A row a span, with the whole of it as JSON in `record`: what is looked for stands in columns, under the names that it has in the
+ * record. A row a trace, which orders and removes traces: it begins when its first span does. Small columns come before the record,
+ * which may go on over many pages.
  */
-const VERSIONS = [
-  `
+const TABLES = `
   CREATE TABLE traces (
-    id INTEGER PRIMARY KEY,
-    trace_id TEXT NOT NULL UNIQUE,
-    start_time INTEGER NOT NULL
-  );
-  CREATE INDEX traces_by_time ON traces (start_time, trace_id);
+    trace_id TEXT PRIMARY KEY,
+    start_time TEXT NOT NULL
+  ) WITHOUT ROWID;
+  CREATE INDEX traces_by_start ON traces (start_time, trace_id);
   CREATE TABLE spans (
     id INTEGER PRIMARY KEY,
-    trace INTEGER NOT NULL REFERENCES traces (id),
+    trace_id TEXT NOT NULL,
     span_id TEXT NOT NULL,
     parent_id TEXT,
     trace_type TEXT NOT NULL,
     span_type TEXT NOT NULL,
+    span_kind TEXT NOT NULL,
     span_name TEXT NOT NULL,
+    start_time TEXT NOT NULL,
+    end_time TEXT NOT NULL,
     status_code TEXT NOT NULL,
     session_id TEXT,
-    start_time INTEGER NOT NULL,
     record TEXT NOT NULL,
-    UNIQUE (trace, span_id)
+    UNIQUE (trace_id, span_id)
   );
-  CREATE INDEX spans_by_time ON spans (start_time, span_id);
-  PRAGMA user_version = 1;
-  `,
-  // No foreign key: when a text goes, SQLite would look for it in every span.
-  `
-  CREATE TABLE reference_texts (
-    id INTEGER PRIMARY KEY,
-    members TEXT NOT NULL UNIQUE,
-    list TEXT NOT NULL,
-    newest INTEGER NOT NULL
-  );
-  CREATE INDEX reference_texts_by_time ON reference_texts (newest);
+  CREATE INDEX spans_by_start ON spans (start_time, span_id);
+  PRAGMA user_version = 3;
+`
+const VERSION = 3
+
+/**
+ * The tables of versions 1 and 2 get other names, and stay beside those of now until their last trace is brought over: each trace lies
+ * in one or the other. No row is touched, however many there are. Times were microseconds since 1970. Of version 2, references that
+ * many spans have are rows of their own, and a record has U+0001 and U+0002 where they go, which JSON has none of.
+ */
+const PUT_ASIDE = `
+  ALTER TABLE traces RENAME TO older_traces;
+  ALTER TABLE spans RENAME TO older_spans;
+  ALTER TABLE reference_texts RENAME TO older_references;
+`
+
+const FROM_1_TO_2 = `
+  CREATE TABLE reference_texts (id INTEGER PRIMARY KEY, members TEXT NOT NULL UNIQUE, list TEXT NOT NULL, newest INTEGER NOT NULL);
   ALTER TABLE spans ADD COLUMN reference_text INTEGER;
-  PRAGMA user_version = 2;
-  `,
-]
-const VERSION = VERSIONS.length
+`
 
 function prepare(database: Database.Database, path: string): void {
-  // How large pages are and how they are given back must be said before there are any. A record takes 0.5 to 2 KB: so several share a
+  // How large pages are and how they are given back must be said before there are any. A record takes 1 to 2 KB: so several share a
   // page, and few go on over others.
   database.exec('PRAGMA page_size = 8192')
   database.exec('PRAGMA auto_vacuum = INCREMENTAL')
   database.exec('PRAGMA journal_mode = WAL')
   database.exec('PRAGMA synchronous = NORMAL')
-  // 4 MB of the log: what a power cut may cost, some 4,000 small traces.
+  // 4 MB of the log: what a power cut may cost, some 1,700 small traces.
   database.exec('PRAGMA wal_autocheckpoint = 500')
   database.exec('PRAGMA journal_size_limit = 16777216')
   const found = versionOf(database)
   if (found === VERSION) return
   if (found < VERSION) {
-    // Another process may have done so meanwhile. No row is touched, however many there are.
     inTransaction(database, 'IMMEDIATE', () => {
-      for (const step of VERSIONS.slice(versionOf(database))) database.exec(step)
+      const version = versionOf(database)
+      // Another process may have done so meanwhile.
+      if (version === VERSION) return
+      if (version === 1) database.exec(FROM_1_TO_2)
+      if (version > 0) database.exec(PUT_ASIDE)
+      database.exec(TABLES)
     })
     return
   }

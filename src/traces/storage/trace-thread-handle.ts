@@ -18,21 +18,20 @@ export class TraceThreadHandle {
   #lastId = 0
 
   /**
-   * Has work done, after all that was asked for before; `given` goes over to the thread instead of being copied. Rejects with the refusal that the thread made, with a
-   * `TraceStorageError` when the file cannot be used, or with the bug.
+   * Has work done, after all that was asked for before. Rejects with the refusal that the thread made, with a `TraceStorageError` when
+   * the file cannot be used, or with the bug.
    */
   call<W extends WorkName>(
     work: W,
     file: string,
     asks: ThreadWork[W]['asks'],
-    given: readonly ArrayBuffer[] = [],
   ): Promise<ThreadWork[W]['answers']> {
     const worker = (this.#worker ??= this.#start())
     const id = ++this.#lastId
     return new Promise((resolve, reject) => {
       // What the thread answers to this work is of its type.
       this.#waiting.set(id, { resolve: (answer) => resolve(answer as ThreadWork[W]['answers']), reject })
-      worker.postMessage({ id, work, file, asks }, given)
+      worker.postMessage({ id, work, file, asks })
     })
   }
 

@@ -1,23 +1,17 @@
 import { parentPort } from 'node:worker_threads'
 import { Refusal } from '../../errors.ts'
-import { namingTrace } from './naming-trace.ts'
 import { queryTraces } from './query-traces.ts'
-import { readSpanLines } from './read-span-lines.ts'
-import { RecurringReferences } from './recurring-references.ts'
 import { retainTraces } from './retain-traces.ts'
-import { removeTrace, spansOfTrace } from './span-rows.ts'
-import { isDamage, isStorageTrouble } from './storage-errors.ts'
+import { namingTrace, removeTrace, spansOfTrace, writeSpans } from './stored-spans.ts'
 import { END, type ThreadFailure, type ThreadReply, type ThreadRequest } from './thread-messages.ts'
 import { ownSignal } from './thread-signal.ts'
-import { TraceFiles } from './trace-files.ts'
-import { writeSpans } from './write-spans.ts'
+import { isDamage, isStorageTrouble, TraceFiles } from './trace-files.ts'
 
 /**
  * The program of a thread that works on the files of traces, one piece of work after the other: SQLite waits for the disk, and
  * filters take their time, where no request does.
  */
 const files = new TraceFiles()
-const recurring = new RecurringReferences()
 
 parentPort?.on('message', (request: ThreadRequest | typeof END) => {
   if (request === END) {
@@ -51,7 +45,7 @@ function done(request: ThreadRequest): unknown {
     case 'naming':
       return file && namingTrace(file, asks.digits)
     case 'remove':
-      return file ? removeTrace(file, asks.traceId) : false
+      return file ? file.transaction(() => removeTrace(file, asks.traceId)) : false
     case 'retain':
       return file ? retainTraces(file, asks.retention, asks.now) : false
   }
@@ -59,14 +53,13 @@ function done(request: ThreadRequest): unknown {
 
 /** Writes; where the file is no database, into a new one. */
 function written({ file: path, asks }: ThreadRequest & { readonly work: 'write' }): string | undefined {
-  const spans = readSpanLines(asks, recurring)
   try {
-    writeSpans(files.writable(path), spans)
+    writeSpans(files.writable(path), asks.spans)
     return undefined
   } catch (error) {
     if (!isDamage(error)) throw error
     const told = setAside(path, (error as Error).message)
-    writeSpans(files.writable(path), spans)
+    writeSpans(files.writable(path), asks.spans)
     return told
   }
 }

@@ -133,9 +133,7 @@ describe('http: evaluations by server processes that end', () => {
     expect(traces.size).to.equal(ROWS)
     const database = new Database(join(storeDir, 'default', 'traces.db'), { readonly: true })
     const stored = database
-      .prepare(
-        `SELECT t.trace_id, group_concat(s.span_name) names FROM traces t JOIN spans s ON s.trace = t.id GROUP BY t.id`,
-      )
+      .prepare('SELECT trace_id, group_concat(span_name) names FROM spans GROUP BY trace_id')
       .all() as { trace_id: string; names: string }[]
     database.close()
     expect(stored.map((it) => it.trace_id).sort()).to.deep.equal([...traces].sort())

@@ -1,4 +1,4 @@
-/** A condition in SQL on a span `s` of a trace `t` and the references `r` that it shares, if any, and the values of its parameters. */
+/** A condition in SQL on a span `s`, and the values of its parameters. */
 export interface SqlCondition {
   readonly sql: string
   readonly values: readonly (string | number)[]

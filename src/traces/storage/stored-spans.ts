@@ -1,0 +1,114 @@
+import type { StoredSpan } from '../recording/span-record.ts'
+import { OLDER, sourcesOf } from './span-source.ts'
+import type { TraceFile } from './trace-file.ts'
+
+/** A span as it is read: its record as text, and what puts it in its place in a trace. */
+export type SpanRow = Pick<StoredSpan, 'trace_id' | 'span_id' | 'parent_id' | 'span_name' | 'record'>
+
+/** Stores spans, all of them or none. One that is there already, by its trace and its own id, is overwritten (contract/handlers 5.4). */
+export function writeSpans(file: TraceFile, spans: readonly StoredSpan[]): void {
+  file.transaction(() => {
+    if (file.hasOlder) for (const id of new Set(spans.map((span) => span.trace_id))) bringOver(file, id)
+    insertSpans(file, spans)
+  })
+}
+
+function insertSpans(file: TraceFile, spans: readonly StoredSpan[]): void {
+  const starts = new Map<string, string>()
+  for (const { trace_id: id, start_time: time } of spans) {
+    const known = starts.get(id)
+    if (known === undefined || time < known) starts.set(id, time)
+  }
+  for (const [id, time] of starts) file.run(INSERT_TRACE, id, time)
+  for (const span of spans) file.run(INSERT_SPAN, ...COLUMNS.map((name) => span[name]))
+}
+
+/** A trace begins when its first span does. */
+const INSERT_TRACE = `INSERT INTO traces VALUES (?, ?)
+  ON CONFLICT (trace_id) DO UPDATE SET start_time = min(start_time, excluded.start_time)`
+
+const COLUMNS = [
+  ...(['trace_id', 'span_id', 'parent_id', 'trace_type', 'span_type', 'span_kind', 'span_name'] as const),
+  ...(['start_time', 'end_time', 'status_code', 'session_id', 'record'] as const),
+]
+
+const INSERT_SPAN = `INSERT INTO spans (${COLUMNS.join()}) VALUES (${COLUMNS.map(() => '?').join()})
+  ON CONFLICT (trace_id, span_id) DO UPDATE SET ${COLUMNS.map((name) => `${name} = excluded.${name}`).join()}`
+
+/** The spans of a trace in the order in which they began; none if there is no such trace. */
+export function spansOfTrace(file: TraceFile, traceId: string): SpanRow[] {
+  return file.snapshot(() =>
+    sourcesOf(file).flatMap(({ spansByTrace }) =>
+      file.rows<SpanRow>(
+        `SELECT trace_id, span_id, parent_id, span_name, record FROM ${spansByTrace} WHERE trace_id = ? ORDER BY start_time, id`,
+        traceId,
+      ),
+    ),
+  )
+}
+
+/** The id of some trace that names something whose id ends in these digits, by its references; undefined if none does. */
+export function namingTrace(file: TraceFile, digits: string): string | undefined {
+  const text = `${digits}"`
+  const [found] = file.snapshot(() =>
+    sourcesOf(file).flatMap(({ spans }) =>
+      file.rows<Pick<SpanRow, 'trace_id'>>(
+        `SELECT trace_id FROM ${spans} WHERE ${NAMES} LIMIT 1`,
+        text,
+        text,
+      ),
+    ),
+  )
+  return found?.trace_id
+}
+
+/** Only a few records have the text at all, so that few are read as JSON. SQLite reads none that is nested a thousand levels deep. */
+const NAMES = `instr(record, ?) > 0
+  AND instr(CASE json_valid(record) WHEN 1 THEN json_extract(record, '$.references') ELSE record END, ?) > 0`
+
+/** Removes a trace, in a transaction of the caller's; whether it was there. */
+export function removeTrace(file: TraceFile, traceId: string): boolean {
+  const wasOlder = file.hasOlder && removeOlder(file, traceId)
+  file.run('DELETE FROM spans WHERE trace_id = ?', traceId)
+  return file.run('DELETE FROM traces WHERE trace_id = ?', traceId).changes > 0 || wasOlder
+}
+
+function removeOlder(file: TraceFile, traceId: string): boolean {
+  file.run('DELETE FROM older_spans WHERE trace = (SELECT id FROM older_traces WHERE trace_id = ?)', traceId)
+  return file.run('DELETE FROM older_traces WHERE trace_id = ?', traceId).changes > 0
+}
+
+/** Moves some of the newest traces of an older version into the tables of now; when none is left, its tables go. */
+export function bringSomeOver(file: TraceFile): void {
+  file.transaction(() => {
+    if (!file.hasOlder) return
+    const rows = file.rows<Pick<SpanRow, 'trace_id'>>(NEWEST_OLDER, SLICE)
+    let size = 0
+    for (const { trace_id: id } of rows) if (size < SLICE_SIZE) size += bringOver(file, id)
+    if (rows.length === 0)
+      for (const table of ['older_spans', 'older_traces', 'older_references']) file.run(`DROP TABLE ${table}`)
+  })
+}
+
+/** So many traces, and about so many characters of them, move in one transaction. */
+const SLICE = 50
+const SLICE_SIZE = 1024 * 1024
+
+const NEWEST_OLDER = 'SELECT trace_id FROM older_traces ORDER BY start_time DESC LIMIT ?'
+
+/** Moves a trace, if it lies there, in a transaction of the caller's; how many characters it has. */
+function bringOver(file: TraceFile, traceId: string): number {
+  const spans = file.rows<Omit<StoredSpan, 'span_kind' | 'end_time'>>(
+    `SELECT * FROM ${OLDER.spansByTrace} WHERE trace_id = ? ORDER BY id`,
+    traceId,
+  )
+  insertSpans(file, spans.map(withColumnsOfNow))
+  removeOlder(file, traceId)
+  return spans.reduce((sum, { record }) => sum + record.length, 0)
+}
+
+/** What older versions had in the record alone. */
+function withColumnsOfNow(span: Omit<StoredSpan, 'span_kind' | 'end_time'>): StoredSpan {
+  const { span_kind, end_time } = JSON.parse(span.record) as Pick<StoredSpan, 'span_kind' | 'end_time'>
+  return { ...span, span_kind, end_time }
+}
