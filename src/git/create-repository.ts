@@ -40,7 +40,7 @@ export function buildName(owner: ProcessIdentity, build: number): string {
 /** A folder in which a repository is about to be built, for packs to be staged there first. */
 export function buildFolder(fs: Fs, folder: string): string {
   const aside = `${folder}/${buildName(thisProcess(), ++builds)}`
-  fs.makeDir(`${aside}/objects/pack`)
+  for (const name of ['', '/objects', '/objects/pack']) fs.makeDir(`${aside}${name}`)
   return aside
 }
 
@@ -108,13 +108,16 @@ async function build(fs: Fs, aside: string, content: NewRepository): Promise<Enc
 
 /** Makes the folders and files of a repository without objects that are not there, or that a power cut tore. Not synced. */
 export function layOut(fs: Fs, gitdir: string, refs: Iterable<readonly [string, Oid]>, head: string): void {
-  for (const folder of ['objects/pack', 'refs']) fs.makeDir(`${gitdir}/${folder}`)
+  for (const folder of ['objects/pack', 'refs']) {
+    if (!fs.stat(`${gitdir}/${folder}`)) fs.makeDir(`${gitdir}/${folder}`)
+  }
   const files = { HEAD: `ref: refs/heads/${head}\n`, config: BARE_CONFIG, 'packed-refs': packedRefs(refs) }
   for (const [name, content] of Object.entries(files)) {
     const path = `${gitdir}/${name}`
-    const found = fs.readFile(path)?.toString('latin1')
-    if (found !== undefined && !isTorn(found, content)) continue
-    fs.remove(path)
+    if (fs.stat(path)) {
+      if (!isTorn(fs.readFile(path)?.toString('latin1') ?? '', content)) continue
+      fs.remove(path)
+    }
     fs.create(path, Buffer.from(content))
   }
 }

@@ -159,6 +159,8 @@ interface ListedFolder extends Pick<FileStat, 'modified' | 'inode'> {
   readonly slugs: readonly string[]
 }
 
+const NO_SLUGS: readonly string[] = []
+
 /** A folder that changed longer ago (milliseconds) will show its next change: file systems keep times as coarsely as two seconds. */
 const SETTLED = 2100
 
@@ -197,11 +199,12 @@ export class ProjectStore {
   slugs(family: string): readonly string[] {
     const folder = `${this.folder}/${family}`
     const stat = this.fs.stat(folder)
+    if (!stat) return NO_SLUGS
     const known = this.#listed.get(family)
-    if (known && stat && known.modified === stat.modified && known.inode === stat.inode) return known.slugs
+    if (known && known.modified === stat.modified && known.inode === stat.inode) return known.slugs
     const slugs = this.#namesIn(folder)
     // A folder that changed just now may change again without its time showing it, and a link to one on another disk never shows it.
-    if (stat?.kind === 'folder' && Date.now() - stat.modified > SETTLED)
+    if (stat.kind === 'folder' && Date.now() - stat.modified > SETTLED)
       this.#listed.set(family, { slugs, ...stat })
     else this.#listed.delete(family)
     return slugs

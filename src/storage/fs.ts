@@ -31,7 +31,7 @@ export interface Fs {
   createFile(path: string): FileHandle
   /** Resolves once what the file holds is on the disk; absence is fine. */
   sync(path: string): Promise<void>
-  /** The same for files and for folders (see syncDir), one after the other, for who is in no hurry. */
+  /** The same for files and for folders (see syncDir), for who is in no hurry; what else was written may be synced with them. */
   syncAll(paths: readonly string[]): Promise<void>
   /** Adds `bytes` at the end of `path` in one write, creating it if need be, without waiting for the disk. */
   append(path: string, bytes: Uint8Array): void

@@ -1,4 +1,5 @@
 import { expect } from 'chai'
+import { setImmediate as nextTurn } from 'node:timers/promises'
 import { createApiKey } from '../../src/access/api-keys.ts'
 import { readApiKeyFile } from '../../src/access/key-file.ts'
 import { transactAcross } from '../../src/git/transactions/cross-repository.ts'
@@ -279,6 +280,8 @@ describe('crash: what was once lost or left', () => {
     disk.watch(() => undefined)
     // Else refused with `locked`, after five seconds.
     expect(await project.claimingSlugs(async () => 'again')).to.equal('again')
+    // The lock is let go of once its work is done.
+    await nextTurn()
     expect(disk.fs.readDir('/srv/data/store/default')).not.to.include('slugs.lock')
   })
 })

@@ -8,7 +8,7 @@ import { syncFolderMoves } from './finish-folder-moves.ts'
 import type { JournalWrite } from './journal-record.ts'
 import { decodeJournal } from './journal-record.ts'
 
-/** So many repositories are synced at the same time: one is rolled up while the disk is at work on the other. */
+/** So many repositories are rolled up at the same time: one while the disk is at work on the other. */
 const AT_ONCE = 2
 
 /**
@@ -26,10 +26,14 @@ export async function syncPublished(fs: Fs, store: string, writes: readonly Jour
     if (created) it.isNew = true
     else for (const { ref } of moves) it.refs.add(ref)
   }
+  const paths: string[] = []
   const repositories = [...touched]
   while (repositories.length > 0) {
-    await Promise.all(repositories.splice(0, AT_ONCE).map(([gitdir, it]) => syncRepository(fs, gitdir, it)))
+    const some = repositories.splice(0, AT_ONCE).map(([gitdir, it]) => rollUp(fs, gitdir, it))
+    for (const found of await Promise.all(some)) paths.push(...found)
   }
+  // Folders that several share once, and behind what lies in them.
+  if (paths.length > 0) await fs.syncAll([...new Set(paths.reverse())].reverse())
 }
 
 /** What was put in place in one repository. */
@@ -39,7 +43,8 @@ interface Touched {
   isNew: boolean
 }
 
-async function syncRepository(fs: Fs, gitdir: string, { packs, refs, isNew }: Touched): Promise<void> {
+/** Makes one of the small packs, and answers what has to be synced of the repository: what lies in a folder before that. */
+async function rollUp(fs: Fs, gitdir: string, { packs, refs, isNew }: Touched): Promise<string[]> {
   const folder = `${gitdir}/objects/pack`
   const fresh = [...packs.values()]
   // Where it cannot be done, nothing is lost: the packs stay as they are until the next time.
@@ -55,7 +60,7 @@ async function syncRepository(fs: Fs, gitdir: string, { packs, refs, isNew }: To
     for (let folder = dirname(path); folder.length >= gitdir.length; folder = dirname(folder))
       folders.add(folder)
   }
-  await fs.syncAll([...files, ...folders, ...(isNew ? pathsOfCreation(gitdir) : [])])
+  return [...files, ...folders, ...(isNew ? pathsOfCreation(gitdir) : [])]
 }
 
 const NONE: ReadonlySet<string> = new Set()

@@ -56,10 +56,10 @@ export function restoreCreations(
   }
 }
 
-/** What has to be synced of a new repository, besides its packs and refs: its files, and its folders from the inside out. */
+/** What has to be synced of a new repository, besides its packs; its own name, in the folder it lies in, comes last. */
 export function pathsOfCreation(gitdir: string): string[] {
-  const files = ['HEAD', 'config', 'packed-refs', 'objects', 'refs'].map((name) => `${gitdir}/${name}`)
-  return [...files, gitdir, dirname(gitdir)]
+  const inside = ['HEAD', 'config', 'packed-refs', 'objects'].map((name) => `${gitdir}/${name}`)
+  return [...inside, gitdir, dirname(gitdir)]
 }
 
 function creationsIn(records: readonly JournalRecord[]): Creation[] {
