@@ -193,7 +193,7 @@ export const ROOMS: Readonly<Record<string, Room>> = {
     ],
   },
   scheduling: { uses: [], surface: ['cooperative', 'fair-queue'] },
-  cache: { uses: [], surface: ['recently-used', 'compact-buffer'] },
+  cache: { uses: [], surface: ['recently-used'] },
   metrics: { uses: [], surface: ['counters'] },
 }
 
