@@ -187,7 +187,7 @@ export const ROOMS: Readonly<Record<string, Room>> = {
     ],
   },
   scheduling: { uses: [], surface: ['cooperative', 'run-within', 'semaphore'] },
-  cache: { uses: [], surface: ['recently-used', 'compact-buffer'] },
+  cache: { uses: [], surface: ['recently-used'] },
   metrics: { uses: [], surface: ['counters'] },
 }
 
@@ -202,7 +202,7 @@ export const CONFINED: Readonly<Record<string, readonly string[]>> = {
   // sandbox: of the one pipe that an interpreter has, without returning to the event loop
   'node:fs': ['storage', 'git', 'sandbox'],
   'node:fs/promises': ['storage'],
-  'node:child_process': ['git', 'sandbox'],
+  'node:child_process': ['git', 'sandbox', 'storage'],
   // switches of V8 that are set while it runs may crash it
   'node:v8': [],
   'node:vm': ['scheduling'],

@@ -2,21 +2,21 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { parseArgs } from 'node:util'
-import { drawSoak } from './soak/picture/draw-soak.ts'
+import Papa from 'papaparse'
 import { judgeSoak } from './soak/judge-soak.ts'
 import { runSoak } from './soak/load/run-soak.ts'
 import { sampleLine } from './soak/sample-line.ts'
-import { soakTable } from './soak/picture/soak-table.ts'
+import { soakTable } from './soak/soak-table.ts'
 
 /**
  * `npm run soak`: half an hour of mixed load on a server of its own, with memory, file descriptors and event-loop delay every five seconds.
- * Prints a table and whether all that stayed flat (see judgeSoak); `--svg FILE` draws it, `--json FILE` keeps the samples. Ends with 1 if
+ * Prints a table and whether all that stayed flat (see judgeSoak); `--csv FILE` keeps the samples for a plotter, `--json FILE` the verdict too. Ends with 1 if
  * something was not flat.
  */
 const { values: options } = parseArgs({
   options: {
     minutes: { type: 'string', default: '30' },
-    svg: { type: 'string' },
+    csv: { type: 'string' },
     json: { type: 'string' },
   },
 })
@@ -39,7 +39,7 @@ try {
   process.stdout.write(findings.length === 0 ? 'flat\n' : `not flat: ${findings.join('; ')}\n`)
   if (options.json !== undefined)
     writeFileSync(options.json, `${JSON.stringify({ ...soak, findings }, undefined, 1)}\n`)
-  if (options.svg !== undefined) writeFileSync(options.svg, drawSoak(soak))
+  if (options.csv !== undefined) writeFileSync(options.csv, Papa.unparse([...soak.samples]))
   if (findings.length > 0) process.exitCode = 1
 } finally {
   rmSync(folder, { recursive: true, force: true })

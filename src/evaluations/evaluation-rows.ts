@@ -1,7 +1,6 @@
 import type { JsonObject } from '../json/json.ts'
 import { decodeRow, contentOf } from '../resources/testsets/rows/stored-row.ts'
-import { rowCounts } from '../resources/testsets/rows/row-counts.ts'
-import { countRows } from '../resources/testsets/rows/row-tree.ts'
+import { countRows, rowCounts } from '../resources/testsets/rows/row-tree.ts'
 import { rowBytesOf } from '../resources/testsets/rows/stored-rows.ts'
 import { testcaseId } from '../resources/testsets/testcase.ts'
 import { asStored } from '../resources/testsets/testset-payload.ts'

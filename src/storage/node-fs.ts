@@ -2,7 +2,7 @@ import * as fs from 'node:fs'
 import { dirname } from 'node:path/posix'
 import { promisify } from 'node:util'
 import type { FileStat, Fs, LogHandle, ReadHandle } from './fs.ts'
-import { syncFileSystems } from './sync-file-systems.ts'
+import { isWorthWhile, syncFileSystems } from './sync-file-systems.ts'
 
 const { O_APPEND, O_CREAT, O_NONBLOCK, O_RDONLY, O_WRONLY } = fs.constants
 
@@ -10,10 +10,6 @@ const fsync = promisify(fs.fsync)
 const fdatasync = promisify(fs.fdatasync)
 const unlink = promisify(fs.unlink)
 const write = promisify(fs.write)
-
-/** So many paths take longer one by one than everything that was written to their file system at once. */
-const MANY_PATHS = 128
-
 /** More than this is written through the thread pool: a synchronous write of it would hold up every other request. */
 const LONG_WRITE = 1024 * 1024
 
@@ -109,7 +105,7 @@ export const nodeFs: Fs = {
   },
 
   async syncAll(paths) {
-    if (paths.length >= MANY_PATHS && (await syncFileSystems(paths))) return
+    if (isWorthWhile(paths) && (await syncFileSystems(paths))) return
     for (const path of paths) await nodeFs.sync(path)
   },
 

@@ -2,6 +2,11 @@ import { execFile } from 'node:child_process'
 import { statSync } from 'node:fs'
 import { release } from 'node:os'
 
+/** Whether paths are so many that they take longer one by one than all that was written to their file systems. */
+export function isWorthWhile(paths: readonly string[]): boolean {
+  return paths.length >= 128
+}
+
 /**
  * Has everything that was written to the file systems of these paths on the disk, by one syncfs(2) each, which `sync -f` of coreutils
  * and BusyBox does. False where that cannot be, or cannot be told: then each path has to be synced by itself.

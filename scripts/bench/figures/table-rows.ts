@@ -1,4 +1,4 @@
-import { csvHeader, csvLine } from '../../../src/resources/testsets/import/files/csv-line.ts'
+import { csvHeader, csvLine } from '../../../src/resources/testsets/export/csv-line.ts'
 import type { PlainObject } from '../../../src/json/json.ts'
 
 const COLUMNS = ['question', 'answer', 'context', 'source', 'difficulty']

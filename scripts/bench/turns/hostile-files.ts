@@ -35,6 +35,11 @@ export const HOSTILE_FILES: readonly HostileFile[] = [
     make: (bytes) => `a\n"${'""'.repeat(Math.min(bytes / 2, 2e6))}"\n`,
   },
   {
+    shape: 'CSV of quotes before spaces',
+    type: 'text/csv',
+    make: (bytes) => `a\n"${'x"'.repeat(bytes / 4)}${' '.repeat(bytes / 2)}\n,`,
+  },
+  {
     shape: 'JSON of short rows',
     type: 'application/json',
     make: (bytes) => numbered((number) => `{"a":${number}}`, bytes),

@@ -1,10 +1,8 @@
-import { MEASURES, type Measure } from './measures.ts'
+import { MEASURES, type Measure, seriesOf } from './measures.ts'
 import type { Soak } from './load/run-soak.ts'
-import { trendOf } from './picture/trend-of.ts'
-import { typical } from './load/typical.ts'
+import { isPlateau, risePerDay } from './plateau.ts'
+import { typical } from './typical.ts'
 
-/** The most that the straight line through the second half may rise from its start to its end, in MB. */
-const MOST_GROWTH = 16
 /** How many more there may be at the end than after the middle: clients come and go. */
 const MORE_DESCRIPTORS = 16
 const MORE_CHILDREN = 4
@@ -13,17 +11,17 @@ const TIMES_DELAY = 1.5
 const MORE_DELAY = 5
 
 /**
- * What about a soak is not flat, as sentences; none if it is. Flat is: over the second half resident memory and the heap in use
- * rise by at most 16 MB (least squares); the median of file descriptors over the last tenth is at most 16 above that over the tenth
+ * What about a soak is not flat, as sentences; none if it is. Flat is: resident memory and the heap in use have reached a plateau (see
+ * there; the level is that of resident memory, since a heap is a part of it whose own level is low); the median of file descriptors over the last tenth is at most 16 above that over the tenth
  * after the middle, and that of processes at most 4; the median of the event loop's p99 over the last quarter is at most 1.5 times
  * that over the quarter before, and 5 ms; and every answer was an expected one.
  */
 export function judgeSoak({ samples, problems }: Soak): readonly string[] {
   const findings: string[] = []
   for (const measure of [MEASURES.resident, MEASURES.heap]) {
-    const { growth } = trendOf(samples, measure)
-    if (growth > MOST_GROWTH) {
-      findings.push(`${measure.name} grew by ${growth.toFixed(0)} MB in the second half`)
+    const series = seriesOf(samples, measure)
+    if (!isPlateau(series, typical(samples, MEASURES.resident, 0.5, 1))) {
+      findings.push(`${measure.name} keeps rising, by ${risePerDay(series).toFixed(0)} MB a day`)
     }
   }
   const compare = (measure: Measure, before: number, after: number, most: number): void => {

@@ -1,3 +1,4 @@
+import type { Series } from './plateau.ts'
 import type { Sample } from './sample.ts'
 
 /** Something that every sample tells of the server, as it is printed. */
@@ -6,6 +7,11 @@ export interface Measure {
   readonly unit: string
   readonly of: (sample: Sample) => number
   readonly digits: number
+}
+
+/** What a measure was, over the time. */
+export function seriesOf(samples: readonly Sample[], { of }: Measure): Series {
+  return samples.map((sample) => [sample.at, of(sample)])
 }
 
 const MB = 1024 * 1024

@@ -1,6 +1,5 @@
 import { counts } from '../../metrics/counters.ts'
 import { Refusal } from '../../errors.ts'
-import { ownBytes } from '../../cache/compact-buffer.ts'
 import type { Fs } from '../../storage/fs.ts'
 import type { PackCache } from '../packs/pack-cache.ts'
 import type { ListedPack } from '../packs/pack-directory.ts'
@@ -86,7 +85,9 @@ export class ObjectDatabase {
   /** Keeps what was just written to the disk in memory for a while: the last of it, the commit and the trees above many rows. */
   remember(objects: readonly (GitObject & { readonly oid: Oid })[]): void {
     for (const { oid, kind, bytes } of objects.slice(-MOST_REMEMBERED)) {
-      this.#cache.written.set(`${this.#gitdir} ${oid}`, { kind, bytes: ownBytes(bytes) })
+      // a copy, because a small buffer may keep a whole pack or a piece of 8 KB in memory, of which the cache counts a part
+      const own = Buffer.from(new Uint8Array(bytes).buffer)
+      this.#cache.written.set(`${this.#gitdir} ${oid}`, { kind, bytes: own })
     }
   }
 

@@ -3,7 +3,6 @@ import { recentlyUsed } from '../../cache/recently-used.ts'
 import { counts } from '../../metrics/counters.ts'
 import { holdsStream } from '../../json/json-stream.ts'
 import { printJson } from '../../json/print-json.ts'
-import { ownBytes } from '../../cache/compact-buffer.ts'
 import type { Surface } from '../../resources/surface.ts'
 import type { ArtifactView } from '../../versioning/artifacts/artifact-view.ts'
 import type { Reading } from '../../versioning/family/family.ts'
@@ -34,6 +33,8 @@ export interface RetrieveQuestion extends RetrieveReferences {
   readonly resolve?: boolean | undefined
   readonly enrich?: Enrich | undefined
 }
+
+const encoder = new TextEncoder()
 
 let instances = 0
 
@@ -189,7 +190,8 @@ export class RevisionResponses {
     })
     if (holdsStream(body)) return { body, etag }
     const printed = printJson(body)
-    const text = printed instanceof Promise ? await printed : ownBytes(printed)
+    // Buffer.from(text) would keep a piece of 8 KB that node shares among small buffers, of which the cache counts a part
+    const text = printed instanceof Promise ? await printed : Buffer.from(encoder.encode(printed).buffer)
     const written = { text, etag }
     responseCache.set(key, written)
     return written

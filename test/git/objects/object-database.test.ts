@@ -81,6 +81,17 @@ describe('git: object store', () => {
     expect(refused.message).to.contain(head).and.contain('is a commit where a tree is needed')
   })
 
+  it('remembers what was written in memory of its own, not in the piece that small buffers share', async () => {
+    const store = new ObjectDatabase(memoryFs(), '/repository.git', new PackCache())
+    const bytes = Buffer.from('a small blob')
+    expect(bytes.buffer.byteLength).to.be.greaterThan(bytes.length)
+    const oid = hashObject('blob', bytes)
+    store.remember([{ oid, kind: 'blob', bytes }])
+    const object = await store.read(oid)
+    expect(object?.bytes).to.deep.equal(bytes)
+    expect(object?.bytes.buffer.byteLength).to.equal(bytes.length)
+  })
+
   it('finds ids by 4 to 40 digits, loose and packed, each once', async () => {
     const folder = repositoryWithHistory(400)
     for (let number = 0; number < 15; number++)

@@ -76,6 +76,10 @@ describe('testsets: what takes long lets others have their turn', () => {
       await rests(() => client.download(testset.revisionId, `file_type=${type}`), ROWS / 512)
   })
 
+  it('an upload of one long cell, which no row ends for many stretches of the file', async () => {
+    await rests(() => client.makeOf(`n\n"${'x'.repeat(512 * 1024)}"\n`), 64)
+  })
+
   it('a change of columns, and what tells the revisions apart', async () => {
     let head = ''
     await rests(

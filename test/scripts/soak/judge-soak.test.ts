@@ -1,7 +1,7 @@
 import { expect } from 'chai'
 import { judgeSoak } from '../../../scripts/proofs/soak/judge-soak.ts'
 import type { Sample } from '../../../scripts/proofs/soak/sample.ts'
-import { soakTable } from '../../../scripts/proofs/soak/picture/soak-table.ts'
+import { soakTable } from '../../../scripts/proofs/soak/soak-table.ts'
 import { soakOf } from './soak-of.ts'
 
 const MB = 1024 * 1024
@@ -22,12 +22,12 @@ describe('npm run soak: whether a soak was flat', () => {
     [
       'memory that leaks',
       (part) => ({ resident: (200 + 40 * part) * MB }),
-      'resident memory grew by 20 MB in the second half',
+      'resident memory keeps rising, by 1915 MB a day',
     ],
     [
       'a heap that grows under a resident memory that does not',
       (part) => ({ heap: (60 + 40 * part) * MB }),
-      'JavaScript heap in use grew by 20 MB in the second half',
+      'JavaScript heap in use keeps rising, by 1915 MB a day',
     ],
     [
       'descriptors that stay open',
@@ -53,15 +53,15 @@ describe('npm run soak: whether a soak was flat', () => {
     expect(judgeSoak(soakOf(undefined, ['retrieve: 500']))).to.deep.equal(['1 answers were not as expected'])
   })
 
-  it('tells start, middle, end and slope of each measure in a table', () => {
+  it('tells start, middle, end and rise of each measure in a table', () => {
     const lines = soakTable(soakOf((part) => ({ resident: (200 + 40 * part) * MB }))).split('\n')
-    expect(lines[0]?.split(/ {2,}/)).to.deep.equal(['', 'start', 'middle', 'end', 'slope an hour'])
+    expect(lines[0]?.split(/ {2,}/)).to.deep.equal(['', 'start', 'middle', 'end', 'lows an hour'])
     expect(lines[1]?.split(/ {2,}/)).to.deep.equal([
       'resident memory',
       '202 MB',
       '222 MB',
       '238 MB',
-      '+80.0 MB',
+      '+79.8 MB',
     ])
   })
 })

@@ -14,8 +14,8 @@ const run = promisify(execFile)
 describe('npm run soak', () => {
   const folder = temporaryFolder()
 
-  it('loads a server, tells what it saw and draws it', async () => {
-    const [json, svg] = [`${folder}/soak.json`, `${folder}/soak.svg`]
+  it('loads a server, tells what it saw and keeps the samples', async () => {
+    const [json, csv] = [`${folder}/soak.json`, `${folder}/soak.csv`]
     // So short a run says nothing about flatness, so its exit code is not looked at.
     const { stdout } = await run(process.execPath, [
       PROGRAM,
@@ -23,8 +23,8 @@ describe('npm run soak', () => {
       '0.05',
       '--json',
       json,
-      '--svg',
-      svg,
+      '--csv',
+      csv,
     ]).catch((error: { stdout: string }) => error)
     // what the program wrote
     const { samples, requests, problems } = JSON.parse(readFileSync(json, 'utf8')) as Soak
@@ -37,7 +37,9 @@ describe('npm run soak', () => {
     // On a busy machine the first sample comes too late to be one of the start.
     expect(stdout).to.match(/^resident memory .* \d+ MB/m)
     expect(stdout).to.match(/^(not )?flat/m)
-    expect(readFileSync(svg, 'utf8')).to.match(/^<svg /)
+    const [names, first] = readFileSync(csv, 'utf8').split('\r\n')
+    expect(names).to.match(/^at,resident,heap,/)
+    expect(first).to.match(/^[\d.]+,\d+,\d+,/)
   })
 
   it('refuses a time that is none', async () => {

@@ -1,8 +1,34 @@
+import { invalid } from '../../../errors.ts'
+import { keysOf } from '../../../json/json.ts'
+import { TimeSlice } from '../../../scheduling/cooperative.ts'
 import type { PayloadTarget } from '../../../versioning/family/family.ts'
+import { RowIndex, rowKeys } from '../dedup/row-index.ts'
+import type { InputRow } from '../import/input-row.ts'
+import { DEDUP_COLUMN } from '../import/input-row.ts'
 import type { TestsetLimits } from '../import/row-collector.ts'
-import type { RowDelta } from './row-delta.ts'
-import { RowEdit } from './row-edit.ts'
+import { limitExceeded } from '../import/row-collector.ts'
+import { inBatches } from '../present-testset.ts'
+import type { RowBlobs, RowEntry } from '../rows/row-entry.ts'
+import type { RowPosition } from '../rows/row-position.ts'
+import { positionsAfter } from '../rows/row-position.ts'
+import { countRows, rowCounts, rowsOfTree } from '../rows/row-tree.ts'
+import type { EncodedContent } from '../rows/stored-row.ts'
+import {
+  contentOf,
+  decodeRow,
+  dedupIdOf,
+  encodeContent,
+  encodeRow,
+  encodeRowMeta,
+  generatedDedupId,
+  inColumnOrder,
+} from '../rows/stored-row.ts'
+import { allRows, rowBytes, rowBytesOf, withoutMeta } from '../rows/stored-rows.ts'
 import type { EditedTestset, StoredTestset } from '../testset-payload.ts'
+import { rowPath } from '../testset-tree.ts'
+import { changeColumnNames, rowChange } from './change-columns.ts'
+import { RowsById } from './named-rows.ts'
+import type { RowById, RowDelta } from './row-delta.ts'
 
 /**
  * The testset that a delta makes of `base`: columns first, on the rows of the base only, then rows replaced, removed and added
@@ -21,4 +47,229 @@ export async function applyRowDelta(
   await edit.remove(remove)
   await edit.add(add, addLoc)
   return { kind: 'edited', base, changes: edit.changes, columns: edit.columns }
+}
+
+type Loc = readonly (string | number)[]
+
+/** The changes of one delta as they add up. */
+class RowEdit {
+  readonly changes = new Map<RowPosition, RowBlobs | undefined>()
+  readonly #slice = new TimeSlice()
+  readonly #target: PayloadTarget
+  readonly #base: StoredTestset
+  readonly #limits: TestsetLimits
+  readonly #index: RowIndex
+  #columns: Set<string>
+  #named: RowsById | undefined
+
+  constructor(target: PayloadTarget, base: StoredTestset, limits: TestsetLimits) {
+    this.#target = target
+    this.#base = base
+    this.#limits = limits
+    this.#index = new RowIndex(target, base.tree)
+    this.#columns = new Set(base.columns)
+  }
+
+  /** As they are now. */
+  get columns(): readonly string[] {
+    return [...this.#columns]
+  }
+
+  /**
+   * Removes, renames and adds columns of every row of the base. Only if rows are compared with these afterwards, it is noted what each
+   * has come to be.
+   */
+  async changeColumns(change: RowDelta['columns'], areCompared: boolean): Promise<void> {
+    if (change.add.length + change.remove.length + change.rename.size === 0) return
+    this.#setColumns(changeColumnNames(this.#base.columns, change))
+    const slice = this.#slice
+    const changed = rowChange(change)
+    for await (const batch of rowBytesOf(this.#target, this.#base.tree, {}, slice)) {
+      for (const { row, data: bytes } of batch) {
+        const data = decodeRow(bytes, () => rowPath(row.position))
+        const content = encodeContent(changed(inColumnOrder(contentOf(data), this.#base.columns)))
+        const dedupId = dedupIdOf(data) ?? generatedDedupId(content.hash)
+        if (areCompared) this.#index.put(row.position, { dedupId, contentHash: content.hash })
+        const encoded = encodeRow(content, dedupId)
+        if (!encoded.equals(bytes))
+          this.changes.set(row.position, { oid: this.#blob(encoded), meta: row.meta })
+        if (slice.isOver) await slice.rest()
+      }
+    }
+  }
+
+  /** Gives rows that are these testcases new contents; each keeps its place, and its dedup id unless it brings one. */
+  async replace(named: readonly RowById[]): Promise<void> {
+    if (named.length === 0) return
+    const slice = this.#slice
+    const entries = await this.#findAll(named)
+    const replacements: Replacement[] = []
+    for await (const batch of rowBytes(this.#target, inBatches(withoutMeta(entries)), slice)) {
+      for (const { row: entry, data: bytes } of batch) {
+        const index = replacements.length
+        const one = named[index]
+        if (!one) throw new Error('a row was read that was not asked for')
+        const content = encodeContent(one.row.content)
+        const before = dedupIdOf(decodeRow(bytes, () => rowPath(entry.position)))
+        const dedupId = one.row.dedupId ?? before ?? generatedDedupId(content.hash)
+        replacements.push({ one, entry: entries[index] ?? entry, content, dedupId })
+        if (slice.isOver) await slice.rest()
+      }
+    }
+    // All at once: each look goes over all rows of the base.
+    await this.#index.learn(
+      [],
+      replacements.map(({ dedupId }) => dedupId),
+    )
+    await slice.each(replacements, ({ entry, one: { row, loc }, content, dedupId }) => {
+      const holder = this.#index.holderOf(dedupId)
+      if (holder !== undefined && holder !== entry.position) throw held(dedupId, loc)
+      this.#put(entry.position, row, content, dedupId, entry.meta)
+    })
+  }
+
+  /** Takes out the rows that are these testcases. */
+  async remove(named: RowDelta['remove']): Promise<void> {
+    await this.#slice.each(await this.#findAll(named), ({ position }) => {
+      this.changes.set(position, undefined)
+      this.#index.remove(position)
+    })
+  }
+
+  /** Adds rows behind the last, save those whose content another row has and that bring no dedup id (ruling 5.1). */
+  async add(rows: RowDelta['add'], loc: Loc): Promise<void> {
+    if (rows.length === 0) return
+    const slice = this.#slice
+    const all: EncodedRow[] = []
+    await slice.each(rows, (row, index) => all.push({ row, index, content: encodeContent(row.content) }))
+    const encoded = collapsed(all)
+    const [hashes, dedupIds]: [string[], string[]] = [[], []]
+    await slice.each(encoded, ({ row, content }) => {
+      hashes.push(content.hash)
+      dedupIds.push(row.dedupId ?? generatedDedupId(content.hash))
+    })
+    await this.#index.learn(hashes, dedupIds)
+    const positions = positionsAfter(await this.#lastPosition(), encoded.length)
+    let added = 0
+    await slice.each(encoded, ({ row, index, content }) => {
+      if (row.dedupId === undefined && this.#index.hasContent(content.hash)) return undefined
+      if (row.dedupId !== undefined && this.#index.holderOf(row.dedupId) !== undefined)
+        throw held(row.dedupId, [...loc, index])
+      const position = positions[added++] ?? ''
+      const wanted = row.dedupId ?? generatedDedupId(content.hash)
+      if (row.dedupId !== undefined || this.#index.holderOf(wanted) === undefined)
+        return this.#put(position, row, content, wanted, undefined)
+      return this.#freeDedupId(wanted).then((dedupId) =>
+        this.#put(position, row, content, dedupId, undefined),
+      )
+    })
+    await this.#checkCount(added)
+  }
+
+  #put(
+    position: RowPosition,
+    row: InputRow,
+    content: EncodedContent,
+    dedupId: string,
+    meta: RowBlobs['meta'],
+  ): void {
+    const oid = this.#blob(encodeRow(content, dedupId))
+    this.changes.set(position, { oid, meta: row.meta ? this.#blob(encodeRowMeta(row.meta)) : meta })
+    this.#index.put(position, { dedupId, contentHash: content.hash })
+    rowKeys.note(oid, content.hash, dedupId)
+    for (const column of keysOf(row.content)) this.#columns.add(column)
+    if (row.hasDedupColumn) this.#columns.add(DEDUP_COLUMN)
+    this.#checkColumns()
+  }
+
+  #setColumns(columns: readonly string[]): void {
+    this.#columns = new Set(columns)
+    this.#checkColumns()
+  }
+
+  #checkColumns(): void {
+    if (this.#columns.size > this.#limits.maxColumns) throw limitExceeded('columns', this.#limits.maxColumns)
+  }
+
+  #blob(bytes: Buffer): string {
+    if (bytes.length > this.#limits.maxRowBytes) throw limitExceeded('bytes a row', this.#limits.maxRowBytes)
+    return this.#target.write('blob', bytes)
+  }
+
+  /** The rows of the base that these are; refuses what is none. */
+  async #findAll(wanted: readonly { readonly id: string; readonly loc: Loc }[]): Promise<RowEntry[]> {
+    const found: RowEntry[] = []
+    if (wanted.length === 0) return found
+    const slice = this.#slice
+    this.#named ??= new RowsById(this.#target, await allRows(this.#target, this.#base.tree, slice))
+    for (const { id, loc } of wanted) {
+      const entry = await this.#named.find(id)
+      if (!entry) {
+        throw invalid(
+          loc,
+          `${id} is no row of the revision that the delta changes. Retrieve it to see its rows.`,
+          'unknown_testcase',
+        )
+      }
+      found.push(entry)
+      if (slice.isOver) await slice.rest()
+    }
+    return found
+  }
+
+  async #lastPosition(): Promise<RowPosition | undefined> {
+    for await (const batch of rowsOfTree(this.#target, this.#base.tree, { descending: true }))
+      return batch[0]?.position
+    return undefined
+  }
+
+  async #freeDedupId(wanted: string): Promise<string> {
+    let dedupId = wanted
+    for (let number = 2; this.#index.holderOf(dedupId) !== undefined; number++) {
+      dedupId = `${wanted}-${number}`
+      await this.#index.learn([], [dedupId])
+    }
+    return dedupId
+  }
+
+  async #checkCount(added: number): Promise<void> {
+    let count = (await countRows(this.#target, this.#base.tree, rowCounts, this.#slice)) + added
+    await this.#slice.each(this.changes.values(), (change) => {
+      if (change === undefined) count--
+    })
+    if (count > this.#limits.maxRows) throw limitExceeded('rows', this.#limits.maxRows)
+  }
+}
+
+interface Replacement {
+  readonly one: RowById
+  readonly entry: RowEntry
+  readonly content: EncodedContent
+  readonly dedupId: string
+}
+
+interface EncodedRow {
+  readonly row: InputRow
+  /** Where it stands in the list that was sent. */
+  readonly index: number
+  readonly content: EncodedContent
+}
+
+/** Without rows that bring no dedup id and equal another one of the list that does, which takes the earlier place (ruling 5.1). */
+function collapsed(rows: readonly EncodedRow[]): readonly EncodedRow[] {
+  const given = new Map<string, EncodedRow>()
+  for (const one of rows.toReversed()) if (one.row.dedupId !== undefined) given.set(one.content.hash, one)
+  if (given.size === 0) return rows
+  const kept = new Set(
+    rows.map((one) => (one.row.dedupId === undefined ? (given.get(one.content.hash) ?? one) : one)),
+  )
+  return [...kept]
+}
+
+function held(dedupId: string, loc: Loc) {
+  return invalid(
+    [...loc, 'data', DEDUP_COLUMN],
+    `another row has the dedup id "${dedupId}". Replace that row, or choose another dedup id.`,
+    'dedup_id_taken',
+  )
 }

@@ -1,12 +1,16 @@
 import { TimeSlice } from '../../../scheduling/cooperative.ts'
 import type { TreeEntry } from '../../../git/objects/tree.ts'
 import type { PayloadTarget } from '../../../versioning/family/family.ts'
-import { collectInput } from './collect-input.ts'
+import { readBytes } from '../../../versioning/family/tree-files.ts'
 import { findRowsById } from '../deltas/find-named.ts'
+import { RowsById } from '../deltas/named-rows.ts'
+import type { RowEntry } from '../rows/row-entry.ts'
 import type { WrittenRows } from './lay-rows.ts'
 import { writeRowTree } from './lay-rows.ts'
 import { areColumnsCached, cacheColumns } from '../rows/listed-columns.ts'
+import type { InputRow } from './input-row.ts'
 import type { TestsetLimits } from './row-collector.ts'
+import { RowCollector } from './row-collector.ts'
 import { rowKeys } from '../dedup/row-index.ts'
 import { ROW_KEYS_FILE } from '../dedup/row-keys.ts'
 import { editRows } from '../rows/row-tree.ts'
@@ -67,4 +71,24 @@ async function collected(
   if (payload.kind === 'collected') return payload
   if (payload.kind === 'sent') return collectInput(target, payload.rows, base.rows, limits, slice)
   return findRowsById(target, payload, base.rows, await readTestset(target, before), slice)
+}
+
+/** Writes rows of a request, which know the rows of the revision they replace by their ids (ruling 5.3). */
+async function collectInput(
+  target: PayloadTarget,
+  rows: readonly InputRow[],
+  base: readonly RowEntry[],
+  limits: TestsetLimits,
+  slice: TimeSlice,
+): Promise<CollectedTestset> {
+  const collector = new RowCollector(
+    { put: (bytes) => target.write('blob', bytes), get: (oid) => readBytes(target, oid, 'blob') },
+    limits,
+  )
+  const named = new RowsById(target, base)
+  for (const row of rows) {
+    collector.add(await named.identify(row))
+    if (slice.isOver) await slice.rest()
+  }
+  return { kind: 'collected', ...(await collector.finish(slice)) }
 }

@@ -2,10 +2,9 @@ import type { TreeEntry } from '../../../git/objects/tree.ts'
 import type { ObjectReader } from '../../../versioning/family/tree-files.ts'
 import { repeatedDedupIds } from '../dedup/repeated-dedup-ids.ts'
 import type { TestsetLimits } from '../import/row-collector.ts'
-import { rowCounts } from './row-counts.ts'
 import type { RowProblem } from './row-problems.ts'
 import { rowProblems } from './row-problems.ts'
-import { countRows } from './row-tree.ts'
+import { countRows, rowCounts } from './row-tree.ts'
 import { ROWS_FOLDER, rowsIn } from '../testset-tree.ts'
 
 /**

@@ -15,7 +15,7 @@ import {
 import { stringifyJson } from '../../../../src/json/stringify-json.ts'
 import { FILE_TYPES } from '../../../../src/resources/testsets/import/collect-file.ts'
 import { type Export, writeTestsetFile } from '../../../../src/resources/testsets/export/download-testset.ts'
-import { csvHeader, csvRow } from '../../../../src/resources/testsets/import/files/csv-line.ts'
+import { csvHeader, csvRow } from '../../../../src/resources/testsets/export/csv-line.ts'
 import { positionsAfter } from '../../../../src/resources/testsets/rows/row-position.ts'
 import { editRows, rowsOfTree } from '../../../../src/resources/testsets/rows/row-tree.ts'
 import { DEDUP_COLUMN } from '../../../../src/resources/testsets/import/input-row.ts'

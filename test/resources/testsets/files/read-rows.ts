@@ -6,7 +6,7 @@ import { stringifyJson } from '../../../../src/json/stringify-json.ts'
 export const WIDE: FileLimits = { maxRowBytes: 5 * 1024 * 1024, maxColumns: 10_000 }
 
 /** The bytes a reader decodes at a time; what a reader must not forget is tested by cuts there. */
-export const STRETCH = 65_536
+export const STRETCH = 8192
 
 type Batches = AsyncIterable<readonly FileRow[]>
 

@@ -1,11 +1,9 @@
-import { invalidFile, rowTooLarge, strangeAt } from './file-refusal.ts'
-import type { FileLimits, FileRow } from './file-row.ts'
+import { invalidFile, placeIn, rowTooLarge, strangeAt } from './file-refusal.ts'
+import { type FileLimits, type FileRow, rowOfJson } from './file-row.ts'
 import { fileText } from './file-text.ts'
-import { rowOfJson } from './row-of-json.ts'
-import { placeIn } from './text-place.ts'
 
 /**
- * The rows of a JSON Lines file, in batches of what a stretch of it holds: one object a line, each a row; blank lines are
+ * The rows of a JSON Lines file, in batches of what a stretch of it holds, if any: one object a line, each a row; blank lines are
  * skipped (ruling 5.5). Numbers and keys stay exactly as they are written. Refuses a bad file (`invalid_file`) and one
  * past the limits (`limit_exceeded`) with the place.
  */
@@ -31,11 +29,11 @@ export async function* jsonLinesRows(
     pending += rest
     pendingBytes += Buffer.byteLength(rest)
     if (pendingBytes > limits.maxRowBytes) throw rowTooLarge({ line, column: 1 }, limits.maxRowBytes)
-    if (rows.length > 0) yield rows
+    yield rows
   }
   const rows: FileRow[] = []
   addRow(rows, pending, line, limits)
-  if (rows.length > 0) yield rows
+  yield rows
 }
 
 /** Adds the row that a line holds, if any. */

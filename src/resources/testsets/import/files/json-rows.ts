@@ -1,11 +1,9 @@
-import { invalidFile, rowTooLarge, strangeAt } from './file-refusal.ts'
-import type { FileLimits, FileRow } from './file-row.ts'
+import { FILE_START, type TextPlace, invalidFile, placeIn, rowTooLarge, strangeAt } from './file-refusal.ts'
+import { type FileLimits, type FileRow, rowOfJson } from './file-row.ts'
 import { type FileText, fileText } from './file-text.ts'
-import { rowOfJson } from './row-of-json.ts'
-import { FILE_START, type TextPlace, placeIn } from './text-place.ts'
 
 /**
- * The rows of a JSON file, in batches of what a stretch of it holds: one array of objects, each a row (ruling 5.5). Numbers
+ * The rows of a JSON file, in batches of what a stretch of it holds, if any: one array of objects, each a row (ruling 5.5). Numbers
  * and keys stay exactly as they are written. Refuses a bad file (`invalid_file`: anything but such an array, and what
  * `parseJson` refuses) and one past the limits (`limit_exceeded`) with the place.
  */
@@ -15,8 +13,7 @@ export async function* jsonRows(
 ): AsyncGenerator<readonly FileRow[]> {
   const cutter = new JsonRowCutter(limits)
   for await (const stretch of fileText(chunks)) {
-    const rows = cutter.push(stretch)
-    if (rows.length > 0) yield rows
+    yield cutter.push(stretch)
   }
   cutter.finish()
 }

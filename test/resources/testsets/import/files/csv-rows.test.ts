@@ -2,7 +2,7 @@ import { expect } from 'chai'
 import fc from 'fast-check'
 import { ExactNumber, entriesOf, fromEntries, getKey, keysOf } from '../../../../../src/json/json.ts'
 import { stringifyJson } from '../../../../../src/json/stringify-json.ts'
-import { csvHeader, csvLine } from '../../../../../src/resources/testsets/import/files/csv-line.ts'
+import { csvHeader, csvLine } from '../../../../../src/resources/testsets/export/csv-line.ts'
 import { type CsvOptions, csvRows } from '../../../../../src/resources/testsets/import/files/csv-rows.ts'
 import type { FileRow } from '../../../../../src/resources/testsets/import/files/file-row.ts'
 import { STRETCH, WIDE, chunksOf, outcomeOf, refusalOf, rowsOf, textsOf } from '../../files/read-rows.ts'
@@ -178,6 +178,7 @@ describe('testset files: CSV rows', () => {
     ['a row that is too long', 'a,b\n\n1,2,3,4\n', 3, 5],
     ['a row that is too long, after a cell of two lines', 'a,b\n"1\n2",é,3\n', 3, 6],
     ['a row that is too short', 'a,b,c\n1,2\n3,4,5\n', 2, 4],
+    ['a row that is too short, before its line end', 'a,b\r\n"1"\r\n2,3\r\n', 2, 4],
     ['a row that is too short at the end', 'a,b\n1', 2, 2],
     ['a header that repeats a name', 'a,"é",b,"é"\n', 1, 9],
     ['a header with an empty name', '\na,,b\n', 2, 3],

@@ -48,11 +48,11 @@ describe('testset files: text', () => {
 
   it('says where each stretch begins and ends', async () => {
     const places: unknown[] = []
-    const file = '\ufeff' + 'é'.repeat(40_000) + '\n' + '😀'.repeat(40_000)
+    const file = '\ufeff' + 'é'.repeat(4500) + '\n' + '😀'.repeat(40_000)
     for await (const { text, place, end } of fileText(chunksOf(file))) places.push([text.length, place, end])
     expect(places.slice(0, 2)).to.deep.equal([
-      [32_766, { line: 1, column: 1 }, { line: 1, column: 32_767 }],
-      [7234 + 1 + 2 * 12_766, { line: 1, column: 32_767 }, { line: 2, column: 12_767 }],
+      [4094, { line: 1, column: 1 }, { line: 1, column: 4095 }],
+      [406 + 1 + 2 * 1844, { line: 1, column: 4095 }, { line: 2, column: 1845 }],
     ])
   })
 

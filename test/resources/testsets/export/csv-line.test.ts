@@ -1,7 +1,7 @@
 import { expect } from 'chai'
-import { parseJson } from '../../../../../src/json/parse-json.ts'
-import { type Json, type JsonObject, isJsonObject } from '../../../../../src/json/json.ts'
-import { csvHeader, csvLine } from '../../../../../src/resources/testsets/import/files/csv-line.ts'
+import { parseJson } from '../../../../src/json/parse-json.ts'
+import { type Json, type JsonObject, isJsonObject } from '../../../../src/json/json.ts'
+import { csvHeader, csvLine } from '../../../../src/resources/testsets/export/csv-line.ts'
 
 function row(text: string): JsonObject {
   const value: Json = parseJson(text)

@@ -1,5 +1,5 @@
-import { type Json, type JsonObject, getKey } from '../../../../json/json.ts'
-import { stringifyJson } from '../../../../json/stringify-json.ts'
+import { type Json, type JsonObject, getKey } from '../../../json/json.ts'
+import { stringifyJson } from '../../../json/stringify-json.ts'
 
 export interface CsvLineOptions {
   /**
@@ -34,11 +34,6 @@ export function csvLine(
 /** The same for the values of a row, one a column. */
 export function csvRow(values: readonly (Json | undefined)[], options: CsvLineOptions = AS_IT_IS): string {
   return line(values.map(cellText), options)
-}
-
-/** One cell of such a line. */
-export function csvCell(value: Json | undefined, options: CsvLineOptions): string {
-  return asWritten(cellText(value), options)
 }
 
 const AS_IT_IS: CsvLineOptions = { escapeFormulas: false }

@@ -1,9 +1,0 @@
-import { median } from '../../../bench/figures/median.ts'
-import type { Measure } from '../measures.ts'
-import { partOf } from '../part-of.ts'
-import type { Sample } from '../sample.ts'
-
-/** The median of a measure from one part of the time to another, each from 0 to 1; NaN where there is no sample. */
-export function typical(samples: readonly Sample[], { of }: Measure, from: number, to: number): number {
-  return median(partOf(samples, from, to).map(of))
-}
