@@ -69,13 +69,13 @@ export async function createRepository(
     const decision = await arbiter.decide([{ gitdir, moves, pack, created }], { notes })
     try {
       fs.rename(aside, gitdir)
-      // A power cut might take both names of it, and nothing but the bytes in a decision can bring it back.
-      if (!pack) await fs.syncDir(folder)
-      decision.complete()
     } catch (error) {
       await decision.withdraw()
       throw error
     }
+    decision.complete()
+    // A power cut might take both names of it, and nothing but the bytes in a decision can bring it back.
+    if (!pack) await fs.syncDir(folder)
     for (const { kind } of content.objects) if (kind === 'commit') counts.commits++
   } catch (error) {
     fs.removeTree(aside)
