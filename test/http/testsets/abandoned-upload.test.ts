@@ -4,7 +4,7 @@ import { setTimeout as wait } from 'node:timers/promises'
 import { git } from '../../../scripts/proofs/support/git-program.ts'
 import { ADMIN_KEY } from '../../../scripts/proofs/support/service.ts'
 import { pathsBelow } from '../../paths-below.ts'
-import { storeFiles } from './store-files.ts'
+import { settledFiles, storeFiles } from './store-files.ts'
 import type { MadeTestset, TestsetClient } from './testset-client.ts'
 import { startTestsets } from './testset-client.ts'
 
@@ -47,7 +47,7 @@ describe('testsets: an upload while something else happens', () => {
     ['follows a revision', () => `/testsets/revisions/${kept.revisionId}/upload`],
   ] as const) {
     it(`that ${what} stores nothing when its client goes away, and leaves nothing behind`, async () => {
-      const before = storeFiles(client.service.storeDir)
+      const before = await settledFiles(client.service.storeDir)
       await abandon(path())
       expect(storeFiles(client.service.storeDir)).to.deep.equal(before)
       expect((await client.latest(kept)).version).to.equal(1)

@@ -1,7 +1,7 @@
 import { expect } from 'chai'
 import { gzipSync } from 'node:zlib'
 import { ADMIN_KEY } from '../../../scripts/proofs/support/service.ts'
-import { storeFiles } from './store-files.ts'
+import { settledFiles, storeFiles } from './store-files.ts'
 import { type MadeTestset, refusal, startTestsets, type TestsetClient } from './testset-client.ts'
 
 /** Enough good rows before the bad one that some have been written when it comes. */
@@ -74,7 +74,7 @@ describe('testsets: bad files', () => {
 
   for (const [what, type, file, place] of BAD) {
     it(`${what} is refused at ${place}; nothing is stored, by any upload`, async () => {
-      const before = storeFiles(client.service.storeDir)
+      const before = await settledFiles(client.service.storeDir)
       const fields = { file_type: type }
       for (const [path, more] of [
         ['/simple/testsets/upload', { testset_slug: 'wanted' }],
@@ -93,7 +93,7 @@ describe('testsets: bad files', () => {
 
   it('a large file that is bad at its end leaves nothing of what was written until then', async () => {
     const many = Array.from({ length: 40_000 }, (_, n) => `${n},${(n * 7919) % 104_729}\n`).join('')
-    const before = storeFiles(client.service.storeDir)
+    const before = await settledFiles(client.service.storeDir)
     for (const path of ['/simple/testsets/upload', `/testsets/revisions/${testset.revisionId}/upload`]) {
       const reply = await client.send(path, `a,b\n${many}1\n`)
       expect(refusal(reply)).to.include('422 invalid_file: Line 40002, column 2')
@@ -110,7 +110,7 @@ describe('testsets: bad files', () => {
   })
 
   it('a taken slug, a bad slug and an unknown field are refused, however good the file', async () => {
-    const before = storeFiles(client.service.storeDir)
+    const before = await settledFiles(client.service.storeDir)
     const send = (fields: Record<string, string>) =>
       client.send('/simple/testsets/upload', 'a\n1\n', { fields })
     expect(refusal(await send({ testset_slug: testset.slug }))).to.match(/^409 slug_taken/)
@@ -154,7 +154,7 @@ describe('testsets: bad files', () => {
   it('an archived testset takes no file (409), and nothing is stored', async () => {
     const archived = await client.make([{ a: 1 }])
     await client.service.post(`/testsets/${archived.id}/archive`)
-    const before = storeFiles(client.service.storeDir)
+    const before = await settledFiles(client.service.storeDir)
     for (const path of [
       `/simple/testsets/${archived.id}/upload`,
       `/testsets/revisions/${archived.revisionId}/upload`,
@@ -165,7 +165,7 @@ describe('testsets: bad files', () => {
   })
 
   it('what is announced as gzip and is not, or is cut off, is 400', async () => {
-    const before = storeFiles(client.service.storeDir)
+    const before = await settledFiles(client.service.storeDir)
     for (const body of [Buffer.from('a\n1\n'), gzipSync('a\n1\n'.repeat(1000)).subarray(0, 20)]) {
       const reply = await fetch(`${client.service.url}/simple/testsets/upload`, {
         method: 'POST',

@@ -1,7 +1,7 @@
 import { expect } from 'chai'
 import { gzipSync } from 'node:zlib'
 import { ADMIN_KEY, type Reply } from '../../../scripts/proofs/support/service.ts'
-import { storeFiles } from './store-files.ts'
+import { settledFiles, storeFiles } from './store-files.ts'
 import { type MadeTestset, refusal, startTestsets, type TestsetClient } from './testset-client.ts'
 
 const ROWS = 20
@@ -25,7 +25,7 @@ describe('testsets: limits (5.6)', () => {
 
   /** Each request is refused with 413 and this sentence, and leaves the store as it was. */
   const expectRefused = async (requests: readonly (() => Promise<Reply>)[], sentence: RegExp) => {
-    const before = storeFiles(client.service.storeDir)
+    const before = await settledFiles(client.service.storeDir)
     for (const request of requests) {
       const reply = await request()
       expect(reply.status, reply.text).to.equal(413)
@@ -100,7 +100,7 @@ describe('testsets: limits (5.6)', () => {
     const wide = await startTestsets()
     const made = await wide.make([{ n: 1 }])
     const many = Array.from({ length: 10_001 }, (_, n) => `c${n}`)
-    const before = storeFiles(wide.service.storeDir)
+    const before = await settledFiles(wide.service.storeDir)
     const halves = [many.slice(0, 6000), many.slice(6000)].map((names) => ({
       data: Object.fromEntries(names.map((name) => [name, 1])),
     }))

@@ -1,5 +1,8 @@
-import { statSync } from 'node:fs'
+import { readdirSync, statSync } from 'node:fs'
 import { join } from 'node:path'
+import { setTimeout as pause } from 'node:timers/promises'
+import { decodeJournal } from '../../../src/git/journal/journal-record.ts'
+import { nodeFs } from '../../../src/storage/node-fs.ts'
 import { pathsBelow } from '../../paths-below.ts'
 
 /**
@@ -18,6 +21,15 @@ export function storeFiles(storeDir: string): string[] {
       return stat?.isFile() ? `${path} ${stat.size}` : path
     })
     .sort()
+}
+
+/** The same once the server has settled what it wrote: then it puts no packs together any more. */
+export async function settledFiles(storeDir: string): Promise<string[]> {
+  const folder = join(storeDir, '.journal')
+  const isSettled = (name: string): boolean =>
+    decodeJournal(nodeFs.readFile(join(folder, name)) ?? Buffer.alloc(0)).length === 0
+  while (!readdirSync(folder).every(isSettled)) await pause(50)
+  return storeFiles(storeDir)
 }
 
 /** An uploaded file in the folder for them, which itself comes with the first of them. */
