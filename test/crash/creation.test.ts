@@ -56,6 +56,24 @@ describe('crash: a new repository', () => {
     }
   })
 
+  it('that another server wrote to before it was settled is there with what that settled', async () => {
+    const disk = new SimulatedDisk(randomFrom(1))
+    const { project } = await opened(disk)
+    await create(project, newRepository())
+    const { store, project: other } = await opened(disk)
+    const head = await other
+      .repository('workflows', 'bot')
+      .transact(async (transaction) => commitOn(transaction, MAIN, 'two'))
+    await store.checkpoint()
+    for (const how of CRASHES) {
+      for (let seed = 1; seed <= 5; seed++) {
+        const { project: again } = await opened(crashed(disk.state, how, randomFrom(seed)))
+        expect(again.repository('workflows', 'bot').refs().refs.get(MAIN), how).to.equal(head)
+        expect(await again.repository('workflows', 'bot').objects.has(head), how).to.equal(true)
+      }
+    }
+  })
+
   it('that a server decided on and was killed before it had its name, gets it from the next that wants a slug', async () => {
     const disk = new SimulatedDisk(randomFrom(1))
     const { project } = await opened(disk)

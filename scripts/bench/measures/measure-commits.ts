@@ -15,10 +15,12 @@ import { ratioFigure } from '../figures/ratio-figure.ts'
 /** Clients that commit at once, each to an artifact of its own; and those that commit to one variant. */
 const CLIENTS = 64
 const CROWD = 50
+/** Clients that make artifacts at once. */
+const MAKERS = 16
 
 /**
  * Durable commits: of one client against append and sync; of 64 to 64 artifacts against a sync that appends share, and against
- * as many files as a commit makes; of 50 to one variant against the 64. A commit that is refused ends the bench.
+ * as many files as a commit makes; of 50 to one variant against the 64. And artifacts made by 16. What is refused ends the bench.
  */
 export async function measureCommits({ folder, rounds, seconds, add }: BenchSetting): Promise<void> {
   const storeDir = join(folder, 'commits')
@@ -99,6 +101,25 @@ export async function measureCommits({ folder, rounds, seconds, add }: BenchSett
       ours: together.crowded,
       floor: together.many,
       goal: { is: '≥', value: 60 },
+    }),
+  )
+
+  const artifacts = JSON.stringify({ application: { data: promptData(1) } })
+  const made = await alternate(
+    `making artifacts, ${MAKERS} clients`,
+    { rounds, seconds },
+    {
+      appends: load(`${floor.url}/append`, artifacts, MAKERS),
+      ours: load(`${service.url}/simple/applications`, artifacts, MAKERS),
+    },
+  )
+  add(
+    ratioFigure({
+      ...rates,
+      work: `an artifact with its first revision, ${MAKERS} clients, against an append and a sync each`,
+      ours: made.ours,
+      floor: made.appends,
+      goal: { is: '≥', value: 20 },
     }),
   )
   await Promise.all([service.stop(), floor.stop()])

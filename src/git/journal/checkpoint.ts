@@ -3,7 +3,7 @@ import type { Fs } from '../../storage/fs.ts'
 import { consolidatePacks } from '../packs/consolidate-packs.ts'
 import type { EncodedPack } from '../packs/pack-writer.ts'
 import { refPath } from '../refs/ref-name.ts'
-import { pathsOfCreation } from './finish-creations.ts'
+import { namesAbovePacks } from '../transactions/pack-staging.ts'
 import { syncFolderMoves } from './finish-folder-moves.ts'
 import type { JournalWrite } from './journal-record.ts'
 import { decodeJournal } from './journal-record.ts'
@@ -19,12 +19,11 @@ export async function syncPublished(fs: Fs, store: string, writes: readonly Jour
   const touched = new Map<string, Touched>()
   for (const { repository, moves, pack, created } of writes) {
     const gitdir = `${store}/${repository}`
-    const it = touched.get(gitdir) ?? { packs: new Map(), refs: new Set(), isNew: false }
+    const it = touched.get(gitdir) ?? { packs: new Map(), refs: new Set() }
     touched.set(gitdir, it)
     if (pack) it.packs.set(pack.name, pack)
     // The first refs of a new repository are packed.
-    if (created) it.isNew = true
-    else for (const { ref } of moves) it.refs.add(ref)
+    if (!created) for (const { ref } of moves) it.refs.add(ref)
   }
   const paths: string[] = []
   const repositories = [...touched]
@@ -40,11 +39,10 @@ export async function syncPublished(fs: Fs, store: string, writes: readonly Jour
 interface Touched {
   readonly packs: Map<string, EncodedPack>
   readonly refs: Set<string>
-  isNew: boolean
 }
 
 /** Makes one of the small packs, and answers what has to be synced of the repository: what lies in a folder before that. */
-async function rollUp(fs: Fs, gitdir: string, { packs, refs, isNew }: Touched): Promise<string[]> {
+async function rollUp(fs: Fs, gitdir: string, { packs, refs }: Touched): Promise<string[]> {
   const folder = `${gitdir}/objects/pack`
   const fresh = [...packs.values()]
   // Where it cannot be done, nothing is lost: the packs stay as they are until the next time.
@@ -60,7 +58,13 @@ async function rollUp(fs: Fs, gitdir: string, { packs, refs, isNew }: Touched): 
     for (let folder = dirname(path); folder.length >= gitdir.length; folder = dirname(folder))
       folders.add(folder)
   }
-  return [...files, ...folders, ...(isNew ? pathsOfCreation(gitdir) : [])]
+  // Whoever made the repository may not have come to that yet: then it would be made again, as it was in the beginning.
+  return [...files, ...folders, ...pathsOfRepository(gitdir)]
+}
+
+/** What a repository is known by, and its own name last. */
+function pathsOfRepository(gitdir: string): string[] {
+  return [...['HEAD', 'config', 'packed-refs'].map((name) => `${gitdir}/${name}`), ...namesAbovePacks(gitdir)]
 }
 
 const NONE: ReadonlySet<string> = new Set()

@@ -56,12 +56,6 @@ export function restoreCreations(
   }
 }
 
-/** What has to be synced of a new repository, besides its packs; its own name, in the folder it lies in, comes last. */
-export function pathsOfCreation(gitdir: string): string[] {
-  const inside = ['HEAD', 'config', 'packed-refs', 'objects'].map((name) => `${gitdir}/${name}`)
-  return [...inside, gitdir, dirname(gitdir)]
-}
-
 function creationsIn(records: readonly JournalRecord[]): Creation[] {
   return records.flatMap(({ writes }) => writes).filter((write): write is Creation => !!write.created)
 }

@@ -1,3 +1,4 @@
+import { dirname } from 'node:path/posix'
 import { threadId } from 'node:worker_threads'
 import { isOfGone } from '../../storage/durable-folder.ts'
 import type { Fs } from '../../storage/fs.ts'
@@ -19,7 +20,7 @@ export interface StagedPack {
    * the pack alone although no ref needs it yet (git-index-pack(1)).
    */
   publish(): void
-  /** Resolves when the names are on the disk; for a synced pack. */
+  /** Resolves when the names are on the disk, and those of the folders above, which may be new as well; for a synced pack. */
   syncNames(): Promise<void>
   /** The refs that need the pack have moved: removes the `.keep`. */
   release(): void
@@ -129,7 +130,7 @@ export function stagingFor(fs: Fs, gitdir: string): Staging {
           fs.rename(packPath, `${folder}/${name}.pack`)
           fs.rename(indexPath, `${folder}/${name}.idx`)
         },
-        syncNames: () => fs.syncDir(folder),
+        syncNames: () => fs.syncAll([folder, ...namesAbovePacks(gitdir)]),
         release,
         discard: () => {
           remove()
@@ -138,6 +139,11 @@ export function stagingFor(fs: Fs, gitdir: string): Staging {
       }
     },
   }
+}
+
+/** The folders that hold the name of a repository's folder of packs, and those above up to the repository's own. */
+export function namesAbovePacks(gitdir: string): string[] {
+  return [`${gitdir}/objects`, gitdir, dirname(gitdir)]
 }
 
 /** Removes what dead processes of this host staged and never published, and the `.keep` of what they did publish. */
