@@ -74,6 +74,26 @@ describe('crash: a new repository', () => {
     }
   })
 
+  it('that could not be settled is there with what was written to it since, settled or not', async () => {
+    const disk = new SimulatedDisk(randomFrom(1))
+    const { store, project } = await opened(disk)
+    await create(project, newRepository())
+    // As Linux does, a later sync of the folder says nothing of the name that this one was about.
+    disk.watch(({ call, path }) => (call === 'dirSynced' && path === FOLDER ? { code: 'EIO' } : undefined))
+    await store.checkpoint()
+    disk.watch(() => undefined)
+    const head = await project
+      .repository('workflows', 'bot')
+      .transact(async (transaction) => commitOn(transaction, MAIN, 'two'))
+    await store.checkpoint()
+    for (const how of CRASHES) {
+      for (let seed = 1; seed <= 5; seed++) {
+        const { project: again } = await opened(crashed(disk.state, how, randomFrom(seed)))
+        expect(again.repository('workflows', 'bot').refs().refs.get(MAIN), how).to.equal(head)
+      }
+    }
+  })
+
   it('that a server decided on and was killed before it had its name, gets it from the next that wants a slug', async () => {
     const disk = new SimulatedDisk(randomFrom(1))
     const { project } = await opened(disk)

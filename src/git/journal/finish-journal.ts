@@ -22,8 +22,7 @@ export async function finishJournal(
   path: string,
   owner: ProcessIdentity,
 ): Promise<readonly JournalRecord[]> {
-  // Its owner may have died before its own sync was over, and nothing must be done that a power cut could not do again.
-  await fs.sync(path)
+  await secure(fs, path)
   const records = decodeJournal(fs.readFile(path) ?? Buffer.alloc(0))
   // First of all: what is written after a move is written where it led.
   const moved = await finishFolderMoves(fs, store, records)
@@ -31,6 +30,31 @@ export async function finishJournal(
   const written = await finishWrites(fs, store, owner, records)
   announceWrites(fs, store, [...moved, ...created, ...written])
   return records
+}
+
+/** What the name of a journal's copy ends with. */
+const COPY = '.copy'
+
+/**
+ * Has what a journal holds on the disk: nothing must be done that a power cut could not do again. Its owner may have died before its own
+ * sync was over; or that failed, and then a later sync says nothing of the bytes it was about. So it is written once more, in a file beside it,
+ * which is the dead one's, too.
+ */
+async function secure(fs: Fs, path: string): Promise<void> {
+  if (path.endsWith(COPY)) return
+  const bytes = fs.readFile(path)
+  if (!bytes || decodeJournal(bytes).length === 0) return
+  const copy = `${path}${COPY}`
+  if (fs.readFile(copy)?.equals(bytes)) return
+  fs.remove(copy)
+  await fs.createSynced(copy, bytes)
+  await fs.syncDir(dirname(path))
+}
+
+/** Removes a journal that nobody needs any more: its copy first, which would be taken for a journal of its own. */
+export function removeJournal(fs: Fs, path: string): void {
+  fs.remove(`${path}${COPY}`)
+  fs.remove(path)
 }
 
 /** Tells every server of the store to look at these repositories, named by their folders in it. */

@@ -94,13 +94,12 @@ export class Journal {
 
   /** What journals of the store, living processes' and dead ones', have noted and not forgotten yet. */
   notes(): readonly string[] {
-    return this.#records().flatMap(({ notes = [] }) => notes)
+    return this.#journals().flatMap(({ records }) => records.flatMap(({ notes = [] }) => notes))
   }
 
   /** Resolves once no journal of the store tells that the repository was made; see `Arbiter.untilSettled`. */
   async untilSettled(repository: string): Promise<void> {
-    const isTold = (): boolean =>
-      this.#records().some(({ writes }) => writes.some((it) => it.created && it.repository === repository))
+    const isTold = (): boolean => this.#tellersOf(new Set([repository])).length > 0
     if (!isTold()) return
     await this.checkpoint()
     // Other servers settle theirs within seconds, and so do the heirs of dead ones.
@@ -113,11 +112,20 @@ export class Journal {
     }
   }
 
-  /** What the journals of the store hold, living processes' and dead ones'. */
-  #records(): JournalRecord[] {
+  /** The journals of the store, living processes' and dead ones', and what they hold. */
+  #journals(): { readonly path: string; readonly records: readonly JournalRecord[] }[] {
     const folder = `${this.#store}/${JOURNAL_FOLDER}`
-    const names = this.#fs.readDir(folder) ?? []
-    return names.flatMap((name) => decodeJournal(this.#fs.readFile(`${folder}/${name}`) ?? Buffer.alloc(0)))
+    return (this.#fs.readDir(folder) ?? []).map((name) => {
+      const path = `${folder}/${name}`
+      return { path, records: decodeJournal(this.#fs.readFile(path) ?? Buffer.alloc(0)) }
+    })
+  }
+
+  /** The paths of the journals that tell that one of these repositories was made. */
+  #tellersOf(repositories: ReadonlySet<string>): string[] {
+    const isTeller = ({ writes }: JournalRecord): boolean =>
+      writes.some(({ created, repository }) => created !== undefined && repositories.has(repository))
+    return this.#journals().flatMap(({ path, records }) => (records.some(isTeller) ? [path] : []))
   }
 
   /** Syncs everything the journal tells of, and drops it. */
@@ -235,19 +243,34 @@ export class Journal {
         await this.#keepNotes(file.notes)
       } while (this.#guard.problem)
       if (file.kept.length > 0) await this.#keep(file.kept)
+      if (!(await this.#isLastToTell(file))) return
       const isThere = this.#fs.stat(file.path) !== undefined
       if (isThere && !file.isBroken && this.#spare.length === 0) {
         await file.empty()
         this.#spare.push(file)
-        return
-      }
-      this.#fs.remove(file.path)
+      } else this.#fs.remove(file.path)
     } catch {
       // The disk fails: the journal stays for the next start, and the next write will say so.
     } finally {
       this.#told.delete(file)
+      if (!this.#spare.includes(file)) file.close()
     }
-    file.close()
+  }
+
+  /**
+   * Whether no other journal tells that a repository was made which this one wrote to: what another tells may be made again, as it was in
+   * the beginning. Another server settles its journal within seconds; one that could not be settled stays, and so does this one.
+   */
+  async #isLastToTell(file: JournalFile): Promise<boolean> {
+    const written = decodeJournal(file.written()).flatMap(({ writes }) => writes)
+    const repositories = new Set(written.map(({ repository }) => repository))
+    const own = new Set([...this.#told].map(({ path }) => path))
+    for (const deadline = Date.now() + SETTLE_PATIENCE; ; await pause(50)) {
+      const others = this.#tellersOf(repositories).filter((path) => !own.has(path))
+      if (others.length === 0) return true
+      const isLeft = others.some((path) => path.startsWith(`${this.#store}/${JOURNAL_FOLDER}/${self}.`))
+      if (isLeft || this.#isClosing || Date.now() > deadline) return false
+    }
   }
 
   /** Where nothing else says so by now. What else says so may be a file that was renamed into their folder. */

@@ -2,7 +2,7 @@ import type { Fs } from '../../storage/fs.ts'
 import { isDeadSinceBoot, parseIdentity } from '../../storage/process-identity.ts'
 import { liveFolder } from '../trash/folder-move.ts'
 import { checkpointJournal } from './checkpoint.ts'
-import { announceWrites, finishJournal } from './finish-journal.ts'
+import { announceWrites, finishJournal, removeJournal } from './finish-journal.ts'
 import { JOURNAL_FOLDER, syncJournalNames } from './journal-folder.ts'
 import { keepNotes } from './journal-notes.ts'
 
@@ -38,7 +38,7 @@ export async function recoverForDeadServers(fs: Fs, store: string): Promise<bool
     await settle(fs, store, path)
     const notes = records.flatMap((record) => record.notes ?? [])
     await keepNotes(fs, store, notes)
-    fs.remove(path)
+    removeJournal(fs, path)
   }
   return hasDied
 }

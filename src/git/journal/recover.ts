@@ -1,4 +1,4 @@
-import { finishJournal } from './finish-journal.ts'
+import { finishJournal, removeJournal } from './finish-journal.ts'
 import { restoreCreations } from './finish-creations.ts'
 import { finishFolderMoves, syncFolderMoves } from './finish-folder-moves.ts'
 import type { Fs } from '../../storage/fs.ts'
@@ -52,7 +52,7 @@ export async function recoverJournals(fs: Fs, store: string): Promise<void> {
   await syncPublished(fs, store, writes)
   const notes = records.flatMap((record) => record.notes ?? [])
   await keepNotes(fs, store, notes)
-  for (const { path } of left) fs.remove(path)
+  for (const { path } of left) removeJournal(fs, path)
 }
 
 /** What these journals hold, in the order in which it was decided. */
