@@ -13,6 +13,8 @@ export interface HandlerDefinition extends HandlerInterface {
   /** How the catalog offers it; absent where nobody is meant to begin from it. */
   readonly template?: HandlerTemplate
   readonly presets?: readonly CatalogPreset[]
+  /** A request that it answers by itself; the page on handlers shows it with what comes of it. */
+  readonly example?: Partial<Pick<HandlerRequest, 'parameters' | 'inputs' | 'outputs'>>
 }
 
 /**

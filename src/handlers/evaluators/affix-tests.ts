@@ -11,6 +11,7 @@ export const autoStartsWith = affixTest('prefix', 'Beginning', (text, prefix) =>
   key: 'auto_starts_with',
   name: 'Starts With',
   description: 'Passes when the output begins with a text.',
+  sought: 'Paris',
 })
 
 /** `svc:builtin:auto_ends_with:v0` (contract/handlers 2.3). */
@@ -18,6 +19,7 @@ export const autoEndsWith = affixTest('suffix', 'Ending', (text, suffix) => text
   key: 'auto_ends_with',
   name: 'Ends With',
   description: 'Passes when the output ends with a text.',
+  sought: 'Seine',
 })
 
 /** `svc:builtin:auto_contains:v0` (contract/handlers 2.3). */
@@ -25,6 +27,7 @@ export const autoContains = affixTest('substring', 'Text to find', containsText,
   key: 'auto_contains',
   name: 'Contains',
   description: 'Passes when the output contains a text.',
+  sought: 'the',
 })
 
 /** An evaluator that asks for one piece of text: tests the text of the outputs with it. An empty piece is in every text. */

@@ -16,6 +16,7 @@ export const autoContainsJson: HandlerDefinition = {
     roles: 'evaluator',
     categories: ['classifiers'],
   },
+  example: { outputs: 'Here it is: {"city":"Paris"}' },
   run,
 }
 

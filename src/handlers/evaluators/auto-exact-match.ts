@@ -24,6 +24,7 @@ export const autoExactMatch: HandlerDefinition = {
     roles: 'evaluator',
     categories: ['classifiers'],
   },
+  example: { inputs: { correct_answer: 'Paris' }, outputs: 'Paris' },
   run,
 }
 

@@ -31,6 +31,10 @@ export const autoJsonDiff: HandlerDefinition = {
     roles: 'evaluator',
     categories: ['classifiers'],
   },
+  example: {
+    inputs: { correct_answer: '{"city":"Paris","river":"Seine"}' },
+    outputs: '{"city":"Paris","river":"Rhine"}',
+  },
   run,
 }
 

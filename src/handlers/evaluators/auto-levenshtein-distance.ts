@@ -25,6 +25,7 @@ export const autoLevenshteinDistance: HandlerDefinition = {
     roles: 'evaluator',
     categories: ['similarity'],
   },
+  example: { parameters: { threshold: 0.8 }, inputs: { correct_answer: 'Paris' }, outputs: 'Parys' },
   run,
 }
 

@@ -38,6 +38,7 @@ export const autoRegexTest: HandlerDefinition = {
     categories: ['classifiers'],
   },
   presets: regexPresets,
+  example: { parameters: { regex_pattern: '^[A-Z]' }, outputs: 'Paris' },
   run,
 }
 

@@ -36,6 +36,11 @@ export const autoSimilarityMatch: HandlerDefinition = {
     roles: 'evaluator',
     categories: ['similarity'],
   },
+  example: {
+    parameters: { similarity_threshold: 0.5 },
+    inputs: { correct_answer: 'in Paris' },
+    outputs: 'Paris',
+  },
   run,
 }
 

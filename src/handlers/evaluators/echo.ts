@@ -15,6 +15,7 @@ export const echo: HandlerDefinition = {
     roles: 'evaluator',
     categories: ['builtin'],
   },
+  example: { inputs: { aloha: 'hello' } },
   run,
 }
 

@@ -31,6 +31,11 @@ export const fieldMatchTest: HandlerDefinition = {
     categories: ['classifiers'],
     isArchived: true,
   },
+  example: {
+    parameters: { json_field: 'city' },
+    inputs: { correct_answer: 'Paris' },
+    outputs: '{"city":"Paris"}',
+  },
   run,
 }
 

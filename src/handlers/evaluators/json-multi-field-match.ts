@@ -57,6 +57,11 @@ export const jsonMultiFieldMatch: HandlerDefinition = {
     roles: 'evaluator',
     categories: ['classifiers'],
   },
+  example: {
+    parameters: { fields: ['city', 'river'] },
+    inputs: { correct_answer: '{"city":"Paris","river":"Seine"}' },
+    outputs: '{"city":"Paris","river":"Rhine"}',
+  },
   run,
 }
 

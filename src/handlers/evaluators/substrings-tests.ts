@@ -18,6 +18,7 @@ export const autoContainsAny = substringsTest(true, 'Texts of which one must be 
   key: 'auto_contains_any',
   name: 'Contains Any',
   description: 'Passes when the output contains at least one of several texts.',
+  sought: ['Seine', 'Rhine'],
 })
 
 /** `svc:builtin:auto_contains_all:v0` (contract/handlers 2.3): one piece that is not there decides. Without pieces it succeeds. */
@@ -25,6 +26,7 @@ export const autoContainsAll = substringsTest(false, 'Texts that must all be fou
   key: 'auto_contains_all',
   name: 'Contains All',
   description: 'Passes when the output contains each of several texts.',
+  sought: ['Seine', 'Rhine'],
 })
 
 /** An evaluator that asks for several pieces of text, each trimmed: the first that is there, or is not, as `wanted`, decides. */

@@ -1,4 +1,4 @@
-import type { PlainObject } from '../../json/json.ts'
+import type { Json, PlainObject } from '../../json/json.ts'
 import { closedObject } from '../../resources/workflows/schemas/object-schema.ts'
 import type { Handler, HandlerDefinition } from '../handler.ts'
 import { passed } from '../scoring/schema-parts.ts'
@@ -8,13 +8,15 @@ export interface TextTest {
   readonly key: string
   readonly name: string
   readonly description: string
+  /** What its parameter is in the example. */
+  readonly sought: Json
 }
 
 /** An evaluator that looks for the text of a parameter in the output. Presets of the regex test took the place of all of them. */
 export function textTest(
   parameter: string,
   schema: PlainObject,
-  { key, ...about }: TextTest,
+  { key, sought, ...about }: TextTest,
   run: Handler,
 ): HandlerDefinition {
   const caseSensitive = { type: 'boolean', default: true, 'x-svc-type': 'bool', title: 'Tell A from a' }
@@ -26,6 +28,7 @@ export function textTest(
       outputs: passed,
     },
     template: { ...about, roles: 'evaluator', categories: ['classifiers'], isArchived: true },
+    example: { parameters: { [parameter]: sought }, outputs: 'Paris, on the Seine' },
     run,
   }
 }

@@ -24,6 +24,10 @@ export const match: HandlerDefinition = {
     roles: 'evaluator',
     categories: [],
   },
+  example: {
+    parameters: { matchers: [{ key: 'city', target: '$.outputs', match: 'contains', reference: 'Paris' }] },
+    outputs: 'It is Paris.',
+  },
   run,
 }
 

@@ -18,6 +18,7 @@ export const mock: HandlerDefinition = {
     roles: 'both',
     categories: ['custom'],
   },
+  example: { parameters: { key: 'score', kwargs: { score: 0.7 } } },
   run,
 }
 
