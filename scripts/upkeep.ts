@@ -5,6 +5,7 @@ import { Refusal } from '../src/errors.ts'
 import type { Maintained } from '../src/git/maintenance/maintain.ts'
 import { maintain } from '../src/git/maintenance/maintain.ts'
 import { storeRepositories } from '../src/git/repository-path.ts'
+import { workflowSurfaces } from '../src/handlers/workflows.ts'
 import { surfacesOf } from '../src/resources/surfaces.ts'
 import { resourceSettings } from '../src/server/resource-settings.ts'
 import { nodeFs } from '../src/storage/node-fs.ts'
@@ -43,7 +44,9 @@ async function run(args: readonly string[]): Promise<number> {
   const dir = store ?? config.storeDir
   if (!nodeFs.stat(`${dir}/format`))
     throw new Refusal('storage_unavailable', `There is no store at ${dir}; name its folder with --store.`)
-  const folders = new Set(surfacesOf(resourceSettings(config)).map(({ family }) => family.folder))
+  const folders = new Set(
+    surfacesOf(workflowSurfaces, resourceSettings(config)).map(({ family }) => family.folder),
+  )
   const repositories = storeRepositories(nodeFs, dir, [...folders])
   let done = 0
   let problems = 0

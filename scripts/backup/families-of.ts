@@ -1,4 +1,5 @@
 import type { Config } from '../../src/config.ts'
+import { workflowSurfaces } from '../../src/handlers/workflows.ts'
 import { surfacesOf } from '../../src/resources/surfaces.ts'
 import { resourceSettings } from '../../src/server/resource-settings.ts'
 import type { Family } from '../../src/versioning/family/family.ts'
@@ -8,6 +9,6 @@ import type { Family } from '../../src/versioning/family/family.ts'
  * the artifacts, which are looked at later.
  */
 export function familiesOf(config: Config): readonly Family[] {
-  const families = new Set(surfacesOf(resourceSettings(config)).map(({ family }) => family))
+  const families = new Set(surfacesOf(workflowSurfaces, resourceSettings(config)).map(({ family }) => family))
   return [...families].sort((a, b) => Number(b.pins !== undefined) - Number(a.pins !== undefined))
 }

@@ -59,7 +59,14 @@ export const ROOMS: Readonly<Record<string, Room>> = {
   handlers: {
     uses: ['prompts', 'models', 'sandbox', 'outgoing', 'traces', 'resources', 'json', 'scheduling'],
     surface: [
-      ...['handler', 'handler-failure', 'built-in-handlers', 'catalog/*', 'catalog/types/catalog-types'],
+      ...[
+        'handler',
+        'handler-failure',
+        'built-in-handlers',
+        'workflows',
+        'catalog/*',
+        'catalog/types/catalog-types',
+      ],
       ...['worker/check-schema', 'worker/long-jobs'],
     ],
   },
@@ -130,7 +137,7 @@ export const ROOMS: Readonly<Record<string, Room>> = {
       ],
       ...['testsets/rows/*', 'testsets/import/collect-file', 'testsets/import/row-collector'],
       ...['testsets/import/upload-testset', 'testsets/export/download-testset'],
-      ...['workflows/exact-match-in-python', 'workflows/handler-uri', 'workflows/workflow-data'],
+      ...['workflows/handler-table', 'workflows/handler-uri', 'workflows/workflow-data'],
       ...['workflows/workflow-family', 'workflows/workflow-surfaces', 'workflows/workflow-url'],
       ...['workflows/schemas/*'],
     ],

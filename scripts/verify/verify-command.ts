@@ -2,6 +2,7 @@ import { checkProjectName } from '../../src/access/project-name.ts'
 import type { Config } from '../../src/config.ts'
 import { Refusal } from '../../src/errors.ts'
 import { Store } from '../../src/git/store.ts'
+import { workflowSurfaces } from '../../src/handlers/workflows.ts'
 import { surfacesOf } from '../../src/resources/surfaces.ts'
 import { resourceSettings } from '../../src/server/resource-settings.ts'
 import { nodeFs } from '../../src/storage/node-fs.ts'
@@ -32,7 +33,9 @@ export async function verifyCommand(options: VerifyOptions): Promise<boolean> {
   const began = performance.now()
   const stopShowing = showProgress(progress, () => `${verdicts.length} of ${count} repositories verified`)
   try {
-    const families = [...new Set(surfacesOf(resourceSettings(config)).map(({ family }) => family))]
+    const families = [
+      ...new Set(surfacesOf(workflowSurfaces, resourceSettings(config)).map(({ family }) => family)),
+    ]
     const settings = { servicesBase: '', now: () => new Date() }
     for (const name of projectsOf(store, project)) {
       const onCount = (repositories: number): void => void (count += repositories)

@@ -2,7 +2,20 @@ import type { Json, JsonObject } from '../json/json.ts'
 import type { Models } from '../models/models.ts'
 import type { OutgoingPolicy } from '../outgoing/outgoing-policy.ts'
 import type { Sandbox } from '../sandbox/sandbox.ts'
+import type { CatalogPreset, HandlerTemplate } from './catalog/catalog-template.ts'
+import type { HandlerInterface } from '../resources/workflows/handler-table.ts'
 import type { OpenSpan } from '../traces/recording/open-span.ts'
+
+/** All that there is to say of a handler. A new one is a file with its definition, and a line of `handlerDefinitions`. */
+export interface HandlerDefinition extends HandlerInterface {
+  /** Absent where workflows are only kept here, and run elsewhere or never. */
+  readonly run?: Handler
+  /** How the catalog offers it; absent where nobody is meant to begin from it. */
+  readonly template?: HandlerTemplate
+  readonly presets?: readonly CatalogPreset[]
+  /** A request that it answers by itself; the page on handlers shows it with what comes of it. */
+  readonly example?: Partial<Pick<HandlerRequest, 'parameters' | 'inputs' | 'outputs'>>
+}
 
 /**
  * What runs a workflow (contract/handlers 2.1): makes outputs of a request. Throws a `HandlerFailure` for what the request, its

@@ -1,9 +1,8 @@
 import { LRUCache } from 'lru-cache'
 import { Refusal } from '../errors.ts'
+import { handlerTable, workflowFamily, workflowSurfaces } from '../handlers/workflows.ts'
 import type { JsonObject } from '../json/json.ts'
 import { acceptWorkflowData } from '../resources/workflows/workflow-data.ts'
-import { workflowFamily } from '../resources/workflows/workflow-family.ts'
-import { workflowSurfaces } from '../resources/workflows/workflow-surfaces.ts'
 import type { ArtifactView } from '../versioning/artifacts/artifact-view.ts'
 import { documentOf } from '../versioning/family/document-family.ts'
 import { repositoryDigits } from '../versioning/ids.ts'
@@ -43,10 +42,9 @@ export function findRunnable(
 
 async function sought(registry: Registry, request: WorkflowSought): Promise<FoundRunnable> {
   if (request.inline) {
-    const { data } = acceptWorkflowData(request.inline.data, {
-      loc: request.inlineLoc ?? ['body', 'data', 'revision', 'data'],
-      servicesBase: registry.servicesBase,
-    })
+    const loc = request.inlineLoc ?? ['body', 'data', 'revision', 'data']
+    const { servicesBase } = registry
+    const { data } = acceptWorkflowData(request.inline.data, { loc, servicesBase }, handlerTable)
     return { data, inline: request.inline }
   }
   const named = workflowNamed(request.references ?? NO_REFERENCES)

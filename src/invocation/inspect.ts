@@ -1,5 +1,5 @@
+import { handlerTable } from '../handlers/workflows.ts'
 import { getKey, isJsonObject, withKey, type JsonObject } from '../json/json.ts'
-import { builtInSchemas } from '../resources/workflows/schemas/built-in-schemas.ts'
 import { handlerOf, parseHandlerUri } from '../resources/workflows/handler-uri.ts'
 import type { Registry } from '../versioning/registry.ts'
 import type { Revision } from '../versioning/revisions/revision.ts'
@@ -20,17 +20,11 @@ export async function inspect(
 ): Promise<Inspection> {
   const { data, stored } = await findRunnable(registry, request)
   const named = getKey(data, 'uri') === undefined && request.key !== undefined
-  const whole = named ? withKey(data, 'uri', canonicalUri(request.key)) : data
-  const own = builtInSchemas(handlerOf(whole))
+  const whole = named
+    ? withKey(data, 'uri', parseHandlerUri(request.key) ? handlerTable.uriOf(request.key) : request.key)
+    : data
+  const own = handlerTable.find(handlerOf(whole))?.schemas
   const sent = getKey(whole, 'schemas')
   const schemas: JsonObject = { ...own, ...(isJsonObject(sent) ? sent : {}) }
   return { data: own ? withKey(whole, 'schemas', schemas) : whole, stored }
 }
-
-/** `svc:builtin:chat:v0`; handlers that users provide are of kind custom. */
-function canonicalUri(key: string): string {
-  const kind = CUSTOM.has(key) ? 'custom' : 'builtin'
-  return parseHandlerUri(key) ? `svc:${kind}:${key}:v0` : key
-}
-
-const CUSTOM: ReadonlySet<string> = new Set(['code', 'hook', 'feedback', 'mock'])

@@ -3,6 +3,7 @@ import { KeyUses } from '../access/key-uses.ts'
 import type { Store } from '../git/store.ts'
 import { Spools, sweepUploads } from '../http/body/spool.ts'
 import { type RunningServer, type ServerOptions, startServer } from '../http/server/server.ts'
+import { workflowSurfaces } from '../handlers/workflows.ts'
 import { surfacesOf } from '../resources/surfaces.ts'
 import { beginReadEpoch } from '../storage/read-epoch.ts'
 import type { Signing } from '../versioning/registry.ts'
@@ -41,7 +42,7 @@ export async function serve(
   const server = await listen(options, (request, response) => handle(request, response))
   // From here to the app nothing waits, so no request comes before `handle` is set.
   const publicUrl = config.publicUrl ?? server.url
-  const surfaces = surfacesOf(resourceSettings(config))
+  const surfaces = surfacesOf(workflowSurfaces, resourceSettings(config))
   const families = [...new Set(surfaces.map((surface) => surface.family))]
   const settings = registrySettings(options, publicUrl, signing)
   const projects = composeProjects(options, store, families, settings, exporter)

@@ -7,6 +7,7 @@ import { startService } from '../../scripts/proofs/support/service.ts'
 import { createApiKey } from '../../src/access/api-keys.ts'
 import { allEndpoints } from '../../src/http/endpoints/all-endpoints.ts'
 import { surfaceContext } from '../../src/http/surface-context.ts'
+import { workflowSurfaces } from '../../src/handlers/workflows.ts'
 import { surfacesOf } from '../../src/resources/surfaces.ts'
 import { nodeFs } from '../../src/storage/node-fs.ts'
 import { commitOf, data, made } from './keyed-operations.ts'
@@ -44,7 +45,7 @@ describe('Idempotency-Key', () => {
       authorType: 'text',
     } as const
     const limits = { testsets: { maxRows: 10, maxRowBytes: 1000, maxColumns: 10 } }
-    const surfaces = surfacesOf(limits)
+    const surfaces = surfacesOf(workflowSurfaces, limits)
     const contexts = surfaces.map((surface) => surfaceContext(surface, surfaces, settings))
     for (const { method, path, scope, recall } of allEndpoints(contexts, limits))
       expect(recall !== undefined, `${method} ${path}`).to.equal(method === 'POST' && scope !== 'read')

@@ -6,6 +6,7 @@ import { deliveryEndpoints } from '../../src/http/endpoints/delivery-endpoints.t
 import { traceEndpoints } from '../../src/http/endpoints/traces/trace-endpoints.ts'
 import { webhookEndpoints } from '../../src/http/endpoints/webhook-endpoints.ts'
 import { surfaceContext } from '../../src/http/surface-context.ts'
+import { workflowSurfaces } from '../../src/handlers/workflows.ts'
 import { surfacesOf } from '../../src/resources/surfaces.ts'
 import { environments, workflows } from './conformance/tested-family.ts'
 import { testedSurfaces } from './conformance/tested-surface.ts'
@@ -278,7 +279,7 @@ describe('GET /openapi.json', () => {
       authorType: 'text',
     } as const
     const limits = { testsets: { maxRows: 10, maxRowBytes: 1000, maxColumns: 10 } }
-    const surfaces = surfacesOf(limits)
+    const surfaces = surfacesOf(workflowSurfaces, limits)
     const contexts = surfaces.map((surface) => surfaceContext(surface, surfaces, settings))
     // An example is only looked at, so nobody asks for the webhooks or the traces of a project.
     const others = [webhookEndpoints, deliveryEndpoints, traceEndpoints].flatMap((make) =>

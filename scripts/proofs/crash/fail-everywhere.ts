@@ -1,4 +1,4 @@
-import { workflowFamily } from '../../../src/resources/workflows/workflow-family.ts'
+import { workflowFamily } from '../../../src/handlers/workflows.ts'
 import { createArtifact } from '../../../src/versioning/artifacts/create-artifact.ts'
 import { checkRecovered } from './check-recovered.ts'
 import { crashed } from './crash.ts'

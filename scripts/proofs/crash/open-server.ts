@@ -4,7 +4,7 @@ import { Store } from '../../../src/git/store.ts'
 import { environmentFamily } from '../../../src/resources/environments/environment-family.ts'
 import { queryFamily } from '../../../src/resources/queries/query-family.ts'
 import { testsetFamily } from '../../../src/resources/testsets/testset-family.ts'
-import { workflowFamily } from '../../../src/resources/workflows/workflow-family.ts'
+import { workflowFamily } from '../../../src/handlers/workflows.ts'
 import { openRegistry } from '../../../src/versioning/open-registry.ts'
 import { Registry } from '../../../src/versioning/registry.ts'
 

@@ -2,7 +2,7 @@ import { createApiKey } from '../../../src/access/api-keys.ts'
 import { environmentFamily } from '../../../src/resources/environments/environment-family.ts'
 import { queryFamily } from '../../../src/resources/queries/query-family.ts'
 import { commitFile, createFromFile } from '../../../src/resources/testsets/import/upload-testset.ts'
-import { workflowFamily } from '../../../src/resources/workflows/workflow-family.ts'
+import { workflowFamily } from '../../../src/handlers/workflows.ts'
 import {
   archiveArtifact,
   archiveRevision,

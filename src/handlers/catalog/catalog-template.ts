@@ -14,6 +14,20 @@ export interface CatalogTemplate {
   /** The default parameters; `{}` when there are none. */
   readonly parameters: JsonObject
   readonly presets: readonly CatalogPreset[]
+  /** Whether its handler cannot do its work without a provider of models. */
+  readonly callsModels: boolean
+}
+
+/** What is written down of a template; its schemas and default values are those of its handler. */
+export interface HandlerTemplate {
+  /** Left out for what is there for tests, which no list needs to name nicely. */
+  readonly name?: string
+  readonly description: string
+  readonly roles: 'application' | 'evaluator' | 'both'
+  readonly categories: readonly string[]
+  /** Superseded, by a preset of another one; workflows that use it go on working. */
+  readonly isArchived?: boolean
+  readonly callsModels?: boolean
 }
 
 /** Pinned values for a template (contract/handlers 1.6). */

@@ -1,46 +1,50 @@
-import { builtInSchemas } from '../../resources/workflows/schemas/built-in-schemas.ts'
-import { parseHandlerUri } from '../../resources/workflows/handler-uri.ts'
+import { handlerDefinitions } from '../built-in-handlers.ts'
+import type { HandlerDefinition } from '../handler.ts'
+import { handlerTable } from '../workflows.ts'
 import type { CatalogTemplate } from './catalog-template.ts'
-import { customTemplates } from './custom-templates.ts'
-import { evaluatorTemplates } from './evaluator-templates.ts'
-import { generalTemplates } from './general-templates.ts'
 import { parameterDefaults, withPlainDefaults } from './parameter-defaults.ts'
-import type { TemplateDefinition } from './template-definition.ts'
+
+/** The catalog begins with these, the most general ones; the others follow in the order of the table (contract/handlers 1.4). */
+const FIRST: readonly string[] = ['feedback', 'hook', 'code', 'mock', 'match', 'llm']
 
 /** Every template, archived ones included, in the order of the catalog (contract/handlers 1.4). */
-export const catalogTemplates: readonly CatalogTemplate[] = [
-  ...customTemplates,
-  ...generalTemplates,
-  ...evaluatorTemplates,
-].map(templateOf)
+export const catalogTemplates: readonly CatalogTemplate[] = handlerDefinitions
+  .flatMap(templateOf)
+  .sort((a, b) => placeOf(a) - placeOf(b))
 
+function placeOf({ key }: CatalogTemplate): number {
+  const place = FIRST.indexOf(key)
+  return place === -1 ? FIRST.length : place
+}
+
+/** None of a handler that nobody is meant to begin from. */
 function templateOf({
   key,
-  name,
-  description,
-  kind,
-  roles,
-  categories,
-  isArchived = false,
+  schemas: own = {},
+  template,
   presets = [],
-}: TemplateDefinition): CatalogTemplate {
-  const uri = `svc:${kind}:${key}:v0`
-  const { parameters, ...schemas } = builtInSchemas(parseHandlerUri(uri)) ?? {}
-  return {
-    key,
-    ...(name === undefined ? {} : { name }),
-    description,
-    categories,
-    flags: {
-      is_application: roles !== 'evaluator',
-      is_evaluator: roles !== 'application',
-      is_snippet: false,
-      is_archived: isArchived,
-      is_recommended: false,
+}: HandlerDefinition): CatalogTemplate[] {
+  if (!template) return []
+  const { name, description, roles, categories, isArchived = false, callsModels = false } = template
+  const { parameters, ...schemas } = own
+  return [
+    {
+      key,
+      ...(name === undefined ? {} : { name }),
+      description,
+      categories,
+      flags: {
+        is_application: roles !== 'evaluator',
+        is_evaluator: roles !== 'application',
+        is_snippet: false,
+        is_archived: isArchived,
+        is_recommended: false,
+      },
+      uri: handlerTable.uriOf(key),
+      schemas: { ...(parameters ? { parameters: withPlainDefaults(parameters) } : {}), ...schemas },
+      parameters: parameterDefaults(parameters),
+      presets,
+      callsModels,
     },
-    uri,
-    schemas: { ...(parameters ? { parameters: withPlainDefaults(parameters) } : {}), ...schemas },
-    parameters: parameterDefaults(parameters),
-    presets,
-  }
+  ]
 }

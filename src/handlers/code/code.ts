@@ -1,5 +1,5 @@
-import { getKey, isJsonObject } from '../../json/json.ts'
-import type { Handler } from '../handler.ts'
+import { getKey, isJsonObject, type Json } from '../../json/json.ts'
+import type { HandlerContext, HandlerDefinition, HandlerRequest } from '../handler.ts'
 import { invalidOutputs } from '../handler-failure.ts'
 import { filledText } from '../needed-text.ts'
 import { readLooseThreshold } from '../scoring/read-threshold.ts'
@@ -10,7 +10,20 @@ import { scriptRuntime } from './script-runtime.ts'
  * `svc:custom:code:v0` (contract/handlers 2.5): calls `evaluate(inputs, outputs, trace)` of the revision's script, or of the parameter
  * `code`, in the sandbox. Parameter `version`: "3" takes any result, everything else is "2", whose results are scores.
  */
-export const code: Handler = (request, context) => {
+export const code: HandlerDefinition = {
+  key: 'code',
+  kind: 'custom',
+  template: {
+    name: 'Custom Code',
+    description:
+      'Runs a script of yours in a sandbox: a function evaluate(inputs, outputs, trace) in Python, JavaScript or TypeScript.',
+    roles: 'both',
+    categories: [],
+  },
+  run,
+}
+
+function run(request: HandlerRequest, context: HandlerContext): Promise<Json> {
   const { parameters, data, outputs, inputs, trace } = request
   const script = filledText(getKey(data, 'script') || getKey(parameters, 'code'), 'script')
   const runtime = scriptRuntime(data, parameters)

@@ -1,7 +1,9 @@
+import { advanced, answerKey, passed } from '../scoring/schema-parts.ts'
+import { closedObject } from '../../resources/workflows/schemas/object-schema.ts'
 import { canonicalJson } from '../../json/canonical-json.ts'
 import { equalJson } from '../../json/diff/equal-json.ts'
 import { isJsonObject, type Json } from '../../json/json.ts'
-import type { HandlerRequest } from '../handler.ts'
+import type { HandlerDefinition, HandlerRequest } from '../handler.ts'
 import { isCaseSensitive } from '../scoring/is-case-sensitive.ts'
 import { expectedOutput } from '../scoring/needed-answer.ts'
 
@@ -9,7 +11,24 @@ import { expectedOutput } from '../scoring/needed-answer.ts'
  * `svc:builtin:auto_exact_match:v0` (contract/handlers 2.3): whether outputs and answer are the same string, or objects that say the same.
  * Anything else, two equal arrays too, is no match.
  */
-export function autoExactMatch(request: HandlerRequest): Json {
+export const autoExactMatch: HandlerDefinition = {
+  key: 'auto_exact_match',
+  kind: 'builtin',
+  schemas: {
+    parameters: closedObject({ correct_answer_key: advanced(answerKey) }),
+    outputs: passed,
+  },
+  template: {
+    name: 'Exact Match',
+    description: 'Passes when the output is exactly the expected answer; of objects, in any order of keys.',
+    roles: 'evaluator',
+    categories: ['classifiers'],
+  },
+  example: { inputs: { correct_answer: 'Paris' }, outputs: 'Paris' },
+  run,
+}
+
+function run(request: HandlerRequest): Json {
   const { value: answer } = expectedOutput(request)
   return { success: isMatch(request.outputs, answer, isCaseSensitive(request.parameters)) }
 }

@@ -1,15 +1,35 @@
+import { advanced, answerKey, scored } from '../scoring/schema-parts.ts'
+import { closedObject } from '../../resources/workflows/schemas/object-schema.ts'
 import { getKey, type Json } from '../../json/json.ts'
-import type { HandlerContext, HandlerRequest } from '../handler.ts'
+import type { HandlerContext, HandlerDefinition, HandlerRequest } from '../handler.ts'
 import { scoreLevenshtein } from '../metrics/score-levenshtein.ts'
 import { readThreshold } from '../scoring/read-threshold.ts'
 import { verdictOn } from '../scoring/verdict.ts'
 import { scoredTexts } from '../scoring/scored-texts.ts'
 
 /** `svc:builtin:auto_levenshtein_distance:v0` (contract/handlers 2.3): how few edits make the answer of the outputs. */
-export async function autoLevenshteinDistance(
-  request: HandlerRequest,
-  context: HandlerContext,
-): Promise<Json> {
+export const autoLevenshteinDistance: HandlerDefinition = {
+  key: 'auto_levenshtein_distance',
+  kind: 'builtin',
+  schemas: {
+    parameters: closedObject({
+      threshold: { type: 'number', 'x-svc-type': 'float', title: 'Lowest score that passes' },
+      correct_answer_key: advanced(answerKey),
+    }),
+    outputs: scored,
+  },
+  template: {
+    name: 'Levenshtein Distance',
+    description:
+      'Scores by how few characters have to be changed to turn the output into the expected answer.',
+    roles: 'evaluator',
+    categories: ['similarity'],
+  },
+  example: { parameters: { threshold: 0.8 }, inputs: { correct_answer: 'Paris' }, outputs: 'Parys' },
+  run,
+}
+
+async function run(request: HandlerRequest, context: HandlerContext): Promise<Json> {
   const [outputs, answer] = scoredTexts(request)
   const threshold = readThreshold(getKey(request.parameters, 'threshold'))
   const score = await scoreLevenshtein(outputs, answer, context)

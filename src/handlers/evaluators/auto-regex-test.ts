@@ -1,5 +1,8 @@
+import { regexPresets } from './regex-presets.ts'
+import { passed } from '../scoring/schema-parts.ts'
+import { closedObject } from '../../resources/workflows/schemas/object-schema.ts'
 import { getKey, type Json } from '../../json/json.ts'
-import type { HandlerContext, HandlerRequest } from '../handler.ts'
+import type { HandlerContext, HandlerDefinition, HandlerRequest } from '../handler.ts'
 import { searchPattern } from '../worker/search-pattern.ts'
 import { isCaseSensitive } from '../scoring/is-case-sensitive.ts'
 import { neededOutputs } from '../scoring/needed-outputs.ts'
@@ -10,7 +13,36 @@ import { textOf } from '../scoring/text-of.ts'
  * `svc:builtin:auto_regex_test:v0` (contract/handlers 2.3): whether `regex_pattern` is found in the outputs, or is not where
  * `regex_should_match` is there and not `true`.
  */
-export function autoRegexTest(request: HandlerRequest, context: HandlerContext): Json | Promise<Json> {
+export const autoRegexTest: HandlerDefinition = {
+  key: 'auto_regex_test',
+  kind: 'builtin',
+  schemas: {
+    parameters: closedObject(
+      {
+        regex_pattern: { type: 'string', default: '', 'x-svc-type': 'regex', title: 'Pattern' },
+        regex_should_match: {
+          type: 'boolean',
+          default: true,
+          'x-svc-type': 'bool',
+          title: 'Pass when the pattern is found',
+        },
+      },
+      ['regex_pattern'],
+    ),
+    outputs: passed,
+  },
+  template: {
+    name: 'Regex Test',
+    description: 'Passes when a regular expression is found in the output, or when it is not found.',
+    roles: 'evaluator',
+    categories: ['classifiers'],
+  },
+  presets: regexPresets,
+  example: { parameters: { regex_pattern: '^[A-Z]' }, outputs: 'Paris' },
+  run,
+}
+
+function run(request: HandlerRequest, context: HandlerContext): Json | Promise<Json> {
   const { parameters } = request
   const pattern = neededText(parameters, 'regex_pattern')
   const text = textOf(neededOutputs(request))

@@ -1,6 +1,8 @@
+import { answerKey, scored } from '../scoring/schema-parts.ts'
+import { closedObject } from '../../resources/workflows/schemas/object-schema.ts'
 import { getKey, type Json, type JsonObject } from '../../json/json.ts'
 import { invalidParameters } from '../handler-failure.ts'
-import type { HandlerContext, HandlerRequest } from '../handler.ts'
+import type { HandlerContext, HandlerDefinition, HandlerRequest } from '../handler.ts'
 import { scoreEmbeddings, USUAL_EMBEDDING_MODEL } from '../metrics/score-embeddings.ts'
 import { expectedDocument } from '../scoring/needed-answer.ts'
 import { neededOutputs } from '../scoring/needed-outputs.ts'
@@ -12,10 +14,24 @@ import { verdictOn } from '../scoring/verdict.ts'
  * `svc:builtin:auto_semantic_similarity:v0` (contract/handlers 2.3): how alike outputs and answer are to an embedding model, which
  * `embedding_model` names.
  */
-export async function autoSemanticSimilarity(
-  request: HandlerRequest,
-  context: HandlerContext,
-): Promise<Json> {
+export const autoSemanticSimilarity: HandlerDefinition = {
+  key: 'auto_semantic_similarity',
+  kind: 'builtin',
+  schemas: {
+    parameters: closedObject({ correct_answer_key: answerKey }, ['correct_answer_key']),
+    outputs: scored,
+  },
+  template: {
+    name: 'Semantic Similarity Match',
+    description: 'Scores by how close output and expected answer are in meaning, by their embeddings.',
+    roles: 'evaluator',
+    categories: ['similarity'],
+    callsModels: true,
+  },
+  run,
+}
+
+async function run(request: HandlerRequest, context: HandlerContext): Promise<Json> {
   const model = embeddingModel(request.parameters)
   const { value: answer } = expectedDocument(request)
   const outputs = neededOutputs(request)

@@ -1,5 +1,7 @@
+import { answerKey, scored } from '../scoring/schema-parts.ts'
+import { closedObject } from '../../resources/workflows/schemas/object-schema.ts'
 import { getKey, type Json, type JsonObject } from '../../json/json.ts'
-import type { HandlerContext, HandlerRequest } from '../handler.ts'
+import type { HandlerContext, HandlerDefinition, HandlerRequest } from '../handler.ts'
 import { scoreSequence } from '../metrics/score-sequence.ts'
 import { isFalsy } from '../scoring/is-falsy.ts'
 import { readThreshold } from '../scoring/read-threshold.ts'
@@ -7,7 +9,42 @@ import { verdictOn } from '../scoring/verdict.ts'
 import { scoredTexts } from '../scoring/scored-texts.ts'
 
 /** `svc:builtin:auto_similarity_match:v0` (contract/handlers 2.3): how much of outputs and answer are blocks that both have. */
-export async function autoSimilarityMatch(request: HandlerRequest, context: HandlerContext): Promise<Json> {
+export const autoSimilarityMatch: HandlerDefinition = {
+  key: 'auto_similarity_match',
+  kind: 'builtin',
+  schemas: {
+    parameters: closedObject(
+      {
+        similarity_threshold: {
+          type: 'number',
+          minimum: 0,
+          maximum: 1,
+          default: 0.5,
+          'x-svc-type': 'float',
+          title: 'Lowest score that passes',
+        },
+        correct_answer_key: answerKey,
+      },
+      ['similarity_threshold'],
+    ),
+    outputs: scored,
+  },
+  template: {
+    name: 'Similarity Match',
+    description:
+      'Scores by how much of the output and the expected answer is the same text in the same order.',
+    roles: 'evaluator',
+    categories: ['similarity'],
+  },
+  example: {
+    parameters: { similarity_threshold: 0.5 },
+    inputs: { correct_answer: 'in Paris' },
+    outputs: 'Paris',
+  },
+  run,
+}
+
+async function run(request: HandlerRequest, context: HandlerContext): Promise<Json> {
   const [outputs, answer] = scoredTexts(request)
   const threshold = readThreshold(givenThreshold(request.parameters))
   const score = await scoreSequence(outputs, answer, context)

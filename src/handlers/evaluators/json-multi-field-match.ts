@@ -1,3 +1,6 @@
+import { parameterAt } from '../chosen-schema.ts'
+import { answerKey } from '../scoring/schema-parts.ts'
+import { closedObject } from '../../resources/workflows/schemas/object-schema.ts'
 import {
   fromEntries,
   getKey,
@@ -5,6 +8,7 @@ import {
   isJsonObject,
   type Json,
   type JsonObject,
+  withKey,
 } from '../../json/json.ts'
 import { resolvePath } from '../../prompts/templates/resolve-path.ts'
 import {
@@ -14,7 +18,7 @@ import {
   missingParameter,
   parameterProblem,
 } from '../handler-failure.ts'
-import type { HandlerRequest } from '../handler.ts'
+import type { HandlerDefinition, HandlerRequest } from '../handler.ts'
 import { TimeSlice } from '../../scheduling/cooperative.ts'
 import { equalLoosely } from '../metrics/equal-loosely.ts'
 import { documentIn } from '../scoring/document-in.ts'
@@ -24,7 +28,44 @@ import { expectedOutput } from '../scoring/needed-answer.ts'
  * `svc:builtin:json_multi_field_match:v0` (contract/handlers 2.3): 1 for each of `fields` (paths, contract/handlers 3.3) that outputs and
  * answer have the same at, or both lack, else 0; `aggregate_score` is the mean. Outputs that are no JSON object score 0 everywhere.
  */
-export async function jsonMultiFieldMatch(request: HandlerRequest): Promise<Json> {
+export const jsonMultiFieldMatch: HandlerDefinition = {
+  key: 'json_multi_field_match',
+  kind: 'builtin',
+  schemas: {
+    parameters: closedObject(
+      {
+        fields: {
+          type: 'array',
+          items: { type: 'string' },
+          default: [],
+          'x-svc-type': 'fields_tags_editor',
+          title: 'Fields to compare',
+        },
+        correct_answer_key: answerKey,
+      },
+      ['fields', 'correct_answer_key'],
+    ),
+    outputs: {
+      ...closedObject({ aggregate_score: { type: 'number' } }, ['aggregate_score']),
+      additionalProperties: true,
+    },
+  },
+  computedOutputs: (parameters) => fieldScores(parameterAt(parameters, 'fields')),
+  template: {
+    name: 'JSON Multi-Field Match',
+    description: 'Compares fields of a JSON output with the expected JSON, and counts how many are equal.',
+    roles: 'evaluator',
+    categories: ['classifiers'],
+  },
+  example: {
+    parameters: { fields: ['city', 'river'] },
+    inputs: { correct_answer: '{"city":"Paris","river":"Seine"}' },
+    outputs: '{"city":"Paris","river":"Rhine"}',
+  },
+  run,
+}
+
+async function run(request: HandlerRequest): Promise<Json> {
   const fields = neededFields(request.parameters)
   const expected = expectedDocument(request)
   const { outputs } = request
@@ -37,6 +78,16 @@ export async function jsonMultiFieldMatch(request: HandlerRequest): Promise<Json
   }
   const matches = scores.reduce((sum, [, score]) => sum + score, 0)
   return fromEntries([...scores, ['aggregate_score', matches / fields.length]])
+}
+
+/** One number for each field, named by its path, and their mean. */
+function fieldScores(fields: Json | undefined): JsonObject | undefined {
+  if (!isJsonArray(fields)) return undefined
+  const scores = fields
+    .filter((field) => typeof field === 'string')
+    .map((field) => [field, { type: 'number' }] as const)
+  const properties = fromEntries([...scores, ['aggregate_score', { type: 'number' }]])
+  return withKey(closedObject({}, ['aggregate_score']), 'properties', properties)
 }
 
 function neededFields(parameters: JsonObject): readonly string[] {

@@ -1,15 +1,37 @@
+import { closedObject } from '../../resources/workflows/schemas/object-schema.ts'
+import { judged } from '../scoring/schema-parts.ts'
 import { JsonTextError } from '../../json/json-text-error.ts'
 import { type Json, getKey } from '../../json/json.ts'
 import { parseLargeJson } from '../../json/parse-json.ts'
 import { stringifyJson } from '../../json/stringify-json.ts'
 import { HandlerFailure, invalidInputs, typeWord } from '../handler-failure.ts'
-import type { Handler } from '../handler.ts'
+import type { Handler, HandlerDefinition } from '../handler.ts'
 import { judgedOutputs } from '../scoring/judged-outputs.ts'
 import { neededOutputs } from '../scoring/needed-outputs.ts'
 import { readThreshold } from '../scoring/read-threshold.ts'
 import { textOf } from '../scoring/text-of.ts'
 import { callHook } from './call-hook.ts'
 import { neededHookUrl } from './needed-hook-url.ts'
+
+/** What asks the user's server, with its time limit (contract/handlers 2.7, 2.9). */
+export const autoWebhookTestDefinition: HandlerDefinition = {
+  key: 'auto_webhook_test',
+  kind: 'builtin',
+  schemas: {
+    parameters: closedObject(
+      { webhook_url: { type: 'string', 'x-svc-type': 'text', title: 'Address to ask' } },
+      ['webhook_url'],
+    ),
+    outputs: { ...judged, type: ['object', 'string'] },
+  },
+  template: {
+    name: 'Webhook test',
+    description: 'Asks a web address of yours for the score of the output.',
+    roles: 'evaluator',
+    categories: ['custom'],
+  },
+  run: autoWebhookTest(10_000),
+}
 
 /**
  * `svc:builtin:auto_webhook_test:v0` (contract/handlers 2.7): has outputs scored by whoever answers at `parameters.webhook_url`. A

@@ -3,11 +3,24 @@ import { type Json, type JsonObject, getKey } from '../../json/json.ts'
 import { parseLargeJson } from '../../json/parse-json.ts'
 import { stringifyJson } from '../../json/stringify-json.ts'
 import { HandlerFailure } from '../handler-failure.ts'
-import type { Handler, HandlerRequest } from '../handler.ts'
+import type { Handler, HandlerDefinition, HandlerRequest } from '../handler.ts'
 import { callHook } from './call-hook.ts'
 import { hookHeaders } from './hook-headers.ts'
 import { maskSecrets } from './mask-secrets.ts'
 import { neededHookUrl } from './needed-hook-url.ts'
+
+/** What asks the user's server, with its time limit (contract/handlers 2.7, 2.9). */
+export const hookDefinition: HandlerDefinition = {
+  key: 'hook',
+  kind: 'custom',
+  template: {
+    name: 'Custom Hook',
+    description: 'Sends the request to an HTTP address of yours, given as url, and answers what comes back.',
+    roles: 'both',
+    categories: [],
+  },
+  run: hook(30_000),
+}
 
 /**
  * `svc:custom:hook:v0` (contract/handlers 2.9): posts the request to `<data.url>/invoke` with the headers of `data.headers`, and gives

@@ -1,3 +1,6 @@
+import { judgeSchemas } from './judge-schemas.ts'
+import { judgePresets } from './judge-presets.ts'
+import { chosenSchema } from '../chosen-schema.ts'
 import { type Json, type JsonObject, entriesOf, fromEntries, getKey } from '../../json/json.ts'
 import type { ChatReply } from '../../models/models.ts'
 import { promptVariables, unwrapInputs } from '../../prompts/prompt-variables.ts'
@@ -6,7 +9,7 @@ import { renderJson } from '../../prompts/render-json.ts'
 import { renderMessages } from '../../prompts/render-messages.ts'
 import { failureOfPrompt } from '../failure-of-prompt.ts'
 import { HandlerFailure, invalidOutputs } from '../handler-failure.ts'
-import type { Handler, HandlerRequest } from '../handler.ts'
+import type { HandlerContext, HandlerDefinition, HandlerRequest } from '../handler.ts'
 import { documentIn } from '../scoring/document-in.ts'
 import { judgedOutputs } from '../scoring/judged-outputs.ts'
 import { type JudgeParameters, readJudgeParameters } from './judge-parameters.ts'
@@ -15,7 +18,23 @@ import { type JudgeParameters, readJudgeParameters } from './judge-parameters.ts
  * `svc:builtin:auto_ai_critique:v0` (contract/handlers 2.8): a model grades outputs by a prompt. Its reply is read as JSON: a number or
  * a boolean is the score, an object is the outputs as it is. Throws a `HandlerFailure`.
  */
-export const autoAiCritique: Handler = async (request, { models, span, signal }) => {
+export const autoAiCritique: HandlerDefinition = {
+  key: 'auto_ai_critique',
+  kind: 'builtin',
+  schemas: judgeSchemas,
+  computedOutputs: (parameters) => chosenSchema(parameters, 'json_schema', 'schema'),
+  template: {
+    name: 'LLM-as-a-judge',
+    description: 'Has a language model judge the output, in the form that you ask for.',
+    roles: 'evaluator',
+    categories: ['ai_llm'],
+    callsModels: true,
+  },
+  presets: judgePresets,
+  run,
+}
+
+async function run(request: HandlerRequest, { models, span, signal }: HandlerContext): Promise<Json> {
   try {
     const parameters = readJudgeParameters(request.parameters)
     const { model, connection, threshold } = parameters

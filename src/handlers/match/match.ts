@@ -1,6 +1,8 @@
+import { matchResults, matchSchemas } from './match-schemas.ts'
+import { parameterAt } from '../chosen-schema.ts'
 import { fromEntries, getKey, type Json, type JsonObject } from '../../json/json.ts'
 import { type HandlerFailure, missingParameter, parameterProblem } from '../handler-failure.ts'
-import type { HandlerContext, HandlerRequest } from '../handler.ts'
+import type { HandlerContext, HandlerDefinition, HandlerRequest } from '../handler.ts'
 import { TimeSlice } from '../../scheduling/cooperative.ts'
 import { aggregate, readAggregation } from './aggregate.ts'
 import { readMatchers } from './read-matchers.ts'
@@ -10,7 +12,26 @@ import { runMatchers } from './run-matchers.ts'
  * `svc:builtin:match:v0` (contract/handlers 2.4): a tree of matchers over inputs, outputs and trace. Answers `{<key>: node…, score,
  * success}`: of matchers with the same key the last is shown, all count.
  */
-export async function match(request: HandlerRequest, context: HandlerContext): Promise<Json> {
+export const match: HandlerDefinition = {
+  key: 'match',
+  kind: 'builtin',
+  schemas: matchSchemas,
+  computedOutputs: (parameters) => matchResults(parameterAt(parameters, 'matchers')),
+  template: {
+    name: 'Builtin Matcher',
+    description:
+      'Tests parts of inputs, outputs and trace, as text or as JSON, and sums the results up; tests can be nested and weighted.',
+    roles: 'evaluator',
+    categories: [],
+  },
+  example: {
+    parameters: { matchers: [{ key: 'city', target: '$.outputs', match: 'contains', reference: 'Paris' }] },
+    outputs: 'It is Paris.',
+  },
+  run,
+}
+
+async function run(request: HandlerRequest, context: HandlerContext): Promise<Json> {
   const { parameters } = request
   const list = getKey(parameters, 'matchers') ?? undefined
   if (list === undefined) throw missingParameter('matchers')

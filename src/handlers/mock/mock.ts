@@ -2,7 +2,7 @@ import { setTimeout as pause } from 'node:timers/promises'
 import type { Json, JsonObject } from '../../json/json.ts'
 import { getKey, hasKey, isJsonObject, keysOf, numberOf } from '../../json/json.ts'
 import { HandlerFailure, invalidParameter, missingParameter } from '../handler-failure.ts'
-import type { Handler, HandlerRequest, HandlerResult } from '../handler.ts'
+import type { HandlerContext, HandlerDefinition, HandlerRequest, HandlerResult } from '../handler.ts'
 import { verdictOn } from '../scoring/verdict.ts'
 import { mockEvents } from './mock-events.ts'
 
@@ -10,7 +10,19 @@ import { mockEvents } from './mock-events.ts'
  * `svc:custom:mock:v0` (contract/handlers 2.9), for tests of whatever calls handlers: does what `parameters.key` says with
  * `parameters.kwargs`. The keys are those of `MOCKS`.
  */
-export const mock: Handler = (request, { signal }) => {
+export const mock: HandlerDefinition = {
+  key: 'mock',
+  kind: 'custom',
+  template: {
+    description: 'Answers what its parameters tell it to, the same every time; for tests of what calls it.',
+    roles: 'both',
+    categories: ['custom'],
+  },
+  example: { parameters: { key: 'score', kwargs: { score: 0.7 } } },
+  run,
+}
+
+function run(request: HandlerRequest, { signal }: HandlerContext): HandlerResult | Promise<HandlerResult> {
   const { parameters } = request
   const key = getKey(parameters, 'key') ?? null
   if (key === null) throw missingParameter('key')
@@ -97,13 +109,4 @@ function number(kwargs: JsonObject, name: string, otherwise: number): number {
   const found = numberOf(value)
   if (found !== undefined && Number.isFinite(found)) return found
   throw invalidParameter(`kwargs.${name}`, 'float', value)
-}
-
-/** `svc:custom:feedback:v0` (contract/handlers 2.9): describes what people say about outputs. It always fails. */
-export const feedback: Handler = ({ data }) => {
-  const uri = getKey(data, 'uri')
-  throw new HandlerFailure(
-    'v0:workflows:feedback-error',
-    `${typeof uri === 'string' ? uri : 'svc:custom:feedback:v0'} is the interface of feedback that people give; nothing runs it.`,
-  )
 }

@@ -1,3 +1,5 @@
+import { messageList, oneMessage, promptParameters } from './prompt-schemas.ts'
+import { openObject } from '../../resources/workflows/schemas/object-schema.ts'
 import {
   getKey,
   hasKey,
@@ -11,7 +13,7 @@ import {
 import type { ChatReply } from '../../models/models.ts'
 import { failureOfPrompt } from '../failure-of-prompt.ts'
 import { invalidInput } from '../handler-failure.ts'
-import type { Handler } from '../handler.ts'
+import type { HandlerContext, HandlerDefinition, HandlerRequest, HandlerResult } from '../handler.ts'
 import { answerPrompt } from './answer-prompt.ts'
 import { preparedPrompt } from './prepared-prompt.ts'
 
@@ -19,7 +21,24 @@ import { preparedPrompt } from './prepared-prompt.ts'
  * One prompt, many turns (`svc:builtin:chat:v0`, contract/handlers 2.10): what was said so far, `inputs.messages`, follows the prompt
  * exactly as it is. Answers the next message, in which a refusal stands as its content.
  */
-export const chat: Handler = async (request, context) => {
+export const chat: HandlerDefinition = {
+  key: 'chat',
+  kind: 'builtin',
+  schemas: {
+    parameters: promptParameters(),
+    inputs: openObject({ messages: messageList }),
+    outputs: oneMessage,
+  },
+  template: {
+    name: 'chat',
+    description: 'A prompt that leads a conversation: the messages so far come with every request.',
+    roles: 'application',
+    categories: ['builtin'],
+  },
+  run,
+}
+
+async function run(request: HandlerRequest, context: HandlerContext): Promise<HandlerResult> {
   try {
     const prompt = preparedPrompt(request, ['messages'])
     const messages = [...prompt.messages, ...historyOf(prompt.inputs)]

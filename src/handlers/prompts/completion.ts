@@ -1,7 +1,10 @@
+import { promptParameters } from './prompt-schemas.ts'
+import { DRAFT_2020_12, openObject } from '../../resources/workflows/schemas/object-schema.ts'
+import { chosenSchema, parameterAt } from '../chosen-schema.ts'
 import { getKey, type Json } from '../../json/json.ts'
 import type { ChatReply } from '../../models/models.ts'
 import { failureOfPrompt } from '../failure-of-prompt.ts'
-import type { Handler } from '../handler.ts'
+import type { HandlerContext, HandlerDefinition, HandlerRequest, HandlerResult } from '../handler.ts'
 import { answerPrompt } from './answer-prompt.ts'
 import { preparedPrompt } from './prepared-prompt.ts'
 
@@ -9,7 +12,30 @@ import { preparedPrompt } from './prepared-prompt.ts'
  * One prompt, one reply (`svc:builtin:completion:v0`, contract/handlers 2.10): the reply's text, which is left as text even where a
  * schema was asked for; else why the model would not; else the tools it calls.
  */
-export const completion: Handler = async (request, context) => {
+export const completion: HandlerDefinition = {
+  key: 'completion',
+  kind: 'builtin',
+  schemas: {
+    parameters: promptParameters({ role: 'user', content: '{{input}}' }),
+    inputs: openObject({}),
+    outputs: { $schema: DRAFT_2020_12, type: ['string', 'object', 'array'] },
+  },
+  computedOutputs: (parameters) => {
+    const format = parameterAt(parameters, 'prompt', 'llm_config', 'response_format')
+    return parameterAt(format, 'type') === 'json_schema'
+      ? chosenSchema(format, 'json_schema', 'schema')
+      : undefined
+  },
+  template: {
+    name: 'completion',
+    description: 'A prompt that is filled in and answered once.',
+    roles: 'application',
+    categories: ['builtin'],
+  },
+  run,
+}
+
+async function run(request: HandlerRequest, context: HandlerContext): Promise<HandlerResult> {
   try {
     const prompt = preparedPrompt(request)
     return await answerPrompt(prompt, prompt.messages, request, context, outputsOf)

@@ -1,3 +1,5 @@
+import { llmSchemas } from './llm-schemas.ts'
+import { chosenSchema, parameterAt } from '../chosen-schema.ts'
 import type { JsonObject } from '../../json/json.ts'
 import { entriesOf, fromEntries, getKey, isJsonObject, keysOf, withKey } from '../../json/json.ts'
 import { Fields } from '../../prompts/fields.ts'
@@ -9,14 +11,32 @@ import { RenderBudget } from '../../prompts/templates/render-budget.ts'
 import { TEMPLATE_FORMATS } from '../../prompts/templates/template-format.ts'
 import { failureOfPrompt } from '../failure-of-prompt.ts'
 import { HandlerFailure, invalidParameter } from '../handler-failure.ts'
-import type { Handler } from '../handler.ts'
+import type { HandlerContext, HandlerDefinition, HandlerRequest, HandlerResult } from '../handler.ts'
 import { askInTurn } from './ask-in-turn.ts'
 
 /**
  * One call of the first model of a list that answers (`svc:builtin:llm:v0`, contract/handlers 2.11). Answers the whole conversation
  * with what it ended as. Neither a loop nor tools of ours are there: a request for them is refused.
  */
-export const llm: Handler = async (request, context) => {
+export const llm: HandlerDefinition = {
+  key: 'llm',
+  kind: 'builtin',
+  schemas: llmSchemas,
+  computedOutputs: (parameters) =>
+    parameterAt(parameters, 'response', 'format') === 'json'
+      ? chosenSchema(parameters, 'response', 'schema')
+      : undefined,
+  template: {
+    name: 'Builtin LLM',
+    description: 'Sends messages to the first of several language models that answers.',
+    roles: 'both',
+    categories: [],
+    callsModels: true,
+  },
+  run,
+}
+
+async function run(request: HandlerRequest, context: HandlerContext): Promise<HandlerResult> {
   if (getKey(request.flags, 'force') === true)
     throw new HandlerFailure(
       'v0:workflows:force-not-supported',

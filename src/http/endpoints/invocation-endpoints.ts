@@ -4,7 +4,7 @@ import { findRunnable } from '../../invocation/find-runnable.ts'
 import { inspect } from '../../invocation/inspect.ts'
 import type { InvocationServices } from '../../invocation/invoke.ts'
 import { invoke } from '../../invocation/invoke.ts'
-import { managedKeys } from '../../resources/workflows/handler-uri.ts'
+import { handlerTable } from '../../handlers/workflows.ts'
 import type { EndpointResponse, Call, Endpoint } from '../routing/endpoint.ts'
 import { endpoint } from '../routing/endpoint.ts'
 import { invokeResponse, invokeOutput } from '../invocation/invoke-answer.ts'
@@ -90,7 +90,7 @@ function healthEndpoint(): Endpoint {
 }
 
 /** An address that no handler has is no route. */
-const keys: ReadonlySet<string> = new Set(managedKeys())
+const keys: ReadonlySet<string> = new Set(handlerTable.keys)
 const key = z.string().refine((text) => keys.has(text) || noHandler(text))
 const v0 = z.string().refine((text) => text === 'v0' || noVersion(text))
 

@@ -3,7 +3,7 @@ import { entriesOf, getKey, isJsonArray, isJsonObject, type Json } from '../../j
 
 /** An evaluator's template in the shape that clients had before there was a catalog (contract/handlers 1.1). */
 export function presentLegacyTemplate(template: CatalogTemplate): object {
-  const { key, name = key, description, categories, flags, schemas, presets } = template
+  const { key, name = key, description, categories, flags, schemas, presets, callsModels } = template
   const settings = settingsOf(template)
   const pinned = presets.flatMap((preset) =>
     preset.parameters ? [{ key: preset.key, name: preset.name, values: preset.parameters }] : [],
@@ -18,14 +18,11 @@ export function presentLegacyTemplate(template: CatalogTemplate): object {
     ...(schemas.outputs ? { outputs_schema: schemas.outputs } : {}),
     description,
     oss: true,
-    requires_llm_api_keys: CALLS_MODELS.includes(key),
+    requires_llm_api_keys: callsModels,
     tags: categories,
     archived: flags.is_archived,
   }
 }
-
-/** The handlers that cannot do their work without a provider of models. */
-const CALLS_MODELS = ['llm', 'auto_ai_critique', 'auto_semantic_similarity']
 
 interface Setting {
   readonly label: string

@@ -1,6 +1,6 @@
 import type { Authenticate } from '../../access/authenticator.ts'
 import { grants } from '../../access/scope.ts'
-import { managedKeys } from '../../resources/workflows/handler-uri.ts'
+import { handlerTable } from '../../handlers/workflows.ts'
 import { sentKey } from '../middleware/authenticate.ts'
 import type { ProjectsReadiness } from '../../versioning/registries.ts'
 import type { PublicRoute } from './public-routes.ts'
@@ -21,7 +21,7 @@ export const health: PublicRoute = (ctx) => {
 
 /** `GET /services/health` and `/services/<key>/v0/health` (contract/handlers 4.1): handlers live where the process does. */
 export function servicesHealth(): Readonly<Record<string, PublicRoute>> {
-  const addresses = ['/services', ...managedKeys().map((key) => `/services/${key}/v0`)]
+  const addresses = ['/services', ...handlerTable.keys.map((key) => `/services/${key}/v0`)]
   return Object.fromEntries(addresses.map((address) => [`${address}/health`, health]))
 }
 

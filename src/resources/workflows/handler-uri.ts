@@ -40,64 +40,9 @@ export function isSkill(uri: HandlerUri | undefined): boolean {
   return isManaged(uri) && uri.key === 'skill'
 }
 
-/**
- * What is wrong with a uri of the service's own provider: a sentence naming the keys it could have been, or undefined
- * if it is fine (ruling 4). Other providers' uris are their own business, and versions are not checked.
- */
-export function handlerUriProblem(uri: HandlerUri | undefined): string | undefined {
-  if (!isManaged(uri)) return undefined
-  const keys = keysByKind.get(uri.kind)
-  if (keys === undefined) {
-    return `"svc:${uri.kind}:${uri.key}" is not a handler of this service; its kinds are ${[...keysByKind.keys()].join(' and ')}`
-  }
-  if (keys.includes(uri.key)) return undefined
-  return `"svc:${uri.kind}:${uri.key}" is not a handler of this service; the keys of kind ${uri.kind} are ${keys.join(', ')}`
-}
-
 /** The version a uri runs: `latest` is the highest that exists, and every handler has exactly `v0` so far. */
 export function effectiveVersion(uri: HandlerUri): string {
   return uri.version === LATEST ? 'v0' : uri.version
 }
 
 const LATEST = 'latest'
-
-/** The keys of all handlers of this service, of both kinds. */
-export function managedKeys(): readonly string[] {
-  return [...keysByKind.values()].flat()
-}
-
-/** The handlers of the provider `svc`, by kind (contract/workflows 10.5). */
-const keysByKind: ReadonlyMap<string, readonly string[]> = new Map([
-  [
-    'builtin',
-    [
-      'chat',
-      'completion',
-      'agent',
-      'llm',
-      'match',
-      'prompt',
-      'echo',
-      'human',
-      'skill',
-      'auto_exact_match',
-      'auto_regex_test',
-      'field_match_test',
-      'json_multi_field_match',
-      'auto_webhook_test',
-      'auto_custom_code_run',
-      'auto_ai_critique',
-      'auto_starts_with',
-      'auto_ends_with',
-      'auto_contains',
-      'auto_contains_any',
-      'auto_contains_all',
-      'auto_contains_json',
-      'auto_json_diff',
-      'auto_levenshtein_distance',
-      'auto_similarity_match',
-      'auto_semantic_similarity',
-    ],
-  ],
-  ['custom', ['code', 'hook', 'feedback', 'mock']],
-])

@@ -2,7 +2,8 @@ import type { FieldProblem } from '../../errors.ts'
 import { entriesOf, fromEntries, getKey, isJsonObject, type Json, type JsonObject } from '../../json/json.ts'
 import type { AcceptedDocument } from '../../versioning/family/document-family.ts'
 import type { PayloadContext } from '../../versioning/family/family.ts'
-import { handlerOf, handlerUriProblem, isSkill, parseHandlerUri } from './handler-uri.ts'
+import type { HandlerTable } from './handler-table.ts'
+import { handlerOf, isSkill, parseHandlerUri } from './handler-uri.ts'
 import { fillSchemas } from './schemas/schema-filling.ts'
 import { MOST_LISTED, problemsRefusal, UNKNOWN_KEY } from '../documents/problems-refusal.ts'
 import { runtimes } from './script-file.ts'
@@ -18,32 +19,36 @@ import { dropServicesUrl } from './workflow-url.ts'
  * a url of our own dropped, the schemas of a built-in handler filled in, a skill reduced to what a skill has. Refuses
  * with one `invalid_request` that lists every problem at its place below `context.loc`; an unknown key is one of them.
  */
-export function acceptWorkflowData(data: Json, context: PayloadContext): AcceptedDocument {
+export function acceptWorkflowData(
+  data: Json,
+  context: PayloadContext,
+  handlers: HandlerTable,
+): AcceptedDocument {
   if (!isJsonObject(data)) {
     throw problemsRefusal('invalid_request', [
       { loc: context.loc, msg: `data must be an object, but it is ${typeName(data)}`, type: 'object_type' },
     ])
   }
-  refuseProblems(data, context.loc)
+  refuseProblems(data, context.loc, handlers)
   const sent = withoutNulls(data, 'schemas', 'headers')
   const uri = handlerOf(sent)
   const own = dropServicesUrl(sent, context.servicesBase)
   if (isSkill(uri)) return reduceToSkill(own)
   const headers = getKey(own, 'headers')
   return {
-    data: fillSchemas(own, uri),
+    data: fillSchemas(own, handlers.find(uri)),
     warnings: isJsonObject(headers) ? literalHeaderWarnings(headers) : [],
   }
 }
 
 /** Refuses what is not of the closed shape of `data`; sentences are made only of what the refusal names. */
-function refuseProblems(data: JsonObject, loc: readonly (string | number)[]): void {
+function refuseProblems(data: JsonObject, loc: readonly (string | number)[], handlers: HandlerTable): void {
   const problems: FieldProblem[] = []
   let unnamed = 0
   for (const [key, value] of entriesOf(data)) {
     if (value === null) continue
     if (problems.length >= MOST_LISTED && !fields.has(key)) unnamed++
-    else problems.push(...fieldProblems(key, value, [...loc, key]))
+    else problems.push(...fieldProblems(key, value, [...loc, key], handlers))
   }
   if (problems.length > 0) throw problemsRefusal('invalid_request', problems, problems.length + unnamed)
 }
@@ -60,17 +65,26 @@ function withoutNulls(object: JsonObject, ...inside: readonly string[]): JsonObj
   )
 }
 
-function fieldProblems(key: string, value: Json, loc: readonly (string | number)[]): readonly FieldProblem[] {
+function fieldProblems(
+  key: string,
+  value: Json,
+  loc: readonly (string | number)[],
+  handlers: HandlerTable,
+): readonly FieldProblem[] {
   const check = fields.get(key)
-  if (check !== undefined) return check(value, loc)
+  if (check !== undefined) return check(value, loc, handlers)
   return [{ loc, msg: unknownKey(key, 'data', [...fields.keys()]), type: UNKNOWN_KEY }]
 }
 
-type Check = (value: Json, loc: readonly (string | number)[]) => readonly FieldProblem[]
+type Check = (
+  value: Json,
+  loc: readonly (string | number)[],
+  handlers: HandlerTable,
+) => readonly FieldProblem[]
 
 /** The closed shape of `data`, in the order of the interface. */
 const fields: ReadonlyMap<string, Check> = new Map<string, Check>([
-  ['uri', text('uri', 'handler_uri', (value) => handlerUriProblem(parseHandlerUri(value)))],
+  ['uri', text('uri', 'handler_uri', (value, handlers) => handlers.uriProblem(parseHandlerUri(value)))],
   ['url', text('url', 'url', urlProblem)],
   ['schemas', workflowSchemasProblems],
   ['parameters', parametersProblems],
@@ -80,12 +94,16 @@ const fields: ReadonlyMap<string, Check> = new Map<string, Check>([
 ])
 
 /** A check of a field that must be a string, and then pass `problem`. */
-function text(name: string, type: string, problem: (value: string) => string | undefined): Check {
-  return (value, loc) => {
+function text(
+  name: string,
+  type: string,
+  problem: (value: string, handlers: HandlerTable) => string | undefined,
+): Check {
+  return (value, loc, handlers) => {
     if (typeof value !== 'string') {
       return [{ loc, msg: `${name} must be a string, but it is ${typeName(value)}`, type: 'string_type' }]
     }
-    const msg = problem(value)
+    const msg = problem(value, handlers)
     return msg === undefined ? [] : [{ loc, msg, type }]
   }
 }

@@ -1,33 +1,38 @@
 import type { Json, JsonObject } from '../../json/json.ts'
 import type { AcceptedDocument, DocumentDefinition } from '../../versioning/family/document-family.ts'
 import { documentFamily } from '../../versioning/family/document-family.ts'
-import type { PayloadContext } from '../../versioning/family/family.ts'
+import type { Family, PayloadContext } from '../../versioning/family/family.ts'
 import { mergeDelta } from '../documents/merge-delta.ts'
+import type { HandlerTable } from './handler-table.ts'
 import { acceptWorkflowData } from './workflow-data.ts'
 import { WORKFLOW_DATA_FILE, decodeWorkflow, encodeWorkflow, isWorkflowFile } from './workflow-files.ts'
 import { deriveFlags, derivedFlagNames } from './workflow-flags.ts'
 import { presentWorkflow } from './workflow-url.ts'
 
 /** What a workflow's payload is: its `data` object, and how it lies in files. */
-export const workflowDocument: DocumentDefinition = {
-  name: 'workflow',
-  folder: 'workflows',
-  roles: ['is_application', 'is_evaluator', 'is_snippet'],
-  aliases: ['application', 'evaluator'],
-  mayEmbed: true,
-  flagNames: derivedFlagNames,
-  ownsFile: isWorkflowFile,
-  file: WORKFLOW_DATA_FILE,
-  encode: encodeWorkflow,
-  decode: decodeWorkflow,
-  accept: acceptWorkflowData,
-  applyDelta: applyWorkflowDelta,
-  flags: deriveFlags,
-  present: presentWorkflow,
+export function workflowDocumentOf(handlers: HandlerTable): DocumentDefinition {
+  return {
+    name: 'workflow',
+    folder: 'workflows',
+    roles: ['is_application', 'is_evaluator', 'is_snippet'],
+    aliases: ['application', 'evaluator'],
+    mayEmbed: true,
+    flagNames: derivedFlagNames,
+    ownsFile: isWorkflowFile,
+    file: WORKFLOW_DATA_FILE,
+    encode: encodeWorkflow,
+    decode: decodeWorkflow,
+    accept: (data, context) => acceptWorkflowData(data, context, handlers),
+    applyDelta: (base, delta, context) => applyWorkflowDelta(base, delta, context, handlers),
+    flags: deriveFlags,
+    present: presentWorkflow,
+  }
 }
 
 /** Workflows, and so applications, evaluators and snippets, which are workflows by role (interface 1, 2.2). */
-export const workflowFamily = documentFamily(workflowDocument)
+export function workflowFamilyOf(handlers: HandlerTable): Family {
+  return documentFamily(workflowDocumentOf(handlers))
+}
 
 /**
  * The data that a delta `{set, remove}` makes of `base` (ruling 4; contract/workflows 11.4, legacy form): a null at the
@@ -38,8 +43,9 @@ export function applyWorkflowDelta(
   base: JsonObject | undefined,
   delta: Json,
   context: PayloadContext,
+  handlers: HandlerTable,
 ): AcceptedDocument {
   const result = mergeDelta(base, delta, context.loc, 'parameters.prompt')
   // what is wrong with the result came in with `set`, save for the rare pushed base or half-removed schema
-  return acceptWorkflowData(result, { ...context, loc: [...context.loc, 'set'] })
+  return acceptWorkflowData(result, { ...context, loc: [...context.loc, 'set'] }, handlers)
 }

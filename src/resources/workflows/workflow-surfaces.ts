@@ -1,8 +1,7 @@
+import type { Family } from '../../versioning/family/family.ts'
 import type { Surface } from '../surface.ts'
-import { workflowFamily } from './workflow-family.ts'
 
 const common = {
-  family: workflowFamily,
   fixedFlags: {},
   readFlags: [],
   isDeployable: true,
@@ -12,20 +11,24 @@ const common = {
 } as const
 
 /** The three surfaces over workflows (interface 2.2, ruling 4); snippets have none of their own. */
-export const workflowSurfaces: readonly Surface[] = [
-  { ...common, path: 'workflows', singular: 'workflow', plural: 'workflows' },
-  {
-    ...common,
-    path: 'applications',
-    singular: 'application',
-    plural: 'applications',
-    fixedFlags: { is_application: true },
-  },
-  {
-    ...common,
-    path: 'evaluators',
-    singular: 'evaluator',
-    plural: 'evaluators',
-    fixedFlags: { is_evaluator: true },
-  },
-]
+export function workflowSurfacesOf(family: Family): readonly Surface[] {
+  return [
+    { ...common, family, path: 'workflows', singular: 'workflow', plural: 'workflows' },
+    {
+      ...common,
+      family,
+      path: 'applications',
+      singular: 'application',
+      plural: 'applications',
+      fixedFlags: { is_application: true },
+    },
+    {
+      ...common,
+      family,
+      path: 'evaluators',
+      singular: 'evaluator',
+      plural: 'evaluators',
+      fixedFlags: { is_evaluator: true },
+    },
+  ]
+}

@@ -1,14 +1,11 @@
+import { handlerTable } from '../../../src/handlers/workflows.ts'
 import { Ajv2020 } from 'ajv/dist/2020.js'
 import { expect } from 'chai'
 import { catalogTemplates } from '../../../src/handlers/catalog/catalog-templates.ts'
 import { catalogTypes } from '../../../src/handlers/catalog/types/catalog-types.ts'
 import { getKey, type Json, type JsonObject } from '../../../src/json/json.ts'
 import { plainJson } from '../../../src/json/plain-json.ts'
-import {
-  handlerUriProblem,
-  isManaged,
-  parseHandlerUri,
-} from '../../../src/resources/workflows/handler-uri.ts'
+import { isManaged, parseHandlerUri } from '../../../src/resources/workflows/handler-uri.ts'
 import { schemaProblems } from '../../../src/resources/workflows/schemas/schema-problems.ts'
 import { namedTypes } from './named-types.ts'
 
@@ -75,7 +72,7 @@ describe('catalog templates', () => {
   it('have a uri of this service, a description, and no flag that the catalog does not use', () => {
     for (const { key, uri, description, flags } of catalogTemplates) {
       const handler = parseHandlerUri(uri)
-      expect(isManaged(handler) && handlerUriProblem(handler), uri).to.equal(undefined)
+      expect(isManaged(handler) && handlerTable.uriProblem(handler), uri).to.equal(undefined)
       expect(handler, uri).to.include({ key, version: 'v0' })
       expect(description, key).to.match(/^\p{Lu}.*\.$/u)
       expect([flags.is_snippet, flags.is_recommended], key).to.deep.equal([false, false])

@@ -1,12 +1,14 @@
 import { expect } from 'chai'
 import { HandlerFailure } from '../../../src/handlers/handler-failure.ts'
 import type { HandlerContext, HandlerRequest } from '../../../src/handlers/handler.ts'
-import { autoAiCritique } from '../../../src/handlers/judge/auto-ai-critique.ts'
+import { builtInHandlers } from '../../../src/handlers/built-in-handlers.ts'
 import type { JsonObject } from '../../../src/json/json.ts'
 import { ExactNumber, isJsonObject } from '../../../src/json/json.ts'
 import { parseJson } from '../../../src/json/parse-json.ts'
 import { type ChatCall, ModelFailure, type Models } from '../../../src/models/models.ts'
 import { handlerContext, handlerRequest } from '../handler-context.ts'
+
+const autoAiCritique = builtInHandlers.get('auto_ai_critique') ?? expect.fail('there is no auto_ai_critique')
 
 /** A model that gives one reply, or fails, and the calls it was sent. */
 function modelThat(reply: JsonObject | ModelFailure): { context: HandlerContext; calls: ChatCall[] } {

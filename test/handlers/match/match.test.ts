@@ -1,6 +1,6 @@
 import { expect } from 'chai'
 import { HandlerFailure } from '../../../src/handlers/handler-failure.ts'
-import { match } from '../../../src/handlers/match/match.ts'
+import { builtInHandlers } from '../../../src/handlers/built-in-handlers.ts'
 import { getKey, isJsonObject, type Json, type JsonObject } from '../../../src/json/json.ts'
 import {
   exact,
@@ -11,6 +11,8 @@ import {
   type Given,
 } from '../evaluators/run-evaluator.ts'
 import { handlerContext, handlerRequest } from '../handler-context.ts'
+
+const match = builtInHandlers.get('match') ?? expect.fail('there is no match')
 
 /** What the matchers look at. */
 const SEEN: Given = {
@@ -295,7 +297,7 @@ describe('handlers: match', () => {
     const matchers = [{ key: 'it', target: 'outputs', match: 'regex', reference: '(a+)+$' }]
     const request = handlerRequest({ parameters: { matchers }, outputs: `${'a'.repeat(60)}!` })
     const context = handlerContext({}, { signal: AbortSignal.abort() })
-    const failure = await match(request, context).catch((error: unknown) => error)
+    const failure = await Promise.resolve(match(request, context)).catch((error: unknown) => error)
     expect(failure)
       .to.be.instanceOf(HandlerFailure)
       .with.property('message')

@@ -1,7 +1,7 @@
+import { handlerTable } from '../../../src/handlers/workflows.ts'
 import { expect } from 'chai'
 import {
   effectiveVersion,
-  handlerUriProblem,
   isManaged,
   isSkill,
   parseHandlerUri,
@@ -60,17 +60,17 @@ describe('handler uri', () => {
       'user:x:y:z',
       'https://a.b/c',
     ]) {
-      expect(handlerUriProblem(parseHandlerUri(uri)), uri).to.equal(undefined)
+      expect(handlerTable.uriProblem(parseHandlerUri(uri)), uri).to.equal(undefined)
     }
   })
 
   it('names the uri and the keys there are when one of ours is unknown', () => {
-    expect(handlerUriProblem(parseHandlerUri('svc:custom:chat:v0')))
+    expect(handlerTable.uriProblem(parseHandlerUri('svc:custom:chat:v0')))
       .to.contain('"svc:custom:chat"')
       .and.contain('code, hook, feedback, mock')
-    expect(handlerUriProblem(parseHandlerUri('svc:other:chat:v0'))).to.contain('builtin and custom')
-    expect(handlerUriProblem(parseHandlerUri('nonsense'))).to.contain('"svc:builtin:nonsense"')
-    expect(handlerUriProblem(parseHandlerUri('svc:builtin:constructor:v0'))).to.be.a('string')
+    expect(handlerTable.uriProblem(parseHandlerUri('svc:other:chat:v0'))).to.contain('builtin and custom')
+    expect(handlerTable.uriProblem(parseHandlerUri('nonsense'))).to.contain('"svc:builtin:nonsense"')
+    expect(handlerTable.uriProblem(parseHandlerUri('svc:builtin:constructor:v0'))).to.be.a('string')
   })
 })
 

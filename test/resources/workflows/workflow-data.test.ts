@@ -1,3 +1,4 @@
+import { handlerTable } from '../../../src/handlers/workflows.ts'
 import { expect } from 'chai'
 import { parseJson } from '../../../src/json/parse-json.ts'
 import { stringifyJson } from '../../../src/json/stringify-json.ts'
@@ -144,7 +145,11 @@ describe('workflow data', () => {
 })
 
 function accept(text: string): AcceptedDocument {
-  return acceptWorkflowData(parseJson(text), { loc, servicesBase: 'http://127.0.0.1:3000/services' })
+  return acceptWorkflowData(
+    parseJson(text),
+    { loc, servicesBase: 'http://127.0.0.1:3000/services' },
+    handlerTable,
+  )
 }
 
 function stored(text: string): string {

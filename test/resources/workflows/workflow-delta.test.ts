@@ -1,3 +1,4 @@
+import { handlerTable } from '../../../src/handlers/workflows.ts'
 import { expect } from 'chai'
 import type { JsonObject } from '../../../src/json/json.ts'
 import { parseJson } from '../../../src/json/parse-json.ts'
@@ -72,7 +73,12 @@ describe('workflow delta', () => {
 
   it('leaves the base as it was', () => {
     const before = parseJson(base) as JsonObject
-    applyWorkflowDelta(before, parseJson('{"set":{"parameters":{"2":5}},"remove":["script"]}'), context())
+    applyWorkflowDelta(
+      before,
+      parseJson('{"set":{"parameters":{"2":5}},"remove":["script"]}'),
+      context(),
+      handlerTable,
+    )
     expect(stringifyJson(before)).to.equal(base)
   })
 
@@ -128,5 +134,5 @@ function context() {
 
 function apply(before: string | undefined, delta: string): AcceptedDocument {
   const data = before === undefined ? undefined : (parseJson(before) as JsonObject)
-  return applyWorkflowDelta(data, parseJson(delta), context())
+  return applyWorkflowDelta(data, parseJson(delta), context(), handlerTable)
 }

@@ -1,12 +1,14 @@
+import { handlerTable, workflowSurfaces } from '../../../src/handlers/workflows.ts'
 import { expect } from 'chai'
 import type { JsonObject } from '../../../src/json/json.ts'
 import { parseJson } from '../../../src/json/parse-json.ts'
 import { stringifyJson } from '../../../src/json/stringify-json.ts'
-import { workflowSurfaces } from '../../../src/resources/workflows/workflow-surfaces.ts'
-import { workflowDocument } from '../../../src/resources/workflows/workflow-family.ts'
+import { workflowDocumentOf } from '../../../src/resources/workflows/workflow-family.ts'
 import { readerOf } from '../written-file.ts'
 
 const servicesBase = 'http://127.0.0.1:3000/services'
+
+const workflowDocument = workflowDocumentOf(handlerTable)
 
 describe('workflow family', () => {
   it('names the seventeen flags of a revision in wire order', () => {

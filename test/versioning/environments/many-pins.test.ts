@@ -1,7 +1,7 @@
 import { expect } from 'chai'
 import { queryDependents } from '../../../src/embeds/dependents.ts'
 import { environmentFamily } from '../../../src/resources/environments/environment-family.ts'
-import { workflowFamily } from '../../../src/resources/workflows/workflow-family.ts'
+import { workflowFamily } from '../../../src/handlers/workflows.ts'
 import { commitRevision } from '../../../src/versioning/revisions/commit-revision.ts'
 import type { Payload } from '../../../src/versioning/family/family.ts'
 import { pinWarnings } from '../../../src/versioning/environments/pin-warnings.ts'

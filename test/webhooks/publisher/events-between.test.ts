@@ -1,5 +1,5 @@
 import { expect } from 'chai'
-import { workflowFamily } from '../../../src/resources/workflows/workflow-family.ts'
+import { workflowFamily } from '../../../src/handlers/workflows.ts'
 import { archiveArtifact } from '../../../src/versioning/artifacts/archive.ts'
 import type { ArtifactView } from '../../../src/versioning/artifacts/artifact-view.ts'
 import { forkVariant } from '../../../src/versioning/variants/fork-variant.ts'

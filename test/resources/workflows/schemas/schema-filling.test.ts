@@ -1,10 +1,10 @@
+import { handlerTable } from '../../../../src/handlers/workflows.ts'
 import { Ajv2020 } from 'ajv/dist/2020.js'
 import { expect } from 'chai'
 import type { Json, JsonObject } from '../../../../src/json/json.ts'
 import { parseJson } from '../../../../src/json/parse-json.ts'
 import { plainJson } from '../../../../src/json/plain-json.ts'
 import { stringifyJson } from '../../../../src/json/stringify-json.ts'
-import { builtInSchemas } from '../../../../src/resources/workflows/schemas/built-in-schemas.ts'
 import { parseHandlerUri } from '../../../../src/resources/workflows/handler-uri.ts'
 import { fillSchemas } from '../../../../src/resources/workflows/schemas/schema-filling.ts'
 
@@ -39,7 +39,7 @@ describe('built-in interfaces', () => {
     keys.map((key) => [key, parts] as const),
   )) {
     it(`${key} has schemas that compile, and defaults that satisfy them`, () => {
-      const found = builtInSchemas(parseHandlerUri(`svc:builtin:${key}:v0`)) ?? {}
+      const found = handlerTable.find(parseHandlerUri(`svc:builtin:${key}:v0`))?.schemas ?? {}
       const letters = (['parameters', 'inputs', 'outputs'] as const).filter(
         (part) => found[part] !== undefined,
       )
@@ -66,7 +66,7 @@ describe('built-in interfaces', () => {
   ]
   for (const [key, outputs] of answers) {
     it(`${key} promises no more than its handler keeps`, () => {
-      const promised = builtInSchemas(parseHandlerUri(key))?.outputs ?? expect.fail(key)
+      const promised = handlerTable.find(parseHandlerUri(key))?.schemas?.outputs ?? expect.fail(key)
       for (const value of outputs) expect(validator(promised)(value), JSON.stringify(value)).to.equal(true)
       expect(validator(promised)(null)).to.equal(false)
     })
@@ -79,9 +79,9 @@ describe('built-in interfaces', () => {
       'user:builtin:chat:v0',
       'svc:builtin:chat:v1',
     ]) {
-      expect(builtInSchemas(parseHandlerUri(uri)), uri).to.equal(undefined)
+      expect(handlerTable.find(parseHandlerUri(uri))?.schemas, uri).to.equal(undefined)
     }
-    expect(builtInSchemas(parseHandlerUri('chat'))).to.not.equal(undefined)
+    expect(handlerTable.find(parseHandlerUri('chat'))?.schemas).to.not.equal(undefined)
   })
 })
 
@@ -195,7 +195,7 @@ describe('schema filling', () => {
 function fill(text: string): JsonObject {
   const data = parseJson(text) as JsonObject
   const { uri } = plainJson(data) as { uri?: string }
-  return fillSchemas(data, parseHandlerUri(uri ?? ''))
+  return fillSchemas(data, handlerTable.find(parseHandlerUri(uri ?? '')))
 }
 
 function keys(data: JsonObject): readonly string[] {

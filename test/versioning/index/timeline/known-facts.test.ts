@@ -1,6 +1,6 @@
 import { expect } from 'chai'
 import fc from 'fast-check'
-import { workflowFamily } from '../../../../src/resources/workflows/workflow-family.ts'
+import { workflowFamily } from '../../../../src/handlers/workflows.ts'
 import type { CommitFacts } from '../../../../src/versioning/index/timeline/commit-facts.ts'
 import { commitRevision } from '../../../../src/versioning/revisions/commit-revision.ts'
 import { FactsTable, FactsTableWriter } from '../../../../src/versioning/index/timeline/facts-table.ts'

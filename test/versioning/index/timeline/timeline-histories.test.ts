@@ -1,6 +1,6 @@
 import { expect } from 'chai'
 import fc from 'fast-check'
-import { workflowFamily } from '../../../../src/resources/workflows/workflow-family.ts'
+import { workflowFamily } from '../../../../src/handlers/workflows.ts'
 import { commitRevision } from '../../../../src/versioning/revisions/commit-revision.ts'
 import { createArtifact } from '../../../../src/versioning/artifacts/create-artifact.ts'
 import { editArtifact } from '../../../../src/versioning/artifacts/edit-artifact.ts'

@@ -1,6 +1,6 @@
 import { expect } from 'chai'
 import type { JsonObject } from '../../../../src/json/json.ts'
-import { workflowFamily } from '../../../../src/resources/workflows/workflow-family.ts'
+import { workflowFamily } from '../../../../src/handlers/workflows.ts'
 import { commitRevision } from '../../../../src/versioning/revisions/commit-revision.ts'
 import { forkVariant } from '../../../../src/versioning/variants/fork-variant.ts'
 import { queryRevisions } from '../../../../src/versioning/revisions/query-revisions.ts'

@@ -1,5 +1,5 @@
-import type { PlainObject } from '../../../json/json.ts'
-import type { CatalogPreset } from '../catalog-template.ts'
+import type { PlainObject } from '../../json/json.ts'
+import type { CatalogPreset } from '../catalog/catalog-template.ts'
 
 const score: PlainObject = {
   type: 'number',

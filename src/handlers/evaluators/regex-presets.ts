@@ -1,4 +1,4 @@
-import type { CatalogPreset } from '../catalog-template.ts'
+import type { CatalogPreset } from '../catalog/catalog-template.ts'
 
 /** Patterns for what texts are most often tested for; the words in capitals are to be replaced. */
 export const regexPresets: readonly CatalogPreset[] = [

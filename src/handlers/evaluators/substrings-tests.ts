@@ -5,19 +5,34 @@ import {
   missingParameter,
   parameterProblem,
 } from '../handler-failure.ts'
-import type { HandlerRequest } from '../handler.ts'
+import type { HandlerDefinition } from '../handler.ts'
 import { containsText } from '../metrics/contains-text.ts'
 import { TimeSlice } from '../../scheduling/cooperative.ts'
 import { isCaseSensitive } from '../scoring/is-case-sensitive.ts'
 import { neededOutputs } from '../scoring/needed-outputs.ts'
 import { textOf } from '../scoring/text-of.ts'
+import { textTest, type TextTest } from './text-test.ts'
 
-/**
- * The evaluators that ask for several pieces of text: `auto_contains_any` (`wanted` is true: one that is there decides) and
- * `auto_contains_all` (false: one that is not). Each piece is trimmed. No pieces: any fails, all succeeds (contract/handlers 2.3).
- */
-export function substringsTest(wanted: boolean): (request: HandlerRequest) => Promise<Json> {
-  return async (request) => {
+/** `svc:builtin:auto_contains_any:v0` (contract/handlers 2.3): one piece that is there decides. Without pieces it fails. */
+export const autoContainsAny = substringsTest(true, 'Texts of which one must be found', {
+  key: 'auto_contains_any',
+  name: 'Contains Any',
+  description: 'Passes when the output contains at least one of several texts.',
+  sought: ['Seine', 'Rhine'],
+})
+
+/** `svc:builtin:auto_contains_all:v0` (contract/handlers 2.3): one piece that is not there decides. Without pieces it succeeds. */
+export const autoContainsAll = substringsTest(false, 'Texts that must all be found', {
+  key: 'auto_contains_all',
+  name: 'Contains All',
+  description: 'Passes when the output contains each of several texts.',
+  sought: ['Seine', 'Rhine'],
+})
+
+/** An evaluator that asks for several pieces of text, each trimmed: the first that is there, or is not, as `wanted`, decides. */
+function substringsTest(wanted: boolean, title: string, about: TextTest): HandlerDefinition {
+  const schema = { type: 'array', items: { type: 'string' }, 'x-svc-type': 'tags', title }
+  return textTest('substrings', schema, about, async (request) => {
     const pieces = getKey(request.parameters, 'substrings') ?? undefined
     if (pieces === undefined) throw missingParameter('substrings')
     if (!isJsonArray(pieces)) throw invalidParameter('substrings', 'list', pieces)
@@ -31,7 +46,7 @@ export function substringsTest(wanted: boolean): (request: HandlerRequest) => Pr
       await slice.pause()
     }
     return { success: !wanted }
-  }
+  })
 }
 
 function trimmed(piece: Json, index: number): string {

@@ -1,5 +1,10 @@
-import { exactMatchInPython } from '../../../resources/workflows/exact-match-in-python.ts'
-import type { CatalogPreset } from '../catalog-template.ts'
+import type { CatalogPreset } from '../catalog/catalog-template.ts'
+
+/** The source that a code evaluator begins with: an exact match. */
+export const exactMatchInPython = `def evaluate(inputs, outputs, trace):
+    matches = outputs == inputs.get("correct_answer")
+    return {"score": 1.0 if matches else 0.0, "success": matches}
+`
 
 const javascript = `function evaluate(inputs, outputs, trace) {
   const textOf = (value) => (typeof value === "string" ? value : JSON.stringify(value))

@@ -1,0 +1,46 @@
+import type { HandlerDefinition } from '../handler.ts'
+import { containsText } from '../metrics/contains-text.ts'
+import { textTest, type TextTest } from './text-test.ts'
+import { isCaseSensitive } from '../scoring/is-case-sensitive.ts'
+import { neededOutputs } from '../scoring/needed-outputs.ts'
+import { neededText } from '../needed-text.ts'
+import { textOf } from '../scoring/text-of.ts'
+
+/** `svc:builtin:auto_starts_with:v0` (contract/handlers 2.3). */
+export const autoStartsWith = affixTest('prefix', 'Beginning', (text, prefix) => text.startsWith(prefix), {
+  key: 'auto_starts_with',
+  name: 'Starts With',
+  description: 'Passes when the output begins with a text.',
+  sought: 'Paris',
+})
+
+/** `svc:builtin:auto_ends_with:v0` (contract/handlers 2.3). */
+export const autoEndsWith = affixTest('suffix', 'Ending', (text, suffix) => text.endsWith(suffix), {
+  key: 'auto_ends_with',
+  name: 'Ends With',
+  description: 'Passes when the output ends with a text.',
+  sought: 'Seine',
+})
+
+/** `svc:builtin:auto_contains:v0` (contract/handlers 2.3). */
+export const autoContains = affixTest('substring', 'Text to find', containsText, {
+  key: 'auto_contains',
+  name: 'Contains',
+  description: 'Passes when the output contains a text.',
+  sought: 'the',
+})
+
+/** An evaluator that asks for one piece of text: tests the text of the outputs with it. An empty piece is in every text. */
+function affixTest(
+  parameter: string,
+  title: string,
+  test: (text: string, piece: string) => boolean,
+  about: TextTest,
+): HandlerDefinition {
+  return textTest(parameter, { type: 'string', 'x-svc-type': 'text', title }, about, (request) => {
+    const piece = neededText(request.parameters, parameter)
+    const text = textOf(neededOutputs(request))
+    const tellsCase = isCaseSensitive(request.parameters)
+    return { success: tellsCase ? test(text, piece) : test(text.toLowerCase(), piece.toLowerCase()) }
+  })
+}

@@ -1,0 +1,34 @@
+import type { Json, PlainObject } from '../../json/json.ts'
+import { closedObject } from '../../resources/workflows/schemas/object-schema.ts'
+import type { Handler, HandlerDefinition } from '../handler.ts'
+import { passed } from '../scoring/schema-parts.ts'
+
+/** What tells an evaluator that looks for text from the others of its kind. */
+export interface TextTest {
+  readonly key: string
+  readonly name: string
+  readonly description: string
+  /** What its parameter is in the example. */
+  readonly sought: Json
+}
+
+/** An evaluator that looks for the text of a parameter in the output. Presets of the regex test took the place of all of them. */
+export function textTest(
+  parameter: string,
+  schema: PlainObject,
+  { key, sought, ...about }: TextTest,
+  run: Handler,
+): HandlerDefinition {
+  const caseSensitive = { type: 'boolean', default: true, 'x-svc-type': 'bool', title: 'Tell A from a' }
+  return {
+    key,
+    kind: 'builtin',
+    schemas: {
+      parameters: closedObject({ [parameter]: schema, case_sensitive: caseSensitive }, [parameter]),
+      outputs: passed,
+    },
+    template: { ...about, roles: 'evaluator', categories: ['classifiers'], isArchived: true },
+    example: { parameters: { [parameter]: sought }, outputs: 'Paris, on the Seine' },
+    run,
+  }
+}

@@ -1,0 +1,44 @@
+import { getKey } from '../../json/json.ts'
+import { closedObject } from '../../resources/workflows/schemas/object-schema.ts'
+import { HandlerFailure } from '../handler-failure.ts'
+import type { HandlerDefinition } from '../handler.ts'
+
+/** `svc:custom:feedback:v0` (contract/handlers 2.9): describes what people say about outputs. It always fails. */
+export const feedback: HandlerDefinition = {
+  key: 'feedback',
+  kind: 'custom',
+  template: {
+    name: 'Custom Feedback',
+    description:
+      'Keeps verdicts that come from elsewhere: those of people, or of a program that already has one.',
+    roles: 'both',
+    categories: [],
+  },
+  presets: [
+    {
+      key: 'quality-rating',
+      name: 'Quality Rating',
+      description: 'Thumbs up or thumbs down.',
+      categories: [],
+      schemas: {
+        outputs: closedObject(
+          {
+            approved: {
+              type: 'boolean',
+              title: 'Approved',
+              description: 'Whether the output is good enough.',
+            },
+          },
+          ['approved'],
+        ),
+      },
+    },
+  ],
+  run: ({ data }) => {
+    const uri = getKey(data, 'uri')
+    throw new HandlerFailure(
+      'v0:workflows:feedback-error',
+      `${typeof uri === 'string' ? uri : 'svc:custom:feedback:v0'} is the interface of feedback that people give; nothing runs it.`,
+    )
+  },
+}
