@@ -163,7 +163,14 @@ export const ROOMS: Readonly<Record<string, Room>> = {
   git: {
     uses: ['storage', 'scheduling', 'cache', 'metrics'],
     surface: [
-      ...['repository', 'store', 'create-repository', 'repository-format', 'repository-path'],
+      ...[
+        'repository',
+        'store',
+        'create-repository',
+        'repository-format',
+        'repository-path',
+        'isomorphic-fs',
+      ],
       ...['objects/*', 'history/*', 'signing/*', 'process/*', 'refs/*', 'maintenance/*'],
       ...['transactions/transaction', 'transactions/cross-repository', 'transactions/pack-staging'],
       ...['packs/sequential-pack-reader', 'packs/streaming-pack-writer'],
@@ -215,7 +222,7 @@ export const CONFINED: Readonly<Record<string, readonly string[]>> = {
   'node:vm': ['scheduling'],
   tinypool: ['handlers'],
   memfs: ['storage'],
-  'isomorphic-git': ['git'],
+  'isomorphic-git': ['git', 'versioning'],
   koa: ['http'],
   '@koa/router': ['http'],
   'koa-body': ['http'],

@@ -19,6 +19,8 @@ export interface VerifyOptions {
   /** Undefined: every project of the store. */
   readonly project: string | undefined
   readonly repair: boolean
+  /** Whether isomorphic-git reads the repositories, too. */
+  readonly secondReader: boolean
   readonly progress: ProgressOutput
   /** Takes a line for every repository, and one at the end. */
   readonly print: (line: string) => void
@@ -26,7 +28,7 @@ export interface VerifyOptions {
 
 /** Verifies the store; true if nothing is wrong with it that was not repaired. */
 export async function verifyCommand(options: VerifyOptions): Promise<boolean> {
-  const { config, project, progress, print } = options
+  const { config, project, secondReader, progress, print } = options
   const store = await openStore(config.storeDir)
   const verdicts: Verdict[] = []
   let count = 0
@@ -39,7 +41,7 @@ export async function verifyCommand(options: VerifyOptions): Promise<boolean> {
     const settings = { servicesBase: '', now: () => new Date() }
     for (const name of projectsOf(store, project)) {
       const onCount = (repositories: number): void => void (count += repositories)
-      const verifying = { store: await store.project(name), families, settings, onCount }
+      const verifying = { store: await store.project(name), families, settings, onCount, secondReader }
       for await (const verified of verifyProject(verifying)) {
         const { line, verdict } = repositoryLine(name, verified, await repaired(verified, options))
         verdicts.push(verdict)

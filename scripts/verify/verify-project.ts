@@ -15,6 +15,8 @@ export interface ProjectToVerify {
   readonly store: ProjectStore
   readonly families: readonly Family[]
   readonly settings: RegistrySettings
+  /** Whether isomorphic-git reads the repositories, too. */
+  readonly secondReader: boolean
   /** Is told how many repositories there are, before the first is looked at. */
   readonly onCount: (repositories: number) => void
 }
@@ -24,7 +26,7 @@ const AT_ONCE = 2
 
 /** Verifies every repository of a project, and at last what the index makes of them all. Changes nothing that others see. */
 export async function* verifyProject(project: ProjectToVerify): AsyncGenerator<VerifiedRepository> {
-  const { store, families, settings } = project
+  const { store, families, settings, secondReader } = project
   const registry = new Registry(store, families, settings)
   await registry.index.load()
   const places = families.flatMap((family) => store.slugs(family.folder).map((slug) => ({ family, slug })))
@@ -33,7 +35,7 @@ export async function* verifyProject(project: ProjectToVerify): AsyncGenerator<V
   const clashes = clashingSlugs(places)
   const running: Promise<VerifiedRepository>[] = []
   for (const place of places) {
-    running.push(verifyRepository(registry, mirrors, place))
+    running.push(verifyRepository({ registry, mirrors, secondReader }, place))
     const first = running.length === AT_ONCE ? running.shift() : undefined
     if (first) yield withClash(await first, clashes)
   }

@@ -6,6 +6,7 @@ import { pathOf } from '../../src/versioning/index/index-entry.ts'
 import type { Registry } from '../../src/versioning/registry.ts'
 import type { Finding } from '../../src/versioning/verify/finding.ts'
 import { damage, derived, findingsOf } from '../../src/versioning/verify/finding.ts'
+import { compareReaders } from '../../src/versioning/verify/second-reader.ts'
 import { verifyArtifact } from '../../src/versioning/verify/verify-artifact.ts'
 import type { ExpectedMirrors } from '../../src/versioning/verify/verify-mirrors.ts'
 import { checkRowKeys } from './check-row-keys.ts'
@@ -19,10 +20,17 @@ export interface VerifiedRepository {
   readonly findings: readonly Finding[]
 }
 
+/** What a repository is verified against. */
+export interface RepositoryVerification {
+  readonly registry: Registry
+  readonly mirrors: ExpectedMirrors
+  /** Whether isomorphic-git reads it, too. */
+  readonly secondReader: boolean
+}
+
 /** Verifies one repository: its format, its bytes, and what the registry makes of it. */
 export async function verifyRepository(
-  registry: Registry,
-  mirrors: ExpectedMirrors,
+  { registry, mirrors, secondReader }: RepositoryVerification,
   { family, slug }: { readonly family: Family; readonly slug: string },
 ): Promise<VerifiedRepository> {
   const repository = pathOf(family, slug)
@@ -46,7 +54,8 @@ export async function verifyRepository(
     const verified = await verifyArtifact(verification, artifact)
     revisions = verified.revisions
     const keys = isTestset ? await findingsOf(() => checkRowKeys(artifact)) : []
-    return [...verified.findings, ...keys]
+    const second = secondReader ? await findingsOf(() => compareReaders(artifact.repository)) : []
+    return [...verified.findings, ...keys, ...second]
   })
   return { repository, revisions, findings: withoutRepeats([...bytes, ...rest]) }
 }

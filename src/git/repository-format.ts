@@ -1,6 +1,7 @@
 import { getConfig } from 'isomorphic-git'
 import { Refusal } from '../errors.ts'
 import { BARE_CONFIG } from './create-repository.ts'
+import { isomorphicFs } from './isomorphic-fs.ts'
 import type { Fs } from '../storage/fs.ts'
 
 /**
@@ -30,7 +31,7 @@ export async function assertServable(fs: Fs, gitdir: string): Promise<void> {
   }
   const config = fs.readFile(`${gitdir}/config`)?.toString('utf8') ?? ''
   if (config === BARE_CONFIG) return
-  const read = (path: string): Promise<unknown> => getConfig({ fs: readOnly(fs), gitdir, path })
+  const read = (path: string): Promise<unknown> => getConfig({ fs: isomorphicFs(fs), gitdir, path })
   const format: unknown = await read('extensions.objectformat')
   if (format !== undefined && format !== 'sha1') {
     throw unservable(gitdir, `uses the object format ${String(format)}; only sha1 is served.`)
@@ -43,33 +44,4 @@ export async function assertServable(fs: Fs, gitdir: string): Promise<void> {
 
 function unservable(gitdir: string, why: string): Refusal {
   return new Refusal('damaged_repository', `${gitdir} ${why}`)
-}
-
-/** As much of isomorphic-git's file system client as reading a config takes; a write would be a mistake here. */
-function readOnly(fs: Fs): NonNullable<Parameters<typeof getConfig>[0]['fs']> {
-  const refuse = async (): Promise<never> => {
-    throw Object.assign(new Error('read-only'), { code: 'EROFS' })
-  }
-  const readFile = async (
-    path: string,
-    options?: string | { encoding?: string },
-  ): Promise<Buffer | string> => {
-    const bytes = fs.readFile(path)
-    if (!bytes) throw Object.assign(new Error(`${path} is absent`), { code: 'ENOENT' })
-    const encoding = typeof options === 'string' ? options : options?.encoding
-    return encoding === undefined ? bytes : bytes.toString('utf8')
-  }
-  const promises = {
-    readFile,
-    writeFile: refuse,
-    unlink: refuse,
-    readdir: refuse,
-    mkdir: refuse,
-    rmdir: refuse,
-    stat: refuse,
-    lstat: refuse,
-    readlink: refuse,
-    symlink: refuse,
-  }
-  return { promises }
 }

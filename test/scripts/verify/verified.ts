@@ -12,12 +12,16 @@ export interface Verified {
 }
 
 /** Runs `npm run verify` on a store, in this process. */
-export async function verified(storeDir: string, { repair = false } = {}): Promise<Verified> {
+export async function verified(
+  storeDir: string,
+  { repair = false, secondReader = false } = {},
+): Promise<Verified> {
   const lines: string[] = []
   const isSound = await verifyCommand({
     config: readConfig({ STORE_DIR: storeDir }),
     project: undefined,
     repair,
+    secondReader,
     progress: { write: () => undefined },
     print: (line) => lines.push(line),
   })

@@ -1,0 +1,162 @@
+import { listNotes, listRefs, log, readObject, readTree, resolveRef } from 'isomorphic-git'
+import { isomorphicFs } from '../../git/isomorphic-fs.ts'
+import type { ObjectKind, Oid } from '../../git/objects/object.ts'
+import { readAllRefs } from '../../git/refs/list-refs.ts'
+import type { Repository } from '../../git/repository.ts'
+import type { Finding } from './finding.ts'
+import { damage } from './finding.ts'
+
+/** So many objects of each level of the trees are read in a repository: rows lie on a level of their own. */
+const SAMPLE = 200
+/** So many differences of a repository are enough to go on with; each is looked at twice. */
+const ENOUGH = 20
+/** How often refs are compared that a server may be moving. */
+const ATTEMPTS = 5
+
+/**
+ * Reads a repository through isomorphic-git, which shares no code with ours, and compares: every ref, every commit and note that refs
+ * lead to, the trees of the heads, and below them a sample. What differs is damage, named by ref and object.
+ */
+export async function compareReaders(
+  repository: Pick<Repository, 'fs' | 'path' | 'objects'>,
+): Promise<readonly Finding[]> {
+  return new Comparison(repository).run()
+}
+
+/** An object, and the ref it was found by. */
+interface Place {
+  readonly ref: string
+  readonly oid: Oid
+}
+
+class Comparison {
+  readonly #repository: Pick<Repository, 'fs' | 'path' | 'objects'>
+  readonly #seen = new Set<Oid>()
+  readonly #findings: Finding[] = []
+  /** isomorphic-git keeps whole packs in its cache, so it is this repository's alone. */
+  #git: { readonly fs: ReturnType<typeof isomorphicFs>; readonly gitdir: string; readonly cache: object }
+
+  constructor(repository: Pick<Repository, 'fs' | 'path' | 'objects'>) {
+    this.#repository = repository
+    this.#git = { fs: isomorphicFs(repository.fs), gitdir: repository.path, cache: {} }
+  }
+
+  async run(): Promise<readonly Finding[]> {
+    const roots: Place[] = []
+    for (const [ref, oid] of await this.#compareRefs()) {
+      await this.#compare({ ref, oid })
+      await this.#guarded({ ref, oid }, async () => {
+        const commits = await log({ ...this.#git, ref: oid })
+        for (const commit of commits) await this.#compare({ ref, oid: commit.oid })
+        const root = commits[0]?.commit.tree
+        if (root !== undefined && !ref.startsWith(NOTES)) roots.push({ ref, oid: root })
+        if (!ref.startsWith(NOTES)) return
+        for (const { note } of await listNotes({ ...this.#git, ref })) await this.#compare({ ref, oid: note })
+      })
+    }
+    for (const root of roots) await this.#compare(root)
+    await this.#compareBelow(roots)
+    return this.#findings
+  }
+
+  /** Answers the refs that both see alike. */
+  async #compareRefs(): Promise<ReadonlyMap<string, Oid>> {
+    for (let attempt = 1; ; attempt++) {
+      const ours = readAllRefs(this.#repository.fs, this.#repository.path).refs
+      const theirs = await this.#theirRefs()
+      const names = [...new Set([...ours.keys(), ...theirs.keys()])]
+      const differing = names.filter((ref) => ours.get(ref) !== theirs.get(ref))
+      if (differing.length > 0 && attempt < ATTEMPTS) continue
+      for (const ref of differing)
+        this.#differ(`${ref} is ${ours.get(ref) ?? 'absent'} to us and ${theirs.get(ref) ?? 'absent'} to it`)
+      return new Map([...ours].filter(([ref, oid]) => theirs.get(ref) === oid))
+    }
+  }
+
+  async #theirRefs(): Promise<ReadonlyMap<string, string>> {
+    const refs = new Map<string, string>()
+    for (const name of await listRefs({ ...this.#git, filepath: 'refs' })) {
+      // isomorphic-git takes the lock of a ref for a ref.
+      if (name.endsWith('.lock')) continue
+      const ref = `refs/${name}`
+      refs.set(ref, await resolveRef({ ...this.#git, ref }).catch(reasonOf))
+    }
+    return refs
+  }
+
+  /** Level by level below the trees, at most SAMPLE objects of each. */
+  async #compareBelow(roots: readonly Place[]): Promise<void> {
+    let trees = roots
+    while (trees.length > 0) {
+      const level = new Map<Oid, Place & { readonly isTree: boolean }>()
+      for (const { ref, oid } of trees)
+        await this.#guarded({ ref, oid }, async () => {
+          for (const { oid: below, type } of (await readTree({ ...this.#git, oid })).tree)
+            if (type !== 'commit') level.set(below, { ref, oid: below, isTree: type === 'tree' })
+        })
+      const sampled = sample([...level.values()], roots[0]?.oid ?? '')
+      for (const place of sampled) await this.#compare(place)
+      trees = sampled.filter(({ isTree }) => isTree)
+    }
+  }
+
+  /** One that differs is read again with an empty cache: upkeep may have moved it to another pack meanwhile. */
+  async #compare(place: Place): Promise<void> {
+    if (this.#seen.has(place.oid) || this.#findings.length >= ENOUGH) return
+    this.#seen.add(place.oid)
+    if ((await this.#difference(place.oid)) === undefined) return
+    this.#git = { ...this.#git, cache: {} }
+    const difference = await this.#difference(place.oid)
+    if (difference !== undefined) this.#differ(`object ${place.oid} of ${place.ref} ${difference}`)
+  }
+
+  async #difference(oid: Oid): Promise<string | undefined> {
+    const theirs = await this.#theirObject(oid)
+    const ours = await this.#repository.objects.read(oid)
+    if (theirs instanceof Error) return `cannot be read by it: ${theirs.message}`
+    if (!ours) return 'is absent to us'
+    if (ours.kind !== theirs.kind) return `is a ${ours.kind} to us and a ${theirs.kind} to it`
+    return ours.bytes.equals(theirs.bytes) ? undefined : 'has other bytes to us than to it'
+  }
+
+  async #theirObject(oid: Oid): Promise<{ readonly kind: ObjectKind; readonly bytes: Uint8Array } | Error> {
+    try {
+      const { type, object } = await readObject({ ...this.#git, oid, format: 'content' })
+      // 'content' makes it bytes and a kind, which the declared type leaves open
+      return { kind: type as ObjectKind, bytes: object as Uint8Array }
+    } catch (error) {
+      return error as Error
+    }
+  }
+
+  /** Whatever isomorphic-git throws over a repository is its verdict on it, and ends no comparison of the rest. */
+  async #guarded({ ref, oid }: Place, work: () => Promise<void>): Promise<void> {
+    try {
+      await work()
+    } catch (error) {
+      this.#differ(`what ${oid} of ${ref} leads to cannot be read by it: ${reasonOf(error)}`)
+    }
+  }
+
+  #differ(what: string): void {
+    if (this.#findings.length < ENOUGH)
+      this.#findings.push(damage(`The second reader (isomorphic-git) differs: ${what}. ${REMEDY}`))
+  }
+}
+
+const NOTES = 'refs/notes/'
+const REMEDY = 'Run git fsck there, and restore what it names from a mirror.'
+
+function reasonOf(error: unknown): string {
+  return error instanceof Error ? error.message : String(error)
+}
+
+/** Systematic sampling: every n-th, from a place that the seed (an object id) chooses, so that a second run reads the same ones. */
+function sample<T>(all: readonly T[], seed: Oid): readonly T[] {
+  if (all.length <= SAMPLE) return all
+  const start = parseInt(seed.slice(0, 8), 16) / 2 ** 32
+  const chosen = new Set(
+    Array.from({ length: SAMPLE }, (_, index) => Math.floor(((index + start) * all.length) / SAMPLE)),
+  )
+  return all.filter((_, index) => chosen.has(index))
+}
