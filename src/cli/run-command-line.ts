@@ -3,6 +3,7 @@ import type { Command, Shell } from './command/command.ts'
 import { isExpected } from './command/is-expected.ts'
 import { unknownWord } from './command/read-arguments.ts'
 import { textTable } from './command/text-table.ts'
+import { UsageError } from './command/usage-error.ts'
 import type { VerbName } from './command/verbs.ts'
 import { isVerb, VERBS } from './command/verbs.ts'
 
@@ -57,7 +58,7 @@ async function runCommand(command: Command, args: readonly string[]): Promise<vo
     // Whoever read standard output has enough of it, and wants no sentence.
     if (!(error instanceof Error && 'code' in error && error.code === 'EPIPE'))
       process.stderr.write(`${isExpected(error) ? error.message : inspect(error)}\n`)
-    process.exitCode = command.failed ?? 1
+    process.exitCode = command.failed ?? (error instanceof UsageError ? WRONG_USE : 1)
   }
 }
 

@@ -23,7 +23,7 @@ export interface Command {
   readonly needsWords?: boolean
   /** What is said after Ctrl-C. A command without it ends at once. */
   readonly stopped?: (args: readonly string[]) => string
-  /** The exit code where it could not do its work, for whatever reason; 1 unless given. */
+  /** The exit code where it could not do its work, for whatever reason; unless given 2 for wrong use, else 1. */
   readonly failed?: number
   /** Answers the exit code: 0 done, 1 something was found. Throws what `isExpected` knows where it refuses. */
   run(args: readonly string[], shell: Shell): Promise<number>

@@ -148,7 +148,7 @@ function named<T extends Named>(all: readonly T[], slug: string, kind: string | 
 
 function one<T extends Named>(found: readonly T[], slug: string, none: string): T {
   const [first, second] = found
-  if (!first) throw new UsageError(`${none} "${slug}".`, TRASH_USAGE)
+  if (!first) throw new Refusal('artifact_not_found', `${none} "${slug}".`)
   if (!second) return first
   const kinds = found.map(({ kind }) => kind).join(', ')
   throw new UsageError(`Several have the slug "${slug}": ${kinds}. Say which with --kind.`, TRASH_USAGE)

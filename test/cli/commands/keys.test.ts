@@ -41,19 +41,19 @@ describe('npm run keys', () => {
     expect(keys('--help').status).to.equal(0)
   })
 
-  for (const [what, args, answer] of [
+  for (const [what, args, answer, code = 2] of [
     ['an unknown command', ['destroy'], 'There is no command "destroy".'],
     ['an unknown option', ['list', '--all'], "Unknown option '--all'"],
     ['a missing name', ['create', '--scopes', 'read'], 'create needs --name.'],
     ['missing scopes', ['create', '--name', 'x'], 'create needs --scopes.'],
-    ['an unknown scope', ['create', '--name', 'x', '--scopes', 'all'], '"all" is not a scope'],
+    ['an unknown scope', ['create', '--name', 'x', '--scopes', 'all'], '"all" is not a scope', 1],
     ['a revocation of nothing', ['revoke'], 'revoke needs either --id or --name.'],
     ['to show a signing key without one', ['signing'], 'set SIGNING_KEY_FILE'],
-    ['an unknown key', ['revoke', '--name', 'ghost'], 'no live key with the name "ghost"'],
-  ] as const) {
-    it(`refuses ${what} with exit code 1 and no stack`, () => {
+    ['an unknown key', ['revoke', '--name', 'ghost'], 'no live key with the name "ghost"', 1],
+  ] as [string, string[], string, number?][]) {
+    it(`refuses ${what} with exit code ${code} and no stack`, () => {
       const { stderr, status } = keys(...args)
-      expect(status).to.equal(1)
+      expect(status).to.equal(code)
       expect(stderr).to.contain(answer).and.not.contain('    at ')
     })
   }

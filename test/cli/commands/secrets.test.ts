@@ -88,21 +88,21 @@ describe('npm run secrets', () => {
 
   it('a value on the command line is refused and not shown', () => {
     const { stderr, status } = secrets('', 'set', 'TOKEN', 'sk-oops')
-    expect(status).to.equal(1)
+    expect(status).to.equal(2)
     expect(stderr).to.contain('values are not given on the command line').and.not.contain('sk-oops')
   })
 
-  for (const [what, input, args, answer] of [
+  for (const [what, input, args, answer, code = 1] of [
     ['an empty value', '\n', ['set', 'A'], 'the value is empty'],
     ['what is no text', Buffer.from([0xff, 0xfe]), ['set', 'A'], 'not UTF-8'],
-    ['a missing name', 'x', ['set'], 'set needs the name'],
-    ['an unknown command', '', ['show'], 'There is no command "show"'],
+    ['a missing name', 'x', ['set'], 'set needs the name', 2],
+    ['an unknown command', '', ['show'], 'There is no command "show"', 2],
     ['a project that is not there', 'x', ['set', 'A', '--project', 'tema'], 'there is no project "tema"'],
     ['to remove what is not there', '', ['remove', 'A'], 'no secret "A"; it has none'],
-  ] as const) {
-    it(`refuses ${what} with exit code 1 and no stack`, () => {
+  ] as [string, string | Buffer, string[], string, number?][]) {
+    it(`refuses ${what} with exit code ${code} and no stack`, () => {
       const { stderr, status } = secrets(input, ...args)
-      expect(status).to.equal(1)
+      expect(status).to.equal(code)
       expect(stderr).to.contain(answer).and.not.contain('    at ')
       expect(readdirSync(store)).to.deep.equal([])
     })

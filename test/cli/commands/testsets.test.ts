@@ -146,13 +146,13 @@ describe('npm run testset', () => {
       .and.not.contain('export SLUG')
   })
 
-  for (const [what, args, answer] of [
-    ['an unknown command', ['destroy'], /^There is no command "destroy"\.\n\n[^]*export SLUG/],
-    ['a bad file', ['import', 'gitconfig', '--type', 'jsonl', '--slug', 'x'], /^Line 1, column 1: .*\n$/],
+  for (const [what, code, args, answer] of [
+    ['an unknown command', 2, ['destroy'], /^There is no command "destroy"\.\n\n[^]*export SLUG/],
+    ['a bad file', 1, ['import', 'gitconfig', '--type', 'jsonl', '--slug', 'x'], /^Line 1, column 1: .*\n$/],
   ] as const) {
-    it(`refuses ${what} with exit code 1 and no stack`, () => {
+    it(`refuses ${what} with exit code ${code} and no stack`, () => {
       const { stdout, stderr, status } = testset(args)
-      expect([status, stdout]).to.deep.equal([1, ''])
+      expect([status, stdout]).to.deep.equal([code, ''])
       expect(stderr)
         .to.match(answer)
         .and.not.match(/^    at /m)

@@ -38,9 +38,13 @@ describe('npm run verify', () => {
     expect([damaged.status, withoutProgress(damaged.stderr)]).to.deep.equal([1, ''])
     expect(damaged.stdout).to.contain('damaged   default/workflows/bot')
     expect(run('--help').stdout).to.contain('--repair')
-    for (const args of [['--store', `${dir()}/none`], ['--store', dir(), '--project', 'no'], ['--fix']]) {
+    for (const [code, ...args] of [
+      [1, '--store', `${dir()}/none`],
+      [1, '--store', dir(), '--project', 'no'],
+      [2, '--fix'],
+    ] as [number, ...string[]][]) {
       const { stdout, stderr, status } = run(...args)
-      expect([status, stdout]).to.deep.equal([1, ''])
+      expect([status, stdout]).to.deep.equal([code, ''])
       expect(stderr).not.to.match(/^ {4}at /m)
     }
     expect(existsSync(`${dir()}/none`)).to.equal(false)
