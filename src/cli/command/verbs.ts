@@ -17,6 +17,8 @@ const FLAG = { type: 'boolean' } as const
 const STORE = { store: TEXT } as const
 const PROJECT = { project: TEXT } as const
 const SERVER = { url: TEXT, key: TEXT } as const
+/** Where records are printed. */
+const JSON_LINES = { json: FLAG } as const
 
 /** Of `testsets import`. */
 export const IMPORT_OPTIONS = {
@@ -38,12 +40,12 @@ export const VERBS = {
   keys: {
     summary: 'make, list and revoke API keys',
     words: ['create', 'list', 'revoke', 'signing'],
-    options: { name: TEXT, email: TEXT, scopes: TEXT, id: TEXT, ...PROJECT },
+    options: { name: TEXT, email: TEXT, scopes: TEXT, id: TEXT, ...PROJECT, ...JSON_LINES },
   },
   secrets: {
     summary: 'set, list and remove the secrets of a project',
     words: ['set', 'list', 'remove'],
-    options: { provider: TEXT, 'base-url': TEXT, ...PROJECT },
+    options: { provider: TEXT, 'base-url': TEXT, ...PROJECT, ...JSON_LINES },
   },
   testsets: {
     summary: 'bring files of rows into testsets, and out of them',
@@ -55,7 +57,7 @@ export const VERBS = {
     words: [],
     options: {
       ...{ testset: TEXT, application: TEXT, evaluator: { ...TEXT, multiple: true }, commit: TEXT },
-      ...{ concurrency: TEXT, threshold: TEXT, metric: TEXT, resume: TEXT, ...SERVER },
+      ...{ concurrency: TEXT, threshold: TEXT, metric: TEXT, resume: TEXT, ...SERVER, ...JSON_LINES },
     },
   },
   backup: {
@@ -71,7 +73,7 @@ export const VERBS = {
   verify: {
     summary: 'read a whole store and say what is wrong',
     words: [],
-    options: { repair: FLAG, ...STORE, ...PROJECT },
+    options: { repair: FLAG, ...STORE, ...PROJECT, ...JSON_LINES },
   },
   maintain: { summary: 'repack the repositories of a store', words: [], options: { ...STORE } },
   canonicalise: {
@@ -82,7 +84,7 @@ export const VERBS = {
   trash: {
     summary: 'remove artifacts, see what was removed, bring it back',
     words: ['list', 'delete', 'undelete', 'purge'],
-    options: { kind: TEXT, ...SERVER },
+    options: { kind: TEXT, ...SERVER, ...JSON_LINES },
   },
 } as const satisfies Readonly<Record<string, Verb>>
 

@@ -20,6 +20,7 @@ const EVALUATE_USAGE = `npm run evaluate -- --testset T --application A --evalua
   --concurrency  how many rows at once (4)
   --threshold    the least that every evaluator must reach, 0 to 1
   --metric       what of: success_rate (passed rows of all) or mean_score (a row that failed counts 0); success_rate unless given
+  --json         prints the record of the evaluation in place of the table
   --resume ID    go on with an evaluation that was interrupted; rows that are done are not run again
   --url, --key   the server and an API key with the scopes read and invoke; BRANCHPOINT_URL (http://127.0.0.1:3000 unless set)
                  and BRANCHPOINT_KEY unless given
@@ -55,7 +56,7 @@ async function run(args: readonly string[], around: Shell): Promise<number> {
       ? ['/evaluations/run', await orderOf(options, door, around)]
       : [`/evaluations/${encodeURIComponent(options.resume)}/resume`, {}]
   const evaluation = await followEvaluation(door, path, body, around)
-  around.print(resultTable(evaluation).trimEnd())
+  around.print(options.json ? JSON.stringify(evaluation) : resultTable(evaluation).trimEnd())
   if (evaluation.state !== 'finished') {
     around.progress.write(`Stopped. ${howToGoOn(evaluation.id)}\n`)
     return EXIT.cannot
@@ -83,6 +84,7 @@ interface Options {
   readonly resume?: string
   readonly url?: string
   readonly key?: string
+  readonly json?: boolean
 }
 
 /** What is resumed is what it was. */

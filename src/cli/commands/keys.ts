@@ -7,6 +7,7 @@ import type { Config } from '../../config.ts'
 import { nodeFs } from '../../storage/node-fs.ts'
 import { signingSettings } from '../../server/signing-settings.ts'
 import type { Command, Shell } from '../command/command.ts'
+import { assertPrintsRecords, jsonLines } from '../command/json-lines.ts'
 import { readArguments, unknownWord } from '../command/read-arguments.ts'
 import { textTable } from '../command/text-table.ts'
 import { UsageError } from '../command/usage-error.ts'
@@ -16,7 +17,7 @@ const USAGE = `Make, list and revoke API keys, which a running server accepts or
 key that signs commits.
 
   npm run keys -- create --name NAME --scopes SCOPES [--email EMAIL] [--project PROJECT]
-  npm run keys -- list [--project PROJECT]
+  npm run keys -- list [--project PROJECT] [--json]
   npm run keys -- revoke (--id ID | --name NAME) [--project PROJECT]
   npm run keys -- signing
 
@@ -24,6 +25,7 @@ key that signs commits.
   SCOPES           some of ${SCOPES.join(', ')}, separated by commas; admin includes the others
   PROJECT          "${DEFAULT_PROJECT}" unless given; a new name makes a new project
 
+  --json           prints a record a line
   create           prints the key, which commands that ask a server take from BRANCHPOINT_KEY:
                      export BRANCHPOINT_KEY=$(npm run --silent keys -- create --name me --scopes read,write,invoke)
   signing          prints the line of git's allowed-signers file for the key in SIGNING_KEY_FILE:
@@ -38,6 +40,7 @@ interface Options {
   readonly scopes?: string | undefined
   readonly project: string
   readonly id?: string | undefined
+  readonly json?: boolean | undefined
 }
 
 /** The command `keys`. */
@@ -45,7 +48,8 @@ export const keysCommand: Command = {
   usage: USAGE,
   needsWords: true,
   run: async (args, shell) => {
-    shell.print(await run(args, shell))
+    const output = await run(args, shell)
+    if (output !== '') shell.print(output)
     return 0
   },
 }
@@ -56,6 +60,7 @@ async function run(args: readonly string[], { environment }: Shell): Promise<str
   const [command = '', ...rest] = positionals
   if (rest.length > 0) throw new UsageError(`"${rest[0]}" is one word too many.`, USAGE)
   const options: Options = { ...values, project: values.project ?? DEFAULT_PROJECT }
+  assertPrintsRecords(command, values.json, USAGE)
   const config = readConfig(environment)
   const { storeDir } = config
   if (command === 'create') return create(storeDir, options)
@@ -80,8 +85,10 @@ ${table([key])}
   return token
 }
 
-function list(storeDir: string, { project }: Options): string {
+function list(storeDir: string, { project, json = false }: Options): string {
   const keys = listApiKeys(nodeFs, storeDir, project)
+  // A hash of a key is nobody's business but the server's.
+  if (json) return jsonLines(keys.map(({ sha256: _, ...key }) => key))
   return keys.length === 0 ? `Project "${project}" in ${storeDir} has no keys.` : table(keys)
 }
 

@@ -6,6 +6,7 @@ import { nodeFs } from '../../storage/node-fs.ts'
 import { openSecrets } from '../../secrets/open-secrets.ts'
 import type { ProjectSecrets, SecretRecord } from '../../secrets/project-secrets.ts'
 import type { Command, Shell } from '../command/command.ts'
+import { assertPrintsRecords, jsonLines } from '../command/json-lines.ts'
 import { readArguments, unknownWord } from '../command/read-arguments.ts'
 import { textTable } from '../command/text-table.ts'
 import { UsageError } from '../command/usage-error.ts'
@@ -17,12 +18,13 @@ const USAGE = `Set, list and remove the secrets of a project: keys of model prov
 name as {"secret": "NAME"}. A running server sees each change with its next use.
 
   npm run secrets -- set NAME [--provider PROVIDER] [--base-url URL] [--project PROJECT]
-  npm run secrets -- list [--project PROJECT]
+  npm run secrets -- list [--project PROJECT] [--json]
   npm run secrets -- remove NAME [--project PROJECT]
 
   NAME             letters, digits, "_", "." and "-": OPENAI_API_KEY is what calls of OpenAI's models take
   PROVIDER, URL    make the secret a connection that prompts can name: the provider it is for, and where its interface is
   PROJECT          "${DEFAULT_PROJECT}" unless given
+  --json           prints a record a line, without values
 
 The value is asked for on the terminal, which does not show it, or read from standard input:
 
@@ -36,7 +38,8 @@ export const secretsCommand: Command = {
   usage: USAGE,
   needsWords: true,
   run: async (args, shell) => {
-    shell.print(await run(args, shell))
+    const output = await run(args, shell)
+    if (output !== '') shell.print(output)
     return 0
   },
 }
@@ -53,7 +56,8 @@ async function run(args: readonly string[], { environment }: Shell): Promise<str
   const { provider, 'base-url': baseUrl } = values
   if (command !== 'set' && (provider ?? baseUrl) !== undefined)
     throw new UsageError('--provider and --base-url go with set only.', USAGE)
-  if (command === 'list' && name === undefined) return list(open(), project)
+  assertPrintsRecords(command, values.json, USAGE)
+  if (command === 'list' && name === undefined) return list(open(), project, values.json)
   if (command === 'set') return set(open(), named(name, command), { provider, baseUrl }, project)
   if (command === 'remove') return remove(open(), named(name, command), project)
   if (command === 'list') throw new UsageError('list takes no name.', USAGE)
@@ -96,8 +100,9 @@ async function set(
   return `Set ${name} in project "${project}".`
 }
 
-async function list(secrets: ProjectSecrets, project: string): Promise<string> {
+async function list(secrets: ProjectSecrets, project: string, json = false): Promise<string> {
   const records = await secrets.list()
+  if (json) return jsonLines(records)
   return records.length === 0 ? `Project "${project}" has no secrets.` : table(records)
 }
 

@@ -1,6 +1,7 @@
 import { Refusal } from '../../errors.ts'
 import { type ChosenServer, chosenServer } from '../command/chosen-server.ts'
 import type { Command, Shell } from '../command/command.ts'
+import { assertPrintsRecords, jsonLines } from '../command/json-lines.ts'
 import { readArguments, unknownWord } from '../command/read-arguments.ts'
 import { textTable } from '../command/text-table.ts'
 import { UsageError } from '../command/usage-error.ts'
@@ -8,7 +9,7 @@ import { VERBS } from '../command/verbs.ts'
 
 const TRASH_USAGE = `Remove what was made by mistake, see what was removed, bring it back.
 
-  npm run trash -- list
+  npm run trash -- list [--json]
   npm run trash -- delete SLUG [--kind KIND]
   npm run trash -- undelete SLUG [--kind KIND]
   npm run trash -- purge [SLUG] [--kind KIND]
@@ -16,6 +17,7 @@ const TRASH_USAGE = `Remove what was made by mistake, see what was removed, brin
   SLUG     of an artifact, or its id
   KIND     workflow (applications and evaluators, too), testset, environment or query; needed where several have the slug
 
+  --json   prints a record a line
   delete   refuses what something refers to, and names that
   purge    removes for good what was removed, all of it unless SLUG is given; it cannot be brought back (scope admin)
 
@@ -27,7 +29,8 @@ export const trashCommand: Command = {
   usage: TRASH_USAGE,
   needsWords: true,
   run: async (args, { environment, print }) => {
-    print(await runTrash(args, environment))
+    const output = await runTrash(args, environment)
+    if (output !== '') print(output)
     return 0
   },
 }
@@ -63,9 +66,12 @@ interface ServerAnswer {
 
 /** Does what the words say, by the server's routes; answers what to print. */
 export async function runTrash(args: readonly string[], environment: Shell['environment']): Promise<string> {
-  const { command, slug, kind, ...given } = readWords(args)
+  const { command, slug, kind, json, ...given } = readWords(args)
   const server = chosenServer(given, environment, TRASH_USAGE)
-  if (command === 'list') return listed(await inTrash(server))
+  if (command === 'list') {
+    const trash = await inTrash(server)
+    return json ? jsonLines(trash) : listed(trash)
+  }
   if (command === 'purge') return purge(server, slug, kind)
   if (slug === undefined) throw new UsageError(`${command} needs a SLUG.`, TRASH_USAGE)
   if (command === 'delete') {
@@ -85,16 +91,18 @@ function readWords(args: readonly string[]): {
   readonly kind: string | undefined
   readonly url: string | undefined
   readonly key: string | undefined
+  readonly json: boolean | undefined
 } {
   const { values, positionals } = readArguments(args, VERBS.trash.options, { usage: TRASH_USAGE })
   const [command = '', slug, more] = positionals
-  const { kind, url, key } = values
+  const { kind, url, key, json } = values
   const { words } = VERBS.trash
   if (!words.some((word) => word === command)) throw unknownWord(command, words, TRASH_USAGE)
   const tooMuch = more ?? (command === 'list' ? slug : undefined)
   if (tooMuch !== undefined) throw new UsageError(`"${tooMuch}" is one word too many.`, TRASH_USAGE)
   if (kind !== undefined && !(kind in PATHS)) throw new UsageError(`There is no kind "${kind}".`, TRASH_USAGE)
-  return { command, slug, kind, url, key }
+  assertPrintsRecords(command, json, TRASH_USAGE)
+  return { command, slug, kind, url, key, json }
 }
 
 async function purge(

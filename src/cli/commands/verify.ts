@@ -12,18 +12,19 @@ import { VERBS } from '../command/verbs.ts'
 import type { ProgressOutput } from '../progress/show-progress.ts'
 import { showProgress } from '../progress/show-progress.ts'
 import type { RepositoryVerdict } from './verify/repository-line.ts'
-import { repositoryLine } from './verify/repository-line.ts'
+import { repositoryLine, repositoryRecord } from './verify/repository-line.ts'
 import { verifyProject } from './verify/verify-project.ts'
 import type { VerifiedRepository } from './verify/verify-repository.ts'
 
 const USAGE = `Reads every object of every repository and says what is wrong. Servers may run on the store meanwhile.
 
-  npm run verify -- [--store DIR] [--project NAME] [--repair]
+  npm run verify -- [--store DIR] [--project NAME] [--repair] [--json]
 
   --store    the folder of the store; STORE_DIR (./store unless set) unless given
   --project  only this project; all of them unless given
   --repair   puts in order what is derived (mirror refs, refs that a crash cut off, derived files, leftovers of dead
              processes) and says each thing it did; real damage stays, with what to do about it
+  --json     prints a record a repository in place of a line, and no sum
 
 One line a repository: ok, repaired, stale (--repair can put it in order) or damaged. Exit code 1 if anything is stale or
 damaged. As at every start of a server, what a dead one left in its journal is finished first.`
@@ -33,10 +34,10 @@ export const verifyCommand: Command = {
   usage: USAGE,
   run: async (args, { environment, progress, print }) => {
     const { values } = readArguments(args, VERBS.verify.options, { usage: USAGE, takesWords: false })
-    const { store, project, repair = false } = values
+    const { store, project, repair = false, json = false } = values
     const config = readConfig(environment)
     const chosen = { ...config, storeDir: store ?? config.storeDir }
-    return (await verifyStore({ config: chosen, project, repair, progress, print })) ? 0 : 1
+    return (await verifyStore({ config: chosen, project, repair, json, progress, print })) ? 0 : 1
   },
 }
 
@@ -46,6 +47,8 @@ export interface VerifyOptions {
   /** Undefined: every project of the store. */
   readonly project: string | undefined
   readonly repair: boolean
+  /** Whether a repository is printed as JSON. */
+  readonly json?: boolean
   readonly progress: ProgressOutput
   /** Takes a line for every repository, and one at the end. */
   readonly print: (line: string) => void
@@ -53,7 +56,7 @@ export interface VerifyOptions {
 
 /** Verifies the store; true if nothing is wrong with it that was not repaired. */
 export async function verifyStore(options: VerifyOptions): Promise<boolean> {
-  const { config, project, progress, print } = options
+  const { config, project, json = false, progress, print } = options
   const store = await openStore(config.storeDir)
   const verdicts: RepositoryVerdict[] = []
   let count = 0
@@ -66,17 +69,18 @@ export async function verifyStore(options: VerifyOptions): Promise<boolean> {
       const onCount = (repositories: number): void => void (count += repositories)
       const verifying = { store: await store.project(name), families, settings, onCount }
       for await (const verified of verifyProject(verifying)) {
-        const { line, verdict } = repositoryLine(name, verified, await repaired(verified, options))
+        const done = await repaired(verified, options)
+        const { line, verdict } = repositoryLine(name, verified, done)
         verdicts.push(verdict)
         if (progress.isTTY) progress.write(ERASE_LINE)
-        print(line)
+        print(json ? JSON.stringify(repositoryRecord(name, verified, done)) : line)
       }
     }
   } finally {
     stopShowing()
     await store.close()
   }
-  print(summary(verdicts, (performance.now() - began) / 1000))
+  if (!json) print(summary(verdicts, (performance.now() - began) / 1000))
   return verdicts.every((verdict) => verdict !== 'damaged' && verdict !== 'stale')
 }
 

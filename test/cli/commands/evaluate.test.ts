@@ -108,6 +108,8 @@ describe('npm run evaluate', () => {
       '| exact     |  1 of 2 (50.0 %) |      1 |      0 |       0 | 0.500 over 2 |',
       '| close     | 2 of 2 (100.0 %) |      0 |      0 |       0 | 0.875 over 2 |',
     ])
+    const asRecord = await evaluate([...of('bot@1', 'capitals', 'exact'), '--json'])
+    expect(JSON.parse(asRecord.stdout)).to.deep.include({ rows: 2, state: 'finished' })
   })
 
   it('says of how many rows what became of each, and the mean counts those that failed', async () => {

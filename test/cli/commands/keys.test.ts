@@ -32,6 +32,11 @@ describe('npm run keys', () => {
     expect(listed.stdout).to.match(/ci +ci@branchpoint\.local +read,write +….{4} .* live/)
     expect(listed.stdout).not.to.contain(token)
     expect(keys('list').stdout).to.contain('Project "default"').and.contain('has no keys')
+    const record = JSON.parse(keys('list', '--project', 'team', '--json').stdout)
+    expect(record)
+      .to.include({ name: 'ci', last4: token.slice(-4) })
+      .and.not.have.property('sha256')
+    expect(keys('list', '--json').stdout).to.equal('')
     expect(keys('revoke', '--name', 'ci', '--project', 'team').stdout).to.contain('Revoked "ci"')
     expect(keys('list', '--project', 'team').stdout).to.contain('revoked 2')
   })
@@ -44,6 +49,7 @@ describe('npm run keys', () => {
   for (const [what, args, answer, code = 2] of [
     ['an unknown command', ['destroy'], 'There is no command "destroy".'],
     ['an unknown option', ['list', '--all'], "Unknown option '--all'"],
+    ['records of what prints none', ['signing', '--json'], '--json goes with list only.'],
     ['a missing name', ['create', '--scopes', 'read'], 'create needs --name.'],
     ['missing scopes', ['create', '--name', 'x'], 'create needs --scopes.'],
     ['an unknown scope', ['create', '--name', 'x', '--scopes', 'all'], '"all" is not a scope', 1],

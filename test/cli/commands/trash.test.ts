@@ -30,6 +30,7 @@ describe('npm run trash', () => {
     expect(await run('list')).to.equal('The trash is empty.')
     expect(await run('delete', 'typo')).to.match(/^Removed the workflow "typo" \(.*\)\. Until 2/)
     expect(await run('list')).to.match(new RegExp(`KIND.*\\nworkflow  typo  ${id}  2`))
+    expect(JSON.parse(await run('list', '--json'))).to.include({ kind: 'workflow', slug: 'typo', id })
     expect(await run('undelete', 'typo')).to.equal(`Brought the workflow "typo" (${id}) back.`)
     await create(service, testsets, 'typo')
     expect(await refused('delete', 'typo')).to.include('workflow, testset. Say which with --kind.')

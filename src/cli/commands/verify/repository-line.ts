@@ -17,6 +17,21 @@ export function repositoryLine(
   return { line: line.replaceAll(/\s*\n\s*/g, ' '), verdict }
 }
 
+/** The same as a record. */
+export function repositoryRecord(
+  project: string,
+  { repository, revisions, findings }: VerifiedRepository,
+  repaired: ReadonlyMap<string, string>,
+): object {
+  return {
+    project,
+    repository,
+    verdict: verdictOf(findings, repaired),
+    revisions,
+    findings: findings.map(({ kind, sentence }) => ({ kind, sentence, repaired: repaired.get(sentence) })),
+  }
+}
+
 const WIDEST = 'repaired'.length
 
 function verdictOf(findings: readonly Finding[], repaired: ReadonlyMap<string, string>): RepositoryVerdict {

@@ -37,6 +37,18 @@ describe('npm run verify', () => {
     const damaged = run('--store', dir(), '--project', 'default')
     expect([damaged.status, withoutProgress(damaged.stderr)]).to.deep.equal([1, ''])
     expect(damaged.stdout).to.contain('damaged   default/workflows/bot')
+    const asRecords = run('--store', dir(), '--json')
+    const records = asRecords.stdout
+      .trimEnd()
+      .split('\n')
+      .map((line) => JSON.parse(line))
+    expect([asRecords.status, records.length]).to.deep.equal([1, 5])
+    expect(records[0]).to.deep.include({
+      project: 'default',
+      repository: 'workflows/bot',
+      verdict: 'damaged',
+    })
+    expect(records[0].findings[0].sentence).to.be.a('string')
     expect(run('--help').stdout).to.contain('--repair')
     for (const [code, ...args] of [
       [1, '--store', `${dir()}/none`],
