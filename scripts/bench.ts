@@ -20,7 +20,7 @@ import { measureTurns } from './bench/measures/measure-turns.ts'
 import { measureUpkeep } from './bench/measures/measure-upkeep.ts'
 import { progress } from './bench/progress.ts'
 import { readReport, type Report } from './bench/figures/report.ts'
-import { isExpected } from './command/is-expected.ts'
+import { isExpected } from '../src/cli/command/is-expected.ts'
 
 /** `npm run bench`: the figures of the README; `--help` says what may be chosen. */
 const MEASURES: Readonly<Record<Section, (setting: BenchSetting) => Promise<void>>> = {

@@ -1,8 +1,8 @@
 import { parseArgs } from 'node:util'
 import { progress } from './bench/progress.ts'
-import { isExpected } from './command/is-expected.ts'
-import { textTable } from './command/text-table.ts'
-import { UsageError } from './command/usage-error.ts'
+import { isExpected } from '../src/cli/command/is-expected.ts'
+import { textTable } from '../src/cli/command/text-table.ts'
+import { UsageError } from '../src/cli/command/usage-error.ts'
 import { testUnder } from './proofs/test-under.ts'
 
 /** What is supported: the releases of Node that are maintained. */

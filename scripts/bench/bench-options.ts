@@ -1,5 +1,5 @@
 import { parseArgs } from 'node:util'
-import { UsageError } from '../command/usage-error.ts'
+import { UsageError } from '../../src/cli/command/usage-error.ts'
 import type { BenchSetting } from './bench-setting.ts'
 
 /** The parts of the bench, in the order in which they run. */

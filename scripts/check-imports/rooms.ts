@@ -8,6 +8,24 @@ export interface Room {
 
 /** The rooms, from the way in of a request to the disk: a room is above all that it uses. */
 export const ROOMS: Readonly<Record<string, Room>> = {
+  cli: {
+    uses: [
+      ...[
+        'server',
+        'http',
+        'secrets',
+        'access',
+        'handlers',
+        'resources',
+        'versioning',
+        'git',
+        'json',
+        'storage',
+      ],
+      ...['scheduling', 'suggestions'],
+    ],
+    surface: ['run-command-line'],
+  },
   server: {
     uses: [
       ...[
@@ -23,7 +41,7 @@ export const ROOMS: Readonly<Record<string, Room>> = {
       ],
       ...['outgoing', 'access', 'resources', 'versioning', 'git', 'storage', 'scheduling', 'metrics'],
     ],
-    surface: ['start', 'resource-settings'],
+    surface: ['start', 'resource-settings', 'signing-settings'],
   },
   http: {
     uses: [
@@ -116,7 +134,7 @@ export const ROOMS: Readonly<Record<string, Room>> = {
     uses: ['git', 'json', 'storage', 'scheduling'],
     surface: [
       ...['api-keys', 'authenticator', 'caller', 'scope', 'require-scope', 'key-file', 'key-uses'],
-      ...['intents', 'intent-file'],
+      ...['intents', 'intent-file', 'key-author', 'project-name'],
     ],
   },
   resources: {
@@ -135,6 +153,8 @@ export const ROOMS: Readonly<Record<string, Room>> = {
         'testsets/testset-payload',
         'testsets/testset-tree',
       ],
+      ...['testsets/testset-family', 'testsets/dedup/folder-keys', 'testsets/dedup/row-keys'],
+      ...['testsets/dedup/repeated-dedup-ids'],
       ...['testsets/rows/*', 'testsets/import/collect-file', 'testsets/import/row-collector'],
       ...['testsets/import/upload-testset', 'testsets/export/download-testset'],
       ...['workflows/handler-table', 'workflows/handler-uri', 'workflows/workflow-data'],
@@ -152,6 +172,7 @@ export const ROOMS: Readonly<Record<string, Room>> = {
   versioning: {
     uses: ['git', 'json', 'storage', 'scheduling', 'cache', 'metrics', 'suggestions'],
     surface: [
+      ...['open-registry', 'slugs/claim-slugs', 'verify/*'],
       ...['registry', 'registries', 'ids', 'pagination', 'reference', 'write-context', 'not-found'],
       ...['artifacts/*', 'environments/*', 'family/*', 'revisions/*', 'slugs/slug', 'trash/*', 'variants/*'],
       ...['index/damage-of', 'index/index-entry', 'index/unless-damaged', 'index/unserved-repositories'],
@@ -208,15 +229,15 @@ export const ROOMS: Readonly<Record<string, Room>> = {
 /** Which rooms may import a file at the root of `src`; where none is named, every one. */
 export const AT_THE_ROOT: Readonly<Record<string, readonly string[] | undefined>> = {
   errors: undefined,
-  config: ['server'],
+  config: ['cli', 'server'],
 }
 
 /** Packages and modules of node that only these rooms may import; `.` is the root of `src`. */
 export const CONFINED: Readonly<Record<string, readonly string[]>> = {
-  // sandbox: of the one pipe that an interpreter has, without returning to the event loop
-  'node:fs': ['storage', 'git', 'sandbox'],
-  'node:fs/promises': ['storage'],
-  'node:child_process': ['git', 'sandbox', 'storage'],
+  // sandbox: of the one pipe that an interpreter has, without returning to the event loop; cli: users' own files, never the store's
+  'node:fs': ['storage', 'git', 'sandbox', 'cli'],
+  'node:fs/promises': ['storage', 'cli'],
+  'node:child_process': ['git', 'sandbox', 'storage', 'cli'],
   // switches of V8 that are set while it runs may crash it
   'node:v8': [],
   'node:vm': ['scheduling'],
@@ -226,7 +247,7 @@ export const CONFINED: Readonly<Record<string, readonly string[]>> = {
   koa: ['http'],
   '@koa/router': ['http'],
   'koa-body': ['http'],
-  'node:http': ['http', 'outgoing', 'server'],
+  'node:http': ['http', 'outgoing', 'server', 'cli'],
   'node:https': ['outgoing'],
   'ipaddr.js': ['outgoing'],
   libsql: ['traces'],

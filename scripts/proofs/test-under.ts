@@ -3,7 +3,7 @@ import { once } from 'node:events'
 import { existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { delimiter, dirname, join } from 'node:path'
-import { UsageError } from '../command/usage-error.ts'
+import { UsageError } from '../../src/cli/command/usage-error.ts'
 
 export interface SuiteResult {
   /** The version that it was, in full. */

@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs'
 import { z } from 'zod'
-import { UsageError } from '../../command/usage-error.ts'
-import { systemProblem } from '../../command/system-problem.ts'
+import { UsageError } from '../../../src/cli/command/usage-error.ts'
+import { systemProblem } from '../../../src/cli/command/system-problem.ts'
 import { figure } from './figure.ts'
 import { machine } from '../machine.ts'
 

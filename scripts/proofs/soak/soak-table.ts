@@ -1,4 +1,4 @@
-import { textTable } from '../../command/text-table.ts'
+import { textTable } from '../../../src/cli/command/text-table.ts'
 import type { Soak } from './load/run-soak.ts'
 import { MEASURES, type Measure, seriesOf } from './measures.ts'
 import { risePerDay } from './plateau.ts'

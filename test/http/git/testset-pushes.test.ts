@@ -131,5 +131,8 @@ describe('git: pushes to a testset', () => {
 
 /** Runs the script and answers what it prints. */
 function format(folder: string): string {
-  return execFileSync(process.execPath, ['dist/scripts/fmt.js', folder], { encoding: 'utf8', stdio: 'pipe' })
+  return execFileSync(process.execPath, ['dist/src/cli/main.js', 'canonicalise', folder], {
+    encoding: 'utf8',
+    stdio: 'pipe',
+  })
 }

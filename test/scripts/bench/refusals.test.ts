@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import { expect } from 'chai'
 import { readBenchOptions, SECTIONS } from '../../../scripts/bench/bench-options.ts'
 import { readReport } from '../../../scripts/bench/figures/report.ts'
-import { UsageError } from '../../../scripts/command/usage-error.ts'
+import { UsageError } from '../../../src/cli/command/usage-error.ts'
 
 describe('npm run bench: refusals', () => {
   it('names the argument that is wrong, its value, and what it may be', () => {

@@ -1,7 +1,7 @@
 import { expect } from 'chai'
 import type { Fs } from '../../../src/storage/fs.ts'
 import { memoryFs } from '../../../src/storage/memory-fs.ts'
-import { workflowFamily } from '../../../src/resources/workflows/workflow-family.ts'
+import { workflowFamily } from '../../../src/handlers/workflows.ts'
 import { compareReaders } from '../../../src/versioning/verify/second-reader.ts'
 import { memoryRegistry, newVariant } from '../memory-registry.ts'
 

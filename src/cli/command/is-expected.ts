@@ -1,0 +1,12 @@
+import { CannotStart, Refusal } from '../../errors.ts'
+import { GitFailure } from '../../git/process/git-process.ts'
+import { systemProblem } from './system-problem.ts'
+import { UsageError } from './usage-error.ts'
+
+/** Whether an error is one that a command ends with, and not a bug of ours. */
+export function isExpected(error: unknown): error is Error {
+  return (
+    [Refusal, GitFailure, CannotStart, UsageError].some((kind) => error instanceof kind) ||
+    systemProblem(error) !== undefined
+  )
+}

@@ -1,0 +1,96 @@
+/** Options that a command takes, as `parseArgs` of node has them. */
+export type OptionTable = Readonly<
+  Record<string, { readonly type: 'string' | 'boolean'; readonly multiple?: boolean }>
+>
+
+/** A word after `branchpoint`: what the help, the completion and the reading of the command line know of it. */
+export interface Verb {
+  readonly summary: string
+  /** What may stand right after it. */
+  readonly words: readonly string[]
+  readonly options: OptionTable
+}
+
+const TEXT = { type: 'string' } as const
+const FLAG = { type: 'boolean' } as const
+
+const STORE = { store: TEXT } as const
+const PROJECT = { project: TEXT } as const
+const SERVER = { url: TEXT, key: TEXT } as const
+/** Where records are printed. */
+const JSON_LINES = { json: FLAG } as const
+
+/** Of `testsets import`. */
+export const IMPORT_OPTIONS = {
+  ...{ slug: TEXT, name: TEXT, message: TEXT, infer: FLAG, type: TEXT },
+  ...PROJECT,
+} as const
+
+/** Of `testsets export`. */
+export const EXPORT_OPTIONS = {
+  ...{ to: TEXT, force: FLAG, type: TEXT, variant: TEXT, version: TEXT, revision: TEXT },
+  ...{ 'escape-formulas': FLAG },
+  ...PROJECT,
+} as const
+
+/** Every command, in the order of the help. It holds no code, so that none is loaded for a command that is not called. */
+export const VERBS = {
+  serve: { summary: 'start a server', words: [], options: {} },
+  demo: { summary: "show a prompt's life on a server of its own", words: [], options: {} },
+  keys: {
+    summary: 'make, list and revoke API keys',
+    words: ['create', 'list', 'revoke', 'signing'],
+    options: { name: TEXT, email: TEXT, scopes: TEXT, id: TEXT, ...PROJECT, ...JSON_LINES },
+  },
+  secrets: {
+    summary: 'set, list and remove the secrets of a project',
+    words: ['set', 'list', 'remove'],
+    options: { provider: TEXT, 'base-url': TEXT, ...PROJECT, ...JSON_LINES },
+  },
+  testsets: {
+    summary: 'bring files of rows into testsets, and out of them',
+    words: ['import', 'export'],
+    options: { ...IMPORT_OPTIONS, ...EXPORT_OPTIONS },
+  },
+  evaluate: {
+    summary: 'run a testset through an application and evaluators',
+    words: [],
+    options: {
+      ...{ testset: TEXT, application: TEXT, evaluator: { ...TEXT, multiple: true }, commit: TEXT },
+      ...{ concurrency: TEXT, threshold: TEXT, metric: TEXT, resume: TEXT, ...SERVER, ...JSON_LINES },
+    },
+  },
+  backup: {
+    summary: 'mirror a store, or a server, into a folder',
+    words: [],
+    options: { to: TEXT, ...STORE, ...SERVER, ...PROJECT },
+  },
+  restore: {
+    summary: 'bring a backup into a store, or to a server',
+    words: [],
+    options: { from: TEXT, ...STORE, ...SERVER, ...PROJECT },
+  },
+  verify: {
+    summary: 'read a whole store and say what is wrong',
+    words: [],
+    options: { repair: FLAG, 'second-reader': FLAG, ...STORE, ...PROJECT, ...JSON_LINES },
+  },
+  maintain: { summary: 'repack the repositories of a store', words: [], options: { ...STORE } },
+  canonicalise: {
+    summary: 'write the JSON files of a clone as the service does',
+    words: [],
+    options: {},
+  },
+  trash: {
+    summary: 'remove artifacts, see what was removed, bring it back',
+    words: ['list', 'delete', 'undelete', 'purge'],
+    options: { kind: TEXT, ...SERVER, ...JSON_LINES },
+  },
+} as const satisfies Readonly<Record<string, Verb>>
+
+export type VerbName = keyof typeof VERBS
+
+/** Whether there is a command of the name. */
+export function isVerb(name: string): name is VerbName {
+  return Object.hasOwn(VERBS, name)
+}

@@ -1,0 +1,147 @@
+import { resolve } from 'node:path'
+import { checkProjectName, DEFAULT_PROJECT } from '../../access/project-name.ts'
+import { readConfig } from '../../config.ts'
+import { Refusal } from '../../errors.ts'
+import { holdingLock } from '../../storage/lock-file.ts'
+import { nodeFs } from '../../storage/node-fs.ts'
+import type { Command } from '../command/command.ts'
+import { readArguments } from '../command/read-arguments.ts'
+import { chosenServer, withUrl } from '../command/chosen-server.ts'
+import { UsageError } from '../command/usage-error.ts'
+import { VERBS } from '../command/verbs.ts'
+import { backUpRepository } from './backup/back-up-repository.ts'
+import { counted } from './backup/report/counted.ts'
+import { doorTo } from './backup/ends/door.ts'
+import { familiesOf } from './backup/families-of.ts'
+import { followAll } from './backup/follow-all.ts'
+import { httpSource } from './backup/ends/http-source.ts'
+import { localSource } from './backup/ends/local-source.ts'
+import { countsOf, readManifest, writeManifest } from './backup/manifest.ts'
+import { mirrorsIn } from './backup/mirrors-in.ts'
+import type { Report } from './backup/report/backup-report.ts'
+import { printReport } from './backup/report/print-report.ts'
+import { nameOf } from './backup/repository-name.ts'
+import { setAside } from './backup/set-aside.ts'
+import type { Source } from './backup/ends/source.ts'
+import type { BackupSurroundings } from './backup/surroundings.ts'
+
+const BACKUP_USAGE = `npm run backup -- --to DIR [--store DIR | --url [URL] [--key KEY]] [--project PROJECT]
+
+  Mirrors every repository of a store, all refs of each, into a folder; run again, it fetches what has changed since.
+  Servers may be using the store. A run that is stopped or killed leaves whole mirrors, and the next one goes on.
+
+  --to       the folder of the backup; a new or an empty one begins it
+  --store    the store's folder; STORE_DIR (./store unless set) unless given
+  --url      a server in place of a folder, over HTTP; the one in BRANCHPOINT_URL where no address follows
+  --key      the API key to ask it with, BRANCHPOINT_KEY unless given; a key is of one project
+  --project  this project only; with --url, what the backup calls the key's project ("${DEFAULT_PROJECT}" unless given)
+
+  What was rewritten or removed in the store stays in the backup, and the report says where. API keys are not backed up.
+  Exit code 1 means that some repository could not be backed up; the others were.`
+
+/** The command `backup`. */
+export const backupCommand: Command = {
+  usage: BACKUP_USAGE,
+  needsWords: true,
+  stopped: () => 'Stopped; what is mirrored is whole, and the next run goes on from there.',
+  run: async (args, shell) =>
+    printReport(await runBackup(args, { ...shell, config: readConfig(shell.environment) }), shell),
+}
+
+/** Runs `backup` with these arguments. */
+export async function runBackup(args: readonly string[], around: BackupSurroundings): Promise<Report> {
+  const line = withUrl(args, around.environment)
+  const { values: options } = readArguments(line, VERBS.backup.options, {
+    usage: BACKUP_USAGE,
+    takesWords: false,
+  })
+  if (options.project !== undefined) checkProjectName(options.project)
+  const { to, store: storeDir = around.config.storeDir, url, key, project } = options
+  if (to === undefined) throw new UsageError('--to DIR is missing.', BACKUP_USAGE)
+  if (url === undefined && key !== undefined)
+    throw new UsageError('--key is for a server: give --url, too.', BACKUP_USAGE)
+  if (url !== undefined && options.store !== undefined)
+    throw new UsageError('--store and --url are two different sources; give one.', BACKUP_USAGE)
+  const server = url === undefined ? undefined : chosenServer({ url, key }, around.environment, BACKUP_USAGE)
+  const dir = resolve(to)
+  const config = { ...around.config, storeDir }
+  if (url === undefined) assertApart(dir, resolve(storeDir))
+  const before = readManifest(dir)
+  const source = !server
+    ? await localSource(config, project)
+    : httpSource(doorTo(server.url, server.key, around.signal), project ?? DEFAULT_PROJECT, config)
+  try {
+    nodeFs.makeDir(dir)
+    if (!before)
+      await writeManifest(dir, { source: source.name, finished_at: null, failed: 0, repositories: {} })
+    const scope = { dir, families: familiesOf(config).map(({ folder }) => folder) }
+    return await holdingLock(nodeFs, dir, 'backup', () => backUp(source, scope, around))
+  } finally {
+    await source.close()
+  }
+}
+
+interface Scope {
+  readonly dir: string
+  /** The first is done before the others. */
+  readonly families: readonly string[]
+}
+
+async function backUp(
+  source: Source,
+  scope: Scope,
+  { progress, signal }: BackupSurroundings,
+): Promise<Report> {
+  const { dir, families } = scope
+  const began = performance.now()
+  const time = new Date().toISOString().replaceAll(/[-:]/g, '')
+  const notes: string[] = []
+  const changes = { new: 0, changed: 0, none: 0 }
+  const repositories = await source.list()
+  const failures = await followAll({
+    repositories,
+    first: families[0] ?? '',
+    progress,
+    signal,
+    work: async (repository) => {
+      const { change, kept } = await backUpRepository(repository, { dir, time, signal })
+      changes[change]++
+      for (const { ref, why, keptAt } of kept) {
+        notes.push(
+          `${nameOf(repository)}: ${ref} was ${why === 'gone' ? 'removed' : 'rewritten'} in the store; what it was is kept as ${keptAt}`,
+        )
+      }
+      return change !== 'none'
+    },
+  })
+  const listed = new Set(repositories.map(nameOf))
+  const mirrors = mirrorsIn(dir, families)
+  const isInScope = (project: string): boolean => source.isWhole || source.projects.includes(project)
+  for (const name of mirrors) {
+    if (listed.has(nameOf(name)) || !isInScope(name.project)) continue
+    notes.push(
+      `${nameOf(name)}: no longer in the store; its mirror is kept as ${await setAside(dir, name, time)}`,
+    )
+  }
+  await writeManifest(dir, {
+    source: source.name,
+    finished_at: new Date().toISOString(),
+    failed: failures.length,
+    repositories: countsOf(mirrorsIn(dir, families)),
+  })
+  const seconds = ((performance.now() - began) / 1000).toFixed(1)
+  const done = `Backed up ${source.name} to ${dir}: ${counted(repositories.length)}, ${changes.new} new, ${changes.changed} changed, ${changes.none} as they were, ${failures.length} failed, ${seconds} s`
+  return { lines: [...notes.sort(), done, KEYS], failures: failures.sort() }
+}
+
+const KEYS =
+  'API keys, secrets, traces and the logs of evaluations are not in a backup; make new keys after a restore, or keep those files elsewhere.'
+
+/** One within the other would be backed up, or served, itself. */
+function assertApart(dir: string, store: string): void {
+  if (!`${dir}/`.startsWith(`${store}/`) && !`${store}/`.startsWith(`${dir}/`)) return
+  throw new Refusal(
+    'invalid_request',
+    `--to: ${dir} and the store at ${store} lie within each other; name another folder.`,
+  )
+}

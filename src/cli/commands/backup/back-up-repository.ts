@@ -1,0 +1,115 @@
+import { dirname } from 'node:path'
+import { Refusal } from '../../../errors.ts'
+import { BARE_CONFIG } from '../../../git/create-repository.ts'
+import { copyRepository } from '../../../git/process/copy-repository.ts'
+import { fetchObjects } from '../../../git/process/fetch-objects.ts'
+import { GitFailure, gitCommand } from '../../../git/process/git-process.ts'
+import type { AllRefs } from '../../../git/refs/list-refs.ts'
+import { isSameRefs, readAllRefs } from '../../../git/refs/list-refs.ts'
+import { replaceRefs } from '../../../git/refs/packed-refs.ts'
+import { nodeFs } from '../../../storage/node-fs.ts'
+import { META_REF } from '../../../versioning/artifacts/artifact-record.ts'
+import type { KeptRef } from './kept-refs.ts'
+import { lostRefs, withoutKept } from './kept-refs.ts'
+import { pathOfName } from './repository-name.ts'
+import type { SourceRepository } from './ends/source.ts'
+
+/** What a backup did with one repository. */
+export interface BackedUp {
+  readonly change: 'new' | 'changed' | 'none'
+  /** What the store has no more. */
+  readonly kept: readonly KeptRef[]
+}
+
+/** When a run began, as a part of ref names; and what says stop. */
+export interface BackupRun {
+  readonly dir: string
+  readonly time: string
+  readonly signal: AbortSignal
+}
+
+/**
+ * Makes the mirror of a repository, or brings it up to date; a mirror whose refs are the store's costs no git. At every moment the mirror
+ * is whole, as it was before or as it is after.
+ */
+export async function backUpRepository(repository: SourceRepository, run: BackupRun): Promise<BackedUp> {
+  const refs = withoutKept(await repository.refs())
+  try {
+    return await bringUp(repository, refs, run)
+  } catch (error) {
+    // History that was rewritten, and objects a gc took, since the refs were read.
+    if (!(error instanceof GitFailure)) throw error
+    const again = withoutKept(await repository.refs())
+    if (isSameRefs(refs, again)) throw error
+    return bringUp(repository, again, run)
+  }
+}
+
+async function bringUp(repository: SourceRepository, refs: AllRefs, run: BackupRun): Promise<BackedUp> {
+  const { dir, time, signal } = run
+  const { objects: source } = repository
+  assertOwnFolders(dir, repository)
+  const mirror = `${dir}/${pathOfName(repository)}`
+  if (!nodeFs.stat(mirror)) {
+    await makeFolder(dirname(mirror))
+    await copyRepository(nodeFs, dirname(mirror), `${repository.slug}.git`, { refs, source, signal })
+    await nodeFs.createSynced(`${mirror}/${MARK}`, Buffer.from('Made by npm run backup.\n'))
+    return { change: 'new', kept: [] }
+  }
+  const all = readAllRefs(nodeFs, mirror)
+  assertOwnMirror(mirror, all)
+  const before = withoutKept(all)
+  if (isSameRefs(before, refs)) return { change: 'none', kept: [] }
+  await fetchObjects(nodeFs, mirror, source, refs.refs.values(), signal)
+  const kept = await lostRefs(mirror, before, refs, time, signal)
+  const keptBefore = [...all.refs].filter(([name]) => !before.refs.has(name))
+  const keptNow = kept.map(({ keptAt, oid }) => [keptAt, oid] as const)
+  await replaceRefs(nodeFs, mirror, {
+    refs: new Map([...refs.refs, ...keptBefore, ...keptNow]),
+    head: refs.head,
+  })
+  await rollUpPacks(mirror, signal)
+  return { change: 'changed', kept }
+}
+
+/** Nothing is written through a link: what it leads to is not the backup's. */
+function assertOwnFolders(dir: string, { project, family, slug }: SourceRepository): void {
+  for (const path of [project, `${project}/${family}`, `${project}/${family}/${slug}.git`]) {
+    const kind = nodeFs.stat(`${dir}/${path}`)?.kind ?? 'folder'
+    if (kind !== 'folder') throw notOurs(`${dir}/${path}`, 'it is no folder')
+  }
+}
+
+/** In each mirror that a backup made; older ones have not. */
+const MARK = 'branchpoint-mirror'
+
+/** A mirror has the mark, or as before there were marks the config that it was made with and the record of an artifact. */
+function assertOwnMirror(mirror: string, { refs }: AllRefs): void {
+  if (nodeFs.stat(`${mirror}/${MARK}`)) return
+  const config = nodeFs.readFile(`${mirror}/config`)?.toString('utf8')
+  if (config !== BARE_CONFIG) throw notOurs(mirror, 'its config is not the one that a mirror is made with')
+  if (!refs.has(META_REF)) throw notOurs(mirror, `it has no ${META_REF}`)
+}
+
+function notOurs(path: string, why: string): Refusal {
+  return new Refusal(
+    'storage_unavailable',
+    `${path} was not made by a backup (${why}), so nothing is written there. Move it away; the next run makes a new mirror.`,
+  )
+}
+
+/** Every run adds a pack; past so many, git makes fewer of them. */
+const MANY_PACKS = 20
+
+async function rollUpPacks(mirror: string, signal: AbortSignal): Promise<void> {
+  const packs = (nodeFs.readDir(`${mirror}/objects/pack`) ?? []).filter((name) => name.endsWith('.pack'))
+  if (packs.length <= MANY_PACKS) return
+  const config = { 'core.fsync': 'all', 'repack.updateServerInfo': 'false' }
+  await gitCommand(['repack', '-d', '--quiet', '--geometric=2'], { gitdir: mirror, config, signal })
+}
+
+async function makeFolder(folder: string): Promise<void> {
+  if (nodeFs.stat(folder)) return
+  nodeFs.makeDir(folder)
+  for (const path of [dirname(folder), dirname(dirname(folder))]) await nodeFs.syncDir(path)
+}

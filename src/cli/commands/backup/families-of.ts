@@ -1,0 +1,14 @@
+import type { Config } from '../../../config.ts'
+import { workflowSurfaces } from '../../../handlers/workflows.ts'
+import { surfacesOf } from '../../../resources/surfaces.ts'
+import { resourceSettings } from '../../../server/resource-settings.ts'
+import type { Family } from '../../../versioning/family/family.ts'
+
+/**
+ * The families of a store, environments first: in a store that is written to meanwhile, what an environment has deployed is then in
+ * the artifacts, which are looked at later.
+ */
+export function familiesOf(config: Config): readonly Family[] {
+  const families = new Set(surfacesOf(workflowSurfaces, resourceSettings(config)).map(({ family }) => family))
+  return [...families].sort((a, b) => Number(b.pins !== undefined) - Number(a.pins !== undefined))
+}

@@ -1,0 +1,27 @@
+import { isProjectName } from '../../../access/project-name.ts'
+import { BUILD_PREFIX } from '../../../git/create-repository.ts'
+import { nodeFs } from '../../../storage/node-fs.ts'
+import { isDead, parseIdentity } from '../../../storage/process-identity.ts'
+import type { RepositoryName } from './repository-name.ts'
+
+/** Every mirror of a backup, those of the families in their order; removes what a run that was killed had begun. */
+export function mirrorsIn(dir: string, families: readonly string[]): RepositoryName[] {
+  const projects = (nodeFs.readDir(dir) ?? []).filter(
+    (name) => isProjectName(name) && nodeFs.stat(`${dir}/${name}`)?.kind === 'folder',
+  )
+  return projects.flatMap((project) =>
+    families.flatMap((family) => {
+      const folder = `${dir}/${project}/${family}`
+      const names = nodeFs.readDir(folder) ?? []
+      for (const name of names) if (isLeftover(name)) nodeFs.removeTree(`${folder}/${name}`)
+      return names
+        .filter((name) => name.endsWith('.git') && !name.startsWith('.'))
+        .map((name) => ({ project, family, slug: name.slice(0, -'.git'.length) }))
+    }),
+  )
+}
+
+function isLeftover(name: string): boolean {
+  const owner = name.startsWith(BUILD_PREFIX) ? parseIdentity(name.slice(BUILD_PREFIX.length)) : undefined
+  return owner !== undefined && isDead(owner)
+}

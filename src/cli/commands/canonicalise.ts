@@ -1,0 +1,58 @@
+import { readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs'
+import { join, resolve } from 'node:path'
+import type { Command, Shell } from '../command/command.ts'
+import { readArguments } from '../command/read-arguments.ts'
+import { UsageError } from '../command/usage-error.ts'
+import { VERBS } from '../command/verbs.ts'
+import { Refusal } from '../../errors.ts'
+import { formatFile } from './canonicalise/format-file.ts'
+
+const USAGE = `Write the JSON files of a clone as the service does, so that a push of them is taken.
+
+  npm run fmt -- DIR
+
+Rows of a testset (testcases/…) become canonical JSON and a newline, and get a testcase_dedup_id if they have none;
+data.json, references.json, columns.json and revision.json are indented by two spaces. Nothing else is touched. Each file
+that was changed is named; a file that holds no JSON is named too, and makes the exit code 1.`
+
+/** The command `canonicalise`. */
+export const canonicaliseCommand: Command = { usage: USAGE, run }
+
+async function run(args: readonly string[], { folder, print }: Shell): Promise<number> {
+  const { positionals } = readArguments(args, VERBS.canonicalise.options, { usage: USAGE })
+  const [dir, ...rest] = positionals
+  if (dir === undefined) throw new UsageError('DIR is missing.', USAGE)
+  if (rest.length > 0) throw new UsageError(`"${rest[0]}" is one word too many.`, USAGE)
+  const root = resolve(folder, dir)
+  if (!statSync(root, { throwIfNoEntry: false })?.isDirectory())
+    throw new Refusal('invalid_request', `There is no folder ${root}.`)
+  let [changed, unreadable] = [0, 0]
+  for (const path of jsonFiles(root)) {
+    const bytes = readFileSync(join(root, path))
+    try {
+      const formatted = await formatFile(path, bytes)
+      if (!formatted || formatted.equals(bytes)) continue
+      writeFileSync(join(root, path), formatted)
+      changed++
+      print(path)
+    } catch (error) {
+      unreadable++
+      process.stderr.write(`${path}: ${error instanceof Error ? error.message : String(error)}\n`)
+    }
+  }
+  print(`${changed} files changed${unreadable > 0 ? `, ${unreadable} left that hold no JSON` : ''}`)
+  return unreadable > 0 ? 1 : 0
+}
+
+/** Those in the root and those of rows, seen from the root. */
+function* jsonFiles(root: string): Generator<string> {
+  for (const entry of readdirSync(root, { withFileTypes: true })) {
+    if (entry.isFile() && entry.name.endsWith('.json')) yield entry.name
+    if (!entry.isDirectory() || entry.name !== 'testcases') continue
+    for (const path of readdirSync(join(root, entry.name), { recursive: true, encoding: 'utf8' }).sort()) {
+      if (path.endsWith('.json') && statSync(join(root, entry.name, path)).isFile()) {
+        yield `testcases/${path.replaceAll('\\', '/')}`
+      }
+    }
+  }
+}

@@ -1,0 +1,136 @@
+import { Refusal } from '../../errors.ts'
+import { doorTo, type Door } from './backup/ends/door.ts'
+import { chosenServer } from '../command/chosen-server.ts'
+import type { Command, Shell } from '../command/command.ts'
+import { readArguments } from '../command/read-arguments.ts'
+import { UsageError } from '../command/usage-error.ts'
+import { VERBS } from '../command/verbs.ts'
+import { followEvaluation, howToGoOn } from './evaluate/follow-evaluation.ts'
+import type { ReferenceMember } from './evaluate/revision-reference.ts'
+import { commitReference, revisionReference } from './evaluate/revision-reference.ts'
+import { resultTable } from './evaluate/result-table.ts'
+
+const EVALUATE_USAGE = `npm run evaluate -- --testset T --application A --evaluator E [--evaluator F …] [options]
+
+  Runs every row of a testset through an application, and what comes out through evaluators, on a running server, and prints a table.
+
+  --testset, --application, --evaluator
+                 a slug (its latest revision), slug@version, or the id of a revision
+  --commit       the application's revision that is this commit of its repository: HEAD, a branch, an id
+  --concurrency  how many rows at once (4)
+  --threshold    the least that every evaluator must reach, 0 to 1
+  --metric       what of: success_rate (passed rows of all) or mean_score (a row that failed counts 0); success_rate unless given
+  --json         prints the record of the evaluation in place of the table
+  --resume ID    go on with an evaluation that was interrupted; rows that are done are not run again
+  --url, --key   the server and an API key with the scopes read and invoke; BRANCHPOINT_URL (http://127.0.0.1:3000 unless set)
+                 and BRANCHPOINT_KEY unless given
+
+  Exit code 0: done, and nothing below the threshold; 1: something is below it; 128: it could not be run. So git bisect finds the
+  revision that broke a prompt:
+    git bisect run npm --prefix BRANCHPOINT run --silent evaluate -- --application A --commit HEAD --testset T --evaluator E --threshold 0.9`
+
+/** Exit codes, as `git bisect run` reads them: good, bad, and what stops it. 128 is past what it takes for an answer. */
+const EXIT = { passed: 0, below: 1, cannot: 128 } as const
+
+/** The command `evaluate`. What fails is 128, a bug of ours, too: 1 tells git bisect that the revision is bad. */
+export const evaluateCommand: Command = {
+  usage: EVALUATE_USAGE,
+  needsWords: true,
+  stopped: () => 'Stopped.',
+  failed: EXIT.cannot,
+  run,
+}
+
+async function run(args: readonly string[], around: Shell): Promise<number> {
+  const options: Options = readArguments(args, VERBS.evaluate.options, {
+    usage: EVALUATE_USAGE,
+    takesWords: false,
+  }).values
+  const { url, key } = chosenServer(options, around.environment, EVALUATE_USAGE)
+  const door = doorTo(url, key, new AbortController().signal)
+  const threshold = thresholdOf(options.threshold)
+  assertAlone(options)
+  const metric = metricOf(options.metric)
+  const [path, body] =
+    options.resume === undefined
+      ? ['/evaluations/run', await orderOf(options, door, around)]
+      : [`/evaluations/${encodeURIComponent(options.resume)}/resume`, {}]
+  const evaluation = await followEvaluation(door, path, body, around)
+  around.print(options.json ? JSON.stringify(evaluation) : resultTable(evaluation).trimEnd())
+  if (evaluation.state !== 'finished') {
+    around.progress.write(`Stopped. ${howToGoOn(evaluation.id)}\n`)
+    return EXIT.cannot
+  }
+  if (threshold === undefined) return EXIT.passed
+  const judged = Object.entries(evaluation.summary.evaluators)
+  if (evaluation.rows === 0 || judged.length === 0) {
+    const lack = judged.length === 0 ? 'no evaluator took part' : 'the testset has no rows'
+    throw new Refusal('invalid_request', `--threshold: there is nothing to compare with it, as ${lack}.`)
+  }
+  const below = judged.filter(([, it]) => (it[metric] ?? 0) < threshold)
+  for (const [name, it] of below)
+    around.progress.write(`${name}: ${metric} ${(it[metric] ?? 0).toFixed(3)} is below ${threshold}\n`)
+  return below.length > 0 ? EXIT.below : EXIT.passed
+}
+
+interface Options {
+  readonly testset?: string
+  readonly application?: string
+  readonly evaluator?: string[]
+  readonly commit?: string
+  readonly concurrency?: string
+  readonly threshold?: string
+  readonly metric?: string
+  readonly resume?: string
+  readonly url?: string
+  readonly key?: string
+  readonly json?: boolean
+}
+
+/** What is resumed is what it was. */
+function assertAlone({ resume, ...options }: Options): void {
+  const beside = (['testset', 'application', 'evaluator', 'commit', 'concurrency'] as const).find(
+    (name) => options[name] !== undefined,
+  )
+  if (resume === undefined || beside === undefined) return
+  throw new UsageError(
+    `--${beside} cannot be given with --resume, which goes on with what was begun.`,
+    EVALUATE_USAGE,
+  )
+}
+
+function thresholdOf(text: string | undefined): number | undefined {
+  if (text === undefined) return undefined
+  const threshold = Number(text)
+  if (text.trim() !== '' && threshold >= 0 && threshold <= 1) return threshold
+  throw new UsageError(`--threshold: "${text}" is not a number from 0 to 1.`, EVALUATE_USAGE)
+}
+
+function metricOf(text = 'success_rate'): 'success_rate' | 'mean_score' {
+  if (text === 'success_rate' || text === 'mean_score') return text
+  throw new UsageError(`--metric: "${text}" is neither success_rate nor mean_score.`, EVALUATE_USAGE)
+}
+
+async function orderOf(options: Options, door: Door, { folder }: Shell): Promise<object> {
+  const { testset, application, evaluator = [], commit, concurrency = '4' } = options
+  if (testset === undefined) throw new UsageError('--testset is missing.', EVALUATE_USAGE)
+  if (application === undefined) throw new UsageError('--application is missing.', EVALUATE_USAGE)
+  if (options.threshold !== undefined && evaluator.length === 0)
+    throw new UsageError('--evaluator is missing: --threshold is what evaluators must reach.', EVALUATE_USAGE)
+  if (!/^[1-9][0-9]{0,2}$/.test(concurrency))
+    throw new UsageError(`--concurrency: "${concurrency}" is not a number from 1 on.`, EVALUATE_USAGE)
+  const judges = evaluator.map((it) => revisionReference('evaluator', it))
+  return {
+    ...revisionReference('testset', testset),
+    ...(await (commit === undefined
+      ? revisionReference('application', application)
+      : commitReference(door, application, commit, folder))),
+    evaluator_revision_refs: referencesUnder('evaluator_revision_ref', judges),
+    evaluator_refs: referencesUnder('evaluator_ref', judges),
+    concurrency: Number(concurrency),
+  }
+}
+
+function referencesUnder(member: string, references: readonly ReferenceMember[]): object[] {
+  return references.map((it) => it[member]).filter((it) => it !== undefined)
+}

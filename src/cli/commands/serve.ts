@@ -1,0 +1,49 @@
+import { readConfig } from '../../config.ts'
+import { openLogger } from '../../http/server/logger.ts'
+import { shutDownOnSignals } from '../../http/server/shutdown.ts'
+import { start } from '../../server/start.ts'
+import { nodeFs } from '../../storage/node-fs.ts'
+import type { Command, Shell } from '../command/command.ts'
+import { readArguments } from '../command/read-arguments.ts'
+import { VERBS } from '../command/verbs.ts'
+
+const USAGE = `branchpoint serve
+
+  Starts a server. It is set by variables of the environment: PORT (3000), HOST, STORE_DIR (./store), LOG_LEVEL and others.
+  The first start on a store makes an API key, and shows it.`
+
+/** The command `serve`. It is done once the server listens; a signal ends the process. */
+export const serveCommand: Command = { usage: USAGE, run }
+
+async function run(args: readonly string[], { environment }: Shell): Promise<number> {
+  readArguments(args, VERBS.serve.options, { usage: USAGE, takesWords: false })
+  const config = readConfig(environment)
+  const log = openLogger(config.logLevel)
+  const service = await start({ config, fs: nodeFs, log, now: () => new Date() })
+  log.logger.info({ url: service.server.url, store: config.storeDir }, 'listening')
+  log.flush()
+  if (service.firstToken !== undefined) process.stderr.write(welcome(service.server.url, service.firstToken))
+  shutDownOnSignals({
+    server: service.server,
+    say: (sentence) => log.logger.info(sentence),
+    close: service.close,
+    flushed: log.flushed,
+    limitMs: config.stopMs,
+  })
+  return 0
+}
+
+/** What the first start tells its user: the key, once, as the two variables that every client here reads, and a line to try them with. */
+function welcome(url: string, token: string): string {
+  return `
+Branchpoint listens on ${url}. An API key with the scope admin was made for you; it is shown only now.
+Paste this into another terminal, and try it:
+
+  export BRANCHPOINT_URL=${url} BRANCHPOINT_KEY=${token}
+
+  curl -s $BRANCHPOINT_URL/simple/applications/ -H "Authorization: ApiKey $BRANCHPOINT_KEY" \\
+    -H 'Content-Type: application/json' \\
+    -d '{"application": {"slug": "hello", "data": {"parameters": {"prompt": {"messages": [{"role": "user", "content": "Hello, {{name}}!"}]}}}}}'
+
+`
+}

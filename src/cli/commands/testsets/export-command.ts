@@ -1,0 +1,135 @@
+import { DEFAULT_PROJECT } from '../../../access/project-name.ts'
+import { invalid } from '../../../errors.ts'
+import { writeTestsetFile } from '../../../resources/testsets/export/download-testset.ts'
+import type { FileType } from '../../../resources/testsets/import/collect-file.ts'
+import type { References } from '../../../versioning/reference.ts'
+import { resolveArtifact } from '../../../versioning/revisions/references.ts'
+import { resolveReference } from '../../../versioning/revisions/resolve-reference.ts'
+import type { Revision } from '../../../versioning/revisions/revision.ts'
+import { readRevisionAt } from '../../../versioning/revisions/revision.ts'
+import { UsageError } from '../../command/usage-error.ts'
+import { EXPORT_OPTIONS } from '../../command/verbs.ts'
+import { typeByName } from './file-type.ts'
+import type { OpenTestsets } from './open-testsets.ts'
+import { openExistingTestsets } from './open-testsets.ts'
+import { outputFile, outputStream } from './output-file.ts'
+import { progressLine } from '../../progress/progress-line.ts'
+import { readOptions, typeOption } from './read-options.ts'
+import { resultLine } from './result-line.ts'
+import { rowCounter } from './row-counter.ts'
+import { rowsHeld, testsetOf } from './rows-held.ts'
+import { showProgress } from '../../progress/show-progress.ts'
+import type { Surroundings } from '../../command/command.ts'
+
+export const EXPORT_USAGE = `npm run testset -- export SLUG [--to FILE [--force]] [--type csv|json|jsonl] [--escape-formulas]
+                           [--variant VARIANT] [--version N] [--revision ID] [--project PROJECT]
+
+  Writes the rows of the testset SLUG to a file; imported again, it gives the same testcases.
+
+  --to        the file, compressed if it ends in .gz; standard output unless given (say npm run --silent then)
+  --force     replaces a file that exists
+  --type      what the file's name says, unless given; csv on standard output
+  --variant   the latest revision of this variant instead of the default one
+  --version   this version of the variant instead of the latest
+  --revision  this revision, by its id or its slug
+  --escape-formulas  puts an apostrophe before CSV cells that a spreadsheet would run
+  --project   "${DEFAULT_PROJECT}" unless given
+
+  The store is the folder in STORE_DIR (./store unless set).`
+
+/** What an export did: a line for the user, and whether the rows themselves went to standard output. */
+export interface Exported {
+  readonly line: string
+  readonly toStandardOutput: boolean
+}
+
+/** Runs `export` with the arguments after it. */
+export async function exportTestset(args: readonly string[], around: Surroundings): Promise<Exported> {
+  const { config, progress, signal } = around
+  const { word: slug, values: options } = readOptions(args, EXPORT_OPTIONS, {
+    usage: EXPORT_USAGE,
+    named: 'The slug of the testset to export',
+  })
+  const { to, force = false, project = DEFAULT_PROJECT } = options
+  if (options.revision !== undefined && (options.version ?? options.variant) !== undefined) {
+    throw new UsageError('--revision says which one; leave out --version and --variant.', EXPORT_USAGE)
+  }
+  const references = referencesIn(slug, options)
+  const type = typeOption(options.type) ?? typeOf(to)
+  const output = to === undefined ? outputStream(process.stdout) : outputFile(to, { force })
+  const began = performance.now()
+  const seconds = (): number => (performance.now() - began) / 1000
+  const testsets = await openExistingTestsets({ config, project, signal })
+  try {
+    const revision = await revisionOf(testsets, slug, references)
+    const total = await rowsHeld(revision)
+    const countRows = rowCounter(type)
+    let rows = 0
+    const stopShowing = showProgress(progress, () =>
+      progressLine({ unit: 'rows', done: rows, total, rows, seconds: seconds() }),
+    )
+    try {
+      const pieces = writeTestsetFile({
+        source: revision.artifact.repository.objects,
+        testset: testsetOf(revision),
+        testsetId: revision.artifact.id,
+        type,
+        escapeFormulas: options['escape-formulas'] ?? false,
+      })
+      const bytes = async function* (): AsyncGenerator<Buffer> {
+        for await (const piece of pieces) {
+          rows = countRows(piece)
+          yield piece
+        }
+      }
+      await output.write(bytes(), signal)
+    } finally {
+      stopShowing()
+    }
+    const line = resultLine(`Exported ${slug}`, revision, { rows: total, seconds: seconds() })
+    return { line, toStandardOutput: to === undefined }
+  } finally {
+    await testsets.close()
+  }
+}
+
+function referencesIn(
+  slug: string,
+  { version, revision, variant }: Readonly<Partial<Record<'version' | 'revision' | 'variant', string>>>,
+): References {
+  const artifact = { slug }
+  if (revision !== undefined)
+    return { artifact, revision: UUID.test(revision) ? { id: revision.toLowerCase() } : { slug: revision } }
+  const number = version === undefined ? undefined : versionNumber(version)
+  return variant === undefined
+    ? { artifact: { slug, version: number } }
+    : { artifact, variant: { slug: variant, version: number } }
+}
+
+const UUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i
+
+function versionNumber(text: string): number {
+  if (/^[1-9][0-9]{0,8}$/.test(text)) return Number(text)
+  throw invalid(['--version'], `"${text}" is not a version; give a whole number from 1 on.`)
+}
+
+function typeOf(to: string | undefined): FileType {
+  const type = to === undefined ? 'csv' : typeByName(to)
+  if (type !== undefined) return type
+  throw invalid(
+    ['--type'],
+    `say whether the file is to be csv, json or jsonl; the name "${to}" does not tell.`,
+  )
+}
+
+async function revisionOf(
+  { registry, family }: OpenTestsets,
+  slug: string,
+  references: References,
+): Promise<Revision> {
+  // First, so that a testset that is not there is what the sentence is about.
+  const { id } = await resolveArtifact(registry, family, { slug })
+  const place = await resolveReference(registry, family, references)
+  if (place.artifact.id === id) return readRevisionAt(registry, place)
+  throw invalid(['--revision'], `it is a revision of the testset "${place.artifact.slug}", not of "${slug}".`)
+}

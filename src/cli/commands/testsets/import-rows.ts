@@ -1,0 +1,104 @@
+import type { KeyAuthor } from '../../../access/key-author.ts'
+import type { RowFile } from '../../../resources/testsets/import/collect-file.ts'
+import { collectFile } from '../../../resources/testsets/import/collect-file.ts'
+import { commitFile } from '../../../resources/testsets/import/upload-testset.ts'
+import type { ArtifactView } from '../../../versioning/artifacts/artifact-view.ts'
+import { TimeSlice } from '../../../scheduling/cooperative.ts'
+import { assertActive } from '../../../versioning/artifacts/write-guards.ts'
+import { assertSlugFree } from '../../../versioning/slugs/claim-slugs.ts'
+import { createArtifact } from '../../../versioning/artifacts/create-artifact.ts'
+import { editArtifact } from '../../../versioning/artifacts/edit-artifact.ts'
+import type { Revision, RevisionLocation } from '../../../versioning/revisions/revision.ts'
+import { latestOf, readRevisionAt } from '../../../versioning/revisions/revision.ts'
+import type { OpenTestsets } from './open-testsets.ts'
+import { rowsHeld } from './rows-held.ts'
+
+/** What an import is asked for. */
+export interface RowImport {
+  readonly file: RowFile
+  readonly slug: string
+  readonly name: string | undefined
+  readonly message: string | undefined
+  readonly author: KeyAuthor
+  readonly signal: AbortSignal
+}
+
+/** What an import stored. */
+export interface ImportedRows {
+  /** Whether the testset was made for it. */
+  readonly isNew: boolean
+  readonly revision: Revision
+  readonly rows: number
+}
+
+/**
+ * Makes a testset of a file's rows, or a revision of the testset that has the slug. Refuses a bad file, a slug that differs
+ * from a taken one in case only, and what is archived; then, and when it is stopped, nothing is stored.
+ */
+export async function importRows(testsets: OpenTestsets, wanted: RowImport): Promise<ImportedRows> {
+  const { registry, family } = testsets
+  const { slug } = wanted
+  const found = await registry.index.findBySlug(family, slug)
+  // What could only be refused in the end is refused before a large file is read.
+  if (found) assertActive('artifact', slug, found.record)
+  else await assertSlugFree(registry, family, 'artifact', slug, ['--slug'])
+  const place = found
+    ? await commitTo(testsets, found, wanted)
+    : await firstRevisionOf(await create(testsets, wanted))
+  const revision = await readRevisionAt(registry, place)
+  return { isNew: !found, revision, rows: await rowsHeld(revision) }
+}
+
+async function create(
+  { registry, family, limits }: OpenTestsets,
+  { slug, name, file, message, author, signal }: RowImport,
+): Promise<ArtifactView> {
+  const aside = await registry.store.prepare(family.folder)
+  try {
+    const payload = await collectFile(file, aside.packBuilder(), undefined, limits, new TimeSlice(signal))
+    const revision = { message, payload }
+    return await createArtifact(
+      registry,
+      family,
+      { slug, header: { name }, withVariant: { revision }, aside, loc: ['--slug'] },
+      { actor: actorOf(author) },
+    )
+  } finally {
+    aside.discard()
+  }
+}
+
+async function firstRevisionOf(artifact: ArtifactView): Promise<RevisionLocation> {
+  const place = artifact.defaultVariant && (await latestOf(artifact, artifact.defaultVariant))
+  if (place) return place
+  throw new Error(`the testset ${artifact.slug} was made without a revision`)
+}
+
+async function commitTo(
+  testsets: OpenTestsets,
+  artifact: ArtifactView,
+  wanted: RowImport,
+): Promise<RevisionLocation> {
+  const { registry, limits } = testsets
+  const { file, name, message, author, signal } = wanted
+  const context = { actor: actorOf(author) }
+  const variant = artifact.defaultVariant
+  if (variant) assertActive('variant', variant.slug, variant.record)
+  const input = { message, header: {}, loc: [] }
+  const { place } = await commitFile(
+    registry,
+    { artifact, ...(variant ? { variant } : {}) },
+    file,
+    input,
+    limits,
+    context,
+    signal,
+  )
+  if (name === undefined || name === artifact.record.name) return place
+  return { ...place, artifact: await editArtifact(registry, place.artifact, { name }, context) }
+}
+
+/** Who has no key is known by what stands in the commits, as whoever pushes is. */
+function actorOf({ name, email }: KeyAuthor) {
+  return { id: `${name} <${email}>`, name, email }
+}

@@ -1,0 +1,75 @@
+import { checkProjectName } from '../../../access/project-name.ts'
+import type { Config } from '../../../config.ts'
+import { Refusal } from '../../../errors.ts'
+import { Store } from '../../../git/store.ts'
+import type { TestsetLimits } from '../../../resources/testsets/import/row-collector.ts'
+import { testsetFamily } from '../../../resources/testsets/testset-family.ts'
+import { resourceSettings } from '../../../server/resource-settings.ts'
+import { yieldToEventLoop } from '../../../scheduling/cooperative.ts'
+import { signingSettings } from '../../../server/signing-settings.ts'
+import { nodeFs } from '../../../storage/node-fs.ts'
+import type { Family } from '../../../versioning/family/family.ts'
+import { openRegistry } from '../../../versioning/open-registry.ts'
+import type { Registry } from '../../../versioning/registry.ts'
+
+/** The testsets of one project, opened as a server process does. */
+export interface OpenTestsets {
+  readonly registry: Registry
+  readonly family: Family
+  readonly limits: TestsetLimits
+  /** Settles what was written; nothing of this process stays in the store but that. */
+  close(): Promise<void>
+}
+
+export interface OpenOptions {
+  readonly config: Config
+  readonly project: string
+  /** Once aborted, nothing that is not yet on its way to the disk is stored. */
+  readonly signal: AbortSignal
+}
+
+/** Opens the project, making the store and it if need be. */
+export async function openTestsets({ config, project, signal }: OpenOptions): Promise<OpenTestsets> {
+  checkProjectName(project)
+  const signing = signingSettings(config)
+  const store = await Store.open(nodeFs, config.storeDir)
+  const { testsets: limits } = resourceSettings(config)
+  const family = stoppable(testsetFamily(limits), signal)
+  // No testset shows the address of a service.
+  const settings = { servicesBase: '', now: () => new Date(), signing }
+  const open = await openRegistry(await store.project(project), [family], settings)
+  const close = async (): Promise<void> => {
+    open.close()
+    await store.close()
+  }
+  return { registry: open.registry, family, limits, close }
+}
+
+/** The same for a project that has to be there; refuses otherwise and makes nothing. */
+export async function openExistingTestsets(options: OpenOptions): Promise<OpenTestsets> {
+  const { config, project } = options
+  checkProjectName(project)
+  if (!nodeFs.stat(`${config.storeDir}/format`)) {
+    throw new Refusal(
+      'storage_unavailable',
+      `There is no store at ${config.storeDir}; set STORE_DIR to its folder.`,
+    )
+  }
+  if (!nodeFs.stat(`${config.storeDir}/${project}`)) {
+    throw new Refusal('artifact_not_found', `The store at ${config.storeDir} has no project "${project}".`)
+  }
+  return openTestsets(options)
+}
+
+/** The family, such that the last step before a revision goes to the disk looks whether somebody said stop. */
+function stoppable(family: Family, signal: AbortSignal): Family {
+  return {
+    ...family,
+    write: async (target, payload, before, limits) => {
+      const written = await family.write(target, payload, before, limits)
+      await yieldToEventLoop() // working rows out may have kept the signal waiting
+      signal.throwIfAborted()
+      return written
+    },
+  }
+}

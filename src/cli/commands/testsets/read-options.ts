@@ -1,0 +1,26 @@
+import { invalid } from '../../../errors.ts'
+import type { FileType } from '../../../resources/testsets/import/collect-file.ts'
+import { FILE_TYPES } from '../../../resources/testsets/import/collect-file.ts'
+import { readArguments } from '../../command/read-arguments.ts'
+import { UsageError } from '../../command/usage-error.ts'
+import type { OptionTable } from '../../command/verbs.ts'
+
+/** Reads the arguments after the sub-command: options, and one word. `named` is what a sentence calls the word: `The file`. */
+export function readOptions<const Table extends OptionTable>(
+  args: readonly string[],
+  options: Table,
+  { usage, named }: { readonly usage: string; readonly named: string },
+) {
+  const { values, positionals } = readArguments(args, options, { usage })
+  const [word, ...rest] = positionals
+  if (word === undefined) throw new UsageError(`${named} is missing.`, usage)
+  if (rest.length > 0) throw new UsageError(`"${rest[0]}" is one word too many.`, usage)
+  return { values, word }
+}
+
+/** The file type that `--type` names; undefined without the option. */
+export function typeOption(value: string | undefined): FileType | undefined {
+  const type = FILE_TYPES.find((it) => it === value)
+  if (type !== undefined || value === undefined) return type
+  throw invalid(['--type'], `"${value}" is not a type of file; give one of ${FILE_TYPES.join(', ')}.`)
+}

@@ -1,0 +1,11 @@
+import type { Revision } from '../../../versioning/revisions/revision.ts'
+
+/** `Created capitals: version 1, 3 rows, revision <id>, 0.2 s`: `done` says what became of which testset. */
+export function resultLine(
+  done: string,
+  { version, id }: Revision,
+  { rows, seconds }: { readonly rows: number; readonly seconds: number },
+): string {
+  const held = `${rows} ${rows === 1 ? 'row' : 'rows'}`
+  return `${done}: version ${version}, ${held}, revision ${id}, ${seconds.toFixed(1)} s`
+}

@@ -1,0 +1,197 @@
+import { Refusal } from '../../errors.ts'
+import { type ChosenServer, chosenServer } from '../command/chosen-server.ts'
+import type { Command, Shell } from '../command/command.ts'
+import { assertPrintsRecords, jsonLines } from '../command/json-lines.ts'
+import { readArguments, unknownWord } from '../command/read-arguments.ts'
+import { textTable } from '../command/text-table.ts'
+import { UsageError } from '../command/usage-error.ts'
+import { VERBS } from '../command/verbs.ts'
+
+const TRASH_USAGE = `Remove what was made by mistake, see what was removed, bring it back.
+
+  npm run trash -- list [--json]
+  npm run trash -- delete SLUG [--kind KIND]
+  npm run trash -- undelete SLUG [--kind KIND]
+  npm run trash -- purge [SLUG] [--kind KIND]
+
+  SLUG     of an artifact, or its id
+  KIND     workflow (applications and evaluators, too), testset, environment or query; needed where several have the slug
+
+  --json   prints a record a line
+  delete   refuses what something refers to, and names that
+  purge    removes for good what was removed, all of it unless SLUG is given; it cannot be brought back (scope admin)
+
+What is removed goes for good by itself after 30 days. The server is at BRANCHPOINT_URL (http://127.0.0.1:3000 unless set), the key
+in BRANCHPOINT_KEY; --url and --key say otherwise.`
+
+/** The command `trash`. */
+export const trashCommand: Command = {
+  usage: TRASH_USAGE,
+  needsWords: true,
+  run: async (args, { environment, print }) => {
+    const output = await runTrash(args, environment)
+    if (output !== '') print(output)
+    return 0
+  },
+}
+
+/** The routes of each kind, by its word. */
+const PATHS: Readonly<Record<string, string>> = {
+  workflow: 'workflows',
+  testset: 'testsets',
+  environment: 'environments',
+  query: 'queries',
+}
+
+/** An artifact as the command knows it. */
+interface Named {
+  readonly kind: string
+  readonly id: string
+  readonly slug: string
+}
+
+interface TrashedRecord extends Named {
+  readonly name?: string
+  readonly trashed_at: string
+  readonly until: string
+}
+
+/** What an answer may hold that the command looks at. */
+interface ServerAnswer {
+  readonly detail?: string
+  readonly users?: readonly Readonly<Record<string, string>>[]
+  readonly trash?: readonly TrashedRecord[]
+  readonly [name: string]: unknown
+}
+
+/** Does what the words say, by the server's routes; answers what to print. */
+export async function runTrash(args: readonly string[], environment: Shell['environment']): Promise<string> {
+  const { command, slug, kind, json, ...given } = readWords(args)
+  const server = chosenServer(given, environment, TRASH_USAGE)
+  if (command === 'list') {
+    const trash = await inTrash(server)
+    return json ? jsonLines(trash) : listed(trash)
+  }
+  if (command === 'purge') return purge(server, slug, kind)
+  if (slug === undefined) throw new UsageError(`${command} needs a SLUG.`, TRASH_USAGE)
+  if (command === 'delete') {
+    const found = one(await live(server, slug, kind), slug, 'There is nothing with the slug')
+    const answer = await ask(server, 'DELETE', `/simple/${PATHS[found.kind] ?? ''}/${found.id}`)
+    const { until } = answer[found.kind] as TrashedRecord // the route's own answer
+    return `Removed the ${found.kind} "${found.slug}" (${found.id}). Until ${until} it can be brought back: npm run trash -- undelete ${found.slug}`
+  }
+  const found = one(named(await inTrash(server), slug, kind), slug, 'Nothing lies in the trash with the slug')
+  await ask(server, 'POST', `/simple/${PATHS[found.kind] ?? ''}/${found.id}/undelete`, {})
+  return `Brought the ${found.kind} "${found.slug}" (${found.id}) back.`
+}
+
+function readWords(args: readonly string[]): {
+  readonly command: string
+  readonly slug: string | undefined
+  readonly kind: string | undefined
+  readonly url: string | undefined
+  readonly key: string | undefined
+  readonly json: boolean | undefined
+} {
+  const { values, positionals } = readArguments(args, VERBS.trash.options, { usage: TRASH_USAGE })
+  const [command = '', slug, more] = positionals
+  const { kind, url, key, json } = values
+  const { words } = VERBS.trash
+  if (!words.some((word) => word === command)) throw unknownWord(command, words, TRASH_USAGE)
+  const tooMuch = more ?? (command === 'list' ? slug : undefined)
+  if (tooMuch !== undefined) throw new UsageError(`"${tooMuch}" is one word too many.`, TRASH_USAGE)
+  if (kind !== undefined && !(kind in PATHS)) throw new UsageError(`There is no kind "${kind}".`, TRASH_USAGE)
+  assertPrintsRecords(command, json, TRASH_USAGE)
+  return { command, slug, kind, url, key, json }
+}
+
+async function purge(
+  server: ChosenServer,
+  slug: string | undefined,
+  kind: string | undefined,
+): Promise<string> {
+  const trash = (await inTrash(server)).filter((it) => kind === undefined || it.kind === kind)
+  const meant =
+    slug === undefined
+      ? trash
+      : [one(named(trash, slug, kind), slug, 'Nothing lies in the trash with the slug')]
+  for (const { id } of meant) await ask(server, 'DELETE', `/trash/${id}`)
+  if (meant.length === 0) return 'The trash is empty.'
+  return meant.map((it) => `Removed the ${it.kind} "${it.slug}" (${it.id}) for good.`).join('\n')
+}
+
+async function inTrash(server: ChosenServer): Promise<readonly TrashedRecord[]> {
+  return (await ask(server, 'GET', '/trash')).trash ?? []
+}
+
+function listed(trash: readonly TrashedRecord[]): string {
+  if (trash.length === 0) return 'The trash is empty.'
+  const rows = trash.map((it) => [it.kind, it.slug, it.id, moment(it.trashed_at), moment(it.until)])
+  return textTable([['KIND', 'SLUG', 'ID', 'REMOVED (UTC)', 'UNTIL'], ...rows])
+}
+
+function moment(date: string): string {
+  return date.slice(0, 19).replace('T', ' ')
+}
+
+/** Artifacts of the server that have the slug, or id, archived ones too. */
+async function live(server: ChosenServer, slug: string, kind: string | undefined): Promise<Named[]> {
+  const found: Named[] = []
+  for (const [singular, path] of Object.entries(PATHS)) {
+    if (kind !== undefined && kind !== singular) continue
+    const reference = isId(slug) ? { id: slug } : { slug }
+    const asked = { [`${singular}_refs`]: [reference], include_archived: true }
+    const answer = await ask(server, 'POST', `/${path}/query`, asked)
+    const records = (answer[path] ?? []) as readonly Omit<Named, 'kind'>[] // the route's own answer
+    found.push(...records.map(({ id, slug: own }) => ({ kind: singular, id, slug: own })))
+  }
+  return found
+}
+
+function named<T extends Named>(all: readonly T[], slug: string, kind: string | undefined): T[] {
+  return all.filter(
+    (it) => (it.slug === slug || it.id === slug.toLowerCase()) && (kind === undefined || it.kind === kind),
+  )
+}
+
+function one<T extends Named>(found: readonly T[], slug: string, none: string): T {
+  const [first, second] = found
+  if (!first) throw new Refusal('artifact_not_found', `${none} "${slug}".`)
+  if (!second) return first
+  const kinds = found.map(({ kind }) => kind).join(', ')
+  throw new UsageError(`Several have the slug "${slug}": ${kinds}. Say which with --kind.`, TRASH_USAGE)
+}
+
+function isId(text: string): boolean {
+  return /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i.test(text)
+}
+
+async function ask(
+  { url, key }: ChosenServer,
+  method: string,
+  path: string,
+  body?: object,
+): Promise<ServerAnswer> {
+  const response = await fetch(`${url.replace(/\/$/, '')}${path}`, {
+    method,
+    headers: { authorization: `ApiKey ${key}`, 'content-type': 'application/json' },
+    ...(body ? { body: JSON.stringify(body) } : {}),
+  }).catch((error: unknown) => {
+    throw new Refusal('storage_unavailable', `No server answers at ${url}: ${reason(error)}.`)
+  })
+  const text = await response.text()
+  const answer = response.headers.get('content-type')?.includes('json')
+    ? (JSON.parse(text) as ServerAnswer) // the server's own
+    : undefined
+  if (response.ok && answer) return answer
+  const users = (answer?.users ?? []).map((user) => `\n  ${Object.values(user).join(' ')}`)
+  throw new Refusal(
+    'invalid_request',
+    `${answer?.detail ?? `${url}${path} answered ${response.status}.`}${users.join('')}`,
+  )
+}
+
+function reason(error: unknown): string {
+  const { cause, message } = error as Error // fetch throws nothing else
+  return cause instanceof Error ? cause.message : message
+}

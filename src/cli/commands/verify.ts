@@ -1,0 +1,138 @@
+import { checkProjectName } from '../../access/project-name.ts'
+import type { Config } from '../../config.ts'
+import { readConfig } from '../../config.ts'
+import { Refusal } from '../../errors.ts'
+import { Store } from '../../git/store.ts'
+import { workflowSurfaces } from '../../handlers/workflows.ts'
+import { surfacesOf } from '../../resources/surfaces.ts'
+import { resourceSettings } from '../../server/resource-settings.ts'
+import { nodeFs } from '../../storage/node-fs.ts'
+import type { Command } from '../command/command.ts'
+import { readArguments } from '../command/read-arguments.ts'
+import { VERBS } from '../command/verbs.ts'
+import type { ProgressOutput } from '../progress/show-progress.ts'
+import { showProgress } from '../progress/show-progress.ts'
+import type { RepositoryVerdict } from './verify/repository-line.ts'
+import { repositoryLine, repositoryRecord } from './verify/repository-line.ts'
+import { verifyProject } from './verify/verify-project.ts'
+import type { VerifiedRepository } from './verify/verify-repository.ts'
+
+const USAGE = `Reads every object of every repository and says what is wrong. Servers may run on the store meanwhile.
+
+  npm run verify -- [--store DIR] [--project NAME] [--repair] [--second-reader] [--json]
+
+  --store    the folder of the store; STORE_DIR (./store unless set) unless given
+  --project  only this project; all of them unless given
+  --repair   puts in order what is derived (mirror refs, refs that a crash cut off, derived files, leftovers of dead
+             processes) and says each thing it did; real damage stays, with what to do about it
+  --second-reader
+             reads refs, commits, notes and a sample of rows through isomorphic-git as well, and names every difference
+  --json     prints a record a repository in place of a line, and no sum
+
+One line a repository: ok, repaired, stale (--repair can put it in order) or damaged. Exit code 1 if anything is stale or
+damaged. As at every start of a server, what a dead one left in its journal is finished first.`
+
+/** The command `verify`. */
+export const verifyCommand: Command = {
+  usage: USAGE,
+  run: async (args, { environment, progress, print }) => {
+    const { values } = readArguments(args, VERBS.verify.options, { usage: USAGE, takesWords: false })
+    const { store, project, repair = false, json = false } = values
+    const secondReader = values['second-reader'] ?? false
+    const config = readConfig(environment)
+    const chosen = { ...config, storeDir: store ?? config.storeDir }
+    return (await verifyStore({ config: chosen, project, repair, secondReader, json, progress, print }))
+      ? 0
+      : 1
+  },
+}
+
+/** What to verify, and where to say what was found. */
+export interface VerifyOptions {
+  readonly config: Config
+  /** Undefined: every project of the store. */
+  readonly project: string | undefined
+  readonly repair: boolean
+  /** Whether isomorphic-git reads the repositories, too. */
+  readonly secondReader: boolean
+  /** Whether a repository is printed as JSON. */
+  readonly json?: boolean
+  readonly progress: ProgressOutput
+  /** Takes a line for every repository, and one at the end. */
+  readonly print: (line: string) => void
+}
+
+/** Verifies the store; true if nothing is wrong with it that was not repaired. */
+export async function verifyStore(options: VerifyOptions): Promise<boolean> {
+  const { config, project, json = false, secondReader, progress, print } = options
+  const store = await openStore(config.storeDir)
+  const verdicts: RepositoryVerdict[] = []
+  let count = 0
+  const began = performance.now()
+  const stopShowing = showProgress(progress, () => `${verdicts.length} of ${count} repositories verified`)
+  try {
+    const families = [
+      ...new Set(surfacesOf(workflowSurfaces, resourceSettings(config)).map(({ family }) => family)),
+    ]
+    const settings = { servicesBase: '', now: () => new Date() }
+    for (const name of projectsOf(store, project)) {
+      const onCount = (repositories: number): void => void (count += repositories)
+      const verifying = { store: await store.project(name), families, settings, onCount, secondReader }
+      for await (const verified of verifyProject(verifying)) {
+        const done = await repaired(verified, options)
+        const { line, verdict } = repositoryLine(name, verified, done)
+        verdicts.push(verdict)
+        if (progress.isTTY) progress.write(ERASE_LINE)
+        print(json ? JSON.stringify(repositoryRecord(name, verified, done)) : line)
+      }
+    }
+  } finally {
+    stopShowing()
+    await store.close()
+  }
+  if (!json) print(summary(verdicts, (performance.now() - began) / 1000))
+  return verdicts.every((verdict) => verdict !== 'damaged' && verdict !== 'stale')
+}
+
+/** ECMA-48: to the first column, and erase in line. What is printed must not follow the progress. */
+const ERASE_LINE = '\r\x1b[K'
+
+async function openStore(dir: string): Promise<Store> {
+  if (!nodeFs.stat(`${dir}/format`))
+    throw new Refusal('storage_unavailable', `There is no store at ${dir}; name its folder with --store.`)
+  return Store.open(nodeFs, dir)
+}
+
+function projectsOf(store: Store, project: string | undefined): readonly string[] {
+  if (project === undefined) return store.projects()
+  checkProjectName(project)
+  if (store.projects().includes(project)) return [project]
+  throw new Refusal('artifact_not_found', `The store at ${store.dir} has no project "${project}".`)
+}
+
+/** What was done about each finding that can be repaired; empty without --repair. */
+async function repaired(
+  { findings }: VerifiedRepository,
+  { repair }: VerifyOptions,
+): Promise<ReadonlyMap<string, string>> {
+  const done = new Map<string, string>()
+  if (!repair) return done
+  for (const finding of findings) {
+    if (!finding.repair) continue
+    try {
+      done.set(finding.sentence, await finding.repair())
+    } catch (error) {
+      // It stays as it was found, and counts as that.
+      if (!(error instanceof Refusal)) throw error
+    }
+  }
+  return done
+}
+
+function summary(verdicts: readonly RepositoryVerdict[], seconds: number): string {
+  const counts = (['ok', 'repaired', 'stale', 'damaged'] as const).flatMap((verdict) => {
+    const count = verdicts.filter((it) => it === verdict).length
+    return count > 0 ? [`${count} ${verdict}`] : []
+  })
+  return `${verdicts.length} repositories: ${counts.join(', ') || 'nothing to verify'} (${seconds.toFixed(1)} s)`
+}

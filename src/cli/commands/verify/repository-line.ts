@@ -1,0 +1,47 @@
+import type { Finding } from '../../../versioning/verify/finding.ts'
+import type { VerifiedRepository } from './verify-repository.ts'
+
+/** `stale` is what --repair can put in order. */
+export type RepositoryVerdict = 'ok' | 'repaired' | 'stale' | 'damaged'
+
+/** The line of a repository: what it is judged to be, where it is, and everything that was found and done. */
+export function repositoryLine(
+  project: string,
+  { repository, revisions, findings }: VerifiedRepository,
+  repaired: ReadonlyMap<string, string>,
+): { readonly line: string; readonly verdict: RepositoryVerdict } {
+  const verdict = verdictOf(findings, repaired)
+  const size = revisions === 1 ? '1 revision' : `${revisions} revisions`
+  const parts = findings.map((finding) => describe(finding, repaired.get(finding.sentence)))
+  const line = [verdict.padEnd(WIDEST), `${project}/${repository}`, size, ...parts].join('  ')
+  return { line: line.replaceAll(/\s*\n\s*/g, ' '), verdict }
+}
+
+/** The same as a record. */
+export function repositoryRecord(
+  project: string,
+  { repository, revisions, findings }: VerifiedRepository,
+  repaired: ReadonlyMap<string, string>,
+): object {
+  return {
+    project,
+    repository,
+    verdict: verdictOf(findings, repaired),
+    revisions,
+    findings: findings.map(({ kind, sentence }) => ({ kind, sentence, repaired: repaired.get(sentence) })),
+  }
+}
+
+const WIDEST = 'repaired'.length
+
+function verdictOf(findings: readonly Finding[], repaired: ReadonlyMap<string, string>): RepositoryVerdict {
+  const kinds = findings.map(({ kind, sentence }) => (repaired.has(sentence) ? 'repaired' : kind))
+  if (kinds.includes('damage')) return 'damaged'
+  if (kinds.includes('derived')) return 'stale'
+  return kinds.includes('repaired') ? 'repaired' : 'ok'
+}
+
+function describe({ kind, sentence }: Finding, done: string | undefined): string {
+  if (done !== undefined) return `${sentence} Repaired: ${done}.`
+  return kind === 'note' ? `(Note: ${sentence})` : sentence
+}

@@ -1,0 +1,65 @@
+import { spawnSync } from 'node:child_process'
+import { tmpdir } from 'node:os'
+import { fileURLToPath } from 'node:url'
+import { expect } from 'chai'
+import { VERBS } from '../../src/cli/command/verbs.ts'
+
+const MAIN = fileURLToPath(new URL('../../src/cli/main.js', import.meta.url))
+
+/** Runs the program in a folder that is not the package's. */
+function branchpoint(...args: readonly string[]) {
+  const { INIT_CWD: _, ...env } = process.env
+  return spawnSync(process.execPath, [MAIN, ...args], { cwd: tmpdir(), env, encoding: 'utf8' })
+}
+
+describe('branchpoint', () => {
+  it('lists its commands, and every one explains itself with all of its options', () => {
+    const whole = branchpoint('--help')
+    expect(whole).to.include({ status: 0, stderr: '' })
+    expect(branchpoint()).to.include({ status: 0, stdout: whole.stdout })
+    for (const [verb, { words, options }] of Object.entries(VERBS)) {
+      expect(whole.stdout).to.match(new RegExp(`^  ${verb} `, 'm'))
+      const { status, stdout } = branchpoint(verb, '--help')
+      expect(status, verb).to.equal(0)
+      for (const word of words) expect(stdout, verb).to.contain(word)
+      for (const option of Object.keys(options)) expect(stdout, verb).to.contain(`--${option}`)
+    }
+  })
+
+  it('names a command, a sub-command and an option that is not there, and the one that may be meant', () => {
+    for (const [args, sentence] of [
+      [['kyes'], 'There is no command "kyes". Did you mean "keys"?\n'],
+      [['frobnicate'], 'There is no command "frobnicate".\n'],
+      [['testsets', 'exprot'], 'There is no command "exprot". Did you mean "export"?\n'],
+      [['verify', '--repiar'], "Unknown option '--repiar'. Did you mean --repair?\n"],
+      [['serve', '--port', '1'], "Unknown option '--port'"],
+    ] as const) {
+      const { status, stdout, stderr } = branchpoint(...args)
+      expect([stdout, stderr.slice(0, sentence.length)], args.join(' ')).to.deep.equal(['', sentence])
+      expect(status, args.join(' ')).to.equal(2)
+    }
+  })
+
+  it('loads no server for a command that needs none', () => {
+    const { stderr } = spawnSync(process.execPath, ['--import', TELLING, MAIN, 'keys', 'list'], {
+      cwd: tmpdir(),
+      encoding: 'utf8',
+    })
+    const loaded = [...stderr.matchAll(/^loads \S+?\/dist\/src\/(\S+)$/gm)].map(([, path = '']) => path)
+    expect(loaded).to.include('cli/commands/keys.js')
+    const needless =
+      /^(?:cli\/commands\/(?!keys\.js)|http\/(?!server\/logger)|server\/start|handlers|sandbox)/
+    expect(loaded.filter((path) => needless.test(path))).to.deep.equal([])
+  })
+})
+
+/** Says of each module on standard error that it is loaded. */
+const HOOKS = `
+import { writeSync } from 'node:fs'
+export function load(url, context, next) {
+  writeSync(2, 'loads ' + url + '\\n')
+  return next(url, context)
+}`
+const TELLING = `data:text/javascript,${encodeURIComponent(
+  `import { register } from 'node:module'; register(${JSON.stringify(`data:text/javascript,${encodeURIComponent(HOOKS)}`)})`,
+)}`

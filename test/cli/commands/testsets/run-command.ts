@@ -1,0 +1,22 @@
+import { exportTestset } from '../../../../src/cli/commands/testsets/export-command.ts'
+import { importTestset } from '../../../../src/cli/commands/testsets/import-command.ts'
+import { readConfig } from '../../../../src/config.ts'
+
+/** Runs a command over a store as the program does, without the time a process takes to start; answers its last line. */
+export async function runCommand(
+  storeDir: string,
+  [command, ...args]: readonly string[],
+  env: Readonly<Record<string, string>> = {},
+): Promise<string> {
+  const around = {
+    config: readConfig({ STORE_DIR: storeDir, ...env }),
+    progress: { write: () => undefined },
+    signal: new AbortController().signal,
+  }
+  return command === 'import' ? importTestset(args, around) : (await exportTestset(args, around)).line
+}
+
+/** What a process that is gone could have left of its work in a store. */
+export function isLeftover(path: string): boolean {
+  return /\.new-|tmp_|\.keep$|\.lock$|\.journal\/./.test(path)
+}
