@@ -23,6 +23,7 @@ const LOAD: Readonly<Record<VerbName, () => Promise<Command>>> = {
   maintain: async () => (await import('./commands/maintain.ts')).maintainCommand,
   canonicalise: async () => (await import('./commands/canonicalise.ts')).canonicaliseCommand,
   trash: async () => (await import('./commands/trash.ts')).trashCommand,
+  completion: async () => (await import('./commands/completion.ts')).completionCommand,
 }
 
 /** Runs `branchpoint` with these arguments, and sets the exit code of the process where it is not 0. */

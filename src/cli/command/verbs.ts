@@ -86,6 +86,11 @@ export const VERBS = {
     words: ['list', 'delete', 'undelete', 'purge'],
     options: { kind: TEXT, ...SERVER, ...JSON_LINES },
   },
+  completion: {
+    summary: 'print what completes a command line in a shell',
+    words: ['bash', 'zsh', 'fish'],
+    options: {},
+  },
 } as const satisfies Readonly<Record<string, Verb>>
 
 export type VerbName = keyof typeof VERBS
