@@ -26,6 +26,9 @@ const HEAD = `<!-- Made from the code: change the definition of a handler in src
 A handler is what runs a workflow. A workflow says which one in \`data.uri\`, and sets it up in \`data.parameters\`. An example shows a
 request to \`POST /services/<key>/v0/invoke\` and the outputs in its answer, or, of a handler that needs something outside of this
 service, the \`data\` to begin from.
+
+A new one is a file with its \`HandlerDefinition\` in \`src/handlers\`, and its name in the list of \`built-in-handlers.ts\`. Then
+\`npm run docs\` adds it here, and the table in \`test/handlers/catalog/templates.test.ts\` says that the catalog is to have it.
 `
 
 /** The page on handlers, a section for each of the table, as it is checked in. */

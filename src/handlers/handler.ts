@@ -1,10 +1,10 @@
 import type { Json, JsonObject } from '../json/json.ts'
 import type { Models } from '../models/models.ts'
 import type { OutgoingPolicy } from '../outgoing/outgoing-policy.ts'
-import type { Sandbox } from '../sandbox/sandbox.ts'
-import type { CatalogPreset, HandlerTemplate } from './catalog/catalog-template.ts'
 import type { HandlerInterface } from '../resources/workflows/handler-table.ts'
+import type { Sandbox } from '../sandbox/sandbox.ts'
 import type { OpenSpan } from '../traces/recording/open-span.ts'
+import type { CatalogPreset, HandlerTemplate } from './catalog/catalog-template.ts'
 
 /** All that there is to say of a handler. A new one is a file with its definition, and a line of `handlerDefinitions`. */
 export interface HandlerDefinition extends HandlerInterface {

@@ -1,6 +1,6 @@
 import { getKey, isJsonObject, type Json } from '../../json/json.ts'
-import type { HandlerContext, HandlerDefinition, HandlerRequest } from '../handler.ts'
 import { invalidOutputs } from '../handler-failure.ts'
+import type { HandlerContext, HandlerDefinition, HandlerRequest } from '../handler.ts'
 import { filledText } from '../needed-text.ts'
 import { readLooseThreshold } from '../scoring/read-threshold.ts'
 import { runScript } from './run-script.ts'

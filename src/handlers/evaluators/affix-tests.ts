@@ -1,10 +1,10 @@
 import type { HandlerDefinition } from '../handler.ts'
 import { containsText } from '../metrics/contains-text.ts'
-import { textTest, type TextTest } from './text-test.ts'
+import { neededText } from '../needed-text.ts'
 import { isCaseSensitive } from '../scoring/is-case-sensitive.ts'
 import { neededOutputs } from '../scoring/needed-outputs.ts'
-import { neededText } from '../needed-text.ts'
 import { textOf } from '../scoring/text-of.ts'
+import { textTest, type TextTest } from './text-test.ts'
 
 /** `svc:builtin:auto_starts_with:v0` (contract/handlers 2.3). */
 export const autoStartsWith = affixTest('prefix', 'Beginning', (text, prefix) => text.startsWith(prefix), {

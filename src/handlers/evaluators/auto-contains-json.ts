@@ -1,9 +1,9 @@
-import { passed } from '../scoring/schema-parts.ts'
-import { closedObject } from '../../resources/workflows/schemas/object-schema.ts'
 import type { Json } from '../../json/json.ts'
+import { closedObject } from '../../resources/workflows/schemas/object-schema.ts'
 import type { HandlerDefinition, HandlerRequest } from '../handler.ts'
 import { parsesAsJson } from '../metrics/parses-as-json.ts'
 import { neededOutputs } from '../scoring/needed-outputs.ts'
+import { passed } from '../scoring/schema-parts.ts'
 
 /** `svc:builtin:auto_contains_json:v0` (contract/handlers 2.3): whether what is from the first `{` to the last `}` is JSON. */
 export const autoContainsJson: HandlerDefinition = {

@@ -1,11 +1,11 @@
-import { advanced, answerKey, passed } from '../scoring/schema-parts.ts'
-import { closedObject } from '../../resources/workflows/schemas/object-schema.ts'
 import { canonicalJson } from '../../json/canonical-json.ts'
 import { equalJson } from '../../json/diff/equal-json.ts'
 import { isJsonObject, type Json } from '../../json/json.ts'
+import { closedObject } from '../../resources/workflows/schemas/object-schema.ts'
 import type { HandlerDefinition, HandlerRequest } from '../handler.ts'
 import { isCaseSensitive } from '../scoring/is-case-sensitive.ts'
 import { expectedOutput } from '../scoring/needed-answer.ts'
+import { advanced, answerKey, passed } from '../scoring/schema-parts.ts'
 
 /**
  * `svc:builtin:auto_exact_match:v0` (contract/handlers 2.3): whether outputs and answer are the same string, or objects that say the same.

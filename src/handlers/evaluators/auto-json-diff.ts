@@ -1,15 +1,15 @@
-import { advanced, answerKey, scored } from '../scoring/schema-parts.ts'
-import { closedObject } from '../../resources/workflows/schemas/object-schema.ts'
 import { getKey, type Json, type JsonObject, type PlainObject } from '../../json/json.ts'
+import { closedObject } from '../../resources/workflows/schemas/object-schema.ts'
+import { TimeSlice } from '../../scheduling/cooperative.ts'
 import { type HandlerFailure, invalidInput, invalidOutputs, outputsProblem } from '../handler-failure.ts'
 import type { HandlerDefinition, HandlerRequest } from '../handler.ts'
-import { TimeSlice } from '../../scheduling/cooperative.ts'
 import { jsonDiff } from '../metrics/json-diff.ts'
 import { documentIn } from '../scoring/document-in.ts'
 import { isFalsy } from '../scoring/is-falsy.ts'
 import { expectedDocument } from '../scoring/needed-answer.ts'
 import { neededOutputs } from '../scoring/needed-outputs.ts'
 import { readThreshold } from '../scoring/read-threshold.ts'
+import { advanced, answerKey, scored } from '../scoring/schema-parts.ts'
 import { verdictOn } from '../scoring/verdict.ts'
 
 /** `svc:builtin:auto_json_diff:v0` (contract/handlers 2.3): the share of the answer's leaves that the outputs have, too. */

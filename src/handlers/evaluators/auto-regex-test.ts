@@ -1,13 +1,13 @@
-import { regexPresets } from './regex-presets.ts'
-import { passed } from '../scoring/schema-parts.ts'
-import { closedObject } from '../../resources/workflows/schemas/object-schema.ts'
 import { getKey, type Json } from '../../json/json.ts'
+import { closedObject } from '../../resources/workflows/schemas/object-schema.ts'
 import type { HandlerContext, HandlerDefinition, HandlerRequest } from '../handler.ts'
-import { searchPattern } from '../worker/search-pattern.ts'
+import { neededText } from '../needed-text.ts'
 import { isCaseSensitive } from '../scoring/is-case-sensitive.ts'
 import { neededOutputs } from '../scoring/needed-outputs.ts'
-import { neededText } from '../needed-text.ts'
+import { passed } from '../scoring/schema-parts.ts'
 import { textOf } from '../scoring/text-of.ts'
+import { searchPattern } from '../worker/search-pattern.ts'
+import { regexPresets } from './regex-presets.ts'
 
 /**
  * `svc:builtin:auto_regex_test:v0` (contract/handlers 2.3): whether `regex_pattern` is found in the outputs, or is not where

@@ -1,5 +1,5 @@
-import { closedObject, openObject } from '../../resources/workflows/schemas/object-schema.ts'
 import { getKey, type Json } from '../../json/json.ts'
+import { closedObject, openObject } from '../../resources/workflows/schemas/object-schema.ts'
 import type { HandlerDefinition, HandlerRequest } from '../handler.ts'
 
 /** `svc:builtin:echo:v0`: the input `aloha`, or null. */

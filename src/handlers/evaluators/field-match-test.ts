@@ -1,11 +1,11 @@
-import { advanced, answerKey, passed } from '../scoring/schema-parts.ts'
-import { closedObject } from '../../resources/workflows/schemas/object-schema.ts'
 import { getKey, isJsonObject, type Json } from '../../json/json.ts'
+import { closedObject } from '../../resources/workflows/schemas/object-schema.ts'
 import type { HandlerDefinition, HandlerRequest } from '../handler.ts'
 import { equalLoosely } from '../metrics/equal-loosely.ts'
+import { neededText } from '../needed-text.ts'
 import { documentIn } from '../scoring/document-in.ts'
 import { expectedOutput } from '../scoring/needed-answer.ts'
-import { neededText } from '../needed-text.ts'
+import { advanced, answerKey, passed } from '../scoring/schema-parts.ts'
 
 /**
  * `svc:builtin:field_match_test:v0` (contract/handlers 2.3): whether the outputs are an object, or the text of one, whose own top-level

@@ -1,6 +1,3 @@
-import { parameterAt } from '../chosen-schema.ts'
-import { answerKey } from '../scoring/schema-parts.ts'
-import { closedObject } from '../../resources/workflows/schemas/object-schema.ts'
 import {
   fromEntries,
   getKey,
@@ -11,6 +8,9 @@ import {
   withKey,
 } from '../../json/json.ts'
 import { resolvePath } from '../../prompts/templates/resolve-path.ts'
+import { closedObject } from '../../resources/workflows/schemas/object-schema.ts'
+import { TimeSlice } from '../../scheduling/cooperative.ts'
+import { parameterAt } from '../chosen-schema.ts'
 import {
   type HandlerFailure,
   invalidInput,
@@ -19,10 +19,10 @@ import {
   parameterProblem,
 } from '../handler-failure.ts'
 import type { HandlerDefinition, HandlerRequest } from '../handler.ts'
-import { TimeSlice } from '../../scheduling/cooperative.ts'
 import { equalLoosely } from '../metrics/equal-loosely.ts'
 import { documentIn } from '../scoring/document-in.ts'
 import { expectedOutput } from '../scoring/needed-answer.ts'
+import { answerKey } from '../scoring/schema-parts.ts'
 
 /**
  * `svc:builtin:json_multi_field_match:v0` (contract/handlers 2.3): 1 for each of `fields` (paths, contract/handlers 3.3) that outputs and

@@ -1,4 +1,5 @@
 import { getKey, isJsonArray, type Json } from '../../json/json.ts'
+import { TimeSlice } from '../../scheduling/cooperative.ts'
 import {
   type HandlerFailure,
   invalidParameter,
@@ -7,7 +8,6 @@ import {
 } from '../handler-failure.ts'
 import type { HandlerDefinition } from '../handler.ts'
 import { containsText } from '../metrics/contains-text.ts'
-import { TimeSlice } from '../../scheduling/cooperative.ts'
 import { isCaseSensitive } from '../scoring/is-case-sensitive.ts'
 import { neededOutputs } from '../scoring/needed-outputs.ts'
 import { textOf } from '../scoring/text-of.ts'

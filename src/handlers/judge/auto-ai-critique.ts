@@ -1,18 +1,18 @@
-import { judgeSchemas } from './judge-schemas.ts'
-import { judgePresets } from './judge-presets.ts'
-import { chosenSchema } from '../chosen-schema.ts'
 import { type Json, type JsonObject, entriesOf, fromEntries, getKey } from '../../json/json.ts'
 import type { ChatReply } from '../../models/models.ts'
 import { promptVariables, unwrapInputs } from '../../prompts/prompt-variables.ts'
-import { RenderBudget } from '../../prompts/templates/render-budget.ts'
 import { renderJson } from '../../prompts/render-json.ts'
 import { renderMessages } from '../../prompts/render-messages.ts'
+import { RenderBudget } from '../../prompts/templates/render-budget.ts'
+import { chosenSchema } from '../chosen-schema.ts'
 import { failureOfPrompt } from '../failure-of-prompt.ts'
 import { HandlerFailure, invalidOutputs } from '../handler-failure.ts'
 import type { HandlerContext, HandlerDefinition, HandlerRequest } from '../handler.ts'
 import { documentIn } from '../scoring/document-in.ts'
 import { judgedOutputs } from '../scoring/judged-outputs.ts'
 import { type JudgeParameters, readJudgeParameters } from './judge-parameters.ts'
+import { judgePresets } from './judge-presets.ts'
+import { judgeSchemas } from './judge-schemas.ts'
 
 /**
  * `svc:builtin:auto_ai_critique:v0` (contract/handlers 2.8): a model grades outputs by a prompt. Its reply is read as JSON: a number or

@@ -1,10 +1,10 @@
-import { matchResults, matchSchemas } from './match-schemas.ts'
-import { parameterAt } from '../chosen-schema.ts'
 import { fromEntries, getKey, type Json, type JsonObject } from '../../json/json.ts'
+import { TimeSlice } from '../../scheduling/cooperative.ts'
+import { parameterAt } from '../chosen-schema.ts'
 import { type HandlerFailure, missingParameter, parameterProblem } from '../handler-failure.ts'
 import type { HandlerContext, HandlerDefinition, HandlerRequest } from '../handler.ts'
-import { TimeSlice } from '../../scheduling/cooperative.ts'
 import { aggregate, readAggregation } from './aggregate.ts'
+import { matchResults, matchSchemas } from './match-schemas.ts'
 import { readMatchers } from './read-matchers.ts'
 import { runMatchers } from './run-matchers.ts'
 

@@ -1,5 +1,3 @@
-import { messageList, oneMessage, promptParameters } from './prompt-schemas.ts'
-import { openObject } from '../../resources/workflows/schemas/object-schema.ts'
 import {
   getKey,
   hasKey,
@@ -11,11 +9,13 @@ import {
   withoutKey,
 } from '../../json/json.ts'
 import type { ChatReply } from '../../models/models.ts'
+import { openObject } from '../../resources/workflows/schemas/object-schema.ts'
 import { failureOfPrompt } from '../failure-of-prompt.ts'
 import { invalidInput } from '../handler-failure.ts'
 import type { HandlerContext, HandlerDefinition, HandlerRequest, HandlerResult } from '../handler.ts'
 import { answerPrompt } from './answer-prompt.ts'
 import { preparedPrompt } from './prepared-prompt.ts'
+import { messageList, oneMessage, promptParameters } from './prompt-schemas.ts'
 
 /**
  * One prompt, many turns (`svc:builtin:chat:v0`, contract/handlers 2.10): what was said so far, `inputs.messages`, follows the prompt

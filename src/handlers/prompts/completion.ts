@@ -1,12 +1,12 @@
-import { promptParameters } from './prompt-schemas.ts'
-import { DRAFT_2020_12, openObject } from '../../resources/workflows/schemas/object-schema.ts'
-import { chosenSchema, parameterAt } from '../chosen-schema.ts'
 import { getKey, type Json } from '../../json/json.ts'
 import type { ChatReply } from '../../models/models.ts'
+import { DRAFT_2020_12, openObject } from '../../resources/workflows/schemas/object-schema.ts'
+import { chosenSchema, parameterAt } from '../chosen-schema.ts'
 import { failureOfPrompt } from '../failure-of-prompt.ts'
 import type { HandlerContext, HandlerDefinition, HandlerRequest, HandlerResult } from '../handler.ts'
 import { answerPrompt } from './answer-prompt.ts'
 import { preparedPrompt } from './prepared-prompt.ts'
+import { promptParameters } from './prompt-schemas.ts'
 
 /**
  * One prompt, one reply (`svc:builtin:completion:v0`, contract/handlers 2.10): the reply's text, which is left as text even where a

@@ -1,5 +1,3 @@
-import { llmSchemas } from './llm-schemas.ts'
-import { chosenSchema, parameterAt } from '../chosen-schema.ts'
 import type { JsonObject } from '../../json/json.ts'
 import { entriesOf, fromEntries, getKey, isJsonObject, keysOf, withKey } from '../../json/json.ts'
 import { Fields } from '../../prompts/fields.ts'
@@ -9,10 +7,12 @@ import { readMessages } from '../../prompts/prompt-messages.ts'
 import { renderMessages } from '../../prompts/render-messages.ts'
 import { RenderBudget } from '../../prompts/templates/render-budget.ts'
 import { TEMPLATE_FORMATS } from '../../prompts/templates/template-format.ts'
+import { chosenSchema, parameterAt } from '../chosen-schema.ts'
 import { failureOfPrompt } from '../failure-of-prompt.ts'
 import { HandlerFailure, invalidParameter } from '../handler-failure.ts'
 import type { HandlerContext, HandlerDefinition, HandlerRequest, HandlerResult } from '../handler.ts'
 import { askInTurn } from './ask-in-turn.ts'
+import { llmSchemas } from './llm-schemas.ts'
 
 /**
  * One call of the first model of a list that answers (`svc:builtin:llm:v0`, contract/handlers 2.11). Answers the whole conversation
