@@ -18,7 +18,7 @@ export interface Config {
   readonly port: number
   /** Address or host name to listen on. */
   readonly host: string
-  /** Folder that holds everything durable. */
+  /** Folder that holds everything durable; `:memory:` keeps nothing. */
   readonly storeDir: string
   /** How clients reach this server, without a trailing slash; undefined means the address it listens on. */
   readonly publicUrl: string | undefined

@@ -217,7 +217,16 @@ export const ROOMS: Readonly<Record<string, Room>> = {
   storage: {
     uses: ['json'],
     surface: [
-      ...['fs', 'node-fs', 'guarded-fs', 'store-guard', 'lock-file', 'cache-file', 'change-feed'],
+      ...[
+        'fs',
+        'node-fs',
+        'memory-fs',
+        'guarded-fs',
+        'store-guard',
+        'lock-file',
+        'cache-file',
+        'change-feed',
+      ],
       ...['durable-folder', 'process-identity', 'json-record-file', 'read-epoch', 'settle-all'],
     ],
   },

@@ -8,7 +8,8 @@ import type { StartedService, StartOptions } from './started-service.ts'
  * Listens, and resolves once the store is read in; until then /ready says so and requests wait. Rejects with `CannotStart` or a
  * refusal when a file that the configuration names is bad, the store cannot be opened or the address cannot be had.
  */
-export async function start(options: StartOptions): Promise<StartedService> {
+export async function start(given: StartOptions): Promise<StartedService> {
+  const options = given.config.storeDir === IN_MEMORY ? await inMemory(given) : given
   const signing = signingSettings(options.config)
   // The processor loads the rest of the program while the disk syncs what a crash has left.
   const [{ store, firstToken }, { serve }] = await Promise.all([openStore(options), import('./compose.ts')])
@@ -19,6 +20,16 @@ export async function start(options: StartOptions): Promise<StartedService> {
       ? new CannotStart(whyNotOpened(error, options.config.storeDir), { cause: error })
       : error
   }
+}
+
+/** The STORE_DIR of a server that keeps nothing. */
+const IN_MEMORY = ':memory:'
+
+/** A new, empty store in memory in place of a folder. Other servers do not load what it takes. */
+async function inMemory(options: StartOptions): Promise<StartOptions> {
+  const { memoryFs } = await import('../storage/memory-fs.ts')
+  options.log.logger.warn('the store is in memory: nothing is kept when this server stops')
+  return { ...options, fs: memoryFs(), config: { ...options.config, storeDir: '/memory' } }
 }
 
 async function openStore({

@@ -57,6 +57,7 @@ async function answer(
   const family = registry.families.find((it) => it.folder === folder)
   // Who may neither read nor write learns nothing of what there is.
   requireScope(caller, service === UPLOAD ? ['read'] : family?.pins ? ['write', 'deploy'] : ['write'])
+  if (!registry.store.fs.isSeenByOthers) throw new Refusal('storage_unavailable', IN_MEMORY)
   const artifact = family && (await registry.index.findBySlug(family, slug))
   if (!artifact) {
     const trashed = family && (await registry.trash.holderOf('artifact', family, slug))
@@ -71,6 +72,9 @@ async function answer(
 }
 
 const REPOSITORY = /^\/git\/([^/]+)\/([^/]+)\.git\/(.+)$/
+const IN_MEMORY =
+  'This server keeps its store in memory, where the git program cannot see it: there is no clone, fetch or push. Use the REST ' +
+  'interface, or start the server with STORE_DIR set to a folder.'
 const UPLOAD = 'git-upload-pack'
 const RECEIVE = 'git-receive-pack'
 
