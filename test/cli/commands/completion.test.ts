@@ -27,7 +27,9 @@ printf '%s\\n' "\${COMPREPLY[@]}"`
     expect(offered('testsets', '')).to.deep.equal(['import', 'export'])
     expect(offered('trash', 'pu')).to.deep.equal(['purge'])
     expect(offered('keys', 'create', '--pr')).to.deep.equal(['--project'])
-    expect(offered('verify', '--')).to.have.members(['--store', '--project', '--repair', '--json', '--help'])
+    expect(offered('verify', '--')).to.have.members([
+      ...['--store', '--project', '--repair', '--second-reader', '--json', '--help'],
+    ])
     // The shell offers files then.
     expect(offered('canonicalise', '')).to.deep.equal([])
     expect(offered('testsets', 'import', '')).to.deep.equal([])

@@ -291,8 +291,13 @@ describe('git: many small packs', () => {
         ...[a, b].flatMap(({ folder }) =>
           ['refs/heads/main', 'refs/heads', 'refs', 'objects/pack'].map((path) => `${folder}/${path}`),
         ),
+        // What the repositories are known by, and their names: whoever made them may not have come to that.
+        ...[a, b].flatMap(({ folder }) =>
+          ['HEAD', 'config', 'packed-refs', 'objects'].map((path) => `${folder}/${path}`),
+        ),
         a.folder,
         b.folder,
+        store,
       ])
       for (const history of histories) await expectWhole(history)
     })
