@@ -28,9 +28,9 @@ describe('provenance: a service that signs', () => {
   })
   after(() => client.stop())
 
-  /** Runs a command of `npm run` on the store, with the key; answers what it prints. */
-  const run = (command: string, ...args: readonly string[]) => {
-    const program = fileURLToPath(new URL(`../../scripts/${command}.js`, import.meta.url))
+  /** Runs a command on the store, with the key; answers what it prints. */
+  const run = (...args: readonly string[]) => {
+    const program = fileURLToPath(new URL('../../src/cli/main.js', import.meta.url))
     const env = { ...process.env, STORE_DIR: client.service.storeDir, SIGNING_KEY_FILE: key.file }
     const { status, stdout, stderr } = spawnSync(process.execPath, [program, ...args], {
       encoding: 'utf8',
@@ -82,7 +82,7 @@ describe('provenance: a service that signs', () => {
     await client.service.post(`/applications/${id}/archive`)
     const rows = `${folder}/rows.csv`
     writeFileSync(rows, 'country\nPeru\n')
-    run('testset', 'import', rows, '--slug', 'rows_of')
+    run('testsets', 'import', rows, '--slug', 'rows_of')
     const line = run('keys', 'signing')
     expect(line).to.equal(`branchpoint namespaces="git" ${key.publicLine}\n`)
     writeFileSync(`${folder}/allowed`, line)
