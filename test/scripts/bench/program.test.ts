@@ -36,7 +36,7 @@ describe('npm run bench: the program', () => {
     const { machine, figures } = report.parse(JSON.parse(readFileSync(now, 'utf8')))
     expect(machine.node).to.equal(process.versions.node)
     expect(machine.cores).to.be.above(0)
-    expect(figures).to.have.length(4 + 2)
+    expect(figures).to.have.length(5 + 2)
     const lines = stdout.split('\n')
     for (const { work, value } of figures) {
       expect(value, work).to.be.above(0)
