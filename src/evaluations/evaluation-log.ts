@@ -83,7 +83,9 @@ export class EvaluationLog {
     }
   }
 
-  /** The rows that are done, in the order in which they were, from byte `from` on; others have their turn between two pieces of the file. */
+  /**
+   * The rows that are done, in the order in which they were, from byte `from` on; others have their turn between two pieces of the file.
+   */
   async *rows(from = 0): AsyncGenerator<LoggedRow> {
     for (const { text, end, endsPiece } of wholeLines(this.#fs, this.#path, from)) {
       if (text.startsWith(ROW)) yield new LoggedRow(text, end, this.#path)

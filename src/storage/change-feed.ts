@@ -44,7 +44,10 @@ export class ChangeFeed {
     }
   }
 
-  /** The repositories that others wrote to since the last call (requests that came in together share one look), or `everything` when that cannot be told. */
+  /**
+   * The repositories that others wrote to since the last call (requests that came in together share one look), or `everything` when that
+   * cannot be told.
+   */
   poll(): ReadonlySet<string> | 'everything' {
     const turn = readEpoch()
     if (this.#turn === turn) return NOTHING

@@ -14,7 +14,10 @@ const SHARED = '.shared'
 const self = identityName(thisProcess())
 let sequence = 0
 
-/** Owner files of locks that we let go of and could not remove, or left on purpose, because the disk failed: ours still, and in nobody's hands. */
+/**
+ * Owner files of locks that we let go of and could not remove, or left on purpose, because the disk failed: ours still, and in nobody's
+ * hands.
+ */
 const abandoned = new Set<string>()
 
 /**
@@ -104,9 +107,9 @@ export class LockFile {
   }
 
   /**
-   * Links the owner file to `lockPath`. Waits up to five seconds for a live holder, takes over from a dead one of this
-   * host; otherwise refuses with `locked`, naming the file. Makes its folder if need be. With a shared owner file several locks can be held,
-   * all of which are acquired before the first of them ends.
+   * Links the owner file to `lockPath`. Waits up to five seconds for a live holder, takes over from a dead one of this host; otherwise
+   * refuses with `locked`, naming the file. Makes its folder if need be. With a shared owner file several locks can be held, all of which
+   * are acquired before the first of them ends.
    */
   async acquire(lockPath: string): Promise<HeldLock> {
     try {

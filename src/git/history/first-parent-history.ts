@@ -16,7 +16,9 @@ export interface HistoryNode {
   readonly depth: number
 }
 
-/** So many commits are walked as fast as a file is opened and written: fewer are not kept beside the repository, nor are so few new ones. */
+/**
+ * So many commits are walked as fast as a file is opened and written: fewer are not kept beside the repository, nor are so few new ones.
+ */
 const WORTH_KEEPING = 64
 
 /** So many unknown commits make it likely that there are many more, which the git program lists faster. */

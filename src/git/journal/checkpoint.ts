@@ -5,8 +5,7 @@ import type { EncodedPack } from '../packs/pack-writer.ts'
 import { refPath } from '../refs/ref-name.ts'
 import { namesAbovePacks } from '../transactions/pack-staging.ts'
 import { syncFolderMoves } from './finish-folder-moves.ts'
-import type { JournalWrite } from './journal-record.ts'
-import { decodeJournal } from './journal-record.ts'
+import type { JournalRecord, JournalWrite } from './journal-record.ts'
 
 /** So many repositories are rolled up at the same time: one while the disk is at work on the other. */
 const AT_ONCE = 2
@@ -69,9 +68,12 @@ function pathsOfRepository(gitdir: string): string[] {
 
 const NONE: ReadonlySet<string> = new Set()
 
-/** Syncs everything that the bytes of a journal tell of, as far as it is still there; see syncPublished. */
-export async function checkpointJournal(fs: Fs, store: string, bytes: Buffer): Promise<void> {
-  const records = decodeJournal(bytes)
+/** Syncs everything that the records of a journal tell of, as far as it is still there; see syncPublished. */
+export async function checkpointJournal(
+  fs: Fs,
+  store: string,
+  records: readonly JournalRecord[],
+): Promise<void> {
   await syncFolderMoves(fs, store, records)
   const writes = records.flatMap((record) => record.writes)
   await syncPublished(fs, store, writes)

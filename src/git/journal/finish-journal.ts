@@ -37,8 +37,8 @@ const COPY = '.copy'
 
 /**
  * Has what a journal holds on the disk: nothing must be done that a power cut could not do again. Its owner may have died before its own
- * sync was over; or that failed, and then a later sync says nothing of the bytes it was about. So it is written once more, in a file beside it,
- * which is the dead one's, too.
+ * sync was over; or that failed, and then a later sync says nothing of the bytes it was about. So it is written once more, in a file beside
+ * it, which is the dead one's, too.
  */
 async function secure(fs: Fs, path: string): Promise<void> {
   if (path.endsWith(COPY)) return

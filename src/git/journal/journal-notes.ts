@@ -2,7 +2,10 @@ import { dirname } from 'node:path/posix'
 import { TimeSlice } from '../../scheduling/cooperative.ts'
 import type { Fs } from '../../storage/fs.ts'
 
-/** Makes the files of these notes, if they are not there; they are on the disk when it resolves, and so are all other names in their folders. */
+/**
+ * Makes the files of these notes, if they are not there; they are on the disk when it resolves, and so are all other names in their
+ * folders.
+ */
 export async function keepNotes(fs: Fs, store: string, paths: readonly string[]): Promise<void> {
   await new TimeSlice().each(paths, (name) => {
     const path = `${store}/${name}`

@@ -61,6 +61,8 @@ export class Journal {
   #checkpoints: Promise<void> = Promise.resolve()
   /** Files with records that are not settled yet. */
   readonly #told = new Set<JournalFile>()
+  /** Repositories of which records stay for the next start, since the disk failed. */
+  readonly #left = new Set<string>()
   readonly #guard: Pick<StoreGuard, 'assertStillThere' | 'problem'>
   #isClosing = false
 
@@ -94,16 +96,15 @@ export class Journal {
 
   /** What journals of the store, living processes' and dead ones', have noted and not forgotten yet. */
   notes(): readonly string[] {
-    return this.#journals().flatMap(({ records }) => records.flatMap(({ notes = [] }) => notes))
+    return this.#journals().flatMap(({ notes = [] }) => notes)
   }
 
   /** Resolves once no journal of the store tells that the repository was made; see `Arbiter.untilSettled`. */
   async untilSettled(repository: string): Promise<void> {
-    const isTold = (): boolean => this.#tellersOf(new Set([repository])).length > 0
-    if (!isTold()) return
+    if (!this.#isMadeIn(repository)) return
     await this.checkpoint()
     // Other servers settle theirs within seconds, and so do the heirs of dead ones.
-    for (const deadline = Date.now() + SETTLE_PATIENCE; isTold(); await pause(20)) {
+    for (const deadline = Date.now() + SETTLE_PATIENCE; this.#isMadeIn(repository); await pause(20)) {
       if (Date.now() < deadline) continue
       throw new Refusal(
         'locked',
@@ -112,20 +113,18 @@ export class Journal {
     }
   }
 
-  /** The journals of the store, living processes' and dead ones', and what they hold. */
-  #journals(): { readonly path: string; readonly records: readonly JournalRecord[] }[] {
+  /** What the journals of the store hold, living processes' and dead ones'. */
+  #journals(): JournalRecord[] {
     const folder = `${this.#store}/${JOURNAL_FOLDER}`
-    return (this.#fs.readDir(folder) ?? []).map((name) => {
-      const path = `${folder}/${name}`
-      return { path, records: decodeJournal(this.#fs.readFile(path) ?? Buffer.alloc(0)) }
-    })
+    const names = this.#fs.readDir(folder) ?? []
+    return names.flatMap((name) => decodeJournal(this.#fs.readFile(`${folder}/${name}`) ?? Buffer.alloc(0)))
   }
 
-  /** The paths of the journals that tell that one of these repositories was made. */
-  #tellersOf(repositories: ReadonlySet<string>): string[] {
-    const isTeller = ({ writes }: JournalRecord): boolean =>
-      writes.some(({ created, repository }) => created !== undefined && repositories.has(repository))
-    return this.#journals().flatMap(({ path, records }) => (records.some(isTeller) ? [path] : []))
+  /** Whether a journal tells that the repository was made. */
+  #isMadeIn(repository: string): boolean {
+    const isMaker = ({ writes }: JournalRecord): boolean =>
+      writes.some((write) => write.created !== undefined && write.repository === repository)
+    return this.#journals().some(isMaker)
   }
 
   /** Syncs everything the journal tells of, and drops it. */
@@ -234,16 +233,16 @@ export class Journal {
   async #settle(file: JournalFile): Promise<void> {
     // Refs whose record is on the disk are about to move: a few microseconds, or one round of the loop.
     while (file.hasPending) await pause(1)
+    const records = decodeJournal(file.written())
     try {
       do {
         // What it tells of cannot be synced where it is not.
         while (this.#guard.problem && !this.#isClosing) await pause(AWAY, undefined, { ref: false })
         this.#guard.assertStillThere()
-        await checkpointJournal(this.#fs, this.#store, file.written())
+        await checkpointJournal(this.#fs, this.#store, records)
         await this.#keepNotes(file.notes)
       } while (this.#guard.problem)
-      if (file.kept.length > 0) await this.#keep(file.kept)
-      if (!(await this.#isLastToTell(file))) return
+      await this.#keep(this.#leftOf(records, file.kept))
       const isThere = this.#fs.stat(file.path) !== undefined
       if (isThere && !file.isBroken && this.#spare.length === 0) {
         await file.empty()
@@ -251,6 +250,7 @@ export class Journal {
       } else this.#fs.remove(file.path)
     } catch {
       // The disk fails: the journal stays for the next start, and the next write will say so.
+      this.#leave(records)
     } finally {
       this.#told.delete(file)
       if (!this.#spare.includes(file)) file.close()
@@ -258,19 +258,18 @@ export class Journal {
   }
 
   /**
-   * Whether no other journal tells that a repository was made which this one wrote to: what another tells may be made again, as it was in
-   * the beginning. Another server settles its journal within seconds; one that could not be settled stays, and so does this one.
+   * The records that the next start has to do again: what is in place only in part, and whatever was written to a repository of which
+   * earlier records stay, too. Without it the start would leave the repository as those say, and undo this.
    */
-  async #isLastToTell(file: JournalFile): Promise<boolean> {
-    const written = decodeJournal(file.written()).flatMap(({ writes }) => writes)
-    const repositories = new Set(written.map(({ repository }) => repository))
-    const own = new Set([...this.#told].map(({ path }) => path))
-    for (const deadline = Date.now() + SETTLE_PATIENCE; ; await pause(50)) {
-      const others = this.#tellersOf(repositories).filter((path) => !own.has(path))
-      if (others.length === 0) return true
-      const isLeft = others.some((path) => path.startsWith(`${this.#store}/${JOURNAL_FOLDER}/${self}.`))
-      if (isLeft || this.#isClosing || Date.now() > deadline) return false
-    }
+  #leftOf(records: readonly JournalRecord[], kept: readonly JournalRecord[]): readonly JournalRecord[] {
+    const ids = new Set(kept.map(({ id }) => id))
+    const isLeft = ({ id, writes }: JournalRecord): boolean =>
+      ids.has(id) || writes.some(({ repository }) => this.#left.has(repository))
+    return records.filter(isLeft)
+  }
+
+  #leave(records: readonly JournalRecord[]): void {
+    for (const { writes } of records) for (const { repository } of writes) this.#left.add(repository)
   }
 
   /** Where nothing else says so by now. What else says so may be a file that was renamed into their folder. */
@@ -282,6 +281,8 @@ export class Journal {
 
   /** In a file of their own, which is left to the next start. */
   async #keep(kept: readonly JournalRecord[]): Promise<void> {
+    if (kept.length === 0) return
+    this.#leave(kept)
     const folder = `${this.#store}/${JOURNAL_FOLDER}`
     await this.#fs.createSynced(`${folder}/${self}.${++files}`, Buffer.concat(kept.map(encodeRecord)))
     await this.#fs.syncDir(folder)

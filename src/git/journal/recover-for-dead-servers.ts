@@ -5,6 +5,7 @@ import { checkpointJournal } from './checkpoint.ts'
 import { announceWrites, finishJournal, removeJournal } from './finish-journal.ts'
 import { JOURNAL_FOLDER, syncJournalNames } from './journal-folder.ts'
 import { keepNotes } from './journal-notes.ts'
+import type { JournalRecord } from './journal-record.ts'
 
 /** How often it is looked whether another server has died, in milliseconds. */
 const EVERY = 1000
@@ -35,7 +36,7 @@ export async function recoverForDeadServers(fs: Fs, store: string): Promise<bool
         ]),
       ),
     )
-    await settle(fs, store, path)
+    await settle(fs, store, path, records)
     const notes = records.flatMap((record) => record.notes ?? [])
     await keepNotes(fs, store, notes)
     removeJournal(fs, path)
@@ -43,9 +44,9 @@ export async function recoverForDeadServers(fs: Fs, store: string): Promise<bool
   return hasDied
 }
 
-async function settle(fs: Fs, store: string, path: string): Promise<void> {
+async function settle(fs: Fs, store: string, path: string, records: readonly JournalRecord[]): Promise<void> {
   try {
-    await checkpointJournal(fs, store, fs.readFile(path) ?? Buffer.alloc(0))
+    await checkpointJournal(fs, store, records)
   } catch (error) {
     // Another server may have settled and removed it just now.
     if (fs.stat(path)) throw error

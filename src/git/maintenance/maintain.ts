@@ -22,11 +22,11 @@ export interface Maintained {
 }
 
 /**
- * Repacks a repository and packs its refs by the git program, in the background, where that has become worth it; undefined where
- * there was nothing to do, or another process is long at work in the same project. Reading and writing go on: every object is in some pack all the while, a
- * pack that a write publishes meanwhile is either taken in or left alone, and nothing is ever pruned, reachable or not. A repack
- * from which packs were taken away (see consolidatePacks) ends without having done anything, and so does `pack-refs` when somebody
- * holds a ref: that is the problem which is answered, and no harm.
+ * Repacks a repository and packs its refs by the git program, in the background, where that has become worth it; undefined where there was
+ * nothing to do, or another process is long at work in the same project. Reading and writing go on: every object is in some pack all the
+ * while, a pack that a write publishes meanwhile is either taken in or left alone, and nothing is ever pruned, reachable or not. A repack
+ * from which packs were taken away (see consolidatePacks) ends without having done anything, and so does `pack-refs` when somebody holds a
+ * ref: that is the problem which is answered, and no harm.
  */
 export async function maintain(
   fs: Fs,

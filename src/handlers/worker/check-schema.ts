@@ -25,8 +25,8 @@ const WORDS_OF_NAMES = new Set(['properties', '$defs', 'definitions'])
 /**
  * Says where a value breaks the schema that a workflow has for its inputs or outputs; undefined where it does not. The schema is
  * somebody's, and a small one can keep a machine busy for years: what is not sure to be quick is checked in a worker, and no longer than
- * two seconds. Fails with `invalid_parameters` on a schema that looks like one but cannot be used, or not in that time; refuses as `WorkerPool`
- * does.
+ * two seconds. Fails with `invalid_parameters` on a schema that looks like one but cannot be used, or not in that time; refuses as
+ * `WorkerPool` does.
  */
 export function checkSchema(
   schema: JsonObject,

@@ -13,10 +13,10 @@ export type WorkerOutcome = WorkerJobResult | 'late' | 'broken' | 'abandoned'
 export type WorkerCaller = Pick<HandlerContext, 'project' | 'signal' | 'isPatient'>
 
 /**
- * Does jobs in threads of their own, so that nothing else waits for them. A job that takes longer than its limit is stopped there, one whose
- * caller has left with its thread. Threads start when they are needed, stay warm for a while, and keep no process alive. Jobs wait here
- * for a free one, projects in turns, and not in the pool's own queue, which knows no projects. The thread itself looks at the time: what a
- * job waits for before it begins, a thread that starts or this process that is busy, is not counted.
+ * Does jobs in threads of their own, so that nothing else waits for them. A job that takes longer than its limit is stopped there, one
+ * whose caller has left with its thread. Threads start when they are needed, stay warm for a while, and keep no process alive. Jobs wait
+ * here for a free one, projects in turns, and not in the pool's own queue, which knows no projects. The thread itself looks at the time:
+ * what a job waits for before it begins, a thread that starts or this process that is busy, is not counted.
  */
 export class WorkerPool {
   readonly #permits: Semaphore

@@ -26,9 +26,9 @@ export function servicesHealth(): Readonly<Record<string, PublicRoute>> {
 }
 
 /**
- * `GET /ready`: 200 once every repository is known, 503 with `Retry-After` until then, and while the store is gone. A damaged repository is counted but
- * does not make the server unready: the others are served. Whoever has a key that may read is told what is wrong in its project; any
- * other key is as good as none: what probes a server should not take it for dead because a key was revoked.
+ * `GET /ready`: 200 once every repository is known, 503 with `Retry-After` until then, and while the store is gone. A damaged repository is
+ * counted but does not make the server unready: the others are served. Whoever has a key that may read is told what is wrong in its
+ * project; any other key is as good as none: what probes a server should not take it for dead because a key was revoked.
  */
 export function ready(readiness: () => Readiness, callerOf: Authenticate): PublicRoute {
   return (ctx) => {

@@ -23,7 +23,9 @@ export interface FirstRevision {
   readonly warnings: readonly Warning[]
 }
 
-/** The first revision and the roles of a new artifact, from its data, a template of the catalog, or both; `loc` is its place in the request. */
+/**
+ * The first revision and the roles of a new artifact, from its data, a template of the catalog, or both; `loc` is its place in the request.
+ */
 export async function firstRevision(
   registry: Registry,
   surface: Surface,

@@ -9,8 +9,8 @@ import {
 } from '../../resources/documents/problems-refusal.ts'
 
 /**
- * Parses a part of a request by its schema, or refuses with `invalid_request` (422) listing every problem (of very many, the first hundred) with its
- * place: `where` is `body`, `path` or `query`. Fields that are `unknown` are problems, too, and make it `unknown_field`.
+ * Parses a part of a request by its schema, or refuses with `invalid_request` (422) listing every problem (of very many, the first hundred)
+ * with its place: `where` is `body`, `path` or `query`. Fields that are `unknown` are problems, too, and make it `unknown_field`.
  */
 export function guard<T>(
   schema: z.ZodType<T>,

@@ -4,7 +4,8 @@ import type { EndpointResponse, Call, Endpoint } from './endpoint.ts'
 
 /**
  * The endpoint, which answers a write with ids, slugs and versions alone where the client sends `Prefer: return=minimal` (RFC 7240, ruling
- * 1.12). Warnings and deployments stay: nothing else tells of them. Reads, and what only an admin key may do, answer as ever: what is made there is shown once.
+ * 1.12). Warnings and deployments stay: nothing else tells of them. Reads, and what only an admin key may do, answer as ever: what is made
+ * there is shown once.
  */
 export function preferring(endpoint: Endpoint): Endpoint {
   const { scope, run, recall, alsoAnswers = [] } = endpoint

@@ -28,8 +28,9 @@ export interface RouterDependencies extends ReadInputOptions {
 }
 
 /**
- * Routes requests to endpoints: guards what comes in, calls, writes what comes out. Paths without parameters are found in a table; for the others there is one @koa/router for each first path segment, so that a request is only compared with the
- * routes of its surface.
+ * Routes requests to endpoints: guards what comes in, calls, writes what comes out. Paths without parameters are found in a table;
+ * for the others there is one @koa/router for each first path segment, so that a request is only compared with the routes of its
+ * surface.
  */
 export function createRouter(dependencies: RouterDependencies): Middleware<RequestState> {
   const fixed = new Map<string, Map<string, Place>>()

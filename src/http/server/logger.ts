@@ -15,8 +15,8 @@ export interface Log {
 }
 
 /**
- * A structured log (one JSON object a line, its `time` in milliseconds since 1970) to `target`: a file descriptor, standard output unless given. Lines are
- * buffered, so that no request waits for the log, and written at the latest after half a second or at exit.
+ * A structured log (one JSON object a line, its `time` in milliseconds since 1970) to `target`: a file descriptor, standard output unless
+ * given. Lines are buffered, so that no request waits for the log, and written at the latest after half a second or at exit.
  */
 export function openLogger(level: LogLevel, target: number | string = 1): Log {
   const destination = pino.destination({ dest: target, sync: false, minLength: 16_000, periodicFlush: 500 })

@@ -24,7 +24,10 @@ export function problemsRefusal(
 /** The type of the problem that a key is that nobody reads. */
 export const UNKNOWN_KEY = 'extra_forbidden'
 
-/** The code for these problems of a request: `unknown_field` if one of them is a key that nobody reads, so that clients can tell (ruling 1.6). */
+/**
+ * The code for these problems of a request: `unknown_field` if one of them is a key that nobody reads, so that clients can tell (ruling
+ * 1.6).
+ */
 export function refusalCode(code: RefusalCode, problems: readonly FieldProblem[]): RefusalCode {
   const isOfRequest = code === 'invalid_request' || code === 'invalid_delta'
   return isOfRequest && problems.some(({ type }) => type === UNKNOWN_KEY) ? 'unknown_field' : code

@@ -1,7 +1,10 @@
 import { Refusal } from '../../errors.ts'
 import { ExactNumber, keysOf, getKey, type JsonObject } from '../../json/json.ts'
 
-/** The first member of a `data.json` that is not written as this server writes it, with the number of its format. No data sent over REST has it. */
+/**
+ * The first member of a `data.json` that is not written as this server writes it, with the number of its format. No data sent over REST has
+ * it.
+ */
 const FORMAT_KEY = '@svc.format'
 
 /**

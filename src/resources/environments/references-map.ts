@@ -23,7 +23,10 @@ function readGroups(map: Json, problems: ProblemCollector, partOf: (reference: J
   )
 }
 
-/** The same of what somebody sends, which has bounds and may hold nothing else; what came by plain git before there were any is read all the same. */
+/**
+ * The same of what somebody sends, which has bounds and may hold nothing else; what came by plain git before there were any is read all the
+ * same.
+ */
 export function acceptReferences(map: Json, problems: ProblemCollector): JsonObject {
   return isWithinBound(map, problems) ? readGroups(map, problems, (reference) => reference) : {}
 }

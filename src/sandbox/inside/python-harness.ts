@@ -1,8 +1,7 @@
 /**
- * The Python that calls scripts. `open_harness(result_bytes)` puts the bridge to JavaScript out of sight (a curtain: what keeps scripts in is the process,
- * see seal.ts) and gives the functions `bind(script, entry_point)` and
- * `call(args)`; what a call answers is a letter of messages.ts and a text. The imports at the top are those that scripts want most: in
- * a snapshot they cost nothing.
+ * The Python that calls scripts. `open_harness(result_bytes)` puts the bridge to JavaScript out of sight (a curtain: what keeps scripts in
+ * is the process, see seal.ts) and gives the functions `bind(script, entry_point)` and `call(args)`; what a call answers is a letter of
+ * messages.ts and a text. The imports at the top are those that scripts want most: in a snapshot they cost nothing.
  */
 export const PYTHON_HARNESS = `
 import collections, copy, datetime, decimal, difflib, functools, itertools, json, math, random, re, statistics, string

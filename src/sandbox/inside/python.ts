@@ -12,8 +12,8 @@ export interface PythonStart {
 }
 
 /**
- * Starts CPython compiled to WebAssembly. Its bridge to JavaScript is cut, its files are in its own memory, its output goes nowhere. How much
- * memory it may take is a flag of the process. Each call runs the script anew, in globals of its own; modules it has imported stay.
+ * Starts CPython compiled to WebAssembly. Its bridge to JavaScript is cut, its files are in its own memory, its output goes nowhere. How
+ * much memory it may take is a flag of the process. Each call runs the script anew, in globals of its own; modules it has imported stay.
  */
 export async function openPython({
   resultBytes,

@@ -1,6 +1,8 @@
 import { randomBytes } from 'node:crypto'
 
-/** So many random hex digits, for ids that nobody needs to be kept from guessing: cut out of a long text, which is made for many at once. */
+/**
+ * So many random hex digits, for ids that nobody needs to be kept from guessing: cut out of a long text, which is made for many at once.
+ */
 export function randomHex(bytes: number): string {
   const digits = 2 * bytes
   if (used + digits > pool.length) {

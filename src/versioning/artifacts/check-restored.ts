@@ -39,9 +39,9 @@ export interface RestoredCopy {
 }
 
 /**
- * Judges a repository that was brought back as a push is judged, before anybody sees it: whole objects, heads and tags that are revisions, a record
- * of what it is, and names that do not clash. Payloads of older revisions may be what a commit today could not bring, as in a store that
- * lived. Throws a RefRefused, or a Refusal of what cannot be read.
+ * Judges a repository that was brought back as a push is judged, before anybody sees it: whole objects, heads and tags that are revisions,
+ * a record of what it is, and names that do not clash. Payloads of older revisions may be what a commit today could not bring, as in a
+ * store that lived. Throws a RefRefused, or a Refusal of what cannot be read.
  */
 export async function checkRestored(
   registry: Registry,
@@ -137,7 +137,9 @@ function checkNames({ variants, tags }: ArtifactView, refs: AllRefs['refs']): vo
   }
 }
 
-/** Every commit on a branch or tag: none may unfold to more than can be walked or be of a later server's format, and the newest must decode. */
+/**
+ * Every commit on a branch or tag: none may unfold to more than can be walked or be of a later server's format, and the newest must decode.
+ */
 async function checkHistory(registry: Registry, view: ArtifactView, slice: TimeSlice): Promise<void> {
   const { family, repository, variants, tags } = view
   const { objects, history } = repository

@@ -118,7 +118,10 @@ async function firstContent(
   return { objects: objects.all(), packs: objects.packs, refs, head: names.variant }
 }
 
-/** The id wanted, else the one preferred if it is free, else a new one; its last twelve digits name the repository and must be free in the project. */
+/**
+ * The id wanted, else the one preferred if it is free, else a new one; its last twelve digits name the repository and must be free in the
+ * project.
+ */
 async function freeId(
   registry: Registry,
   wanted: string | undefined,

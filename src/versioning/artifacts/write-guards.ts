@@ -46,7 +46,10 @@ export async function assertDeployable(place: RevisionLocation): Promise<void> {
   if (own) assertActive('variant', own.slug, own.record, 'deploy')
 }
 
-/** Refuses to write to an artifact that is guarded, or would be by this very write, whoever may not deploy (rulings 6, contract/environments 10). */
+/**
+ * Refuses to write to an artifact that is guarded, or would be by this very write, whoever may not deploy (rulings 6, contract/environments
+ * 10).
+ */
 export function assertUnguarded(
   { guardFlag, name }: Family,
   { slug, flags }: Pick<ArtifactRecord, 'slug' | 'flags'>,

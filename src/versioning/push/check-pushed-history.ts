@@ -50,8 +50,8 @@ export class PushedHistory {
   }
 
   /**
-   * Refuses a command unless each revision that it brings is what a commit over REST could have made, and the chain holds what the ref holds now, so
-   * that no revision gets another version or is lost (design 1, 2).
+   * Refuses a command unless each revision that it brings is what a commit over REST could have made, and the chain holds what the ref
+   * holds now, so that no revision gets another version or is lost (design 1, 2).
    */
   async check(command: RefCommand & { readonly target: Oid }): Promise<void> {
     const { ref, expected, target } = command

@@ -29,7 +29,9 @@ export interface StoredRevision extends CommitMessage {
   readonly payload: Payload | undefined
   /** Bytes of memory that it takes, roughly. */
   readonly size: number
-  /** Why header and payload could not be decoded, when git brought files that are none of ours, or a later server's; they are absent then. */
+  /**
+   * Why header and payload could not be decoded, when git brought files that are none of ours, or a later server's; they are absent then.
+   */
   readonly damage?: Refusal
 }
 

@@ -26,9 +26,9 @@ import type { RevisionLocation } from './revision.ts'
 import { isHeldBy, latestOf, homeOf, versionOf } from './revision.ts'
 
 /**
- * The revision that references name, most specific first: revision, variant, artifact (interface 9.4, ruling 3.6; for those
- * that name an environment see retrieveRevision). Beside a slug or a version, the less specific references say where to look. Refuses with `…_not_found`,
- * `ambiguous_slug`, or `incomplete_reference` when nothing is identified.
+ * The revision that references name, most specific first: revision, variant, artifact (interface 9.4, ruling 3.6; for those that name an
+ * environment see retrieveRevision). Beside a slug or a version, the less specific references say where to look. Refuses with
+ * `…_not_found`, `ambiguous_slug`, or `incomplete_reference` when nothing is identified.
  */
 export async function resolveReference(
   registry: Registry,

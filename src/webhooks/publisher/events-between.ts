@@ -8,9 +8,10 @@ import { registryEvent } from '../registry-event.ts'
 import type { PublishCursor } from './publish-cursor.ts'
 
 /**
- * What happened to an artifact between what was told of it and this view: every revision committed and every change of what may
- * change, one event each, whoever made it by whatever way. Events of one branch, and those of the meta history, are in their
- * order there; among each other they are ordered by their seconds, and within a second by their ranks. It follows from git alone: worked out again, it gives the same events with the same ids.
+ * What happened to an artifact between what was told of it and this view: every revision committed and every change of what may change, one
+ * event each, whoever made it by whatever way. Events of one branch, and those of the meta history, are in their order there; among each
+ * other they are ordered by their seconds, and within a second by their ranks. It follows from git alone: worked out again, it gives the
+ * same events with the same ids.
  */
 export async function eventsBetween(
   registry: Registry,

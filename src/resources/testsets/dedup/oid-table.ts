@@ -9,9 +9,9 @@ const WORDS = 2
 const SMALLEST = 1024
 
 /**
- * A set of object ids that keeps their first 8 bytes only. That is enough: the chance that another
- * id is taken for one of a million is 1 in 18 million million. Who makes two objects agree on purpose, at the price of
- * 2^32 hashes, has written both himself. Ids are as good as random, so their order is their place, and growing goes through memory in order.
+ * A set of object ids that keeps their first 8 bytes only. That is enough: the chance that another id is taken for one of a million is 1 in
+ * 18 million million. Who makes two objects agree on purpose, at the price of 2^32 hashes, has written both himself. Ids are as good as
+ * random, so their order is their place, and growing goes through memory in order.
  */
 export class OidTable {
   #slots = SMALLEST

@@ -41,8 +41,8 @@ export interface DiffFilesOptions {
 }
 
 /**
- * Each file of the trees that differs, as a unified text diff like `git diff` prints. Refuses with `limit_exceeded` what is more than an answer
- * can hold.
+ * Each file of the trees that differs, as a unified text diff like `git diff` prints. Refuses with `limit_exceeded` what is more than an
+ * answer can hold.
  */
 export async function diffFiles(
   base: DiffSide,
