@@ -13,6 +13,11 @@ export function pathsBelow(folder: string): string[] {
   )
 }
 
+/** Whether it is a project's index or a file that SQLite keeps beside it: it is made of the repositories, at any time. */
+export function isIndex(path: string): boolean {
+  return /(?:^|\/)index\.db(?:-wal|-shm|\.guard)?$/.test(path)
+}
+
 function entriesIn(folder: string): Dirent[] {
   try {
     return readdirSync(folder, { withFileTypes: true })

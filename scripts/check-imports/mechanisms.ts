@@ -10,8 +10,7 @@ interface Mechanism {
 const MECHANISMS: readonly Mechanism[] = [
   {
     another: /\bsetImmediate\b[^;\n]*from 'node:timers\/promises'/,
-    // the index issue removes the timelines
-    at: /^src\/scheduling\/|^src\/versioning\/index\/timeline\//,
+    at: /^src\/scheduling\//,
     use: 'yieldToEventLoop of scheduling/cooperative.ts',
   },
   {

@@ -2,7 +2,6 @@ import { basename } from 'node:path'
 import type { Store } from '../git/store.ts'
 import { damageOf } from './index/damage-of.ts'
 import type { Family } from './family/family.ts'
-import { fillTimelines } from './index/timeline/fill-timelines.ts'
 import type { OpenRegistry } from './open-registry.ts'
 import { openRegistry } from './open-registry.ts'
 import type { Registry, RegistrySettings } from './registry.ts'
@@ -31,7 +30,6 @@ export class Registries {
   /** Projects that could not be read at the start, and why. */
   readonly #closed = new Map<string, string>()
   #started = false
-  #stopFilling: (() => void) | undefined
 
   /** `prepare` gives a project what every one has before anything is asked of it. */
   constructor(
@@ -50,7 +48,6 @@ export class Registries {
   async start(): Promise<void> {
     await Promise.all(this.#store.projects().map((project) => this.#openAtStart(project)))
     this.#started = true
-    this.#stopFilling = fillTimelines(this.#open.map(({ registry }) => registry))
   }
 
   /** One that cannot be read now keeps none of the others from being served; it is read in when it is asked for and can be. */
@@ -102,7 +99,6 @@ export class Registries {
   }
 
   close(): void {
-    this.#stopFilling?.()
     for (const registry of this.#open) registry.close()
   }
 

@@ -4,14 +4,11 @@ import type { AllowedSigner } from '../git/signing/allowed-signers.ts'
 import type { SigningKey } from '../git/signing/signing-key.ts'
 import type { Repository } from '../git/repository.ts'
 import type { ProjectStore } from '../git/store.ts'
-import { CacheFile } from '../storage/cache-file.ts'
 import type { ArtifactView } from './artifacts/artifact-view.ts'
 import type { DocumentLimits } from './family/document-limits.ts'
 import { DOCUMENT_LIMITS } from './family/document-limits.ts'
 import type { Family } from './family/family.ts'
 import { ArtifactIndex } from './index/artifact-index.ts'
-import { KnownFacts } from './index/timeline/known-facts.ts'
-import { Timeline } from './index/timeline/timeline.ts'
 import type { RepositoryProblem } from './index/unserved-repositories.ts'
 import { RevisionCache } from './revisions/decoded-revision.ts'
 import { Trash } from './trash/trash.ts'
@@ -46,7 +43,6 @@ export class Registry {
   /** What follows in other artifacts from a write to an environment. */
   #follow: (environment: ArtifactView) => Promise<void> = async () => undefined
   readonly #revisions: ReadonlyMap<Family, RevisionCache>
-  readonly #timelines: ReadonlyMap<Family, Timeline>
 
   constructor(store: ProjectStore, families: readonly Family[], settings: RegistrySettings) {
     this.store = store
@@ -60,9 +56,6 @@ export class Registry {
     )
     this.trash = new Trash(store, families)
     this.#revisions = new Map(families.map((family) => [family, new RevisionCache(family)]))
-    this.#timelines = new Map(
-      families.map((family) => [family, new Timeline(this.index, family, knownFacts(store, family))]),
-    )
   }
 
   /** The family whose payloads say what is deployed. */
@@ -89,17 +82,6 @@ export class Registry {
     if (!cache) throw new Error(`the registry does not serve ${family.folder}`)
     return cache
   }
-
-  /** The revisions of a family by date. */
-  timeline(family: Family): Timeline {
-    const timeline = this.#timelines.get(family)
-    if (!timeline) throw new Error(`the registry does not serve ${family.folder}`)
-    return timeline
-  }
 }
 
 const UNSIGNED: Signing = { key: undefined, allowed: [] }
-
-function knownFacts({ fs, folder }: ProjectStore, family: Family): KnownFacts {
-  return new KnownFacts(new CacheFile(fs, `${folder}/${family.folder}.timeline`))
-}

@@ -78,14 +78,7 @@ describe('compat: what nobody may read', () => {
     expect(await retrieve(service, 'other')).to.equal(200)
   })
 
-  for (const path of [
-    'workflows.timeline',
-    'changes',
-    'evaluations/x.jsonl',
-    'webhooks',
-    'traces.db',
-    'idempotency',
-  ])
+  for (const path of ['index.db', 'changes', 'evaluations/x.jsonl', 'webhooks', 'traces.db', 'idempotency'])
     it(`${path}: the server starts, and artifacts are served`, async () => {
       await restartDenied(`default/${path}`)
       expect((await service.get('/ready')).status).to.equal(200)

@@ -16,7 +16,8 @@ import { setTimeout as pause } from 'node:timers/promises'
 import { expect } from 'chai'
 import Database from 'libsql'
 import { Refusal } from '../../src/errors.ts'
-import { TraceFiles } from '../../src/traces/storage/trace-files.ts'
+import { DatabaseFiles } from '../../src/storage/sqlite/database-files.ts'
+import { BUSY_MS, TraceFile } from '../../src/traces/storage/trace-file.ts'
 import { traceQuestion } from '../../src/traces/query/trace-question.ts'
 import { makeSpan, spanWith } from './make-span.ts'
 import { type TraceProject, traceProject } from './trace-project.ts'
@@ -83,7 +84,7 @@ describe('traces: trouble with the file', () => {
   })
 
   it('a file that is sound is not set aside, nor what has taken the place of a damaged one', () => {
-    const files = new TraceFiles()
+    const files = new DatabaseFiles((path) => TraceFile.open(path), BUSY_MS)
     files.writable(project.file)
     expect(files.setAside(project.file)).to.equal(undefined)
     files.writable(project.file)

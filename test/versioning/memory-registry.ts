@@ -1,4 +1,3 @@
-import { CacheFile } from '../../src/storage/cache-file.ts'
 import type { Fs } from '../../src/storage/fs.ts'
 import { memoryFs } from '../../src/storage/memory-fs.ts'
 import { Store } from '../../src/git/store.ts'
@@ -8,10 +7,8 @@ import { createArtifact } from '../../src/versioning/artifacts/create-artifact.t
 import { defaultVariantOrNew } from '../../src/versioning/variants/default-variant.ts'
 import { Mirrors } from '../../src/versioning/environments/mirrors.ts'
 import type { Family } from '../../src/versioning/family/family.ts'
-import { KnownFacts } from '../../src/versioning/index/timeline/known-facts.ts'
 import type { VariantLocation } from '../../src/versioning/revisions/references.ts'
 import { Registry } from '../../src/versioning/registry.ts'
-import { Timeline } from '../../src/versioning/index/timeline/timeline.ts'
 
 /** Who writes in these tests. */
 export const context = { actor: { id: 'id', name: 'Ann', email: 'ann@example.com' } }
@@ -31,10 +28,4 @@ export async function memoryRegistry(fs: Fs = memoryFs(), now = () => new Date()
 export async function newVariant(registry: Registry, family: Family, slug: string): Promise<VariantLocation> {
   const sent = { slug, header: {}, withVariant: {}, loc: [] }
   return defaultVariantOrNew(registry, await createArtifact(registry, family, sent, context), context)
-}
-
-/** The revisions of a registry's workflows by date, on top of the facts of commits in this file, and written there from the first one on. */
-export function timelineOver({ index, store }: Registry, file = 'no.file', most?: number): Timeline {
-  const facts = new KnownFacts(new CacheFile(store.fs, `${store.folder}/${file}`), 1)
-  return new Timeline(index, workflowFamily, facts, most)
 }

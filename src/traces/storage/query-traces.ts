@@ -9,7 +9,8 @@ import { readTime } from '../span-time.ts'
 import { sourcesOf } from './span-source.ts'
 import { type SpanRow, spansOfTrace } from './stored-spans.ts'
 import { ownSignal } from './thread-signal.ts'
-import type { SqlValue, TraceFile } from './trace-file.ts'
+import type { SqlValue } from '../../storage/sqlite/database-file.ts'
+import type { TraceFile } from './trace-file.ts'
 
 /** What is asked of all traces of a project. */
 export interface TraceQuestion {

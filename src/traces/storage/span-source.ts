@@ -1,5 +1,6 @@
 import { isoOf } from '../span-time.ts'
-import type { SqlValue, TraceFile } from './trace-file.ts'
+import type { SqlValue } from '../../storage/sqlite/database-file.ts'
+import type { TraceFile } from './trace-file.ts'
 
 /** What spans are read from, as it stands behind FROM: an index orders each by `began`, which is `start` as it is stored there. */
 interface SpanSource {

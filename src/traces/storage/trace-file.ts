@@ -1,63 +1,14 @@
-import Database from 'libsql'
 import { Refusal } from '../../errors.ts'
-import { nodeFs } from '../../storage/node-fs.ts'
+import type { Connection } from '../../storage/sqlite/database-file.ts'
+import { DatabaseFile, inTransaction, userVersion } from '../../storage/sqlite/database-file.ts'
 
-/** What the statements of a connection are given and give. */
-export type SqlValue = string | number | null
-
-/**
- * An open file of traces. Several threads and processes have one open at once: SQLite's write-ahead log lets one write while the
- * others read.
- */
-export class TraceFile {
-  readonly #path: string
-  readonly #database: Database.Database
-  readonly #inode: number
+/** An open file of traces. */
+export class TraceFile extends DatabaseFile {
   #mayHaveOlder = true
-  readonly #statements = new Map<string, Database.Statement<[readonly SqlValue[]]>>()
 
-  private constructor(path: string, database: Database.Database, inode: number) {
-    this.#path = path
-    this.#database = database
-    this.#inode = inode
-  }
-
-  /** Opens the file, making it if need be. Throws what `isDamage` and `isStorageTrouble` know, and refuses a newer version. */
+  /** Opens the file, making it if need be; see DatabaseFile. Refuses a newer version. */
   static open(path: string): TraceFile {
-    const database = new Database(path, { timeout: BUSY_MS })
-    try {
-      prepare(database, path)
-      const inode = nodeFs.stat(path)?.inode
-      if (inode === undefined) throw new Error(`${path} was removed while it was opened`)
-      return new TraceFile(path, database, inode)
-    } catch (error) {
-      database.close()
-      throw error
-    }
-  }
-
-  /** Whether what lies under the path is still what was opened. */
-  get isCurrent(): boolean {
-    return nodeFs.stat(this.#path)?.inode === this.#inode
-  }
-
-  /** A statement, prepared once. Texts that differ with every question had better not be many. */
-  statement(sql: string): Database.Statement<[readonly SqlValue[]]> {
-    const known = this.#statements.get(sql)
-    if (known) return known
-    const statement = this.#database.prepare<[readonly SqlValue[]]>(sql)
-    if (this.#statements.size < MOST_STATEMENTS) this.#statements.set(sql, statement)
-    return statement
-  }
-
-  /** Every row; the statement has ended by then, so that nothing holds an old state of the file. */
-  rows<T>(sql: string, ...values: SqlValue[]): T[] {
-    // The columns of our own statements.
-    return this.statement(sql).all(values) as T[]
-  }
-
-  run(sql: string, ...values: SqlValue[]): Database.RunResult {
-    return this.statement(sql).run(values)
+    return new TraceFile(path, BUSY_MS, (database) => prepare(database, path))
   }
 
   /** Whether it has rows of an older version that are not brought over yet; asked in the transaction that reads or moves them. */
@@ -65,27 +16,10 @@ export class TraceFile {
     this.#mayHaveOlder &&= this.rows(OLDER_TABLE).length > 0
     return this.#mayHaveOlder
   }
-
-  /** Does what `work` does whole or not at all. */
-  transaction<T>(work: () => T): T {
-    return inTransaction(this.#database, 'IMMEDIATE', work)
-  }
-
-  /** All that `work` reads is of one moment. */
-  snapshot<T>(work: () => T): T {
-    return inTransaction(this.#database, 'DEFERRED', work)
-  }
-
-  close(): void {
-    this.#statements.clear()
-    this.#database.close()
-  }
 }
 
 /** How long a writer waits for another process to have finished, in milliseconds. */
 export const BUSY_MS = 5000
-
-const MOST_STATEMENTS = 100
 
 const OLDER_TABLE = "SELECT name FROM sqlite_master WHERE type = 'table' AND name = 'older_spans'"
 
@@ -137,7 +71,7 @@ const FROM_1_TO_2 = `
   ALTER TABLE spans ADD COLUMN reference_text INTEGER;
 `
 
-function prepare(database: Database.Database, path: string): void {
+function prepare(database: Connection, path: string): void {
   // How large pages are and how they are given back must be said before there are any. A record takes 1 to 2 KB: so several share a
   // page, and few go on over others.
   database.exec('PRAGMA page_size = 8192')
@@ -147,11 +81,11 @@ function prepare(database: Database.Database, path: string): void {
   // 4 MB of the log: what a power cut may cost, some 1,700 small traces.
   database.exec('PRAGMA wal_autocheckpoint = 500')
   database.exec('PRAGMA journal_size_limit = 16777216')
-  const found = versionOf(database)
+  const found = userVersion(database)
   if (found === VERSION) return
   if (found < VERSION) {
     inTransaction(database, 'IMMEDIATE', () => {
-      const version = versionOf(database)
+      const version = userVersion(database)
       // Another process may have done so meanwhile.
       if (version === VERSION) return
       if (version === 1) database.exec(FROM_1_TO_2)
@@ -164,22 +98,4 @@ function prepare(database: Database.Database, path: string): void {
     'storage_unavailable',
     `The traces in ${path} have version ${found}; this version reads version ${VERSION}. Use the version that made them, or move the file away.`,
   )
-}
-
-function versionOf(database: Database.Database): number {
-  const [row] = database.prepare('PRAGMA user_version').all() as { readonly user_version: number }[]
-  return row?.user_version ?? 0
-}
-
-function inTransaction<T>(database: Database.Database, kind: 'IMMEDIATE' | 'DEFERRED', work: () => T): T {
-  database.exec(`BEGIN ${kind}`)
-  try {
-    const result = work()
-    database.exec('COMMIT')
-    return result
-  } catch (error) {
-    // A full disk has rolled it back already.
-    if (database.inTransaction) database.exec('ROLLBACK')
-    throw error
-  }
 }

@@ -5,13 +5,15 @@ import { retainTraces } from './retain-traces.ts'
 import { namingTrace, removeTrace, spansOfTrace, writeSpans } from './stored-spans.ts'
 import { END, type ThreadFailure, type ThreadReply, type ThreadRequest } from './thread-messages.ts'
 import { ownSignal } from './thread-signal.ts'
-import { isDamage, isStorageTrouble, TraceFiles } from './trace-files.ts'
+import { DatabaseFiles } from '../../storage/sqlite/database-files.ts'
+import { isDamage, isStorageTrouble } from '../../storage/sqlite/sqlite-errors.ts'
+import { BUSY_MS, TraceFile } from './trace-file.ts'
 
 /**
  * The program of a thread that works on the files of traces, one piece of work after the other: SQLite waits for the disk, and
  * filters take their time, where no request does.
  */
-const files = new TraceFiles()
+const files = new DatabaseFiles((path) => TraceFile.open(path), BUSY_MS)
 
 parentPort?.on('message', (request: ThreadRequest | typeof END) => {
   if (request === END) {

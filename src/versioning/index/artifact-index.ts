@@ -2,10 +2,13 @@ import type { Refusal } from '../../errors.ts'
 import type { Repository } from '../../git/repository.ts'
 import type { ProjectStore } from '../../git/store.ts'
 import { nearNames } from '../../suggestions/near-names.ts'
-import type { ArtifactView } from '../artifacts/artifact-view.ts'
+import type { ArtifactView, VariantView } from '../artifacts/artifact-view.ts'
 import type { Family } from '../family/family.ts'
 import { repositoryDigits } from '../ids.ts'
 import { foldSlug, slugProblem } from '../slugs/slug.ts'
+import type { UnreadableArtifacts } from './database/index-database.ts'
+import { INDEX_FILE, IndexDatabase } from './database/index-database.ts'
+import type { RevisionKey, RevisionQuestion } from './database/revision-question.ts'
 import type { IndexEntry } from './index-entry.ts'
 import { pathOf } from './index-entry.ts'
 import { IndexSync, isAsViewed } from './index-sync.ts'
@@ -16,6 +19,12 @@ import type { RepositoryProblem } from './unserved-repositories.ts'
 /** How stale a project-wide query may be towards plain git, in milliseconds (design section 4). */
 const STALE = 2000
 
+/** A revision of a list, with the artifact it is of and the variants asked for that hold it, oldest first. */
+export interface ListedRevision extends RevisionKey {
+  readonly artifact: ArtifactView
+  readonly holders: readonly VariantView[]
+}
+
 /**
  * Finds artifacts by id and slug and lists them: one small record an artifact, derived from the repositories alone, in the same way at
  * start and while serving, so a live index equals a rebuilt one. What it answers by id or slug is checked against the disk first.
@@ -24,6 +33,7 @@ export class ArtifactIndex {
   readonly #store: ProjectStore
   readonly #intake: IndexSync
   readonly #tables: IndexTables
+  readonly #database: IndexDatabase
 
   /** `onProblem` is told of repositories that are not served, or left out of lists, once for each reason. */
   constructor(
@@ -33,8 +43,16 @@ export class ArtifactIndex {
     onProblem?: (problem: RepositoryProblem) => void,
   ) {
     this.#store = store
-    this.#intake = new IndexSync(store, families, writer, onProblem)
-    this.#tables = this.#intake.tables
+    const onChange = (path: string): void => this.#database.note(path)
+    const intake = new IndexSync(store, families, writer, onChange, onProblem)
+    this.#intake = intake
+    this.#tables = intake.tables
+    this.#database = new IndexDatabase(store, {
+      at: (path) => intake.tables.at(path),
+      entries: () => intake.tables.entries(),
+      look: ({ family, slug }) => intake.look(family, slug),
+      onTrouble: (reason) => onProblem?.({ repository: INDEX_FILE, reason }),
+    })
   }
 
   /**
@@ -75,7 +93,9 @@ export class ArtifactIndex {
 
   /** Repositories that are not served, or left out of lists, with the reason. */
   problems(): RepositoryProblem[] {
-    return this.#tables.damaged.problems()
+    const { trouble } = this.#database
+    const ofFile = trouble === undefined ? [] : [{ repository: INDEX_FILE, reason: trouble }]
+    return [...this.#tables.damaged.problems(), ...ofFile]
   }
 
   /** Whether an artifact has the digits in which this id ends. */
@@ -192,6 +212,32 @@ export class ArtifactIndex {
   /** How long ago, in milliseconds, somebody last asked for the family's list. */
   unasked(family: Family): number {
     return this.#tables.listOf(family).unasked
+  }
+
+  /** The revisions of a family that a question asks for, in its order; as fresh as `list`. */
+  async revisions(family: Family, question: RevisionQuestion): Promise<AsyncIterable<ListedRevision>> {
+    await this.list(family)
+    await this.#database.fresh()
+    return this.#listed(question)
+  }
+
+  /** The artifacts of a question that `revisions` leaves out because their commits cannot be read. */
+  unreadable(question: RevisionQuestion): UnreadableArtifacts {
+    return this.#database.unreadable(question)
+  }
+
+  /** Writes what is known of revisions to the index file, and lets go of it. */
+  close(): Promise<void> {
+    return this.#database.close()
+  }
+
+  async *#listed(question: RevisionQuestion): AsyncGenerator<ListedRevision, void, undefined> {
+    for await (const row of this.#database.revisions(question)) {
+      const artifact = this.#tables.at(`${question.family}/${row.slug}`)?.view
+      const holders = artifact?.variants.filter(({ slug }) => row.holders.includes(slug)) ?? []
+      // One that was removed since the row was read is not listed.
+      if (artifact && holders.length > 0) yield { ...row, artifact, holders }
+    }
   }
 
   async #findBySlugOf(

@@ -34,11 +34,12 @@ export class IndexSync {
     store: ProjectStore,
     families: readonly Family[],
     writer: string,
+    onChange: (path: string) => void,
     onProblem?: (problem: RepositoryProblem) => void,
   ) {
     this.#store = store
     this.#families = families
-    this.tables = new IndexTables(families, (family) => this.#sweepOnce(family), onProblem)
+    this.tables = new IndexTables(families, (family) => this.#sweepOnce(family), onChange, onProblem)
     this.#changes = new ChangeFeed(store.fs, store.folder, writer)
   }
 

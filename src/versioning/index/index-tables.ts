@@ -20,12 +20,16 @@ export class IndexTables {
   readonly #watchers = new Set<(view: ArtifactView) => void>()
   #generation = 0
 
-  /** `sweepOnce` looks at every repository of a family. */
+  readonly #onChange: (path: string) => void
+
+  /** `sweepOnce` looks at every repository of a family; `onChange` is told of each place where something is another now, or gone. */
   constructor(
     families: readonly Family[],
     sweepOnce: (family: Family) => Promise<void>,
+    onChange: (path: string) => void,
     onProblem?: (problem: RepositoryProblem) => void,
   ) {
+    this.#onChange = onChange
     this.damaged = new UnservedRepositories(onProblem)
     this.#lists = new Map(families.map((family) => [family, new FamilyList(() => sweepOnce(family))]))
   }
@@ -53,6 +57,11 @@ export class IndexTables {
   /** The artifact whose id ends in these 12 digits. */
   withDigits(digits: string): IndexEntry | undefined {
     return this.#byDigits.get(digits)
+  }
+
+  /** All artifacts, in no order. */
+  entries(): Iterable<IndexEntry> {
+    return this.#entries.values()
   }
 
   /** The artifacts of a family, in no order. */
@@ -93,6 +102,7 @@ export class IndexTables {
     this.#entries.set(path, entry)
     this.#byDigits.set(view.digits, entry)
     this.slugs.add(entry)
+    this.#onChange(path)
     for (const watcher of this.#watchers) watcher(view)
   }
 
@@ -104,5 +114,6 @@ export class IndexTables {
     if (this.#byDigits.get(entry.view.digits) === entry) this.#byDigits.delete(entry.view.digits)
     this.slugs.remove(entry)
     this.listOf(entry.family).remove(entry)
+    this.#onChange(entry.path)
   }
 }

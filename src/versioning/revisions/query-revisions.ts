@@ -1,33 +1,22 @@
 import { yieldToEventLoop } from '../../scheduling/cooperative.ts'
 import { Refusal } from '../../errors.ts'
-import type { VariantView } from '../artifacts/artifact-view.ts'
 import type { RevisionFilter } from '../artifacts/filters.ts'
 import { holdsText, matchesFlags, matchesHeader, naming } from '../artifacts/filters.ts'
-import type { ArtifactQuery } from '../artifacts/query-artifacts.ts'
 import { changesPinOf } from '../environments/pin.ts'
 import type { Family } from '../family/family.ts'
 import { objectUuid } from '../ids.ts'
-import { rowSpans } from '../index/timeline/row-spans.ts'
-import type { RowTest } from '../index/timeline/row-test.ts'
-import { oneOf, rowTest } from '../index/timeline/row-test.ts'
-import type { TimelinePlace, TimelineRow } from '../index/timeline/timeline-row.ts'
-import { wantedRows } from '../index/timeline/wanted-rows.ts'
+import type { ListedRevision } from '../index/artifact-index.ts'
+import type { RevisionKey, RevisionQuestion } from '../index/database/revision-question.ts'
 import { unlessDamaged } from '../index/unless-damaged.ts'
 import type { Window } from '../pagination.ts'
-import { isDescending, unknownCursor } from '../pagination.ts'
+import { unknownCursor } from '../pagination.ts'
 import type { Reference } from '../reference.ts'
 import type { Registry } from '../registry.ts'
+import type { RevisionAsk, RevisionQuery } from './ask-revisions.ts'
+import { isNarrow, oneOf, questionOf } from './ask-revisions.ts'
 import { resolveReference } from './resolve-reference.ts'
 import type { Revision } from './revision.ts'
 import { findRevisionById, readListedRevision, revisionFlags } from './revision.ts'
-
-/** A query of revisions across the project. */
-export interface RevisionQuery extends Omit<ArtifactQuery, 'filter'> {
-  readonly filter: RevisionFilter
-  readonly revisions?: readonly Reference[] | undefined
-  /** Only those that changed what is pinned of one of these artifacts (contract/environments 9.2). */
-  readonly pinned?: readonly Reference[] | undefined
-}
 
 /** So many revisions are decoded before other work gets its turn. */
 const YIELD_EVERY = 50
@@ -45,17 +34,18 @@ export async function queryRevisions(
   const { windowing } = query
   const named = theNamed(await idsNamed(registry, family, query.revisions), query.of?.revision)
   const pinned = await withIds(registry, naming(query.pinned))
-  const test = rowTest(family, { named, ...query })
-  const rows = await rowsFor(registry, family, test)
-  const isDown = isDescending(windowing)
-  const cursor = windowing?.next === undefined ? undefined : await placeOf(registry, family, windowing.next)
-  const spans = rowSpans(rows, { windowing, cursor, dates: oneOf(query.filter.date, query.filter.dates) })
+  const cursor = windowing?.next === undefined ? undefined : await keyOf(registry, family, windowing.next)
+  const ask = { ...query, named, cursor }
+  const question = questionOf(family, ask)
   const found: Revision[] = []
   let decoded = 0
-  for await (const row of wantedRows(rows, spans, isDown, test.isWanted)) {
+  const listed = await registry.index.revisions(family, question)
+  noteUnreadable(registry, ask, question)
+  for await (const row of listed) {
+    if (!isWanted(row, ask)) continue
     if (++decoded % YIELD_EVERY === 0) await yieldToEventLoop()
     const revision = await unlessDamaged(registry, row.artifact, async () => {
-      const read = await revisionOf(registry, row, test.holdersIn(row))
+      const read = await revisionOf(registry, row)
       if (!matches(read, query.filter)) return undefined
       return pinned.length === 0 || (await changesPinOf(registry, read, pinned)) ? read : undefined
     })
@@ -68,20 +58,27 @@ export async function queryRevisions(
 }
 
 /**
- * The rows to look through, without those of artifacts whose commits cannot be read. Refuses with `damaged_repository` where just such
- * artifacts are named.
+ * Notes the artifacts that are left out because their commits cannot be read. Refuses with `damaged_repository` where just such artifacts
+ * are named.
  */
-async function rowsFor(registry: Registry, family: Family, test: RowTest): Promise<readonly TimelineRow[]> {
-  const timeline = registry.timeline(family)
-  const { rows, unreadable } = test.isNarrow
-    ? await timeline.of((await registry.index.list(family)).filter(test.isArtifactWanted))
-    : await timeline.all()
+function noteUnreadable({ index }: Registry, ask: RevisionAsk, question: RevisionQuestion): void {
+  const { unreadable, areAll } = index.unreadable(question)
   for (const { artifact, reason } of unreadable) {
-    if (!test.isArtifactWanted(artifact)) continue
-    if (test.isNarrow && rows.length === 0) throw reason
-    registry.index.leftOut(artifact, reason)
+    if (areAll && isNarrow(ask)) throw reason
+    index.leftOut(artifact, reason)
   }
-  return rows
+}
+
+/** What the index does not know. */
+function isWanted({ artifact, oid, depth, holders }: ListedRevision, ask: RevisionAsk): boolean {
+  const id = objectUuid(oid, artifact.digits)
+  if (ask.named && !ask.named.has(id)) return false
+  if (!ask.includeArchived && artifact.archived.has(id)) return false
+  const slugs = oneOf(ask.filter.slug, ask.filter.slugs)
+  // Which of these it has depends on its home; so much is sure before that is known.
+  const mayHave = (slug: string): boolean =>
+    artifact.tags.get(slug) === oid || holders.some((it) => slug === `${it.slug}-${depth}`)
+  return !slugs || slugs.some(mayHave)
 }
 
 /** What only the decoded revision says. */
@@ -104,24 +101,23 @@ async function withIds(registry: Registry, references: readonly Reference[]): Pr
 }
 
 /** Where the row that a cursor names stands, in view or not (any more): paging goes on from there. */
-async function placeOf(registry: Registry, family: Family, next: string): Promise<TimelinePlace> {
+async function keyOf(registry: Registry, family: Family, next: string): Promise<RevisionKey> {
   const artifact = await registry.index.findByDigits(next)
   const place = artifact?.family === family ? await findRevisionById(registry, artifact, next) : undefined
   if (!place) throw unknownCursor(next)
   const { oid, version } = place
   const { commit } = (await readListedRevision(registry, place)).stored
-  return { artifact: place.artifact, link: { oid, depth: version }, seconds: commit.committer.seconds }
+  return { oid, depth: version, digits: place.artifact.digits, seconds: commit.committer.seconds }
 }
 
-/** The revision of a row as it is listed: at its home, the variant of these that it was made on, else the oldest of them. */
+/** A revision as it is listed: at its home, the variant of these that it was made on, else the oldest of them. */
 async function revisionOf(
   registry: Registry,
-  { artifact, link }: TimelineRow,
-  holders: readonly VariantView[],
+  { artifact, oid, depth, holders }: ListedRevision,
 ): Promise<Revision> {
   const [first] = holders
-  if (!first) throw new Error(`no variant holds ${link.oid}`)
-  const place = { artifact, variant: first, oid: link.oid, version: link.depth }
+  if (!first) throw new Error(`no variant holds ${oid}`)
+  const place = { artifact, variant: first, oid, version: depth }
   const revision = await readListedRevision(registry, place)
   const home = holders.find(({ slug }) => slug === revision.stored.trailers.variant) ?? first
   return home === first ? revision : readListedRevision(registry, { ...place, variant: home })

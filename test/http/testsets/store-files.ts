@@ -3,14 +3,16 @@ import { join } from 'node:path'
 import { setTimeout as pause } from 'node:timers/promises'
 import { decodeJournal } from '../../../src/git/journal/journal-record.ts'
 import { nodeFs } from '../../../src/storage/node-fs.ts'
-import { pathsBelow } from '../../paths-below.ts'
+import { isIndex, pathsBelow } from '../../paths-below.ts'
 
 /**
  * Every file and folder of a store, with the size of each file, in order: what must not change when a request is refused.
- * Leaves out the journal of the running server, the empty files it has ready, and the locks it made, which say nothing of what is stored.
+ * Leaves out the journal of the running server, the empty files it has ready, the locks it made and the index, which say nothing of what
+ * is stored.
  */
 export function storeFiles(storeDir: string): string[] {
   return pathsBelow(storeDir)
+    .filter((path) => !isIndex(path))
     .filter(
       (path) =>
         !/(?:^|\/)(?:(?:\.journal|locks|\.uploads)(?:\/[^/]*)?|\.spare(?:\/.*)?)$/.test(path) ||

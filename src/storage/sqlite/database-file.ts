@@ -1,0 +1,105 @@
+import Database from 'libsql'
+import { nodeFs } from '../node-fs.ts'
+
+/** A connection to a file, for who prepares its tables. */
+export type Connection = Database.Database
+
+/** What the statements of a connection are given and give. */
+export type SqlValue = string | number | null | Uint8Array
+
+/** The path of a database that is in memory only. */
+export const IN_MEMORY = ':memory:'
+
+/**
+ * An open SQLite file. Several threads and processes may have one open at once: its write-ahead log lets one write while the others
+ * read.
+ */
+export class DatabaseFile {
+  readonly #path: string
+  readonly #database: Connection
+  readonly #inode: number | undefined
+  readonly #statements = new Map<string, Database.Statement<[readonly SqlValue[]]>>()
+
+  /**
+   * Opens the file, making it if need be, and has `prepare` bring its tables about. A writer waits `busyMs` milliseconds for another
+   * one. Throws what `isDamage` and `isStorageTrouble` know, and what `prepare` throws.
+   */
+  constructor(path: string, busyMs: number, prepare: (database: Connection) => void) {
+    this.#path = path
+    this.#database = new Database(path, { timeout: busyMs })
+    try {
+      prepare(this.#database)
+      this.#inode = inodeOf(path)
+      if (path !== IN_MEMORY && this.#inode === undefined)
+        throw new Error(`${path} was removed while it was opened`)
+    } catch (error) {
+      this.#database.close()
+      throw error
+    }
+  }
+
+  /** Whether what lies under the path is still what was opened. */
+  get isCurrent(): boolean {
+    return inodeOf(this.#path) === this.#inode
+  }
+
+  /** A statement, prepared once. Texts that differ with every question had better not be many. */
+  statement(sql: string): Database.Statement<[readonly SqlValue[]]> {
+    const known = this.#statements.get(sql)
+    if (known) return known
+    const statement = this.#database.prepare<[readonly SqlValue[]]>(sql)
+    if (this.#statements.size < MOST_STATEMENTS) this.#statements.set(sql, statement)
+    return statement
+  }
+
+  /** Every row; the statement has ended by then, so that nothing holds an old state of the file. */
+  rows<T>(sql: string, ...values: SqlValue[]): T[] {
+    // The columns of our own statements.
+    return this.statement(sql).all(values) as T[]
+  }
+
+  run(sql: string, ...values: SqlValue[]): Database.RunResult {
+    return this.statement(sql).run(values)
+  }
+
+  /** Does what `work` does whole or not at all. */
+  transaction<T>(work: () => T): T {
+    return inTransaction(this.#database, 'IMMEDIATE', work)
+  }
+
+  /** All that `work` reads is of one moment. */
+  snapshot<T>(work: () => T): T {
+    return inTransaction(this.#database, 'DEFERRED', work)
+  }
+
+  close(): void {
+    this.#statements.clear()
+    this.#database.close()
+  }
+}
+
+const MOST_STATEMENTS = 100
+
+function inodeOf(path: string): number | undefined {
+  return path === IN_MEMORY ? undefined : nodeFs.stat(path)?.inode
+}
+
+/** What `PRAGMA user_version` says; 0 of a new file. */
+export function userVersion(database: Connection): number {
+  const [row] = database.prepare('PRAGMA user_version').all() as { readonly user_version: number }[]
+  return row?.user_version ?? 0
+}
+
+/** Does what `work` does whole or not at all; IMMEDIATE for who is going to write. */
+export function inTransaction<T>(database: Connection, kind: 'IMMEDIATE' | 'DEFERRED', work: () => T): T {
+  database.exec(`BEGIN ${kind}`)
+  try {
+    const result = work()
+    database.exec('COMMIT')
+    return result
+  } catch (error) {
+    // A full disk has rolled it back already.
+    if (database.inTransaction) database.exec('ROLLBACK')
+    throw error
+  }
+}

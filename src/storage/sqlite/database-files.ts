@@ -1,0 +1,104 @@
+import Database from 'libsql'
+import { nodeFs } from '../node-fs.ts'
+import type { DatabaseFile } from './database-file.ts'
+import { BrokenGuard, isDamage } from './sqlite-errors.ts'
+
+/** The SQLite files of one kind that a thread has open, by path. */
+export class DatabaseFiles<T extends DatabaseFile> {
+  readonly #make: (path: string) => T
+  readonly #busyMs: number
+  readonly #open = new Map<string, T>()
+
+  /** `make` opens a file; who wants to open or move one waits `busyMs` milliseconds for another who does. */
+  constructor(make: (path: string) => T, busyMs: number) {
+    this.#make = make
+    this.#busyMs = busyMs
+  }
+
+  /** The file, made if need be. One that was moved or removed meanwhile is left to itself. */
+  writable(path: string): T {
+    const known = this.#open.get(path)
+    if (known?.isCurrent) return known
+    this.forget(path)
+    const opened = this.#alone(path, () => this.#make(path))
+    this.#open.set(path, opened)
+    return opened
+  }
+
+  /** The file, or undefined where nothing was ever written. */
+  readable(path: string): T | undefined {
+    if (nodeFs.stat(path)) return this.writable(path)
+    this.forget(path)
+    return undefined
+  }
+
+  /** Closes all of them. */
+  close(): void {
+    for (const path of [...this.#open.keys()]) this.forget(path)
+  }
+
+  /** Closes the file. */
+  forget(path: string): void {
+    this.#open.get(path)?.close()
+    this.#open.delete(path)
+  }
+
+  /**
+   * Renames a file that is no database, so that a new one can take its place and nothing is lost that somebody may still read.
+   * Answers where it is; undefined if another process did it before.
+   */
+  setAside(path: string): string | undefined {
+    const before = this.#open.get(path)
+    const wasReplaced = before !== undefined && !before.isCurrent
+    this.forget(path)
+    if (wasReplaced) return undefined
+    // Of two who found the damage, the second finds what has taken the file's place.
+    return this.#alone(path, () => (nodeFs.stat(path) && this.#isDamaged(path) ? rename(path) : undefined))
+  }
+
+  /** Looks at every page; a file is not moved away for an error that is over. */
+  #isDamaged(path: string): boolean {
+    try {
+      const file = this.#make(path)
+      try {
+        const [row] = file.rows<{ readonly quick_check?: string }>('PRAGMA quick_check(1)')
+        return row?.quick_check !== 'ok'
+      } finally {
+        file.close()
+      }
+    } catch (error) {
+      return isDamage(error)
+    }
+  }
+
+  /**
+   * Keeps other threads and processes from opening the file or setting it aside: its parts move one by one, and what begins a new file
+   * between two of them would lose its own. The lock is SQLite's, on a file with nothing in it, and ends with its holder.
+   */
+  #alone<R>(path: string, work: () => R): R {
+    const guard = `${path}.guard`
+    const lock = new Database(guard, { timeout: this.#busyMs })
+    try {
+      begin(lock, guard)
+      return work()
+    } finally {
+      lock.close()
+    }
+  }
+}
+
+function begin(lock: Database.Database, guard: string): void {
+  try {
+    lock.exec('BEGIN EXCLUSIVE')
+  } catch (error) {
+    // Of itself, or the file that it guards would be taken for damaged.
+    throw isDamage(error) ? new BrokenGuard(guard) : error
+  }
+}
+
+function rename(path: string): string {
+  const aside = `${path}.damaged-${new Date().toISOString().replaceAll(':', '-')}`
+  nodeFs.rename(path, aside)
+  for (const part of ['-wal', '-shm']) if (nodeFs.stat(path + part)) nodeFs.rename(path + part, aside + part)
+  return aside
+}

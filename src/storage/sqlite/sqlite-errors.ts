@@ -1,0 +1,36 @@
+/** Whether SQLite said that a file is no database, or not a whole one. */
+export function isDamage(error: unknown): boolean {
+  const code = codeOf(error)
+  return code.startsWith('SQLITE_NOTADB') || code.startsWith('SQLITE_CORRUPT')
+}
+
+/** Whether another connection holds what was wanted. */
+export function isBusy(error: unknown): boolean {
+  return /^SQLITE_(BUSY|LOCKED)/.test(codeOf(error))
+}
+
+/** The file that guards another is no lock: somebody has written into it. */
+export class BrokenGuard extends Error {
+  override readonly name = 'BrokenGuard'
+
+  constructor(path: string) {
+    super(`${path} should be empty, and is not. Remove it: it holds nothing.`)
+  }
+}
+
+/** Whether what was thrown is about the disk, another process or a guard, and may be over later. */
+export function isStorageTrouble(error: unknown): boolean {
+  if (error instanceof BrokenGuard) return true
+  const code = codeOf(error)
+  if (TROUBLES.some((it) => code.startsWith(it))) return true
+  // Of a file that cannot be opened, the library says no code.
+  return error instanceof Error && /^ConnectionFailed|Unable to open connection/.test(error.message)
+}
+
+const TROUBLES = ['FULL', 'IOERR', 'READONLY', 'CANTOPEN', 'BUSY', 'LOCKED', 'PERM', 'NOLFS', 'PROTOCOL'].map(
+  (name) => `SQLITE_${name}`,
+)
+
+function codeOf(error: unknown): string {
+  return error instanceof Error && 'code' in error && typeof error.code === 'string' ? error.code : ''
+}

@@ -1,0 +1,110 @@
+import type { Connection } from '../../../storage/sqlite/database-file.ts'
+import { DatabaseFile, inTransaction, userVersion } from '../../../storage/sqlite/database-file.ts'
+
+/** How long a write waits for another server of the folder, in milliseconds: it is made on the thread that serves. */
+export const INDEX_BUSY_MS = 50
+
+/** Opens `index.db` of a project, making it if need be. One of another version is emptied: all of it can be made again. */
+export function openIndexFile(path: string): DatabaseFile {
+  return new DatabaseFile(path, INDEX_BUSY_MS, prepare)
+}
+
+const VERSION = 1
+
+/**
+ * What can be told of artifacts without opening their repositories. Oids, and the digits of a revision, are bytes,
+ * in the order of their hexadecimal form; dates are seconds since 1970.
+ *
+ * A repository's first-parent lines are a tree, kept as **segments**: stretches of commits that each begin at another one's commit
+ * (`base`, `base_depth`) or at a root. A variant holds the commits of its segments up to a depth each (`lines`): so a fork of ten
+ * thousand revisions is one row more.
+ */
+const TABLES = `
+  CREATE TABLE artifacts (
+    number INTEGER PRIMARY KEY,
+    family TEXT NOT NULL,
+    slug TEXT NOT NULL,
+    id TEXT NOT NULL,
+    digits TEXT NOT NULL,
+    archived INTEGER NOT NULL,
+    flags TEXT NOT NULL,
+    unreadable INTEGER NOT NULL,
+    seen TEXT NOT NULL,
+    UNIQUE (family, slug)
+  );
+  CREATE INDEX artifacts_by_digits ON artifacts (digits);
+  CREATE TABLE variants (
+    number INTEGER PRIMARY KEY,
+    artifact INTEGER NOT NULL,
+    slug TEXT NOT NULL,
+    id TEXT NOT NULL,
+    archived INTEGER NOT NULL,
+    head BLOB,
+    UNIQUE (artifact, slug)
+  );
+  CREATE INDEX variants_by_slug ON variants (slug);
+  CREATE INDEX variants_by_id ON variants (id);
+  CREATE TABLE segments (
+    number INTEGER PRIMARY KEY,
+    artifact INTEGER NOT NULL,
+    base INTEGER,
+    base_depth INTEGER NOT NULL,
+    tip INTEGER NOT NULL
+  );
+  CREATE INDEX segments_of ON segments (artifact);
+  CREATE TABLE lines (
+    segment INTEGER NOT NULL,
+    variant INTEGER NOT NULL,
+    up_to INTEGER NOT NULL,
+    PRIMARY KEY (segment, variant)
+  ) WITHOUT ROWID;
+  CREATE INDEX lines_of ON lines (variant);
+  CREATE TABLE authors (
+    number INTEGER PRIMARY KEY,
+    author TEXT NOT NULL UNIQUE,
+    id TEXT NOT NULL
+  );
+  CREATE TABLE revisions (
+    number INTEGER PRIMARY KEY,
+    artifact INTEGER NOT NULL,
+    segment INTEGER NOT NULL,
+    author INTEGER NOT NULL,
+    family TEXT NOT NULL,
+    seconds INTEGER NOT NULL,
+    depth INTEGER NOT NULL,
+    oid BLOB NOT NULL,
+    digits BLOB NOT NULL,
+    is_long INTEGER NOT NULL,
+    message TEXT,
+    UNIQUE (artifact, oid)
+  );
+  CREATE INDEX revisions_by_date ON revisions (family, seconds, depth, oid, digits);
+  CREATE INDEX revisions_by_author ON revisions (author, family, seconds, depth, oid, digits);
+  CREATE INDEX long_messages ON revisions (number) WHERE is_long;
+  CREATE VIRTUAL TABLE messages USING fts5 (
+    message, content = '', contentless_delete = 1, detail = none, tokenize = 'trigram case_sensitive 1'
+  );
+  PRAGMA user_version = ${VERSION};
+`
+
+function prepare(database: Connection): void {
+  database.exec('PRAGMA journal_mode = WAL')
+  // What a power cut takes from the end is found by what the rows were made of; no page is torn.
+  database.exec('PRAGMA synchronous = NORMAL')
+  database.exec('PRAGMA journal_size_limit = 16777216')
+  if (userVersion(database) === VERSION) return
+  inTransaction(database, 'IMMEDIATE', () => {
+    // Another server may have done so meanwhile.
+    if (userVersion(database) === VERSION) return
+    for (const name of tableNames(database)) database.exec(`DROP TABLE IF EXISTS "${name}"`)
+    database.exec(TABLES)
+  })
+}
+
+/** Of another version, which had tables of its own; those of a virtual table go with it. */
+function tableNames(database: Connection): string[] {
+  const tables = database
+    .prepare("SELECT name FROM sqlite_master WHERE type = 'table' ORDER BY sql LIKE 'CREATE VIRTUAL%' DESC")
+    .all() as { readonly name: string }[]
+  return tables.map(({ name }) => name)
+}

@@ -1,0 +1,208 @@
+import { hash } from 'node:crypto'
+import type { Oid } from '../../../git/objects/object.ts'
+import type { DatabaseFile } from '../../../storage/sqlite/database-file.ts'
+import type { ArtifactView } from '../../artifacts/artifact-view.ts'
+import { authorUuid } from '../../revisions/author-uuid.ts'
+import type { CommitFacts } from './commit-facts.ts'
+import { bytesOf, hexOf } from './sql-bytes.ts'
+
+/** What of a repository its rows are made of: the same text as long as they would be the same. */
+export function seenOf({ source: { refs } }: ArtifactView): string {
+  const lines = [...refs.refs].map(([name, oid]) => `${name} ${oid}`).sort()
+  return hash('sha1', [refs.head ?? '', ...lines].join('\n'), 'base64')
+}
+
+/**
+ * Makes the rows of an artifact what a view of it says, in the transaction of the caller. `commits` are those that the file has not got
+ * yet; where one is wanting all the same, another server has changed the file meanwhile, and the answer is false: nothing was written
+ * that is wrong, and it has to be done again.
+ */
+export function writeArtifact(
+  file: DatabaseFile,
+  view: ArtifactView,
+  commits: ReadonlyMap<Oid, CommitFacts>,
+): boolean {
+  const artifact = rowOfArtifact(file, view)
+  const known = new Map(file.rows<VariantRow>(VARIANTS, artifact).map((row) => [row.slug, row]))
+  for (const { slug, id, head, record } of view.variants) {
+    const before = known.get(slug)
+    known.delete(slug)
+    const archived = record.deleted_at === undefined ? 0 : 1
+    const isMoved = head !== (before?.head ? hexOf(before.head) : undefined)
+    if (before && !isMoved && before.archived === archived) continue
+    const place = head === undefined ? undefined : placeOf(file, view, artifact, head, commits)
+    if (head !== undefined && !place) return false
+    file.run(SET_VARIANT, artifact, slug, id, archived, head === undefined ? null : bytesOf(head))
+    const variant = before?.number ?? Number(file.rows<Numbered>(VARIANT, artifact, slug)[0]?.number)
+    if (isMoved) setLines(file, variant, place)
+  }
+  for (const { number } of known.values()) {
+    file.run('DELETE FROM lines WHERE variant = ?', number)
+    file.run('DELETE FROM variants WHERE number = ?', number)
+  }
+  file.run('UPDATE artifacts SET seen = ?, unreadable = 0 WHERE number = ?', seenOf(view), artifact)
+  return true
+}
+
+/** Notes that the commits of an artifact cannot be read: it has no revisions in lists until they can. Answers true. */
+export function writeUnreadable(file: DatabaseFile, view: ArtifactView): boolean {
+  const artifact = rowOfArtifact(file, view)
+  removeRevisions(file, artifact)
+  for (const { slug, id, record } of view.variants)
+    file.run(SET_VARIANT, artifact, slug, id, record.deleted_at === undefined ? 0 : 1, null)
+  file.run("UPDATE artifacts SET seen = '', unreadable = 1 WHERE number = ?", artifact)
+  return true
+}
+
+/** Forgets an artifact that is gone. Answers true. */
+export function removeArtifact(file: DatabaseFile, family: string, slug: string): boolean {
+  const [row] = file.rows<Numbered>(ARTIFACT, family, slug)
+  if (!row) return true
+  removeRevisions(file, row.number)
+  file.run('DELETE FROM artifacts WHERE number = ?', row.number)
+  return true
+}
+
+function removeRevisions(file: DatabaseFile, artifact: number): void {
+  file.run('DELETE FROM messages WHERE rowid IN (SELECT number FROM revisions WHERE artifact = ?)', artifact)
+  file.run('DELETE FROM revisions WHERE artifact = ?', artifact)
+  file.run('DELETE FROM lines WHERE segment IN (SELECT number FROM segments WHERE artifact = ?)', artifact)
+  file.run('DELETE FROM segments WHERE artifact = ?', artifact)
+  file.run('DELETE FROM variants WHERE artifact = ?', artifact)
+}
+
+function rowOfArtifact(file: DatabaseFile, { family, slug, id, digits, record }: ArtifactView): number {
+  const [before] = file.rows<ArtifactRow>(ARTIFACT, family.folder, slug)
+  const archived = record.deleted_at === undefined ? 0 : 1
+  const flags = JSON.stringify(record.flags ?? {})
+  // Another one may have taken the place of the one that was here.
+  if (before && before.id !== id) removeArtifact(file, family.folder, slug)
+  else if (before) {
+    if (before.archived !== archived || before.flags !== flags)
+      file.run(
+        'UPDATE artifacts SET archived = ?, flags = ? WHERE number = ?',
+        archived,
+        flags,
+        before.number,
+      )
+    return before.number
+  }
+  file.run(ADD_ARTIFACT, family.folder, slug, id, digits, archived, flags)
+  return Number(file.rows<Numbered>(ARTIFACT, family.folder, slug)[0]?.number)
+}
+
+/** Where a commit stands, which has rows then, and all behind it; undefined where one is not among `commits`. */
+function placeOf(
+  file: DatabaseFile,
+  view: ArtifactView,
+  artifact: number,
+  head: Oid,
+  commits: ReadonlyMap<Oid, CommitFacts>,
+): Place | undefined {
+  const fresh: CommitFacts[] = []
+  let place: Place | undefined
+  for (let oid: Oid | undefined = head; oid !== undefined;) {
+    place = file.rows<Place>(PLACE, artifact, bytesOf(oid))[0]
+    if (place) break
+    const facts = commits.get(oid)
+    if (!facts) return undefined
+    fresh.push(facts)
+    oid = facts.parent
+  }
+  if (fresh.length === 0) return place
+  let { segment, depth } = segmentBehind(file, artifact, place)
+  const digits = bytesOf(view.digits)
+  for (const { oid, seconds, author, text } of fresh.reverse()) {
+    const at = [
+      artifact,
+      segment,
+      numberOfAuthor(file, author),
+      view.family.folder,
+      seconds,
+      ++depth,
+    ] as const
+    const { lastInsertRowid } = file.run(
+      ADD_REVISION,
+      ...at,
+      bytesOf(oid),
+      digits,
+      text === null ? 1 : 0,
+      text ?? null,
+    )
+    if (text) file.run('INSERT INTO messages (rowid, message) VALUES (?, ?)', Number(lastInsertRowid), text)
+  }
+  file.run('UPDATE segments SET tip = ? WHERE number = ?', depth, segment)
+  return { segment, depth }
+}
+
+/** The segment that goes on behind a place: its own if it ends there, else a new one. */
+function segmentBehind(file: DatabaseFile, artifact: number, place: Place | undefined): Place {
+  const isTip = place && file.rows<{ tip: number }>(SEGMENT, place.segment)[0]?.tip === place.depth
+  if (isTip) return place
+  const depth = place?.depth ?? 0
+  const { lastInsertRowid } = file.run(ADD_SEGMENT, artifact, place?.segment ?? null, depth, depth)
+  return { segment: Number(lastInsertRowid), depth }
+}
+
+/** The segments that a variant holds whose head stands at this place, and up to where. */
+function setLines(file: DatabaseFile, variant: number, place: Place | undefined): void {
+  file.run('DELETE FROM lines WHERE variant = ?', variant)
+  for (let at = place; at;) {
+    file.run('INSERT INTO lines (segment, variant, up_to) VALUES (?, ?, ?)', at.segment, variant, at.depth)
+    const [row]: SegmentRow[] = file.rows<SegmentRow>(SEGMENT, at.segment)
+    at = row?.base == null ? undefined : { segment: row.base, depth: row.base_depth }
+  }
+}
+
+function numberOfAuthor(file: DatabaseFile, author: string): number {
+  const [known] = file.rows<Numbered>('SELECT number FROM authors WHERE author = ?', author)
+  if (known) return known.number
+  const { lastInsertRowid } = file.run(
+    'INSERT INTO authors (author, id) VALUES (?, ?)',
+    author,
+    authorUuid(author),
+  )
+  return Number(lastInsertRowid)
+}
+
+interface Numbered {
+  readonly number: number
+}
+
+interface ArtifactRow extends Numbered {
+  readonly id: string
+  readonly archived: number
+  readonly flags: string
+}
+
+interface VariantRow extends Numbered {
+  readonly slug: string
+  readonly archived: number
+  readonly head: ArrayBuffer | null
+}
+
+interface Place {
+  readonly segment: number
+  readonly depth: number
+}
+
+interface SegmentRow {
+  readonly tip: number
+  readonly base: number | null
+  readonly base_depth: number
+}
+
+const ARTIFACT = 'SELECT number, id, archived, flags FROM artifacts WHERE family = ? AND slug = ?'
+const ADD_ARTIFACT = `
+  INSERT INTO artifacts (family, slug, id, digits, archived, flags, unreadable, seen) VALUES (?, ?, ?, ?, ?, ?, 0, '')`
+const VARIANTS = 'SELECT number, slug, archived, head FROM variants WHERE artifact = ?'
+const VARIANT = 'SELECT number FROM variants WHERE artifact = ? AND slug = ?'
+const SET_VARIANT = `
+  INSERT INTO variants (artifact, slug, id, archived, head) VALUES (?, ?, ?, ?, ?)
+  ON CONFLICT (artifact, slug) DO UPDATE SET archived = excluded.archived, head = excluded.head`
+const PLACE = 'SELECT segment, depth FROM revisions WHERE artifact = ? AND oid = ?'
+const SEGMENT = 'SELECT tip, base, base_depth FROM segments WHERE number = ?'
+const ADD_SEGMENT = 'INSERT INTO segments (artifact, base, base_depth, tip) VALUES (?, ?, ?, ?)'
+const ADD_REVISION = `
+  INSERT INTO revisions (artifact, segment, author, family, seconds, depth, oid, digits, is_long, message)
+  VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`

@@ -1,0 +1,86 @@
+import type { RevisionFilter } from '../artifacts/filters.ts'
+import { naming } from '../artifacts/filters.ts'
+import type { ArtifactQuery } from '../artifacts/query-artifacts.ts'
+import type { Family } from '../family/family.ts'
+import { parseUuid, repositoryDigits } from '../ids.ts'
+import type { RevisionKey, RevisionQuestion } from '../index/database/revision-question.ts'
+import type { Windowing } from '../pagination.ts'
+import { boundsOf, isDescending } from '../pagination.ts'
+import type { Reference } from '../reference.ts'
+
+/** A query of revisions across the project. */
+export interface RevisionQuery extends Omit<ArtifactQuery, 'filter'> {
+  readonly filter: RevisionFilter
+  readonly revisions?: readonly Reference[] | undefined
+  /** Only those that changed what is pinned of one of these artifacts (contract/environments 9.2). */
+  readonly pinned?: readonly Reference[] | undefined
+}
+
+/** A query of revisions, with what had to be looked up for it. */
+export interface RevisionAsk extends RevisionQuery {
+  /** The only ids that are wanted, if it is there. */
+  readonly named: ReadonlySet<string> | undefined
+  /** The place of the row that the window's cursor names: what is asked for lies behind it. */
+  readonly cursor: RevisionKey | undefined
+}
+
+/** Whether the query names artifacts, variants or revisions, so that most artifacts are not wanted. */
+export function isNarrow({ named, of, artifacts, variants }: RevisionAsk): boolean {
+  return (
+    named !== undefined ||
+    of?.artifact !== undefined ||
+    of?.variant !== undefined ||
+    naming(artifacts).length > 0 ||
+    naming(variants).length > 0
+  )
+}
+
+/** What the index is asked for a query. */
+export function questionOf(family: Family, ask: RevisionAsk): RevisionQuestion {
+  const { filter, named, of, roles, windowing } = ask
+  const asked = Object.entries(filter.flags ?? {}).filter(([name]) => family.roles.includes(name))
+  const lists = (one: string | undefined, several: RevisionQuery['artifacts']) =>
+    [one === undefined ? [] : [{ id: one }], naming(several)].filter((list) => list.length > 0)
+  return {
+    family: family.folder,
+    isDown: isDescending(windowing),
+    spans: spansOf(windowing, oneOf(filter.date, filter.dates)),
+    behind: ask.cursor,
+    includeArchived: ask.includeArchived === true,
+    flags: [...Object.entries(roles), ...asked],
+    artifacts: lists(of?.artifact, ask.artifacts),
+    digits: named && [...new Set([...named].map(repositoryDigits))],
+    variants: lists(of?.variant, ask.variants),
+    authors: oneOf(filter.author, filter.authors)?.map((author) => parseUuid(author) ?? author),
+    message: filter.message?.toLowerCase(),
+  }
+}
+
+/** What a filter asks for by a single and by a list; undefined if it has neither. */
+export function oneOf<T>(one: T | undefined, several: readonly T[] | undefined): readonly T[] | undefined {
+  return one === undefined ? several : [one, ...(several ?? [])]
+}
+
+/** The seconds that a window and the times of commit asked for (RFC 3339) leave, in the order of the list. */
+function spansOf(
+  windowing: Windowing | undefined,
+  dates: readonly string[] | undefined,
+): RevisionQuestion['spans'] {
+  const [from, to] = secondsOf(windowing)
+  if (!dates) return [[from, to]]
+  const times = new Set(dates.map((date) => Date.parse(date) / 1000))
+  const spans = [...times]
+    .filter((time) => Number.isInteger(time) && time >= from && time <= to)
+    .sort((a, b) => (isDescending(windowing) ? b - a : a - b))
+  return spans.map((time) => [time, time] as const)
+}
+
+function secondsOf(windowing: Windowing | undefined): readonly [from: number, to: number] {
+  const bounds = boundsOf(windowing)
+  const [oldest, newest] = [windowing?.oldest, windowing?.newest]
+  let from = oldest === undefined ? Number.MIN_SAFE_INTEGER : Math.ceil(Date.parse(oldest) / 1000)
+  let to = newest === undefined ? Number.MAX_SAFE_INTEGER : Math.floor(Date.parse(newest) / 1000)
+  if (bounds?.isTooOld(from * 1000)) from++
+  if (bounds?.isTooNew(to * 1000)) to--
+  return [from, to]
+}
