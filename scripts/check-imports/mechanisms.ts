@@ -20,7 +20,7 @@ const MECHANISMS: readonly Mechanism[] = [
   },
   {
     another: /\bnew Worker\(/,
-    at: /^src\/(?:sandbox\/inside|traces\/storage)\//,
+    at: /^src\/(?:sandbox\/inside|storage\/sqlite)\//,
     use: 'the worker pool of handlers/worker',
   },
   {

@@ -3,7 +3,7 @@ import type { Registry } from '../versioning/registry.ts'
 import { ProjectTraces, type TraceThreads } from './project-traces.ts'
 import { TraceReader } from './query/trace-reader.ts'
 import type { TraceSettings } from './trace-settings.ts'
-import { TraceThreadHandle } from './storage/trace-thread-handle.ts'
+import { traceThread } from './storage/start-trace-thread.ts'
 
 /** What of a registry says where its traces are. */
 export interface TracedProject {
@@ -31,7 +31,7 @@ export class OpenTraces {
 
   constructor(settings: TraceSettings) {
     this.#settings = settings
-    this.#threads = { writer: new TraceThreadHandle(), reader: new TraceReader(settings.queryMs) }
+    this.#threads = { writer: traceThread(), reader: new TraceReader(settings.queryMs) }
   }
 
   /** The traces of a project. SQLite reaches no store in memory: nothing is recorded there, and nothing found. */

@@ -6,11 +6,12 @@ import type { SpanRow } from './storage/stored-spans.ts'
 import type { TracePage, TraceQuestion } from './storage/query-traces.ts'
 import type { TraceReader } from './query/trace-reader.ts'
 import type { TraceSettings } from './trace-settings.ts'
-import { TraceStorageError, type TraceThreadHandle } from './storage/trace-thread-handle.ts'
+import { DatabaseTrouble } from '../storage/sqlite/database-thread.ts'
+import type { TraceThread } from './storage/start-trace-thread.ts'
 
 /** Where the work on traces is done: what is quick and in order, and questions, which may take their time. */
 export interface TraceThreads {
-  readonly writer: TraceThreadHandle
+  readonly writer: TraceThread
   readonly reader: TraceReader
 }
 
@@ -20,7 +21,7 @@ export interface TraceThreads {
  */
 export class ProjectTraces {
   readonly #file: string
-  readonly #writer: Pick<TraceThreadHandle, 'call'>
+  readonly #writer: Pick<TraceThread, 'call'>
   readonly #reader: TraceReader
   readonly #assertThere: () => void
   readonly #settings: TraceSettings
@@ -104,7 +105,7 @@ export class ProjectTraces {
         await new Promise((resolve) => setTimeout(resolve, STEP_PAUSE_MS))
     } catch (error) {
       // What keeps it from writing is told of by the queue; the next round tries again.
-      if (!(error instanceof TraceStorageError)) throw error
+      if (!(error instanceof DatabaseTrouble)) throw error
     } finally {
       this.#isRetaining = false
     }
@@ -121,7 +122,7 @@ export class ProjectTraces {
     try {
       return await ask().catch((error: unknown) => this.#afterDamage(error, ask))
     } catch (error) {
-      if (!(error instanceof TraceStorageError)) throw error
+      if (!(error instanceof DatabaseTrouble)) throw error
       throw new Refusal(
         'storage_unavailable',
         `The traces cannot be read now: ${error.message}. Ask again later.`,
@@ -130,7 +131,7 @@ export class ProjectTraces {
   }
 
   async #afterDamage<T>(error: unknown, ask: () => Promise<T>): Promise<T> {
-    if (!(error instanceof TraceStorageError && error.isDamage)) throw error
+    if (!(error instanceof DatabaseTrouble && error.isDamage)) throw error
     const told = await this.#writer.call('examine', this.#file, {})
     if (told !== undefined) this.#settings.onTrouble({ file: this.#file, message: `${told}.` })
     return ask()
@@ -142,7 +143,7 @@ function asStorageError(assertThere: () => void): () => void {
     try {
       assertThere()
     } catch (error) {
-      throw new TraceStorageError(error instanceof Error ? error.message : String(error), false)
+      throw new DatabaseTrouble(error instanceof Error ? error.message : String(error), false)
     }
   }
 }

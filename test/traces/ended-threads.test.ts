@@ -17,19 +17,19 @@ describe('threads of the traces', () => {
       })
     await service.post('/traces/query', {})
     const handle = JSON.stringify(
-      new URL('../../src/traces/storage/trace-thread-handle.js', import.meta.url).href,
+      new URL('../../src/traces/storage/start-trace-thread.js', import.meta.url).href,
     )
     const program = `
       import { setTimeout as pause } from 'node:timers/promises'
-      import { TraceThreadHandle } from ${handle}
+      import { traceThread } from ${handle}
       const question = { focus: 'trace', filtering: undefined, window: { order: 'ascending' } }
       const whole = performance.now()
-      const first = new TraceThreadHandle()
+      const first = traceThread()
       await first.call('query', ${JSON.stringify(`${service.storeDir}/default/traces.db`)}, { question })
       const long = 1.5 * (performance.now() - whole)
       await first.stop(new Error('stopped'))
       for (let count = 0; count < 50; count++) {
-        const thread = new TraceThreadHandle()
+        const thread = traceThread()
         thread.call('query', ${JSON.stringify(`${service.storeDir}/default/traces.db`)}, { question }).catch(() => undefined)
         await pause((count / 50) * long)
         await thread.stop(new Error('stopped'))

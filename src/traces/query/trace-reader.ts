@@ -1,6 +1,6 @@
 import { Refusal } from '../../errors.ts'
 import type { TracePage, TraceQuestion } from '../storage/query-traces.ts'
-import { TraceThreadHandle } from '../storage/trace-thread-handle.ts'
+import { traceThread } from '../storage/start-trace-thread.ts'
 
 /**
  * Answers questions on a thread of its own, one after the other, so that a slow one delays neither a request nor what is written.
@@ -8,7 +8,7 @@ import { TraceThreadHandle } from '../storage/trace-thread-handle.ts'
  */
 export class TraceReader {
   readonly #limitMs: number
-  readonly #thread = new TraceThreadHandle()
+  readonly #thread = traceThread()
   #last: Promise<unknown> = Promise.resolve()
   #waiting = 0
   #isClosed = false

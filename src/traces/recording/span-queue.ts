@@ -1,7 +1,8 @@
 import type { Span } from '../span.ts'
 import { type StoredSpan, storedSpan } from './span-record.ts'
 import type { TraceTrouble } from '../trace-settings.ts'
-import { TraceStorageError, type TraceThreadHandle } from '../storage/trace-thread-handle.ts'
+import { DatabaseTrouble } from '../../storage/sqlite/database-thread.ts'
+import type { TraceThread } from '../storage/start-trace-thread.ts'
 
 /** What is wrong with storing the spans of a project now, and what was lost since the start. */
 export interface QueueState {
@@ -19,7 +20,7 @@ export interface QueueState {
  */
 export class SpanQueue {
   readonly #file: string
-  readonly #thread: Pick<TraceThreadHandle, 'call'>
+  readonly #thread: Pick<TraceThread, 'call'>
   readonly #onTrouble: (trouble: TraceTrouble) => void
   /** The oldest first; the newest is added to until it is full or on its way. */
   readonly #batches: SpanBatch[] = []
@@ -35,11 +36,7 @@ export class SpanQueue {
   #dropped = 0
   #toldAt = Number.NEGATIVE_INFINITY
 
-  constructor(
-    file: string,
-    thread: Pick<TraceThreadHandle, 'call'>,
-    onTrouble: (trouble: TraceTrouble) => void,
-  ) {
+  constructor(file: string, thread: Pick<TraceThread, 'call'>, onTrouble: (trouble: TraceTrouble) => void) {
     this.#file = file
     this.#thread = thread
     this.#onTrouble = onTrouble
@@ -139,7 +136,7 @@ export class SpanQueue {
       this.#failures = 0
     } catch (error) {
       const message = error instanceof Error ? error.message : String(error)
-      if (error instanceof TraceStorageError) {
+      if (error instanceof DatabaseTrouble) {
         if (this.#failures++ === 0) this.#tell(`traces cannot be stored, and wait: ${message}`)
         this.#failure = message
         return false

@@ -8,7 +8,7 @@ import type { TraceWindow } from '../query/trace-window.ts'
 import { readTime } from '../span-time.ts'
 import { sourcesOf } from './span-source.ts'
 import { type SpanRow, spansOfTrace } from './stored-spans.ts'
-import { ownSignal } from './thread-signal.ts'
+import { ownSignal } from '../../storage/sqlite/thread-signal.ts'
 import type { SqlValue } from '../../storage/sqlite/database-file.ts'
 import type { TraceFile } from './trace-file.ts'
 

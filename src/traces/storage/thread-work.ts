@@ -1,4 +1,3 @@
-import type { RefusalCode, RefusalData } from '../../errors.ts'
 import type { StoredSpan } from '../recording/span-record.ts'
 import type { TraceRetention } from '../trace-settings.ts'
 import type { TracePage, TraceQuestion } from './query-traces.ts'
@@ -29,34 +28,3 @@ export interface ThreadWork {
     readonly answers: boolean
   }
 }
-
-/** What a thread can be asked to do. */
-export type WorkName = keyof ThreadWork
-
-/** A piece of work as it is sent to a thread. */
-export type ThreadRequest = {
-  readonly [W in WorkName]: {
-    readonly id: number
-    readonly work: W
-    readonly file: string
-    readonly asks: ThreadWork[W]['asks']
-  }
-}[WorkName]
-
-/** Sent to a thread that is to end, after its `ThreadSignal` says so. */
-export const END = 'end'
-
-/** What comes back. */
-export type ThreadReply =
-  { readonly id: number; readonly answer: unknown } | { readonly id: number; readonly failure: ThreadFailure }
-
-/** Why work was not done: a refusal to pass on, a file that cannot be used now, or a bug. */
-export type ThreadFailure =
-  | {
-      readonly kind: 'refusal'
-      readonly code: RefusalCode
-      readonly message: string
-      readonly data: RefusalData
-    }
-  | { readonly kind: 'storage'; readonly message: string; readonly isDamage: boolean }
-  | { readonly kind: 'bug'; readonly message: string; readonly stack: string | undefined }

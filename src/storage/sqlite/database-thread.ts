@@ -1,36 +1,32 @@
 import { once } from 'node:events'
 import { Worker } from 'node:worker_threads'
 import { Refusal } from '../../errors.ts'
-import {
-  END,
-  type ThreadFailure,
-  type ThreadReply,
-  type ThreadWork,
-  type WorkName,
-} from './thread-messages.ts'
+import { END, type ThreadFailure, type ThreadReply, type Works } from './thread-messages.ts'
 import { ThreadSignal } from './thread-signal.ts'
 
-/** A thread that works on the files of traces, started when there is something to do. */
-export class TraceThreadHandle {
+/** A thread that works on SQLite files, started when there is something to do; see serveFiles for its program. */
+export class DatabaseThread<W extends Works<W>> {
+  readonly #program: URL
   readonly #waiting = new Map<number, Waiting>()
   #worker: Worker | undefined
   #signal = new ThreadSignal()
   #lastId = 0
 
+  /** `program` is the compiled file that the thread runs. */
+  constructor(program: URL) {
+    this.#program = program
+  }
+
   /**
-   * Has work done, after all that was asked for before. Rejects with the refusal that the thread made, with a `TraceStorageError` when
+   * Has work done, after all that was asked for before. Rejects with the refusal that the thread made, with a `DatabaseTrouble` when
    * the file cannot be used, or with the bug.
    */
-  call<W extends WorkName>(
-    work: W,
-    file: string,
-    asks: ThreadWork[W]['asks'],
-  ): Promise<ThreadWork[W]['answers']> {
+  call<N extends keyof W>(work: N, file: string, asks: W[N]['asks']): Promise<W[N]['answers']> {
     const worker = (this.#worker ??= this.#start())
     const id = ++this.#lastId
     return new Promise((resolve, reject) => {
       // What the thread answers to this work is of its type.
-      this.#waiting.set(id, { resolve: (answer) => resolve(answer as ThreadWork[W]['answers']), reject })
+      this.#waiting.set(id, { resolve: (answer) => resolve(answer as W[N]['answers']), reject })
       worker.postMessage({ id, work, file, asks })
     })
   }
@@ -44,11 +40,8 @@ export class TraceThreadHandle {
   }
 
   #start(): Worker {
-    // The name that the compiler gives the file beside this one.
     this.#signal = new ThreadSignal()
-    const worker = new Worker(new URL('./trace-thread.js', import.meta.url), {
-      workerData: this.#signal.memory,
-    })
+    const worker = new Worker(this.#program, { workerData: this.#signal.memory })
     worker.on('message', (reply: ThreadReply) => {
       const waiting = this.#waiting.get(reply.id)
       this.#waiting.delete(reply.id)
@@ -61,7 +54,7 @@ export class TraceThreadHandle {
       this.#failAll(reason)
     }
     worker.on('error', ended)
-    worker.on('exit', () => ended(new Error('the thread of the traces ended')))
+    worker.on('exit', () => ended(new Error('the thread ended')))
     return worker
   }
 
@@ -98,9 +91,9 @@ interface Waiting {
   readonly reject: (reason: Error) => void
 }
 
-/** The file of the traces cannot be used now; with `isDamage`, it never will be. */
-export class TraceStorageError extends Error {
-  override readonly name = 'TraceStorageError'
+/** The file cannot be used now; with `isDamage`, it never will be. */
+export class DatabaseTrouble extends Error {
+  override readonly name = 'DatabaseTrouble'
   readonly isDamage: boolean
 
   constructor(message: string, isDamage: boolean) {
@@ -111,7 +104,7 @@ export class TraceStorageError extends Error {
 
 function errorOf(failure: ThreadFailure): Error {
   if (failure.kind === 'refusal') return new Refusal(failure.code, failure.message, failure.data)
-  if (failure.kind === 'storage') return new TraceStorageError(failure.message, failure.isDamage)
+  if (failure.kind === 'storage') return new DatabaseTrouble(failure.message, failure.isDamage)
   return Object.assign(
     new Error(failure.message),
     failure.stack === undefined ? {} : { stack: failure.stack },
