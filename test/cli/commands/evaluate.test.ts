@@ -73,14 +73,11 @@ describe('npm run evaluate', () => {
     rmSync(folder, { recursive: true, force: true })
   })
 
-  const env = (more: NodeJS.ProcessEnv = {}): NodeJS.ProcessEnv => {
-    const { INIT_CWD: _, ...rest } = process.env
-    return { ...rest, BRANCHPOINT_URL: service.url, BRANCHPOINT_KEY: ADMIN_KEY, ...more }
-  }
+  const env = () => ({ ...process.env, BRANCHPOINT_URL: service.url, BRANCHPOINT_KEY: ADMIN_KEY })
 
   /** Runs the program as a user would, in a folder. */
-  async function evaluate(args: readonly string[], cwd = folder, more?: NodeJS.ProcessEnv) {
-    const child = spawn(process.execPath, [PROGRAM, 'evaluate', ...args], { cwd, env: env(more) })
+  async function evaluate(args: readonly string[], cwd = folder) {
+    const child = spawn(process.execPath, [PROGRAM, 'evaluate', ...args], { cwd, env: env() })
     children.push(child)
     let [stdout, stderr] = ['', '']
     child.stdout.on('data', (piece) => (stdout += String(piece)))
@@ -150,7 +147,7 @@ describe('npm run evaluate', () => {
       evaluate(of('bot@2')),
       evaluate(of(revisions[2] ?? '')),
       evaluate([...of('bot'), '--commit', 'HEAD'], clone),
-      evaluate([...of('bot'), '--commit', 'HEAD~3'], folder, { INIT_CWD: clone }),
+      evaluate([...of('bot'), '--commit', 'HEAD~3'], clone),
     ])
     expect(names.map(({ stdout }) => /^bot-\d/.exec(stdout)?.[0])).to.deep.equal([
       'bot-8',
