@@ -60,7 +60,7 @@ export const SETTINGS = {
     'what is logged, by the levels of pino; reads that succeed are logged at `debug` only'),
   signingKeyFile: optional('SIGNING_KEY_FILE', FILE, 'commits are not signed',
     "file of an Ed25519 private key (OpenSSH's or PKCS#8, no passphrase, readable by nobody else) that every commit is signed with"),
-  allowedSignersFile: optional('ALLOWED_SIGNERS_FILE', FILE, "the server's own key",
+  allowedSignersFile: optional('ALLOWED_SIGNERS_FILE', FILE, 'no further keys',
     "further keys whose signatures are believed, as for git's `gpg.ssh.allowedSignersFile` (Ed25519, RSA, ECDSA)"),
   secretsKey: optional('SECRETS_KEY', { ...KEY, isSecret: true }, "the store's `secrets.key`",
     'key that the secrets of projects are encrypted with'),
