@@ -1,13 +1,16 @@
+import { readFileSync } from 'node:fs'
 import { circles } from './check-imports/circles.ts'
+import { longReadme, stalePages, undocumentedVariables } from './check-imports/documents.ts'
 import { doubledNames, fullFolders, longFiles, tinyFiles } from './check-imports/house-rules.ts'
 import { otherMechanisms } from './check-imports/mechanisms.ts'
 import { ROOT, roomCircles, unusedSurface, wrongImports, wrongPackages } from './check-imports/room-rules.ts'
 import { readSource } from './check-imports/source-file.ts'
+import { generatedPages } from './docs/generated-pages.ts'
 
 /**
  * Checks the rules of the house (`npm run check`): rooms use only rooms below them, and of those only what is on their surface; no
- * circles; folders and files stay small; a name is exported once; a concern has one mechanism; `src` and `scripts` need nothing of `test`. Prints what does not hold, and
- * then exits with 1.
+ * circles; folders and files stay small; a name is exported once; a concern has one mechanism; `src` and `scripts` need nothing of `test`; the README is short, and every route and
+ * variable is documented. Prints what does not hold, and then exits with 1.
  */
 const source = readSource(ROOT)
 const scripts = readSource('scripts')
@@ -28,6 +31,9 @@ const problems = [
   ...tinyFiles(source, scripts),
   ...doubledNames(source),
   ...otherMechanisms(source),
+  ...longReadme(readFileSync('README.md', 'utf8')),
+  ...undocumentedVariables(source, readFileSync('docs/configuration.md', 'utf8')),
+  ...stalePages(await generatedPages()),
 ]
 const imports = source.reduce((sum, file) => sum + file.imports.length, 0)
 process.stdout.write(

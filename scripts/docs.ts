@@ -1,6 +1,8 @@
 import { writeFileSync } from 'node:fs'
-import { HANDLERS_PAGE, handlersPage } from './docs/handlers-page.ts'
+import { generatedPages } from './docs/generated-pages.ts'
 
 /** Writes the pages of `docs/` that are made from the code (`npm run docs`). */
-writeFileSync(HANDLERS_PAGE, await handlersPage())
-process.stdout.write(`${HANDLERS_PAGE} is written\n`)
+for (const { path, shouldBe } of await generatedPages()) {
+  writeFileSync(path, shouldBe)
+  process.stdout.write(`${path} is written\n`)
+}

@@ -5,7 +5,7 @@ import { writeTextFile } from './bench/write-text-file.ts'
 
 const USAGE = `Writes a file of made-up rows in the shape of public evaluation data sets, for uploads.
 
-  npm run make-data -- --to FILE [--rows N] [--seed S] [--format csv|json|jsonl]
+  node dist/scripts/make-data.js --to FILE [--rows N] [--seed S] [--format csv|json|jsonl]
 
   --to       the file, which is overwritten      --rows     how many rows (1000)
   --seed     the same one gives the same (1)     --format   csv, json (one array) or jsonl (csv)`

@@ -1,62 +1,81 @@
-import { parseArgs } from 'node:util'
-import { progress } from './bench/progress.ts'
 import { isExpected } from '../src/cli/command/is-expected.ts'
 import { textTable } from '../src/cli/command/text-table.ts'
 import { UsageError } from '../src/cli/command/usage-error.ts'
-import { testUnder } from './proofs/test-under.ts'
 
-/** What is supported: the releases of Node that are maintained. */
-const VERSIONS = ['20', '22', '24']
+/** A program that takes too long for `npm test`. It begins where its module is loaded, and reads its options from the command line. */
+interface Proof {
+  readonly options: string
+  readonly summary: string
+  /** Whether it has a longer `--help` of its own. */
+  readonly explainsItself?: true
+  readonly load: () => Promise<unknown>
+}
 
-const USAGE = `Runs the test suite under several versions of Node, one after the other, each brought by npm into a temporary folder.
+const PROOFS: Readonly<Record<string, Proof>> = {
+  kill: {
+    options: '[--rounds N] [--seconds N]',
+    summary: 'kill -9 under load: what was acknowledged is there',
+    load: () => import('./proofs/kill.ts'),
+  },
+  crash: {
+    options: '[--cuts N] [--seed S] [--rounds N] [--faults N]',
+    summary: 'a simulated disk that loses, fails and dawdles',
+    explainsItself: true,
+    load: () => import('./proofs/crash.ts'),
+  },
+  linear: {
+    options: '[--rounds N] [--seconds N] [--clients N] [--pushers N]',
+    summary: 'every operation happened at one moment',
+    load: () => import('./proofs/linear.ts'),
+  },
+  fuzz: {
+    options: '[--requests N] [--pushes N] [--damages N] [--departures N] [--sizes N] [--seed S]',
+    summary: 'random requests and changed bytes',
+    explainsItself: true,
+    load: () => import('./proofs/fuzz.ts'),
+  },
+  push: {
+    options: '[--pushers N] [--committers N] [--seconds N] [--idle MS]',
+    summary: 'pushers and committers on one artifact',
+    load: () => import('./proofs/push.ts'),
+  },
+  model: {
+    options: '[--runs N] [--seed S] [--steps N] [--servers N] [--disk] [--quick]',
+    summary: 'random histories against a model of the interface',
+    explainsItself: true,
+    load: () => import('./proofs/model.ts'),
+  },
+  soak: {
+    options: '[--minutes N] [--csv FILE] [--json FILE]',
+    summary: 'a steady mixed load: nothing grows',
+    load: () => import('./proofs/soak.ts'),
+  },
+  nodes: {
+    options: '[--node VERSION]… [SPEC…]',
+    summary: 'the test suite under each version of Node',
+    explainsItself: true,
+    load: () => import('./proofs/nodes.ts'),
+  },
+}
 
-  npm run proof -- nodes [--node VERSION]… [SPEC…]
+const USAGE = `Runs a proof, which takes too long for npm test. It ends with 1 if something does not hold.
 
-  VERSION   as npm understands it: 22, 24.1.0 (${VERSIONS.join(', ')} unless given)
-  SPEC      files of the suite (all unless given): dist/test/storage/lock-file.test.js
+  npm run proof -- NAME [OPTIONS]
 
-Prints how each went, and what failed. Ends with 1 if anything did.`
+${textTable(Object.entries(PROOFS).map(([name, { options, summary }]) => [`  ${name}`, summary, options]))}
+
+docs/testing.md says what each of them does.`
 
 try {
-  await run(process.argv.slice(2))
+  const [name = '--help'] = process.argv.splice(2, 1)
+  const proof = Object.hasOwn(PROOFS, name) ? PROOFS[name] : undefined
+  if (name === '--help') process.stdout.write(`${USAGE}\n`)
+  else if (!proof) throw new UsageError(`There is no proof ${JSON.stringify(name)}.`, USAGE)
+  else if (process.argv.includes('--help') && !proof.explainsItself)
+    process.stdout.write(`npm run proof -- ${name} ${proof.options}: ${proof.summary}\n`)
+  else await proof.load()
 } catch (error) {
   if (!isExpected(error)) throw error
   process.stderr.write(`${error.message}\n`)
   process.exitCode = 1
-}
-
-async function run(args: readonly string[]): Promise<void> {
-  const { values, positionals } = parseArgs({
-    args: [...args],
-    options: { node: { type: 'string', multiple: true }, help: { type: 'boolean', default: false } },
-    allowPositionals: true,
-  })
-  const [command, ...specs] = positionals
-  if (values.help) return void process.stdout.write(`${USAGE}\n`)
-  if (command !== 'nodes') throw new UsageError(`There is no proof ${JSON.stringify(command ?? '')}.`, USAGE)
-  const lines = [['node', 'passed', 'failed', 'skipped', 'seconds']]
-  for (const version of values.node ?? VERSIONS) {
-    const { node, passed, failures, skipped, seconds } = await whileSaying(version, testUnder(version, specs))
-    lines.push([node, `${passed}`, `${failures.length}`, `${skipped}`, `${Math.round(seconds)}`])
-    for (const failure of failures) process.stdout.write(`${node}: ${failure}\n`)
-    if (failures.length > 0) process.exitCode = 1
-  }
-  process.stdout.write(`${textTable(lines)}\n`)
-}
-
-/** Says every second on standard error how long the suite has run: it tells what it found only at its end. */
-async function whileSaying<T>(version: string, work: Promise<T>): Promise<T> {
-  const began = performance.now()
-  const timer = setInterval(() => {
-    const minutes = (performance.now() - began) / 60_000
-    progress(
-      `Node ${version}: the suite has run for ${minutes.toFixed(1)} minutes; all of it takes some twelve`,
-    )
-  }, 1000)
-  try {
-    return await work
-  } finally {
-    clearInterval(timer)
-    progress('')
-  }
 }

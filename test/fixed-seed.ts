@@ -1,4 +1,4 @@
 import fc from 'fast-check'
 
-/** Random tests run the same values every time, so that a change fails for what it changed; `prove:model` takes other seeds. */
+/** Random tests run the same values every time, so that a change fails for what it changed; `npm run proof -- model` takes other seeds. */
 fc.configureGlobal({ seed: 20_260_301 })

@@ -15,6 +15,7 @@ import {
   type JsonObject,
 } from '../../src/json/json.ts'
 import { stringifyJson } from '../../src/json/stringify-json.ts'
+import { markdownTable } from './generated-part.ts'
 
 /** Where the page stands, from the root of the repository. */
 export const HANDLERS_PAGE = 'docs/handlers.md'
@@ -76,9 +77,7 @@ function settingsOf({ schemas }: HandlerDefinition): string {
     const said = getKey(about, 'title') ?? getKey(about, 'description') ?? ''
     return [`\`${name}\`${isRequired ? ' (required)' : ''}`, typeOf(about), defaultOf(about), String(said)]
   })
-  return [['Setting', 'Type', 'Default', 'What it is'], ['-', '-', '-', '-'], ...rows]
-    .map((cells) => `| ${cells.map((cell) => cell.replaceAll('|', '\\|')).join(' | ')} |\n`)
-    .join('')
+  return markdownTable([['Setting', 'Type', 'Default', 'What it is'], ...rows])
 }
 
 function typeOf(schema: JsonObject): string {

@@ -9,7 +9,7 @@ they take on it, and starts a server on what is left: every answered write must 
 and upkeep are among the writes, with the real git program at work. Then has the disk fail from one step after another on, in five
 ways, and dawdle in four: writes may be refused by a disk that fails, and nothing else.
 
-  npm run prove:crash -- [--cuts N] [--seed S] [--rounds N] [--faults N]
+  npm run proof -- crash [--cuts N] [--seed S] [--rounds N] [--faults N]
 
   --cuts     steps before which the machine is stopped, at least (20000)
   --seed     of the first history (1)

@@ -9,7 +9,7 @@ const USAGE = `Sends random requests of every operation in the OpenAPI document 
 packs with changed bytes; serves repositories with changed bytes; leaves in the midst of requests and answers; sends requests as large
 as they may be and measures who waits.
 
-  npm run prove:fuzz -- [--requests N] [--pushes N] [--damages N] [--departures N] [--sizes N] [--seed S]
+  npm run proof -- fuzz [--requests N] [--pushes N] [--damages N] [--departures N] [--sizes N] [--seed S]
 
   --requests  how many (50000)            --damages     files of a served store that are changed (500)
   --pushes    how many (2000)             --departures  clients that leave in the midst (12000)

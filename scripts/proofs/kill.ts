@@ -10,9 +10,9 @@ import type { SurvivorFinding } from './kill/survivor-round.ts'
 import { survivorRound } from './kill/survivor-round.ts'
 
 /**
- * `npm run prove`: what takes too long for `npm test`. Kills real servers in the middle of write loads, alone and beside another one
- * that has to finish what they decided, lets two of them write to one store, and lets git keep house under both. `--rounds N` sets how many servers are killed. Ends with 1 if anything
- * that was acknowledged is lost, or if `git fsck --strict` finds fault.
+ * `npm run proof -- kill`: kills real servers in the middle of write loads, alone and beside another one that has to finish what they
+ * decided, lets two of them write to one store, and lets git keep house under both. `--rounds N` sets how many servers are killed. Ends
+ * with 1 if anything that was acknowledged is lost, or if `git fsck --strict` finds fault.
  */
 const { values: options } = parseArgs({
   options: { rounds: { type: 'string', default: '20' }, seconds: { type: 'string', default: '10' } },

@@ -5,7 +5,7 @@ import { parseArgs } from 'node:util'
 import { linearRound } from './linear/linear-round.ts'
 
 /**
- * `npm run prove:linear`: records what concurrent clients do to a few variants and environments (commits, compare-and-set, deployments,
+ * `npm run proof -- linear`: records what concurrent clients do to a few variants and environments (commits, compare-and-set, deployments,
  * retrieves, pushes) over one and over two server processes, and holds it against git's history: every operation must have happened
  * at one moment between its start and its end. Ends with 1 if one cannot have.
  */

@@ -7,7 +7,7 @@ import { proveOnDisk } from './model/prove-on-disk.ts'
 
 const USAGE = `Holds the service against the model of its interface over random histories, longer than the tests do.
 
-  npm run prove:model -- [--runs N] [--seed S] [--steps N] [--servers N] [--disk] [--quick]
+  npm run proof -- model [--runs N] [--seed S] [--steps N] [--servers N] [--disk] [--quick]
 
   --runs     histories (100)             --steps    requests in each, at most (80)
   --seed     of the first (the time)     --servers  that share the store of a history (1)

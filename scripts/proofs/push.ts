@@ -7,7 +7,7 @@ import { ask } from './kill/ask.ts'
 import { pushRound } from './kill/push-round.ts'
 
 /**
- * `npm run prove:push`: pushers and committers over REST on one artifact for a minute. Ends with 1 if anything that was accepted
+ * `npm run proof -- push`: pushers and committers over REST on one artifact for a minute. Ends with 1 if anything that was accepted
  * is lost, versions are not consecutive, or `git fsck --strict` finds fault.
  */
 const { values: options } = parseArgs({

@@ -9,7 +9,7 @@ import { sampleLine } from './soak/sample-line.ts'
 import { soakTable } from './soak/soak-table.ts'
 
 /**
- * `npm run soak`: half an hour of mixed load on a server of its own, with memory, file descriptors and event-loop delay every five seconds.
+ * `npm run proof -- soak`: half an hour of mixed load on a server of its own, with memory, file descriptors and event-loop delay every five seconds.
  * Prints a table and whether all that stayed flat (see judgeSoak); `--csv FILE` keeps the samples for a plotter, `--json FILE` the verdict too. Ends with 1 if
  * something was not flat.
  */

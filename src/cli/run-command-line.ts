@@ -41,7 +41,7 @@ async function runCommand(command: Command, args: readonly string[]): Promise<vo
   const stopCode = command.stopped ? abortOnSignals(stop) : () => 0
   const shell: Shell = {
     environment: process.env,
-    folder: process.env['INIT_CWD'] ?? process.cwd(),
+    folder: process.cwd(),
     progress: process.stderr,
     signal: stop.signal,
     print,

@@ -96,7 +96,7 @@ function noKey(model: string, { name }: ModelProvider): ModelFailure {
   const variable = keyVariable(name)
   return new ModelFailure(
     'credential',
-    `No API key found for model '${model}'. Set ${variable} in the configuration of the server, or store the secret of the project with \`npm run secrets -- set ${variable}\`.`,
+    `No API key found for model '${model}'. Set ${variable} in the configuration of the server, or store the secret of the project with \`branchpoint secrets set ${variable}\`.`,
   )
 }
 

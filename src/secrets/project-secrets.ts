@@ -168,7 +168,7 @@ export class ProjectSecrets {
     const path = secretFilePath(this.#storeDir, this.#project)
     return unreadable(
       `The secret ${name} in ${path} cannot be decrypted: it was changed, or came from another project or SECRETS_KEY. ` +
-        `Set it anew (npm run secrets -- set ${name} --project ${this.#project}), or restore the file from a backup.`,
+        `Set it anew (branchpoint secrets set ${name} --project ${this.#project}), or restore the file from a backup.`,
     )
   }
 }

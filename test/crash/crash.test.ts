@@ -5,7 +5,7 @@ import { cutEverywhere } from '../../scripts/proofs/crash/cut-everywhere.ts'
 /** Enough for every careless server, and short. */
 const HISTORY = { rounds: 5, share: 0.12 }
 
-// `npm run prove:crash` does the same at every step of long histories.
+// `npm run proof -- crash` does the same at every step of long histories.
 describe('crash: whatever a crash leaves of the disk', () => {
   // Which cuts are looked at that closely is left to chance: of one history it may be none.
   let [cutTwice, lookedAtByGit] = [0, 0]

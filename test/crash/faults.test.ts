@@ -4,7 +4,7 @@ import { FAULTS, failEverywhere, SLOWNESSES } from '../../scripts/proofs/crash/f
 import { randomFrom } from '../../scripts/proofs/crash/random.ts'
 import { SimulatedDisk } from '../../scripts/proofs/crash/disk/simulated-disk.ts'
 
-// `npm run prove:crash` begins to fail at many more steps.
+// `npm run proof -- crash` begins to fail at many more steps.
 describe('crash: a disk that fails for a while', () => {
   for (const fault of FAULTS) {
     it(`refuses writes and damages nothing when ${fault.name}, and the server goes on afterwards`, async () => {

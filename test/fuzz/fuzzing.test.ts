@@ -4,7 +4,7 @@ import { fuzzRepositories } from '../../scripts/proofs/fuzz/runs/fuzz-repositori
 import { fuzzRequests } from '../../scripts/proofs/fuzz/runs/fuzz-requests.ts'
 import { fuzzSizes } from '../../scripts/proofs/fuzz/runs/fuzz-sizes.ts'
 
-/** A fixed sample; `npm run prove:fuzz` takes many more, and other ones every time. */
+/** A fixed sample; `npm run proof -- fuzz` takes many more, and other ones every time. */
 describe('fuzzing', () => {
   it('requests of every operation: no failure of ours, and answers are as the document says', async () => {
     const { problems, operations, neverSucceeded } = await fuzzRequests({ requests: 300, seed: 20_261 })

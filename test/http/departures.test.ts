@@ -10,7 +10,7 @@ import { seedStore } from '../../scripts/proofs/fuzz/seed-store.ts'
 import { ADMIN_KEY, startService, type RunningService } from '../../scripts/proofs/support/service.ts'
 import { newFolder, remoteOf, runGit } from './git/git-client.ts'
 
-/** Requests up to this length are cut off at every third byte, longer ones at so many places; `npm run prove:fuzz` cuts at any. */
+/** Requests up to this length are cut off at every third byte, longer ones at so many places; `npm run proof -- fuzz` cuts at any. */
 const SHORT = 1500
 const STRIDE = 3
 const PLACES = 60

@@ -5,7 +5,7 @@ import { proveOnDisk } from '../../scripts/proofs/model/prove-on-disk.ts'
 import { runHistory } from '../../scripts/proofs/model/run-history.ts'
 import type { Step } from '../../scripts/proofs/model/step.ts'
 
-// A failing history is told as it is; `npm run prove:model` shrinks it.
+// A failing history is told as it is; `npm run proof -- model` shrinks it.
 describe('histories', () => {
   it('every answer is what the interface says, and a rebuilt index answers the same', () =>
     holds(8, 60, (steps) => runHistory(steps, { fs: memoryFs(), storeDir: '/store', servers: 1 })))

@@ -158,7 +158,7 @@ describe('secrets: a project', () => {
     )
     expect((await refusalOf(secrets.get('A'))).message)
       .to.contain('The secret A in')
-      .and.contain('secrets -- set A --project team')
+      .and.contain('secrets set A --project team')
     expect(await secrets.get('B')).to.equal('fine')
     await secrets.set('C', 'third')
     await refusalOf(secrets.get('A'))

@@ -62,7 +62,7 @@ export async function measureTurns({
 }
 
 /** git over HTTP is not in the tables of the document's operations. */
-const GIT = ['GET', 'POST', 'PUT'].map((method) => `${method} /git/…, which prove:push sends`)
+const GIT = ['GET', 'POST', 'PUT'].map((method) => `${method} /git/…, which npm run proof -- push sends`)
 
 interface TurnBench {
   readonly client: TurnClient

@@ -1,7 +1,7 @@
 import { maintain } from '../../../src/git/maintenance/maintain.ts'
 import type { Plan } from './crash-write.ts'
 
-/** Upkeep of some repository, as a server and `npm run upkeep` do it. */
+/** Upkeep of some repository, as a server and `branchpoint maintain` do it. */
 export const randomUpkeep: Plan = async ({ registry }, random, n) => {
   const family = random.pick(registry.families)
   const artifact = family && random.pick(await registry.index.list(family))

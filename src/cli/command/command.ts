@@ -4,7 +4,7 @@ import type { ProgressOutput } from '../progress/show-progress.ts'
 /** What a command gets from the shell. */
 export interface Shell {
   readonly environment: Readonly<Record<string, string | undefined>>
-  /** Where the user is: npm runs scripts in the folder of the package, and says in INIT_CWD where it was called. */
+  /** Where the user is. */
   readonly folder: string
   readonly progress: ProgressOutput
   /** Says stop, at Ctrl-C and SIGTERM; only of a command that has `stopped`. */

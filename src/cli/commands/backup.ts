@@ -25,7 +25,7 @@ import { setAside } from './backup/set-aside.ts'
 import type { Source } from './backup/ends/source.ts'
 import type { BackupSurroundings } from './backup/surroundings.ts'
 
-const BACKUP_USAGE = `npm run backup -- --to DIR [--store DIR | --url [URL] [--key KEY]] [--project PROJECT]
+const BACKUP_USAGE = `branchpoint backup --to DIR [--store DIR | --url [URL] [--key KEY]] [--project PROJECT]
 
   Mirrors every repository of a store, all refs of each, into a folder; run again, it fetches what has changed since.
   Servers may be using the store. A run that is stopped or killed leaves whole mirrors, and the next one goes on.

@@ -9,7 +9,7 @@ import { formatFile } from './canonicalise/format-file.ts'
 
 const USAGE = `Write the JSON files of a clone as the service does, so that a push of them is taken.
 
-  npm run fmt -- DIR
+  branchpoint canonicalise DIR
 
 Rows of a testset (testcases/…) become canonical JSON and a newline, and get a testcase_dedup_id if they have none;
 data.json, references.json, columns.json and revision.json are indented by two spaces. Nothing else is touched. Each file

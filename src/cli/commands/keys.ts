@@ -16,10 +16,10 @@ import { VERBS } from '../command/verbs.ts'
 const USAGE = `Make, list and revoke API keys, which a running server accepts or refuses from its next request on; show the
 key that signs commits.
 
-  npm run keys -- create --name NAME --scopes SCOPES [--email EMAIL] [--project PROJECT]
-  npm run keys -- list [--project PROJECT] [--json]
-  npm run keys -- revoke (--id ID | --name NAME) [--project PROJECT]
-  npm run keys -- signing
+  branchpoint keys create --name NAME --scopes SCOPES [--email EMAIL] [--project PROJECT]
+  branchpoint keys list [--project PROJECT] [--json]
+  branchpoint keys revoke (--id ID | --name NAME) [--project PROJECT]
+  branchpoint keys signing
 
   NAME and EMAIL   become the git author of what the key commits
   SCOPES           some of ${SCOPES.join(', ')}, separated by commas; admin includes the others
@@ -27,9 +27,9 @@ key that signs commits.
 
   --json           prints a record a line
   create           prints the key, which commands that ask a server take from BRANCHPOINT_KEY:
-                     export BRANCHPOINT_KEY=$(npm run --silent keys -- create --name me --scopes read,write,invoke)
+                     export BRANCHPOINT_KEY=$(branchpoint keys create --name me --scopes read,write,invoke)
   signing          prints the line of git's allowed-signers file for the key in SIGNING_KEY_FILE:
-                     npm run --silent keys -- signing > allowed_signers
+                     branchpoint keys signing > allowed_signers
                      git -c gpg.ssh.allowedSignersFile=allowed_signers verify-commit HEAD
 
 The store is the folder in STORE_DIR (./store unless set).`
@@ -76,7 +76,7 @@ async function create(storeDir: string, options: Options): Promise<string> {
   const scopes = options.scopes.split(',').map((scope) => scope.trim())
   const { project, name, email } = options
   const { key, token } = await createApiKey(nodeFs, storeDir, { project, name, email, scopes })
-  // The key alone on standard output, so that $(npm run --silent keys -- create …) is it.
+  // The key alone on standard output, so that $(branchpoint keys create …) is it.
   process.stderr.write(`This is the key, shown only now. Send it as  Authorization: ApiKey <key>
 
 ${table([key])}

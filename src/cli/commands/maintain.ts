@@ -15,7 +15,7 @@ import { showProgress } from '../progress/show-progress.ts'
 
 const USAGE = `Repacks every repository and packs its refs, as servers do in the background where it has become worth it.
 
-  npm run upkeep -- [--store DIR]
+  branchpoint maintain [--store DIR]
 
   --store  the folder of the store; STORE_DIR (./store unless set) unless given
 

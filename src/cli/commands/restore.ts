@@ -26,7 +26,7 @@ import { pathOfName } from './backup/repository-name.ts'
 import type { BackupSurroundings } from './backup/surroundings.ts'
 import type { Target } from './backup/ends/target.ts'
 
-const RESTORE_USAGE = `npm run restore -- --from DIR [--store DIR | --url [URL] [--key KEY]] [--project PROJECT]
+const RESTORE_USAGE = `branchpoint restore --from DIR [--store DIR | --url [URL] [--key KEY]] [--project PROJECT]
 
   Brings every repository of a backup into a store: ids, versions, dates, archived states, deployments, all as they were.
   What is there and the same is left alone, so a run that was stopped can be run again. Servers may be using the store.
@@ -39,7 +39,7 @@ const RESTORE_USAGE = `npm run restore -- --from DIR [--store DIR | --url [URL] 
 
   A repository that is there with another content is refused by name, but for environments that a server has made on
   its first start. What only the backup has (refs/backup, .gone) stays there. API keys are not in a backup: make new ones
-  with npm run keys. Exit code 1 means that some repository could not be restored; the others were.`
+  with branchpoint keys. Exit code 1 means that some repository could not be restored; the others were.`
 
 /** The command `restore`. */
 export const restoreCommand: Command = {
@@ -115,7 +115,7 @@ async function restore(
 }
 
 const KEYS =
-  'API keys, secrets, traces and the logs of evaluations are not in a backup; make new keys with npm run keys -- create.'
+  'API keys, secrets, traces and the logs of evaluations are not in a backup; make new keys with branchpoint keys create.'
 
 function warnings({ finished_at, failed }: Manifest): string[] {
   if (finished_at === null) return ['The backup was never finished: what it has is restored.']

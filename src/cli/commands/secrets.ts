@@ -17,9 +17,9 @@ import { readValue } from './secrets/read-value.ts'
 const USAGE = `Set, list and remove the secrets of a project: keys of model providers, and credentials that the headers of hooks
 name as {"secret": "NAME"}. A running server sees each change with its next use.
 
-  npm run secrets -- set NAME [--provider PROVIDER] [--base-url URL] [--project PROJECT]
-  npm run secrets -- list [--project PROJECT] [--json]
-  npm run secrets -- remove NAME [--project PROJECT]
+  branchpoint secrets set NAME [--provider PROVIDER] [--base-url URL] [--project PROJECT]
+  branchpoint secrets list [--project PROJECT] [--json]
+  branchpoint secrets remove NAME [--project PROJECT]
 
   NAME             letters, digits, "_", "." and "-": OPENAI_API_KEY is what calls of OpenAI's models take
   PROVIDER, URL    make the secret a connection that prompts can name: the provider it is for, and where its interface is
@@ -28,7 +28,7 @@ name as {"secret": "NAME"}. A running server sees each change with its next use.
 
 The value is asked for on the terminal, which does not show it, or read from standard input:
 
-  npm run --silent secrets -- set OPENAI_API_KEY < key.txt
+  branchpoint secrets set OPENAI_API_KEY < key.txt
 
 Secrets are encrypted with SECRETS_KEY (32 bytes in base64 or hex); unless that is set, with the key in secrets.key, which is
 made in the store with the first secret. The store is the folder in STORE_DIR (./store unless set).`
@@ -76,7 +76,7 @@ function openIn(project: string, environment: Shell['environment']): ProjectSecr
   if (checkProjectName(project) !== DEFAULT_PROJECT && !known.includes(project))
     throw invalid(
       ['project'],
-      `there is no project "${project}" in ${storeDir}; make it with its first API key: npm run keys -- create ` +
+      `there is no project "${project}" in ${storeDir}; make it with its first API key: branchpoint keys create ` +
         `--project ${project} …`,
       'not_found',
     )

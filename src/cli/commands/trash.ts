@@ -9,10 +9,10 @@ import { VERBS } from '../command/verbs.ts'
 
 const TRASH_USAGE = `Remove what was made by mistake, see what was removed, bring it back.
 
-  npm run trash -- list [--json]
-  npm run trash -- delete SLUG [--kind KIND]
-  npm run trash -- undelete SLUG [--kind KIND]
-  npm run trash -- purge [SLUG] [--kind KIND]
+  branchpoint trash list [--json]
+  branchpoint trash delete SLUG [--kind KIND]
+  branchpoint trash undelete SLUG [--kind KIND]
+  branchpoint trash purge [SLUG] [--kind KIND]
 
   SLUG     of an artifact, or its id
   KIND     workflow (applications and evaluators, too), testset, environment or query; needed where several have the slug
@@ -78,7 +78,7 @@ export async function runTrash(args: readonly string[], environment: Shell['envi
     const found = one(await live(server, slug, kind), slug, 'There is nothing with the slug')
     const answer = await ask(server, 'DELETE', `/simple/${PATHS[found.kind] ?? ''}/${found.id}`)
     const { until } = answer[found.kind] as TrashedRecord // the route's own answer
-    return `Removed the ${found.kind} "${found.slug}" (${found.id}). Until ${until} it can be brought back: npm run trash -- undelete ${found.slug}`
+    return `Removed the ${found.kind} "${found.slug}" (${found.id}). Until ${until} it can be brought back: branchpoint trash undelete ${found.slug}`
   }
   const found = one(named(await inTrash(server), slug, kind), slug, 'Nothing lies in the trash with the slug')
   await ask(server, 'POST', `/simple/${PATHS[found.kind] ?? ''}/${found.id}/undelete`, {})

@@ -19,7 +19,7 @@ import type { VerifiedRepository } from './verify/verify-repository.ts'
 
 const USAGE = `Reads every object of every repository and says what is wrong. Servers may run on the store meanwhile.
 
-  npm run verify -- [--store DIR] [--project NAME] [--repair] [--second-reader] [--json]
+  branchpoint verify [--store DIR] [--project NAME] [--repair] [--second-reader] [--json]
 
   --store    the folder of the store; STORE_DIR (./store unless set) unless given
   --project  only this project; all of them unless given

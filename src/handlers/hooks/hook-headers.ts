@@ -85,7 +85,7 @@ async function secretValue(name: string, value: Json, context: HandlerContext): 
   if (found !== undefined) return found
   throw new HandlerFailure(
     'v0:schemas:invalid-secrets',
-    `Missing secret:\nAt 'headers.${name}'\nThe project has no secret '${secret}'. Set it:  npm run secrets -- set ${secret} ` +
+    `Missing secret:\nAt 'headers.${name}'\nThe project has no secret '${secret}'. Set it:  branchpoint secrets set ${secret} ` +
       `--project ${context.project}`,
   )
 }

@@ -53,7 +53,7 @@ export function gitPaths(): Readonly<Record<string, object>> {
         ...operation(
           'Bring a whole repository back from a git bundle',
           'putGitRepository',
-          'What `npm run restore -- --url` sends: every ref of the bundle, with its ids and records, is there afterwards. Needs a ' +
+          'What `branchpoint restore --url` sends: every ref of the bundle, with its ids and records, is there afterwards. Needs a ' +
             'key with the scope `admin`.',
         ),
         parameters: [

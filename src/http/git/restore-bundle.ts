@@ -34,7 +34,7 @@ export interface RestoreBundleDependencies {
 
 /**
  * `PUT /git/<family>/<slug>.git?head=refs/heads/<branch>`: brings a whole repository back, with every ref, from the git bundle that is the
- * body (npm run restore). Records and deployments come with it as they are, so it takes the scope admin. Every other request is for what
+ * body (branchpoint restore). Records and deployments come with it as they are, so it takes the scope admin. Every other request is for what
  * comes next.
  */
 export function restoreBundle(dependencies: RestoreBundleDependencies): Middleware<RequestState> {

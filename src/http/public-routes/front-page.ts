@@ -38,7 +38,7 @@ export const noIcon: PublicRoute = (ctx) => {
   ctx.set('Cache-Control', 'public, max-age=86400')
 }
 
-const COMMAND = 'npm run --silent keys -- create --name me --scopes read,write,invoke'
+const COMMAND = 'npx branchpoint keys create --name me --scopes read,write,invoke'
 
 const KEY =
   'Everything but the documentation needs an API key, sent as "Authorization: ApiKey <key>". Whoever runs the server makes one, in the ' +

@@ -14,7 +14,7 @@ import { withoutProgress } from '../without-progress.ts'
 const PROGRAM = fileURLToPath(new URL('../../../src/cli/main.js', import.meta.url))
 const run = promisify(execFile)
 
-describe('npm run evaluate', () => {
+describe('branchpoint evaluate', () => {
   let service: RunningService
   let client: EvaluationClient
   let hook: CountingHook
@@ -73,14 +73,11 @@ describe('npm run evaluate', () => {
     rmSync(folder, { recursive: true, force: true })
   })
 
-  const env = (more: NodeJS.ProcessEnv = {}): NodeJS.ProcessEnv => {
-    const { INIT_CWD: _, ...rest } = process.env
-    return { ...rest, BRANCHPOINT_URL: service.url, BRANCHPOINT_KEY: ADMIN_KEY, ...more }
-  }
+  const env = () => ({ ...process.env, BRANCHPOINT_URL: service.url, BRANCHPOINT_KEY: ADMIN_KEY })
 
   /** Runs the program as a user would, in a folder. */
-  async function evaluate(args: readonly string[], cwd = folder, more?: NodeJS.ProcessEnv) {
-    const child = spawn(process.execPath, [PROGRAM, 'evaluate', ...args], { cwd, env: env(more) })
+  async function evaluate(args: readonly string[], cwd = folder) {
+    const child = spawn(process.execPath, [PROGRAM, 'evaluate', ...args], { cwd, env: env() })
     children.push(child)
     let [stdout, stderr] = ['', '']
     child.stdout.on('data', (piece) => (stdout += String(piece)))
@@ -150,7 +147,7 @@ describe('npm run evaluate', () => {
       evaluate(of('bot@2')),
       evaluate(of(revisions[2] ?? '')),
       evaluate([...of('bot'), '--commit', 'HEAD'], clone),
-      evaluate([...of('bot'), '--commit', 'HEAD~3'], folder, { INIT_CWD: clone }),
+      evaluate([...of('bot'), '--commit', 'HEAD~3'], clone),
     ])
     expect(names.map(({ stdout }) => /^bot-\d/.exec(stdout)?.[0])).to.deep.equal([
       'bot-8',
@@ -191,7 +188,7 @@ describe('npm run evaluate', () => {
     hook.delay = 0
     expect(code).to.equal(128)
     expect(stdout).to.match(/^slow-1 with many-1: \d+ of 30 rows, the application failed on 0\n/)
-    expect(stderr).to.include(`Stopped. Go on with: npm run evaluate -- --resume ${id}\n`)
+    expect(stderr).to.include(`Stopped. Go on with: branchpoint evaluate --resume ${id}\n`)
     expect((await service.get(`/evaluations/${id}`)).body.evaluation.state).to.equal('interrupted')
     const resumed = await evaluate(['--resume', id, '--threshold', '0.5'])
     expect([resumed.code, resumed.stdout.split(' in ')[0]]).to.deep.equal([

@@ -7,7 +7,7 @@ import { expect } from 'chai'
 
 const program = fileURLToPath(new URL('../../../src/cli/main.js', import.meta.url))
 
-describe('npm run keys', () => {
+describe('branchpoint keys', () => {
   let store: string
   beforeEach(() => (store = mkdtempSync(join(tmpdir(), 'keys-'))))
   afterEach(() => rmSync(store, { recursive: true, force: true }))
@@ -42,7 +42,7 @@ describe('npm run keys', () => {
   })
 
   it('explains itself without a command and with --help', () => {
-    expect(keys().stdout).to.contain('npm run keys -- create --name NAME')
+    expect(keys().stdout).to.contain('branchpoint keys create --name NAME')
     expect(keys('--help').status).to.equal(0)
   })
 

@@ -10,7 +10,7 @@ import { openSecrets } from '../../../src/secrets/open-secrets.ts'
 
 const program = fileURLToPath(new URL('../../../src/cli/main.js', import.meta.url))
 
-describe('npm run secrets', () => {
+describe('branchpoint secrets', () => {
   let store: string
   beforeEach(() => (store = mkdtempSync(join(tmpdir(), 'secrets-'))))
   afterEach(() => rmSync(store, { recursive: true, force: true }))

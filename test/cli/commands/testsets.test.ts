@@ -15,7 +15,7 @@ import { withoutProgress } from '../without-progress.ts'
 
 const program = fileURLToPath(new URL('../../../src/cli/main.js', import.meta.url))
 
-describe('npm run testset', () => {
+describe('branchpoint testsets', () => {
   let folder: string
   let store: string
   let env: NodeJS.ProcessEnv
@@ -140,10 +140,7 @@ describe('npm run testset', () => {
   it('explains a command', () => {
     const { stdout, status } = testset(['import', '--help'])
     expect(status).to.equal(0)
-    expect(stdout)
-      .to.contain('testset -- import FILE')
-      .and.contain('user.name')
-      .and.not.contain('export SLUG')
+    expect(stdout).to.contain('testsets import FILE').and.contain('user.name').and.not.contain('export SLUG')
   })
 
   for (const [what, code, args, answer] of [

@@ -8,7 +8,7 @@ import { ADMIN_KEY, type RunningService, startService } from '../../../scripts/p
 
 const PROGRAM = fileURLToPath(new URL('../../../src/cli/main.js', import.meta.url))
 
-describe('npm run trash', () => {
+describe('branchpoint trash', () => {
   let service: RunningService
   const run = (...args: readonly string[]): Promise<string> =>
     runTrash(args, { BRANCHPOINT_URL: service.url, BRANCHPOINT_KEY: ADMIN_KEY })

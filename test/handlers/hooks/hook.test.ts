@@ -100,7 +100,7 @@ describe('hooks', () => {
     const missing = await failure(run({ url: receiver.url, headers: { 'X-Key': { secret: 'GONE' } } }))
     expect(missing.status).to.equal(424)
     expect(missing.id).to.equal('v0:schemas:invalid-secrets')
-    expect(missing.message).to.contain("'headers.X-Key'").and.contain('secrets -- set GONE --project team')
+    expect(missing.message).to.contain("'headers.X-Key'").and.contain('secrets set GONE --project team')
     expect(receiver.received).to.have.length(0)
   })
 

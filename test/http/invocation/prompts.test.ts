@@ -188,7 +188,7 @@ describe('http: invoking a prompt', () => {
       },
     })
     expect([status, body.code]).to.deep.equal([424, 'invalid_secrets'])
-    expect(body.status.message).to.include('ANTHROPIC_API_KEY').and.include('npm run secrets')
+    expect(body.status.message).to.include('ANTHROPIC_API_KEY').and.include('branchpoint secrets')
   })
 
   it('blames the request for a variable that the prompt needs and does not get', async () => {

@@ -24,7 +24,7 @@ describe('GET /', () => {
       expect(response.status).to.equal(200)
       expect(response.headers.get('content-type')).to.equal('text/html; charset=utf-8')
       expect(response.headers.get('vary')).to.equal('Accept')
-      for (const words of ['A registry for prompts', `version ${version}`, 'npm run --silent keys -- create'])
+      for (const words of ['A registry for prompts', `version ${version}`, 'branchpoint keys create'])
         expect(page).to.include(words)
       const links = [...page.matchAll(/href="([^"]+)"/g)].map(
         ([, link]) => new URL(link ?? '', response.url).pathname,
@@ -64,7 +64,7 @@ describe('GET /', () => {
       expect(response.headers.get('content-type')).to.equal('application/json; charset=utf-8')
       const { key, ...rest } = (await response.json()) as Record<string, string>
       expect(rest).to.deep.equal({ name: 'branchpoint', version, docs: '/docs', openapi: '/openapi.json' })
-      expect(key).to.include('npm run --silent keys')
+      expect(key).to.include('branchpoint keys')
     })
   }
 

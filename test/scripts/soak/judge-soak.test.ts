@@ -6,7 +6,7 @@ import { soakOf } from './soak-of.ts'
 
 const MB = 1024 * 1024
 
-describe('npm run soak: whether a soak was flat', () => {
+describe('npm run proof -- soak: whether a soak was flat', () => {
   it('finds nothing where nothing grows, whatever happened in the first half', () => {
     expect(judgeSoak(soakOf())).to.deep.equal([])
     const warmingUp = (part: number) => ({ resident: (100 + 300 * Math.min(part, 0.5)) * MB })

@@ -13,7 +13,7 @@ const series = (more: (minute: number) => number) =>
 /** Garbage that is collected every 70 seconds, and not always all of it. */
 const sawtooth = (minute: number) => ((minute * 60) % 70) * 0.8 + (Math.floor((minute * 60) / 70) % 3)
 
-describe('npm run soak: whether a series has reached a plateau', () => {
+describe('npm run proof -- soak: whether a series has reached a plateau', () => {
   const flat: [string, (minute: number) => number][] = [
     ['a level', () => 0],
     ['teeth of a saw', sawtooth],

@@ -8,10 +8,10 @@ import { expect } from 'chai'
 import type { Soak } from '../../../scripts/proofs/soak/load/run-soak.ts'
 import { temporaryFolder } from '../../git/git-program.ts'
 
-const PROGRAM = fileURLToPath(new URL('../../../scripts/proofs/soak.js', import.meta.url))
+const PROGRAM = fileURLToPath(new URL('../../../scripts/proof.js', import.meta.url))
 const run = promisify(execFile)
 
-describe('npm run soak', () => {
+describe('npm run proof -- soak', () => {
   const folder = temporaryFolder()
 
   it('loads a server, tells what it saw and keeps the samples', async () => {
@@ -19,6 +19,7 @@ describe('npm run soak', () => {
     // So short a run says nothing about flatness, so its exit code is not looked at.
     const { stdout } = await run(process.execPath, [
       PROGRAM,
+      'soak',
       '--minutes',
       '0.05',
       '--json',
@@ -43,13 +44,13 @@ describe('npm run soak', () => {
   })
 
   it('refuses a time that is none', async () => {
-    const refused = await run(process.execPath, [PROGRAM, '--minutes', 'long']).catch(
+    const refused = await run(process.execPath, [PROGRAM, 'soak', '--minutes', 'long']).catch(
       (error: { stderr: string }) => error,
     )
     expect(refused.stderr).to.include('--minutes long is no time')
   })
   it('leaves no server behind when it is ended by a signal', async () => {
-    const soak = spawn(process.execPath, [PROGRAM, '--minutes', '5'], {
+    const soak = spawn(process.execPath, [PROGRAM, 'soak', '--minutes', '5'], {
       env: { ...process.env, TMPDIR: folder },
       stdio: ['ignore', 'ignore', 'pipe'],
     })

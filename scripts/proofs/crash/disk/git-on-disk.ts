@@ -17,7 +17,7 @@ import type { SimulatedDisk } from './simulated-disk.ts'
  *
  * Simulated are power cuts between any two of these steps, before and behind them. Not simulated are a disk that fails git, a git
  * that is killed by itself, and what the server does while git is at work: its own steps are before git's or behind them, and
- * whatever it waits for on the disk waits until git has ended, so that a seed is one history. (`npm run prove` has real processes
+ * whatever it waits for on the disk waits until git has ended, so that a seed is one history. (`npm run proof -- kill` has real processes
  * at work at once, and kills them.)
  */
 export class GitOnDisk {

@@ -53,7 +53,7 @@ async function bringUp(repository: SourceRepository, refs: AllRefs, run: BackupR
   if (!nodeFs.stat(mirror)) {
     await makeFolder(dirname(mirror))
     await copyRepository(nodeFs, dirname(mirror), `${repository.slug}.git`, { refs, source, signal })
-    await nodeFs.createSynced(`${mirror}/${MARK}`, Buffer.from('Made by npm run backup.\n'))
+    await nodeFs.createSynced(`${mirror}/${MARK}`, Buffer.from('Made by branchpoint backup.\n'))
     return { change: 'new', kept: [] }
   }
   const all = readAllRefs(nodeFs, mirror)

@@ -58,7 +58,7 @@ export async function followEvaluation(
 
 /** The command that resumes an evaluation. */
 export function howToGoOn(id: string): string {
-  return `Go on with: npm run evaluate -- --resume ${id}`
+  return `Go on with: branchpoint evaluate --resume ${id}`
 }
 
 function brokenOff(door: Door, latest: EvaluationAnswer | undefined): Refusal {

@@ -21,12 +21,12 @@ import { rowsHeld, testsetOf } from './rows-held.ts'
 import { showProgress } from '../../progress/show-progress.ts'
 import type { Surroundings } from '../../command/command.ts'
 
-export const EXPORT_USAGE = `npm run testset -- export SLUG [--to FILE [--force]] [--type csv|json|jsonl] [--escape-formulas]
+export const EXPORT_USAGE = `branchpoint testsets export SLUG [--to FILE [--force]] [--type csv|json|jsonl] [--escape-formulas]
                            [--variant VARIANT] [--version N] [--revision ID] [--project PROJECT]
 
   Writes the rows of the testset SLUG to a file; imported again, it gives the same testcases.
 
-  --to        the file, compressed if it ends in .gz; standard output unless given (say npm run --silent then)
+  --to        the file, compressed if it ends in .gz; standard output unless given
   --force     replaces a file that exists
   --type      what the file's name says, unless given; csv on standard output
   --variant   the latest revision of this variant instead of the default one

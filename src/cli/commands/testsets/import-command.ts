@@ -17,7 +17,7 @@ import { rowCounter } from './row-counter.ts'
 import { showProgress } from '../../progress/show-progress.ts'
 import type { Surroundings } from '../../command/command.ts'
 
-export const IMPORT_USAGE = `npm run testset -- import FILE --slug SLUG [--type csv|json|jsonl] [--infer] [--name NAME]
+export const IMPORT_USAGE = `branchpoint testsets import FILE --slug SLUG [--type csv|json|jsonl] [--infer] [--name NAME]
                            [--message MESSAGE] [--project PROJECT]
 
   Makes the testset SLUG of the rows of a file. If there is one already, the rows become a new revision of its default

@@ -50,4 +50,4 @@ async function assertNone(problems: AsyncIterable<RowProblem>): Promise<void> {
   }
 }
 
-const REMEDY = 'Write it so with npm run fmt -- DIR, where DIR is your clone, and amend the commit'
+const REMEDY = 'Write it so with branchpoint canonicalise DIR, where DIR is your clone, and amend the commit'

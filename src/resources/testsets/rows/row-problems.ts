@@ -17,7 +17,7 @@ import { ROWS_FOLDER, rowPath } from '../testset-tree.ts'
 /** What is wrong with a file or folder of rows: a sentence that names it, without a full stop. */
 export interface RowProblem {
   readonly sentence: string
-  /** Whether `npm run fmt` puts it right. */
+  /** Whether `branchpoint canonicalise` puts it right. */
   readonly isLayout?: true
 }
 

@@ -11,7 +11,7 @@ import { runCommand } from './run-command.ts'
 import type { SmallStore } from './small-store.ts'
 import { startSmallStore } from './small-store.ts'
 
-describe('npm run backup: over HTTP', () => {
+describe('branchpoint backup: over HTTP', () => {
   let store: SmallStore
   let key: string
   beforeEach(async () => {

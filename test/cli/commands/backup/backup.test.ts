@@ -8,7 +8,7 @@ import { runCommand } from './run-command.ts'
 import type { SmallStore } from './small-store.ts'
 import { startSmallStore } from './small-store.ts'
 
-describe('npm run backup', () => {
+describe('branchpoint backup', () => {
   let store: SmallStore
   beforeEach(async () => {
     store = await startSmallStore()

@@ -18,7 +18,7 @@ interface Hostile {
   readonly refs?: readonly string[]
 }
 
-describe('npm run backup: over HTTP, from a server that lies', () => {
+describe('branchpoint backup: over HTTP, from a server that lies', () => {
   let folder: string
   let victim: string
   let server: Server

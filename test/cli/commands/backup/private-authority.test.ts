@@ -16,7 +16,7 @@ import { startSmallStore } from './small-store.ts'
 
 const MAIN = fileURLToPath(new URL('../../../../src/cli/main.js', import.meta.url))
 
-describe('npm run backup, npm run restore: over HTTPS with an authority of one’s own', () => {
+describe('branchpoint backup, branchpoint restore: over HTTPS with an authority of one’s own', () => {
   let store: SmallStore
   let authority: string
   before(async function () {

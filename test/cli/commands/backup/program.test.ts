@@ -11,7 +11,7 @@ import { startSmallStore } from './small-store.ts'
 
 const MAIN = fileURLToPath(new URL('../../../../src/cli/main.js', import.meta.url))
 
-describe('npm run backup, npm run restore: the programs', () => {
+describe('branchpoint backup, branchpoint restore: the programs', () => {
   let store: SmallStore
   beforeEach(async () => {
     store = await startSmallStore()

@@ -5,7 +5,7 @@ import { runCommand } from './run-command.ts'
 import type { SmallStore } from './small-store.ts'
 import { startSmallStore } from './small-store.ts'
 
-describe('npm run backup: what it refuses', () => {
+describe('branchpoint backup: what it refuses', () => {
   let store: SmallStore
   before(async () => {
     store = await startSmallStore()

@@ -14,7 +14,7 @@ import { startSmallStore } from './small-store.ts'
 const OID = '1'.repeat(40)
 const HEADER = `# v2 git bundle\n${OID} `
 
-describe('npm run restore: over HTTP', () => {
+describe('branchpoint restore: over HTTP', () => {
   let store: SmallStore
   let target: SmallStore
   beforeEach(async () => {

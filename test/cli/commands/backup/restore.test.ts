@@ -8,7 +8,7 @@ import { runCommand } from './run-command.ts'
 import type { SmallStore } from './small-store.ts'
 import { startSmallStore } from './small-store.ts'
 
-describe('npm run restore', () => {
+describe('branchpoint restore', () => {
   let store: SmallStore
   let target: string
   beforeEach(async () => {

@@ -6,7 +6,7 @@ import { runCommand } from './run-command.ts'
 import type { SmallStore } from './small-store.ts'
 import { startSmallStore } from './small-store.ts'
 
-describe('npm run backup: a store that is written to meanwhile', () => {
+describe('branchpoint backup: a store that is written to meanwhile', () => {
   let store: SmallStore
   const slugs = Array.from({ length: 8 }, (_, n) => `w${n}`)
   before(async () => {

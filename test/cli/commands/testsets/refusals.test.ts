@@ -50,9 +50,9 @@ describe('files into testsets and out of them are refused:', () => {
     [
       'no file',
       () => ['import', '--slug', 'x'],
-      'The file to import is missing.\n\nnpm run testset -- import',
+      'The file to import is missing.\n\nbranchpoint testsets import',
     ],
-    ['no slug', () => ['import', path('a.csv')], 'import needs --slug.\n\nnpm run testset -- import'],
+    ['no slug', () => ['import', path('a.csv')], 'import needs --slug.\n\nbranchpoint testsets import'],
     ['an unknown option', () => ['import', 'a', '--all'], "Unknown option '--all'"],
     ['two files', () => ['import', 'a', 'b', '--slug', 'x'], '"b" is one word too many.'],
     [
@@ -127,7 +127,7 @@ describe('files into testsets and out of them are refused:', () => {
     [
       'an export of nothing',
       () => ['export'],
-      'The slug of the testset to export is missing.\n\nnpm run testset -- export',
+      'The slug of the testset to export is missing.\n\nbranchpoint testsets export',
     ],
     ['an unknown testset', () => ['export', 'ghost'], 'There is no testset with the slug "ghost".'],
     [

@@ -11,7 +11,7 @@ export interface Verified {
   of(repository: string): string
 }
 
-/** Runs `npm run verify` on a store, in this process. */
+/** Runs `branchpoint verify` on a store, in this process. */
 export async function verified(
   storeDir: string,
   { repair = false, secondReader = false } = {},

@@ -9,7 +9,7 @@ import { nodeFs } from '../../../../src/storage/node-fs.ts'
 import { verified } from './verified.ts'
 import { storeForEach } from './verify-store.ts'
 
-describe('npm run verify: what is derived', () => {
+describe('branchpoint verify: what is derived', () => {
   const { dir, repository } = storeForEach()
 
   it('mirror refs: named, then put where the environment says', async () => {

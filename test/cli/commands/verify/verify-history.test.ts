@@ -5,7 +5,7 @@ import { startService } from '../../../../scripts/proofs/support/service.ts'
 import { verified } from './verified.ts'
 import { commitFile, storeForEach } from './verify-store.ts'
 
-describe('npm run verify: history against the heads it saw before', () => {
+describe('branchpoint verify: history against the heads it saw before', () => {
   const { dir, repository } = storeForEach()
 
   it('a history that only grew is fine', async () => {

@@ -10,7 +10,7 @@ import { commit, commitFile, storeForEach } from './verify-store.ts'
 
 const program = fileURLToPath(new URL('../../../../src/cli/main.js', import.meta.url))
 
-describe('npm run verify', () => {
+describe('branchpoint verify', () => {
   const { dir, repository } = storeForEach()
 
   it('says ok of every repository of a store with everything in use, and exits 0', () => {
