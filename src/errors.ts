@@ -14,6 +14,8 @@ export type RefusalCode =
   | 'body_too_large'
   | 'invalid_file'
   | 'query_too_slow'
+  | 'empty_query'
+  | 'query_too_broad'
   | 'limit_exceeded'
   | 'unsupported_media_type'
   | 'idempotency_key_reused'

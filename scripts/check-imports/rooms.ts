@@ -36,6 +36,7 @@ export const ROOMS: Readonly<Record<string, Room>> = {
         'models',
         'sandbox',
         'traces',
+        'search',
         'webhooks',
         'secrets',
       ],
@@ -46,6 +47,7 @@ export const ROOMS: Readonly<Record<string, Room>> = {
   http: {
     uses: [
       ...['evaluations', 'invocation', 'handlers', 'traces', 'webhooks', 'secrets', 'access', 'resources'],
+      ...['search'],
       ...['embeds', 'versioning', 'git', 'json', 'storage', 'scheduling', 'cache', 'metrics', 'suggestions'],
     ],
     surface: [
@@ -106,6 +108,16 @@ export const ROOMS: Readonly<Record<string, Room>> = {
     surface: [
       ...['span', 'span-time', 'trace-ids', 'open-traces', 'project-traces', 'export/otlp-exporter'],
       ...['query/*', 'recording/open-span', 'recording/random-hex', 'storage/query-traces'],
+    ],
+  },
+  search: {
+    uses: ['versioning', 'json', 'storage'],
+    surface: [
+      'open-search',
+      'project-search',
+      'index/documents',
+      'index/find-documents',
+      'words/parse-search',
     ],
   },
   webhooks: {
@@ -176,6 +188,7 @@ export const ROOMS: Readonly<Record<string, Room>> = {
       ...['registry', 'registries', 'ids', 'pagination', 'reference', 'write-context', 'not-found'],
       ...['artifacts/*', 'environments/*', 'family/*', 'revisions/*', 'slugs/slug', 'trash/*', 'variants/*'],
       ...['index/damage-of', 'index/index-entry', 'index/unless-damaged', 'index/unserved-repositories'],
+      ...['index/database/index-file', 'index/database/unsearched'],
       ...['push/accept-push', 'push/check-pushed-objects', 'push/check-ref-command', 'push/ref-command'],
       ...['revisions/diff/diff-revisions'],
     ],
@@ -207,6 +220,7 @@ export const ROOMS: Readonly<Record<string, Room>> = {
         'count-values',
         'is-light',
         'json',
+        'json-pointer',
         'json-reading',
         'json-stream',
       ],

@@ -52,6 +52,8 @@ export const PROBLEMS: Readonly<Record<ProblemCode, readonly [status: number, ti
   body_too_large: [413, 'The body is too large'],
   invalid_file: [422, 'The file is not valid'],
   query_too_slow: [422, 'The query takes too long'],
+  empty_query: [422, 'The query has no words'],
+  query_too_broad: [422, 'The query finds too much'],
   limit_exceeded: [413, 'A limit is exceeded'],
   unsupported_media_type: [415, 'The media type is not supported'],
   idempotency_key_reused: [422, 'The Idempotency-Key belongs to another request'],

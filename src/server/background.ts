@@ -35,6 +35,7 @@ export function closer({ options, store, projects, runtime, keyUses }: ClosableP
     await steps.take('traces and their threads', () =>
       Promise.all([projects.traces.close(), projects.exporter?.close()]),
     )
+    await steps.take('the search and its thread', () => projects.search.close())
     await steps.take('the projects', () => projects.registries.close())
     await steps.take('the journal of the store', () => store.close())
     return steps.kept

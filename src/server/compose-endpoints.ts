@@ -5,6 +5,7 @@ import { evaluationEndpoints } from '../http/endpoints/evaluation-endpoints.ts'
 import { invocationEndpoints } from '../http/endpoints/invocation-endpoints.ts'
 import { keyEndpoints } from '../http/endpoints/key-endpoints.ts'
 import { removalEndpoints } from '../http/endpoints/removal/removal-endpoints.ts'
+import { searchEndpoint } from '../http/endpoints/search-endpoint.ts'
 import { secretEndpoints } from '../http/endpoints/secret-endpoints.ts'
 import { includeTraces } from '../http/endpoints/traces/include-traces.ts'
 import { traceEndpoints } from '../http/endpoints/traces/trace-endpoints.ts'
@@ -40,7 +41,7 @@ export function composeEndpoints({
   options: { config },
   fs,
   surfaces,
-  projects: { tracesOf, webhooksOf },
+  projects: { tracesOf, webhooksOf, searchOf },
   runtime,
   keyUses,
   publicUrl,
@@ -67,6 +68,7 @@ export function composeEndpoints({
     ...keyEndpoints({ fs, storeDir, uses: keyUses, hasAdminKey: adminKey !== undefined }),
     ...secretEndpoints(runtime.secretsOf),
     ...traceEndpoints(tracesOf),
+    searchEndpoint(searchOf, surfaces, settings),
     ...removalEndpoints(contexts, { tracesOf, evaluationsOf, webhooksOf }),
   ].map((it) => helping(asExistingService(withholding(preferring(it)), isExisting)))
   return { endpoints, contexts }

@@ -2,6 +2,8 @@ import type { Store } from '../git/store.ts'
 import { resolveHost } from '../outgoing/outgoing-policy.ts'
 import { seedEnvironments } from '../resources/environments/seed-environments.ts'
 import type { OtlpExporter } from '../traces/export/otlp-exporter.ts'
+import { OpenSearch } from '../search/open-search.ts'
+import type { ProjectSearch } from '../search/project-search.ts'
 import { OpenTraces } from '../traces/open-traces.ts'
 import type { ProjectTraces } from '../traces/project-traces.ts'
 import type { Family } from '../versioning/family/family.ts'
@@ -17,8 +19,10 @@ export interface Projects {
   readonly registries: Registries
   readonly webhooks: OpenWebhooks
   readonly traces: OpenTraces
+  readonly search: OpenSearch
   readonly exporter: OtlpExporter | undefined
   tracesOf(registry: Registry): ProjectTraces
+  searchOf(registry: Registry): ProjectSearch
   webhooksOf(registry: Registry): ProjectWebhooks
 }
 
@@ -32,17 +36,21 @@ export function composeProjects(
 ): Projects {
   const webhooks = openWebhooks(options, store)
   const traces = openTraces(options, store)
+  const search = new OpenSearch()
   const registries = new Registries(store, families, settings, async (registry) => {
     await seedEnvironments(registry)
     webhooks.open(registry)
     traces.of(registry)
+    search.of(registry)
   })
   return {
     registries,
     webhooks,
     traces,
+    search,
     exporter,
     tracesOf: (registry) => traces.of(registry),
+    searchOf: (registry) => search.of(registry),
     webhooksOf: (registry) => webhooks.of(registry),
   }
 }

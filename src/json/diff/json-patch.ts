@@ -2,6 +2,7 @@ import { TimeSlice } from '../../scheduling/cooperative.ts'
 import { ArrayAligner, type Hunk } from './array-aligner.ts'
 import { equalInSlices, equalJson } from './equal-json.ts'
 import { isLight } from '../is-light.ts'
+import { pointerToken } from '../json-pointer.ts'
 import {
   type Json,
   type JsonObject,
@@ -152,9 +153,4 @@ class HeavyComparison extends Comparison {
       this.others(hunk, path)
     }
   }
-}
-
-/** A key as RFC 6901 writes it in a pointer. */
-function pointerToken(key: string): string {
-  return key.replaceAll('~', '~0').replaceAll('/', '~1')
 }

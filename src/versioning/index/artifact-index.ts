@@ -216,14 +216,29 @@ export class ArtifactIndex {
 
   /** The revisions of a family that a question asks for, in its order; as fresh as `list`. */
   async revisions(family: Family, question: RevisionQuestion): Promise<AsyncIterable<ListedRevision>> {
-    await this.list(family)
-    await this.#database.fresh()
+    await this.refresh([family])
     return this.#listed(question)
   }
 
   /** The artifacts of a question that `revisions` leaves out because their commits cannot be read. */
   unreadable(question: RevisionQuestion): UnreadableArtifacts {
     return this.#database.unreadable(question)
+  }
+
+  /** At the path of an artifact, `<family>/<slug>`, its view as last looked at. */
+  viewAt(path: string): ArtifactView | undefined {
+    return this.#tables.at(path)?.view
+  }
+
+  /** What lists and searches go over; see IndexDatabase. Brought up to date by `refresh`. */
+  get database(): Pick<IndexDatabase, 'file' | 'unsearched' | 'damaged'> {
+    return this.#database
+  }
+
+  /** Has the lists of these families as fresh as `list` has them, and the database with them. */
+  async refresh(families: readonly Family[]): Promise<void> {
+    for (const family of families) await this.list(family)
+    await this.#database.fresh()
   }
 
   /** Writes what is known of revisions to the index file, and lets go of it. */

@@ -1,6 +1,5 @@
 import { setTimeout as pause } from 'node:timers/promises'
 import type { Refusal } from '../../../errors.ts'
-import type { Oid } from '../../../git/objects/object.ts'
 import type { ProjectStore } from '../../../git/store.ts'
 import { TimeSlice } from '../../../scheduling/cooperative.ts'
 import type { Fs } from '../../../storage/fs.ts'
@@ -9,14 +8,14 @@ import { IN_MEMORY } from '../../../storage/sqlite/database-file.ts'
 import { DatabaseFiles } from '../../../storage/sqlite/database-files.ts'
 import { isBusy, isDamage, isStorageTrouble } from '../../../storage/sqlite/sqlite-errors.ts'
 import type { ArtifactView } from '../../artifacts/artifact-view.ts'
-import { damageOf } from '../damage-of.ts'
-import type { IndexEntry } from '../index-entry.ts'
-import type { CommitFacts } from './commit-facts.ts'
+import type { IndexChange, IndexSource } from './index-changes.ts'
+import { IndexChanges } from './index-changes.ts'
 import { findRevisions, unreadableIn } from './find-revisions.ts'
 import { INDEX_BUSY_MS, openIndexFile } from './index-file.ts'
-import { missingCommits } from './missing-commits.ts'
 import type { RevisionQuestion, RevisionRow } from './revision-question.ts'
-import { removeArtifact, seenOf, writeArtifact, writeUnreadable } from './write-artifact.ts'
+import type { Unsearched } from './unsearched.ts'
+import { unsearchedIn } from './unsearched.ts'
+import { seenOf } from './write-artifact.ts'
 
 /** The name of the file in a project's folder. */
 export const INDEX_FILE = 'index.db'
@@ -25,22 +24,8 @@ export const INDEX_FILE = 'index.db'
 const WRITE_AFTER = 100
 /** So many artifacts are written in one transaction. */
 const BATCH = 100
-/** So often an artifact is looked at once more that is written to all the time. */
-const MOST_LOOKS = 5
 /** How long it is tried again while another server writes, in milliseconds. */
 const PATIENCE = 5000
-
-/** What the database takes its rows from. */
-export interface IndexSource {
-  /** The artifact at a place, `<family>/<slug>`, as last looked at; undefined where none is. */
-  readonly at: (path: string) => IndexEntry | undefined
-  /** All of them. */
-  readonly entries: () => Iterable<IndexEntry>
-  /** Looks at an artifact once more: something has moved that nobody told of. */
-  readonly look: (entry: IndexEntry) => Promise<void>
-  /** Told of what is wrong with the file, once for each reason. */
-  readonly onTrouble: (reason: string) => void
-}
 
 /**
  * The revisions of a project's artifacts in an SQLite file, `index.db`: derived from the repositories, and disposable. What a write changed
@@ -50,21 +35,23 @@ export interface IndexSource {
  */
 export class IndexDatabase {
   readonly #source: IndexSource
+  readonly #changes: IndexChanges
   readonly #fs: Fs
   readonly #folder: string
   readonly #path: string
-  readonly #files = new DatabaseFiles(openIndexFile, INDEX_BUSY_MS)
+  readonly #files = new DatabaseFiles((path) => openIndexFile(path), INDEX_BUSY_MS)
   #file: DatabaseFile | undefined
   /** Places of artifacts whose rows may be others by now. */
   readonly #dirty = new Set<string>()
-  readonly #unreadable = new Map<string, Refusal>()
   #isFilled = false
   #writing: Promise<void> = Promise.resolve()
   #timer: NodeJS.Timeout | undefined
   #trouble: string | undefined
+  #isInMemory = false
 
   constructor({ fs, folder }: ProjectStore, source: IndexSource) {
     this.#source = source
+    this.#changes = new IndexChanges(source)
     this.#fs = fs
     this.#folder = folder
     this.#path = fs.isSeenByOthers ? `${folder}/${INDEX_FILE}` : IN_MEMORY
@@ -78,15 +65,15 @@ export class IndexDatabase {
   /** Notes that an artifact is new, another one, or gone. */
   note(path: string): void {
     this.#dirty.add(path)
-    this.#timer ??= setTimeout(() => void this.fresh(), WRITE_AFTER).unref()
+    // What goes wrong then is told to whoever asks next.
+    this.#timer ??= setTimeout(() => void this.fresh().catch(() => undefined), WRITE_AFTER).unref()
   }
 
   /** Resolves once all that was noted is written, or it is known why it cannot be. */
   fresh(): Promise<void> {
     clearTimeout(this.#timer)
     this.#timer = undefined
-    this.#writing = this.#writing.then(() => this.#write())
-    return this.#writing
+    return this.#inTurn(() => this.#write())
   }
 
   /** The revisions that a question asks for, in its order, as of the last `fresh`. */
@@ -96,14 +83,29 @@ export class IndexDatabase {
 
   /** The artifacts of a question that are left out of what it finds, since their commits cannot be read, as of the last `fresh`. */
   unreadable(question: RevisionQuestion): UnreadableArtifacts {
-    if (!this.#file || this.#unreadable.size === 0) return { unreadable: [], areAll: false }
+    if (!this.#file || this.#changes.unreadable.size === 0) return { unreadable: [], areAll: false }
     const { slugs, areAll } = unreadableIn(this.#file, question)
     const unreadable = slugs.flatMap((slug) => {
       const path = `${question.family}/${slug}`
-      const [artifact, reason] = [this.#source.at(path)?.view, this.#unreadable.get(path)]
+      const [artifact, reason] = [this.#source.at(path)?.view, this.#changes.unreadable.get(path)]
       return artifact && reason ? [{ artifact, reason }] : []
     })
     return { unreadable, areAll }
+  }
+
+  /** The file: its path for who has a connection of its own, or the connection where it is in memory. */
+  get file(): string | DatabaseFile | undefined {
+    return this.#file && this.#isInMemory ? this.#file : this.#file && this.#path
+  }
+
+  /** Newest first, revisions and artifacts whose words are not to be found yet. */
+  unsearched(most: number): readonly Unsearched[] {
+    return this.#file ? unsearchedIn(this.#file, most) : []
+  }
+
+  /** To be called by who finds the file damaged: it is made anew. */
+  damaged(reason: string): Promise<void> {
+    return this.#inTurn(() => this.#begin(`is damaged, and made anew: ${reason}`))
   }
 
   /** Writes what is noted, and lets go of the file. */
@@ -111,6 +113,12 @@ export class IndexDatabase {
     await this.fresh()
     this.#files.close()
     this.#file = undefined
+  }
+
+  #inTurn(work: () => Promise<void>): Promise<void> {
+    const turn = this.#writing.then(work)
+    this.#writing = turn.catch(() => undefined)
+    return turn
   }
 
   async #write(): Promise<void> {
@@ -127,7 +135,7 @@ export class IndexDatabase {
   async #writeNoted(): Promise<void> {
     const file = this.#open()
     // What could not be read may be by now.
-    for (const path of this.#unreadable.keys()) this.#dirty.add(path)
+    for (const path of this.#changes.unreadable.keys()) this.#dirty.add(path)
     const slice = new TimeSlice()
     for (let paths = this.#take(); paths.length > 0; paths = this.#take()) {
       try {
@@ -151,52 +159,16 @@ export class IndexDatabase {
   }
 
   async #writeSome(file: DatabaseFile, paths: readonly string[], slice: TimeSlice): Promise<void> {
-    const changes: Change[] = []
-    for (const path of paths) changes.push(await this.#changeOf(file, path, slice))
+    const changes: IndexChange[] = []
+    for (const path of paths) changes.push(await this.#changes.of(file, path, slice))
     const again = await patiently(() => file.transaction(() => changes.filter((change) => !change.write())))
     for (const { path } of again) this.#dirty.add(path)
-  }
-
-  /** What is to be written of an artifact. */
-  async #changeOf(file: DatabaseFile, path: string, slice: TimeSlice): Promise<Change> {
-    this.#unreadable.delete(path)
-    let entry = this.#source.at(path)
-    for (let tries = 0; entry; tries++) {
-      const { view, repository } = entry
-      const before = seenAt(file, path)
-      const commits = await this.#missingCommits(file, path, view, slice)
-      // Another server may have written what it saw later: the last to write has to have seen everything.
-      const isLatest = repository.freshRefs() === view.source.refs || tries === MOST_LOOKS
-      const isSame = (): boolean => seenAt(file, path) === before
-      if (isLatest && !commits) return { path, write: () => isSame() && writeUnreadable(file, view) }
-      if (isLatest && commits) return { path, write: () => isSame() && writeArtifact(file, view, commits) }
-      await this.#source.look(entry)
-      entry = this.#source.at(path)
-    }
-    const [family = '', slug = ''] = path.split('/')
-    return { path, write: () => removeArtifact(file, family, slug) }
-  }
-
-  async #missingCommits(
-    file: DatabaseFile,
-    path: string,
-    view: ArtifactView,
-    slice: TimeSlice,
-  ): Promise<ReadonlyMap<Oid, CommitFacts> | undefined> {
-    try {
-      return await missingCommits(file, view, slice)
-    } catch (error) {
-      const reason = damageOf(error, path)
-      if (!reason) throw error
-      this.#unreadable.set(path, reason)
-      return undefined
-    }
   }
 
   /** The file, with all noted that its rows do not know yet. */
   #open(): DatabaseFile {
     if (this.#file?.isCurrent && this.#isFilled) return this.#file
-    const file = this.#path === IN_MEMORY ? (this.#file ?? openIndexFile(IN_MEMORY)) : this.#opened()
+    const file = this.#opened()
     const seen = new Map(file.rows<SeenRow>(SEEN).map(({ path, seen }) => [path, seen]))
     for (const { path, view } of this.#source.entries()) {
       if (seen.get(path) !== seenOf(view)) this.#dirty.add(path)
@@ -220,11 +192,15 @@ export class IndexDatabase {
   }
 
   #opened(): DatabaseFile {
+    if (this.#isInMemory && this.#file) return this.#file
+    this.#isInMemory = this.#path === IN_MEMORY
+    if (this.#isInMemory) return openIndexFile(IN_MEMORY)
     try {
       return this.#files.writable(this.#path)
     } catch (error) {
       if (isDamage(error) || !isStorageTrouble(error)) throw error
       this.#tell(`cannot be opened, and is kept in memory: ${messageOf(error)}`)
+      this.#isInMemory = true
       return openIndexFile(IN_MEMORY)
     }
   }
@@ -252,23 +228,12 @@ export interface UnreadableArtifacts {
   readonly areAll: boolean
 }
 
-/** A change of one artifact's rows, in a transaction; false where it has to be worked out again. */
-interface Change {
-  readonly path: string
-  readonly write: () => boolean
-}
-
 interface SeenRow {
   readonly path: string
   readonly seen: string
 }
 
 const SEEN = "SELECT family || '/' || slug AS path, seen FROM artifacts"
-
-function seenAt(file: DatabaseFile, path: string): string | undefined {
-  const [family = '', slug = ''] = path.split('/')
-  return file.rows<SeenRow>(`${SEEN} WHERE family = ? AND slug = ?`, family, slug)[0]?.seen
-}
 
 /** Tries again while another server of the folder writes, and lets others have their turn meanwhile. */
 async function patiently<T>(work: () => T): Promise<T> {

@@ -5,11 +5,11 @@ import { DatabaseFile, inTransaction, userVersion } from '../../../storage/sqlit
 export const INDEX_BUSY_MS = 50
 
 /** Opens `index.db` of a project, making it if need be. One of another version is emptied: all of it can be made again. */
-export function openIndexFile(path: string): DatabaseFile {
-  return new DatabaseFile(path, INDEX_BUSY_MS, prepare)
+export function openIndexFile(path: string, busyMs = INDEX_BUSY_MS): DatabaseFile {
+  return new DatabaseFile(path, busyMs, prepare)
 }
 
-const VERSION = 1
+const VERSION = 2
 
 /**
  * What can be told of artifacts without opening their repositories. Oids, and the digits of a revision, are bytes,
@@ -18,10 +18,13 @@ const VERSION = 1
  * A repository's first-parent lines are a tree, kept as **segments**: stretches of commits that each begin at another one's commit
  * (`base`, `base_depth`) or at a root. A variant holds the commits of its segments up to a depth each (`lines`): so a fork of ten
  * thousand revisions is one row more.
+ *
+ * The words of a revision stand in `search` under its number, those of an artifact without any under the negative of its own; `searched` says
+ * whether they do, as of the artifact's `meta` commit. Another room writes them, when there is time (src/search).
  */
 const TABLES = `
   CREATE TABLE artifacts (
-    number INTEGER PRIMARY KEY,
+    number INTEGER PRIMARY KEY AUTOINCREMENT,
     family TEXT NOT NULL,
     slug TEXT NOT NULL,
     id TEXT NOT NULL,
@@ -29,6 +32,8 @@ const TABLES = `
     archived INTEGER NOT NULL,
     flags TEXT NOT NULL,
     unreadable INTEGER NOT NULL,
+    meta TEXT NOT NULL,
+    searched INTEGER NOT NULL,
     seen TEXT NOT NULL,
     UNIQUE (family, slug)
   );
@@ -65,7 +70,7 @@ const TABLES = `
     id TEXT NOT NULL
   );
   CREATE TABLE revisions (
-    number INTEGER PRIMARY KEY,
+    number INTEGER PRIMARY KEY AUTOINCREMENT,
     artifact INTEGER NOT NULL,
     segment INTEGER NOT NULL,
     author INTEGER NOT NULL,
@@ -76,13 +81,20 @@ const TABLES = `
     digits BLOB NOT NULL,
     is_long INTEGER NOT NULL,
     message TEXT,
+    searched INTEGER NOT NULL,
     UNIQUE (artifact, oid)
   );
+  CREATE INDEX unsearched ON revisions (number) WHERE NOT searched;
+  CREATE INDEX unsearched_artifacts ON artifacts (number) WHERE NOT searched;
   CREATE INDEX revisions_by_date ON revisions (family, seconds, depth, oid, digits);
   CREATE INDEX revisions_by_author ON revisions (author, family, seconds, depth, oid, digits);
   CREATE INDEX long_messages ON revisions (number) WHERE is_long;
   CREATE VIRTUAL TABLE messages USING fts5 (
     message, content = '', contentless_delete = 1, detail = none, tokenize = 'trigram case_sensitive 1'
+  );
+  CREATE VIRTUAL TABLE search USING fts5 (
+    name, description, tags, message, data, content = '', contentless_delete = 1,
+    tokenize = "unicode61 remove_diacritics 0 categories 'L* N* M* Co'"
   );
   PRAGMA user_version = ${VERSION};
 `

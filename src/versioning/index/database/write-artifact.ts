@@ -40,6 +40,8 @@ export function writeArtifact(
     file.run('DELETE FROM lines WHERE variant = ?', number)
     file.run('DELETE FROM variants WHERE number = ?', number)
   }
+  if (file.run(SET_META, view.metaCommit, artifact, view.metaCommit).changes > 0)
+    file.run(SEARCH_HEADS, artifact, artifact)
   file.run('UPDATE artifacts SET seen = ?, unreadable = 0 WHERE number = ?', seenOf(view), artifact)
   return true
 }
@@ -59,12 +61,17 @@ export function removeArtifact(file: DatabaseFile, family: string, slug: string)
   const [row] = file.rows<Numbered>(ARTIFACT, family, slug)
   if (!row) return true
   removeRevisions(file, row.number)
+  file.run('DELETE FROM search WHERE rowid = ?', -row.number)
   file.run('DELETE FROM artifacts WHERE number = ?', row.number)
   return true
 }
 
 function removeRevisions(file: DatabaseFile, artifact: number): void {
-  file.run('DELETE FROM messages WHERE rowid IN (SELECT number FROM revisions WHERE artifact = ?)', artifact)
+  for (const table of ['messages', 'search'])
+    file.run(
+      `DELETE FROM ${table} WHERE rowid IN (SELECT number FROM revisions WHERE artifact = ?)`,
+      artifact,
+    )
   file.run('DELETE FROM revisions WHERE artifact = ?', artifact)
   file.run('DELETE FROM lines WHERE segment IN (SELECT number FROM segments WHERE artifact = ?)', artifact)
   file.run('DELETE FROM segments WHERE artifact = ?', artifact)
@@ -194,7 +201,12 @@ interface SegmentRow {
 
 const ARTIFACT = 'SELECT number, id, archived, flags FROM artifacts WHERE family = ? AND slug = ?'
 const ADD_ARTIFACT = `
-  INSERT INTO artifacts (family, slug, id, digits, archived, flags, unreadable, seen) VALUES (?, ?, ?, ?, ?, ?, 0, '')`
+  INSERT INTO artifacts (family, slug, id, digits, archived, flags, unreadable, meta, searched, seen)
+  VALUES (?, ?, ?, ?, ?, ?, 0, '', 0, '')`
+/** Names, tags and the like are other ones: what is found by them has to be looked at again. */
+const SET_META = 'UPDATE artifacts SET meta = ?, searched = 0 WHERE number = ? AND meta <> ?'
+const SEARCH_HEADS = `
+  UPDATE revisions SET searched = 0 WHERE artifact = ? AND oid IN (SELECT head FROM variants WHERE artifact = ?)`
 const VARIANTS = 'SELECT number, slug, archived, head FROM variants WHERE artifact = ?'
 const VARIANT = 'SELECT number FROM variants WHERE artifact = ? AND slug = ?'
 const SET_VARIANT = `
@@ -204,5 +216,5 @@ const PLACE = 'SELECT segment, depth FROM revisions WHERE artifact = ? AND oid =
 const SEGMENT = 'SELECT tip, base, base_depth FROM segments WHERE number = ?'
 const ADD_SEGMENT = 'INSERT INTO segments (artifact, base, base_depth, tip) VALUES (?, ?, ?, ?)'
 const ADD_REVISION = `
-  INSERT INTO revisions (artifact, segment, author, family, seconds, depth, oid, digits, is_long, message)
-  VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`
+  INSERT INTO revisions (artifact, segment, author, family, seconds, depth, oid, digits, is_long, message, searched)
+  VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, 0)`

@@ -1,0 +1,128 @@
+import { z } from 'zod'
+import type { Surface } from '../../resources/surface.ts'
+import { SEARCH_FIELDS } from '../../search/index/documents.ts'
+import type { DocumentKind } from '../../search/index/find-documents.ts'
+import type { ProjectSearch, SearchHit } from '../../search/project-search.ts'
+import { parseSearch } from '../../search/words/parse-search.ts'
+import type { Registry } from '../../versioning/registry.ts'
+import type { PresentOptions } from '../presenters/record.ts'
+import { presentVersion } from '../presenters/record.ts'
+import type { Endpoint } from '../routing/endpoint.ts'
+import { endpoint } from '../routing/endpoint.ts'
+import { respondWithList } from '../routing/send.ts'
+import { list } from '../schemas/record-schemas.ts'
+import { uuid } from '../schemas/request-schemas.ts'
+
+/** A query of more characters is none that anybody typed. */
+const LONGEST = 10_000
+/** So many hits may be asked for at once. */
+const MOST = 1000
+
+/** `POST /search`: artifacts and revisions of the project by the words of their names, messages and data. */
+export function searchEndpoint(
+  searchOf: (registry: Registry) => ProjectSearch,
+  surfaces: readonly Surface[],
+  present: Pick<PresentOptions, 'versionType'>,
+): Endpoint {
+  const singulars = surfaces.map(({ singular }) => singular)
+  return endpoint({
+    method: 'POST',
+    path: '/search',
+    tag: 'search',
+    summary: 'Artifacts and revisions by the words of their names, messages and data, the best first',
+    scope: 'read',
+    input: z.object({
+      query: z.string().max(LONGEST, `must have at most ${LONGEST} characters`).meta({
+        description:
+          'Words that must all be there; "…" is a phrase, a final * a prefix, -word leaves out what has it.',
+      }),
+      kinds: z.array(z.enum(singulars)).min(1, 'must name at least one kind').optional(),
+      include_history: z.boolean().optional(),
+      include_archived: z.boolean().optional(),
+      windowing: z
+        .object({
+          limit: z
+            .int('must be a whole number')
+            .min(1, 'must be at least 1')
+            .max(MOST, `must be at most ${MOST}`)
+            .optional(),
+          next: uuid.optional(),
+        })
+        .optional(),
+    }),
+    output: list('hits', hitRecord(singulars)),
+    example: { query: 'capital "of France" pari*' },
+    run: async ({ registry, input }) => {
+      const asked = surfaces.filter(({ singular }) => input.kinds?.includes(singular) ?? true)
+      // The surface of all workflows has what the narrower ones have not.
+      const narrowFirst = [...asked].sort((a, b) => flagsOf(b).length - flagsOf(a).length)
+      const window = await searchOf(registry).search({
+        search: parseSearch(input.query, ['body', 'query']),
+        kinds: asked.map(kindOf),
+        includeHistory: input.include_history,
+        includeArchived: input.include_archived,
+        windowing: input.windowing,
+      })
+      const hits = window.rows.map((hit) => presentHit(hit, narrowFirst, present))
+      return respondWithList('hits', window, input.windowing, hits)
+    },
+  })
+}
+
+function flagsOf({ fixedFlags }: Surface): string[] {
+  return Object.keys(fixedFlags).filter((flag) => fixedFlags[flag])
+}
+
+function kindOf(surface: Surface): DocumentKind {
+  return { family: surface.family.folder, flag: flagsOf(surface)[0] }
+}
+
+function presentHit(
+  { artifact, revision, field, place, excerpt, ranges, rank }: SearchHit,
+  surfaces: readonly Surface[],
+  options: Pick<PresentOptions, 'versionType'>,
+): object {
+  const { id, slug, record, family } = artifact
+  const isOf = (surface: Surface): boolean =>
+    surface.family === family && flagsOf(surface).every((flag) => record.flags?.[flag])
+  return {
+    kind: surfaces.find(isOf)?.singular ?? family.name,
+    artifact: { id, slug, name: record.name },
+    ...(revision
+      ? {
+          variant: { id: revision.variant.id, slug: revision.variant.slug },
+          revision: {
+            id: revision.id,
+            slug: revision.slug,
+            version: presentVersion(revision.version, options),
+          },
+        }
+      : {}),
+    field,
+    place,
+    excerpt,
+    ranges,
+    rank,
+  }
+}
+
+function hitRecord(singulars: readonly string[]) {
+  return z.strictObject({
+    kind: z.enum(singulars),
+    artifact: z.strictObject({ id: z.string(), slug: z.string(), name: z.string().optional() }),
+    variant: z.strictObject({ id: z.string(), slug: z.string() }).optional(),
+    revision: z
+      .strictObject({ id: z.string(), slug: z.string(), version: z.union([z.int(), z.string()]) })
+      .optional(),
+    field: z.enum(SEARCH_FIELDS),
+    place: z
+      .union([z.string(), z.strictObject({ header: z.string() })])
+      .optional()
+      .meta({ description: 'A JSON Pointer into the data of the revision, or of a header.' }),
+    excerpt: z.string(),
+    ranges: z
+      .array(z.tuple([z.int(), z.int()]))
+      .meta({ description: 'Where the excerpt has the words: offsets in UTF-16 units, half-open.' }),
+    rank: z.number().meta({ description: 'The larger, the better it matches.' }),
+  })
+}

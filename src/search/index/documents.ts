@@ -1,0 +1,45 @@
+import type { DatabaseFile } from '../../storage/sqlite/database-file.ts'
+import { indexedText } from '../words/match-expression.ts'
+
+/** The fields of a document, in the order of the columns. */
+export const SEARCH_FIELDS = ['name', 'description', 'tags', 'message', 'data'] as const
+export type SearchField = (typeof SEARCH_FIELDS)[number]
+
+/** What a revision, or an artifact without any, is found by. */
+export interface SearchDocument {
+  /** Under which it stands in the index: of a revision its number, of an artifact the negative of that. */
+  readonly number: number
+  /** The artifact's meta commit that its names are of. */
+  readonly meta: string
+  readonly texts: Readonly<Record<SearchField, readonly string[]>>
+}
+
+/**
+ * Makes documents found by their words, in place of what they were found by before. One whose names are others by now is left out.
+ * Answers how many were written.
+ */
+export function writeDocuments(file: DatabaseFile, documents: readonly SearchDocument[]): number {
+  const rows = documents.map(({ number, meta, texts }) => ({
+    number,
+    meta,
+    columns: SEARCH_FIELDS.map((field) => indexedText(texts[field])),
+  }))
+  return file.transaction(() => {
+    let written = 0
+    for (const { number, meta, columns } of rows) {
+      const marked =
+        number < 0 ? file.run(MARK_ARTIFACT, -number, meta) : file.run(MARK_REVISION, number, meta)
+      if (marked.changes === 0) continue
+      file.run('DELETE FROM search WHERE rowid = ?', number)
+      file.run(ADD, number, ...columns)
+      written++
+    }
+    return written
+  })
+}
+
+const MARK_REVISION = `
+  UPDATE revisions SET searched = 1
+  WHERE number = ? AND NOT searched AND artifact IN (SELECT number FROM artifacts WHERE meta = ?)`
+const MARK_ARTIFACT = 'UPDATE artifacts SET searched = 1 WHERE number = ? AND NOT searched AND meta = ?'
+const ADD = 'INSERT INTO search (rowid, name, description, tags, message, data) VALUES (?, ?, ?, ?, ?, ?)'

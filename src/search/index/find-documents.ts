@@ -1,0 +1,147 @@
+import { Refusal } from '../../errors.ts'
+import type { DatabaseFile } from '../../storage/sqlite/database-file.ts'
+
+/** What is looked for in the index. */
+export interface DocumentQuestion {
+  /** A query of FTS5. */
+  readonly match: string
+  /** The kinds of artifacts that are wanted. */
+  readonly kinds: readonly DocumentKind[]
+  /** Whether revisions that are no variant's latest are wanted, too. */
+  readonly includeHistory: boolean
+  readonly includeArchived: boolean
+  /** The artifact or revision that the page comes behind. */
+  readonly behind?: DocumentPlace | undefined
+  /** So many are wanted; all if there is none. */
+  readonly limit?: number | undefined
+  /** How long it may be looked for, in milliseconds. */
+  readonly mostMs: number
+}
+
+/** Artifacts of a family, or those of them that have a flag. */
+export interface DocumentKind {
+  readonly family: string
+  readonly flag?: string | undefined
+}
+
+/** Which document it is: a revision, or an artifact without one. */
+export interface DocumentPlace {
+  /** `<family>/<slug>` of the artifact. */
+  readonly path: string
+  /** Hexadecimal; undefined for an artifact. */
+  readonly oid: string | undefined
+}
+
+/** A document that was found. */
+export interface FoundDocument extends DocumentPlace {
+  /** The larger, the better it matches. */
+  readonly rank: number
+}
+
+/** So many are looked at between two looks at the clock. */
+const STEPS = 256
+
+/**
+ * The documents that match, the best first, those that match alike the newest first; undefined where `behind` is none of them. Refuses with
+ * `query_too_broad` what takes longer than it may: matches are taken one by one, so that it ends when it is to.
+ */
+export function findDocuments(file: DatabaseFile, question: DocumentQuestion): FoundDocument[] | undefined {
+  const until = performance.now() + question.mostMs
+  const found: Match[] = []
+  for (const { sql, values } of [revisionsThatMatch(question), artifactsThatMatch(question)]) {
+    // The columns of our own statement.
+    for (const { number, rank } of file.statement(sql).iterate(values) as IterableIterator<Match>) {
+      found.push({ number, rank })
+      if (found.length % STEPS === 0 && performance.now() > until) throw tooBroad(question.mostMs)
+    }
+  }
+  found.sort((a, b) => a.rank - b.rank || b.number - a.number)
+  const { behind, limit } = question
+  const last = behind && numberOf(file, behind)
+  const start = behind ? found.findIndex(({ number }) => number === last) + 1 : 0
+  if (behind && start === 0) return undefined
+  const page = found.slice(start, limit === undefined ? undefined : start + limit)
+  return page.flatMap(({ number, rank }) => {
+    const [place] = file.rows<PlaceRow>(number < 0 ? ARTIFACT : REVISION, Math.abs(number))
+    return place ? [{ path: place.path, oid: place.oid ?? undefined, rank: -rank }] : []
+  })
+}
+
+interface Match {
+  readonly number: number
+  /** As FTS5 has it: the smaller, the better. */
+  readonly rank: number
+}
+
+interface PlaceRow {
+  readonly path: string
+  readonly oid: string | null
+}
+
+interface Statement {
+  readonly sql: string
+  readonly values: readonly string[]
+}
+
+/** A word in a name says more than one in a text. */
+const RANK = 'bm25(search, 10.0, 4.0, 4.0, 2.0, 1.0)'
+
+function revisionsThatMatch(question: DocumentQuestion): Statement {
+  const { includeHistory, includeArchived } = question
+  const held = includeHistory
+    ? 'lines l JOIN variants v ON v.number = l.variant WHERE l.segment = r.segment AND l.up_to >= r.depth'
+    : 'variants v WHERE v.artifact = r.artifact AND v.head = r.oid'
+  const { sql, values } = isWanted(question)
+  return {
+    sql: `SELECT r.number, ${RANK} AS rank
+          FROM search JOIN revisions r ON r.number = search.rowid JOIN artifacts a ON a.number = r.artifact
+          WHERE search MATCH ? AND ${sql} AND EXISTS (SELECT 1 FROM ${held} ${includeArchived ? '' : 'AND NOT v.archived'})`,
+    values,
+  }
+}
+
+function artifactsThatMatch(question: DocumentQuestion): Statement {
+  const { sql, values } = isWanted(question)
+  return {
+    sql: `SELECT -a.number AS number, ${RANK} AS rank FROM search JOIN artifacts a ON a.number = -search.rowid
+          WHERE search MATCH ? AND ${sql}
+            AND NOT EXISTS (SELECT 1 FROM variants v WHERE v.artifact = a.number AND v.head IS NOT NULL)`,
+    values,
+  }
+}
+
+function isWanted({ match, kinds, includeArchived }: DocumentQuestion): Statement {
+  const ofKind = kinds.map(({ flag }) =>
+    flag === undefined ? 'a.family = ?' : 'a.family = ? AND json_extract(a.flags, ?) = 1',
+  )
+  return {
+    sql: `(${ofKind.join(' OR ')}) ${includeArchived ? '' : 'AND NOT a.archived'}`,
+    values: [
+      match,
+      ...kinds.flatMap(({ family, flag }) => (flag === undefined ? [family] : [family, `$.${flag}`])),
+    ],
+  }
+}
+
+function numberOf(file: DatabaseFile, { path, oid }: DocumentPlace): number | undefined {
+  const [family = '', slug = ''] = path.split('/')
+  const sql = oid === undefined ? ARTIFACT_AT : REVISION_AT
+  const values = oid === undefined ? [family, slug] : [family, slug, Buffer.from(oid, 'hex')]
+  return file.rows<{ number: number }>(sql, ...values)[0]?.number
+}
+
+const REVISION = `
+  SELECT a.family || '/' || a.slug AS path, lower(hex(r.oid)) AS oid
+  FROM revisions r JOIN artifacts a ON a.number = r.artifact WHERE r.number = ?`
+const ARTIFACT = "SELECT family || '/' || slug AS path, NULL AS oid FROM artifacts WHERE number = ?"
+const REVISION_AT = `
+  SELECT r.number FROM revisions r JOIN artifacts a ON a.number = r.artifact
+  WHERE a.family = ? AND a.slug = ? AND r.oid = ?`
+const ARTIFACT_AT = 'SELECT -number AS number FROM artifacts WHERE family = ? AND slug = ?'
+
+function tooBroad(mostMs: number): Refusal {
+  return new Refusal(
+    'query_too_broad',
+    `The search found so much that it was stopped after ${mostMs / 1000} s. Add a word, or name the kinds that are wanted.`,
+  )
+}

@@ -1,0 +1,54 @@
+/** A word of a text, as it is compared: in lower case, without the accents of Latin, Greek and Cyrillic letters. */
+export interface Word {
+  readonly word: string
+  /** Where it stands in the text, in UTF-16 units; `end` is the first unit behind it. */
+  readonly start: number
+  readonly end: number
+}
+
+const WORD = /[\p{L}\p{N}\p{M}]+/gu
+
+/** Scripts that are written without spaces: two characters side by side are a word there, and the last by itself. */
+const UNSPACED =
+  /[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}\p{Script=Thai}\p{Script=Lao}\p{Script=Khmer}\p{Script=Myanmar}ー]+/gu
+
+/** The words of a text in their order. Everything else (blanks, punctuation, symbols) only parts them. */
+export function* searchWords(text: string): Generator<Word> {
+  for (const { 0: run, index } of text.matchAll(WORD)) {
+    let at = 0
+    for (const { 0: unspaced, index: begin } of run.matchAll(UNSPACED)) {
+      if (begin > at) yield wordAt(run.slice(at, begin), index + at)
+      yield* pairsOf(unspaced, index + begin)
+      at = begin + unspaced.length
+    }
+    if (at < run.length) yield wordAt(run.slice(at), index + at)
+  }
+}
+
+function* pairsOf(run: string, start: number): Generator<Word> {
+  let before: { readonly text: string; readonly start: number } | undefined
+  let at = start
+  for (const character of run) {
+    if (before) yield wordAt(before.text + character, before.start)
+    before = { text: character, start: at }
+    at += character.length
+  }
+  if (before) yield wordAt(before.text, before.start)
+}
+
+function wordAt(text: string, start: number): Word {
+  return { word: folded(text), start, end: start + text.length }
+}
+
+function folded(text: string): string {
+  return text
+    .normalize('NFKD')
+    .replace(/[\u0300-\u036f]/g, '')
+    .normalize('NFC')
+    .toLowerCase()
+}
+
+/** Whether a text consists of characters of a script without spaces, so that its last word is none of a longer text's. */
+export function isUnspaced(text: string): boolean {
+  return text.replace(UNSPACED, '') === ''
+}

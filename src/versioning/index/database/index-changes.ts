@@ -1,0 +1,72 @@
+import type { Refusal } from '../../../errors.ts'
+import type { TimeSlice } from '../../../scheduling/cooperative.ts'
+import type { DatabaseFile } from '../../../storage/sqlite/database-file.ts'
+import { damageOf } from '../damage-of.ts'
+import type { IndexEntry } from '../index-entry.ts'
+import { missingCommits } from './missing-commits.ts'
+import { removeArtifact, writeArtifact, writeUnreadable } from './write-artifact.ts'
+
+/** What the database takes its rows from. */
+export interface IndexSource {
+  /** The artifact at a place, `<family>/<slug>`, as last looked at; undefined where none is. */
+  readonly at: (path: string) => IndexEntry | undefined
+  /** All of them. */
+  readonly entries: () => Iterable<IndexEntry>
+  /** Looks at an artifact once more: something has moved that nobody told of. */
+  readonly look: (entry: IndexEntry) => Promise<void>
+  /** Told of what is wrong with the file, once for each reason. */
+  readonly onTrouble: (reason: string) => void
+}
+
+/** A change of one artifact's rows, in a transaction; false where it has to be worked out again. */
+export interface IndexChange {
+  readonly path: string
+  readonly write: () => boolean
+}
+
+/** So often an artifact is looked at once more that is written to all the time. */
+const MOST_LOOKS = 5
+
+/** Works out what is to be written of artifacts. */
+export class IndexChanges {
+  /** Why the commits of an artifact could not be read, by its place. */
+  readonly unreadable = new Map<string, Refusal>()
+  readonly #source: IndexSource
+
+  constructor(source: IndexSource) {
+    this.#source = source
+  }
+
+  /** What is to be written of the artifact at this place. */
+  async of(file: DatabaseFile, path: string, slice: TimeSlice): Promise<IndexChange> {
+    this.unreadable.delete(path)
+    let entry = this.#source.at(path)
+    for (let tries = 0; entry; tries++) {
+      const { view } = entry
+      const before = seenAt(file, path)
+      const isSame = (): boolean => seenAt(file, path) === before
+      try {
+        const commits = await missingCommits(file, view, slice)
+        // Another server may have written what it saw later: the last to write has to have seen everything.
+        if (entry.repository.freshRefs() === view.source.refs || tries === MOST_LOOKS)
+          return { path, write: () => isSame() && writeArtifact(file, view, commits) }
+      } catch (error) {
+        const reason = damageOf(error, path)
+        if (!reason) throw error
+        this.unreadable.set(path, reason)
+        return { path, write: () => isSame() && writeUnreadable(file, view) }
+      }
+      await this.#source.look(entry)
+      entry = this.#source.at(path)
+    }
+    const [family = '', slug = ''] = path.split('/')
+    return { path, write: () => removeArtifact(file, family, slug) }
+  }
+}
+
+function seenAt(file: DatabaseFile, path: string): string | undefined {
+  const [family = '', slug = ''] = path.split('/')
+  return file.rows<{ seen: string }>(SEEN_AT, family, slug)[0]?.seen
+}
+
+const SEEN_AT = 'SELECT seen FROM artifacts WHERE family = ? AND slug = ?'
