@@ -7,9 +7,9 @@ import { withheldAnswer } from '../routing/withhold.ts'
 import { catalogPreset, catalogTemplate, wholeTemplate } from '../schemas/catalog.ts'
 import { pageWindowing, reference, uuid, windowing } from '../schemas/request-schemas.ts'
 import type { SurfaceContext } from '../surface-context.ts'
+import { INTRODUCTION, TAGS } from './introduction.ts'
 import type { JsonSchema } from './json-schema.ts'
 import { fieldParameters, openApiQueryParameters } from './openapi-parameters.ts'
-import './problem-schema.ts'
 import { share } from './share.ts'
 import { withoutSpellings } from './without-spellings.ts'
 
@@ -41,17 +41,12 @@ export function openApiDocument(endpoints: readonly Endpoint[], surfaces: readon
     info: {
       title: 'Branchpoint',
       version: '1',
-      description:
-        'A registry in which every artifact is a git repository: variants are branches, revisions are commits. ' +
-        'Every path also answers under /api; a slash at the end is optional. A key without the scope `read` is answered with ids, ' +
-        'slugs, versions, dates and addresses only (`WithheldAnswer`), and with what a run puts out where it may invoke. ' +
-        'A write with `Prefer: return=minimal` is answered with ids, slugs and versions. Answers of a kilobyte and more are compressed for ' +
-        'whoever takes gzip or Brotli. The words workflow, application and evaluator stand for each other in the names of members on these ' +
-        'three surfaces, and ids of parents may be called plainly `artifact_id`, `variant_id` and `revision_id`; shown is one name of each.',
+      description: INTRODUCTION,
       license: { name: 'MIT', identifier: 'MIT' },
     },
     servers: [{ url: '/' }],
     security: [{ ApiKey: ['read'] }],
+    tags: TAGS,
     paths,
     components: {
       securitySchemes: {
@@ -59,7 +54,7 @@ export function openApiDocument(endpoints: readonly Endpoint[], surfaces: readon
           type: 'apiKey',
           in: 'header',
           name: 'Authorization',
-          description: 'The word ApiKey, a space, and the key: `Authorization: ApiKey svc_…`',
+          description: 'The word ApiKey, a space, and the key; on the page of `/docs` the key alone will do.',
         },
         Basic: {
           type: 'http',
