@@ -1,5 +1,6 @@
 import { Validator } from '@seriousme/openapi-schema-validator'
 import { expect } from 'chai'
+import { withMembers } from '../../../scripts/proofs/fuzz/api-document.ts'
 import { startService } from '../../../scripts/proofs/support/service.ts'
 
 describe('the OpenAPI document as a whole', () => {
@@ -24,5 +25,23 @@ describe('the OpenAPI document as a whole', () => {
       Object.values(item).flatMap((operation) => operation.tags ?? []),
     )
     expect(tags.map(({ name }: { name: string }) => name)).to.have.members([...new Set(used)])
+  })
+
+  it('says once what objects have in common, after which come the objects that are made of it', () => {
+    const { schemas } = JSON.parse(text).components
+    const before = new Set<string>()
+    for (const [name, schema] of Object.entries<{ readonly allOf?: readonly { readonly $ref: string }[] }>(
+      schemas,
+    )) {
+      for (const { $ref } of schema.allOf ?? []) expect([...before], name).to.include($ref.split('/').at(-1))
+      before.add(name)
+    }
+    expect(schemas.ApplicationRevision.allOf).to.deep.equal([
+      { $ref: '#/components/schemas/WorkflowRevision' },
+    ])
+    expect(schemas.WorkflowRevision.allOf).to.deep.equal([{ $ref: '#/components/schemas/RevisionFields' }])
+    const { properties, required } = withMembers(JSON.parse(text)).components.schemas.ApplicationRevision
+    expect(properties).to.include.keys('id', 'artifact_id', 'workflow_id', 'application_id', 'flags', 'data')
+    expect(required).to.include.members(['id', 'flags', 'application_id']).and.not.include('data')
   })
 })
