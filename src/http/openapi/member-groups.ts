@@ -34,101 +34,129 @@ const LEAST_MEMBERS = 6
 
 /**
  * Puts `allOf` into objects of the document in place of the members that they have in common: those of a whole component, or those of a group,
- * which becomes a component. The document's own schemas are changed in place.
+ * which becomes a component. The schemas are changed in place, and belong to the document alone.
  */
 export function groupMembers(
   paths: object,
   schemas: Record<string, JsonSchema>,
   singulars: readonly string[],
 ): void {
-  const roots = new Set<JsonSchema>(Object.values(schemas))
-  const objects = [...roots, ...schemasIn(paths), ...[...roots].flatMap((root) => schemasIn(root))].filter(
-    hasOpenMembers,
-  )
-  const wholes = Object.entries(schemas)
-    .filter(([, schema]) => hasOpenMembers(schema) && textsOf(schema).size >= LEAST_MEMBERS)
-    .map(([name, schema], place) => ({ name, texts: textsOf(schema), place, schema }))
-    .sort((a, b) => b.texts.size - a.texts.size || a.place - b.place)
-  for (const object of new Set(objects)) {
-    const own = textsOf(object)
-    const place = wholes.findIndex(({ schema }) => schema === object)
-    const whole = wholes.find(
-      ({ texts, schema }, index) =>
-        schema !== object &&
-        (texts.size < own.size || place < 0 || index < place) && // of two that are the same, the later refers to the earlier
-        [...texts].every(([name, text]) => own.get(name) === text),
-    )
-    if (whole) replace(object, [...whole.texts.keys()], whole.name, roots.has(object))
-  }
+  const roots = Object.values(schemas)
+  const grouping = new Grouping(schemas, [...roots, ...schemasIn(paths), ...roots.flatMap(schemasIn)])
+  grouping.referToWholes()
   for (const [name, members] of GROUPS) {
-    const words = members.split(' ')
-    const own = members.includes('x_') ? singulars : ['']
-    for (const singular of own) {
-      group(
-        name.replace('X', capital(singular)),
-        words.map((word) => word.replace(/^x_/, `${singular}_`)),
-      )
+    for (const singular of members.includes('x_') ? singulars : ['']) {
+      const own = members.split(' ').map((member) => member.replace(/^x_/, `${singular}_`))
+      grouping.group(name.replace('X', capital(singular)), own)
     }
   }
-  nameInnerObjects()
+  grouping.nameInnerObjects()
+}
 
-  /** What is put together of an object with objects in it has these in common: generators of clients would make each of them anew. */
-  function nameInnerObjects(): void {
+class Grouping {
+  readonly #schemas: Record<string, JsonSchema>
+  readonly #roots: ReadonlySet<JsonSchema>
+  /** The objects whose members may stand elsewhere, with what each member says as text. */
+  readonly #objects: Map<JsonSchema, Texts>
+
+  constructor(schemas: Record<string, JsonSchema>, candidates: readonly JsonSchema[]) {
+    this.#schemas = schemas
+    this.#roots = new Set(Object.values(schemas))
+    this.#objects = new Map(candidates.filter(hasOpenMembers).map((it) => [it, textsOf(it)]))
+  }
+
+  /** Objects that have all members of a component refer to it; of two components that are the same, the later does. */
+  referToWholes(): void {
+    const wholes = Object.entries(this.#schemas)
+      .map(([name, schema]) => ({
+        name,
+        schema,
+        texts: this.#objects.get(schema) ?? new Map<string, string>(),
+      }))
+      .filter(({ texts }) => texts.size >= LEAST_MEMBERS)
+      .sort((a, b) => b.texts.size - a.texts.size)
+    for (const [object, own] of [...this.#objects]) {
+      const place = wholes.findIndex(({ schema }) => schema === object)
+      const others =
+        place < 0 ? wholes : wholes.filter(({ texts }, at) => at < place || texts.size < own.size)
+      const whole = others.find(({ texts }) => [...texts].every(([name, text]) => own.get(name) === text))
+      if (whole) this.#replace(object, [...whole.texts.keys()], whole.name)
+    }
+  }
+
+  /** Makes a component of these members, one for each way in which they are the same in several objects. */
+  group(name: string, members: readonly string[]): void {
+    const alike = new Map<string, JsonSchema[]>()
+    for (const [object, texts] of this.#objects) {
+      if (!members.every((member) => texts.has(member))) continue
+      const text = members.map((member) => texts.get(member)).join()
+      alike.set(text, [...(alike.get(text) ?? []), object])
+    }
+    for (const [text, objects] of [...alike].sort(([, a], [, b]) => b.length - a.length)) {
+      const [first] = objects
+      if (!first || (objects.length - 1) * text.length < objects.length * REFERENCE_CHARACTERS) continue
+      const free = freeName(name, this.#schemas)
+      this.#schemas[free] = part(first, members)
+      for (const object of objects) this.#replace(object, members, free)
+    }
+  }
+
+  /** Objects in what other objects are made of get a name: generators of clients would make a class of each for each of those. */
+  nameInnerObjects(): void {
     const names = new Map<string, string>()
-    const parents = objects.flatMap(({ allOf }) => (allOf ?? []) as readonly { readonly $ref: string }[])
-    for (const name of new Set(parents.map(({ $ref }) => $ref.slice($ref.lastIndexOf('/') + 1)))) {
-      const properties = (schemas[name]?.['properties'] ?? {}) as Record<string, JsonSchema>
+    const parents = [...this.#objects.keys()].flatMap(({ allOf = [] }) => allOf as readonly Reference[])
+    for (const name of new Set(parents.map(({ $ref }) => $ref.slice(SCHEMAS.length)))) {
+      const properties = propertiesOf(this.#schemas[name] ?? {})
       for (const [member, schema] of Object.entries(properties)) {
         if (schema['type'] !== 'object') continue
         const text = JSON.stringify(schema)
-        const free = names.get(text) ?? freeName(name + capital(member), schemas)
+        const free = names.get(text) ?? freeName(name + capital(member), this.#schemas)
         names.set(text, free)
-        schemas[free] = schema
+        this.#schemas[free] = schema
         properties[member] = referenceTo(free)
       }
     }
   }
 
-  function group(name: string, members: readonly string[]): void {
-    const alike = new Map<string, JsonSchema[]>()
-    for (const object of new Set(objects)) {
-      if (!hasOpenMembers(object)) continue
-      const texts = textsOf(object)
-      if (!members.every((member) => texts.has(member))) continue
-      const text = members.map((member) => texts.get(member)).join()
-      alike.set(text, [...(alike.get(text) ?? []), object])
-    }
-    for (const [text, of] of [...alike].sort((a, b) => b[1].length - a[1].length)) {
-      const [first] = of
-      if (!first || of.length < 2 || (of.length - 1) * text.length < of.length * 60) continue
-      const free = freeName(name, schemas)
-      schemas[free] = part(first, members)
-      for (const object of of) replace(object, members, free, roots.has(object))
-    }
+  #replace(object: JsonSchema, members: readonly string[], name: string): void {
+    const kept = Object.keys(propertiesOf(object)).filter((it) => !members.includes(it))
+    const { properties, required } = part(object, kept)
+    const allOf = [...((object['allOf'] ?? []) as readonly Reference[]), referenceTo(name)]
+    for (const key of ['type', 'properties', 'required', 'allOf']) delete object[key]
+    // A component stays a schema of its own: some generators take no reference for one.
+    if (kept.length === 0 && allOf.length === 1 && !this.#roots.has(object)) Object.assign(object, allOf[0])
+    else Object.assign(object, { allOf }, kept.length > 0 ? { properties } : {}, required ? { required } : {})
+    this.#objects.set(object, textsOf(object))
   }
 }
 
+type Texts = ReadonlyMap<string, string>
+
+interface Reference extends JsonSchema {
+  readonly $ref: string
+}
+
+const SCHEMAS = '#/components/schemas/'
+
+/** What a reference in `allOf` takes, about. */
+const REFERENCE_CHARACTERS = 60
+
 function hasOpenMembers({ type, properties, additionalProperties }: JsonSchema): boolean {
-  return (
-    type === 'object' &&
-    additionalProperties !== false &&
-    typeof properties === 'object' &&
-    properties !== null
-  )
+  return type === 'object' && additionalProperties !== false && typeof properties === 'object'
 }
 
 /** Each member as text, with whether it is required. */
-function textsOf({ properties, required }: JsonSchema): ReadonlyMap<string, string> {
-  const needed = (required ?? []) as readonly string[]
-  const entries = Object.entries((properties ?? {}) as JsonSchema)
+function textsOf(object: JsonSchema): Texts {
+  const needed = (object['required'] ?? []) as readonly string[]
+  const entries = Object.entries(propertiesOf(object))
   return new Map(
     entries.map(([name, schema]) => [name, JSON.stringify(schema) + (needed.includes(name) ? '!' : '')]),
   )
 }
 
-function part({ properties, required }: JsonSchema, members: readonly string[]): JsonSchema {
-  const needed = ((required ?? []) as readonly string[]).filter((name) => members.includes(name))
-  const chosen = Object.entries(properties as JsonSchema).filter(([name]) => members.includes(name))
+function part(object: JsonSchema, members: readonly string[]): JsonSchema {
+  const needed = ((object['required'] ?? []) as readonly string[]).filter((name) => members.includes(name))
+  const chosen = Object.entries(propertiesOf(object)).filter(([name]) => members.includes(name))
   return {
     type: 'object',
     properties: Object.fromEntries(chosen),
@@ -136,19 +164,12 @@ function part({ properties, required }: JsonSchema, members: readonly string[]):
   }
 }
 
-function replace(object: JsonSchema, members: readonly string[], name: string, isRoot: boolean): void {
-  const reference = referenceTo(name)
-  const kept = Object.keys(object['properties'] as JsonSchema).filter((it) => !members.includes(it))
-  const { properties, required } = part(object, kept)
-  const allOf = [...((object['allOf'] ?? []) as readonly object[]), reference]
-  for (const key of ['type', 'properties', 'required', 'allOf']) delete object[key]
-  if (kept.length === 0 && allOf.length === 1 && !isRoot) Object.assign(object, reference)
-  else if (kept.length === 0) Object.assign(object, { allOf })
-  else Object.assign(object, { type: 'object', allOf, properties }, required ? { required } : {})
+function propertiesOf({ properties = {} }: JsonSchema): Record<string, JsonSchema> {
+  return properties as Record<string, JsonSchema> // as JSON Schema has them
 }
 
-function referenceTo(name: string): JsonSchema {
-  return { $ref: `#/components/schemas/${name}` }
+function referenceTo(name: string): Reference {
+  return { $ref: SCHEMAS + name }
 }
 
 function capital(word: string): string {

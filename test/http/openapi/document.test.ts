@@ -44,4 +44,23 @@ describe('the OpenAPI document as a whole', () => {
     expect(properties).to.include.keys('id', 'artifact_id', 'workflow_id', 'application_id', 'flags', 'data')
     expect(required).to.include.members(['id', 'flags', 'application_id']).and.not.include('data')
   })
+
+  it('has the schemas of what each operation takes and answers, a refusal included', () => {
+    const { paths, components } = JSON.parse(text)
+    const found = (it: any) => (it?.$ref ? components.responses[it.$ref.split('/').at(-1)] : it)
+    const counts: number[] = []
+    for (const [path, methods] of Object.entries<any>(paths)) {
+      for (const [method, { tags, requestBody, responses }] of Object.entries<any>(methods)) {
+        if (tags[0] === 'service' && path !== '/metrics') continue
+        const contents = [requestBody, found(responses[200]), found(responses.default)].filter(Boolean)
+        for (const { content } of contents) {
+          const schemas = Object.values<any>(content ?? {}).map(({ schema }) => schema)
+          if (schemas.length === 0 || schemas.includes(undefined)) expect.fail(`${method} ${path}`)
+        }
+        counts.push(contents.length)
+      }
+    }
+    expect(counts.length).to.be.greaterThan(250)
+    expect(counts.every((count) => count >= 2)).to.equal(true)
+  })
 })
