@@ -16,7 +16,8 @@ export interface ShownRequest {
 
 /** The request that an operation is tried with: the example of its body, and whatever key there is. */
 export function exampleRequest(method: string, url: string, operation: ShownOperation): ShownRequest {
-  const json = operation.requestBody?.content?.['application/json']
+  const json =
+    fileArgument(operation) === '' ? operation.requestBody?.content?.['application/json'] : undefined
   return {
     url,
     method: method.toUpperCase(),
@@ -26,6 +27,12 @@ export function exampleRequest(method: string, url: string, operation: ShownOper
     },
     ...(json ? { body: JSON.stringify(json.example ?? {}) } : {}),
   }
+}
+
+/** How curl takes the file of an operation that wants one, as the last line of a command; empty for any other operation. */
+export function fileArgument({ requestBody: { content } = {} }: ShownOperation): string {
+  if (!content || Object.keys(content).join() === 'application/json') return ''
+  return ` \\\n  ${'multipart/form-data' in content ? "-F 'file=@rows.csv'" : "--data-binary '@file'"}`
 }
 
 /**

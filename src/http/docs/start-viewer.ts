@@ -1,4 +1,11 @@
-import { type ShownOperation, exampleRequest, keyHeader, neededKey, withVariables } from './request-text.ts'
+import {
+  type ShownOperation,
+  exampleRequest,
+  fileArgument,
+  keyHeader,
+  neededKey,
+  withVariables,
+} from './request-text.ts'
 
 /**
  * Starts Swagger UI in the page of `/docs`. This file runs in the browser, as the build has it: the page loads it as a module. Around
@@ -55,7 +62,9 @@ function withExample(Responses: Component, system: System): Component {
     const security = operation.security ?? specSelectors.security()?.toJS() ?? []
     const shown = { ...operation, security }
     const request = exampleRequest(props.method, location.origin + props.path, shown)
-    const command = fn.requestSnippetGenerator_curl_bash(Im.fromJS(request))
+    // Swagger UI adds an empty body to every POST without one.
+    const plain = fn.requestSnippetGenerator_curl_bash(Im.fromJS(request)).replace(/ \\\n {2}-d ''$/, '')
+    const command = plain + fileArgument(operation)
     return React.createElement(
       'div',
       null,

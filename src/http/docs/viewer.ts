@@ -50,6 +50,8 @@ const STYLE = `
 .swagger-ui .info { margin: 24px 0 }
 .swagger-ui .scheme-container { margin: 0; padding: 12px 0 }
 .example-request { padding: 12px 20px }
+.example-request .curl { padding-right: 56px !important }
+.example-request .copy-to-clipboard { right: 12px !important }
 `
 
 const POLICY = pagePolicy({ style: STYLE, ownFiles: true })

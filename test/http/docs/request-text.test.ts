@@ -1,6 +1,12 @@
 import { spawnSync } from 'node:child_process'
 import { expect } from 'chai'
-import { exampleRequest, keyHeader, neededKey, withVariables } from '../../../src/http/docs/request-text.ts'
+import {
+  exampleRequest,
+  fileArgument,
+  keyHeader,
+  neededKey,
+  withVariables,
+} from '../../../src/http/docs/request-text.ts'
 
 describe('what the viewer shows of a request', () => {
   const operation = {
@@ -16,6 +22,16 @@ describe('what the viewer shows of a request', () => {
       body: '{"slug":"bot"}',
     })
     expect(exampleRequest('get', 'http://host/health', { security: [] }).headers).to.deep.equal({})
+  })
+
+  it('brings a file where one is wanted', () => {
+    const upload = { requestBody: { content: { 'multipart/form-data': {}, 'application/json': {} } } }
+    expect(fileArgument(upload)).to.equal(" \\\n  -F 'file=@rows.csv'")
+    expect(exampleRequest('post', 'http://host/x', upload)).to.not.have.property('body')
+    expect(fileArgument({ requestBody: { content: { 'application/x-git-bundle': {} } } })).to.contain(
+      '--data-binary',
+    )
+    expect(fileArgument(operation) + fileArgument({})).to.equal('')
   })
 
   it('names the scopes of which a key needs one', () => {
