@@ -8,8 +8,9 @@ import { type ErrorForm, errorHandler } from './middleware/error-handler.ts'
 import { notFound } from './middleware/not-found.ts'
 import { requestId } from './middleware/request-id.ts'
 import { requestLog } from './middleware/request-log.ts'
-import { docs, openApiRoute } from './public-routes/docs.ts'
+import { viewer } from './docs/viewer.ts'
 import { frontPage, noIcon } from './public-routes/front-page.ts'
+import { immutableResponse } from './public-routes/lasting-answer.ts'
 import { health, type Readiness, ready, servicesHealth } from './public-routes/health.ts'
 import { type PublicRoute, publicRoutes } from './public-routes/public-routes.ts'
 import type { RequestState } from './request-state.ts'
@@ -56,8 +57,8 @@ export function createApp(dependencies: AppDependencies): Koa<RequestState> {
       '/health': health,
       '/ready': ready(readiness, dependencies.authenticate),
       '/metrics': dependencies.metrics,
-      '/openapi.json': openApiRoute(openApi),
-      '/docs': docs(openApi),
+      '/openapi.json': immutableResponse('application/json', () => JSON.stringify(openApi())), // a start has no time for it
+      ...viewer(),
       '/': frontPage(),
       '/favicon.ico': noIcon,
       ...servicesHealth(),

@@ -46,7 +46,7 @@ export interface ApiDocument {
 /** Reads `/openapi.json` of a running server. git over HTTP is left out: what it takes is no JSON. */
 export async function readApiDocument(url: string): Promise<ApiDocument> {
   const answer = await fetch(`${url}/openapi.json`)
-  const document = (await answer.json()) as WrittenDocument // OpenAPI 3.1, which a test of its own holds it to
+  const document = withMembers((await answer.json()) as WrittenDocument) // OpenAPI 3.1, which a test of its own holds it to
   const operations = Object.entries(document.paths).flatMap(([path, methods]) =>
     Object.entries(methods).map(([method, written]) =>
       operationOf(document, method.toUpperCase(), path, written),
@@ -55,6 +55,30 @@ export async function readApiDocument(url: string): Promise<ApiDocument> {
   return {
     operations: operations.filter(({ path }) => !path.startsWith('/git/')),
     schemas: document.components.schemas,
+  }
+}
+
+/** The document with what objects are made of (`allOf`) in the objects themselves. */
+export function withMembers<T extends { readonly components: object }>(document: T): T {
+  const { schemas } = document.components as { readonly schemas: Readonly<Record<string, JsonSchema>> }
+  return whole(document) as T // only schemas have changed
+
+  function whole(value: unknown): unknown {
+    if (Array.isArray(value)) return value.map(whole)
+    if (typeof value !== 'object' || value === null) return value
+    const own: JsonSchema = Object.fromEntries(Object.entries(value).map(([key, it]) => [key, whole(it)]))
+    if (!Array.isArray(own.allOf)) return own
+    const { allOf, ...rest } = own
+    const parts = [
+      ...allOf.map(({ $ref = '' }) => whole(schemas[$ref.split('/').at(-1) ?? '']) as JsonSchema),
+      rest,
+    ]
+    return {
+      ...rest,
+      type: 'object',
+      properties: Object.assign({}, ...parts.map(({ properties }) => properties)) as object,
+      required: parts.flatMap(({ required = [] }) => required),
+    }
   }
 }
 

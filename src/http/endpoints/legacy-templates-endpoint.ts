@@ -10,7 +10,7 @@ import { list } from '../schemas/record-schemas.ts'
 export const legacyTemplatesEndpoint = endpoint({
   method: 'GET',
   path: '/simple/evaluators/templates',
-  tag: 'catalog',
+  tag: 'legacy',
   summary: 'What evaluators can be made from, in the shape of before the catalog',
   ...anyKey,
   input: z.object({ include_archived: z.boolean().optional() }),

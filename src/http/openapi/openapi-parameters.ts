@@ -40,5 +40,5 @@ function membersOf({ properties = {} }: JsonSchema): [string, JsonSchema][] {
 }
 
 function parameter(name: string, schema: JsonSchema): object {
-  return { name, in: 'query', required: false, schema }
+  return { name, in: 'query', schema }
 }

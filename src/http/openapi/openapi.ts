@@ -1,16 +1,21 @@
 import { problemSchema } from './problem-schema.ts'
 import { z } from 'zod'
+import { SCOPES } from '../../access/scope.ts'
 import { FILE_MEDIA_TYPES } from '../body/upload.ts'
 import { gitPaths } from '../git/git-paths.ts'
 import type { Endpoint } from '../routing/endpoint.ts'
 import { withheldAnswer } from '../routing/withhold.ts'
 import { catalogPreset, catalogTemplate, wholeTemplate } from '../schemas/catalog.ts'
+import { parent } from '../schemas/parents.ts'
+import { resultError } from '../schemas/evaluation.ts'
+import { nextWindow, recordObject, referenced } from '../schemas/record-schemas.ts'
 import { pageWindowing, reference, uuid, windowing } from '../schemas/request-schemas.ts'
 import type { SurfaceContext } from '../surface-context.ts'
+import { INTRODUCTION, TAGS } from './introduction.ts'
 import type { JsonSchema } from './json-schema.ts'
 import { fieldParameters, openApiQueryParameters } from './openapi-parameters.ts'
-import './problem-schema.ts'
-import { share } from './share.ts'
+import { groupMembers } from './member-groups.ts'
+import { inOrderOfReference, share } from './share.ts'
 import { withoutSpellings } from './without-spellings.ts'
 
 /**
@@ -29,29 +34,33 @@ export function openApiDocument(endpoints: readonly Endpoint[], surfaces: readon
       },
     },
   }
-  for (const [schema, name] of named) components.schemas[name] = toJsonSchema(schema, ioOf(schema), new Map())
+  for (const [schema, name] of named) {
+    const others = new Map([...named].filter(([it]) => it !== schema))
+    components.schemas[name] = toJsonSchema(schema, ioOf(schema), others)
+  }
   const own: Record<string, Record<string, object>> = {}
   for (const endpoint of endpoints) {
     const path = endpoint.path.replaceAll(/:(\w+)/g, '{$1}')
     own[path] = { ...own[path], [endpoint.method.toLowerCase()]: operation(endpoint, named) }
   }
-  const paths = share({ ...own, ...gitPaths(), ...METRICS_PATH, ...OPEN_PATHS }, components)
+  const whole = structuredClone({ ...own, ...gitPaths(), ...METRICS_PATH, ...OPEN_PATHS })
+  groupMembers(
+    whole,
+    components.schemas,
+    surfaces.map(({ surface }) => surface.singular),
+  )
+  const paths = share(whole, components)
   return {
     openapi: '3.1.0',
     info: {
       title: 'Branchpoint',
       version: '1',
-      description:
-        'A registry in which every artifact is a git repository: variants are branches, revisions are commits. ' +
-        'Every path also answers under /api; a slash at the end is optional. A key without the scope `read` is answered with ids, ' +
-        'slugs, versions, dates and addresses only (`WithheldAnswer`), and with what a run puts out where it may invoke. ' +
-        'A write with `Prefer: return=minimal` is answered with ids, slugs and versions. Answers of a kilobyte and more are compressed for ' +
-        'whoever takes gzip or Brotli. The words workflow, application and evaluator stand for each other in the names of members on these ' +
-        'three surfaces, and ids of parents may be called plainly `artifact_id`, `variant_id` and `revision_id`; shown is one name of each.',
+      description: INTRODUCTION,
       license: { name: 'MIT', identifier: 'MIT' },
     },
     servers: [{ url: '/' }],
     security: [{ ApiKey: ['read'] }],
+    tags: TAGS,
     paths,
     components: {
       securitySchemes: {
@@ -59,7 +68,7 @@ export function openApiDocument(endpoints: readonly Endpoint[], surfaces: readon
           type: 'apiKey',
           in: 'header',
           name: 'Authorization',
-          description: 'The word ApiKey, a space, and the key: `Authorization: ApiKey svc_…`',
+          description: 'The word ApiKey, a space, and the key; on the page of `/docs` the key alone will do.',
         },
         Basic: {
           type: 'http',
@@ -68,6 +77,7 @@ export function openApiDocument(endpoints: readonly Endpoint[], surfaces: readon
         },
       },
       ...components,
+      schemas: inOrderOfReference(components.schemas),
     },
   }
 }
@@ -114,6 +124,11 @@ function namedSchemas(surfaces: readonly SurfaceContext[]): Map<z.ZodType, strin
     [wholeTemplate, 'WholeCatalogTemplate'],
     [catalogPreset, 'CatalogPreset'],
     [withheldAnswer, 'WithheldAnswer'],
+    [recordObject, 'JsonObject'],
+    [nextWindow, 'Next'],
+    [referenced, 'Referenced'],
+    [parent, 'Parent'],
+    [resultError, 'ResultError'],
   ])
   for (const { surface, records } of surfaces) {
     const name = surface.singular[0]?.toUpperCase() + surface.singular.slice(1)
@@ -129,6 +144,7 @@ function operation(endpoint: Endpoint, named: ReadonlyMap<z.ZodType, string>): o
   const { method, input, optionalBody, example, output, scope, orScope, recall, tag, summary, path } =
     endpoint
   const scopes = [scope, ...(orScope === undefined ? [] : [orScope].flat())]
+  const security = scopes.length === SCOPES.length ? [{ ApiKey: [] }] : scopes.map((it) => ({ ApiKey: [it] }))
   const schema = input && toJsonSchema(input, 'input', named)
   const { upload, downloads, streams = [], failure } = endpoint
   const parameters = [
@@ -146,7 +162,7 @@ function operation(endpoint: Endpoint, named: ReadonlyMap<z.ZodType, string>): o
     tags: [tag],
     summary,
     operationId: `${method.toLowerCase()}${path.replaceAll(/[/:_-]+(\w)/g, (_, letter: string) => letter.toUpperCase())}`,
-    ...(scopes.join() === 'read' ? {} : { security: scopes.map((it) => ({ ApiKey: [it] })) }),
+    ...(scopes.join() === 'read' ? {} : { security }),
     ...(parameters.length > 0 ? { parameters } : {}),
     ...(upload ? { requestBody: uploadBody(schema) } : {}),
     ...(schema && method !== 'GET' && !upload
@@ -234,18 +250,24 @@ function toJsonSchema(
 function withoutBounds(value: unknown, io: 'input' | 'output'): unknown {
   if (Array.isArray(value)) return value.map((item) => withoutBounds(item, io))
   if (typeof value !== 'object' || value === null) return value
-  const kept = Object.entries(value).filter(
+  const kept = inOrder(value).filter(
     ([key, member]) =>
       key !== '$schema' &&
       !(key === 'maximum' && member === Number.MAX_SAFE_INTEGER) &&
-      !(key === 'minimum' && member === 0) &&
+      !(key === 'minimum' && (member === 0 || member === Number.MIN_SAFE_INTEGER)) &&
       !(key === 'additionalProperties' && member === false && io === 'output'),
   )
   return Object.fromEntries(kept.map(([key, member]) => [key, withoutBounds(member, io)]))
 }
 
+/** The type first, so that what is the same is the same text. */
+function inOrder(value: object): [string, unknown][] {
+  const isType = ([key]: [string, unknown]): number => (key === 'type' ? 0 : 1)
+  return Object.entries(value).sort((a, b) => isType(a) - isType(b))
+}
+
 function ioOf(schema: z.ZodType): 'input' | 'output' {
-  return [reference, windowing, pageWindowing].some((it) => it === schema) ? 'input' : 'output'
+  return [reference, parent, windowing, pageWindowing].some((it) => it === schema) ? 'input' : 'output'
 }
 
 function content(type: string, schema: JsonSchema): object {

@@ -1,4 +1,5 @@
 import type { JsonSchema } from './json-schema.ts'
+import { isValue } from './schemas-in.ts'
 
 /** What a document names once, by kind: `components` of OpenAPI. */
 export interface Components {
@@ -11,8 +12,8 @@ export interface Components {
 const LEAST_CHARACTERS = 64
 
 /**
- * The paths of a document in which every schema, parameter and response that stands in several places is a reference to one of
- * `components`, to which it is added under a name made of its first place.
+ * The paths of a document in which every schema, parameter and response that stands in several places, of the components too, is a reference to
+ * one of `components`, to which it is added under a name made of its first place.
  */
 export function share(
   paths: Readonly<Record<string, object>>,
@@ -20,18 +21,27 @@ export function share(
 ): Record<string, unknown> {
   const counts = new Map<string, number>()
   const references = new Map<string, object>()
+  const named = Object.entries(components.schemas)
+  for (const [name, schema] of named) countMembers(schema, [name])
   count(paths, [])
+  for (const [name, schema] of named) components.schemas[name] = members(schema, [name]) as JsonSchema
   return shared(paths, []) as Record<string, unknown>
 
   /** What stands in something that was met before is not counted again: it is shared with it. */
   function count(value: unknown, way: readonly string[]): void {
     if (typeof value !== 'object' || value === null) return
-    if (kindOf(value, way)) {
+    const kind = kindOf(value, way)
+    if (kind) {
       const text = JSON.stringify(value)
       const before = counts.get(text) ?? 0
       counts.set(text, before + 1)
-      if (before > 0) return
+      // The schema of an answer that several operations have is named as well: clients get one class for it.
+      if (before > 0 && kind !== 'responses') return
     }
+    countMembers(value, way)
+  }
+
+  function countMembers(value: object, way: readonly string[]): void {
     for (const [key, member] of Object.entries(value)) if (!isValue(key, way)) count(member, [...way, key])
   }
 
@@ -44,7 +54,7 @@ export function share(
     const known = references.get(text)
     if (known) return known
     const named = components[kind]
-    const name = freeName(kind === 'parameters' ? [pascal(nameOf(value))] : namesOf(way), named)
+    const name = freeName(kind === 'parameters' ? [pascal(nameOf(value))] : namesOf(way, kind), named)
     const reference = { $ref: `#/components/${kind}/${name}` }
     references.set(text, reference)
     named[name] = {} // takes the name before what it holds looks for one
@@ -63,13 +73,6 @@ export function share(
   }
 }
 
-/** Whether a member holds a value and no schema; what users call their members says nothing. */
-function isValue(key: string, way: readonly string[]): boolean {
-  return VALUES.has(key) && way.at(-1) !== 'properties'
-}
-
-const VALUES: ReadonlySet<string> = new Set(['example', 'default', 'enum', 'const', 'required', 'tags'])
-
 function kindOf(value: object, way: readonly string[]): 'schemas' | 'parameters' | 'responses' | undefined {
   if (way.at(-2) === 'parameters') return 'in' in value ? 'parameters' : undefined
   if (way.at(-2) === 'responses') return 'content' in value ? 'responses' : undefined
@@ -78,12 +81,12 @@ function kindOf(value: object, way: readonly string[]): 'schemas' | 'parameters'
 }
 
 /** What a part may be called: `ApplicationRevisionCommit`, of the member that it is; `ApplicationsQueryAnswer`, of a body. */
-function namesOf(way: readonly string[]): readonly string[] {
+function namesOf(way: readonly string[], kind: string): readonly string[] {
   const [path = ''] = way
   const member = way.lastIndexOf('properties') + 1
   const part = ['requestBody', 'responses', 'parameters'].find((it) => way.includes(it)) ?? ''
   const ofMember = member > 0 ? [pascal(way[member] ?? ''), pascal(`${path}/${way[member] ?? ''}`)] : []
-  return [...ofMember, pascal(`${path}/${PARTS[part] ?? 'part'}`)]
+  return [...ofMember, pascal(kind === 'responses' ? path : `${path}/${PARTS[part] ?? 'part'}`)]
 }
 
 /** The first of the names that is not taken, or the last of them with a number. */
@@ -107,4 +110,20 @@ const PARTS: Readonly<Record<string, string>> = {
 function pascal(text: string): string {
   const words = text.replaceAll(/\{\w+\}/g, '').split(/[^A-Za-z0-9]+/)
   return words.map((word) => word.slice(0, 1).toUpperCase() + word.slice(1)).join('')
+}
+
+/** Components with each after those that it refers to: generators of clients read them from top to bottom. */
+export function inOrderOfReference<T>(named: Readonly<Record<string, T>>): Record<string, T> {
+  const placed = new Map<string, T>()
+  const seen = new Set<string>()
+  const place = (name: string): void => {
+    const schema = named[name]
+    if (schema === undefined || seen.has(name)) return
+    seen.add(name)
+    for (const [, other = ''] of JSON.stringify(schema).matchAll(/"#\/components\/schemas\/(\w+)"/g))
+      place(other)
+    placed.set(name, schema)
+  }
+  for (const name of Object.keys(named)) place(name)
+  return Object.fromEntries(placed)
 }

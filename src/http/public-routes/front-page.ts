@@ -1,5 +1,4 @@
 import { createRequire } from 'node:module'
-import { escapeHtml } from '../docs/escape-html.ts'
 import type { PublicRoute } from './public-routes.ts'
 import { pagePolicy } from './page-policy.ts'
 
@@ -63,7 +62,7 @@ function pageOf(version: string): string {
 <body>
 <h1>Branchpoint</h1>
 <p>A registry for prompts, workflows, evaluators, testsets and environments in which every artifact is a git repository.
-This is its REST interface, version ${escapeHtml(version)}.</p>
+This is its REST interface, version ${version}.</p>
 <ul>
 <li><a href="docs">Documentation of every route</a></li>
 <li><a href="openapi.json">The same as an OpenAPI document</a></li>
@@ -72,7 +71,7 @@ This is its REST interface, version ${escapeHtml(version)}.</p>
 <h2>A key</h2>
 <p>Everything else needs an API key, sent as <code>Authorization: ApiKey &lt;key&gt;</code>. The first start of a server prints one.
 Whoever runs the server makes more, in the server's folder:</p>
-<pre>${escapeHtml(COMMAND)}</pre>
+<pre>${COMMAND}</pre>
 </body>
 </html>
 `

@@ -3,15 +3,23 @@ import { compress, encodingFor } from '../routing/compression.ts'
 import { etagMatches } from '../revisions/etag.ts'
 import type { PublicRoute } from './public-routes.ts'
 
-/** Answers a text that stays the same as long as the server runs: made once, with an entity tag, compressed for whoever takes that. */
-export function immutableResponse(type: string, make: () => string): PublicRoute {
+export interface ImmutableOptions {
+  /** How long a client may keep the answer without asking; by default it asks each time whether its entity tag holds. */
+  readonly cacheControl?: string
+}
+
+/** Answers what stays the same as long as the server runs: made once, with an entity tag, compressed for whoever takes that. */
+export function immutableResponse(
+  type: string,
+  make: () => string | Uint8Array,
+  { cacheControl = 'no-cache' }: ImmutableOptions = {},
+): PublicRoute {
   let made: { readonly bytes: Buffer; readonly etag: string } | undefined
   return async (ctx) => {
-    made ??= tagged(make())
-    const { bytes, etag } = made
+    const { bytes, etag } = (made ??= tagged(make()))
     const encoding = encodingFor(ctx, bytes.length)
     ctx.set('ETag', etag)
-    ctx.set('Cache-Control', 'no-cache')
+    ctx.set('Cache-Control', cacheControl)
     ctx.vary('Accept-Encoding')
     if (etagMatches(ctx.req.headers['if-none-match'], etag)) {
       ctx.status = 304
@@ -23,9 +31,7 @@ export function immutableResponse(type: string, make: () => string): PublicRoute
   }
 }
 
-function tagged(text: string): { readonly bytes: Buffer; readonly etag: string } {
-  return {
-    bytes: Buffer.from(text),
-    etag: `"${createHash('sha256').update(text).digest('base64url').slice(0, 22)}"`,
-  }
+function tagged(content: string | Uint8Array): { readonly bytes: Buffer; readonly etag: string } {
+  const bytes = Buffer.from(content)
+  return { bytes, etag: `"${createHash('sha256').update(bytes).digest('base64url').slice(0, 22)}"` }
 }

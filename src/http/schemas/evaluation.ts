@@ -44,10 +44,12 @@ export const evaluationRecord = z.strictObject({
   summary,
 })
 
-const runResult = z.union([
-  z.strictObject({ outputs: z.unknown() }),
-  z.strictObject({ error: z.strictObject({ code: z.string(), message: z.string() }) }),
-])
+/** Why a row has no result. */
+export const resultError = z.strictObject({
+  error: z.strictObject({ code: z.string(), message: z.string() }),
+})
+
+const runResult = z.union([z.strictObject({ outputs: z.unknown() }), resultError])
 
 /** What came of a row. */
 export const evaluationResult = z.strictObject({

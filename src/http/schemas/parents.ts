@@ -10,7 +10,9 @@ import { idSpellings, spellings } from './surface-names.ts'
 export type ParentLevel = '' | '_variant' | '_revision'
 
 /** A variant or an artifact as a parent: no version says more of it. */
-const parent = reference.omit({ version: true }).meta({ description: '{id} or {slug}, in place of the id.' })
+export const parent = reference
+  .omit({ version: true })
+  .meta({ description: '{id} or {slug}, in place of the id.' })
 
 /** The fields of a record that name what it belongs to: ids, or references in their place (ruling 2). */
 export function parentFields(

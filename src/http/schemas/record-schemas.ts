@@ -7,13 +7,14 @@ const id = z.string().meta({ format: 'uuid' })
 const timestamp = z.string().meta({ format: 'date-time' })
 /** What `git clone` takes; a key's own project is meant. */
 const gitUrl = z.string().meta({ format: 'uri' })
-const jsonObject = z.unknown().meta({ type: 'object' })
+/** Any JSON object. */
+export const recordObject = z.unknown().meta({ type: 'object' })
 
 const header = {
   name: z.string().optional(),
   description: z.string().optional(),
-  tags: jsonObject.optional(),
-  meta: jsonObject.optional(),
+  tags: recordObject.optional(),
+  meta: recordObject.optional(),
 }
 
 const lifecycle = {
@@ -65,7 +66,7 @@ export function revisionRecord(names: SurfaceNames, flagNames: readonly string[]
     deleted_by_id: z.string().optional(),
     ...header,
     flags: flags(flagNames),
-    data: jsonObject.optional(),
+    data: recordObject.optional(),
   })
 }
 
@@ -83,7 +84,7 @@ export function flatRecord(
     git_url: gitUrl,
     variant_id: id.optional(),
     revision_id: id.optional(),
-    data: jsonObject,
+    data: recordObject,
     ...more,
   })
 }
@@ -107,16 +108,18 @@ export function single(
   return z.strictObject({ count: z.literal(1), [key]: record, ...more })
 }
 
+/** Where the next part of a list begins. */
+export const nextWindow = z.strictObject({
+  next: id,
+  limit: z.int().optional(),
+  order: z.enum(['ascending', 'descending']).optional(),
+  newest: timestamp.optional(),
+  oldest: timestamp.optional(),
+})
+
 /** `{count: n, <key>: [record], windowing?}`; windowing is there exactly when more rows remain (ruling 1.8). */
 export function list(key: string, record: z.ZodType): z.ZodType {
-  const windowing = z.strictObject({
-    next: id,
-    limit: z.int().optional(),
-    order: z.enum(['ascending', 'descending']).optional(),
-    newest: timestamp.optional(),
-    oldest: timestamp.optional(),
-  })
-  return z.strictObject({ count: z.int().min(0), [key]: z.array(record), windowing: windowing.optional() })
+  return z.strictObject({ count: z.int().min(0), [key]: z.array(record), windowing: nextWindow.optional() })
 }
 
 /** Where the next part of a payload begins; there exactly when more of it remains (rulings 1.8, 5.8). */
@@ -131,10 +134,10 @@ export const testcase = z.strictObject({
   id,
   testset_id: id,
   set_id: id.optional(),
-  data: jsonObject,
-  flags: jsonObject.optional(),
-  tags: jsonObject.optional(),
-  meta: jsonObject.optional(),
+  data: recordObject,
+  flags: recordObject.optional(),
+  tags: recordObject.optional(),
+  meta: recordObject.optional(),
 })
 
 /** The diff of two JSON documents (ruling 3.16). */
@@ -180,7 +183,8 @@ export function retrievalInfo(names: SurfaceNames): z.ZodType {
 
 const LEVELS = ['', '_variant', '_revision']
 
-const referenced = z.strictObject({
+/** What a reference led to. */
+export const referenced = z.strictObject({
   id,
   slug: z.string(),
   version: z.union([z.int(), z.string()]).optional(),
@@ -226,7 +230,7 @@ export const provenance = z.strictObject({
 
 /** What was done to resolve embeds (contract/resolve 10). */
 export const resolutionInfo = z.strictObject({
-  references_used: z.array(jsonObject),
+  references_used: z.array(recordObject),
   depth_reached: z.int().min(0),
   embeds_resolved: z.int().min(0),
   errors: z.array(z.string()),

@@ -1,15 +1,16 @@
 import { expect } from 'chai'
-import { gitBytes } from '../../scripts/proofs/support/git-program.ts'
-import { ADMIN_KEY, startService } from '../../scripts/proofs/support/service.ts'
-import { allEndpoints } from '../../src/http/endpoints/all-endpoints.ts'
-import { deliveryEndpoints } from '../../src/http/endpoints/delivery-endpoints.ts'
-import { traceEndpoints } from '../../src/http/endpoints/traces/trace-endpoints.ts'
-import { webhookEndpoints } from '../../src/http/endpoints/webhook-endpoints.ts'
-import { surfaceContext } from '../../src/http/surface-context.ts'
-import { workflowSurfaces } from '../../src/handlers/workflows.ts'
-import { surfacesOf } from '../../src/resources/surfaces.ts'
-import { environments, workflows } from './conformance/tested-family.ts'
-import { testedSurfaces } from './conformance/tested-surface.ts'
+import { withMembers } from '../../../scripts/proofs/fuzz/api-document.ts'
+import { gitBytes } from '../../../scripts/proofs/support/git-program.ts'
+import { ADMIN_KEY, startService } from '../../../scripts/proofs/support/service.ts'
+import { allEndpoints } from '../../../src/http/endpoints/all-endpoints.ts'
+import { deliveryEndpoints } from '../../../src/http/endpoints/delivery-endpoints.ts'
+import { traceEndpoints } from '../../../src/http/endpoints/traces/trace-endpoints.ts'
+import { webhookEndpoints } from '../../../src/http/endpoints/webhook-endpoints.ts'
+import { surfaceContext } from '../../../src/http/surface-context.ts'
+import { workflowSurfaces } from '../../../src/handlers/workflows.ts'
+import { surfacesOf } from '../../../src/resources/surfaces.ts'
+import { environments, workflows } from '../conformance/tested-family.ts'
+import { testedSurfaces } from '../conformance/tested-surface.ts'
 
 /** What every surface answers, below its path and below `/simple/<path>` (interface 4, rulings 2 and 3.16). */
 const ROUTES = [
@@ -218,7 +219,7 @@ describe('GET /openapi.json', () => {
   })
 
   it('shows one name of each member, says what is required, and what keys may ask', () => {
-    const { paths, components } = JSON.parse(text)
+    const { paths, components } = withMembers(JSON.parse(text))
     const commit = paths['/applications/revisions/commit'].post
     const { schema } = commit.requestBody.content['application/json']
     expect(schema.required).to.deep.equal(['application_revision_commit'])

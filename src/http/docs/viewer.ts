@@ -1,0 +1,86 @@
+import { createRequire } from 'node:module'
+import { fileURLToPath } from 'node:url'
+import { nodeFs } from '../../storage/node-fs.ts'
+import { type ImmutableOptions, immutableResponse } from '../public-routes/lasting-answer.ts'
+import { pagePolicy } from '../public-routes/page-policy.ts'
+import type { PublicRoute } from '../public-routes/public-routes.ts'
+
+/**
+ * `GET /docs`: Swagger UI over `/openapi.json`, and the files that it is made of. All of them come from here: Swagger UI's out of its package,
+ * under an address with its version, so that browsers keep them; ours as the build has them. Files are read when they are first asked for.
+ */
+export function viewer(): Readonly<Record<string, PublicRoute>> {
+  const require = createRequire(import.meta.url)
+  const { version } = require('swagger-ui-dist/package.json') as { readonly version: string } // as npm has it
+  const folder = `docs/swagger-ui-${version}`
+  const ofSwaggerUi = (name: string, type: string): [string, PublicRoute] => [
+    `/${folder}/${name}`,
+    fileResponse(require.resolve(`swagger-ui-dist/${name}`), type, { cacheControl: FOR_A_YEAR }),
+  ]
+  const ofOurs = (name: string): [string, PublicRoute] => [
+    `/docs/${name}`,
+    fileResponse(fileURLToPath(new URL(name, import.meta.url)), SCRIPT),
+  ]
+  return Object.fromEntries([
+    ['/docs', page(folder)],
+    ofSwaggerUi('swagger-ui.css', 'text/css; charset=utf-8'),
+    ofSwaggerUi('swagger-ui-bundle.js', SCRIPT),
+    ofOurs('start-viewer.js'),
+    ofOurs('request-text.js'),
+  ])
+}
+
+const SCRIPT = 'text/javascript; charset=utf-8'
+
+const FOR_A_YEAR = 'public, max-age=31536000, immutable'
+
+/** The page: its links are relative, so that they hold under `/api`, behind a proxy that adds a prefix, and with a slash at the end. */
+function page(folder: string): PublicRoute {
+  const html = (up: string): PublicRoute =>
+    immutableResponse('text/html; charset=utf-8', () => pageOf(folder, up))
+  const [beside, below] = [html(''), html('../')]
+  return (ctx) => {
+    ctx.set('Content-Security-Policy', POLICY)
+    ctx.set('Referrer-Policy', 'no-referrer')
+    return (/^[^?]*\/(?:\?|$)/.test(ctx.originalUrl) ? below : beside)(ctx)
+  }
+}
+
+const STYLE = `
+.swagger-ui .info { margin: 24px 0 }
+.swagger-ui .scheme-container { margin: 0; padding: 12px 0 }
+.example-request { padding: 12px 20px }
+.example-request .curl { padding-right: 56px !important }
+.example-request .copy-to-clipboard { right: 12px !important }
+`
+
+const POLICY = pagePolicy({ style: STYLE, ownFiles: true })
+
+function pageOf(folder: string, up: string): string {
+  return `<!doctype html>
+<html lang="en">
+<head>
+<meta charset="utf-8">
+<meta name="viewport" content="width=device-width, initial-scale=1">
+<title>Branchpoint</title>
+<link rel="stylesheet" href="${up}${folder}/swagger-ui.css">
+<style>${STYLE}</style>
+<script defer src="${up}${folder}/swagger-ui-bundle.js"></script>
+<script type="module" src="${up}docs/start-viewer.js"></script>
+</head>
+<body>
+<div id="docs" data-document="${up}openapi.json"></div>
+<noscript>This page needs JavaScript. <a href="${up}openapi.json">The same as an OpenAPI document</a></noscript>
+</body>
+</html>
+`
+}
+
+function fileResponse(path: string, type: string, options?: ImmutableOptions): PublicRoute {
+  const read = (): Uint8Array => {
+    const bytes = nodeFs.readFile(path)
+    if (bytes) return bytes
+    throw new Error(`${path} is missing: install the packages and build again`)
+  }
+  return immutableResponse(type, read, options)
+}
