@@ -1,4 +1,3 @@
-import type { OpenApiDocument, Operation } from '../../src/http/docs/open-api-document.ts'
 import { workflowSurfaces } from '../../src/handlers/workflows.ts'
 import { nodeFs } from '../../src/storage/node-fs.ts'
 import { readConfig } from '../../src/config.ts'
@@ -9,6 +8,19 @@ import { surfacesOf } from '../../src/resources/surfaces.ts'
 import { resourceSettings } from '../../src/server/resource-settings.ts'
 import { start } from '../../src/server/start.ts'
 import { markdownTable } from './generated-part.ts'
+
+/** As much of an OpenAPI document as the page needs. */
+interface OpenApiDocument {
+  readonly paths?: Readonly<Record<string, Readonly<Record<string, Operation>>>>
+}
+
+interface Operation {
+  readonly tags?: readonly string[]
+  readonly summary?: string
+  readonly description?: string
+  /** An empty list means that no key is needed. */
+  readonly security?: readonly { readonly ApiKey?: readonly string[] }[]
+}
 
 /** An operation; of those that surfaces have, with its route and summary as they are of any surface. */
 interface Row {
@@ -29,7 +41,7 @@ export async function apiTables(): Promise<string> {
   const { paths = {} } = await openApiOfAServer()
   const rows = Object.entries(paths).flatMap(([path, item]) =>
     Object.entries(item).map(([method, operation]) =>
-      rowOf(surfaces, `${method.toUpperCase()} ${path}`, operation as Operation),
+      rowOf(surfaces, `${method.toUpperCase()} ${path}`, operation),
     ),
   )
   const bySection = groupBy(rows, ({ section }) => section)
