@@ -17,6 +17,7 @@ const LOAD: Readonly<Record<VerbName, () => Promise<Command>>> = {
   secrets: async () => (await import('./commands/secrets.ts')).secretsCommand,
   testsets: async () => (await import('./commands/testsets.ts')).testsetsCommand,
   evaluate: async () => (await import('./commands/evaluate.ts')).evaluateCommand,
+  search: async () => (await import('./commands/search.ts')).searchCommand,
   backup: async () => (await import('./commands/backup.ts')).backupCommand,
   restore: async () => (await import('./commands/restore.ts')).restoreCommand,
   verify: async () => (await import('./commands/verify.ts')).verifyCommand,

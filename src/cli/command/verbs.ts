@@ -60,6 +60,18 @@ export const VERBS = {
       ...{ concurrency: TEXT, threshold: TEXT, metric: TEXT, resume: TEXT, ...SERVER, ...JSON_LINES },
     },
   },
+  search: {
+    summary: 'find artifacts and revisions by their words',
+    words: [],
+    options: {
+      kind: { ...TEXT, multiple: true },
+      history: FLAG,
+      archived: FLAG,
+      limit: TEXT,
+      ...SERVER,
+      ...JSON_LINES,
+    },
+  },
   backup: {
     summary: 'mirror a store, or a server, into a folder',
     words: [],

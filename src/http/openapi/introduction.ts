@@ -35,6 +35,7 @@ export const TAGS = Object.entries({
   evaluators: 'What judges an output, with variants and revisions.',
   evaluations: 'Run an application and evaluators over the rows of a testset.',
   services: 'Run one workflow.',
+  search: 'Find things by their words.',
   traces: 'What runs did.',
   'simple queries': 'Saved filters of traces as one flat record each.',
   queries: 'Saved filters of traces, with variants and revisions.',

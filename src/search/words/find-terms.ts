@@ -1,6 +1,6 @@
 import type { Search, SearchTerm } from './parse-search.ts'
 import type { Word } from './search-words.ts'
-import { searchWords } from './search-words.ts'
+import { isUnspaced, searchWords } from './search-words.ts'
 
 /** A part of a text: from unit `0` up to `1`, which is not part of it. */
 export type TextRange = readonly [start: number, end: number]
@@ -33,8 +33,11 @@ function placesOf(words: readonly Word[], { words: asked, isPrefix }: SearchTerm
       return offset === last && isPrefix ? there?.startsWith(word) : there === word
     })
   for (const [at, { start }] of words.entries()) {
-    const end = words[at + last]?.end
-    if (end !== undefined && isThere(at)) places.push([start, end])
+    const word = words[at + last]
+    if (!word || !isThere(at)) continue
+    // One character of a script without spaces begins a pair, and is not all of it.
+    const isPart = isPrefix && isUnspaced(asked[last] ?? '')
+    places.push([start, isPart ? word.start + (asked[last]?.length ?? 0) : word.end])
   }
   return places
 }

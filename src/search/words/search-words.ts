@@ -14,6 +14,11 @@ const UNSPACED =
 
 /** The words of a text in their order. Everything else (blanks, punctuation, symbols) only parts them. */
 export function* searchWords(text: string): Generator<Word> {
+  // An accent by itself is no word.
+  for (const word of piecesOf(text)) if (word.word !== '') yield word
+}
+
+function* piecesOf(text: string): Generator<Word> {
   for (const { 0: run, index } of text.matchAll(WORD)) {
     let at = 0
     for (const { 0: unspaced, index: begin } of run.matchAll(UNSPACED)) {

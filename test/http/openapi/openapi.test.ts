@@ -63,6 +63,7 @@ const CATALOG_ROUTES = [
 /** What is one surface's, or nobody's. */
 const OWN_ROUTES = [
   'POST /variants/fork',
+  'POST /search',
   'GET /simple/evaluators/templates',
   'POST /simple/testsets/upload',
   'POST /simple/testsets/{id}/upload',
