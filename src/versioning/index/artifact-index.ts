@@ -64,8 +64,9 @@ export class ArtifactIndex {
   }
 
   /** Reads every repository of the project. */
-  load(): Promise<void> {
-    return this.#intake.load()
+  async load(): Promise<void> {
+    await this.#intake.load()
+    this.#database.loaded()
   }
 
   /** Looks at every repository once, or at those of one family; calls that come while it runs share the next round. */

@@ -43,6 +43,7 @@ export class IndexDatabase {
   #file: DatabaseFile | undefined
   /** Places of artifacts whose rows may be others by now. */
   readonly #dirty = new Set<string>()
+  #isLoaded = false
   #isFilled = false
   #writing: Promise<void> = Promise.resolve()
   #timer: NodeJS.Timeout | undefined
@@ -62,9 +63,16 @@ export class IndexDatabase {
     return this.#trouble
   }
 
+  /** To be called once the source has all artifacts: until then what the file has would be taken for gone. */
+  loaded(): void {
+    this.#isLoaded = true
+  }
+
   /** Notes that an artifact is new, another one, or gone. */
   note(path: string): void {
-    this.#dirty.add(path)
+    if (!this.#isLoaded) return
+    // Before the file is open all are looked at then.
+    if (this.#isFilled) this.#dirty.add(path)
     // What goes wrong then is told to whoever asks next.
     this.#timer ??= setTimeout(() => void this.fresh().catch(() => undefined), WRITE_AFTER).unref()
   }
@@ -122,6 +130,7 @@ export class IndexDatabase {
   }
 
   async #write(): Promise<void> {
+    if (!this.#isLoaded) return
     try {
       await this.#writeNoted()
       this.#trouble = undefined
