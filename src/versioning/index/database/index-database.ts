@@ -39,7 +39,7 @@ export class IndexDatabase {
   readonly #fs: Fs
   readonly #folder: string
   readonly #path: string
-  readonly #files = new DatabaseFiles((path) => openIndexFile(path), INDEX_BUSY_MS)
+  readonly #files = new DatabaseFiles(openIndexFile, INDEX_BUSY_MS)
   #file: DatabaseFile | undefined
   /** Places of artifacts whose rows may be others by now. */
   readonly #dirty = new Set<string>()

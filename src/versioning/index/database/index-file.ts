@@ -4,9 +4,23 @@ import { DatabaseFile, inTransaction, userVersion } from '../../../storage/sqlit
 /** How long a write waits for another server of the folder, in milliseconds: it is made on the thread that serves. */
 export const INDEX_BUSY_MS = 50
 
-/** Opens `index.db` of a project, making it if need be. One of another version is emptied: all of it can be made again. */
-export function openIndexFile(path: string, busyMs = INDEX_BUSY_MS): DatabaseFile {
-  return new DatabaseFile(path, busyMs, prepare)
+/** How long a thread of its own waits, in milliseconds. */
+export const THREAD_BUSY_MS = 5000
+
+/**
+ * Opens `index.db` of a project for the thread that serves, making it if need be. One of another version is emptied: all of it can be made
+ * again. What is written is put from the log into the file by the other thread, since that waits for the disk.
+ */
+export function openIndexFile(path: string): DatabaseFile {
+  return new DatabaseFile(path, INDEX_BUSY_MS, (database) => {
+    prepare(database)
+    database.exec('PRAGMA wal_autocheckpoint = 0')
+  })
+}
+
+/** The same for a thread of its own. */
+export function openIndexFileAside(path: string): DatabaseFile {
+  return new DatabaseFile(path, THREAD_BUSY_MS, prepare)
 }
 
 const VERSION = 2
