@@ -188,7 +188,7 @@ export const ROOMS: Readonly<Record<string, Room>> = {
       ...['registry', 'registries', 'ids', 'pagination', 'reference', 'write-context', 'not-found'],
       ...['artifacts/*', 'environments/*', 'family/*', 'revisions/*', 'slugs/slug', 'trash/*', 'variants/*'],
       ...['index/damage-of', 'index/index-entry', 'index/unless-damaged', 'index/unserved-repositories'],
-      ...['index/database/index-file', 'index/database/unsearched'],
+      ...['index/database/index-file', 'index/database/unsearched', 'index/database/index-database'],
       ...['push/accept-push', 'push/check-pushed-objects', 'push/check-ref-command', 'push/ref-command'],
       ...['revisions/diff/diff-revisions'],
     ],

@@ -6,6 +6,8 @@ import type { ArtifactView, VariantView } from '../artifacts/artifact-view.ts'
 import type { Family } from '../family/family.ts'
 import { repositoryDigits } from '../ids.ts'
 import { foldSlug, slugProblem } from '../slugs/slug.ts'
+import { compareRevisions } from './database/compare-revisions.ts'
+import type { IndexSource } from './database/index-changes.ts'
 import type { UnreadableArtifacts } from './database/index-database.ts'
 import { INDEX_FILE, IndexDatabase } from './database/index-database.ts'
 import type { RevisionKey, RevisionQuestion } from './database/revision-question.ts'
@@ -33,6 +35,7 @@ export class ArtifactIndex {
   readonly #store: ProjectStore
   readonly #intake: IndexSync
   readonly #tables: IndexTables
+  readonly #source: IndexSource
   readonly #database: IndexDatabase
 
   /** `onProblem` is told of repositories that are not served, or left out of lists, once for each reason. */
@@ -43,16 +46,16 @@ export class ArtifactIndex {
     onProblem?: (problem: RepositoryProblem) => void,
   ) {
     this.#store = store
-    const onChange = (path: string): void => this.#database.note(path)
-    const intake = new IndexSync(store, families, writer, onChange, onProblem)
+    const intake = new IndexSync(store, families, writer, (path) => this.#database.note(path), onProblem)
     this.#intake = intake
     this.#tables = intake.tables
-    this.#database = new IndexDatabase(store, {
+    this.#source = {
       at: (path) => intake.tables.at(path),
       entries: () => intake.tables.entries(),
       look: ({ family, slug }) => intake.look(family, slug),
       onTrouble: (reason) => onProblem?.({ repository: INDEX_FILE, reason }),
-    })
+    }
+    this.#database = new IndexDatabase(store, this.#source)
   }
 
   /**
@@ -240,6 +243,15 @@ export class ArtifactIndex {
   async refresh(families: readonly Family[]): Promise<void> {
     for (const family of families) await this.list(family)
     await this.#database.fresh()
+  }
+
+  /** The artifacts of a family, by slug, of whose revisions the index file says something else than the commits do. */
+  async misjudged(family: Family): Promise<ReadonlySet<string>> {
+    await this.list(family)
+    const { fs, folder } = this.#store
+    const anew = new IndexDatabase({ fs: { ...fs, isSeenByOthers: false }, folder }, this.#source)
+    anew.loaded()
+    return compareRevisions(this.#database, anew, family.folder)
   }
 
   /** Writes what is known of revisions to the index file, and lets go of it. */

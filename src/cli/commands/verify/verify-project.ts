@@ -1,10 +1,12 @@
 import type { ProjectStore } from '../../../git/store.ts'
 import type { Family } from '../../../versioning/family/family.ts'
+import { INDEX_FILE } from '../../../versioning/index/database/index-database.ts'
 import { pathOf } from '../../../versioning/index/index-entry.ts'
 import type { RegistrySettings } from '../../../versioning/registry.ts'
 import { Registry } from '../../../versioning/registry.ts'
 import { foldSlug } from '../../../versioning/slugs/slug.ts'
 import { damage } from '../../../versioning/verify/finding.ts'
+import { verifyIndexFile } from '../../../versioning/verify/verify-index-file.ts'
 import { verifyIndex } from '../../../versioning/verify/verify-index.ts'
 import { expectedMirrors } from '../../../versioning/verify/verify-mirrors.ts'
 import type { VerifiedRepository } from './verify-repository.ts'
@@ -42,6 +44,9 @@ export async function* verifyProject(project: ProjectToVerify): AsyncGenerator<V
   for (const rest of running) yield withClash(await rest, clashes)
   for (const problem of await verifyIndex(registry, new Registry(store, families, settings)))
     yield { repository: 'the index', revisions: 0, findings: [damage(`${problem}. Restart the servers.`)] }
+  const finding = await verifyIndexFile(registry)
+  if (finding) yield { repository: INDEX_FILE, revisions: 0, findings: [finding] }
+  await registry.index.close()
 }
 
 /** By repository: another one of its family whose slug differs in case only (ruling 3.3). */

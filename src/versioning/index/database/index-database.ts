@@ -50,7 +50,7 @@ export class IndexDatabase {
   #trouble: string | undefined
   #isInMemory = false
 
-  constructor({ fs, folder }: ProjectStore, source: IndexSource) {
+  constructor({ fs, folder }: Pick<ProjectStore, 'fs' | 'folder'>, source: IndexSource) {
     this.#source = source
     this.#changes = new IndexChanges(source)
     this.#fs = fs

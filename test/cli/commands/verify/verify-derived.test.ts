@@ -6,6 +6,7 @@ import { git } from '../../../../scripts/proofs/support/git-program.ts'
 import { encodeFolderKeys } from '../../../../src/resources/testsets/dedup/folder-keys.ts'
 import { CacheFile } from '../../../../src/storage/cache-file.ts'
 import { nodeFs } from '../../../../src/storage/node-fs.ts'
+import { openIndexFile } from '../../../../src/versioning/index/database/index-file.ts'
 import { verified } from './verified.ts'
 import { storeForEach } from './verify-store.ts'
 
@@ -32,6 +33,21 @@ describe('branchpoint verify: what is derived', () => {
       `refs/environments/production ${deployed}`,
     )
     expect((await verified(dir())).of('workflows/bot')).to.match(/^ok /)
+  })
+
+  it('the index file: named where it says something else than the commits, then deleted', async () => {
+    expect((await verified(dir())).isSound).to.equal(true)
+    const path = `${dir()}/default/index.db`
+    const file = openIndexFile(path)
+    file.run(
+      "UPDATE revisions SET seconds = seconds - 60 WHERE artifact IN (SELECT number FROM artifacts WHERE slug = 'bot')",
+    )
+    file.close()
+    const { of, isSound } = await verified(dir())
+    expect(of('index.db')).to.match(/^stale .*It differs from the commits of workflows\/bot\./)
+    expect(isSound).to.equal(false)
+    expect((await verified(dir(), { repair: true })).of('index.db')).to.match(/^repaired .*deleted it/)
+    expect((await verified(dir())).isSound).to.equal(true)
   })
 
   it('refs that records of the registry prove: a fork’s branch, HEAD', async () => {
