@@ -19,6 +19,7 @@ const ROUTES = [
   'POST /X/{id}/archive',
   'POST /X/{id}/unarchive',
   'POST /X/query',
+  'POST /X/graph',
   'POST /X/variants',
   'GET /X/variants/{id}',
   'PUT /X/variants/{id}',

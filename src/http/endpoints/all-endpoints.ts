@@ -4,6 +4,7 @@ import type { SurfaceContext } from '../surface-context.ts'
 import { artifactEndpoints } from './artifact-endpoints.ts'
 import { catalogEndpoints } from './catalog-endpoints.ts'
 import { sharedForkEndpoint } from './fork-endpoints.ts'
+import { graphEndpoint } from './graph-endpoint.ts'
 import { inWordsOf } from '../routing/helping.ts'
 import { legacyTemplatesEndpoint } from './legacy-templates-endpoint.ts'
 import { revisionEndpoints } from './revision-endpoints.ts'
@@ -21,6 +22,7 @@ export function allEndpoints(surfaces: readonly SurfaceContext[], settings: Reso
         ...revisionEndpoints(context),
         ...variantEndpoints(context),
         ...artifactEndpoints(context),
+        graphEndpoint(context),
         ...(context.surface.hasCatalog ? catalogEndpoints(context) : []),
         ...simpleEndpoints(context),
         ...(context.surface.payload === 'rows'

@@ -224,6 +224,20 @@ export const provenance = z.strictObject({
   ),
 })
 
+/** A commit in the drawing of an artifact's history. */
+export const graphNode = z.strictObject({
+  id,
+  commit: gitId,
+  parents: z.array(gitId),
+  // Absent for a commit that is on no variant's first-parent line.
+  variant: referenced.omit({ version: true }).optional(),
+  version: z.union([z.int(), z.string()]),
+  subject: z.string(),
+  author: z.string(),
+  date: timestamp,
+  refs: z.array(z.strictObject({ kind: z.enum(['variant', 'tag', 'environment']), name: z.string() })),
+})
+
 /** What was done to resolve embeds (contract/resolve 10). */
 export const resolutionInfo = z.strictObject({
   references_used: z.array(jsonObject),

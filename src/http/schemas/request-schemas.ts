@@ -157,6 +157,11 @@ export const windowing = declare(
   { unused: ['interval', 'rate'] },
 ).meta({ description: 'Which part of a list: ascending by creation unless sent without an order.' })
 
+/** Which part of a list that has one order. */
+export const graphWindowing = windowing
+  .pick({ limit: true, next: true })
+  .meta({ description: 'Which part of the list, which is always newest first.' })
+
 /** Which part of a payload: the first rows unless it says otherwise. */
 export const pageWindowing = declare(
   z.object({
