@@ -33,6 +33,8 @@ const ROUTES = [
   'GET /X/revisions/retrieve',
   'GET /X/revisions/{id}',
   'GET /X/revisions/{id}/provenance',
+  'GET /X/revisions/{id}/files',
+  'GET /X/revisions/{id}/files/{path}',
   'POST /X/revisions/{id}/archive',
   'POST /X/revisions/{id}/unarchive',
   'POST /X/revisions/query',

@@ -32,7 +32,7 @@ export function openApiDocument(endpoints: readonly Endpoint[], surfaces: readon
   for (const [schema, name] of named) components.schemas[name] = toJsonSchema(schema, ioOf(schema), new Map())
   const own: Record<string, Record<string, object>> = {}
   for (const endpoint of endpoints) {
-    const path = endpoint.path.replaceAll(/:(\w+)/g, '{$1}')
+    const path = endpoint.path.replaceAll(/[:*](\w+)/g, '{$1}')
     own[path] = { ...own[path], [endpoint.method.toLowerCase()]: operation(endpoint, named) }
   }
   const paths = share({ ...own, ...gitPaths(), ...METRICS_PATH, ...OPEN_PATHS }, components)
@@ -132,7 +132,7 @@ function operation(endpoint: Endpoint, named: ReadonlyMap<z.ZodType, string>): o
   const schema = input && toJsonSchema(input, 'input', named)
   const { upload, downloads, streams = [], failure } = endpoint
   const parameters = [
-    ...[...path.matchAll(/:(\w+)/g)].map(([, name = '']) => ({
+    ...[...path.matchAll(/[:*](\w+)/g)].map(([, name = '']) => ({
       name,
       in: 'path',
       required: true,
@@ -145,7 +145,7 @@ function operation(endpoint: Endpoint, named: ReadonlyMap<z.ZodType, string>): o
   return {
     tags: [tag],
     summary,
-    operationId: `${method.toLowerCase()}${path.replaceAll(/[/:_-]+(\w)/g, (_, letter: string) => letter.toUpperCase())}`,
+    operationId: `${method.toLowerCase()}${path.replaceAll(/[/:*_-]+(\w)/g, (_, letter: string) => letter.toUpperCase())}`,
     ...(scopes.join() === 'read' ? {} : { security: scopes.map((it) => ({ ApiKey: [it] })) }),
     ...(parameters.length > 0 ? { parameters } : {}),
     ...(upload ? { requestBody: uploadBody(schema) } : {}),

@@ -41,7 +41,7 @@ export function createRouter(dependencies: RouterDependencies): Middleware<Reque
       const { method, path } = endpoint
       const route = { endpoint, scopes: scopesOf(endpoint) }
       const place = { route, params: () => NO_PARAMS }
-      if (path.includes(':')) {
+      if (/[:*]/.test(path)) {
         router.register(path, [method], (ctx) =>
           answer({ route, params: () => readParams(endpoint, ctx.params) }, withCaller(ctx), dependencies),
         )

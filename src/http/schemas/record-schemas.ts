@@ -224,6 +224,9 @@ export const provenance = z.strictObject({
   ),
 })
 
+/** A file of a revision's tree. */
+export const revisionFile = z.strictObject({ path: z.string(), size: z.int().min(0), oid: gitId })
+
 /** A commit in the drawing of an artifact's history. */
 export const graphNode = z.strictObject({
   id,
