@@ -65,6 +65,7 @@ const CATALOG_ROUTES = [
 /** What is one surface's, or nobody's. */
 const OWN_ROUTES = [
   'POST /variants/fork',
+  'GET /projects/current',
   'GET /simple/evaluators/templates',
   'POST /simple/testsets/upload',
   'POST /simple/testsets/{id}/upload',

@@ -7,6 +7,7 @@ import { sharedForkEndpoint } from './fork-endpoints.ts'
 import { graphEndpoint } from './graph-endpoint.ts'
 import { inWordsOf } from '../routing/helping.ts'
 import { legacyTemplatesEndpoint } from './legacy-templates-endpoint.ts'
+import { projectEndpoint } from './project-endpoint.ts'
 import { revisionEndpoints } from './revision-endpoints.ts'
 import { simpleEndpoints } from './simple-endpoints.ts'
 import { testcaseEndpoints } from './testcase-endpoints.ts'
@@ -31,5 +32,6 @@ export function allEndpoints(surfaces: readonly SurfaceContext[], settings: Reso
       ]),
     ),
     sharedForkEndpoint(surfaces),
+    projectEndpoint(surfaces),
   ]
 }

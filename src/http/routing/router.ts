@@ -170,6 +170,7 @@ function run(
       input: input as never,
       params,
       context: { actor: { id, name, email, mayDeploy: grants(scopes, 'deploy') } },
+      scopes,
       mayRead: grants(scopes, 'read'),
       mayWrite: grants(scopes, 'write'),
       headers: ctx.req.headers,

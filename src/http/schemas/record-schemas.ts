@@ -186,6 +186,9 @@ const referenced = z.strictObject({
   version: z.union([z.int(), z.string()]).optional(),
 })
 
+/** A short revision (wire.md 1). */
+export const shortRevision = referenced.required()
+
 const gitId = z.string().regex(/^[0-9a-f]{40}$/)
 
 const commitOfRevision = {
