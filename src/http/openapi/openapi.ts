@@ -5,7 +5,7 @@ import { gitPaths } from '../git/git-paths.ts'
 import type { Endpoint } from '../routing/endpoint.ts'
 import { withheldAnswer } from '../routing/withhold.ts'
 import { catalogPreset, catalogTemplate, wholeTemplate } from '../schemas/catalog.ts'
-import { pageWindowing, reference, uuid, windowing } from '../schemas/request-schemas.ts'
+import { orderedWindowing, pageWindowing, reference, uuid, windowing } from '../schemas/request-schemas.ts'
 import type { SurfaceContext } from '../surface-context.ts'
 import type { JsonSchema } from './json-schema.ts'
 import { fieldParameters, openApiQueryParameters } from './openapi-parameters.ts'
@@ -109,6 +109,7 @@ function namedSchemas(surfaces: readonly SurfaceContext[]): Map<z.ZodType, strin
   const named = new Map<z.ZodType, string>([
     [reference, 'Reference'],
     [windowing, 'Windowing'],
+    [orderedWindowing, 'OrderedWindowing'],
     [pageWindowing, 'PageWindowing'],
     [catalogTemplate, 'CatalogTemplate'],
     [wholeTemplate, 'WholeCatalogTemplate'],
@@ -245,7 +246,9 @@ function withoutBounds(value: unknown, io: 'input' | 'output'): unknown {
 }
 
 function ioOf(schema: z.ZodType): 'input' | 'output' {
-  return [reference, windowing, pageWindowing].some((it) => it === schema) ? 'input' : 'output'
+  return [reference, windowing, orderedWindowing, pageWindowing].some((it) => it === schema)
+    ? 'input'
+    : 'output'
 }
 
 function content(type: string, schema: JsonSchema): object {
@@ -263,9 +266,12 @@ function ref(name: string) {
 const PARTS = {
   reference: ref('Reference').$ref,
   named: Object.fromEntries(
-    [['Windowing', windowing] as const, ['PageWindowing', pageWindowing] as const].map(([name, schema]) => [
-      ref(name).$ref,
-      toJsonSchema(schema, 'input', new Map()),
-    ]),
+    (
+      [
+        ['Windowing', windowing],
+        ['OrderedWindowing', orderedWindowing],
+        ['PageWindowing', pageWindowing],
+      ] as const
+    ).map(([name, schema]) => [ref(name).$ref, toJsonSchema(schema, 'input', new Map())]),
   ),
 }

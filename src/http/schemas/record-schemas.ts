@@ -1,4 +1,5 @@
 import { z } from 'zod'
+import { LIST_ORDERS } from '../../versioning/pagination.ts'
 import type { SurfaceNames } from './surface-names.ts'
 
 /** What we answer, as schemas: the source of /openapi.json, and what the tests hold every answer against. */
@@ -109,15 +110,31 @@ export function single(
 
 /** `{count: n, <key>: [record], windowing?}`; windowing is there exactly when more rows remain (ruling 1.8). */
 export function list(key: string, record: z.ZodType): z.ZodType {
-  const windowing = z.strictObject({
-    next: id,
-    limit: z.int().optional(),
-    order: z.enum(['ascending', 'descending']).optional(),
-    newest: timestamp.optional(),
-    oldest: timestamp.optional(),
-  })
-  return z.strictObject({ count: z.int().min(0), [key]: z.array(record), windowing: windowing.optional() })
+  const windowing = listWindow.optional()
+  return z.strictObject({ count: z.int().min(0), [key]: z.array(record), windowing })
 }
+
+/** The same for a list of things with names, which may be in other orders and may say how many rows all pages have. */
+export function orderedList(key: string, record: z.ZodType): z.ZodType {
+  const windowing = listWindow.extend({
+    order: z.enum(LIST_ORDERS).optional(),
+    count_total: z.boolean().optional(),
+  })
+  return z.strictObject({
+    count: z.int().min(0),
+    total: z.int().min(0).optional(),
+    [key]: z.array(record),
+    windowing: windowing.optional(),
+  })
+}
+
+const listWindow = z.strictObject({
+  next: id,
+  limit: z.int().optional(),
+  order: z.enum(['ascending', 'descending']).optional(),
+  newest: timestamp.optional(),
+  oldest: timestamp.optional(),
+})
 
 /** Where the next part of a payload begins; there exactly when more of it remains (rulings 1.8, 5.8). */
 export const pageInfo = z.strictObject({
