@@ -77,6 +77,7 @@ const OWN_ROUTES = [
   'GET /testcases/{id}',
   'GET /testcases',
   'POST /testcases/query',
+  'POST /testsets/rows/history',
   'POST /simple/environments/{id}/guard',
   'POST /simple/environments/{id}/unguard',
   'POST /webhooks',

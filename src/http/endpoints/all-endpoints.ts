@@ -9,6 +9,7 @@ import { inWordsOf } from '../routing/helping.ts'
 import { legacyTemplatesEndpoint } from './legacy-templates-endpoint.ts'
 import { projectEndpoint } from './project-endpoint.ts'
 import { revisionEndpoints } from './revision-endpoints.ts'
+import { rowHistoryEndpoint } from './row-history-endpoint.ts'
 import { simpleEndpoints } from './simple-endpoints.ts'
 import { testcaseEndpoints } from './testcase-endpoints.ts'
 import { testsetFileEndpoints } from './testset-file-endpoints.ts'
@@ -27,7 +28,11 @@ export function allEndpoints(surfaces: readonly SurfaceContext[], settings: Reso
         ...(context.surface.hasCatalog ? catalogEndpoints(context) : []),
         ...simpleEndpoints(context),
         ...(context.surface.payload === 'rows'
-          ? [...testsetFileEndpoints(context, settings.testsets), ...testcaseEndpoints(context)]
+          ? [
+              ...testsetFileEndpoints(context, settings.testsets),
+              ...testcaseEndpoints(context),
+              rowHistoryEndpoint(context),
+            ]
           : []),
       ]),
     ),

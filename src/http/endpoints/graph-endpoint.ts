@@ -10,7 +10,7 @@ import { respondWithList } from '../routing/send.ts'
 import { envelope } from '../schemas/envelope.ts'
 import { parentsBeside } from '../schemas/parents.ts'
 import { graphNode, list } from '../schemas/record-schemas.ts'
-import { graphWindowing } from '../schemas/request-schemas.ts'
+import { newestFirstWindowing } from '../schemas/request-schemas.ts'
 import type { SurfaceContext } from '../surface-context.ts'
 
 /** `POST …/graph` of a surface: the commits of all variants of an artifact, for a drawing of its history. */
@@ -24,7 +24,7 @@ export function graphEndpoint({ surface, names, present }: SurfaceContext): Endp
     scope: 'read',
     input: envelope({
       artifact: { ...parentsBeside(names).artifactRef, required: true },
-      windowing: { names: ['windowing'], schema: graphWindowing },
+      windowing: { names: ['windowing'], schema: newestFirstWindowing },
     }),
     output: list('nodes', graphNode),
     example: { [`${singular}_ref`]: { slug: 'support-bot' }, windowing: { limit: 100 } },

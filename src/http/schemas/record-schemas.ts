@@ -244,6 +244,16 @@ export const provenance = z.strictObject({
   ),
 })
 
+/** What a revision did to a row of a testset. */
+export const historyOfRow = z.strictObject({
+  revision: shortRevision,
+  author: z.string(),
+  date: timestamp,
+  kind: z.enum(['added', 'changed', 'removed']),
+  // Absent where the row was removed.
+  data: jsonObject.optional(),
+})
+
 /** A file of a revision's tree. */
 export const revisionFile = z.strictObject({ path: z.string(), size: z.int().min(0), oid: gitId })
 

@@ -171,7 +171,7 @@ export const orderedWindowing = declare(
 })
 
 /** Which part of a list that has one order. */
-export const graphWindowing = windowing
+export const newestFirstWindowing = windowing
   .pick({ limit: true, next: true })
   .meta({ description: 'Which part of the list, which is always newest first.' })
 
