@@ -144,6 +144,18 @@ describe('the files of a revision', () => {
     expect(await rawRequest(client.service.url, raw)).to.match(/^HTTP\/1.1 422/)
   })
 
+  it('are refused where a tree unfolds to folders without an end', async () => {
+    const { slug } = await client.application(1)
+    const repository = client.service.repository(slug)
+    let tree = git(repository, ['mktree'], '')
+    for (let level = 0; level < 40; level++)
+      tree = git(repository, ['mktree'], `040000 tree ${tree}\ta\n040000 tree ${tree}\tb\n`)
+    const id = pushed(slug, [`040000 tree ${tree}\tbomb`, `100644 blob ${blob(slug, '{}')}\tdata.json`])
+    const reply = await client.service.get(base(id))
+    expectRefusal(reply, 503, 'damaged_repository', 'more folders without files')
+    expect((await client.service.get(`${base(id)}/data.json`)).text).to.equal('{}')
+  })
+
   it('are refused by the field that is wrong', async () => {
     const { revisions } = await client.application(1)
     const { id } = revisions[0]

@@ -1,4 +1,5 @@
 import { expect } from 'chai'
+import { git } from '../../../scripts/proofs/support/git-program.ts'
 import type { Reply, RunningService } from '../../../scripts/proofs/support/service.ts'
 import { startService } from '../../../scripts/proofs/support/service.ts'
 import { expectRefusal, SurfaceClient } from '../conformance/surface-client.ts'
@@ -143,6 +144,24 @@ describe('the orders of lists', () => {
       await refused({ order: 'name', next: other }, 'body.windowing.next', 'previous answer')
     })
   }
+
+  it('go by name over ten thousand revisions at most', async () => {
+    await service.post('/simple/queries', { query: { slug: 'long', data: {}, message: 'One' } })
+    const repository = service.repository('long', 'queries')
+    const commits = Array.from({ length: 10_000 }, (_, n) =>
+      [
+        `commit refs/heads/long\ncommitter Ann <ann@example.com> ${1_700_000_000 + n} +0000\ndata 1\nx`,
+        ...(n === 0 ? ['from refs/heads/long^0'] : []),
+        '',
+      ].join('\n'),
+    )
+    git(repository, ['fast-import', '--quiet'], commits.join('\n'))
+    const ask = (windowing: object) => service.post('/queries/revisions/query', { windowing })
+    const counted = await ask({ limit: 1, count_total: true })
+    expect(counted.body.total, counted.text).to.equal(10_001)
+    const refused = await ask({ limit: 1, order: 'name' })
+    expectRefusal(refused, 422, 'query_too_slow', 'body.windowing.order', '10000', '"created"')
+  })
 
   it('are two where things have no names', async () => {
     const { rows } = listings.get('artifacts') ?? expect.fail('none')

@@ -137,6 +137,23 @@ describe('POST /testsets/rows/history', () => {
     ])
   })
 
+  it('refuses to look through rows without an end', async () => {
+    const { slug } = await client.make([row('mine', 0)])
+    const repository = client.repository(slug)
+    const named = (mode: string, oid: string, ending: string) =>
+      Array.from({ length: 255 }, (_, n) => {
+        const name = (n + 1).toString(16).padStart(2, '0') + ending
+        return `${mode} ${oid}\t${name}\n`
+      }).join('')
+    const blob = git(repository, ['hash-object', '-w', '--stdin'], `${JSON.stringify(row('one', 1))}\n`)
+    let tree = git(repository, ['mktree'], named('100644 blob', blob, '.json'))
+    for (let level = 0; level < 4; level++) tree = git(repository, ['mktree'], named('040000 tree', tree, ''))
+    const root = git(repository, ['mktree'], `040000 tree ${tree}\ttestcases\n`)
+    const commit = git(repository, ['commit-tree', root, '-p', slug, '-m', 'Bomb'])
+    git(repository, ['update-ref', `refs/heads/${slug}`, commit])
+    expectRefusal(await ask(slug, 'mine'), 503, 'damaged_repository', 'more than 10000000 rows')
+  })
+
   it('refuses, naming the field', async () => {
     const testset = await client.make([row('mine', 0)])
     const other = await client.make([row('mine', 0)])
