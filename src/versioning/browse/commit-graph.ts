@@ -165,7 +165,7 @@ async function orderOf(artifact: ArtifactView): Promise<Graph> {
 }
 
 /** So many commits are looked at between two looks at the clock. */
-const STEPS = 256
+const STEPS = 64
 
 async function readPlace({ objects }: Repository, oid: Oid): Promise<Place> {
   const { parents, committer } = parseCommit(await readBytes(objects, oid, 'commit'))
