@@ -31,6 +31,7 @@ export type RefusalCode =
   | 'artifact_not_found'
   | 'variant_not_found'
   | 'revision_not_found'
+  | 'file_not_found'
   | 'environment_not_found'
   | 'deployment_not_found'
   | 'testcase_not_found'

@@ -186,7 +186,16 @@ export const ROOMS: Readonly<Record<string, Room>> = {
     surface: [
       ...['open-registry', 'slugs/claim-slugs', 'verify/*'],
       ...['registry', 'registries', 'ids', 'pagination', 'reference', 'write-context', 'not-found'],
-      ...['artifacts/*', 'environments/*', 'family/*', 'revisions/*', 'slugs/slug', 'trash/*', 'variants/*'],
+      ...[
+        'artifacts/*',
+        'browse/*',
+        'environments/*',
+        'family/*',
+        'revisions/*',
+        'slugs/slug',
+        'trash/*',
+        'variants/*',
+      ],
       ...['index/damage-of', 'index/index-entry', 'index/unless-damaged', 'index/unserved-repositories'],
       ...['index/database/index-file', 'index/database/unsearched', 'index/database/index-database'],
       ...['push/accept-push', 'push/check-pushed-objects', 'push/check-ref-command', 'push/ref-command'],

@@ -1,10 +1,10 @@
 import { timingSafeEqual } from 'node:crypto'
 import { LRUCache } from 'lru-cache'
-import { v5 as uuidv5 } from 'uuid'
 import { Refusal } from '../errors.ts'
 import type { Fs } from '../storage/fs.ts'
 import { isLive, projectNames } from './api-keys.ts'
 import type { Caller } from './caller.ts'
+import { SERVER_KEY_ID } from './caller.ts'
 import { keyAuthor } from './key-author.ts'
 import { type ApiKey, keyFilePath, readApiKeyFile } from './key-file.ts'
 import { hashToken } from './key-token.ts'
@@ -115,10 +115,12 @@ interface KeyEntry {
 }
 
 function adminKey(token: string): KeyEntry {
-  const id = uuidv5('branchpoint:SVC_API_KEY', uuidv5.URL)
   return {
     hash: hashToken(token),
-    caller: { project: DEFAULT_PROJECT, key: { id, ...keyAuthor('admin'), scopes: ['admin'] } },
+    caller: {
+      project: DEFAULT_PROJECT,
+      key: { id: SERVER_KEY_ID, ...keyAuthor('admin'), scopes: ['admin'] },
+    },
   }
 }
 

@@ -1,3 +1,4 @@
+import { v5 as uuidv5 } from 'uuid'
 import type { Scope } from './scope.ts'
 
 /** Who makes a request: the project it is confined to and the key, whose name and email become the git author. */
@@ -9,4 +10,19 @@ export interface Caller {
     readonly email: string
     readonly scopes: readonly Scope[]
   }
+}
+
+/** The id of the key that the server is started with (SVC_API_KEY), the same in every store. */
+export const SERVER_KEY_ID = uuidv5('branchpoint:SVC_API_KEY', uuidv5.URL)
+
+/** Whoever acts, as answers name them (wire.md 1). */
+export interface Principal {
+  readonly id: string
+  readonly kind: 'key'
+  readonly name: string
+}
+
+/** The principal that a key is. Its id is never used again, its name may be. */
+export function principalOf({ id, name }: Pick<Caller['key'], 'id' | 'name'>): Principal {
+  return { id: `key:${id === SERVER_KEY_ID ? 'admin' : id}`, kind: 'key', name }
 }

@@ -67,6 +67,7 @@ export const PROBLEMS: Readonly<Record<ProblemCode, readonly [status: number, ti
   artifact_not_found: [404, 'There is no such artifact'],
   variant_not_found: [404, 'There is no such variant'],
   revision_not_found: [404, 'There is no such revision'],
+  file_not_found: [404, 'There is no such file'],
   environment_not_found: [404, 'There is no such environment'],
   deployment_not_found: [404, 'There is no such deployment'],
   testcase_not_found: [404, 'There is no such testcase'],

@@ -1,20 +1,34 @@
 import type { Refusal } from '../errors.ts'
 import { invalid } from '../errors.ts'
+import { TimeSlice } from '../scheduling/cooperative.ts'
 
 /** Which part of a list is wanted (ruling 1.8, contract/workflows 6.3). Times are RFC 3339. */
 export interface Windowing {
   readonly limit?: number | undefined
-  readonly order?: 'ascending' | 'descending' | undefined
+  readonly order?: ListOrder | undefined
   /** The id of the last row seen; the window starts behind it. */
   readonly next?: string | undefined
   readonly newest?: string | undefined
   readonly oldest?: string | undefined
+  /** Whether the answer says how many rows there are on all pages together. */
+  readonly count_total?: boolean | undefined
 }
+
+/** What lists are ordered by: creation, which is what the first two mean, too, name or last change; `-` goes from the end. */
+export const LIST_ORDERS = [
+  ...(['ascending', 'descending', 'created', '-created'] as const),
+  ...(['name', '-name', 'updated', '-updated'] as const),
+] as const
+
+/** See LIST_ORDERS. */
+export type ListOrder = (typeof LIST_ORDERS)[number]
 
 /** One row of a list: its id and what it is ordered by. */
 export interface Ordered<T> {
   readonly id: string
   readonly createdAt: string
+  readonly name?: string | undefined
+  readonly updatedAt?: string | undefined
   readonly value: T
 }
 
@@ -28,6 +42,8 @@ export interface Window<T> {
   readonly rows: readonly T[]
   /** The id to send as `next` for the rows that remain; undefined when none remain. */
   readonly next: string | undefined
+  /** How many rows there are on all pages, where that was asked. */
+  readonly total?: number | undefined
 }
 
 /**
@@ -40,24 +56,34 @@ export async function cutWindow<T>(
   keep: (row: T) => boolean | Promise<boolean>,
 ): Promise<Window<T>> {
   const window = await cutWindowOf(rows, ORDERED, windowing, ({ value }) => keep(value))
-  return { rows: window.rows.map(({ value }) => value), next: window.next }
+  return { ...window, rows: window.rows.map(({ value }) => value) }
 }
 
 /** What a list is ordered by, for rows that know it themselves. */
 export interface Order<T> {
   readonly id: (row: T) => string
   readonly createdAt: (row: T) => string
+  readonly name?: (row: T) => string | undefined
+  readonly updatedAt?: (row: T) => string | undefined
 }
 
-const ORDERED: Order<Ordered<unknown>> = { id: (row) => row.id, createdAt: (row) => row.createdAt }
+const ORDERED: Order<Ordered<unknown>> = {
+  id: (row) => row.id,
+  createdAt: (row) => row.createdAt,
+  name: (row) => row.name,
+  updatedAt: (row) => row.updatedAt,
+}
 
 /** `cutWindow` for rows that nothing is wrapped around: of very many most are only passed by. */
 export async function cutWindowOf<T>(
-  rows: readonly T[],
-  { id, createdAt }: Order<T>,
+  unordered: readonly T[],
+  order: Order<T>,
   windowing: Windowing | undefined,
   keep: (row: T) => boolean | Promise<boolean>,
 ): Promise<Window<T>> {
+  const { id, createdAt } = order
+  const rows = inOrder(unordered, order, windowing)
+  const total = windowing?.count_total ? await countKept(rows, order, windowing, keep) : undefined
   const step = isDescending(windowing) ? -1 : 1
   const bounds = boundsOf(windowing)
   const found: T[] = []
@@ -75,16 +101,53 @@ export async function cutWindowOf<T>(
     if (!(typeof kept === 'boolean' ? kept : await kept)) continue
     const last = found.at(-1)
     if (last !== undefined && found.length >= (windowing?.limit ?? Number.POSITIVE_INFINITY)) {
-      return { rows: found, next: id(last) }
+      return { rows: found, next: id(last), total }
     }
     found.push(row)
   }
-  return { rows: found, next: undefined }
+  return { rows: found, next: undefined, total }
 }
 
-/** Whether a list goes from the newest to the oldest: where a window says so, or says nothing about it. */
+/** How many rows there are on all pages, within the bounds of the first. */
+async function countKept<T>(
+  rows: readonly T[],
+  { createdAt }: Order<T>,
+  windowing: Windowing,
+  keep: (row: T) => boolean | Promise<boolean>,
+): Promise<number> {
+  const bounds = boundsOf({ ...windowing, next: undefined })
+  let count = 0
+  await new TimeSlice().each(rows, (row) => {
+    if (bounds && isOutside(bounds, Date.parse(createdAt(row)))) return undefined
+    const kept = keep(row)
+    if (typeof kept !== 'boolean') return kept.then((it) => (it ? count++ : undefined))
+    if (kept) count++
+    return undefined
+  })
+  return count
+}
+
+/** The rows, ascending by what the window asks; what is of one name or time is in the order of ids. Nameless things come first. */
+function inOrder<T>(rows: readonly T[], order: Order<T>, windowing: Windowing | undefined): readonly T[] {
+  if (isByCreation(windowing)) return rows
+  const { id, createdAt, name, updatedAt } = order
+  const isByName = windowing?.order?.endsWith('name')
+  const keyOf = (row: T): string =>
+    isByName ? (name?.(row)?.toLowerCase() ?? '') : (updatedAt?.(row) ?? createdAt(row))
+  return rows
+    .map((row) => ({ id: id(row), createdAt: keyOf(row), value: row }))
+    .sort(byCreation)
+    .map(({ value }) => value)
+}
+
+/** Whether a list goes by creation, as it does unless a window asks for something else. */
+export function isByCreation(windowing: Windowing | undefined): boolean {
+  return !/name|updated/.test(windowing?.order ?? '')
+}
+
+/** Whether a list goes from the end, which is the newest: where a window says so, or says nothing about it. */
 export function isDescending(windowing: Windowing | undefined): boolean {
-  return windowing !== undefined && windowing.order !== 'ascending'
+  return windowing !== undefined && (windowing.order === undefined || /^(-|descending)/.test(windowing.order))
 }
 
 /** Which times (milliseconds since 1970) a window leaves out. */
@@ -94,14 +157,14 @@ export interface Bounds {
 }
 
 /**
- * The bounds of a window; undefined if it has none. The bound a page begins at is exclusive until a cursor takes its place, so that
+ * The bounds of a window, which are times of creation; undefined if it has none. The bound a page begins at is exclusive until a cursor takes its place, so that
  * pages by time do not overlap.
  */
 export function boundsOf(windowing: Windowing | undefined): Bounds | undefined {
   if (windowing?.newest === undefined && windowing?.oldest === undefined) return undefined
   const newest = windowing.newest === undefined ? Number.POSITIVE_INFINITY : Date.parse(windowing.newest)
   const oldest = windowing.oldest === undefined ? Number.NEGATIVE_INFINITY : Date.parse(windowing.oldest)
-  const isExclusive = windowing.next === undefined
+  const isExclusive = windowing.next === undefined && isByCreation(windowing)
   return isDescending(windowing)
     ? { isTooOld: (at) => at < oldest, isTooNew: (at) => at > newest || (isExclusive && at === newest) }
     : { isTooOld: (at) => at < oldest || (isExclusive && at === oldest), isTooNew: (at) => at > newest }

@@ -4,9 +4,12 @@ import type { SurfaceContext } from '../surface-context.ts'
 import { artifactEndpoints } from './artifact-endpoints.ts'
 import { catalogEndpoints } from './catalog-endpoints.ts'
 import { sharedForkEndpoint } from './fork-endpoints.ts'
+import { graphEndpoint } from './graph-endpoint.ts'
 import { inWordsOf } from '../routing/helping.ts'
 import { legacyTemplatesEndpoint } from './legacy-templates-endpoint.ts'
+import { projectEndpoint } from './project-endpoint.ts'
 import { revisionEndpoints } from './revision-endpoints.ts'
+import { rowHistoryEndpoint } from './row-history-endpoint.ts'
 import { simpleEndpoints } from './simple-endpoints.ts'
 import { testcaseEndpoints } from './testcase-endpoints.ts'
 import { testsetFileEndpoints } from './testset-file-endpoints.ts'
@@ -21,13 +24,19 @@ export function allEndpoints(surfaces: readonly SurfaceContext[], settings: Reso
         ...revisionEndpoints(context),
         ...variantEndpoints(context),
         ...artifactEndpoints(context),
+        graphEndpoint(context),
         ...(context.surface.hasCatalog ? catalogEndpoints(context) : []),
         ...simpleEndpoints(context),
         ...(context.surface.payload === 'rows'
-          ? [...testsetFileEndpoints(context, settings.testsets), ...testcaseEndpoints(context)]
+          ? [
+              ...testsetFileEndpoints(context, settings.testsets),
+              ...testcaseEndpoints(context),
+              rowHistoryEndpoint(context),
+            ]
           : []),
       ]),
     ),
     sharedForkEndpoint(surfaces),
+    projectEndpoint(surfaces),
   ]
 }

@@ -17,7 +17,7 @@ import { respondWithList } from '../routing/send.ts'
 import { envelope } from '../schemas/envelope.ts'
 import { queryInput, queryOf } from '../schemas/queries/query-input.ts'
 import { queryParameters } from '../schemas/queries/query-parameters.ts'
-import { list, single } from '../schemas/record-schemas.ts'
+import { orderedList, single } from '../schemas/record-schemas.ts'
 import { header, headerEdit, slug, uuid } from '../schemas/request-schemas.ts'
 import { flagsNamed, withRoleEdits, withRoles } from '../schemas/role-fields.ts'
 import { spellings, withArticle } from '../schemas/surface-names.ts'
@@ -113,7 +113,7 @@ export function artifactEndpoints({ surface, names, present, records }: SurfaceC
       scope: 'read',
       optionalBody: true,
       ...queryInput(names, 'artifact', family),
-      output: list(plural, records.artifact),
+      output: orderedList(plural, records.artifact),
       example: { [singular]: { tags: { team: 'support' } }, windowing: { limit: 20 } },
       run: async ({ registry, input }) => {
         const window = await queryArtifacts(registry, family, queryOf(input, surface))

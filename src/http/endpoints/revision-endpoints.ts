@@ -20,7 +20,7 @@ import { parentFields, parentsBeside, parentsOf } from '../schemas/parents.ts'
 import { queryInput, queryOf } from '../schemas/queries/query-input.ts'
 import { queryParameters } from '../schemas/queries/query-parameters.ts'
 import { payloadPage, withReadOptions } from '../schemas/queries/read-options.ts'
-import { list, single, warning } from '../schemas/record-schemas.ts'
+import { orderedList, single, warning } from '../schemas/record-schemas.ts'
 import { anyJson, header, message, slug, uuid } from '../schemas/request-schemas.ts'
 import { flagsNamed } from '../schemas/role-fields.ts'
 import { idSpellings, spellings } from '../schemas/surface-names.ts'
@@ -29,6 +29,7 @@ import type { SurfaceContext } from '../surface-context.ts'
 import { dependentsEndpoint } from './dependents-endpoint.ts'
 import { deployEndpoint, deploySlugs, deployTargets } from './deploy-endpoint.ts'
 import { diffEndpoint } from './diff-endpoint.ts'
+import { fileEndpoints } from './file-endpoints.ts'
 import { listRevisions, logEndpoint } from './log-endpoint.ts'
 import { provenanceEndpoint } from './provenance-endpoint.ts'
 import { isResolvable, resolveEndpoint } from './resolve-endpoint.ts'
@@ -212,7 +213,7 @@ export function revisionEndpoints(context: SurfaceContext): Endpoint[] {
       scope: 'read',
       optionalBody: true,
       ...withReadOptions(surface, queryInput(names, 'revision', family)),
-      output: list(`${key}s`, records.revision),
+      output: orderedList(`${key}s`, records.revision),
       example: { [key]: { message: 'cooler' }, [`${singular}_refs`]: [{ slug: 'support-bot' }] },
       run: async ({ registry, input }) => {
         const window = await queryRevisions(registry, family, queryOf(input, surface))
@@ -236,6 +237,7 @@ export function revisionEndpoints(context: SurfaceContext): Endpoint[] {
       },
     }),
     provenanceEndpoint(context),
+    ...fileEndpoints(context),
     archiving('archive'),
     archiving('unarchive'),
   ]

@@ -28,7 +28,7 @@ import { envelope } from '../schemas/envelope.ts'
 import { queryInput, queryOf } from '../schemas/queries/query-input.ts'
 import { queryParameters } from '../schemas/queries/query-parameters.ts'
 import { withReadOptions } from '../schemas/queries/read-options.ts'
-import { list, single, warning } from '../schemas/record-schemas.ts'
+import { orderedList, single, warning } from '../schemas/record-schemas.ts'
 import { anyJson, header, headerEdit, message, slug, uuid } from '../schemas/request-schemas.ts'
 import { flagsNamed, withRoleEdits, withRoles } from '../schemas/role-fields.ts'
 import { spellings, withArticle } from '../schemas/surface-names.ts'
@@ -184,7 +184,7 @@ export function simpleEndpoints({ surface, names, present, records }: SurfaceCon
       scope: 'read',
       optionalBody: true,
       ...withReadOptions(surface, queryInput(names, 'flat', family)),
-      output: list(plural, record),
+      output: orderedList(plural, record),
       example: {},
       run: async ({ registry, input }) => {
         const window = await queryFlat(registry, family, queryOf(input, surface))

@@ -15,7 +15,7 @@ import { respondWithList } from '../routing/send.ts'
 import { envelope } from '../schemas/envelope.ts'
 import { parentFields, parentMissing, parentsBeside, parentsOf } from '../schemas/parents.ts'
 import { queryInput, queryOf } from '../schemas/queries/query-input.ts'
-import { list, single } from '../schemas/record-schemas.ts'
+import { orderedList, single } from '../schemas/record-schemas.ts'
 import { header, headerEdit, slug, uuid } from '../schemas/request-schemas.ts'
 import { flagsNamed } from '../schemas/role-fields.ts'
 import { spellings } from '../schemas/surface-names.ts'
@@ -102,7 +102,7 @@ export function variantEndpoints(context: SurfaceContext): Endpoint[] {
       scope: 'read',
       optionalBody: true,
       ...queryInput(names, 'variant', family),
-      output: list(`${key}s`, records.variant),
+      output: orderedList(`${key}s`, records.variant),
       example: { [`${singular}_refs`]: [{ slug: 'support-bot' }] },
       run: async ({ registry, input }) => {
         const window = await queryVariants(registry, family, queryOf(input, surface))

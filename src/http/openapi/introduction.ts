@@ -44,6 +44,7 @@ export const TAGS = Object.entries({
   webhooks: 'Have events sent to a URL.',
   keys: 'API keys of the project.',
   secrets: 'Values that handlers use and no answer shows.',
+  projects: 'What the project of a key holds.',
   trash: 'What was removed and can be brought back.',
   service: 'The server itself. Needs no key, save for metrics.',
   'simple workflows': 'Applications and evaluators together, as one flat record each.',

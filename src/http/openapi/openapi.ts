@@ -8,8 +8,8 @@ import { withheldAnswer } from '../routing/withhold.ts'
 import { catalogPreset, catalogTemplate, wholeTemplate } from '../schemas/catalog.ts'
 import { parent } from '../schemas/parents.ts'
 import { resultError } from '../schemas/evaluation.ts'
-import { nextWindow, recordObject, referenced } from '../schemas/record-schemas.ts'
-import { pageWindowing, reference, uuid, windowing } from '../schemas/request-schemas.ts'
+import { listWindow, orderedWindow, recordObject, referenced } from '../schemas/record-schemas.ts'
+import { orderedWindowing, pageWindowing, reference, uuid, windowing } from '../schemas/request-schemas.ts'
 import type { SurfaceContext } from '../surface-context.ts'
 import { INTRODUCTION, TAGS } from './introduction.ts'
 import type { JsonSchema } from './json-schema.ts'
@@ -40,7 +40,7 @@ export function openApiDocument(endpoints: readonly Endpoint[], surfaces: readon
   }
   const own: Record<string, Record<string, object>> = {}
   for (const endpoint of endpoints) {
-    const path = endpoint.path.replaceAll(/:(\w+)/g, '{$1}')
+    const path = endpoint.path.replaceAll(/[:*](\w+)/g, '{$1}')
     own[path] = { ...own[path], [endpoint.method.toLowerCase()]: operation(endpoint, named) }
   }
   const whole = structuredClone({ ...own, ...gitPaths(), ...METRICS_PATH, ...OPEN_PATHS })
@@ -119,13 +119,15 @@ function namedSchemas(surfaces: readonly SurfaceContext[]): Map<z.ZodType, strin
   const named = new Map<z.ZodType, string>([
     [reference, 'Reference'],
     [windowing, 'Windowing'],
+    [orderedWindowing, 'OrderedWindowing'],
     [pageWindowing, 'PageWindowing'],
     [catalogTemplate, 'CatalogTemplate'],
     [wholeTemplate, 'WholeCatalogTemplate'],
     [catalogPreset, 'CatalogPreset'],
     [withheldAnswer, 'WithheldAnswer'],
     [recordObject, 'JsonObject'],
-    [nextWindow, 'Next'],
+    [listWindow, 'Next'],
+    [orderedWindow, 'OrderedNext'],
     [referenced, 'Referenced'],
     [parent, 'Parent'],
     [resultError, 'ResultError'],
@@ -148,7 +150,7 @@ function operation(endpoint: Endpoint, named: ReadonlyMap<z.ZodType, string>): o
   const schema = input && toJsonSchema(input, 'input', named)
   const { upload, downloads, streams = [], failure } = endpoint
   const parameters = [
-    ...[...path.matchAll(/:(\w+)/g)].map(([, name = '']) => ({
+    ...[...path.matchAll(/[:*](\w+)/g)].map(([, name = '']) => ({
       name,
       in: 'path',
       required: true,
@@ -161,7 +163,7 @@ function operation(endpoint: Endpoint, named: ReadonlyMap<z.ZodType, string>): o
   return {
     tags: [tag],
     summary,
-    operationId: `${method.toLowerCase()}${path.replaceAll(/[/:_-]+(\w)/g, (_, letter: string) => letter.toUpperCase())}`,
+    operationId: `${method.toLowerCase()}${path.replaceAll(/[/:*_-]+(\w)/g, (_, letter: string) => letter.toUpperCase())}`,
     ...(scopes.join() === 'read' ? {} : { security }),
     ...(parameters.length > 0 ? { parameters } : {}),
     ...(upload ? { requestBody: uploadBody(schema) } : {}),
@@ -267,7 +269,9 @@ function inOrder(value: object): [string, unknown][] {
 }
 
 function ioOf(schema: z.ZodType): 'input' | 'output' {
-  return [reference, parent, windowing, pageWindowing].some((it) => it === schema) ? 'input' : 'output'
+  return [reference, parent, windowing, orderedWindowing, pageWindowing].some((it) => it === schema)
+    ? 'input'
+    : 'output'
 }
 
 function content(type: string, schema: JsonSchema): object {
@@ -285,9 +289,12 @@ function ref(name: string) {
 const PARTS = {
   reference: ref('Reference').$ref,
   named: Object.fromEntries(
-    [['Windowing', windowing] as const, ['PageWindowing', pageWindowing] as const].map(([name, schema]) => [
-      ref(name).$ref,
-      toJsonSchema(schema, 'input', new Map()),
-    ]),
+    (
+      [
+        ['Windowing', windowing],
+        ['OrderedWindowing', orderedWindowing],
+        ['PageWindowing', pageWindowing],
+      ] as const
+    ).map(([name, schema]) => [ref(name).$ref, toJsonSchema(schema, 'input', new Map())]),
   ),
 }

@@ -30,6 +30,8 @@ export interface Call<I> {
   /** Path parameters; ids are UUIDs in lower case, unless the endpoint has `params` of its own. */
   readonly params: Readonly<Record<string, string>>
   readonly context: WriteContext
+  /** What the key that asks may do. */
+  readonly scopes: readonly Scope[]
   /** Whether who asks may see payloads that it did not send. */
   readonly mayRead: boolean
   /** Whether who asks may store things. */

@@ -41,7 +41,7 @@ export function createRouter(dependencies: RouterDependencies): Middleware<Reque
       const { method, path } = endpoint
       const route = { endpoint, scopes: scopesOf(endpoint) }
       const place = { route, params: () => NO_PARAMS }
-      if (path.includes(':')) {
+      if (/[:*]/.test(path)) {
         router.register(path, [method], (ctx) =>
           answer({ route, params: () => readParams(endpoint, ctx.params) }, withCaller(ctx), dependencies),
         )
@@ -170,6 +170,7 @@ function run(
       input: input as never,
       params,
       context: { actor: { id, name, email, mayDeploy: grants(scopes, 'deploy') } },
+      scopes,
       mayRead: grants(scopes, 'read'),
       mayWrite: grants(scopes, 'write'),
       headers: ctx.req.headers,

@@ -160,12 +160,15 @@ export async function respondWithLargeList<T>(
 
 function answer(
   key: string,
-  { next }: Window<unknown>,
+  { next, total }: Window<unknown>,
   asked: Windowing | undefined,
   count: number | JsonStream,
   records: object,
 ): EndpointResponse {
-  const page = next === undefined ? {} : { windowing: { ...asked, next } }
+  const page = {
+    ...(total === undefined ? {} : { total }),
+    ...(next === undefined ? {} : { windowing: { ...asked, next } }),
+  }
   return {
     body:
       count instanceof JsonStream ? { [key]: records, count, ...page } : { count, [key]: records, ...page },

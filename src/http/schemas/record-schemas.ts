@@ -1,4 +1,5 @@
 import { z } from 'zod'
+import { LIST_ORDERS } from '../../versioning/pagination.ts'
 import type { SurfaceNames } from './surface-names.ts'
 
 /** What we answer, as schemas: the source of /openapi.json, and what the tests hold every answer against. */
@@ -109,7 +110,7 @@ export function single(
 }
 
 /** Where the next part of a list begins. */
-export const nextWindow = z.strictObject({
+export const listWindow = z.strictObject({
   next: id,
   limit: z.int().optional(),
   order: z.enum(['ascending', 'descending']).optional(),
@@ -119,7 +120,23 @@ export const nextWindow = z.strictObject({
 
 /** `{count: n, <key>: [record], windowing?}`; windowing is there exactly when more rows remain (ruling 1.8). */
 export function list(key: string, record: z.ZodType): z.ZodType {
-  return z.strictObject({ count: z.int().min(0), [key]: z.array(record), windowing: nextWindow.optional() })
+  return z.strictObject({ count: z.int().min(0), [key]: z.array(record), windowing: listWindow.optional() })
+}
+
+/** The same of a list of things with names. */
+export const orderedWindow = listWindow.extend({
+  order: z.enum(LIST_ORDERS).optional(),
+  count_total: z.boolean().optional(),
+})
+
+/** The same for a list of things with names, which may be in other orders and may say how many rows all pages have. */
+export function orderedList(key: string, record: z.ZodType): z.ZodType {
+  return z.strictObject({
+    count: z.int().min(0),
+    total: z.int().min(0).optional(),
+    [key]: z.array(record),
+    windowing: orderedWindow.optional(),
+  })
 }
 
 /** Where the next part of a payload begins; there exactly when more of it remains (rulings 1.8, 5.8). */
@@ -190,6 +207,9 @@ export const referenced = z.strictObject({
   version: z.union([z.int(), z.string()]).optional(),
 })
 
+/** A short revision (wire.md 1). */
+export const shortRevision = referenced.required()
+
 const gitId = z.string().regex(/^[0-9a-f]{40}$/)
 
 const commitOfRevision = {
@@ -226,6 +246,33 @@ export const provenance = z.strictObject({
       since: referenced.extend(commitOfRevision),
     }),
   ),
+})
+
+/** What a revision did to a row of a testset. */
+export const historyOfRow = z.strictObject({
+  revision: shortRevision,
+  author: z.string(),
+  date: timestamp,
+  kind: z.enum(['added', 'changed', 'removed']),
+  // Absent where the row was removed.
+  data: recordObject.optional(),
+})
+
+/** A file of a revision's tree. */
+export const revisionFile = z.strictObject({ path: z.string(), size: z.int().min(0), oid: gitId })
+
+/** A commit in the drawing of an artifact's history. */
+export const graphNode = z.strictObject({
+  id,
+  commit: gitId,
+  parents: z.array(gitId),
+  // Absent for a commit that is on no variant's first-parent line.
+  variant: referenced.omit({ version: true }).optional(),
+  version: z.union([z.int(), z.string()]),
+  subject: z.string(),
+  author: z.string(),
+  date: timestamp,
+  refs: z.array(z.strictObject({ kind: z.enum(['variant', 'tag', 'environment']), name: z.string() })),
 })
 
 /** What was done to resolve embeds (contract/resolve 10). */

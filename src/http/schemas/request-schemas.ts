@@ -4,6 +4,7 @@ import { entriesOf, isJsonObject, keysOf } from '../../json/json.ts'
 import { boundedJson } from '../../json/bounded-json.ts'
 import { slugProblem } from '../../versioning/slugs/slug.ts'
 import { parseUuid } from '../../versioning/ids.ts'
+import { LIST_ORDERS } from '../../versioning/pagination.ts'
 import { declare } from '../routing/known-fields.ts'
 
 /** Parts of request bodies that all families share (interface section 2, contract/workflows 2). */
@@ -156,6 +157,23 @@ export const windowing = declare(
   }),
   { unused: ['interval', 'rate'] },
 ).meta({ description: 'Which part of a list: ascending by creation unless sent without an order.' })
+
+/** Which part of a list of things with names, and in which order. */
+export const orderedWindowing = declare(
+  windowing.extend({
+    order: z.enum(LIST_ORDERS, `must be one of ${LIST_ORDERS.map((it) => `"${it}"`).join(', ')}`).optional(),
+    count_total: z.boolean().optional(),
+  }),
+  { unused: ['interval', 'rate'] },
+).meta({
+  description:
+    'Which part of a list, and its order: ascending by creation unless sent without an order; `newest` and `oldest` are times of creation.',
+})
+
+/** Which part of a list that has one order. */
+export const newestFirstWindowing = windowing
+  .pick({ limit: true, next: true })
+  .meta({ description: 'Which part of the list, which is always newest first.' })
 
 /** Which part of a payload: the first rows unless it says otherwise. */
 export const pageWindowing = declare(

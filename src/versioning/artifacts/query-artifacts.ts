@@ -9,6 +9,7 @@ import type { Revision } from '../revisions/revision.ts'
 import { latestOf, readListedRevision, revisionFlags } from '../revisions/revision.ts'
 import type { ArtifactView } from './artifact-view.ts'
 import type { HeaderFilter } from './filters.ts'
+import type { VariantRecord } from './records.ts'
 import { isThe, matchesFlags, matchesHeader, matchesReferences } from './filters.ts'
 
 /** A query at the artifact or variant level (contract/workflows 6.1). */
@@ -24,17 +25,17 @@ export interface ArtifactQuery {
   readonly windowing?: Windowing | undefined
 }
 
-/** The artifacts that match, by creation. */
+/** The artifacts that match, by creation unless the window asks for something else. */
 export async function queryArtifacts(
   registry: Registry,
   family: Family,
   query: ArtifactQuery,
 ): Promise<Window<ArtifactView>> {
   const artifacts = await registry.index.list(family)
-  return cutWindowOf(artifacts, CREATION, query.windowing, (artifact) => matchesArtifact(artifact, query))
+  return cutWindowOf(artifacts, ORDER, query.windowing, (artifact) => matchesArtifact(artifact, query))
 }
 
-/** The variants that match, by creation; those of an archived artifact are hidden with it. */
+/** The variants that match, in the same orders; those of an archived artifact are hidden with it. */
 export async function queryVariants(
   registry: Registry,
   family: Family,
@@ -43,7 +44,7 @@ export async function queryVariants(
   const rows = []
   for (const artifact of await registry.index.list(family)) {
     for (const variant of artifact.variants) {
-      rows.push({ id: variant.id, createdAt: variant.record.created_at, value: { artifact, variant } })
+      rows.push({ id: variant.id, ...orderedAs(variant.record), value: { artifact, variant } })
     }
   }
   rows.sort(byCreation)
@@ -81,13 +82,13 @@ export async function queryFlat(
   }
   const artifacts = await registry.index.list(family)
   const asked = { ...query, filter }
-  const window = await cutWindowOf(artifacts, CREATION, query.windowing, (artifact) => {
+  const window = await cutWindowOf(artifacts, ORDER, query.windowing, (artifact) => {
     if (!matchesArtifact(artifact, asked)) return false
     if (flags === undefined) return true
     return read(artifact).then((flat) => flat !== undefined && matchesFlags(flatFlags(flat), flags))
   })
   const rows = await Promise.all(window.rows.map(read))
-  return { rows: rows.filter((flat) => flat !== undefined), next: window.next }
+  return { ...window, rows: rows.filter((flat) => flat !== undefined) }
 }
 
 /** The artifact with the latest revision of its default variant, as far as that decodes. */
@@ -102,7 +103,16 @@ export function flatFlags({ artifact, revision }: FlatArtifact): Readonly<Record
 }
 
 /** How artifacts are ordered. */
-const CREATION: Order<ArtifactView> = { id: ({ id }) => id, createdAt: ({ record }) => record.created_at }
+const ORDER: Order<ArtifactView> = {
+  id: ({ id }) => id,
+  createdAt: ({ record }) => record.created_at,
+  name: ({ record }) => record.name,
+  updatedAt: ({ record }) => record.updated_at,
+}
+
+function orderedAs({ created_at: createdAt, updated_at: updatedAt, name }: VariantRecord) {
+  return { createdAt, updatedAt, name }
+}
 
 function matchesArtifact(artifact: ArtifactView, query: ArtifactQuery): boolean {
   if (!query.includeArchived && isArchived(artifact.record)) return false

@@ -139,9 +139,12 @@ export interface MirrorTargets {
 /** So many pins are followed before other work gets its turn. */
 const YIELD_EVERY = 50
 
+/** The folder of the refs that mirror environments. */
+export const ENVIRONMENT_REFS = 'refs/environments/'
+
 /** The ref that mirrors an environment in the repositories of deployed artifacts (rulings 6). */
 export function mirrorRef({ slug }: ArtifactView): string {
-  return `refs/environments/${slug}`
+  return `${ENVIRONMENT_REFS}${slug}`
 }
 
 /** What the latest revision of the environment's default variant holds under the default keys of artifacts. */

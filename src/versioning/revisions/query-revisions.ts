@@ -8,36 +8,104 @@ import { objectUuid } from '../ids.ts'
 import type { ListedRevision } from '../index/artifact-index.ts'
 import type { RevisionKey, RevisionQuestion } from '../index/database/revision-question.ts'
 import { unlessDamaged } from '../index/unless-damaged.ts'
-import type { Window } from '../pagination.ts'
-import { unknownCursor } from '../pagination.ts'
+import type { Ordered, Window, Windowing } from '../pagination.ts'
+import { cutWindow, isByCreation, unknownCursor } from '../pagination.ts'
 import type { Reference } from '../reference.ts'
 import type { Registry } from '../registry.ts'
 import type { RevisionAsk, RevisionQuery } from './ask-revisions.ts'
+import { isoSeconds } from './log-revisions.ts'
 import { isNarrow, oneOf, questionOf } from './ask-revisions.ts'
 import { resolveReference } from './resolve-reference.ts'
-import type { Revision } from './revision.ts'
+import type { Revision, RevisionLocation } from './revision.ts'
 import { findRevisionById, readListedRevision, revisionFlags } from './revision.ts'
 
 /** So many revisions are decoded before other work gets its turn. */
 const YIELD_EVERY = 50
 
+/** So many revisions are put in order by name: names are in the commits, and each is read. */
+const MOST_BY_NAME = 10_000
+
 /**
- * The revisions that match, by date; each once, at its home, or at the variant asked for. Hidden while archived by itself,
- * with its artifact, or with every variant that holds it (ruling 3.11). What a commit alone says is asked of all of them, the rest
- * of those that are left, in order, until the page is full.
+ * The revisions that match, by date unless the window asks for names; each once, at its home, or at the variant asked for. Hidden while
+ * archived by itself, with its artifact, or with every variant that holds it (ruling 3.11). What a commit alone says is asked of all of
+ * them, the rest of those that are left, in order, until the page is full. Refuses with `query_too_slow` to order very many by name.
  */
 export async function queryRevisions(
   registry: Registry,
   family: Family,
   query: RevisionQuery,
 ): Promise<Window<Revision>> {
-  const { windowing } = query
+  const windowing = sinceCreated(query.windowing)
   const named = theNamed(await idsNamed(registry, family, query.revisions), query.of?.revision)
   const pinned = await withIds(registry, naming(query.pinned))
+  const first = windowing && { ...windowing, next: undefined }
+  const whole = { ...query, named, pinned, cursor: undefined, windowing: first }
+  if (!isByCreation(windowing)) return queryByName(registry, family, whole, windowing)
   const cursor = windowing?.next === undefined ? undefined : await keyOf(registry, family, windowing.next)
-  const ask = { ...query, named, cursor }
-  const question = questionOf(family, ask)
+  const total = windowing?.count_total ? await countRevisions(registry, family, whole) : undefined
   const found: Revision[] = []
+  for await (const revision of matching(registry, family, { ...whole, windowing, cursor })) {
+    const last = found.at(-1)
+    if (last && found.length === windowing?.limit) return { rows: found, next: last.id, total }
+    found.push(revision)
+  }
+  return { rows: found, next: undefined, total }
+}
+
+/** A revision does not change, so the last change of each is its creation. */
+function sinceCreated(windowing: Windowing | undefined): Windowing | undefined {
+  if (!windowing?.order?.endsWith('updated')) return windowing
+  return { ...windowing, order: windowing.order === 'updated' ? 'created' : '-created' }
+}
+
+/** All that match are looked through for each page: the index does not know their names. */
+async function queryByName(
+  registry: Registry,
+  family: Family,
+  ask: RevisionAsk,
+  windowing: Windowing | undefined,
+): Promise<Window<Revision>> {
+  const rows: Ordered<RevisionLocation>[] = []
+  for await (const { id, stored, ...place } of matching(registry, family, ask)) {
+    if (rows.length === MOST_BY_NAME) throw tooManyNames()
+    rows.push({
+      id,
+      createdAt: isoSeconds(stored.commit.committer.seconds),
+      name: stored.header.name,
+      value: place,
+    })
+  }
+  const window = await cutWindow(rows, windowing, () => true)
+  return {
+    ...window,
+    rows: await Promise.all(window.rows.map((place) => readListedRevision(registry, place))),
+  }
+}
+
+function tooManyNames(): Refusal {
+  const msg = `more than ${MOST_BY_NAME} revisions match, too many to put in order by name. Name an artifact, or order by "created".`
+  return new Refusal('query_too_slow', `body.windowing.order: ${msg}`, {
+    errors: [{ loc: ['body', 'windowing', 'order'], msg, type: 'query_too_slow' }],
+  })
+}
+
+/** How many revisions match. They are decoded only where the filter asks for what a commit alone does not say. */
+async function countRevisions(registry: Registry, family: Family, ask: RevisionAsk): Promise<number> {
+  const { author, authors, date, dates, ...rest } = ask.filter
+  let count = 0
+  if (ask.pinned?.length || Object.values(rest).some((asked) => asked !== undefined)) {
+    for await (const revision of matching(registry, family, ask)) if (revision) count++
+    return count
+  }
+  for await (const row of await registry.index.revisions(family, questionOf(family, ask)))
+    if (isWanted(row, ask)) count++
+  return count
+}
+
+/** The revisions that match, in the order of the index, each decoded when it is asked for. */
+async function* matching(registry: Registry, family: Family, ask: RevisionAsk): AsyncGenerator<Revision> {
+  const question = questionOf(family, ask)
+  const { pinned = [] } = ask
   let decoded = 0
   const listed = await registry.index.revisions(family, question)
   noteUnreadable(registry, ask, question)
@@ -46,15 +114,11 @@ export async function queryRevisions(
     if (++decoded % YIELD_EVERY === 0) await yieldToEventLoop()
     const revision = await unlessDamaged(registry, row.artifact, async () => {
       const read = await revisionOf(registry, row)
-      if (!matches(read, query.filter)) return undefined
+      if (!matches(read, ask.filter)) return undefined
       return pinned.length === 0 || (await changesPinOf(registry, read, pinned)) ? read : undefined
     })
-    if (!revision) continue
-    const last = found.at(-1)
-    if (last && found.length === windowing?.limit) return { rows: found, next: last.id }
-    found.push(revision)
+    if (revision) yield revision
   }
-  return { rows: found, next: undefined }
 }
 
 /**

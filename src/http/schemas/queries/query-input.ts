@@ -5,7 +5,7 @@ import type { Family } from '../../../versioning/family/family.ts'
 import type { Reference } from '../../../versioning/reference.ts'
 import type { RevisionQuery } from '../../../versioning/revisions/ask-revisions.ts'
 import { envelope } from '../envelope.ts'
-import { reference, windowing } from '../request-schemas.ts'
+import { orderedWindowing, reference } from '../request-schemas.ts'
 import type { SurfaceNames } from '../surface-names.ts'
 import { spellings } from '../surface-names.ts'
 import type { QueryLevel, ReferenceLevel } from './query-filter.ts'
@@ -35,7 +35,7 @@ export function queryInput(names: SurfaceNames, level: QueryLevel, family: Famil
       revisions: referencePart('_revision'),
       pinned: { names: level === 'revision' && family.pins ? ['references'] : [], schema: listOf(reference) },
       includeArchived: { names: ['include_archived'], schema: z.boolean() },
-      windowing: { names: ['windowing'], schema: windowing },
+      windowing: { names: ['windowing'], schema: orderedWindowing },
     }),
     fromQuery: queryFilters(
       spellings(names, suffix),

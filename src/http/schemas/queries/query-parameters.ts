@@ -142,6 +142,7 @@ const WINDOWING_FIELDS: Readonly<Record<string, Reader>> = {
   ...PAGE_FIELDS,
   newest: asText,
   oldest: asText,
+  count_total: toBoolean,
 }
 
 function collect(query: URLSearchParams, fields: Readonly<Record<string, Reader>>): Record<string, unknown> {

@@ -1,0 +1,52 @@
+import type { GraphNode } from '../../versioning/browse/commit-graph.ts'
+import { graphOf } from '../../versioning/browse/commit-graph.ts'
+import { resolveArtifact } from '../../versioning/revisions/references.ts'
+import { isoSeconds } from '../../versioning/revisions/log-revisions.ts'
+import type { PresentOptions } from '../presenters/record.ts'
+import { presentAuthor, presentVersion } from '../presenters/record.ts'
+import type { Endpoint } from '../routing/endpoint.ts'
+import { endpoint } from '../routing/endpoint.ts'
+import { respondWithList } from '../routing/send.ts'
+import { envelope } from '../schemas/envelope.ts'
+import { parentsBeside } from '../schemas/parents.ts'
+import { graphNode, list } from '../schemas/record-schemas.ts'
+import { newestFirstWindowing } from '../schemas/request-schemas.ts'
+import type { SurfaceContext } from '../surface-context.ts'
+
+/** `POST …/graph` of a surface: the commits of all variants of an artifact, for a drawing of its history. */
+export function graphEndpoint({ surface, names, present }: SurfaceContext): Endpoint {
+  const { family, path, singular, plural } = surface
+  return endpoint({
+    method: 'POST',
+    path: `/${path}/graph`,
+    tag: plural,
+    summary: 'The commits of all variants, newest first, with their parents and the refs that name them',
+    scope: 'read',
+    input: envelope({
+      artifact: { ...parentsBeside(names).artifactRef, required: true },
+      windowing: { names: ['windowing'], schema: newestFirstWindowing },
+    }),
+    output: list('nodes', graphNode),
+    example: { [`${singular}_ref`]: { slug: 'support-bot' }, windowing: { limit: 100 } },
+    run: async ({ registry, input }) => {
+      const artifact = await resolveArtifact(registry, family, input.artifact)
+      const window = await graphOf(artifact, input.windowing)
+      const nodes = window.rows.map((node) => presentNode(node, present))
+      return respondWithList('nodes', window, input.windowing, nodes)
+    },
+  })
+}
+
+function presentNode({ variant, seconds, ...node }: GraphNode, options: PresentOptions): object {
+  return {
+    id: node.id,
+    commit: node.commit,
+    parents: node.parents,
+    variant: variant && { id: variant.id, slug: variant.slug },
+    version: presentVersion(node.version, options),
+    subject: node.subject,
+    author: presentAuthor(node.author, options),
+    date: isoSeconds(seconds),
+    refs: node.refs,
+  }
+}

@@ -1,0 +1,62 @@
+import { basename } from 'node:path/posix'
+import { z } from 'zod'
+import { principalOf } from '../../access/caller.ts'
+import { SCOPES } from '../../access/scope.ts'
+import { queryArtifacts } from '../../versioning/artifacts/query-artifacts.ts'
+import { newestRevisions } from '../../versioning/browse/newest-revisions.ts'
+import { presentVersion } from '../presenters/record.ts'
+import type { Endpoint } from '../routing/endpoint.ts'
+import { endpoint } from '../routing/endpoint.ts'
+import { shortRevision, single } from '../schemas/record-schemas.ts'
+import type { SurfaceContext } from '../surface-context.ts'
+
+/** So many of the newest revisions are shown. */
+const NEWEST = 10
+
+/** `GET /projects/current`: what a first page shows of the key's project (wire.md 3). What is archived is left out. */
+export function projectEndpoint(contexts: readonly SurfaceContext[]): Endpoint {
+  return endpoint({
+    method: 'GET',
+    path: '/projects/current',
+    tag: 'projects',
+    summary:
+      'The project of the key: how much it holds, its environments, what is newest, what the key may do',
+    scope: 'read',
+    output: single('project', projectRecord(contexts)),
+    run: async ({ registry, context: { actor }, scopes }) => {
+      const counts: Record<string, number> = {}
+      for (const { surface } of contexts) {
+        const query = { filter: {}, roles: surface.fixedFlags }
+        counts[surface.plural] = (await queryArtifacts(registry, surface.family, query)).rows.length
+      }
+      const environments = await queryArtifacts(registry, registry.environments, { filter: {}, roles: {} })
+      const newest = await newestRevisions(registry, NEWEST)
+      const [present = { versionType: 'number' as const }] = contexts.map((it) => it.present)
+      const project = {
+        name: basename(registry.store.folder),
+        counts,
+        environments: environments.rows.map(({ slug }) => slug),
+        newest: newest.map(({ id, slug, version }) => ({
+          id,
+          slug,
+          version: presentVersion(version, present),
+        })),
+        scopes,
+        principal: principalOf(actor),
+      }
+      return { body: { count: 1, project } }
+    },
+  })
+}
+
+function projectRecord(contexts: readonly SurfaceContext[]): z.ZodType {
+  const counts = contexts.map(({ surface }) => [surface.plural, z.int().min(0)] as const)
+  return z.strictObject({
+    name: z.string(),
+    counts: z.strictObject(Object.fromEntries(counts)),
+    environments: z.array(z.string()),
+    newest: z.array(shortRevision),
+    scopes: z.array(z.enum(SCOPES)),
+    principal: z.strictObject({ id: z.string(), kind: z.literal('key'), name: z.string() }),
+  })
+}

@@ -1,0 +1,74 @@
+import { z } from 'zod'
+import type { ChangeOfRow } from '../../resources/testsets/rows/row-changes.ts'
+import { changesOfRow } from '../../resources/testsets/rows/row-changes.ts'
+import { decodeRow, inColumnOrder } from '../../resources/testsets/rows/stored-row.ts'
+import { asStored } from '../../resources/testsets/testset-payload.ts'
+import { TimeSlice } from '../../scheduling/cooperative.ts'
+import { readBytes } from '../../versioning/family/tree-files.ts'
+import type { Registry } from '../../versioning/registry.ts'
+import { dateOf } from '../../versioning/revisions/log-revisions.ts'
+import type { VariantLocation } from '../../versioning/revisions/references.ts'
+import { resolveVariant } from '../../versioning/revisions/references.ts'
+import { readListedRevision } from '../../versioning/revisions/revision.ts'
+import type { PresentOptions } from '../presenters/record.ts'
+import { presentAuthor, presentVersion } from '../presenters/record.ts'
+import type { Endpoint } from '../routing/endpoint.ts'
+import { endpoint } from '../routing/endpoint.ts'
+import { respondWithLargeList } from '../routing/send.ts'
+import { envelope } from '../schemas/envelope.ts'
+import { parentsBeside } from '../schemas/parents.ts'
+import { list, historyOfRow } from '../schemas/record-schemas.ts'
+import { newestFirstWindowing } from '../schemas/request-schemas.ts'
+import type { SurfaceContext } from '../surface-context.ts'
+
+/** `POST /testsets/rows/history`: how one row changed along a variant (wire.md 3). */
+export function rowHistoryEndpoint({ surface, names, present }: SurfaceContext): Endpoint {
+  const { family, path, singular, plural } = surface
+  const { artifactRef, variantRef } = parentsBeside(names)
+  return endpoint({
+    method: 'POST',
+    path: `/${path}/rows/history`,
+    tag: plural,
+    summary: 'How the row of a dedup id changed along a variant, newest first',
+    scope: 'read',
+    input: envelope({
+      artifact: artifactRef,
+      variant: { ...variantRef, required: true },
+      dedupId: { names: ['dedup_id'], schema: z.string().min(1, 'must not be empty'), required: true },
+      windowing: { names: ['windowing'], schema: newestFirstWindowing },
+    }),
+    output: list('changes', historyOfRow),
+    example: { [`${singular}_variant_ref`]: { slug: 'capitals' }, dedup_id: '3f1c09b2a4de' },
+    run: async ({ registry, input, untilGone }) => {
+      const place = await resolveVariant(registry, family, input.variant, input.artifact)
+      const window = await changesOfRow(
+        place,
+        input.dedupId,
+        input.windowing ?? {},
+        new TimeSlice(untilGone()),
+      )
+      return respondWithLargeList('changes', window, input.windowing, (change) =>
+        presentChange(registry, place, change, present),
+      )
+    },
+  })
+}
+
+async function presentChange(
+  registry: Registry,
+  { artifact, variant }: VariantLocation,
+  { kind, oid, version, row }: ChangeOfRow,
+  options: PresentOptions,
+): Promise<object> {
+  const revision = await readListedRevision(registry, { artifact, variant, oid, version })
+  const { commit, payload } = revision.stored
+  const bytes = row && (await readBytes(artifact.repository.objects, row.oid, 'blob'))
+  const columns = payload ? asStored(payload).columns : []
+  return {
+    revision: { id: revision.id, slug: revision.slug, version: presentVersion(version, options) },
+    author: presentAuthor(`${commit.author.name} <${commit.author.email}>`, options),
+    date: dateOf(revision),
+    kind,
+    data: bytes && inColumnOrder(decodeRow(bytes), columns),
+  }
+}

@@ -1,0 +1,172 @@
+import { Refusal } from '../../../errors.ts'
+import type { HistoryNode } from '../../../git/history/first-parent-history.ts'
+import { parseCommit } from '../../../git/objects/commit.ts'
+import type { Oid } from '../../../git/objects/object.ts'
+import type { TimeSlice } from '../../../scheduling/cooperative.ts'
+import { CacheFile } from '../../../storage/cache-file.ts'
+import type { ObjectReader } from '../../../versioning/family/tree-files.ts'
+import { readBytes, readTree } from '../../../versioning/family/tree-files.ts'
+import { objectUuid, oidPrefix } from '../../../versioning/ids.ts'
+import type { Window, Windowing } from '../../../versioning/pagination.ts'
+import { unknownCursor } from '../../../versioning/pagination.ts'
+import type { VariantLocation } from '../../../versioning/revisions/references.ts'
+import { rowKeys } from '../dedup/row-index.ts'
+import { keyOfDedupId, ROW_KEYS_FILE } from '../dedup/row-keys.ts'
+import { rowsIn } from '../testset-tree.ts'
+import type { RowEntry } from './row-entry.ts'
+import { decodeRowFolder } from './row-folder.ts'
+import { countRows, rowCounts } from './row-tree.ts'
+import { decodeRow, dedupIdOf } from './stored-row.ts'
+
+/** What a revision did to a row: where it is now, undefined if it is removed. */
+export interface ChangeOfRow {
+  readonly kind: 'added' | 'changed' | 'removed'
+  readonly oid: Oid
+  readonly version: number
+  readonly row: RowEntry | undefined
+}
+
+/**
+ * How the row of a dedup id changed along a variant, newest first; a row that only moved has not changed. Of a revision that did not
+ * touch the folders on the way to the row, nothing below the first of them is read. Refuses a cursor that is no revision of the variant
+ * with `invalid_cursor`.
+ */
+export async function changesOfRow(
+  { artifact, variant }: VariantLocation,
+  dedupId: string,
+  { limit, next }: Pick<Windowing, 'limit' | 'next'>,
+  slice: TimeSlice,
+): Promise<Window<ChangeOfRow>> {
+  const { repository, digits } = artifact
+  const finder = new RowFinder(repository, dedupId, slice)
+  const head = variant.head === undefined ? undefined : await repository.history.node(variant.head)
+  const rows: ChangeOfRow[] = []
+  let node = next === undefined ? head : behind(head, next, digits)
+  let state = node && (await finder.stateOf(node.oid))
+  while (node && state) {
+    const before: RowState = node.parent ? await finder.stateBefore(node.parent.oid, state) : NOWHERE
+    const kind = kindOf(before.found?.row, state.found?.row)
+    if (kind) {
+      const last = rows.at(-1)
+      if (last && rows.length === limit) return { rows, next: objectUuid(last.oid, digits) }
+      rows.push({ kind, oid: node.oid, version: node.depth, row: state.found?.row })
+    }
+    node = node.parent
+    state = before
+    await slice.pause()
+  }
+  return { rows, next: undefined }
+}
+
+/** The revision before the one that a cursor names. */
+function behind(head: HistoryNode | undefined, next: string, digits: string): HistoryNode | undefined {
+  const prefix = oidPrefix(next)
+  for (let node = head; node; node = node.parent)
+    if (node.oid.startsWith(prefix) && objectUuid(node.oid, digits) === next) return node.parent
+  throw unknownCursor(next)
+}
+
+function kindOf(before: RowEntry | undefined, now: RowEntry | undefined): ChangeOfRow['kind'] | undefined {
+  if (!before || !now) return now ? 'added' : before ? 'removed' : undefined
+  return before.oid === now.oid && before.meta === now.meta ? undefined : 'changed'
+}
+
+/** Where the row is in a revision: the folder of rows, and the row in it. */
+interface RowState {
+  readonly tree: Oid | undefined
+  readonly found: LocatedRow | undefined
+}
+
+/** More rows than that are not searched for one. */
+const MOST_ROWS = 10_000_000
+
+function tooManyRows(path: string): Refusal {
+  return new Refusal(
+    'damaged_repository',
+    `A revision of ${path} has more than ${MOST_ROWS} rows. Commit a repaired version with git.`,
+  )
+}
+
+const NOWHERE: RowState = { tree: undefined, found: undefined }
+
+/** Finds the row of one dedup id in the revisions of a testset. */
+class RowFinder {
+  readonly #repository: VariantLocation['artifact']['repository']
+  readonly #dedupId: string
+  readonly #slice: TimeSlice
+
+  constructor(repository: VariantLocation['artifact']['repository'], dedupId: string, slice: TimeSlice) {
+    this.#repository = repository
+    this.#dedupId = dedupId
+    this.#slice = slice
+  }
+
+  async stateOf(commit: Oid): Promise<RowState> {
+    const tree = await this.#rowsOf(commit)
+    return { tree, found: tree === undefined ? undefined : await this.#search(tree) }
+  }
+
+  /** The state of the commit before one whose state is known. */
+  async stateBefore(commit: Oid, after: RowState): Promise<RowState> {
+    const tree = await this.#rowsOf(commit)
+    if (tree === undefined) return NOWHERE
+    if (tree === after.tree) return after
+    const there = after.found && (await sameRowIn(this.#repository.objects, tree, after.found))
+    const isIt = there && (there.row.oid === after.found?.row.oid || (await this.#isWanted(there.row.oid)))
+    return { tree, found: isIt ? there : await this.#search(tree) }
+  }
+
+  async #rowsOf(commit: Oid): Promise<Oid | undefined> {
+    const { objects } = this.#repository
+    return rowsIn(await readTree(objects, parseCommit(await readBytes(objects, commit, 'commit')).tree))
+  }
+
+  /** Looks through all rows by what is kept of their dedup ids. Of several that git gave the same one, the last counts. */
+  async #search(tree: Oid): Promise<LocatedRow | undefined> {
+    const { objects, fs, path } = this.#repository
+    // First of all: a tree may name one folder over and over, and walking it would never end.
+    if ((await countRows(objects, tree, rowCounts, this.#slice)) > MOST_ROWS) throw tooManyRows(path)
+    const file = new CacheFile(fs, `${path}/${ROW_KEYS_FILE}`)
+    const found = await rowKeys.candidates(objects, tree, new Set([keyOfDedupId(this.#dedupId)]), file)
+    for (const { position, oid } of found.toReversed())
+      if (await this.#isWanted(oid))
+        return sameRowIn(objects, tree, { row: { position, oid, meta: undefined }, trees: [] })
+    return undefined
+  }
+
+  async #isWanted(oid: Oid): Promise<boolean> {
+    const bytes = await readBytes(this.#repository.objects, oid, 'blob')
+    return dedupIdOf(decodeRow(bytes, () => `the row ${oid}`)) === this.#dedupId
+  }
+}
+
+/** A row, and the trees on the way to it, the root first. */
+interface LocatedRow {
+  readonly row: RowEntry
+  readonly trees: readonly Oid[]
+}
+
+/**
+ * What stands in another tree where a row stands in its own; undefined if nothing does. Only folders that differ are read: from the
+ * first that is the same on, all of the way is.
+ */
+async function sameRowIn(
+  source: ObjectReader,
+  tree: Oid,
+  { row, trees: before }: LocatedRow,
+): Promise<LocatedRow | undefined> {
+  const { position } = row
+  const trees: Oid[] = []
+  let next: Oid | undefined = tree
+  for (let depth = 0; next !== undefined && depth < position.length; depth++) {
+    if (next === before[depth]) return { row, trees: [...trees, ...before.slice(depth)] }
+    trees.push(next)
+    const folder = decodeRowFolder(await readBytes(source, next, 'tree'))
+    const byte = position.charCodeAt(depth)
+    const oid = folder.rows[byte]
+    if (depth === position.length - 1 && oid !== undefined)
+      return { row: { position, oid, meta: folder.metas[byte] }, trees }
+    next = folder.folders[byte]
+  }
+  return undefined
+}

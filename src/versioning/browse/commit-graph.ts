@@ -1,0 +1,206 @@
+import { recentlyUsed } from '../../cache/recently-used.ts'
+import { ancestorAt } from '../../git/history/first-parent-history.ts'
+import { parseCommit } from '../../git/objects/commit.ts'
+import type { Oid } from '../../git/objects/object.ts'
+import type { RefSnapshot } from '../../git/refs/ref-store.ts'
+import type { Repository } from '../../git/repository.ts'
+import { TimeSlice } from '../../scheduling/cooperative.ts'
+import type { ArtifactView, VariantView } from '../artifacts/artifact-view.ts'
+import { findVariant } from '../artifacts/artifact-view.ts'
+import { readBytes } from '../family/tree-files.ts'
+import { objectUuid, oidPrefix } from '../ids.ts'
+import { ENVIRONMENT_REFS } from '../environments/mirrors.ts'
+import type { Window, Windowing } from '../pagination.ts'
+import { unknownCursor } from '../pagination.ts'
+import { decodeMessage } from '../revisions/commit-message.ts'
+
+/** A commit of an artifact, as a drawing of its history shows it. */
+export interface GraphNode {
+  readonly id: string
+  readonly commit: Oid
+  readonly parents: readonly Oid[]
+  /** Its home (ruling 3.9); undefined for a commit that is on no variant's first-parent line. */
+  readonly variant: VariantView | undefined
+  /** First-parent depth. */
+  readonly version: number
+  /** The first line of the message; empty where there is none. */
+  readonly subject: string
+  /** `Name <email>`. */
+  readonly author: string
+  /** Seconds since 1970 of the commit. */
+  readonly seconds: number
+  readonly refs: readonly GraphRef[]
+}
+
+/** A ref that names a commit, without the folder of its kind. */
+export interface GraphRef {
+  readonly kind: 'variant' | 'tag' | 'environment'
+  readonly name: string
+}
+
+/** What the order of the commits follows from; the rest of a node is read when it is shown. */
+interface Place {
+  readonly oid: Oid
+  readonly parents: readonly Oid[]
+  readonly seconds: number
+}
+
+/** The commits of an artifact as its refs were at one moment. */
+interface Graph {
+  readonly refs: RefSnapshot
+  /** Newest first, each before its parents. */
+  readonly places: readonly Place[]
+  readonly byOid: ReadonlyMap<Oid, Place>
+  /** The place in `variants` of the oldest variant whose first-parent line holds the commit. */
+  readonly holders: ReadonlyMap<Oid, number>
+}
+
+/**
+ * Graphs that were drawn lately, 32 MB of them. A page needs the order of all commits, because only that tells which of two commits
+ * with odd dates is the parent; to walk 10,000 commits takes half a second, and to cut a page out of the kept order a few milliseconds.
+ * When a ref has moved, the order is worked out anew from what is known of the commits, and only new ones are read.
+ */
+const graphs = recentlyUsed<Repository, Graph>(32 * 1024 * 1024, ({ places }) => 1000 + 400 * places.length)
+
+/**
+ * A page of the commits that the artifact's variants reach, archived or not, newest first, and no commit behind one of its parents.
+ * Refuses a cursor that is no node's id with `invalid_cursor`.
+ */
+export async function graphOf(
+  artifact: ArtifactView,
+  windowing: Pick<Windowing, 'limit' | 'next'> = {},
+): Promise<Window<GraphNode>> {
+  const { places, holders } = await orderOf(artifact)
+  const { limit = Number.POSITIVE_INFINITY, next } = windowing
+  const from = next === undefined ? 0 : 1 + indexOf(artifact, places, next)
+  const page = places.slice(from, from + limit)
+  const refs = refsOf(artifact)
+  const rows: GraphNode[] = []
+  await new TimeSlice().each(page, async (place) => {
+    rows.push(await nodeOf(artifact, place, holders.get(place.oid), refs.get(place.oid) ?? []))
+  })
+  return { rows, next: from + page.length < places.length ? rows.at(-1)?.id : undefined }
+}
+
+function indexOf({ digits }: ArtifactView, places: readonly Place[], next: string): number {
+  const prefix = oidPrefix(next)
+  const index = places.findIndex(({ oid }) => oid.startsWith(prefix) && objectUuid(oid, digits) === next)
+  if (index < 0) throw unknownCursor(next)
+  return index
+}
+
+async function nodeOf(
+  artifact: ArtifactView,
+  { oid, parents, seconds }: Place,
+  holder: number | undefined,
+  refs: readonly GraphRef[],
+): Promise<GraphNode> {
+  const { history, objects } = artifact.repository
+  const { author, message: text } = parseCommit(await readBytes(objects, oid, 'commit'))
+  const { message = '', trailers } = decodeMessage(text)
+  const { depth } = await history.node(oid)
+  const oldest = holder === undefined ? undefined : artifact.variants[holder]
+  const made = trailers.variant === undefined ? undefined : findVariant(artifact, trailers.variant)
+  const isHome = made === oldest || (made && oldest && (await isOnLine(artifact, made, oid, depth)))
+  return {
+    id: objectUuid(oid, artifact.digits),
+    commit: oid,
+    parents,
+    variant: isHome ? made : oldest,
+    version: depth,
+    subject: message.trimStart().split('\n', 1)[0] ?? '',
+    author: `${author.name} <${author.email}>`,
+    seconds,
+    refs,
+  }
+}
+
+async function isOnLine(
+  { repository }: ArtifactView,
+  { head }: VariantView,
+  oid: Oid,
+  depth: number,
+): Promise<boolean> {
+  return head !== undefined && ancestorAt(await repository.history.node(head), depth)?.oid === oid
+}
+
+function refsOf({ variants, tags, source }: ArtifactView): ReadonlyMap<Oid, readonly GraphRef[]> {
+  const refs = new Map<Oid, GraphRef[]>()
+  const add = (oid: Oid | undefined, ref: GraphRef): void => {
+    if (oid !== undefined) refs.set(oid, [...(refs.get(oid) ?? []), ref])
+  }
+  for (const { head, slug } of variants) add(head, { kind: 'variant', name: slug })
+  for (const [name, oid] of tags) add(oid, { kind: 'tag', name })
+  for (const [ref, oid] of source.refs.refs)
+    if (ref.startsWith(ENVIRONMENT_REFS))
+      add(oid, { kind: 'environment', name: ref.slice(ENVIRONMENT_REFS.length) })
+  return refs
+}
+
+async function orderOf(artifact: ArtifactView): Promise<Graph> {
+  const { repository, source, variants } = artifact
+  const before = graphs.get(repository)
+  if (before?.refs === source.refs) return before
+  const slice = new TimeSlice()
+  const byOid = new Map<Oid, Place>()
+  /** How many children of a commit were not placed yet. */
+  const children = new Map<Oid, number>()
+  const unread = variants.flatMap(({ head }) => head ?? [])
+  for (let oid = unread.pop(); oid !== undefined; oid = unread.pop()) {
+    if (byOid.has(oid)) continue
+    const place = before?.byOid.get(oid) ?? (await readPlace(repository, oid))
+    byOid.set(oid, place)
+    for (const parent of place.parents) {
+      children.set(parent, (children.get(parent) ?? 0) + 1)
+      unread.push(parent)
+    }
+    if (byOid.size % STEPS === 0) await slice.pause()
+  }
+  const holders = new Map<Oid, number>()
+  for (const [index, { head }] of variants.entries())
+    if (head !== undefined && !holders.has(head)) holders.set(head, index)
+  const graph = { refs: source.refs, places: await sorted(byOid, children, holders, slice), byOid, holders }
+  graphs.set(repository, graph)
+  return graph
+}
+
+/** So many commits are looked at between two looks at the clock. */
+const STEPS = 64
+
+async function readPlace({ objects }: Repository, oid: Oid): Promise<Place> {
+  const { parents, committer } = parseCommit(await readBytes(objects, oid, 'commit'))
+  return { oid, parents: [...new Set(parents)], seconds: committer.seconds }
+}
+
+/**
+ * The commits by date, but none before a child of its own: a commit counts as no newer than its children. On the way from children to
+ * parents `holders` learns which first-parent lines they are on.
+ */
+async function sorted(
+  byOid: ReadonlyMap<Oid, Place>,
+  children: Map<Oid, number>,
+  holders: Map<Oid, number>,
+  slice: TimeSlice,
+): Promise<readonly Place[]> {
+  const dates = new Map<Oid, number>()
+  const order: Place[] = []
+  for (const place of byOid.values()) if (!children.has(place.oid)) order.push(place)
+  // What is found to have no children left joins the end while this goes on.
+  for (const { oid, parents, seconds } of order) {
+    const date = Math.min(seconds, dates.get(oid) ?? seconds)
+    dates.set(oid, date)
+    const holder = holders.get(oid)
+    for (const [index, parent] of parents.entries()) {
+      dates.set(parent, Math.min(date, dates.get(parent) ?? date))
+      if (index === 0 && holder !== undefined)
+        holders.set(parent, Math.min(holder, holders.get(parent) ?? holder))
+      const left = (children.get(parent) ?? 0) - 1
+      children.set(parent, left)
+      const place = byOid.get(parent)
+      if (left === 0 && place) order.push(place)
+    }
+    if (dates.size % STEPS === 0) await slice.pause()
+  }
+  // The sort is stable, so of one date children stay before their parents.
+  return order.sort((a, b) => (dates.get(b.oid) ?? 0) - (dates.get(a.oid) ?? 0))
+}

@@ -1,0 +1,18 @@
+import type { Registry } from '../registry.ts'
+import { queryRevisions } from '../revisions/query-revisions.ts'
+import type { Revision } from '../revisions/revision.ts'
+
+/** The newest revisions of a project, of all families together and at most so many, as lists show them. */
+export async function newestRevisions(registry: Registry, most: number): Promise<readonly Revision[]> {
+  const found: Revision[] = []
+  for (const family of registry.families) {
+    const query = { filter: {}, roles: {}, windowing: { limit: most } }
+    found.push(...(await queryRevisions(registry, family, query)).rows)
+  }
+  // The sort is stable: of one second, a family's own are in the order of its lists.
+  return found.sort((a, b) => secondsOf(b) - secondsOf(a)).slice(0, most)
+}
+
+function secondsOf({ stored }: Revision): number {
+  return stored.commit.committer.seconds
+}
