@@ -11,6 +11,8 @@ export interface ChildServer {
   /** Milliseconds from the start of the process until it was ready to serve. */
   readonly startedIn: number
   readonly pid: number
+  /** The lines of its log that tell of a failure, so far. */
+  readonly errors: readonly string[]
   /** Resident memory now, in bytes. */
   resident(): number
   /** How many file descriptors are open now. */
@@ -118,13 +120,18 @@ async function spawned(
     process.off('exit', reap)
     running.delete(child)
   })
+  const errors: string[] = []
+  const keepErrors = (chunk: Buffer): void => {
+    // A line that two chunks share is lost, which is rare; one that is kept says why a request failed.
+    for (const line of chunk.toString().split('\n')) if (/^\{"level":(?:50|60)/.test(line)) errors.push(line)
+  }
   const url = await new Promise<string>((resolve, reject) => {
     let text = ''
     const listen = (chunk: Buffer): void => {
       text += chunk.toString()
       const found = urlIn(text)
       if (found === undefined) return
-      stdout.off('data', listen).resume()
+      stdout.off('data', listen).on('data', keepErrors)
       resolve(found)
     }
     stdout.on('data', listen)
@@ -136,6 +143,7 @@ async function spawned(
     url,
     startedIn: performance.now() - started,
     pid,
+    errors,
     resident: () => residentOf(pid),
     descriptors: () => readdirSync(`/proc/${pid}/fd`).length,
     stop: () => end(child, 'SIGTERM'),

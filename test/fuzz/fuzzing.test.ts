@@ -20,7 +20,7 @@ describe('fuzzing', () => {
   })
 
   it('repositories with changed bytes: served as they were, or refused by name', async () => {
-    const { problems, outcomes } = await fuzzRepositories({ damages: 3, seed: 20_261 })
+    const { problems, outcomes } = await fuzzRepositories({ damages: 6, seed: 20_261 })
     expect(problems).to.deep.equal([])
     expect([...outcomes.keys()].join()).to.contain('damaged_repository')
   })

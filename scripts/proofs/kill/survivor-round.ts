@@ -48,6 +48,7 @@ export async function survivorRound({
     problems.push(...ledger.failures, ...(await checkJoint(survivor.url, ledger)))
     problems.push(...(await checkLedger(survivor.url, ledger)))
     problems.push(...(await swept(storeDir)))
+    if (problems.length > 0) problems.push(...survivor.errors)
     return { acknowledged: acknowledgedIn(ledger), problems, convergedIn }
   } finally {
     await survivor.stop()
