@@ -12,9 +12,9 @@ const BATCH = 25
 /** So many of the newest are written before a question is answered: all that was written since the last one, most often. */
 const BEFORE_A_QUESTION = 500
 /** How long it rests after each batch, times what that took … */
-const REST = 3
+const REST = 9
 /** … and how long what is new waits for others, in milliseconds. */
-const LATER = 250
+const LATER = 1000
 
 /** Has what is new in a project found by its words: the newest first, and before anybody asks. */
 export class SearchFeed {
