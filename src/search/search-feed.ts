@@ -13,8 +13,8 @@ const BATCH = 25
 const BEFORE_A_QUESTION = 500
 /** How long it rests after each batch, times what that took … */
 const REST = 9
-/** … and how long what is new waits for others, in milliseconds. */
-const LATER = 1000
+/** … and how long what is new waits for others, in milliseconds: by then the index has its rows. */
+const LATER = 2500
 
 /** Has what is new in a project found by its words: the newest first, and before anybody asks. */
 export class SearchFeed {
@@ -23,6 +23,7 @@ export class SearchFeed {
   readonly #stop = new AbortController()
   #turn: Promise<unknown> = Promise.resolve()
   #running: Promise<void> | undefined
+  #isMore = false
   #unwatch: () => void
 
   constructor(registry: Registry, write: (documents: readonly SearchDocument[]) => Promise<number>) {
@@ -47,6 +48,7 @@ export class SearchFeed {
 
   #start(): void {
     if (this.#stop.signal.aborted) return
+    this.#isMore = true
     this.#running ??= this.#run()
       // It closes, or the disk fails: a question says so, and the next change tries again.
       .catch(() => undefined)
@@ -56,12 +58,14 @@ export class SearchFeed {
   async #run(): Promise<void> {
     const pause = (ms: number): Promise<void> =>
       wait(ms, undefined, { signal: this.#stop.signal, ref: false })
-    await pause(LATER)
-    for (;;) {
-      const began = performance.now()
-      await this.#registry.index.refresh([])
-      if ((await this.#next()) === 0) return
-      await pause(REST * (performance.now() - began))
+    while (this.#isMore) {
+      this.#isMore = false
+      await pause(LATER)
+      for (let isDone = false; !isDone;) {
+        const began = performance.now()
+        isDone = (await this.#next()) === 0
+        await pause(REST * (performance.now() - began))
+      }
     }
   }
 

@@ -21,7 +21,7 @@ import { seenOf } from './write-artifact.ts'
 export const INDEX_FILE = 'index.db'
 
 /** How long what is new waits to be written, in milliseconds, where nobody asks for it: so a burst of commits is one write. */
-const WRITE_AFTER = 250
+const WRITE_AFTER = 2000
 /** So many artifacts are written in one transaction. */
 const BATCH = 100
 /** How long it is tried again while another server writes, in milliseconds. */
