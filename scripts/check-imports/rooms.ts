@@ -111,7 +111,7 @@ export const ROOMS: Readonly<Record<string, Room>> = {
     ],
   },
   search: {
-    uses: ['versioning', 'json', 'storage'],
+    uses: ['versioning', 'git', 'json', 'storage'],
     surface: [
       'open-search',
       'project-search',

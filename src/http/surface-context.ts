@@ -1,5 +1,7 @@
 import type { z } from 'zod'
 import type { Surface } from '../resources/surface.ts'
+import type { ProjectSearch } from '../search/project-search.ts'
+import type { Registry } from '../versioning/registry.ts'
 import type { Enrichment } from './schemas/enrichment.ts'
 import type { PresentOptions } from './presenters/record.ts'
 import {
@@ -15,6 +17,7 @@ import { surfaceNames } from './schemas/surface-names.ts'
 export interface SurfaceContext {
   readonly surface: Surface
   readonly names: SurfaceNames
+  readonly searchOf: (registry: Registry) => ProjectSearch
   readonly present: PresentOptions
   /** The schemas of its records, each one object, so that /openapi.json can name it once. */
   readonly records: Readonly<Record<'artifact' | 'variant' | 'revision' | 'flat', z.ZodType>>
@@ -22,7 +25,7 @@ export interface SurfaceContext {
   readonly enrichment?: Enrichment
 }
 
-export interface SurfaceSettings {
+export interface SurfaceSettings extends Pick<SurfaceContext, 'searchOf'> {
   readonly servicesBase: string
   readonly gitBase: string
   readonly versionType: 'number' | 'string'
@@ -33,7 +36,7 @@ export interface SurfaceSettings {
 export function surfaceContext(
   surface: Surface,
   surfaces: readonly Surface[],
-  settings: SurfaceSettings,
+  { searchOf, ...settings }: SurfaceSettings,
 ): SurfaceContext {
   const { family } = surface
   const siblings = surfaces.filter((it) => it.family === family)
@@ -42,6 +45,7 @@ export function surfaceContext(
   return {
     surface,
     names,
+    searchOf,
     present: { answered: names.answered, ...settings },
     records: {
       artifact: artifactRecordSchema(family.roles),

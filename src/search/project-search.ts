@@ -1,4 +1,5 @@
 import { Refusal } from '../errors.ts'
+import type { Oid } from '../git/objects/object.ts'
 import { DatabaseThread, DatabaseTrouble } from '../storage/sqlite/database-thread.ts'
 import { objectUuid, repositoryDigits } from '../versioning/ids.ts'
 import { damageOf } from '../versioning/index/damage-of.ts'
@@ -41,6 +42,12 @@ export interface SearchHit extends Excerpt {
   readonly rank: number
 }
 
+/** An artifact or a revision of it that was found; without an id of a commit, an artifact that has none. */
+export interface SearchedPlace {
+  readonly artifact: ArtifactView
+  readonly oid: Oid | undefined
+}
+
 /** So many hits are answered where nobody says how many. */
 const LIMIT = 50
 /** How long a search may take, in milliseconds. */
@@ -72,6 +79,15 @@ export class ProjectSearch {
     }
     const last = found[limit - 1]
     return { rows: hits, next: found.length > limit && last ? this.#idOf(last) : undefined }
+  }
+
+  /** Every artifact and revision that a query finds. Refuses with `query_too_broad` what takes too long. */
+  async places(query: Omit<SearchQuery, 'windowing'>): Promise<SearchedPlace[]> {
+    const found = await this.#find(query, {})
+    return found.flatMap(({ path, oid }) => {
+      const artifact = this.#registry.index.viewAt(path)
+      return artifact ? { artifact, oid } : []
+    })
   }
 
   async close(): Promise<void> {

@@ -54,6 +54,7 @@ export function composeEndpoints({
     gitBase: `${publicUrl}/git`,
     versionType: config.versionType,
     authorType: isExisting ? 'uuid' : 'text',
+    searchOf,
   }
   const contexts = surfaces.map((surface) => ({
     ...surfaceContext(surface, surfaces, settings),

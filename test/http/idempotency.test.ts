@@ -43,6 +43,7 @@ describe('Idempotency-Key', () => {
       gitBase: 'http://localhost/git',
       versionType: 'number',
       authorType: 'text',
+      searchOf: () => expect.fail(),
     } as const
     const limits = { testsets: { maxRows: 10, maxRowBytes: 1000, maxColumns: 10 } }
     const surfaces = surfacesOf(workflowSurfaces, limits)

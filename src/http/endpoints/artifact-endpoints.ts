@@ -25,7 +25,8 @@ import { UNUSED_OF_ARTIFACTS } from '../schemas/unused-fields.ts'
 import type { SurfaceContext } from '../surface-context.ts'
 
 /** The routes of a surface at the artifact level (contract/workflows 4.1). */
-export function artifactEndpoints({ surface, names, present, records }: SurfaceContext): Endpoint[] {
+export function artifactEndpoints(context: SurfaceContext): Endpoint[] {
+  const { surface, names, present, records } = context
   const { family, path, singular, plural } = surface
   const output = single(singular, records.artifact)
   const tag = plural
@@ -115,8 +116,9 @@ export function artifactEndpoints({ surface, names, present, records }: SurfaceC
       ...queryInput(names, 'artifact', family),
       output: orderedList(plural, records.artifact),
       example: { [singular]: { tags: { team: 'support' } }, windowing: { limit: 20 } },
-      run: async ({ registry, input }) => {
-        const window = await queryArtifacts(registry, family, queryOf(input, surface))
+      run: async (call) => {
+        const { registry, input } = call
+        const window = await queryArtifacts(registry, family, await queryOf(call, context, 'artifact'))
         return respondWithList(
           plural,
           window,

@@ -215,8 +215,9 @@ export function revisionEndpoints(context: SurfaceContext): Endpoint[] {
       ...withReadOptions(surface, queryInput(names, 'revision', family)),
       output: orderedList(`${key}s`, records.revision),
       example: { [key]: { message: 'cooler' }, [`${singular}_refs`]: [{ slug: 'support-bot' }] },
-      run: async ({ registry, input }) => {
-        const window = await queryRevisions(registry, family, queryOf(input, surface))
+      run: async (call) => {
+        const { registry, input } = call
+        const window = await queryRevisions(registry, family, await queryOf(call, context, 'revision'))
         return answerRevisions(registry, window, input, true)
       },
     }),

@@ -11,10 +11,8 @@ import type { Endpoint } from '../routing/endpoint.ts'
 import { endpoint } from '../routing/endpoint.ts'
 import { respondWithList } from '../routing/send.ts'
 import { list } from '../schemas/record-schemas.ts'
-import { uuid } from '../schemas/request-schemas.ts'
+import { searchText, uuid } from '../schemas/request-schemas.ts'
 
-/** A query of more characters is none that anybody typed. */
-const LONGEST = 10_000
 /** So many hits may be asked for at once. */
 const MOST = 1000
 
@@ -32,10 +30,7 @@ export function searchEndpoint(
     summary: 'Artifacts and revisions by the words of their names, messages and data, the best first',
     scope: 'read',
     input: z.object({
-      query: z.string().max(LONGEST, `must have at most ${LONGEST} characters`).meta({
-        description:
-          'Words that must all be there; "…" is a phrase, a final * a prefix, -word leaves out what has it.',
-      }),
+      query: searchText,
       kinds: z.array(z.enum(singulars)).min(1, 'must name at least one kind').optional(),
       include_history: z.boolean().optional(),
       include_archived: z.boolean().optional(),

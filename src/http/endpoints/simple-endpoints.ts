@@ -37,7 +37,8 @@ import type { SurfaceContext } from '../surface-context.ts'
 import { idElsewhere, idInQuery } from './artifact-endpoints.ts'
 
 /** The simple routes of a surface: one flat record an artifact (interface 4.4, contract/workflows 15). */
-export function simpleEndpoints({ surface, names, present, records }: SurfaceContext): Endpoint[] {
+export function simpleEndpoints(context: SurfaceContext): Endpoint[] {
+  const { surface, names, present, records } = context
   const { family, singular, plural } = surface
   const path = `/simple/${surface.path}`
   const flags = flagsNamed(family.roles, family.flagNames)
@@ -186,8 +187,9 @@ export function simpleEndpoints({ surface, names, present, records }: SurfaceCon
       ...withReadOptions(surface, queryInput(names, 'flat', family)),
       output: orderedList(plural, record),
       example: {},
-      run: async ({ registry, input }) => {
-        const window = await queryFlat(registry, family, queryOf(input, surface))
+      run: async (call) => {
+        const { registry, input } = call
+        const window = await queryFlat(registry, family, await queryOf(call, context, 'flat'))
         return respondWithLargeList(plural, window, input.windowing, (flat) =>
           unlessDamaged(registry, flat.artifact, () => presentFlat(flat, present, input.asked)),
         )

@@ -104,8 +104,9 @@ export function variantEndpoints(context: SurfaceContext): Endpoint[] {
       ...queryInput(names, 'variant', family),
       output: orderedList(`${key}s`, records.variant),
       example: { [`${singular}_refs`]: [{ slug: 'support-bot' }] },
-      run: async ({ registry, input }) => {
-        const window = await queryVariants(registry, family, queryOf(input, surface))
+      run: async (call) => {
+        const { registry, input } = call
+        const window = await queryVariants(registry, family, await queryOf(call, context, 'variant'))
         const records = window.rows.map((place) => presentVariant(place, present))
         return respondWithList(`${key}s`, window, input.windowing, records)
       },

@@ -21,6 +21,8 @@ export interface ArtifactQuery {
   readonly variants?: readonly Reference[] | undefined
   /** The one artifact, variant or revision that it is or belongs to, by id. */
   readonly of?: Readonly<Record<'artifact' | 'variant' | 'revision', string | undefined>> | undefined
+  /** The only ids of what is listed that are wanted, if it is there. */
+  readonly among?: ReadonlySet<string> | undefined
   readonly includeArchived?: boolean | undefined
   readonly windowing?: Windowing | undefined
 }
@@ -56,7 +58,8 @@ export async function queryVariants(
       matchesReferences(query.artifacts, artifact.id, ({ slug }) => slug === artifact.slug) &&
       matchesReferences(query.variants, variant.id, ({ slug }) => slug === variant.slug) &&
       isThe(query.of?.artifact, artifact.id) &&
-      isThe(query.of?.variant, variant.id)
+      isThe(query.of?.variant, variant.id) &&
+      (query.among?.has(variant.id) ?? true)
     )
   })
 }
@@ -120,7 +123,8 @@ function matchesArtifact(artifact: ArtifactView, query: ArtifactQuery): boolean 
     matchesHeader(artifact.slug, artifact.record, query.filter) &&
     matchesRoles(artifact, query) &&
     matchesReferences(query.artifacts, artifact.id, ({ slug }) => slug === artifact.slug) &&
-    isThe(query.of?.artifact, artifact.id)
+    isThe(query.of?.artifact, artifact.id) &&
+    (query.among?.has(artifact.id) ?? true)
   )
 }
 

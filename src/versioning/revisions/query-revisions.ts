@@ -36,7 +36,8 @@ export async function queryRevisions(
   query: RevisionQuery,
 ): Promise<Window<Revision>> {
   const windowing = sinceCreated(query.windowing)
-  const named = theNamed(await idsNamed(registry, family, query.revisions), query.of?.revision)
+  const ids = await idsNamed(registry, family, query.revisions)
+  const named = theNamed(ids, query.of?.revision) ?? query.among
   const pinned = await withIds(registry, naming(query.pinned))
   const first = windowing && { ...windowing, next: undefined }
   const whole = { ...query, named, pinned, cursor: undefined, windowing: first }
@@ -136,7 +137,7 @@ function noteUnreadable({ index }: Registry, ask: RevisionAsk, question: Revisio
 /** What the index does not know. */
 function isWanted({ artifact, oid, depth, holders }: ListedRevision, ask: RevisionAsk): boolean {
   const id = objectUuid(oid, artifact.digits)
-  if (ask.named && !ask.named.has(id)) return false
+  if (ask.named?.has(id) === false || ask.among?.has(id) === false) return false
   if (!ask.includeArchived && artifact.archived.has(id)) return false
   const slugs = oneOf(ask.filter.slug, ask.filter.slugs)
   // Which of these it has depends on its home; so much is sure before that is known.

@@ -284,6 +284,7 @@ describe('GET /openapi.json', () => {
       gitBase: 'http://localhost/git',
       versionType: 'number',
       authorType: 'text',
+      searchOf: () => expect.fail(),
     } as const
     const limits = { testsets: { maxRows: 10, maxRowBytes: 1000, maxColumns: 10 } }
     const surfaces = surfacesOf(workflowSurfaces, limits)

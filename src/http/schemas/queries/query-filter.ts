@@ -7,7 +7,7 @@ import { declare } from '../../routing/known-fields.ts'
 import type { EnvelopePart } from '../envelope.ts'
 import { firstOf } from '../envelope.ts'
 import type { Beside } from '../parents.ts'
-import { jsonObject, reference, slug, time, uuid } from '../request-schemas.ts'
+import { jsonObject, reference, searchText, slug, time, uuid } from '../request-schemas.ts'
 import { flagsNamed, withRoles } from '../role-fields.ts'
 import { optionalUnder } from '../spelling.ts'
 import type { SurfaceNames } from '../surface-names.ts'
@@ -52,7 +52,9 @@ export function referenceParts(names: SurfaceNames, level: QueryLevel) {
 }
 
 /** What a filter asks for, and the ids of what it is to belong to. */
-export type QueryFilter = RevisionFilter & NonNullable<RevisionQuery['of']> & Beside
+export type QueryFilter = RevisionFilter &
+  NonNullable<RevisionQuery['of']> &
+  Beside & { readonly text?: string | undefined }
 
 /** The filter object of a query of this level. */
 export function queryFilter(
@@ -70,6 +72,7 @@ export function queryFilter(
     slugs: listOf(slug).optional(),
     name: z.string().optional(),
     description: z.string().optional(),
+    text: searchText.optional(),
     flags: flagsNamed(isOfRevisions ? [...roles, ...flagNames] : roles).optional(),
     tags: jsonObject.optional(),
     meta: jsonObject.optional(),

@@ -1,9 +1,13 @@
 import { z } from 'zod'
 import { Refusal } from '../../../errors.ts'
-import type { Surface } from '../../../resources/surface.ts'
+import type { SearchedPlace } from '../../../search/project-search.ts'
+import { parseSearch } from '../../../search/words/parse-search.ts'
 import type { Family } from '../../../versioning/family/family.ts'
+import { objectUuid } from '../../../versioning/ids.ts'
 import type { Reference } from '../../../versioning/reference.ts'
 import type { RevisionQuery } from '../../../versioning/revisions/ask-revisions.ts'
+import type { Call } from '../../routing/endpoint.ts'
+import type { SurfaceContext } from '../../surface-context.ts'
 import { envelope } from '../envelope.ts'
 import { orderedWindowing, reference } from '../request-schemas.ts'
 import type { SurfaceNames } from '../surface-names.ts'
@@ -44,21 +48,33 @@ export function queryInput(names: SurfaceNames, level: QueryLevel, family: Famil
   }
 }
 
-/** What `queryInput` reads, as the use case takes it. */
-export function queryOf(
-  input: z.infer<ReturnType<typeof queryInput>['input']>,
-  { fixedFlags }: Surface,
-): RevisionQuery {
+/** What `queryInput` reads, as the use case takes it, with what its text finds. */
+export async function queryOf(
+  { registry, input }: Pick<Call<z.infer<ReturnType<typeof queryInput>['input']>>, 'registry' | 'input'>,
+  { surface, searchOf }: Pick<SurfaceContext, 'surface' | 'searchOf'>,
+  level: QueryLevel,
+): Promise<RevisionQuery> {
   const { artifacts, variants, revisions, pinned, includeArchived } = input
-  const { artifact, variant, revision, artifactRef, variantRef, revisionRef, ...filter } = input.filter ?? {}
+  const { artifact, variant, revision, artifactRef, variantRef, revisionRef, text, ...filter } =
+    input.filter ?? {}
+  const found =
+    text === undefined
+      ? undefined
+      : await searchOf(registry).places({
+          search: parseSearch(text, ['body', input.sentAs.filter, 'text']),
+          kinds: [{ family: surface.family.folder }],
+          includeHistory: level === 'revision',
+          includeArchived,
+        })
   return {
     filter,
+    among: found && new Set(found.flatMap((place) => IDS[level](place))),
     of: {
       artifact: oneId(artifact, input.artifact),
       variant: oneId(variant, input.variant),
       revision: oneId(revision, input.revision),
     },
-    roles: fixedFlags,
+    roles: surface.fixedFlags,
     artifacts: oneList(artifacts, artifactRef, input.artifactRef),
     variants: oneList(variants, variantRef, input.variantRef),
     revisions: oneList(revisions, revisionRef, input.revisionRef),
@@ -66,6 +82,14 @@ export function queryOf(
     includeArchived,
     windowing: input.windowing,
   }
+}
+
+/** The ids of what a list of each level has of a place where a text is found. */
+const IDS: Readonly<Record<QueryLevel, (place: SearchedPlace) => string | readonly string[]>> = {
+  artifact: ({ artifact }) => artifact.id,
+  flat: ({ artifact }) => artifact.id,
+  variant: ({ artifact, oid }) => artifact.variants.flatMap(({ id, head }) => (head === oid ? id : [])),
+  revision: ({ artifact, oid }) => (oid === undefined ? [] : objectUuid(oid, artifact.digits)),
 }
 
 /** The id that a filter and the body beside it name. */

@@ -126,6 +126,7 @@ const FILTER_FIELDS: Readonly<Record<string, Reader>> = {
   slug: asText,
   name: asText,
   description: asText,
+  text: asText,
   message: asText,
   author: asText,
   date: asText,
