@@ -25,19 +25,24 @@ function ignoreForeign(error: NodeJS.ErrnoException): void {
 }
 
 /**
- * Does the step, which gives a file the name `path`; where the folder is missing, makes that and does it again. Never makes the folder of
- * a repository.
+ * Does the step, which gives a file the name `path`; where the folder is missing, makes that and does it again. The folder may come
+ * between the step and a look at it, made by another server, and may go again, when git or a sweep finds it empty: so nobody looks.
+ * Never makes the folder of a repository.
  */
 export function ensuringFolder(fs: Fs, path: string, step: () => void): void {
-  try {
-    step()
-  } catch (error) {
-    const { code } = error as NodeJS.ErrnoException // a file system throws nothing else
-    if (code !== 'ENOENT' || fs.stat(dirname(path)) || isOfGone(fs, path)) throw error
-    fs.makeDir(dirname(path))
-    step()
+  for (let attempt = 1; ; attempt++) {
+    try {
+      return step()
+    } catch (error) {
+      const { code } = error as NodeJS.ErrnoException // a file system throws nothing else
+      if (code !== 'ENOENT' || attempt === ATTEMPTS || isOfGone(fs, path)) throw error
+      fs.makeDir(dirname(path))
+    }
   }
 }
+
+/** More than others can remove a folder in a row; what is missing after that is not the folder. */
+const ATTEMPTS = 10
 
 /** Whether the path lies in a repository that is gone: the shell of one must not come to be in its place. */
 export function isOfGone(fs: Fs, path: string): boolean {

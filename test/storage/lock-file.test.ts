@@ -2,8 +2,10 @@ import { expect } from 'chai'
 import { spawn, spawnSync } from 'node:child_process'
 import { once } from 'node:events'
 import { linkSync, mkdirSync, readdirSync, readFileSync, statSync, utimesSync, writeFileSync } from 'node:fs'
+import { dirname } from 'node:path/posix'
 import { setImmediate as nextTurn, setTimeout as pause } from 'node:timers/promises'
 import type { Refusal } from '../../src/errors.ts'
+import type { Fs } from '../../src/storage/fs.ts'
 import { holdingLock, lockFile, sweepDeadLocks } from '../../src/storage/lock-file.ts'
 import { memoryFs } from '../../src/storage/memory-fs.ts'
 import { nodeFs } from '../../src/storage/node-fs.ts'
@@ -60,6 +62,26 @@ describe('git: a lock', () => {
       const refused = await lockFile(fs, folder, '').acquire(`${folder}/ref.lock`).catch(itself)
       expect(refused).to.equal(readOnly)
       expect(everythingIn(folder)).to.deep.equal([])
+    })
+
+    it('is had where another server makes its folders, or empties them, between one look and the next', async () => {
+      const folder = temporaryFolder()
+      const missing = Object.assign(new Error('no such file or directory'), { code: 'ENOENT' })
+      let tries = 0
+      const unlessFirst = (path: string): void => {
+        if (++tries % 3 === 0) return
+        mkdirSync(dirname(path), { recursive: true })
+        raise(missing)
+      }
+      const fs: Fs = {
+        ...nodeFs,
+        create: (path, bytes) => (unlessFirst(path), nodeFs.create(path, bytes)),
+        link: (from, to) => (unlessFirst(to), nodeFs.link(from, to)),
+      }
+      const lock = await lockFile(fs, folder, 'new\n').acquire(`${folder}/heads/team/ref.lock`)
+      lock.publish(`${folder}/heads/team/ref`)
+      expect(nodeFs.readFile(`${folder}/heads/team/ref`)?.toString()).to.equal('new\n')
+      expect(tries).to.equal(6)
     })
 
     it('is given up when the work under it throws', async () => {
