@@ -108,8 +108,8 @@ async function build(fs: Fs, aside: string, content: NewRepository): Promise<Enc
 
 /** Makes the folders and files of a repository without objects that are not there, or that a power cut tore. Not synced. */
 export function layOut(fs: Fs, gitdir: string, refs: Iterable<readonly [string, Oid]>, head: string): void {
-  for (const folder of ['objects/pack', 'refs']) {
-    if (!fs.stat(`${gitdir}/${folder}`)) fs.makeDir(`${gitdir}/${folder}`)
+  for (const folder of ['', '/objects/pack', '/refs']) {
+    if (!fs.stat(`${gitdir}${folder}`)) fs.makeDir(`${gitdir}${folder}`)
   }
   const files = { HEAD: `ref: refs/heads/${head}\n`, config: BARE_CONFIG, 'packed-refs': packedRefs(refs) }
   for (const [name, content] of Object.entries(files)) {

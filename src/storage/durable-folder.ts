@@ -35,7 +35,8 @@ export function ensuringFolder(fs: Fs, path: string, step: () => void): void {
       return step()
     } catch (error) {
       const { code } = error as NodeJS.ErrnoException // a file system throws nothing else
-      if (code !== 'ENOENT' || attempt === ATTEMPTS || isOfGone(fs, path)) throw error
+      if (code !== 'ENOENT' || attempt === ATTEMPTS) throw error
+      refuseShell(dirname(path))
       fs.makeDir(dirname(path))
     }
   }
@@ -44,10 +45,10 @@ export function ensuringFolder(fs: Fs, path: string, step: () => void): void {
 /** More than others can remove a folder in a row; what is missing after that is not the folder. */
 const ATTEMPTS = 10
 
-/** Whether the path lies in a repository that is gone: the shell of one must not come to be in its place. */
-export function isOfGone(fs: Fs, path: string): boolean {
-  const [gitdir] = /^.*\.git(?=\/)/.exec(path) ?? []
-  return gitdir !== undefined && fs.stat(gitdir) === undefined
+/** Throws ENOENT if the missing folder bears the name of a repository: another server has moved that away (see Fs.makeDir). */
+export function refuseShell(folder: string): void {
+  if (!folder.endsWith('.git')) return
+  throw Object.assign(new Error(`ENOENT: there is no repository ${folder}`), { code: 'ENOENT', path: folder })
 }
 
 /** Has everything in the folder on the disk, the innermost first, and its own names last. What is synced already costs little. */

@@ -35,7 +35,10 @@ export interface Fs {
   syncAll(paths: readonly string[]): Promise<void>
   /** Adds `bytes` at the end of `path` in one write, creating it if need be, without waiting for the disk. */
   append(path: string, bytes: Uint8Array): void
-  /** Makes the folder and its missing parents. */
+  /**
+   * Makes the folder and its missing parents. No repository comes to be that way: ENOENT where a missing parent is named `*.git`, which
+   * another server may have moved away just now.
+   */
   makeDir(path: string): void
   /** Atomically replaces `to` (a folder only where `to` is absent or empty). */
   rename(from: string, to: string): void

@@ -1,4 +1,6 @@
 import { Volume } from 'memfs'
+import { dirname } from 'node:path/posix'
+import { refuseShell } from './durable-folder.ts'
 import type { FileHandle, FileStat, Fs, LogHandle, ReadHandle } from './fs.ts'
 
 type Memory = InstanceType<typeof Volume>
@@ -32,7 +34,10 @@ export function memoryFs(): Fs {
     sync: async () => undefined,
     syncAll: async () => undefined,
     append: (path, bytes) => volume.appendFileSync(path, Buffer.from(bytes)),
-    makeDir: (path) => void volume.mkdirSync(path, { recursive: true }),
+    makeDir: (path) => {
+      for (let folder = dirname(path); !statOf(volume, folder); folder = dirname(folder)) refuseShell(folder)
+      volume.mkdirSync(path, { recursive: true })
+    },
     rename: (from, to) => {
       refuseOverwriting(volume, from, to)
       volume.renameSync(from, to)

@@ -1,6 +1,7 @@
 import * as fs from 'node:fs'
 import { dirname } from 'node:path/posix'
 import { promisify } from 'node:util'
+import { refuseShell } from './durable-folder.ts'
 import type { FileStat, Fs, LogHandle, ReadHandle } from './fs.ts'
 import { isWorthWhile, syncFileSystems } from './sync-file-systems.ts'
 
@@ -193,6 +194,7 @@ function toFileStat(stats: fs.Stats): FileStat {
 function makeDir(path: string): void {
   for (let attempt = 0; attempt < ATTEMPTS; attempt++) {
     if (makeOne(path)) return
+    refuseShell(dirname(path))
     makeDir(dirname(path))
   }
   throw Object.assign(new Error(`no folder can be made at ${path}`), { code: 'ENOENT', path })

@@ -149,6 +149,16 @@ describe('fs: the disk and the memory behave alike', () => {
         expect(fs.readDir(folder)).to.deep.equal([])
       })
 
+      it('makes a repository’s folder only when it is the one that is asked for', () => {
+        const folder = fresh()
+        const code = codeOf(() => fs.makeDir(`${folder}/gone.git/refs/heads`))
+        expect(code).to.equal('ENOENT')
+        expect(fs.readDir(folder)).to.deep.equal([])
+        fs.makeDir(`${folder}/made/new.git`)
+        fs.makeDir(`${folder}/made/new.git/refs/heads`)
+        expect(fs.readDir(`${folder}/made/new.git`)).to.deep.equal(['refs'])
+      })
+
       it('renames over a file, and over nothing else that holds something', () => {
         const folder = fresh()
         fs.create(`${folder}/new`, Buffer.from('new'))

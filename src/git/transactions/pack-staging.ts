@@ -1,6 +1,5 @@
 import { dirname } from 'node:path/posix'
 import { threadId } from 'node:worker_threads'
-import { isOfGone } from '../../storage/durable-folder.ts'
 import type { Fs } from '../../storage/fs.ts'
 import { identityName, isDead, parseIdentity, thisProcess } from '../../storage/process-identity.ts'
 import { settleAll } from '../../storage/settle-all.ts'
@@ -87,7 +86,7 @@ export interface Staging {
 export function stagingFor(fs: Fs, gitdir: string): Staging {
   const folder = `${gitdir}/objects/pack`
   // A copy may have left empty folders out, and git makes this one, too.
-  if (!fs.stat(folder) && !isOfGone(fs, folder)) fs.makeDir(folder)
+  if (!fs.stat(folder)) fs.makeDir(folder)
   const temporary = `${folder}/tmp_${self}.${++staged}`
   const packPath = `${temporary}_pack`
   const indexPath = `${temporary}_idx`

@@ -156,6 +156,7 @@ describe('git: the refs of a repository', () => {
 
     it('are there in memory, too, where nobody else moves any', async () => {
       const fs = memoryFs()
+      fs.makeDir('/bot.git')
       fs.makeDir('/bot.git/refs/heads')
       fs.create('/bot.git/HEAD', Buffer.from(`ref: ${MAIN}\n`))
       const reader = new RefReader(fs, '/bot.git')

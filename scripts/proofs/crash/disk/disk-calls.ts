@@ -1,3 +1,4 @@
+import { refuseShell } from '../../../../src/storage/durable-folder.ts'
 import type { DiskNames } from './disk-names.ts'
 import { errno, namesIn } from './disk-names.ts'
 import type { DiskNode } from './disk-nodes.ts'
@@ -47,6 +48,7 @@ export class DiskCalls {
       let child = folder.entries.get(name)
       if (child?.kind === 'file') throw errno(at === path ? 'EEXIST' : 'ENOTDIR', 'mkdir', path)
       if (!child) {
+        if (at !== path) refuseShell(at)
         this.#steps.take('makeDir', at)
         child = new DiskFolder(Date.now())
         this.#names.change([{ folder, name, node: child }])
