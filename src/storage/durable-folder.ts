@@ -47,8 +47,15 @@ const ATTEMPTS = 10
 
 /** Throws ENOENT if the missing folder bears the name of a repository: another server has moved that away (see Fs.makeDir). */
 export function refuseShell(folder: string): void {
-  if (!folder.endsWith('.git')) return
-  throw Object.assign(new Error(`ENOENT: there is no repository ${folder}`), { code: 'ENOENT', path: folder })
+  if (folder.endsWith('.git')) throw noPlaceFor(folder)
+}
+
+/** What is thrown where a folder cannot be made, since the one above is missing and stays so. */
+export function noPlaceFor(folder: string): Error {
+  return Object.assign(new Error(`ENOENT: no folder can be made at ${folder}`), {
+    code: 'ENOENT',
+    path: folder,
+  })
 }
 
 /** Has everything in the folder on the disk, the innermost first, and its own names last. What is synced already costs little. */

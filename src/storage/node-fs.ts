@@ -1,7 +1,7 @@
 import * as fs from 'node:fs'
 import { dirname } from 'node:path/posix'
 import { promisify } from 'node:util'
-import { refuseShell } from './durable-folder.ts'
+import { noPlaceFor, refuseShell } from './durable-folder.ts'
 import type { FileStat, Fs, LogHandle, ReadHandle } from './fs.ts'
 import { isWorthWhile, syncFileSystems } from './sync-file-systems.ts'
 
@@ -192,12 +192,11 @@ function toFileStat(stats: fs.Stats): FileStat {
 
 /** By itself, because node's own way with missing parents never ends below a folder in which nothing can be made (/proc). */
 function makeDir(path: string): void {
-  for (let attempt = 0; attempt < ATTEMPTS; attempt++) {
-    if (makeOne(path)) return
+  for (let attempt = 0; !makeOne(path); attempt++) {
+    if (attempt === ATTEMPTS) throw noPlaceFor(path)
     refuseShell(dirname(path))
     makeDir(dirname(path))
   }
-  throw Object.assign(new Error(`no folder can be made at ${path}`), { code: 'ENOENT', path })
 }
 
 /** git removes folders of refs that have become empty, also just when one is about to be filled. */
