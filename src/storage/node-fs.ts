@@ -23,8 +23,8 @@ const APPEND = O_WRONLY | O_APPEND | O_CREAT | O_NONBLOCK
 const scratch = Buffer.allocUnsafeSlow(64 * 1024)
 
 /**
- * The real disk, through node:fs. A file where a path needs a folder, and a folder where a file is read, count as
- * absence. Every other error is node's own, unchanged.
+ * The real disk, through node:fs. A file where a path needs a folder, and a folder where a file is read, count as absence. Every other
+ * error is node's own, unchanged.
  */
 export const nodeFs: Fs = {
   isSeenByOthers: true,
@@ -121,9 +121,7 @@ export const nodeFs: Fs = {
 
   makeDir,
 
-  rename(from, to) {
-    fs.renameSync(from, to)
-  },
+  rename: (from, to) => fs.renameSync(from, to),
 
   link(from, to) {
     fs.linkSync(from, to)
@@ -192,10 +190,10 @@ function toFileStat(stats: fs.Stats): FileStat {
 
 /** By itself, because node's own way with missing parents never ends below a folder in which nothing can be made (/proc). */
 function makeDir(path: string): void {
-  for (let attempt = 0; !makeOne(path); attempt++) {
+  const parent = dirname(path)
+  for (let attempt = 0; !makeOne(path); attempt++, makeDir(parent)) {
     if (attempt === ATTEMPTS) throw noPlaceFor(path)
-    refuseShell(dirname(path))
-    makeDir(dirname(path))
+    refuseShell(parent)
   }
 }
 
