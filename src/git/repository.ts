@@ -9,7 +9,7 @@ import { StreamingPackWriter } from './packs/streaming-pack-writer.ts'
 import type { PackStream } from './receive/index-pack.ts'
 import { IncomingObjects } from './receive/incoming-objects.ts'
 import { sweepQuarantines } from './receive/quarantine.ts'
-import type { RefSnapshot } from './refs/ref-store.ts'
+import type { RefSnapshot, SavedRefs } from './refs/ref-store.ts'
 import { REF_FOLDERS, RefReader, lockFolders } from './refs/ref-store.ts'
 import type { Arbiter } from './transactions/arbiter.ts'
 import { sweepStagedPacks } from './transactions/pack-staging.ts'
@@ -31,11 +31,12 @@ export class Repository {
   #history: History | undefined
   #writer: WriteQueue | undefined
 
-  constructor(fs: Fs, path: string, packs: PackCache, arbiter: Arbiter) {
+  /** `saved` is what `saveRefs` of another object for the same repository answered. */
+  constructor(fs: Fs, path: string, packs: PackCache, arbiter: Arbiter, saved?: SavedRefs) {
     this.fs = fs
     this.path = path
     this.objects = new ObjectDatabase(fs, path, packs)
-    this.#refs = new RefReader(fs, path)
+    this.#refs = new RefReader(fs, path, saved)
     this.#arbiter = arbiter
   }
 
@@ -62,6 +63,11 @@ export class Repository {
   /** The refs after our own last write, or as they were last looked at: for who shows what was just written. */
   writtenRefs(): RefSnapshot {
     return this.#refs.latest
+  }
+
+  /** What is seen of the refs now, for the next process to begin with; undefined while they were moved just now. */
+  saveRefs(): SavedRefs | undefined {
+    return this.#refs.save()
   }
 
   /** A pack to be written in this repository, for a write to adopt. */

@@ -15,6 +15,8 @@ import { keepRecovering } from './journal/recover-for-dead-servers.ts'
 import { recoverJournals } from './journal/recover.ts'
 import { PackCache } from './packs/pack-cache.ts'
 import { StreamingPackWriter } from './packs/streaming-pack-writer.ts'
+import type { SavedRefs } from './refs/ref-store.ts'
+import { repositoryStamps } from './refs/ref-store.ts'
 import { repositoryPath } from './repository-path.ts'
 import { Repository } from './repository.ts'
 import { SlugClaims } from './slug-claims.ts'
@@ -219,8 +221,14 @@ export class ProjectStore {
     return slugs
   }
 
-  repository(family: string, slug: string): Repository {
-    return new Repository(this.fs, repositoryPath(this.folder, family, slug), this.#packs, this.#arbiter)
+  repository(family: string, slug: string, saved?: SavedRefs): Repository {
+    const path = repositoryPath(this.folder, family, slug)
+    return new Repository(this.fs, path, this.#packs, this.#arbiter, saved)
+  }
+
+  /** See repositoryStamps. */
+  stamps(family: string, slug: string): string | undefined {
+    return repositoryStamps(this.fs, repositoryPath(this.folder, family, slug))
   }
 
   /**

@@ -15,6 +15,9 @@ const SWEEP_EVERY = 1000
 /** How often the trash is looked through, in milliseconds. */
 const PURGE_EVERY = 60 * 60 * 1000
 
+/** So many repositories are looked at within half a second: a start waits for that. With more, what is named is served meanwhile. */
+const FEW = 10_000
+
 /** Who asked for a list so many milliseconds ago may ask again, and should not have to wait for a sweep then. */
 const SOON = 10_000
 
@@ -30,8 +33,9 @@ export interface OpenRegistry {
 }
 
 /**
- * Reads a project in: every repository once. What a crash cut off was finished before, from the journal and from nothing else; only what
- * mirrors environments is moved to where these say.
+ * Reads a project in: from the index file, as a process of before left it, and by a look at every repository, for which a start waits only
+ * where they are few. What a crash cut off was finished before, from the journal and from nothing else; only what mirrors environments is
+ * moved to where these say.
  */
 export async function openRegistry(
   store: ProjectStore,
@@ -39,11 +43,12 @@ export async function openRegistry(
   settings: RegistrySettings,
 ): Promise<OpenRegistry> {
   const registry = new Registry(store, families, settings)
-  await registry.index.load()
+  registry.index.restore()
   const mirrors = new Mirrors(registry)
-  await followEnvironments(registry, mirrors)
+  const loaded = registry.index.load().then(() => followEnvironments(registry, mirrors))
+  if (families.reduce((sum, { folder }) => sum + store.slugs(folder).length, 0) <= FEW) await loaded
   const closing = new AbortController()
-  const stopSweeps = keepCurrent(registry, mirrors)
+  const stopSweeps = keepCurrent(registry, mirrors, loaded)
   const stopPurging = keepPurged(registry)
   return {
     registry,
@@ -70,9 +75,10 @@ function keepPurged(registry: Registry): () => void {
   }
 }
 
-/** Every artifact, as it was read in: another look, should the reading have taken long, would find no more. */
-function seenOf({ families, index }: Registry): ArtifactView[] {
-  return families.flatMap((family) => index.seen(family))
+/** Every artifact. */
+async function artifactsOf({ families, index }: Registry): Promise<ArtifactView[]> {
+  const lists = await Promise.all(families.map((family) => index.list(family)))
+  return lists.flat()
 }
 
 /** An artifact that cannot be swept now (somebody locks it, git left damage) is served as it is, like the others. */
@@ -86,7 +92,7 @@ async function unlessRefused(sweep: Promise<unknown>): Promise<void> {
 
 async function sweepLeftovers(registry: Registry, closing: AbortSignal): Promise<void> {
   try {
-    await atRest(seenOf(registry), closing, ({ repository }) => unlessRefused(repository.sweepLeftovers()))
+    await atRest(await artifactsOf(registry), closing, ({ repository }) => unlessRefused(repository.sweepLeftovers()))
   } catch {
     // It closes; or the disk fails, and whoever needs it says so. The next start sweeps what stays.
   }
@@ -102,7 +108,7 @@ async function followEnvironments(registry: Registry, mirrors: Mirrors): Promise
  * are asked for, so that few have to wait for one, and a twenty-fifth while nobody asks; for environments their mirrors ask all the
  * time. A list that would be too stale waits.
  */
-function keepCurrent(registry: Registry, mirrors: Mirrors): () => void {
+function keepCurrent(registry: Registry, mirrors: Mirrors, loaded: Promise<void>): () => void {
   const timers = new Map<Family, NodeJS.Timeout>()
   let closed = false
   const again = (family: Family, pause: number): void => {
@@ -118,7 +124,9 @@ function keepCurrent(registry: Registry, mirrors: Mirrors): () => void {
     const share = registry.index.unasked(family) < SOON ? 1 : 24
     again(family, Math.max(SWEEP_EVERY, (Date.now() - started) * share))
   }
-  for (const family of registry.families) again(family, SWEEP_EVERY)
+  const begin = (): void => registry.families.forEach((family) => again(family, SWEEP_EVERY))
+  // Where the first look fails, the next one finds what it did not.
+  void loaded.then(begin, begin)
   return () => {
     closed = true
     for (const timer of timers.values()) clearTimeout(timer)

@@ -39,9 +39,39 @@ export class RefReader {
   #snapshot: RefSnapshot | undefined
   #turn: number | undefined
 
-  constructor(fs: Fs, gitdir: string) {
+  /** With what another reader saved, it looks only at what has changed since. */
+  constructor(fs: Fs, gitdir: string, saved?: SavedRefs) {
     this.#fs = fs
     this.#gitdir = gitdir
+    if (saved) this.#restore(saved)
+  }
+
+  /**
+   * What is seen of the refs now, for another reader to begin with; undefined while they were moved so recently that another move could
+   * bear the same times.
+   */
+  save(): SavedRefs | undefined {
+    this.snapshot()
+    const top = this.#top
+    if (!top) return undefined
+    const seen = textOf([this.#folders, ...REF_FOLDERS.map((_, at) => this.#loose[at]?.stamp), top.stamp])
+    const stamps = repositoryStamps(this.#fs, this.#gitdir)
+    if (seen === undefined || !stamps?.startsWith(`${seen} `)) return undefined
+    const { packed, packedNotes, head } = top.value
+    const loose = REF_FOLDERS.map((_, at) => [...(this.#loose[at]?.value ?? [])])
+    return { stamps, head: head ?? null, packed: [...packed], packedNotes: [...packedNotes], loose }
+  }
+
+  #restore({ stamps, head, packed, packedNotes, loose }: SavedRefs): void {
+    const [folders, ...seen] = stamps.split(' ').map(stampIn)
+    this.#folders = folders
+    this.#loose = REF_FOLDERS.map((_, at) => {
+      const stamp = seen[at]
+      return stamp && { stamp, value: new Map(loose[at]) }
+    })
+    const value = { packed: new Map(packed), packedNotes: new Map(packedNotes), head: head ?? undefined }
+    this.#top = { stamp: seen[REF_FOLDERS.length] ?? ABSENT, value }
+    this.#snapshot = this.#merge(undefined)
   }
 
   /** The refs as they are now, looked at once for all requests that came in together (see readEpoch). */
@@ -164,6 +194,27 @@ export class RefReader {
   }
 }
 
+/** What a reader has seen, as JSON has it. */
+export interface SavedRefs {
+  /** What `repositoryStamps` answers as long as nothing changes. */
+  readonly stamps: string
+  readonly head: string | null
+  readonly packed: readonly (readonly [name: string, oid: Oid])[]
+  readonly packedNotes: readonly (readonly [name: string, oid: Oid])[]
+  /** By folder of refs. */
+  readonly loose: readonly (readonly (readonly [name: string, oid: Oid])[])[]
+}
+
+/**
+ * The times and inodes of the folders that any move of a ref touches, and of those that packs and alternates lie in; undefined while
+ * another change could bear the same.
+ */
+export function repositoryStamps(fs: Fs, gitdir: string): string | undefined {
+  const folders = ['refs', ...REF_FOLDERS].map((folder) => `${gitdir}/${folder}`)
+  const all = [...folders, gitdir, `${gitdir}/objects/pack`, `${gitdir}/objects/info`]
+  return textOf(all.map((folder) => stampOf(fs.stat(folder))))
+}
+
 /** What the repository's own folder holds of refs. */
 interface TopFiles {
   readonly packed: ReadonlyMap<string, Oid>
@@ -194,6 +245,16 @@ const NO_REFS: ReadonlyMap<string, Oid> = new Map()
 function stampOf(stat: FileStat | undefined): Stamp {
   if (!stat) return ABSENT
   return { modified: stat.modified, inode: stat.inode, settled: Date.now() - stat.modified > TICK }
+}
+
+function textOf(stamps: readonly (Stamp | undefined)[]): string | undefined {
+  if (stamps.some((stamp) => stamp?.settled === false)) return undefined
+  return stamps.map((it) => (it && it !== ABSENT ? `${it.modified}/${it.inode}` : '-')).join(' ')
+}
+
+function stampIn(text: string): Stamp | undefined {
+  const [modified, inode] = text.split('/').map(Number)
+  return modified === undefined || inode === undefined ? undefined : { modified, inode, settled: true }
 }
 
 function isSame(seen: Stamp, now: Stamp): boolean {

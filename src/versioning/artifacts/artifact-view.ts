@@ -74,20 +74,45 @@ export async function viewArtifact(
       : await readArtifactState(repository.objects, metaCommit)
   const digits = repositoryDigits(state.artifact.id)
   const variants = await viewVariants(repository, refs, state, digits, previous)
+  const tags = await viewTags(repository, refs, previous)
+  return composeView({ family, slug, repository, refs, metaCommit, state, variants, tags })
+}
+
+/** What a view is made of. */
+export interface ViewParts extends Pick<
+  ArtifactView,
+  'family' | 'slug' | 'repository' | 'metaCommit' | 'variants' | 'tags'
+> {
+  readonly refs: RefSnapshot
+  readonly state: ArtifactState
+}
+
+/** The view with what follows from its parts. */
+export function composeView({ refs, state, ...parts }: ViewParts): ArtifactView {
+  const { id } = state.artifact
   return {
-    family,
-    repository,
-    slug,
-    id: state.artifact.id,
-    digits,
+    ...parts,
+    id,
+    digits: repositoryDigits(id),
     record: state.artifact,
-    metaCommit,
-    variants,
-    defaultVariant: variants.find((variant) => `${HEADS}${variant.slug}` === refs.head) ?? variants[0],
-    tags: await viewTags(repository, refs, previous),
+    defaultVariant:
+      parts.variants.find((variant) => `${HEADS}${variant.slug}` === refs.head) ?? parts.variants[0],
     archived: state.archived,
     source: { refs, state },
   }
+}
+
+/** The variants that have these records, by slug, in order of creation. */
+export function variantsOf(
+  recorded: Iterable<readonly [slug: string, record: VariantRecord]>,
+  refs: RefSnapshot,
+  artifactId: string,
+): readonly VariantView[] {
+  const digits = repositoryDigits(artifactId)
+  const variants = Array.from(recorded, ([slug, record]) => {
+    return { slug, id: variantUuid(slug, digits), head: refs.refs.get(`${HEADS}${slug}`), record }
+  })
+  return variants.sort(byCreation)
 }
 
 /** The variant of this exact slug. */

@@ -52,6 +52,7 @@ export class ArtifactIndex {
     this.#source = {
       at: (path) => intake.tables.at(path),
       entries: () => intake.tables.entries(),
+      isComplete: () => intake.tables.isComplete,
       look: ({ family, slug }) => intake.look(family, slug),
       onTrouble: (reason) => onProblem?.({ repository: INDEX_FILE, reason }),
     }
@@ -66,10 +67,17 @@ export class ArtifactIndex {
     return this.#tables.watch(watcher)
   }
 
-  /** Reads every repository of the project. */
-  async load(): Promise<void> {
-    await this.#intake.load()
-    this.#database.loaded()
+  /**
+   * Takes in what the index file has of a process of before. Whoever is named is looked at then; lists, and what nobody knows, wait for
+   * `load`.
+   */
+  restore(): void {
+    for (const row of this.#database.restored()) this.#intake.restore(row)
+  }
+
+  /** Looks at every repository of the project. */
+  load(): Promise<void> {
+    return this.#intake.load()
   }
 
   /** Looks at every repository once, or at those of one family; calls that come while it runs share the next round. */
@@ -172,6 +180,7 @@ export class ArtifactIndex {
 
   /** Whether a slug is taken at a level, compared without case. Only sure while claiming slugs (see ProjectStore). */
   async isTaken(level: SlugLevel, family: Family, slug: string): Promise<boolean> {
+    await this.#tables.listOf(family).begun()
     // Afresh: another process may have claimed a slug and let go of the lock since the requests of this turn came in.
     await this.#intake.pollAfresh()
     return this.#tables.slugs.has(level, family, slug)
@@ -204,8 +213,10 @@ export class ArtifactIndex {
   /** Every artifact of the family, oldest first; at most two seconds behind plain git, never behind another server. */
   async list(family: Family): Promise<readonly ArtifactView[]> {
     await this.#intake.poll()
-    await this.#tables.listOf(family).fresh(STALE)
-    return this.seen(family)
+    const list = this.#tables.listOf(family)
+    await list.fresh(STALE)
+    await list.open()
+    return list.views()
   }
 
   /** Every artifact of the family as it was last looked at, oldest first. */
@@ -250,7 +261,6 @@ export class ArtifactIndex {
     await this.list(family)
     const { fs, folder } = this.#store
     const anew = new IndexDatabase({ fs: { ...fs, isSeenByOthers: false }, folder }, this.#source)
-    anew.loaded()
     return compareRevisions(this.#database, anew, family.folder)
   }
 

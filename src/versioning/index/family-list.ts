@@ -1,6 +1,7 @@
+import { TimeSlice } from '../../scheduling/cooperative.ts'
 import type { ArtifactView } from '../artifacts/artifact-view.ts'
 import type { IndexEntry } from './index-entry.ts'
-import { viewsByCreation } from './index-entry.ts'
+import { entriesByCreation } from './index-entry.ts'
 
 /** The artifacts of one family in order of creation, and when its folder was last looked through. */
 export class FamilyList {
@@ -22,13 +23,18 @@ export class FamilyList {
   views(): readonly ArtifactView[] {
     if (this.#isCurrent) return this.#views
     let views = this.#entries.map(({ view }) => view)
-    if (!isInOrder(views, this.#views)) {
-      this.#entries.sort((a, b) => viewsByCreation(a.view, b.view))
+    if (!isInOrder(this.#entries, views, this.#views)) {
+      this.#entries.sort(entriesByCreation)
       views = this.#entries.map(({ view }) => view)
     }
     this.#views = views
     this.#isCurrent = true
     return views
+  }
+
+  /** Makes the views of those that nobody asked for since the start, in slices: all at once would hold up every other request. */
+  async open(): Promise<void> {
+    if (!this.#isCurrent) await new TimeSlice().each(this.#entries, (entry) => void entry.view)
   }
 
   add(entry: IndexEntry): void {
@@ -58,6 +64,16 @@ export class FamilyList {
     while (this.#swept < now - age) await (this.#sweep ??= this.#sweepNow())
   }
 
+  /** Whether the family was looked through at all. */
+  get hasBegun(): boolean {
+    return this.#swept > Number.NEGATIVE_INFINITY
+  }
+
+  /** Resolves once it was. */
+  async begun(): Promise<void> {
+    if (!this.hasBegun) await (this.#sweep ?? this.fresh(0))
+  }
+
   async #sweepNow(): Promise<void> {
     const started = performance.now()
     try {
@@ -69,10 +85,15 @@ export class FamilyList {
   }
 }
 
-/** Whether the views are in order. Two that stood side by side in `before`, where all were, are not compared: of very many most did. */
-function isInOrder(views: readonly ArtifactView[], before: readonly ArtifactView[]): boolean {
-  return views.every((view, at) => {
-    const last = views[at - 1]
-    return !last || (last === before[at - 1] && view === before[at]) || viewsByCreation(last, view) < 0
+/** Whether they are in order. Two that stood side by side in `before`, where all were, are not compared: of very many most did. */
+function isInOrder(
+  entries: readonly IndexEntry[],
+  views: readonly ArtifactView[],
+  before: readonly ArtifactView[],
+): boolean {
+  return entries.every((entry, at) => {
+    const last = entries[at - 1]
+    if (!last || (views[at - 1] === before[at - 1] && views[at] === before[at])) return true
+    return entriesByCreation(last, entry) < 0
   })
 }

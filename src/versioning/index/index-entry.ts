@@ -2,13 +2,86 @@ import type { Repository } from '../../git/repository.ts'
 import type { ArtifactView } from '../artifacts/artifact-view.ts'
 import type { Family } from '../family/family.ts'
 
+/** What keeps an artifact's place in the index: known of every one, whether or not it was looked at. */
+export interface ArtifactNames {
+  readonly slug: string
+  readonly variants: readonly string[]
+  readonly tags: readonly string[]
+}
+
+/** What an artifact's row in the index file says of it, whose view is made when somebody asks for it. */
+export interface RestoredArtifact {
+  readonly id: string
+  readonly digits: string
+  readonly createdAt: string
+  readonly names: ArtifactNames
+  /** What `ProjectStore.stamps` answers as long as nothing has changed. */
+  readonly stamps: string
+  readonly view: () => ArtifactView
+}
+
 /** One artifact of the index, and the view it was last seen in. */
-export interface IndexEntry {
+export class IndexEntry {
   readonly path: string
   readonly family: Family
   readonly slug: string
-  readonly repository: Repository
-  view: ArtifactView
+  #from: ArtifactView | RestoredArtifact
+
+  constructor(family: Family, slug: string, from: ArtifactView | RestoredArtifact) {
+    this.path = pathOf(family, slug)
+    this.family = family
+    this.slug = slug
+    this.#from = from
+  }
+
+  get view(): ArtifactView {
+    const from = this.#from
+    if (isSeen(from)) return from
+    const view = from.view()
+    this.#from = view
+    return view
+  }
+
+  set view(view: ArtifactView) {
+    this.#from = view
+  }
+
+  get repository(): Repository {
+    return this.view.repository
+  }
+
+  get id(): string {
+    return this.#from.id
+  }
+
+  /** The 12 hex digits that end every id of the artifact. */
+  get digits(): string {
+    return this.#from.digits
+  }
+
+  get createdAt(): string {
+    const from = this.#from
+    return isSeen(from) ? from.record.created_at : from.createdAt
+  }
+
+  get names(): ArtifactNames {
+    const from = this.#from
+    return isSeen(from) ? namesOf(from) : from.names
+  }
+
+  /** Of one that nobody asked for since the start, what it was restored from. */
+  get restored(): RestoredArtifact | undefined {
+    return isSeen(this.#from) ? undefined : this.#from
+  }
+}
+
+/** Every slug that the artifact of a view has. */
+export function namesOf({ slug, variants, tags }: ArtifactView): ArtifactNames {
+  return { slug, variants: variants.map((variant) => variant.slug), tags: [...tags.keys()] }
+}
+
+function isSeen(from: ArtifactView | RestoredArtifact): from is ArtifactView {
+  return 'record' in from
 }
 
 /** Where an artifact is in its project: `<family>/<slug>`. */
@@ -23,7 +96,6 @@ export function isOriginal(view: ArtifactView, rival: ArtifactView): boolean {
 }
 
 /** Oldest first. */
-export function viewsByCreation(a: ArtifactView, b: ArtifactView): number {
-  const [x, y] = [a.record, b.record]
-  return x.created_at < y.created_at ? -1 : x.created_at > y.created_at ? 1 : x.id < y.id ? -1 : 1
+export function entriesByCreation(a: IndexEntry, b: IndexEntry): number {
+  return a.createdAt < b.createdAt ? -1 : a.createdAt > b.createdAt ? 1 : a.id < b.id ? -1 : 1
 }

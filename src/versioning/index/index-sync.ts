@@ -1,6 +1,7 @@
 import { yieldToEventLoop } from '../../scheduling/cooperative.ts'
 import { Refusal } from '../../errors.ts'
 import { assertServable } from '../../git/repository-format.ts'
+import type { SavedRefs } from '../../git/refs/ref-store.ts'
 import type { Repository } from '../../git/repository.ts'
 import type { ProjectStore } from '../../git/store.ts'
 import { ChangeFeed } from '../../storage/change-feed.ts'
@@ -9,9 +10,11 @@ import type { ArtifactView } from '../artifacts/artifact-view.ts'
 import { viewArtifact } from '../artifacts/artifact-view.ts'
 import type { Family } from '../family/family.ts'
 import { damageOf } from './damage-of.ts'
-import type { IndexEntry } from './index-entry.ts'
+import type { RestoredRow } from './database/index-database.ts'
+import type { IndexEntry, RestoredArtifact } from './index-entry.ts'
 import { pathOf } from './index-entry.ts'
 import { IndexTables } from './index-tables.ts'
+import { restoreView } from './saved-view.ts'
 import type { RepositoryProblem } from './unserved-repositories.ts'
 
 /** So many repositories are looked at before other work gets its turn. */
@@ -43,7 +46,29 @@ export class IndexSync {
     this.#changes = new ChangeFeed(store.fs, store.folder, writer)
   }
 
-  /** Reads every repository of the project. */
+  /** Takes in what a process of before saw of an artifact. */
+  restore({
+    family: folder,
+    slug,
+    view,
+    variant_slugs: variants,
+    tags,
+    created_at: createdAt,
+    ...row
+  }: RestoredRow): void {
+    const family = this.#families.find((it) => it.folder === folder)
+    if (!family) return
+    const names = { slug, variants: wordsOf(variants), tags: wordsOf(tags) }
+    const open = (refs: SavedRefs): Repository => this.#store.repository(folder, slug, refs)
+    this.tables.restore(family, slug, {
+      ...row,
+      createdAt,
+      names,
+      view: () => restoreView(family, slug, view, open),
+    })
+  }
+
+  /** Looks at every repository of the project. */
   async load(): Promise<void> {
     this.#changes.poll()
     await this.sweep()
@@ -84,7 +109,7 @@ export class IndexSync {
 
   /** The entry's view as of now; undefined if the repository is gone or no longer served. */
   async current(entry: IndexEntry): Promise<ArtifactView | undefined> {
-    if (isAsViewed(entry.view)) return entry.view
+    if (!entry.restored && isAsViewed(entry.view)) return entry.view
     await this.look(entry.family, entry.slug)
     return this.tables.at(entry.path)?.view
   }
@@ -92,7 +117,9 @@ export class IndexSync {
   /** Takes in a repository as it is now, whatever that is: new, moved, gone, damaged. */
   async look(family: Family, slug: string, made?: Repository): Promise<void> {
     const path = pathOf(family, slug)
-    const entry = this.tables.at(path)
+    const known = this.tables.at(path)
+    // What a process of before saw is worth nothing once anything has changed: it is looked at like one that is new.
+    const entry = known?.restored && !this.#isStill(known, known.restored) ? undefined : known
     try {
       const repository = entry?.repository ?? made ?? this.#store.repository(family.folder, slug)
       if (entry && repository.freshRefs() === entry.view.source.refs) return
@@ -102,7 +129,7 @@ export class IndexSync {
       for (let refs = repository.refs(); refs !== view.source.refs; refs = repository.refs()) {
         view = await viewArtifact(family, slug, repository, refs, view)
       }
-      this.tables.apply({ path, family, slug, repository, view })
+      this.tables.apply(view)
     } catch (error) {
       const reason = damageOf(error, path)
       if (!reason) throw error
@@ -137,11 +164,16 @@ export class IndexSync {
   /** Whether nothing moved since the last look: most repositories of a sweep are not worth waiting for. */
   #isAsSeen(family: Family, slug: string): boolean {
     const entry = this.tables.at(pathOf(family, slug))
+    if (entry?.restored) return this.#isStill(entry, entry.restored)
     try {
       return entry !== undefined && entry.repository.freshRefs() === entry.view.source.refs
     } catch {
       return false // the look says what is wrong
     }
+  }
+
+  #isStill({ family, slug }: IndexEntry, { stamps }: RestoredArtifact): boolean {
+    return this.#store.stamps(family.folder, slug) === stamps
   }
 
   #forgetOthers(family: Family, seen: ReadonlySet<string>): void {
@@ -181,9 +213,12 @@ export class IndexSync {
     for (let refs = repository.writtenRefs(); refs !== view.source.refs; refs = repository.writtenRefs()) {
       view = await viewArtifact(family, slug, repository, refs, view)
     }
-    if (this.tables.at(path)?.view.source.refs !== view.source.refs)
-      this.tables.apply({ path, family, slug, repository, view })
+    if (this.tables.at(path)?.view.source.refs !== view.source.refs) this.tables.apply(view)
   }
+}
+
+function wordsOf(text: string): readonly string[] {
+  return text === '' ? [] : text.split(' ')
 }
 
 /** Whether it is of the registry's making, whatever of it cannot be read; where nothing can be told, it is. */

@@ -1,8 +1,8 @@
 import type { ArtifactView } from '../artifacts/artifact-view.ts'
 import type { Family } from '../family/family.ts'
 import { FamilyList } from './family-list.ts'
-import type { IndexEntry } from './index-entry.ts'
-import { isOriginal } from './index-entry.ts'
+import type { RestoredArtifact } from './index-entry.ts'
+import { IndexEntry, isOriginal, pathOf } from './index-entry.ts'
 import { SlugTable } from './slug-table.ts'
 import type { RepositoryProblem } from './unserved-repositories.ts'
 import { UnservedRepositories } from './unserved-repositories.ts'
@@ -32,6 +32,11 @@ export class IndexTables {
     this.#onChange = onChange
     this.damaged = new UnservedRepositories(onProblem)
     this.#lists = new Map(families.map((family) => [family, new FamilyList(() => sweepOnce(family))]))
+  }
+
+  /** Whether each family was looked through at least once. */
+  get isComplete(): boolean {
+    return [...this.#lists.values()].every(({ hasBegun }) => hasBegun)
   }
 
   get size(): number {
@@ -76,9 +81,10 @@ export class IndexTables {
   }
 
   /** Takes in what was seen of a repository. Of two with one artifact id the copy is set aside. */
-  apply(seen: IndexEntry): void {
-    const { path, family, view } = seen
-    const rival = this.#byDigits.get(view.digits)
+  apply(view: ArtifactView): void {
+    const { family, slug, digits } = view
+    const path = pathOf(family, slug)
+    const rival = this.#byDigits.get(digits)
     if (rival && rival.path !== path) {
       // A copy within the project (`cp -r`): the one whose folder has the name it was made with is the original.
       const [original, copy] = isOriginal(view, rival.view) ? [path, rival.path] : [rival.path, path]
@@ -92,18 +98,29 @@ export class IndexTables {
     this.#generation++
     this.damaged.forget(path)
     const before = this.#entries.get(path)
-    if (before) this.slugs.remove(before)
-    // Another artifact may have been put in its place.
-    if (before && before.view.digits !== view.digits) this.#byDigits.delete(before.view.digits)
-    const entry = before ?? seen
-    entry.view = view
-    if (before) this.listOf(family).changed()
-    else this.listOf(family).add(entry)
-    this.#entries.set(path, entry)
-    this.#byDigits.set(view.digits, entry)
-    this.slugs.add(entry)
+    if (before) {
+      this.slugs.remove(before)
+      // Another artifact may have been put in its place.
+      if (before.digits !== digits) this.#byDigits.delete(before.digits)
+      before.view = view
+      this.listOf(family).changed()
+      this.#byDigits.set(digits, before)
+      this.slugs.add(before)
+    } else this.#add(new IndexEntry(family, slug, view))
     this.#onChange(path)
     for (const watcher of this.#watchers) watcher(view)
+  }
+
+  /** Takes in what a process of before saw of a repository that nobody has looked at yet, unless another one has the same id. */
+  restore(family: Family, slug: string, artifact: RestoredArtifact): void {
+    if (!this.#byDigits.has(artifact.digits)) this.#add(new IndexEntry(family, slug, artifact))
+  }
+
+  #add(entry: IndexEntry): void {
+    this.listOf(entry.family).add(entry)
+    this.#entries.set(entry.path, entry)
+    this.#byDigits.set(entry.digits, entry)
+    this.slugs.add(entry)
   }
 
   /** Forgets an artifact that is gone, or cannot be read any more. */
@@ -111,7 +128,7 @@ export class IndexTables {
     this.#generation++
     this.damaged.forget(entry.path)
     this.#entries.delete(entry.path)
-    if (this.#byDigits.get(entry.view.digits) === entry) this.#byDigits.delete(entry.view.digits)
+    if (this.#byDigits.get(entry.digits) === entry) this.#byDigits.delete(entry.digits)
     this.slugs.remove(entry)
     this.listOf(entry.family).remove(entry)
     this.#onChange(entry.path)

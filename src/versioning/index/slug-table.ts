@@ -1,7 +1,6 @@
-import type { ArtifactView } from '../artifacts/artifact-view.ts'
 import type { Family } from '../family/family.ts'
 import { foldSlug, numberedBase } from '../slugs/slug.ts'
-import type { IndexEntry } from './index-entry.ts'
+import type { ArtifactNames, IndexEntry } from './index-entry.ts'
 
 /** `numbered`: what stands before `-<number>` in a chosen revision slug, which a variant of that slug would come to own. */
 export type SlugLevel = 'artifact' | 'variant' | 'tag' | 'numbered'
@@ -13,7 +12,7 @@ export class SlugTable {
 
   /** Takes in every slug of the entry's view. */
   add(entry: IndexEntry): void {
-    for (const [level, slug] of slugsOf(entry.view)) {
+    for (const [level, slug] of slugsOf(entry.names)) {
       const table = this.#tableOf(level, entry.family)
       const folded = foldSlug(slug)
       const owners = table.get(folded)
@@ -25,7 +24,7 @@ export class SlugTable {
 
   /** Forgets every slug of the entry's view: the one it was added with. */
   remove(entry: IndexEntry): void {
-    for (const [level, slug] of slugsOf(entry.view)) {
+    for (const [level, slug] of slugsOf(entry.names)) {
       const table = this.#tableOf(level, entry.family)
       const folded = foldSlug(slug)
       const owners = table.get(folded)
@@ -61,10 +60,10 @@ export class SlugTable {
 }
 
 /** Every slug that an artifact has or keeps others from having. */
-export function* slugsOf({ slug, variants, tags }: ArtifactView): Generator<[SlugLevel, string]> {
+export function* slugsOf({ slug, variants, tags }: ArtifactNames): Generator<[SlugLevel, string]> {
   yield ['artifact', slug]
-  for (const variant of variants) yield ['variant', variant.slug]
-  for (const tag of tags.keys()) {
+  for (const variant of variants) yield ['variant', variant]
+  for (const tag of tags) {
     yield ['tag', tag]
     const base = numberedBase(tag)
     if (base !== undefined) yield ['numbered', base]

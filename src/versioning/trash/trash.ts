@@ -7,6 +7,7 @@ import { damageOf } from '../index/damage-of.ts'
 import type { Family } from '../family/family.ts'
 import { repositoryDigits } from '../ids.ts'
 import type { SlugLevel } from '../index/slug-table.ts'
+import { namesOf } from '../index/index-entry.ts'
 import { slugsOf } from '../index/slug-table.ts'
 import { foldSlug } from '../slugs/slug.ts'
 
@@ -96,7 +97,7 @@ export class Trash {
     }
     const bySlug = new Map<string, Trashed>()
     for (const trashed of found.values())
-      for (const [level, slug] of slugsOf(trashed.artifact)) bySlug.set(keyOf(level, slug), trashed)
+      for (const [level, slug] of slugsOf(namesOf(trashed.artifact))) bySlug.set(keyOf(level, slug), trashed)
     const look = { slugs, found, bySlug }
     this.#looks.set(family, look)
     return look

@@ -4,6 +4,7 @@ import type { DatabaseFile } from '../../../storage/sqlite/database-file.ts'
 import { damageOf } from '../damage-of.ts'
 import type { IndexEntry } from '../index-entry.ts'
 import { missingCommits } from './missing-commits.ts'
+import { saveView } from '../saved-view.ts'
 import { removeArtifact, writeArtifact, writeUnreadable } from './write-artifact.ts'
 
 /** What the database takes its rows from. */
@@ -12,6 +13,8 @@ export interface IndexSource {
   readonly at: (path: string) => IndexEntry | undefined
   /** All of them. */
   readonly entries: () => Iterable<IndexEntry>
+  /** Whether it has all artifacts: until then what the file has would be taken for gone. */
+  readonly isComplete: () => boolean
   /** Looks at an artifact once more: something has moved that nobody told of. */
   readonly look: (entry: IndexEntry) => Promise<void>
   /** Told of what is wrong with the file, once for each reason. */
@@ -22,6 +25,8 @@ export interface IndexSource {
 export interface IndexChange {
   readonly path: string
   readonly write: () => boolean
+  /** Whether the next start can go on from it. */
+  readonly isSaved: boolean
 }
 
 /** So often an artifact is looked at once more that is written to all the time. */
@@ -48,19 +53,22 @@ export class IndexChanges {
       try {
         const commits = await missingCommits(file, view, slice)
         // Another server may have written what it saw later: the last to write has to have seen everything.
-        if (entry.repository.freshRefs() === view.source.refs || tries === MOST_LOOKS)
-          return { path, write: () => isSame() && writeArtifact(file, view, commits) }
+        if (entry.repository.freshRefs() === view.source.refs || tries === MOST_LOOKS) {
+          const saved = saveView(view)
+          const write = (): boolean => isSame() && writeArtifact(file, view, commits, saved)
+          return { path, write, isSaved: saved !== undefined }
+        }
       } catch (error) {
         const reason = damageOf(error, path)
         if (!reason) throw error
         this.unreadable.set(path, reason)
-        return { path, write: () => isSame() && writeUnreadable(file, view) }
+        return { path, write: () => isSame() && writeUnreadable(file, view), isSaved: true }
       }
       await this.#source.look(entry)
       entry = this.#source.at(path)
     }
     const [family = '', slug = ''] = path.split('/')
-    return { path, write: () => removeArtifact(file, family, slug) }
+    return { path, write: () => removeArtifact(file, family, slug), isSaved: true }
   }
 }
 

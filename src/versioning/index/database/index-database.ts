@@ -13,6 +13,7 @@ import { IndexChanges } from './index-changes.ts'
 import { findRevisions, unreadableIn } from './find-revisions.ts'
 import { INDEX_BUSY_MS, openIndexFile } from './index-file.ts'
 import type { RevisionQuestion, RevisionRow } from './revision-question.ts'
+import { UnsavedViews } from './unsaved-views.ts'
 import type { Unsearched } from './unsearched.ts'
 import { unsearchedIn } from './unsearched.ts'
 import { seenOf } from './write-artifact.ts'
@@ -43,7 +44,9 @@ export class IndexDatabase {
   #file: DatabaseFile | undefined
   /** Places of artifacts whose rows may be others by now. */
   readonly #dirty = new Set<string>()
-  #isLoaded = false
+  readonly #unsaved = new UnsavedViews(WRITE_AFTER, (paths) => {
+    for (const path of paths) this.note(path)
+  })
   #isFilled = false
   #writing: Promise<void> = Promise.resolve()
   #timer: NodeJS.Timeout | undefined
@@ -63,14 +66,20 @@ export class IndexDatabase {
     return this.#trouble
   }
 
-  /** To be called once the source has all artifacts: until then what the file has would be taken for gone. */
-  loaded(): void {
-    this.#isLoaded = true
+  /** The artifacts that a process of before saw, for the source to begin with; none where the file cannot be read. */
+  restored(): readonly RestoredRow[] {
+    if (this.#path === IN_MEMORY) return []
+    try {
+      return this.#opened().rows<RestoredRow>(RESTORED)
+    } catch (error) {
+      // The first write says so, or makes the file anew.
+      if (isDamage(error) || isStorageTrouble(error)) return []
+      throw error
+    }
   }
 
   /** Notes that an artifact is new, another one, or gone. */
   note(path: string): void {
-    if (!this.#isLoaded) return
     // Before the file is open all are looked at then.
     if (this.#isFilled) this.#dirty.add(path)
     // What goes wrong then is told to whoever asks next.
@@ -118,6 +127,7 @@ export class IndexDatabase {
 
   /** Writes what is noted, and lets go of the file. */
   async close(): Promise<void> {
+    this.#unsaved.tryNow()
     await this.fresh()
     this.#files.close()
     this.#file = undefined
@@ -130,7 +140,7 @@ export class IndexDatabase {
   }
 
   async #write(): Promise<void> {
-    if (!this.#isLoaded) return
+    if (!this.#source.isComplete()) return
     try {
       await this.#writeNoted()
       this.#trouble = undefined
@@ -172,6 +182,7 @@ export class IndexDatabase {
     for (const path of paths) changes.push(await this.#changes.of(file, path, slice))
     const again = await patiently(() => file.transaction(() => changes.filter((change) => !change.write())))
     for (const { path } of again) this.#dirty.add(path)
+    for (const { path, isSaved } of changes) this.#unsaved.note(path, isSaved)
   }
 
   /** The file, with all noted that its rows do not know yet. */
@@ -179,8 +190,10 @@ export class IndexDatabase {
     if (this.#file?.isCurrent && this.#isFilled) return this.#file
     const file = this.#opened()
     const seen = new Map(file.rows<SeenRow>(SEEN).map(({ path, seen }) => [path, seen]))
-    for (const { path, view } of this.#source.entries()) {
-      if (seen.get(path) !== seenOf(view)) this.#dirty.add(path)
+    for (const entry of this.#source.entries()) {
+      const { path } = entry
+      const isAsSeen = entry.restored ? seen.has(path) : seen.get(path) === seenOf(entry.view)
+      if (!isAsSeen) this.#dirty.add(path)
       seen.delete(path)
     }
     for (const path of seen.keys()) this.#dirty.add(path)
@@ -236,6 +249,23 @@ export interface UnreadableArtifacts {
   /** Whether the question asks for no others. */
   readonly areAll: boolean
 }
+
+/** An artifact as a process of before saw it. */
+export interface RestoredRow {
+  readonly family: string
+  readonly slug: string
+  readonly id: string
+  readonly digits: string
+  readonly created_at: string
+  readonly variant_slugs: string
+  readonly tags: string
+  readonly stamps: string
+  readonly view: string
+}
+
+const RESTORED = `
+  SELECT family, slug, id, digits, created_at, variant_slugs, tags, stamps, view FROM artifacts
+  WHERE view IS NOT NULL ORDER BY created_at, id`
 
 interface SeenRow {
   readonly path: string

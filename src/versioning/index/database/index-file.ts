@@ -23,7 +23,7 @@ export function openIndexFileAside(path: string): DatabaseFile {
   return new DatabaseFile(path, THREAD_BUSY_MS, prepare)
 }
 
-const VERSION = 2
+const VERSION = 3
 
 /**
  * What can be told of artifacts without opening their repositories. Oids, and the digits of a revision, are bytes,
@@ -32,6 +32,9 @@ const VERSION = 2
  * A repository's first-parent lines are a tree, kept as **segments**: stretches of commits that each begin at another one's commit
  * (`base`, `base_depth`) or at a root. A variant holds the commits of its segments up to a depth each (`lines`): so a fork of ten
  * thousand revisions is one row more.
+ *
+ * `view` is what a start has of an artifact (see saveView), as long as its repository bears the `stamps`; null where it was written to just
+ * then. The slugs, which no space is in, stand beside it: a start needs them of all.
  *
  * The words of a revision stand in `search` under its number, those of an artifact without any under the negative of its own; `searched` says
  * whether they do, as of the artifact's `meta` commit. Another room writes them, when there is time (src/search).
@@ -49,6 +52,11 @@ const TABLES = `
     meta TEXT NOT NULL,
     searched INTEGER NOT NULL,
     seen TEXT NOT NULL,
+    created_at TEXT NOT NULL,
+    variant_slugs TEXT NOT NULL,
+    tags TEXT NOT NULL,
+    stamps TEXT,
+    view TEXT,
     UNIQUE (family, slug)
   );
   CREATE INDEX artifacts_by_digits ON artifacts (digits);

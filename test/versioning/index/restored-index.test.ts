@@ -1,0 +1,162 @@
+import { expect } from 'chai'
+import { renameSync, rmSync } from 'node:fs'
+import { setTimeout as pause } from 'node:timers/promises'
+import { git } from '../../../scripts/proofs/support/git-program.ts'
+import { Store } from '../../../src/git/store.ts'
+import { workflowFamily } from '../../../src/handlers/workflows.ts'
+import { parseJson } from '../../../src/json/parse-json.ts'
+import type { JsonObject } from '../../../src/json/json.ts'
+import { stringifyJson } from '../../../src/json/stringify-json.ts'
+import { nodeFs } from '../../../src/storage/node-fs.ts'
+import type { ArtifactView } from '../../../src/versioning/artifacts/artifact-view.ts'
+import { createArtifact } from '../../../src/versioning/artifacts/create-artifact.ts'
+import { Registry } from '../../../src/versioning/registry.ts'
+import { commitRevision } from '../../../src/versioning/revisions/commit-revision.ts'
+import { verifyIndex } from '../../../src/versioning/verify/verify-index.ts'
+import { temporaryFolder } from '../../git/git-program.ts'
+import { context, newVariant } from '../memory-registry.ts'
+
+/** Stamps younger than this are not relied on; see RefReader. */
+const SETTLED = 40
+
+describe('versioning: an index that begins with what a process of before saw', () => {
+  let folder: string
+  let before: Registry
+
+  const opened = async (): Promise<Registry> => {
+    const project = await (await Store.open(nodeFs, folder)).project('default')
+    const settings = { servicesBase: 'http://localhost/services', now: () => new Date() }
+    return new Registry(project, [workflowFamily], settings)
+  }
+  const restored = async (): Promise<Registry> => {
+    const registry = await opened()
+    registry.index.restore()
+    return registry
+  }
+  const gitdir = (slug: string): string => `${folder}/default/workflows/${slug}.git`
+  const ended = async (): Promise<void> => {
+    await pause(SETTLED)
+    await before.index.close()
+  }
+  const slugs = async ({ index }: Registry): Promise<string[]> =>
+    (await index.list(workflowFamily)).map(({ slug }) => slug)
+
+  beforeEach(async () => {
+    folder = temporaryFolder()
+    before = await opened()
+    await before.index.load()
+  })
+
+  it('has every artifact as a look into its repository shows it', async () => {
+    const meta = parseJson('{"b": 1.10, "a": 90071992547409931, "__proto__": {"1": [0.1e3]}}') as JsonObject
+    const header = { name: 'Größe', flags: { is_application: true }, tags: { team: 'a' }, meta }
+    await createArtifact(before, workflowFamily, { slug: 'odd', header, withVariant: {}, loc: [] }, context)
+    const place = await newVariant(before, workflowFamily, 'bot')
+    const data: JsonObject = { parameters: {} }
+    const revision = { data, message: 'One', header: {}, loc: [], slug: 'first' }
+    await commitRevision(before, place, revision, context)
+    const run = (...args: string[]): string => git(gitdir('bot'), args)
+    run('branch', 'pushed', 'bot')
+    run('tag', '-a', '-m', 'Annotated', 'noted', 'bot')
+    run('symbolic-ref', 'HEAD', 'refs/heads/pushed')
+    await newVariant(before, workflowFamily, 'packed')
+    git(gitdir('packed'), ['pack-refs', '--all'])
+    await before.index.sweep()
+    await ended()
+    const next = await restored()
+    expect(next.index.size).to.equal(3)
+    const rebuilt = await opened()
+    await rebuilt.index.load()
+    for (const slug of ['odd', 'bot', 'packed']) {
+      const one = next.index.viewAt(`workflows/${slug}`)
+      const other = await rebuilt.index.findBySlug(workflowFamily, slug)
+      expect(one && shape(one), slug).to.deep.equal(other && shape(other))
+    }
+    expect(await verifyIndex(next, rebuilt)).to.deep.equal([])
+  })
+
+  it('reads nothing of a repository that is as it was', async () => {
+    const { id } = (await newVariant(before, workflowFamily, 'bot')).artifact
+    await before.index.refresh([workflowFamily])
+    await ended()
+    const next = await restored()
+    // No file is opened: neither is there any that could be read.
+    const { fs } = next.store
+    for (const call of ['readFile', 'open', 'readDir'] as const)
+      Object.assign(fs, { [call]: () => expect.fail(`${call} was called`) })
+    expect((await next.index.findBySlug(workflowFamily, 'bot'))?.id).to.equal(id)
+  })
+
+  it('sees what plain git did meanwhile: at once where it is named, and in the first list', async () => {
+    for (const slug of ['bot', 'tagged', 'gone', 'moved']) {
+      const place = await newVariant(before, workflowFamily, slug)
+      const data: JsonObject = { parameters: { slug } }
+      await commitRevision(before, place, { data, message: 'One', header: {}, loc: [] }, context)
+    }
+    await ended()
+    git(gitdir('bot'), ['branch', 'pushed', 'bot'])
+    git(gitdir('tagged'), ['tag', 'later', 'tagged'])
+    rmSync(gitdir('gone'), { recursive: true })
+    renameSync(gitdir('moved'), gitdir('there'))
+    const named = await restored()
+    const bot = await named.index.findBySlug(workflowFamily, 'bot')
+    expect(bot?.variants.map(({ slug }) => slug)).to.have.members(['bot', 'pushed'])
+    expect(await named.index.findBySlug(workflowFamily, 'gone')).to.equal(undefined)
+    expect((await named.index.findBySlug(workflowFamily, 'there'))?.slug).to.equal('there')
+    const next = await restored()
+    expect(await next.index.isTaken('variant', workflowFamily, 'pushed')).to.equal(true)
+    expect(await next.index.isTaken('tag', workflowFamily, 'later')).to.equal(true)
+    expect(await next.index.isTaken('artifact', workflowFamily, 'gone')).to.equal(false)
+    expect(await slugs(next)).to.have.members(['bot', 'tagged', 'there'])
+    const rebuilt = await opened()
+    expect(await verifyIndex(next, rebuilt)).to.deep.equal([])
+  })
+
+  it('finds by id, or by a new name, what it did not know', async () => {
+    await newVariant(before, workflowFamily, 'known')
+    await ended()
+    const writer = await opened()
+    await writer.index.load()
+    const { id } = (await newVariant(writer, workflowFamily, 'late')).artifact
+    expect((await (await restored()).index.findByDigits(id))?.slug).to.equal('late')
+    const found = await (await restored()).index.findByVariantSlug(workflowFamily, 'late')
+    expect(found.map(({ slug }) => slug)).to.deep.equal(['late'])
+  })
+
+  it('serves nothing of a repository that was damaged meanwhile', async () => {
+    await newVariant(before, workflowFamily, 'bot')
+    await ended()
+    renameSync(`${gitdir('bot')}/objects/pack`, `${gitdir('bot')}/objects/away`)
+    const refused = await (
+      await restored()
+    ).index
+      .findBySlug(workflowFamily, 'bot')
+      .catch((error) => error.code)
+    expect(refused).to.equal('damaged_repository')
+    const next = await restored()
+    expect(await slugs(next)).to.deep.equal([])
+    expect(next.index.problems().map(({ repository }) => repository)).to.deep.equal(['workflows/bot'])
+  })
+
+  it('saves an artifact that was written to a moment ago when that is over', async () => {
+    await newVariant(before, workflowFamily, 'bot')
+    // At once, so that the times of its folders could be those of another change.
+    await before.index.refresh([workflowFamily])
+    await ended()
+    expect((await restored()).index.size).to.equal(1)
+  })
+})
+
+/** All that is derived, but for the objects that read. */
+function shape({ repository, family, source, ...view }: ArtifactView): string {
+  const maps = { tags: [...view.tags], archived: [...view.archived], variants: [...source.state.variants] }
+  const refs = [...source.refs.refs].sort()
+  return stringifyJson({
+    ...view,
+    ...maps,
+    refs,
+    head: source.refs.head,
+    path: repository.path,
+    of: family.folder,
+  })
+}
