@@ -1,3 +1,4 @@
+import { setTimeout as pause } from 'node:timers/promises'
 import { Refusal } from '../errors.ts'
 import type { ProjectStore } from '../git/store.ts'
 import { atRest } from '../scheduling/cooperative.ts'
@@ -5,6 +6,7 @@ import type { ArtifactView } from './artifacts/artifact-view.ts'
 import type { Family } from './family/family.ts'
 import { Mirrors } from './environments/mirrors.ts'
 import { damageOf } from './index/damage-of.ts'
+import { MANY } from './index/family-list.ts'
 import type { RegistrySettings } from './registry.ts'
 import { Registry } from './registry.ts'
 import { purgeTrash } from './trash/trash-artifact.ts'
@@ -14,9 +16,6 @@ const SWEEP_EVERY = 1000
 
 /** How often the trash is looked through, in milliseconds. */
 const PURGE_EVERY = 60 * 60 * 1000
-
-/** So many repositories are looked at within half a second: a start waits for that. With more, what is named is served meanwhile. */
-const FEW = 10_000
 
 /** Who asked for a list so many milliseconds ago may ask again, and should not have to wait for a sweep then. */
 const SOON = 10_000
@@ -45,14 +44,15 @@ export async function openRegistry(
   const registry = new Registry(store, families, settings)
   registry.index.restore()
   const mirrors = new Mirrors(registry)
-  const loaded = registry.index.load().then(() => followEnvironments(registry, mirrors))
-  if (families.reduce((sum, { folder }) => sum + store.slugs(folder).length, 0) <= FEW) await loaded
+  const loaded = load(registry, mirrors)
+  // Few are looked at within half a second.
+  if (!isLarge(registry)) await loaded
   const closing = new AbortController()
   const stopSweeps = keepCurrent(registry, mirrors, loaded)
   const stopPurging = keepPurged(registry)
   return {
     registry,
-    sweepLeftovers: () => sweepLeftovers(registry, closing.signal),
+    sweepLeftovers: () => sweepLeftovers(registry, loaded, closing.signal),
     close: () => {
       closing.abort()
       stopSweeps()
@@ -61,6 +61,17 @@ export async function openRegistry(
       void registry.index.close()
     },
   }
+}
+
+/** Looks at every repository; of very many once what a start has to do else is done, or somebody asks for a list. */
+async function load(registry: Registry, mirrors: Mirrors): Promise<void> {
+  if (isLarge(registry)) await pause(SWEEP_EVERY)
+  await registry.index.load()
+  await followEnvironments(registry, mirrors)
+}
+
+function isLarge({ families, store }: Registry): boolean {
+  return families.some(({ folder }) => store.slugs(folder).length > MANY)
 }
 
 /** Removes for good, now and every hour, what has lain in the trash for its time; answers how to stop it. */
@@ -90,9 +101,16 @@ async function unlessRefused(sweep: Promise<unknown>): Promise<void> {
   }
 }
 
-async function sweepLeftovers(registry: Registry, closing: AbortSignal): Promise<void> {
+async function sweepLeftovers(
+  registry: Registry,
+  loaded: Promise<void>,
+  closing: AbortSignal,
+): Promise<void> {
   try {
-    await atRest(await artifactsOf(registry), closing, ({ repository }) => unlessRefused(repository.sweepLeftovers()))
+    await loaded
+    await atRest(await artifactsOf(registry), closing, ({ repository }) =>
+      unlessRefused(repository.sweepLeftovers()),
+    )
   } catch {
     // It closes; or the disk fails, and whoever needs it says so. The next start sweeps what stays.
   }
@@ -104,9 +122,9 @@ async function followEnvironments(registry: Registry, mirrors: Mirrors): Promise
 }
 
 /**
- * Sweeps each family again and again. With very many artifacts a sweep takes long: then it takes a half of the time at most while lists
- * are asked for, so that few have to wait for one, and a twenty-fifth while nobody asks; for environments their mirrors ask all the
- * time. A list that would be too stale waits.
+ * Sweeps each family again and again. With some thousand artifacts a sweep takes long: then it takes a half of the time at most while
+ * lists are asked for, so that few have to wait for one, and a twenty-fifth while nobody asks; for environments their mirrors ask all the
+ * time. One of very many rests while it is under way.
  */
 function keepCurrent(registry: Registry, mirrors: Mirrors, loaded: Promise<void>): () => void {
   const timers = new Map<Family, NodeJS.Timeout>()
@@ -118,11 +136,12 @@ function keepCurrent(registry: Registry, mirrors: Mirrors, loaded: Promise<void>
     const started = Date.now()
     // A disk that fails here fails the requests that need it too, and they say so.
     await registry.index
-      .sweep(family)
+      .sweepAtRest(family)
       .then(() => (family.pins ? mirrors.syncAll() : undefined))
       .catch(() => undefined)
     const share = registry.index.unasked(family) < SOON ? 1 : 24
-    again(family, Math.max(SWEEP_EVERY, (Date.now() - started) * share))
+    const rest = registry.index.age > 0 ? 0 : (Date.now() - started) * share
+    again(family, Math.max(SWEEP_EVERY, rest))
   }
   const begin = (): void => registry.families.forEach((family) => again(family, SWEEP_EVERY))
   // Where the first look fails, the next one finds what it did not.

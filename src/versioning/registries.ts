@@ -10,6 +10,8 @@ import type { Registry, RegistrySettings } from './registry.ts'
 export interface ProjectsReadiness {
   readonly ready: boolean
   readonly artifacts: number
+  /** How old lists may be, in milliseconds, where that is more than two seconds; else 0. */
+  readonly listAge: number
   /** Repositories that cannot be served. */
   readonly problems: readonly {
     readonly project: string
@@ -84,6 +86,7 @@ export class Registries {
     return {
       ready: this.#started,
       artifacts: registries.reduce((sum, { index }) => sum + index.size, 0),
+      listAge: Math.round(Math.max(0, ...registries.map(({ index }) => index.age))),
       problems: [
         ...[...this.#closed].map(([project, reason]) => ({ project, repository: '', reason })),
         ...registries.flatMap(({ index, store }) =>

@@ -15,6 +15,7 @@ describe('the door', () => {
   let readiness: Readiness = {
     ready: true,
     artifacts: 3,
+    listAge: 0,
     problems: [
       { project: 'default', repository: 'x.git', reason: 'truncated object' },
       { project: 'other', repository: 'y.git', reason: 'truncated object' },
@@ -267,7 +268,7 @@ describe('the door', () => {
     })
 
     it('/ready counts what is wrong, whatever key is no key that may read', async () => {
-      const counted = { status: 'ready', artifacts: 3, problems: 3 }
+      const counted = { status: 'ready', artifacts: 3, listAge: 0, problems: 3 }
       for (const authorization of [undefined, '', 'Bearer x', 'ApiKey svc_other', `ApiKey ${WRITING}`]) {
         const headers: Record<string, string> = authorization === undefined ? {} : { authorization }
         const response = await fetch(`${door.url}/ready`, { headers })
@@ -281,17 +282,23 @@ describe('the door', () => {
       expect(named).to.deep.equal({
         status: 'ready',
         artifacts: 3,
+        listAge: 0,
         problems: 3,
         damaged: [{ project: 'default', repository: 'x.git', reason: 'truncated object' }],
       })
     })
 
     it('/ready is 503 while starting', async () => {
-      readiness = { ready: false, artifacts: 1, problems: [] }
+      readiness = { ready: false, artifacts: 1, listAge: 0, problems: [] }
       const starting = await fetch(`${door.url}/ready`)
       expect(starting.status).to.equal(503)
       expect(starting.headers.get('retry-after')).to.equal('1')
-      expect(await starting.json()).to.deep.equal({ status: 'starting', artifacts: 1, problems: 0 })
+      expect(await starting.json()).to.deep.equal({
+        status: 'starting',
+        artifacts: 1,
+        listAge: 0,
+        problems: 0,
+      })
     })
 
     it('/openapi.json is served', async () => {

@@ -45,7 +45,7 @@ export async function openDoor(
     storeProblem: () => undefined,
     metrics: () => undefined,
     authenticate: (token) => (token === TOKEN ? CALLER : undefined),
-    readiness: () => ({ ready: true, artifacts: 0, problems: [] }),
+    readiness: () => ({ ready: true, artifacts: 0, listAge: 0, problems: [] }),
     openApi: () => ({ openapi: '3.1.0', info: { title: 'Test', version: '1' }, paths: {} }),
     restore: pass,
     git: pass,

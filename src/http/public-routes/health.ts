@@ -26,13 +26,13 @@ export function servicesHealth(): Readonly<Record<string, PublicRoute>> {
 }
 
 /**
- * `GET /ready`: 200 once every repository is known, 503 with `Retry-After` until then, and while the store is gone. A damaged repository is
+ * `GET /ready`: 200 once every project is open, 503 with `Retry-After` until then, and while the store is gone. A damaged repository is
  * counted but does not make the server unready: the others are served. Whoever has a key that may read is told what is wrong in its
  * project; any other key is as good as none: what probes a server should not take it for dead because a key was revoked.
  */
 export function ready(readiness: () => Readiness, callerOf: Authenticate): PublicRoute {
   return (ctx) => {
-    const { ready, artifacts, problems, traces = [], storeProblem } = readiness()
+    const { ready, artifacts, listAge, problems, traces = [], storeProblem } = readiness()
     const isUsable = ready && storeProblem === undefined
     ctx.status = isUsable ? 200 : 503
     if (!isUsable) ctx.set('Retry-After', '1')
@@ -46,6 +46,7 @@ export function ready(readiness: () => Readiness, callerOf: Authenticate): Publi
     ctx.body = {
       status: ready ? 'ready' : 'starting',
       artifacts,
+      ...(listAge > 0 ? { list_age_ms: listAge } : {}),
       problems: problems.length + traces.length,
       ...(caller && grants(caller.key.scopes, 'read') ? named(problems, traces, caller.project) : {}),
     }

@@ -10,6 +10,7 @@ import type { Registry } from '../../versioning/registry.ts'
 import { respondOnce } from './idempotency.ts'
 import { clientAbort } from './client-abort.ts'
 import type { EndpointResponse, Endpoint } from './endpoint.ts'
+import { withFreshness } from './freshness.ts'
 import { guard } from './guard.ts'
 import { type GuardedInput, readInput, type ReadInputOptions } from './read-input.ts'
 import { uuid } from '../schemas/request-schemas.ts'
@@ -179,7 +180,13 @@ function run(
       untilGone: () => clientAbort(ctx.res),
       upload,
     }
-    if (key === undefined || !endpoint.recall) return endpoint.run(call)
+    if (key === undefined || !endpoint.recall) {
+      const answered = endpoint.run(call)
+      const { age } = registry.index
+      return age > 0 && ctx.state.isRead
+        ? Promise.resolve(answered).then((it) => withFreshness(it, age))
+        : answered
+    }
     const asks = [endpoint.method, ctx.path, ctx.querystring, text]
     // node joins a header that is sent twice, so this one is never a list.
     const request = { project: caller.project, credential: id, key: String(key), asks }

@@ -33,6 +33,7 @@ export interface ListedRevision extends RevisionKey {
  */
 export class ArtifactIndex {
   readonly #store: ProjectStore
+  readonly #families: readonly Family[]
   readonly #intake: IndexSync
   readonly #tables: IndexTables
   readonly #source: IndexSource
@@ -46,6 +47,7 @@ export class ArtifactIndex {
     onProblem?: (problem: RepositoryProblem) => void,
   ) {
     this.#store = store
+    this.#families = families
     const intake = new IndexSync(store, families, writer, (path) => this.#database.note(path), onProblem)
     this.#intake = intake
     this.#tables = intake.tables
@@ -72,7 +74,7 @@ export class ArtifactIndex {
    * `load`.
    */
   restore(): void {
-    for (const row of this.#database.restored()) this.#intake.restore(row)
+    for (const family of this.#families) this.#intake.restore(family, this.#database.saved(family.folder))
   }
 
   /** Looks at every repository of the project. */
@@ -83,6 +85,17 @@ export class ArtifactIndex {
   /** Looks at every repository once, or at those of one family; calls that come while it runs share the next round. */
   sweep(family?: Family): Promise<void> {
     return this.#intake.sweep(family)
+  }
+
+  /** Looks at every repository of the family while nobody waits for that. */
+  sweepAtRest(family: Family): Promise<void> {
+    return this.#tables.listOf(family).sweepAtRest()
+  }
+
+  /** How old lists may be, in milliseconds, where that is more than two seconds; 0 where none is. */
+  get age(): number {
+    const { age } = this.#tables
+    return age > STALE ? age : 0
   }
 
   /** Takes in what this process just wrote to a repository, which it may have `made`, and tells the other processes. */
@@ -210,7 +223,7 @@ export class ArtifactIndex {
     for (const [folded, entry] of this.#tables.slugs.entries(level, family)) yield [folded, [entry, folded]]
   }
 
-  /** Every artifact of the family, oldest first; at most two seconds behind plain git, never behind another server. */
+  /** Every artifact of the family, oldest first; at most two seconds behind plain git, or `age` of very many; never behind another server. */
   async list(family: Family): Promise<readonly ArtifactView[]> {
     await this.#intake.poll()
     const list = this.#tables.listOf(family)

@@ -3,9 +3,12 @@ import type { ArtifactView } from '../artifacts/artifact-view.ts'
 import type { IndexEntry } from './index-entry.ts'
 import { entriesByCreation } from './index-entry.ts'
 
+/** With more artifacts than so many nobody waits for a sweep that the first one is behind: lists show what the last one found. */
+export const MANY = 10_000
+
 /** The artifacts of one family in order of creation, and when its folder was last looked through. */
 export class FamilyList {
-  readonly #sweepOnce: () => Promise<void>
+  readonly #sweepOnce: (isUrgent: () => boolean) => Promise<void>
   #entries: IndexEntry[] = []
   /** What was last answered, and whether it would be again. */
   #views: readonly ArtifactView[] = []
@@ -13,9 +16,11 @@ export class FamilyList {
   #sweep: Promise<void> | undefined
   #swept = Number.NEGATIVE_INFINITY
   #asked = Number.NEGATIVE_INFINITY
+  /** How many wait for a sweep. */
+  #waiting = 0
 
-  /** `sweepOnce` looks at every repository of the family. */
-  constructor(sweepOnce: () => Promise<void>) {
+  /** `sweepOnce` looks at every repository of the family, slowly as long as it is not urgent. */
+  constructor(sweepOnce: (isUrgent: () => boolean) => Promise<void>) {
     this.#sweepOnce = sweepOnce
   }
 
@@ -57,11 +62,29 @@ export class FamilyList {
     return performance.now() - this.#asked
   }
 
-  /** Resolves once the family was looked through by a sweep that began no longer ago than `age` milliseconds: 0 is after this call. */
+  /** How old a list may be, in milliseconds, where that is more than it was asked to be. */
+  get age(): number {
+    return this.#isLarge && this.hasBegun ? performance.now() - this.#swept : 0
+  }
+
+  /**
+   * Resolves once the family was looked through by a sweep that began no longer ago than `age` milliseconds: 0 is after this call. Of very
+   * many artifacts, only by any.
+   */
   async fresh(age: number): Promise<void> {
     const now = performance.now()
     if (age > 0) this.#asked = now
-    while (this.#swept < now - age) await (this.#sweep ??= this.#sweepNow())
+    if (age > 0 && this.#isLarge) return this.begun()
+    await this.#until(() => this.#swept >= now - age)
+  }
+
+  /** Looks the family through while nobody waits for that: one of very many artifacts a little at a time. */
+  sweepAtRest(): Promise<void> {
+    return (this.#sweep ??= this.#sweepNow())
+  }
+
+  get #isLarge(): boolean {
+    return this.#entries.length > MANY
   }
 
   /** Whether the family was looked through at all. */
@@ -70,14 +93,23 @@ export class FamilyList {
   }
 
   /** Resolves once it was. */
-  async begun(): Promise<void> {
-    if (!this.hasBegun) await (this.#sweep ?? this.fresh(0))
+  begun(): Promise<void> {
+    return this.#until(() => this.hasBegun)
+  }
+
+  async #until(isDone: () => boolean): Promise<void> {
+    this.#waiting++
+    try {
+      while (!isDone()) await this.sweepAtRest()
+    } finally {
+      this.#waiting--
+    }
   }
 
   async #sweepNow(): Promise<void> {
     const started = performance.now()
     try {
-      await this.#sweepOnce()
+      await this.#sweepOnce(() => this.#waiting > 0 || !this.#isLarge)
       this.#swept = started
     } finally {
       this.#sweep = undefined

@@ -1,6 +1,7 @@
 import type { Repository } from '../../git/repository.ts'
 import type { ArtifactView } from '../artifacts/artifact-view.ts'
 import type { Family } from '../family/family.ts'
+import { repositoryDigits } from '../ids.ts'
 
 /** What keeps an artifact's place in the index: known of every one, whether or not it was looked at. */
 export interface ArtifactNames {
@@ -12,9 +13,8 @@ export interface ArtifactNames {
 /** What an artifact's row in the index file says of it, whose view is made when somebody asks for it. */
 export interface RestoredArtifact {
   readonly id: string
-  readonly digits: string
   readonly createdAt: string
-  readonly names: ArtifactNames
+  readonly names: () => ArtifactNames
   /** What `ProjectStore.stamps` answers as long as nothing has changed. */
   readonly stamps: string
   readonly view: () => ArtifactView
@@ -56,7 +56,7 @@ export class IndexEntry {
 
   /** The 12 hex digits that end every id of the artifact. */
   get digits(): string {
-    return this.#from.digits
+    return repositoryDigits(this.#from.id)
   }
 
   get createdAt(): string {
@@ -66,7 +66,7 @@ export class IndexEntry {
 
   get names(): ArtifactNames {
     const from = this.#from
-    return isSeen(from) ? namesOf(from) : from.names
+    return isSeen(from) ? namesOf(from) : from.names()
   }
 
   /** Of one that nobody asked for since the start, what it was restored from. */

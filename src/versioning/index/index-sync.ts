@@ -1,3 +1,4 @@
+import { setTimeout as pause } from 'node:timers/promises'
 import { yieldToEventLoop } from '../../scheduling/cooperative.ts'
 import { Refusal } from '../../errors.ts'
 import { assertServable } from '../../git/repository-format.ts'
@@ -10,15 +11,18 @@ import type { ArtifactView } from '../artifacts/artifact-view.ts'
 import { viewArtifact } from '../artifacts/artifact-view.ts'
 import type { Family } from '../family/family.ts'
 import { damageOf } from './damage-of.ts'
-import type { RestoredRow } from './database/index-database.ts'
+import type { SavedArtifact } from './database/index-database.ts'
 import type { IndexEntry, RestoredArtifact } from './index-entry.ts'
 import { pathOf } from './index-entry.ts'
 import { IndexTables } from './index-tables.ts'
-import { restoreView } from './saved-view.ts'
+import { restoreArtifact } from './saved-view.ts'
 import type { RepositoryProblem } from './unserved-repositories.ts'
 
 /** So many repositories are looked at before other work gets its turn. */
 const YIELD_EVERY = 100
+
+/** A sweep that nobody waits for rests so many times as long as it works. */
+const REST = 9
 
 /**
  * Fills the tables of the index: looks at repositories, one by one or family by family, hears what other processes wrote, and
@@ -42,36 +46,23 @@ export class IndexSync {
   ) {
     this.#store = store
     this.#families = families
-    this.tables = new IndexTables(families, (family) => this.#sweepOnce(family), onChange, onProblem)
+    this.tables = new IndexTables(families, this.#sweepOnce.bind(this), onChange, onProblem)
     this.#changes = new ChangeFeed(store.fs, store.folder, writer)
   }
 
-  /** Takes in what a process of before saw of an artifact. */
-  restore({
-    family: folder,
-    slug,
-    view,
-    variant_slugs: variants,
-    tags,
-    created_at: createdAt,
-    ...row
-  }: RestoredRow): void {
-    const family = this.#families.find((it) => it.folder === folder)
-    if (!family) return
-    const names = { slug, variants: wordsOf(variants), tags: wordsOf(tags) }
-    const open = (refs: SavedRefs): Repository => this.#store.repository(folder, slug, refs)
-    this.tables.restore(family, slug, {
-      ...row,
-      createdAt,
-      names,
-      view: () => restoreView(family, slug, view, open),
-    })
+  /** Takes in what a process of before saw of the artifacts of a family. */
+  restore(family: Family, rows: Iterable<SavedArtifact>): void {
+    // What others wrote until now shows in the repositories, which nobody has looked at yet.
+    this.#changes.poll()
+    for (const { slug, saved } of rows) {
+      const open = (refs: SavedRefs): Repository => this.#store.repository(family.folder, slug, refs)
+      this.tables.restore(family, slug, restoreArtifact(family, slug, saved, open))
+    }
   }
 
-  /** Looks at every repository of the project. */
   async load(): Promise<void> {
     this.#changes.poll()
-    await this.sweep()
+    for (const family of this.#families) await this.tables.listOf(family).begun()
   }
 
   /** Takes in what other processes wrote; also waits for what is being taken in already. Undefined where there is nothing to wait for. */
@@ -150,12 +141,16 @@ export class IndexSync {
     else damaged.setAside({ repository, reason: reason.message })
   }
 
-  async #sweepOnce(family: Family): Promise<void> {
+  async #sweepOnce(family: Family, isUrgent: () => boolean): Promise<void> {
     const slugs = this.#store.slugs(family.folder)
     let looked = 0
+    let begun = performance.now()
     for (const slug of slugs) {
       if (!this.#isAsSeen(family, slug)) await this.look(family, slug)
-      if (++looked % YIELD_EVERY === 0) await yieldToEventLoop()
+      if (++looked % YIELD_EVERY !== 0) continue
+      if (isUrgent()) await yieldToEventLoop()
+      else await pause((performance.now() - begun) * REST)
+      begun = performance.now()
     }
     if (slugs !== this.#swept.get(family)) this.#forgetOthers(family, new Set(slugs))
     this.#swept.set(family, slugs)
@@ -215,10 +210,6 @@ export class IndexSync {
     }
     if (this.tables.at(path)?.view.source.refs !== view.source.refs) this.tables.apply(view)
   }
-}
-
-function wordsOf(text: string): readonly string[] {
-  return text === '' ? [] : text.split(' ')
 }
 
 /** Whether it is of the registry's making, whatever of it cannot be read; where nothing can be told, it is. */

@@ -25,18 +25,25 @@ export class IndexTables {
   /** `sweepOnce` looks at every repository of a family; `onChange` is told of each place where something is another now, or gone. */
   constructor(
     families: readonly Family[],
-    sweepOnce: (family: Family) => Promise<void>,
+    sweepOnce: (family: Family, isUrgent: () => boolean) => Promise<void>,
     onChange: (path: string) => void,
     onProblem?: (problem: RepositoryProblem) => void,
   ) {
     this.#onChange = onChange
     this.damaged = new UnservedRepositories(onProblem)
-    this.#lists = new Map(families.map((family) => [family, new FamilyList(() => sweepOnce(family))]))
+    this.#lists = new Map(
+      families.map((family) => [family, new FamilyList((isUrgent) => sweepOnce(family, isUrgent))]),
+    )
   }
 
   /** Whether each family was looked through at least once. */
   get isComplete(): boolean {
     return [...this.#lists.values()].every(({ hasBegun }) => hasBegun)
+  }
+
+  /** How old a list may be, in milliseconds, where that is more than it was asked to be. */
+  get age(): number {
+    return Math.max(...Array.from(this.#lists.values(), ({ age }) => age))
   }
 
   get size(): number {
@@ -113,7 +120,8 @@ export class IndexTables {
 
   /** Takes in what a process of before saw of a repository that nobody has looked at yet, unless another one has the same id. */
   restore(family: Family, slug: string, artifact: RestoredArtifact): void {
-    if (!this.#byDigits.has(artifact.digits)) this.#add(new IndexEntry(family, slug, artifact))
+    const entry = new IndexEntry(family, slug, artifact)
+    if (!this.#byDigits.has(entry.digits)) this.#add(entry)
   }
 
   #add(entry: IndexEntry): void {

@@ -5,48 +5,73 @@ import { parseJson } from '../../json/parse-json.ts'
 import { stringifyJson } from '../../json/stringify-json.ts'
 import type { ArtifactView } from '../artifacts/artifact-view.ts'
 import { composeView, variantsOf } from '../artifacts/artifact-view.ts'
+import type { RestoredArtifact } from './index-entry.ts'
 import { archivedRecord, artifactRecord, variantRecord } from '../artifacts/records.ts'
 import type { Family } from '../family/family.ts'
 
 /** What is longer is made from the repository at the next start: it would be read at one go. */
 const LONGEST = 64 * 1024
 
-/** What the next process needs of an artifact to have its view without a look into the repository. */
-export interface SavedView {
-  /** See repositoryStamps. */
-  readonly stamps: string
-  readonly text: string
-}
-
-/** The view as text; undefined where the repository was written to just now, or by somebody else meanwhile, or where it would be long. */
-export function saveView(view: ArtifactView): SavedView | undefined {
-  const { repository, source, metaCommit, tags, variants } = view
-  const refs = repository.saveRefs()
-  if (!refs || repository.writtenRefs() !== source.refs) return undefined
+/**
+ * The view as text, for the next process to begin with: a line of what the index has of every artifact, and JSON with all that the view is
+ * made of. Undefined where the repository was written to just now, or by somebody else meanwhile, or where it would be long.
+ */
+export function saveView(view: ArtifactView): string | undefined {
+  const { id, record, repository, source, metaCommit, tags, variants } = view
+  const saved = repository.saveRefs()
+  if (!saved || repository.writtenRefs() !== source.refs) return undefined
+  const { stamps, ...refs } = saved
   const { artifact, archived, variants: recorded } = source.state
   const pushed = variants.filter(({ slug }) => !recorded.has(slug))
-  const saved: Saved = {
+  const parts: Saved = {
     refs,
     meta: metaCommit,
     artifact,
     variants: [...recorded],
     archived: [...archived],
-    pushed: pushed.map(({ slug, record }) => [slug, record]),
+    pushed: pushed.map((variant) => [variant.slug, variant.record]),
     tags: [...tags],
   }
-  const text = stringifyJson(saved)
-  return text.length > LONGEST ? undefined : { stamps: refs.stamps, text }
+  const names = [variants.map(({ slug }) => slug).join(' '), [...tags.keys()].join(' ')]
+  const text = [id, record.created_at, stamps, ...names, stringifyJson(parts)].join('\n')
+  return text.length > LONGEST ? undefined : text
 }
 
-/** The view that was saved. `open` answers the repository, with what was seen of its refs. Throws if the text is not of `saveView`. */
-export function restoreView(
+/** What is known of the artifact without its view. `open` answers the repository, with what was seen of its refs. */
+export function restoreArtifact(
   family: Family,
   slug: string,
   text: string,
   open: (refs: SavedRefs) => Repository,
+): RestoredArtifact {
+  const [id = '', createdAt = '', stamps = '', variants = '', tags = ''] = text.split('\n', LINES)
+  const start = id.length + createdAt.length + stamps.length + variants.length + tags.length + LINES
+  return {
+    id,
+    createdAt,
+    stamps,
+    names: () => ({ slug, variants: wordsOf(variants), tags: wordsOf(tags) }),
+    view: () => restoreView(family, slug, stamps, text.slice(start), open),
+  }
+}
+
+/** So many lines are in front of the JSON. */
+const LINES = 5
+
+function wordsOf(text: string): readonly string[] {
+  return text === '' ? [] : text.split(' ')
+}
+
+/** Throws if the text is none of `saveView`. */
+function restoreView(
+  family: Family,
+  slug: string,
+  stamps: string,
+  text: string,
+  open: (refs: SavedRefs) => Repository,
 ): ArtifactView {
-  const { refs, meta, artifact, variants, archived, pushed, tags } = savedView.parse(parseJson(text))
-  const repository = open(refs)
+  const { refs, meta, artifact, variants, archived, pushed, tags } = savedParts.parse(parseJson(text))
+  const repository = open({ ...refs, stamps })
   const seen = repository.writtenRefs()
   return composeView({
     family,
@@ -63,9 +88,8 @@ export function restoreView(
 const oids = z.array(z.tuple([z.string(), z.string()]).readonly()).readonly()
 const records = z.array(z.tuple([z.string(), variantRecord]))
 
-const savedView = z.object({
+const savedParts = z.object({
   refs: z.object({
-    stamps: z.string(),
     head: z.string().nullable(),
     packed: oids,
     packedNotes: oids,
@@ -82,4 +106,4 @@ const savedView = z.object({
   /** Peeled. */
   tags: oids,
 })
-type Saved = Readonly<z.infer<typeof savedView>>
+type Saved = Readonly<z.infer<typeof savedParts>>

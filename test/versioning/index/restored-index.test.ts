@@ -8,6 +8,7 @@ import { parseJson } from '../../../src/json/parse-json.ts'
 import type { JsonObject } from '../../../src/json/json.ts'
 import { stringifyJson } from '../../../src/json/stringify-json.ts'
 import { nodeFs } from '../../../src/storage/node-fs.ts'
+import { DatabaseFile } from '../../../src/storage/sqlite/database-file.ts'
 import type { ArtifactView } from '../../../src/versioning/artifacts/artifact-view.ts'
 import { createArtifact } from '../../../src/versioning/artifacts/create-artifact.ts'
 import { Registry } from '../../../src/versioning/registry.ts'
@@ -136,6 +137,19 @@ describe('versioning: an index that begins with what a process of before saw', (
     const next = await restored()
     expect(await slugs(next)).to.deep.equal([])
     expect(next.index.problems().map(({ repository }) => repository)).to.deep.equal(['workflows/bot'])
+  })
+
+  it('begins with nothing where the file is of another version, and fills it anew', async () => {
+    await newVariant(before, workflowFamily, 'bot')
+    await ended()
+    const file = new DatabaseFile(`${folder}/default/index.db`, 50, () => undefined)
+    file.run('PRAGMA user_version = 2')
+    file.close()
+    const next = await restored()
+    expect(next.index.size).to.equal(0)
+    expect(await slugs(next)).to.deep.equal(['bot'])
+    await next.index.close()
+    expect((await restored()).index.size).to.equal(1)
   })
 
   it('saves an artifact that was written to a moment ago when that is over', async () => {

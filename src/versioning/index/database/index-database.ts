@@ -66,11 +66,11 @@ export class IndexDatabase {
     return this.#trouble
   }
 
-  /** The artifacts that a process of before saw, for the source to begin with; none where the file cannot be read. */
-  restored(): readonly RestoredRow[] {
+  /** The artifacts of a family that a process of before saw, for the source to begin with; none where the file cannot be read. */
+  saved(family: string): readonly SavedArtifact[] {
     if (this.#path === IN_MEMORY) return []
     try {
-      return this.#opened().rows<RestoredRow>(RESTORED)
+      return this.#opened().rows<SavedArtifact>(SAVED, family)
     } catch (error) {
       // The first write says so, or makes the file anew.
       if (isDamage(error) || isStorageTrouble(error)) return []
@@ -250,22 +250,13 @@ export interface UnreadableArtifacts {
   readonly areAll: boolean
 }
 
-/** An artifact as a process of before saw it. */
-export interface RestoredRow {
-  readonly family: string
+/** An artifact as a process of before saw it: what `saveView` answered. */
+export interface SavedArtifact {
   readonly slug: string
-  readonly id: string
-  readonly digits: string
-  readonly created_at: string
-  readonly variant_slugs: string
-  readonly tags: string
-  readonly stamps: string
-  readonly view: string
+  readonly saved: string
 }
 
-const RESTORED = `
-  SELECT family, slug, id, digits, created_at, variant_slugs, tags, stamps, view FROM artifacts
-  WHERE view IS NOT NULL ORDER BY created_at, id`
+const SAVED = 'SELECT slug, saved FROM artifacts WHERE family = ? AND saved IS NOT NULL'
 
 interface SeenRow {
   readonly path: string

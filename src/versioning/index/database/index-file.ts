@@ -33,8 +33,7 @@ const VERSION = 3
  * (`base`, `base_depth`) or at a root. A variant holds the commits of its segments up to a depth each (`lines`): so a fork of ten
  * thousand revisions is one row more.
  *
- * `view` is what a start has of an artifact (see saveView), as long as its repository bears the `stamps`; null where it was written to just
- * then. The slugs, which no space is in, stand beside it: a start needs them of all.
+ * `saved` is what a start has of an artifact (see saveView); null where its repository was written to just then.
  *
  * The words of a revision stand in `search` under its number, those of an artifact without any under the negative of its own; `searched` says
  * whether they do, as of the artifact's `meta` commit. Another room writes them, when there is time (src/search).
@@ -52,11 +51,7 @@ const TABLES = `
     meta TEXT NOT NULL,
     searched INTEGER NOT NULL,
     seen TEXT NOT NULL,
-    created_at TEXT NOT NULL,
-    variant_slugs TEXT NOT NULL,
-    tags TEXT NOT NULL,
-    stamps TEXT,
-    view TEXT,
+    saved TEXT,
     UNIQUE (family, slug)
   );
   CREATE INDEX artifacts_by_digits ON artifacts (digits);
@@ -135,10 +130,12 @@ function prepare(database: Connection): void {
   })
 }
 
-/** Of another version, which had tables of its own; those of a virtual table go with it. */
+/** Of another version, which had tables of its own; those of a virtual table go with it, and SQLite's own stay. */
 function tableNames(database: Connection): string[] {
   const tables = database
-    .prepare("SELECT name FROM sqlite_master WHERE type = 'table' ORDER BY sql LIKE 'CREATE VIRTUAL%' DESC")
+    .prepare(
+      "SELECT name FROM sqlite_master WHERE type = 'table' AND name NOT LIKE 'sqlite_%' ORDER BY sql LIKE 'CREATE VIRTUAL%' DESC",
+    )
     .all() as { readonly name: string }[]
   return tables.map(({ name }) => name)
 }

@@ -4,8 +4,6 @@ import type { DatabaseFile } from '../../../storage/sqlite/database-file.ts'
 import type { ArtifactView } from '../../artifacts/artifact-view.ts'
 import { authorUuid } from '../../revisions/author-uuid.ts'
 import type { CommitFacts } from './commit-facts.ts'
-import { namesOf } from '../index-entry.ts'
-import type { SavedView } from '../saved-view.ts'
 import { bytesOf, hexOf } from './sql-bytes.ts'
 
 /** What of a repository its rows are made of: the same text as long as they would be the same. */
@@ -23,7 +21,7 @@ export function writeArtifact(
   file: DatabaseFile,
   view: ArtifactView,
   commits: ReadonlyMap<Oid, CommitFacts>,
-  saved: SavedView | undefined,
+  saved: string | undefined,
 ): boolean {
   const artifact = rowOfArtifact(file, view)
   const known = new Map(file.rows<VariantRow>(VARIANTS, artifact).map((row) => [row.slug, row]))
@@ -45,9 +43,7 @@ export function writeArtifact(
   }
   if (file.run(SET_META, view.metaCommit, artifact, view.metaCommit).changes > 0)
     file.run(SEARCH_HEADS, artifact, artifact)
-  const { variants, tags } = namesOf(view)
-  const names = [view.record.created_at, variants.join(' '), tags.join(' ')]
-  file.run(SET_SEEN, seenOf(view), ...names, saved?.stamps ?? null, saved?.text ?? null, artifact)
+  file.run(SET_SEEN, seenOf(view), saved ?? null, artifact)
   return true
 }
 
@@ -57,7 +53,7 @@ export function writeUnreadable(file: DatabaseFile, view: ArtifactView): boolean
   removeRevisions(file, artifact)
   for (const { slug, id, record } of view.variants)
     file.run(SET_VARIANT, artifact, slug, id, record.deleted_at === undefined ? 0 : 1, null)
-  file.run("UPDATE artifacts SET seen = '', view = NULL, unreadable = 1 WHERE number = ?", artifact)
+  file.run("UPDATE artifacts SET seen = '', saved = NULL, unreadable = 1 WHERE number = ?", artifact)
   return true
 }
 
@@ -206,12 +202,9 @@ interface SegmentRow {
 
 const ARTIFACT = 'SELECT number, id, archived, flags FROM artifacts WHERE family = ? AND slug = ?'
 const ADD_ARTIFACT = `
-  INSERT INTO artifacts
-    (family, slug, id, digits, archived, flags, unreadable, meta, searched, seen, created_at, variant_slugs, tags)
-  VALUES (?, ?, ?, ?, ?, ?, 0, '', 0, '', '', '', '')`
-const SET_SEEN = `
-  UPDATE artifacts SET seen = ?, unreadable = 0, created_at = ?, variant_slugs = ?, tags = ?, stamps = ?, view = ?
-  WHERE number = ?`
+  INSERT INTO artifacts (family, slug, id, digits, archived, flags, unreadable, meta, searched, seen)
+  VALUES (?, ?, ?, ?, ?, ?, 0, '', 0, '')`
+const SET_SEEN = 'UPDATE artifacts SET seen = ?, saved = ?, unreadable = 0 WHERE number = ?'
 /** Names, tags and the like are other ones: what is found by them has to be looked at again. */
 const SET_META = 'UPDATE artifacts SET meta = ?, searched = 0 WHERE number = ? AND meta <> ?'
 const SEARCH_HEADS = `
