@@ -123,7 +123,7 @@ async function helpWithArtifact(registry: Registry, family: Family, slug: string
     return { sentence: 'A variant has that slug: refer to it as a variant.' }
   if (family === registry.environments) return environmentsThatExist(registry, family)
   const near = await registry.index.near(family, slug)
-  if (near.length > 0) return didYouMean(near.map((artifact) => [artifact.slug, archivedMark(artifact)]))
+  if (near.length > 0) return didYouMean(near.map(([artifact]) => [artifact.slug, archivedMark(artifact)]))
   const other = registry.families.find((it) => registry.index.owners('artifact', it, slug).length > 0)
   return other && { sentence: `${article(other.name)} ${other.name} has that slug.` }
 }
@@ -131,7 +131,7 @@ async function helpWithArtifact(registry: Registry, family: Family, slug: string
 const MOST_ENVIRONMENTS = 20
 
 async function environmentsThatExist(registry: Registry, family: Family): Promise<Help | undefined> {
-  const live = registry.index.seen(family).filter(({ record }) => record.deleted_at === undefined)
+  const live = [...registry.index.seen(family)].filter(({ record }) => record.deleted_at === undefined)
   const slugs = live.slice(0, MOST_ENVIRONMENTS).map(({ slug }) => slug)
   if (slugs.length === 0) return undefined
   const more = live.length > slugs.length ? ` and ${live.length - slugs.length} more` : ''
@@ -160,7 +160,7 @@ async function helpWithVariant(
 }
 
 async function nearVariants(registry: Registry, family: Family, slug: string): Promise<VariantView[]> {
-  const near = await registry.index.nearBy('variant', family, slug)
+  const near = await registry.index.near(family, slug, 'variant')
   return near.flatMap(([artifact, folded]) => variantOf(artifact, folded) ?? [])
 }
 

@@ -1,8 +1,8 @@
 import { setTimeout as pause } from 'node:timers/promises'
 import { Refusal } from '../errors.ts'
+import type { Repository } from '../git/repository.ts'
 import type { ProjectStore } from '../git/store.ts'
 import { atRest } from '../scheduling/cooperative.ts'
-import type { ArtifactView } from './artifacts/artifact-view.ts'
 import type { Family } from './family/family.ts'
 import { Mirrors } from './environments/mirrors.ts'
 import { damageOf } from './index/damage-of.ts'
@@ -86,10 +86,10 @@ function keepPurged(registry: Registry): () => void {
   }
 }
 
-/** Every artifact. */
-async function artifactsOf({ families, index }: Registry): Promise<ArtifactView[]> {
-  const lists = await Promise.all(families.map((family) => index.list(family)))
-  return lists.flat()
+/** The repository of every artifact; their views are not made for that. */
+function* repositoriesOf({ families, index, store }: Registry): Generator<Repository> {
+  for (const family of families)
+    for (const slug of index.seen(family).slugs()) yield store.repository(family.folder, slug)
 }
 
 /** An artifact that cannot be swept now (somebody locks it, git left damage) is served as it is, like the others. */
@@ -108,7 +108,7 @@ async function sweepLeftovers(
 ): Promise<void> {
   try {
     await loaded
-    await atRest(await artifactsOf(registry), closing, ({ repository }) =>
+    await atRest(repositoriesOf(registry), closing, (repository) =>
       unlessRefused(repository.sweepLeftovers()),
     )
   } catch {

@@ -74,15 +74,23 @@ const ORDERED: Order<Ordered<unknown>> = {
   updatedAt: (row) => row.updatedAt,
 }
 
-/** `cutWindow` for rows that nothing is wrapped around: of very many most are only passed by. */
+/** Rows that are looked at one by one; an array is one, and knows no place by id. */
+export interface Rows<T> extends Iterable<T> {
+  readonly length: number
+  at(index: number): T | undefined
+  /** Where the row of this id stands; -1 if it is none of these. */
+  indexOfId?(id: string): number
+}
+
+/** `cutWindow` for rows that nothing is wrapped around: of very many most are only passed by, in slices. */
 export async function cutWindowOf<T>(
-  unordered: readonly T[],
+  unordered: Rows<T>,
   order: Order<T>,
   windowing: Windowing | undefined,
   keep: (row: T) => boolean | Promise<boolean>,
 ): Promise<Window<T>> {
   const { id, createdAt } = order
-  const rows = inOrder(unordered, order, windowing)
+  const rows = await inOrder(unordered, order, windowing)
   const total = windowing?.count_total ? await countKept(rows, order, windowing, keep) : undefined
   const step = isDescending(windowing) ? -1 : 1
   const bounds = boundsOf(windowing)
@@ -90,12 +98,14 @@ export async function cutWindowOf<T>(
   const next = windowing?.next
   let index = step > 0 ? 0 : rows.length - 1
   if (next !== undefined) {
-    index = rows.findIndex((row) => id(row) === next)
+    index = rows.indexOfId ? rows.indexOfId(next) : [...rows].findIndex((row) => id(row) === next)
     if (index < 0) throw unknownCursor(next)
     index += step
   }
+  const slice = new TimeSlice()
   for (; index >= 0 && index < rows.length; index += step) {
-    const row = rows[index]! // within the bounds
+    if (index % LOOKED === 0) await slice.pause()
+    const row = rows.at(index)! // within the bounds
     if (bounds && isOutside(bounds, Date.parse(createdAt(row)))) continue
     const kept = keep(row)
     if (!(typeof kept === 'boolean' ? kept : await kept)) continue
@@ -108,9 +118,12 @@ export async function cutWindowOf<T>(
   return { rows: found, next: undefined, total }
 }
 
+/** So many rows are passed between two looks at the clock. */
+const LOOKED = 100
+
 /** How many rows there are on all pages, within the bounds of the first. */
 async function countKept<T>(
-  rows: readonly T[],
+  rows: Rows<T>,
   { createdAt }: Order<T>,
   windowing: Windowing,
   keep: (row: T) => boolean | Promise<boolean>,
@@ -128,16 +141,22 @@ async function countKept<T>(
 }
 
 /** The rows, ascending by what the window asks; what is of one name or time is in the order of ids. Nameless things come first. */
-function inOrder<T>(rows: readonly T[], order: Order<T>, windowing: Windowing | undefined): readonly T[] {
+async function inOrder<T>(
+  rows: Rows<T>,
+  order: Order<T>,
+  windowing: Windowing | undefined,
+): Promise<Rows<T>> {
   if (isByCreation(windowing)) return rows
   const { id, createdAt, name, updatedAt } = order
   const isByName = windowing?.order?.endsWith('name')
   const keyOf = (row: T): string =>
     isByName ? (name?.(row)?.toLowerCase() ?? '') : (updatedAt?.(row) ?? createdAt(row))
-  return rows
-    .map((row) => ({ id: id(row), createdAt: keyOf(row), value: row }))
-    .sort(byCreation)
-    .map(({ value }) => value)
+  const keyed: Ordered<T>[] = []
+  await new TimeSlice().each(
+    rows,
+    (row) => void keyed.push({ id: id(row), createdAt: keyOf(row), value: row }),
+  )
+  return keyed.sort(byCreation).map(({ value }) => value)
 }
 
 /** Whether a list goes by creation, as it does unless a window asks for something else. */

@@ -98,7 +98,8 @@ async function checkRemovals(
 }
 
 async function allArtifacts({ registry }: CrashServer): Promise<readonly ArtifactView[]> {
-  return (await Promise.all(registry.families.map((family) => registry.index.list(family)))).flat()
+  const lists = await Promise.all(registry.families.map((family) => registry.index.list(family)))
+  return lists.flatMap((list) => [...list])
 }
 
 async function checkFacts(

@@ -9,7 +9,7 @@ export async function randomPlace(
   random: Random,
   family: Family,
 ): Promise<VariantLocation | undefined> {
-  const artifact = random.pick(await registry.index.list(family))
+  const artifact = random.pick([...(await registry.index.list(family))])
   const variant = artifact && random.pick(artifact.variants)
   return variant && { artifact, variant }
 }

@@ -4,7 +4,7 @@ import type { Plan } from './crash-write.ts'
 /** Upkeep of some repository, as a server and `branchpoint maintain` do it. */
 export const randomUpkeep: Plan = async ({ registry }, random, n) => {
   const family = random.pick(registry.families)
-  const artifact = family && random.pick(await registry.index.list(family))
+  const artifact = family && random.pick([...(await registry.index.list(family))])
   return (
     artifact && {
       name: `keep up ${artifact.slug} (${n})`,

@@ -85,7 +85,7 @@ const commit: Plan = async (server, random, n) => {
 
 const commitAndDeploy: Plan = async (server, random, n) => {
   const place = await randomPlace(server, random, workflowFamily)
-  const environments = await server.registry.index.list(environmentFamily)
+  const environments = [...(await server.registry.index.list(environmentFamily))]
   const to = environments
     .filter(() => random.chance(0.7))
     .flatMap((artifact) => {
@@ -124,7 +124,7 @@ const deploy: Plan = async (server, random, n) => {
 
 const undeploy: Plan = async (server, random, n) => {
   const to = await randomPlace(server, random, environmentFamily)
-  const what = random.pick(await server.registry.index.list(workflowFamily))
+  const what = random.pick([...(await server.registry.index.list(workflowFamily))])
   return (
     to &&
     what && {
@@ -153,9 +153,9 @@ const fork: Plan = async (server, random, n) => {
 }
 
 const addVariant: Plan = async (server, random, n) => {
-  const artifact = random.pick(
-    await server.registry.index.list(random.pick([workflowFamily, queryFamily]) ?? workflowFamily),
-  )
+  const artifact = random.pick([
+    ...(await server.registry.index.list(random.pick([workflowFamily, queryFamily]) ?? workflowFamily)),
+  ])
   return (
     artifact && {
       name: `add a variant v${n} to ${artifact.slug}`,

@@ -10,7 +10,6 @@ import type { Registry } from '../../versioning/registry.ts'
 import { respondOnce } from './idempotency.ts'
 import { clientAbort } from './client-abort.ts'
 import type { EndpointResponse, Endpoint } from './endpoint.ts'
-import { withFreshness } from './freshness.ts'
 import { guard } from './guard.ts'
 import { type GuardedInput, readInput, type ReadInputOptions } from './read-input.ts'
 import { uuid } from '../schemas/request-schemas.ts'
@@ -192,6 +191,15 @@ function run(
     const request = { project: caller.project, credential: id, key: String(key), asks }
     return respondOnce(intents, request, endpoint, endpoint.recall, call)
   }
+}
+
+/**
+ * The answer, saying how old it may be where it is a list of a project with so many artifacts that what plain git did is seen later than
+ * after two seconds: `Svc-Freshness: files; age=<ms>` (wire 8).
+ */
+function withFreshness(answer: EndpointResponse, age: number): EndpointResponse {
+  if (age === 0 || !answer.body || !('count' in answer.body)) return answer
+  return { ...answer, headers: { ...answer.headers, 'Svc-Freshness': `files; age=${Math.round(age)}` } }
 }
 
 const idParams = z.record(z.string(), uuid)

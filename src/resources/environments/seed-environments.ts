@@ -17,7 +17,7 @@ const SEEDS = ['development', 'staging', 'production']
  */
 export async function seedEnvironments(registry: Registry): Promise<void> {
   const family = registry.environments
-  const there = await registry.index.list(family)
+  const there = [...(await registry.index.list(family))]
   if (there.some(({ record }) => record.created_by_id !== SEEDER.id)) return
   for (const slug of SEEDS) {
     // One that is there and cannot be read is none to be made, nor is one that was removed.

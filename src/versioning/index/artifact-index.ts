@@ -1,25 +1,21 @@
 import type { Refusal } from '../../errors.ts'
 import type { Repository } from '../../git/repository.ts'
 import type { ProjectStore } from '../../git/store.ts'
-import { nearNames } from '../../suggestions/near-names.ts'
 import type { ArtifactView, VariantView } from '../artifacts/artifact-view.ts'
 import type { Family } from '../family/family.ts'
 import { repositoryDigits } from '../ids.ts'
-import { foldSlug, slugProblem } from '../slugs/slug.ts'
+import { slugProblem } from '../slugs/slug.ts'
+import type { ArtifactList } from './artifact-list.ts'
 import { compareRevisions } from './database/compare-revisions.ts'
 import type { IndexSource } from './database/index-changes.ts'
-import type { UnreadableArtifacts } from './database/index-database.ts'
-import { INDEX_FILE, IndexDatabase } from './database/index-database.ts'
+import { INDEX_FILE, IndexDatabase, type UnreadableArtifacts } from './database/index-database.ts'
 import type { RevisionKey, RevisionQuestion } from './database/revision-question.ts'
-import type { IndexEntry } from './index-entry.ts'
-import { pathOf } from './index-entry.ts'
+import { type IndexEntry, pathOf } from './index-entry.ts'
+import { STALE } from './family-list.ts'
 import { IndexSync, isAsViewed } from './index-sync.ts'
 import type { IndexTables } from './index-tables.ts'
-import type { SlugLevel } from './slug-table.ts'
+import type { NearSlug, SlugLevel } from './slug-table.ts'
 import type { RepositoryProblem } from './unserved-repositories.ts'
-
-/** How stale a project-wide query may be towards plain git, in milliseconds (design section 4). */
-const STALE = 2000
 
 /** A revision of a list, with the artifact it is of and the variants asked for that hold it, oldest first. */
 export interface ListedRevision extends RevisionKey {
@@ -69,10 +65,7 @@ export class ArtifactIndex {
     return this.#tables.watch(watcher)
   }
 
-  /**
-   * Takes in what the index file has of a process of before. Whoever is named is looked at then; lists, and what nobody knows, wait for
-   * `load`.
-   */
+  /** Takes in what the index file has of a process of before. What is named is looked at then; lists wait for `load`. */
   restore(): void {
     for (const family of this.#families) this.#intake.restore(family, this.#database.saved(family.folder))
   }
@@ -94,8 +87,7 @@ export class ArtifactIndex {
 
   /** How old lists may be, in milliseconds, where that is more than two seconds; 0 where none is. */
   get age(): number {
-    const { age } = this.#tables
-    return age > STALE ? age : 0
+    return this.#tables.age
   }
 
   /** Takes in what this process just wrote to a repository, which it may have `made`, and tells the other processes. */
@@ -204,37 +196,21 @@ export class ArtifactIndex {
     return this.#tables.slugs.get(level, family, slug).map(({ view }) => view)
   }
 
-  /** The few artifacts whose slugs are nearest to one, as last looked at; see `nearNames`. */
-  async near(family: Family, slug: string): Promise<ArtifactView[]> {
-    return (await this.nearBy('artifact', family, slug)).map(([view]) => view)
-  }
-
-  /** The same for variants or artifacts, each with that slug in lower case. */
-  async nearBy(
-    level: SlugLevel,
-    family: Family,
-    slug: string,
-  ): Promise<(readonly [artifact: ArtifactView, slug: string])[]> {
-    const found = await nearNames(foldSlug(slug), this.#named(level, family))
-    return (found ?? []).map(([{ view }, folded]) => [view, folded] as const)
-  }
-
-  *#named(level: SlugLevel, family: Family): Generator<readonly [string, readonly [IndexEntry, string]]> {
-    for (const [folded, entry] of this.#tables.slugs.entries(level, family)) yield [folded, [entry, folded]]
+  /** The few artifacts whose slugs at a level are nearest to one, as last looked at, each with that slug in lower case; see `nearNames`. */
+  near(family: Family, slug: string, level: SlugLevel = 'artifact'): Promise<readonly NearSlug[]> {
+    return this.#tables.slugs.near(level, family, slug)
   }
 
   /** Every artifact of the family, oldest first; at most two seconds behind plain git, or `age` of very many; never behind another server. */
-  async list(family: Family): Promise<readonly ArtifactView[]> {
+  async list(family: Family): Promise<ArtifactList> {
     await this.#intake.poll()
-    const list = this.#tables.listOf(family)
-    await list.fresh(STALE)
-    await list.open()
-    return list.views()
+    await this.#tables.listOf(family).fresh(STALE)
+    return this.seen(family)
   }
 
   /** Every artifact of the family as it was last looked at, oldest first. */
-  seen(family: Family): readonly ArtifactView[] {
-    return this.#tables.listOf(family).views()
+  seen(family: Family): ArtifactList {
+    return this.#tables.listOf(family).artifacts
   }
 
   /** How long ago, in milliseconds, somebody last asked for the family's list. */

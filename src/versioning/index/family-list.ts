@@ -1,7 +1,9 @@
-import { TimeSlice } from '../../scheduling/cooperative.ts'
-import type { ArtifactView } from '../artifacts/artifact-view.ts'
+import { ArtifactList } from './artifact-list.ts'
 import type { IndexEntry } from './index-entry.ts'
 import { entriesByCreation } from './index-entry.ts'
+
+/** How stale a project-wide query may be towards plain git, in milliseconds (design section 4). */
+export const STALE = 2000
 
 /** With more artifacts than so many nobody waits for a sweep that the first one is behind: lists show what the last one found. */
 export const MANY = 10_000
@@ -11,7 +13,7 @@ export class FamilyList {
   readonly #sweepOnce: (isUrgent: () => boolean) => Promise<void>
   #entries: IndexEntry[] = []
   /** What was last answered, and whether it would be again. */
-  #views: readonly ArtifactView[] = []
+  #artifacts = new ArtifactList([])
   #isCurrent = true
   #sweep: Promise<void> | undefined
   #swept = Number.NEGATIVE_INFINITY
@@ -24,25 +26,18 @@ export class FamilyList {
     this.#sweepOnce = sweepOnce
   }
 
-  /** The views, oldest first. */
-  views(): readonly ArtifactView[] {
-    if (this.#isCurrent) return this.#views
-    let views = this.#entries.map(({ view }) => view)
-    if (!isInOrder(this.#entries, views, this.#views)) {
-      this.#entries.sort(entriesByCreation)
-      views = this.#entries.map(({ view }) => view)
-    }
-    this.#views = views
+  /** The artifacts, oldest first; the same object as long as nothing changed. */
+  get artifacts(): ArtifactList {
+    if (this.#isCurrent) return this.#artifacts
+    if (!isInOrder(this.#entries)) this.#entries.sort(entriesByCreation)
+    this.#artifacts = new ArtifactList(this.#entries)
     this.#isCurrent = true
-    return views
-  }
-
-  /** Makes the views of those that nobody asked for since the start, in slices: all at once would hold up every other request. */
-  async open(): Promise<void> {
-    if (!this.#isCurrent) await new TimeSlice().each(this.#entries, (entry) => void entry.view)
+    return this.#artifacts
   }
 
   add(entry: IndexEntry): void {
+    // The array that a list goes over stays as it is.
+    if (this.#isCurrent) this.#entries = [...this.#entries]
     this.#entries.push(entry)
     this.#isCurrent = false
   }
@@ -62,9 +57,10 @@ export class FamilyList {
     return performance.now() - this.#asked
   }
 
-  /** How old a list may be, in milliseconds, where that is more than it was asked to be. */
+  /** How old a list may be, in milliseconds, where that is more than STALE; else 0. */
   get age(): number {
-    return this.#isLarge && this.hasBegun ? performance.now() - this.#swept : 0
+    const age = this.#isLarge && this.hasBegun ? performance.now() - this.#swept : 0
+    return age > STALE ? age : 0
   }
 
   /**
@@ -117,15 +113,9 @@ export class FamilyList {
   }
 }
 
-/** Whether they are in order. Two that stood side by side in `before`, where all were, are not compared: of very many most did. */
-function isInOrder(
-  entries: readonly IndexEntry[],
-  views: readonly ArtifactView[],
-  before: readonly ArtifactView[],
-): boolean {
+function isInOrder(entries: readonly IndexEntry[]): boolean {
   return entries.every((entry, at) => {
     const last = entries[at - 1]
-    if (!last || (views[at - 1] === before[at - 1] && views[at] === before[at])) return true
-    return entriesByCreation(last, entry) < 0
+    return !last || entriesByCreation(last, entry) < 0
   })
 }

@@ -26,12 +26,14 @@ export class IndexEntry {
   readonly family: Family
   readonly slug: string
   #from: ArtifactView | RestoredArtifact
+  #isAsRestored: boolean
 
   constructor(family: Family, slug: string, from: ArtifactView | RestoredArtifact) {
     this.path = pathOf(family, slug)
     this.family = family
     this.slug = slug
     this.#from = from
+    this.#isAsRestored = !isSeen(from)
   }
 
   get view(): ArtifactView {
@@ -43,6 +45,7 @@ export class IndexEntry {
   }
 
   set view(view: ArtifactView) {
+    this.#isAsRestored = false
     this.#from = view
   }
 
@@ -67,6 +70,11 @@ export class IndexEntry {
   get names(): ArtifactNames {
     const from = this.#from
     return isSeen(from) ? namesOf(from) : from.names()
+  }
+
+  /** Whether it is as its row in the index file says, which it was restored from. */
+  get isAsRestored(): boolean {
+    return this.#isAsRestored
   }
 
   /** Of one that nobody asked for since the start, what it was restored from. */

@@ -15,7 +15,7 @@ import type { SavedArtifact } from './database/index-database.ts'
 import type { IndexEntry, RestoredArtifact } from './index-entry.ts'
 import { pathOf } from './index-entry.ts'
 import { IndexTables } from './index-tables.ts'
-import { restoreArtifact } from './saved-view.ts'
+import { savedArtifact } from './saved-view.ts'
 import type { RepositoryProblem } from './unserved-repositories.ts'
 
 /** So many repositories are looked at before other work gets its turn. */
@@ -56,7 +56,7 @@ export class IndexSync {
     this.#changes.poll()
     for (const { slug, saved } of rows) {
       const open = (refs: SavedRefs): Repository => this.#store.repository(family.folder, slug, refs)
-      this.tables.restore(family, slug, restoreArtifact(family, slug, saved, open))
+      this.tables.restore(family, slug, savedArtifact(family, slug, saved, open))
     }
   }
 

@@ -41,7 +41,7 @@ export class IndexTables {
     return [...this.#lists.values()].every(({ hasBegun }) => hasBegun)
   }
 
-  /** How old a list may be, in milliseconds, where that is more than it was asked to be. */
+  /** How old a list may be, in milliseconds, where that is more than STALE; else 0. */
   get age(): number {
     return Math.max(...Array.from(this.#lists.values(), ({ age }) => age))
   }

@@ -38,7 +38,7 @@ export function saveView(view: ArtifactView): string | undefined {
 }
 
 /** What is known of the artifact without its view. `open` answers the repository, with what was seen of its refs. */
-export function restoreArtifact(
+export function savedArtifact(
   family: Family,
   slug: string,
   text: string,

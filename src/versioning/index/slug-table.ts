@@ -1,9 +1,14 @@
+import { nearNames } from '../../suggestions/near-names.ts'
+import type { ArtifactView } from '../artifacts/artifact-view.ts'
 import type { Family } from '../family/family.ts'
 import { foldSlug, numberedBase } from '../slugs/slug.ts'
 import type { ArtifactNames, IndexEntry } from './index-entry.ts'
 
 /** `numbered`: what stands before `-<number>` in a chosen revision slug, which a variant of that slug would come to own. */
 export type SlugLevel = 'artifact' | 'variant' | 'tag' | 'numbered'
+
+/** An artifact, and a slug of it in lower case. */
+export type NearSlug = readonly [artifact: ArtifactView, slug: string]
 
 /** Which artifacts have which slugs: per level and family, compared without case; one slug may have several. */
 export class SlugTable {
@@ -43,11 +48,17 @@ export class SlugTable {
     return owners instanceof Set ? [...owners] : [owners]
   }
 
-  /** Every slug of a level in lower case, with one that has it. */
-  *entries(level: SlugLevel, family: Family): Generator<readonly [slug: string, entry: IndexEntry]> {
+  /** The few artifacts whose slugs are nearest to one, each with that slug in lower case; see `nearNames`. */
+  async near(level: SlugLevel, family: Family, slug: string): Promise<readonly NearSlug[]> {
+    const found = await nearNames(foldSlug(slug), this.#entries(level, family))
+    return (found ?? []).map(([{ view }, folded]) => [view, folded])
+  }
+
+  /** Every slug of a level in lower case, beside it one that has it. */
+  *#entries(level: SlugLevel, family: Family): Generator<readonly [string, readonly [IndexEntry, string]]> {
     for (const [slug, owners] of this.#tableOf(level, family)) {
       const [owner] = owners instanceof Set ? owners : [owners]
-      if (owner) yield [slug, owner]
+      if (owner) yield [slug, [owner, slug]]
     }
   }
 

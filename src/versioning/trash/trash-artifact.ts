@@ -41,7 +41,7 @@ export async function trashArtifact(
     const { record } = await artifactById(registry, family, id)
     const stamp = stampText({ trashed_at: registry.now().toISOString(), trashed_by_id: context.actor.id })
     // Whoever deploys it writes to one of these.
-    const environments = await index.list(registry.environments)
+    const environments = [...(await index.list(registry.environments))]
     const others = environments.filter((it) => it.id !== id).map(({ repository }) => repository.path)
     await store.trash.put(family.folder, slug, stamp, {
       others,

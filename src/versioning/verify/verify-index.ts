@@ -26,7 +26,8 @@ async function byPath(
   { index }: Registry,
   family: Registry['families'][number],
 ): Promise<Map<string, ArtifactView>> {
-  return new Map((await index.list(family)).map((view) => [pathOf(family, view.slug), view]))
+  const views = [...(await index.list(family))]
+  return new Map(views.map((view) => [pathOf(family, view.slug), view]))
 }
 
 function shape(view: ArtifactView | undefined): string | undefined {

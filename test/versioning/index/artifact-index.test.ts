@@ -34,7 +34,7 @@ describe('versioning: the index of artifacts', () => {
     await create('late')
     await sweeping
     expect(await registry.index.isTaken('artifact', workflowFamily, 'LATE')).to.equal(true)
-    const slugs = (await registry.index.list(workflowFamily)).map(({ slug }) => slug)
+    const slugs = [...(await registry.index.list(workflowFamily))].map(({ slug }) => slug)
     expect(slugs).to.have.length(151)
     expect(slugs.at(-1)).to.equal('late')
   })
@@ -44,18 +44,18 @@ describe('versioning: the index of artifacts', () => {
     await create('kept')
     registry.store.fs.removeTree(repository.path)
     await registry.index.sweep()
-    expect((await registry.index.list(workflowFamily)).map(({ slug }) => slug)).to.deep.equal(['kept'])
+    expect([...(await registry.index.list(workflowFamily))].map(({ slug }) => slug)).to.deep.equal(['kept'])
     expect(await registry.index.isTaken('variant', workflowFamily, 'gone')).to.equal(false)
   })
 
   it('lists in order of creation whatever came, went and was edited meanwhile', async () => {
     const slugs = async (): Promise<string[]> =>
-      (await registry.index.list(workflowFamily)).map(({ slug }) => slug)
+      [...(await registry.index.list(workflowFamily))].map(({ slug }) => slug)
     for (const slug of ['b', 'a', 'c']) await create(slug)
     expect(await slugs()).to.deep.equal(['b', 'a', 'c'])
     const before = await registry.index.list(workflowFamily)
     expect(await registry.index.list(workflowFamily)).to.equal(before)
-    const gone = before.find(({ slug }) => slug === 'a')
+    const gone = [...before].find(({ slug }) => slug === 'a')
     registry.store.fs.removeTree(gone?.repository.path ?? '')
     await registry.index.sweep(workflowFamily)
     await create('d')
@@ -100,7 +100,7 @@ describe('versioning: the index of artifacts', () => {
     const workflows = `${folder}/default/workflows`
     const sweep = async (): Promise<string[]> => {
       await registry.index.sweep()
-      return (await registry.index.list(workflowFamily)).map(({ slug }) => slug)
+      return [...(await registry.index.list(workflowFamily))].map(({ slug }) => slug)
     }
     utimesSync(workflows, 1_700_000_000, 1_700_000_000)
     expect(await sweep()).to.deep.equal(['one', 'two'])
@@ -149,10 +149,10 @@ describe('versioning: the index of artifacts', () => {
     const { repository } = await create('one')
     renameSync(repository.path, `${folder}/aside`)
     await registry.index.sweep()
-    expect(await registry.index.list(workflowFamily)).to.deep.equal([])
+    expect(await registry.index.list(workflowFamily)).to.have.length(0)
     renameSync(`${folder}/aside`, `${workflows}/two.git`)
     await registry.index.sweep()
-    expect((await registry.index.list(workflowFamily)).map(({ slug }) => slug)).to.deep.equal(['two'])
+    expect([...(await registry.index.list(workflowFamily))].map(({ slug }) => slug)).to.deep.equal(['two'])
     await store.close()
   })
 })

@@ -40,7 +40,7 @@ describe('versioning: an index that begins with what a process of before saw', (
     await before.index.close()
   }
   const slugs = async ({ index }: Registry): Promise<string[]> =>
-    (await index.list(workflowFamily)).map(({ slug }) => slug)
+    [...(await index.list(workflowFamily))].map(({ slug }) => slug)
 
   beforeEach(async () => {
     folder = temporaryFolder()

@@ -192,7 +192,7 @@ export class IndexDatabase {
     const seen = new Map(file.rows<SeenRow>(SEEN).map(({ path, seen }) => [path, seen]))
     for (const entry of this.#source.entries()) {
       const { path } = entry
-      const isAsSeen = entry.restored ? seen.has(path) : seen.get(path) === seenOf(entry.view)
+      const isAsSeen = entry.isAsRestored ? seen.has(path) : seen.get(path) === seenOf(entry.view)
       if (!isAsSeen) this.#dirty.add(path)
       seen.delete(path)
     }

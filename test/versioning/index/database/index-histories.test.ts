@@ -91,7 +91,7 @@ describe('versioning: the index of revisions after random histories', () => {
 })
 
 async function take(registry: Registry, what: string, number: number, to: number): Promise<void> {
-  const artifacts = await registry.index.list(workflowFamily)
+  const artifacts = [...(await registry.index.list(workflowFamily))]
   const message = `Step ${number}`
   const data = { parameters: { number } }
   if (what === 'create') {
@@ -134,7 +134,7 @@ async function move(registry: Registry, { artifact, variant }: VariantLocation, 
 }
 
 async function expectAsAnew(registry: Registry): Promise<void> {
-  const list = await registry.index.list(workflowFamily)
+  const list = [...(await registry.index.list(workflowFamily))]
   const order = list.map(({ record, id }) => `${record.created_at} ${id}`)
   expect(order).to.deep.equal([...order].sort())
   for (const includeArchived of [true, false]) {
