@@ -86,7 +86,7 @@ const OPEN_PATHS = Object.fromEntries(
   Object.entries({
     '/health': 'The process is alive',
     '/ready':
-      'Every repository is known; `problems` counts what is wrong. To a key with the scope `read`, `damaged` names the repositories of its ' +
+      'Every project is open; `problems` counts what is wrong. To a key with the scope `read`, `damaged` names the repositories of its ' +
       'project that are not served, `traces` what keeps its traces from being stored',
     '/openapi.json': 'This document',
     '/docs': 'This document as a page',

@@ -1,6 +1,10 @@
 import { expect } from 'chai'
 import { setImmediate as nextTurn } from 'node:timers/promises'
-import { FamilyList } from '../../../src/versioning/index/family-list.ts'
+import { setTimeout as pause } from 'node:timers/promises'
+import { workflowFamily } from '../../../src/handlers/workflows.ts'
+import type { ArtifactView } from '../../../src/versioning/artifacts/artifact-view.ts'
+import { FamilyList, MANY } from '../../../src/versioning/index/family-list.ts'
+import { IndexEntry } from '../../../src/versioning/index/index-entry.ts'
 
 describe('versioning: how fresh the list of a family is', () => {
   let begun = 0
@@ -61,5 +65,51 @@ describe('versioning: how fresh the list of a family is', () => {
     expect(list.unasked).to.equal(Number.POSITIVE_INFINITY)
     await list.fresh(60_000)
     expect(list.unasked).to.be.lessThan(60_000)
+  })
+
+  it('of very many artifacts shows what the last sweep found, and says how old that is', async () => {
+    const view = (number: number): ArtifactView => {
+      const id = String(number).padStart(12, '0')
+      return { id, digits: id, slug: id, record: { created_at: '2026' } } as ArtifactView // what a list looks at
+    }
+    for (let number = 0; number <= MANY; number++)
+      list.add(new IndexEntry(workflowFamily, `bot-${number}`, view(number)))
+    const first = [list.fresh(1), list.begun()]
+    await nextTurn()
+    expect({ begun, age: list.age }).to.deep.equal({ begun: 1, age: 0 })
+    finish()
+    await Promise.all(first)
+    // As if it were long ago: a list that may be no older than nothing at all is answered all the same.
+    await pause(5)
+    await list.fresh(1)
+    expect(begun).to.equal(1)
+    const next = list.sweepAtRest()
+    expect(list.sweepAtRest()).to.equal(next)
+    await nextTurn()
+    finish()
+    await next
+    expect(begun).to.equal(2)
+    const urgent = list.fresh(0)
+    await nextTurn()
+    finish()
+    await urgent
+    expect(begun).to.equal(3)
+  })
+
+  it('is swept in a hurry only while somebody waits, where there are very many', async () => {
+    let isUrgent: () => boolean = () => false
+    const slow = new FamilyList((asked) => {
+      isUrgent = asked
+      return new Promise<void>((resolve) => (finish = resolve))
+    })
+    for (let number = 0; number <= MANY; number++)
+      slow.add(new IndexEntry(workflowFamily, `bot-${number}`, { id: `${number}` } as ArtifactView))
+    const sweep = slow.sweepAtRest()
+    expect(isUrgent()).to.equal(false)
+    const waits = slow.begun()
+    expect(isUrgent()).to.equal(true)
+    finish()
+    await Promise.all([sweep, waits])
+    expect(isUrgent()).to.equal(false)
   })
 })
