@@ -70,7 +70,7 @@ describe('endpoints of files', () => {
           maxBytes: 1000,
           maxFieldBytes: 1000,
         }),
-        registryOf: () => Promise.resolve({} as Registry), // the endpoints here do without
+        registryOf: () => Promise.resolve({ index: { age: 0 } } as Registry), // the endpoints here do without
         intents: new Intents(nodeFs, store, () => new Date()),
       }) as never, // typed for a state with a caller, which the door sets
     })

@@ -91,8 +91,8 @@ export class IndexTables {
   apply(view: ArtifactView): void {
     const { family, slug, digits } = view
     const path = pathOf(family, slug)
-    const rival = this.#byDigits.get(digits)
-    if (rival && rival.path !== path) {
+    const rival = this.#rivalOf(path, digits)
+    if (rival) {
       // A copy within the project (`cp -r`): the one whose folder has the name it was made with is the original.
       const [original, copy] = isOriginal(view, rival.view) ? [path, rival.path] : [rival.path, path]
       if (copy !== path) this.drop(rival)
@@ -116,6 +116,16 @@ export class IndexTables {
     } else this.#add(new IndexEntry(family, slug, view))
     this.#onChange(path)
     for (const watcher of this.#watchers) watcher(view)
+  }
+
+  /** Another repository that has the same artifact id; one that is gone by now, because it was renamed, is forgotten. */
+  #rivalOf(path: string, digits: string): IndexEntry | undefined {
+    const rival = this.#byDigits.get(digits)
+    if (!rival || rival.path === path) return undefined
+    const { fs, path: gitdir } = rival.repository
+    if (fs.stat(gitdir)) return rival
+    this.drop(rival)
+    return undefined
   }
 
   /** Takes in what a process of before saw of a repository that nobody has looked at yet, unless another one has the same id. */
