@@ -168,7 +168,11 @@ export class IndexSync {
   }
 
   #isStill({ family, slug }: IndexEntry, { stamps }: RestoredArtifact): boolean {
-    return this.#store.stamps(family.folder, slug) === stamps
+    try {
+      return this.#store.stamps(family.folder, slug) === stamps
+    } catch {
+      return false // the look says what is wrong
+    }
   }
 
   #forgetOthers(family: Family, seen: ReadonlySet<string>): void {

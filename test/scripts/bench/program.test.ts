@@ -44,8 +44,8 @@ describe('npm run bench: the program', () => {
       expect(row).to.match(BEFORE.some((it) => it.work === work) ? /\| 1 % \| \+[\d.]+ % \|$/ : /\| new \|$/)
     }
     expect(lines).to.include('- something else')
-    // a pack, its index, and the ref
-    expect(figures.find(({ work }) => work.includes('as many files'))?.note).to.equal('3 a commit')
+    // A pack, its index, and the ref; and what maintenance made meanwhile, on a machine that had time for it.
+    expect(figures.find(({ work }) => work.includes('as many files'))?.note).to.match(/^[3-9] a commit$/)
   })
 
   it('refuses what it cannot compare with before it measures', () => {
