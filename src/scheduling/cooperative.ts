@@ -13,6 +13,19 @@ const MOST_MS = 10_000
 /** A look at the clock costs as much as a short step, so there is one for so many. */
 const STEPS = 64
 
+/** Work that is done in slices: it yields whenever its `Pace` says so, and returns what comes of it; see `TimeSlice.run`. */
+export type InSlices<T> = Generator<undefined, T, undefined>
+
+/** Counts the steps of work that yields, however deep it is in what it walks. */
+export class Pace {
+  #steps = 0
+
+  /** To be asked at each step: whether it is time to yield. */
+  get isDue(): boolean {
+    return ++this.#steps % STEPS === 0
+  }
+}
+
 /**
  * The time that long work takes at a stretch: between two slices of it other requests have their turn, and work that nobody waits
  * for any more ends. Each piece of work has one of its own.
@@ -50,6 +63,15 @@ export class TimeSlice {
   /** Rests if it is time for that. */
   async pause(): Promise<void> {
     if (this.isOver) await this.rest()
+  }
+
+  /** Does work that yields when its `Pace` says so, in as many slices as that takes, and answers what it returns. */
+  async run<T>(work: InSlices<T>): Promise<T> {
+    for (;;) {
+      const { done, value } = work.next()
+      if (done) return value
+      if (this.isOver) await this.rest()
+    }
   }
 
   /** Takes one step for each item, in order, as many slices as that takes; a step that answers a promise is waited for. */

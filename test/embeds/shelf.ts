@@ -24,7 +24,7 @@ export const pinsFamily = documentFamily({
   file: 'references.json',
   encode: (data) => [{ path: 'references.json', content: data }],
   decode: async (read) => {
-    const bytes = read('references.json')
+    const bytes = await read('references.json')
     return bytes && (parseJson(bytes.toString('utf8')) as JsonObject) // what encode wrote
   },
   accept: (data) => ({ data: data as JsonObject, warnings: [] }), // what the tests commit

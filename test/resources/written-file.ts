@@ -7,8 +7,8 @@ export function writtenFile({ content }: PayloadFile): Buffer {
 }
 
 /** Reads of a commit's tree that holds these files. */
-export function readerOf(files: readonly PayloadFile[]): (path: string) => Buffer | undefined {
-  return (path) => {
+export function readerOf(files: readonly PayloadFile[]): (path: string) => Promise<Buffer | undefined> {
+  return async (path) => {
     const file = files.find((candidate) => candidate.path === path)
     return file && writtenFile(file)
   }

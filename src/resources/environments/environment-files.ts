@@ -22,10 +22,10 @@ export function encodeEnvironment(data: JsonObject): readonly PayloadFile[] {
  * refused with `damaged_repository` naming the places.
  */
 export async function decodeEnvironment(
-  read: (path: string) => Buffer | undefined,
+  read: (path: string) => Promise<Buffer | undefined>,
   maxValues?: number,
 ): Promise<JsonObject | undefined> {
-  const bytes = read(REFERENCES_FILE)
+  const bytes = await read(REFERENCES_FILE)
   if (bytes === undefined) return undefined
   return {
     references: await decodeDocument(

@@ -21,9 +21,9 @@ export function encodeQuery(data: JsonObject): readonly PayloadFile[] {
  * is refused with `damaged_repository` naming the places.
  */
 export async function decodeQuery(
-  read: (path: string) => Buffer | undefined,
+  read: (path: string) => Promise<Buffer | undefined>,
   maxValues?: number,
 ): Promise<JsonObject | undefined> {
-  const bytes = read(QUERY_DATA_FILE)
+  const bytes = await read(QUERY_DATA_FILE)
   return bytes && decodeDocument(QUERY_DATA_FILE, bytes, "a query's data", readQueryData, maxValues)
 }

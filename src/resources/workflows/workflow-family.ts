@@ -6,6 +6,7 @@ import { mergeDelta } from '../documents/merge-delta.ts'
 import type { HandlerTable } from './handler-table.ts'
 import { acceptWorkflowData } from './workflow-data.ts'
 import { WORKFLOW_DATA_FILE, decodeWorkflow, encodeWorkflow, isWorkflowFile } from './workflow-files.ts'
+import { writeTexts } from './texts/write-texts.ts'
 import { deriveFlags, derivedFlagNames } from './workflow-flags.ts'
 import { presentWorkflow } from './workflow-url.ts'
 
@@ -20,6 +21,7 @@ export function workflowDocumentOf(handlers: HandlerTable): DocumentDefinition {
     flagNames: derivedFlagNames,
     ownsFile: isWorkflowFile,
     file: WORKFLOW_DATA_FILE,
+    setApart: (target, data, before) => writeTexts(target, data, WORKFLOW_DATA_FILE, before),
     encode: encodeWorkflow,
     decode: decodeWorkflow,
     accept: (data, context) => acceptWorkflowData(data, context, handlers),

@@ -3,15 +3,16 @@ import type { PayloadFile } from '../../versioning/family/document-family.ts'
 import { damaged } from '../documents/damaged.ts'
 import { decodeText } from '../documents/decode-text.ts'
 import { decodeJsonFile } from '../documents/decode-json-file.ts'
-import { assertKnownFormat } from '../documents/stored-format.ts'
 import { scriptFile, scriptFiles } from './script-file.ts'
+import { readTexts } from './texts/read-texts.ts'
+import { TEXT_FOLDERS } from './texts/text-names.ts'
 
 /** The file that is a workflow's data, but for a source in a file of its own (design 1). */
 export const WORKFLOW_DATA_FILE = 'data.json'
 
-/** Whether a path of a commit's tree is one that the functions below write and read. */
+/** Whether a path of a commit's tree is one that the functions below write and read, or a folder of texts. */
 export function isWorkflowFile(path: string): boolean {
-  return path === WORKFLOW_DATA_FILE || scriptFiles.includes(path)
+  return path === WORKFLOW_DATA_FILE || scriptFiles.includes(path) || TEXT_FOLDERS.includes(path)
 }
 
 /**
@@ -31,20 +32,20 @@ export function encodeWorkflow(data: JsonObject | undefined): readonly PayloadFi
 
 /**
  * The data in a commit's tree, undefined if there is no `data.json`. A source file wins over a source inside
- * `data.json` and comes last when that has no `script` key, so that either may be changed with plain git. What cannot
- * be read is refused with `damaged_repository` naming the file and the place, a format of later servers with `unsupported_format`.
+ * `data.json` and comes last when that has no `script` key, so that either may be changed with plain git; texts may lie in files of their
+ * own (design 1a). What cannot be read is refused with `damaged_repository` naming the file and the place, a format of later servers with `unsupported_format`.
  */
 export async function decodeWorkflow(
-  read: (path: string) => Buffer | undefined,
+  read: (path: string) => Promise<Buffer | undefined>,
   maxValues?: number,
 ): Promise<JsonObject | undefined> {
-  const bytes = read(WORKFLOW_DATA_FILE)
+  const bytes = await read(WORKFLOW_DATA_FILE)
   if (bytes === undefined) return undefined
-  const data = await decodeJsonFile(WORKFLOW_DATA_FILE, bytes, "a workflow's data", maxValues)
-  assertKnownFormat(WORKFLOW_DATA_FILE, data)
-  const name = sourceName(data, read)
+  const stored = await decodeJsonFile(WORKFLOW_DATA_FILE, bytes, "a workflow's data", maxValues)
+  const { data } = await readTexts(WORKFLOW_DATA_FILE, stored, read)
+  const name = await sourceName(data, read)
   if (name === undefined) return data
-  const source = read(name)
+  const source = await read(name)
   if (source !== undefined) return withKey(data, 'script', decodeText(name, source, true))
   if (getKey(data, 'script') !== name) return data
   throw damaged(
@@ -53,10 +54,14 @@ export async function decodeWorkflow(
 }
 
 /** The file that holds the source: the runtime's; without a runtime the one named, else the first that is there. */
-function sourceName(data: JsonObject, read: (path: string) => Buffer | undefined): string | undefined {
+async function sourceName(
+  data: JsonObject,
+  read: (path: string) => Promise<Buffer | undefined>,
+): Promise<string | undefined> {
   const own = scriptFile(getKey(data, 'runtime'))
   if (own !== undefined) return own
   const named = getKey(data, 'script')
-  const there = scriptFiles.filter((name) => read(name) !== undefined)
+  const there: string[] = []
+  for (const name of scriptFiles) if (await read(name)) there.push(name)
   return there.find((name) => name === named) ?? there[0]
 }

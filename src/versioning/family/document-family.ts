@@ -6,8 +6,9 @@ import type { Pin } from '../reference.ts'
 import { diffFiles } from '../revisions/diff/diff-revisions.ts'
 import type { DocumentLimits } from './document-limits.ts'
 import type { Family, Payload, PayloadContext, PresentContext, Warning } from './family.ts'
-import type { ObjectReader } from './tree-files.ts'
-import { readBytes, writeFile } from './tree-files.ts'
+import { FolderTree } from './folder-tree.ts'
+import type { ObjectReader, ObjectSink } from './tree-files.ts'
+import { writeFile } from './tree-files.ts'
 import { jsonFileBytes } from './write-json-file.ts'
 
 /**
@@ -20,13 +21,25 @@ export interface DocumentDefinition extends Pick<
 > {
   /** The file that holds the members of `data`, as sentences about a push name it. */
   readonly file: string
-  /** The files that hold a payload. Their paths all satisfy `ownsFile`. */
+  /**
+   * Writes what of the data lies in folders, onto the root of the parent's tree, whose entries are `before`; other files may lie there, too.
+   * Answers what is left for `encode`, and the entries of all folders that satisfy `ownsFile`.
+   */
+  setApart?(
+    target: ObjectReader & ObjectSink,
+    data: JsonObject,
+    before: readonly TreeEntry[],
+  ): Promise<{ readonly data: JsonObject; readonly entries: readonly TreeEntry[]; readonly size: number }>
+  /** The files that hold a payload, in the root. Their paths all satisfy `ownsFile`. */
   encode(data: JsonObject): readonly PayloadFile[]
   /**
-   * The payload in a tree, undefined if the tree holds none. Calls `read` only with paths that satisfy `ownsFile`.
-   * Refuses with `damaged_repository` what is there and cannot be read, and JSON of more than `maxValues` values.
+   * The payload in a tree, undefined if the tree holds none. Calls `read` only with paths that satisfy `ownsFile`, or lie in a folder that
+   * does; it answers undefined where there is no file. Refuses with `damaged_repository` what is there and cannot be read, and JSON of more than `maxValues` values.
    */
-  decode(read: (path: string) => Buffer | undefined, maxValues?: number): Promise<JsonObject | undefined>
+  decode(
+    read: (path: string) => Promise<Buffer | undefined>,
+    maxValues?: number,
+  ): Promise<JsonObject | undefined>
   accept(data: Json, context: PayloadContext): AcceptedDocument
   applyDelta(base: JsonObject | undefined, delta: Json, context: PayloadContext): AcceptedDocument
   flags(data: JsonObject | undefined): Readonly<Record<string, boolean>>
@@ -63,25 +76,26 @@ export function documentFamily(definition: DocumentDefinition): Family {
     ...(guardFlag === undefined ? {} : { guardFlag }),
     ...(pins ? { pins: (payload: Payload) => pins(documentOf(payload)) } : {}),
     ownsFile,
-    write: async (target, payload, _before, limits) => {
-      const entries: TreeEntry[] = []
-      let size = 0
-      for (const file of encode(documentOf(payload))) {
-        const bytes = await bytesOf(file, limits)
+    write: async (target, payload, before, limits) => {
+      const document = documentOf(payload)
+      const apart = await definition.setApart?.(target, document, before)
+      const entries: TreeEntry[] = [...(apart?.entries ?? [])]
+      const files = encode(apart?.data ?? document)
+      let size = apart?.size ?? 0
+      for (const { content } of files) if (Buffer.isBuffer(content)) size += content.length
+      for (const file of files) {
+        const bytes = await bytesOf(file, size, limits)
         entries.push(writeFile(target, file.path, bytes))
-        size += bytes.length
+        if (!Buffer.isBuffer(file.content)) size += bytes.length
       }
       return { entries, stored: { payload, size: decodedSize(size) } }
     },
     read: async (source, entries) => {
-      const files = await filesOf(definition, source, entries)
-      const data = await decodeFiles(definition, files)
-      const size = [...files.values()].reduce((sum, it) => sum + it.length, 0)
+      const { data, size } = await readDocument(definition, source, entries)
       return data && { payload: data, size: decodedSize(size) }
     },
     check: async (source, entries, _before, context) => {
-      const files = await filesOf(definition, source, entries)
-      const data = await decodeFiles(definition, files, context.limits?.maxValues)
+      const { data } = await readDocument(definition, source, entries, context.limits)
       if (data) assertAcceptable(definition, data, context)
     },
     accept: (data, context) => accepted(definition.accept(data, context)),
@@ -114,31 +128,36 @@ function decodedSize(bytes: number): number {
   return 3 * bytes
 }
 
-type Files = ReadonlyMap<string, Buffer>
-
-async function filesOf(
-  { ownsFile }: DocumentDefinition,
+/** The document in a tree, and the bytes of its files. Past the limits, if there are any, an Error says so. */
+async function readDocument(
+  { decode, file }: DocumentDefinition,
   source: ObjectReader,
   entries: readonly TreeEntry[],
-): Promise<Files> {
-  const files = new Map<string, Buffer>()
-  for (const entry of entries) {
-    if (isFile(entry) && ownsFile(entry.name))
-      files.set(entry.name, await readBytes(source, entry.oid, 'blob'))
+  limits?: DocumentLimits,
+): Promise<{ readonly data: JsonObject | undefined; readonly size: number }> {
+  const tree = new FolderTree(source, entries)
+  let size = 0
+  const read = async (path: string): Promise<Buffer | undefined> => {
+    const bytes = await tree.read(path)
+    size += bytes?.length ?? 0
+    return bytes
   }
-  return files
+  const data = await decode(read, limits?.maxValues)
+  if (limits && size > limits.maxBytes)
+    throw new Error(
+      `${file} and the files beside it that hold its texts have ${size} bytes; at most ${limits.maxBytes} are taken. Make them smaller`,
+    )
+  return { data, size }
 }
 
-function decodeFiles(
-  { decode }: DocumentDefinition,
-  files: Files,
-  maxValues?: number,
-): Promise<JsonObject | undefined> {
-  return decode((path) => files.get(path), maxValues)
-}
-
-async function bytesOf({ path, content }: PayloadFile, limits: DocumentLimits): Promise<Buffer> {
-  const bytes = Buffer.isBuffer(content) ? content : await jsonFileBytes(content, limits)
+/** The file's bytes, laid out so that with the `others` it stays within the limits if it can. */
+async function bytesOf(
+  { path, content }: PayloadFile,
+  others: number,
+  limits: DocumentLimits,
+): Promise<Buffer> {
+  const room = { ...limits, maxBytes: limits.maxBytes - others }
+  const bytes = Buffer.isBuffer(content) ? content : await jsonFileBytes(content, room)
   if (bytes.length <= limits.maxBytes) return bytes
   throw new Refusal(
     'limit_exceeded',
@@ -165,8 +184,4 @@ const REMEDY = 'Put it right in that commit (git commit --amend, or git rebase -
 
 function accepted({ data, warnings }: AcceptedDocument) {
   return { payload: data, warnings }
-}
-
-function isFile({ mode }: TreeEntry): boolean {
-  return mode === '100644' || mode === '100755'
 }

@@ -106,7 +106,7 @@ function written(data: JsonObject): string {
 }
 
 function decode(file: string | Buffer | undefined): Promise<JsonObject | undefined> {
-  return decodeEnvironment((path) => {
+  return decodeEnvironment(async (path) => {
     expect(isEnvironmentFile(path), path).to.equal(true)
     return file === undefined ? undefined : Buffer.from(file)
   })

@@ -110,7 +110,7 @@ function written(data: JsonObject): string {
 }
 
 function decode(file: string | Buffer | undefined): Promise<JsonObject | undefined> {
-  return decodeQuery((path) => {
+  return decodeQuery(async (path) => {
     expect(isQueryFile(path), path).to.equal(true)
     return file === undefined ? undefined : Buffer.from(file)
   })

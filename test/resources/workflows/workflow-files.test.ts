@@ -173,7 +173,7 @@ function encode(text: string): Readonly<Record<string, string>> {
 }
 
 function decode(files: Readonly<Record<string, string | Buffer>>): Promise<JsonObject | undefined> {
-  return decodeWorkflow((path) => {
+  return decodeWorkflow(async (path) => {
     expect(isWorkflowFile(path), path).to.equal(true)
     const file = files[path]
     return file === undefined ? undefined : Buffer.from(file)

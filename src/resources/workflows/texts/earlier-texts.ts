@@ -1,0 +1,50 @@
+import { Refusal } from '../../../errors.ts'
+import type { TreeEntry } from '../../../git/objects/tree.ts'
+import type { JsonObject } from '../../../json/json.ts'
+import type { TimeSlice } from '../../../scheduling/cooperative.ts'
+import type { FolderTree } from '../../../versioning/family/folder-tree.ts'
+import { decodeJsonFile } from '../../documents/decode-json-file.ts'
+import type { PlacedText } from './find-texts.ts'
+import { findTexts } from './find-texts.ts'
+import { readTexts } from './read-texts.ts'
+
+/** A text of the parent, and the file it lies in; without an entry, the one it would lie in if the parent had texts in files. */
+export interface EarlierText extends PlacedText {
+  readonly path: string
+  readonly entry: TreeEntry | undefined
+}
+
+/** What the parent's data is, and what of it lies in files. */
+export interface EarlierData {
+  readonly data: JsonObject
+  readonly texts: readonly EarlierText[]
+  /** All files that its markers name: those of the texts, and what git put elsewhere. */
+  readonly files: ReadonlySet<string>
+}
+
+/** Reads the parent's data from its file and those beside it; undefined where there is none that can be read. */
+export async function readEarlier(
+  file: string,
+  tree: FolderTree,
+  slice: TimeSlice,
+): Promise<EarlierData | undefined> {
+  const bytes = await tree.read(file)
+  if (!bytes) return undefined
+  try {
+    const stored = await decodeJsonFile(file, bytes, "a workflow's data")
+    const { data, paths } = await readTexts(file, stored, (path) => tree.read(path))
+    const files = new Set(paths.values())
+    const left = new Set(files)
+    const texts: EarlierText[] = []
+    for (const text of files.size > 0 ? await slice.run(findTexts(data, new Set(paths.keys()))) : []) {
+      const path = paths.get(text.pointer)
+      // Of two markers that name one file the first has it.
+      if (path !== undefined && left.delete(path)) texts.push({ ...text, path, entry: await tree.at(path) })
+    }
+    return { data, texts, files }
+  } catch (error) {
+    // What plain git broke is mended by the next data; its files are then nobody's.
+    if (error instanceof Refusal && error.code === 'damaged_repository') return undefined
+    throw error
+  }
+}

@@ -1,0 +1,118 @@
+import type { TreeEntry } from '../../../git/objects/tree.ts'
+import type { JsonObject } from '../../../json/json.ts'
+import { entriesOf, fromEntries } from '../../../json/json.ts'
+import { TimeSlice } from '../../../scheduling/cooperative.ts'
+import { FolderTree } from '../../../versioning/family/folder-tree.ts'
+import type { ObjectReader, ObjectSink } from '../../../versioning/family/tree-files.ts'
+import { FORMAT_KEY } from '../../documents/stored-format.ts'
+import type { EarlierData, EarlierText } from './earlier-texts.ts'
+import { readEarlier } from './earlier-texts.ts'
+import type { PlacedText } from './find-texts.ts'
+import { findTexts } from './find-texts.ts'
+import { matchTexts } from './match-texts.ts'
+import { MOST_TEXTS, TEXT_FORMAT } from './read-texts.ts'
+import { withMarks } from './text-marks.ts'
+import { pathsFor, TEXT_FOLDERS } from './text-names.ts'
+
+/** Data whose texts lie in files. */
+export interface WrittenTexts {
+  /** With a marker where each of those texts was. */
+  readonly data: JsonObject
+  /** Of the root: the folders with the texts, and with all else that lies in them. */
+  readonly entries: readonly TreeEntry[]
+  /** Bytes of the texts' files. */
+  readonly size: number
+}
+
+/** Control characters that git shows badly, or takes for a sign that a file is no text. */
+const ODD = /[\u0000-\u0008\u000b-\u001f\u007f-\u009f]/
+
+/**
+ * Writes the texts of a workflow's data into files, onto the root of the parent's tree, whose entries are `before` and whose data is in
+ * `file` (design 1a). Their names are a function of the data and of that tree: a text keeps its file, wherever it goes.
+ */
+export async function writeTexts(
+  target: ObjectReader & ObjectSink,
+  data: JsonObject,
+  file: string,
+  before: readonly TreeEntry[],
+): Promise<WrittenTexts> {
+  const slice = new TimeSlice()
+  const tree = new FolderTree(target, before)
+  const earlier = await readEarlier(file, tree, slice)
+  for (const path of earlier?.files ?? []) await tree.remove(path)
+  const names = await namesOf(data, earlier, tree, slice)
+  let size = 0
+  for (const [{ text }, { path, entry }] of names) {
+    const bytes = Buffer.from(`${text}\n`)
+    await tree.put(path, entry ?? { mode: '100644', oid: target.write('blob', bytes) })
+    size += bytes.length
+  }
+  const marked = await slice.run(
+    withMarks(
+      data,
+      Array.from(names, ([text, { path }]) => [text, path]),
+    ),
+  )
+  return {
+    data: marked === data ? data : fromEntries([[FORMAT_KEY, TEXT_FORMAT], ...entriesOf(marked)]),
+    entries: tree.entries(target).filter(({ name }) => TEXT_FOLDERS.includes(name)),
+    size,
+  }
+}
+
+/** A text's file, with its entry where the parent's file says the same. */
+interface ChosenFile {
+  readonly path: string
+  readonly entry?: TreeEntry | undefined
+}
+
+/** The file of each text that has one. Of an earlier revision whose texts are in no files, they are what they would be. */
+async function namesOf(
+  data: JsonObject,
+  earlier: EarlierData | undefined,
+  tree: FolderTree,
+  slice: TimeSlice,
+): Promise<ReadonlyMap<PlacedText, ChosenFile>> {
+  if (!earlier) return chooseFiles(await slice.run(findTexts(data)), undefined, tree)
+  let texts = earlier.texts
+  if (earlier.files.size === 0) {
+    const would = await chooseFiles(await slice.run(findTexts(earlier.data)), undefined, tree)
+    texts = Array.from(would, ([text, { path }]) => ({ ...text, path, entry: undefined }))
+  }
+  const kept = new Set(texts.map(({ pointer }) => pointer))
+  return chooseFiles(await slice.run(findTexts(data, kept)), texts, tree)
+}
+
+/** As many texts as may have files: those that go on from one that has, then the first ones. `earlier` is undefined in a first revision. */
+async function chooseFiles(
+  found: readonly PlacedText[],
+  earlier: readonly EarlierText[] | undefined,
+  tree: FolderTree,
+): Promise<ReadonlyMap<PlacedText, ChosenFile>> {
+  const chosen = new Map<PlacedText, ChosenFile>()
+  for (const [text, { path, entry, text: was }] of matchTexts(found, earlier ?? [])) {
+    if (text.text === was) chosen.set(text, { path, entry })
+    else if (!ODD.test(text.text)) chosen.set(text, { path })
+  }
+  const taken = new Set(Array.from(chosen.values(), ({ path }) => path))
+  for (const text of found) {
+    if (chosen.size >= MOST_TEXTS) break
+    if (chosen.has(text) || ODD.test(text.text)) continue
+    const path = await freePath(text, earlier === undefined, taken, tree)
+    if (path === undefined) continue
+    taken.add(path)
+    chosen.set(text, { path })
+  }
+  return chosen
+}
+
+async function freePath(
+  text: PlacedText,
+  isFirst: boolean,
+  taken: ReadonlySet<string>,
+  tree: FolderTree,
+): Promise<string | undefined> {
+  for (const path of pathsFor(text, isFirst)) if (!taken.has(path) && (await tree.isFree(path))) return path
+  return undefined
+}
