@@ -1,10 +1,9 @@
 import { basename, dirname } from 'node:path/posix'
-import { Refusal } from '../errors.ts'
 import { CacheFile } from '../storage/cache-file.ts'
 import { createDurableFolder } from '../storage/durable-folder.ts'
 import type { FileStat, Fs } from '../storage/fs.ts'
 import { guardedFs } from '../storage/guarded-fs.ts'
-import { identityName, isDead, parseIdentity, thisProcess } from '../storage/process-identity.ts'
+import { isDead, parseIdentity } from '../storage/process-identity.ts'
 import { StoreGuard } from '../storage/store-guard.ts'
 import type { NewRepository } from './create-repository.ts'
 import { BUILD_PREFIX, buildFolder, createRepository } from './create-repository.ts'
@@ -22,10 +21,8 @@ import { Repository } from './repository.ts'
 import { SlugClaims } from './slug-claims.ts'
 import type { Arbiter } from './transactions/arbiter.ts'
 import { TRASH_FOLDER } from './trash/folder-move.ts'
+import { bringUp, makeStore } from './store-format.ts'
 import { TrashFolder } from './trash/trash-folder.ts'
-
-/** The layout this code reads and writes, kept in the file `format` of a store. */
-const FORMAT = '1'
 
 /** A store on disk: `<dir>/<project>/<family folder>/<slug>.git`. */
 export class Store {
@@ -33,11 +30,14 @@ export class Store {
   readonly fs: Fs
   readonly dir: string
   readonly guard: StoreGuard
+  /** Whether opening it brought it up from the layout of before. */
+  readonly isBroughtUp: boolean
   readonly #packs = new PackCache()
   readonly #journal: Journal
   readonly #arbiter: Arbiter
 
-  private constructor(fs: Fs, dir: string) {
+  private constructor(fs: Fs, dir: string, isBroughtUp: boolean) {
+    this.isBroughtUp = isBroughtUp
     this.guard = new StoreGuard(fs, `${dir}/format`)
     this.fs = guardedFs(fs, this.guard)
     this.dir = dir
@@ -52,20 +52,12 @@ export class Store {
 
   /** Opens the store at `dir`, making an empty one if there is nothing; refuses a layout it does not know. */
   static async open(fs: Fs, dir: string): Promise<Store> {
-    const format = fs.readFile(`${dir}/format`)?.toString('utf8').trim()
-    if (format === undefined) {
-      await createDurableFolder(fs, dir)
-      await writeFormat(fs, dir)
-    } else if (format !== FORMAT) {
-      throw new Refusal(
-        'storage_unavailable',
-        `The store at ${dir} has format "${format}"; this version reads format "${FORMAT}". Use the version that made it.`,
-      )
-    }
+    await makeStore(fs, dir)
     await recoverJournals(fs, dir)
+    const isBroughtUp = await bringUp(fs, dir)
     // Servers before this one kept empty files ready here.
     fs.removeTree(`${dir}/.spare`)
-    return new Store(fs, dir)
+    return new Store(fs, dir, isBroughtUp)
   }
 
   /** Syncs what is only in the journal, and drops it; closes every pack. After the last write and the last read. */
@@ -127,24 +119,6 @@ export class Store {
     await createDurableFolder(this.fs, folder)
     return new ProjectStore(this.fs, folder, this.#packs, this.#arbiter)
   }
-}
-
-/**
- * In one step: a file that a crash cut off would say that the store has a format nobody knows. Of servers that open a new store together
- * the first makes the file, and the others leave it: the store is known by it (see StoreGuard).
- */
-async function writeFormat(fs: Fs, dir: string): Promise<void> {
-  const temporary = `${dir}/.format.${identityName(thisProcess())}`
-  fs.remove(temporary) // what this very process could not put in its place
-  await fs.createSynced(temporary, Buffer.from(`${FORMAT}\n`))
-  try {
-    fs.link(temporary, `${dir}/format`)
-  } catch (error) {
-    if ((error as NodeJS.ErrnoException).code !== 'EEXIST') throw error
-  } finally {
-    fs.remove(temporary)
-  }
-  await fs.syncDir(dir)
 }
 
 /** A folder in which a new repository is prepared. */

@@ -35,9 +35,15 @@ async function inMemory(options: StartOptions): Promise<StartOptions> {
 async function openStore({
   config: { storeDir, adminKey },
   fs,
+  log,
 }: StartOptions): Promise<{ readonly store: Store; readonly firstToken: string | undefined }> {
   try {
     const store = await Store.open(fs, storeDir)
+    if (store.isBroughtUp)
+      log.logger.warn(
+        'the store is of format 2 now, in which texts of prompts lie in files of their own: earlier versions of the server cannot open it ' +
+          'any more',
+      )
     const firstKey = adminKey === undefined ? await createFirstApiKey(fs, storeDir) : undefined
     return { store, firstToken: firstKey?.token }
   } catch (error) {

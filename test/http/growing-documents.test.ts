@@ -59,14 +59,15 @@ describe('http: documents that would grow by their indentation', () => {
   it('are indented as ever up to the limit, to the byte', async () => {
     const half = 'x'.repeat(MOST / 2)
     // as in the text of the file: the braces, both keys, their quotes and margins, and the newline at the end
-    const around = JSON.stringify({ parameters: { a: half, b: '' } }, null, 2).length + 1
+    const around = JSON.stringify({ parameters: { id: half, url: '' } }, null, 2).length + 1
     for (const [slug, length, lines] of [
       ['full', MOST - around, 6],
       ['fuller', MOST - around + 1, 1],
     ] as const) {
-      const { body } = await create(slug, `{"a":"${half}"}`)
+      // what is no text, and so is in the file
+      const { body } = await create(slug, `{"id":"${half}"}`)
       const workflow_variant_id = body.workflow.variant_id ?? body.workflow.workflow_variant_id
-      const delta = { set: { parameters: { b: 'x'.repeat(length) } } }
+      const delta = { set: { parameters: { url: 'x'.repeat(length) } } }
       const sent = { workflow_revision_commit: { workflow_variant_id, delta } }
       expect((await service.post('/workflows/revisions/commit', sent)).status).to.equal(200)
       expect(git(slug, 'show', 'HEAD:data.json').trim().split('\n')).to.have.length(lines)

@@ -60,14 +60,15 @@ export function logEndpoint(context: SurfaceContext, answerRevisions: AnswerRevi
       if (!input.of && !isNamed)
         throw invalid(['body', singular], 'this field is required, or a reference beside it.', 'missing')
       const start = await logStart(registry, family, parents)
+      const withData = input.includeData ?? of.include_data ?? false
       const window = start
         ? await logRevisions(registry, start, {
+            withData,
             depth: input.depth ?? of.depth,
             includeArchived: input.includeArchived ?? of.include_archived,
             windowing: input.windowing,
           })
         : { rows: [], next: undefined }
-      const withData = input.includeData ?? of.include_data ?? false
       return answerRevisions(registry, window, input, withData)
     },
   })

@@ -29,6 +29,7 @@ import type { SurfaceContext } from '../surface-context.ts'
 import { dependentsEndpoint } from './dependents-endpoint.ts'
 import { deployEndpoint, deploySlugs, deployTargets } from './deploy-endpoint.ts'
 import { diffEndpoint } from './diff-endpoint.ts'
+import { blameEndpoint } from './blame-endpoint.ts'
 import { fileEndpoints } from './file-endpoints.ts'
 import { listRevisions, logEndpoint } from './log-endpoint.ts'
 import { provenanceEndpoint } from './provenance-endpoint.ts'
@@ -239,6 +240,7 @@ export function revisionEndpoints(context: SurfaceContext): Endpoint[] {
     }),
     provenanceEndpoint(context),
     ...fileEndpoints(context),
+    blameEndpoint(context),
     archiving('archive'),
     archiving('unarchive'),
   ]

@@ -5,7 +5,7 @@ import type { SurfaceNames } from './surface-names.ts'
 /** What we answer, as schemas: the source of /openapi.json, and what the tests hold every answer against. */
 
 const id = z.string().meta({ format: 'uuid' })
-const timestamp = z.string().meta({ format: 'date-time' })
+export const timestamp = z.string().meta({ format: 'date-time' })
 /** What `git clone` takes; a key's own project is meant. */
 const gitUrl = z.string().meta({ format: 'uri' })
 /** Any JSON object. */
@@ -210,7 +210,7 @@ export const referenced = z.strictObject({
 /** A short revision (wire.md 1). */
 export const shortRevision = referenced.required()
 
-const gitId = z.string().regex(/^[0-9a-f]{40}$/)
+export const gitId = z.string().regex(/^[0-9a-f]{40}$/)
 
 const commitOfRevision = {
   commit: gitId,

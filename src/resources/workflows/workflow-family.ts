@@ -6,6 +6,7 @@ import { mergeDelta } from '../documents/merge-delta.ts'
 import type { HandlerTable } from './handler-table.ts'
 import { acceptWorkflowData } from './workflow-data.ts'
 import { WORKFLOW_DATA_FILE, decodeWorkflow, encodeWorkflow, isWorkflowFile } from './workflow-files.ts'
+import { findTexts } from './texts/find-texts.ts'
 import { writeTexts } from './texts/write-texts.ts'
 import { deriveFlags, derivedFlagNames } from './workflow-flags.ts'
 import { presentWorkflow } from './workflow-url.ts'
@@ -27,6 +28,7 @@ export function workflowDocumentOf(handlers: HandlerTable): DocumentDefinition {
     accept: (data, context) => acceptWorkflowData(data, context, handlers),
     applyDelta: (base, delta, context) => applyWorkflowDelta(base, delta, context, handlers),
     flags: deriveFlags,
+    texts: findTexts,
     present: presentWorkflow,
   }
 }

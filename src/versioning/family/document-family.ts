@@ -2,6 +2,9 @@ import { Refusal } from '../../errors.ts'
 import type { TreeEntry } from '../../git/objects/tree.ts'
 import { patchInSlices } from '../../json/diff/json-patch.ts'
 import type { Json, JsonObject } from '../../json/json.ts'
+import type { InSlices } from '../../scheduling/cooperative.ts'
+import { TimeSlice } from '../../scheduling/cooperative.ts'
+import type { PlacedText } from '../texts/placed-text.ts'
 import type { Pin } from '../reference.ts'
 import { diffFiles } from '../revisions/diff/diff-revisions.ts'
 import type { DocumentLimits } from './document-limits.ts'
@@ -44,6 +47,7 @@ export interface DocumentDefinition extends Pick<
   applyDelta(base: JsonObject | undefined, delta: Json, context: PayloadContext): AcceptedDocument
   flags(data: JsonObject | undefined): Readonly<Record<string, boolean>>
   pins?(data: JsonObject): readonly Pin[]
+  texts?(data: JsonObject): InSlices<readonly PlacedText[]>
   present(
     data: JsonObject,
     context: Pick<PresentContext, 'servicesBase' | 'revisionId' | 'versionType'>,
@@ -65,7 +69,7 @@ export interface AcceptedDocument {
 /** Makes a family of its definition. */
 export function documentFamily(definition: DocumentDefinition): Family {
   const { name, folder, roles, flagNames, aliases, mayEmbed = false, guardFlag, ownsFile } = definition
-  const { encode, flags, pins } = definition
+  const { encode, flags, pins, texts } = definition
   return {
     name,
     folder,
@@ -75,6 +79,7 @@ export function documentFamily(definition: DocumentDefinition): Family {
     mayEmbed,
     ...(guardFlag === undefined ? {} : { guardFlag }),
     ...(pins ? { pins: (payload: Payload) => pins(documentOf(payload)) } : {}),
+    ...(texts ? { texts: (payload: Payload) => new TimeSlice().run(texts(documentOf(payload))) } : {}),
     ownsFile,
     write: async (target, payload, before, limits) => {
       const document = documentOf(payload)
@@ -88,14 +93,18 @@ export function documentFamily(definition: DocumentDefinition): Family {
         entries.push(writeFile(target, file.path, bytes))
         if (!Buffer.isBuffer(file.content)) size += bytes.length
       }
+      if (size > limits.maxBytes)
+        throw tooLarge(`${definition.file} and the files beside it`, size, limits.maxBytes)
       return { entries, stored: { payload, size: decodedSize(size) } }
     },
-    read: async (source, entries) => {
-      const { data, size } = await readDocument(definition, source, entries)
+    read: async (source, entries, part) => {
+      const { data, size } = await readDocument(definition, source, entries, {
+        isOutline: part === 'outline',
+      })
       return data && { payload: data, size: decodedSize(size) }
     },
     check: async (source, entries, _before, context) => {
-      const { data } = await readDocument(definition, source, entries, context.limits)
+      const { data } = await readDocument(definition, source, entries, context)
       if (data) assertAcceptable(definition, data, context)
     },
     accept: (data, context) => accepted(definition.accept(data, context)),
@@ -128,17 +137,20 @@ function decodedSize(bytes: number): number {
   return 3 * bytes
 }
 
-/** The document in a tree, and the bytes of its files. Past the limits, if there are any, an Error says so. */
+/**
+ * The document in a tree, and the bytes of its files. Past the limits, if there are any, an Error says so. In an outline what lies in folders
+ * is empty.
+ */
 async function readDocument(
   { decode, file }: DocumentDefinition,
   source: ObjectReader,
   entries: readonly TreeEntry[],
-  limits?: DocumentLimits,
+  { limits, isOutline = false }: { readonly limits?: DocumentLimits; readonly isOutline?: boolean },
 ): Promise<{ readonly data: JsonObject | undefined; readonly size: number }> {
   const tree = new FolderTree(source, entries)
   let size = 0
   const read = async (path: string): Promise<Buffer | undefined> => {
-    const bytes = await tree.read(path)
+    const bytes = isOutline && path.includes('/') ? Buffer.alloc(0) : await tree.read(path)
     size += bytes?.length ?? 0
     return bytes
   }
@@ -158,11 +170,15 @@ async function bytesOf(
 ): Promise<Buffer> {
   const room = { ...limits, maxBytes: limits.maxBytes - others }
   const bytes = Buffer.isBuffer(content) ? content : await jsonFileBytes(content, room)
-  if (bytes.length <= limits.maxBytes) return bytes
-  throw new Refusal(
+  if (bytes.length > limits.maxBytes) throw tooLarge(path, bytes.length, limits.maxBytes)
+  return bytes
+}
+
+function tooLarge(what: string, bytes: number, most: number): Refusal {
+  return new Refusal(
     'limit_exceeded',
-    `${path} would have ${bytes.length} bytes; at most ${limits.maxBytes} are stored in a file. Make the data smaller.`,
-    { details: { limit_bytes: limits.maxBytes } },
+    `${what} would have ${bytes} bytes; at most ${most} are stored. Make the data smaller.`,
+    { details: { limit_bytes: most } },
   )
 }
 

@@ -8,6 +8,7 @@ import type { JsonText } from '../../json/stringify-json.ts'
 import type { CacheFile } from '../../storage/cache-file.ts'
 import type { Windowing } from '../pagination.ts'
 import type { Pin } from '../reference.ts'
+import type { PlacedText } from '../texts/placed-text.ts'
 import type { DocumentLimits } from './document-limits.ts'
 import type { ObjectReader, ObjectSink } from './tree-files.ts'
 
@@ -47,9 +48,13 @@ export interface Family {
   ): Promise<WrittenPayload>
   /**
    * The payload that entries of a root tree hold, undefined if there is none. Throws an Error that says why if it does not
-   * decode.
+   * decode. Of an `outline` only the flags are asked for: what they do not depend on may be left out.
    */
-  read(source: ObjectReader, entries: readonly TreeEntry[]): Promise<StoredPayload | undefined>
+  read(
+    source: ObjectReader,
+    entries: readonly TreeEntry[],
+    part?: 'outline',
+  ): Promise<StoredPayload | undefined>
   /**
    * Looks closer than `read` does at what a push brought: throws an Error that names the file if the entries of a root tree hold
    * what no commit over REST could have written. `before` are those of the parent commit, which were looked at already. Not
@@ -83,6 +88,8 @@ export interface Family {
   flags(payload: Payload | undefined): Readonly<Record<string, boolean>>
   /** The payload as a reader sees it: what is stored, and what is derived on read. */
   present(payload: Payload, context: PresentContext): Promise<PresentedPayload>
+  /** The texts of a payload that people write, in order; a family without this has none. */
+  texts?(payload: Payload): Promise<readonly PlacedText[]>
   /** The references that a payload holds under keys. A family that has this is the one of environments. */
   pins?(payload: Payload): readonly Pin[]
   /** What tells two revisions apart, as `revisions/diff` answers it (rulings 3.16, 5.7). */

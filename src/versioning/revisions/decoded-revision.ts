@@ -77,6 +77,11 @@ export class RevisionCache {
     return revision
   }
 
+  /** The same for a list that shows no payload: what of it lies in files of its own is not read, and left out. */
+  async readOutline(source: ObjectReader, oid: Oid): Promise<StoredRevision> {
+    return revisions.get(this.#keyOf(oid)) ?? readRevision(this.#family, source, oid, 'outline')
+  }
+
   /** Takes a revision as it was built, in place of reading it back. */
   keep(revision: StoredRevision): void {
     revisions.set(this.#keyOf(revision.oid), revision)
@@ -87,7 +92,12 @@ export class RevisionCache {
   }
 }
 
-async function readRevision(family: Family, source: ObjectReader, oid: Oid): Promise<StoredRevision> {
+async function readRevision(
+  family: Family,
+  source: ObjectReader,
+  oid: Oid,
+  part?: 'outline',
+): Promise<StoredRevision> {
   const commit = parseCommit(await readBytes(source, oid, 'commit'))
   const { message, trailers } = decodeMessage(commit.message)
   let size = 0
@@ -97,7 +107,7 @@ async function readRevision(family: Family, source: ObjectReader, oid: Oid): Pro
     const headerBytes = headerFile && (await readBytes(source, headerFile.oid, 'blob'))
     size = headerBytes?.length ?? 0
     const header = headerBytes ? await decodeHeader(headerBytes) : {}
-    const read = await family.read(source, entries)
+    const read = await family.read(source, entries, part)
     const { payload, size: payloadSize = 0 } = read ?? {}
     return { oid, commit, message, trailers, header, payload, size: size + payloadSize }
   } catch (error) {

@@ -9,13 +9,15 @@ import type { Registry } from '../registry.ts'
 import { resolveArtifact, resolveVariant } from './references.ts'
 import { resolveReference } from './resolve-reference.ts'
 import type { Revision, RevisionLocation } from './revision.ts'
-import { locate, readListedRevision } from './revision.ts'
+import { locate, readListedRevision, readOutline } from './revision.ts'
 
 export interface LogOptions {
   /** At most so many revisions, the first included. */
   readonly depth?: number | undefined
   readonly includeArchived?: boolean | undefined
   readonly windowing?: Windowing | undefined
+  /** Whether the payloads of the revisions are shown. */
+  readonly withData?: boolean | undefined
 }
 
 /**
@@ -25,7 +27,7 @@ export interface LogOptions {
 export async function logRevisions(
   registry: Registry,
   start: RevisionLocation,
-  { depth, includeArchived, windowing }: LogOptions,
+  { depth, includeArchived, windowing, withData = false }: LogOptions,
 ): Promise<Window<Revision>> {
   const { artifact, variant } = start
   const chain: (RevisionLocation & { readonly isListed: boolean })[] = []
@@ -40,12 +42,13 @@ export async function logRevisions(
   const needsTimes = windowing?.newest !== undefined || windowing?.oldest !== undefined
   const rows = []
   for (const place of chain.reverse()) {
-    const createdAt = needsTimes ? dateOf(await readListedRevision(registry, place)) : ''
+    const createdAt = needsTimes ? dateOf(await readOutline(registry, place)) : ''
     rows.push({ id: objectUuid(place.oid, artifact.digits), createdAt, value: place })
   }
   const window = await cutWindow(rows, { order: 'descending', ...windowing }, ({ isListed }) => isListed)
+  const read = withData ? readListedRevision : readOutline
   return {
-    rows: await Promise.all(window.rows.map((place) => readListedRevision(registry, place))),
+    rows: await Promise.all(window.rows.map((place) => read(registry, place))),
     next: window.next,
   }
 }

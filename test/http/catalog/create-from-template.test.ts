@@ -58,8 +58,9 @@ describe('creating from a template', () => {
     const repository = service.repository('capital')
     expect(git(repository, ['rev-list', '--count', 'capital']).trim()).to.equal('1')
     const data = JSON.parse(git(repository, ['show', 'capital:data.json']))
-    expect(Object.keys(data)).to.deep.equal(['uri', 'parameters', 'schemas'])
+    expect(Object.keys(data)).to.deep.equal(['@svc.format', 'uri', 'parameters', 'schemas'])
     expect(data.parameters.prompt.messages).to.have.length(2)
+    expect(git(repository, ['show', 'capital:prompt/user.md'])).to.include('{{')
     expect(git(repository, ['log', '-1', '--format=%s', 'capital']).trim()).to.equal(
       'Begin with template completion',
     )

@@ -8,7 +8,7 @@ import { cloneIn, cloneOf, latest, newFolder, workflow } from './git-client.ts'
 
 /** What a later server would write for a prompt whose text is a file. */
 const LATER =
-  '{\n  "@svc.format": 2,\n  "parameters": {\n    "prompt": {"@svc.file": "prompt/system.md"}\n  }\n}\n'
+  '{\n  "@svc.format": 3,\n  "parameters": {\n    "prompt": {"@svc.file": "prompt/system.md"}\n  }\n}\n'
 
 describe('git: a data.json of a later server’s format', () => {
   let service: RunningService
@@ -35,8 +35,8 @@ describe('git: a data.json of a later server’s format', () => {
       ['asked', 'queries'],
     ] as const) {
       const clone = await cloneOf(service, slug, { family })
-      for (const number of ['2', '2.0', '12345678901234567890']) {
-        clone.write('data.json', LATER.replace('2', number))
+      for (const number of ['3', '3.0', '12345678901234567890']) {
+        clone.write('data.json', LATER.replace('3', number))
         await clone.commit('Later')
         const { code, terminal } = await clone.try('push')
         expect(code).to.equal(1)
@@ -54,7 +54,7 @@ describe('git: a data.json of a later server’s format', () => {
     await bring('brought', LATER)
     const byVariant = await retrieve({ workflow_variant_ref: { id: variant } })
     expect([byVariant.status, byVariant.body.code], byVariant.text).to.deep.equal([503, 'unsupported_format'])
-    expect(byVariant.body.detail).to.include('data.json is of the format 2')
+    expect(byVariant.body.detail).to.include('data.json is of the format 3')
     const { body } = await service.post('/workflows/revisions/query')
     const listed = body.workflow_revisions.find(
       (it: { workflow_variant_id: string; version: number }) =>
@@ -136,7 +136,7 @@ describe('git: a data.json of a later server’s format', () => {
           body: new Uint8Array(bundle),
         })
         expect(answer.status).to.equal(422)
-        expect(await answer.text()).to.include('data.json is of the format 2')
+        expect(await answer.text()).to.include('data.json is of the format 3')
       }
     } finally {
       await other.stop()

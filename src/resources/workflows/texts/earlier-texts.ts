@@ -1,10 +1,11 @@
+import type { RefusalCode } from '../../../errors.ts'
 import { Refusal } from '../../../errors.ts'
 import type { TreeEntry } from '../../../git/objects/tree.ts'
 import type { JsonObject } from '../../../json/json.ts'
 import type { TimeSlice } from '../../../scheduling/cooperative.ts'
 import type { FolderTree } from '../../../versioning/family/folder-tree.ts'
 import { decodeJsonFile } from '../../documents/decode-json-file.ts'
-import type { PlacedText } from './find-texts.ts'
+import type { PlacedText } from '../../../versioning/texts/placed-text.ts'
 import { findTexts } from './find-texts.ts'
 import { readTexts } from './read-texts.ts'
 
@@ -21,6 +22,8 @@ export interface EarlierData {
   /** All files that its markers name: those of the texts, and what git put elsewhere. */
   readonly files: ReadonlySet<string>
 }
+
+const UNREADABLE: readonly RefusalCode[] = ['damaged_repository', 'unsupported_format']
 
 /** Reads the parent's data from its file and those beside it; undefined where there is none that can be read. */
 export async function readEarlier(
@@ -43,8 +46,8 @@ export async function readEarlier(
     }
     return { data, texts, files }
   } catch (error) {
-    // What plain git broke is mended by the next data; its files are then nobody's.
-    if (error instanceof Refusal && error.code === 'damaged_repository') return undefined
+    // What plain git broke, or a later server wrote, is mended by the next data; its files are then nobody's.
+    if (error instanceof Refusal && UNREADABLE.includes(error.code)) return undefined
     throw error
   }
 }

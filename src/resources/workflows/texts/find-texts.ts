@@ -3,21 +3,7 @@ import type { Json, JsonObject } from '../../../json/json.ts'
 import { getKey, isJsonArray, isJsonObject, membersOf } from '../../../json/json.ts'
 import type { InSlices } from '../../../scheduling/cooperative.ts'
 import { Pace } from '../../../scheduling/cooperative.ts'
-
-/** Where something is in a workflow's data. */
-export interface TextPlace {
-  /** The keys and indexes that lead to it from `data`. */
-  readonly keys: readonly (string | number)[]
-  /** The same as a JSON Pointer. */
-  readonly pointer: string
-  /** Of what a message says: the pointer of its array, and its role where that is a string. */
-  readonly message?: { readonly array: string; readonly role: string | undefined }
-}
-
-/** A string of a workflow's data that belongs in a file of its own (design 1a). */
-export interface PlacedText extends TextPlace {
-  readonly text: string
-}
+import type { PlacedText, TextPlace } from '../../../versioning/texts/placed-text.ts'
 
 /** Longer strings have a file, in code points … */
 const LONGEST_INLINE = 120

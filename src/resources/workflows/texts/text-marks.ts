@@ -12,7 +12,7 @@ import {
 import type { InSlices } from '../../../scheduling/cooperative.ts'
 import { Pace } from '../../../scheduling/cooperative.ts'
 import { damaged } from '../../documents/damaged.ts'
-import type { TextPlace } from './find-texts.ts'
+import type { TextPlace } from '../../../versioning/texts/placed-text.ts'
 import { isTextPath } from './text-names.ts'
 
 /** In the place of a text: an object of this one key, which names the text's file. */

@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto'
-import type { PlacedText } from './find-texts.ts'
+import type { PlacedText } from '../../../versioning/texts/placed-text.ts'
 
 /** The folders that texts lie in, in the root of a commit's tree. */
 export const TEXT_FOLDERS: readonly string[] = ['prompt', 'parameters']

@@ -1,4 +1,4 @@
-import type { PlacedText } from './find-texts.ts'
+import type { PlacedText } from './placed-text.ts'
 
 /** More lines than so many, on both sides together, are not compared … */
 const MOST_LINES = 100_000

@@ -1,0 +1,116 @@
+import { z } from 'zod'
+import { invalid } from '../../errors.ts'
+import { boundedText } from '../../json/json-values.ts'
+import type { Registry } from '../../versioning/registry.ts'
+import { decodeMessage } from '../../versioning/revisions/commit-message.ts'
+import { isoSeconds } from '../../versioning/revisions/log-revisions.ts'
+import type { RevisionLocation } from '../../versioning/revisions/revision.ts'
+import { homeOf, readListedRevision } from '../../versioning/revisions/revision.ts'
+import type { BlamedLine } from '../../versioning/texts/blame.ts'
+import { blameText } from '../../versioning/texts/blame.ts'
+import type { PlacedText } from '../../versioning/texts/placed-text.ts'
+import { presentAuthor, presentVersion } from '../presenters/record.ts'
+import type { Endpoint } from '../routing/endpoint.ts'
+import { endpoint, named, revisionIn } from '../routing/endpoint.ts'
+import { dottedParameters } from '../schemas/queries/query-parameters.ts'
+import { gitId, shortRevision, timestamp } from '../schemas/record-schemas.ts'
+import type { SurfaceContext } from '../surface-context.ts'
+
+/** So many lines are in an answer. */
+const MOST_LINES = 1000
+
+/** `GET …/revisions/{id}/blame`: who wrote each line of a text (wire.md 4). */
+export function blameEndpoint({ surface, present }: SurfaceContext): Endpoint {
+  const { family, path, plural } = surface
+  return endpoint({
+    method: 'GET',
+    path: `/${path}/revisions/:id/blame`,
+    ...named,
+    tag: plural,
+    summary: `Who wrote each line of a text of the revision; the first ${MOST_LINES} lines`,
+    scope: 'read',
+    input: z.object({ place: z.string().max(10_000, 'must have at most 10000 characters') }),
+    fromQuery: dottedParameters([]),
+    output: z.strictObject({
+      count: z.int().min(0),
+      lines: z.array(blamedLine),
+      truncated: z.literal(true).optional(),
+    }),
+    run: async ({ registry, params, input, untilGone }) => {
+      const place = await revisionIn(registry, family, params)
+      const text = await textAt(registry, place, input.place)
+      const lines = await blameText(registry, place, text, untilGone())
+      const shown = lines.slice(0, MOST_LINES)
+      const revisions = new Map<string, object | undefined>()
+      const answered: object[] = []
+      for (const [at, line] of shown.entries()) {
+        if (!revisions.has(line.revision))
+          revisions.set(line.revision, await presentShort(registry, place, line))
+        answered.push({ line: at + 1, revision: revisions.get(line.revision), ...presentLine(line) })
+      }
+      const more = lines.length > shown.length ? { truncated: true as const } : {}
+      return { body: { count: shown.length, lines: answered, ...more } }
+    },
+  })
+
+  async function presentShort(
+    registry: Registry,
+    { artifact }: RevisionLocation,
+    { revision }: BlamedLine,
+  ): Promise<object | undefined> {
+    const home = await homeOf(registry, artifact, revision)
+    const read = home && (await readListedRevision(registry, home))
+    return read && { id: read.id, slug: read.slug, version: presentVersion(read.version, present) }
+  }
+
+  function presentLine({ text, oid, commit }: BlamedLine): object {
+    const { message } = decodeMessage(commit.message)
+    return {
+      text,
+      commit: oid,
+      author: presentAuthor(`${commit.author.name} <${commit.author.email}>`, present),
+      date: isoSeconds(commit.committer.seconds),
+      message: message ?? null,
+      subject: message ?? "",
+    }
+  }
+}
+
+const blamedLine = z.strictObject({
+  line: z.int().min(1),
+  text: z.string(),
+  /** The revision on the first-parent chain that brought the line: of what a merge took in, the merge. */
+  revision: shortRevision.optional(),
+  commit: gitId,
+  author: z.string(),
+  date: timestamp,
+  message: z.string().nullable(),
+  subject: z.string(),
+})
+
+/** So many texts are named where a place is none. */
+const MOST_NAMED = 50
+
+/** The text at a place of the revision's data; refuses any other place, naming those that are texts. */
+async function textAt(
+  registry: Registry,
+  { artifact, oid }: RevisionLocation,
+  place: string,
+): Promise<PlacedText> {
+  const { family, repository } = artifact
+  const { payload } = await registry.revisions(family).read(repository.objects, oid)
+  const texts = (payload && (await family.texts?.(payload))) ?? []
+  const found = texts.find(({ pointer }) => pointer === place)
+  if (found) return found
+  const names = texts.slice(0, MOST_NAMED).map(({ pointer }) => pointer)
+  const more = texts.length > names.length ? ` and ${texts.length - names.length} more` : ''
+  const remedy =
+    names.length === 0
+      ? 'It has no texts.'
+      : `Its texts are at ${names.map((it) => boundedText(it, 200)).join(', ')}${more}.`
+  throw invalid(
+    ['query', 'place'],
+    `${JSON.stringify(boundedText(place, 200))} is the JSON Pointer of no text of this revision's data. ${remedy}`,
+    'no_such_text',
+  )
+}

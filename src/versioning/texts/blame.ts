@@ -1,0 +1,125 @@
+import type { Commit } from '../../git/objects/commit.ts'
+import { parseCommit } from '../../git/objects/commit.ts'
+import type { Oid } from '../../git/objects/object.ts'
+import { alignManyNumbers } from '../../json/diff/align-numbers.ts'
+import { TimeSlice } from '../../scheduling/cooperative.ts'
+import { readBytes } from '../family/tree-files.ts'
+import type { Registry } from '../registry.ts'
+import type { RevisionLocation } from '../revisions/revision.ts'
+import { matchTexts } from './match-texts.ts'
+import type { PlacedText } from './placed-text.ts'
+
+/** Who wrote a line of a text. */
+export interface BlamedLine {
+  readonly text: string
+  /** The commit that wrote it. */
+  readonly oid: Oid
+  readonly commit: Commit
+  /** The revision on the first-parent chain that brought it: a merge, where it is not the commit itself. */
+  readonly revision: Oid
+}
+
+/** Texts with more lines removed and added than so many are taken for another text. */
+const MOST_EDITS = 4000
+
+/** Some lines of a text, as a commit has it, of which somebody wants to know who wrote them. */
+interface Search {
+  readonly oid: Oid
+  readonly text: PlacedText
+  /** By line of the text, the place of the line that is asked for, if it is one. */
+  readonly wanted: readonly (number | undefined)[]
+  /** The merge on the first-parent chain by which this commit came in. */
+  readonly merge: Oid | undefined
+}
+
+/**
+ * For each line of a text of a revision, who wrote it: along the first parents, and where a merge took lines in, along its other parents. It
+ * is the text that counts, however it lies in files.
+ */
+export async function blameText(
+  registry: Registry,
+  { artifact, oid }: RevisionLocation,
+  text: PlacedText,
+  stop: AbortSignal,
+): Promise<readonly BlamedLine[]> {
+  const { objects } = artifact.repository
+  const slice = new TimeSlice(stop)
+  const lines = linesOf(text)
+  const blamed = new Map<number, Omit<BlamedLine, 'text'>>()
+  const searches: Search[] = [{ oid, text, wanted: lines.map((_, at) => at), merge: undefined }]
+  for (let search = searches.pop(); search; search = searches.pop()) {
+    const commit = parseCommit(await readBytes(objects, search.oid, 'commit'))
+    let { wanted } = search
+    for (const [at, parent] of commit.parents.entries()) {
+      const earlier = await textBefore(search, parent)
+      if (!earlier) continue
+      const [passed, left] = await pass(wanted, linesOf(search.text), linesOf(earlier), slice)
+      wanted = left
+      const merge = search.merge ?? (at === 0 ? undefined : search.oid)
+      if (passed.some((it) => it !== undefined))
+        searches.push({ oid: parent, text: earlier, wanted: passed, merge })
+    }
+    for (const at of wanted)
+      if (at !== undefined) blamed.set(at, { oid: search.oid, commit, revision: search.merge ?? search.oid })
+    await slice.pause()
+  }
+  return lines.flatMap((line, at) => {
+    const by = blamed.get(at)
+    return by ? [{ text: line, ...by }] : []
+  })
+
+  /** The text of a parent that the one of a search goes on from. */
+  async function textBefore(search: Search, parent: Oid): Promise<PlacedText | undefined> {
+    const earlier = await textsAt(parent)
+    const own = earlier.find(({ pointer }) => pointer === search.text.pointer)
+    if (own?.text === search.text.text) return own
+    const texts = await textsAt(search.oid)
+    const matched = matchTexts(texts, earlier)
+    return [...matched].find(([{ pointer }]) => pointer === search.text.pointer)?.[1]
+  }
+
+  async function textsAt(commit: Oid): Promise<readonly PlacedText[]> {
+    const { payload } = await registry.revisions(artifact.family).readForList(objects, commit)
+    return (payload && (await artifact.family.texts?.(payload))) ?? []
+  }
+}
+
+/** The lines of a text, each without its line feed; one at the end begins no line. */
+export function linesOf({ text }: PlacedText): readonly string[] {
+  if (text === '') return []
+  return (text.endsWith('\n') ? text.slice(0, -1) : text).split('\n')
+}
+
+/** Which wanted lines stand in the earlier text already, by line of that; and which are left. */
+async function pass(
+  wanted: Search['wanted'],
+  now: readonly string[],
+  earlier: readonly string[],
+  slice: TimeSlice,
+): Promise<[passed: Search['wanted'], left: Search['wanted']]> {
+  const numbers = new Map<string, number>()
+  const numbered = (lines: readonly string[]): number[] =>
+    lines.map((line) => {
+      const known = numbers.get(line) ?? numbers.size
+      numbers.set(line, known)
+      return known
+    })
+  const differences = await alignManyNumbers(numbered(earlier), numbered(now), MOST_EDITS, slice)
+  if (!differences) return [[], wanted]
+  const passed: (number | undefined)[] = []
+  const left = [...wanted]
+  let [from, to] = [0, 0]
+  const same = (end: number): void => {
+    for (; from < end; from++, to++) {
+      passed[from] = wanted[to]
+      left[to] = undefined
+    }
+  }
+  for (const it of differences) {
+    same(it.from)
+    from += it.removed
+    to += it.added
+  }
+  same(earlier.length)
+  return [passed, left]
+}

@@ -1,0 +1,14 @@
+/** Where a text is in a payload's `data`. */
+export interface TextPlace {
+  /** The keys and indexes that lead to it from `data`. */
+  readonly keys: readonly (string | number)[]
+  /** The same as a JSON Pointer. */
+  readonly pointer: string
+  /** Of what a message says: the pointer of its array, and its role where that is a string. */
+  readonly message?: { readonly array: string; readonly role: string | undefined }
+}
+
+/** A text that people write: a string of a payload that has its own lines, and goes on from one revision to the next (design 1a). */
+export interface PlacedText extends TextPlace {
+  readonly text: string
+}
