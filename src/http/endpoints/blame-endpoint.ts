@@ -71,7 +71,7 @@ export function blameEndpoint({ surface, present }: SurfaceContext): Endpoint {
       author: presentAuthor(`${commit.author.name} <${commit.author.email}>`, present),
       date: isoSeconds(commit.committer.seconds),
       message: message ?? null,
-      subject: message ?? "",
+      subject: message ?? '',
     }
   }
 }
