@@ -18,6 +18,7 @@ const LOAD: Readonly<Record<VerbName, () => Promise<Command>>> = {
   testsets: async () => (await import('./commands/testsets.ts')).testsetsCommand,
   evaluate: async () => (await import('./commands/evaluate.ts')).evaluateCommand,
   search: async () => (await import('./commands/search.ts')).searchCommand,
+  blame: async () => (await import('./commands/blame.ts')).blameCommand,
   backup: async () => (await import('./commands/backup.ts')).backupCommand,
   restore: async () => (await import('./commands/restore.ts')).restoreCommand,
   verify: async () => (await import('./commands/verify.ts')).verifyCommand,

@@ -72,6 +72,11 @@ export const VERBS = {
       ...JSON_LINES,
     },
   },
+  blame: {
+    summary: 'print a text of a prompt, each line with who wrote it',
+    words: [],
+    options: { variant: TEXT, version: TEXT, ...SERVER, ...JSON_LINES },
+  },
   backup: {
     summary: 'mirror a store, or a server, into a folder',
     words: [],
