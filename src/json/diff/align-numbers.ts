@@ -43,6 +43,10 @@ export async function alignManyNumbers(
     const one = { from: start, removed: removed.length, to: start, added: added.length }
     return removed.length + added.length === 0 ? [] : [one]
   }
+  if (removed.length + added.length <= FEW) {
+    const changes = diffArrays(removed, added, { maxEditLength: maxEdits })
+    return changes && differencesOf(changes, start)
+  }
   // it takes a turn of its own for each edit more that it looks for
   const changes = await new Promise<ChangeObject<number[]>[] | undefined>((resolve) => {
     diffArrays(removed, added, { maxEditLength: maxEdits, callback: resolve })
@@ -51,6 +55,9 @@ export async function alignManyNumbers(
 }
 
 const STEP = 10_000
+
+/** So few items are aligned in some milliseconds, however little they have in common. */
+const FEW = 1000
 
 /** What lies between two common runs is one difference, in whatever order it was found. */
 function differencesOf(changes: readonly ChangeObject<number[]>[], start: number): Difference[] {

@@ -26,6 +26,8 @@ const MOST_EDITS = 4000
 interface Search {
   readonly oid: Oid
   readonly text: PlacedText
+  /** All that the commit has. */
+  readonly texts: readonly PlacedText[]
   /** By line of the text, the place of the line that is asked for, if it is one. */
   readonly wanted: readonly (number | undefined)[]
   /** The merge on the first-parent chain by which this commit came in. */
@@ -46,18 +48,20 @@ export async function blameText(
   const slice = new TimeSlice(stop)
   const lines = linesOf(text)
   const blamed = new Map<number, Omit<BlamedLine, 'text'>>()
-  const searches: Search[] = [{ oid, text, wanted: lines.map((_, at) => at), merge: undefined }]
+  const wanted = lines.map((_, at) => at)
+  const searches: Search[] = [{ oid, text, texts: await textsAt(oid), wanted, merge: undefined }]
   for (let search = searches.pop(); search; search = searches.pop()) {
     const commit = parseCommit(await readBytes(objects, search.oid, 'commit'))
     let { wanted } = search
     for (const [at, parent] of commit.parents.entries()) {
-      const earlier = await textBefore(search, parent)
+      const texts = await textsAt(parent)
+      const earlier = textBefore(search, texts)
       if (!earlier) continue
       const [passed, left] = await pass(wanted, linesOf(search.text), linesOf(earlier), slice)
       wanted = left
       const merge = search.merge ?? (at === 0 ? undefined : search.oid)
       if (passed.some((it) => it !== undefined))
-        searches.push({ oid: parent, text: earlier, wanted: passed, merge })
+        searches.push({ oid: parent, text: earlier, texts, wanted: passed, merge })
     }
     for (const at of wanted)
       if (at !== undefined) blamed.set(at, { oid: search.oid, commit, revision: search.merge ?? search.oid })
@@ -68,20 +72,17 @@ export async function blameText(
     return by ? [{ text: line, ...by }] : []
   })
 
-  /** The text of a parent that the one of a search goes on from. */
-  async function textBefore(search: Search, parent: Oid): Promise<PlacedText | undefined> {
-    const earlier = await textsAt(parent)
-    const own = earlier.find(({ pointer }) => pointer === search.text.pointer)
-    if (own?.text === search.text.text) return own
-    const texts = await textsAt(search.oid)
-    const matched = matchTexts(texts, earlier)
-    return [...matched].find(([{ pointer }]) => pointer === search.text.pointer)?.[1]
-  }
-
   async function textsAt(commit: Oid): Promise<readonly PlacedText[]> {
     const { payload } = await registry.revisions(artifact.family).readForList(objects, commit)
     return (payload && (await artifact.family.texts?.(payload))) ?? []
   }
+}
+
+/** Of the texts of a parent, the one that the text of a search goes on from. */
+function textBefore({ text, texts }: Search, earlier: readonly PlacedText[]): PlacedText | undefined {
+  const own = earlier.find(({ pointer }) => pointer === text.pointer)
+  if (own?.text === text.text) return own
+  return [...matchTexts(texts, earlier)].find(([{ pointer }]) => pointer === text.pointer)?.[1]
 }
 
 /** The lines of a text, each without its line feed; one at the end begins no line. */
