@@ -14,6 +14,7 @@ const BATCH = 25
 /** Revisions, and artifacts without any, that are not found by their words yet: the newest first. */
 export class DocumentFeed implements FeedSource {
   readonly beforeQuestion = 20
+  readonly rest = 9
   readonly #registry: Registry
   readonly #ask: AskIndex
 

@@ -23,6 +23,8 @@ const LONG = 1024 ** 2
  */
 export class RowFeed implements FeedSource {
   readonly beforeQuestion = 4
+  // Most of it is another thread's work.
+  readonly rest = 2
   readonly #registry: Registry
   readonly #ask: AskIndex
 

@@ -5,13 +5,13 @@ import type { Registry } from '../versioning/registry.ts'
 export interface FeedSource {
   /** So many times it is asked to go on before a question is answered: mostly, that is all of what was written since the last one. */
   readonly beforeQuestion: number
+  /** How long it rests each time while nobody asks, times what that took. */
+  readonly rest: number
   /** Has a few of what is new found. Answers whether there was something, and so may be more. */
   next(): Promise<boolean>
 }
 
-/** How long it rests after each batch, times what that took … */
-const REST = 9
-/** … and how long what is new waits for others, in milliseconds: by then the index has its rows. */
+/** How long what is new waits for others, in milliseconds: by then the index has its rows. */
 const LATER = 2500
 
 /** Has what is new in a project found by its words, before anybody asks and before a question is answered. */
@@ -59,10 +59,13 @@ export class SearchFeed {
       this.#isMore = false
       await pause(LATER)
       for (let isDone = false; !isDone;) {
-        const began = performance.now()
         isDone = true
-        for (const source of this.#sources) if (await this.#next(source)) isDone = false
-        await pause(REST * (performance.now() - began))
+        for (const source of this.#sources) {
+          const began = performance.now()
+          if (!(await this.#next(source))) continue
+          isDone = false
+          await pause(source.rest * (performance.now() - began))
+        }
       }
     }
   }

@@ -8,7 +8,7 @@ import { giveUpRows, removeRows } from './rows/remove-rows.ts'
 import type { RowsBehind } from './rows/rows-behind.ts'
 import { rowsBehind } from './rows/rows-behind.ts'
 import type { RowsStep } from './rows/write-rows.ts'
-import { unknownRows, writeRows } from './rows/write-rows.ts'
+import { takeRowsStep, unknownRows } from './rows/write-rows.ts'
 
 /** What is done with a project's index, by the name of the work. */
 export interface SearchWork {
@@ -66,7 +66,7 @@ export function doSearchWork(
     case 'unknownRows':
       return unknownRows(file, asks.variant, asks.oids)
     case 'writeRows':
-      return writeRows(file, asks.step)
+      return takeRowsStep(file, asks.step)
     case 'giveUpRows':
       return giveUpRows(file, asks.variant, asks.head)
     case 'removeRows':

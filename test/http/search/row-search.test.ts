@@ -263,6 +263,39 @@ describe('POST /search: rows of testsets that opt in', () => {
     }
   })
 
+  it('passes over what cannot be read, and goes on with the next revision that can', async () => {
+    const testset = await client.make([{ q: 'sound' }], SEARCHED)
+    await client.make([{ q: 'neighbour' }], SEARCHED)
+    expect(await search('sound')).to.have.length(1)
+    const gitdir = client.repository(testset.slug)
+    const commitOf = (rows: string): string => {
+      const columns = git(gitdir, ['rev-parse', `${testset.slug}:columns.json`])
+      const root = `100644 blob ${columns}\tcolumns.json\n040000 tree ${rows}\ttestcases\n`
+      const tree = git(gitdir, ['mktree', '--missing'], root)
+      return git(gitdir, ['commit-tree', '-p', testset.slug, '-m', 'By hand', tree])
+    }
+    const folders = (tree: string): string =>
+      Array.from({ length: 255 }, (_, n) => `040000 tree ${tree}\t${n.toString(16).padStart(2, '0')}\n`).join(
+        '',
+      )
+    const missing = git(gitdir, ['mktree', '--missing'], `100644 blob ${'1'.repeat(40)}\t05.json\n`)
+    // More rows than there are atoms: one folder over and over.
+    let endless = git(gitdir, ['rev-parse', `${testset.slug}:testcases/00/00`])
+    for (let depth = 0; depth < 10; depth++) endless = git(gitdir, ['mktree'], folders(endless))
+    for (const rows of [missing, endless]) {
+      git(gitdir, ['update-ref', `refs/heads/${testset.slug}`, commitOf(rows)])
+      const deadline = Date.now() + 5000
+      while ((await search('sound')).length > 0) expect(Date.now()).to.be.lessThan(deadline)
+      expect(await search('neighbour')).to.have.length(1)
+      expect(await indexed()).to.deep.equal({ rows: 1, row_words: 1, variant_rows: 1, row_heads: 2 })
+    }
+    const first = git(gitdir, ['rev-list', '--max-parents=0', testset.slug])
+    const sound = git(gitdir, ['commit-tree', '-p', testset.slug, '-m', 'Sound again', `${first}^{tree}`])
+    git(gitdir, ['update-ref', `refs/heads/${testset.slug}`, sound])
+    const deadline = Date.now() + 5000
+    while ((await search('sound')).length === 0) expect(Date.now()).to.be.lessThan(deadline)
+  })
+
   it('brings more rows than fit into one piece up before it answers, and goes on where a restart stopped it', async () => {
     const rows = Array.from({ length: 1800 }, (_, n) => ({ n: `number${n}`, all: 'everywhere' }))
     const testset = await client.make(rows, SEARCHED)
@@ -287,8 +320,6 @@ describe('POST /search: rows of testsets that opt in', () => {
     const before = await search('again')
     const { storeDir } = client.service
     await client.service.stop({ keepStore: true })
-    for (const part of ['', '-wal', '-shm'])
-      rmSync(join(storeDir, `default/index.db${part}`), { force: true })
     // One of an older server has other tables.
     const old = openIndexFileAside(join(storeDir, 'default/index.db'))
     old.run('DROP TABLE row_heads')

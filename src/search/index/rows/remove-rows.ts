@@ -11,6 +11,8 @@ const AT_ONCE = 500
  * was one.
  */
 export function removeRows(file: DatabaseFile): boolean {
+  // Most often there is none, and nobody is to wait for that.
+  if (file.rows(UNWANTED).length === 0) return false
   return file.transaction(() => {
     const [unwanted] = file.rows<{ variant: number; isKept: number }>(UNWANTED)
     if (!unwanted) return false

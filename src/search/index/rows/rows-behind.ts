@@ -64,7 +64,7 @@ interface BehindRow extends StateRow {
 const STATE = 'SELECT head, tree, position, gone FROM row_heads WHERE variant = ?'
 const BEHIND = `
   SELECT v.number AS variant, a.family || '/' || a.slug AS path, v.head AS wanted, h.head, h.tree, h.position
-  FROM artifacts a JOIN variants v ON v.artifact = a.number LEFT JOIN row_heads h ON h.variant = v.number
+  FROM artifacts a INDEXED BY artifacts_with_rows JOIN variants v ON v.artifact = a.number LEFT JOIN row_heads h ON h.variant = v.number
   WHERE ${HAS_SEARCHED_ROWS} AND v.head IS NOT NULL
     AND (h.variant IS NULL OR NOT h.gone AND (h.position IS NOT NULL OR h.head <> v.head))
   ORDER BY h.position IS NOT NULL, v.number DESC LIMIT 1`

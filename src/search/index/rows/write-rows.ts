@@ -28,7 +28,7 @@ export function unknownRows(file: DatabaseFile, variant: number, oids: readonly 
 }
 
 /** Takes a step. Answers false, and has done nothing, where another server has taken one meanwhile, or the variant is gone. */
-export function writeRows(file: DatabaseFile, { variant, from, to, changes, blobs }: RowsStep): boolean {
+export function takeRowsStep(file: DatabaseFile, { variant, from, to, changes, blobs }: RowsStep): boolean {
   const words = new Map(Array.from(blobs, ([oid, text]) => [oid, wordsOf(text)]))
   return file.transaction(() => {
     const artifact = artifactOf(file, variant)
