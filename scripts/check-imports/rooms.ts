@@ -111,7 +111,7 @@ export const ROOMS: Readonly<Record<string, Room>> = {
     ],
   },
   search: {
-    uses: ['versioning', 'git', 'json', 'storage'],
+    uses: ['resources', 'versioning', 'git', 'json', 'storage', 'scheduling'],
     surface: [
       'open-search',
       'project-search',
@@ -198,6 +198,7 @@ export const ROOMS: Readonly<Record<string, Room>> = {
       ],
       ...['index/damage-of', 'index/index-entry', 'index/unless-damaged', 'index/unserved-repositories'],
       ...['index/database/index-file', 'index/database/unsearched', 'index/database/index-database'],
+      ...['index/database/sql-bytes'],
       ...['push/accept-push', 'push/check-pushed-objects', 'push/check-ref-command', 'push/ref-command'],
       ...['revisions/diff/diff-revisions'],
     ],

@@ -1,7 +1,7 @@
 import { Refusal } from '../errors.ts'
 import type { Oid } from '../git/objects/object.ts'
 import { DatabaseThread, DatabaseTrouble } from '../storage/sqlite/database-thread.ts'
-import { objectUuid, repositoryDigits } from '../versioning/ids.ts'
+import { objectUuid, oidPrefix, repositoryDigits } from '../versioning/ids.ts'
 import { damageOf } from '../versioning/index/damage-of.ts'
 import type { Window, Windowing } from '../versioning/pagination.ts'
 import { unknownCursor } from '../versioning/pagination.ts'
@@ -9,16 +9,20 @@ import type { Registry } from '../versioning/registry.ts'
 import type { Revision } from '../versioning/revisions/revision.ts'
 import { findRevisionById, locate, readListedRevision } from '../versioning/revisions/revision.ts'
 import type { ArtifactView } from '../versioning/artifacts/artifact-view.ts'
-import type { DocumentKind, DocumentPlace, FoundDocument } from './index/find-documents.ts'
+import { DocumentFeed } from './document-feed.ts'
+import type { DocumentKind, DocumentPlace, DocumentQuestion, FoundDocument } from './index/find-documents.ts'
 import type { SearchField } from './index/documents.ts'
-import type { SearchRequest, SearchWork } from './index/search-work.ts'
+import type { AskIndex, SearchRequest, SearchWork } from './index/search-work.ts'
 import { doSearchWork } from './index/search-work.ts'
+import { RowFeed } from './row-feed.ts'
+import { heldRow } from './row-hit.ts'
 import { SearchFeed } from './search-feed.ts'
 import { searchedAt } from './searched-at.ts'
 import type { SearchText } from './texts-of.ts'
-import { textsOf } from './texts-of.ts'
+import { textsOf, textsOfRow } from './texts-of.ts'
 import type { Excerpt } from './words/excerpt.ts'
 import { excerptOf } from './words/excerpt.ts'
+import type { TextRange } from './words/find-terms.ts'
 import { findTerms } from './words/find-terms.ts'
 import { matchExpression } from './words/match-expression.ts'
 import type { Search } from './words/parse-search.ts'
@@ -27,22 +31,31 @@ import type { Search } from './words/parse-search.ts'
 export interface SearchQuery {
   readonly search: Search
   readonly kinds: readonly DocumentKind[]
+  /** Whether rows of testsets that opt in are searched, too. */
+  readonly withRows: boolean
   readonly includeHistory?: boolean | undefined
   readonly includeArchived?: boolean | undefined
   readonly windowing?: Pick<Windowing, 'limit' | 'next'> | undefined
 }
 
-/** An artifact or a revision that was found, and by what of it. */
+/** An artifact, a revision or a row that was found, and by what of it. */
 export interface SearchHit extends Excerpt {
   readonly artifact: ArtifactView
   /** Undefined where the artifact has none. */
   readonly revision: Revision | undefined
   readonly field: SearchField
-  readonly place: SearchText['place']
+  readonly place: SearchText['place'] | RowPlace
   readonly rank: number
 }
 
-/** An artifact or a revision of it that was found; without an id of a commit, an artifact that has none. */
+/** Where in a testset something is. */
+export interface RowPlace {
+  /** The row's dedup id. */
+  readonly row: string
+  readonly column: string
+}
+
+/** An artifact or a revision of it that was found, or the latest of a variant that has a row that was found; without an id of a commit, an artifact that has none. */
 export interface SearchedPlace {
   readonly artifact: ArtifactView
   readonly oid: Oid | undefined
@@ -53,7 +66,7 @@ const LIMIT = 50
 /** How long a search may take, in milliseconds. */
 const MOST_MS = 1000
 
-/** Finds artifacts and revisions of a project by the words of their names, messages and data. */
+/** Finds artifacts, revisions and rows of a project by the words of their names, messages and data. */
 export class ProjectSearch {
   readonly #registry: Registry
   readonly #thread: DatabaseThread<SearchWork>
@@ -63,7 +76,8 @@ export class ProjectSearch {
   constructor(registry: Registry, thread: DatabaseThread<SearchWork>) {
     this.#registry = registry
     this.#thread = thread
-    this.#feed = new SearchFeed(registry, (documents) => this.#ask('write', { documents }))
+    const ask: AskIndex = (work, asks) => this.#ask(work, asks)
+    this.#feed = new SearchFeed(registry, [new DocumentFeed(registry, ask), new RowFeed(registry, ask)])
   }
 
   /** The hits of a query, the best first. Refuses with `query_too_broad` what finds too much. */
@@ -71,7 +85,9 @@ export class ProjectSearch {
     const { search, windowing } = query
     const limit = windowing?.limit ?? LIMIT
     const behind = windowing?.next === undefined ? undefined : await this.#placeOf(windowing.next)
-    const found = await this.#find(query, { limit: limit + 1, behind })
+    const question = await this.#questionOf(query)
+    const found = await this.#ask('find', { question, page: { limit: limit + 1, behind } })
+    if (!found) throw unknownCursor(windowing?.next ?? '')
     const hits: SearchHit[] = []
     for (const document of found.slice(0, limit)) {
       const hit = await this.#hitOf(document, search)
@@ -83,7 +99,7 @@ export class ProjectSearch {
 
   /** Every artifact and revision that a query finds. Refuses with `query_too_broad` what takes too long. */
   async places(query: Omit<SearchQuery, 'windowing'>): Promise<SearchedPlace[]> {
-    const found = await this.#find(query, {})
+    const found = await this.#ask('places', { question: await this.#questionOf(query) })
     return found.flatMap(({ path, oid }) => {
       const artifact = this.#registry.index.viewAt(path)
       return artifact ? { artifact, oid } : []
@@ -94,38 +110,36 @@ export class ProjectSearch {
     await this.#feed.close()
   }
 
-  async #find(
-    { search, kinds, includeHistory = false, includeArchived = false }: SearchQuery,
-    page: { readonly limit?: number; readonly behind?: DocumentPlace | undefined },
-  ): Promise<readonly FoundDocument[]> {
-    await this.#registry.index.refresh(
-      this.#registry.families.filter(({ folder }) => kinds.some(({ family }) => family === folder)),
+  /** What is asked of the index, once it has what is new. */
+  async #questionOf(query: Omit<SearchQuery, 'windowing'>): Promise<DocumentQuestion> {
+    const { search, kinds, withRows, includeHistory = false, includeArchived = false } = query
+    const { index, families } = this.#registry
+    await index.refresh(
+      families.filter(
+        ({ folder, rowsFolder }) =>
+          kinds.some(({ family }) => family === folder) || (withRows && rowsFolder !== undefined),
+      ),
     )
     await this.#feed.catchUp()
-    if (kinds.length === 0) return []
-    const question = {
+    return {
       match: matchExpression(search),
       kinds,
+      withRows,
       includeHistory,
       includeArchived,
       mostMs: MOST_MS,
-      ...page,
     }
-    const found = await this.#ask('find', { question })
-    if (found) return found
-    throw unknownCursor(page.behind ? (this.#idOf(page.behind) ?? '') : '')
   }
 
-  async #hitOf({ path, oid, rank }: FoundDocument, search: Search): Promise<SearchHit | undefined> {
+  async #hitOf(found: FoundDocument, search: Search): Promise<SearchHit | undefined> {
     const { index } = this.#registry
+    const { path, oid, rank } = found
     const artifact = index.viewAt(path)
     if (!artifact) return undefined
     try {
+      if (found.row !== undefined) return await this.#rowHitOf(artifact, found, search)
       const searched = await searchedAt(this.#registry, artifact, oid)
-      const [best] = textsOf(searched)
-        .map((text) => ({ text, found: findTerms(text.text, search) }))
-        .filter(({ found }) => found.terms > 0)
-        .sort((a, b) => b.found.terms - a.found.terms)
+      const best = bestOf(textsOf(searched), search)
       // It is another one by now.
       if (!best) return undefined
       const { variant } = searched
@@ -134,7 +148,7 @@ export class ProjectSearch {
           ? await readListedRevision(this.#registry, await locate(artifact, variant, oid))
           : undefined
       const { field, place, text } = best.text
-      return { artifact, revision, field, place, rank, ...excerptOf(text, best.found.ranges) }
+      return { artifact, revision, field, place, rank, ...excerptOf(text, best.ranges) }
     } catch (error) {
       const reason = damageOf(error, path)
       if (!reason) throw error
@@ -143,19 +157,34 @@ export class ProjectSearch {
     }
   }
 
-  #idOf({ path, oid }: DocumentPlace): string | undefined {
+  async #rowHitOf(
+    artifact: ArtifactView,
+    { row: oid = '', holders = [], rank }: FoundDocument,
+    search: Search,
+  ): Promise<SearchHit | undefined> {
+    const row = await heldRow(this.#registry, artifact, oid, holders)
+    const best = row && bestOf(textsOfRow(row.data), search)
+    if (!best) return undefined
+    const revision = await readListedRevision(this.#registry, await locate(artifact, row.variant, row.head))
+    const { column, text } = best.text
+    const place = { row: row.name, column }
+    return { artifact, revision, field: 'data', place, rank, ...excerptOf(text, best.ranges) }
+  }
+
+  #idOf({ path, oid, row }: DocumentPlace): string | undefined {
     const artifact = this.#registry.index.viewAt(path)
-    return artifact && (oid === undefined ? artifact.id : objectUuid(oid, artifact.digits))
+    const object = oid ?? row
+    return artifact && (object === undefined ? artifact.id : objectUuid(object, artifact.digits))
   }
 
   async #placeOf(id: string): Promise<DocumentPlace> {
     const artifact = await this.#registry.index.findByDigits(repositoryDigits(id))
     if (!artifact) throw unknownCursor(id)
     const path = `${artifact.family.folder}/${artifact.slug}`
-    if (artifact.id === id) return { path, oid: undefined }
+    if (artifact.id === id) return { path }
     const revision = await findRevisionById(this.#registry, artifact, id)
-    if (!revision) throw unknownCursor(id)
-    return { path, oid: revision.oid }
+    // What is neither is a row, if anything.
+    return revision ? { path, oid: revision.oid } : { path, row: oidPrefix(id) }
   }
 
   /** Has work done on the thread, or here where the index is in memory. */
@@ -178,4 +207,16 @@ export class ProjectSearch {
     }
     throw new Refusal('storage_unavailable', 'The index cannot be searched now. Ask again in a moment.')
   }
+}
+
+/** The text that has the most of what is looked for, and where; undefined if none has any of it. */
+function bestOf<T extends { readonly text: string }>(
+  texts: readonly T[],
+  search: Search,
+): { readonly text: T; readonly ranges: readonly TextRange[] } | undefined {
+  const [best] = texts
+    .map((text) => ({ text, ...findTerms(text.text, search) }))
+    .filter(({ terms }) => terms > 0)
+    .sort((a, b) => b.terms - a.terms)
+  return best
 }

@@ -1,6 +1,7 @@
 import type { Json, JsonObject } from '../json/json.ts'
 import { isJsonArray, isJsonObject, membersOf } from '../json/json.ts'
 import { pointerToken } from '../json/json-pointer.ts'
+import { contentOf } from '../resources/testsets/rows/stored-row.ts'
 import type { ArtifactView, VariantView } from '../versioning/artifacts/artifact-view.ts'
 import type { Header } from '../versioning/artifacts/records.ts'
 import { documentOf } from '../versioning/family/document-family.ts'
@@ -43,6 +44,19 @@ export function textsOf({ artifact, variant, stored }: Searched): SearchText[] {
   if (stored?.payload && artifact.family.rowsFolder === undefined)
     texts.push(...stringsIn(documentOf(stored.payload)))
   return texts
+}
+
+/** A text of a row, and the column that it stands in. */
+export interface RowText {
+  readonly column: string
+  readonly text: string
+}
+
+/** The texts by which a row is found; its dedup id is none. */
+export function textsOfRow(data: JsonObject): RowText[] {
+  return [...membersOf(contentOf(data))].flatMap(([column, value]) =>
+    stringsIn(value).map(({ text }) => ({ column, text })),
+  )
 }
 
 function tagsOf(tags: JsonObject | undefined): SearchText[] {

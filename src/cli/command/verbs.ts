@@ -61,7 +61,7 @@ export const VERBS = {
     },
   },
   search: {
-    summary: 'find artifacts and revisions by their words',
+    summary: 'find artifacts, revisions and rows by their words',
     words: [],
     options: {
       kind: { ...TEXT, multiple: true },

@@ -9,10 +9,10 @@ import { ask, doorTo } from './backup/ends/door.ts'
 
 const SEARCH_USAGE = `branchpoint search WORDS [options]
 
-  Finds artifacts and revisions by the words of their names, descriptions, tags, messages and data, the best first.
+  Finds artifacts, revisions and rows by the words of their names, descriptions, tags, messages and data, the best first.
 
   WORDS       all of them must be there; '"side by side"' is a phrase, begin* a prefix, and behind -- a -word leaves out what has it
-  --kind      application, evaluator, workflow, testset, environment or query; once or several times (all)
+  --kind      application, evaluator, workflow, testset, environment, query or row; once or several times (all)
   --history   older revisions, too
   --archived  what is archived, too
   --limit     how many at most (20)
@@ -25,6 +25,12 @@ const SEARCH_USAGE = `branchpoint search WORDS [options]
 /** How many hits are printed where nobody says how many. */
 const LIMIT = 20
 
+const placeOfHit = z.union([
+  z.string(),
+  z.object({ header: z.string() }),
+  z.object({ row: z.string(), column: z.string() }),
+])
+
 const answer = z.object({
   hits: z.array(
     z.looseObject({
@@ -32,7 +38,7 @@ const answer = z.object({
       artifact: z.object({ slug: z.string() }),
       revision: z.object({ version: z.union([z.number(), z.string()]), slug: z.string() }).optional(),
       field: z.string(),
-      place: z.union([z.string(), z.object({ header: z.string() })]).optional(),
+      place: placeOfHit.optional(),
       excerpt: z.string(),
     }),
   ),
@@ -75,6 +81,10 @@ function told({
   excerpt,
 }: z.infer<typeof answer>['hits'][number]): string {
   const version = revision ? ` ${revision.slug} (version ${revision.version})` : ''
-  const where = typeof place === 'string' ? ` ${place}` : ''
+  const where = typeof place === 'string' ? ` ${place}` : placeInRow(place)
   return `${kind} ${artifact.slug}${version}: ${field}${where}\n    ${excerpt}`
+}
+
+function placeInRow(place: Exclude<z.infer<typeof placeOfHit>, string> | undefined): string {
+  return place && 'row' in place ? ` row ${place.row}, column ${place.column}` : ''
 }

@@ -13,25 +13,28 @@ import { respondWithList } from '../routing/send.ts'
 import { list } from '../schemas/record-schemas.ts'
 import { searchText, uuid } from '../schemas/request-schemas.ts'
 
+/** The kind of hits that are rows of testsets. */
+const ROW = 'row'
+
 /** So many hits may be asked for at once. */
 const MOST = 1000
 
-/** `POST /search`: artifacts and revisions of the project by the words of their names, messages and data. */
+/** `POST /search`: artifacts, revisions and rows of the project by the words of their names, messages and data. */
 export function searchEndpoint(
   searchOf: (registry: Registry) => ProjectSearch,
   surfaces: readonly Surface[],
   present: Pick<PresentOptions, 'versionType'>,
 ): Endpoint {
-  const singulars = surfaces.map(({ singular }) => singular)
+  const kinds = [...surfaces.map(({ singular }) => singular), ROW]
   return endpoint({
     method: 'POST',
     path: '/search',
     tag: 'search',
-    summary: 'Artifacts and revisions by the words of their names, messages and data, the best first',
+    summary: 'Artifacts, revisions and rows by the words of their names, messages and data, the best first',
     scope: 'read',
     input: z.object({
       query: searchText,
-      kinds: z.array(z.enum(singulars)).min(1, 'must name at least one kind').optional(),
+      kinds: z.array(z.enum(kinds)).min(1, 'must name at least one kind').optional(),
       include_history: z.boolean().optional(),
       include_archived: z.boolean().optional(),
       windowing: z
@@ -45,7 +48,7 @@ export function searchEndpoint(
         })
         .optional(),
     }),
-    output: list('hits', hitRecord(singulars)),
+    output: list('hits', hitRecord(kinds)),
     example: { query: 'capital "of France" pari*' },
     run: async ({ registry, input }) => {
       const asked = surfaces.filter(({ singular }) => input.kinds?.includes(singular) ?? true)
@@ -54,6 +57,7 @@ export function searchEndpoint(
       const window = await searchOf(registry).search({
         search: parseSearch(input.query, ['body', 'query']),
         kinds: asked.map(kindOf),
+        withRows: input.kinds?.includes(ROW) ?? true,
         includeHistory: input.include_history,
         includeArchived: input.include_archived,
         windowing: input.windowing,
@@ -81,7 +85,7 @@ function presentHit(
   const isOf = (surface: Surface): boolean =>
     surface.family === family && flagsOf(surface).every((flag) => record.flags?.[flag])
   return {
-    kind: surfaces.find(isOf)?.singular ?? family.name,
+    kind: isInRow(place) ? ROW : (surfaces.find(isOf)?.singular ?? family.name),
     artifact: { id, slug, name: record.name },
     ...(revision
       ? {
@@ -101,9 +105,13 @@ function presentHit(
   }
 }
 
-function hitRecord(singulars: readonly string[]) {
+function isInRow(place: SearchHit['place']): boolean {
+  return typeof place === 'object' && 'row' in place
+}
+
+function hitRecord(kinds: readonly string[]) {
   return z.strictObject({
-    kind: z.enum(singulars),
+    kind: z.enum(kinds),
     artifact: z.strictObject({ id: z.string(), slug: z.string(), name: z.string().optional() }),
     variant: z.strictObject({ id: z.string(), slug: z.string() }).optional(),
     revision: z
@@ -111,9 +119,16 @@ function hitRecord(singulars: readonly string[]) {
       .optional(),
     field: z.enum(SEARCH_FIELDS),
     place: z
-      .union([z.string(), z.strictObject({ header: z.string() })])
+      .union([
+        z.string(),
+        z.strictObject({ header: z.string() }),
+        z.strictObject({ row: z.string(), column: z.string() }),
+      ])
       .optional()
-      .meta({ description: 'A JSON Pointer into the data of the revision, or of a header.' }),
+      .meta({
+        description:
+          'A JSON Pointer into the data of the revision, or of a header; of a row its dedup id and the column.',
+      }),
     excerpt: z.string(),
     ranges: z
       .array(z.tuple([z.int(), z.int()]))

@@ -17,7 +17,7 @@ export function testsetFamily(limits: TestsetLimits): Family {
   return {
     name: 'testset',
     folder: 'testsets',
-    roles: [],
+    roles: ['search'],
     flagNames: [],
     ownsFile: isTestsetFile,
     rowsFolder: ROWS_FOLDER,

@@ -1,5 +1,7 @@
 import { Refusal } from '../../errors.ts'
 import type { DatabaseFile } from '../../storage/sqlite/database-file.ts'
+import type { RowHolder } from './rows/find-rows.ts'
+import { foundRow, holdersThatMatch, numberOfRow, rowsThatMatch } from './rows/find-rows.ts'
 
 /** What is looked for in the index. */
 export interface DocumentQuestion {
@@ -7,15 +9,20 @@ export interface DocumentQuestion {
   readonly match: string
   /** The kinds of artifacts that are wanted. */
   readonly kinds: readonly DocumentKind[]
-  /** Whether revisions that are no variant's latest are wanted, too. */
+  /** Whether rows are wanted, too. */
+  readonly withRows: boolean
+  /** Whether revisions that are no variant's latest are wanted, too; of rows, those of the latest are. */
   readonly includeHistory: boolean
   readonly includeArchived: boolean
-  /** The artifact or revision that the page comes behind. */
-  readonly behind?: DocumentPlace | undefined
-  /** So many are wanted; all if there is none. */
-  readonly limit?: number | undefined
   /** How long it may be looked for, in milliseconds. */
   readonly mostMs: number
+}
+
+/** Which of what is found is wanted. */
+export interface DocumentPage {
+  /** The artifact, revision or row that the page comes behind. */
+  readonly behind: DocumentPlace | undefined
+  readonly limit: number
 }
 
 /** Artifacts of a family, or those of them that have a flag. */
@@ -24,18 +31,22 @@ export interface DocumentKind {
   readonly flag?: string | undefined
 }
 
-/** Which document it is: a revision, or an artifact without one. */
+/** Which document it is: a row, a revision, or an artifact without one. */
 export interface DocumentPlace {
   /** `<family>/<slug>` of the artifact. */
   readonly path: string
-  /** Hexadecimal; undefined for an artifact. */
-  readonly oid: string | undefined
+  /** Of a revision, hexadecimal. */
+  readonly oid?: string | undefined
+  /** Of a row: how its oid begins, 18 digits at least. */
+  readonly row?: string | undefined
 }
 
 /** A document that was found. */
 export interface FoundDocument extends DocumentPlace {
   /** The larger, the better it matches. */
   readonly rank: number
+  /** Of a row: where it is. */
+  readonly holders?: readonly RowHolder[]
 }
 
 /** So many are looked at between two looks at the clock. */
@@ -45,32 +56,66 @@ const STEPS = 256
  * The documents that match, the best first, those that match alike the newest first; undefined where `behind` is none of them. Refuses with
  * `query_too_broad` what takes longer than it may: matches are taken one by one, so that it ends when it is to.
  */
-export function findDocuments(file: DatabaseFile, question: DocumentQuestion): FoundDocument[] | undefined {
-  const until = performance.now() + question.mostMs
-  const found: Match[] = []
-  for (const { sql, values } of [revisionsThatMatch(question), artifactsThatMatch(question)]) {
-    // The columns of our own statement.
-    for (const { number, rank } of file.statement(sql).iterate(values) as IterableIterator<Match>) {
-      found.push({ number, rank })
-      if (found.length % STEPS === 0 && performance.now() > until) throw tooBroad(question.mostMs)
-    }
-  }
-  found.sort((a, b) => a.rank - b.rank || b.number - a.number)
-  const { behind, limit } = question
+export function findDocuments(
+  file: DatabaseFile,
+  question: DocumentQuestion,
+  { behind, limit }: DocumentPage,
+): FoundDocument[] | undefined {
+  const found = allThatMatch(file, question)
+  found.sort((a, b) => a.rank - b.rank || Number(a.isRow) - Number(b.isRow) || b.number - a.number)
   const last = behind && numberOf(file, behind)
-  const start = behind ? found.findIndex(({ number }) => number === last) + 1 : 0
+  const isLast = ({ number, isRow }: Match): boolean =>
+    number === last && isRow === (behind?.row !== undefined)
+  const start = behind ? found.findIndex(isLast) + 1 : 0
   if (behind && start === 0) return undefined
-  const page = found.slice(start, limit === undefined ? undefined : start + limit)
-  return page.flatMap(({ number, rank }) => {
+  return found.slice(start, start + limit).flatMap(({ number, rank, isRow }): FoundDocument[] => {
+    if (isRow) {
+      const row = foundRow(file, number, question.includeArchived)
+      return row ? [{ path: row.path, row: row.oid, holders: row.holders, rank: -rank }] : []
+    }
     const [place] = file.rows<PlaceRow>(number < 0 ? ARTIFACT : REVISION, Math.abs(number))
     return place ? [{ path: place.path, oid: place.oid ?? undefined, rank: -rank }] : []
   })
 }
 
+/**
+ * The artifacts and revisions that match, or a row of which matches, in no order, each once. Refuses with `query_too_broad` what takes
+ * longer than it may.
+ */
+export function findPlaces(file: DatabaseFile, question: DocumentQuestion): DocumentPlace[] {
+  const numbers = new Set<number>()
+  const variants = new Set<number>()
+  for (const { number, isRow } of allThatMatch(file, question, holdersThatMatch))
+    (isRow ? variants : numbers).add(number)
+  const places = [...numbers].flatMap((number) =>
+    file.rows<PlaceRow>(number < 0 ? ARTIFACT : REVISION, Math.abs(number)),
+  )
+  const heads = [...variants].flatMap((number) => file.rows<PlaceRow>(HEAD, number))
+  return [...places, ...heads].map(({ path, oid }) => ({ path, oid: oid ?? undefined }))
+}
+
 interface Match {
   readonly number: number
+  readonly isRow: boolean
   /** As FTS5 has it: the smaller, the better. */
   readonly rank: number
+}
+
+function allThatMatch(file: DatabaseFile, question: DocumentQuestion, ofRows = rowsThatMatch): Match[] {
+  const { match, kinds, withRows, includeArchived, mostMs } = question
+  const until = performance.now() + mostMs
+  const statements: Statement[] =
+    kinds.length > 0 ? [revisionsThatMatch(question), artifactsThatMatch(question)] : []
+  if (withRows) statements.push({ sql: ofRows(includeArchived), values: [match], isOfRows: true })
+  const found: Match[] = []
+  for (const { sql, values, isOfRows: isRow = false } of statements) {
+    // The columns of our own statement.
+    for (const row of file.statement(sql).iterate(values) as IterableIterator<Omit<Match, 'isRow'>>) {
+      found.push({ number: row.number, rank: row.rank, isRow })
+      if (found.length % STEPS === 0 && performance.now() > until) throw tooBroad(mostMs)
+    }
+  }
+  return found
 }
 
 interface PlaceRow {
@@ -81,6 +126,7 @@ interface PlaceRow {
 interface Statement {
   readonly sql: string
   readonly values: readonly string[]
+  readonly isOfRows?: boolean
 }
 
 /** A word in a name says more than one in a text. */
@@ -123,8 +169,9 @@ function isWanted({ match, kinds, includeArchived }: DocumentQuestion): Statemen
   }
 }
 
-function numberOf(file: DatabaseFile, { path, oid }: DocumentPlace): number | undefined {
+function numberOf(file: DatabaseFile, { path, oid, row }: DocumentPlace): number | undefined {
   const [family = '', slug = ''] = path.split('/')
+  if (row !== undefined) return numberOfRow(file, family, slug, row)
   const sql = oid === undefined ? ARTIFACT_AT : REVISION_AT
   const values = oid === undefined ? [family, slug] : [family, slug, Buffer.from(oid, 'hex')]
   return file.rows<{ number: number }>(sql, ...values)[0]?.number
@@ -134,6 +181,9 @@ const REVISION = `
   SELECT a.family || '/' || a.slug AS path, lower(hex(r.oid)) AS oid
   FROM revisions r JOIN artifacts a ON a.number = r.artifact WHERE r.number = ?`
 const ARTIFACT = "SELECT family || '/' || slug AS path, NULL AS oid FROM artifacts WHERE number = ?"
+const HEAD = `
+  SELECT a.family || '/' || a.slug AS path, lower(hex(v.head)) AS oid
+  FROM variants v JOIN artifacts a ON a.number = v.artifact WHERE v.number = ?`
 const REVISION_AT = `
   SELECT r.number FROM revisions r JOIN artifacts a ON a.number = r.artifact
   WHERE a.family = ? AND a.slug = ? AND r.oid = ?`

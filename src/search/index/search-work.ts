@@ -1,8 +1,14 @@
+import type { Oid } from '../../git/objects/object.ts'
 import type { DatabaseFile } from '../../storage/sqlite/database-file.ts'
 import type { SearchDocument } from './documents.ts'
 import { writeDocuments } from './documents.ts'
-import type { DocumentQuestion, FoundDocument } from './find-documents.ts'
-import { findDocuments } from './find-documents.ts'
+import type { DocumentPage, DocumentPlace, DocumentQuestion, FoundDocument } from './find-documents.ts'
+import { findDocuments, findPlaces } from './find-documents.ts'
+import { giveUpRows, removeRows } from './rows/remove-rows.ts'
+import type { RowsBehind } from './rows/rows-behind.ts'
+import { rowsBehind } from './rows/rows-behind.ts'
+import type { RowsStep } from './rows/write-rows.ts'
+import { takeRowsStep, unknownRows } from './rows/write-rows.ts'
 
 /** What is done with a project's index, by the name of the work. */
 export interface SearchWork {
@@ -11,10 +17,31 @@ export interface SearchWork {
     readonly answers: number
   }
   readonly find: {
-    readonly asks: { readonly question: DocumentQuestion }
+    readonly asks: { readonly question: DocumentQuestion; readonly page: DocumentPage }
     readonly answers: readonly FoundDocument[] | undefined
   }
+  readonly places: {
+    readonly asks: { readonly question: DocumentQuestion }
+    readonly answers: readonly DocumentPlace[]
+  }
+  readonly rowsBehind: { readonly asks: object; readonly answers: RowsBehind | undefined }
+  readonly unknownRows: {
+    readonly asks: { readonly variant: number; readonly oids: readonly Oid[] }
+    readonly answers: readonly Oid[]
+  }
+  readonly writeRows: { readonly asks: { readonly step: RowsStep }; readonly answers: boolean }
+  readonly giveUpRows: {
+    readonly asks: { readonly variant: number; readonly head: Oid | undefined }
+    readonly answers: boolean
+  }
+  readonly removeRows: { readonly asks: object; readonly answers: boolean }
 }
+
+/** Has work done, on whatever thread. */
+export type AskIndex = <N extends keyof SearchWork>(
+  work: N,
+  asks: SearchWork[N]['asks'],
+) => Promise<SearchWork[N]['answers']>
 
 /** A piece of work. */
 export type SearchRequest = {
@@ -26,6 +53,23 @@ export function doSearchWork(
   file: DatabaseFile,
   request: SearchRequest,
 ): SearchWork[keyof SearchWork]['answers'] {
-  if (request.work === 'write') return writeDocuments(file, request.asks.documents)
-  return findDocuments(file, request.asks.question)
+  const { work, asks } = request
+  switch (work) {
+    case 'write':
+      return writeDocuments(file, asks.documents)
+    case 'find':
+      return findDocuments(file, asks.question, asks.page)
+    case 'places':
+      return findPlaces(file, asks.question)
+    case 'rowsBehind':
+      return rowsBehind(file)
+    case 'unknownRows':
+      return unknownRows(file, asks.variant, asks.oids)
+    case 'writeRows':
+      return takeRowsStep(file, asks.step)
+    case 'giveUpRows':
+      return giveUpRows(file, asks.variant, asks.head)
+    case 'removeRows':
+      return removeRows(file)
+  }
 }

@@ -63,6 +63,7 @@ export async function queryOf(
       : await searchOf(registry).places({
           search: parseSearch(text, ['body', input.sentAs.filter, 'text']),
           kinds: [{ family: surface.family.folder }],
+          withRows: surface.payload === 'rows',
           includeHistory: level === 'revision',
           includeArchived,
         })

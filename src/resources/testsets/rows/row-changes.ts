@@ -80,8 +80,18 @@ interface RowState {
 /** More rows than that are not searched for one. */
 const MOST_ROWS = 10_000_000
 
-function tooManyRows(path: string): Refusal {
-  return new Refusal(
+/**
+ * To be asked before rows are walked: a tree may name one folder over and over, and walking it would never end. Refuses that with
+ * `damaged_repository`; `path` is the repository's.
+ */
+export async function assertFewRows(
+  source: ObjectReader,
+  tree: Oid | undefined,
+  path: string,
+  slice: TimeSlice,
+): Promise<void> {
+  if ((await countRows(source, tree, rowCounts, slice)) <= MOST_ROWS) return
+  throw new Refusal(
     'damaged_repository',
     `A revision of ${path} has more than ${MOST_ROWS} rows. Commit a repaired version with git.`,
   )
@@ -124,8 +134,7 @@ class RowFinder {
   /** Looks through all rows by what is kept of their dedup ids. Of several that git gave the same one, the last counts. */
   async #search(tree: Oid): Promise<LocatedRow | undefined> {
     const { objects, fs, path } = this.#repository
-    // First of all: a tree may name one folder over and over, and walking it would never end.
-    if ((await countRows(objects, tree, rowCounts, this.#slice)) > MOST_ROWS) throw tooManyRows(path)
+    await assertFewRows(objects, tree, path, this.#slice)
     const file = new CacheFile(fs, `${path}/${ROW_KEYS_FILE}`)
     const found = await rowKeys.candidates(objects, tree, new Set([keyOfDedupId(this.#dedupId)]), file)
     for (const { position, oid } of found.toReversed())

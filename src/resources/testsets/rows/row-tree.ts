@@ -276,12 +276,12 @@ async function countFolder(count: RowCount, tree: Oid, depth: number): Promise<n
 }
 
 /** Folders that may follow one another without a row. What REST writes has a row in each, or in a folder below it. */
-const MOST_BARREN = 65_536
+export const MOST_BARREN = 65_536
 
 /** Trees that are read to count rows: the most rows that a testset may have, each in a few folders of its own, have no more. */
 const MOST_TREES = 10_000_000
 
-function tooManyFolders(): Refusal {
+export function tooManyFolders(): Refusal {
   return new Refusal(
     'damaged_repository',
     'The folder of testcases unfolds to more folders than can be walked, because its trees name the same folders again and again. ' +

@@ -23,7 +23,13 @@ export function openIndexFileAside(path: string): DatabaseFile {
   return new DatabaseFile(path, THREAD_BUSY_MS, prepare)
 }
 
-const VERSION = 3
+const VERSION = 4
+
+/** Of an artifact: whether its rows are to be found. */
+export const HAS_SEARCHED_ROWS = "family = 'testsets' AND json_extract(flags, '$.search') = 1"
+
+/** Words come as `indexedText` cuts them, in any script: the tokenizer only splits at what is none of their characters. */
+const WORDS = "unicode61 remove_diacritics 0 categories 'L* N* M* Co'"
 
 /**
  * What can be told of artifacts without opening their repositories. Oids, and the digits of a revision, are bytes,
@@ -37,6 +43,11 @@ const VERSION = 3
  *
  * The words of a revision stand in `search` under its number, those of an artifact without any under the negative of its own; `searched` says
  * whether they do, as of the artifact's `meta` commit. Another room writes them, when there is time (src/search).
+ *
+ * The rows of testsets that opt in are content, so each stands once an artifact (`rows`), with its words in `row_words` under its number;
+ * `variant_rows` says which variant has which row where. `row_heads` says as of which commit: `head` and its tree of rows, `tree`, once
+ * `position` is null; until then `variant_rows` is as of `head` up to `position`, and as of `tree` behind that. Of one that is `gone`,
+ * all is to be removed, a part at a time.
  */
 const TABLES = `
   CREATE TABLE artifacts (
@@ -55,8 +66,9 @@ const TABLES = `
     UNIQUE (family, slug)
   );
   CREATE INDEX artifacts_by_digits ON artifacts (digits);
+  CREATE INDEX artifacts_with_rows ON artifacts (number) WHERE ${HAS_SEARCHED_ROWS};
   CREATE TABLE variants (
-    number INTEGER PRIMARY KEY,
+    number INTEGER PRIMARY KEY AUTOINCREMENT,
     artifact INTEGER NOT NULL,
     slug TEXT NOT NULL,
     id TEXT NOT NULL,
@@ -111,7 +123,31 @@ const TABLES = `
   );
   CREATE VIRTUAL TABLE search USING fts5 (
     name, description, tags, message, data, content = '', contentless_delete = 1,
-    tokenize = "unicode61 remove_diacritics 0 categories 'L* N* M* Co'"
+    tokenize = "${WORDS}"
+  );
+  CREATE TABLE rows (
+    number INTEGER PRIMARY KEY,
+    artifact INTEGER NOT NULL,
+    oid BLOB NOT NULL,
+    UNIQUE (artifact, oid)
+  );
+  CREATE TABLE variant_rows (
+    variant INTEGER NOT NULL,
+    position BLOB NOT NULL,
+    row INTEGER NOT NULL,
+    PRIMARY KEY (variant, position)
+  ) WITHOUT ROWID;
+  CREATE INDEX variants_of_row ON variant_rows (row);
+  CREATE TABLE row_heads (
+    variant INTEGER PRIMARY KEY,
+    head BLOB,
+    tree BLOB,
+    position BLOB,
+    gone INTEGER NOT NULL
+  );
+  CREATE VIRTUAL TABLE row_words USING fts5 (
+    data, content = '', contentless_delete = 1,
+    tokenize = "${WORDS}"
   );
   PRAGMA user_version = ${VERSION};
 `

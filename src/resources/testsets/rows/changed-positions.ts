@@ -1,0 +1,76 @@
+import type { Oid } from '../../../git/objects/object.ts'
+import type { TimeSlice } from '../../../scheduling/cooperative.ts'
+import type { ObjectReader } from '../../../versioning/family/tree-files.ts'
+import { readBytes } from '../../../versioning/family/tree-files.ts'
+import type { RowFolder } from './row-folder.ts'
+import { decodeRowFolder, emptyRowFolder } from './row-folder.ts'
+import type { RowPosition } from './row-position.ts'
+import { DEEPEST_POSITION } from './row-position.ts'
+import { MOST_BARREN, tooManyFolders } from './row-tree.ts'
+
+/** What stands at a position now, where something else stood, or nothing; undefined: nothing. */
+export interface ChangedPosition {
+  readonly position: RowPosition
+  readonly oid: Oid | undefined
+}
+
+/** Two trees of rows. */
+export interface RowTrees {
+  readonly before: Oid | undefined
+  readonly after: Oid | undefined
+}
+
+/**
+ * The positions behind `behind` at which two `testcases` trees have other rows, in order, some at a time, never none. Only folders that
+ * differ are read. Ask `countRows` of both first where a push may have brought a tree that names one folder over and over.
+ */
+export function changedPositions(
+  source: ObjectReader,
+  trees: RowTrees,
+  behind: RowPosition,
+  slice: TimeSlice,
+): AsyncGenerator<readonly ChangedPosition[]> {
+  return changedIn({ source, slice, barren: 0 }, trees, '', behind)
+}
+
+interface Walk {
+  readonly source: ObjectReader
+  readonly slice: TimeSlice
+  /** Folders that were read since the last difference was found. */
+  barren: number
+}
+
+async function* changedIn(
+  walk: Walk,
+  { before, after }: RowTrees,
+  prefix: RowPosition,
+  behind: RowPosition,
+): AsyncGenerator<readonly ChangedPosition[]> {
+  if (before === after) return
+  await walk.slice.pause()
+  if (++walk.barren > MOST_BARREN) throw tooManyFolders()
+  const [old, now] = [await folderOf(walk, before), await folderOf(walk, after)]
+  let batch: ChangedPosition[] = []
+  for (let byte = 0; byte < 256; byte++) {
+    const position = prefix + String.fromCharCode(byte)
+    const oid = now.rows[byte]
+    if (oid !== old.rows[byte] && position > behind) batch.push({ position, oid })
+    // What lies deeper begins with this position, and so may go on behind it.
+    const isBefore = position < behind && !behind.startsWith(position)
+    const deeper = { before: old.folders[byte], after: now.folders[byte] }
+    if (isBefore || deeper.before === deeper.after || position.length >= DEEPEST_POSITION) continue
+    if (batch.length > 0) {
+      walk.barren = 0
+      yield batch
+    }
+    batch = []
+    yield* changedIn(walk, deeper, position, behind)
+  }
+  if (batch.length === 0) return
+  walk.barren = 0
+  yield batch
+}
+
+async function folderOf({ source }: Walk, tree: Oid | undefined): Promise<RowFolder> {
+  return tree === undefined ? emptyRowFolder() : decodeRowFolder(await readBytes(source, tree, 'tree'))
+}

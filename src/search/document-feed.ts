@@ -1,0 +1,49 @@
+import type { Unsearched } from '../versioning/index/database/unsearched.ts'
+import { unlessDamaged } from '../versioning/index/unless-damaged.ts'
+import type { Registry } from '../versioning/registry.ts'
+import type { SearchDocument } from './index/documents.ts'
+import { SEARCH_FIELDS } from './index/documents.ts'
+import type { AskIndex } from './index/search-work.ts'
+import type { FeedSource } from './search-feed.ts'
+import { searchedAt } from './searched-at.ts'
+import { textsOf } from './texts-of.ts'
+
+/** So many documents are written in one go. */
+const BATCH = 25
+
+/** Revisions, and artifacts without any, that are not found by their words yet: the newest first. */
+export class DocumentFeed implements FeedSource {
+  readonly beforeQuestion = 20
+  readonly rest = 9
+  readonly #registry: Registry
+  readonly #ask: AskIndex
+
+  constructor(registry: Registry, ask: AskIndex) {
+    this.#registry = registry
+    this.#ask = ask
+  }
+
+  async next(): Promise<boolean> {
+    const documents: SearchDocument[] = []
+    for (const one of this.#registry.index.database.unsearched(BATCH)) {
+      const document = await this.#documentOf(one)
+      if (document) documents.push(document)
+    }
+    return documents.length > 0 && (await this.#ask('write', { documents })) > 0
+  }
+
+  /** Undefined where the artifact is gone by now. What cannot be read is found by nothing. */
+  async #documentOf({ number, path, oid }: Unsearched): Promise<SearchDocument | undefined> {
+    const artifact = this.#registry.index.viewAt(path)
+    if (!artifact) return undefined
+    const read = () => searchedAt(this.#registry, artifact, oid)
+    const searched = await unlessDamaged(this.#registry, artifact, read)
+    const found = searched ? textsOf(searched) : []
+    const texts = SEARCH_FIELDS.map((field) => [
+      field,
+      found.flatMap((it) => (it.field === field ? it.text : [])),
+    ])
+    // Every field is among them.
+    return { number, meta: artifact.metaCommit, texts: Object.fromEntries(texts) as SearchDocument['texts'] }
+  }
+}

@@ -1,0 +1,90 @@
+import type { Oid } from '../git/objects/object.ts'
+import { asStored } from '../resources/testsets/testset-payload.ts'
+import type { ChangedPosition } from '../resources/testsets/rows/changed-positions.ts'
+import { changedPositions } from '../resources/testsets/rows/changed-positions.ts'
+import { assertFewRows } from '../resources/testsets/rows/row-changes.ts'
+import { readBlobs } from '../resources/testsets/rows/stored-rows.ts'
+import { TimeSlice } from '../scheduling/cooperative.ts'
+import type { ArtifactView } from '../versioning/artifacts/artifact-view.ts'
+import { unlessDamaged } from '../versioning/index/unless-damaged.ts'
+import type { Registry } from '../versioning/registry.ts'
+import type { RowsBehind } from './index/rows/rows-behind.ts'
+import type { RowsStep } from './index/rows/write-rows.ts'
+import type { AskIndex } from './index/search-work.ts'
+import type { FeedSource } from './search-feed.ts'
+
+/** So many rows, or so many bytes of them, are written in one go. */
+const BATCH = 500
+const LONG = 1024 ** 2
+
+/**
+ * Rows of testsets that opt in. A variant's rows in the index are brought from those of one commit to those of another: only folders that
+ * differ are looked at, and only rows that the index does not have are read.
+ */
+export class RowFeed implements FeedSource {
+  readonly beforeQuestion = 4
+  // Most of it is another thread's work.
+  readonly rest = 2
+  readonly #registry: Registry
+  readonly #ask: AskIndex
+
+  constructor(registry: Registry, ask: AskIndex) {
+    this.#registry = registry
+    this.#ask = ask
+  }
+
+  async next(): Promise<boolean> {
+    const behind = await this.#ask('rowsBehind', {})
+    if (!behind) return this.#ask('removeRows', {})
+    const artifact = this.#registry.index.viewAt(behind.path)
+    // It has gone since.
+    if (!artifact) return false
+    const step = await unlessDamaged(this.#registry, artifact, () => this.#stepOf(artifact, behind))
+    if (step) return this.#ask('writeRows', { step })
+    // What was there may be what cannot be read any more: then all of it is begun anew.
+    const head = behind.state?.tree === undefined ? behind.head : undefined
+    return this.#ask('giveUpRows', { variant: behind.variant, head })
+  }
+
+  async #stepOf(artifact: ArtifactView, { variant, state, head }: RowsBehind): Promise<RowsStep> {
+    const slice = new TimeSlice()
+    const { objects, path } = artifact.repository
+    const tree = await rowsOfCommit(this.#registry, artifact, head)
+    const from = state?.position ?? ''
+    if (from === '') await assertFewRows(objects, tree, path, slice)
+    const behind = Buffer.from(from, 'hex').toString('latin1')
+    const changes: ChangedPosition[] = []
+    for await (const some of changedPositions(objects, { before: state?.tree, after: tree }, behind, slice)) {
+      changes.push(...some)
+      if (changes.length >= BATCH) break
+    }
+    const oids = changes.flatMap(({ oid }) => oid ?? [])
+    const unknown = await this.#ask('unknownRows', { variant, oids })
+    const bytes = unknown.length > 0 ? await readBlobs(objects, unknown, undefined, LONG) : []
+    const blobs = new Map(bytes.map((it, index) => [unknown[index] ?? '', it.toString()]))
+    // Long ones are not read all at once.
+    const unread = new Set(unknown.slice(bytes.length))
+    const end = changes.findIndex(({ oid }) => oid !== undefined && unread.has(oid))
+    const taken = end < 0 ? changes : changes.slice(0, end)
+    const done = taken.map(({ position, oid }) => [hexOfPosition(position), oid] as const)
+    const isAll = taken.length === changes.length && changes.length < BATCH
+    const to = isAll
+      ? { head, tree, position: undefined }
+      : { head, tree: state?.tree, position: done.at(-1)?.[0] ?? from }
+    return { variant, from: state, to, changes: done, blobs }
+  }
+}
+
+/** The tree of the rows of a revision; undefined if there are none. Refuses what cannot be read. */
+export async function rowsOfCommit(
+  registry: Registry,
+  { family, repository }: ArtifactView,
+  oid: Oid,
+): Promise<Oid | undefined> {
+  const { payload } = await registry.revisions(family).read(repository.objects, oid)
+  return payload && asStored(payload).tree
+}
+
+function hexOfPosition(position: string): string {
+  return Buffer.from(position, 'latin1').toString('hex')
+}
