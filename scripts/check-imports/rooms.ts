@@ -193,6 +193,7 @@ export const ROOMS: Readonly<Record<string, Room>> = {
         'family/*',
         'revisions/*',
         'slugs/slug',
+        'texts/*',
         'trash/*',
         'variants/*',
       ],

@@ -86,7 +86,7 @@ function textBefore({ text, texts }: Search, earlier: readonly PlacedText[]): Pl
 }
 
 /** The lines of a text, each without its line feed; one at the end begins no line. */
-export function linesOf({ text }: PlacedText): readonly string[] {
+function linesOf({ text }: PlacedText): readonly string[] {
   if (text === '') return []
   return (text.endsWith('\n') ? text.slice(0, -1) : text).split('\n')
 }

@@ -1,5 +1,5 @@
 /** Where a text is in a payload's `data`. */
-export interface TextPlace {
+export interface PayloadPlace {
   /** The keys and indexes that lead to it from `data`. */
   readonly keys: readonly (string | number)[]
   /** The same as a JSON Pointer. */
@@ -9,6 +9,6 @@ export interface TextPlace {
 }
 
 /** A text that people write: a string of a payload that has its own lines, and goes on from one revision to the next (design 1a). */
-export interface PlacedText extends TextPlace {
+export interface PlacedText extends PayloadPlace {
   readonly text: string
 }

@@ -3,7 +3,7 @@ import type { Json, JsonObject } from '../../../json/json.ts'
 import { getKey, isJsonArray, isJsonObject, membersOf } from '../../../json/json.ts'
 import type { InSlices } from '../../../scheduling/cooperative.ts'
 import { Pace } from '../../../scheduling/cooperative.ts'
-import type { PlacedText, TextPlace } from '../../../versioning/texts/placed-text.ts'
+import type { PlacedText, PayloadPlace } from '../../../versioning/texts/placed-text.ts'
 
 /** Longer strings have a file, in code points … */
 const LONGEST_INLINE = 120
@@ -36,7 +36,7 @@ class TextSearch {
   }
 
   /** Looks through an array or an object, which itself is no message. */
-  *within(value: Json, at: TextPlace): InSlices<void> {
+  *within(value: Json, at: PayloadPlace): InSlices<void> {
     const areMessages = at.keys.at(-1) === 'messages' && isJsonArray(value)
     for (const [key, member] of membersAt(value)) {
       if (this.#pace.isDue) yield
@@ -46,18 +46,18 @@ class TextSearch {
     }
   }
 
-  *#member(key: string | number, member: Json, at: TextPlace): InSlices<void> {
+  *#member(key: string | number, member: Json, at: PayloadPlace): InSlices<void> {
     if (typeof member === 'string') this.#string(key, member, at)
     else if (isJsonArray(member) || isJsonObject(member)) yield* this.within(member, placeOf(at, key))
   }
 
-  #string(key: string | number, text: string, at: TextPlace): void {
+  #string(key: string | number, text: string, at: PayloadPlace): void {
     if (NEVER.has(key) || !(isLong(text) || this.#kept.size > 0)) return
     const place = placeOf(at, key)
     if (isLong(text) || this.#kept.has(place.pointer)) this.found.push({ ...place, text })
   }
 
-  *#message(message: JsonObject, at: TextPlace, array: string): InSlices<void> {
+  *#message(message: JsonObject, at: PayloadPlace, array: string): InSlices<void> {
     const role = getKey(message, 'role')
     const said = { array, role: typeof role === 'string' ? role : undefined }
     for (const [key, member] of membersOf(message)) {
@@ -69,7 +69,11 @@ class TextSearch {
     }
   }
 
-  *#parts(parts: readonly Json[], at: TextPlace, message: NonNullable<TextPlace['message']>): InSlices<void> {
+  *#parts(
+    parts: readonly Json[],
+    at: PayloadPlace,
+    message: NonNullable<PayloadPlace['message']>,
+  ): InSlices<void> {
     for (const [index, part] of parts.entries()) {
       if (this.#pace.isDue) yield
       const text = isJsonObject(part) && getKey(part, 'type') === 'text' ? getKey(part, 'text') : undefined
@@ -84,7 +88,7 @@ function membersAt(value: Json): Iterable<readonly [string | number, Json]> {
   return isJsonObject(value) ? membersOf(value) : []
 }
 
-function placeOf(at: TextPlace, key: string | number): TextPlace {
+function placeOf(at: PayloadPlace, key: string | number): PayloadPlace {
   return { keys: [...at.keys, key], pointer: `${at.pointer}/${pointerToken(String(key))}` }
 }
 

@@ -12,7 +12,7 @@ import {
 import type { InSlices } from '../../../scheduling/cooperative.ts'
 import { Pace } from '../../../scheduling/cooperative.ts'
 import { damaged } from '../../documents/damaged.ts'
-import type { TextPlace } from '../../../versioning/texts/placed-text.ts'
+import type { PayloadPlace } from '../../../versioning/texts/placed-text.ts'
 import { isTextPath } from './text-names.ts'
 
 /** In the place of a text: an object of this one key, which names the text's file. */
@@ -69,7 +69,7 @@ export function withTexts(
 /** The data with a marker in the place of each text that has a file, and what could be taken for a marker quoted; itself where nothing is. */
 export function withMarks(
   data: JsonObject,
-  files: Iterable<readonly [TextPlace, string]>,
+  files: Iterable<readonly [PayloadPlace, string]>,
 ): InSlices<JsonObject> {
   const pace = new Pace()
   const root = new Replacements()
