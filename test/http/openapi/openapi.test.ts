@@ -34,6 +34,7 @@ const ROUTES = [
   'GET /X/revisions/retrieve',
   'GET /X/revisions/{id}',
   'GET /X/revisions/{id}/provenance',
+  'GET /X/revisions/{id}/blame',
   'GET /X/revisions/{id}/files',
   'GET /X/revisions/{id}/files/{path}',
   'POST /X/revisions/{id}/archive',
