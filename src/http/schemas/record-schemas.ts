@@ -51,6 +51,13 @@ export function variantRecordSchema(names: SurfaceNames, roles: readonly string[
   })
 }
 
+/** How a commit came from outside. */
+const arrival = z.strictObject({
+  door: z.literal('git'),
+  principal: z.strictObject({ id: z.string(), kind: z.string(), name: z.string() }),
+  time: timestamp,
+})
+
 /** A revision record; `data` is there unless the answer leaves payloads out. */
 export function revisionRecord(names: SurfaceNames, flagNames: readonly string[]): z.ZodType {
   return z.strictObject({
@@ -62,6 +69,10 @@ export function revisionRecord(names: SurfaceNames, flagNames: readonly string[]
     author: z.string(),
     date: timestamp,
     message: z.string().optional(),
+    // What git log --format=%s shows; made by the server where no message was sent.
+    subject: z.string(),
+    // In a log, of a commit that was pushed.
+    arrival: arrival.optional(),
     created_at: timestamp,
     deleted_at: timestamp.optional(),
     deleted_by_id: z.string().optional(),
@@ -229,6 +240,8 @@ export const provenance = z.strictObject({
   ...commitOfRevision,
   tree: gitId,
   parents: z.array(gitId),
+  // Who pushed the commit; that it was made over REST, where its signature proves it; null where nothing says.
+  arrival: z.union([arrival, z.strictObject({ door: z.literal('rest') })]).nullable(),
   trailers: z.strictObject({
     variant: z.string().optional(),
     slug: z.string().optional(),
