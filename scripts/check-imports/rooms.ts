@@ -184,14 +184,13 @@ export const ROOMS: Readonly<Record<string, Room>> = {
   versioning: {
     uses: ['git', 'json', 'storage', 'scheduling', 'cache', 'metrics', 'suggestions'],
     surface: [
-      ...['open-registry', 'slugs/claim-slugs', 'verify/*'],
+      ...['open-registry', 'slugs/claim-slugs', 'verify/*', 'notes/*'],
       ...['registry', 'registries', 'ids', 'pagination', 'reference', 'write-context', 'not-found'],
       ...[
         'artifacts/*',
         'browse/*',
         'environments/*',
         'family/*',
-        'notes/*',
         'revisions/*',
         'slugs/slug',
         'texts/*',

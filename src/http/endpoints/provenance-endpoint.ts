@@ -7,7 +7,8 @@ import type { PresentOptions } from '../presenters/record.ts'
 import { presentArrival, presentAuthor, presentReferences, presentVersion } from '../presenters/record.ts'
 import type { Endpoint } from '../routing/endpoint.ts'
 import { endpoint, named, revisionIn } from '../routing/endpoint.ts'
-import { provenance, single } from '../schemas/record-schemas.ts'
+import { provenance } from '../schemas/provenance.ts'
+import { single } from '../schemas/record-schemas.ts'
 import type { SurfaceContext } from '../surface-context.ts'
 
 /**

@@ -104,7 +104,7 @@ class Comparison {
 
   /** Items removed and added at one place are compared in pairs, so that an edited message is not replaced whole. */
   arrays(base: readonly Json[], head: readonly Json[], path: string): void {
-    const hunks = this.aligner.align(base, head)
+    const hunks = this.align(base, head)
     if (hunks === undefined) {
       if (!equalJson(base, head)) this.replaced(base, head, path)
       return
@@ -113,6 +113,10 @@ class Comparison {
       for (const [old, now, place] of pairsOf(hunk, path)) this.values(old, now, place)
       this.others(hunk, path)
     }
+  }
+
+  align(base: readonly Json[], head: readonly Json[]): Hunk[] | undefined {
+    return this.aligner.align(base, head)
   }
 
   /** What a hunk removes or adds beyond the pairs. */
@@ -196,6 +200,21 @@ class LightComparison extends Comparison {
     const operation = { op: 'replace', path, value: head } as const
     this.operations.push(operation)
     this.replacedBy.set(operation, base)
+  }
+
+  /** Most often one item has changed, and telling so takes no texts of items. */
+  override align(base: readonly Json[], head: readonly Json[]): Hunk[] | undefined {
+    const shorter = Math.min(base.length, head.length)
+    let start = 0
+    while (start < shorter && equalJson(base[start] as Json, head[start] as Json)) start++
+    let end = 0
+    while (end < shorter - start && equalJson(base.at(-1 - end) as Json, head.at(-1 - end) as Json)) end++
+    const removed = base.slice(start, base.length - end)
+    const added = head.slice(start, head.length - end)
+    if (removed.length + added.length === 0) return []
+    const isOne = removed.length === 0 || added.length === 0 || removed.length + added.length === 2
+    if (isOne) return [{ removed, to: start, added }]
+    return super.align(removed, added)?.map((hunk) => ({ ...hunk, to: hunk.to + start }))
   }
 
   override arrays(base: readonly Json[], head: readonly Json[], path: string): void {

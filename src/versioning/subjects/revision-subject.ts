@@ -116,7 +116,8 @@ async function subjectOfPins({
   const others = deployed.length + gone.length - 1
   const more = others > 0 ? ` and ${others} more` : ''
   const room = LONGEST_SUBJECT - `${verb} ${shownVersion}${more} ${where} `.length
-  const environment = shownName(artifact, Math.min(LONGEST_NAME, Math.max(room - name.length, room >> 1)))
+  const half = Math.max(room - shownName(name).length, room >> 1)
+  const environment = shownName(artifact, Math.min(LONGEST_NAME, half))
   const thing = shownName(name, Math.min(LONGEST_NAME, room - environment.length))
   return `${verb} ${thing}${shownVersion}${more} ${where} ${environment}`
 }

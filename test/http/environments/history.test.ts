@@ -75,7 +75,7 @@ describe('environments: history', () => {
     it('is what git log says', async () => {
       const { environment_revisions } = await log({ environment_id: to.id })
       const subjects = environment_revisions.map(({ subject }: any) => subject)
-      expect(subjects).to.include('Better').and.include(`Deploy ${bot.slug} v2 to ${to.slug}`)
+      expect(subjects).to.include('Better').and.include(`Deploy ${bot.slug} v1 to ${to.slug}`)
       expect(subjects).to.deep.equal(client.git(to.slug, 'log', '--format=%s').split('\n'))
     })
   })
