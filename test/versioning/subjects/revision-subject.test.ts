@@ -133,7 +133,11 @@ describe('versioning: the subject of a revision', () => {
     const cases: [unknown, unknown, string][] = [
       [{ a: 'x'.repeat(1_000_000) }, { a: 'y' }, 'Change data'],
       [{ a: '\n'.repeat(10_000) }, { a: 'y' }, 'Edit a'],
-      [{ a: nested('x'.repeat(200_000)) }, { a: nested('y'.repeat(200_000)) }, 'Change a.0.0.0'],
+      [
+        { a: nested('x'.repeat(200_000)) },
+        { a: nested('y'.repeat(200_000)) },
+        'Edit …' + '.0'.repeat(19) + ' (+1 −1)',
+      ],
       [
         { a: Array.from({ length: 900 }, (_, at) => at) },
         { a: Array.from({ length: 900 }, (_, at) => -at) },
