@@ -184,7 +184,7 @@ export const ROOMS: Readonly<Record<string, Room>> = {
   versioning: {
     uses: ['git', 'json', 'storage', 'scheduling', 'cache', 'metrics', 'suggestions'],
     surface: [
-      ...['open-registry', 'slugs/claim-slugs', 'verify/*'],
+      ...['open-registry', 'slugs/claim-slugs', 'verify/*', 'notes/*'],
       ...['registry', 'registries', 'ids', 'pagination', 'reference', 'write-context', 'not-found'],
       ...[
         'artifacts/*',
@@ -201,7 +201,7 @@ export const ROOMS: Readonly<Record<string, Room>> = {
       ...['index/database/index-file', 'index/database/unsearched', 'index/database/index-database'],
       ...['index/database/sql-bytes'],
       ...['push/accept-push', 'push/check-pushed-objects', 'push/check-ref-command', 'push/ref-command'],
-      ...['revisions/diff/diff-revisions'],
+      ...['push/push-notes', 'revisions/diff/diff-revisions'],
     ],
   },
   suggestions: { uses: ['scheduling'], surface: ['helpful-refusal', 'near-names', 'nearest-name'] },

@@ -3,6 +3,7 @@ import { Refusal, invalid } from '../errors.ts'
 import type { Fs } from '../storage/fs.ts'
 import { holdingLock } from '../storage/lock-file.ts'
 import { createDurableFolder } from '../storage/durable-folder.ts'
+import { principalOf } from './caller.ts'
 import { keyAuthor } from './key-author.ts'
 import { type ApiKey, readApiKeyFile, replaceKeyFile } from './key-file.ts'
 import { hashToken, newToken } from './key-token.ts'
@@ -78,6 +79,16 @@ function mayHaveKeys(fs: Fs, storeDir: string, project: string): boolean {
 /** A project's keys in the order they were made, revoked ones included. */
 export function listApiKeys(fs: Fs, storeDir: string, project: string): readonly ApiKey[] {
   return readApiKeyFile(fs, storeDir, checkProjectName(project))
+}
+
+/** The names of a project's keys, by the ids of their principals; none where the file cannot be read, which the authenticator tells. */
+export function keyNames(fs: Fs, storeDir: string, project: string): ReadonlyMap<string, string> {
+  try {
+    const principals = listApiKeys(fs, storeDir, project).map(principalOf)
+    return new Map(principals.map(({ id, name }) => [id, name]))
+  } catch {
+    return new Map()
+  }
 }
 
 /** Which key is meant. */

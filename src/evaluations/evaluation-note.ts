@@ -1,9 +1,8 @@
 import { parseCommit } from '../git/objects/commit.ts'
-import type { Oid } from '../git/objects/object.ts'
-import type { Transaction } from '../git/transactions/transaction.ts'
 import type { Json } from '../json/json.ts'
 import { stringifyJson } from '../json/stringify-json.ts'
-import { readBytes, readTree, replaceEntries, writeFile, writeTree } from '../versioning/family/tree-files.ts'
+import { readBytes } from '../versioning/family/tree-files.ts'
+import { changeNotes } from '../versioning/notes/note-tree.ts'
 import type { Registry } from '../versioning/registry.ts'
 import type { RevisionLocation } from '../versioning/revisions/revision.ts'
 import { writeCommit } from '../versioning/revisions/write-commit.ts'
@@ -31,10 +30,11 @@ export async function writeEvaluationNote(
     const parent = transaction.ref(NOTES_REF)
     const root = parent && parseCommit(await readBytes(transaction, parent, 'commit')).tree
     const commit = {
-      tree: await withNote(transaction, root, oid, (before) => {
-        const others = withoutEvaluation(before, plan.id)
+      tree: await changeNotes(transaction, root, [oid], async (note) => {
+        const before = note === undefined ? Buffer.alloc(0) : await readBytes(transaction, note, 'blob')
+        const others = withoutEvaluation(withFinalLineFeed(before), plan.id)
         const fits = others.length + rows.length <= MOST_NOTE
-        return Buffer.concat(fits ? [others, head, rows] : [others, head])
+        return transaction.write('blob', Buffer.concat(fits ? [others, head, rows] : [others, head]))
       }),
       parent,
       message: subjectOf(plan),
@@ -116,27 +116,9 @@ function withoutEvaluation(note: Buffer, id: string): Buffer {
   return Buffer.from(others.map((line) => `${line}\n`).join(''))
 }
 
-/**
- * The tree of notes with the one on `oid` changed. A note lies under the whole id, or, where git has spread many notes over folders of two
- * digits, under what is left of it there; a note is kept where it is.
- */
-async function withNote(
-  transaction: Transaction,
-  tree: Oid | undefined,
-  rest: string,
-  change: (note: Buffer) => Buffer,
-): Promise<Oid> {
-  const entries = tree === undefined ? [] : await readTree(transaction, tree)
-  const folder = entries.find(({ mode, name }) => mode === '40000' && name === rest.slice(0, 2))
-  if (folder) {
-    const oid = await withNote(transaction, folder.oid, rest.slice(2), change)
-    return writeTree(transaction, replaceEntries(entries, [{ ...folder, oid }]))
-  }
-  const note = entries.find(({ name }) => name === rest)
-  const before = note ? await readBytes(transaction, note.oid, 'blob') : Buffer.alloc(0)
-  const ending = before.length === 0 || before.at(-1) === NEWLINE ? '' : '\n'
-  const after = change(Buffer.concat([before, Buffer.from(ending)]))
-  return writeTree(transaction, replaceEntries(entries, [writeFile(transaction, rest, after)]))
+/** A note that somebody wrote with git may end without one. */
+function withFinalLineFeed(note: Buffer): Buffer {
+  return note.length === 0 || note.at(-1) === LINE_FEED ? note : Buffer.concat([note, Buffer.from('\n')])
 }
 
-const NEWLINE = 0x0a
+const LINE_FEED = 0x0a

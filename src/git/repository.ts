@@ -4,6 +4,7 @@ import { History } from './history/first-parent-history.ts'
 import { packRefs } from './maintenance/pack-refs.ts'
 import { staleFilesOfGit, mayHaveStaleFiles } from './maintenance/stale-files.ts'
 import { ObjectDatabase } from './objects/object-database.ts'
+import type { Oid } from './objects/object.ts'
 import type { PackCache } from './packs/pack-cache.ts'
 import { StreamingPackWriter } from './packs/streaming-pack-writer.ts'
 import type { PackStream } from './receive/index-pack.ts'
@@ -68,6 +69,11 @@ export class Repository {
   /** What is seen of the refs now, for the next process to begin with; undefined while they were moved just now. */
   saveRefs(): SavedRefs | undefined {
     return this.#refs.save()
+  }
+
+  /** One ref as it is now, looked at afresh; one of those in `refs/notes`, too, which no look at all refs covers. */
+  currentRef(name: string): Oid | undefined {
+    return this.#refs.current(name)
   }
 
   /** A pack to be written in this repository, for a write to adopt. */

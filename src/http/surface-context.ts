@@ -18,6 +18,7 @@ export interface SurfaceContext {
   readonly surface: Surface
   readonly names: SurfaceNames
   readonly searchOf: (registry: Registry) => ProjectSearch
+  readonly namesOf: NamesOf
   readonly present: PresentOptions
   /** The schemas of its records, each one object, so that /openapi.json can name it once. */
   readonly records: Readonly<Record<'artifact' | 'variant' | 'revision' | 'flat', z.ZodType>>
@@ -25,7 +26,10 @@ export interface SurfaceContext {
   readonly enrichment?: Enrichment
 }
 
-export interface SurfaceSettings extends Pick<SurfaceContext, 'searchOf'> {
+/** The names that the principals of a project have now, by id. */
+export type NamesOf = (registry: Registry) => ReadonlyMap<string, string>
+
+export interface SurfaceSettings extends Pick<SurfaceContext, 'searchOf' | 'namesOf'> {
   readonly servicesBase: string
   readonly gitBase: string
   readonly versionType: 'number' | 'string'
@@ -36,7 +40,7 @@ export interface SurfaceSettings extends Pick<SurfaceContext, 'searchOf'> {
 export function surfaceContext(
   surface: Surface,
   surfaces: readonly Surface[],
-  { searchOf, ...settings }: SurfaceSettings,
+  { searchOf, namesOf, ...settings }: SurfaceSettings,
 ): SurfaceContext {
   const { family } = surface
   const siblings = surfaces.filter((it) => it.family === family)
@@ -46,6 +50,7 @@ export function surfaceContext(
     surface,
     names,
     searchOf,
+    namesOf,
     present: { answered: names.answered, ...settings },
     records: {
       artifact: artifactRecordSchema(family.roles),

@@ -1,3 +1,5 @@
+import { basename } from 'node:path/posix'
+import { keyNames } from '../access/api-keys.ts'
 import type { KeyUses } from '../access/key-uses.ts'
 import { allEndpoints } from '../http/endpoints/all-endpoints.ts'
 import { deliveryEndpoints } from '../http/endpoints/delivery-endpoints.ts'
@@ -55,6 +57,7 @@ export function composeEndpoints({
     versionType: config.versionType,
     authorType: isExisting ? 'uuid' : 'text',
     searchOf,
+    namesOf: ({ store }) => keyNames(fs, storeDir, basename(store.folder)),
   }
   const contexts = surfaces.map((surface) => ({
     ...surfaceContext(surface, surfaces, settings),

@@ -5,6 +5,7 @@ import { fromEntries } from '../json/json.ts'
 import type { ArtifactView } from '../versioning/artifacts/artifact-view.ts'
 import { objectUuid } from '../versioning/ids.ts'
 import type { Reference } from '../versioning/reference.ts'
+import type { CommitMessage } from '../versioning/revisions/commit-message.ts'
 import { isoSeconds } from '../versioning/revisions/log-revisions.ts'
 import type { EventType } from './event-types.ts'
 
@@ -34,14 +35,15 @@ export interface Happening {
   /** By names like `workflow_variant` (contract/environments 11). */
   readonly references: readonly (readonly [string, Json])[]
   readonly actor: Pick<Ident, 'name' | 'email'>
-  readonly message?: string | undefined
+  /** What the commit says. */
+  readonly said?: Pick<CommitMessage, 'message' | 'subject'>
   readonly diff?: JsonObject
   readonly deployed?: readonly Reference[]
 }
 
 /** The event of what happened to an artifact. */
 export function registryEvent(artifact: ArtifactView, happening: Happening): RegistryEvent {
-  const { type, cause, subject, seconds, references, actor, message, diff, deployed = [] } = happening
+  const { type, cause, subject, seconds, references, actor, said, diff, deployed = [] } = happening
   const { family, digits } = artifact
   const identity = createHash('sha1').update([type, cause, subject].join('\n')).digest('hex')
   return {
@@ -54,7 +56,8 @@ export function registryEvent(artifact: ArtifactView, happening: Happening): Reg
       ['family', family.folder],
       ['references', fromEntries(references)],
       ['actor', { name: actor.name, email: actor.email }],
-      ...(message === undefined ? [] : [['message', message] as const]),
+      ...(said?.message === undefined ? [] : [['message', said.message] as const]),
+      ...(said ? [['subject', said.subject] as const] : []),
       ...(diff === undefined ? [] : [['diff', diff] as const]),
     ]),
   }

@@ -44,6 +44,7 @@ describe('Idempotency-Key', () => {
       versionType: 'number',
       authorType: 'text',
       searchOf: () => expect.fail(),
+      namesOf: () => expect.fail(),
     } as const
     const limits = { testsets: { maxRows: 10, maxRowBytes: 1000, maxColumns: 10 } }
     const surfaces = surfacesOf(workflowSurfaces, limits)

@@ -117,6 +117,7 @@ describe('provenance: a service that signs', () => {
       ...{ commit, tree, parents: [parent], author, committer, date },
       trailers: { variant: slug },
       signature: { status: 'good', key: key.fingerprint },
+      arrival: { door: 'rest' },
       environments: [],
     })
     expect(found).to.include({ author: second.author, date: second.date })
@@ -199,6 +200,7 @@ describe('provenance: a service that signs', () => {
     ] as const) {
       const found = await provenance(commitByGit(slug, by))
       expect(found.signature).to.deep.equal(signature)
+      expect(found.arrival).to.equal(null)
       expect(found).to.include({ author: 'Ann <ann@example.com>', committer: 'Ann <ann@example.com>' })
     }
     expect((await provenance(revisions[0].id)).signature.status).to.equal('good')
@@ -237,6 +239,7 @@ describe('provenance: a service without a key', () => {
     const { slug, revisions } = await client.application(1)
     const { body } = await client.service.get(`/applications/revisions/${revisions[0].id}/provenance`)
     expect(body.provenance.signature).to.deep.equal({ status: 'none' })
+    expect(body.provenance.arrival).to.equal(null)
     expect(client.gitOf(slug, 'cat-file', 'commit', slug)).not.to.contain('gpgsig')
   })
 })

@@ -216,8 +216,8 @@ function prompt(system: string, temperature: number): object {
 /** Retrieves and prints which revision it was; answers its id. */
 async function retrieve(server: DemoServer, references: object): Promise<string> {
   const answer = await post(server, '/applications/revisions/retrieve', references, false)
-  const { id, slug, version, message } = answer['application_revision'] as Record<string, string>
-  say(`  ${JSON.stringify(references)}\n      → ${slug}, version ${version}: ${message ?? '(no message)'}`)
+  const { id, slug, version, subject } = answer['application_revision'] as Record<string, string>
+  say(`  ${JSON.stringify(references)}\n      → ${slug}, version ${version}: ${subject}`)
   return id ?? ''
 }
 

@@ -64,14 +64,14 @@ export function blameEndpoint({ surface, present }: SurfaceContext): Endpoint {
   }
 
   function presentLine({ text, oid, commit }: BlamedLine): object {
-    const { message } = decodeMessage(commit.message)
+    const { message, subject } = decodeMessage(commit.message)
     return {
       text,
       commit: oid,
       author: presentAuthor(`${commit.author.name} <${commit.author.email}>`, present),
       date: isoSeconds(commit.committer.seconds),
       message: message ?? null,
-      subject: message ?? '',
+      subject,
     }
   }
 }

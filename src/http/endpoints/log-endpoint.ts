@@ -3,10 +3,13 @@ import { invalid } from '../../errors.ts'
 import type { Reading } from '../../versioning/family/family.ts'
 import { unlessDamaged } from '../../versioning/index/unless-damaged.ts'
 import type { Window, Windowing } from '../../versioning/pagination.ts'
+import type { Oid } from '../../git/objects/object.ts'
+import type { Arrival } from '../../versioning/push/push-notes.ts'
+import { arrivalsOf } from '../../versioning/push/push-notes.ts'
 import type { Registry } from '../../versioning/registry.ts'
 import { logRevisions, logStart } from '../../versioning/revisions/log-revisions.ts'
 import type { Revision } from '../../versioning/revisions/revision.ts'
-import { presentPayload, presentRevision } from '../presenters/record.ts'
+import { presentArrival, presentPayload, presentRevision } from '../presenters/record.ts'
 import type { EndpointResponse, Endpoint } from '../routing/endpoint.ts'
 import { endpoint } from '../routing/endpoint.ts'
 import { respondWithLargeList } from '../routing/send.ts'
@@ -69,23 +72,34 @@ export function logEndpoint(context: SurfaceContext, answerRevisions: AnswerRevi
             windowing: input.windowing,
           })
         : { rows: [], next: undefined }
-      return answerRevisions(registry, window, input, withData)
+      const arrivals = start
+        ? await arrivalsOf(
+            start.artifact.repository,
+            window.rows.map(({ oid }) => oid),
+          )
+        : NONE
+      return answerRevisions(registry, window, input, withData, arrivals)
     },
   })
 }
 
+const NONE: ReadonlyMap<Oid, Arrival> = new Map()
+
 export type AnswerRevisions = ReturnType<typeof listRevisions>
 
-/** Answers the rows of a list, each with its payload unless that is left out, or cannot be read. */
-export function listRevisions({ surface, present }: SurfaceContext) {
+/** Answers the rows of a list, each with its payload unless that is left out, or cannot be read, and how it came if that is asked. */
+export function listRevisions({ surface, present, namesOf }: SurfaceContext) {
   return (
     registry: Registry,
     window: Window<Revision>,
     { windowing: page, asked }: { readonly windowing?: Windowing | undefined; readonly asked: Reading },
     withData: boolean,
-  ): Promise<EndpointResponse> =>
-    respondWithLargeList(`${surface.singular}_revisions`, window, page, async (revision) =>
-      presentRevision(
+    arrivals = NONE,
+  ): Promise<EndpointResponse> => {
+    const names = arrivals.size > 0 ? namesOf(registry) : new Map<string, string>()
+    return respondWithLargeList(`${surface.singular}_revisions`, window, page, async (revision) => {
+      const arrival = arrivals.get(revision.oid)
+      return presentRevision(
         revision,
         present,
         withData
@@ -93,6 +107,8 @@ export function listRevisions({ surface, present }: SurfaceContext) {
               presentPayload(revision, present, asked),
             )
           : undefined,
-      ),
-    )
+        arrival && presentArrival(arrival, names),
+      )
+    })
+  }
 }

@@ -4,41 +4,48 @@ import { isoSeconds } from '../../versioning/revisions/log-revisions.ts'
 import type { Provenance, Running, SignedRevision } from '../../versioning/revisions/provenance.ts'
 import { provenanceOf } from '../../versioning/revisions/provenance.ts'
 import type { PresentOptions } from '../presenters/record.ts'
-import { presentAuthor, presentReferences, presentVersion } from '../presenters/record.ts'
+import { presentArrival, presentAuthor, presentReferences, presentVersion } from '../presenters/record.ts'
 import type { Endpoint } from '../routing/endpoint.ts'
 import { endpoint, named, revisionIn } from '../routing/endpoint.ts'
-import { provenance, single } from '../schemas/record-schemas.ts'
+import { provenance } from '../schemas/provenance.ts'
+import { single } from '../schemas/record-schemas.ts'
 import type { SurfaceContext } from '../surface-context.ts'
 
 /**
  * `GET …/revisions/{id}/provenance` of a surface: the commit that the revision is, whose signature it has, and which environments
  * run it now, each with the deployment that brought it there and that one's signature.
  */
-export function provenanceEndpoint({ surface, present }: SurfaceContext): Endpoint {
+export function provenanceEndpoint({ surface, present, namesOf }: SurfaceContext): Endpoint {
   const { family, path, plural } = surface
   return endpoint({
     method: 'GET',
     path: `/${path}/revisions/:id/provenance`,
     ...named,
     tag: plural,
-    summary: 'Where the revision comes from: its commit, the signature, and the environments that run it now',
+    summary:
+      'Where the revision comes from: its commit, the signature, who pushed it, and the environments that run it now',
     scope: 'read',
     input: z.object({}),
     output: single('provenance', provenance),
     run: async ({ registry, params }) => {
       const place = await revisionIn(registry, family, params)
       const found = await provenanceOf(registry, place)
-      return { body: { count: 1, provenance: presentProvenance(found, present) } }
+      return { body: { count: 1, provenance: presentProvenance(found, present, namesOf(registry)) } }
     },
   })
 }
 
-function presentProvenance({ environments, ...own }: Provenance, options: PresentOptions): object {
+function presentProvenance(
+  { environments, arrival, ...own }: Provenance,
+  options: PresentOptions,
+  names: ReadonlyMap<string, string>,
+): object {
   const { revision, commit } = own
   return {
     ...presentCommit(own, options),
     tree: commit.tree,
     parents: commit.parents,
+    arrival: arrival && 'time' in arrival ? presentArrival(arrival, names) : (arrival ?? null),
     trailers: presentTrailers(revision.stored.trailers),
     environments: environments.map((it) => presentRunning(it, options)),
   }

@@ -1,3 +1,4 @@
+import { principalOf } from '../../access/caller.ts'
 import { grants } from '../../access/scope.ts'
 import { counts } from '../../metrics/counters.ts'
 import { Refusal } from '../../errors.ts'
@@ -119,6 +120,7 @@ async function takeIn(
       incoming,
       isAtomic,
       limits: { maxBlobBytes },
+      pusher: principalOf(caller.key),
       signal: pack.signal,
     }
     const actor = { id, name, email, mayDeploy: grants(scopes, 'deploy') }

@@ -5,6 +5,7 @@ import type { ArtifactRecord, Header, VariantRecord } from '../../versioning/art
 import type { PresentedPayload, Reading } from '../../versioning/family/family.ts'
 import { PLAIN_READING } from '../../versioning/family/family.ts'
 import { parseUuid } from '../../versioning/ids.ts'
+import type { Arrival } from '../../versioning/push/push-notes.ts'
 import { authorUuid } from '../../versioning/revisions/author-uuid.ts'
 import { dateOf } from '../../versioning/revisions/log-revisions.ts'
 import type { VariantLocation } from '../../versioning/revisions/references.ts'
@@ -48,11 +49,12 @@ export function presentVariant({ artifact, variant }: VariantLocation, options: 
   }
 }
 
-/** A revision as a record (contract/workflows 2.3, interface 2.1), with the payload that was presented, if any. */
+/** A revision as a record (contract/workflows 2.3, interface 2.1), with the payload and the arrival that were presented, if any. */
 export function presentRevision(
   revision: Revision,
   options: PresentOptions,
   presented?: PresentedPayload,
+  arrival?: object,
 ): object {
   const { artifact, variant, stored, archived } = revision
   const { name, email } = stored.commit.author
@@ -66,6 +68,8 @@ export function presentRevision(
     author: presentAuthor(`${name} <${email}>`, options),
     date,
     message: stored.message,
+    subject: stored.subject,
+    arrival,
     created_at: date,
     deleted_at: archived?.deleted_at,
     deleted_by_id: personId(archived?.deleted_by_id, options),
@@ -73,6 +77,14 @@ export function presentRevision(
     flags: revisionFlags(artifact, stored.payload),
     data: presented?.data,
   }
+}
+
+/** How a commit came: the pusher under the name that the key has now, or had where it is not known (wire.md 1). */
+export function presentArrival(
+  { door, principal: { id, kind, name }, time }: Arrival,
+  names: ReadonlyMap<string, string>,
+): object {
+  return { door, principal: { id, kind, name: names.get(id) ?? name }, time }
 }
 
 /** References to a revision and what it belongs to, as `singular` things (contract/workflows 5.4). */

@@ -51,6 +51,13 @@ export function variantRecordSchema(names: SurfaceNames, roles: readonly string[
   })
 }
 
+/** How a commit came from outside. */
+export const arrival = z.strictObject({
+  door: z.literal('git'),
+  principal: z.strictObject({ id: z.string(), kind: z.string(), name: z.string() }),
+  time: timestamp,
+})
+
 /** A revision record; `data` is there unless the answer leaves payloads out. */
 export function revisionRecord(names: SurfaceNames, flagNames: readonly string[]): z.ZodType {
   return z.strictObject({
@@ -62,6 +69,10 @@ export function revisionRecord(names: SurfaceNames, flagNames: readonly string[]
     author: z.string(),
     date: timestamp,
     message: z.string().optional(),
+    // What git log --format=%s shows; made by the server where no message was sent.
+    subject: z.string(),
+    // In a log, of a commit that was pushed.
+    arrival: arrival.optional(),
     created_at: timestamp,
     deleted_at: timestamp.optional(),
     deleted_by_id: z.string().optional(),
@@ -211,42 +222,6 @@ export const referenced = z.strictObject({
 export const shortRevision = referenced.required()
 
 export const gitId = z.string().regex(/^[0-9a-f]{40}$/)
-
-const commitOfRevision = {
-  commit: gitId,
-  author: z.string(),
-  committer: z.string(),
-  date: timestamp,
-  signature: z.strictObject({
-    status: z.enum(['good', 'unknown_key', 'bad', 'none']),
-    // As ssh-keygen -l prints it: SHA256:…
-    key: z.string().optional(),
-  }),
-}
-
-/** Where a revision comes from: its commit, the signature, and what runs it now. */
-export const provenance = z.strictObject({
-  ...commitOfRevision,
-  tree: gitId,
-  parents: z.array(gitId),
-  trailers: z.strictObject({
-    variant: z.string().optional(),
-    slug: z.string().optional(),
-    deploy: z.string().optional(),
-    deploy_key: z.string().optional(),
-    deploy_from: z.string().optional(),
-    deploy_to: z.string().optional(),
-    idempotency_key: z.string().optional(),
-  }),
-  environments: z.array(
-    z.strictObject({
-      ...revisionReferencesSchema('environment'),
-      key: z.string(),
-      // The deployment: the environment's revision since which the key has held it.
-      since: referenced.extend(commitOfRevision),
-    }),
-  ),
-})
 
 /** What a revision did to a row of a testset. */
 export const historyOfRow = z.strictObject({

@@ -45,6 +45,30 @@ export async function patchInSlices(
   return comparison.operations
 }
 
+/** An operation of a patch; of what is replaced also the value that was there. */
+export interface JsonChange {
+  readonly operation: JsonPatchOperation
+  readonly before: Json | undefined
+}
+
+/**
+ * The patch of two documents for people to read, in a millisecond or so: undefined if one is too large for that, and an array whose
+ * difference is long is replaced whole.
+ */
+export function lightChanges(
+  base: Json | undefined,
+  head: Json | undefined,
+): readonly JsonChange[] | undefined {
+  if (!isLight(base) || !isLight(head)) return undefined
+  const comparison = new LightComparison()
+  if (base === undefined || head === undefined) comparison.operations.push(...patchOfOne(base, head))
+  else comparison.values(base, head, '')
+  return comparison.operations.map((operation) => ({
+    operation,
+    before: comparison.replacedBy.get(operation),
+  }))
+}
+
 function patchOfOne(base: Json | undefined, head: Json | undefined): JsonPatchOperation[] {
   if (head !== undefined) return [{ op: 'add', path: '', value: head }]
   return base === undefined ? [] : [{ op: 'remove', path: '' }]
@@ -57,7 +81,11 @@ class Comparison {
   values(base: Json, head: Json, path: string): void {
     if (isJsonObject(base) && isJsonObject(head)) this.objects(base, head, path)
     else if (isJsonArray(base) && isJsonArray(head)) this.arrays(base, head, path)
-    else if (!equalJson(base, head)) this.operations.push({ op: 'replace', path, value: head })
+    else if (!equalJson(base, head)) this.replaced(base, head, path)
+  }
+
+  replaced(_base: Json, head: Json, path: string): void {
+    this.operations.push({ op: 'replace', path, value: head })
   }
 
   objects(base: JsonObject, head: JsonObject, path: string): void {
@@ -76,15 +104,19 @@ class Comparison {
 
   /** Items removed and added at one place are compared in pairs, so that an edited message is not replaced whole. */
   arrays(base: readonly Json[], head: readonly Json[], path: string): void {
-    const hunks = this.aligner.align(base, head)
+    const hunks = this.align(base, head)
     if (hunks === undefined) {
-      if (!equalJson(base, head)) this.operations.push({ op: 'replace', path, value: head })
+      if (!equalJson(base, head)) this.replaced(base, head, path)
       return
     }
     for (const hunk of hunks) {
       for (const [old, now, place] of pairsOf(hunk, path)) this.values(old, now, place)
       this.others(hunk, path)
     }
+  }
+
+  align(base: readonly Json[], head: readonly Json[]): Hunk[] | undefined {
+    return this.aligner.align(base, head)
   }
 
   /** What a hunk removes or adds beyond the pairs. */
@@ -122,7 +154,7 @@ class HeavyComparison extends Comparison {
     else if (isJsonObject(base) && isJsonObject(head)) await this.#objects(base, head, path)
     else if (isJsonArray(base) && isJsonArray(head)) await this.#arrays(base, head, path)
     // of two kinds, or texts: told apart at a glance
-    else if (!equalJson(base, head)) this.operations.push({ op: 'replace', path, value: head })
+    else if (!equalJson(base, head)) this.replaced(base, head, path)
   }
 
   async #objects(base: JsonObject, head: JsonObject, path: string): Promise<void> {
@@ -140,8 +172,7 @@ class HeavyComparison extends Comparison {
   async #arrays(base: readonly Json[], head: readonly Json[], path: string): Promise<void> {
     const hunks = await this.aligner.alignHeavy(base, head, this.#slice)
     if (hunks === undefined) {
-      if (!(await equalInSlices(base, head, this.#slice)))
-        this.operations.push({ op: 'replace', path, value: head })
+      if (!(await equalInSlices(base, head, this.#slice))) this.replaced(base, head, path)
       return
     }
     for (const hunk of hunks) {
@@ -152,5 +183,42 @@ class HeavyComparison extends Comparison {
       })
       this.others(hunk, path)
     }
+  }
+}
+
+/** A comparison in bounded work that keeps what was replaced. */
+class LightComparison extends Comparison {
+  readonly replacedBy = new Map<JsonPatchOperation, Json>()
+
+  constructor() {
+    super()
+    this.aligner.steps = 10_000
+    this.aligner.text = 1_000_000
+  }
+
+  override replaced(base: Json, head: Json, path: string): void {
+    const operation = { op: 'replace', path, value: head } as const
+    this.operations.push(operation)
+    this.replacedBy.set(operation, base)
+  }
+
+  /** Most often one item has changed, and telling so takes no texts of items. */
+  override align(base: readonly Json[], head: readonly Json[]): Hunk[] | undefined {
+    const shorter = Math.min(base.length, head.length)
+    let start = 0
+    while (start < shorter && equalJson(base[start] as Json, head[start] as Json)) start++
+    let end = 0
+    while (end < shorter - start && equalJson(base.at(-1 - end) as Json, head.at(-1 - end) as Json)) end++
+    const removed = base.slice(start, base.length - end)
+    const added = head.slice(start, head.length - end)
+    if (removed.length + added.length === 0) return []
+    const isOne = removed.length === 0 || added.length === 0 || removed.length + added.length === 2
+    if (isOne) return [{ removed, to: start, added }]
+    return super.align(removed, added)?.map((hunk) => ({ ...hunk, to: hunk.to + start }))
+  }
+
+  override arrays(base: readonly Json[], head: readonly Json[], path: string): void {
+    if (this.aligner.text > 0) super.arrays(base, head, path)
+    else if (!equalJson(base, head)) this.replaced(base, head, path)
   }
 }

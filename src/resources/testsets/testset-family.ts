@@ -22,8 +22,8 @@ export function testsetFamily(limits: TestsetLimits): Family {
     ownsFile: isTestsetFile,
     rowsFolder: ROWS_FOLDER,
     write: async (target, payload, before) => {
-      const entries = await writeTestset(target, asTestset(payload), before, limits)
-      return { entries, stored: await readStored(target, entries) }
+      const written = await writeTestset(target, asTestset(payload), before, limits)
+      return { ...written, stored: await readStored(target, written.entries) }
     },
     read: readStored,
     check: (source, entries, before) => checkRows(source, entries, before, limits),

@@ -1,6 +1,6 @@
 import type { Oid } from '../../git/objects/object.ts'
 import type { StagedPack } from '../../git/transactions/pack-staging.ts'
-import type { Payload } from '../../versioning/family/family.ts'
+import type { ChangedRows, Payload } from '../../versioning/family/family.ts'
 import type { InputRow } from './import/input-row.ts'
 import type { RowBlobs } from './rows/row-entry.ts'
 import type { RowPosition } from './rows/row-position.ts'
@@ -38,7 +38,13 @@ export interface CollectedTestset {
   /** Holds those of the blobs, and of the folders in `laid`, that the repository may not have. */
   readonly pack?: StagedPack
   /** The folder that holds the rows when they are laid over those in the folder `onto`; undefined: no rows. */
-  readonly laid?: { readonly onto: Oid | undefined; readonly tree: Oid | undefined }
+  readonly laid?: LaidRows & { readonly onto: Oid | undefined }
+}
+
+/** Rows that were laid over others: the folder that holds them, undefined if there are none, and what became of the others. */
+export interface LaidRows {
+  readonly tree: Oid | undefined
+  readonly changedRows: ChangedRows
 }
 
 /** A row whose blob is written, with its dedup id. */

@@ -110,7 +110,7 @@ async function firstContent(
   const draft = input.withVariant?.revision
   if (draft) {
     await assertPinsDeployable(registry, family, draft.payload, undefined)
-    const plan = { variant: names.variant, parent: undefined, draft, context }
+    const plan = { artifact: names.slug, variant: names.variant, parent: undefined, draft, context }
     const revision = await buildRevision(registry, family, objects, plan)
     refs.set(`refs/heads/${names.variant}`, revision.oid)
     registry.revisions(family).keep(revision)

@@ -23,7 +23,7 @@ export interface GraphNode {
   readonly variant: VariantView | undefined
   /** First-parent depth. */
   readonly version: number
-  /** The first line of the message; empty where there is none. */
+  /** What `git log --format=%s` shows. */
   readonly subject: string
   /** `Name <email>`. */
   readonly author: string
@@ -97,7 +97,7 @@ async function nodeOf(
 ): Promise<GraphNode> {
   const { history, objects } = artifact.repository
   const { author, message: text } = parseCommit(await readBytes(objects, oid, 'commit'))
-  const { message = '', trailers } = decodeMessage(text)
+  const { subject, trailers } = decodeMessage(text)
   const { depth } = await history.node(oid)
   const oldest = holder === undefined ? undefined : artifact.variants[holder]
   const made = trailers.variant === undefined ? undefined : findVariant(artifact, trailers.variant)
@@ -108,7 +108,7 @@ async function nodeOf(
     parents,
     variant: isHome ? made : oldest,
     version: depth,
-    subject: message.trimStart().split('\n', 1)[0] ?? '',
+    subject,
     author: `${author.name} <${author.email}>`,
     seconds,
     refs,

@@ -31,7 +31,7 @@ export function deploymentOf(
 ): NewRevision {
   const { artifact, id, slug, oid } = revision
   return {
-    message: message ?? `Deploy ${slug}`,
+    message,
     header: {},
     loc,
     change: async (latest) => {

@@ -120,6 +120,15 @@ export interface PayloadTarget extends ObjectSink, ObjectReader {
 export interface WrittenPayload {
   readonly entries: readonly TreeEntry[]
   readonly stored: StoredPayload | undefined
+  /** Of a family of rows: what became of the parent's, undefined if that is not known without comparing all of them. */
+  readonly changedRows?: () => ChangedRows | undefined | Promise<ChangedRows | undefined>
+}
+
+/** How many rows a write changed. One that gave way to another row in its place is changed. */
+export interface ChangedRows {
+  readonly added: number
+  readonly changed: number
+  readonly removed: number
 }
 
 /** A decoded payload. */

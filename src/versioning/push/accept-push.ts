@@ -1,10 +1,13 @@
+import { parseCommit } from '../../git/objects/commit.ts'
 import type { Oid } from '../../git/objects/object.ts'
+import { parseTag } from '../../git/objects/tag.ts'
 import type { IncomingObjects } from '../../git/receive/incoming-objects.ts'
 import { transactAcross } from '../../git/transactions/cross-repository.ts'
 import type { Transaction } from '../../git/transactions/transaction.ts'
 import { TimeSlice } from '../../scheduling/cooperative.ts'
 import type { ArtifactView } from '../artifacts/artifact-view.ts'
 import { assertActive, assertUnguarded } from '../artifacts/write-guards.ts'
+import { readBytes } from '../family/tree-files.ts'
 import { objectUuid } from '../ids.ts'
 import type { Registry } from '../registry.ts'
 import type { WriteContext } from '../write-context.ts'
@@ -13,6 +16,8 @@ import { applyRefCommands } from './apply-ref-commands.ts'
 import { PushedHistory } from './check-pushed-history.ts'
 import type { PushLimits } from './check-pushed-objects.ts'
 import { checkPushedObjects } from './check-pushed-objects.ts'
+import type { Pusher } from './push-notes.ts'
+import { noteArrivals } from './push-notes.ts'
 import type { RefCommand, RefOutcome } from './ref-command.ts'
 import { branchSlug, refRefusalOf } from './ref-command.ts'
 
@@ -24,6 +29,7 @@ export interface Push {
   /** All refs are to move, or none (gitprotocol-capabilities(5)). */
   readonly isAtomic: boolean
   readonly limits: PushLimits
+  readonly pusher: Pusher
   /** The client has gone; nobody shall go on looking at what it sent. */
   readonly signal: AbortSignal
 }
@@ -40,18 +46,21 @@ export async function acceptPush(
 ): Promise<readonly RefOutcome[]> {
   const { family, source } = artifact
   const { commands, incoming } = push
-  let checked: readonly CheckedCommand[]
   try {
     // Again when it is written; but who may not write at all need not wait until everything was looked at.
     assertUnguarded(family, source.state.artifact, context.actor)
     assertActive('artifact', artifact.slug, source.state.artifact)
-    checked = await checkAll(registry, artifact, push)
+    const { checked, brought } = await checkAll(registry, artifact, push)
     if (isLost(push, checked)) return givenUp(checked)
     const take = await incoming.prepare()
     const job = async (transaction: Transaction): Promise<readonly RefOutcome[]> => {
       const outcomes = await applyRefCommands(registry, artifact, checked, context, transaction)
-      if (push.isAtomic && outcomes.some(({ refused }) => refused)) throw new AtomicRefused(outcomes)
+      const isWhole = outcomes.every(({ refused }) => !refused)
+      if (push.isAtomic && !isWhole) throw new AtomicRefused(outcomes)
       take(transaction)
+      const tips = checked.filter((_, index) => !outcomes[index]?.refused).map(({ target }) => target)
+      const arrived = isWhole ? brought : await reached(incoming, tips, brought)
+      await noteArrivals(registry, arrived, push.pusher, context, transaction)
       return outcomes
     }
     push.signal.throwIfAborted()
@@ -85,20 +94,18 @@ class AtomicRefused extends Error {
 /** Of more commands than these, all are refused when something is wrong with the objects of one. */
 const MOST_LOOKS = 100
 
-/** The commands with why those are refused whose objects or history are not as they should be. */
+/** The commands with why those are refused whose objects or history are not as they should be, and the commits that all of them bring. */
 async function checkAll(
   registry: Registry,
   artifact: ArtifactView,
   push: Push,
-): Promise<readonly CheckedCommand[]> {
+): Promise<{ readonly checked: readonly CheckedCommand[]; readonly brought: readonly Oid[] }> {
   const { commands, incoming, limits, signal } = push
-  const checkObjects = (some: readonly { readonly target: Oid }[]): Promise<void> =>
-    checkPushedObjects(
-      incoming,
-      some.map(({ target }) => target),
-      limits,
-      signal,
-    )
+  const brought = new Set<Oid>()
+  const checkObjects = async (some: readonly { readonly target: Oid }[]): Promise<void> => {
+    const tips = some.map(({ target }) => target)
+    for (const oid of await checkPushedObjects(incoming, tips, limits, signal)) brought.add(oid)
+  }
   // Of several, only those shall be refused that something is wrong with; git looks at each by itself then.
   const isGood = await checkObjects(commands).then(
     () => true,
@@ -118,7 +125,34 @@ async function checkAll(
       checked.push({ ...command, refused: refRefusalOf(error) })
     }
   }
-  return checked
+  return { checked, brought: [...brought] }
+}
+
+/** Those of the commits that the tips reach: a ref that was refused brings none. */
+async function reached(
+  incoming: IncomingObjects,
+  tips: readonly Oid[],
+  commits: readonly Oid[],
+): Promise<readonly Oid[]> {
+  const wanted = new Set(commits)
+  const found: Oid[] = []
+  const unread: Oid[] = []
+  for (const tip of tips) {
+    let [oid, object] = [tip, await incoming.read(tip)]
+    while (object?.kind === 'tag') {
+      oid = parseTag(object.bytes).object
+      object = await incoming.read(oid)
+    }
+    unread.push(oid)
+  }
+  const slice = new TimeSlice()
+  for (let oid = unread.pop(); oid !== undefined; oid = unread.pop()) {
+    if (!wanted.delete(oid)) continue
+    found.push(oid)
+    unread.push(...parseCommit(await readBytes(incoming, oid, 'commit')).parents)
+    if (slice.isOver) await slice.rest()
+  }
+  return found
 }
 
 function isLost({ isAtomic }: Push, checked: readonly CheckedCommand[]): boolean {

@@ -26,14 +26,15 @@ const LONGEST_PATH = 4096
 
 /**
  * Looks at every object that these would bring into the repository: everything they need must be there, nothing may be too
- * large, no file a symbolic link or a submodule, and no commit made on a day that no calendar has.
+ * large, no file a symbolic link or a submodule, and no commit made on a day that no calendar has. Answers the commits among them.
  */
 export async function checkPushedObjects(
   incoming: PushedObjects,
   tips: readonly Oid[],
   { maxBlobBytes, maxBytesOf = () => maxBlobBytes }: PushLimits,
   signal: AbortSignal,
-): Promise<void> {
+): Promise<readonly Oid[]> {
+  const commits: Oid[] = []
   for await (const { oid, kind, size, path } of incoming.newObjects(tips, signal)) {
     if (kind !== 'blob' && size > LARGEST_OTHER) {
       throw new RefRefused(
@@ -56,8 +57,11 @@ export async function checkPushedObjects(
       )
     }
     if (kind === 'tree') await checkModes(incoming, oid, path)
-    if (kind === 'commit') checkDates(oid, await readBytes(incoming, oid, 'commit'))
+    if (kind !== 'commit') continue
+    checkDates(oid, await readBytes(incoming, oid, 'commit'))
+    commits.push(oid)
   }
+  return commits
 }
 
 async function checkModes(incoming: ObjectReader, tree: Oid, path: string): Promise<void> {

@@ -44,5 +44,8 @@ function remedyFor(ref: string): string {
   if (ref.startsWith('refs/meta/')) {
     return 'it holds what the registry says of the artifact. Edit or archive it over REST.'
   }
+  if (ref.startsWith('refs/notes/')) {
+    return 'notes here say what the registry saw: evaluations, and who pushed. Keep yours in your clone, or in another remote.'
+  }
   return 'only branches (refs/heads/…) and tags (refs/tags/…) can.'
 }

@@ -4,14 +4,15 @@ import type { TreeEntry } from '../../git/objects/tree.ts'
 import { boundedHeader } from '../artifacts/bounded-header.ts'
 import type { Header } from '../artifacts/records.ts'
 import type { DocumentLimits } from '../family/document-limits.ts'
-import type { Family, Payload, PayloadTarget } from '../family/family.ts'
+import type { Family, Payload, PayloadTarget, WrittenPayload } from '../family/family.ts'
 import type { ObjectReader, ObjectSink } from '../family/tree-files.ts'
 import { readBytes, readTree, writeFile, writeTree } from '../family/tree-files.ts'
 import { jsonFileBytes } from '../family/write-json-file.ts'
 import type { Registry } from '../registry.ts'
+import { revisionSubject } from '../subjects/revision-subject.ts'
 import type { WriteContext } from '../write-context.ts'
 import type { Trailers } from './commit-message.ts'
-import { decodeMessage } from './commit-message.ts'
+import { decodeMessage, subjectIn } from './commit-message.ts'
 import type { StoredRevision } from './decoded-revision.ts'
 import { REVISION_FILE } from './decoded-revision.ts'
 import { writeCommit } from './write-commit.ts'
@@ -36,7 +37,7 @@ export async function buildRevision(
   registry: Registry,
   family: Family,
   target: PayloadTarget,
-  { variant, parent, draft, context }: RevisionPlan,
+  { artifact, variant, parent, draft, context }: RevisionPlan,
 ): Promise<StoredRevision> {
   const before = parent === undefined ? [] : await rootOf(target, parent)
   const carried = before.filter((entry) => entry.name !== REVISION_FILE && !family.ownsFile(entry.name))
@@ -44,10 +45,12 @@ export async function buildRevision(
   const header = boundedHeader(draft.header ?? {})
   const headerFile = await writeHeader(target, header, registry.limits)
   const entries = [...carried, ...(payload?.entries ?? []), ...headerFile.entries]
+  const sent = draft.message !== undefined && subjectIn(draft.message) !== '' ? draft.message : undefined
   const planned = {
     tree: writeTree(target, entries),
     parent,
-    message: draft.message,
+    message: sent,
+    ...(sent === undefined && { subject: await subjectOf(payload, header) }),
     trailers: Object.assign(
       {},
       draft.trailers,
@@ -60,9 +63,24 @@ export async function buildRevision(
   const { payload: stored, size = 0 } = payload?.stored ?? {}
   const said = decodeMessage(commit.message)
   return { oid, commit, ...said, header, payload: stored, size: headerFile.size + size }
+
+  async function subjectOf(written: WrittenPayload | undefined, newHeader: Header): Promise<string> {
+    const old =
+      parent === undefined ? undefined : await registry.revisions(family).readForList(target, parent)
+    return revisionSubject({
+      families: registry.families,
+      family,
+      artifact,
+      before: old,
+      after: { header: newHeader, payload: written?.stored?.payload },
+      changedRows: written?.changedRows,
+    })
+  }
 }
 
 export interface RevisionPlan {
+  /** The slug of the artifact. */
+  readonly artifact: string
   readonly variant: string
   readonly parent: Oid | undefined
   readonly draft: RevisionDraft

@@ -1,3 +1,5 @@
+import { createHash } from 'node:crypto'
+
 /** What our trailers say about a commit: hints about its origin (design section 1), never a reason to refuse. */
 export interface Trailers {
   /** The variant it was committed to. */
@@ -11,11 +13,23 @@ export interface Trailers {
   readonly deployFrom?: string
   readonly deployTo?: string
   readonly idempotencyKey?: string
+  /** The hash of a subject that we made; see `decodeMessage`. */
+  readonly generatedSubject?: string
 }
 
 export interface CommitMessage {
   /** As the client gave it; undefined if it gave none. */
   readonly message: string | undefined
+  /** What `git log --format=%s` shows: of the message, or made where there is none. */
+  readonly subject: string
+  readonly trailers: Trailers
+}
+
+/** What a new commit is to say. */
+export interface NewMessage {
+  readonly message: string | undefined
+  /** One line that stands where there is no message, and is told from one. */
+  readonly subject?: string | undefined
   readonly trailers: Trailers
 }
 
@@ -27,15 +41,22 @@ const KEYS = {
   deployFrom: 'Deploy-From',
   deployTo: 'Deploy-To',
   idempotencyKey: 'Idempotency-Key',
+  generatedSubject: 'Generated-Subject',
 } as const
-const OURS = /^(?:Variant|Slug|Deploy|Deploy-Key|Deploy-From|Deploy-To|Idempotency-Key): /
+const OURS =
+  /^(?:(?:Variant|Slug|Deploy|Deploy-Key|Deploy-From|Deploy-To|Idempotency-Key): |Generated-Subject: [0-9a-f]{8}\n?$)/
 const TRAILER = /^[A-Za-z0-9-]+: /
 
 /**
  * The text of a commit: the client's message exactly, then our trailers as its last lines. They join a block of trailers
  * that the message ends with (`Signed-off-by: …`), except where the message's own end could be taken for ours.
  */
-export function encodeMessage({ message, trailers }: CommitMessage): string {
+export function encodeMessage({ message, subject, trailers }: NewMessage): string {
+  if (message === undefined && subject !== undefined)
+    return encodeMessage({
+      message: subject,
+      trailers: { ...trailers, generatedSubject: hashOfSubject(subject) },
+    })
   const lines = Object.entries(KEYS)
     .flatMap(([key, word]) => {
       const value = trailers[key as keyof Trailers]
@@ -47,8 +68,43 @@ export function encodeMessage({ message, trailers }: CommitMessage): string {
   return endsInForeignTrailers(message) ? `${message}\n${lines}` : `${message}\n\n${lines}`
 }
 
-/** The inverse; also reads what plain git wrote, where the message's final newline is git's. */
+/**
+ * The inverse; also reads what plain git wrote, where the message's final newline is git's. A subject that we made is no message as long
+ * as its trailer fits it: who amends it has written one.
+ */
 export function decodeMessage(text: string): CommitMessage {
+  const { message, trailers } = takeApart(text)
+  const subject = subjectIn(text)
+  const isMade =
+    message !== undefined &&
+    trailers.generatedSubject !== undefined &&
+    trailers.generatedSubject === hashOfSubject(message)
+  return { message: isMade ? undefined : message, subject, trailers }
+}
+
+/** The lines up to the first blank one, as one: what git shows of a message where there is room for a line. */
+export function subjectIn(text: string): string {
+  const lines: string[] = []
+  for (let start = 0; start < text.length;) {
+    const feed = text.indexOf('\n', start)
+    const end = feed < 0 ? text.length : feed
+    let last = end
+    while (last > start && BLANK.has(text.charAt(last - 1))) last--
+    if (last > start) lines.push(text.slice(start, last))
+    else if (lines.length > 0) break
+    start = end + 1
+  }
+  return lines.join(' ')
+}
+
+/** What git counts as blank. */
+const BLANK = new Set([' ', '\t', '\r', '\n'])
+
+function hashOfSubject(subject: string): string {
+  return createHash('sha256').update(subject).digest('hex').slice(0, 8)
+}
+
+function takeApart(text: string): Omit<CommitMessage, 'subject'> {
   const start = startOfOwnLines(text)
   const trailers: Record<string, string> = {}
   for (const line of text.slice(start).split('\n')) {

@@ -99,7 +99,7 @@ async function readRevision(
   part?: 'outline',
 ): Promise<StoredRevision> {
   const commit = parseCommit(await readBytes(source, oid, 'commit'))
-  const { message, trailers } = decodeMessage(commit.message)
+  const said = decodeMessage(commit.message)
   let size = 0
   try {
     const entries = await readTree(source, commit.tree)
@@ -109,7 +109,7 @@ async function readRevision(
     const header = headerBytes ? await decodeHeader(headerBytes) : {}
     const read = await family.read(source, entries, part)
     const { payload, size: payloadSize = 0 } = read ?? {}
-    return { oid, commit, message, trailers, header, payload, size: size + payloadSize }
+    return { oid, commit, ...said, header, payload, size: size + payloadSize }
   } catch (error) {
     // Nothing is wrong with the revision.
     if (error instanceof Refusal && error.code === 'storage_unavailable') throw error
@@ -118,7 +118,7 @@ async function readRevision(
     const sentence = `Commit ${oid} does not decode as a ${family.name} revision: ${why}`
     const isLater = error instanceof Refusal && error.code === 'unsupported_format'
     const damage = new Refusal(isLater ? error.code : 'damaged_repository', sentence)
-    return { oid, commit, message, trailers, header: {}, payload: undefined, size, damage }
+    return { oid, commit, ...said, header: {}, payload: undefined, size, damage }
   }
 }
 

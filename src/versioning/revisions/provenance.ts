@@ -3,6 +3,8 @@ import type { CommitSignature } from '../../git/signing/commit-signature.ts'
 import { verifyCommit } from '../../git/signing/commit-signature.ts'
 import type { DeployedIn } from '../environments/deployed-in.ts'
 import { deployedIn } from '../environments/deployed-in.ts'
+import type { Arrival } from '../push/push-notes.ts'
+import { arrivalsOf } from '../push/push-notes.ts'
 import type { Registry } from '../registry.ts'
 import type { Revision, RevisionLocation } from './revision.ts'
 import { readListedRevision } from './revision.ts'
@@ -10,6 +12,8 @@ import { readBytes } from '../family/tree-files.ts'
 
 /** Where a revision comes from, and where it went: its commit, whose signature that has, and what runs it now. */
 export interface Provenance extends SignedRevision {
+  /** How the commit came, as a record of ours proves it. */
+  readonly arrival: Arrival | { readonly door: 'rest' } | undefined
   readonly environments: readonly Running[]
 }
 
@@ -32,7 +36,15 @@ export interface Running {
 export async function provenanceOf(registry: Registry, place: RevisionLocation): Promise<Provenance> {
   const environments: Running[] = []
   for (const holding of await deployedIn(registry, place)) environments.push(await running(registry, holding))
-  return { ...(await signedRevision(registry, place)), environments }
+  const own = await signedRevision(registry, place)
+  const { artifact, oid } = place
+  const pushed = (await arrivalsOf(artifact.repository, [oid])).get(oid)
+  return { ...own, arrival: pushed ?? (isOurs(registry, own) ? { door: 'rest' } : undefined), environments }
+}
+
+/** The service signs what is committed over REST, and nothing else that is a revision. */
+function isOurs({ signing: { key } }: Registry, { signature }: SignedRevision): boolean {
+  return key !== undefined && signature.status === 'good' && signature.key === key.publicKey.fingerprint
 }
 
 async function running(registry: Registry, { environment, key, since }: DeployedIn): Promise<Running> {

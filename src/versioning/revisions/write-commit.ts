@@ -13,6 +13,8 @@ export interface NewCommit {
   readonly tree: Oid
   readonly parent: Oid | undefined
   readonly message: string | undefined
+  /** What it says where there is no message; see encodeMessage. */
+  readonly subject?: string
   readonly trailers?: Trailers
   readonly now: Date
 }
@@ -24,7 +26,7 @@ export interface NewCommit {
 export function writeCommit(
   registry: Registry,
   sink: ObjectSink,
-  { tree, parent, message, trailers, now }: NewCommit,
+  { tree, parent, message, subject, trailers, now }: NewCommit,
   { actor, idempotencyKey }: WriteContext,
 ): { readonly oid: Oid; readonly commit: Commit } {
   const author = {
@@ -40,6 +42,7 @@ export function writeCommit(
     committer: author,
     message: encodeMessage({
       message,
+      subject,
       trailers: { ...trailers, ...(idempotencyKey === undefined ? {} : { idempotencyKey }) },
     }),
   }

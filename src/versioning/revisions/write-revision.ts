@@ -111,7 +111,7 @@ export async function writeRevision(
     payload: payload?.payload,
     trailers: { ...input.trailers, ...change?.trailers },
   }
-  const plan = { variant: variant.slug, parent: head, draft, context }
+  const plan = { artifact: artifact.slug, variant: variant.slug, parent: head, draft, context }
   const revision = await buildRevision(registry, family, target, plan)
   const commit = revision.oid
   transaction.move(branch, commit)

@@ -15,7 +15,7 @@ const ATTEMPTS = 5
 
 /**
  * Reads a repository through isomorphic-git, which shares no code with ours, and compares: every ref, every commit and note that refs
- * lead to, the trees of the heads, and below them a sample. What differs is damage, named by ref and object.
+ * lead to, the trees of the heads and of notes, and below them a sample (of notes that lie flat, all). What differs is damage, named by ref and object.
  */
 export async function compareReaders(
   repository: Pick<Repository, 'fs' | 'path' | 'objects'>,
@@ -49,7 +49,7 @@ class Comparison {
         const commits = await log({ ...this.#git, ref: oid })
         for (const commit of commits) await this.#compare({ ref, oid: commit.oid })
         const root = commits[0]?.commit.tree
-        if (root !== undefined && !ref.startsWith(NOTES)) roots.push({ ref, oid: root })
+        if (root !== undefined) roots.push({ ref, oid: root })
         if (!ref.startsWith(NOTES)) return
         for (const { note } of await listNotes({ ...this.#git, ref })) await this.#compare({ ref, oid: note })
       })

@@ -45,7 +45,7 @@ export async function branchEvents(
     seen.add(oid)
     const place = (await homeOf(registry, view, oid)) ?? { artifact: view, variant, oid, version: depth }
     const revision = await readListedRevision(registry, place)
-    const { commit, message } = revision.stored
+    const { commit } = revision.stored
     const about = {
       cause: oid,
       subject: '',
@@ -53,7 +53,7 @@ export async function branchEvents(
       rank: depth,
       references: revisionReferences(revision),
       actor: commit.author,
-      message,
+      said: revision.stored,
     }
     happenings.push({ ...about, type: 'revision.committed' })
     happenings.push(...(await deploymentEvents(registry, revision, about)))

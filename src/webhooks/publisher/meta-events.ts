@@ -47,7 +47,7 @@ export async function metaEvents(
         cause: oid,
         seconds: committer.seconds,
         actor: author,
-        message: decodeMessage(message).message,
+        said: decodeMessage(message),
       })
     }
     state = after

@@ -187,7 +187,9 @@ describe('environments: deploy', () => {
 
     it('without a message says what it deploys, and of the first deployment no Deploy-From', async () => {
       await client.deployed(to.slug, { application_revision_ref: { id: revision(1).id } })
-      expect(head('%s')).to.equal(`Deploy ${bot.slug}-1`)
+      expect(head('%s')).to.equal(`Deploy ${bot.slug} v1 to ${to.slug}`)
+      const latest = await client.latest(to.slug)
+      expect([latest.message, latest.subject]).to.deep.equal([undefined, head('%s')])
       expect(head('%(trailers:key=Deploy-From)')).to.equal('')
       expect(head('%(trailers:key=Deploy-To,valueonly)').trim()).to.equal(`${bot.slug}-1 ${revision(1).id}`)
     })
@@ -282,7 +284,7 @@ describe('environments: deploy', () => {
     const latest = await client.latest('bare')
     expect(latest).to.include({ version: 1, environment_id: body.environment.id })
     expect(latest.environment_variant_slug).to.equal('bare')
-    expect(client.git('bare', 'log', '--format=%s', 'HEAD')).to.equal(`Deploy ${bot.slug}-3`)
+    expect(client.git('bare', 'log', '--format=%s', 'HEAD')).to.equal(`Deploy ${bot.slug} v3 to bare`)
   })
 
   it('first deployments at once to an environment without a variant go to one variant', async () => {

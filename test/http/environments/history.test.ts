@@ -74,12 +74,9 @@ describe('environments: history', () => {
 
     it('is what git log says', async () => {
       const { environment_revisions } = await log({ environment_id: to.id })
-      const messages = environment_revisions.map(({ message }: any) => message ?? '')
-      expect(messages).to.include('Better')
-      const subjects = client.git(to.slug, 'log', '--format=%s').split('\n')
-      expect(subjects.filter((it) => it.startsWith('Deploy ') || it === 'Better')).to.deep.equal(
-        messages.filter((it: string) => it !== ''),
-      )
+      const subjects = environment_revisions.map(({ subject }: any) => subject)
+      expect(subjects).to.include('Better').and.include(`Deploy ${bot.slug} v1 to ${to.slug}`)
+      expect(subjects).to.deep.equal(client.git(to.slug, 'log', '--format=%s').split('\n'))
     })
   })
 

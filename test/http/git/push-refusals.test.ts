@@ -139,7 +139,7 @@ const REFUSED: readonly RefusedPush[] = [
   {
     name: 'notes',
     push: () => ['HEAD:refs/notes/commits'],
-    says: /only branches \(refs\/heads\/…\) and tags/,
+    says: /refs\/notes\/commits cannot be pushed: notes here say what the registry saw/,
     reason: 'not a branch or tag',
   },
   {

@@ -33,6 +33,7 @@ describe('webhooks: events', () => {
       references: { workflow: { id, slug: 'fresh' } },
       actor: artifact.data.actor,
       message: 'Create workflow fresh',
+      subject: 'Create workflow fresh',
     })
     expect(artifact.data.actor).to.have.all.keys('name', 'email')
     expect(revision.data.references).to.deep.equal({
@@ -118,7 +119,9 @@ describe('webhooks: events', () => {
     const [created, updated] = deployed.map(({ body }) => body.data)
     expect(created.references.environment.slug).to.equal('staging')
     expect(created.references.environment_revision.version).to.equal(1)
-    expect(created.message).to.equal('Deploy deployed-1')
+    expect(created).not.to.have.property('message')
+    expect(created.subject).to.equal('Deploy deployed v1 to staging')
+    expect(undeployed?.body.data.subject).to.equal('Undeploy deployed from staging')
     const pin = (data: { diff: Record<string, Record<string, object>> }, part: string) =>
       data.diff[part]?.['deployed.revision'] as Record<string, { workflow_revision: object }>
     expect(pin(created, 'created')['new']?.workflow_revision).to.include({ slug: 'deployed-1', version: 1 })

@@ -1,6 +1,9 @@
 import { expect } from 'chai'
 import fc from 'fast-check'
+import { writeFileSync } from 'node:fs'
+import { git } from '../../../scripts/proofs/support/git-program.ts'
 import { decodeMessage, encodeMessage } from '../../../src/versioning/revisions/commit-message.ts'
+import { temporaryFolder } from '../../git/git-program.ts'
 
 describe('commit messages', () => {
   const trailers = { variant: 'main', slug: 'named', idempotencyKey: 'k-1' }
@@ -17,7 +20,7 @@ describe('commit messages', () => {
     '\r\n',
   ]) {
     it(`${JSON.stringify(message)} comes back as it was`, () => {
-      expect(decodeMessage(encodeMessage({ message, trailers }))).to.deep.equal({ message, trailers })
+      expect(decodeMessage(encodeMessage({ message, trailers }))).to.deep.include({ message, trailers })
     })
   }
 
@@ -41,7 +44,89 @@ describe('commit messages', () => {
   })
 
   it("reads what plain git wrote: its final newline is git's", () => {
-    expect(decodeMessage('By hand\n')).to.deep.equal({ message: 'By hand', trailers: {} })
+    expect(decodeMessage('By hand\n')).to.deep.equal({ message: 'By hand', subject: 'By hand', trailers: {} })
     expect(decodeMessage('By hand\n\nVariant: main\n').message).to.equal('By hand')
+  })
+
+  describe('a subject that was made', () => {
+    const subject = 'Set parameters.temperature to 0.2'
+    const text = encodeMessage({ message: undefined, subject, trailers })
+    const hash = /Generated-Subject: ([0-9a-f]{8})\n/.exec(text)?.[1] ?? ''
+
+    it('is what git shows, and no message', () => {
+      expect(text.startsWith(`${subject}\n\nVariant: main\n`)).to.equal(true)
+      expect(decodeMessage(text)).to.deep.include({ message: undefined, subject })
+    })
+
+    it('is a message once it is amended, with a body or without', () => {
+      const other = text.replace('0.2', '0.3')
+      expect(decodeMessage(other)).to.deep.include({
+        message: subject.replace('0.2', '0.3'),
+        subject: subject.replace('0.2', '0.3'),
+      })
+      const longer = text.replace(subject, `${subject}\n\nBecause of the weather`)
+      expect(decodeMessage(longer).message).to.equal(`${subject}\n\nBecause of the weather`)
+    })
+
+    it('sent as a message stays a message, with a fitting trailer of its own, too', () => {
+      for (const message of [subject, `${subject}\n\nGenerated-Subject: ${hash}`]) {
+        const sent = encodeMessage({ message, subject: undefined, trailers })
+        expect(decodeMessage(sent)).to.deep.include({ message, subject })
+      }
+    })
+
+    it('counts only with a hash: other values under the same word are the sender’s', () => {
+      const message = 'Fix\n\nGenerated-Subject: by our tool'
+      const stored = encodeMessage({ message, trailers: { variant: 'main' } })
+      expect(stored).to.equal(`${message}\nVariant: main\n`)
+      expect(decodeMessage(stored).message).to.equal(message)
+    })
+  })
+
+  const folder = temporaryFolder()
+
+  it('shows the subject that git shows, of any text', () => {
+    const piece = fc.constantFrom(
+      '\n',
+      '\r',
+      '\t',
+      ' ',
+      '\v',
+      '\f',
+      '\u00a0',
+      'a',
+      'é',
+      '\u2028',
+      '#',
+      'Variant: x',
+    )
+    const texts = [
+      ...fc
+        .sample(fc.array(piece, { maxLength: 12 }), { seed: 1, numRuns: 300 })
+        .map((pieces) => pieces.join('')),
+      ...fc
+        .sample(fc.string({ unit: 'binary' }), { seed: 2, numRuns: 100 })
+        .filter((it) => !/[\0\p{Cs}]/u.test(it)),
+      encodeMessage({ message: undefined, trailers }),
+      encodeMessage({ message: 'One\ntwo\n\nthree', trailers }),
+      encodeMessage({ message: undefined, subject: 'Made', trailers }),
+    ]
+    git(folder, ['init', '-q', '--bare', '.'])
+    const tree = git(folder, ['mktree'], '')
+    const person = 'A <a@example.com> 1700000000 +0000'
+    const paths = texts.map((text, index) => {
+      const path = `${folder}/${index}`
+      writeFileSync(path, `tree ${tree}\nauthor ${person}\ncommitter ${person}\n\n${text}`)
+      return path
+    })
+    const oids = git(folder, ['hash-object', '-t', 'commit', '-w', '--stdin-paths'], paths.join('\n'))
+    const args = ['log', '--no-walk=unsorted', '--stdin', '--format=%H %s%x00']
+    const shown = new Map(
+      git(folder, args, oids)
+        .split('\0')
+        .map((line) => [line.trimStart().slice(0, 40), line.replace(/^\n?.{41}/, '')]),
+    )
+    for (const [index, oid] of oids.split('\n').entries())
+      expect(decodeMessage(texts[index] ?? '').subject, JSON.stringify(texts[index])).to.equal(shown.get(oid))
   })
 })

@@ -125,6 +125,8 @@ class RowEdit {
       const holder = this.#index.holderOf(dedupId)
       if (holder !== undefined && holder !== entry.position) throw held(dedupId, loc)
       this.#put(entry.position, row, content, dedupId, entry.meta)
+      const now = this.changes.get(entry.position)
+      if (now?.oid === entry.oid && now.meta === entry.meta) this.changes.delete(entry.position)
     })
   }
 

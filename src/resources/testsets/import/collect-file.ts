@@ -79,7 +79,7 @@ export async function collectFile(
     await slice.each(base.rows, ({ oid }) => there.set(oid, true))
     for await (const batch of rowsOfFile(file, limits)) await slice.each(batch, add)
     const { rows, columns } = await collector.finish(slice)
-    const laid = { onto: base.tree, tree: await writeRowTree(target, rows, base, slice) }
+    const laid = { onto: base.tree, ...(await writeRowTree(target, rows, base, slice)) }
     const pack = await builder.finish()
     await slice.rest()
     return { kind: 'collected', rows, columns, laid, pack }

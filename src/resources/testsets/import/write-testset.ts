@@ -1,21 +1,27 @@
 import { TimeSlice } from '../../../scheduling/cooperative.ts'
 import type { TreeEntry } from '../../../git/objects/tree.ts'
-import type { PayloadTarget } from '../../../versioning/family/family.ts'
+import type { ChangedRows, PayloadTarget, WrittenPayload } from '../../../versioning/family/family.ts'
 import { readBytes } from '../../../versioning/family/tree-files.ts'
 import { findRowsById } from '../deltas/find-named.ts'
 import { RowsById } from '../deltas/named-rows.ts'
 import type { RowEntry } from '../rows/row-entry.ts'
 import type { WrittenRows } from './lay-rows.ts'
-import { writeRowTree } from './lay-rows.ts'
+import { countChanges, writeRowTree } from './lay-rows.ts'
 import { areColumnsCached, cacheColumns } from '../rows/listed-columns.ts'
 import type { InputRow } from './input-row.ts'
 import type { TestsetLimits } from './row-collector.ts'
 import { RowCollector } from './row-collector.ts'
 import { rowKeys } from '../dedup/row-index.ts'
 import { ROW_KEYS_FILE } from '../dedup/row-keys.ts'
-import { editRows } from '../rows/row-tree.ts'
+import { countRows, editRows, rowCounts } from '../rows/row-tree.ts'
 import { allRows } from '../rows/stored-rows.ts'
-import type { CollectedTestset, ByIdTestset, InputTestset, TestsetPayload } from '../testset-payload.ts'
+import type {
+  CollectedTestset,
+  ByIdTestset,
+  InputTestset,
+  LaidRows,
+  TestsetPayload,
+} from '../testset-payload.ts'
 import { readTestset, rowsIn, writeTestsetEntries } from '../testset-tree.ts'
 
 /** Writes a testset onto the one in the parent's root, such that git shows the rows that changed and no others. */
@@ -24,18 +30,27 @@ export async function writeTestset(
   payload: TestsetPayload,
   before: readonly TreeEntry[],
   limits: TestsetLimits,
-): Promise<readonly TreeEntry[]> {
-  if (payload.kind === 'stored') return writeTestsetEntries(target, payload.tree, payload.columns)
+): Promise<Omit<WrittenPayload, 'stored'>> {
+  if (payload.kind === 'stored')
+    return { entries: writeTestsetEntries(target, payload.tree, payload.columns) }
   if (payload.kind === 'edited') {
-    const edited = await editRows(target, payload.base.tree, payload.changes)
-    if (areColumnsCached(payload.base))
-      cacheColumns({ kind: 'stored', tree: edited, columns: payload.columns })
-    return writeTestsetEntries(target, edited, payload.columns)
+    const { base, changes, columns } = payload
+    const edited = await editRows(target, base.tree, changes)
+    if (areColumnsCached(base)) cacheColumns({ kind: 'stored', tree: edited, columns })
+    const countAll = async (): Promise<ChangedRows | undefined> => {
+      if (base.tree !== rowsIn(before)) return undefined
+      const [old, now] = [
+        await countRows(target, base.tree, rowCounts),
+        await countRows(target, edited, rowCounts),
+      ]
+      return countChanges(changes, now - old)
+    }
+    return { entries: writeTestsetEntries(target, edited, columns), changedRows: countAll }
   }
-  const { tree, columns } = await laid(target, payload, before, limits)
+  const { tree, columns, changedRows } = await laid(target, payload, before, limits)
   if (tree !== undefined) rowKeys.keep(tree, target.derived?.(ROW_KEYS_FILE))
   if (payload.kind !== 'named') cacheColumns({ kind: 'stored', tree, columns })
-  return writeTestsetEntries(target, tree, columns)
+  return { entries: writeTestsetEntries(target, tree, columns), changedRows: () => changedRows }
 }
 
 /** The folder of the rows and their columns: as they were laid already if the parent is the one they were laid over. */
@@ -44,17 +59,16 @@ async function laid(
   payload: InputTestset | ByIdTestset | CollectedTestset,
   before: readonly TreeEntry[],
   limits: TestsetLimits,
-): Promise<Pick<CollectedTestset, 'columns'> & Pick<WrittenRows, 'tree'>> {
+): Promise<Pick<CollectedTestset, 'columns'> & LaidRows> {
   const onto = rowsIn(before)
   if (payload.kind === 'collected') {
     if (payload.pack) target.adopt(payload.pack)
-    if (payload.laid && payload.laid.onto === onto)
-      return { tree: payload.laid.tree, columns: payload.columns }
+    if (payload.laid && payload.laid.onto === onto) return { ...payload.laid, columns: payload.columns }
   }
   const slice = new TimeSlice()
   const base = { tree: onto, rows: await allRows(target, onto, slice) }
   const { rows, columns } = await collected(target, payload, { before, base, limits, slice })
-  return { tree: await writeRowTree(target, rows, base, slice), columns }
+  return { ...(await writeRowTree(target, rows, base, slice)), columns }
 }
 
 async function collected(

@@ -1,0 +1,81 @@
+import { alignNumbers } from '../../json/diff/align-numbers.ts'
+import type { JsonChange } from '../../json/diff/json-patch.ts'
+import { lightChanges } from '../../json/diff/json-patch.ts'
+import { pointerKeys } from '../../json/json-pointer.ts'
+import { ExactNumber, type Json } from '../../json/json.ts'
+import { stringifyJson } from '../../json/stringify-json.ts'
+import { LONGEST_NAME, LONGEST_SUBJECT, shownPlace } from './shown-name.ts'
+
+/** One change of a document, in words: a verb, what it is done to, and what comes behind that. */
+export interface ChangeInWords {
+  readonly verb: string
+  readonly place: readonly string[]
+  readonly rest: string
+  readonly isRemoval: boolean
+}
+
+/** What changed between two documents, in order; undefined if they are too large to tell in a millisecond or so. */
+export function documentChanges(
+  before: Json | undefined,
+  after: Json | undefined,
+): readonly ChangeInWords[] | undefined {
+  if (before === undefined && after === undefined) return []
+  if (before === undefined || after === undefined)
+    return [inWords(before === undefined ? 'Add' : 'Remove', ['data'])]
+  return lightChanges(before, after)?.map(wordsOf)
+}
+
+/** Changes as a subject: the first of them, and how many more there are. */
+export function sentenceOf(changes: readonly ChangeInWords[]): string {
+  const [first] = changes
+  if (!first) return 'Change nothing'
+  const { verb, place, rest } = first
+  const tail = changes.length > 1 ? `${rest} and ${changes.length - 1} more` : rest
+  const room = LONGEST_SUBJECT - `${verb} ${tail}`.length
+  return `${verb} ${shownPlace(place, Math.min(LONGEST_NAME, room))}${tail}`
+}
+
+function wordsOf({ operation, before }: JsonChange): ChangeInWords {
+  const place = operation.path === '' ? ['data'] : pointerKeys(operation.path)
+  if (operation.op === 'remove') return inWords('Remove', place)
+  const { value } = operation
+  const shown = shownValue(value)
+  if (shown !== undefined) return inWords('Set', place, ` to ${shown}`)
+  if (operation.op === 'add') return inWords('Add', place)
+  if (typeof before === 'string' && typeof value === 'string')
+    return inWords('Edit', place, changedLines(before, value))
+  return inWords(value === null ? 'Clear' : 'Change', place)
+}
+
+function inWords(verb: string, place: readonly string[], rest = ''): ChangeInWords {
+  return { verb, place, rest, isRemoval: verb === 'Remove' }
+}
+
+/** Numbers and booleans; undefined for what is not shown. */
+function shownValue(value: Json): string | undefined {
+  const isShown = typeof value === 'number' || typeof value === 'boolean' || value instanceof ExactNumber
+  const text = isShown ? stringifyJson(value) : ''
+  return text === '' || text.length > LONGEST_VALUE ? undefined : text
+}
+
+const LONGEST_VALUE = 20
+
+/** Lines and edits of texts that are aligned. */
+const MOST_LINES = 5000
+const MOST_EDITS = 200
+
+/** How many lines came and went, as `git diff --stat` counts them; empty where texts are too different to tell quickly. */
+function changedLines(before: string, after: string): string {
+  const numbers = new Map<string, number>()
+  const numbered = (text: string): number[] =>
+    text.split('\n').map((line) => {
+      const number = numbers.get(line) ?? numbers.size
+      numbers.set(line, number)
+      return number
+    })
+  const [old, now] = [numbered(before), numbered(after)]
+  const differences = old.length + now.length > MOST_LINES ? undefined : alignNumbers(old, now, MOST_EDITS)
+  if (!differences) return ''
+  const sum = (count: 'added' | 'removed'): number => differences.reduce((all, it) => all + it[count], 0)
+  return ` (+${sum('added')} −${sum('removed')})`
+}
