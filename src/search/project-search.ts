@@ -192,8 +192,11 @@ export class ProjectSearch {
     work: N,
     asks: SearchWork[N]['asks'],
   ): Promise<SearchWork[N]['answers']> {
-    const { database } = this.#registry.index
+    const { index, store } = this.#registry
+    const { database } = index
     const { file } = database
+    // The thread opens it by its path, where another store may be by now: that is refused.
+    if (typeof file === 'string') store.fs.stat(file)
     try {
       if (typeof file === 'string') return await this.#thread.call(work, file, asks)
       if (file) return doSearchWork(file, { work, asks } as SearchRequest) as SearchWork[N]['answers']

@@ -32,7 +32,7 @@ export interface DocumentDefinition extends Pick<
     target: ObjectReader & ObjectSink,
     data: JsonObject,
     before: readonly TreeEntry[],
-  ): Promise<{ readonly data: JsonObject; readonly entries: readonly TreeEntry[]; readonly size: number }>
+  ): Promise<SetApart>
   /** The files that hold a payload, in the root. Their paths all satisfy `ownsFile`. */
   encode(data: JsonObject): readonly PayloadFile[]
   /**
@@ -52,6 +52,18 @@ export interface DocumentDefinition extends Pick<
     data: JsonObject,
     context: Pick<PresentContext, 'servicesBase' | 'revisionId' | 'versionType'>,
   ): JsonObject
+}
+
+/** Data of which something lies in folders. */
+export interface SetApart {
+  /** What is left of it. */
+  readonly data: JsonObject
+  /** Of the root: the folders, with all that lies in them. */
+  readonly entries: readonly TreeEntry[]
+  /** By JSON Pointer of what was set apart, its path. */
+  readonly files: ReadonlyMap<string, string>
+  /** Bytes of these files. */
+  readonly size: number
 }
 
 /** One file of a payload: `path` relative to the root of the commit's tree; it holds a text, or an object as JSON. */
@@ -95,7 +107,8 @@ export function documentFamily(definition: DocumentDefinition): Family {
       }
       if (size > limits.maxBytes)
         throw tooLarge(`${definition.file} and the files beside it`, size, limits.maxBytes)
-      return { entries, stored: { payload, size: decodedSize(size) } }
+      const written = { entries, stored: { payload, size: decodedSize(size) } }
+      return apart ? { ...written, files: apart.files } : written
     },
     read: async (source, entries, part) => {
       const { data, size } = await readDocument(definition, source, entries, {

@@ -120,6 +120,8 @@ export interface PayloadTarget extends ObjectSink, ObjectReader {
 export interface WrittenPayload {
   readonly entries: readonly TreeEntry[]
   readonly stored: StoredPayload | undefined
+  /** The files that texts lie in, by their JSON Pointers. */
+  readonly files?: ReadonlyMap<string, string>
   /** Of a family of rows: what became of the parent's, undefined if that is not known without comparing all of them. */
   readonly changedRows?: () => ChangedRows | undefined | Promise<ChangedRows | undefined>
 }

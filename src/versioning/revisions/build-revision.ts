@@ -74,6 +74,7 @@ export async function buildRevision(
       before: old,
       after: { header: newHeader, payload: written?.stored?.payload },
       changedRows: written?.changedRows,
+      files: written?.files,
     })
   }
 }

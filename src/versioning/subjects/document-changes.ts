@@ -4,47 +4,63 @@ import { lightChanges } from '../../json/diff/json-patch.ts'
 import { pointerKeys } from '../../json/json-pointer.ts'
 import { ExactNumber, type Json } from '../../json/json.ts'
 import { stringifyJson } from '../../json/stringify-json.ts'
-import { LONGEST_NAME, LONGEST_SUBJECT, shownPlace } from './shown-name.ts'
+import { LONGEST_NAME, LONGEST_SUBJECT, shownName, shownPlace } from './shown-name.ts'
 
 /** One change of a document, in words: a verb, what it is done to, and what comes behind that. */
 export interface ChangeInWords {
   readonly verb: string
   readonly place: readonly string[]
+  /** The file that the text there lies in. */
+  readonly file?: string | undefined
   readonly rest: string
   readonly isRemoval: boolean
 }
 
-/** What changed between two documents, in order; undefined if they are too large to tell in a millisecond or so. */
+/**
+ * What changed between two documents, in order; undefined if they are too large to tell in a millisecond or so. `files` are those that texts
+ * of the later one lie in, by JSON Pointer.
+ */
 export function documentChanges(
   before: Json | undefined,
   after: Json | undefined,
+  files: ReadonlyMap<string, string> = new Map(),
 ): readonly ChangeInWords[] | undefined {
   if (before === undefined && after === undefined) return []
   if (before === undefined || after === undefined)
     return [inWords(before === undefined ? 'Add' : 'Remove', ['data'])]
-  return lightChanges(before, after)?.map(wordsOf)
+  return lightChanges(before, after)?.map((change) => wordsOf(change, files))
 }
 
 /** Changes as a subject: the first of them, and how many more there are. */
 export function sentenceOf(changes: readonly ChangeInWords[]): string {
   const [first] = changes
   if (!first) return 'Change nothing'
-  const { verb, place, rest } = first
+  const { verb, place, file, rest } = first
   const tail = changes.length > 1 ? `${rest} and ${changes.length - 1} more` : rest
   const room = LONGEST_SUBJECT - `${verb} ${tail}`.length
-  return `${verb} ${shownPlace(place, Math.min(LONGEST_NAME, room))}${tail}`
+  const longest = Math.min(LONGEST_NAME, room)
+  return `${verb} ${file === undefined ? shownPlace(place, longest) : shownName(file, longest)}${tail}`
 }
 
-function wordsOf({ operation, before }: JsonChange): ChangeInWords {
+function wordsOf({ operation, before }: JsonChange, files: ReadonlyMap<string, string>): ChangeInWords {
   const place = operation.path === '' ? ['data'] : pointerKeys(operation.path)
   if (operation.op === 'remove') return inWords('Remove', place)
   const { value } = operation
   const shown = shownValue(value)
   if (shown !== undefined) return inWords('Set', place, ` to ${shown}`)
-  if (operation.op === 'add') return inWords('Add', place)
+  const file = fileAt(operation.path, files)
+  if (operation.op === 'add') return { ...inWords('Add', place), file }
   if (typeof before === 'string' && typeof value === 'string')
-    return inWords('Edit', place, changedLines(before, value))
+    return { ...inWords('Edit', place, changedLines(before, value)), file }
   return inWords(value === null ? 'Clear' : 'Change', place)
+}
+
+/** The file of the text at a pointer, or of the first one below: of a message, what it says. */
+function fileAt(pointer: string, files: ReadonlyMap<string, string>): string | undefined {
+  const file = files.get(pointer)
+  if (file !== undefined) return file
+  for (const [place, below] of files) if (place.startsWith(`${pointer}/`)) return below
+  return undefined
 }
 
 function inWords(verb: string, place: readonly string[], rest = ''): ChangeInWords {

@@ -18,6 +18,7 @@ export interface SubjectSides {
   readonly before: RevisionContent | undefined
   readonly after: RevisionContent
   readonly changedRows: WrittenPayload['changedRows']
+  readonly files: WrittenPayload['files']
 }
 
 /** Payload and header of a revision. */
@@ -44,7 +45,13 @@ export async function revisionSubject(sides: SubjectSides): Promise<string> {
 
 const UNKNOWN = 'Change data'
 
-async function subjectOfContent({ family, before, after, changedRows }: SubjectSides): Promise<string> {
+async function subjectOfContent({
+  family,
+  before,
+  after,
+  changedRows,
+  files,
+}: SubjectSides): Promise<string> {
   const rows = await changedRows?.()
   if (!before) {
     if (!after.payload) return 'First revision, without data'
@@ -59,7 +66,7 @@ async function subjectOfContent({ family, before, after, changedRows }: SubjectS
     if (said !== '') return said
     return isDeepStrictEqual(before.payload, after.payload) ? sentenceOf(header ?? []) : 'Change columns'
   }
-  const data = documentChanges(documentIn(before), documentIn(after))
+  const data = documentChanges(documentIn(before), documentIn(after), files)
   if (!data || !header) return UNKNOWN
   // A header is sent anew with each revision, so that one is missing says little beside what changed.
   const ofHeader = data.length > 0 ? header.filter(({ isRemoval }) => !isRemoval) : header

@@ -55,7 +55,7 @@ describe('subjects of revisions', () => {
       [{ ...prompt('One\nTwo\nThree') }, 'Remove parameters.temperature'],
       [{ ...before, temperature: 'hot' }, 'Change parameters.temperature'],
       [{ ...before, temperature: null }, 'Clear parameters.temperature'],
-      [{ ...before, ...prompt('One\n2\n3\nFour') }, 'Edit parameters.prompt.messages.0.content (+3 −2)'],
+      [{ ...before, ...prompt('One\n2\n3\nFour') }, 'Edit prompt/system.md (+3 −2)'],
       [
         { temperature: 0.1, ...prompt('One'), stop: 1, start: 2 },
         'Set parameters.temperature to 0.1 and 3 more',
@@ -63,7 +63,7 @@ describe('subjects of revisions', () => {
       [before, 'Change nothing'],
       [
         { prompt: { messages: [message('New'), message('One\nTwo\nThree')] }, temperature: 0.7 },
-        'Add parameters.prompt.messages.0',
+        'Add prompt/system-18fdd5.md',
       ],
       [{ ...before, llm: { a: { frequency_penalty_of_the_model: 1 } } }, 'Add parameters.llm'],
     ]

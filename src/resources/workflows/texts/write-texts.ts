@@ -2,6 +2,7 @@ import type { TreeEntry } from '../../../git/objects/tree.ts'
 import type { JsonObject } from '../../../json/json.ts'
 import { entriesOf, fromEntries } from '../../../json/json.ts'
 import { TimeSlice } from '../../../scheduling/cooperative.ts'
+import type { SetApart } from '../../../versioning/family/document-family.ts'
 import { FolderTree } from '../../../versioning/family/folder-tree.ts'
 import type { ObjectReader, ObjectSink } from '../../../versioning/family/tree-files.ts'
 import { FORMAT_KEY } from '../../documents/stored-format.ts'
@@ -13,16 +14,6 @@ import { matchTexts } from '../../../versioning/texts/match-texts.ts'
 import { MOST_TEXTS, TEXT_FORMAT } from './read-texts.ts'
 import { withMarks } from './text-marks.ts'
 import { pathsFor, TEXT_FOLDERS } from './text-names.ts'
-
-/** Data whose texts lie in files. */
-export interface WrittenTexts {
-  /** With a marker where each of those texts was. */
-  readonly data: JsonObject
-  /** Of the root: the folders with the texts, and with all else that lies in them. */
-  readonly entries: readonly TreeEntry[]
-  /** Bytes of the texts' files. */
-  readonly size: number
-}
 
 /** Control characters that git shows badly, or takes for a sign that a file is no text. */
 const ODD = /[\u0000-\u0008\u000b-\u001f\u007f-\u009f]/
@@ -36,7 +27,7 @@ export async function writeTexts(
   data: JsonObject,
   file: string,
   before: readonly TreeEntry[],
-): Promise<WrittenTexts> {
+): Promise<SetApart> {
   const slice = new TimeSlice()
   const tree = new FolderTree(target, before)
   const earlier = await readEarlier(file, tree, slice)
@@ -57,6 +48,7 @@ export async function writeTexts(
   return {
     data: marked === data ? data : fromEntries([[FORMAT_KEY, TEXT_FORMAT], ...entriesOf(marked)]),
     entries: tree.entries(target).filter(({ name }) => TEXT_FOLDERS.includes(name)),
+    files: new Map(Array.from(names, ([{ pointer }, { path }]) => [pointer, path])),
     size,
   }
 }
