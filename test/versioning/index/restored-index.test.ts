@@ -88,6 +88,19 @@ describe('versioning: an index that begins with what a process of before saw', (
     expect((await next.index.findBySlug(workflowFamily, 'bot'))?.id).to.equal(id)
   })
 
+  it('looks once at a repository whose packs were put together, and saves it anew', async () => {
+    await newVariant(before, workflowFamily, 'bot')
+    await before.index.refresh([workflowFamily])
+    await ended()
+    git(gitdir('bot'), ['repack', '-a', '-d', '-q'])
+    before = await restored()
+    await before.index.refresh([workflowFamily])
+    await ended()
+    const next = await restored()
+    Object.assign(next.store.fs, { readDir: () => expect.fail('a folder was read') })
+    expect((await next.index.findBySlug(workflowFamily, 'bot'))?.slug).to.equal('bot')
+  })
+
   it('sees what plain git did meanwhile: at once where it is named, and in the first list', async () => {
     for (const slug of ['bot', 'tagged', 'gone', 'moved']) {
       const place = await newVariant(before, workflowFamily, slug)

@@ -80,8 +80,7 @@ export class IndexDatabase {
 
   /** Notes that an artifact is new, another one, or gone. */
   note(path: string): void {
-    // Before the file is open all are looked at then.
-    if (this.#isFilled) this.#dirty.add(path)
+    this.#dirty.add(path)
     // What goes wrong then is told to whoever asks next.
     this.#timer ??= setTimeout(() => void this.fresh().catch(() => undefined), WRITE_AFTER).unref()
   }
