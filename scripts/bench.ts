@@ -13,6 +13,7 @@ import { measureArtifacts } from './bench/measures/measure-artifacts.ts'
 import { measureCommits } from './bench/measures/measure-commits.ts'
 import { measureEvaluations } from './bench/measures/measure-evaluations.ts'
 import { measureHistory } from './bench/measures/measure-history.ts'
+import { measureIndex } from './bench/measures/measure-index.ts'
 import { measureInvocations } from './bench/measures/measure-invocations.ts'
 import { measureReads } from './bench/measures/measure-reads.ts'
 import { measureTestsets } from './bench/measures/measure-testsets.ts'
@@ -28,6 +29,7 @@ const MEASURES: Readonly<Record<Section, (setting: BenchSetting) => Promise<void
   reads: measureReads,
   history: measureHistory,
   artifacts: measureArtifacts,
+  index: measureIndex,
   testsets: measureTestsets,
   upkeep: measureUpkeep,
   invocations: measureInvocations,

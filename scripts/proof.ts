@@ -34,6 +34,11 @@ const PROOFS: Readonly<Record<string, Proof>> = {
     explainsItself: true,
     load: () => import('./proofs/fuzz.ts'),
   },
+  index: {
+    options: '[--rounds N] [--steps N] [--seed S]',
+    summary: 'index.db after kills, power cuts and flipped bytes',
+    load: () => import('./proofs/index-file.ts'),
+  },
   push: {
     options: '[--pushers N] [--committers N] [--seconds N] [--idle MS]',
     summary: 'pushers and committers on one artifact',

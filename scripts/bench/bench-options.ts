@@ -8,6 +8,7 @@ export const SECTIONS = [
   'reads',
   'history',
   'artifacts',
+  'index',
   'testsets',
   'upkeep',
   'invocations',
@@ -29,7 +30,7 @@ export const BENCH_USAGE = `Measures each figure beside its floor in the same ru
 read, not tests: it ends with 0 whatever they are.
 
   npm run bench -- [--only SECTION,…] [--json FILE] [--compare OLD.json] [--rounds N] [--seconds N]
-                   [--artifacts N,…] [--rows N] [--most-rows N] [--evaluated-rows N]
+                   [--artifacts N,…] [--indexed N] [--rows N] [--most-rows N] [--evaluated-rows N]
                    [--turn-bytes N,…] [--turn-rows N] [--turn-routes TEXT]
 
   --only            of ${SECTIONS.join(', ')}
@@ -38,6 +39,7 @@ read, not tests: it ends with 0 whatever they are.
   --rounds          that count (5)
   --seconds         that a round of requests takes (3)
   --artifacts       of the large stores, from few to many (10000); 10000,100000 also shows how they grow
+  --indexed         of the store whose index is measured (2000)
   --rows            of the large testset (200000)
   --most-rows       of the largest (1000000)
   --evaluated-rows  of the one that is evaluated (10000)
@@ -61,6 +63,7 @@ export function readBenchOptions(args: readonly string[]): BenchOptions {
     artifacts: sizes('artifacts')
       .map((value) => whole('artifacts', value))
       .sort((a, b) => a - b),
+    indexed: whole('indexed', size('indexed')),
     rows: whole('rows', size('rows')),
     mostRows: whole('most-rows', size('most-rows')),
     evaluatedRows: whole('evaluated-rows', size('evaluated-rows')),
@@ -74,6 +77,7 @@ const DEFAULTS = {
   rounds: '5',
   seconds: '3',
   artifacts: '10000',
+  indexed: '2000',
   rows: '200000',
   'most-rows': '1000000',
   'evaluated-rows': '10000',
@@ -83,7 +87,7 @@ const DEFAULTS = {
 
 function parsed(args: readonly string[]) {
   const text = { type: 'string' } as const
-  const sizes = { rounds: text, seconds: text, artifacts: text, rows: text } as const
+  const sizes = { rounds: text, seconds: text, artifacts: text, indexed: text, rows: text } as const
   const more = { 'most-rows': text, 'evaluated-rows': text } as const
   const help = { type: 'boolean', short: 'h' } as const
   try {

@@ -10,6 +10,8 @@ export interface BenchSetting {
   readonly seconds: number
   /** Artifacts of the large stores, from few to many. */
   readonly artifacts: readonly number[]
+  /** Artifacts of the store whose index is measured, with three revisions each. */
+  readonly indexed: number
   /** Rows of the large testset, and of the largest. */
   readonly rows: number
   readonly mostRows: number

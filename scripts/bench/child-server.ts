@@ -2,6 +2,7 @@ import type { ChildProcess } from 'node:child_process'
 import { spawn } from 'node:child_process'
 import { readdirSync, readFileSync } from 'node:fs'
 import { constants } from 'node:os'
+import { setTimeout as wait } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
 import type { Turns } from './turns/turn-monitor.ts'
 
@@ -36,6 +37,16 @@ export function startBranchpoint(
     { PORT: '0', STORE_DIR: storeDir, SVC_API_KEY: KEY, ...env },
     (text) => /"url":"([^"]+)"/.exec(text)?.[1],
   )
+}
+
+/** The same once `/ready` says yes, and after how many milliseconds that was. */
+export async function startReady(
+  storeDir: string,
+): Promise<{ readonly service: ChildServer; readonly ready: number }> {
+  const started = performance.now()
+  const service = await startBranchpoint(storeDir)
+  while (!(await fetch(`${service.url}/ready`)).ok) await wait(5)
+  return { service, ready: performance.now() - started }
 }
 
 /** A server that tells how long it let others wait. */

@@ -5,10 +5,10 @@ import { Store } from '../../src/git/store.ts'
 import { workflowFamily } from '../../src/handlers/workflows.ts'
 import { createArtifact } from '../../src/versioning/artifacts/create-artifact.ts'
 import { openRegistry } from '../../src/versioning/open-registry.ts'
+import { commitRevision } from '../../src/versioning/revisions/commit-revision.ts'
+import type { WriteContext } from '../../src/versioning/write-context.ts'
 import { progress } from './progress.ts'
 import { unsynced } from './unsynced.ts'
-
-const ACTOR = { id: '00000000-0000-4000-8000-000000000000', name: 'bench', email: 'bench@example.org' }
 
 /** The word that the message of every so many revisions holds, `PAGE` of them in all. */
 export const RARE_WORD = 'rollback'
@@ -19,22 +19,35 @@ export const FILLED_FROM = Date.parse('2026-01-01T00:00:00Z')
 /** Rows of a page. */
 export const PAGE = 20
 
+/** A word that the messages of the revisions of one artifact in a hundred hold. */
+export const SCARCE_WORD = 'escalation'
+
+/** So many artifacts are tagged `{"shelf": "front"}`, or one more. */
+export const ON_SHELF = 200
+
+/** So many authors took turns, `bench 0 <bench@example.org>` and so on. */
+const AUTHORS = 10
+
 /**
  * Makes `count` applications by the way that a request takes, without waiting for the disk until all are there: every tenth tagged
- * `{"team": "support"}`, each with one revision.
+ * `{"team": "support"}`, each with one revision or more. First revisions are older than second ones.
  */
-export async function fillStore(storeDir: string, count: number): Promise<void> {
+export async function fillStore(storeDir: string, count: number, revisions = 1): Promise<void> {
   const store = await Store.open(unsynced(nodeFs), storeDir)
   let number = 0
+  let version = 1
   const settings = {
     servicesBase: 'http://127.0.0.1/services',
-    now: () => new Date(FILLED_FROM + number * 1000),
+    now: () => new Date(FILLED_FROM + ((version - 1) * count + number) * 1000),
   }
   const { registry, close } = await openRegistry(await store.project('default'), [workflowFamily], settings)
   for (; number < count; number++) {
+    version = 1
     const isRare = number % Math.ceil(count / PAGE) === 0
-    const message = isRare ? `After the ${RARE_WORD}` : 'As the manual has it'
-    await createArtifact(
+    const message = isRare
+      ? `After the ${RARE_WORD}`
+      : `As the manual has it${isScarce(number) ? `: ${SCARCE_WORD}` : ''}`
+    const artifact = await createArtifact(
       registry,
       workflowFamily,
       {
@@ -42,13 +55,27 @@ export async function fillStore(storeDir: string, count: number): Promise<void> 
         header: {
           name: `Bot ${number}`,
           flags: { is_application: true, is_evaluator: false, is_snippet: false },
-          tags: { team: number % 10 === 0 ? 'support' : 'sales' },
+          tags: {
+            team: number % 10 === 0 ? 'support' : 'sales',
+            shelf: number % Math.ceil(count / ON_SHELF) === 0 ? 'front' : 'back',
+          },
         },
         withVariant: { revision: { message, payload: promptData(number) } },
         loc: [],
       },
-      { actor: ACTOR },
+      as(number),
     )
+    const [variant] = artifact.variants
+    while (variant && version < revisions) {
+      version++
+      const data = promptData(number + version * count)
+      await commitRevision(
+        registry,
+        { artifact, variant },
+        { data, message, header: {}, loc: [] },
+        as(number),
+      )
+    }
     if (number % 500 === 499) progress(`${number + 1} of ${count} artifacts`)
   }
   close()
@@ -56,6 +83,15 @@ export async function fillStore(storeDir: string, count: number): Promise<void> 
   progress(`${count} artifacts: written to the disk`)
   spawnSync('sync', ['--file-system', storeDir])
   progress('')
+}
+
+function isScarce(number: number): boolean {
+  return number % 100 === 7
+}
+
+function as(number: number): WriteContext {
+  const id = '00000000-0000-4000-8000-000000000000'
+  return { actor: { id, name: `bench ${number % AUTHORS}`, email: 'bench@example.org' } }
 }
 
 /** Lengthens the main branch of a workflow to `count` revisions with `git fast-import`, as a restore or migration would. */

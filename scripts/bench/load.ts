@@ -37,3 +37,15 @@ export async function requestsPerSecond(load: Load): Promise<number> {
   if (result.errors > 0) throw new Error(`${result.errors} of the requests to ${url} were not answered`)
   return wanted?.count ? wanted.count / result.duration : requestsPerSecond({ ...load, seconds: 2 * seconds })
 }
+
+/** Milliseconds that a piece of work takes, ten times, or as often as it is done within two seconds. */
+export async function timesOf(work: () => Promise<unknown>): Promise<number[]> {
+  const began = performance.now()
+  const times: number[] = []
+  while (times.length === 0 || (times.length < 10 && performance.now() - began < 2000)) {
+    const started = performance.now()
+    await work()
+    times.push(performance.now() - started)
+  }
+  return times
+}

@@ -44,6 +44,11 @@ export class DocumentFeed implements FeedSource {
       found.flatMap((it) => (it.field === field ? it.text : [])),
     ])
     // Every field is among them.
-    return { number, meta: artifact.metaCommit, texts: Object.fromEntries(texts) as SearchDocument['texts'] }
+    return {
+      number,
+      oid,
+      meta: artifact.metaCommit,
+      texts: Object.fromEntries(texts) as SearchDocument['texts'],
+    }
   }
 }

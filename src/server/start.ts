@@ -1,6 +1,7 @@
 import { createFirstApiKey } from '../access/api-keys.ts'
 import { CannotStart } from '../errors.ts'
 import { Store } from '../git/store.ts'
+import { announceServer, refuseOtherHosts } from './announce-server.ts'
 import { signingSettings } from './signing-settings.ts'
 import type { StartedService, StartOptions } from './started-service.ts'
 
@@ -13,9 +14,16 @@ export async function start(given: StartOptions): Promise<StartedService> {
   const signing = signingSettings(options.config)
   // The processor loads the rest of the program while the disk syncs what a crash has left.
   const [{ store, firstToken }, { serve }] = await Promise.all([openStore(options), import('./compose.ts')])
+  const withdraw = announceServer(store.fs, store.dir)
   try {
-    return { ...(await serve(options, { store, signing })), firstToken }
+    const service = await serve(options, { store, signing })
+    const close = async (): Promise<readonly string[]> => {
+      withdraw()
+      return service.close()
+    }
+    return { ...service, close, firstToken }
   } catch (error) {
+    withdraw()
     throw ofTheDisk(error) && error.syscall !== undefined
       ? new CannotStart(whyNotOpened(error, options.config.storeDir), { cause: error })
       : error
@@ -38,6 +46,7 @@ async function openStore({
   log,
 }: StartOptions): Promise<{ readonly store: Store; readonly firstToken: string | undefined }> {
   try {
+    refuseOtherHosts(fs, storeDir)
     const store = await Store.open(fs, storeDir)
     if (store.isBroughtUp)
       log.logger.warn(

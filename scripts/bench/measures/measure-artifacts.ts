@@ -1,11 +1,11 @@
 import { join } from 'node:path'
-import { setTimeout as wait } from 'node:timers/promises'
 import { z } from 'zod'
 import { digits } from '../figures/amount.ts'
 import type { BenchSetting } from '../bench-setting.ts'
 import { post } from '../call.ts'
-import { startBranchpoint } from '../child-server.ts'
+import { startReady } from '../child-server.ts'
 import { FILLED_FROM, fillStore, PAGE, RARE_WORD } from '../fill-store.ts'
+import { timesOf } from '../load.ts'
 import { median } from '../figures/median.ts'
 import { plainFigure } from '../figures/plain-figure.ts'
 import { progress } from '../progress.ts'
@@ -82,10 +82,7 @@ interface Visit {
 }
 
 async function visitStore(storeDir: string, size: number): Promise<Visit> {
-  const started = performance.now()
-  const service = await startBranchpoint(storeDir)
-  while (!(await fetch(`${service.url}/ready`)).ok) await wait(5)
-  const ready = performance.now() - started
+  const { service, ready } = await startReady(storeDir)
   const queries = new Map<string, number[]>()
   for (const { what, path, body } of questions(size)) {
     const rows = z.object({ count: z.number().min(Math.min(size, 1)) })
@@ -117,18 +114,6 @@ function questions(size: number): readonly { what: string; path: string; body: o
     { what: DATES, path: revisions, body: { application_revision: { dates }, windowing } },
     { what: MESSAGE, path: revisions, body: { application_revision: { message: RARE_WORD }, windowing } },
   ]
-}
-
-/** Milliseconds that a piece of work takes, ten times, or as often as it is done within two seconds. */
-async function timesOf(work: () => Promise<unknown>): Promise<number[]> {
-  const began = performance.now()
-  const times: number[] = []
-  while (times.length === 0 || (times.length < 10 && performance.now() - began < 2000)) {
-    const started = performance.now()
-    await work()
-    times.push(performance.now() - started)
-  }
-  return times
 }
 
 function addFigures(sized: Sized, growth: readonly number[], add: BenchSetting['add']): void {

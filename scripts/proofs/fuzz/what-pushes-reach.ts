@@ -4,7 +4,7 @@ import { join } from 'node:path'
 
 /** What servers make and change on their own: locks, journals, what is derived or told, traces, when keys were used. */
 const OWN =
-  /(?:^|\/)(?:\.journal|\.spare|locks|webhooks|changes|spool|(?:traces|index)\.db[^/]*|key-uses\.json)(?:\/|$)/
+  /(?:^|\/)(?:\.journal|\.servers|\.spare|locks|webhooks|changes|spool|(?:traces|index)\.db[^/]*|key-uses\.json)(?:\/|$)/
 
 /**
  * Everything in and beside a store that the text of a push could reach and no push may: the refs of each repository, and the names

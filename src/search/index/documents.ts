@@ -9,6 +9,8 @@ export type SearchField = (typeof SEARCH_FIELDS)[number]
 export interface SearchDocument {
   /** Under which it stands in the index: of a revision its number, of an artifact the negative of that. */
   readonly number: number
+  /** Of a revision, so that its words never stand under a number that another one has in a file that was made anew. */
+  readonly oid: string | undefined
   /** The artifact's meta commit that its names are of. */
   readonly meta: string
   readonly texts: Readonly<Record<SearchField, readonly string[]>>
@@ -19,16 +21,17 @@ export interface SearchDocument {
  * Answers how many were written.
  */
 export function writeDocuments(file: DatabaseFile, documents: readonly SearchDocument[]): number {
-  const rows = documents.map(({ number, meta, texts }) => ({
+  const rows = documents.map(({ number, oid, meta, texts }) => ({
     number,
+    oid: Buffer.from(oid ?? '', 'hex'),
     meta,
     columns: SEARCH_FIELDS.map((field) => indexedText(texts[field])),
   }))
   return file.transaction(() => {
     let written = 0
-    for (const { number, meta, columns } of rows) {
+    for (const { number, oid, meta, columns } of rows) {
       const marked =
-        number < 0 ? file.run(MARK_ARTIFACT, -number, meta) : file.run(MARK_REVISION, number, meta)
+        number < 0 ? file.run(MARK_ARTIFACT, -number, meta) : file.run(MARK_REVISION, number, oid, meta)
       if (marked.changes === 0) continue
       file.run('DELETE FROM search WHERE rowid = ?', number)
       file.run(ADD, number, ...columns)
@@ -40,6 +43,6 @@ export function writeDocuments(file: DatabaseFile, documents: readonly SearchDoc
 
 const MARK_REVISION = `
   UPDATE revisions SET searched = 1
-  WHERE number = ? AND NOT searched AND artifact IN (SELECT number FROM artifacts WHERE meta = ?)`
+  WHERE number = ? AND oid = ? AND NOT searched AND artifact IN (SELECT number FROM artifacts WHERE meta = ?)`
 const MARK_ARTIFACT = 'UPDATE artifacts SET searched = 1 WHERE number = ? AND NOT searched AND meta = ?'
 const ADD = 'INSERT INTO search (rowid, name, description, tags, message, data) VALUES (?, ?, ?, ?, ?, ?)'

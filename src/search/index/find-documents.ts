@@ -1,6 +1,7 @@
 import { Refusal } from '../../errors.ts'
 import type { DatabaseFile } from '../../storage/sqlite/database-file.ts'
 import type { RowHolder } from './rows/find-rows.ts'
+import { utf8Of } from '../../versioning/index/database/sql-bytes.ts'
 import { foundRow, holdersThatMatch, numberOfRow, rowsThatMatch } from './rows/find-rows.ts'
 
 /** What is looked for in the index. */
@@ -74,7 +75,7 @@ export function findDocuments(
       return row ? [{ path: row.path, row: row.oid, holders: row.holders, rank: -rank }] : []
     }
     const [place] = file.rows<PlaceRow>(number < 0 ? ARTIFACT : REVISION, Math.abs(number))
-    return place ? [{ path: place.path, oid: place.oid ?? undefined, rank: -rank }] : []
+    return place ? [{ path: utf8Of(place.path), oid: place.oid ?? undefined, rank: -rank }] : []
   })
 }
 
@@ -91,7 +92,7 @@ export function findPlaces(file: DatabaseFile, question: DocumentQuestion): Docu
     file.rows<PlaceRow>(number < 0 ? ARTIFACT : REVISION, Math.abs(number)),
   )
   const heads = [...variants].flatMap((number) => file.rows<PlaceRow>(HEAD, number))
-  return [...places, ...heads].map(({ path, oid }) => ({ path, oid: oid ?? undefined }))
+  return [...places, ...heads].map(({ path, oid }) => ({ path: utf8Of(path), oid: oid ?? undefined }))
 }
 
 interface Match {
@@ -119,7 +120,7 @@ function allThatMatch(file: DatabaseFile, question: DocumentQuestion, ofRows = r
 }
 
 interface PlaceRow {
-  readonly path: string
+  readonly path: ArrayBuffer
   readonly oid: string | null
 }
 
@@ -158,7 +159,9 @@ function artifactsThatMatch(question: DocumentQuestion): Statement {
 
 function isWanted({ match, kinds, includeArchived }: DocumentQuestion): Statement {
   const ofKind = kinds.map(({ flag }) =>
-    flag === undefined ? 'a.family = ?' : 'a.family = ? AND json_extract(a.flags, ?) = 1',
+    flag === undefined
+      ? 'a.family = ?'
+      : 'a.family = ? AND iif(json_valid(a.flags), json_extract(a.flags, ?), 0) = 1',
   )
   return {
     sql: `(${ofKind.join(' OR ')}) ${includeArchived ? '' : 'AND NOT a.archived'}`,
@@ -178,11 +181,12 @@ function numberOf(file: DatabaseFile, { path, oid, row }: DocumentPlace): number
 }
 
 const REVISION = `
-  SELECT a.family || '/' || a.slug AS path, lower(hex(r.oid)) AS oid
+  SELECT CAST(a.family || '/' || a.slug AS BLOB) AS path, lower(hex(r.oid)) AS oid
   FROM revisions r JOIN artifacts a ON a.number = r.artifact WHERE r.number = ?`
-const ARTIFACT = "SELECT family || '/' || slug AS path, NULL AS oid FROM artifacts WHERE number = ?"
+const ARTIFACT =
+  "SELECT CAST(family || '/' || slug AS BLOB) AS path, NULL AS oid FROM artifacts WHERE number = ?"
 const HEAD = `
-  SELECT a.family || '/' || a.slug AS path, lower(hex(v.head)) AS oid
+  SELECT CAST(a.family || '/' || a.slug AS BLOB) AS path, lower(hex(v.head)) AS oid
   FROM variants v JOIN artifacts a ON a.number = v.artifact WHERE v.number = ?`
 const REVISION_AT = `
   SELECT r.number FROM revisions r JOIN artifacts a ON a.number = r.artifact

@@ -17,8 +17,10 @@ export const IN_MEMORY = ':memory:'
 export class DatabaseFile {
   readonly #path: string
   readonly #database: Connection
-  readonly #inode: number | undefined
+  readonly #inodes: string
   readonly #statements = new Map<string, Database.Statement<[readonly SqlValue[]]>>()
+  #holders = 0
+  #isClosed = false
 
   /**
    * Opens the file, making it if need be, and has `prepare` bring its tables about. A writer waits `busyMs` milliseconds for another
@@ -29,18 +31,25 @@ export class DatabaseFile {
     this.#database = new Database(path, { timeout: busyMs })
     try {
       prepare(this.#database)
-      this.#inode = inodeOf(path)
-      if (path !== IN_MEMORY && this.#inode === undefined)
-        throw new Error(`${path} was removed while it was opened`)
+      this.#inodes = inodesOf(path)
     } catch (error) {
       this.#database.close()
       throw error
     }
   }
 
-  /** Whether what lies under the path is still what was opened. */
+  /** Whether what lies under the path is still what was opened, with its log: nobody else would see what is written to another one. */
   get isCurrent(): boolean {
-    return inodeOf(this.#path) === this.#inode
+    return this.#path === IN_MEMORY || (isThere(this.#inodes) && inodesOf(this.#path) === this.#inodes)
+  }
+
+  /** Keeps it open for somebody in the midst of reading, whoever closes it meanwhile; answers how to let go of it, once. */
+  hold(): () => void {
+    this.#holders++
+    return () => {
+      this.#holders--
+      if (this.#isClosed) this.close()
+    }
   }
 
   /** A statement, prepared once. Texts that differ with every question had better not be many. */
@@ -73,6 +82,8 @@ export class DatabaseFile {
   }
 
   close(): void {
+    this.#isClosed = true
+    if (this.#holders > 0) return
     this.#statements.clear()
     this.#database.close()
   }
@@ -80,8 +91,16 @@ export class DatabaseFile {
 
 const MOST_STATEMENTS = 100
 
-function inodeOf(path: string): number | undefined {
-  return path === IN_MEMORY ? undefined : nodeFs.stat(path)?.inode
+/** Of the file and of what SQLite has beside it as long as it is open. */
+function inodesOf(path: string): string {
+  return path === IN_MEMORY ? '' : PARTS.map((part) => nodeFs.stat(path + part)?.inode ?? 'none').join(' ')
+}
+
+const PARTS = ['', '-wal', '-shm']
+
+/** The file itself: its log lies elsewhere where it is a link. */
+function isThere(inodes: string): boolean {
+  return !inodes.startsWith('none')
 }
 
 /** What `PRAGMA user_version` says; 0 of a new file. */

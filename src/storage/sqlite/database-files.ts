@@ -3,6 +3,9 @@ import { nodeFs } from '../node-fs.ts'
 import type { DatabaseFile } from './database-file.ts'
 import { BrokenGuard, isDamage } from './sqlite-errors.ts'
 
+/** So often a file is opened that somebody removes meanwhile; what is written to it then is lost with it. */
+const MOST_TRIES = 5
+
 /** The SQLite files of one kind that a thread has open, by path. */
 export class DatabaseFiles<T extends DatabaseFile> {
   readonly #make: (path: string) => T
@@ -20,7 +23,7 @@ export class DatabaseFiles<T extends DatabaseFile> {
     const known = this.#open.get(path)
     if (known?.isCurrent) return known
     this.forget(path)
-    const opened = this.#alone(path, () => this.#make(path))
+    const opened = this.#alone(path, () => this.#makeThere(path))
     this.#open.set(path, opened)
     return opened
   }
@@ -43,17 +46,29 @@ export class DatabaseFiles<T extends DatabaseFile> {
     this.#open.delete(path)
   }
 
+  /** Tries again where somebody removes it while it is opened. */
+  #makeThere(path: string): T {
+    for (let tries = 1; ; tries++) {
+      const file = this.#make(path)
+      if (file.isCurrent || tries === MOST_TRIES) return file
+      file.close()
+    }
+  }
+
   /**
    * Renames a file that is no database, so that a new one can take its place and nothing is lost that somebody may still read.
-   * Answers where it is; undefined if another process did it before.
+   * Answers where it is; undefined if another process did it before, or no page is damaged and the caller is not sure that the file is.
    */
-  setAside(path: string): string | undefined {
+  setAside(path: string, isSure = false): string | undefined {
     const before = this.#open.get(path)
     const wasReplaced = before !== undefined && !before.isCurrent
     this.forget(path)
     if (wasReplaced) return undefined
     // Of two who found the damage, the second finds what has taken the file's place.
-    return this.#alone(path, () => (nodeFs.stat(path) && this.#isDamaged(path) ? rename(path) : undefined))
+    return this.#alone(path, () => {
+      const isThere = nodeFs.stat(path) !== undefined
+      return isThere && (isSure || this.#isDamaged(path)) ? rename(path) : undefined
+    })
   }
 
   /** Looks at every page; a file is not moved away for an error that is over. */

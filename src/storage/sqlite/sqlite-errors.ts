@@ -4,6 +4,11 @@ export function isDamage(error: unknown): boolean {
   return code.startsWith('SQLITE_NOTADB') || code.startsWith('SQLITE_CORRUPT')
 }
 
+/** Whether SQLite said so, or that rows contradict each other or the tables are others: of a file that nobody else writes, the same. */
+export function isUnusable(error: unknown): boolean {
+  return codeOf(error).startsWith('SQLITE_') && !isStorageTrouble(error)
+}
+
 /** Whether another connection holds what was wanted. */
 export function isBusy(error: unknown): boolean {
   return /^SQLITE_(BUSY|LOCKED)/.test(codeOf(error))

@@ -11,7 +11,7 @@ import type { ArtifactView } from '../artifacts/artifact-view.ts'
 import { viewArtifact } from '../artifacts/artifact-view.ts'
 import type { Family } from '../family/family.ts'
 import { damageOf } from './damage-of.ts'
-import type { SavedArtifact } from './database/index-database.ts'
+import type { SavedArtifact } from './database/seen-artifacts.ts'
 import type { IndexEntry, RestoredArtifact } from './index-entry.ts'
 import { pathOf } from './index-entry.ts'
 import { IndexTables } from './index-tables.ts'
@@ -56,7 +56,8 @@ export class IndexSync {
     this.#changes.poll()
     for (const { slug, saved } of rows) {
       const open = (refs: SavedRefs): Repository => this.#store.repository(family.folder, slug, refs)
-      this.tables.restore(family, slug, savedArtifact(family, slug, saved, open))
+      const artifact = savedArtifact(family, slug, saved, open)
+      if (artifact) this.tables.restore(family, slug, artifact)
     }
   }
 

@@ -1,3 +1,4 @@
+import { crc32 } from 'node:zlib'
 import { z } from 'zod'
 import type { SavedRefs } from '../../git/refs/ref-store.ts'
 import type { Repository } from '../../git/repository.ts'
@@ -34,16 +35,22 @@ export function saveView(view: ArtifactView): string | undefined {
   }
   const names = [variants.map(({ slug }) => slug).join(' '), [...tags.keys()].join(' ')]
   const text = [id, record.created_at, stamps, ...names, stringifyJson(parts)].join('\n')
-  return text.length > LONGEST ? undefined : text
+  return text.length > LONGEST ? undefined : `${sumOf(view.slug, text)}\n${text}`
 }
 
-/** What is known of the artifact without its view. `open` answers the repository, with what was seen of its refs. */
+/**
+ * What is known of the artifact without its view; undefined where the text is not as it was saved. `open` answers the repository, with what was
+ * seen of its refs.
+ */
 export function savedArtifact(
   family: Family,
   slug: string,
-  text: string,
+  saved: string,
   open: (refs: SavedRefs) => Repository,
-): RestoredArtifact {
+): RestoredArtifact | undefined {
+  const sum = saved.slice(0, saved.indexOf('\n'))
+  const text = saved.slice(sum.length + 1)
+  if (sum !== sumOf(slug, text)) return undefined
   const [id = '', createdAt = '', stamps = '', variants = '', tags = ''] = text.split('\n', LINES)
   const start = id.length + createdAt.length + stamps.length + variants.length + tags.length + LINES
   return {
@@ -53,6 +60,11 @@ export function savedArtifact(
     names: () => ({ slug, variants: wordsOf(variants), tags: wordsOf(tags) }),
     view: () => restoreView(family, slug, stamps, text.slice(start), open),
   }
+}
+
+/** Another one where a bit has flipped. */
+function sumOf(slug: string, text: string): string {
+  return crc32(`${slug} ${text}`).toString(16)
 }
 
 /** So many lines are in front of the JSON. */

@@ -97,7 +97,7 @@ describe('testsets: a server that is killed during an upload', () => {
 
 /** Everything in the store but what each server makes for itself, and what is derived. */
 function filesAtRest(storeDir: string): string[] {
-  return storeFiles(storeDir).filter((line) => !/^\.journal|\/first-parents|\/row-keys/.test(line))
+  return storeFiles(storeDir).filter((line) => !/^\.journal|^\.servers|\/first-parents|\/row-keys/.test(line))
 }
 
 function sizeOf(path: string): number {

@@ -15,7 +15,7 @@ export function storeFiles(storeDir: string): string[] {
     .filter((path) => !isIndex(path))
     .filter(
       (path) =>
-        !/(?:^|\/)(?:(?:\.journal|locks|\.uploads)(?:\/[^/]*)?|\.spare(?:\/.*)?)$/.test(path) ||
+        !/(?:^|\/)(?:(?:\.journal|\.servers|locks|\.uploads)(?:\/[^/]*)?|\.spare(?:\/.*)?)$/.test(path) ||
         isUpload(path),
     )
     .map((path) => {

@@ -16,6 +16,7 @@ import { commitRevision } from '../../../src/versioning/revisions/commit-revisio
 import { verifyIndex } from '../../../src/versioning/verify/verify-index.ts'
 import { temporaryFolder } from '../../git/git-program.ts'
 import { context, newVariant } from '../memory-registry.ts'
+import { listed } from './database/listed.ts'
 
 /** Stamps younger than this are not relied on; see RefReader. */
 const SETTLED = 40
@@ -88,6 +89,19 @@ describe('versioning: an index that begins with what a process of before saw', (
     expect((await next.index.findBySlug(workflowFamily, 'bot'))?.id).to.equal(id)
   })
 
+  it('looks once at a repository whose packs were put together, and saves it anew', async () => {
+    await newVariant(before, workflowFamily, 'bot')
+    await before.index.refresh([workflowFamily])
+    await ended()
+    git(gitdir('bot'), ['repack', '-a', '-d', '-q'])
+    before = await restored()
+    await before.index.refresh([workflowFamily])
+    await ended()
+    const next = await restored()
+    Object.assign(next.store.fs, { readDir: () => expect.fail('a folder was read') })
+    expect((await next.index.findBySlug(workflowFamily, 'bot'))?.slug).to.equal('bot')
+  })
+
   it('sees what plain git did meanwhile: at once where it is named, and in the first list', async () => {
     for (const slug of ['bot', 'tagged', 'gone', 'moved']) {
       const place = await newVariant(before, workflowFamily, slug)
@@ -150,6 +164,23 @@ describe('versioning: an index that begins with what a process of before saw', (
     expect(await slugs(next)).to.deep.equal(['bot'])
     await next.index.close()
     expect((await restored()).index.size).to.equal(1)
+  })
+
+  it('takes nothing over in which a bit has flipped, and survives what is no text any more', async () => {
+    for (const slug of ['bot', 'odd', 'other']) await newVariant(before, workflowFamily, slug)
+    await ended()
+    const file = new DatabaseFile(`${folder}/default/index.db`, 50, () => undefined)
+    file.run("UPDATE artifacts SET saved = replace(saved, 'refs', 'refz') WHERE slug = 'bot'")
+    file.run("UPDATE artifacts SET slug = CAST(x'ff' AS TEXT), seen = slug, id = slug WHERE slug = 'odd'")
+    file.run("UPDATE variants SET slug = CAST(x'ff' AS TEXT) WHERE slug = 'other'")
+    file.close()
+    const next = await restored()
+    expect(next.index.size).to.equal(1)
+    expect(await slugs(next)).to.have.members(['bot', 'odd', 'other'])
+    await next.index.refresh([workflowFamily])
+    expect((await listed(next)).length).to.equal(0)
+    await next.index.close()
+    expect((await restored()).index.size).to.equal(3)
   })
 
   it('saves an artifact that was written to a moment ago when that is over', async () => {

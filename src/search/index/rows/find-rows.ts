@@ -1,7 +1,7 @@
 import type { Oid } from '../../../git/objects/object.ts'
 import type { DatabaseFile } from '../../../storage/sqlite/database-file.ts'
 import { HAS_SEARCHED_ROWS } from '../../../versioning/index/database/index-file.ts'
-import { bytesOf, hexOf } from '../../../versioning/index/database/sql-bytes.ts'
+import { bytesOf, hexOf, utf8Of } from '../../../versioning/index/database/sql-bytes.ts'
 import type { RowPosition } from '../../../resources/testsets/rows/row-position.ts'
 
 /** A row that was found. */
@@ -35,15 +35,15 @@ export function holdersThatMatch(includeArchived: boolean): string {
 
 /** The row of this number. */
 export function foundRow(file: DatabaseFile, number: number, includeArchived: boolean): FoundRow | undefined {
-  const [row] = file.rows<{ path: string; oid: ArrayBuffer }>(ROW, number)
+  const [row] = file.rows<{ path: ArrayBuffer; oid: ArrayBuffer }>(ROW, number)
   if (!row) return undefined
-  const sql = `SELECT v.slug, h.position FROM ${HOLDERS} WHERE h.row = ? ${unlessArchived(includeArchived)}`
-  const holders = file.rows<{ slug: string; position: ArrayBuffer }>(sql, number)
+  const sql = `SELECT CAST(v.slug AS BLOB) AS slug, h.position FROM ${HOLDERS} WHERE h.row = ? ${unlessArchived(includeArchived)}`
+  const holders = file.rows<{ slug: ArrayBuffer; position: ArrayBuffer }>(sql, number)
   return {
-    path: row.path,
+    path: utf8Of(row.path),
     oid: hexOf(row.oid),
     holders: holders.map(({ slug, position }) => ({
-      slug,
+      slug: utf8Of(slug),
       position: Buffer.from(position).toString('latin1'),
     })),
   }
@@ -72,7 +72,7 @@ function unlessArchived(includeArchived: boolean): string {
 
 const HOLDERS = 'variant_rows h JOIN variants v ON v.number = h.variant'
 const ROW = `
-  SELECT a.family || '/' || a.slug AS path, r.oid FROM rows r JOIN artifacts a ON a.number = r.artifact WHERE r.number = ?`
+  SELECT CAST(a.family || '/' || a.slug AS BLOB) AS path, r.oid FROM rows r JOIN artifacts a ON a.number = r.artifact WHERE r.number = ?`
 const ROW_FROM = `
   SELECT r.number FROM rows r JOIN artifacts a ON a.number = r.artifact
   WHERE a.family = ? AND a.slug = ? AND r.oid BETWEEN ? AND ?`

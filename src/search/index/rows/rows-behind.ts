@@ -1,7 +1,7 @@
 import type { Oid } from '../../../git/objects/object.ts'
 import type { DatabaseFile } from '../../../storage/sqlite/database-file.ts'
 import { HAS_SEARCHED_ROWS } from '../../../versioning/index/database/index-file.ts'
-import { hexOf } from '../../../versioning/index/database/sql-bytes.ts'
+import { hexOf, utf8Of } from '../../../versioning/index/database/sql-bytes.ts'
 
 /** How far the rows of a variant are in the index: up to `position` as of `head`, behind that as of the tree of rows `tree`. */
 export interface RowsState {
@@ -30,7 +30,7 @@ export function rowsBehind(file: DatabaseFile): RowsBehind | undefined {
   const { variant, path } = row
   const state = stateOf(row)
   const head = state?.position === undefined ? hexOf(row.wanted) : state.head
-  return { variant, path, state, head }
+  return { variant, path: utf8Of(path), state, head }
 }
 
 /** Whether the rows of a variant are in this state, and not on their way out. */
@@ -57,13 +57,13 @@ interface StateRow {
 
 interface BehindRow extends StateRow {
   readonly variant: number
-  readonly path: string
+  readonly path: ArrayBuffer
   readonly wanted: ArrayBuffer
 }
 
 const STATE = 'SELECT head, tree, position, gone FROM row_heads WHERE variant = ?'
 const BEHIND = `
-  SELECT v.number AS variant, a.family || '/' || a.slug AS path, v.head AS wanted, h.head, h.tree, h.position
+  SELECT v.number AS variant, CAST(a.family || '/' || a.slug AS BLOB) AS path, v.head AS wanted, h.head, h.tree, h.position
   FROM artifacts a INDEXED BY artifacts_with_rows JOIN variants v ON v.artifact = a.number LEFT JOIN row_heads h ON h.variant = v.number
   WHERE ${HAS_SEARCHED_ROWS} AND v.head IS NOT NULL
     AND (h.variant IS NULL OR NOT h.gone AND (h.position IS NOT NULL OR h.head <> v.head))

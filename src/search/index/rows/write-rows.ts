@@ -33,6 +33,9 @@ export function takeRowsStep(file: DatabaseFile, { variant, from, to, changes, b
   return file.transaction(() => {
     const artifact = artifactOf(file, variant)
     if (artifact === undefined || !isRowsState(file, variant, from)) return false
+    // Removed by another server, or with the whole file, since it was asked for.
+    const isMissing = (oid: Oid): boolean => rowOf(file, artifact, oid) === undefined && !words.has(oid)
+    if (changes.some(([, oid]) => oid !== undefined && isMissing(oid))) return false
     const before = new Set<number>()
     for (const [position, oid] of changes) {
       const at = bytesOf(position)
@@ -41,9 +44,7 @@ export function takeRowsStep(file: DatabaseFile, { variant, from, to, changes, b
       if (oid === undefined)
         file.run('DELETE FROM variant_rows WHERE variant = ? AND position = ?', variant, at)
       else {
-        const row = rowOf(file, artifact, oid) ?? addRow(file, artifact, oid, words.get(oid))
-        // Removed by another server since it was asked for.
-        if (row === undefined) throw new Error(`the row ${oid} came without its text`)
+        const row = rowOf(file, artifact, oid) ?? addRow(file, artifact, oid, words.get(oid) ?? '')
         file.run(SET_ROW, variant, at, row)
       }
     }
@@ -69,13 +70,7 @@ function rowOf(file: DatabaseFile, artifact: number, oid: Oid): number | undefin
   return file.rows<{ number: number }>(ROW, artifact, bytesOf(oid))[0]?.number
 }
 
-function addRow(
-  file: DatabaseFile,
-  artifact: number,
-  oid: Oid,
-  words: string | undefined,
-): number | undefined {
-  if (words === undefined) return undefined
+function addRow(file: DatabaseFile, artifact: number, oid: Oid, words: string): number {
   const row = Number(
     file.run('INSERT INTO rows (artifact, oid) VALUES (?, ?)', artifact, bytesOf(oid)).lastInsertRowid,
   )

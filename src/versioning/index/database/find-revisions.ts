@@ -1,7 +1,7 @@
 import { yieldToEventLoop } from '../../../scheduling/cooperative.ts'
 import type { DatabaseFile } from '../../../storage/sqlite/database-file.ts'
 import type { RevisionKey, RevisionQuestion, RevisionRow } from './revision-question.ts'
-import { bytesOf, hexOf } from './sql-bytes.ts'
+import { bytesOf, hexOf, utf8Of } from './sql-bytes.ts'
 import type { Clause } from './sql-clause.ts'
 import {
   conjunction,
@@ -45,10 +45,10 @@ export function unreadableIn(file: DatabaseFile, question: RevisionQuestion): Un
     ...artifactConditions(question),
     hasVariant(question),
   ])
-  const select = (columns: string, isUnreadable: string): { slug: string }[] =>
+  const select = (columns: string, isUnreadable: string): { slug: ArrayBuffer }[] =>
     file.rows(`SELECT ${columns} FROM artifacts a WHERE ${isUnreadable} AND ${asked.sql}`, ...asked.values)
-  const slugs = select('a.slug', 'a.unreadable').map(({ slug }) => slug)
-  return { slugs, areAll: slugs.length > 0 && select('a.slug', 'NOT a.unreadable').length === 0 }
+  const slugs = select('CAST(a.slug AS BLOB) AS slug', 'a.unreadable').map(({ slug }) => utf8Of(slug))
+  return { slugs, areAll: slugs.length > 0 && select('NULL AS slug', 'NOT a.unreadable').length === 0 }
 }
 
 /** See unreadableIn. */
@@ -85,7 +85,8 @@ function rowsUpTo(file: DatabaseFile, walk: Walk, last: RevisionKey | undefined)
     ...artifactConditions(question),
   ])
   const rows = file.rows<FoundRow>(
-    `SELECT r.seconds, r.depth, r.oid, r.digits, a.slug, (SELECT json_group_array(v.slug) ${held.sql}) AS holders
+    `SELECT r.seconds, r.depth, r.oid, r.digits, CAST(a.slug AS BLOB) AS slug,
+       CAST((SELECT json_group_array(v.slug) ${held.sql}) AS BLOB) AS holders
      FROM revisions r JOIN artifacts a ON a.number = r.artifact
      WHERE ${sql} AND EXISTS (SELECT 1 ${held.sql}) ${orderOf(walk)}`,
     ...held.values,
@@ -93,7 +94,11 @@ function rowsUpTo(file: DatabaseFile, walk: Walk, last: RevisionKey | undefined)
     ...held.values,
   )
   // Our own array of strings.
-  return rows.map((row) => ({ ...keyOf(row), slug: row.slug, holders: JSON.parse(row.holders) as string[] }))
+  return rows.map((row) => ({
+    ...keyOf(row),
+    slug: utf8Of(row.slug),
+    holders: JSON.parse(utf8Of(row.holders)) as string[],
+  }))
 }
 
 function stretch({ question: { isDown }, scope, span, behind }: Walk, last?: RevisionKey): Clause {
@@ -118,8 +123,8 @@ interface KeyRow {
 }
 
 interface FoundRow extends KeyRow {
-  readonly slug: string
-  readonly holders: string
+  readonly slug: ArrayBuffer
+  readonly holders: ArrayBuffer
 }
 
 function keyOf({ seconds, depth, oid, digits }: KeyRow): RevisionKey {

@@ -4,6 +4,7 @@ import type { DatabaseFile } from '../../../storage/sqlite/database-file.ts'
 import { damageOf } from '../damage-of.ts'
 import type { IndexEntry } from '../index-entry.ts'
 import { missingCommits } from './missing-commits.ts'
+import { utf8Of } from './sql-bytes.ts'
 import { saveView } from '../saved-view.ts'
 import { removeArtifact, writeArtifact, writeUnreadable } from './write-artifact.ts'
 
@@ -74,7 +75,8 @@ export class IndexChanges {
 
 function seenAt(file: DatabaseFile, path: string): string | undefined {
   const [family = '', slug = ''] = path.split('/')
-  return file.rows<{ seen: string }>(SEEN_AT, family, slug)[0]?.seen
+  const [row] = file.rows<{ seen: ArrayBuffer }>(SEEN_AT, family, slug)
+  return row && utf8Of(row.seen)
 }
 
-const SEEN_AT = 'SELECT seen FROM artifacts WHERE family = ? AND slug = ?'
+const SEEN_AT = 'SELECT CAST(seen AS BLOB) AS seen FROM artifacts WHERE family = ? AND slug = ?'

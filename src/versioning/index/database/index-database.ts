@@ -6,16 +6,17 @@ import type { Fs } from '../../../storage/fs.ts'
 import type { DatabaseFile } from '../../../storage/sqlite/database-file.ts'
 import { IN_MEMORY } from '../../../storage/sqlite/database-file.ts'
 import { DatabaseFiles } from '../../../storage/sqlite/database-files.ts'
-import { isBusy, isDamage, isStorageTrouble } from '../../../storage/sqlite/sqlite-errors.ts'
+import { isBusy, isDamage, isStorageTrouble, isUnusable } from '../../../storage/sqlite/sqlite-errors.ts'
 import type { ArtifactView } from '../../artifacts/artifact-view.ts'
 import type { IndexChange, IndexSource } from './index-changes.ts'
 import { IndexChanges } from './index-changes.ts'
-import { findRevisions, unreadableIn } from './find-revisions.ts'
 import { INDEX_BUSY_MS, openIndexFile } from './index-file.ts'
+import { IndexReader, saidOf } from './index-reader.ts'
 import type { RevisionQuestion, RevisionRow } from './revision-question.ts'
 import { UnsavedViews } from './unsaved-views.ts'
 import type { Unsearched } from './unsearched.ts'
-import { unsearchedIn } from './unsearched.ts'
+import type { SavedArtifact } from './seen-artifacts.ts'
+import { savedIn, seenIn } from './seen-artifacts.ts'
 import { seenOf } from './write-artifact.ts'
 
 /** The name of the file in a project's folder. */
@@ -25,14 +26,16 @@ export const INDEX_FILE = 'index.db'
 const WRITE_AFTER = 2000
 /** So many artifacts are written in one transaction. */
 const BATCH = 100
+/** So often the file is made anew at once that turns out to be damaged. */
+const MOST_TRIES = 4
 /** How long it is tried again while another server writes, in milliseconds. */
 const PATIENCE = 5000
 
 /**
  * The revisions of a project's artifacts in an SQLite file, `index.db`: derived from the repositories, and disposable. What a write changed
  * is noted at once and written a moment later, or before a question is answered. What was not written when the process ended is found at
- * the next start by what the rows were made of. A damaged file is set aside and made anew; where the folder lets nobody write, and in
- * memory stores, the rows are in memory.
+ * the next start by what the rows were made of. A damaged file is set aside and made anew, and so is one that somebody took away; where the
+ * folder lets nobody write, and in memory stores, the rows are in memory.
  */
 export class IndexDatabase {
   readonly #source: IndexSource
@@ -41,6 +44,12 @@ export class IndexDatabase {
   readonly #folder: string
   readonly #path: string
   readonly #files = new DatabaseFiles(openIndexFile, INDEX_BUSY_MS)
+  readonly #reader = new IndexReader({
+    settled: () => this.#writing,
+    damaged: (reason, file) =>
+      this.#inTurn(async () => (file === this.#file ? this.#begin(reason) : undefined)),
+  })
+  /** What is written to, and has all rows once nothing is dirty. */
   #file: DatabaseFile | undefined
   /** Places of artifacts whose rows may be others by now. */
   readonly #dirty = new Set<string>()
@@ -48,6 +57,8 @@ export class IndexDatabase {
     for (const path of paths) this.note(path)
   })
   #isFilled = false
+  /** Whether it was said to be damaged, and no page was found to be. */
+  #isSuspect = false
   #writing: Promise<void> = Promise.resolve()
   #timer: NodeJS.Timeout | undefined
   #trouble: string | undefined
@@ -70,7 +81,7 @@ export class IndexDatabase {
   saved(family: string): readonly SavedArtifact[] {
     if (this.#path === IN_MEMORY) return []
     try {
-      return this.#opened().rows<SavedArtifact>(SAVED, family)
+      return savedIn(this.#opened(), family)
     } catch (error) {
       // The first write says so, or makes the file anew.
       if (isDamage(error) || isStorageTrouble(error)) return []
@@ -80,8 +91,7 @@ export class IndexDatabase {
 
   /** Notes that an artifact is new, another one, or gone. */
   note(path: string): void {
-    // Before the file is open all are looked at then.
-    if (this.#isFilled) this.#dirty.add(path)
+    this.#dirty.add(path)
     // What goes wrong then is told to whoever asks next.
     this.#timer ??= setTimeout(() => void this.fresh().catch(() => undefined), WRITE_AFTER).unref()
   }
@@ -93,15 +103,15 @@ export class IndexDatabase {
     return this.#inTurn(() => this.#write())
   }
 
-  /** The revisions that a question asks for, in its order, as of the last `fresh`. */
-  async *revisions(question: RevisionQuestion): AsyncGenerator<RevisionRow, void, undefined> {
-    if (this.#file) yield* findRevisions(this.#file, question)
+  /** The revisions that a question asks for, in its order, as of the last `fresh`; see IndexReader. */
+  revisions(question: RevisionQuestion): AsyncGenerator<RevisionRow, void, undefined> {
+    return this.#reader.revisions(question)
   }
 
   /** The artifacts of a question that are left out of what it finds, since their commits cannot be read, as of the last `fresh`. */
   unreadable(question: RevisionQuestion): UnreadableArtifacts {
-    if (!this.#file || this.#changes.unreadable.size === 0) return { unreadable: [], areAll: false }
-    const { slugs, areAll } = unreadableIn(this.#file, question)
+    if (this.#changes.unreadable.size === 0) return { unreadable: [], areAll: false }
+    const { slugs, areAll } = this.#reader.unreadable(question)
     const unreadable = slugs.flatMap((slug) => {
       const path = `${question.family}/${slug}`
       const [artifact, reason] = [this.#source.at(path)?.view, this.#changes.unreadable.get(path)]
@@ -112,23 +122,25 @@ export class IndexDatabase {
 
   /** The file: its path for who has a connection of its own, or the connection where it is in memory. */
   get file(): string | DatabaseFile | undefined {
-    return this.#file && this.#isInMemory ? this.#file : this.#file && this.#path
+    const { file } = this.#reader
+    return file && this.#isInMemory ? file : file && this.#path
   }
 
   /** Newest first, revisions and artifacts whose words are not to be found yet. */
   unsearched(most: number): readonly Unsearched[] {
-    return this.#file ? unsearchedIn(this.#file, most) : []
+    return this.#reader.unsearched(most)
   }
 
   /** To be called by who finds the file damaged: it is made anew. */
   damaged(reason: string): Promise<void> {
-    return this.#inTurn(() => this.#begin(`is damaged, and made anew: ${reason}`))
+    return this.#inTurn(() => this.#begin(reason))
   }
 
   /** Writes what is noted, and lets go of the file. */
   async close(): Promise<void> {
     this.#unsaved.tryNow()
     await this.fresh()
+    this.#reader.use(undefined)
     this.#files.close()
     this.#file = undefined
   }
@@ -140,14 +152,21 @@ export class IndexDatabase {
   }
 
   async #write(): Promise<void> {
-    if (!this.#source.isComplete()) return
-    try {
-      await this.#writeNoted()
-      this.#trouble = undefined
-    } catch (error) {
-      if (isDamage(error)) return await this.#begin(`is damaged, and made anew: ${messageOf(error)}`)
-      if (!isStorageTrouble(error)) throw error
-      this.#tell(`cannot be written: ${messageOf(error)}`)
+    for (let tries = 1; this.#source.isComplete(); tries++) {
+      try {
+        await this.#writeNoted()
+        this.#trouble = undefined
+        return
+      } catch (error) {
+        if (isUnusable(error) && tries < MOST_TRIES) this.#setAside(saidOf(error))
+        else if (!isUnusable(error) && !isStorageTrouble(error)) throw error
+        else {
+          this.#tell(`cannot be written: ${saidOf(error)}`)
+          // Questions are answered from what there is.
+          if (!this.#reader.file) this.#reader.use(this.#file)
+          return
+        }
+      }
     }
   }
 
@@ -165,6 +184,7 @@ export class IndexDatabase {
       }
       await slice.pause()
     }
+    this.#reader.use(file)
   }
 
   #take(): string[] {
@@ -189,7 +209,7 @@ export class IndexDatabase {
   #open(): DatabaseFile {
     if (this.#file?.isCurrent && this.#isFilled) return this.#file
     const file = this.#opened()
-    const seen = new Map(file.rows<SeenRow>(SEEN).map(({ path, seen }) => [path, seen]))
+    const seen = seenIn(file)
     for (const entry of this.#source.entries()) {
       const { path } = entry
       const isAsSeen = entry.isAsRestored ? seen.has(path) : seen.get(path) === seenOf(entry.view)
@@ -221,20 +241,25 @@ export class IndexDatabase {
       return this.#files.writable(this.#path)
     } catch (error) {
       if (isDamage(error) || !isStorageTrouble(error)) throw error
-      this.#tell(`cannot be opened, and is kept in memory: ${messageOf(error)}`)
+      this.#tell(`cannot be opened, and is kept in memory: ${saidOf(error)}`)
       this.#isInMemory = true
       return openIndexFile(IN_MEMORY)
     }
   }
 
   /** Begins a new file in the place of one that is damaged. */
-  async #begin(reason: string): Promise<void> {
-    this.#tell(reason)
-    this.#files.setAside(this.#path)
+  #begin(reason: string): Promise<void> {
+    this.#setAside(reason)
+    return this.#write()
+  }
+
+  #setAside(reason: string): void {
+    this.#tell(`is damaged, and made anew: ${reason}`)
+    this.#reader.use(undefined)
     this.#file = undefined
     this.#isFilled = false
-    await this.#writeNoted()
-    this.#trouble = undefined
+    // Where every page is whole and it happens again all the same, rows contradict each other.
+    this.#isSuspect = this.#files.setAside(this.#path, this.#isSuspect) === undefined
   }
 
   #tell(reason: string): void {
@@ -250,21 +275,6 @@ export interface UnreadableArtifacts {
   readonly areAll: boolean
 }
 
-/** An artifact as a process of before saw it: what `saveView` answered. */
-export interface SavedArtifact {
-  readonly slug: string
-  readonly saved: string
-}
-
-const SAVED = 'SELECT slug, saved FROM artifacts WHERE family = ? AND saved IS NOT NULL'
-
-interface SeenRow {
-  readonly path: string
-  readonly seen: string
-}
-
-const SEEN = "SELECT family || '/' || slug AS path, seen FROM artifacts"
-
 /** Tries again while another server of the folder writes, and lets others have their turn meanwhile. */
 async function patiently<T>(work: () => T): Promise<T> {
   for (const deadline = Date.now() + PATIENCE; ; await pause(10)) {
@@ -274,8 +284,4 @@ async function patiently<T>(work: () => T): Promise<T> {
       if (Date.now() > deadline || !isBusy(error)) throw error
     }
   }
-}
-
-function messageOf(error: unknown): string {
-  return error instanceof Error ? error.message : String(error)
 }

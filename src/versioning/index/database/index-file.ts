@@ -23,10 +23,11 @@ export function openIndexFileAside(path: string): DatabaseFile {
   return new DatabaseFile(path, THREAD_BUSY_MS, prepare)
 }
 
-const VERSION = 4
+const VERSION = 5
 
 /** Of an artifact: whether its rows are to be found. */
-export const HAS_SEARCHED_ROWS = "family = 'testsets' AND json_extract(flags, '$.search') = 1"
+export const HAS_SEARCHED_ROWS =
+  "family = 'testsets' AND iif(json_valid(flags), json_extract(flags, '$.search'), 0) = 1"
 
 /** Words come as `indexedText` cuts them, in any script: the tokenizer only splits at what is none of their characters. */
 const WORDS = "unicode61 remove_diacritics 0 categories 'L* N* M* Co'"

@@ -22,7 +22,10 @@ export function artifactConditions(question: RevisionQuestion): Clause[] {
   if (!includeArchived) conditions.push({ sql: 'NOT a.archived', values: [] })
   for (const [name, value] of flags) {
     const path = `$.${JSON.stringify(name)}`
-    conditions.push({ sql: 'COALESCE(json_extract(a.flags, ?), 0) = ?', values: [path, value ? 1 : 0] })
+    conditions.push({
+      sql: 'COALESCE(iif(json_valid(a.flags), json_extract(a.flags, ?), 0), 0) = ?',
+      values: [path, value ? 1 : 0],
+    })
   }
   for (const references of artifacts) conditions.push(isNamed('a', references))
   if (digits) conditions.push(isAmong('a.digits', digits))

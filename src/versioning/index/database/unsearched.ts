@@ -1,5 +1,5 @@
 import type { DatabaseFile } from '../../../storage/sqlite/database-file.ts'
-import { hexOf } from './sql-bytes.ts'
+import { hexOf, utf8Of } from './sql-bytes.ts'
 
 /** A revision, or an artifact without any, whose words are not to be found yet. */
 export interface Unsearched {
@@ -17,20 +17,20 @@ export function unsearchedIn(file: DatabaseFile, most: number): Unsearched[] {
   const artifacts = file.rows<Row>(ARTIFACTS, most - revisions.length)
   return [...artifacts, ...revisions].map(({ number, path, oid }) => ({
     number,
-    path,
+    path: utf8Of(path),
     oid: oid ? hexOf(oid) : undefined,
   }))
 }
 
 interface Row {
   readonly number: number
-  readonly path: string
+  readonly path: ArrayBuffer
   readonly oid: ArrayBuffer | null
 }
 
 const REVISIONS = `
-  SELECT r.number, a.family || '/' || a.slug AS path, r.oid
+  SELECT r.number, CAST(a.family || '/' || a.slug AS BLOB) AS path, r.oid
   FROM revisions r JOIN artifacts a ON a.number = r.artifact WHERE NOT r.searched ORDER BY r.number DESC LIMIT ?`
 const ARTIFACTS = `
-  SELECT -number AS number, family || '/' || slug AS path, NULL AS oid
+  SELECT -number AS number, CAST(family || '/' || slug AS BLOB) AS path, NULL AS oid
   FROM artifacts WHERE NOT searched AND NOT unreadable ORDER BY number DESC LIMIT ?`

@@ -4,7 +4,7 @@ import type { DatabaseFile } from '../../../storage/sqlite/database-file.ts'
 import type { ArtifactView } from '../../artifacts/artifact-view.ts'
 import { authorUuid } from '../../revisions/author-uuid.ts'
 import type { CommitFacts } from './commit-facts.ts'
-import { bytesOf, hexOf } from './sql-bytes.ts'
+import { bytesOf, hexOf, utf8Of } from './sql-bytes.ts'
 
 /** What of a repository its rows are made of: the same text as long as they would be the same. */
 export function seenOf({ source: { refs } }: ArtifactView): string {
@@ -24,7 +24,7 @@ export function writeArtifact(
   saved: string | undefined,
 ): boolean {
   const artifact = rowOfArtifact(file, view)
-  const known = new Map(file.rows<VariantRow>(VARIANTS, artifact).map((row) => [row.slug, row]))
+  const known = new Map(file.rows<VariantRow>(VARIANTS, artifact).map((row) => [utf8Of(row.slug), row]))
   for (const { slug, id, head, record } of view.variants) {
     const before = known.get(slug)
     known.delete(slug)
@@ -84,9 +84,9 @@ function rowOfArtifact(file: DatabaseFile, { family, slug, id, digits, record }:
   const archived = record.deleted_at === undefined ? 0 : 1
   const flags = JSON.stringify(record.flags ?? {})
   // Another one may have taken the place of the one that was here.
-  if (before && before.id !== id) removeArtifact(file, family.folder, slug)
+  if (before && utf8Of(before.id) !== id) removeArtifact(file, family.folder, slug)
   else if (before) {
-    if (before.archived !== archived || before.flags !== flags)
+    if (before.archived !== archived || utf8Of(before.flags) !== flags)
       file.run(
         'UPDATE artifacts SET archived = ?, flags = ? WHERE number = ?',
         archived,
@@ -178,13 +178,13 @@ interface Numbered {
 }
 
 interface ArtifactRow extends Numbered {
-  readonly id: string
+  readonly id: ArrayBuffer
   readonly archived: number
-  readonly flags: string
+  readonly flags: ArrayBuffer
 }
 
 interface VariantRow extends Numbered {
-  readonly slug: string
+  readonly slug: ArrayBuffer
   readonly archived: number
   readonly head: ArrayBuffer | null
 }
@@ -200,7 +200,9 @@ interface SegmentRow {
   readonly base_depth: number
 }
 
-const ARTIFACT = 'SELECT number, id, archived, flags FROM artifacts WHERE family = ? AND slug = ?'
+const ARTIFACT = `
+  SELECT number, CAST(id AS BLOB) AS id, archived, CAST(flags AS BLOB) AS flags
+  FROM artifacts WHERE family = ? AND slug = ?`
 const ADD_ARTIFACT = `
   INSERT INTO artifacts (family, slug, id, digits, archived, flags, unreadable, meta, searched, seen)
   VALUES (?, ?, ?, ?, ?, ?, 0, '', 0, '')`
@@ -209,7 +211,7 @@ const SET_SEEN = 'UPDATE artifacts SET seen = ?, saved = ?, unreadable = 0 WHERE
 const SET_META = 'UPDATE artifacts SET meta = ?, searched = 0 WHERE number = ? AND meta <> ?'
 const SEARCH_HEADS = `
   UPDATE revisions SET searched = 0 WHERE artifact = ? AND oid IN (SELECT head FROM variants WHERE artifact = ?)`
-const VARIANTS = 'SELECT number, slug, archived, head FROM variants WHERE artifact = ?'
+const VARIANTS = 'SELECT number, CAST(slug AS BLOB) AS slug, archived, head FROM variants WHERE artifact = ?'
 const VARIANT = 'SELECT number FROM variants WHERE artifact = ? AND slug = ?'
 const SET_VARIANT = `
   INSERT INTO variants (artifact, slug, id, archived, head) VALUES (?, ?, ?, ?, ?)
