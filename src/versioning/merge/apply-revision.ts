@@ -1,0 +1,104 @@
+import { Refusal } from '../../errors.ts'
+import type { Oid } from '../../git/objects/object.ts'
+import { parseCommit } from '../../git/objects/commit.ts'
+import { assertActive, assertRevisionActive } from '../artifacts/write-guards.ts'
+import { readBytes } from '../family/tree-files.ts'
+import type { Registry } from '../registry.ts'
+import { decodeMessage } from '../revisions/commit-message.ts'
+import type { VariantLocation } from '../revisions/references.ts'
+import type { Revision } from '../revisions/revision.ts'
+import type { WriteContext } from '../write-context.ts'
+import { NOTHING } from './merge-revisions.ts'
+import { assertSameArtifact } from './merge-side.ts'
+import type { Merged, MergeOptions, OpenTarget } from './write-merge.ts'
+import { writeMerge } from './write-merge.ts'
+
+/**
+ * Undoes on a variant what a revision changed; a merge's changes are those against its first parent. Refuses a first revision
+ * (`no_parent`), and conflicts that no resolution ends. What is undone already is `up_to_date`.
+ */
+export async function revertRevision(
+  registry: Registry,
+  revision: Revision,
+  target: VariantLocation,
+  options: MergeOptions,
+  context: WriteContext,
+): Promise<Merged> {
+  assertSameArtifact(target, revision)
+  const { oid, slug } = revision
+  return writeMerge(registry, target, options, context, async (open) => {
+    const [parent] = await parentsOf(open, oid)
+    if (parent === undefined) throw firstRevision(slug)
+    const latest = latestIn(open, target)
+    const { bases } = open
+    return {
+      kind: 'revert',
+      base: oid,
+      sides: {
+        base: await bases.side(oid),
+        target: await bases.side(latest),
+        source: await bases.side(parent),
+      },
+      message: options.message ?? revertMessage(revision),
+    }
+  })
+}
+
+/**
+ * Makes on a variant what a revision of another changed, by the author and with the message that it has; a merge's changes are those against
+ * its first parent. Refuses conflicts that no resolution ends. What the variant has already is `up_to_date`.
+ */
+export async function cherryPickRevision(
+  registry: Registry,
+  revision: Revision,
+  target: VariantLocation,
+  options: MergeOptions,
+  context: WriteContext,
+): Promise<Merged> {
+  assertSameArtifact(target, revision)
+  const { oid, variant, stored } = revision
+  return writeMerge(registry, target, options, context, async (open) => {
+    assertActive('variant', variant.slug, open.state.variants.get(variant.slug), 'merge')
+    assertRevisionActive(revision, 'merge')
+    const [parent] = await parentsOf(open, oid)
+    const latest = latestIn(open, target)
+    const { bases } = open
+    return {
+      kind: 'cherry_pick',
+      base: parent,
+      sides: {
+        base: parent === undefined ? NOTHING : await bases.side(parent),
+        target: await bases.side(latest),
+        source: await bases.side(oid),
+      },
+      message: options.message ?? stored.message,
+      author: stored.commit.author,
+    }
+  })
+}
+
+async function parentsOf({ reader }: OpenTarget, oid: Oid): Promise<readonly Oid[]> {
+  return parseCommit(await readBytes(reader, oid, 'commit')).parents
+}
+
+function latestIn({ latest }: OpenTarget, { variant }: VariantLocation): Oid {
+  if (latest !== undefined) return latest
+  throw new Refusal(
+    'revision_not_found',
+    `The variant "${variant.slug}" has no revision yet, or all of them are archived. Commit one, or name another variant as target.`,
+  )
+}
+
+/** As git writes it, with the revision that clients know. */
+function revertMessage({ oid, slug, stored }: Revision): string {
+  const { message = '' } = decodeMessage(stored.commit.message)
+  const subject = message.trimStart().split('\n', 1)[0] || slug
+  return `Revert "${subject}"\n\nThis reverts commit ${oid}, which is revision ${slug}.`
+}
+
+function firstRevision(slug: string): Refusal {
+  return new Refusal(
+    'no_parent',
+    `"${slug}" is a first revision: there is nothing before it to go back to. Commit what you want in its place.`,
+  )
+}
