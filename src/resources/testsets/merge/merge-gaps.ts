@@ -48,17 +48,17 @@ export class MergeGaps {
     return one !== other
   }
 
-  /** Puts rows into their gaps, behind those that the target has there. False: there is no more room in one, and nothing was put. */
+  /**
+   * Puts rows into their gaps: where they were, as git would, unless the target has one of these places for another row; then behind those
+   * that the target has there. False: there is no more room in a gap, and nothing was put.
+   */
   async lay(rows: readonly MovedIn[], slice: TimeSlice): Promise<boolean> {
     const laid: (readonly [RowPosition, RowBlobs])[] = []
     for (const [gap, inGap] of await this.#byGap(rows)) {
-      const { last, next } = await this.#endsOf(gap)
+      const { taken, last, next } = await this.#targetIn(gap)
       const own = inGap.map(({ position }) => position)
-      const isRoom = own.every((position, index) => {
-        const before = index === 0 ? last : own[index - 1]
-        return (before === undefined || position > before) && (next === undefined || position < next)
-      })
-      const positions = isRoom ? own : positionsBetween(last, next, own.length)
+      const isFree = own.every((position) => !taken.has(position)) && new Set(own).size === own.length
+      const positions = isFree ? own : positionsBetween(last, next, own.length)
       for (const [index, { row }] of inGap.entries()) {
         const position = positions[index] ?? ''
         if (isTooDeep(position)) return false
@@ -137,17 +137,23 @@ export class MergeGaps {
     return gaps
   }
 
-  /** The last row of the target's in a gap that stays there, and the one after the gap. */
-  async #endsOf(gap: RowPosition): Promise<{ last: RowPosition | undefined; next: RowPosition | undefined }> {
+  /** The positions in a gap that the target's rows keep, its last position of all, and the row behind the gap. */
+  async #targetIn(gap: RowPosition): Promise<{
+    readonly taken: ReadonlySet<RowPosition>
+    readonly last: RowPosition | undefined
+    readonly next: RowPosition | undefined
+  }> {
+    const taken = new Set<RowPosition>()
     let last: RowPosition | undefined = gap === START ? undefined : gap
     const { tree } = this.#testsets.target
     for await (const batch of rowsOfTree(this.#reader, tree, { after: last })) {
       for (const { position } of batch) {
-        if (this.#isStable(position)) return { last, next: position }
+        if (this.#isStable(position)) return { taken, last, next: position }
         last = position
+        if (!this.#changes.has(position) || this.#changes.get(position)) taken.add(position)
       }
     }
-    return { last, next: undefined }
+    return { taken, last, next: undefined }
   }
 
   #isStable(position: RowPosition): boolean {
