@@ -77,8 +77,8 @@ export async function cherryPickRevision(
   })
 }
 
-async function parentsOf({ reader }: OpenTarget, oid: Oid): Promise<readonly Oid[]> {
-  return parseCommit(await readBytes(reader, oid, 'commit')).parents
+async function parentsOf({ scratch }: OpenTarget, oid: Oid): Promise<readonly Oid[]> {
+  return parseCommit(await readBytes(scratch, oid, 'commit')).parents
 }
 
 function latestIn({ latest }: OpenTarget, { variant }: VariantLocation): Oid {

@@ -75,6 +75,7 @@ export class MergeBase {
       entries,
       header,
       payload: written?.stored?.payload,
+      size: written?.stored?.size ?? 0,
     }
   }
 

@@ -19,10 +19,18 @@ export interface MergedSide extends MergeSide {
   /** Undefined where nothing is. */
   readonly tree: Oid | undefined
   readonly header: RevisionHeader
+  /** Bytes of memory that header and payload take, roughly. */
+  readonly size: number
 }
 
 /** What a first revision goes on from. */
-export const NOTHING: MergedSide = { tree: undefined, header: {}, payload: undefined, entries: [] }
+export const NOTHING: MergedSide = {
+  tree: undefined,
+  header: {},
+  payload: undefined,
+  entries: [],
+  size: 0,
+}
 
 /** What comes of a merge: just what one side has, or a payload and a header that are to be written onto `before`. */
 export type MergeResult =
@@ -45,8 +53,8 @@ export async function readMergeSide(
   oid: Oid,
 ): Promise<MergedSide> {
   const { tree } = parseCommit(await readBytes(source, oid, 'commit'))
-  const { payload, header } = await registry.revisions(family).read(source, oid)
-  return { tree, header, payload, entries: await readTree(source, tree) }
+  const { payload, header, size } = await registry.revisions(family).read(source, oid)
+  return { tree, header, payload, size, entries: await readTree(source, tree) }
 }
 
 /**

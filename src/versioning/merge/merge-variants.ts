@@ -61,17 +61,17 @@ async function planOf(
   open: OpenTarget,
   oid: Oid,
 ): Promise<MergePlan> {
-  const { latest, head, reader, slice, bases } = open
+  const { latest, head, scratch, slice, bases } = open
   if (latest === undefined) {
     if (head === undefined) return { kind: 'fast_forward', base: undefined, moveTo: oid }
     throw allArchived(target)
   }
-  const common = await commonHistory(reader, latest, oid, slice)
+  const common = await commonHistory(scratch, latest, oid, slice)
   const base = common.bases.length === 1 ? common.bases[0] : undefined
   if (common.bases.length === 0) throw unrelated(target, source)
   if (base === oid) return { kind: 'up_to_date', base }
   if (base === latest && head === latest && message === undefined && fastForward !== false) {
-    const chain = await firstParentsWhile(reader, oid, (it) => !common.isInFirst(it), slice)
+    const chain = await firstParentsWhile(scratch, oid, (it) => !common.isInFirst(it), slice)
     const oldest = chain.at(-1)
     if (oldest !== undefined && (await parentOf(open, oldest)) === latest)
       return { kind: 'fast_forward', base, moveTo: oid }
@@ -89,8 +89,8 @@ async function planOf(
   }
 }
 
-async function parentOf({ reader }: OpenTarget, oid: Oid): Promise<Oid | undefined> {
-  return parseCommit(await readBytes(reader, oid, 'commit')).parents[0]
+async function parentOf({ scratch }: OpenTarget, oid: Oid): Promise<Oid | undefined> {
+  return parseCommit(await readBytes(scratch, oid, 'commit')).parents[0]
 }
 
 /** What git writes over a merge, in our words. */

@@ -1,8 +1,12 @@
 import type { GitObject, ObjectKind, Oid } from '../../git/objects/object.ts'
 import { hashObject } from '../../git/objects/object.ts'
 import type { PayloadTarget } from '../family/family.ts'
+import type { ObjectSink } from '../family/tree-files.ts'
 
-/** Objects that are written nowhere, over those that there are: what becomes of merge bases, and of a merge that is only tried. */
+/**
+ * Objects that are written nowhere yet, over those that there are: what becomes of merge bases, and of a merge until it is known that it is
+ * to be.
+ */
 export class ScratchObjects implements PayloadTarget {
   readonly artifactId: string
   readonly #below: PayloadTarget
@@ -36,17 +40,8 @@ export class ScratchObjects implements PayloadTarget {
     throw new Error('what a merge writes is no pack')
   }
 
-  /** Where these objects can be read, and others are written below. */
-  get writingBelow(): PayloadTarget {
-    const below = this.#below
-    return {
-      artifactId: this.artifactId,
-      write: (kind, bytes) => below.write(kind, bytes),
-      read: (oid) => this.read(oid),
-      readMany: this.readMany,
-      startingWith: this.startingWith,
-      tips: this.tips,
-      adopt: (pack) => below.adopt(pack),
-    }
+  /** Writes all of them where they are to stay. */
+  writeTo(target: ObjectSink): void {
+    for (const { kind, bytes } of this.#objects.values()) target.write(kind, bytes)
   }
 }

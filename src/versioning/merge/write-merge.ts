@@ -7,7 +7,6 @@ import type { ArtifactState } from '../artifacts/artifact-record.ts'
 import { assertActive, assertUnguarded } from '../artifacts/write-guards.ts'
 import { findVariant } from '../artifacts/artifact-view.ts'
 import { assertPinsDeployable } from '../environments/assert-pins-deployable.ts'
-import type { PayloadTarget } from '../family/family.ts'
 import { payloadTarget } from '../family/payload-target.ts'
 import { findEarlierAttempt, noteDecided } from '../idempotency/find-earlier-attempt.ts'
 import { objectUuid } from '../ids.ts'
@@ -66,8 +65,8 @@ export interface OpenTarget {
   readonly head: Oid | undefined
   /** The newest revision that is not archived by itself, which is what is merged. */
   readonly latest: Oid | undefined
-  /** Where the merge is worked out: of one that is only tried nothing reaches the disk. */
-  readonly reader: PayloadTarget
+  /** Where the merge is worked out. */
+  readonly scratch: ScratchObjects
   readonly bases: MergeBase
   readonly merging: Merging
   readonly slice: TimeSlice
@@ -141,15 +140,15 @@ async function openTarget(
   const head = transaction.ref(branchOf({ artifact, variant }))
   const latest = await latestCommit(transaction, state, artifact.digits, head)
   assertExpected(variant.slug, expectedTarget, latest && objectUuid(latest, artifact.digits))
-  const scratch = new ScratchObjects(payloadTarget(artifact, transaction))
+  const ofBases = new ScratchObjects(payloadTarget(artifact, transaction))
   const slice = new TimeSlice()
   return {
     state,
     transaction,
     head,
     latest,
-    reader: dryRun ? scratch : scratch.writingBelow,
-    bases: new MergeBase(registry, family, scratch, slice),
+    scratch: new ScratchObjects(ofBases),
+    bases: new MergeBase(registry, family, ofBases, slice),
     merging: new Merging(resolutions),
     slice,
   }
@@ -190,8 +189,6 @@ async function work(
     throw conflictsLeft(target, left, isTruncated)
   }
   if (kind === 'up_to_date') return { ...outcome, oid: latest }
-  if (result && 'is' in result && result.is === sides?.target && kind !== 'merge')
-    return { ...outcome, kind: 'up_to_date', oid: latest }
   if (family.pins) {
     const before = latest === undefined ? undefined : await open.bases.side(latest)
     const after = moveTo === undefined ? undefined : await open.bases.side(moveTo)
@@ -199,8 +196,11 @@ async function work(
     await assertPinsDeployable(registry, family, payload, before?.payload)
   }
   const made = result && (await build(registry, target, { open, planned, options, context }, result))
+  if (kind !== 'merge' && made && made.commit.tree === sides?.target.tree)
+    return { ...outcome, kind: 'up_to_date', oid: latest }
   const oid = moveTo ?? made?.oid
   if (options.dryRun || oid === undefined) return { ...outcome, oid: undefined }
+  open.scratch.writeTo(transaction)
   transaction.move(branchOf(target), oid)
   noteDecided(transaction, artifact, branchOf(target), oid, context)
   // The answer shows it.
@@ -208,8 +208,8 @@ async function work(
   return { ...outcome, oid }
 }
 
-function contextOf({ servicesBase }: Registry, { reader, slice }: OpenTarget) {
-  return { target: reader, slice, servicesBase }
+function contextOf({ servicesBase }: Registry, { scratch, slice }: OpenTarget) {
+  return { target: scratch, slice, servicesBase }
 }
 
 async function build(
@@ -219,18 +219,18 @@ async function build(
   result: MergeResult,
 ): Promise<StoredRevision> {
   const { family } = artifact
-  const { reader, head } = open
+  const { scratch, head } = open
   const { message, author, otherParents = [] } = planned
   if ('is' in result) {
-    const { tree, header, payload } = result.is
+    const { tree, header, payload, size } = result.is
     if (tree === undefined) throw new Error('what is merged has a tree')
     const trailers = { variant: variant.slug }
     const planned = { tree, parent: head, otherParents, author, message, trailers, now: registry.now() }
-    const { oid, commit } = writeCommit(registry, reader, planned, context)
-    return { oid, commit, ...decodeMessage(commit.message), header, payload, size: 0 }
+    const { oid, commit } = writeCommit(registry, scratch, planned, context)
+    return { oid, commit, ...decodeMessage(commit.message), header, payload, size }
   }
   const { payload, header, before, other } = result
-  return buildRevision(registry, family, reader, {
+  return buildRevision(registry, family, scratch, {
     variant: variant.slug,
     parent: head,
     taken: { parents: otherParents, before, other },
