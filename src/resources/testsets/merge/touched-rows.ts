@@ -3,8 +3,8 @@ import type { JsonObject } from '../../../json/json.ts'
 import type { TimeSlice } from '../../../scheduling/cooperative.ts'
 import type { PayloadTarget } from '../../../versioning/family/family.ts'
 import { inBatches } from '../present-testset.ts'
-import type { DifferingRow } from '../rows/differing-rows.ts'
-import { differingRows } from '../rows/differing-rows.ts'
+import type { ChangedPosition } from '../rows/changed-positions.ts'
+import { changedPositions } from '../rows/changed-positions.ts'
 import type { RowEntry } from '../rows/row-entry.ts'
 import type { RowPosition } from '../rows/row-position.ts'
 import { decodeRow, dedupIdOf } from '../rows/stored-row.ts'
@@ -34,8 +34,13 @@ export async function touchedRows(
   sides: { readonly target: StoredTestset; readonly source: StoredTestset },
   slice: TimeSlice,
 ): Promise<TouchedSides> {
-  const ofTarget = await differingRows(reader, base.tree, sides.target.tree, slice)
-  const ofSource = await differingRows(reader, base.tree, sides.source.tree, slice)
+  const changed = async ({ tree }: StoredTestset): Promise<readonly ChangedPosition[]> => {
+    const found: ChangedPosition[] = []
+    const trees = { before: base.tree, after: tree }
+    for await (const some of changedPositions(reader, trees, '', slice)) found.push(...some)
+    return found
+  }
+  const [ofTarget, ofSource] = [await changed(sides.target), await changed(sides.source)]
   const oids = new Set<Oid>()
   await slice.each([...ofTarget, ...ofSource], ({ before, after }) => {
     if (before) oids.add(before.oid)
@@ -65,7 +70,7 @@ export async function touchedRows(
 }
 
 async function touched(
-  rows: readonly DifferingRow[],
+  rows: readonly ChangedPosition[],
   idOf: (row: Pick<RowEntry, 'oid'>) => string,
   slice: TimeSlice,
 ): Promise<TouchedRows> {
