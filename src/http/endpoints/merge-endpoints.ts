@@ -64,7 +64,8 @@ export function mergeEndpoints(
   const answer = async (registry: Registry, merged: Merged): Promise<EndpointResponse> => {
     const { artifact, place, kind, base, resolved } = merged
     const merge = await outcomeOf(registry, artifact, merged)
-    if (!place) return { body: { count: 1, merge } }
+    // A dry run is recalled by another one.
+    if (!place) return { body: { count: 1, merge }, address: { id: artifact.id } }
     const response = await answers.fresh(registry, place, undefined, { merge })
     const id = objectUuid(place.oid, artifact.digits)
     const baseId = base === undefined ? {} : { base: objectUuid(base, artifact.digits) }
@@ -93,76 +94,100 @@ export function mergeEndpoints(
     scope: 'write',
     orScope: 'read',
     output,
-    recall,
   } as const
 
-  return [
-    endpoint({
+  /** One of the three, each of which answers what `write` came to. */
+  const merging = <I extends { readonly dryRun: boolean | undefined }>(
+    definition: Pick<Endpoint, 'path' | 'summary' | 'example'> & { readonly input: z.ZodType<I> },
+    write: (call: Call<I>) => Promise<Merged>,
+  ): Endpoint => {
+    const run = async (call: Call<I>): Promise<EndpointResponse> => {
+      assertMayWrite(call, call.input.dryRun)
+      return answer(call.registry, await unlessUnseen(call, () => write(call)))
+    }
+    return endpoint({
       ...written,
-      path: `/${path}/variants/merge`,
-      summary: 'Merge a side into a variant; of a dry run, what that would come to',
-      input: envelope({
-        source: { names: ['source'], schema: side, required: true },
-        target: { names: ['target'], schema: targetSide, required: true },
-        expectedTarget: { names: ['expected_target'], schema: uuid },
-        fastForward: { names: ['fast_forward'], schema: z.boolean() },
-        ...shared,
-      }),
-      example: {
-        source: { variant: { slug: 'support-bot-warm' } },
-        target: { variant: { slug: 'support-bot' } },
-        dry_run: true,
+      ...definition,
+      run,
+      recall: (call, address) => (call.input.dryRun ? run(call) : recall(call, address)),
+    })
+  }
+
+  return [
+    merging(
+      {
+        path: `/${path}/variants/merge`,
+        summary: 'Merge a side into a variant; of a dry run, what that would come to',
+        input: envelope({
+          source: { names: ['source'], schema: side, required: true },
+          target: { names: ['target'], schema: targetSide, required: true },
+          expectedTarget: { names: ['expected_target'], schema: uuid },
+          fastForward: { names: ['fast_forward'], schema: z.boolean() },
+          ...shared,
+        }),
+        example: {
+          source: { variant: { slug: 'support-bot-warm' } },
+          target: { variant: { slug: 'support-bot' } },
+          dry_run: true,
+        },
       },
-      run: async (call) => {
-        const { registry, input, context } = call
-        assertMayWrite(call, input.dryRun)
+      async ({ registry, input, context }) => {
         const target = await targetOf(registry, input.target)
         const source = await findSide(registry, family, input.source, surface)
-        return answer(registry, await mergeVariants(registry, { ...input, source, target }, context))
+        return mergeVariants(registry, { ...input, source, target }, context)
       },
-    }),
-    endpoint({
-      ...written,
-      path: `/${path}/revisions/revert`,
-      summary: 'Undo on a variant what a revision changed, in a new revision',
-      input: envelope({
-        revision: { names: ['revision'], schema: reference, required: true },
-        target: { names: ['target'], schema: targetSide },
-        ...shared,
-      }),
-      example: { revision: { slug: 'support-bot', version: 2 } },
-      run: async (call) => {
-        const { registry, input, context } = call
-        assertMayWrite(call, input.dryRun)
+    ),
+    merging(
+      {
+        path: `/${path}/revisions/revert`,
+        summary: 'Undo on a variant what a revision changed, in a new revision',
+        input: envelope({
+          revision: { names: ['revision'], schema: reference, required: true },
+          target: { names: ['target'], schema: targetSide },
+          ...shared,
+        }),
+        example: { revision: { slug: 'support-bot', version: 2 } },
+      },
+      async ({ registry, input, context }) => {
         const place = await resolveReference(registry, family, { revision: input.revision })
         const target = input.target ? await targetOf(registry, input.target) : place
-        const revision = await readRevisionAt(registry, place)
-        return answer(registry, await revertRevision(registry, revision, target, input, context))
+        return revertRevision(registry, await readRevisionAt(registry, place), target, input, context)
       },
-    }),
-    endpoint({
-      ...written,
-      path: `/${path}/revisions/cherry-pick`,
-      summary: 'Make on a variant what a revision of another one changed, with its author and message',
-      input: envelope({
-        revision: { names: ['revision'], schema: reference, required: true },
-        target: { names: ['target'], schema: targetSide, required: true },
-        ...shared,
-      }),
-      example: {
-        revision: { slug: 'support-bot-warm', version: 3 },
-        target: { variant: { slug: 'support-bot' } },
+    ),
+    merging(
+      {
+        path: `/${path}/revisions/cherry-pick`,
+        summary: 'Make on a variant what a revision of another one changed, with its author and message',
+        input: envelope({
+          revision: { names: ['revision'], schema: reference, required: true },
+          target: { names: ['target'], schema: targetSide, required: true },
+          ...shared,
+        }),
+        example: {
+          revision: { slug: 'support-bot-warm', version: 3 },
+          target: { variant: { slug: 'support-bot' } },
+        },
       },
-      run: async (call) => {
-        const { registry, input, context } = call
-        assertMayWrite(call, input.dryRun)
+      async ({ registry, input, context }) => {
         const place = await resolveReference(registry, family, { revision: input.revision })
         const target = await targetOf(registry, input.target)
-        const revision = await readRevisionAt(registry, place)
-        return answer(registry, await cherryPickRevision(registry, revision, target, input, context))
+        return cherryPickRevision(registry, await readRevisionAt(registry, place), target, input, context)
       },
-    }),
+    ),
   ]
+}
+
+/** What a merge came to. Conflicts show what is stored, so a key without `read` is told that there are some, and no more. */
+async function unlessUnseen({ mayRead }: Call<unknown>, write: () => Promise<Merged>): Promise<Merged> {
+  try {
+    return await write()
+  } catch (error) {
+    if (mayRead || !(error instanceof Refusal) || error.code !== 'merge_conflict') throw error
+    throw new Refusal(
+      'merge_conflict',
+      'Both sides changed the same, each in its own way. Which places these are is shown to a key with the scope "read"; use one.',
+    )
+  }
 }
 
 /** Refuses what a key that may only read, or only write, cannot ask for: a dry run shows what is stored, anything else stores. */

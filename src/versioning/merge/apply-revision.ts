@@ -1,8 +1,6 @@
 import { Refusal } from '../../errors.ts'
 import type { Oid } from '../../git/objects/object.ts'
-import { parseCommit } from '../../git/objects/commit.ts'
 import { assertActive, assertRevisionActive } from '../artifacts/write-guards.ts'
-import { readBytes } from '../family/tree-files.ts'
 import type { Registry } from '../registry.ts'
 import { decodeMessage } from '../revisions/commit-message.ts'
 import type { VariantLocation } from '../revisions/references.ts'
@@ -10,7 +8,7 @@ import type { Revision } from '../revisions/revision.ts'
 import type { WriteContext } from '../write-context.ts'
 import { NOTHING } from './merge-revisions.ts'
 import { assertSameArtifact } from './merge-side.ts'
-import type { Merged, MergeOptions, OpenTarget } from './write-merge.ts'
+import type { Merged, MergeOptions, MergePlan, OpenTarget } from './write-merge.ts'
 import { writeMerge } from './write-merge.ts'
 
 /**
@@ -25,9 +23,9 @@ export async function revertRevision(
   context: WriteContext,
 ): Promise<Merged> {
   assertSameArtifact(target, revision)
-  const { oid, slug } = revision
-  return writeMerge(registry, target, options, context, async (open) => {
-    const [parent] = await parentsOf(open, oid)
+  const { oid, slug, stored } = revision
+  const plan = async (open: OpenTarget): Promise<MergePlan> => {
+    const [parent] = stored.commit.parents
     if (parent === undefined) throw firstRevision(slug)
     const latest = latestIn(open, target)
     const { bases } = open
@@ -41,7 +39,9 @@ export async function revertRevision(
       },
       message: options.message ?? revertMessage(revision),
     }
-  })
+  }
+  const toldOf = async () => ({ kind: 'revert', base: oid }) as const
+  return writeMerge(registry, target, options, context, { plan, toldOf })
 }
 
 /**
@@ -57,10 +57,10 @@ export async function cherryPickRevision(
 ): Promise<Merged> {
   assertSameArtifact(target, revision)
   const { oid, variant, stored } = revision
-  return writeMerge(registry, target, options, context, async (open) => {
+  const [parent] = stored.commit.parents
+  const plan = async (open: OpenTarget): Promise<MergePlan> => {
     assertActive('variant', variant.slug, open.state.variants.get(variant.slug), 'merge')
     assertRevisionActive(revision, 'merge')
-    const [parent] = await parentsOf(open, oid)
     const latest = latestIn(open, target)
     const { bases } = open
     return {
@@ -74,11 +74,9 @@ export async function cherryPickRevision(
       message: options.message ?? stored.message,
       author: stored.commit.author,
     }
-  })
-}
-
-async function parentsOf({ scratch }: OpenTarget, oid: Oid): Promise<readonly Oid[]> {
-  return parseCommit(await readBytes(scratch, oid, 'commit')).parents
+  }
+  const toldOf = async () => ({ kind: 'cherry_pick', base: parent }) as const
+  return writeMerge(registry, target, options, context, { plan, toldOf })
 }
 
 function latestIn({ latest }: OpenTarget, { variant }: VariantLocation): Oid {

@@ -2,6 +2,7 @@ import { Refusal } from '../../errors.ts'
 import { commonHistory, firstParentsWhile } from '../../git/history/merge-bases.ts'
 import { parseCommit } from '../../git/objects/commit.ts'
 import type { Oid } from '../../git/objects/object.ts'
+import { TimeSlice } from '../../scheduling/cooperative.ts'
 import { assertActive, assertRevisionActive } from '../artifacts/write-guards.ts'
 import { readBytes } from '../family/tree-files.ts'
 import type { Registry } from '../registry.ts'
@@ -34,10 +35,22 @@ export async function mergeVariants(
   const { source, target } = merge
   assertSameArtifact(target, source.place ?? source.variant)
   if (source.variant?.variant.slug === target.variant.slug) throw intoItself(target)
-  return writeMerge(registry, target, merge, context, async (open) => {
-    const oid = await sourceCommit(source, open)
-    return planOf(merge, open, oid)
+  return writeMerge(registry, target, merge, context, {
+    plan: async (open) => planOf(merge, open, await sourceCommit(source, open)),
+    toldOf: (commit) => toldOfMerge(target, commit),
   })
+}
+
+async function toldOfMerge(
+  { artifact }: VariantLocation,
+  commit: Oid,
+): Promise<Pick<MergePlan, 'kind' | 'base'>> {
+  const { objects } = artifact.repository
+  const { parents } = parseCommit(await readBytes(objects, commit, 'commit'))
+  const [first, second] = parents
+  if (first === undefined || second === undefined) return { kind: 'fast_forward', base: undefined }
+  const { bases } = await commonHistory(objects, first, second, new TimeSlice())
+  return { kind: 'merge', base: bases.length === 1 ? bases[0] : undefined }
 }
 
 async function sourceCommit(source: FoundSide, { state, transaction }: OpenTarget): Promise<Oid> {

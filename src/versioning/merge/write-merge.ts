@@ -85,6 +85,13 @@ export interface MergePlan {
   readonly author?: Ident
 }
 
+/** How one kind of merge is worked out. */
+export interface MergePlanner {
+  plan(open: OpenTarget): Promise<MergePlan>
+  /** What there is to say of a commit that an earlier attempt at this very write made. */
+  toldOf(commit: Oid): Promise<Pick<MergePlan, 'kind' | 'base'>>
+}
+
 /**
  * Works a merge out in the turn of the target's repository, on top of what is there then, and puts it on the target's branch; where another
  * process was faster, it is worked out anew. Refuses what is archived or guarded, conflicts that are left (`merge_conflict`) and
@@ -95,7 +102,7 @@ export async function writeMerge(
   target: VariantLocation,
   options: MergeOptions,
   context: WriteContext,
-  plan: (open: OpenTarget) => Promise<MergePlan>,
+  planner: MergePlanner,
 ): Promise<Merged> {
   const { artifact, variant } = target
   const branch = branchOf(target)
@@ -104,16 +111,13 @@ export async function writeMerge(
   if (earlier) {
     const now = findVariant(earlier.artifact, variant.slug) ?? variant
     const place = await locate(earlier.artifact, now, earlier.commit)
-    const { commit } = await registry
-      .revisions(artifact.family)
-      .readForList(artifact.repository.objects, place.oid)
-    const kind = commit.parents.length > 1 ? 'merge' : 'fast_forward'
+    const told = await planner.toldOf(earlier.commit)
     const resolved = options.resolutions?.length ?? 0
-    return { artifact: earlier.artifact, place, kind, base: undefined, ...NO_CONFLICTS, resolved }
+    return { artifact: earlier.artifact, place, ...told, ...NO_CONFLICTS, resolved }
   }
   const { oid, ...outcome } = await artifact.repository.transact(async (transaction) => {
     const open = await openTarget(registry, target, options, context, transaction)
-    const planned = await plan(open)
+    const planned = await planner.plan(open)
     return work(registry, target, { open, planned, options, context })
   })
   if (isTried || oid === undefined) return { ...outcome, artifact, place: undefined }
