@@ -2,7 +2,6 @@ import { Refusal } from '../../errors.ts'
 import type { Oid } from '../../git/objects/object.ts'
 import { assertActive, assertRevisionActive } from '../artifacts/write-guards.ts'
 import type { Registry } from '../registry.ts'
-import { decodeMessage } from '../revisions/commit-message.ts'
 import type { VariantLocation } from '../revisions/references.ts'
 import type { Revision } from '../revisions/revision.ts'
 import type { WriteContext } from '../write-context.ts'
@@ -37,7 +36,8 @@ export async function revertRevision(
         target: await bases.side(latest),
         source: await bases.side(parent),
       },
-      message: options.message ?? revertMessage(revision),
+      message: options.message,
+      subject: textOfRevert(revision),
     }
   }
   const toldOf = async () => ({ kind: 'revert', base: oid }) as const
@@ -72,6 +72,7 @@ export async function cherryPickRevision(
         source: await bases.side(oid),
       },
       message: options.message ?? stored.message,
+      subject: stored.subject,
       author: stored.commit.author,
     }
   }
@@ -88,10 +89,8 @@ function latestIn({ latest }: OpenTarget, { variant }: VariantLocation): Oid {
 }
 
 /** As git writes it, with the revision that clients know. */
-function revertMessage({ oid, slug, stored }: Revision): string {
-  const { message = '' } = decodeMessage(stored.commit.message)
-  const subject = message.trimStart().split('\n', 1)[0] || slug
-  return `Revert "${subject}"\n\nThis reverts commit ${oid}, which is revision ${slug}.`
+function textOfRevert({ oid, slug, stored }: Revision): string {
+  return `Revert "${stored.subject || slug}"\n\nThis reverts commit ${oid}, which is revision ${slug}.`
 }
 
 function firstRevision(slug: string): Refusal {

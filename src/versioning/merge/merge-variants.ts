@@ -8,6 +8,7 @@ import { readBytes } from '../family/tree-files.ts'
 import type { Registry } from '../registry.ts'
 import type { VariantLocation } from '../revisions/references.ts'
 import { branchOf, latestCommit } from '../revisions/write-revision.ts'
+import { LONGEST_SUBJECT, shownName } from '../subjects/shown-name.ts'
 import type { WriteContext } from '../write-context.ts'
 import type { FoundSide } from './merge-side.ts'
 import { assertSameArtifact } from './merge-side.ts'
@@ -98,7 +99,8 @@ async function planOf(
       source: await bases.side(oid),
     },
     otherParents: [oid],
-    message: message ?? subjectOf(source, target),
+    message,
+    subject: subjectOf(source, target),
   }
 }
 
@@ -108,10 +110,14 @@ async function parentOf({ scratch }: OpenTarget, oid: Oid): Promise<Oid | undefi
 
 /** What git writes over a merge, in our words. */
 function subjectOf(source: FoundSide, target: VariantLocation): string {
-  const into = `into '${target.variant.slug}'`
-  if (source.variant) return `Merge variant '${source.variant.variant.slug}' ${into}`
-  const { variant, version } = source.place
-  return `Merge revision '${variant.slug}-${version}' ${into}`
+  const [kind, from] = source.variant
+    ? ['variant', source.variant.variant.slug]
+    : ['revision', `${source.place.variant.slug}-${source.place.version}`]
+  const into = target.variant.slug
+  const subject = (one: string, other: string): string => `Merge ${kind} '${one}' into '${other}'`
+  if (subject(from, into).length <= LONGEST_SUBJECT) return subject(from, into)
+  const room = Math.floor((LONGEST_SUBJECT - subject('', '').length) / 2)
+  return subject(shownName(from, room), shownName(into, room))
 }
 
 function intoItself({ variant }: VariantLocation): Refusal {

@@ -12,7 +12,7 @@ import { findEarlierAttempt, noteDecided } from '../idempotency/find-earlier-att
 import { objectUuid } from '../ids.ts'
 import type { Registry } from '../registry.ts'
 import { buildRevision } from '../revisions/build-revision.ts'
-import { decodeMessage } from '../revisions/commit-message.ts'
+import { decodeMessage, subjectIn } from '../revisions/commit-message.ts'
 import type { StoredRevision } from '../revisions/decoded-revision.ts'
 import type { VariantLocation } from '../revisions/references.ts'
 import type { RevisionLocation } from '../revisions/revision.ts'
@@ -81,7 +81,10 @@ export interface MergePlan {
   /** Else: what is merged, and how the commit looks. */
   readonly sides?: Sides<MergedSide>
   readonly otherParents?: readonly Oid[]
+  /** As it was sent … */
   readonly message?: string | undefined
+  /** … and what stands there where none was. */
+  readonly subject?: string | undefined
   readonly author?: Ident
 }
 
@@ -224,21 +227,23 @@ async function build(
 ): Promise<StoredRevision> {
   const { family } = artifact
   const { scratch, head } = open
-  const { message, author, otherParents = [] } = planned
+  const { message, subject, author, otherParents = [] } = planned
   if ('is' in result) {
     const { tree, header, payload, size } = result.is
     if (tree === undefined) throw new Error('what is merged has a tree')
-    const trailers = { variant: variant.slug }
-    const planned = { tree, parent: head, otherParents, author, message, trailers, now: registry.now() }
-    const { oid, commit } = writeCommit(registry, scratch, planned, context)
+    const sent = message !== undefined && subjectIn(message) !== '' ? message : undefined
+    const said = { author, message: sent, subject, trailers: { variant: variant.slug } }
+    const made = { tree, parent: head, otherParents, ...said, now: registry.now() }
+    const { oid, commit } = writeCommit(registry, scratch, made, context)
     return { oid, commit, ...decodeMessage(commit.message), header, payload, size }
   }
   const { payload, header, before, other } = result
   return buildRevision(registry, family, scratch, {
+    artifact: artifact.slug,
     variant: variant.slug,
     parent: head,
     taken: { parents: otherParents, before, other },
-    draft: { message, header, payload, author },
+    draft: { message, subject, header, payload, author },
     context,
   })
 }

@@ -44,7 +44,9 @@ describe('merge: prompts', () => {
     const { merge, workflow_revision: made } = await client.merge(source, target)
     expect(merge).to.deep.include({ kind: 'merge', conflicts: [], resolved: 0 })
     expect(merge.base).to.include({ version: 1, slug: `${target}-1` })
-    expect(made).to.include({ version: 3, slug: `${target}-3` })
+    const subject = `Merge variant '${source}' into '${target}'`
+    expect(made).to.include({ version: 3, slug: `${target}-3`, subject })
+    expect(made).to.not.have.property('message')
     expect(messagesOf(made)[0].content).to.equal(
       SYSTEM.replace('polite', 'brief').replace('helpful', 'careful'),
     )
@@ -54,9 +56,7 @@ describe('merge: prompts', () => {
     expect(heads.map((it) => it.slice(0, 12))).to.deep.equal(
       [made, before, theirs].map(({ id }) => digits(id)),
     )
-    expect(client.git(target, 'log', '-1', '--format=%s', target)).to.equal(
-      `Merge variant '${source}' into '${target}'`,
-    )
+    expect(client.git(target, 'log', '-1', '--format=%s', target)).to.equal(subject)
     expect(client.git(target, 'fsck', '--strict')).to.equal('')
   })
 

@@ -2,9 +2,9 @@ import { z } from 'zod'
 import type { Resolution } from '../../versioning/merge/merging.ts'
 import type { SideReference } from '../../versioning/merge/merge-side.ts'
 import { declare } from '../routing/known-fields.ts'
-import { parent } from './parents.ts'
-import { shortRevision } from './record-schemas.ts'
-import { anyJson, deploymentKey, reference } from './request-schemas.ts'
+import { parent } from '../schemas/parents.ts'
+import { shortRevision } from '../schemas/record-schemas.ts'
+import { anyJson, deploymentKey, reference } from '../schemas/request-schemas.ts'
 
 /** Merges, reverts, cherry-picks and comparisons, as requests and answers say them (wire.md 1 and 5). */
 
