@@ -67,6 +67,10 @@ export type RefusalCode =
   | 'focus_mismatch'
   | 'revision_exists'
   | 'revision_conflict'
+  | 'merge_conflict'
+  | 'no_such_conflict'
+  | 'unrelated'
+  | 'no_parent'
   | 'precondition_failed'
   // the machine below
   | 'locked'
@@ -89,6 +93,8 @@ export interface RefusalData {
   readonly details?: Readonly<Record<string, unknown>>
   /** Who needs what was to be removed … */
   readonly users?: readonly object[]
+  /** What a merge cannot decide by itself. */
+  readonly conflicts?: readonly object[]
   readonly truncated?: true
   /** … when what is asked for was removed, and until when it can be brought back. */
   readonly trashed_at?: string

@@ -191,6 +191,7 @@ export const ROOMS: Readonly<Record<string, Room>> = {
         'browse/*',
         'environments/*',
         'family/*',
+        'merge/*',
         'revisions/*',
         'slugs/slug',
         'texts/*',

@@ -9,6 +9,8 @@ const resultAddress = z.strictObject({
   id: z.string(),
   /** Of the revision that a flat record shows beside its artifact. */
   revision: z.string().optional(),
+  /** What a merge came to. */
+  merge: z.strictObject({ kind: z.string(), base: z.string().optional(), resolved: z.int() }).optional(),
 })
 
 /** What is kept of a request that carries an `Idempotency-Key` (ruling 1.11): enough to know it again, never its body. */

@@ -58,15 +58,15 @@ export class RowFeed implements FeedSource {
       changes.push(...some)
       if (changes.length >= BATCH) break
     }
-    const oids = changes.flatMap(({ oid }) => oid ?? [])
+    const oids = changes.flatMap(({ after }) => after?.oid ?? [])
     const unknown = await this.#ask('unknownRows', { variant, oids })
     const bytes = unknown.length > 0 ? await readBlobs(objects, unknown, undefined, LONG) : []
     const blobs = new Map(bytes.map((it, index) => [unknown[index] ?? '', it.toString()]))
     // Long ones are not read all at once.
     const unread = new Set(unknown.slice(bytes.length))
-    const end = changes.findIndex(({ oid }) => oid !== undefined && unread.has(oid))
+    const end = changes.findIndex(({ after }) => after !== undefined && unread.has(after.oid))
     const taken = end < 0 ? changes : changes.slice(0, end)
-    const done = taken.map(({ position, oid }) => [hexOfPosition(position), oid] as const)
+    const done = taken.map(({ position, after }) => [hexOfPosition(position), after?.oid] as const)
     const isAll = taken.length === changes.length && changes.length < BATCH
     const to = isAll
       ? { head, tree, position: undefined }

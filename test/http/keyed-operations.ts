@@ -116,6 +116,40 @@ function operationsOf(family: TestedFamily): readonly Operation[] {
       },
     },
     {
+      name: 'merge',
+      prepare: async (service, slug) => {
+        const { variant_id } = await made(service, slug, family)
+        const fork = `${slug}-fork`
+        await service.post(`/${folder}/variants/fork`, {
+          [`${singular}_variant`]: { slug: fork },
+          [`${singular}_variant_ref`]: { slug },
+        })
+        await service.post(`/${folder}/revisions/commit`, {
+          [`${singular}_revision_commit`]: {
+            [`${singular}_variant_ref`]: { slug: fork },
+            data: data('Hi', 'there'),
+          },
+        })
+        await service.post(
+          `/${folder}/revisions/commit`,
+          commit(variant_id, { name: 'Mine', data: data('Hi') }).body,
+        )
+        const [source, target] = [fork, slug].map((it) => ({ variant: { slug: it } }))
+        return { path: `/${folder}/variants/merge`, body: { source, target } }
+      },
+    },
+    {
+      name: 'revert',
+      prepare: async (service, slug) => {
+        const { variant_id } = await made(service, slug, family)
+        await service.post(
+          `/${folder}/revisions/commit`,
+          commit(variant_id, { data: data('Hi', 'bad') }).body,
+        )
+        return { path: `/${folder}/revisions/revert`, body: { revision: { slug, version: 2 } } }
+      },
+    },
+    {
       name: 'first revision without a payload',
       prepare: async (service, slug) => {
         const { body } = await service.post(`/simple/${folder}`, { [singular]: { slug } })

@@ -30,8 +30,10 @@ import { dependentsEndpoint } from './dependents-endpoint.ts'
 import { deployEndpoint, deploySlugs, deployTargets } from './deploy-endpoint.ts'
 import { diffEndpoint } from './diff-endpoint.ts'
 import { blameEndpoint } from './blame-endpoint.ts'
+import { compareEndpoint } from './compare-endpoint.ts'
 import { fileEndpoints } from './file-endpoints.ts'
 import { listRevisions, logEndpoint } from './log-endpoint.ts'
+import { mergeEndpoints } from './merge-endpoints.ts'
 import { provenanceEndpoint } from './provenance-endpoint.ts'
 import { isResolvable, resolveEndpoint } from './resolve-endpoint.ts'
 import { retrieveEndpoints } from './retrieve-endpoints.ts'
@@ -223,6 +225,8 @@ export function revisionEndpoints(context: SurfaceContext): Endpoint[] {
       },
     }),
     diffEndpoint(surface),
+    ...mergeEndpoints(context, answers),
+    compareEndpoint(context),
     dependentsEndpoint(context),
     endpoint({
       method: 'GET',

@@ -11,7 +11,7 @@ import type { VariantLocation } from '../../versioning/revisions/references.ts'
 import { resolveVariant } from '../../versioning/revisions/references.ts'
 import { readListedRevision } from '../../versioning/revisions/revision.ts'
 import type { PresentOptions } from '../presenters/record.ts'
-import { presentAuthor, presentVersion } from '../presenters/record.ts'
+import { presentAuthor, presentShort } from '../presenters/record.ts'
 import type { Endpoint } from '../routing/endpoint.ts'
 import { endpoint } from '../routing/endpoint.ts'
 import { respondWithLargeList } from '../routing/send.ts'
@@ -65,7 +65,7 @@ async function presentChange(
   const bytes = row && (await readBytes(artifact.repository.objects, row.oid, 'blob'))
   const columns = payload ? asStored(payload).columns : []
   return {
-    revision: { id: revision.id, slug: revision.slug, version: presentVersion(version, options) },
+    revision: presentShort(revision, options),
     author: presentAuthor(`${commit.author.name} <${commit.author.email}>`, options),
     date: dateOf(revision),
     kind,

@@ -1,6 +1,7 @@
 import type { Middleware } from 'koa'
 import type { Logger } from 'pino'
 import { Refusal } from '../../errors.ts'
+import { stringifyJson } from '../../json/stringify-json.ts'
 import { type Problem, internalProblem, problemOf } from '../problem.ts'
 import type { RequestState } from '../request-state.ts'
 import type { RequestContext } from './when-closed.ts'
@@ -36,7 +37,7 @@ function respondWithError(ctx: RequestContext, error: unknown, { log, form }: Er
   setHeaders(problem, challenge, (name, value) => ctx.set(name, value))
   ctx.body = isTerminal
     ? `${problem.detail}\n`
-    : JSON.stringify(form === 'list' ? withListedDetail(problem) : problem)
+    : stringifyJson(form === 'list' ? withListedDetail(problem) : problem)
   ctx.type = isTerminal ? 'text/plain' : 'application/problem+json'
 }
 

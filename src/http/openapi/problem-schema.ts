@@ -27,6 +27,7 @@ export function problemSchema(): JsonSchema {
       },
       conflict: { type: 'object' },
       details: { type: 'object' },
+      conflicts: { type: 'array', items: { type: 'object' } },
       users: { type: 'array', items: { type: 'object' } },
       truncated: { type: 'boolean', const: true },
       trashed_at: { type: 'string' },

@@ -93,12 +93,20 @@ export function presentReferences(
   revision: Revision,
   options: Pick<PresentOptions, 'versionType'>,
 ): object {
-  const { artifact, variant, id, slug } = revision
+  const { artifact, variant } = revision
   return {
     [singular]: { id: artifact.id, slug: artifact.slug },
     [`${singular}_variant`]: { id: variant.id, slug: variant.slug },
-    [`${singular}_revision`]: { id, slug, version: presentVersion(revision.version, options) },
+    [`${singular}_revision`]: presentShort(revision, options),
   }
+}
+
+/** A short revision (wire.md 1). */
+export function presentShort(
+  { id, slug, version }: Revision,
+  options: Pick<PresentOptions, 'versionType'>,
+): object {
+  return { id, slug, version: presentVersion(version, options) }
 }
 
 /** A flat record: artifact, default variant and latest revision merged (interface 4.4, contract/workflows 2.5). */

@@ -25,6 +25,8 @@ export const environmentDocument: DocumentDefinition = {
   accept: acceptEnvironmentData,
   applyDelta: applyEnvironmentDelta,
   flags: () => ({}),
+  // A pin is one thing: half of one and half of another would be a deployment that nobody made.
+  mergeRules: { isWhole: (path) => path.length === 2 },
   pins: environmentPins,
   present: presentEnvironment,
 }

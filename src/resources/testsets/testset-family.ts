@@ -5,6 +5,7 @@ import { acceptTestset } from './accept-testset.ts'
 import { applyRowDelta } from './deltas/apply-row-delta.ts'
 import { assertCountable, checkRows } from './rows/check-rows.ts'
 import { diffTestsets } from './diff-testsets.ts'
+import { mergeTestsets } from './merge/merge-testsets.ts'
 import { presentTestset } from './present-testset.ts'
 import type { TestsetLimits } from './import/row-collector.ts'
 import { onlyAddsRows, parseRowDelta } from './deltas/row-delta.ts'
@@ -39,6 +40,7 @@ export function testsetFamily(limits: TestsetLimits): Family {
     flags: () => ({}),
     present: (payload, context) => presentTestset(asStored(payload), context),
     diff: diffTestsets,
+    merge: (sides, merging, context) => mergeTestsets(sides, merging, context, limits),
   }
 }
 

@@ -7,6 +7,7 @@ import type { HandlerTable } from './handler-table.ts'
 import { acceptWorkflowData } from './workflow-data.ts'
 import { WORKFLOW_DATA_FILE, decodeWorkflow, encodeWorkflow, isWorkflowFile } from './workflow-files.ts'
 import { findTexts } from './texts/find-texts.ts'
+import { workflowMergeRules } from './merge-rules.ts'
 import { writeTexts } from './texts/write-texts.ts'
 import { deriveFlags, derivedFlagNames } from './workflow-flags.ts'
 import { presentWorkflow } from './workflow-url.ts'
@@ -22,13 +23,14 @@ export function workflowDocumentOf(handlers: HandlerTable): DocumentDefinition {
     flagNames: derivedFlagNames,
     ownsFile: isWorkflowFile,
     file: WORKFLOW_DATA_FILE,
-    setApart: (target, data, before) => writeTexts(target, data, WORKFLOW_DATA_FILE, before),
+    setApart: (target, data, before, other) => writeTexts(target, data, WORKFLOW_DATA_FILE, before, other),
     encode: encodeWorkflow,
     decode: decodeWorkflow,
     accept: (data, context) => acceptWorkflowData(data, context, handlers),
     applyDelta: (base, delta, context) => applyWorkflowDelta(base, delta, context, handlers),
     flags: deriveFlags,
     texts: findTexts,
+    mergeRules: workflowMergeRules,
     present: presentWorkflow,
   }
 }

@@ -7,9 +7,9 @@ import type { Actor } from '../write-context.ts'
 import type { ArtifactRecord } from './records.ts'
 
 /** What is to be done with what must not be archived. */
-export type ArchivedUse = 'write to' | 'deploy'
+export type ArchivedUse = 'write to' | 'deploy' | 'merge'
 
-/** Refuses to write to what is archived, or to deploy it (ruling 3.11). */
+/** Refuses to write to what is archived, or to deploy or merge it (ruling 3.11). */
 export function assertActive(
   level: 'artifact' | 'variant' | 'revision',
   slug: string,

@@ -5,6 +5,9 @@ import type { Json, JsonObject } from '../../json/json.ts'
 import type { InSlices } from '../../scheduling/cooperative.ts'
 import { TimeSlice } from '../../scheduling/cooperative.ts'
 import type { PlacedText } from '../texts/placed-text.ts'
+import type { MergeRules } from '../merge/merge-values.ts'
+import { mergeValues } from '../merge/merge-values.ts'
+import { eachSide } from '../merge/merging.ts'
 import type { Pin } from '../reference.ts'
 import { diffFiles } from '../revisions/diff/diff-revisions.ts'
 import type { DocumentLimits } from './document-limits.ts'
@@ -26,12 +29,14 @@ export interface DocumentDefinition extends Pick<
   readonly file: string
   /**
    * Writes what of the data lies in folders, onto the root of the parent's tree, whose entries are `before`; other files may lie there, too.
+   * What came from another revision is named as in its root, `other`.
    * Answers what is left for `encode`, and the entries of all folders that satisfy `ownsFile`.
    */
   setApart?(
     target: ObjectReader & ObjectSink,
     data: JsonObject,
     before: readonly TreeEntry[],
+    other: readonly TreeEntry[] | undefined,
   ): Promise<SetApart>
   /** The files that hold a payload, in the root. Their paths all satisfy `ownsFile`. */
   encode(data: JsonObject): readonly PayloadFile[]
@@ -46,6 +51,8 @@ export interface DocumentDefinition extends Pick<
   accept(data: Json, context: PayloadContext): AcceptedDocument
   applyDelta(base: JsonObject | undefined, delta: Json, context: PayloadContext): AcceptedDocument
   flags(data: JsonObject | undefined): Readonly<Record<string, boolean>>
+  /** How two revisions' documents are merged, beyond by key. */
+  readonly mergeRules?: MergeRules
   pins?(data: JsonObject): readonly Pin[]
   texts?(data: JsonObject): InSlices<readonly PlacedText[]>
   present(
@@ -93,9 +100,9 @@ export function documentFamily(definition: DocumentDefinition): Family {
     ...(pins ? { pins: (payload: Payload) => pins(documentOf(payload)) } : {}),
     ...(texts ? { texts: (payload: Payload) => new TimeSlice().run(texts(documentOf(payload))) } : {}),
     ownsFile,
-    write: async (target, payload, before, limits) => {
+    write: async (target, payload, before, limits, other) => {
       const document = documentOf(payload)
-      const apart = await definition.setApart?.(target, document, before)
+      const apart = await definition.setApart?.(target, document, before, other)
       const entries: TreeEntry[] = [...(apart?.entries ?? [])]
       const files = encode(apart?.data ?? document)
       let size = apart?.size ?? 0
@@ -137,6 +144,21 @@ export function documentFamily(definition: DocumentDefinition): Family {
         files: await diffFiles(base, head, { ownsFile, signal }),
       },
     }),
+    merge: async (sides, merging, { target, servicesBase, slice }) => {
+      const documents = eachSide(sides, ({ payload }) => payload && documentOf(payload))
+      const data = await slice.run(mergeValues(documents, definition.mergeRules ?? {}, merging))
+      const files = {
+        base: await documentFiles(definition, target, sides.base.entries),
+        target: await documentFiles(definition, target, sides.target.entries),
+        source: await documentFiles(definition, target, sides.source.entries),
+      }
+      const isPayload = eachSide(files, (paths) => (path: string) => paths.has(path))
+      // What a side has was accepted, and nobody asks for more of merge bases, or of what is not to be stored.
+      const isKnown = data === undefined || data === documents.target || data === documents.source
+      if (isKnown || merging.isOfBases || merging.hasConflicts)
+        return { payload: data as JsonObject | undefined, warnings: [], isPayload }
+      return { ...accepted(definition.accept(data, { loc: ['data'], servicesBase })), isPayload }
+    },
   }
 }
 
@@ -173,6 +195,21 @@ async function readDocument(
       `${file} and the files beside it that hold its texts have ${size} bytes; at most ${limits.maxBytes} are taken. Make them smaller`,
     )
   return { data, size }
+}
+
+/** The paths of the files that hold the document in a tree. */
+async function documentFiles(
+  { decode }: DocumentDefinition,
+  source: ObjectReader,
+  entries: readonly TreeEntry[],
+): Promise<ReadonlySet<string>> {
+  const tree = new FolderTree(source, entries)
+  const paths = new Set<string>()
+  await decode((path) => {
+    paths.add(path)
+    return tree.read(path)
+  })
+  return paths
 }
 
 /** The file's bytes, laid out so that with the `others` it stays within the limits if it can. */

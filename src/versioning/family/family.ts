@@ -5,7 +5,9 @@ import type { StagedPack } from '../../git/transactions/pack-staging.ts'
 import type { JsonStream } from '../../json/json-stream.ts'
 import type { Json, JsonObject } from '../../json/json.ts'
 import type { JsonText } from '../../json/stringify-json.ts'
+import type { TimeSlice } from '../../scheduling/cooperative.ts'
 import type { CacheFile } from '../../storage/cache-file.ts'
+import type { Merging, Sides } from '../merge/merging.ts'
 import type { Windowing } from '../pagination.ts'
 import type { Pin } from '../reference.ts'
 import type { PlacedText } from '../texts/placed-text.ts'
@@ -39,12 +41,16 @@ export interface Family {
   ownsFile(name: string): boolean
   /** The folder of the root, if any, whose rows `check` counts: how many files there may be is the family's to say. */
   readonly rowsFolder?: string
-  /** Writes a payload onto the root tree of the parent commit, whose entries are `before`. Refuses one past the limits. */
+  /**
+   * Writes a payload onto the root tree of the parent commit, whose entries are `before`. What is in it may have come from another
+   * revision, whose root `other` is: files are named as there where the parent has none. Refuses a payload past the limits.
+   */
   write(
     target: PayloadTarget,
     payload: Payload,
     before: readonly TreeEntry[],
     limits: DocumentLimits,
+    other?: readonly TreeEntry[],
   ): Promise<WrittenPayload>
   /**
    * The payload that entries of a root tree hold, undefined if there is none. Throws an Error that says why if it does not
@@ -94,6 +100,26 @@ export interface Family {
   pins?(payload: Payload): readonly Pin[]
   /** What tells two revisions apart, as `revisions/diff` answers it (rulings 3.16, 5.7). */
   diff(base: DiffSide, head: DiffSide, asked: DiffRequest): Promise<PresentedDiff>
+  /**
+   * Makes one payload of what two revisions made of a third one's, ready to store. What both changed goes to `merging`; while a conflict is
+   * left open, what comes of it is not to be stored. Refuses a payload that no commit could have brought.
+   */
+  merge(sides: Sides<MergeSide>, merging: Merging, context: MergeContext): Promise<MergedPayload>
+}
+
+/** A revision, or what stands for none, that is merged. */
+export interface MergeSide extends Pick<DiffSide, 'payload' | 'entries'> {}
+
+export interface MergeContext extends Pick<PayloadContext, 'servicesBase'> {
+  /** Where the sides are read from, and the payload will be written to. */
+  readonly target: PayloadTarget
+  readonly slice: TimeSlice
+}
+
+export interface MergedPayload extends Pick<AcceptedPayload, 'warnings'> {
+  readonly payload: Payload | undefined
+  /** Whether a file or folder of a side, by its path from the root, is of its payload. */
+  readonly isPayload: Sides<(path: string) => boolean>
 }
 
 /** Where a payload is written: objects one by one, or many at once in a pack that is ready. */

@@ -165,7 +165,7 @@ export class PushedHistory {
       throw new RefRefused(
         'merge renumbers',
         `${ref} would renumber revisions that others hold: a merge must have ours as its first parent. Make a straight ` +
-          `line of it with git pull --rebase, and push again.`,
+          `line of it with git pull --rebase, or merge yours into ours with git merge --no-ff, and push again.`,
       )
     }
     throw new RefRefused(

@@ -1,4 +1,5 @@
 import { parseCommit } from '../../git/objects/commit.ts'
+import type { Ident } from '../../git/objects/ident.ts'
 import type { Oid } from '../../git/objects/object.ts'
 import type { TreeEntry } from '../../git/objects/tree.ts'
 import { boundedHeader } from '../artifacts/bounded-header.ts'
@@ -27,6 +28,10 @@ export interface RevisionDraft {
   readonly slug?: string | undefined
   /** What it has to say about deployments. */
   readonly trailers?: Trailers
+  /** What stands where there is no message, in place of what changed. */
+  readonly subject?: string | undefined
+  /** Who wrote it, if that is not who commits it. */
+  readonly author?: Ident | undefined
 }
 
 /**
@@ -37,11 +42,12 @@ export async function buildRevision(
   registry: Registry,
   family: Family,
   target: PayloadTarget,
-  { artifact, variant, parent, draft, context }: RevisionPlan,
+  { artifact, variant, parent, taken, draft, context }: RevisionPlan,
 ): Promise<StoredRevision> {
-  const before = parent === undefined ? [] : await rootOf(target, parent)
+  const before = taken?.before ?? (parent === undefined ? [] : await rootOf(target, parent))
   const carried = before.filter((entry) => entry.name !== REVISION_FILE && !family.ownsFile(entry.name))
-  const payload = draft.payload && (await family.write(target, draft.payload, before, registry.limits))
+  const payload =
+    draft.payload && (await family.write(target, draft.payload, before, registry.limits, taken?.other))
   const header = boundedHeader(draft.header ?? {})
   const headerFile = await writeHeader(target, header, registry.limits)
   const entries = [...carried, ...(payload?.entries ?? []), ...headerFile.entries]
@@ -49,8 +55,10 @@ export async function buildRevision(
   const planned = {
     tree: writeTree(target, entries),
     parent,
+    otherParents: taken?.parents,
+    author: draft.author,
     message: sent,
-    ...(sent === undefined && { subject: await subjectOf(payload, header) }),
+    ...(sent === undefined && { subject: draft.subject ?? (await subjectOf(payload, header)) }),
     trailers: Object.assign(
       {},
       draft.trailers,
@@ -84,8 +92,20 @@ export interface RevisionPlan {
   readonly artifact: string
   readonly variant: string
   readonly parent: Oid | undefined
+  /** What came from other revisions. */
+  readonly taken?: TakenIn | undefined
   readonly draft: RevisionDraft
   readonly context: WriteContext
+}
+
+/** What a merge brings beside a payload. */
+export interface TakenIn {
+  /** Parents behind the first. */
+  readonly parents: readonly Oid[]
+  /** The root that the payload is written onto, in place of the parent's. */
+  readonly before: readonly TreeEntry[]
+  /** The root of the revision whose changes are taken in. */
+  readonly other: readonly TreeEntry[]
 }
 
 async function rootOf(source: ObjectReader, commit: Oid): Promise<readonly TreeEntry[]> {

@@ -1,5 +1,6 @@
 import type { Commit } from '../../git/objects/commit.ts'
 import { encodeCommit } from '../../git/objects/commit.ts'
+import type { Ident } from '../../git/objects/ident.ts'
 import type { Oid } from '../../git/objects/object.ts'
 import { signCommit } from '../../git/signing/commit-signature.ts'
 import type { ObjectSink } from '../family/tree-files.ts'
@@ -12,9 +13,13 @@ import { encodeMessage } from './commit-message.ts'
 export interface NewCommit {
   readonly tree: Oid
   readonly parent: Oid | undefined
+  /** Parents behind the first, of a merge. */
+  readonly otherParents?: readonly Oid[] | undefined
+  /** Whoever makes the commit, where nobody else wrote what is in it. */
+  readonly author?: Ident | undefined
   readonly message: string | undefined
   /** What it says where there is no message; see encodeMessage. */
-  readonly subject?: string
+  readonly subject?: string | undefined
   readonly trailers?: Trailers
   readonly now: Date
 }
@@ -26,10 +31,10 @@ export interface NewCommit {
 export function writeCommit(
   registry: Registry,
   sink: ObjectSink,
-  { tree, parent, message, subject, trailers, now }: NewCommit,
+  { tree, parent, otherParents = [], author, message, subject, trailers, now }: NewCommit,
   { actor, idempotencyKey }: WriteContext,
 ): { readonly oid: Oid; readonly commit: Commit } {
-  const author = {
+  const committer = {
     name: actor.name,
     email: actor.email,
     seconds: Math.floor(now.getTime() / 1000),
@@ -37,9 +42,9 @@ export function writeCommit(
   }
   const unsigned: Commit = {
     tree,
-    parents: parent === undefined ? [] : [parent],
-    author,
-    committer: author,
+    parents: parent === undefined ? [] : [parent, ...otherParents],
+    author: author ?? committer,
+    committer,
     message: encodeMessage({
       message,
       subject,

@@ -152,7 +152,7 @@ export async function stateNow(artifact: ArtifactView, transaction: Transaction)
 }
 
 /** The newest commit not archived by itself. Walks the commits, not the history: the head may not be on the disk yet. */
-async function latestCommit(
+export async function latestCommit(
   transaction: Transaction,
   state: ArtifactState,
   digits: string,

@@ -149,6 +149,16 @@ export function askedOf(
       [`${variant}`]: { slug: unused() },
       [`${revision}_ref`]: { id: it.revision },
     }),
+    post(`/${plural}/variants/merge`, `/${plural}/variants/merge`, {
+      source: { revision: { id: it.revision } },
+      target: { variant: { id: it.variant } },
+    }),
+    ...['revert', 'cherry-pick'].map((action) =>
+      post(`/${plural}/revisions/${action}`, `/${plural}/revisions/${action}`, {
+        revision: { id: it.revision },
+        target: { variant: { id: it.variant } },
+      }),
+    ),
     // Done …
     post(`/${plural}/revisions/commit`, `/${plural}/revisions/commit`, {
       [`${commit}`]: { ...inVariant, delta },

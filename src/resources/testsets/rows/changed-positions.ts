@@ -2,16 +2,18 @@ import type { Oid } from '../../../git/objects/object.ts'
 import type { TimeSlice } from '../../../scheduling/cooperative.ts'
 import type { ObjectReader } from '../../../versioning/family/tree-files.ts'
 import { readBytes } from '../../../versioning/family/tree-files.ts'
+import type { RowBlobs } from './row-entry.ts'
 import type { RowFolder } from './row-folder.ts'
 import { decodeRowFolder, emptyRowFolder } from './row-folder.ts'
 import type { RowPosition } from './row-position.ts'
 import { DEEPEST_POSITION } from './row-position.ts'
 import { MOST_BARREN, tooManyFolders } from './row-tree.ts'
 
-/** What stands at a position now, where something else stood, or nothing; undefined: nothing. */
+/** What stood at a position, and what stands there now; undefined: nothing. */
 export interface ChangedPosition {
   readonly position: RowPosition
-  readonly oid: Oid | undefined
+  readonly before: RowBlobs | undefined
+  readonly after: RowBlobs | undefined
 }
 
 /** Two trees of rows. */
@@ -21,8 +23,8 @@ export interface RowTrees {
 }
 
 /**
- * The positions behind `behind` at which two `testcases` trees have other rows, in order, some at a time, never none. Only folders that
- * differ are read. Ask `countRows` of both first where a push may have brought a tree that names one folder over and over.
+ * The positions behind `behind` at which two `testcases` trees have other rows, or other flags, tags and meta of one, in order, some at a
+ * time, never none. Only folders that differ are read. Ask `countRows` of both first where a push may have brought a tree that names one folder over and over.
  */
 export function changedPositions(
   source: ObjectReader,
@@ -53,8 +55,9 @@ async function* changedIn(
   let batch: ChangedPosition[] = []
   for (let byte = 0; byte < 256; byte++) {
     const position = prefix + String.fromCharCode(byte)
-    const oid = now.rows[byte]
-    if (oid !== old.rows[byte] && position > behind) batch.push({ position, oid })
+    const [was, is] = [blobsAt(old, byte), blobsAt(now, byte)]
+    const isChanged = was?.oid !== is?.oid || was?.meta !== is?.meta
+    if (isChanged && position > behind) batch.push({ position, before: was, after: is })
     // What lies deeper begins with this position, and so may go on behind it.
     const isBefore = position < behind && !behind.startsWith(position)
     const deeper = { before: old.folders[byte], after: now.folders[byte] }
@@ -73,4 +76,9 @@ async function* changedIn(
 
 async function folderOf({ source }: Walk, tree: Oid | undefined): Promise<RowFolder> {
   return tree === undefined ? emptyRowFolder() : decodeRowFolder(await readBytes(source, tree, 'tree'))
+}
+
+function blobsAt({ rows, metas }: RowFolder, byte: number): RowBlobs | undefined {
+  const oid = rows[byte]
+  return oid === undefined ? undefined : { oid, meta: metas[byte] }
 }

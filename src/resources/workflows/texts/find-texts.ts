@@ -52,9 +52,9 @@ class TextSearch {
   }
 
   #string(key: string | number, text: string, at: PayloadPlace): void {
-    if (NEVER.has(key) || !(isLong(text) || this.#kept.size > 0)) return
+    if (isNeverText(key) || !(isLongText(text) || this.#kept.size > 0)) return
     const place = placeOf(at, key)
-    if (isLong(text) || this.#kept.has(place.pointer)) this.found.push({ ...place, text })
+    if (isLongText(text) || this.#kept.has(place.pointer)) this.found.push({ ...place, text })
   }
 
   *#message(message: JsonObject, at: PayloadPlace, array: string): InSlices<void> {
@@ -92,9 +92,15 @@ function placeOf(at: PayloadPlace, key: string | number): PayloadPlace {
   return { keys: [...at.keys, key], pointer: `${at.pointer}/${pointerToken(String(key))}` }
 }
 
-function isLong(text: string): boolean {
+/** Whether a string is a text wherever it stands but for the keys below: of several lines, or long. */
+export function isLongText(text: string): boolean {
   if (text.includes('\n')) return true
   if (text.length <= LONGEST_INLINE) return false
   // A code point is one or two units.
   return text.length > 2 * LONGEST_INLINE || [...text].length > LONGEST_INLINE
+}
+
+/** Whether what has this key is never taken for a text. */
+export function isNeverText(key: string | number): boolean {
+  return NEVER.has(key)
 }

@@ -20,19 +20,22 @@ const ODD = /[\u0000-\u0008\u000b-\u001f\u007f-\u009f]/
 
 /**
  * Writes the texts of a workflow's data into files, onto the root of the parent's tree, whose entries are `before` and whose data is in
- * `file` (design 1a). Their names are a function of the data and of that tree: a text keeps its file, wherever it goes.
+ * `file` (design 1a). Their names are a function of the data and of that tree: a text keeps its file, wherever it goes. One that came from
+ * another revision, whose root is `other`, takes the file that it has there, where that is free.
  */
 export async function writeTexts(
   target: ObjectReader & ObjectSink,
   data: JsonObject,
   file: string,
   before: readonly TreeEntry[],
+  other: readonly TreeEntry[] = [],
 ): Promise<SetApart> {
   const slice = new TimeSlice()
   const tree = new FolderTree(target, before)
   const earlier = await readEarlier(file, tree, slice)
+  const taken = await readEarlier(file, new FolderTree(target, other), slice)
   for (const path of earlier?.files ?? []) await tree.remove(path)
-  const names = await namesOf(data, earlier, tree, slice)
+  const names = await namesOf(data, [earlier, taken], tree, slice)
   let size = 0
   for (const [{ text }, { path, entry }] of names) {
     const bytes = Buffer.from(`${text}\n`)
@@ -62,24 +65,29 @@ interface ChosenFile {
 /** The file of each text that has one. Of an earlier revision whose texts are in no files, they are what they would be. */
 async function namesOf(
   data: JsonObject,
-  earlier: EarlierData | undefined,
+  [earlier, other]: readonly (EarlierData | undefined)[],
   tree: FolderTree,
   slice: TimeSlice,
 ): Promise<ReadonlyMap<PlacedText, ChosenFile>> {
-  if (!earlier) return chooseFiles(await slice.run(findTexts(data)), undefined, tree)
+  const taken = other?.texts ?? []
+  if (!earlier) return chooseFiles(await slice.run(findTexts(data)), undefined, taken, tree)
   let texts = earlier.texts
   if (earlier.files.size === 0) {
-    const would = await chooseFiles(await slice.run(findTexts(earlier.data)), undefined, tree)
+    const would = await chooseFiles(await slice.run(findTexts(earlier.data)), undefined, [], tree)
     texts = Array.from(would, ([text, { path }]) => ({ ...text, path, entry: undefined }))
   }
-  const kept = new Set(texts.map(({ pointer }) => pointer))
-  return chooseFiles(await slice.run(findTexts(data, kept)), texts, tree)
+  const kept = new Set([...texts, ...taken].map(({ pointer }) => pointer))
+  return chooseFiles(await slice.run(findTexts(data, kept)), texts, taken, tree)
 }
 
-/** As many texts as may have files: those that go on from one that has, then the first ones. `earlier` is undefined in a first revision. */
+/**
+ * As many texts as may have files: those that go on from one that has, then those that are `taken` from another revision with their files,
+ * then the first ones. `earlier` is undefined in a first revision.
+ */
 async function chooseFiles(
   found: readonly PlacedText[],
   earlier: readonly EarlierText[] | undefined,
+  others: readonly EarlierText[],
   tree: FolderTree,
 ): Promise<ReadonlyMap<PlacedText, ChosenFile>> {
   const chosen = new Map<PlacedText, ChosenFile>()
@@ -88,6 +96,13 @@ async function chooseFiles(
     else if (!ODD.test(text.text)) chosen.set(text, { path })
   }
   const taken = new Set(Array.from(chosen.values(), ({ path }) => path))
+  const left = found.filter((text) => !chosen.has(text) && !ODD.test(text.text))
+  for (const [text, { path, entry, text: was }] of matchTexts(left, others)) {
+    if (chosen.size >= MOST_TEXTS) break
+    if (taken.has(path) || !(await tree.isFree(path))) continue
+    taken.add(path)
+    chosen.set(text, { path, entry: text.text === was ? entry : undefined })
+  }
   for (const text of found) {
     if (chosen.size >= MOST_TEXTS) break
     if (chosen.has(text) || ODD.test(text.text)) continue

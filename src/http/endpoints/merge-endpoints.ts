@@ -1,0 +1,204 @@
+import { z } from 'zod'
+import type { ResultAddress } from '../../access/intent-file.ts'
+import { Refusal } from '../../errors.ts'
+import type { ArtifactView } from '../../versioning/artifacts/artifact-view.ts'
+import { objectUuid } from '../../versioning/ids.ts'
+import { cherryPickRevision, revertRevision } from '../../versioning/merge/apply-revision.ts'
+import type { SideReference } from '../../versioning/merge/merge-side.ts'
+import { findSide } from '../../versioning/merge/merge-side.ts'
+import { mergeVariants } from '../../versioning/merge/merge-variants.ts'
+import type { Merged, MergeOutcome } from '../../versioning/merge/write-merge.ts'
+import type { Registry } from '../../versioning/registry.ts'
+import type { VariantLocation } from '../../versioning/revisions/references.ts'
+import { revisionById } from '../../versioning/revisions/references.ts'
+import { resolveReference } from '../../versioning/revisions/resolve-reference.ts'
+import { findRevisionById, homeOf, readRevisionAt } from '../../versioning/revisions/revision.ts'
+import { presentShort } from '../presenters/record.ts'
+import type { RevisionResponses } from '../revisions/revision-responses.ts'
+import type { Call, Endpoint, EndpointResponse } from '../routing/endpoint.ts'
+import { endpoint } from '../routing/endpoint.ts'
+import { envelope } from '../schemas/envelope.ts'
+import { mergeOutcome, resolutions, side, targetSide } from '../revisions/merge-fields.ts'
+import { single } from '../schemas/record-schemas.ts'
+import { message, reference, uuid } from '../schemas/request-schemas.ts'
+import type { SurfaceContext } from '../surface-context.ts'
+
+/** `POST …/variants/merge`, `…/revisions/revert` and `…/revisions/cherry-pick` of a surface (wire.md 5). */
+export function mergeEndpoints(
+  { surface, records, present }: SurfaceContext,
+  answers: RevisionResponses,
+): Endpoint[] {
+  const { family, path, singular, plural } = surface
+
+  const shared = {
+    message: { names: ['message'], schema: message },
+    resolutions: { names: ['resolutions'], schema: resolutions },
+    dryRun: { names: ['dry_run'], schema: z.boolean() },
+  }
+  const output = z.union([
+    single(`${singular}_revision`, records.revision, { merge: mergeOutcome }),
+    z.strictObject({ count: z.literal(1), merge: mergeOutcome }),
+  ])
+
+  const targetOf = async (registry: Registry, reference: SideReference): Promise<VariantLocation> => {
+    const { variant } = await findSide(registry, family, reference, surface)
+    if (!variant) throw new Error('a target is a variant')
+    return variant
+  }
+
+  const outcomeOf = async (
+    registry: Registry,
+    artifact: ArtifactView,
+    { kind, base, conflicts, isTruncated, resolved }: MergeOutcome,
+  ): Promise<object> => {
+    const found = base === undefined ? undefined : await homeOf(registry, artifact, base)
+    return {
+      kind,
+      base: found ? presentShort(await readRevisionAt(registry, found), present) : null,
+      conflicts,
+      resolved,
+      ...(isTruncated && { truncated: true }),
+    }
+  }
+
+  const answer = async (registry: Registry, merged: Merged): Promise<EndpointResponse> => {
+    const { artifact, place, kind, base, resolved } = merged
+    const merge = await outcomeOf(registry, artifact, merged)
+    // A dry run is recalled by another one.
+    if (!place) return { body: { count: 1, merge }, address: { id: artifact.id } }
+    const response = await answers.fresh(registry, place, undefined, { merge })
+    const id = objectUuid(place.oid, artifact.digits)
+    const baseId = base === undefined ? {} : { base: objectUuid(base, artifact.digits) }
+    return { ...response, address: { id, merge: { kind, resolved, ...baseId } } }
+  }
+
+  const recall = async ({ registry }: Call<unknown>, address: ResultAddress): Promise<EndpointResponse> => {
+    const place = await revisionById(registry, family, address.id)
+    const { kind = 'merge', base: baseId, resolved = 0 } = address.merge ?? {}
+    const base = baseId === undefined ? undefined : await findRevisionById(registry, place.artifact, baseId)
+    return answer(registry, {
+      artifact: place.artifact,
+      place,
+      kind: kind as Merged['kind'], // what `answer` noted
+      base: base?.oid,
+      conflicts: [],
+      isTruncated: false,
+      resolved,
+    })
+  }
+
+  /** What every one of them needs; a dry run stores nothing, and so needs no more than reading does. */
+  const written = {
+    method: 'POST',
+    tag: plural,
+    scope: 'write',
+    orScope: 'read',
+    output,
+  } as const
+
+  /** One of the three, each of which answers what `write` came to. */
+  const merging = <I extends { readonly dryRun: boolean | undefined }>(
+    definition: Pick<Endpoint, 'path' | 'summary' | 'example'> & { readonly input: z.ZodType<I> },
+    write: (call: Call<I>) => Promise<Merged>,
+  ): Endpoint => {
+    const run = async (call: Call<I>): Promise<EndpointResponse> => {
+      assertMayWrite(call, call.input.dryRun)
+      return answer(call.registry, await unlessUnseen(call, () => write(call)))
+    }
+    return endpoint({
+      ...written,
+      ...definition,
+      run,
+      recall: (call, address) => (call.input.dryRun ? run(call) : recall(call, address)),
+    })
+  }
+
+  return [
+    merging(
+      {
+        path: `/${path}/variants/merge`,
+        summary: 'Merge a side into a variant; of a dry run, what that would come to',
+        input: envelope({
+          source: { names: ['source'], schema: side, required: true },
+          target: { names: ['target'], schema: targetSide, required: true },
+          expectedTarget: { names: ['expected_target'], schema: uuid },
+          fastForward: { names: ['fast_forward'], schema: z.boolean() },
+          ...shared,
+        }),
+        example: {
+          source: { variant: { slug: 'support-bot-warm' } },
+          target: { variant: { slug: 'support-bot' } },
+          dry_run: true,
+        },
+      },
+      async ({ registry, input, context }) => {
+        const target = await targetOf(registry, input.target)
+        const source = await findSide(registry, family, input.source, surface)
+        return mergeVariants(registry, { ...input, source, target }, context)
+      },
+    ),
+    merging(
+      {
+        path: `/${path}/revisions/revert`,
+        summary: 'Undo on a variant what a revision changed, in a new revision',
+        input: envelope({
+          revision: { names: ['revision'], schema: reference, required: true },
+          target: { names: ['target'], schema: targetSide },
+          ...shared,
+        }),
+        example: { revision: { slug: 'support-bot', version: 2 } },
+      },
+      async ({ registry, input, context }) => {
+        const place = await resolveReference(registry, family, { revision: input.revision })
+        const target = input.target ? await targetOf(registry, input.target) : place
+        return revertRevision(registry, await readRevisionAt(registry, place), target, input, context)
+      },
+    ),
+    merging(
+      {
+        path: `/${path}/revisions/cherry-pick`,
+        summary: 'Make on a variant what a revision of another one changed, with its author and message',
+        input: envelope({
+          revision: { names: ['revision'], schema: reference, required: true },
+          target: { names: ['target'], schema: targetSide, required: true },
+          ...shared,
+        }),
+        example: {
+          revision: { slug: 'support-bot-warm', version: 3 },
+          target: { variant: { slug: 'support-bot' } },
+        },
+      },
+      async ({ registry, input, context }) => {
+        const place = await resolveReference(registry, family, { revision: input.revision })
+        const target = await targetOf(registry, input.target)
+        return cherryPickRevision(registry, await readRevisionAt(registry, place), target, input, context)
+      },
+    ),
+  ]
+}
+
+/** What a merge came to. Conflicts show what is stored, so a key without `read` is told that there are some, and no more. */
+async function unlessUnseen({ mayRead }: Call<unknown>, write: () => Promise<Merged>): Promise<Merged> {
+  try {
+    return await write()
+  } catch (error) {
+    if (mayRead || !(error instanceof Refusal) || error.code !== 'merge_conflict') throw error
+    throw new Refusal(
+      'merge_conflict',
+      'Both sides changed the same, each in its own way. Which places these are is shown to a key with the scope "read"; use one.',
+    )
+  }
+}
+
+/** Refuses what a key that may only read, or only write, cannot ask for: a dry run shows what is stored, anything else stores. */
+function assertMayWrite({ mayRead, mayWrite }: Call<unknown>, dryRun: boolean | undefined): void {
+  const scope = dryRun ? 'read' : 'write'
+  if (dryRun ? mayRead : mayWrite) return
+  throw new Refusal(
+    'missing_scope',
+    dryRun
+      ? 'The key lacks the scope "read", which a dry run needs: it shows what is stored. Use a key that has it.'
+      : 'The key lacks the scope "write". Use a key that has it, or send "dry_run": true to see what the request would do.',
+    { details: { scope } },
+  )
+}

@@ -1,0 +1,101 @@
+import { Refusal } from '../../errors.ts'
+import type { Oid } from '../../git/objects/object.ts'
+import { assertActive, assertRevisionActive } from '../artifacts/write-guards.ts'
+import type { Registry } from '../registry.ts'
+import type { VariantLocation } from '../revisions/references.ts'
+import type { Revision } from '../revisions/revision.ts'
+import type { WriteContext } from '../write-context.ts'
+import { NOTHING } from './merge-revisions.ts'
+import { assertSameArtifact } from './merge-side.ts'
+import type { Merged, MergeOptions, MergePlan, OpenTarget } from './write-merge.ts'
+import { writeMerge } from './write-merge.ts'
+
+/**
+ * Undoes on a variant what a revision changed; a merge's changes are those against its first parent. Refuses a first revision
+ * (`no_parent`), and conflicts that no resolution ends. What is undone already is `up_to_date`.
+ */
+export async function revertRevision(
+  registry: Registry,
+  revision: Revision,
+  target: VariantLocation,
+  options: MergeOptions,
+  context: WriteContext,
+): Promise<Merged> {
+  assertSameArtifact(target, revision)
+  const { oid, slug, stored } = revision
+  const plan = async (open: OpenTarget): Promise<MergePlan> => {
+    const [parent] = stored.commit.parents
+    if (parent === undefined) throw firstRevision(slug)
+    const latest = latestIn(open, target)
+    const { bases } = open
+    return {
+      kind: 'revert',
+      base: oid,
+      sides: {
+        base: await bases.side(oid),
+        target: await bases.side(latest),
+        source: await bases.side(parent),
+      },
+      message: options.message,
+      subject: textOfRevert(revision),
+    }
+  }
+  const toldOf = async () => ({ kind: 'revert', base: oid }) as const
+  return writeMerge(registry, target, options, context, { plan, toldOf })
+}
+
+/**
+ * Makes on a variant what a revision of another changed, by the author and with the message that it has; a merge's changes are those against
+ * its first parent. Refuses conflicts that no resolution ends. What the variant has already is `up_to_date`.
+ */
+export async function cherryPickRevision(
+  registry: Registry,
+  revision: Revision,
+  target: VariantLocation,
+  options: MergeOptions,
+  context: WriteContext,
+): Promise<Merged> {
+  assertSameArtifact(target, revision)
+  const { oid, variant, stored } = revision
+  const [parent] = stored.commit.parents
+  const plan = async (open: OpenTarget): Promise<MergePlan> => {
+    assertActive('variant', variant.slug, open.state.variants.get(variant.slug), 'merge')
+    assertRevisionActive(revision, 'merge')
+    const latest = latestIn(open, target)
+    const { bases } = open
+    return {
+      kind: 'cherry_pick',
+      base: parent,
+      sides: {
+        base: parent === undefined ? NOTHING : await bases.side(parent),
+        target: await bases.side(latest),
+        source: await bases.side(oid),
+      },
+      message: options.message ?? stored.message,
+      subject: stored.subject,
+      author: stored.commit.author,
+    }
+  }
+  const toldOf = async () => ({ kind: 'cherry_pick', base: parent }) as const
+  return writeMerge(registry, target, options, context, { plan, toldOf })
+}
+
+function latestIn({ latest }: OpenTarget, { variant }: VariantLocation): Oid {
+  if (latest !== undefined) return latest
+  throw new Refusal(
+    'revision_not_found',
+    `The variant "${variant.slug}" has no revision yet, or all of them are archived. Commit one, or name another variant as target.`,
+  )
+}
+
+/** As git writes it, with the revision that clients know. */
+function textOfRevert({ oid, slug, stored }: Revision): string {
+  return `Revert "${stored.subject || slug}"\n\nThis reverts commit ${oid}, which is revision ${slug}.`
+}
+
+function firstRevision(slug: string): Refusal {
+  return new Refusal(
+    'no_parent',
+    `"${slug}" is a first revision: there is nothing before it to go back to. Commit what you want in its place.`,
+  )
+}

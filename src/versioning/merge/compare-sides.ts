@@ -1,0 +1,51 @@
+import { commonHistory, firstParentsWhile } from '../../git/history/merge-bases.ts'
+import type { Oid } from '../../git/objects/object.ts'
+import { TimeSlice } from '../../scheduling/cooperative.ts'
+import type { DiffRequest, PresentedDiff } from '../family/family.ts'
+import type { Registry } from '../registry.ts'
+import { diffRevisions } from '../revisions/diff/diff-revisions.ts'
+import type { RevisionLocation } from '../revisions/revision.ts'
+import { homeOf, locate } from '../revisions/revision.ts'
+import { assertSameArtifact } from './merge-side.ts'
+
+/** How two revisions of an artifact stand to one another. */
+export interface Comparison extends PresentedDiff {
+  /** What they came from, if that is a revision. */
+  readonly base: RevisionLocation | undefined
+  /** The head's revisions that the base does not have, newest first, and the other way round: along first parents. */
+  readonly ahead: readonly RevisionLocation[]
+  readonly behind: readonly RevisionLocation[]
+}
+
+/**
+ * Compares two revisions of one artifact: how far each has gone since they parted, and what the head changed since then. Where they have
+ * nothing, or several things, in common, the difference is from the base itself.
+ */
+export async function compareSides(
+  registry: Registry,
+  base: RevisionLocation,
+  head: RevisionLocation,
+  asked: DiffRequest,
+): Promise<Comparison> {
+  assertSameArtifact(base, head)
+  const { artifact } = head
+  const { objects } = artifact.repository
+  const slice = new TimeSlice(asked.signal)
+  const common = await commonHistory(objects, base.oid, head.oid, slice)
+  const mergeBase = common.bases.length === 1 ? common.bases[0] : undefined
+  const found = mergeBase === undefined ? undefined : await homeOf(registry, artifact, mergeBase)
+  const from = mergeBase === undefined ? base : await locate(artifact, base.variant, mergeBase)
+  const chain = async (
+    { oid, variant }: RevisionLocation,
+    isCommon: (commit: Oid) => boolean,
+  ): Promise<RevisionLocation[]> => {
+    const commits = await firstParentsWhile(objects, oid, (commit) => !isCommon(commit), slice)
+    return Promise.all(commits.map((commit) => locate(artifact, variant, commit)))
+  }
+  return {
+    base: found,
+    ahead: await chain(head, (commit) => common.isInFirst(commit)),
+    behind: await chain(base, (commit) => common.isInSecond(commit)),
+    ...(await diffRevisions(registry, from, head, asked)),
+  }
+}

@@ -1,0 +1,85 @@
+import { commonHistory } from '../../git/history/merge-bases.ts'
+import { encodeCommit, parseCommit } from '../../git/objects/commit.ts'
+import type { Oid } from '../../git/objects/object.ts'
+import type { TimeSlice } from '../../scheduling/cooperative.ts'
+import type { Family } from '../family/family.ts'
+import { readBytes, writeTree } from '../family/tree-files.ts'
+import type { Registry } from '../registry.ts'
+import type { MergedSide } from './merge-revisions.ts'
+import { mergeRevisions, NOTHING, readMergeSide } from './merge-revisions.ts'
+import { MergingBases } from './merging.ts'
+import type { ScratchObjects } from './scratch-objects.ts'
+
+/** Makes one base of the merge bases of two commits; several are merged with one another first, as git does. */
+export class MergeBase {
+  readonly #registry: Registry
+  readonly #family: Family
+  readonly #scratch: ScratchObjects
+  readonly #slice: TimeSlice
+  /** What came of bases that were merged, by the commits that stand for them. */
+  readonly #made = new Map<Oid, MergedSide>()
+
+  constructor(registry: Registry, family: Family, scratch: ScratchObjects, slice: TimeSlice) {
+    this.#registry = registry
+    this.#family = family
+    this.#scratch = scratch
+    this.#slice = slice
+  }
+
+  /** The base that these are; undefined stands for a history that has nothing in common. */
+  async of(bases: readonly Oid[]): Promise<MergedSide | undefined> {
+    let [one, ...others] = bases.toReversed()
+    if (one === undefined) return undefined
+    for (const other of others) one = await this.#merged(one, other)
+    return this.side(one)
+  }
+
+  async side(oid: Oid): Promise<MergedSide> {
+    return this.#made.get(oid) ?? readMergeSide(this.#registry, this.#family, this.#scratch, oid)
+  }
+
+  /** A commit that nobody sees, which stands for two. */
+  async #merged(target: Oid, source: Oid): Promise<Oid> {
+    const { bases } = await commonHistory(this.#scratch, target, source, this.#slice)
+    const sides = {
+      base: (await this.of(bases)) ?? NOTHING,
+      target: await this.side(target),
+      source: await this.side(source),
+    }
+    const made = await this.#write(sides)
+    const [one, other] = [await this.#commit(target), await this.#commit(source)]
+    const newer = one.committer.seconds < other.committer.seconds ? other : one
+    const tree = made.tree ?? writeTree(this.#scratch, [])
+    const { author, committer } = newer
+    const commit = encodeCommit({ tree, parents: [target, source], author, committer, message: '' })
+    const oid = this.#scratch.write('commit', commit)
+    this.#made.set(oid, made)
+    return oid
+  }
+
+  async #write(sides: Parameters<typeof mergeRevisions>[1]): Promise<MergedSide> {
+    const context = {
+      target: this.#scratch,
+      slice: this.#slice,
+      servicesBase: this.#registry.servicesBase,
+    }
+    const result = await mergeRevisions(this.#family, sides, new MergingBases(), context)
+    if ('is' in result) return result.is
+    const { payload, before, other, header } = result
+    const carried = before.filter(({ name }) => !this.#family.ownsFile(name))
+    const { limits } = this.#registry
+    const written = payload && (await this.#family.write(this.#scratch, payload, before, limits, other))
+    const entries = [...carried, ...(written?.entries ?? [])]
+    return {
+      tree: writeTree(this.#scratch, entries),
+      entries,
+      header,
+      payload: written?.stored?.payload,
+      size: written?.stored?.size ?? 0,
+    }
+  }
+
+  async #commit(oid: Oid) {
+    return parseCommit(await readBytes(this.#scratch, oid, 'commit'))
+  }
+}

@@ -1,0 +1,267 @@
+import { Refusal } from '../../errors.ts'
+import type { Oid } from '../../git/objects/object.ts'
+import type { Ident } from '../../git/objects/ident.ts'
+import type { Transaction } from '../../git/transactions/transaction.ts'
+import { TimeSlice } from '../../scheduling/cooperative.ts'
+import type { ArtifactState } from '../artifacts/artifact-record.ts'
+import { assertActive, assertUnguarded } from '../artifacts/write-guards.ts'
+import { findVariant } from '../artifacts/artifact-view.ts'
+import { assertPinsDeployable } from '../environments/assert-pins-deployable.ts'
+import { payloadTarget } from '../family/payload-target.ts'
+import { findEarlierAttempt, noteDecided } from '../idempotency/find-earlier-attempt.ts'
+import { objectUuid } from '../ids.ts'
+import type { Registry } from '../registry.ts'
+import { buildRevision } from '../revisions/build-revision.ts'
+import { decodeMessage, subjectIn } from '../revisions/commit-message.ts'
+import type { StoredRevision } from '../revisions/decoded-revision.ts'
+import type { VariantLocation } from '../revisions/references.ts'
+import type { RevisionLocation } from '../revisions/revision.ts'
+import { locate } from '../revisions/revision.ts'
+import { writeCommit } from '../revisions/write-commit.ts'
+import { branchOf, latestCommit, stateNow } from '../revisions/write-revision.ts'
+import type { WriteContext } from '../write-context.ts'
+import { MergeBase } from './merge-base.ts'
+import type { MergedSide, MergeResult } from './merge-revisions.ts'
+import { mergeRevisions } from './merge-revisions.ts'
+import type { Conflict, Resolution, Sides } from './merging.ts'
+import { Merging } from './merging.ts'
+import { ScratchObjects } from './scratch-objects.ts'
+
+export type MergeKind = 'up_to_date' | 'fast_forward' | 'merge' | 'revert' | 'cherry_pick'
+
+/** What merges, reverts and cherry-picks have in common. */
+export interface MergeOptions {
+  readonly message?: string | undefined
+  readonly resolutions?: readonly Resolution[] | undefined
+  /** Say what would be, and store nothing. */
+  readonly dryRun?: boolean | undefined
+  /** Refuse with `revision_conflict` unless this is the target's latest revision. */
+  readonly expectedTarget?: string | undefined
+}
+
+/** What was done, or would be. */
+export interface MergeOutcome {
+  readonly kind: MergeKind
+  /** What the sides came from; undefined for none, and for several that were merged. */
+  readonly base: Oid | undefined
+  /** Those left open: of what would be. */
+  readonly conflicts: readonly Conflict[]
+  readonly isTruncated: boolean
+  readonly resolved: number
+}
+
+export interface Merged extends MergeOutcome {
+  /** The target as it is now. */
+  readonly artifact: RevisionLocation['artifact']
+  /** The target's latest revision; undefined where nothing was stored, and so none is answered. */
+  readonly place: RevisionLocation | undefined
+}
+
+/** The target of a merge as it is in a transaction. */
+export interface OpenTarget {
+  readonly state: ArtifactState
+  readonly transaction: Transaction
+  /** The branch's commit. */
+  readonly head: Oid | undefined
+  /** The newest revision that is not archived by itself, which is what is merged. */
+  readonly latest: Oid | undefined
+  /** Where the merge is worked out. */
+  readonly scratch: ScratchObjects
+  readonly bases: MergeBase
+  readonly merging: Merging
+  readonly slice: TimeSlice
+}
+
+/** What a merge comes to, as its kind works it out. */
+export interface MergePlan {
+  readonly kind: MergeKind
+  readonly base: Oid | undefined
+  /** Of a fast-forward: where the branch goes. */
+  readonly moveTo?: Oid
+  /** Else: what is merged, and how the commit looks. */
+  readonly sides?: Sides<MergedSide>
+  readonly otherParents?: readonly Oid[]
+  /** As it was sent … */
+  readonly message?: string | undefined
+  /** … and what stands there where none was. */
+  readonly subject?: string | undefined
+  readonly author?: Ident
+}
+
+/** How one kind of merge is worked out. */
+export interface MergePlanner {
+  plan(open: OpenTarget): Promise<MergePlan>
+  /** What there is to say of a commit that an earlier attempt at this very write made. */
+  toldOf(commit: Oid): Promise<Pick<MergePlan, 'kind' | 'base'>>
+}
+
+/**
+ * Works a merge out in the turn of the target's repository, on top of what is there then, and puts it on the target's branch; where another
+ * process was faster, it is worked out anew. Refuses what is archived or guarded, conflicts that are left (`merge_conflict`) and
+ * resolutions of none. A kind other than `merge` that changes nothing is `up_to_date`.
+ */
+export async function writeMerge(
+  registry: Registry,
+  target: VariantLocation,
+  options: MergeOptions,
+  context: WriteContext,
+  planner: MergePlanner,
+): Promise<Merged> {
+  const { artifact, variant } = target
+  const branch = branchOf(target)
+  const isTried = options.dryRun === true
+  const earlier = isTried ? undefined : await findEarlierAttempt(registry, artifact, branch, context)
+  if (earlier) {
+    const now = findVariant(earlier.artifact, variant.slug) ?? variant
+    const place = await locate(earlier.artifact, now, earlier.commit)
+    const told = await planner.toldOf(earlier.commit)
+    const resolved = options.resolutions?.length ?? 0
+    return { artifact: earlier.artifact, place, ...told, ...NO_CONFLICTS, resolved }
+  }
+  const { oid, ...outcome } = await artifact.repository.transact(async (transaction) => {
+    const open = await openTarget(registry, target, options, context, transaction)
+    const planned = await planner.plan(open)
+    return work(registry, target, { open, planned, options, context })
+  })
+  if (isTried || oid === undefined) return { ...outcome, artifact, place: undefined }
+  const written =
+    outcome.kind === 'up_to_date' ? artifact : await registry.written(artifact.family, artifact.slug)
+  const place = await locate(written, findVariant(written, variant.slug) ?? variant, oid)
+  return { ...outcome, artifact: written, place }
+}
+
+const NO_CONFLICTS = { conflicts: [], isTruncated: false }
+
+async function openTarget(
+  registry: Registry,
+  { artifact, variant }: VariantLocation,
+  { resolutions, expectedTarget, dryRun }: MergeOptions,
+  { actor }: WriteContext,
+  transaction: Transaction,
+): Promise<OpenTarget> {
+  const { family } = artifact
+  const state = await stateNow(artifact, transaction)
+  assertActive('artifact', artifact.slug, state.artifact)
+  assertActive('variant', variant.slug, state.variants.get(variant.slug))
+  if (!dryRun) assertUnguarded(family, state.artifact, actor)
+  const head = transaction.ref(branchOf({ artifact, variant }))
+  const latest = await latestCommit(transaction, state, artifact.digits, head)
+  assertExpected(variant.slug, expectedTarget, latest && objectUuid(latest, artifact.digits))
+  const ofBases = new ScratchObjects(payloadTarget(artifact, transaction))
+  const slice = new TimeSlice()
+  return {
+    state,
+    transaction,
+    head,
+    latest,
+    scratch: new ScratchObjects(ofBases),
+    bases: new MergeBase(registry, family, ofBases, slice),
+    merging: new Merging(resolutions),
+    slice,
+  }
+}
+
+function assertExpected(slug: string, expected: string | undefined, now: string | undefined): void {
+  if (expected === undefined || expected === now) return
+  throw new Refusal(
+    'revision_conflict',
+    `The variant "${slug}" moved on: ${now === undefined ? 'it has no revision' : `its latest revision is ${now}`}, not expected_target ` +
+      `${expected}. Look at the merge again with "dry_run": true, and send it with the revision that is there.`,
+    { details: { expected_target: expected, current_revision_id: now ?? null } },
+  )
+}
+
+interface Work {
+  readonly open: OpenTarget
+  readonly planned: MergePlan
+  readonly options: MergeOptions
+  readonly context: WriteContext
+}
+
+async function work(
+  registry: Registry,
+  target: VariantLocation,
+  { open, planned, options, context }: Work,
+): Promise<MergeOutcome & { readonly oid: Oid | undefined }> {
+  const { artifact } = target
+  const { family } = artifact
+  const { transaction, merging, latest } = open
+  const { kind, base, sides, moveTo } = planned
+  const result = sides && (await mergeRevisions(family, sides, merging, contextOf(registry, open)))
+  merging.assertAllMet()
+  const { left, isTruncated, resolved } = merging
+  const outcome = { kind, base, conflicts: left, isTruncated, resolved }
+  if (merging.hasConflicts) {
+    if (options.dryRun) return { ...outcome, oid: undefined }
+    throw conflictsLeft(target, left, isTruncated)
+  }
+  if (kind === 'up_to_date') return { ...outcome, oid: latest }
+  if (family.pins) {
+    const before = latest === undefined ? undefined : await open.bases.side(latest)
+    const after = moveTo === undefined ? undefined : await open.bases.side(moveTo)
+    const payload = result ? ('is' in result ? result.is.payload : result.payload) : after?.payload
+    await assertPinsDeployable(registry, family, payload, before?.payload)
+  }
+  const made = result && (await build(registry, target, { open, planned, options, context }, result))
+  if (kind !== 'merge' && made && made.commit.tree === sides?.target.tree)
+    return { ...outcome, kind: 'up_to_date', oid: latest }
+  const oid = moveTo ?? made?.oid
+  if (options.dryRun || oid === undefined) return { ...outcome, oid: undefined }
+  open.scratch.writeTo(transaction)
+  transaction.move(branchOf(target), oid)
+  noteDecided(transaction, artifact, branchOf(target), oid, context)
+  // The answer shows it.
+  if (made) registry.revisions(family).keep(made)
+  return { ...outcome, oid }
+}
+
+function contextOf({ servicesBase }: Registry, { scratch, slice }: OpenTarget) {
+  return { target: scratch, slice, servicesBase }
+}
+
+async function build(
+  registry: Registry,
+  { artifact, variant }: VariantLocation,
+  { open, planned, context }: Work,
+  result: MergeResult,
+): Promise<StoredRevision> {
+  const { family } = artifact
+  const { scratch, head } = open
+  const { message, subject, author, otherParents = [] } = planned
+  if ('is' in result) {
+    const { tree, header, payload, size } = result.is
+    if (tree === undefined) throw new Error('what is merged has a tree')
+    const sent = message !== undefined && subjectIn(message) !== '' ? message : undefined
+    const said = { author, message: sent, subject, trailers: { variant: variant.slug } }
+    const made = { tree, parent: head, otherParents, ...said, now: registry.now() }
+    const { oid, commit } = writeCommit(registry, scratch, made, context)
+    return { oid, commit, ...decodeMessage(commit.message), header, payload, size }
+  }
+  const { payload, header, before, other } = result
+  return buildRevision(registry, family, scratch, {
+    artifact: artifact.slug,
+    variant: variant.slug,
+    parent: head,
+    taken: { parents: otherParents, before, other },
+    draft: { message, subject, header, payload, author },
+    context,
+  })
+}
+
+function conflictsLeft(
+  { variant }: VariantLocation,
+  conflicts: readonly Conflict[],
+  isTruncated: boolean,
+): Refusal {
+  const count = isTruncated ? `more than ${conflicts.length} places` : counted(conflicts.length)
+  return new Refusal(
+    'merge_conflict',
+    `Both sides changed ${count} of what "${variant.slug}" holds, each in its own way. Send the same request with resolutions: for each ` +
+      `place {"place": …, "take": "target", "source" or "base"}, {"place": …, "value": …} or {"place": …, "remove": true}.`,
+    { conflicts, ...(isTruncated && { truncated: true as const }) },
+  )
+}
+
+function counted(count: number): string {
+  return count === 1 ? 'one place' : `${count} places`
+}
