@@ -1,0 +1,75 @@
+import { expect } from 'chai'
+import * as fc from 'fast-check'
+import { mergeOrder } from '../../../src/versioning/merge/merge-order.ts'
+
+describe('the order of things that both sides moved, added and removed', () => {
+  const ids = 'abcdefgh'.split('')
+  const changed = (prefix: string): fc.Arbitrary<readonly string[]> =>
+    fc
+      .tuple(
+        fc.shuffledSubarray(ids, { minLength: 4 }),
+        fc.boolean(),
+        fc.array(fc.nat({ max: 8 }), { maxLength: 3 }),
+      )
+      .map(([some, isMoved, places]) =>
+        places.reduce<readonly string[]>(
+          (list, at, index) => list.toSpliced(at % (list.length + 1), 0, `${prefix}${index}`),
+          isMoved ? some : ids.filter((id) => some.includes(id)),
+        ),
+      )
+
+  it('has everything that is left once, and nothing else', () => {
+    fc.assert(
+      fc.property(
+        changed('t'),
+        changed('s'),
+        fc.constantFrom('target', 'source', 'base'),
+        (target, source, take) => {
+          const isLeft = (id: string): boolean =>
+            !ids.includes(id) || (target.includes(id) && source.includes(id))
+          const { order } = mergeOrder({ base: ids, target, source }, isLeft, take)
+          const all = [...new Set([...target, ...source])].filter(isLeft)
+          expect(order).to.have.members(all).and.to.have.length(all.length)
+        },
+      ),
+      { numRuns: 500 },
+    )
+  })
+
+  it('is the side’s that alone changed it', () => {
+    fc.assert(
+      fc.property(changed('x'), (side) => {
+        const isLeft = (id: string): boolean => side.includes(id)
+        expect(mergeOrder({ base: ids, target: side, source: ids }, isLeft)).to.deep.equal({
+          order: side,
+          isContested: false,
+        })
+        const taken = mergeOrder({ base: ids, target: ids, source: side }, isLeft)
+        expect(taken.isContested).to.equal(false)
+        expect(taken.order).to.have.members(side)
+      }),
+      { numRuns: 300 },
+    )
+  })
+
+  it('is contested the same from both sides', () => {
+    fc.assert(
+      fc.property(changed('t'), changed('s'), (target, source) => {
+        const there = mergeOrder({ base: ids, target, source }, () => true)
+        const back = mergeOrder({ base: ids, target: source, source: target }, () => true)
+        expect(back.isContested).to.equal(there.isContested)
+      }),
+      { numRuns: 300 },
+    )
+  })
+
+  it('puts what the source added behind its neighbour, and behind what the target put there', () => {
+    const order = (base: string, target: string, source: string): string =>
+      mergeOrder({ base: [...base], target: [...target], source: [...source] }, () => true).order.join('')
+    expect(order('abc', 'abc', 'aXbYc')).to.equal('aXbYc')
+    expect(order('abc', 'a1bc', 'aXbc')).to.equal('a1Xbc')
+    expect(order('abc', '1abc2', 'XabcY')).to.equal('1XabcY'.replace('cY', 'c2Y'))
+    expect(order('abcd', 'abcd', 'bcda')).to.equal('bcda')
+    expect(order('', 'ab', 'cd')).to.equal('abcd')
+  })
+})
