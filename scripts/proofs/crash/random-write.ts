@@ -1,3 +1,4 @@
+import type { JsonObject } from '../../../src/json/json.ts'
 import { createApiKey } from '../../../src/access/api-keys.ts'
 import { environmentFamily } from '../../../src/resources/environments/environment-family.ts'
 import { queryFamily } from '../../../src/resources/queries/query-family.ts'
@@ -13,6 +14,7 @@ import { createArtifact } from '../../../src/versioning/artifacts/create-artifac
 import { createVariant } from '../../../src/versioning/variants/create-variant.ts'
 import { deployRevision } from '../../../src/versioning/environments/deploy-revision.ts'
 import { editArtifact, editVariant } from '../../../src/versioning/artifacts/edit-artifact.ts'
+import { mergeVariants } from '../../../src/versioning/merge/merge-variants.ts'
 import { forkVariant } from '../../../src/versioning/variants/fork-variant.ts'
 import { defaultKey } from '../../../src/versioning/environments/pin.ts'
 import type { RevisionLocation } from '../../../src/versioning/revisions/revision.ts'
@@ -152,6 +154,22 @@ const fork: Plan = async (server, random, n) => {
   )
 }
 
+const merge: Plan = async (server, random, n) => {
+  const target = await randomPlace(server, random, workflowFamily)
+  const variant = target && random.pick(target.artifact.variants)
+  if (!variant || variant === target.variant) return undefined
+  const source = { variant: { artifact: target.artifact, variant } }
+  return {
+    name: `merge ${variant.slug} into ${target.variant.slug} (${n})`,
+    run: async ({ registry }) => {
+      const asked = { source, target, message: `m${n}` }
+      const { conflicts } = await mergeVariants(registry, { ...asked, dryRun: true }, context)
+      const resolutions = conflicts.map((it) => ({ place: it.place, in: it.in, take: 'source' as const }))
+      return { artifacts: [(await mergeVariants(registry, { ...asked, resolutions }, context)).artifact] }
+    },
+  }
+}
+
 const addVariant: Plan = async (server, random, n) => {
   const artifact = random.pick([
     ...(await server.registry.index.list(random.pick([workflowFamily, queryFamily]) ?? workflowFamily)),
@@ -249,7 +267,7 @@ const KINDS: readonly Plan[] = [
   ...[createWorkflow, createWorkflow, createEnvironment, createTestset, createQuery],
   ...[commit, commit, commit, commit, commit, commit],
   ...[commitAndDeploy, commitAndDeploy, commitAndDeploy, deploy, deploy, undeploy],
-  ...[fork, fork, addVariant, archive, archive, edit, edit],
+  ...[fork, fork, merge, merge, addVariant, archive, archive, edit, edit],
   ...[upload, addRows, addRows, makeKey],
   ...[
     randomRemoval,
@@ -264,8 +282,8 @@ const KINDS: readonly Plan[] = [
   ...[randomPush, randomPush, randomPush, randomUpkeep, randomUpkeep],
 ]
 
-function dataOf(n: number): { readonly parameters: { readonly n: number } } {
-  return { parameters: { n } }
+function dataOf(n: number): JsonObject {
+  return { parameters: n % 2 === 0 ? { n } : { n, messages: [{ role: 'user', content: `Question ${n}` }] } }
 }
 
 function fileOf(n: number) {

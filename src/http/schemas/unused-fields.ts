@@ -33,6 +33,7 @@ export function unusedOfRevisions(names: SurfaceNames): readonly string[] {
     'version',
     'author',
     'date',
+    'subject',
     ...parents(names, ''),
     ...parents(names, '_variant'),
   ]

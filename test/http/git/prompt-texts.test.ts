@@ -90,6 +90,39 @@ describe('git: the texts of a prompt are files', () => {
     )
   })
 
+  it('an edit is rebased, and picked from another branch, with plain git', async () => {
+    const tree = await clone()
+    edit(tree, 'prompt/system.md', (text) => `${text}Answer in French.\n`)
+    await tree.commit('In French')
+    const { data } = await latest(service, 'bot')
+    const [first, system, ...others] = data.parameters.prompt.messages
+    await commit(
+      {
+        ...data,
+        parameters: { prompt: { messages: [first, { role: 'user', content: 'New.' }, system, ...others] } },
+      },
+      'One more in front',
+    )
+    expect((await tree.try('push')).code).to.equal(1)
+    await tree.git('pull', '-q', '--rebase')
+    await tree.git('push', '-q')
+    await tree.git('checkout', '-q', '-b', 'picked', 'HEAD~1')
+    await tree.git('cherry-pick', 'bot')
+    await tree.git('push', '-q', 'origin', 'picked')
+    for (const variant of ['bot', 'picked']) {
+      const reply = await service.post('/workflows/revisions/retrieve', {
+        workflow_variant_ref: { slug: variant },
+      })
+      const { messages } = reply.body.workflow_revision.data.parameters.prompt
+      expect(messages.map(({ content }: { content: string }) => content.split('\n').at(-1))).to.deep.equal([
+        'Hello.',
+        'New.',
+        'Answer in French.',
+        'What is the capital of {{country}}?',
+      ])
+    }
+  })
+
   it('a file that is no text stays in its folder, over REST, too', async () => {
     const tree = await clone()
     tree.write('prompt/NOTES.txt', 'mine\n')
