@@ -1,7 +1,11 @@
+import { setTimeout as pause } from 'node:timers/promises'
 import type { Fs, LogHandle } from '../../storage/fs.ts'
 import type { JournalRecord } from './journal-record.ts'
 import type { Decision, DecisionNote } from '../transactions/arbiter.ts'
-import { encodeRecord, encodeWithdrawal, JOURNAL_END } from './journal-record.ts'
+import { decodeJournal, encodeRecord, encodeWithdrawal, JOURNAL_END } from './journal-record.ts'
+
+/** How long it waits before it reads again what the disk would not let it read, in milliseconds. */
+const AGAIN = 100
 
 /** A record as it is handed in. */
 export interface AppendedRecord extends Omit<JournalRecord, 'round' | 'notes'> {
@@ -101,6 +105,18 @@ export class JournalFile {
       this.#log.append(Buffer.concat(this.#writing.map(encodeWithdrawal)))
     } catch {
       // Nothing of the batch may have been appended either.
+    }
+  }
+
+  /** What it tells of, once the disk lets it be read; undefined where `isOver` says so before. */
+  async records(isOver: () => boolean): Promise<readonly JournalRecord[] | undefined> {
+    for (;;) {
+      try {
+        return decodeJournal(this.written())
+      } catch {
+        if (isOver()) return undefined
+        await pause(AGAIN, undefined, { ref: false })
+      }
     }
   }
 

@@ -63,6 +63,8 @@ export class Journal {
   readonly #told = new Set<JournalFile>()
   /** Repositories of which records stay for the next start, since the disk failed. */
   readonly #left = new Set<string>()
+  /** A journal stays, and nobody knows what it tells of. */
+  #isAllLeft = false
   readonly #guard: Pick<StoreGuard, 'assertStillThere' | 'problem'>
   #isClosing = false
 
@@ -233,8 +235,9 @@ export class Journal {
   async #settle(file: JournalFile): Promise<void> {
     // Refs whose record is on the disk are about to move: a few microseconds, or one round of the loop.
     while (file.hasPending) await pause(1)
-    const records = decodeJournal(file.written())
+    const records = await file.records(() => this.#isClosing)
     try {
+      if (!records) return void (this.#isAllLeft = true)
       do {
         // What it tells of cannot be synced where it is not.
         while (this.#guard.problem && !this.#isClosing) await pause(AWAY, undefined, { ref: false })
@@ -249,8 +252,7 @@ export class Journal {
         this.#spare.push(file)
       } else this.#fs.remove(file.path)
     } catch {
-      // The disk fails: the journal stays for the next start, and the next write will say so.
-      this.#leave(records)
+      this.#leave(records ?? []) // the disk fails: it stays for the next start, and the next write will say so
     } finally {
       this.#told.delete(file)
       if (!this.#spare.includes(file)) file.close()
@@ -262,6 +264,7 @@ export class Journal {
    * earlier records stay, too. Without it the start would leave the repository as those say, and undo this.
    */
   #leftOf(records: readonly JournalRecord[], kept: readonly JournalRecord[]): readonly JournalRecord[] {
+    if (this.#isAllLeft) return records
     const ids = new Set(kept.map(({ id }) => id))
     const isLeft = ({ id, writes }: JournalRecord): boolean =>
       ids.has(id) || writes.some(({ repository }) => this.#left.has(repository))
@@ -274,9 +277,10 @@ export class Journal {
 
   /** Where nothing else says so by now. What else says so may be a file that was renamed into their folder. */
   async #keepNotes(notes: readonly DecisionNote[]): Promise<void> {
+    const pathOf = ({ path }: DecisionNote): string => path
     const needed = notes.filter(({ isNeeded }) => isNeeded())
-    await keepNotes(this.#fs, this.#store, pathsOf(needed))
-    await syncFolders(this.#fs, this.#store, pathsOf(notes))
+    await keepNotes(this.#fs, this.#store, needed.map(pathOf))
+    await syncFolders(this.#fs, this.#store, notes.map(pathOf))
   }
 
   /** In a file of their own, which is left to the next start. */
@@ -287,10 +291,6 @@ export class Journal {
     await this.#fs.createSynced(`${folder}/${self}.${++files}`, Buffer.concat(kept.map(encodeRecord)))
     await this.#fs.syncDir(folder)
   }
-}
-
-function pathsOf(notes: readonly DecisionNote[]): string[] {
-  return notes.map(({ path }) => path)
 }
 
 interface Waiting {
