@@ -14,7 +14,7 @@ export interface SharedWork {
 }
 
 /**
- * A client that commits, compares and sets, deploys, and asks for the latest, again and again, and has everything written down.
+ * A client that commits, compares and sets, merges, deploys, and asks for the latest, again and again, and has everything written down.
  * Registers are named `bot` for the default variant of an application and `@staging` for an environment.
  */
 export class RestClient {
@@ -35,6 +35,7 @@ export class RestClient {
     else if (dice < 30) await this.#commit(artifact, { deploy: any(this.#work.environments) })
     else if (dice < 50) await this.#compareAndSet(artifact)
     else if (dice < 60) await this.#commitThenDeploy(artifact)
+    else if (dice < 65) await this.#merge(artifact)
     else if (dice < 80) await this.#retrieve(artifact.slug)
     else if (dice < 85) await this.#poll(artifact.slug)
     else await this.#retrieveDeployed(artifact.slug, any(this.#work.environments))
@@ -56,7 +57,12 @@ export class RestClient {
     }
     const headers: Readonly<Record<string, string>> = base && byHeader ? { 'if-match': base.etag } : {}
     return this.#record(async () => {
-      const answer = await post(this.#url(), 'commit', { application_revision_commit: commit }, headers)
+      const answer = await post(
+        this.#url(),
+        'revisions/commit',
+        { application_revision_commit: commit },
+        headers,
+      )
       if (base && (answer.status === 409 || answer.status === 412)) {
         const refused = { kind: 'refused', token, base: base.version } as const
         return { answer: undefined, outcomes: { [artifact.slug]: refused } }
@@ -87,7 +93,7 @@ export class RestClient {
     const environment = any(this.#work.environments)
     await this.#record(async () => {
       expectRevision(
-        await post(this.#url(), 'deploy', {
+        await post(this.#url(), 'revisions/deploy', {
           application_revision_ref: { id: revision?.id },
           environment_ref: { slug: environment },
           message: token,
@@ -97,10 +103,30 @@ export class RestClient {
     })
   }
 
+  /** A fork that adds something of its own, and so has no conflict, whatever is committed meanwhile. */
+  async #merge(artifact: SharedWork['artifacts'][number]): Promise<void> {
+    const token = this.#token()
+    const fork = token.replaceAll('.', '-')
+    const source = { application_variant_ref: { id: artifact.variant } }
+    const made = await post(this.#url(), 'variants/fork', { application_variant: { slug: fork }, ...source })
+    if (made.status !== 200) throw new Error(`a fork was answered ${made.status}: ${made.body.code}`)
+    const commit = { application_variant_ref: { slug: fork }, delta: { set: { parameters: { [fork]: 1 } } } }
+    expectRevision(await post(this.#url(), 'revisions/commit', { application_revision_commit: commit }))
+    await this.#record(async () => {
+      const answer = await post(this.#url(), 'variants/merge', {
+        source: { variant: { slug: fork } },
+        target: { variant: { id: artifact.variant } },
+        message: token,
+      })
+      const { version } = expectRevision(answer)
+      return { answer: undefined, outcomes: { [artifact.slug]: { kind: 'write', token, version } } }
+    })
+  }
+
   #retrieve(slug: string): Promise<Known> {
     const reference = any(['application_ref', 'application_variant_ref'])
     return this.#record(async () => {
-      const answer = await post(this.#url(), 'retrieve', { [reference]: { slug } })
+      const answer = await post(this.#url(), 'revisions/retrieve', { [reference]: { slug } })
       const { id, version, message = '' } = expectRevision(answer)
       const known = { id, version, message, etag: answer.etag }
       return { answer: known, outcomes: { [slug]: readOf(known) } }
@@ -112,7 +138,7 @@ export class RestClient {
     const known = await this.#retrieve(slug)
     await this.#record(async () => {
       const reference = { application_variant_ref: { slug } }
-      const answer = await post(this.#url(), 'retrieve', reference, { 'if-none-match': known.etag })
+      const answer = await post(this.#url(), 'revisions/retrieve', reference, { 'if-none-match': known.etag })
       if (answer.status === 304) return { answer: undefined, outcomes: { [slug]: readOf(known) } }
       const { version, message = '' } = expectRevision(answer)
       return { answer: undefined, outcomes: { [slug]: readOf({ version, message }) } }
@@ -121,7 +147,7 @@ export class RestClient {
 
   #retrieveDeployed(slug: string, environment: string): Promise<undefined> {
     return this.#record(async () => {
-      const answer = await post(this.#url(), 'retrieve', {
+      const answer = await post(this.#url(), 'revisions/retrieve', {
         environment_ref: { slug: environment },
         application_ref: { slug },
       })

@@ -21,14 +21,14 @@ export interface RestAnswer {
   }
 }
 
-/** Posts to the application surface of a server; answers refusals, too. */
+/** Posts to a path below the application surface of a server; answers refusals, too. */
 export async function post(
   url: string,
   path: string,
   body: object,
   headers: Readonly<Record<string, string>> = {},
 ): Promise<RestAnswer> {
-  const answer = await fetch(`${url}/applications/revisions/${path}`, {
+  const answer = await fetch(`${url}/applications/${path}`, {
     method: 'POST',
     headers: { authorization: `ApiKey ${KEY}`, 'content-type': 'application/json', ...headers },
     body: JSON.stringify(body),
