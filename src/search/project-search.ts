@@ -1,5 +1,6 @@
 import { Refusal } from '../errors.ts'
 import type { Oid } from '../git/objects/object.ts'
+import { IN_MEMORY } from '../storage/sqlite/database-file.ts'
 import { DatabaseThread, DatabaseTrouble } from '../storage/sqlite/database-thread.ts'
 import { objectUuid, oidPrefix, repositoryDigits } from '../versioning/ids.ts'
 import { damageOf } from '../versioning/index/damage-of.ts'
@@ -192,13 +193,10 @@ export class ProjectSearch {
     work: N,
     asks: SearchWork[N]['asks'],
   ): Promise<SearchWork[N]['answers']> {
-    const { index, store } = this.#registry
-    const { database } = index
+    const { database } = this.#registry.index
     const { file } = database
-    // The thread opens it by its path, where another store may be by now: that is refused.
-    if (typeof file === 'string') store.fs.stat(file)
     try {
-      if (typeof file === 'string') return await this.#thread.call(work, file, asks)
+      if (file && file.path !== IN_MEMORY) return await this.#thread.call(work, file.path, asks, file.inodes)
       if (file) return doSearchWork(file, { work, asks } as SearchRequest) as SearchWork[N]['answers']
     } catch (error) {
       if (!(error instanceof DatabaseTrouble)) throw error

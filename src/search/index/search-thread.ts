@@ -4,7 +4,13 @@ import { openIndexFileAside, THREAD_BUSY_MS } from '../../versioning/index/datab
 import type { SearchWork } from './search-work.ts'
 import { doSearchWork } from './search-work.ts'
 
-/** The program of the thread that looks into the indexes of projects, and writes what is found there. */
+/**
+ * The program of the thread that looks into the indexes of projects, and writes what is found there. It opens no other files than those that
+ * the index has open: another store may lie there by now, or one that is not whole yet.
+ */
 const files = new DatabaseFiles(openIndexFileAside, THREAD_BUSY_MS)
 
-serveFiles<SearchWork>(files, (request) => doSearchWork(files.writable(request.file), request))
+serveFiles<SearchWork>(files, (request) => {
+  const { file, inodes = '' } = request
+  return doSearchWork(files.same(file, inodes), request)
+})

@@ -15,9 +15,10 @@ export const IN_MEMORY = ':memory:'
  * read.
  */
 export class DatabaseFile {
-  readonly #path: string
+  readonly path: string
   readonly #database: Connection
-  readonly #inodes: string
+  /** What tells the file, as long as it is open, from any other that comes to lie in its place. */
+  readonly inodes: string
   readonly #statements = new Map<string, Database.Statement<[readonly SqlValue[]]>>()
   #holders = 0
   #isClosed = false
@@ -27,11 +28,11 @@ export class DatabaseFile {
    * one. Throws what `isDamage` and `isStorageTrouble` know, and what `prepare` throws.
    */
   constructor(path: string, busyMs: number, prepare: (database: Connection) => void) {
-    this.#path = path
+    this.path = path
     this.#database = new Database(path, { timeout: busyMs })
     try {
       prepare(this.#database)
-      this.#inodes = inodesOf(path)
+      this.inodes = inodesOf(path)
     } catch (error) {
       this.#database.close()
       throw error
@@ -40,7 +41,7 @@ export class DatabaseFile {
 
   /** Whether what lies under the path is still what was opened, with its log: nobody else would see what is written to another one. */
   get isCurrent(): boolean {
-    return this.#path === IN_MEMORY || (isThere(this.#inodes) && inodesOf(this.#path) === this.#inodes)
+    return this.path === IN_MEMORY || (isThere(this.inodes) && inodesOf(this.path) === this.inodes)
   }
 
   /** Keeps it open for somebody in the midst of reading, whoever closes it meanwhile; answers how to let go of it, once. */
@@ -92,7 +93,7 @@ export class DatabaseFile {
 const MOST_STATEMENTS = 100
 
 /** Of the file and of what SQLite has beside it as long as it is open. */
-function inodesOf(path: string): string {
+export function inodesOf(path: string): string {
   return path === IN_MEMORY ? '' : PARTS.map((part) => nodeFs.stat(path + part)?.inode ?? 'none').join(' ')
 }
 

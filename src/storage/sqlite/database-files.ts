@@ -1,7 +1,8 @@
 import Database from 'libsql'
 import { nodeFs } from '../node-fs.ts'
 import type { DatabaseFile } from './database-file.ts'
-import { BrokenGuard, isDamage } from './sqlite-errors.ts'
+import { inodesOf } from './database-file.ts'
+import { BrokenGuard, isDamage, OtherFile } from './sqlite-errors.ts'
 
 /** So often a file is opened that somebody removes meanwhile; what is written to it then is lost with it. */
 const MOST_TRIES = 5
@@ -26,6 +27,12 @@ export class DatabaseFiles<T extends DatabaseFile> {
     const opened = this.#alone(path, () => this.#makeThere(path))
     this.#open.set(path, opened)
     return opened
+  }
+
+  /** The file that another thread has open as `inodes`. Throws an OtherFile, and touches nothing, where another one lies there. */
+  same(path: string, inodes: string): T {
+    if (inodesOf(path) !== inodes) throw new OtherFile(path)
+    return this.writable(path)
   }
 
   /** The file, or undefined where nothing was ever written. */

@@ -21,13 +21,18 @@ export class DatabaseThread<W extends Works<W>> {
    * Has work done, after all that was asked for before. Rejects with the refusal that the thread made, with a `DatabaseTrouble` when
    * the file cannot be used, or with the bug.
    */
-  call<N extends keyof W>(work: N, file: string, asks: W[N]['asks']): Promise<W[N]['answers']> {
+  call<N extends keyof W>(
+    work: N,
+    file: string,
+    asks: W[N]['asks'],
+    inodes?: string,
+  ): Promise<W[N]['answers']> {
     const worker = (this.#worker ??= this.#start())
     const id = ++this.#lastId
     return new Promise((resolve, reject) => {
       // What the thread answers to this work is of its type.
       this.#waiting.set(id, { resolve: (answer) => resolve(answer as W[N]['answers']), reject })
-      worker.postMessage({ id, work, file, asks })
+      worker.postMessage({ id, work, file, asks, inodes })
     })
   }
 

@@ -23,9 +23,18 @@ export class BrokenGuard extends Error {
   }
 }
 
+/** Another file lies in the place of the one that was meant, or none. */
+export class OtherFile extends Error {
+  override readonly name = 'OtherFile'
+
+  constructor(path: string) {
+    super(`${path} is another file by now`)
+  }
+}
+
 /** Whether what was thrown is about the disk, another process or a guard, and may be over later. */
 export function isStorageTrouble(error: unknown): boolean {
-  if (error instanceof BrokenGuard) return true
+  if (error instanceof BrokenGuard || error instanceof OtherFile) return true
   const code = codeOf(error)
   if (TROUBLES.some((it) => code.startsWith(it))) return true
   // Of a file that cannot be opened, the library says no code.

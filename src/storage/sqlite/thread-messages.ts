@@ -9,6 +9,8 @@ export type ThreadRequest<W extends Works<W>> = {
     readonly id: number
     readonly work: N
     readonly file: string
+    /** Where no other file may be opened than this one (see DatabaseFile). */
+    readonly inodes?: string
     readonly asks: W[N]['asks']
   }
 }[keyof W]

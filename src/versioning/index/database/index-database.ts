@@ -120,10 +120,9 @@ export class IndexDatabase {
     return { unreadable, areAll }
   }
 
-  /** The file: its path for who has a connection of its own, or the connection where it is in memory. */
-  get file(): string | DatabaseFile | undefined {
-    const { file } = this.#reader
-    return file && this.#isInMemory ? file : file && this.#path
+  /** The file that questions are answered from, for who has a connection of its own to it; in memory there is this one only. */
+  get file(): DatabaseFile | undefined {
+    return this.#reader.file
   }
 
   /** Newest first, revisions and artifacts whose words are not to be found yet. */
@@ -139,10 +138,13 @@ export class IndexDatabase {
   /** Writes what is noted, and lets go of the file. */
   async close(): Promise<void> {
     this.#unsaved.tryNow()
-    await this.fresh()
-    this.#reader.use(undefined)
-    this.#files.close()
-    this.#file = undefined
+    try {
+      await this.fresh()
+    } finally {
+      this.#reader.use(undefined)
+      this.#files.close()
+      this.#file = undefined
+    }
   }
 
   #inTurn(work: () => Promise<void>): Promise<void> {
@@ -234,6 +236,8 @@ export class IndexDatabase {
   }
 
   #opened(): DatabaseFile {
+    // SQLite opens it by its path: where another store may be, that is refused.
+    this.#fs.stat(this.#folder)
     if (this.#isInMemory && this.#file) return this.#file
     this.#isInMemory = this.#path === IN_MEMORY
     if (this.#isInMemory) return openIndexFile(IN_MEMORY)
@@ -254,6 +258,7 @@ export class IndexDatabase {
   }
 
   #setAside(reason: string): void {
+    this.#fs.stat(this.#folder)
     this.#tell(`is damaged, and made anew: ${reason}`)
     this.#reader.use(undefined)
     this.#file = undefined
