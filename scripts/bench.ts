@@ -17,6 +17,7 @@ import { measureIndex } from './bench/measures/measure-index.ts'
 import { measureInvocations } from './bench/measures/measure-invocations.ts'
 import { measureReads } from './bench/measures/measure-reads.ts'
 import { measureTestsets } from './bench/measures/measure-testsets.ts'
+import { measureTexts } from './bench/measures/measure-texts.ts'
 import { measureTurns } from './bench/measures/measure-turns.ts'
 import { measureUpkeep } from './bench/measures/measure-upkeep.ts'
 import { progress } from './bench/progress.ts'
@@ -30,6 +31,7 @@ const MEASURES: Readonly<Record<Section, (setting: BenchSetting) => Promise<void
   history: measureHistory,
   artifacts: measureArtifacts,
   index: measureIndex,
+  texts: measureTexts,
   testsets: measureTestsets,
   upkeep: measureUpkeep,
   invocations: measureInvocations,

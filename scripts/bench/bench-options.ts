@@ -9,6 +9,7 @@ export const SECTIONS = [
   'history',
   'artifacts',
   'index',
+  'texts',
   'testsets',
   'upkeep',
   'invocations',

@@ -8,6 +8,7 @@ import type { SideReference } from '../../versioning/merge/merge-side.ts'
 import { findSide } from '../../versioning/merge/merge-side.ts'
 import { mergeVariants } from '../../versioning/merge/merge-variants.ts'
 import type { Merged, MergeOutcome } from '../../versioning/merge/write-merge.ts'
+import type { Reading } from '../../versioning/family/family.ts'
 import type { Registry } from '../../versioning/registry.ts'
 import type { VariantLocation } from '../../versioning/revisions/references.ts'
 import { revisionById } from '../../versioning/revisions/references.ts'
@@ -19,6 +20,8 @@ import type { Call, Endpoint, EndpointResponse } from '../routing/endpoint.ts'
 import { endpoint } from '../routing/endpoint.ts'
 import { envelope } from '../schemas/envelope.ts'
 import { mergeOutcome, resolutions, side, targetSide } from '../revisions/merge-fields.ts'
+import type { WithReadOptions } from '../schemas/queries/read-options.ts'
+import { withReadOptions } from '../schemas/queries/read-options.ts'
 import { single } from '../schemas/record-schemas.ts'
 import { message, reference, uuid } from '../schemas/request-schemas.ts'
 import type { SurfaceContext } from '../surface-context.ts'
@@ -61,22 +64,25 @@ export function mergeEndpoints(
     }
   }
 
-  const answer = async (registry: Registry, merged: Merged): Promise<EndpointResponse> => {
+  const answer = async (registry: Registry, merged: Merged, asked: Reading): Promise<EndpointResponse> => {
     const { artifact, place, kind, base, resolved } = merged
     const merge = await outcomeOf(registry, artifact, merged)
     // A dry run is recalled by another one.
     if (!place) return { body: { count: 1, merge }, address: { id: artifact.id } }
-    const response = await answers.fresh(registry, place, undefined, { merge })
+    const response = await answers.fresh(registry, place, asked, { merge })
     const id = objectUuid(place.oid, artifact.digits)
     const baseId = base === undefined ? {} : { base: objectUuid(base, artifact.digits) }
     return { ...response, address: { id, merge: { kind, resolved, ...baseId } } }
   }
 
-  const recall = async ({ registry }: Call<unknown>, address: ResultAddress): Promise<EndpointResponse> => {
+  const recall = async (
+    { registry, input }: Call<{ readonly asked: Reading }>,
+    address: ResultAddress,
+  ): Promise<EndpointResponse> => {
     const place = await revisionById(registry, family, address.id)
     const { kind = 'merge', base: baseId, resolved = 0 } = address.merge ?? {}
     const base = baseId === undefined ? undefined : await findRevisionById(registry, place.artifact, baseId)
-    return answer(registry, {
+    const merged: Merged = {
       artifact: place.artifact,
       place,
       kind: kind as Merged['kind'], // what `answer` noted
@@ -84,7 +90,8 @@ export function mergeEndpoints(
       conflicts: [],
       isTruncated: false,
       resolved,
-    })
+    }
+    return answer(registry, merged, input.asked)
   }
 
   /** What every one of them needs; a dry run stores nothing, and so needs no more than reading does. */
@@ -101,13 +108,14 @@ export function mergeEndpoints(
     definition: Pick<Endpoint, 'path' | 'summary' | 'example'> & { readonly input: z.ZodType<I> },
     write: (call: Call<I>) => Promise<Merged>,
   ): Endpoint => {
-    const run = async (call: Call<I>): Promise<EndpointResponse> => {
+    const run = async (call: Call<WithReadOptions<I>>): Promise<EndpointResponse> => {
       assertMayWrite(call, call.input.dryRun)
-      return answer(call.registry, await unlessUnseen(call, () => write(call)))
+      return answer(call.registry, await unlessUnseen(call, () => write(call)), call.input.asked)
     }
     return endpoint({
       ...written,
       ...definition,
+      ...withReadOptions(surface, { input: definition.input }),
       run,
       recall: (call, address) => (call.input.dryRun ? run(call) : recall(call, address)),
     })

@@ -42,6 +42,13 @@ describe('merge: testsets', () => {
     expect(client.git(target, 'fsck', '--strict')).to.equal('')
   })
 
+  it('the answer leaves out rows that nobody asks for', async () => {
+    const [source, target] = await both([a as object], [a as object, b as object], [c as object, a as object])
+    const made = await client.merge(source, target, { include_testcases: false, include_testcase_ids: false })
+    expect(made.testset_revision.data?.testcases).to.equal(undefined)
+    expect(await idsOf(target)).to.deep.equal(['c', 'a', 'b'])
+  })
+
   it('a column that both changed is a conflict of that column', async () => {
     const [source, target] = await both(
       [row('a', { x: 1, y: 1 })],
