@@ -2,7 +2,21 @@ import type { TreeEntry } from '../../git/objects/tree.ts'
 import type { ObjectReader, ObjectSink } from './tree-files.ts'
 import { readBytes, readTree, writeTree } from './tree-files.ts'
 
-/** A folder that was looked into: what it holds, by name. */
+/**
+ * What an entry is called in the paths of a `FolderTree`: its name; of one that is not UTF-8, which `name` only approximates, its bytes as
+ * Latin-1 behind a NUL, which no name has.
+ */
+export function pathPart({ name, rawName }: TreeEntry): string {
+  return rawName ? `\0${rawName.toString('latin1')}` : name
+}
+
+function named(part: string): Pick<TreeEntry, 'name' | 'rawName'> {
+  if (!part.startsWith('\0')) return { name: part }
+  const rawName = Buffer.from(part.slice(1), 'latin1')
+  return { name: rawName.toString('utf8'), rawName }
+}
+
+/** A folder that was looked into: what it holds, by `pathPart`. */
 interface Folder {
   readonly entries: Map<string, TreeEntry>
   readonly folders: Map<string, Folder>
@@ -40,7 +54,7 @@ export class FolderTree {
     for (const [at, part] of parts.entries()) {
       const entry = sameName(folder, part)
       if (!entry) return true
-      if (at === parts.length - 1 || entry.name !== part || !isFolder(entry)) return false
+      if (at === parts.length - 1 || pathPart(entry) !== part || !isFolder(entry)) return false
       folder = await this.#open(folder, entry)
     }
     return false
@@ -57,13 +71,13 @@ export class FolderTree {
       if (entry) folder = await this.#open(folder, entry)
       else {
         const made = folderOf([])
-        folder.entries.set(part, { mode: '40000', name: part, oid: '' })
+        folder.entries.set(part, { mode: '40000', ...named(part), oid: '' })
         folder.folders.set(part, made)
         folder = made
       }
     }
     folder.isChanged = true
-    folder.entries.set(name, { mode, name, oid })
+    folder.entries.set(name, { mode, ...named(name), oid })
   }
 
   /** Takes away what is at a path, if anything; folders that are empty then go with it. */
@@ -95,21 +109,22 @@ export class FolderTree {
     return [folder, name]
   }
 
-  async #open(folder: Folder, { name, oid }: TreeEntry): Promise<Folder> {
-    let below = folder.folders.get(name)
-    if (!below) folder.folders.set(name, (below = folderOf(await readTree(this.#source, oid))))
+  async #open(folder: Folder, entry: TreeEntry): Promise<Folder> {
+    const part = pathPart(entry)
+    let below = folder.folders.get(part)
+    if (!below) folder.folders.set(part, (below = folderOf(await readTree(this.#source, entry.oid))))
     return below
   }
 }
 
 function folderOf(entries: readonly TreeEntry[]): Folder {
-  return { entries: new Map(entries.map((it) => [it.name, it])), folders: new Map(), isChanged: false }
+  return { entries: new Map(entries.map((it) => [pathPart(it), it])), folders: new Map(), isChanged: false }
 }
 
 function writeFolders({ entries, folders, isChanged }: Folder, sink: ObjectSink): readonly TreeEntry[] {
   if (!isChanged) return [...entries.values()]
   return [...entries.values()].flatMap((entry) => {
-    const folder = folders.get(entry.name)
+    const folder = folders.get(pathPart(entry))
     if (!folder?.isChanged) return [entry]
     const below = writeFolders(folder, sink)
     return below.length === 0 ? [] : [{ ...entry, oid: writeTree(sink, below) }]

@@ -3,7 +3,7 @@ import type { TreeEntry } from '../../git/objects/tree.ts'
 import type { Json } from '../../json/json.ts'
 import type { TimeSlice } from '../../scheduling/cooperative.ts'
 import type { PayloadTarget } from '../family/family.ts'
-import { FolderTree } from '../family/folder-tree.ts'
+import { FolderTree, pathPart } from '../family/folder-tree.ts'
 import { readBytes, readTree } from '../family/tree-files.ts'
 import { mergeTexts } from './merge-texts.ts'
 import type { Conflict, Merging, Sides } from './merging.ts'
@@ -34,7 +34,7 @@ export async function mergeFiles(
   return tree.entries(target)
 
   async function folder(path: string, entries: Sides<readonly TreeEntry[]>): Promise<void> {
-    const named = eachSide(entries, (list) => new Map(list.map((entry) => [entry.name, entry])))
+    const named = eachSide(entries, (list) => new Map(list.map((entry) => [pathPart(entry), entry])))
     const names = new Set([...named.target.keys(), ...named.source.keys(), ...named.base.keys()])
     await slice.each(names, (name) => {
       const at = `${path}${name}`
@@ -67,7 +67,7 @@ export async function mergeFiles(
     if (merged && 'text' in merged) return putText(path, merged.text, isSame(base, ours) ? source : ours)
     const isOfSource = ours === undefined
     const conflict: Conflict = {
-      place: { file: path },
+      place: { file: shownPath(path) },
       ...(isOfSource && { in: 'source' }),
       kind: !base ? 'both_added' : isOfSource || !source ? 'changed_and_removed' : 'both_changed',
       ...(await valuesOf(sides)),
@@ -120,6 +120,13 @@ export async function mergeFiles(
     }
     return shown
   }
+}
+
+/** A path as an answer shows it: a name that is not UTF-8 as near as it comes. */
+function shownPath(path: string): string {
+  const shown = (part: string): string =>
+    part.startsWith('\0') ? Buffer.from(part.slice(1), 'latin1').toString('utf8') : part
+  return path.split('/').map(shown).join('/')
 }
 
 function isSame(one: TreeEntry | undefined, other: TreeEntry | undefined): boolean {

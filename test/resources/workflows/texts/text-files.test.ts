@@ -134,6 +134,23 @@ describe('texts of a workflow as files', () => {
     })
   })
 
+  it('keeps files beside texts whose names are not UTF-8, each by itself', async () => {
+    const names = [Buffer.from([0xff]), Buffer.from([0xfe])]
+    const files = names.map((rawName, at) => ({
+      ...writeFile(objects, '\ufffd', Buffer.from(`mine ${at}`)),
+      rawName,
+    }))
+    const begun = [{ mode: '40000', name: 'prompt', oid: writeTree(objects, files) } as const]
+    const tree = await write(prompt(['user', 'hello']), begun)
+    const folder = tree.find(({ name }) => name === 'prompt')
+    const kept = await readTree(objects, folder?.oid ?? '')
+    expect(kept.map(({ rawName, name }) => rawName?.toString('hex') ?? name)).to.deep.equal([
+      'user.md',
+      'fe',
+      'ff',
+    ])
+  })
+
   it('a file of the name of a folder stays, and texts go elsewhere, or inline', async () => {
     const one = await write(prompt(['user', 'hello']), await withFiles([], { prompt: 'mine' }))
     expect(Object.keys(await filesOf(one))[2]).to.equal('prompt')
