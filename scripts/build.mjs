@@ -1,5 +1,6 @@
 // Builds dist/ where something has changed since the last build: `npm ci` calls it (prepare), and so does every npm script before it
-// starts. Without a compiler (`npm ci --omit=dev`) it leaves a build that is there as it is.
+// starts. The server, the scripts and the tests by tsc; the page of src/web, which lands in dist/web, by vite.
+// Without a compiler (`npm ci --omit=dev`) it leaves a build that is there as it is.
 import { spawnSync } from 'node:child_process'
 import {
   existsSync,
@@ -20,26 +21,34 @@ const root = fileURLToPath(new URL('..', import.meta.url))
 const dist = join(root, 'dist')
 /** Written by tsc when a build has ended well. */
 const stamp = join(dist, '.build-info')
+/** Written when vite has ended well. */
+const webStamp = join(dist, 'web', '.build-info')
 /** Holds the process id of the build that is under way. */
 const lock = join(root, 'node_modules', '.build-lock')
 
-const compiler = findCompiler()
+const web = join(root, 'src', 'web')
+/** What the page takes from the server's source. */
+const shared = join(root, 'src', 'http', 'workbench')
+
+const compiler = find('typescript/package.json', 'bin', 'tsc')
+const bundler = find('vite/package.json', 'bin', 'vite.js')
 if (compiler === undefined) {
   if (existsSync(join(dist, 'src'))) process.exit(0)
   console.error('There is no build in dist/, and no compiler to make one. Run npm ci without --omit=dev.')
   process.exit(1)
 }
-if (isCurrent()) process.exit(0)
+if (isCurrent() && isWebCurrent()) process.exit(0)
 await takeLock()
 try {
   if (!isCurrent()) process.exitCode = build()
+  if (!process.exitCode && !isWebCurrent()) process.exitCode = buildWeb()
 } finally {
   rmSync(lock, { force: true })
 }
 
-function findCompiler() {
+function find(name, ...path) {
   try {
-    return join(createRequire(import.meta.url).resolve('typescript/package.json'), '..', 'bin', 'tsc')
+    return join(createRequire(import.meta.url).resolve(name), '..', ...path)
   } catch {
     return undefined
   }
@@ -51,15 +60,27 @@ function isCurrent() {
   if (built === undefined) return false
   const roots = ['src', 'scripts', 'test'].map((name) => join(root, name)).filter((path) => existsSync(path))
   const named = ['tsconfig.json', 'package-lock.json'].map((name) => join(root, name))
-  return named.every((path) => (modified(path) ?? 0) <= built) && roots.every((path) => isOlder(path, built))
+  return (
+    named.every((path) => (modified(path) ?? 0) <= built) && roots.every((path) => isOlder(path, built, web))
+  )
 }
 
-/** A folder's own time moves when a name in it comes or goes. */
-function isOlder(folder, built) {
+function isWebCurrent() {
+  if (bundler === undefined || !existsSync(web)) return true
+  const built = modified(webStamp)
+  if (built === undefined) return false
+  return (
+    (modified(join(root, 'package-lock.json')) ?? 0) <= built && isOlder(web, built) && isOlder(shared, built)
+  )
+}
+
+/** A folder's own time moves when a name in it comes or goes. `skipped` is not looked into. */
+function isOlder(folder, built, skipped) {
   if ((modified(folder) ?? 0) > built) return false
   return readdirSync(folder, { withFileTypes: true }).every((entry) => {
     const path = join(folder, entry.name)
-    return entry.isDirectory() ? isOlder(path, built) : (modified(path) ?? 0) <= built
+    if (path === skipped) return true
+    return entry.isDirectory() ? isOlder(path, built, skipped) : (modified(path) ?? 0) <= built
   })
 }
 
@@ -108,6 +129,20 @@ function build() {
   // What was changed while the compiler ran is newer than this, and built the next time.
   utimesSync(stamp, began, began)
   for (const name of ['src', 'scripts', 'test']) removeStale(join(dist, name), join(root, name))
+  return 0
+}
+
+function buildWeb() {
+  console.error('building the page …')
+  const began = new Date()
+  const { status } = spawnSync(
+    process.execPath,
+    [bundler, 'build', '--config', join(web, 'vite.config.ts'), '--logLevel', 'warn'],
+    { stdio: ['ignore', 2, 2] },
+  )
+  if (status !== 0) return status ?? 1
+  writeFileSync(webStamp, '')
+  utimesSync(webStamp, began, began)
   return 0
 }
 

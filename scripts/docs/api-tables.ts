@@ -1,26 +1,10 @@
 import { workflowSurfaces } from '../../src/handlers/workflows.ts'
-import { nodeFs } from '../../src/storage/node-fs.ts'
-import { readConfig } from '../../src/config.ts'
-import { openLogger } from '../../src/http/server/logger.ts'
 import { groupBy } from '../../src/json/json-values.ts'
 import type { Surface } from '../../src/resources/surface.ts'
 import { surfacesOf } from '../../src/resources/surfaces.ts'
 import { resourceSettings } from '../../src/server/resource-settings.ts'
-import { start } from '../../src/server/start.ts'
 import { markdownTable } from './generated-part.ts'
-
-/** As much of an OpenAPI document as the page needs. */
-interface OpenApiDocument {
-  readonly paths?: Readonly<Record<string, Readonly<Record<string, Operation>>>>
-}
-
-interface Operation {
-  readonly tags?: readonly string[]
-  readonly summary?: string
-  readonly description?: string
-  /** An empty list means that no key is needed. */
-  readonly security?: readonly { readonly ApiKey?: readonly string[] }[]
-}
+import { DOCS_CONFIG, type Operation, openApiDocument } from './openapi-document.ts'
 
 /** An operation; of those that surfaces have, with its route and summary as they are of any surface. */
 interface Row {
@@ -33,12 +17,10 @@ interface Row {
 
 const [ARTIFACTS, FLAT, CATALOG] = ['Artifacts, variants and revisions', 'Flat records', 'Catalog']
 
-const CONFIG = readConfig({ PORT: '0', STORE_DIR: ':memory:', SVC_API_KEY: 'docs', LOG_LEVEL: 'silent' })
-
 /** Every route with its scope and what it does, as docs/api.md shows them: what a server says of its endpoints in /openapi.json. */
 export async function apiTables(): Promise<string> {
-  const surfaces = surfacesOf(workflowSurfaces, resourceSettings(CONFIG))
-  const { paths = {} } = await openApiOfAServer()
+  const surfaces = surfacesOf(workflowSurfaces, resourceSettings(DOCS_CONFIG))
+  const { paths = {} } = await openApiDocument()
   const rows = Object.entries(paths).flatMap(([path, item]) =>
     Object.entries(item).map(([method, operation]) =>
       rowOf(surfaces, `${method.toUpperCase()} ${path}`, operation),
@@ -48,19 +30,6 @@ export async function apiTables(): Promise<string> {
   return [...new Set([ARTIFACTS, FLAT, CATALOG, ...bySection.keys()])]
     .map((section) => `### ${section}\n\n${tableOf(bySection.get(section) ?? [], surfaces.length)}`)
     .join('\n')
-}
-
-/** Of a server in memory, which is stopped again. */
-async function openApiOfAServer(): Promise<OpenApiDocument> {
-  const log = openLogger(CONFIG.logLevel)
-  const { server, close } = await start({ config: CONFIG, fs: nodeFs, log, now: () => new Date() })
-  try {
-    const answer = await fetch(`${server.url}/openapi.json`)
-    return (await answer.json()) as OpenApiDocument // what the service writes there
-  } finally {
-    await server.stop(1000)
-    await close()
-  }
 }
 
 function rowOf(surfaces: readonly Surface[], route: string, operation: Operation): Row {

@@ -1,0 +1,70 @@
+import type { Routes } from '#routes'
+import { Problem, Unreachable } from './problem.ts'
+
+/** A route of the public interface, as docs/api.md lists them. */
+export type Route = keyof Routes
+
+export type Answer<R extends Route> = Routes[R]['answer']
+
+/** What a route is asked with: path parameters, query string, body; `form` is an upload in place of a body. */
+export type Ask<R extends Route> = Optional<'path', Routes[R]['path']> &
+  Optional<'query', Routes[R]['query']> & {
+    readonly body?: Routes[R]['body']
+    readonly form?: FormData
+  }
+
+type Optional<K extends string, T> =
+  Record<never, never> extends T ? { readonly [P in K]?: T } : { readonly [P in K]: T }
+
+/** Where the interface is: `/api` never answers a page. */
+const BASE = '/api'
+
+/** Told of every answer 401: the session has ended. */
+let onSignedOut: () => void = () => undefined
+
+export function whenSignedOut(told: () => void): void {
+  onSignedOut = told
+}
+
+/** Asks the server. Throws a `Problem` with the server's own sentence, or `Unreachable`. */
+export async function call<R extends Route>(route: R, ask: Ask<R>, signal?: AbortSignal): Promise<Answer<R>> {
+  const response = await send(route, ask, signal)
+  const type = response.headers.get('Content-Type') ?? ''
+  return (type.includes('json') ? await response.json() : await response.text()) as Answer<R>
+}
+
+/** The address of a route, for a link or a download. */
+export function addressOf<R extends Route>(route: R, ask: Ask<R>): string {
+  const { path = {}, query = {} } = ask as {
+    readonly path?: Readonly<Record<string, unknown>>
+    readonly query?: Readonly<Record<string, unknown>>
+  }
+  const pattern = route.slice(route.indexOf(' ') + 1)
+  const filled = pattern.replace(/\{(\w+)\}/g, (_, name: string) =>
+    encodeURIComponent(String(path[name])).replaceAll('%2F', '/'),
+  )
+  const search = new URLSearchParams()
+  for (const [name, value] of Object.entries(query)) {
+    if (value !== undefined) search.append(name, String(value))
+  }
+  return `${BASE}${filled}${search.size > 0 ? `?${search}` : ''}`
+}
+
+async function send<R extends Route>(route: R, ask: Ask<R>, signal?: AbortSignal): Promise<Response> {
+  const { body, form } = ask
+  const init: RequestInit = { method: route.slice(0, route.indexOf(' ')), credentials: 'same-origin' }
+  if (signal) init.signal = signal
+  if (form) init.body = form
+  else if (body !== undefined) {
+    init.body = JSON.stringify(body)
+    init.headers = { 'Content-Type': 'application/json' }
+  }
+  const response = await fetch(addressOf(route, ask), init).catch((error: unknown) => {
+    if (signal?.aborted) throw error
+    throw new Unreachable()
+  })
+  if (response.ok) return response
+  const document = (await response.json().catch(() => ({}))) as Record<string, unknown>
+  if (response.status === 401) onSignedOut()
+  throw new Problem(response.status, document)
+}

@@ -1,0 +1,36 @@
+/** What the server refused, in its own words (RFC 9457). */
+export class Problem extends Error {
+  readonly status: number
+  readonly code: string
+  /** Which fields are wrong, of a 422. */
+  readonly errors: readonly FieldProblem[]
+  /** The whole document: conflicts, missing approvals, near names. */
+  readonly document: Readonly<Record<string, unknown>>
+
+  constructor(status: number, document: Readonly<Record<string, unknown>>) {
+    super(sentenceOf(status, document))
+    this.name = 'Problem'
+    this.status = status
+    this.code = typeof document['code'] === 'string' ? document['code'] : 'unknown'
+    this.errors = Array.isArray(document['errors']) ? (document['errors'] as FieldProblem[]) : []
+    this.document = document
+  }
+}
+
+export interface FieldProblem {
+  readonly loc: readonly (string | number)[]
+  readonly msg: string
+}
+
+/** The server could not be asked at all: it is down, or the network is. */
+export class Unreachable extends Error {
+  constructor() {
+    super('The server does not answer. What you typed is kept; the page tries again by itself.')
+    this.name = 'Unreachable'
+  }
+}
+
+function sentenceOf(status: number, { detail, title }: Readonly<Record<string, unknown>>): string {
+  if (typeof detail === 'string') return detail
+  return typeof title === 'string' ? title : `The server answered ${status}.`
+}

@@ -1,0 +1,65 @@
+import {
+  keepPreviousData,
+  useInfiniteQuery,
+  useMutation,
+  useQuery,
+  useQueryClient,
+} from '@tanstack/react-query'
+import { type Answer, type Ask, type Route, call } from './call.ts'
+import { rememberOurs } from './ours.ts'
+
+export interface RouteOptions {
+  /** False while what is asked for is not known yet. */
+  readonly enabled?: boolean
+  /** Milliseconds after which it is asked again, for what moves by itself. */
+  readonly refetchInterval?: number | false
+  /** Shows what was there before, while another page of the same is on its way. */
+  readonly keepPrevious?: boolean
+  /** What never changes is asked for once: a revision by its id, a file of it. */
+  readonly immutable?: boolean
+}
+
+/** What a route answers now, from the cache where it is there; asked again after every write of this page. */
+export function useRoute<R extends Route>(route: R, ask: Ask<R>, options: RouteOptions = {}) {
+  const { enabled = true, refetchInterval = false, keepPrevious = false, immutable = false } = options
+  return useQuery({
+    queryKey: [route, ask],
+    queryFn: ({ signal }) => call(route, ask, signal),
+    enabled,
+    refetchInterval,
+    staleTime: immutable ? Infinity : 2000,
+    ...(keepPrevious ? { placeholderData: keepPreviousData } : {}),
+  })
+}
+
+/** A list that goes on where `windowing.next` of the page before says (ruling 1.8). `ask` has no `windowing.next` of its own. */
+export function usePages<R extends Route>(route: R, ask: Ask<R>, options: RouteOptions = {}) {
+  return useInfiniteQuery({
+    queryKey: [route, ask, 'pages'],
+    queryFn: ({ pageParam, signal }) => call(route, withNext(ask, pageParam), signal),
+    initialPageParam: undefined as string | undefined,
+    getNextPageParam: (answer: Answer<R>) =>
+      (answer as { readonly windowing?: { readonly next?: string } }).windowing?.next,
+    enabled: options.enabled ?? true,
+    staleTime: 2000,
+  })
+}
+
+function withNext<R extends Route>(ask: Ask<R>, next: string | undefined): Ask<R> {
+  if (next === undefined) return ask
+  const body = (ask.body ?? {}) as { readonly windowing?: object }
+  return { ...ask, body: { ...body, windowing: { ...body.windowing, next } } }
+}
+
+/** A write. What the page shows is asked for again once it has happened. */
+export function useWrite<R extends Route>(route: R) {
+  const cache = useQueryClient()
+  return useMutation({
+    mutationFn: async (ask: Ask<R>) => {
+      const answer = await call(route, ask)
+      rememberOurs(answer)
+      return answer
+    },
+    onSuccess: () => cache.invalidateQueries({ predicate: ({ queryKey }) => queryKey[0] !== 'session' }),
+  })
+}

@@ -1,0 +1,53 @@
+import { QueryClient, QueryClientProvider } from '@tanstack/react-query'
+import { RouterProvider } from '@tanstack/react-router'
+import { setNonce } from 'get-nonce'
+import { StrictMode } from 'react'
+import { createRoot } from 'react-dom/client'
+import { whenSignedOut } from './api/call.ts'
+import { Problem } from './api/problem.ts'
+import { router } from './routes.tsx'
+import { Commands } from './shell/commands.tsx'
+import { startLive } from './shell/live.ts'
+import { cspNonce } from './shell/csp-nonce.ts'
+import { SessionGate } from './shell/session.tsx'
+import { applyTheme } from './shell/theme.ts'
+import './theme/tokens.css'
+import './theme/base.css'
+
+applyTheme()
+const nonce = cspNonce()
+if (nonce !== undefined) setNonce(nonce)
+
+const cache = new QueryClient({
+  defaultOptions: {
+    // What the server refused is refused again; what did not reach it may reach it now.
+    queries: { retry: (failures, error) => !(error instanceof Problem) && failures < 20, retryDelay: 1500 },
+  },
+})
+whenSignedOut(() => void cache.invalidateQueries({ queryKey: ['session'] }))
+
+const root = document.getElementById('root')
+if (!root) throw new Error('index.html has no #root')
+createRoot(root).render(
+  <StrictMode>
+    <QueryClientProvider client={cache}>
+      <SessionGate>
+        <Live />
+        <Commands>
+          <RouterProvider router={router} />
+        </Commands>
+      </SessionGate>
+    </QueryClientProvider>
+  </StrictMode>,
+)
+
+let isLive = false
+
+/** Events are followed once somebody is signed in. */
+function Live() {
+  if (!isLive) {
+    isLive = true
+    startLive()
+  }
+  return null
+}

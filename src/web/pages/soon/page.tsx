@@ -1,0 +1,14 @@
+import { Page } from '../../parts/page/page.tsx'
+import { Empty } from '../../parts/states/empty.tsx'
+
+/** Proposals have their place, and are made in a terminal until the page can. */
+export function Review() {
+  return (
+    <Page crumbs={[{ label: 'Proposals' }]}>
+      <Empty command={'git push origin HEAD:refs/heads/my-change'}>
+        Proposals are not here yet. Until they are, push a variant, compare it with another one on this page,
+        and merge it with <code>POST /workflows/variants/merge</code>.
+      </Empty>
+    </Page>
+  )
+}

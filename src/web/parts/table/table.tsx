@@ -1,0 +1,48 @@
+import type { ReactNode } from 'react'
+import styles from './table.module.css'
+
+export interface Column<T> {
+  readonly name: string
+  /** Numbers are set at the right. */
+  readonly number?: boolean
+  readonly cell: (row: T) => ReactNode
+}
+
+export interface TableProps<T> {
+  /** What the rows are, for whoever listens. */
+  readonly caption: string
+  readonly columns: readonly Column<T>[]
+  readonly rows: readonly T[]
+  readonly keyOf: (row: T) => string
+}
+
+/** A table of some hundred rows at most; it scrolls sideways where it is too wide. */
+export function Table<T>({ caption, columns, rows, keyOf }: TableProps<T>) {
+  return (
+    <div className={styles.scroll} tabIndex={0} role="region" aria-label={caption}>
+      <table className={styles.table}>
+        <caption className="visually-hidden">{caption}</caption>
+        <thead>
+          <tr>
+            {columns.map(({ name, number }) => (
+              <th key={name} scope="col" className={number ? styles.number : undefined}>
+                {name}
+              </th>
+            ))}
+          </tr>
+        </thead>
+        <tbody>
+          {rows.map((row) => (
+            <tr key={keyOf(row)}>
+              {columns.map(({ name, number, cell }) => (
+                <td key={name} className={number ? styles.number : undefined}>
+                  {cell(row)}
+                </td>
+              ))}
+            </tr>
+          ))}
+        </tbody>
+      </table>
+    </div>
+  )
+}

@@ -1,0 +1,114 @@
+import { createContext, type ReactNode, useContext, useEffect, useMemo, useRef, useState } from 'react'
+
+/** Something that a key or the palette does. */
+export interface Command {
+  readonly id: string
+  readonly title: string
+  /** As people press it: `c`, `g h`, `mod+k`. */
+  readonly keys?: string
+  /** What it belongs to, as a heading of the list of keys. */
+  readonly group?: string
+  /** Why it cannot be done now. */
+  readonly refusal?: string | undefined
+  readonly run: () => void
+}
+
+class Registry {
+  readonly #sets = new Map<symbol, readonly Command[]>()
+
+  /** Adds the commands until the function that it answers is called. */
+  add(commands: readonly Command[]): () => void {
+    const key = Symbol('commands')
+    this.#sets.set(key, commands)
+    return () => this.#sets.delete(key)
+  }
+
+  /** What was added last comes first: a page's keys win over the frame's. */
+  all(): readonly Command[] {
+    const seen = new Set<string>()
+    return [...this.#sets.values()]
+      .reverse()
+      .flat()
+      .filter(({ id }) => !seen.has(id) && seen.add(id))
+  }
+}
+
+const RegistryContext = createContext<Registry | undefined>(undefined)
+
+/** Listens to keys, and knows the commands of what is shown. */
+export function Commands({ children }: { readonly children: ReactNode }) {
+  const [registry] = useState(() => new Registry())
+  useEffect(() => {
+    let first = ''
+    let until = 0
+    function onKey(event: KeyboardEvent): void {
+      const pressed = nameOf(event)
+      if (pressed === undefined || (isTyping(event) && !pressed.startsWith('mod+'))) return
+      // A dialog has its own keys.
+      if (document.querySelector('[role=dialog], [role=menu]') && !pressed.startsWith('mod+')) return
+      const sequence = first !== '' && event.timeStamp < until ? `${first} ${pressed}` : pressed
+      const known = registry.all().filter(({ keys }) => keys !== undefined)
+      const command =
+        known.find(({ keys }) => keys === sequence) ?? known.find(({ keys }) => keys === pressed)
+      first = known.some(({ keys }) => keys?.startsWith(`${pressed} `)) ? pressed : ''
+      until = event.timeStamp + 1500
+      if (!command || command.refusal !== undefined) return
+      event.preventDefault()
+      first = ''
+      command.run()
+    }
+    window.addEventListener('keydown', onKey)
+    return () => window.removeEventListener('keydown', onKey)
+  }, [registry])
+  return <RegistryContext value={registry}>{children}</RegistryContext>
+}
+
+/** Makes the commands known while the component is shown. */
+export function useCommands(commands: readonly Command[]): void {
+  const registry = useRegistry()
+  const current = useRef(commands)
+  current.current = commands
+  const shape = commands
+    .map(({ id, title, keys, refusal }) => [id, title, keys, refusal].join(' '))
+    .join('\n')
+  const live = useMemo(
+    () => current.current.map((it, at) => ({ ...it, run: () => current.current[at]?.run() })),
+    // Commands that read the same stay the same; what they do is always the newest.
+    [shape],
+  )
+  useEffect(() => registry.add(live), [registry, live])
+}
+
+/** Every command that can be given now. */
+export function useAllCommands(): readonly Command[] {
+  return useRegistry().all()
+}
+
+function useRegistry(): Registry {
+  const registry = useContext(RegistryContext)
+  if (!registry) throw new Error('commands are used outside of Commands')
+  return registry
+}
+
+function nameOf(event: KeyboardEvent): string | undefined {
+  if (event.altKey || event.key === 'Shift' || event.key === 'Control' || event.key === 'Meta')
+    return undefined
+  const key = event.key === ' ' ? 'space' : event.key.length === 1 ? event.key : event.key.toLowerCase()
+  return event.ctrlKey || event.metaKey ? `mod+${key.toLowerCase()}` : key
+}
+
+/** Whether keys are text now, or belong to what has the focus (space and enter press a button or follow a link). */
+function isTyping({ target, key }: KeyboardEvent): boolean {
+  if (!(target instanceof HTMLElement)) return false
+  if (target.isContentEditable || /^(?:INPUT|TEXTAREA|SELECT)$/.test(target.tagName)) return true
+  return /^(?:Enter| )$/.test(key) && /^(?:BUTTON|A|SUMMARY)$/.test(target.tagName)
+}
+
+/** `mod+k` as people of this machine read it. */
+export function shownKeys(keys: string): string {
+  const mod = navigator.platform.startsWith('Mac') ? '⌘' : 'Ctrl+'
+  return keys
+    .replace('mod+', mod)
+    .replace(/\bspace\b/, 'Space')
+    .replace(/\benter\b/, 'Enter')
+}

@@ -1,0 +1,105 @@
+import { useEffect, useRef, useState, useSyncExternalStore } from 'react'
+import { isOurs } from '../api/ours.ts'
+
+/** What happened in the project, as `GET /events` tells it (docs/guide/events.md). */
+export interface LiveEvent {
+  readonly kind: 'artifact' | 'revision' | 'deployment' | 'evaluation'
+  readonly action: string
+  readonly references: Readonly<Record<string, LiveReference | undefined>>
+  readonly date: string
+  readonly author: string | null
+}
+
+export interface LiveReference {
+  readonly id?: string
+  readonly slug?: string
+  readonly version?: number
+}
+
+export type Connection = 'connecting' | 'live' | 'lost'
+
+const KINDS = ['artifact', 'revision', 'deployment', 'evaluation'] as const
+const CHANNEL = 'branchpoint-live'
+
+type Told = { readonly event: LiveEvent } | { readonly reset: true } | { readonly connection: Connection }
+
+const listeners = new Set<(told: Told) => void>()
+const connectionListeners = new Set<() => void>()
+let connection: Connection = 'connecting'
+
+/**
+ * Follows the project's events. All tabs of a browser share one connection, since HTTP/1.1 allows six: the tab that holds the lock has it,
+ * and tells the others; when it is closed, the next one takes over.
+ */
+export function startLive(): void {
+  const channel = new BroadcastChannel(CHANNEL)
+  channel.onmessage = ({ data }: MessageEvent<Told>) => take(data)
+  void navigator.locks.request(CHANNEL, () => new Promise<never>(() => connect(channel)))
+}
+
+function connect(channel: BroadcastChannel): void {
+  const tell = (told: Told): void => {
+    take(told)
+    channel.postMessage(told)
+  }
+  const source = new EventSource('/api/events')
+  source.onopen = () => tell({ connection: 'live' })
+  source.onerror = () => {
+    tell({ connection: 'lost' })
+    // A browser gives up where the answer is an error; the session or the server may be back later.
+    if (source.readyState === EventSource.CLOSED) setTimeout(() => connect(channel), 3000)
+  }
+  source.addEventListener('reset', () => tell({ reset: true }))
+  for (const kind of KINDS) {
+    source.addEventListener(kind, ({ data }: MessageEvent<string>) =>
+      tell({ event: JSON.parse(data) as LiveEvent }),
+    )
+  }
+}
+
+function take(told: Told): void {
+  if ('connection' in told) {
+    connection = told.connection
+    for (const changed of connectionListeners) changed()
+  }
+  for (const listener of listeners) listener(told)
+}
+
+/** Whether events arrive. */
+export function useConnection(): Connection {
+  return useSyncExternalStore(
+    (changed) => {
+      connectionListeners.add(changed)
+      return () => connectionListeners.delete(changed)
+    },
+    () => connection,
+  )
+}
+
+/** Calls `told` for each event of others and other tabs, and with nothing where events may have been missed: then everything may have changed. */
+export function useLive(told: (event: LiveEvent | undefined) => void): void {
+  const newest = useRef(told)
+  newest.current = told
+  useEffect(() => {
+    const listener = (it: Told): void => {
+      if ('reset' in it) newest.current(undefined)
+      else if ('event' in it && !isOurs(it.event.references['revision']?.id ?? '')) newest.current(it.event)
+    }
+    listeners.add(listener)
+    return () => {
+      listeners.delete(listener)
+    }
+  }, [])
+}
+
+/** The newest event that `concerns` what is shown and nobody has looked at yet; `seen` takes it away. */
+export function useNews(concerns: (event: LiveEvent) => boolean): {
+  readonly news: LiveEvent | undefined
+  readonly seen: () => void
+} {
+  const [news, setNews] = useState<LiveEvent>()
+  useLive((event) => {
+    if (event && concerns(event)) setNews(event)
+  })
+  return { news, seen: () => setNews(undefined) }
+}

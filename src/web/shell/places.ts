@@ -1,0 +1,30 @@
+import { PAGES } from '../../http/workbench/addresses.ts'
+
+/** The addresses of pages (workbench.md 1). Slugs and ids stand in them as they are: they hold nothing that an address would change. */
+export const places = {
+  home: (kind?: string) => (kind === undefined ? '/' : `/?kind=${kind}`),
+  artifact: (slug: string) => `/${PAGES.artifact}/${slug}`,
+  /** The head of a variant, or one version of it. */
+  version: (slug: string, variant: string, version?: number) =>
+    `/${PAGES.artifact}/${slug}/v/${variant}${version === undefined ? '' : `/${version}`}`,
+  revision: (slug: string, revision: string) => `/${PAGES.artifact}/${slug}/r/${revision}`,
+  edit: (slug: string, variant: string) => `/${PAGES.artifact}/${slug}/edit/${variant}`,
+  /** An end is `v:<variant>`, `r:<revision slug>` or `e:<environment>`. */
+  compare: (slug: string, base: string, head: string) =>
+    `/${PAGES.artifact}/${slug}/compare/${base}...${head}`,
+  run: (slug: string) => `/${PAGES.artifact}/${slug}/run`,
+  testset: (slug: string) => `/${PAGES.testset}/${slug}`,
+  testsetVersion: (slug: string, variant: string, version?: number) =>
+    `/${PAGES.testset}/${slug}/v/${variant}${version === undefined ? '' : `/${version}`}`,
+  compareTestset: (slug: string, base: string, head: string) =>
+    `/${PAGES.testset}/${slug}/compare/${base}...${head}`,
+  query: (slug: string) => `/${PAGES.query}/${slug}`,
+  environments: () => `/${PAGES.environments}`,
+  environment: (slug: string) => `/${PAGES.environments}/${slug}`,
+  evaluations: () => `/${PAGES.evaluations}`,
+  evaluation: (id: string) => `/${PAGES.evaluations}/${id}`,
+  compareEvaluations: (left: string, right: string) => `/${PAGES.evaluations}/${left}...${right}`,
+  traces: () => `/${PAGES.traces}`,
+  trace: (id: string) => `/${PAGES.traces}/${id}`,
+  settings: (section: string) => `/${PAGES.settings}/${section}`,
+} as const

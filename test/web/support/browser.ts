@@ -1,0 +1,45 @@
+import { readFileSync } from 'node:fs'
+import { createRequire } from 'node:module'
+import chromium from '@sparticuz/chromium'
+import { type Browser, type Page, chromium as playwright } from 'playwright-core'
+
+let browser: Promise<Browser> | undefined
+
+/** The Chromium that npm installs; one for all tests of a process. */
+export function openBrowser(): Promise<Browser> {
+  browser ??= launch()
+  return browser
+}
+
+async function launch(): Promise<Browser> {
+  return playwright.launch({
+    executablePath: await chromium.executablePath(),
+    args: chromium.args,
+    headless: true,
+  })
+}
+
+/** Ends the browser, if there is one. */
+export async function closeBrowser(): Promise<void> {
+  await (await browser)?.close()
+  browser = undefined
+}
+
+const AXE = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8')
+
+/** What keeps people who see, hear or move differently from using the page: violations of WCAG 2.2, levels A and AA, one a line. */
+export async function barriers(page: Page): Promise<readonly string[]> {
+  await page.evaluate(AXE)
+  const { violations } = (await page.evaluate(
+    `axe.run(document, { runOnly: ['wcag2a', 'wcag2aa', 'wcag21a', 'wcag21aa', 'wcag22aa'] })`,
+  )) as {
+    readonly violations: readonly {
+      readonly id: string
+      readonly help: string
+      readonly nodes: readonly { readonly html: string; readonly failureSummary?: string }[]
+    }[]
+  }
+  return violations.flatMap(({ id, help, nodes }) =>
+    nodes.map(({ html, failureSummary = '' }) => `${id}: ${help}\n  ${html}\n  ${failureSummary}`),
+  )
+}

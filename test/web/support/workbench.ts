@@ -1,0 +1,135 @@
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { expect } from 'chai'
+import type { BrowserContext, Page } from 'playwright-core'
+import { readConfig } from '../../../src/config.ts'
+import { openLogger } from '../../../src/http/server/logger.ts'
+import { start } from '../../../src/server/start.ts'
+import { nodeFs } from '../../../src/storage/node-fs.ts'
+import { barriers, openBrowser } from './browser.ts'
+
+/** A real server on a store of its own, with the page. */
+export interface Workbench {
+  readonly url: string
+  readonly storeDir: string
+  /** The admin key. */
+  readonly key: string
+  /** Asks the interface as a client does; fails where the answer is an error. */
+  ask(method: string, path: string, body?: unknown, key?: string): Promise<Answer>
+  /** Opens a browser's window, signed in. */
+  visit(options?: VisitOptions): Promise<Visit>
+  close(): Promise<void>
+}
+
+/** What the interface answers: JSON whose members a test knows. */
+export type Answer = Record<string, any>
+
+export interface VisitOptions {
+  readonly path?: string
+  readonly theme?: 'light' | 'dark'
+  readonly width?: number
+  readonly height?: number
+  /** Another key than the admin's. */
+  readonly key?: string
+  /** Without signing in. */
+  readonly signedOut?: boolean
+}
+
+/** A window of a browser, with nothing in common with others. */
+export interface Visit {
+  readonly page: Page
+  readonly context: BrowserContext
+  /** Goes to an address of the server. */
+  go(path: string): Promise<void>
+  /** Fails where somebody with a screen reader, a keyboard or weak sight is kept out. */
+  expectNoBarriers(): Promise<void>
+  /** Keeps a picture of the page in docs/img where `PICTURES=1 npm test` asks for it. */
+  picture(name: string): Promise<void>
+  /** Closes the window; fails where the page wrote an error to the console, or asked another server. */
+  close(): Promise<void>
+}
+
+export async function openWorkbench(environment: Readonly<Record<string, string>> = {}): Promise<Workbench> {
+  const storeDir = mkdtempSync(join(tmpdir(), 'workbench-'))
+  const key = 'svc_workbench_admin'
+  const config = readConfig({
+    PORT: '0',
+    STORE_DIR: storeDir,
+    LOG_LEVEL: 'silent',
+    SVC_API_KEY: key,
+    ...environment,
+  })
+  const log = openLogger(config.logLevel)
+  const service = await start({ config, fs: nodeFs, log, now: () => new Date() })
+  const { url } = service.server
+
+  async function ask(method: string, path: string, body?: unknown, withKey = key): Promise<Answer> {
+    const response = await fetch(url + path, {
+      method,
+      headers: { Authorization: `ApiKey ${withKey}`, 'Content-Type': 'application/json' },
+      ...(body === undefined ? {} : { body: JSON.stringify(body) }),
+    })
+    const text = await response.text()
+    if (!response.ok) throw new Error(`${method} ${path}: ${response.status} ${text}`)
+    return text === '' ? {} : (JSON.parse(text) as Answer)
+  }
+
+  return {
+    url,
+    storeDir,
+    key,
+    ask,
+    visit: (options = {}) => openVisit(url, { key, ...options }),
+    close: async () => {
+      await service.server.stop(1000)
+      await service.close()
+      rmSync(storeDir, { recursive: true, force: true })
+    },
+  }
+}
+
+async function openVisit(url: string, options: VisitOptions & { readonly key: string }): Promise<Visit> {
+  const { path = '/', theme = 'light', width = 1440, height = 900, key, signedOut = false } = options
+  const browser = await openBrowser()
+  const context = await browser.newContext({
+    viewport: { width, height },
+    colorScheme: theme,
+    reducedMotion: 'reduce',
+    permissions: ['clipboard-read', 'clipboard-write'],
+  })
+  const problems: string[] = []
+  context.on('request', (request) => {
+    const { origin, protocol } = new URL(request.url())
+    const isOwn = origin === url || protocol === 'blob:' || protocol === 'data:'
+    if (!isOwn) problems.push(`asked ${request.url()}`)
+  })
+  context.on('weberror', (error) => problems.push(`threw ${error.error().stack ?? ''}`))
+  context.on('console', (message) => {
+    // A refusal of the server that the page shows is written there by the browser itself.
+    const isAnswer = message
+      .text()
+      .startsWith('Failed to load resource: the server responded with a status of 4')
+    if (message.type() === 'error' && !isAnswer) problems.push(`wrote ${message.text()}`)
+  })
+  if (!signedOut) {
+    const answer = await context.request.post(`${url}/sessions`, { data: { session: { key } } })
+    expect(answer.status(), await answer.text()).to.equal(200)
+  }
+  const page = await context.newPage()
+  page.setDefaultTimeout(30_000)
+  await page.goto(url + path)
+  return {
+    page,
+    context,
+    go: async (to) => void (await page.goto(url + to)),
+    expectNoBarriers: async () => void expect(await barriers(page)).to.deep.equal([]),
+    picture: async (name) => {
+      if (process.env['PICTURES'] !== undefined) await page.screenshot({ path: `docs/img/${name}.png` })
+    },
+    close: async () => {
+      await context.close()
+      expect(problems).to.deep.equal([])
+    },
+  }
+}
