@@ -9,11 +9,14 @@ import { notFound } from './middleware/not-found.ts'
 import { requestId } from './middleware/request-id.ts'
 import { requestLog } from './middleware/request-log.ts'
 import { viewer } from './docs/viewer.ts'
-import { frontPage, noIcon } from './public-routes/front-page.ts'
 import { immutableResponse } from './public-routes/lasting-answer.ts'
 import { health, type Readiness, ready, servicesHealth } from './public-routes/health.ts'
 import { type PublicRoute, publicRoutes } from './public-routes/public-routes.ts'
+import { noIcon, serviceRecord } from './public-routes/service-record.ts'
 import type { RequestState } from './request-state.ts'
+import { nodeFs } from '../storage/node-fs.ts'
+import { PageFiles } from './workbench/page-files.ts'
+import { BUILT_PAGE, workbench } from './workbench/workbench.ts'
 
 export interface AppDependencies {
   /** Whether the `detail` of a 422 is a sentence, or the list of its problems, as clients of the existing service read it. */
@@ -37,13 +40,15 @@ export interface AppDependencies {
   readonly git: Middleware<RequestState>
   /** Brings whole repositories back, below the addresses of git. */
   readonly restore: Middleware<RequestState>
+  /** The folder of the built page; the one beside this program unless given. */
+  readonly pageFolder?: string
   /** Everything else that needs a key. Calls `next` for what it does not know, leaving `ctx.matched` as @koa/router does. */
   readonly route: Middleware<RequestState>
 }
 
 /** The app: a request goes through this chain, in this order. */
 export function createApp(dependencies: AppDependencies): Koa<RequestState> {
-  const { log, fresh, storeProblem, readiness, openApi } = dependencies
+  const { log, fresh, storeProblem, pageFolder = BUILT_PAGE } = dependencies
   const app = new Koa<RequestState>()
   // An answer that cannot be written, or whose connection broke.
   app.on('error', (error: unknown) => log.warn({ err: error }, 'an answer could not be sent'))
@@ -52,18 +57,8 @@ export function createApp(dependencies: AppDependencies): Koa<RequestState> {
   app.use(requestId)
   app.use(requestLog(log))
   app.use(dependencies.observe)
-  app.use(
-    publicRoutes({
-      '/health': health,
-      '/ready': ready(readiness, dependencies.authenticate),
-      '/metrics': dependencies.metrics,
-      '/openapi.json': immutableResponse('application/json', () => JSON.stringify(openApi())), // a start has no time for it
-      ...viewer(),
-      '/': frontPage(),
-      '/favicon.ico': noIcon,
-      ...servicesHealth(),
-    }),
-  )
+  app.use(workbench(new PageFiles(nodeFs, pageFolder)))
+  app.use(publicRoutes(publicAddresses(dependencies)))
   app.use(dependencies.limit)
   app.use((_ctx, next) => fresh().then(next))
   app.use(dependencies.restore)
@@ -72,4 +67,25 @@ export function createApp(dependencies: AppDependencies): Koa<RequestState> {
   app.use(dependencies.route)
   app.use(notFound)
   return app
+}
+
+/** What is answered without a key, or asks for one itself, by its path. */
+export function publicAddresses({
+  readiness,
+  authenticate: callerOf,
+  metrics,
+  openApi,
+}: Pick<AppDependencies, 'readiness' | 'authenticate' | 'metrics' | 'openApi'>): Readonly<
+  Record<string, PublicRoute>
+> {
+  return {
+    '/health': health,
+    '/ready': ready(readiness, callerOf),
+    '/metrics': metrics,
+    '/openapi.json': immutableResponse('application/json', () => JSON.stringify(openApi())), // a start has no time for it
+    ...viewer(),
+    '/': serviceRecord(),
+    '/favicon.ico': noIcon,
+    ...servicesHealth(),
+  }
 }

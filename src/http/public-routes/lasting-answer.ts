@@ -6,18 +6,23 @@ import type { PublicRoute } from './public-routes.ts'
 export interface ImmutableOptions {
   /** How long a client may keep the answer without asking; by default it asks each time whether its entity tag holds. */
   readonly cacheControl?: string
+  /** Whether compressing makes it shorter; unless told otherwise, it does. */
+  readonly isWorthCompressing?: boolean
 }
+
+/** It is compressed once and sent often: twice the time for an eighth less. */
+const LASTING = 9
 
 /** Answers what stays the same as long as the server runs: made once, with an entity tag, compressed for whoever takes that. */
 export function immutableResponse(
   type: string,
   make: () => string | Uint8Array,
-  { cacheControl = 'no-cache' }: ImmutableOptions = {},
+  { cacheControl = 'no-cache', isWorthCompressing = true }: ImmutableOptions = {},
 ): PublicRoute {
   let made: { readonly bytes: Buffer; readonly etag: string } | undefined
   return async (ctx) => {
     const { bytes, etag } = (made ??= tagged(make()))
-    const encoding = encodingFor(ctx, bytes.length)
+    const encoding = isWorthCompressing ? encodingFor(ctx, bytes.length) : undefined
     ctx.set('ETag', etag)
     ctx.set('Cache-Control', cacheControl)
     ctx.vary('Accept-Encoding')
@@ -26,7 +31,7 @@ export function immutableResponse(
       return
     }
     if (encoding) ctx.set('Content-Encoding', encoding)
-    ctx.body = encoding ? await compress(bytes, encoding) : bytes
+    ctx.body = encoding ? await compress(bytes, encoding, LASTING) : bytes
     ctx.type = type
   }
 }

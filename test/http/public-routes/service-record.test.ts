@@ -1,11 +1,10 @@
-import { createHash } from 'node:crypto'
 import { readFileSync } from 'node:fs'
 import { expect } from 'chai'
 import { type RunningService, startService } from '../../../scripts/proofs/support/service.ts'
 
 const BROWSER = 'text/html,application/xhtml+xml,application/xml;q=0.9,image/avif,image/webp,*/*;q=0.8'
 
-describe('GET /', () => {
+describe('GET / of a program', () => {
   let service: RunningService
   before(async () => {
     service = await startService()
@@ -16,40 +15,6 @@ describe('GET /', () => {
   const ask = (path: string, headers: Record<string, string> = {}, method = 'GET'): Promise<Response> =>
     fetch(service.url + path, { method, headers })
   const { version } = JSON.parse(readFileSync('package.json', 'utf8')) as { version: string }
-
-  for (const path of ['/', '/api/', '/api', '/?from=mail']) {
-    it(`${path} shows a browser a page without a key: what this is, its version, the documentation, how to get a key`, async () => {
-      const response = await ask(path, { accept: BROWSER })
-      const page = await response.text()
-      expect(response.status).to.equal(200)
-      expect(response.headers.get('content-type')).to.equal('text/html; charset=utf-8')
-      expect(response.headers.get('vary')).to.equal('Accept')
-      for (const words of ['A registry for prompts', `version ${version}`, 'branchpoint keys create'])
-        expect(page).to.include(words)
-      const links = [...page.matchAll(/href="([^"]+)"/g)].map(
-        ([, link]) => new URL(link ?? '', response.url).pathname,
-      )
-      expect(links).to.have.length(3)
-      for (const link of links) expect((await ask(link)).status, link).to.equal(200)
-    })
-  }
-
-  it('its page runs no script, loads nothing and is framed by nobody', async () => {
-    const response = await ask('/', { accept: BROWSER })
-    const page = await response.text()
-    const style = page.split('<style>')[1]?.split('</style>')[0] ?? ''
-    const digest = createHash('sha256').update(style).digest('base64')
-    expect(response.headers.get('content-security-policy')?.split('; ')).to.deep.equal([
-      "default-src 'none'",
-      "img-src 'self'",
-      `style-src 'sha256-${digest}'`,
-      "base-uri 'none'",
-      "form-action 'none'",
-      "frame-ancestors 'none'",
-    ])
-    expect(response.headers.get('x-content-type-options')).to.equal('nosniff')
-    expect(page).to.not.match(/<script|src=|style="/)
-  })
 
   for (const accept of [
     undefined,

@@ -1,0 +1,34 @@
+import { createRequire } from 'node:module'
+import type { PublicRoute } from './public-routes.ts'
+
+/** `GET /` of whoever does not prefer HTML, as browsers do: what answers here, its version, where it is documented and how to get a key. */
+export function serviceRecord(): PublicRoute {
+  const record = JSON.stringify({
+    name: 'branchpoint',
+    version: packageVersion(),
+    docs: '/docs',
+    openapi: '/openapi.json',
+    key: KEY,
+  })
+  return (ctx) => {
+    ctx.vary('Accept')
+    ctx.body = record
+    ctx.type = 'application/json'
+  }
+}
+
+/** `GET /favicon.ico`: there is none, which browsers keep for a day. */
+export const noIcon: PublicRoute = (ctx) => {
+  ctx.status = 204
+  ctx.set('Cache-Control', 'public, max-age=86400')
+}
+
+const KEY =
+  'Everything but the documentation needs an API key, sent as "Authorization: ApiKey <key>". Whoever runs the server makes one, in the ' +
+  "server's folder: npx branchpoint keys create --name me --scopes read,write,invoke"
+
+/** Of the package that this was built in. */
+function packageVersion(): string {
+  const record: unknown = createRequire(import.meta.url)('../../../../package.json')
+  return (record as { readonly version: string }).version // npm lets no package be without one
+}
