@@ -5,6 +5,7 @@ import { doubledNames, fullFolders, longFiles, tinyFiles } from './check-imports
 import { otherMechanisms } from './check-imports/mechanisms.ts'
 import { ROOT, roomCircles, unusedSurface, wrongImports, wrongPackages } from './check-imports/room-rules.ts'
 import { readSource } from './check-imports/source-file.ts'
+import { wrongInWeb } from './check-imports/web-rules.ts'
 import { generatedPages } from './docs/generated-pages.ts'
 
 /**
@@ -12,7 +13,9 @@ import { generatedPages } from './docs/generated-pages.ts'
  * circles; folders and files stay small; a name is exported once; a concern has one mechanism; `src` and `scripts` need nothing of `test`; the README is short, and every route and
  * variable is documented. Prints what does not hold, and then exits with 1.
  */
-const source = readSource(ROOT)
+const WEB = `${ROOT}/web`
+const source = readSource(ROOT, WEB)
+const web = readSource(WEB)
 const scripts = readSource('scripts')
 const problems = [
   ...source.flatMap(wrongImports),
@@ -23,6 +26,11 @@ const problems = [
       .map((target) => `${path} imports ${target}: what runs without the tests does not need them`),
   ),
   ...roomCircles(),
+  ...wrongInWeb(web),
+  ...circles(web),
+  ...fullFolders(web),
+  ...longFiles(web),
+  ...doubledNames(web),
   ...unusedSurface([...source, ...scripts]),
   ...circles(source),
   ...circles(scripts),
@@ -39,6 +47,6 @@ const imports = source.reduce((sum, file) => sum + file.imports.length, 0)
 process.stdout.write(
   problems.length > 0
     ? `${problems.join('\n')}\n`
-    : `the house: ${source.length} files, ${imports} imports, all of them downwards and on surfaces\n`,
+    : `the house: ${source.length + web.length} files, ${imports} imports, all of them downwards and on surfaces\n`,
 )
 process.exitCode = problems.length > 0 ? 1 : 0

@@ -14,18 +14,18 @@ export interface SourceFile {
   readonly text: string
 }
 
-/** Reads every TypeScript file below the folder. */
-export function readSource(folder: string): SourceFile[] {
+/** Reads every TypeScript file below the folder, but for those below `but`. */
+export function readSource(folder: string, but?: string): SourceFile[] {
   return readdirSync(folder, { withFileTypes: true }).flatMap((entry) => {
     const path = join(folder, entry.name)
-    if (entry.isDirectory()) return readSource(path)
-    return entry.name.endsWith('.ts') ? [readFile(path)] : []
+    if (entry.isDirectory()) return path === but ? [] : readSource(path, but)
+    return /\.tsx?$/.test(entry.name) ? [readFile(path)] : []
   })
 }
 
 const IMPORT = /^\s*(?:import|export)\b[^'"]*?from '([^']+)'|^import '([^']+)'|import\('([^']+)'\)/gm
 const EXPORT =
-  /^export (?:declare )?(?:async )?(?:abstract )?(?:function\*?|const|let|class|interface|type|enum) (\w+)/gm
+  /^export (?:declare )?(?:default )?(?:async )?(?:abstract )?(?:function\*?|const|let|class|interface|type|enum) (\w+)/gm
 
 function readFile(path: string): SourceFile {
   const text = readFileSync(path, 'utf8')

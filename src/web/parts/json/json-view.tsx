@@ -1,0 +1,90 @@
+import { useState } from 'react'
+import { Fold } from '../fold/fold.tsx'
+import styles from './json-view.module.css'
+
+export interface JsonViewProps {
+  readonly value: unknown
+  /** How many levels are open at first. */
+  readonly depth?: number
+  /** What it is the value of. */
+  readonly name?: string
+}
+
+/** JSON as a tree that opens level by level; what is closed, and what is past a hundred members, is not drawn. */
+export function JsonView({ value, depth = 2, name }: JsonViewProps) {
+  return (
+    <div className={styles.json}>
+      <Value value={value} depth={depth} name={name} />
+    </div>
+  )
+}
+
+interface ValueProps {
+  readonly value: unknown
+  readonly depth: number
+  readonly name: string | undefined
+}
+
+function Value({ value, depth, name }: ValueProps) {
+  if (typeof value === 'object' && value !== null) return <Members value={value} depth={depth} name={name} />
+  return (
+    <div className={styles.line}>
+      {name !== undefined && <span className={styles.key}>{name}: </span>}
+      {typeof value === 'string' ? (
+        <span className={styles.text}>
+          <Fold text={value} />
+        </span>
+      ) : (
+        <span className={styles.plain}>{String(value)}</span>
+      )}
+    </div>
+  )
+}
+
+const PAGE = 100
+
+function Members({
+  value,
+  depth,
+  name,
+}: {
+  readonly value: object
+  readonly depth: number
+  readonly name: string | undefined
+}) {
+  const [isOpen, setOpen] = useState(depth > 0)
+  const [shown, setShown] = useState(PAGE)
+  const members = Object.entries(value)
+  const [open, close] = Array.isArray(value) ? ['[', ']'] : ['{', '}']
+  if (members.length === 0) {
+    return (
+      <div className={styles.line}>
+        {name !== undefined && <span className={styles.key}>{name}: </span>}
+        {open}
+        {close}
+      </div>
+    )
+  }
+  return (
+    <details open={isOpen} onToggle={(event) => setOpen(event.currentTarget.open)}>
+      <summary>
+        {name !== undefined && <span className={styles.key}>{name}: </span>}
+        <span className={styles.size}>
+          {open} {members.length.toLocaleString()} {close}
+        </span>
+      </summary>
+      {isOpen && (
+        <div className={styles.members}>
+          {members.slice(0, shown).map(([key, member]) => (
+            <Value key={key} name={key} value={member} depth={depth - 1} />
+          ))}
+          {members.length > shown && (
+            <button type="button" onClick={() => setShown(shown + PAGE)}>
+              {(members.length - shown).toLocaleString()} more
+            </button>
+          )}
+        </div>
+      )}
+    </details>
+  )
+}
