@@ -65,6 +65,7 @@ async function send<R extends Route>(route: R, ask: Ask<R>, signal?: AbortSignal
   })
   if (response.ok) return response
   const document = (await response.json().catch(() => ({}))) as Record<string, unknown>
-  if (response.status === 401) onSignedOut()
+  // Who asks about the session itself sees the answer.
+  if (response.status === 401 && !route.includes(' /sessions')) onSignedOut()
   throw new Problem(response.status, document)
 }
