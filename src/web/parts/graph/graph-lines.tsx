@@ -17,9 +17,9 @@ export function GraphLines({ row, width, height }: GraphLinesProps) {
   const middle = height / 2
   return (
     <svg className={styles.graph} width={width * STEP + 4} height={height} aria-hidden>
-      {row.lines.map((line) => (
+      {row.lines.map((line, at) => (
         <path
-          key={`${line.kind} ${line.from} ${line.to}`}
+          key={at}
           d={pathOf(line, middle, height)}
           style={{ stroke: colourOf(line.kind === 'leaves' ? line.to : line.from) }}
         />

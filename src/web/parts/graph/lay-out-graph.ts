@@ -5,7 +5,7 @@ export interface GraphCommit {
   readonly variant?: { readonly id: string } | undefined
 }
 
-/** A line through a row: from its top, its commit or its bottom, in lanes counted from the left. */
+/** A line through a row, in lanes counted from the left: past its commit, from the top to its commit, or from its commit to the bottom. */
 export interface GraphLine {
   readonly kind: 'passes' | 'joins' | 'leaves'
   readonly from: number
@@ -24,7 +24,7 @@ export interface GraphLayout {
   readonly width: number
 }
 
-/** More lanes than these are drawn over each other in the last one. */
+/** What is in lanes past this many is drawn in the last one. */
 export const MOST_LANES = 12
 
 /**
@@ -34,46 +34,54 @@ export const MOST_LANES = 12
 export function layOutGraph(commits: readonly GraphCommit[], mainVariant?: string): GraphLayout {
   /** The commit that each lane leads to. */
   const lanes: (string | undefined)[] = [undefined]
-  const rows: GraphRow[] = []
   let width = 1
-  const freeLane = (): number => {
-    const free = lanes.indexOf(undefined, 1)
-    return free < 0 ? lanes.length : free
-  }
-  for (const { commit, parents, variant } of commits) {
-    const waiting = lanes.flatMap((expected, lane) => (expected === commit ? [lane] : []))
+  const rows = commits.map(({ commit, parents, variant }) => {
+    const waiting = lanes.indexOf(commit)
     const isMain = mainVariant !== undefined && variant?.id === mainVariant
-    const lane = isMain ? 0 : (waiting.find((it) => it > 0) ?? waiting[0] ?? freeLane())
-    const lines: GraphLine[] = lanes.flatMap((expected, at) => {
-      if (expected === undefined) return []
-      return [{ kind: expected === commit ? 'joins' : 'passes', from: at, to: expected === commit ? lane : at }]
-    })
-    for (const at of waiting) lanes[at] = undefined
-    parents.forEach((parent, index) => {
-      const known = index === 0 ? -1 : lanes.indexOf(parent)
-      const to = index === 0 ? lane : known >= 0 ? known : freeLane()
+    const lane = isMain ? 0 : waiting < 0 ? freeLane(lanes) : waiting
+    const lines = new Lines()
+    for (const [at, expected] of lanes.entries()) {
+      if (expected === commit) lines.add('joins', at, lane)
+      else if (expected !== undefined) lines.add('passes', at, at)
+      if (expected === commit) lanes[at] = undefined
+    }
+    for (const [index, parent] of parents.entries()) {
+      const known = index === 0 ? lane : lanes.indexOf(parent)
+      const to = known < 0 ? freeLane(lanes) : known
       lanes[to] = parent
-      lines.push({ kind: 'leaves', from: lane, to })
-    })
+      lines.add('leaves', lane, to)
+    }
     while (lanes.length > 1 && lanes.at(-1) === undefined) lanes.pop()
-    width = Math.max(width, lane + 1, ...lines.slice(-12).map(({ to }) => to + 1), Math.min(lanes.length, MOST_LANES))
-    rows.push({ lane: capped(lane), lines: cappedLines(lines) })
+    width = Math.max(width, lines.width, capped(lane) + 1)
+    return { lane: capped(lane), lines: lines.all }
+  })
+  return { rows, width }
+}
+
+/** The lines of one row; those that would lie over each other are one. */
+class Lines {
+  readonly all: GraphLine[] = []
+  readonly #inLast = new Set<string>()
+  width = 0
+
+  add(kind: GraphLine['kind'], realFrom: number, realTo: number): void {
+    const [from, to] = [capped(realFrom), capped(realTo)]
+    if (from !== realFrom || to !== realTo) {
+      const key = `${kind} ${from} ${to}`
+      if (this.#inLast.has(key)) return
+      this.#inLast.add(key)
+    }
+    this.all.push({ kind, from, to })
+    this.width = Math.max(this.width, from + 1, to + 1)
   }
-  return { rows, width: Math.min(width, MOST_LANES) }
+}
+
+/** The first lane is kept for the main variant. */
+function freeLane(lanes: readonly (string | undefined)[]): number {
+  const free = lanes.indexOf(undefined, 1)
+  return free < 0 ? lanes.length : free
 }
 
 function capped(lane: number): number {
   return Math.min(lane, MOST_LANES - 1)
-}
-
-/** Lines of the lanes that are drawn over each other are one line. */
-function cappedLines(lines: readonly GraphLine[]): readonly GraphLine[] {
-  if (lines.every(({ from, to }) => from < MOST_LANES && to < MOST_LANES)) return lines
-  const seen = new Set<string>()
-  return lines
-    .map(({ kind, from, to }) => ({ kind, from: capped(from), to: capped(to) }))
-    .filter(({ kind, from, to }) => {
-      const key = `${kind} ${from} ${to}`
-      return !seen.has(key) && seen.add(key)
-    })
 }

@@ -1,7 +1,10 @@
 import { type RefObject, useEffect, useRef, useState } from 'react'
 
 /** Whether an element has been in sight: what only then is asked for, is asked for once. */
-export function useSeen<E extends Element>(): { readonly ref: RefObject<E | null>; readonly isSeen: boolean } {
+export function useSeen<E extends Element>(): {
+  readonly ref: RefObject<E | null>
+  readonly isSeen: boolean
+} {
   const ref = useRef<E>(null)
   const [isSeen, setSeen] = useState(false)
   useEffect(() => {
