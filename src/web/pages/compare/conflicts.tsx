@@ -1,9 +1,10 @@
 import { useState } from 'react'
 import type { Answer } from '../../api/call.ts'
 import { Copyable } from '../../parts/copy/copyable.tsx'
-import { TextDiff } from '../../parts/diff/text-diff.tsx'
-import { Fold } from '../../parts/fold/fold.tsx'
+import { LineText } from '../../parts/diff/lines/line-text.tsx'
+import { wordMarks } from '../../parts/diff/model/word-marks.ts'
 import { JsonView } from '../../parts/json/json-view.tsx'
+import { type Region, regionsOf } from './marked-regions.ts'
 import styles from './page.module.css'
 
 type Merge = Answer<'POST /workflows/variants/merge'>['merge']
@@ -56,38 +57,49 @@ export function Conflicts({
 }
 
 function ConflictBlock({ conflict }: { readonly conflict: Conflict }) {
-  const { place, kind, base, target, source } = conflict
-  const texts = [base ?? '', target, source]
-  const isText = texts.every((it): it is string => typeof it === 'string')
+  const { place, kind, base, target, source, marked } = conflict
+  const regions = marked === undefined ? [] : regionsOf(marked)
   return (
     <section className={styles.conflict} aria-label={`Conflict at ${placeText(place)}`}>
       <h3>
         <code>{placeText(place)}</code> <span>{WORDS[kind]}</span>
       </h3>
-      {isText ? (
-        <>
-          <h4>What the target has, and what the source has</h4>
-          <TextDiff
-            label={`Target and source at ${placeText(place)}`}
-            base={texts[1] ?? ''}
-            head={texts[2] ?? ''}
-            prose
-          />
-          {base !== undefined && (
-            <details>
-              <summary>What both began with</summary>
-              <Fold text={texts[0] ?? ''} />
-            </details>
-          )}
-        </>
-      ) : (
+      {regions.slice(0, PAGE).map((region, at) => (
+        <div key={at} className={styles.values}>
+          {SIDES.map((side) => (
+            <SideText key={side} side={side} region={region} />
+          ))}
+        </div>
+      ))}
+      {regions.length === 0 && (
         <div className={styles.values}>
-          <SideValue name="Both began with" value={base} />
-          <SideValue name="Target has" value={target} />
-          <SideValue name="Source has" value={source} />
+          <SideValue name={NAMES.base} value={base} />
+          <SideValue name={NAMES.target} value={target} />
+          <SideValue name={NAMES.source} value={source} />
         </div>
       )}
     </section>
+  )
+}
+
+const SIDES = ['base', 'target', 'source'] as const
+const NAMES = { base: 'Both began with', target: 'The target has', source: 'The source has' } as const
+
+/** The lines of one side, with what differs from the lines that both began with marked. */
+function SideText({ side, region }: { readonly side: (typeof SIDES)[number]; readonly region: Region }) {
+  const text = region[side]
+  const marks = side === 'base' ? undefined : wordMarks(region.base, text)
+  return (
+    <div>
+      <h4>{NAMES[side]}</h4>
+      {text === '' ? (
+        <p className={styles.none}>nothing</p>
+      ) : (
+        <div className={styles.text}>
+          <LineText side="head" parts={marks?.head ?? [{ text, isChanged: false }]} />
+        </div>
+      )}
+    </div>
   )
 }
 

@@ -2,7 +2,6 @@ import { useState } from 'react'
 import type { Answer } from '../../api/call.ts'
 import { useRoute, useWrite } from '../../api/use-route.ts'
 import { Button } from '../../parts/button/button.tsx'
-import { type End, nameOfEnd, sideOf } from '../../parts/compare/ends.ts'
 import { Modal } from '../../parts/dialog/modal.tsx'
 import { TextField } from '../../parts/fields/text-field.tsx'
 import { Failure } from '../../parts/states/failure.tsx'
@@ -10,17 +9,15 @@ import { Conflicts } from './conflicts.tsx'
 import styles from './page.module.css'
 
 export interface MergeBoxProps {
-  readonly slug: string
-  readonly target: End
+  readonly names: Names
+  readonly sides: { readonly source: object; readonly target: object }
   /** The head that is shown: a merge into another one is refused. */
   readonly targetRevision: string
-  readonly source: End
 }
 
 /** What a merge of the head into the base would come to, and the button that does it where nothing is in conflict. */
-export function MergeBox({ slug, target, targetRevision, source }: MergeBoxProps) {
+export function MergeBox({ names, sides, targetRevision }: MergeBoxProps) {
   const [isOpen, setOpen] = useState(false)
-  const sides = { source: sideOf(source, slug), target: sideOf(target, slug) }
   const { data, error } = useRoute('POST /workflows/variants/merge', { body: { ...sides, dry_run: true } })
   if (error) return <Failure error={error} />
   if (!data) return null
@@ -28,10 +25,10 @@ export function MergeBox({ slug, target, targetRevision, source }: MergeBoxProps
   return (
     <section className={styles.merge} aria-label="What a merge would give">
       <div className={styles.verdict}>
-        <p>{verdictOf(merge, source, target)}</p>
+        <p>{verdictOf(merge, names)}</p>
         {(merge.kind === 'fast_forward' || merge.kind === 'merge') && merge.conflicts.length === 0 && (
           <Button kind="primary" needs="write" onClick={() => setOpen(true)}>
-            Merge into {target.slug}
+            Merge into {names.target}
           </Button>
         )}
       </div>
@@ -44,24 +41,30 @@ export function MergeBox({ slug, target, targetRevision, source }: MergeBoxProps
         close={() => setOpen(false)}
         merge={merge}
         body={{ ...sides, expected_target: targetRevision }}
-        names={{ source: nameOfEnd(source), target: target.slug }}
+        names={names}
       />
     </section>
   )
 }
 
+/** The sides in words. */
+interface Names {
+  readonly source: string
+  readonly target: string
+}
+
 type Merge = Answer<'POST /workflows/variants/merge'>['merge']
 
-function verdictOf({ kind, conflicts, truncated }: Merge, source: End, target: End): string {
-  const names = `${nameOfEnd(source)} into ${target.slug}`
-  if (kind === 'up_to_date') return `${target.slug} has everything of ${nameOfEnd(source)} already.`
+function verdictOf({ kind, conflicts, truncated }: Merge, { source, target }: Names): string {
+  if (kind === 'up_to_date') return `${target} has everything of ${source} already.`
   if (conflicts.length > 0) {
-    const count = `${conflicts.length.toLocaleString()}${truncated ? ' or more' : ''} ${conflicts.length === 1 ? 'conflict' : 'conflicts'}`
-    return `A merge of ${names} meets ${count}.`
+    const count = `${conflicts.length.toLocaleString()}${truncated ? ' or more' : ''}`
+    return `A merge of ${source} into ${target} meets ${count} ${conflicts.length === 1 ? 'conflict' : 'conflicts'}.`
   }
-  if (kind === 'fast_forward')
-    return `A merge of ${names} is a fast-forward: ${target.slug} moves, and no commit is made.`
-  return `A merge of ${names} has no conflicts; it makes a merge commit.`
+  if (kind === 'fast_forward') {
+    return `A merge of ${source} into ${target} is a fast-forward: ${target} moves, and no commit is made.`
+  }
+  return `A merge of ${source} into ${target} has no conflicts; it makes a merge commit.`
 }
 
 function MergeDialog({
@@ -75,7 +78,7 @@ function MergeDialog({
   readonly close: () => void
   readonly merge: Merge
   readonly body: { readonly source: object; readonly target: object; readonly expected_target: string }
-  readonly names: { readonly source: string; readonly target: string }
+  readonly names: Names
 }) {
   const [message, setMessage] = useState('')
   const { mutate, error, isPending } = useWrite('POST /workflows/variants/merge')

@@ -2,7 +2,7 @@ import { useNavigate, useParams, useSearch } from '@tanstack/react-router'
 import type { Answer } from '../../api/call.ts'
 import { useRoute } from '../../api/use-route.ts'
 import { EndsBar, Standing } from '../../parts/compare/ends-bar.tsx'
-import { type End, endsOf, referencesOf, sideOf, textOfEnd } from '../../parts/compare/ends.ts'
+import { type End, endsOf, nameOfEnd, referencesOf, sideOf, textOfEnd } from '../../parts/compare/ends.ts'
 import { LoadedRevisionDiff, type RevisionDiffView, RevisionDiff } from '../../parts/diff/revision-diff.tsx'
 import { Page } from '../../parts/page/page.tsx'
 import { RevisionChip } from '../../parts/revision-chip/revision-chip.tsx'
@@ -46,11 +46,15 @@ function Comparison({ slug, base, head }: { readonly slug: string; readonly base
   const choices = useEndChoices(slug)
   const before = useEnd(slug, base)
   const after = useEnd(slug, head)
-  const { data: compared } = useRoute('POST /workflows/variants/compare', {
-    body: { base: sideOf(base, slug), head: sideOf(head, slug) },
-  })
+  const [left, right] = [sideOf(base, slug, before.data?.id ?? ''), sideOf(head, slug, after.data?.id ?? '')]
+  const isHere = before.data !== undefined && after.data !== undefined
+  const { data: compared, error: refused } = useRoute(
+    'POST /workflows/variants/compare',
+    { body: { base: left, head: right } },
+    { enabled: isHere },
+  )
   const compare = compared?.compare
-  const error = before.error ?? after.error
+  const error = before.error ?? after.error ?? refused
   const addressOf = (left: End, right: End): string => places.compare(slug, textOfEnd(left), textOfEnd(right))
   const show = (search: Readonly<Record<string, string | undefined>>): void =>
     void navigate({ to: addressOf(base, head), search: { from, view, ...search }, replace: true })
@@ -79,7 +83,11 @@ function Comparison({ slug, base, head }: { readonly slug: string; readonly base
         <Standing base={base} head={head} compare={compare} placeOf={(it) => places.revision(slug, it)} />
       )}
       {compare && base.kind === 'variant' && before.data && compare.ahead > 0 && (
-        <MergeBox slug={slug} target={base} targetRevision={before.data.id} source={head} />
+        <MergeBox
+          names={{ source: nameOfEnd(head), target: base.slug }}
+          sides={{ source: right, target: left }}
+          targetRevision={before.data.id}
+        />
       )}
       {canPart && (
         <div className={styles.from} role="group" aria-label="What is compared with the end">
@@ -91,7 +99,7 @@ function Comparison({ slug, base, head }: { readonly slug: string; readonly base
           </button>
         </div>
       )}
-      {!error && !(before.data && after.data) && <Skeleton label="Loading what changed" lines={12} />}
+      {!error && !isHere && <Skeleton label="Loading what changed" lines={12} />}
       {before.data && after.data && isParted && (
         <RevisionDiff base={{ id: parted.id }} head={{ id: after.data.id }} {...diffView} />
       )}

@@ -85,9 +85,8 @@ export function Standing({ base, head, compare, placeOf }: StandingProps) {
   return (
     <div className={styles.standing}>
       <p>
-        <b>{nameOfEnd(head)}</b> is {counted(ahead, 'ahead')} and {counted(behind, 'behind')}{' '}
-        <b>{nameOfEnd(base)}</b>
-        {from && (
+        <b>{nameOfEnd(head)}</b> is {distance(ahead, behind)} <b>{nameOfEnd(base)}</b>
+        {from && ahead > 0 && behind > 0 && (
           <>
             ; they parted at <Link to={placeOf(from.slug)}>v{from.version}</Link>
           </>
@@ -126,6 +125,11 @@ function Revisions({
   )
 }
 
-function counted(count: number, word: string): string {
-  return `${count.toLocaleString()} ${word}`
+function distance(ahead: number, behind: number): string {
+  const parts = [
+    ahead > 0 && `${ahead.toLocaleString()} ahead`,
+    behind > 0 && `${behind.toLocaleString()} behind`,
+  ]
+  const words = parts.filter((it) => it !== false).join(' and ')
+  return behind > 0 ? words : `${words} of`
 }

@@ -28,13 +28,13 @@ export function textOfEnd({ kind, slug }: End): string {
   return `${kind[0] ?? ''}:${slug}`
 }
 
-/** An end as a side of `compare` and `merge` (wire.md 1). */
-export function sideOf({ kind, slug }: End, artifact: string) {
+/** An end as a side of `compare` and `merge` (wire.md 1). A revision goes by its id: its slug may stand in several artifacts. */
+export function sideOf({ kind, slug }: End, artifact: string, revisionId: string) {
   switch (kind) {
     case 'variant':
       return { variant: { slug }, artifact: { slug: artifact } }
     case 'revision':
-      return { revision: { slug }, artifact: { slug: artifact } }
+      return { revision: { id: revisionId } }
     case 'environment':
       return { environment: { slug }, key: `${artifact}.revision` }
   }
