@@ -64,7 +64,11 @@ async function send<R extends Route>(route: R, ask: Ask<R>, signal?: AbortSignal
     throw new Unreachable()
   })
   if (response.ok) return response
-  const document = (await response.json().catch(() => ({}))) as Record<string, unknown>
-  if (response.status === 401) onSignedOut()
-  throw new Problem(response.status, document)
+  throw refused(response.status, (await response.json().catch(() => ({}))) as Record<string, unknown>)
+}
+
+/** What to throw for an answer that is an error; takes note where the session has ended. */
+export function refused(status: number, document: Readonly<Record<string, unknown>>): Problem {
+  if (status === 401) onSignedOut()
+  return new Problem(status, document)
 }
