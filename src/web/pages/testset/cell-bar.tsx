@@ -68,7 +68,7 @@ export function CellBar({ total, active, column, row, go, open, history, edit }:
       <output className={styles.value} aria-label="The cell that has the focus">
         {active && (
           <>
-            <b>{column === '' ? 'no name' : column.slice(0, 60)}</b>
+            <b>{isKey ? 'dedup id' : column === '' ? 'no name' : column.slice(0, 60)}</b>
             <code>{row ? (isKey ? row.key : cellText(row.values[column])) : '…'}</code>
           </>
         )}

@@ -18,8 +18,14 @@ export interface CellDialogProps {
 export function CellDialog({ number, column, row, close }: CellDialogProps) {
   const has = row !== undefined && Object.hasOwn(row.values, column)
   const value = has ? row.values[column] : undefined
+  const isLong = typeof value === 'string' ? value.length > 600 : typeof value === 'object'
   return (
-    <Modal open close={close} sheet title={`${column.slice(0, 100)} of row ${number.toLocaleString()}`}>
+    <Modal
+      open
+      close={close}
+      sheet={isLong}
+      title={`${column.slice(0, 100)} of row ${number.toLocaleString()}`}
+    >
       {!row ? (
         <Skeleton label="Loading the row" />
       ) : !has ? (
@@ -27,7 +33,7 @@ export function CellDialog({ number, column, row, close }: CellDialogProps) {
       ) : typeof value === 'string' ? (
         <div className={styles.whole}>
           <p className={styles.muted}>
-            {value.length.toLocaleString()} characters, {value.split('\n').length.toLocaleString()} lines
+            {counted(value.length, 'character')}, {counted(value.split('\n').length, 'line')}
           </p>
           <div className={styles.text}>
             <Fold text={value} lines={60} />
@@ -36,7 +42,16 @@ export function CellDialog({ number, column, row, close }: CellDialogProps) {
       ) : (
         <JsonView value={value} depth={3} />
       )}
-      {row && <Copyable text={row.key} label="Dedup id of the row" />}
+      {row && (
+        <div className={styles.key}>
+          <span className={styles.muted}>Dedup id of the row</span>
+          <Copyable text={row.key} label="Dedup id of the row" />
+        </div>
+      )}
     </Modal>
   )
+}
+
+function counted(count: number, one: string): string {
+  return `${count.toLocaleString()} ${one}${count === 1 ? '' : 's'}`
 }

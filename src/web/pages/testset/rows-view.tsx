@@ -69,7 +69,7 @@ function ShapedRows({ testset, revision, total, drop, shape }: RowsViewProps & {
       <div className={styles.side}>
         <Grid
           label={`Rows of ${testset.slug}`}
-          keyName={KEY_COLUMN}
+          keyName="dedup id"
           columns={columns}
           total={total}
           rowAt={rowAt}

@@ -4,20 +4,17 @@ import {
   type KeyboardEvent,
   type MouseEvent,
   type ReactNode,
-  useCallback,
   useEffect,
   useId,
-  useMemo,
   useState,
 } from 'react'
-import { useCommands } from '../../shell/commands.tsx'
-import { cellText } from './cell-text.ts'
-import { columnsBetween, edgesOf, keepWidth, keptWidths } from './column-layout.ts'
+import { columnsBetween } from './column-layout.ts'
 import { GridCells, type GridRow } from './grid-cells.tsx'
 import { GridHeader } from './grid-header.tsx'
 import styles from './grid.module.css'
 import { type GridPlace, placeAfterKey } from './move-cell.ts'
 import { elementLength } from './scroll-scale.ts'
+import { useColumns } from './use-columns.ts'
 import { useScroll } from './use-scroll.ts'
 
 export interface GridProps {
@@ -65,21 +62,15 @@ export function Grid({
   children,
 }: GridProps) {
   const id = useId()
-  const [widths, setWidths] = useState(() => keptWidths(widthsKey))
-  const guessed = useMemo(() => columns.map((name) => guessedWidth(name, sample)), [columns, sample])
-  const own = useMemo(
-    () => columns.map((name, at) => widths.get(name) ?? guessed[at] ?? 0),
-    [columns, widths, guessed],
-  )
-  const number = 28 + 8 * total.toLocaleString().length
-  const key = widths.get(keyName) ?? 124
-  const frozen = useMemo(() => ({ number, key }), [number, key])
   const [room, setRoom] = useState(0)
-  const edges = useMemo(() => edgesOf(own, room), [own, room])
-  const width = edges[columns.length] ?? 0
-  const { element, onScroll, scrollTo, client, x, y, top, left } = useScroll(
-    { width, height: total * ROW },
-    { width: number + key, height: HEADER },
+  const { frozen, edges, resize } = useColumns({
+    ...{ keyName, columns, total, sample, widthsKey, room },
+    activeColumn: active?.column ?? 0,
+  })
+  const still = frozen.number + frozen.key
+  const { element, onScroll, reveal, client, x, y, top, left } = useScroll(
+    { width: edges[columns.length] ?? 0, height: total * ROW },
+    { width: still, height: HEADER },
   )
   useEffect(() => setRoom(x.view), [x.view])
 
@@ -92,43 +83,13 @@ export function Grid({
     (_, step) => Math.max(0, first - BEYOND) + step,
   )
 
-  const resize = useCallback(
-    (column: string, wanted: number) => setWidths((before) => keepWidth(widthsKey, before, column, wanted)),
-    [widthsKey],
-  )
-  function resizeActive(by: number): void {
-    const column = active?.column ?? 0
-    const name = column === 0 ? keyName : columns[column - 1]
-    if (name !== undefined) resize(name, (column === 0 ? key : (own[column - 1] ?? 0)) + by)
-  }
-  useCommands([
-    { id: 'wider', title: 'Make the column wider', keys: '>', group: 'Grid', run: () => resizeActive(32) },
-    {
-      id: 'narrower',
-      title: 'Make the column narrower',
-      keys: '<',
-      group: 'Grid',
-      run: () => resizeActive(-32),
-    },
-  ])
-
-  // What has the focus is seen: also when the page puts it there.
+  // What has the focus is seen, also when the page puts it there. Whoever scrolls away from it afterwards may.
   const isReady = client.height > 0
   useEffect(() => {
     if (!active || !isReady) return
-    const rowTop = active.row * ROW
-    const isAbove = rowTop < top
-    const isBelow = rowTop + ROW > top + y.view
-    const [begin = 0, over = 0] =
-      active.column === 0 ? [left, left] : [edges[active.column - 1], edges[active.column]]
-    const isBefore = begin < left
-    const isBehind = over > left + x.view
-    if (!isAbove && !isBelow && !isBefore && !isBehind) return
-    scrollTo({
-      ...(isAbove ? { top: rowTop } : isBelow ? { top: rowTop + ROW - y.view } : {}),
-      ...(isBefore ? { left: begin } : isBehind ? { left: Math.min(begin, over - x.view) } : {}),
-    })
-    // Only when it moves: whoever scrolls away from it may.
+    const { row, column } = active
+    const across = column === 0 ? undefined : ([edges[column - 1] ?? 0, edges[column] ?? 0] as const)
+    reveal([row * ROW, (row + 1) * ROW], across)
   }, [active?.row, active?.column, isReady])
 
   function onKeyDown(event: KeyboardEvent): void {
@@ -190,7 +151,7 @@ export function Grid({
       >
         <div
           className={styles.spacer}
-          style={{ width: number + key + elementLength(x), height: HEADER + elementLength(y) }}
+          style={{ width: still + elementLength(x), height: HEADER + elementLength(y) }}
         >
           <div
             className={styles.window}
@@ -199,7 +160,7 @@ export function Grid({
                 width: client.width,
                 height: client.height,
                 '--left': `${-left}px`,
-                '--frozen': `${number + key}px`,
+                '--frozen': `${still}px`,
               } as CSSProperties
             }
           >
@@ -237,13 +198,4 @@ function placeOf(target: EventTarget): GridPlace | undefined {
   if (!cell || !row) return undefined
   const column = Number(cell.getAttribute('aria-colindex')) - 2
   return { row: Number(row.getAttribute('aria-rowindex')) - 2, column: Math.max(0, column) }
-}
-
-/** A width for a column, in px, of its name and its values in some rows. */
-function guessedWidth(name: string, sample: readonly GridRow[]): number {
-  const longest = sample.reduce(
-    (most, { values }) => Math.max(most, Object.hasOwn(values, name) ? cellText(values[name]).length : 0),
-    name.length + 2,
-  )
-  return Math.min(Math.max(longest * 8 + 20, 72), 320)
 }

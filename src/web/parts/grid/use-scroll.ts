@@ -55,10 +55,12 @@ export function useScroll(
     exact.current = { top, left, scrollTop: current.scrollTop, scrollLeft: current.scrollLeft }
   }
 
-  /** Goes where the view begins at a position, or as near to it as there is something to see. */
-  function scrollTo(wanted: Partial<Position>): void {
-    const top = Math.min(Math.max(wanted.top ?? exact.current.top, 0), farthest(y))
-    const left = Math.min(Math.max(wanted.left ?? exact.current.left, 0), farthest(x))
+  /** Scrolls just so far that what lies between two positions downwards, and two across, is seen. */
+  function reveal(down: Stretch, across: Stretch | undefined): void {
+    const now = exact.current
+    const top = beginToSee(down, now.top, y)
+    const left = across ? beginToSee(across, now.left, x) : now.left
+    if (top === now.top && left === now.left) return
     put({ top, left })
     setAt({ top, left })
   }
@@ -66,11 +68,21 @@ export function useScroll(
   return {
     element,
     onScroll,
-    scrollTo,
+    reveal,
     client,
     x,
     y,
     top: Math.min(at.top, farthest(y)),
     left: Math.min(at.left, farthest(x)),
   }
+}
+
+/** From where to where something lies. */
+type Stretch = readonly [begin: number, end: number]
+
+/** Where a view that begins at `at` has to begin so that it shows a stretch, or its begin if that is longer. */
+function beginToSee([begin, end]: Stretch, at: number, span: Span): number {
+  if (begin < at) return begin
+  if (end <= at + span.view) return at
+  return Math.min(begin, end - span.view, farthest(span))
 }
