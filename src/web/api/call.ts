@@ -76,6 +76,13 @@ async function send<R extends Route>(route: R, ask: Ask<R>, signal?: AbortSignal
   if (response.ok) return response
   const document = (await response.json().catch(() => ({}))) as Record<string, unknown>
   // Who asks about the session itself sees the answer.
-  if (response.status === 401 && !route.includes(' /sessions')) onSignedOut()
-  throw new Problem(response.status, document)
+  throw route.includes(' /sessions')
+    ? new Problem(response.status, document)
+    : refused(response.status, document)
+}
+
+/** What to throw for an answer that is an error; takes note where the session has ended. */
+export function refused(status: number, document: Readonly<Record<string, unknown>>): Problem {
+  if (status === 401) onSignedOut()
+  return new Problem(status, document)
 }
