@@ -20,7 +20,7 @@ import type { Call, Endpoint, EndpointResponse } from '../routing/endpoint.ts'
 import { endpoint } from '../routing/endpoint.ts'
 import { respondWithList } from '../routing/send.ts'
 import { envelope } from '../schemas/envelope.ts'
-import { evaluationRecord, evaluationResult, presentEvaluation } from '../schemas/evaluation.ts'
+import { evaluationRecord, evaluationResult, presentEvaluation, resultFilter } from '../schemas/evaluation.ts'
 import { queryFilters } from '../schemas/queries/query-parameters.ts'
 import { retrieveReferences } from '../schemas/queries/retrieve-references.ts'
 import { list, single } from '../schemas/record-schemas.ts'
@@ -175,12 +175,15 @@ export function evaluationEndpoints(
       summary: 'What came of each row, in the order in which they were done',
       scope: 'read',
       optionalBody: true,
-      input: envelope({ windowing: { names: ['windowing'], schema: resultWindowing } }),
+      input: envelope({
+        filter: { names: ['result'], schema: resultFilter },
+        windowing: { names: ['windowing'], schema: resultWindowing },
+      }),
       output: list('results', evaluationResult),
-      example: { windowing: { limit: 100 } },
+      example: { result: { outcome: 'failed' }, windowing: { limit: 100 } },
       run: async ({ registry, params, input }) => {
-        const { windowing: asked = {} } = input
-        const window = await evaluationsOf(registry).results(params['id'] ?? '', asked)
+        const { windowing: asked = {}, filter = {} } = input
+        const window = await evaluationsOf(registry).results(params['id'] ?? '', { ...filter, ...asked })
         return respondWithList('results', window, { order: 'ascending', ...asked }, window.rows)
       },
     }),
