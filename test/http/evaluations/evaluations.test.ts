@@ -325,6 +325,9 @@ describe('http: evaluations', () => {
     const stopped = await service.post(`/evaluations/${id}/stop`)
     expect(stopped.body.evaluation.state).to.equal('interrupted')
     expect(stopped.body.evaluation.summary.done).to.equal(0)
+    const goingOn = await service.post(`/evaluations/${id}/resume`, { wait: false })
+    expect(goingOn.body.evaluation).to.include({ id, state: 'running' })
+    await service.post(`/evaluations/${id}/stop`)
     hook.delay = 0
     const resumed = await service.post(`/evaluations/${id}/resume`)
     expect(resumed.body.evaluation).to.include({ state: 'finished' })

@@ -99,7 +99,11 @@ export function ArtifactPicker(props: ArtifactPickerProps) {
         </ul>
         {isOpen && found.length === 0 && (
           <p role="status">
-            {error ? error.message : isFetching ? 'Searching …' : `Nothing has “${words}” in its name or text.`}
+            {error
+              ? error.message
+              : isFetching
+                ? 'Searching …'
+                : `Nothing has “${words}” in its name or text.`}
           </p>
         )}
       </div>
