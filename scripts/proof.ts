@@ -55,6 +55,11 @@ const PROOFS: Readonly<Record<string, Proof>> = {
     summary: 'a steady mixed load: nothing grows',
     load: () => import('./proofs/soak.ts'),
   },
+  web: {
+    options: '',
+    summary: 'the page in both themes, with a million rows',
+    load: () => import('./proofs/web.ts'),
+  },
   nodes: {
     options: '[--node VERSION]… [SPEC…]',
     summary: 'the test suite under each version of Node',

@@ -1,0 +1,146 @@
+import { Link, useNavigate, useSearch } from '@tanstack/react-router'
+import { useVirtualizer } from '@tanstack/react-virtual'
+import { useEffect, useRef, useState } from 'react'
+import { ChoiceField } from '../../parts/fields/choice-field.tsx'
+import { Empty } from '../../parts/states/empty.tsx'
+import { Failure } from '../../parts/states/failure.tsx'
+import { Skeleton } from '../../parts/states/skeleton.tsx'
+import { Ago } from '../../parts/time/ago.tsx'
+import { useCommands } from '../../shell/commands.tsx'
+import { NewsLine } from '../../shell/news-line.tsx'
+import type { Family } from './families.ts'
+import { type Listed, placeOfListed, useArtifacts } from './use-artifacts.ts'
+import styles from './home.module.css'
+
+const ROW = 40
+/** Rows before and after what is seen that are drawn, too. */
+const AROUND = 12
+
+/** A family's artifacts. Only what is seen is drawn, and pages are loaded before one gets to their end. */
+export function ArtifactList({ family, words }: { readonly family: Family; readonly words: string }) {
+  const { sort = '-created' } = useSearch({ strict: false }) as Readonly<Record<string, string | undefined>>
+  const navigate = useNavigate()
+  const { rows, total, error, isPending, loadMore, refetch } = useArtifacts(family, words, sort)
+  const scroller = useRef<HTMLDivElement>(null)
+  const virtual = useVirtualizer({
+    count: total ?? rows.length,
+    getScrollElement: () => scroller.current,
+    estimateSize: () => ROW,
+    overscan: AROUND,
+  })
+  const items = virtual.getVirtualItems()
+  const last = items.at(-1)?.index ?? 0
+  useEffect(() => {
+    if (last + 4 * AROUND >= rows.length) loadMore()
+  }, [last, rows.length, loadMore])
+
+  const [picked, setPicked] = useState(-1)
+  const open = (at: number): void => {
+    const row = rows[at]
+    if (row) void navigate({ to: placeOfListed(family, row) })
+  }
+  const pick = (at: number): void => {
+    const to = Math.max(0, Math.min(rows.length - 1, at))
+    setPicked(to)
+    virtual.scrollToIndex(to)
+  }
+  useCommands([
+    { id: 'next', title: 'Next one', keys: 'j', run: () => pick(picked + 1) },
+    { id: 'previous', title: 'The one before', keys: 'k', run: () => pick(picked - 1) },
+    { id: 'open', title: 'Open the picked one', keys: 'enter', run: () => open(picked) },
+  ])
+
+  if (error) return <Failure error={error} retry={refetch} />
+  if (isPending) return <Skeleton label={`Loading ${family.title.toLowerCase()}`} lines={12} />
+  if (rows.length === 0) {
+    return (
+      <Empty
+        command={
+          words === '' ? COMMANDS[family.kind] : `npx branchpoint search '${words.replaceAll("'", '’')}'`
+        }
+      >
+        {words === '' ? family.purpose : `No ${family.one} has these words.`}
+      </Empty>
+    )
+  }
+  return (
+    <>
+      <NewsLine concerns={({ kind }) => kind === 'artifact'} />
+      <div className={styles.listHead}>
+        <p role="status">
+          {(total ?? rows.length).toLocaleString()} {total === 1 ? family.one : family.title.toLowerCase()}
+        </p>
+        <ChoiceField
+          label="Order"
+          value={sort}
+          choices={ORDERS}
+          onChange={(order) =>
+            void navigate({ to: '/', search: (kept: object) => ({ ...kept, sort: order }) as never })
+          }
+        />
+      </div>
+      <div ref={scroller} className={styles.scroller} tabIndex={0} role="region" aria-label={family.title}>
+        <ul style={{ height: virtual.getTotalSize() }} className={styles.rows}>
+          {items.map(({ index, start }) => {
+            const row = rows[index]
+            return (
+              <li
+                key={index}
+                className={styles.row}
+                data-picked={index === picked || undefined}
+                style={{ transform: `translateY(${start}px)` }}
+              >
+                {row ? <Row row={row} to={placeOfListed(family, row)} /> : <span className={styles.coming} />}
+              </li>
+            )
+          })}
+        </ul>
+      </div>
+    </>
+  )
+}
+
+function Row({ row, to }: { readonly row: Listed; readonly to: string }) {
+  const flags = Object.entries(row.flags ?? {}).filter(
+    ([name, isSet]) => isSet === true && SHOWN_FLAGS.has(name),
+  )
+  return (
+    <>
+      <Link to={to} className={styles.name}>
+        {row.name ?? row.slug}
+      </Link>
+      <code className={styles.slug}>{row.name === undefined || row.name === row.slug ? '' : row.slug}</code>
+      <span className={styles.tags}>
+        {flags.map(([name]) => (
+          <span key={name}>{name.replace('is_', '')}</span>
+        ))}
+        {Object.entries(row.tags ?? {})
+          .slice(0, 4)
+          .map(([name, value]) => (
+            <span key={name}>
+              {name}: {typeof value === 'string' ? value : JSON.stringify(value)}
+            </span>
+          ))}
+      </span>
+      <span className={styles.when}>
+        <Ago date={row.updated_at ?? row.created_at} />
+      </span>
+    </>
+  )
+}
+
+const SHOWN_FLAGS: ReadonlySet<string> = new Set(['is_chat', 'is_code', 'is_hook', 'is_snippet', 'search'])
+
+const ORDERS = [
+  { value: '-created', label: 'Newest first' },
+  { value: 'created', label: 'Oldest first' },
+  { value: '-updated', label: 'Edited last' },
+  { value: 'name', label: 'Name' },
+]
+
+const COMMANDS: Readonly<Record<string, string>> = {
+  applications: `curl "$BRANCHPOINT_URL/simple/applications/" -H "Authorization: ApiKey $BRANCHPOINT_KEY" -d '{"application": {"slug": "my-prompt", "template": "completion"}}'`,
+  evaluators: `curl "$BRANCHPOINT_URL/simple/evaluators/" -H "Authorization: ApiKey $BRANCHPOINT_KEY" -d '{"evaluator": {"slug": "exact", "template": "auto_exact_match"}}'`,
+  testsets: `npx branchpoint testsets import capitals.csv --slug capitals`,
+  queries: `curl "$BRANCHPOINT_URL/simple/queries/" -H "Authorization: ApiKey $BRANCHPOINT_KEY" -d '{"query": {"slug": "errors", "data": {}}}'`,
+}

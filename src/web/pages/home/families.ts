@@ -1,0 +1,61 @@
+/** A family as the start lists it. */
+export interface Family {
+  readonly kind: 'applications' | 'evaluators' | 'workflows' | 'testsets' | 'environments' | 'queries'
+  readonly title: string
+  /** One of them, as a sentence says it. */
+  readonly one: string
+  /** What they are for, where there are none. */
+  readonly purpose: string
+  /** Whether the page makes them. */
+  readonly create: boolean
+  /** Their kind in a search. */
+  readonly found: 'application' | 'evaluator' | 'workflow' | 'testset' | 'environment' | 'query'
+}
+
+export const FAMILIES: readonly Family[] = [
+  {
+    kind: 'applications',
+    title: 'Prompts',
+    one: 'prompt',
+    purpose: 'A prompt holds messages, a model and its parameters; each version of it is a commit.',
+    create: true,
+    found: 'application',
+  },
+  {
+    kind: 'evaluators',
+    title: 'Evaluators',
+    one: 'evaluator',
+    purpose: 'An evaluator says of each output whether it is right, or how good it is.',
+    create: true,
+    found: 'evaluator',
+  },
+  {
+    kind: 'testsets',
+    title: 'Testsets',
+    one: 'testset',
+    purpose: 'A testset holds rows that prompts are tried on, with what is expected of them.',
+    create: true,
+    found: 'testset',
+  },
+  {
+    kind: 'workflows',
+    title: 'Workflows',
+    one: 'workflow',
+    purpose: 'Workflows are prompts, evaluators, snippets that others embed, and plain configuration.',
+    create: false,
+    found: 'workflow',
+  },
+  {
+    kind: 'queries',
+    title: 'Queries',
+    one: 'query',
+    purpose: 'A query is a saved filter of traces, versioned like everything else.',
+    create: false,
+    found: 'query',
+  },
+]
+
+/** The family of `?kind=`; undefined for the start itself, and for what is none. */
+export function familyOf(kind: string | undefined): Family | undefined {
+  return FAMILIES.find((family) => family.kind === kind)
+}

@@ -1,0 +1,35 @@
+import { Link } from '@tanstack/react-router'
+import type { Answer } from '../../api/call.ts'
+import { FAMILIES } from './families.ts'
+import { NewestCommits } from './newest-commits.tsx'
+import { RunningWhere } from './running-where.tsx'
+import styles from './home.module.css'
+
+/** What there is, what is newest, what runs where. */
+export function Overview({ project }: { readonly project: Answer<'GET /projects/current'>['project'] }) {
+  return (
+    <div className={styles.overview}>
+      <nav aria-label="Families" className={styles.tiles}>
+        {FAMILIES.map(({ kind, title }) => (
+          <Link key={kind} to="/" search={{ kind }}>
+            <b>{project.counts[kind].toLocaleString()}</b>
+            {title}
+          </Link>
+        ))}
+      </nav>
+      <section aria-labelledby="newest">
+        <h2 id="newest">Newest commits</h2>
+        <NewestCommits />
+      </section>
+      <section aria-labelledby="running">
+        <h2 id="running">Running where</h2>
+        <RunningWhere />
+        <p className={styles.more}>
+          <Link to="/" search={{ tour: '1' }}>
+            Take the tour
+          </Link>
+        </p>
+      </section>
+    </div>
+  )
+}

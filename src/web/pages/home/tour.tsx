@@ -1,0 +1,100 @@
+import { useQueryClient } from '@tanstack/react-query'
+import { Link, useNavigate } from '@tanstack/react-router'
+import { useState } from 'react'
+import { Button } from '../../parts/button/button.tsx'
+import { Failure } from '../../parts/states/failure.tsx'
+import { useRoute } from '../../api/use-route.ts'
+import { places } from '../../shell/places.ts'
+import { PROMPT, startEvaluation, TESTSET, makePrompt, makeTestset } from './tour-steps.ts'
+import styles from './tour.module.css'
+
+/** A prompt, a testset and an evaluation in three clicks. Its model is a mock, so that no key of a provider is needed. */
+export function Tour({ leave }: { readonly leave: () => void }) {
+  const prompts = useRoute('POST /applications/query', { body: { application: { slugs: [PROMPT] } } })
+  const testsets = useRoute('POST /testsets/query', { body: { testset: { slugs: [TESTSET] } } })
+  const navigate = useNavigate()
+  const cache = useQueryClient()
+  const [busy, setBusy] = useState<number>()
+  const [error, setError] = useState<unknown>()
+  const hasPrompt = (prompts.data?.count ?? 0) > 0
+  const hasTestset = (testsets.data?.count ?? 0) > 0
+  const at = hasPrompt ? (hasTestset ? 2 : 1) : 0
+
+  async function take(step: number): Promise<void> {
+    setBusy(step)
+    setError(undefined)
+    try {
+      if (step === 0) await makePrompt()
+      if (step === 1) await makeTestset()
+      if (step === 2) await navigate({ to: places.evaluation(await startEvaluation()) })
+      await cache.invalidateQueries()
+    } catch (failure) {
+      setError(failure)
+    } finally {
+      setBusy(undefined)
+    }
+  }
+
+  return (
+    <section className={styles.tour} aria-labelledby="tour">
+      <h2 id="tour">From nothing to an evaluation, in three clicks</h2>
+      <p>
+        The model of this tour is a mock that runs in the server: it answers as the examples in the prompt do.
+        Everything it makes is an ordinary git repository, and can be deleted again.
+      </p>
+      {error !== undefined && <Failure error={error} />}
+      <ol>
+        {STEPS.map(({ title, text, button, done }, step) => (
+          <li key={title} data-state={step < at ? 'done' : step === at ? 'here' : 'later'}>
+            <h3>
+              {step < at ? '✓ ' : `${step + 1}. `}
+              {title}
+            </h3>
+            <p>{text}</p>
+            {step < at && done !== undefined ? (
+              <Link to={done.to}>{done.label}</Link>
+            ) : (
+              <Button
+                kind={step === at ? 'primary' : 'plain'}
+                needs={step === 2 ? 'invoke' : 'write'}
+                busy={busy === step}
+                refusal={step > at ? 'The step before comes first.' : undefined}
+                onClick={() => void take(step)}
+              >
+                {button}
+              </Button>
+            )}
+          </li>
+        ))}
+      </ol>
+      <p>
+        Then open the prompt, add Chad and its capital as an example, commit, and run the evaluation again:
+        the version that knows more passes more rows.{' '}
+        <Button kind="quiet" onClick={leave}>
+          Leave the tour
+        </Button>
+      </p>
+    </section>
+  )
+}
+
+const STEPS = [
+  {
+    title: 'A prompt',
+    text: 'Messages, a model and its parameters. Its first version is a commit on the branch capitals.',
+    button: 'Make the prompt',
+    done: { label: 'Open the prompt', to: places.artifact(PROMPT) },
+  },
+  {
+    title: 'A testset',
+    text: 'Three countries with the capital that is expected. Each row is a file that git tracks.',
+    button: 'Make the testset',
+    done: { label: 'Open the testset', to: places.testset(TESTSET) },
+  },
+  {
+    title: 'An evaluation',
+    text: 'Every row goes through the prompt, and an evaluator compares what comes out with what is expected.',
+    button: 'Run the evaluation',
+    done: undefined,
+  },
+] as const

@@ -1,0 +1,90 @@
+import { expect } from 'chai'
+import { closeBrowser } from '../../scripts/browser/open-browser.ts'
+import { openWorkbench, type Workbench } from './support/workbench.ts'
+
+describe('workbench: frame, sign-in and keys', () => {
+  let bench: Workbench
+  before(async () => {
+    bench = await openWorkbench()
+    await bench.ask('POST', '/simple/applications/', {
+      application: { slug: 'support-bot', name: 'Support bot', data: { parameters: { greeting: 'Hello' } } },
+    })
+  })
+  after(async () => {
+    await closeBrowser()
+    await bench.close()
+  })
+
+  it('shows whoever is not signed in nothing but the sign-in page, whatever the address', async () => {
+    const visit = await bench.visit({ path: '/a/support-bot', signedOut: true })
+    const { page } = visit
+    await page.getByRole('heading', { name: 'Branchpoint' }).waitFor()
+    await visit.expectNoBarriers()
+    await visit.picture('sign-in-1440')
+    await page.getByLabel('API key').fill('svc_wrong')
+    await page.getByRole('button', { name: 'Sign in' }).click()
+    await page.getByText('unknown or revoked').waitFor()
+    expect(await page.getByLabel('API key').inputValue(), 'what was typed is kept').to.equal('svc_wrong')
+    await page.getByLabel('API key').fill(bench.key)
+    await page.keyboard.press('Enter')
+    // The address that was asked for is where one is then.
+    await page.getByRole('navigation', { name: 'Places' }).waitFor()
+    expect(new URL(page.url()).pathname).to.equal('/a/support-bot')
+    await visit.close()
+  })
+
+  it('signs out when the session ends elsewhere, and takes one back to the same page', async () => {
+    const visit = await bench.visit({ path: '/?kind=applications' })
+    await visit.page.getByRole('link', { name: 'Support bot' }).waitFor()
+    const [session] = await visit.context.cookies()
+    await visit.context.clearCookies()
+    await visit.page.getByRole('link', { name: 'Testsets' }).click()
+    await visit.page.getByLabel('API key').waitFor()
+    await visit.context.addCookies(session ? [session] : [])
+    await visit.page.reload()
+    await visit.page.getByRole('heading', { name: 'Testsets' }).waitFor()
+    await visit.close()
+  })
+
+  it('goes by keys alone: palette, search, places, the list of keys', async () => {
+    const visit = await bench.visit()
+    const { page } = visit
+    await page.getByRole('navigation', { name: 'Places' }).waitFor()
+    await page.keyboard.press('?')
+    await page.getByRole('dialog', { name: 'Keys' }).getByText('Go to prompts').waitFor()
+    await visit.expectNoBarriers()
+    await page.keyboard.press('Escape')
+    await page.keyboard.press('g')
+    await page.keyboard.press('p')
+    await page.waitForURL('**/?kind=applications')
+    await page.keyboard.press('/')
+    await page.getByLabel('Words to search for').fill('hello')
+    await page.getByRole('option', { name: /support-bot/ }).waitFor()
+    await visit.expectNoBarriers()
+    await visit.picture('palette-1440')
+    await page.keyboard.press('Enter')
+    await page.waitForURL('**/a/support-bot/r/support-bot-1')
+    await page.keyboard.press('Control+k')
+    await page.getByLabel('Command or words to search for').fill('settings')
+    await page.keyboard.press('Enter')
+    await page.waitForURL('**/settings/keys')
+    await visit.close()
+  })
+
+  it('says of an address that is none what it is, and what is not built yet how it is done meanwhile', async () => {
+    const visit = await bench.visit({ path: '/a/support-bot/nothing/here' })
+    await visit.page.getByText('Nothing is at').waitFor()
+    await visit.go('/review')
+    await visit.page.getByText('Proposals are not here yet').waitFor()
+    await visit.close()
+  })
+
+  it('fits a telephone', async () => {
+    const visit = await bench.visit({ width: 390, height: 844 })
+    await visit.page.getByRole('heading', { level: 1 }).waitFor()
+    const width = await visit.page.evaluate('document.documentElement.scrollWidth')
+    expect(width).to.be.at.most(390)
+    await visit.expectNoBarriers()
+    await visit.close()
+  })
+})

@@ -1,0 +1,138 @@
+import { expect } from 'chai'
+import { closeBrowser } from '../../scripts/browser/open-browser.ts'
+import { openWorkbench, type Workbench } from './support/workbench.ts'
+
+describe('workbench: the start', () => {
+  let bench: Workbench
+  before(async () => {
+    bench = await openWorkbench()
+  })
+  after(async () => {
+    await closeBrowser()
+    await bench.close()
+  })
+
+  it('takes somebody new from nothing to an evaluation in three clicks', async () => {
+    const visit = await bench.visit()
+    const { page } = visit
+    await page.getByRole('button', { name: 'Make the prompt' }).waitFor()
+    await visit.expectNoBarriers()
+    await visit.picture('tour-1440')
+    await page.getByRole('button', { name: 'Make the prompt' }).click()
+    await page.getByRole('link', { name: 'Open the prompt' }).waitFor()
+    await page.getByRole('button', { name: 'Make the testset' }).click()
+    await page.getByRole('link', { name: 'Open the testset' }).waitFor()
+    await page.getByRole('button', { name: 'Run the evaluation' }).click()
+    await page.waitForURL('**/eval/*')
+    const { evaluations } = await bench.ask('POST', '/evaluations/query', {})
+    expect(evaluations[0]).to.include({ rows: 3 })
+    await visit.close()
+  })
+
+  it('shows what there is, what is newest, and what runs where; texts of others stay texts', async () => {
+    await bench.ask('POST', '/simple/applications/', {
+      application: {
+        slug: 'hostile',
+        name: '<script>document.title = "taken"</script><img src=x onerror=alert(1)>',
+        tags: { team: '\u202Egnp.exe', link: 'javascript:alert(1)' },
+        data: { parameters: { text: `![](http://example.org/pixel.png) ${'x'.repeat(100_000)}` } },
+      },
+    })
+    await bench.ask('POST', '/applications/revisions/deploy', {
+      application_ref: { slug: 'hostile' },
+      environment_ref: { slug: 'production' },
+    })
+    const visit = await bench.visit()
+    const { page } = visit
+    await page.getByRole('heading', { name: 'Newest commits' }).waitFor()
+    await page.getByText('First revision').first().waitFor()
+    await page
+      .getByRole('link', { name: /hostile/ })
+      .first()
+      .waitFor()
+    await visit.expectNoBarriers()
+    await visit.picture('home-1440')
+    await visit.go('/?kind=applications')
+    await page.getByText('<script>').waitFor()
+    expect(await page.title()).to.equal('Prompts · Home · Branchpoint')
+    await visit.expectNoBarriers()
+    await visit.close()
+  })
+
+  it('searches as one types, also in texts, and says where a word stands', async () => {
+    const visit = await bench.visit()
+    const { page } = visit
+    await page.getByRole('searchbox').fill('oslo')
+    const found = page.getByRole('list', { name: 'What was found' })
+    await found.getByText('Oslo').first().waitFor()
+    expect(await found.textContent()).to.match(/Capitals.*messages/s)
+    await page.waitForURL('**/?q=oslo')
+    await visit.picture('search-1440')
+    await page.getByRole('searchbox').fill('xyzzy')
+    await page.getByText('Nothing has all of these words').waitFor()
+    await visit.close()
+  })
+
+  it('lists a family, only what is seen of it, in an order that has an address', async () => {
+    for (let number = 0; number < 450; number++) {
+      await bench.ask('POST', '/applications/', {
+        application: {
+          slug: `bot-${String(number).padStart(3, '0')}`,
+          tags: { team: number % 2 ? 'a' : 'b' },
+        },
+      })
+    }
+    const visit = await bench.visit({ path: '/?kind=applications&sort=name' })
+    const { page } = visit
+    await page.getByText('452 prompts').waitFor()
+    expect(await page.locator('[role=region] li').count()).to.be.below(60)
+    await page.getByRole('region', { name: 'Prompts' }).focus()
+    for (let pressed = 0; pressed < 6; pressed++) await page.keyboard.press('End')
+    await page.evaluate(`document.querySelector('[role=region]').scrollTop = 1e9`)
+    await page.getByRole('link', { name: 'bot-449' }).waitFor()
+    await page.keyboard.press('j')
+    await page.keyboard.press('Enter')
+    await page.waitForURL('**/a/*')
+    await page.goBack()
+    await page.getByLabel('Order').selectOption('-created')
+    await page.waitForURL('**sort=-created')
+    await page.getByRole('link', { name: 'bot-449' }).waitFor()
+    await visit.picture('prompts-1440')
+    await visit.close()
+  })
+
+  it('makes a prompt; a slug that is taken is said by the server, and what was typed is kept', async () => {
+    const visit = await bench.visit({ path: '/?kind=applications' })
+    const { page } = visit
+    await page.getByRole('button', { name: 'New prompt' }).click()
+    const dialog = page.getByRole('dialog', { name: 'New prompt' })
+    await dialog.getByLabel('Slug').fill('capitals')
+    await dialog.getByRole('button', { name: 'Create capitals' }).click()
+    await dialog.getByRole('alert').getByText(/taken/).waitFor()
+    expect(await dialog.getByLabel('Slug').inputValue()).to.equal('capitals')
+    await visit.expectNoBarriers()
+    await dialog.getByLabel('Slug').fill('rivers')
+    await dialog.getByRole('button', { name: 'Create rivers' }).click()
+    await page.waitForURL('**/a/rivers')
+    await visit.close()
+  })
+
+  it('tells a key that may not write why, and shows it everything else', async () => {
+    const { key } = await bench.ask('POST', '/keys/', { key: { name: 'reader', scopes: ['read'] } })
+    const visit = await bench.visit({ path: '/?kind=applications', key: key.secret })
+    const button = visit.page.getByRole('button', { name: /New prompt/ })
+    await button.waitFor()
+    expect(await button.getAttribute('aria-disabled')).to.equal('true')
+    expect(await button.getAttribute('title')).to.match(/"reader" lacks the scope write/)
+    await visit.close()
+  })
+
+  it('tells quietly of what somebody else does', async () => {
+    const visit = await bench.visit()
+    await visit.page.getByText('live').waitFor()
+    await bench.ask('POST', '/simple/applications/', { application: { slug: 'from-elsewhere', data: {} } })
+    await visit.page.getByRole('button', { name: 'show' }).click()
+    await visit.page.getByRole('link', { name: 'from-elsewhere' }).waitFor()
+    await visit.close()
+  })
+})
