@@ -1,6 +1,12 @@
 import { type CompletionContext, type CompletionResult } from '@codemirror/autocomplete'
 import { EditorState, type Extension, RangeSetBuilder } from '@codemirror/state'
-import { Decoration, type DecorationSet, type EditorView, ViewPlugin, type ViewUpdate } from '@codemirror/view'
+import {
+  Decoration,
+  type DecorationSet,
+  type EditorView,
+  ViewPlugin,
+  type ViewUpdate,
+} from '@codemirror/view'
 import { type TemplateFormat, variablesIn } from '../template/template-variables.ts'
 
 /** Marks the variables of a template, and offers names after the braces. */
