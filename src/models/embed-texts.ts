@@ -41,7 +41,7 @@ export async function embedTexts(
 }
 
 async function embeddingModel({ provider, id, baseUrl: baseURL, apiKey, fetch }: ModelEndpoint) {
-  if (provider.protocol === 'anthropic')
+  if (provider.protocol === 'anthropic' || provider.protocol === 'mock')
     throw new ModelFailure(
       'request',
       `'${provider.name}' has no embedding models; name one of another provider.`,

@@ -33,6 +33,7 @@ export async function modelEndpoint(
 ): Promise<ModelEndpoint> {
   const { credentials } = settings
   if (connection === undefined) {
+    if (placed.provider.protocol === 'mock') return reached(placed.provider, placed.id, NO_KEY, settings)
     const usual = await credentials.ofProvider(placed.provider.name)
     if (!usual || (usual.apiKey === '' && usual.baseUrl === undefined)) throw noKey(model, placed.provider)
     return reached(placed.provider, placed.id, usual, settings)
@@ -88,6 +89,8 @@ function reached(
     fetch: outgoingFetch({ policy: reachable, maxAnswerBytes }),
   }
 }
+
+const NO_KEY: Credential = { apiKey: '' }
 
 /** Some protocols have the model's name in the path of the address: it must not end the path, or climb out of it. */
 const LEADS_ASTRAY = /[\x00-\x1f\x7f?#%\\]|(?:^|\/)\.{1,2}(?:\/|$)/

@@ -5,7 +5,7 @@ export interface ModelProvider {
   /** What models, credentials and variables call it: `mistral/…`, `MISTRAL_API_KEY`. */
   readonly name: string
   /** How it is spoken to. */
-  readonly protocol: 'chat-completions' | 'anthropic' | 'gemini'
+  readonly protocol: 'chat-completions' | 'anthropic' | 'gemini' | 'mock'
   /** Where it is, unless its credential says otherwise. */
   readonly baseUrl: string
   /** Its name in the GenAI semantic conventions (`gen_ai.provider.name`). */
@@ -15,7 +15,10 @@ export interface ModelProvider {
 /** The provider of models without a prefix. */
 export const USUAL_PROVIDER = provider('openai', 'https://api.openai.com/v1')
 
-/** Every provider, by name (contract/handlers 1.3). */
+/** Answers by itself, from the examples in a conversation: it has neither a key nor an address. */
+export const MOCK_PROVIDER: ModelProvider = { ...provider('mock', ''), protocol: 'mock' }
+
+/** Every provider that has a key or an address, by name (contract/handlers 1.3). */
 export const MODEL_PROVIDERS: ReadonlyMap<string, ModelProvider> = new Map(
   [
     USUAL_PROVIDER,

@@ -1,4 +1,4 @@
-import { MODEL_PROVIDERS, type ModelProvider, USUAL_PROVIDER } from './model-providers.ts'
+import { MOCK_PROVIDER, MODEL_PROVIDERS, type ModelProvider, USUAL_PROVIDER } from './model-providers.ts'
 
 /** Whose a model is, and what they call it. */
 export interface ModelName {
@@ -14,7 +14,8 @@ export interface ModelName {
  */
 export function parseModelName(model: string): ModelName {
   const slash = model.indexOf('/')
-  const prefixed = MODEL_PROVIDERS.get(model.slice(0, Math.max(slash, 0)))
+  const prefix = model.slice(0, Math.max(slash, 0))
+  const prefixed = prefix === MOCK_PROVIDER.name ? MOCK_PROVIDER : MODEL_PROVIDERS.get(prefix)
   if (prefixed) return { provider: prefixed, id: model.slice(slash + 1), isCertain: true }
   return { provider: USUAL_PROVIDER, id: model, isCertain: OPENAI_NAMES.test(model) }
 }

@@ -2,6 +2,7 @@ import { plainJson } from '../../json/plain-json.ts'
 import { chatRequest } from './chat-request.ts'
 import type { CallOptions, LanguageModel } from '../language-model.ts'
 import type { ChatCall } from '../models.ts'
+import { mockModel } from '../mock/mock-model.ts'
 import type { ModelEndpoint } from '../model-endpoint.ts'
 import { translateCall } from './translate-call.ts'
 
@@ -32,6 +33,7 @@ export async function prepareCall(reached: ModelEndpoint, call: ChatCall): Promi
       options: translateCall(call, 'google'),
     }
   }
+  if (provider.protocol === 'mock') return { model: mockModel(id, call.messages), options: { prompt: [] } }
   const { createOpenAICompatible } = await import('@ai-sdk/openai-compatible')
   const request = plainJson(chatRequest(call)) as object // an object's plain form
   const { chatModel } = createOpenAICompatible({

@@ -88,6 +88,7 @@ describe('catalog types', () => {
         'perplexityai',
         'together_ai',
         'minimax',
+        'mock',
       ])
       const ids = Object.values(model.choices).flat()
       expect(new Set(ids).size).to.equal(ids.length)

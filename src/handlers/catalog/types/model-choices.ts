@@ -104,6 +104,8 @@ export const modelChoices: Readonly<Record<string, readonly ModelChoice[]>> = {
     priced('together_ai/mistralai/Mixtral-8x7B-Instruct-v0.1', 0.6, 0.6),
   ],
   minimax: [priced('minimax/MiniMax-M2', 0.3, 1.2), unpriced('minimax/MiniMax-M1')],
+  // Answers without a key, from the examples in the conversation.
+  mock: [unpriced('mock/examples')],
 }
 
 function priced(id: string, input: number, output: number): ModelChoice {

@@ -1,22 +1,121 @@
+import { useState } from 'react'
 import type { Answer, Ask } from '../../api/call.ts'
 import { useRoute } from '../../api/use-route.ts'
 import { Failure } from '../states/failure.tsx'
 import { Skeleton } from '../states/skeleton.tsx'
-import { TextDiff } from './text-diff.tsx'
+import { DataDiff } from './data-diff.tsx'
+import { DiffFrame } from './diff-frame.tsx'
+import styles from './diff.module.css'
+import { FileDiffs } from './file-diffs.tsx'
 
 /** What a revision is named by: `{id}`, or `{slug, version}`. */
 export type RevisionReference = NonNullable<Ask<'POST /workflows/revisions/diff'>['body']>['base']
 
+/** What is compared: payloads as people read them, or files as they lie in git. */
+export type RevisionDiffView = 'content' | 'files'
+
 export interface RevisionDiffProps {
-  readonly base: RevisionReference
+  /** Undefined where there was nothing before: everything is new. */
+  readonly base: RevisionReference | undefined
   readonly head: RevisionReference
+  /** What is shown, where the page keeps it; by itself the comparison keeps it. */
+  readonly view?: RevisionDiffView
+  readonly onView?: (view: RevisionDiffView) => void
 }
 
 /** What changed between two revisions of prompts, evaluators or workflows. */
-export function RevisionDiff({ base, head }: RevisionDiffProps) {
-  const { data, error } = useRoute('POST /workflows/revisions/diff', { body: { base, head } })
+export function RevisionDiff({ base, head, view, onView }: RevisionDiffProps) {
+  const [kept, setKept] = useState<RevisionDiffView>('content')
+  const shown = base === undefined ? 'content' : (view ?? kept)
+  const views = base !== undefined && (
+    <div className={styles.choice} role="group" aria-label="What is compared">
+      {(['content', 'files'] as const).map((choice) => (
+        <button
+          key={choice}
+          type="button"
+          aria-pressed={shown === choice}
+          onClick={() => (onView ?? setKept)(choice)}
+        >
+          {choice === 'content' ? 'Content' : 'Files'}
+        </button>
+      ))}
+    </div>
+  )
+  const before = useRevision(base)
+  const after = useRevision(head)
+  const error = before.error ?? after.error
   if (error) return <Failure error={error} />
-  if (!data) return <Skeleton label="Loading what changed" />
-  const { diff } = data as Answer<'POST /workflows/revisions/diff'>
-  return <TextDiff label="What changed" base="" head={JSON.stringify(diff, null, 2)} />
+  if (!after.data || (base !== undefined && !before.data))
+    return <Skeleton label="Loading what changed" lines={10} />
+  if (shown === 'files' && base !== undefined) {
+    return <Files base={base} head={head} views={views} />
+  }
+  return (
+    <DataDiff
+      base={before.data && contentOf(before.data)}
+      head={contentOf(after.data)}
+      views={views}
+      same={base === undefined ? 'The revision is empty.' : <Unseen base={base} head={head} />}
+    />
+  )
+}
+
+type Revision = Answer<'POST /workflows/revisions/retrieve'>['workflow_revision']
+
+function useRevision(reference: RevisionReference | undefined) {
+  const { data, error } = useRoute(
+    'POST /workflows/revisions/retrieve',
+    { body: { workflow_revision_ref: reference ?? {} } },
+    { enabled: reference !== undefined, immutable: true },
+  )
+  return { data: data?.workflow_revision, error }
+}
+
+/** What a revision says: its payload and its header, with the names that they have in the interface. */
+function contentOf({ data, name, description, tags, meta, flags }: Revision) {
+  const header = Object.entries({ name, description, tags, meta, flags }).filter(
+    ([, value]) => value !== undefined,
+  )
+  return { ...data, ...(header.length > 0 ? { header: Object.fromEntries(header) } : {}) }
+}
+
+function Files({
+  base,
+  head,
+  views,
+}: {
+  readonly base: RevisionReference
+  readonly head: RevisionReference
+  readonly views: React.ReactNode
+}) {
+  const { data, error } = useRoute(
+    'POST /workflows/revisions/diff',
+    { body: { base, head } },
+    { immutable: true },
+  )
+  const files = data?.diff.files ?? []
+  return (
+    <DiffFrame
+      views={views}
+      summary={files.length === 1 ? '1 file' : `${files.length.toLocaleString()} files`}
+    >
+      {error && <Failure error={error} />}
+      {!data && !error && <Skeleton label="Loading what changed" lines={10} />}
+      {data && files.length === 0 && <p className={styles.same}>Both revisions hold the same files.</p>}
+      <FileDiffs files={files} />
+    </DiffFrame>
+  )
+}
+
+/** Where values read the same, files may differ: in the order of keys, in digits that a browser does not keep, or in other files of the repository. */
+function Unseen({ base, head }: { readonly base: RevisionReference; readonly head: RevisionReference }) {
+  const { data } = useRoute('POST /workflows/revisions/diff', { body: { base, head } }, { immutable: true })
+  if (!data) return 'The content reads the same.'
+  if (data.diff.files.length === 0) return 'Nothing changed: both revisions hold the same.'
+  return (
+    <>
+      <p>The content reads the same; these files differ.</p>
+      <FileDiffs files={data.diff.files} />
+    </>
+  )
 }
