@@ -1,7 +1,7 @@
+import { useMemo } from 'react'
+import { DataDiff } from '../../parts/diff/data-diff.tsx'
 import { TextDiff } from '../../parts/diff/text-diff.tsx'
-import { itemsAt, prettyJson, stringAt, withoutAt } from '../../parts/json-text/json-text.ts'
-import styles from './edit.module.css'
-import { promptPlaces, scriptPlace } from './draft/editing.ts'
+import { changeOf, prettyJson, withoutAt } from '../../parts/json-text/json-text.ts'
 
 export interface ChangesProps {
   /** The `data` of the base and of the draft, as JSON text. */
@@ -9,42 +9,26 @@ export interface ChangesProps {
   readonly text: string
 }
 
-/** What a draft changes of its base: texts as texts, everything else as JSON. */
+/** What a draft changes of its base, as it is seen between revisions. */
 export function Changes({ base, text }: ChangesProps) {
-  const [before, after] = [partsOf(base), partsOf(text)]
-  const changed = NAMES.filter((name) => before[name] !== after[name])
-  if (changed.length === 0) return <p className={styles.note}>Nothing is changed.</p>
+  const before = useMemo(() => JSON.parse(withoutAt(base, ['url'])) as unknown, [base])
+  const after = useMemo(() => JSON.parse(withoutAt(text, ['url'])) as unknown, [text])
+  const isSame = useMemo(() => changeOf(base, text) === undefined, [base, text])
   return (
-    <>
-      {changed.map((name) => (
-        <section key={name} className={styles.change}>
-          <h3>{name}</h3>
-          <TextDiff label={`What changed: ${name.toLowerCase()}`} base={before[name]} head={after[name]} />
-        </section>
-      ))}
-    </>
+    <DataDiff
+      base={before}
+      head={after}
+      same={isSame ? 'Nothing is changed.' : <Unread base={base} text={text} />}
+    />
   )
 }
 
-const NAMES = ['Messages', 'Script', 'Everything else'] as const
-
-function partsOf(text: string): Readonly<Record<(typeof NAMES)[number], string>> {
-  const prompt = promptPlaces(text)
-  const script = scriptPlace(text)?.script
-  const messages = prompt ? itemsAt(text, prompt.messages) : []
-  const rest = [prompt?.messages, script].reduce((all, path) => (path ? withoutAt(all, path) : all), text)
-  return {
-    Messages: messages.map(readable).join('\n'),
-    Script: script ? (stringAt(text, script) ?? '') : '',
-    'Everything else': prettyJson(['schemas', 'url'].reduce((all, key) => withoutAt(all, [key]), rest)),
-  }
-}
-
-/** A message as text; with all that it holds where it holds more. */
-function readable(message: string): string {
-  const role = stringAt(message, ['role']) ?? '?'
-  const content = stringAt(message, ['content'])
-  const rest = withoutAt(content === undefined ? message : withoutAt(message, ['content']), ['role'])
-  const isPlain = /^\{\s*\}$/.test(rest)
-  return [`── ${role} ──`, content ?? '', ...(isPlain ? [] : [prettyJson(rest)]), ''].join('\n')
+/** What values do not show: the order of keys, digits that a browser does not keep. */
+function Unread({ base, text }: ChangesProps) {
+  return (
+    <>
+      <p>The values read the same; they are written differently.</p>
+      <TextDiff label="What changed in the JSON" base={prettyJson(base)} head={prettyJson(text)} />
+    </>
+  )
 }
