@@ -20,6 +20,7 @@ import { measureTestsets } from './bench/measures/measure-testsets.ts'
 import { measureTexts } from './bench/measures/measure-texts.ts'
 import { measureTurns } from './bench/measures/measure-turns.ts'
 import { measureUpkeep } from './bench/measures/measure-upkeep.ts'
+import { measureWeb } from './bench/measures/measure-web.ts'
 import { progress } from './bench/progress.ts'
 import { readReport, type Report } from './bench/figures/report.ts'
 import { isExpected } from '../src/cli/command/is-expected.ts'
@@ -36,6 +37,7 @@ const MEASURES: Readonly<Record<Section, (setting: BenchSetting) => Promise<void
   upkeep: measureUpkeep,
   invocations: measureInvocations,
   evaluations: measureEvaluations,
+  web: measureWeb,
   turns: measureTurns,
 }
 

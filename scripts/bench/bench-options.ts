@@ -14,6 +14,7 @@ export const SECTIONS = [
   'upkeep',
   'invocations',
   'evaluations',
+  'web',
   'turns',
 ] as const
 

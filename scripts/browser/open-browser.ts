@@ -12,7 +12,8 @@ export function openBrowser(): Promise<Browser> {
 async function launch(): Promise<Browser> {
   return playwright.launch({
     executablePath: await chromium.executablePath(),
-    args: chromium.args,
+    // Of its own switches these are for a machine that runs one page: a window that is closed would end the browser.
+    args: chromium.args.filter((switched) => !/^--(?:single-process|no-zygote)$/.test(switched)),
     headless: true,
   })
 }

@@ -1,6 +1,5 @@
 import { problemSchema } from './problem-schema.ts'
 import { z } from 'zod'
-import { SCOPES } from '../../access/scope.ts'
 import { FILE_MEDIA_TYPES } from '../body/upload.ts'
 import { gitPaths } from '../git/git-paths.ts'
 import type { Endpoint } from '../routing/endpoint.ts'
@@ -15,6 +14,7 @@ import { INTRODUCTION, TAGS } from './introduction.ts'
 import type { JsonSchema } from './json-schema.ts'
 import { fieldParameters, openApiQueryParameters } from './openapi-parameters.ts'
 import { groupMembers } from './member-groups.ts'
+import { securityOf } from './security-of.ts'
 import { inOrderOfReference, share } from './share.ts'
 import { withoutSpellings } from './without-spellings.ts'
 
@@ -143,10 +143,8 @@ function namedSchemas(surfaces: readonly SurfaceContext[]): Map<z.ZodType, strin
 }
 
 function operation(endpoint: Endpoint, named: ReadonlyMap<z.ZodType, string>): object {
-  const { method, input, optionalBody, example, output, scope, orScope, recall, tag, summary, path } =
-    endpoint
-  const scopes = [scope, ...(orScope === undefined ? [] : [orScope].flat())]
-  const security = scopes.length === SCOPES.length ? [{ ApiKey: [] }] : scopes.map((it) => ({ ApiKey: [it] }))
+  const { method, input, optionalBody, example, output, recall, tag, summary, path } = endpoint
+  const security = securityOf(endpoint)
   const schema = input && toJsonSchema(input, 'input', named)
   const { upload, downloads, streams = [], failure } = endpoint
   const parameters = [
@@ -164,7 +162,7 @@ function operation(endpoint: Endpoint, named: ReadonlyMap<z.ZodType, string>): o
     tags: [tag],
     summary,
     operationId: `${method.toLowerCase()}${path.replaceAll(/[/:*_-]+(\w)/g, (_, letter: string) => letter.toUpperCase())}`,
-    ...(scopes.join() === 'read' ? {} : { security }),
+    ...(security && { security }),
     ...(parameters.length > 0 ? { parameters } : {}),
     ...(upload ? { requestBody: uploadBody(schema) } : {}),
     ...(schema && method !== 'GET' && !upload
