@@ -1,6 +1,7 @@
 import { useMemo } from 'react'
 import { DataDiff } from '../../parts/diff/data-diff.tsx'
 import { TextDiff } from '../../parts/diff/text-diff.tsx'
+import styles from './edit.module.css'
 import { changeOf, prettyJson, withoutAt } from '../../parts/json-text/json-text.ts'
 
 export interface ChangesProps {
@@ -14,13 +15,8 @@ export function Changes({ base, text }: ChangesProps) {
   const before = useMemo(() => JSON.parse(withoutAt(base, ['url'])) as unknown, [base])
   const after = useMemo(() => JSON.parse(withoutAt(text, ['url'])) as unknown, [text])
   const isSame = useMemo(() => changeOf(base, text) === undefined, [base, text])
-  return (
-    <DataDiff
-      base={before}
-      head={after}
-      same={isSame ? 'Nothing is changed.' : <Unread base={base} text={text} />}
-    />
-  )
+  if (isSame) return <p className={styles.note}>Nothing is changed.</p>
+  return <DataDiff base={before} head={after} same={<Unread base={base} text={text} />} />
 }
 
 /** What values do not show: the order of keys, digits that a browser does not keep. */

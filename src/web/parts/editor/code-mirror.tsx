@@ -1,7 +1,6 @@
 import { autocompletion, completionKeymap } from '@codemirror/autocomplete'
 import { defaultKeymap, history, historyKeymap } from '@codemirror/commands'
 import { bracketMatching, syntaxHighlighting } from '@codemirror/language'
-import { lintKeymap } from '@codemirror/lint'
 import { Annotation, Compartment, EditorState, type Extension } from '@codemirror/state'
 import { drawSelection, EditorView, keymap, lineNumbers } from '@codemirror/view'
 import { useEffect, useRef } from 'react'
@@ -113,7 +112,6 @@ function common(isCode: boolean): Extension {
       // Mod-Enter commits what is edited, everywhere on the page.
       ...defaultKeymap.filter(({ key }) => key !== 'Mod-Enter'),
       ...historyKeymap,
-      ...lintKeymap,
     ]),
     nonce === undefined ? [] : EditorView.cspNonce.of(nonce),
   ]

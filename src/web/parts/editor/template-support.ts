@@ -11,6 +11,8 @@ import { type TemplateFormat, variablesIn } from '../template/template-variables
 
 /** Marks the variables of a template, and offers names after the braces. */
 export function templateSupport(format: TemplateFormat, names: readonly string[]): Extension {
+  // CodeMirror knows a source by its identity.
+  const data = [{ autocomplete: offers(format, names) }]
   return [
     ViewPlugin.define(
       (view) => {
@@ -24,7 +26,7 @@ export function templateSupport(format: TemplateFormat, names: readonly string[]
       },
       { decorations: ({ decorations }) => decorations },
     ),
-    EditorState.languageData.of(() => [{ autocomplete: offers(format, names) }]),
+    EditorState.languageData.of(() => data),
   ]
 }
 
