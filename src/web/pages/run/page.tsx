@@ -6,17 +6,8 @@ import { Failure } from '../../parts/states/failure.tsx'
 import { Skeleton } from '../../parts/states/skeleton.tsx'
 import { NewsLine } from '../../shell/news-line.tsx'
 import { places } from '../../shell/places.ts'
-import { RunView, type Runnable } from './run-view.tsx'
-
-/** What of a run is in its address. */
-export interface RunSearch {
-  readonly variant?: string
-  readonly version?: string
-  readonly testset?: string
-  readonly row?: string
-  readonly trace?: string
-  readonly inputs?: string
-}
+import type { RunSearch } from './inputs-section.tsx'
+import { type Runnable, RunView } from './run-view.tsx'
 
 /** `/a/<slug>/run`: one revision, run with inputs that are typed, of a row, or of a trace. */
 export default function RunPage() {
