@@ -22,6 +22,9 @@ export type RefusalCode =
   // who asks
   | 'missing_key'
   | 'unknown_key'
+  | 'unknown_session'
+  | 'unknown_token'
+  | 'foreign_origin'
   | 'missing_scope'
   | 'guarded'
   // what is asked for
@@ -39,6 +42,7 @@ export type RefusalCode =
   | 'delivery_not_found'
   | 'evaluation_not_found'
   | 'key_not_found'
+  | 'session_not_found'
   | 'secret_not_found'
   | 'trace_not_found'
   | 'span_not_found'

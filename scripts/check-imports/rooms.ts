@@ -52,8 +52,8 @@ export const ROOMS: Readonly<Record<string, Room>> = {
     ],
     surface: [
       ...['app', 'surface-context', 'body/*', 'endpoints/*', 'endpoints/traces/*', 'endpoints/removal/*'],
-      ...['git/*', 'metrics/*', 'middleware/limit-requests', 'openapi/openapi', 'public-routes/health'],
-      ...['routing/*', 'server/*'],
+      ...['git/*', 'metrics/*', 'middleware/*', 'openapi/openapi', 'public-routes/health'],
+      ...['routing/*', 'server/*', 'sessions/session-door'],
     ],
   },
   evaluations: {
@@ -146,7 +146,7 @@ export const ROOMS: Readonly<Record<string, Room>> = {
     uses: ['git', 'json', 'storage', 'scheduling'],
     surface: [
       ...['api-keys', 'authenticator', 'caller', 'scope', 'require-scope', 'key-file', 'key-uses'],
-      ...['intents', 'intent-file', 'key-author', 'project-name'],
+      ...['intents', 'intent-file', 'key-author', 'project-name', 'sessions/sessions'],
     ],
   },
   resources: {

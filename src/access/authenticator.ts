@@ -1,4 +1,4 @@
-import { timingSafeEqual } from 'node:crypto'
+import { createHmac, timingSafeEqual } from 'node:crypto'
 import { LRUCache } from 'lru-cache'
 import { Refusal } from '../errors.ts'
 import type { Fs } from '../storage/fs.ts'
@@ -13,7 +13,19 @@ import { DEFAULT_PROJECT } from './project-name.ts'
 /** Tells who holds a token; undefined if nobody does (any more). */
 export type Authenticate = (token: string) => Caller | undefined
 
-export interface AuthenticatorOptions {
+/** The live keys of a store. */
+export interface KeyRing {
+  readonly callerOf: Authenticate
+  /** The key of an id, as long as it is live; a request comes in its name. */
+  liveKey(project: string, id: string): Caller | undefined
+  /**
+   * Ties a token to SVC_API_KEY, if that is the key of the id: it is kept nowhere, and another one may have been set since. Who reads the
+   * seal learns nothing of the key without the token.
+   */
+  sealOf(id: string, token: string): string | undefined
+}
+
+export interface KeyRingOptions {
   readonly fs: Fs
   readonly storeDir: string
   /** A token that is the admin key of project `default` without being stored anywhere. */
@@ -29,9 +41,9 @@ export interface AuthenticatorOptions {
  * on: a known token costs one hash and at most one stat, of its project's file; only an unknown one looks at every
  * project. Hashes are compared in constant time.
  */
-export function createAuthenticator(options: AuthenticatorOptions): Authenticate {
-  const { fs, storeDir, onDamage, onUse } = options
-  const admin = options.adminToken === undefined ? undefined : adminKey(options.adminToken)
+export function openKeyRing(options: KeyRingOptions): KeyRing {
+  const { fs, storeDir, adminToken, onDamage, onUse } = options
+  const admin = adminToken === undefined ? undefined : adminKey(adminToken)
   const projects = new Map<string, ProjectKeys>()
   /**
    * Whose file was looked at in this turn of the event loop. What node hands over in one turn had arrived before that
@@ -79,7 +91,7 @@ export function createAuthenticator(options: AuthenticatorOptions): Authenticate
   /** Hashes of tokens that were live when they were last shown; a hash costs more than all the rest of this. */
   const hashes = new LRUCache<string, Buffer>({ max: 1000 })
 
-  return (token) => {
+  const callerOf: Authenticate = (token) => {
     const hash = hashes.get(token) ?? hashToken(token)
     if (admin && timingSafeEqual(admin.hash, hash)) {
       hashes.set(token, hash)
@@ -99,6 +111,19 @@ export function createAuthenticator(options: AuthenticatorOptions): Authenticate
     hashes.delete(token)
     return undefined
   }
+  const liveKey: KeyRing['liveKey'] = (project, id) => {
+    if (id === SERVER_KEY_ID) return project === DEFAULT_PROJECT ? admin?.caller : undefined
+    const found = current(project).entries.find(({ caller }) => caller.key.id === id)
+    if (found) onUse?.(found.caller)
+    return found?.caller
+  }
+
+  const sealOf: KeyRing['sealOf'] = (id, token) =>
+    id === SERVER_KEY_ID && adminToken !== undefined
+      ? createHmac('sha256', token).update(adminToken).digest('hex')
+      : undefined
+
+  return { callerOf, liveKey, sealOf }
 }
 
 const UNREADABLE = 'unreadable'

@@ -2,7 +2,7 @@ import Koa, { type Middleware } from 'koa'
 import type { Logger } from 'pino'
 import type { Authenticate } from '../access/authenticator.ts'
 import type { Refusal } from '../errors.ts'
-import { authenticate } from './middleware/authenticate.ts'
+import { authenticate, callerIfAny } from './middleware/authenticate.ts'
 import { leaveTogether } from './middleware/leave-together.ts'
 import { type ErrorForm, errorHandler } from './middleware/error-handler.ts'
 import { notFound } from './middleware/not-found.ts'
@@ -15,6 +15,7 @@ import { type PublicRoute, publicRoutes } from './public-routes/public-routes.ts
 import { noIcon, serviceRecord } from './public-routes/service-record.ts'
 import type { RequestState } from './request-state.ts'
 import { nodeFs } from '../storage/node-fs.ts'
+import type { SessionDoor } from './sessions/session-door.ts'
 import { PageFiles } from './workbench/page-files.ts'
 import { BUILT_PAGE, workbench } from './workbench/workbench.ts'
 
@@ -31,6 +32,8 @@ export interface AppDependencies {
   /** Why the store cannot be used, looked at afresh; undefined if it can. */
   readonly storeProblem: () => Refusal | undefined
   readonly authenticate: Authenticate
+  /** Lets browsers in. */
+  readonly door: SessionDoor
   readonly readiness: () => Readiness
   /** `GET /metrics`. */
   readonly metrics: PublicRoute
@@ -63,7 +66,7 @@ export function createApp(dependencies: AppDependencies): Koa<RequestState> {
   app.use((_ctx, next) => fresh().then(next))
   app.use(dependencies.restore)
   app.use(dependencies.git)
-  app.use(authenticate(dependencies.authenticate))
+  app.use(authenticate(dependencies.authenticate, dependencies.door))
   app.use(dependencies.route)
   app.use(notFound)
   return app
@@ -73,14 +76,15 @@ export function createApp(dependencies: AppDependencies): Koa<RequestState> {
 export function publicAddresses({
   readiness,
   authenticate: callerOf,
+  door,
   metrics,
   openApi,
-}: Pick<AppDependencies, 'readiness' | 'authenticate' | 'metrics' | 'openApi'>): Readonly<
+}: Pick<AppDependencies, 'readiness' | 'authenticate' | 'door' | 'metrics' | 'openApi'>): Readonly<
   Record<string, PublicRoute>
 > {
   return {
     '/health': health,
-    '/ready': ready(readiness, callerOf),
+    '/ready': ready(readiness, (ctx) => callerIfAny(ctx, callerOf, door)),
     '/metrics': metrics,
     '/openapi.json': immutableResponse('application/json', () => JSON.stringify(openApi())), // a start has no time for it
     ...viewer(),

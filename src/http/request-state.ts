@@ -1,5 +1,6 @@
 import type { ParameterizedContext } from 'koa'
 import type { Caller } from '../access/caller.ts'
+import type { SignedIn } from './sessions/session-door.ts'
 
 /** `ctx.state`: what is known of a request by now. */
 export interface RequestState {
@@ -7,6 +8,8 @@ export interface RequestState {
   requestId: string
   /** Whose key it was sent with; nobody's before `authenticate`. */
   caller?: Caller
+  /** The session that it came with, where it was not the key itself. */
+  session?: SignedIn
   /** Set by the router for requests that only read, or run something: that leaves a trace. */
   isRead?: boolean
   /** The pattern of the route that answers. */

@@ -1,6 +1,5 @@
-import { createAuthenticator } from '../access/authenticator.ts'
+import type { Authenticate } from '../access/authenticator.ts'
 import type { Intents } from '../access/intents.ts'
-import type { KeyUses } from '../access/key-uses.ts'
 import type { Store } from '../git/store.ts'
 import { workerPool } from '../handlers/worker/long-jobs.ts'
 import { createApp } from '../http/app.ts'
@@ -11,6 +10,7 @@ import { gitSmartHttp } from '../http/git/git-smart-http.ts'
 import { restoreBundle } from '../http/git/restore-bundle.ts'
 import { metricsRoute } from '../http/metrics/metrics-route.ts'
 import { observeRequests } from '../http/metrics/observe-requests.ts'
+import { letIn } from '../http/middleware/authenticate.ts'
 import { limitRequests } from '../http/middleware/limit-requests.ts'
 import { openApiDocument } from '../http/openapi/openapi.ts'
 import type { Endpoint } from '../http/routing/endpoint.ts'
@@ -18,6 +18,7 @@ import { createRouter } from '../http/routing/router.ts'
 import type { RunningServer, ServerOptions } from '../http/server/server.ts'
 import type { SurfaceContext } from '../http/surface-context.ts'
 import { Semaphore } from '../scheduling/semaphore.ts'
+import type { Access } from './compose-access.ts'
 import type { Projects } from './compose-projects.ts'
 import { processMetrics, serviceMetrics } from './metrics.ts'
 import type { StartOptions } from './started-service.ts'
@@ -36,7 +37,7 @@ export interface AppParts {
   readonly endpoints: readonly Endpoint[]
   readonly contexts: readonly SurfaceContext[]
   readonly intents: Intents
-  readonly keyUses: KeyUses
+  readonly access: Access
   readonly spools: Spools
   /** The folder of bodies that are too large for memory. */
   readonly uploads: string
@@ -44,16 +45,10 @@ export interface AppParts {
 
 /** What answers every request. */
 export function composeApp(parts: AppParts): ServerOptions['handle'] {
-  const { options, store, server, projects, endpoints, contexts } = parts
+  const { options, store, server, projects, endpoints, contexts, access } = parts
   const { config, log } = options
-  const { fs, guard } = store
-  const authenticate = createAuthenticator({
-    fs,
-    storeDir: config.storeDir,
-    adminToken: config.adminKey,
-    onUse: ({ project, key }) => parts.keyUses.note(project, key.id),
-    onDamage: (error) => log.logger.error({ err: error }, 'a key file cannot be read; its keys are refused'),
-  })
+  const { guard } = store
+  const { callerOf } = access.keys
   // A project alone never has the last permit: its clients may read what they asked for as slowly as they like.
   const gitPermits = new Semaphore(config.gitMaxRequests, Math.max(1, config.gitMaxRequests - 1))
   const metrics = metricsOf(parts, gitPermits)
@@ -62,8 +57,12 @@ export function composeApp(parts: AppParts): ServerOptions['handle'] {
     detailsOf422: config.compat === 'existing' ? 'list' : 'sentence',
     observe: observeRequests(metrics),
     limit: limitRequests(() => server.inFlight, config.maxRequests),
-    authenticate,
-    metrics: metricsRoute([metrics, processMetrics()], config.metrics === 'open' ? undefined : authenticate),
+    authenticate: callerOf,
+    door: access.door,
+    metrics: metricsRoute(
+      [metrics, processMetrics()],
+      config.metrics === 'open' ? undefined : (ctx) => letIn(ctx, callerOf, access.door),
+    ),
     storeProblem: () => guard.problem,
     fresh: () => store.fresh(),
     readiness: () => ({
@@ -72,7 +71,7 @@ export function composeApp(parts: AppParts): ServerOptions['handle'] {
       storeProblem: guard.problem?.message,
     }),
     openApi: () => openApiDocument(endpoints, contexts),
-    ...composeGit(parts, authenticate, gitPermits),
+    ...composeGit(parts, callerOf, gitPermits),
     route: composeRouter(parts),
   })
   return app.callback()
@@ -94,7 +93,7 @@ function metricsOf({ projects, server, runtime }: AppParts, git: Semaphore) {
 /** Clone, fetch and push, and bundles that become repositories. */
 function composeGit(
   { options: { config }, store: { fs }, projects, spools, uploads }: AppParts,
-  authenticate: ReturnType<typeof createAuthenticator>,
+  authenticate: Authenticate,
   permits: Semaphore,
 ) {
   const shared = { authenticate, registryOf: (project: string) => projects.registries.of(project), spools }

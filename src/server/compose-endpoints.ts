@@ -10,6 +10,7 @@ import { removalEndpoints } from '../http/endpoints/removal/removal-endpoints.ts
 import { searchEndpoint } from '../http/endpoints/search-endpoint.ts'
 import { secretEndpoints } from '../http/endpoints/secret-endpoints.ts'
 import { includeTraces } from '../http/endpoints/traces/include-traces.ts'
+import { sessionEndpoints } from '../http/endpoints/session-endpoints.ts'
 import { traceEndpoints } from '../http/endpoints/traces/trace-endpoints.ts'
 import { webhookEndpoints } from '../http/endpoints/webhook-endpoints.ts'
 import type { Endpoint } from '../http/routing/endpoint.ts'
@@ -21,6 +22,7 @@ import { type SurfaceContext, surfaceContext, type SurfaceSettings } from '../ht
 import { queryFamily } from '../resources/queries/query-family.ts'
 import type { Surface } from '../resources/surface.ts'
 import type { Fs } from '../storage/fs.ts'
+import type { Access } from './compose-access.ts'
 import type { Projects } from './compose-projects.ts'
 import { resourceSettings } from './resource-settings.ts'
 import type { StartOptions } from './started-service.ts'
@@ -34,6 +36,7 @@ export interface EndpointParts {
   readonly projects: Projects
   readonly runtime: WorkflowRuntime
   readonly keyUses: KeyUses
+  readonly access: Access
   /** Where the service is reached, without a slash at its end. */
   readonly publicUrl: string
 }
@@ -46,6 +49,7 @@ export function composeEndpoints({
   projects: { tracesOf, webhooksOf, searchOf },
   runtime,
   keyUses,
+  access,
   publicUrl,
 }: EndpointParts): { readonly endpoints: readonly Endpoint[]; readonly contexts: readonly SurfaceContext[] } {
   const { storeDir, adminKey } = config
@@ -70,6 +74,7 @@ export function composeEndpoints({
     ...invocationEndpoints(runtime.services, { ...settings, answered: [] }),
     ...evaluationEndpoints(evaluationsOf, contexts),
     ...keyEndpoints({ fs, storeDir, uses: keyUses, hasAdminKey: adminKey !== undefined }),
+    ...sessionEndpoints({ ...access, callerOf: access.keys.callerOf, publicUrl: config.publicUrl }),
     ...secretEndpoints(runtime.secretsOf),
     ...traceEndpoints(tracesOf),
     searchEndpoint(searchOf, surfaces, settings),

@@ -8,6 +8,7 @@ import { surfacesOf } from '../resources/surfaces.ts'
 import { beginReadEpoch } from '../storage/read-epoch.ts'
 import type { Signing } from '../versioning/registry.ts'
 import { closer, startBackground } from './background.ts'
+import { composeAccess } from './compose-access.ts'
 import { composeApp } from './compose-app.ts'
 import { composeEndpoints } from './compose-endpoints.ts'
 import { composeProjects, openExporter, registrySettings } from './compose-projects.ts'
@@ -65,7 +66,8 @@ export async function serve(
     (dead) => store.finishFor(dead),
     () => store.notes(),
   )
-  const parts = { options, store, families, projects, runtime, intents, keyUses }
+  const access = composeAccess(options, store, keyUses)
+  const parts = { options, store, families, projects, runtime, intents, keyUses, access }
   const routes = composeEndpoints({ ...parts, fs, surfaces, publicUrl })
   const spools = new Spools(fs, uploads, config.uploadsMaxBytes)
   handle = composeApp({ ...parts, ...routes, server, spools, uploads })

@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { expect } from 'chai'
 import { createApiKey, createFirstApiKey, listApiKeys, revokeApiKey } from '../../src/access/api-keys.ts'
-import { type Authenticate, createAuthenticator } from '../../src/access/authenticator.ts'
+import { type Authenticate, openKeyRing } from '../../src/access/authenticator.ts'
 import { requireScope } from '../../src/access/require-scope.ts'
 import { Refusal } from '../../src/errors.ts'
 import { nodeFs } from '../../src/storage/node-fs.ts'
@@ -19,7 +19,7 @@ describe('API keys', () => {
   afterEach(() => rmSync(store, { recursive: true, force: true }))
 
   const authenticator = (adminToken?: string): Authenticate =>
-    createAuthenticator({ fs: nodeFs, storeDir: store, adminToken, onDamage: (error) => damage.push(error) })
+    openKeyRing({ fs: nodeFs, storeDir: store, adminToken, onDamage: (error) => damage.push(error) }).callerOf
   const create = (name: string, scopes: readonly string[] = ['read'], project = 'default', email?: string) =>
     createApiKey(nodeFs, store, { project, name, scopes, email })
 

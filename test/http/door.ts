@@ -6,6 +6,7 @@ import type { Middleware } from 'koa'
 import type { Caller } from '../../src/access/caller.ts'
 import { type AppDependencies, createApp } from '../../src/http/app.ts'
 import { openLogger } from '../../src/http/server/logger.ts'
+import { SessionDoor } from '../../src/http/sessions/session-door.ts'
 import { startServer } from '../../src/http/server/server.ts'
 
 /** The one token that a test door lets in. */
@@ -44,6 +45,7 @@ export async function openDoor(
     fresh: async () => undefined,
     storeProblem: () => undefined,
     metrics: () => undefined,
+    door: new SessionDoor({ find: () => undefined }, undefined),
     authenticate: (token) => (token === TOKEN ? CALLER : undefined),
     readiness: () => ({ ready: true, artifacts: 0, listAge: 0, problems: [] }),
     openApi: () => ({ openapi: '3.1.0', info: { title: 'Test', version: '1' }, paths: {} }),

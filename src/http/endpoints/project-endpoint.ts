@@ -8,6 +8,7 @@ import { presentVersion } from '../presenters/record.ts'
 import type { Endpoint } from '../routing/endpoint.ts'
 import { endpoint } from '../routing/endpoint.ts'
 import { shortRevision, single } from '../schemas/record-schemas.ts'
+import { principal } from '../schemas/key.ts'
 import type { SurfaceContext } from '../surface-context.ts'
 
 /** So many of the newest revisions are shown. */
@@ -57,6 +58,6 @@ function projectRecord(contexts: readonly SurfaceContext[]): z.ZodType {
     environments: z.array(z.string()),
     newest: z.array(shortRevision),
     scopes: z.array(z.enum(SCOPES)),
-    principal: z.strictObject({ id: z.string(), kind: z.literal('key'), name: z.string() }),
+    principal,
   })
 }

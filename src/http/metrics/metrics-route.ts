@@ -1,7 +1,7 @@
 import { Registry } from 'prom-client'
-import type { Authenticate } from '../../access/authenticator.ts'
+import type { Caller } from '../../access/caller.ts'
 import { requireScope } from '../../access/require-scope.ts'
-import { apiKeyIn, setCaller } from '../middleware/authenticate.ts'
+import type { RequestContext } from '../middleware/when-closed.ts'
 import type { PublicRoute } from '../public-routes/public-routes.ts'
 
 /**
@@ -9,12 +9,12 @@ import type { PublicRoute } from '../public-routes/public-routes.ts'
  * of no way to know one (METRICS=open): the numbers are sums over all projects and name none, nor anything that is stored, but
  * they tell an outsider how busy the server is and how to make it busier.
  */
-export function metricsRoute(registries: Registry[], callerOf: Authenticate | undefined): PublicRoute {
+export function metricsRoute(
+  registries: Registry[],
+  callerOf: ((ctx: RequestContext) => Caller) | undefined,
+): PublicRoute {
   return async (ctx) => {
-    if (callerOf) {
-      setCaller(ctx, callerOf, apiKeyIn)
-      requireScope(ctx.state.caller, ['read'])
-    }
+    if (callerOf) requireScope(callerOf(ctx), ['read'])
     ctx.state.isRead = true
     ctx.set('Cache-Control', 'no-store')
     ctx.body = await Registry.merge(registries).metrics()

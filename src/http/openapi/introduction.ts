@@ -10,6 +10,8 @@ A key has one or more of the scopes \`read\`, \`write\`, \`deploy\`, \`invoke\` 
 routes on this page, choose **Authorize** and paste the key. In a shell, put the server into \`BRANCHPOINT_URL\` and the key into
 \`BRANCHPOINT_KEY\`: the curl commands on this page use both.
 
+In a browser, a session stands for a key: \`POST /sessions\` sets its cookie.
+
 A key without \`read\` is answered with ids, slugs, versions, dates and addresses only (\`WithheldAnswer\`), and with what a run puts out where it
 may invoke.
 
@@ -43,6 +45,7 @@ export const TAGS = Object.entries({
   git: 'Clone, fetch and push.',
   webhooks: 'Have events sent to a URL.',
   keys: 'API keys of the project.',
+  sessions: 'Signing browsers in and out.',
   secrets: 'Values that handlers use and no answer shows.',
   projects: 'What the project of a key holds.',
   trash: 'What was removed and can be brought back.',

@@ -1,6 +1,5 @@
 import { problemSchema } from './problem-schema.ts'
 import { z } from 'zod'
-import { SCOPES } from '../../access/scope.ts'
 import { FILE_MEDIA_TYPES } from '../body/upload.ts'
 import { gitPaths } from '../git/git-paths.ts'
 import type { Endpoint } from '../routing/endpoint.ts'
@@ -9,12 +8,20 @@ import { catalogPreset, catalogTemplate, wholeTemplate } from '../schemas/catalo
 import { parent } from '../schemas/parents.ts'
 import { resultError } from '../schemas/evaluation.ts'
 import { listWindow, orderedWindow, recordObject, referenced } from '../schemas/record-schemas.ts'
-import { orderedWindowing, pageWindowing, reference, uuid, windowing } from '../schemas/request-schemas.ts'
+import {
+  orderedWindowing,
+  pageWindowing,
+  reference,
+  rowsWindowing,
+  uuid,
+  windowing,
+} from '../schemas/request-schemas.ts'
 import type { SurfaceContext } from '../surface-context.ts'
 import { INTRODUCTION, TAGS } from './introduction.ts'
 import type { JsonSchema } from './json-schema.ts'
 import { fieldParameters, openApiQueryParameters } from './openapi-parameters.ts'
 import { groupMembers } from './member-groups.ts'
+import { SECURITY_SCHEMES, securityOf } from './security.ts'
 import { inOrderOfReference, share } from './share.ts'
 import { withoutSpellings } from './without-spellings.ts'
 
@@ -63,19 +70,7 @@ export function openApiDocument(endpoints: readonly Endpoint[], surfaces: readon
     tags: TAGS,
     paths,
     components: {
-      securitySchemes: {
-        ApiKey: {
-          type: 'apiKey',
-          in: 'header',
-          name: 'Authorization',
-          description: 'The word ApiKey, a space, and the key; on the page of `/docs` the key alone will do.',
-        },
-        Basic: {
-          type: 'http',
-          scheme: 'basic',
-          description: 'For git: any user name, and the key as the password.',
-        },
-      },
+      securitySchemes: SECURITY_SCHEMES,
       ...components,
       schemas: inOrderOfReference(components.schemas),
     },
@@ -121,6 +116,7 @@ function namedSchemas(surfaces: readonly SurfaceContext[]): Map<z.ZodType, strin
     [windowing, 'Windowing'],
     [orderedWindowing, 'OrderedWindowing'],
     [pageWindowing, 'PageWindowing'],
+    [rowsWindowing, 'RowsWindowing'],
     [catalogTemplate, 'CatalogTemplate'],
     [wholeTemplate, 'WholeCatalogTemplate'],
     [catalogPreset, 'CatalogPreset'],
@@ -143,10 +139,8 @@ function namedSchemas(surfaces: readonly SurfaceContext[]): Map<z.ZodType, strin
 }
 
 function operation(endpoint: Endpoint, named: ReadonlyMap<z.ZodType, string>): object {
-  const { method, input, optionalBody, example, output, scope, orScope, recall, tag, summary, path } =
-    endpoint
-  const scopes = [scope, ...(orScope === undefined ? [] : [orScope].flat())]
-  const security = scopes.length === SCOPES.length ? [{ ApiKey: [] }] : scopes.map((it) => ({ ApiKey: [it] }))
+  const { method, input, optionalBody, example, output, recall, tag, summary, path } = endpoint
+  const security = securityOf(endpoint)
   const schema = input && toJsonSchema(input, 'input', named)
   const { upload, downloads, streams = [], failure } = endpoint
   const parameters = [
@@ -164,7 +158,7 @@ function operation(endpoint: Endpoint, named: ReadonlyMap<z.ZodType, string>): o
     tags: [tag],
     summary,
     operationId: `${method.toLowerCase()}${path.replaceAll(/[/:*_-]+(\w)/g, (_, letter: string) => letter.toUpperCase())}`,
-    ...(scopes.join() === 'read' ? {} : { security }),
+    ...(security && { security }),
     ...(parameters.length > 0 ? { parameters } : {}),
     ...(upload ? { requestBody: uploadBody(schema) } : {}),
     ...(schema && method !== 'GET' && !upload
@@ -269,7 +263,9 @@ function inOrder(value: object): [string, unknown][] {
 }
 
 function ioOf(schema: z.ZodType): 'input' | 'output' {
-  return [reference, parent, windowing, orderedWindowing, pageWindowing].some((it) => it === schema)
+  return [reference, parent, windowing, orderedWindowing, pageWindowing, rowsWindowing].some(
+    (it) => it === schema,
+  )
     ? 'input'
     : 'output'
 }
@@ -294,6 +290,7 @@ const PARTS = {
         ['Windowing', windowing],
         ['OrderedWindowing', orderedWindowing],
         ['PageWindowing', pageWindowing],
+        ['RowsWindowing', rowsWindowing],
       ] as const
     ).map(([name, schema]) => [ref(name).$ref, toJsonSchema(schema, 'input', new Map())]),
   ),

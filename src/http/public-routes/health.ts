@@ -1,7 +1,7 @@
-import type { Authenticate } from '../../access/authenticator.ts'
+import type { Caller } from '../../access/caller.ts'
 import { grants } from '../../access/scope.ts'
 import { handlerTable } from '../../handlers/workflows.ts'
-import { sentKey } from '../middleware/authenticate.ts'
+import type { RequestContext } from '../middleware/when-closed.ts'
 import type { ProjectsReadiness } from '../../versioning/registries.ts'
 import type { PublicRoute } from './public-routes.ts'
 
@@ -30,19 +30,21 @@ export function servicesHealth(): Readonly<Record<string, PublicRoute>> {
  * counted but does not make the server unready: the others are served. Whoever has a key that may read is told what is wrong in its
  * project; any other key is as good as none: what probes a server should not take it for dead because a key was revoked.
  */
-export function ready(readiness: () => Readiness, callerOf: Authenticate): PublicRoute {
+export function ready(
+  readiness: () => Readiness,
+  callerOf: (ctx: RequestContext) => Caller | undefined,
+): PublicRoute {
   return (ctx) => {
+    ctx.set('Cache-Control', 'no-store')
     const { ready, artifacts, listAge, problems, traces = [], storeProblem } = readiness()
     const isUsable = ready && storeProblem === undefined
     ctx.status = isUsable ? 200 : 503
     if (!isUsable) ctx.set('Retry-After', '1')
-    ctx.set('Cache-Control', 'no-store')
     if (storeProblem !== undefined) {
       ctx.body = { status: 'unavailable', reason: storeProblem }
       return
     }
-    const token = sentKey(ctx.req.headers.authorization)
-    const caller = token === undefined ? undefined : callerOf(token)
+    const caller = callerOf(ctx)
     ctx.body = {
       status: ready ? 'ready' : 'starting',
       artifacts,

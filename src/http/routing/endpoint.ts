@@ -1,5 +1,6 @@
 import type { IncomingHttpHeaders } from 'node:http'
 import { z } from 'zod'
+import type { Caller } from '../../access/caller.ts'
 import type { ResultAddress } from '../../access/intent-file.ts'
 import type { Scope } from '../../access/scope.ts'
 import { SCOPES } from '../../access/scope.ts'
@@ -22,6 +23,7 @@ import { slugProblem } from '../../versioning/slugs/slug.ts'
 import type { WriteContext } from '../../versioning/write-context.ts'
 import type { Upload } from '../body/upload.ts'
 import { shown } from '../schemas/request-schemas.ts'
+import type { SignedIn } from '../sessions/session-door.ts'
 
 /** A guarded request, with nothing of HTTP but its headers. */
 export interface Call<I> {
@@ -30,8 +32,11 @@ export interface Call<I> {
   /** Path parameters; ids are UUIDs in lower case, unless the endpoint has `params` of its own. */
   readonly params: Readonly<Record<string, string>>
   readonly context: WriteContext
-  /** What the key that asks may do. */
+  /** Whose key it is, and what it may do. */
+  readonly caller: Caller
   readonly scopes: readonly Scope[]
+  /** The session that the request came with, where it was not the key itself. */
+  readonly session: SignedIn | undefined
   /** Whether who asks may see payloads that it did not send. */
   readonly mayRead: boolean
   /** Whether who asks may store things. */
@@ -125,6 +130,8 @@ export interface Endpoint {
   readonly failure?: z.ZodType
   /** A request as it could be sent, for the documentation. */
   readonly example?: object
+  /** Tells whose request it is by its body, or refuses: of the route that is asked without a key. */
+  readonly callerIn?: (input: never) => Promise<Caller>
   readonly run: (call: Call<never>) => Promise<EndpointResponse> | EndpointResponse
   /** Every POST that writes has it; its `run` answers with an address. */
   readonly recall?: Recall<never>
@@ -132,7 +139,7 @@ export interface Endpoint {
 
 /** Ties the type of an endpoint's input to what its `run` takes. */
 export function endpoint<T>(
-  definition: Omit<Endpoint, 'run' | 'recall' | 'input'> & {
+  definition: Omit<Endpoint, 'run' | 'recall' | 'input' | 'callerIn'> & {
     readonly input?: z.ZodType<T>
     readonly run: (call: Call<T>) => Promise<EndpointResponse> | EndpointResponse
     readonly recall?: Recall<T>
@@ -140,6 +147,17 @@ export function endpoint<T>(
 ): Endpoint {
   // The router parses by `input` before it calls `run`, so a run never sees another type.
   return definition as unknown as Endpoint
+}
+
+/** The same for an endpoint that is asked without a key, and learns from its input whose request it is. */
+export function keylessEndpoint<T>(
+  definition: Omit<Endpoint, 'run' | 'recall' | 'input' | 'callerIn'> & {
+    readonly input: z.ZodType<T>
+    readonly callerIn: (input: T) => Promise<Caller>
+    readonly run: (call: Call<T>) => Promise<EndpointResponse>
+  },
+): Endpoint {
+  return definition as unknown as Endpoint // as above
 }
 
 /** The same for an endpoint that takes a file, as a form or as the body itself (see `uploadReader`). */

@@ -43,12 +43,12 @@ export function createRouter(dependencies: RouterDependencies): Middleware<Reque
       const place = { route, params: () => NO_PARAMS }
       if (/[:*]/.test(path)) {
         router.register(path, [method], (ctx) =>
-          answer({ route, params: () => readParams(endpoint, ctx.params) }, withCaller(ctx), dependencies),
+          answer({ route, params: () => readParams(endpoint, ctx.params) }, ctx, dependencies),
         )
       } else {
         const places = fixed.get(path) ?? new Map<string, Place>()
         fixed.set(path, places.set(method, place))
-        router.register(path, [method], (ctx) => answer(place, withCaller(ctx), dependencies))
+        router.register(path, [method], (ctx) => answer(place, ctx, dependencies))
       }
     }
     // A router's middleware wants its own context type; it is a Koa context with a few fields more.
@@ -58,18 +58,12 @@ export function createRouter(dependencies: RouterDependencies): Middleware<Reque
     const { path, method } = ctx
     const own = fixed.get(path)
     const place = own?.get(method)
-    if (place) return answer(place, withCaller(ctx), dependencies)
+    if (place) return answer(place, ctx, dependencies)
     // A fixed path is never read as the slug of something (ruling 1.12); HEAD is what @koa/router makes of its GET.
     if (own && !(method === 'HEAD' && own.has('GET'))) throw methodNotAllowed(method, path, allowed(own))
     const router = routers.get(segmentOf(path))
     return router ? router(ctx, next) : next()
   }
-}
-
-/** What the chain has seen to before it comes here. */
-function withCaller(ctx: RequestContext): AuthenticatedContext {
-  if (!ctx.state.caller) throw new Error('routes are asked before somebody was let in')
-  return ctx as AuthenticatedContext // the line above has looked
 }
 
 /** The methods that a fixed path takes. */
@@ -98,17 +92,37 @@ interface Route {
 
 async function answer(
   { route, params }: Place,
-  ctx: AuthenticatedContext,
+  request: RequestContext,
   dependencies: RouterDependencies,
 ): Promise<void> {
   const { endpoint, scopes } = route
+  request.state.route = endpoint.path
+  if (endpoint.callerIn) return answerWithoutKey(endpoint, endpoint.callerIn, request, dependencies)
+  const ctx = withCaller(request)
   ctx.state.isRead = endpoint.scope === 'read' || endpoint.scope === 'invoke'
-  ctx.state.route = endpoint.path
   requireScope(ctx.state.caller, scopes)
   const asked = params()
   if (endpoint.upload) return send(ctx, await answerUpload(endpoint, ctx, dependencies, asked))
   const guarded = await readInput(endpoint, ctx, dependencies)
   return send(ctx, await run(endpoint, ctx, dependencies, asked, guarded))
+}
+
+/** What the chain has seen to before it comes here. */
+function withCaller(ctx: RequestContext): AuthenticatedContext {
+  if (!ctx.state.caller) throw new Error('routes are asked before somebody was let in')
+  return ctx as AuthenticatedContext // the line above has looked
+}
+
+/** Who asks is known once the body is read. */
+async function answerWithoutKey(
+  endpoint: Endpoint,
+  callerIn: NonNullable<Endpoint['callerIn']>,
+  ctx: RequestContext,
+  dependencies: RouterDependencies,
+): Promise<void> {
+  const guarded = await readInput(endpoint, ctx, dependencies)
+  ctx.state.caller = await callerIn(guarded.input as never) // guarded by the endpoint's own schema
+  return send(withCaller(ctx), await run(endpoint, withCaller(ctx), dependencies, NO_PARAMS, guarded))
 }
 
 function scopesOf({ scope, orScope }: Endpoint): readonly Scope[] {
@@ -170,7 +184,9 @@ function run(
       input: input as never,
       params,
       context: { actor: { id, name, email, mayDeploy: grants(scopes, 'deploy') } },
+      caller,
       scopes,
+      session: ctx.state.session,
       mayRead: grants(scopes, 'read'),
       mayWrite: grants(scopes, 'write'),
       headers: ctx.req.headers,

@@ -157,6 +157,9 @@ export const pageInfo = z.strictObject({
   order: z.enum(['ascending', 'descending']).optional(),
 })
 
+/** The same of rows, which may be counted. */
+export const rowsPageInfo = pageInfo.extend({ count_total: z.boolean().optional() })
+
 /** An immutable row of a testset (interface 2.6); its flags, tags and meta belong to the revision it is shown in. */
 export const testcase = z.strictObject({
   id,

@@ -1,6 +1,7 @@
 import { expect } from 'chai'
 import { startService } from '../../../scripts/proofs/support/service.ts'
 import { publicAddresses } from '../../../src/http/app.ts'
+import { SessionDoor } from '../../../src/http/sessions/session-door.ts'
 import { PAGES } from '../../../src/http/workbench/addresses.ts'
 
 /** Addresses below which middleware answers that is no endpoint. */
@@ -15,7 +16,13 @@ describe('addresses of pages', () => {
     const routes = [
       ...Object.keys(body.paths),
       ...Object.keys(
-        publicAddresses({ readiness: unused, authenticate: unused, metrics: unused, openApi: unused }),
+        publicAddresses({
+          readiness: unused,
+          authenticate: unused,
+          door: new SessionDoor({ find: unused }, undefined),
+          metrics: unused,
+          openApi: unused,
+        }),
       ),
       ...OTHERS,
     ]

@@ -1,0 +1,201 @@
+import { randomBytes } from 'node:crypto'
+import { Refusal } from '../../errors.ts'
+import { createDurableFolder } from '../../storage/durable-folder.ts'
+import type { Fs } from '../../storage/fs.ts'
+import { holdingLock } from '../../storage/lock-file.ts'
+import type { KeyRing } from '../authenticator.ts'
+import type { Caller } from '../caller.ts'
+import { hashToken } from '../key-token.ts'
+import { isProjectName } from '../project-name.ts'
+import {
+  readSessionFile,
+  replaceSessionFile,
+  type SessionRecord,
+  type SessionRecords,
+  sessionFilePath,
+} from './session-file.ts'
+
+/** So long a session lasts, in seconds: a working day. */
+export const SESSION_SECONDS = 12 * 60 * 60
+
+/** So long a link that signs somebody in is good, in seconds. */
+export const LINK_SECONDS = 15 * 60
+
+/** A key may have so many sessions, and a project so many unused links: one more ends the oldest. */
+const MOST_SESSIONS = 20
+const MOST_LINKS = 20
+
+/** Somebody who is signed in. */
+export interface OpenSession {
+  readonly caller: Caller
+  /** As ISO 8601. */
+  readonly createdAt: string
+  readonly expiresAt: string
+}
+
+export interface SessionsOptions {
+  readonly fs: Fs
+  readonly storeDir: string
+  readonly keys: Pick<KeyRing, 'liveKey' | 'sealOf'>
+  readonly now: () => Date
+  /** Told once for each state of a file that cannot be read; nobody is signed in by it meanwhile. */
+  readonly onDamage: (error: unknown) => void
+}
+
+/**
+ * Sessions: a token that a browser keeps in place of an API key, and that is good for whatever the key is while both last. They are kept in
+ * the store as hashes, so that every server of the store knows them, before and after a restart; what another server began or ended counts
+ * from the next request on, and so does a key that was revoked.
+ *
+ * A token names its project, so that a request costs one hash and one stat.
+ */
+export class Sessions {
+  readonly #options: SessionsOptions
+  readonly #known = new Map<
+    string,
+    { readonly stamp: string; readonly byHash: ReadonlyMap<string, SessionRecord> }
+  >()
+
+  constructor(options: SessionsOptions) {
+    this.#options = options
+  }
+
+  /** The session of a token; undefined where it never was one, has ended, or its key is not live. */
+  find(token: string): OpenSession | undefined {
+    const project = projectOf(token)
+    if (project === undefined) return undefined
+    const found = this.#current(project).get(hashToken(token).toString('hex'))
+    const caller = found && this.#live(found, project, token)
+    return caller && { caller, createdAt: found.created_at, expiresAt: found.expires_at }
+  }
+
+  /** Begins a session with a token of its own, durable once this resolves. */
+  async begin(caller: Caller): Promise<{ readonly token: string; readonly session: OpenSession }> {
+    const { project, key } = caller
+    const { token, record } = this.#make(project, key.id, SESSION_SECONDS)
+    await this.#change(project, ({ sessions, links }) => {
+      const own = sessions.filter(({ key_id }) => key_id === key.id)
+      const tooMany = new Set(own.slice(0, Math.max(0, own.length - MOST_SESSIONS + 1)))
+      return { sessions: [...sessions.filter((it) => !tooMany.has(it)), record], links }
+    })
+    return { token, session: { caller, createdAt: record.created_at, expiresAt: record.expires_at } }
+  }
+
+  /** Ends the session of a token, durable once this resolves; nothing happens where there is none. */
+  async end(token: string): Promise<void> {
+    const project = projectOf(token)
+    const hash = hexOf(token)
+    if (project === undefined || !this.#current(project).has(hash)) return
+    await this.#change(project, ({ sessions, links }) => ({
+      sessions: sessions.filter(({ sha256 }) => sha256 !== hash),
+      links,
+    }))
+  }
+
+  /** Makes a token that signs somebody in with a key once, soon. */
+  async makeLink({ project, key }: Caller): Promise<string> {
+    const { token, record } = this.#make(project, key.id, LINK_SECONDS)
+    await this.#change(project, ({ sessions, links }) => ({
+      sessions,
+      links: [...links.slice(Math.max(0, links.length - MOST_LINKS + 1)), record],
+    }))
+    return token
+  }
+
+  /** Uses up the token of a link and answers whose key it stands for. Refuses what is used up, too old, or no link. */
+  async useLink(token: string): Promise<Caller> {
+    const project = projectOf(token)
+    const hash = hexOf(token)
+    // Nothing is written for what is no link.
+    const isThere = project !== undefined && this.#read(project).links.some(({ sha256 }) => sha256 === hash)
+    let used: SessionRecord | undefined
+    if (isThere) {
+      await this.#change(project, ({ sessions, links }) => {
+        used = links.find(({ sha256 }) => sha256 === hash)
+        return { sessions, links: links.filter((it) => it !== used) }
+      })
+    }
+    const caller = used && project !== undefined ? this.#live(used, project, token) : undefined
+    if (caller) return caller
+    throw new Refusal(
+      'unknown_token',
+      'This link was used, is older than a quarter of an hour, or never was one. "npx branchpoint open" in the server\'s folder prints ' +
+        'another; an API key signs in, too.',
+    )
+  }
+
+  #make(
+    project: string,
+    keyId: string,
+    seconds: number,
+  ): { readonly token: string; readonly record: SessionRecord } {
+    const { keys, now } = this.#options
+    const token = `${project}.${randomBytes(32).toString('base64url')}`
+    const begin = now().getTime()
+    const seal = keys.sealOf(keyId, token)
+    const record = {
+      sha256: hexOf(token),
+      key_id: keyId,
+      ...(seal === undefined ? {} : { seal }),
+      created_at: new Date(begin).toISOString(),
+      expires_at: new Date(begin + seconds * 1000).toISOString(),
+    }
+    return { token, record }
+  }
+
+  /** Whose a record is, unless it is over. */
+  #live(record: SessionRecord, project: string, token: string): Caller | undefined {
+    const { keys, now } = this.#options
+    if (Date.parse(record.expires_at) <= now().getTime()) return undefined
+    if (record.seal !== keys.sealOf(record.key_id, token)) return undefined
+    return keys.liveKey(project, record.key_id)
+  }
+
+  #current(project: string): ReadonlyMap<string, SessionRecord> {
+    const { fs, storeDir } = this.#options
+    const stat = fs.stat(sessionFilePath(storeDir, project))
+    if (!stat) return NOBODY
+    const stamp = `${stat.inode} ${stat.modified} ${stat.size}`
+    let known = this.#known.get(project)
+    if (known?.stamp !== stamp) {
+      const { sessions } = this.#read(project)
+      known = { stamp, byHash: new Map(sessions.map((it) => [it.sha256, it])) }
+      this.#known.set(project, known)
+    }
+    return known.byHash
+  }
+
+  #read(project: string): SessionRecords {
+    const { fs, storeDir, onDamage } = this.#options
+    try {
+      return readSessionFile(fs, storeDir, project)
+    } catch (error) {
+      onDamage(error)
+      return { sessions: [], links: [] }
+    }
+  }
+
+  /** Reads, changes and replaces the file under a lock, without what is over. */
+  async #change(project: string, change: (records: SessionRecords) => SessionRecords): Promise<void> {
+    const { fs, storeDir, now } = this.#options
+    const folder = `${storeDir}/${project}`
+    await createDurableFolder(fs, folder)
+    await holdingLock(fs, folder, 'sessions', async () => {
+      const { sessions, links } = this.#read(project)
+      const isLive = ({ expires_at }: SessionRecord): boolean => Date.parse(expires_at) > now().getTime()
+      const live = { sessions: sessions.filter(isLive), links: links.filter(isLive) }
+      await replaceSessionFile(fs, storeDir, project, change(live))
+    })
+  }
+}
+
+const NOBODY: ReadonlyMap<string, SessionRecord> = new Map()
+
+function projectOf(token: string): string | undefined {
+  const project = token.slice(0, Math.max(0, token.indexOf('.')))
+  return isProjectName(project) ? project : undefined
+}
+
+function hexOf(token: string): string {
+  return hashToken(token).toString('hex')
+}

@@ -1,0 +1,95 @@
+import type { Authenticate } from '../../access/authenticator.ts'
+import { principalOf } from '../../access/caller.ts'
+import type { OpenSession, Sessions } from '../../access/sessions/sessions.ts'
+import { Refusal } from '../../errors.ts'
+import { SIGN_IN, refusedKey } from '../middleware/authenticate.ts'
+import {
+  anyKey,
+  type Endpoint,
+  endpoint,
+  type EndpointResponse,
+  keylessEndpoint,
+} from '../routing/endpoint.ts'
+import { envelope } from '../schemas/envelope.ts'
+import { single } from '../schemas/record-schemas.ts'
+import { newSession, sessionRecord } from '../schemas/key.ts'
+import { isOverHttps } from '../sessions/own-origin.ts'
+import { cookieOf, cookieRemoved } from '../sessions/session-cookie.ts'
+import type { SessionDoor } from '../sessions/session-door.ts'
+
+/** What sessions are made with. */
+export interface SessionPlace {
+  readonly callerOf: Authenticate
+  readonly sessions: Sessions
+  readonly door: SessionDoor
+  /** The address that browsers know, where it is set. */
+  readonly publicUrl: string | undefined
+}
+
+/** Signing in, signing out, and who is signed in (wire.md 2). */
+export function sessionEndpoints({ callerOf, sessions, door, publicUrl }: SessionPlace): Endpoint[] {
+  const common = { tag: 'sessions', ...anyKey, output: single('session', sessionRecord) } as const
+  const current = '/sessions/current'
+  return [
+    keylessEndpoint({
+      ...common,
+      method: 'POST',
+      path: SIGN_IN,
+      summary:
+        'Sign a browser in with an API key, or with the token of a link: the answer sets a cookie that is good for 12 hours',
+      input: envelope({ session: { names: ['session'], schema: newSession, required: true } }),
+      example: { session: { key: 'svc_…' } },
+      callerIn: async ({ session: { key, token } }) => {
+        if (token !== undefined) return sessions.useLink(token)
+        const caller = callerOf(key ?? '')
+        if (!caller) throw refusedKey()
+        return caller
+      },
+      run: async ({ caller, headers }) => {
+        const before = door.tokenIn(headers)
+        const begun = await sessions.begin(caller)
+        // The browser has one cookie, so nobody could end this one any more.
+        if (before !== undefined) await sessions.end(before)
+        return answer(begun.session, cookieOf(begun.token, isOverHttps(headers, publicUrl)))
+      },
+    }),
+    endpoint({
+      ...common,
+      method: 'GET',
+      path: current,
+      summary: 'Who is signed in, what the key may do, and until when',
+      run: ({ session }) => answer(session ?? nobody()),
+    }),
+    endpoint({
+      ...common,
+      method: 'DELETE',
+      path: current,
+      summary: 'Sign out',
+      run: async ({ session = nobody(), headers }) => {
+        await sessions.end(session.token)
+        return answer(session, cookieRemoved(headers.cookie))
+      },
+    }),
+  ]
+}
+
+function answer({ caller, createdAt, expiresAt }: OpenSession, cookie?: string): EndpointResponse {
+  const session = {
+    principal: principalOf(caller.key),
+    scopes: caller.key.scopes,
+    project: caller.project,
+    created_at: createdAt,
+    expires_at: expiresAt,
+  }
+  return {
+    body: { count: 1, session },
+    headers: { 'Cache-Control': 'no-store', ...(cookie === undefined ? {} : { 'Set-Cookie': cookie }) },
+  }
+}
+
+function nobody(): never {
+  throw new Refusal(
+    'session_not_found',
+    'This request comes with an API key and without a session. POST /sessions begins one.',
+  )
+}
