@@ -2,7 +2,7 @@ import { Fold } from '../../parts/fold/fold.tsx'
 import { JsonView } from '../../parts/json/json-view.tsx'
 import { Ago } from '../../parts/time/ago.tsx'
 import styles from './artifact.module.css'
-import type { Artifact } from './kind-of.ts'
+import type { Artifact } from '../../api/artifact-kind.ts'
 
 /** What the artifact says of itself. */
 export function About({ artifact }: { readonly artifact: Artifact }) {

@@ -15,13 +15,13 @@ import { Aside } from './aside.tsx'
 import { DeleteDialog } from './delete-dialog.tsx'
 import { ForkDialog, type ForkPoint } from './fork-dialog.tsx'
 import { History } from './history.tsx'
-import { type Artifact, kindOf } from './kind-of.ts'
+import { type Artifact, artifactKind } from '../../api/artifact-kind.ts'
 import { useVariants } from './use-variants.ts'
 
 /** The page of an artifact that is there. */
 export function ArtifactView({ artifact }: { readonly artifact: Artifact }) {
   const { slug, name, deleted_at: archivedAt } = artifact
-  const { word, title, list } = kindOf(artifact)
+  const { word, title, list } = artifactKind(artifact)
   const { show } = useSearch({ strict: false }) as Readonly<Record<string, string | undefined>>
   const navigate = useNavigate()
   const variants = useVariants(slug)

@@ -5,7 +5,7 @@ import { Button } from '../../parts/button/button.tsx'
 import { Modal } from '../../parts/dialog/modal.tsx'
 import { Failure } from '../../parts/states/failure.tsx'
 import styles from './artifact.module.css'
-import { type Artifact, kindOf } from './kind-of.ts'
+import { type Artifact, artifactKind } from '../../api/artifact-kind.ts'
 import { Users } from './users.tsx'
 
 /** Moves the artifact to the trash, if nothing needs it; says what does. */
@@ -17,7 +17,7 @@ export function DeleteDialog({
   readonly close: () => void
 }) {
   const { slug } = artifact
-  const { word, list } = kindOf(artifact)
+  const { word, list } = artifactKind(artifact)
   const navigate = useNavigate()
   const remove = useWrite('DELETE /simple/workflows/{id}')
   const users = remove.error instanceof Problem ? remove.error.document['users'] : undefined

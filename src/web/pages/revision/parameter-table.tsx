@@ -20,7 +20,7 @@ const MOST = 200
 /** Settings by name. What is as the schema has it anyway stands back. */
 export function ParameterTable({ caption, rows, format = 'curly' }: ParameterTableProps) {
   return (
-    <>
+    <div className={styles.parameters}>
       <Table
         caption={caption}
         rows={rows.slice(0, MOST)}
@@ -45,7 +45,7 @@ export function ParameterTable({ caption, rows, format = 'curly' }: ParameterTab
         ]}
       />
       {rows.length > MOST && <p className={styles.muted}>{rows.length - MOST} more are in the JSON.</p>}
-    </>
+    </div>
   )
 }
 

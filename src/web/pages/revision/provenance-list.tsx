@@ -100,7 +100,7 @@ const SIGNATURES = {
 } as const
 
 function cameBy(arrival: Provenance['arrival']): string {
-  if (arrival === null) return 'nothing says how'
+  if (arrival === null) return 'by git or REST: nobody recorded it'
   if (!('principal' in arrival)) return 'over REST'
   return `by git push of ${arrival.principal.name}, ${new Date(arrival.time).toLocaleString()}`
 }

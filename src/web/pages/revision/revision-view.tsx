@@ -1,5 +1,6 @@
 import { useNavigate, useSearch } from '@tanstack/react-router'
 import { useState } from 'react'
+import { artifactKind } from '../../api/artifact-kind.ts'
 import { useRoute, useWrite } from '../../api/use-route.ts'
 import { LinkButton } from '../../parts/button/link-button.tsx'
 import { Dependents } from '../../parts/dependents/dependents.tsx'
@@ -40,6 +41,7 @@ export function RevisionView({
   const navigate = useNavigate()
   const [isReverting, setReverting] = useState(false)
   const data = membersOf(revision.data)
+  const kind = artifactKind(revision)
   const isPrompt = promptsOf(data).length > 0
   const here = `r:${revision.slug}`
   const { previous, next } = useNeighbours(revision)
@@ -96,6 +98,7 @@ export function RevisionView({
   return (
     <Page
       crumbs={[
+        { label: kind.title, to: places.home(kind.list) },
         { label: slug, to: places.artifact(slug) },
         { label: variant, to: places.version(slug, variant) },
         { label: `v${version}` },

@@ -1,10 +1,10 @@
-import type { Answer } from '../../api/call.ts'
+import type { Answer } from './call.ts'
 
 /** A prompt, an evaluator or a workflow, as the page asks for all three. */
 export type Artifact = Answer<'GET /workflows/{id}'>['workflow']
 
 /** What people call the artifact, one of them and all of them, and how the start names the list that it is in. */
-export function kindOf({ flags }: Pick<Artifact, 'flags'>): {
+export function artifactKind({ flags }: Pick<Artifact, 'flags'>): {
   readonly word: string
   readonly title: string
   readonly list: string
