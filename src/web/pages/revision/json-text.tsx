@@ -1,4 +1,4 @@
-import { useRouteText } from '../../api/use-route.ts'
+import { useExactRoute } from '../../api/exact.ts'
 import { CodeLines } from '../../parts/code/code-lines.tsx'
 import { Failure } from '../../parts/states/failure.tsx'
 import { Skeleton } from '../../parts/states/skeleton.tsx'
@@ -8,7 +8,7 @@ import type { Revision } from './use-revision.ts'
 
 /** What the interface answers of the revision, every number and the order of keys as they are stored. */
 export function JsonText({ revision: { id } }: { readonly revision: Revision }) {
-  const { data, error } = useRouteText('GET /workflows/revisions/{id}', { path: { id } })
+  const { data, error } = useExactRoute('GET /workflows/revisions/{id}', { path: { id } })
   if (error) return <Failure error={error} />
   if (data === undefined) return <Skeleton label="Loading the JSON" />
   return (
