@@ -2,6 +2,7 @@ import { Link, useNavigate } from '@tanstack/react-router'
 import { useDeferredValue, useState } from 'react'
 import { Button } from '../../parts/button/button.tsx'
 import { Page } from '../../parts/page/page.tsx'
+import { useProblems } from '../../parts/fields/use-problems.ts'
 import { LinkTabs } from '../../parts/tabs/link-tabs.tsx'
 import { useCommands } from '../../shell/commands.tsx'
 import { places } from '../../shell/places.ts'
@@ -39,14 +40,14 @@ export interface WorkspaceProps {
 export function Workspace({ slug, variant, name, head, base, begun, lock, view, again }: WorkspaceProps) {
   const readOnly = lock.isHeld === false
   const { editing, edit, isDirty, kept, drop } = useEditing(name, base, begun, !readOnly)
-  const [problems, setProblems] = useState<ReadonlyMap<string, string>>(new Map())
+  const problems = useProblems()
   const [dialog, setDialog] = useState<DraftDialog>()
   const navigate = useNavigate()
   const shown = useDeferredValue(editing)
   const inspection = useInspection(editing.text)
   const lacking = useRefusal('write')
   const isBehind = head.revisionId !== base.revisionId
-  const broken = problemOfParameters(editing.typed) ?? [...problems.values()][0]
+  const broken = problemOfParameters(editing.typed) ?? problems.first
   const change = broken === undefined && isDirty ? changeIn(base, editing) : undefined
   const refusal =
     (readOnly ? 'This draft is edited in another tab.' : undefined) ??
@@ -146,14 +147,7 @@ export function Workspace({ slug, variant, name, head, base, begun, lock, view, 
               edit={edit}
               readOnly={readOnly}
               problemAt={inspection.problemAt}
-              onProblem={(field, problem) =>
-                setProblems((before) => {
-                  const after = new Map(before)
-                  if (problem === undefined) after.delete(field)
-                  else after.set(field, problem)
-                  return after
-                })
-              }
+              onProblem={problems.note}
             />
           )}
           <section className={styles.changes} aria-label="What is changed">

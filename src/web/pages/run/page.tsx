@@ -1,22 +1,13 @@
 import { useNavigate, useParams, useSearch } from '@tanstack/react-router'
-import { useExactRoute } from '../../api/exact.ts'
+import { useRouteText } from '../../api/use-route.ts'
 import { textAt } from '../../parts/json-text/json-text.ts'
 import { Page } from '../../parts/page/page.tsx'
 import { Failure } from '../../parts/states/failure.tsx'
 import { Skeleton } from '../../parts/states/skeleton.tsx'
 import { NewsLine } from '../../shell/news-line.tsx'
 import { places } from '../../shell/places.ts'
-import { RunView, type Runnable } from './run-view.tsx'
-
-/** What of a run is in its address. */
-export interface RunSearch {
-  readonly variant?: string
-  readonly version?: string
-  readonly testset?: string
-  readonly row?: string
-  readonly trace?: string
-  readonly inputs?: string
-}
+import type { RunSearch } from './inputs-section.tsx'
+import { type Runnable, RunView } from './run-view.tsx'
 
 /** `/a/<slug>/run`: one revision, run with inputs that are typed, of a row, or of a trace. */
 export default function RunPage() {
@@ -24,7 +15,7 @@ export default function RunPage() {
   const search = useSearch({ strict: false }) as RunSearch
   const navigate = useNavigate()
   const { variant, version } = search
-  const answer = useExactRoute('POST /workflows/revisions/retrieve', {
+  const answer = useRouteText('POST /workflows/revisions/retrieve', {
     body: {
       workflow_ref: { slug },
       ...(variant === undefined ? {} : { workflow_variant_ref: { slug: variant } }),

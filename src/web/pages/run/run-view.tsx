@@ -4,14 +4,13 @@ import { type ReactNode, useMemo, useState } from 'react'
 import { Button } from '../../parts/button/button.tsx'
 import { Page } from '../../parts/page/page.tsx'
 import { Failure } from '../../parts/states/failure.tsx'
-import { LinkTabs } from '../../parts/tabs/link-tabs.tsx'
+import { useProblems } from '../../parts/fields/use-problems.ts'
 import { useCommands } from '../../shell/commands.tsx'
 import { places } from '../../shell/places.ts'
 import { useRefusal } from '../../shell/session.tsx'
 import { emptyInputs, inputFields } from './inputs.ts'
-import { InputsForm, JsonInputs } from './inputs-form.tsx'
+import { InputsSection, type RunSearch } from './inputs-section.tsx'
 import { Output } from './output.tsx'
-import type { RunSearch } from './page.tsx'
 import { rememberRun } from './recent-runs.ts'
 import { RecentRuns } from './recent-list.tsx'
 import { RevisionPicker } from './revision-picker.tsx'
@@ -48,11 +47,11 @@ export function RunView({ slug, search, runnable, go, news }: RunViewProps) {
   /** Changes where inputs come from elsewhere, so that fields begin anew. */
   const [filled, setFilled] = useState(0)
   const [row, setRow] = useState<PickedRow>()
-  const [problems, setProblems] = useState<ReadonlyMap<string, string>>(new Map())
+  const problems = useProblems()
   const fill = (text: string): void => {
     setInputs(text)
     setFilled((times) => times + 1)
-    setProblems(new Map())
+    problems.clear()
   }
   const trace = useTraceInputs(search.trace, (given) => {
     fill(given.inputs)
@@ -62,7 +61,6 @@ export function RunView({ slug, search, runnable, go, news }: RunViewProps) {
     rememberRun(slug, { at: new Date().toISOString(), variant, version, inputs, outcome }),
   )
   const isRunning = state?.status === 'running'
-  const broken = [...problems.values()][0]
   const lacking = useRefusal('invoke')
   const start = (): void =>
     void run({
@@ -74,17 +72,15 @@ export function RunView({ slug, search, runnable, go, news }: RunViewProps) {
   useCommands([
     isRunning
       ? { id: 'run', title: 'Stop the run', keys: 'mod+enter', run: stop }
-      : { id: 'run', title: `Run v${version}`, keys: 'mod+enter', refusal: lacking ?? broken, run: start },
+      : {
+          id: 'run',
+          title: `Run v${version}`,
+          keys: 'mod+enter',
+          refusal: lacking ?? problems.first,
+          run: start,
+        },
     { id: 'edit', title: `Edit ${variant}`, keys: 'e', run: () => document.getElementById(EDIT)?.click() },
   ])
-  const note = (field: string, problem: string | undefined): void =>
-    setProblems((before) => {
-      const after = new Map(before)
-      if (problem === undefined) after.delete(field)
-      else after.set(field, problem)
-      return after
-    })
-  const asJson = search.inputs === 'json'
   return (
     <Page
       wide
@@ -106,7 +102,7 @@ export function RunView({ slug, search, runnable, go, news }: RunViewProps) {
               <Square size={14} aria-hidden /> Stop
             </Button>
           ) : (
-            <Button kind="primary" needs="invoke" refusal={broken} onClick={start}>
+            <Button kind="primary" needs="invoke" refusal={problems.first} onClick={start}>
               <Play size={14} aria-hidden /> Run v{version}
             </Button>
           )}
@@ -137,50 +133,17 @@ export function RunView({ slug, search, runnable, go, news }: RunViewProps) {
             }}
           />
           {trace.error && <Failure error={trace.error} />}
-          <section aria-label="Inputs" className={styles.inputs}>
-            <div className={styles.head}>
-              <h2>Inputs</h2>
-              {fields.length > 0 && (
-                <LinkTabs
-                  label="How inputs are typed"
-                  tabs={[
-                    {
-                      label: 'Fields',
-                      to: places.run(slug),
-                      search: { ...search, inputs: undefined },
-                      isHere: !asJson,
-                    },
-                    {
-                      label: 'JSON',
-                      to: places.run(slug),
-                      search: { ...search, inputs: 'json' },
-                      isHere: asJson,
-                    },
-                  ]}
-                />
-              )}
-            </div>
-            <InputsForm
-              key={`${filled} ${revisionId}`}
-              fields={fields}
-              inputs={inputs}
-              onChange={setInputs}
-              asJson={asJson}
-              onProblem={note}
-            />
-            {isEvaluator && (
-              <>
-                <h2>Outputs to judge</h2>
-                <JsonInputs
-                  key={`judged ${filled}`}
-                  label="Outputs as JSON"
-                  value={judged}
-                  onChange={setJudged}
-                  onProblem={note}
-                />
-              </>
-            )}
-          </section>
+          <InputsSection
+            key={`${filled} ${revisionId}`}
+            slug={slug}
+            search={search}
+            fields={fields}
+            inputs={inputs}
+            onInputs={setInputs}
+            judged={isEvaluator ? judged : undefined}
+            onJudged={setJudged}
+            onProblem={problems.note}
+          />
         </div>
         <div className={styles.outcome}>
           <h2>Output</h2>
