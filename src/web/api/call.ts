@@ -36,6 +36,15 @@ export async function call<R extends Route>(route: R, ask: Ask<R>, signal?: Abor
   return (type.includes('json') ? parseJson(await response.text()) : await response.text()) as Answer<R>
 }
 
+/** The same, with the answer as the text that it is. */
+export async function callText<R extends Route>(
+  route: R,
+  ask: Ask<R>,
+  signal?: AbortSignal,
+): Promise<string> {
+  return (await send(route, ask, signal)).text()
+}
+
 /** The address of a route, for a link or a download. */
 export function addressOf<R extends Route>(route: R, ask: Ask<R>): string {
   const { path = {}, query = {} } = ask as {

@@ -1,14 +1,14 @@
-import { useExactRoute } from '../../api/exact.ts'
+import { useRouteText } from '../../api/use-route.ts'
 import { CodeLines } from '../../parts/code/code-lines.tsx'
 import { Failure } from '../../parts/states/failure.tsx'
 import { Skeleton } from '../../parts/states/skeleton.tsx'
-import { indented } from './indented.ts'
+import { prettyJson } from '../../parts/json-text/pretty-json.ts'
 import styles from './revision.module.css'
 import type { Revision } from './use-revision.ts'
 
 /** What the interface answers of the revision, every number and the order of keys as they are stored. */
 export function JsonText({ revision: { id } }: { readonly revision: Revision }) {
-  const { data, error } = useExactRoute('GET /workflows/revisions/{id}', { path: { id } })
+  const { data, error } = useRouteText('GET /workflows/revisions/{id}', { path: { id } })
   if (error) return <Failure error={error} />
   if (data === undefined) return <Skeleton label="Loading the JSON" />
   return (
@@ -16,7 +16,7 @@ export function JsonText({ revision: { id } }: { readonly revision: Revision }) 
       <p className={styles.muted}>
         <code>GET /workflows/revisions/{id}</code>
       </p>
-      <CodeLines label="JSON" text={indented(data)} />
+      <CodeLines label="JSON" text={prettyJson(data)} />
     </div>
   )
 }
