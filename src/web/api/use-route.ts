@@ -6,7 +6,7 @@ import {
   useQuery,
   useQueryClient,
 } from '@tanstack/react-query'
-import { type Answer, type Ask, type Route, call } from './call.ts'
+import { type Answer, type Ask, type Route, call, callText } from './call.ts'
 import { rememberOurs } from './ours.ts'
 
 export interface RouteOptions {
@@ -90,5 +90,16 @@ export function useWrite<R extends Route>(route: R) {
       return answer
     },
     onSuccess: () => cache.invalidateQueries({ predicate: ({ queryKey }) => queryKey[0] !== 'session' }),
+  })
+}
+
+/** What a route answers, as the text that it is: numbers and the order of keys as they are stored. */
+export function useRouteText<R extends Route>(route: R, ask: Ask<R>, options: RouteOptions = {}) {
+  const { enabled = true, immutable = false } = options
+  return useQuery({
+    queryKey: [route, ask, 'text'],
+    queryFn: ({ signal }) => callText(route, ask, signal),
+    enabled,
+    staleTime: immutable ? Infinity : 2000,
   })
 }
