@@ -8,13 +8,20 @@ import { catalogPreset, catalogTemplate, wholeTemplate } from '../schemas/catalo
 import { parent } from '../schemas/parents.ts'
 import { resultError } from '../schemas/evaluation.ts'
 import { listWindow, orderedWindow, recordObject, referenced } from '../schemas/record-schemas.ts'
-import { orderedWindowing, pageWindowing, reference, uuid, windowing } from '../schemas/request-schemas.ts'
+import {
+  orderedWindowing,
+  pageWindowing,
+  reference,
+  rowsWindowing,
+  uuid,
+  windowing,
+} from '../schemas/request-schemas.ts'
 import type { SurfaceContext } from '../surface-context.ts'
 import { INTRODUCTION, TAGS } from './introduction.ts'
 import type { JsonSchema } from './json-schema.ts'
 import { fieldParameters, openApiQueryParameters } from './openapi-parameters.ts'
 import { groupMembers } from './member-groups.ts'
-import { securityOf } from './security-of.ts'
+import { SECURITY_SCHEMES, securityOf } from './security.ts'
 import { inOrderOfReference, share } from './share.ts'
 import { withoutSpellings } from './without-spellings.ts'
 
@@ -63,19 +70,7 @@ export function openApiDocument(endpoints: readonly Endpoint[], surfaces: readon
     tags: TAGS,
     paths,
     components: {
-      securitySchemes: {
-        ApiKey: {
-          type: 'apiKey',
-          in: 'header',
-          name: 'Authorization',
-          description: 'The word ApiKey, a space, and the key; on the page of `/docs` the key alone will do.',
-        },
-        Basic: {
-          type: 'http',
-          scheme: 'basic',
-          description: 'For git: any user name, and the key as the password.',
-        },
-      },
+      securitySchemes: SECURITY_SCHEMES,
       ...components,
       schemas: inOrderOfReference(components.schemas),
     },
@@ -121,6 +116,7 @@ function namedSchemas(surfaces: readonly SurfaceContext[]): Map<z.ZodType, strin
     [windowing, 'Windowing'],
     [orderedWindowing, 'OrderedWindowing'],
     [pageWindowing, 'PageWindowing'],
+    [rowsWindowing, 'RowsWindowing'],
     [catalogTemplate, 'CatalogTemplate'],
     [wholeTemplate, 'WholeCatalogTemplate'],
     [catalogPreset, 'CatalogPreset'],
@@ -267,7 +263,9 @@ function inOrder(value: object): [string, unknown][] {
 }
 
 function ioOf(schema: z.ZodType): 'input' | 'output' {
-  return [reference, parent, windowing, orderedWindowing, pageWindowing].some((it) => it === schema)
+  return [reference, parent, windowing, orderedWindowing, pageWindowing, rowsWindowing].some(
+    (it) => it === schema,
+  )
     ? 'input'
     : 'output'
 }
@@ -292,6 +290,7 @@ const PARTS = {
         ['Windowing', windowing],
         ['OrderedWindowing', orderedWindowing],
         ['PageWindowing', pageWindowing],
+        ['RowsWindowing', rowsWindowing],
       ] as const
     ).map(([name, schema]) => [ref(name).$ref, toJsonSchema(schema, 'input', new Map())]),
   ),
