@@ -3,6 +3,7 @@ import type { Endpoint } from '../routing/endpoint.ts'
 import type { SurfaceContext } from '../surface-context.ts'
 import { artifactEndpoints } from './artifact-endpoints.ts'
 import { catalogEndpoints } from './catalog-endpoints.ts'
+import { deploymentsEndpoint } from './deployments-endpoint.ts'
 import { sharedForkEndpoint } from './fork-endpoints.ts'
 import { graphEndpoint } from './graph-endpoint.ts'
 import { inWordsOf } from '../routing/helping.ts'
@@ -27,6 +28,7 @@ export function allEndpoints(surfaces: readonly SurfaceContext[], settings: Reso
         graphEndpoint(context),
         ...(context.surface.hasCatalog ? catalogEndpoints(context) : []),
         ...simpleEndpoints(context),
+        ...(context.surface.path === 'environments' ? [deploymentsEndpoint(context)] : []),
         ...(context.surface.payload === 'rows'
           ? [
               ...testsetFileEndpoints(context, settings.testsets),

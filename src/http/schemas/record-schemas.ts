@@ -239,6 +239,13 @@ export const historyOfRow = z.strictObject({
 /** A file of a revision's tree. */
 export const revisionFile = z.strictObject({ path: z.string(), size: z.int().min(0), oid: gitId })
 
+/** What a commit's signature is worth (docs/guide/provenance.md). */
+export const commitSignature = z.strictObject({
+  status: z.enum(['good', 'unknown_key', 'bad', 'none']),
+  // As ssh-keygen -l prints it: SHA256:…
+  key: z.string().optional(),
+})
+
 /** A commit in the drawing of an artifact's history. */
 export const graphNode = z.strictObject({
   id,
@@ -251,6 +258,8 @@ export const graphNode = z.strictObject({
   author: z.string(),
   date: timestamp,
   refs: z.array(z.strictObject({ kind: z.enum(['variant', 'tag', 'environment']), name: z.string() })),
+  // Where `include_signatures` asks for it.
+  signature: commitSignature.optional(),
 })
 
 /** What was done to resolve embeds (contract/resolve 10). */

@@ -1,4 +1,5 @@
 import type { Routes } from '#routes'
+import { parseJson } from './exact-json.ts'
 import { Problem, Unreachable } from './problem.ts'
 
 /** A route of the public interface, as docs/api.md lists them. */
@@ -32,7 +33,16 @@ export function whenSignedOut(told: () => void): void {
 export async function call<R extends Route>(route: R, ask: Ask<R>, signal?: AbortSignal): Promise<Answer<R>> {
   const response = await send(route, ask, signal)
   const type = response.headers.get('Content-Type') ?? ''
-  return (type.includes('json') ? await response.json() : await response.text()) as Answer<R>
+  return (type.includes('json') ? parseJson(await response.text()) : await response.text()) as Answer<R>
+}
+
+/** The same, with the answer as the text that it is. */
+export async function callText<R extends Route>(
+  route: R,
+  ask: Ask<R>,
+  signal?: AbortSignal,
+): Promise<string> {
+  return (await send(route, ask, signal)).text()
 }
 
 /** The address of a route, for a link or a download. */
@@ -75,6 +85,14 @@ export async function send<R extends Route>(
   })
   if (response.ok) return response
   const document = (await response.json().catch(() => ({}))) as Record<string, unknown>
-  if (response.status === 401) onSignedOut()
-  throw new Problem(response.status, document)
+  // Who asks about the session itself sees the answer.
+  throw route.includes(' /sessions')
+    ? new Problem(response.status, document)
+    : refused(response.status, document)
+}
+
+/** What to throw for an answer that is an error; takes note where the session has ended. */
+export function refused(status: number, document: Readonly<Record<string, unknown>>): Problem {
+  if (status === 401) onSignedOut()
+  return new Problem(status, document)
 }

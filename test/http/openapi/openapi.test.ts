@@ -73,6 +73,7 @@ const OWN_ROUTES = [
   'POST /variants/fork',
   'POST /search',
   'GET /projects/current',
+  'POST /deployments/query',
   'GET /simple/evaluators/templates',
   'POST /simple/testsets/upload',
   'POST /simple/testsets/{id}/upload',

@@ -1,5 +1,5 @@
 import { type ReactNode, useMemo } from 'react'
-import { dataDiff } from './model/data-diff-model.ts'
+import { dataChanges } from './model/data-changes.ts'
 import { DiffFrame } from './diff-frame.tsx'
 import styles from './diff.module.css'
 import { FieldChanges } from './field-changes.tsx'
@@ -20,7 +20,7 @@ export interface DataDiffProps {
 /** What changed between two payloads: prompts message by message, long texts line by line, everything else by its place. */
 export function DataDiff({ base, head, views, same = 'Nothing changed.' }: DataDiffProps) {
   const { conversations, texts, fields, summary, added, removed } = useMemo(
-    () => dataDiff(base, head),
+    () => dataChanges(base, head),
     [base, head],
   )
   const isSame = summary === ''

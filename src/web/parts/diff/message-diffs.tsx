@@ -1,5 +1,5 @@
 import { useState } from 'react'
-import type { MessageDiff } from './model/data-diff-model.ts'
+import type { MessageDiff } from './model/data-changes.ts'
 import styles from './diff.module.css'
 import { FieldChanges } from './field-changes.tsx'
 import { lineDiff } from './model/line-diff.ts'

@@ -1,4 +1,4 @@
-import { useState } from 'react'
+import { useMemo, useState } from 'react'
 import type { Answer, Ask } from '../../api/call.ts'
 import { useRoute } from '../../api/use-route.ts'
 import { Failure } from '../states/failure.tsx'
@@ -14,20 +14,43 @@ export type RevisionReference = NonNullable<Ask<'POST /workflows/revisions/diff'
 /** What is compared: payloads as people read them, or files as they lie in git. */
 export type RevisionDiffView = 'content' | 'files'
 
-export interface RevisionDiffProps {
+export interface RevisionDiffProps extends ViewProps {
   /** Undefined where there was nothing before: everything is new. */
   readonly base: RevisionReference | undefined
   readonly head: RevisionReference
+}
+
+export interface LoadedRevisionDiffProps extends ViewProps {
+  readonly base: Revision | undefined
+  readonly head: Revision
+}
+
+interface ViewProps {
   /** What is shown, where the page keeps it; by itself the comparison keeps it. */
   readonly view?: RevisionDiffView
   readonly onView?: (view: RevisionDiffView) => void
 }
 
 /** What changed between two revisions of prompts, evaluators or workflows. */
-export function RevisionDiff({ base, head, view, onView }: RevisionDiffProps) {
+export function RevisionDiff({ base, head, ...view }: RevisionDiffProps) {
+  const before = useRevision(base)
+  const after = useRevision(head)
+  const error = before.error ?? after.error
+  if (error) return <Failure error={error} />
+  if (!after.data || (base !== undefined && !before.data)) {
+    return <Skeleton label="Loading what changed" lines={10} />
+  }
+  return <LoadedRevisionDiff base={before.data} head={after.data} {...view} />
+}
+
+/** The same, of revisions that are here already, with their payloads. */
+export function LoadedRevisionDiff({ base, head, view, onView }: LoadedRevisionDiffProps) {
   const [kept, setKept] = useState<RevisionDiffView>('content')
-  const shown = base === undefined ? 'content' : (view ?? kept)
-  const views = base !== undefined && (
+  const content = useMemo(() => [base && contentOf(base), contentOf(head)] as const, [base, head])
+  if (!base) return <DataDiff base={undefined} head={content[1]} same="The revision is empty." />
+  const shown = view ?? kept
+  const references = { base: { id: base.id }, head: { id: head.id } }
+  const views = (
     <div className={styles.choice} role="group" aria-label="What is compared">
       {(['content', 'files'] as const).map((choice) => (
         <button
@@ -41,23 +64,8 @@ export function RevisionDiff({ base, head, view, onView }: RevisionDiffProps) {
       ))}
     </div>
   )
-  const before = useRevision(base)
-  const after = useRevision(head)
-  const error = before.error ?? after.error
-  if (error) return <Failure error={error} />
-  if (!after.data || (base !== undefined && !before.data))
-    return <Skeleton label="Loading what changed" lines={10} />
-  if (shown === 'files' && base !== undefined) {
-    return <Files base={base} head={head} views={views} />
-  }
-  return (
-    <DataDiff
-      base={before.data && contentOf(before.data)}
-      head={contentOf(after.data)}
-      views={views}
-      same={base === undefined ? 'The revision is empty.' : <Unseen base={base} head={head} />}
-    />
-  )
+  if (shown === 'files') return <Files {...references} views={views} />
+  return <DataDiff base={content[0]} head={content[1]} views={views} same={<Unseen {...references} />} />
 }
 
 type Revision = Answer<'POST /workflows/revisions/retrieve'>['workflow_revision']
@@ -71,12 +79,17 @@ function useRevision(reference: RevisionReference | undefined) {
   return { data: data?.workflow_revision, error }
 }
 
-/** What a revision says: its payload and its header, with the names that they have in the interface. */
-function contentOf({ data, name, description, tags, meta, flags }: Revision) {
+/** What a revision says: its payload without the address that the server made for it, and its header. */
+function contentOf({ id, data: { url, ...data } = {}, name, description, tags, meta, flags }: Revision) {
+  const isMade = typeof url === 'string' && url.endsWith(`/${id}`)
   const header = Object.entries({ name, description, tags, meta, flags }).filter(
     ([, value]) => value !== undefined,
   )
-  return { ...data, ...(header.length > 0 ? { header: Object.fromEntries(header) } : {}) }
+  return {
+    ...data,
+    ...(isMade || url === undefined ? {} : { url }),
+    ...(header.length > 0 ? { header: Object.fromEntries(header) } : {}),
+  }
 }
 
 function Files({

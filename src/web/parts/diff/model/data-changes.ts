@@ -12,7 +12,7 @@ export interface MessageDiff extends MessageChange {
 }
 
 /** What changed between the payloads of two revisions, ready to be drawn. */
-export interface DataDiff {
+export interface DataChanges {
   readonly conversations: readonly { readonly place: string; readonly messages: readonly MessageDiff[] }[]
   readonly texts: readonly TextChange[]
   readonly fields: readonly FieldChange[]
@@ -25,7 +25,7 @@ export interface DataDiff {
 }
 
 /** Compares two payloads; one that is undefined is not there. */
-export function dataDiff(base: unknown, head: unknown): DataDiff {
+export function dataChanges(base: unknown, head: unknown): DataChanges {
   const { conversations, texts, fields } = jsonChanges(base, head)
   const drawn = conversations.map(({ place, messages }) => ({ place, messages: messages.map(messageDiff) }))
   const messages = drawn.flatMap((it) => it.messages)

@@ -1,0 +1,164 @@
+import { invalid, Refusal } from '../../errors.ts'
+import { TimeSlice } from '../../scheduling/cooperative.ts'
+import type { ArtifactView } from '../artifacts/artifact-view.ts'
+import { unlessDamaged } from '../index/unless-damaged.ts'
+import type { Window, Windowing } from '../pagination.ts'
+import type { Pin, Reference } from '../reference.ts'
+import type { Registry } from '../registry.ts'
+import type { Revision, RevisionLocation } from '../revisions/revision.ts'
+import { isHeldBy, latestOf, readOutline } from '../revisions/revision.ts'
+import { resolveArtifact } from '../revisions/references.ts'
+import { pinsAt } from './environments.ts'
+import { holdingSince } from './holding-since.ts'
+import { referencesTo } from './pin.ts'
+import { pinnedRevision } from './pinned-revision.ts'
+
+/** What an environment runs under a key. */
+export interface Deployment {
+  readonly environment: ArtifactView
+  readonly key: string
+  /** What runs; a refusal says why the key leads nowhere. */
+  readonly revision: Revision | Refusal
+  /** The environment's revision that deployed it. */
+  readonly since: Revision
+  /** The latest revision of the variant that runs, and how many revisions it is ahead; undefined where the variant went another way. */
+  readonly latest: { readonly revision: Revision; readonly ahead: number } | undefined
+}
+
+/** Which deployments are asked for; whatever is left out is not asked. */
+export interface DeploymentFilter {
+  readonly environment?: Reference | undefined
+  /** Part of the slug of the artifact, or of the key, without regard to case. */
+  readonly contains?: string | undefined
+  /** The slug of the artifact. */
+  readonly artifact?: string | undefined
+}
+
+/**
+ * What runs in the default variants of environments that are not archived, in the order of keys and then of environments, with what is
+ * newer. What cannot be read of a damaged environment is left out.
+ */
+export async function queryDeployments(
+  registry: Registry,
+  filter: DeploymentFilter,
+  windowing: Windowing = {},
+  slice = new TimeSlice(),
+): Promise<Window<Deployment>> {
+  const held = await heldNow(registry, filter)
+  if (windowing.order === 'descending') held.reverse()
+  const from = windowing.next === undefined ? 0 : held.findIndex((it) => cursorOf(it) === windowing.next) + 1
+  if (windowing.next !== undefined && from === 0) throw goneCursor(windowing.next)
+  const shown = held.slice(from, from + (windowing.limit ?? held.length))
+  const since = await sinceOf(registry, shown, slice)
+  const rows: Deployment[] = []
+  for (const it of shown) {
+    if (slice.isOver) await slice.rest()
+    const place = since.get(it)
+    const deployment =
+      place && (await unlessDamaged(registry, it.environment, () => deploymentAt(registry, it, place)))
+    if (deployment) rows.push(deployment)
+  }
+  const last = shown.at(-1)
+  return { rows, next: last && from + shown.length < held.length ? cursorOf(last) : undefined }
+}
+
+/** A key of an environment, as its latest revision has it. */
+interface Held {
+  readonly environment: ArtifactView
+  readonly latest: RevisionLocation
+  readonly pin: Pin
+}
+
+async function heldNow(
+  registry: Registry,
+  { environment: wanted, contains, artifact }: DeploymentFilter,
+): Promise<Held[]> {
+  const { environments, index } = registry
+  const among = wanted
+    ? [await resolveArtifact(registry, environments, wanted)]
+    : await index.list(environments)
+  const part = contains?.toLowerCase() ?? ''
+  const held: Held[] = []
+  for (const environment of among) {
+    const variant = environment.defaultVariant
+    if (environment.record.deleted_at !== undefined || !variant) continue
+    await unlessDamaged(registry, environment, async () => {
+      const latest = await latestOf(environment, variant)
+      for (const pin of latest ? await pinsAt(registry, latest) : []) {
+        const slug = slugOf(registry, pin)
+        if (artifact !== undefined && slug !== artifact) continue
+        if (!`${pin.key}\n${slug ?? ''}`.toLowerCase().includes(part)) continue
+        if (latest) held.push({ environment, latest, pin })
+      }
+    })
+  }
+  // The sort is stable: environments stay in the order of their list.
+  return held.sort((a, b) => (a.pin.key < b.pin.key ? -1 : a.pin.key > b.pin.key ? 1 : 0))
+}
+
+/** The slug that the pin gives its artifact. */
+function slugOf({ families }: Registry, pin: Pin): string | undefined {
+  for (const family of families) {
+    const slug = referencesTo(family, pin)?.artifact?.slug
+    if (slug !== undefined) return slug
+  }
+  return undefined
+}
+
+/** Since which revision of its environment each is held; a history is walked once for all of its keys. */
+async function sinceOf(
+  registry: Registry,
+  shown: readonly Held[],
+  slice: TimeSlice,
+): Promise<ReadonlyMap<Held, RevisionLocation>> {
+  const found = new Map<Held, RevisionLocation>()
+  for (const environment of new Set(shown.map((it) => it.environment))) {
+    const own = shown.filter((it) => it.environment === environment)
+    const [first] = own
+    if (!first) continue
+    const since = await unlessDamaged(registry, environment, () =>
+      holdingSince(registry, first.latest, new Map(own.map(({ pin }) => [pin.key, pin])), slice),
+    )
+    for (const it of own) {
+      const place = since?.get(it.pin.key)
+      if (place) found.set(it, place)
+    }
+  }
+  return found
+}
+
+async function deploymentAt(
+  registry: Registry,
+  { environment, pin }: Held,
+  since: RevisionLocation,
+): Promise<Deployment> {
+  const place =
+    (await pinnedRevision(registry, pin)) ??
+    new Refusal('revision_not_found', `The key ${pin.key} refers to no revision.`)
+  const isLost = place instanceof Refusal
+  return {
+    environment,
+    key: pin.key,
+    revision: isLost ? place : await readOutline(registry, place),
+    since: await readOutline(registry, since),
+    latest: isLost ? undefined : await newerThan(registry, place),
+  }
+}
+
+async function newerThan(registry: Registry, place: RevisionLocation): Promise<Deployment['latest']> {
+  const latest = await latestOf(place.artifact, place.variant)
+  if (!latest || !(await isHeldBy(place, place.variant))) return undefined
+  return { revision: await readOutline(registry, latest), ahead: Math.max(0, latest.version - place.version) }
+}
+
+function cursorOf({ environment, pin }: Held): string {
+  return Buffer.from(JSON.stringify([pin.key, environment.id])).toString('base64url')
+}
+
+function goneCursor(next: string): Refusal {
+  return invalid(
+    ['body', 'windowing', 'next'],
+    `${next} is not a place in this list, or what stood there was taken down. Begin again without \`next\`.`,
+    'invalid_cursor',
+  )
+}

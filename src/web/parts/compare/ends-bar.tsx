@@ -1,0 +1,135 @@
+import { Link, useNavigate } from '@tanstack/react-router'
+import { ArrowLeftRight } from 'lucide-react'
+import type { ReactNode } from 'react'
+import { Button } from '../button/button.tsx'
+import { Menu, type MenuItem } from '../menu/menu.tsx'
+import { type End, nameOfEnd } from './ends.ts'
+import styles from './compare.module.css'
+
+/** What an end can be changed to. */
+export interface EndChoice {
+  readonly label: string
+  readonly end: End
+}
+
+export interface EndsBarProps {
+  readonly base: End
+  readonly head: End
+  readonly choices: readonly EndChoice[]
+  /** The address of the comparison of two ends. */
+  readonly addressOf: (base: End, head: End) => string
+  /** Which revision an end is now. */
+  readonly chips: { readonly base: ReactNode; readonly head: ReactNode }
+}
+
+/** Both ends of a comparison, each with a menu of what it can be changed to, and a button that swaps them. */
+export function EndsBar({ base, head, choices, addressOf, chips }: EndsBarProps) {
+  const navigate = useNavigate()
+  const items = (to: (end: End) => string): readonly MenuItem[] =>
+    choices.map(({ label, end }) => ({ label, to: to(end) }))
+  return (
+    <div className={styles.ends}>
+      <div className={styles.end}>
+        <span className={styles.word}>Before</span>
+        <Menu
+          label={<b>{nameOfEnd(base)}</b>}
+          title="Compare from something else"
+          items={items((end) => addressOf(end, head))}
+        />
+        {chips.base}
+      </div>
+      <Button
+        kind="quiet"
+        title="Swap both ends"
+        aria-label="Swap both ends"
+        onClick={() => void navigate({ to: addressOf(head, base) })}
+      >
+        <ArrowLeftRight size={16} aria-hidden />
+      </Button>
+      <div className={styles.end}>
+        <span className={styles.word}>After</span>
+        <Menu
+          label={<b>{nameOfEnd(head)}</b>}
+          title="Compare with something else"
+          items={items((end) => addressOf(base, end))}
+        />
+        {chips.head}
+      </div>
+    </div>
+  )
+}
+
+export interface StandingProps {
+  readonly base: End
+  readonly head: End
+  readonly compare: {
+    readonly merge_base: Short | null
+    readonly ahead: number
+    readonly behind: number
+    readonly ahead_revisions: readonly Short[]
+    readonly behind_revisions: readonly Short[]
+  }
+  /** The page of a revision. */
+  readonly placeOf: (revisionSlug: string) => string
+}
+
+interface Short {
+  readonly slug: string
+  readonly version: number | string
+}
+
+/** How far two ends have gone since they parted. */
+export function Standing({ base, head, compare, placeOf }: StandingProps) {
+  const { merge_base: from, ahead, behind, ahead_revisions: news, behind_revisions: olds } = compare
+  if (ahead === 0 && behind === 0) return <p className={styles.standing}>Both are the same revision.</p>
+  return (
+    <div className={styles.standing}>
+      <p>
+        <b>{nameOfEnd(head)}</b> is {distance(ahead, behind)} <b>{nameOfEnd(base)}</b>
+        {from && ahead > 0 && behind > 0 && (
+          <>
+            ; they parted at <Link to={placeOf(from.slug)}>v{from.version}</Link>
+          </>
+        )}
+        .
+      </p>
+      <Revisions label="Ahead" revisions={news} placeOf={placeOf} />
+      <Revisions label="Behind" revisions={olds} placeOf={placeOf} />
+    </div>
+  )
+}
+
+/** So many revisions are named. */
+const MOST = 12
+
+function Revisions({
+  label,
+  revisions,
+  placeOf,
+}: {
+  readonly label: string
+  readonly revisions: readonly Short[]
+  readonly placeOf: (revisionSlug: string) => string
+}) {
+  if (revisions.length === 0) return null
+  return (
+    <p className={styles.revisions}>
+      {label}:
+      {revisions.slice(0, MOST).map(({ slug, version }) => (
+        <Link key={slug} to={placeOf(slug)} title={slug}>
+          v{version}
+        </Link>
+      ))}
+      {revisions.length > MOST && `and ${(revisions.length - MOST).toLocaleString()} more`}
+    </p>
+  )
+}
+
+function distance(ahead: number, behind: number): string {
+  const parts = [
+    ahead > 0 && `${ahead.toLocaleString()} ahead`,
+    behind > 0 && `${behind.toLocaleString()} behind`,
+  ]
+  const words = parts.filter((it) => it !== false).join(' and ')
+  return behind > 0 ? words : `${words} of`
+}

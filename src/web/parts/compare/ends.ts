@@ -1,0 +1,62 @@
+/** Families whose revisions can be compared by their ends. */
+export type ComparedFamily = 'workflow' | 'testset'
+
+/** An end of a comparison: `v:<variant>`, `r:<revision slug>` or `e:<environment>`. */
+export interface End {
+  readonly kind: 'variant' | 'revision' | 'environment'
+  readonly slug: string
+}
+
+const LETTERS = { v: 'variant', r: 'revision', e: 'environment' } as const
+
+/** The ends in `<base>...<head>` of an address; undefined where it has none. */
+export function endsOf(range: string): { readonly base: End; readonly head: End } | undefined {
+  const at = range.indexOf('...')
+  const [base, head] = at === -1 ? [] : [endOf(range.slice(0, at)), endOf(range.slice(at + 3))]
+  return base && head && { base, head }
+}
+
+function endOf(text: string): End | undefined {
+  const [, letter, slug] = /^([vre]):(.+)$/.exec(text) ?? []
+  return letter === undefined || slug === undefined
+    ? undefined
+    : { kind: LETTERS[letter as keyof typeof LETTERS], slug }
+}
+
+/** An end as it stands in an address. */
+export function textOfEnd({ kind, slug }: End): string {
+  return `${kind[0] ?? ''}:${slug}`
+}
+
+/** An end as a side of `compare` and `merge` (wire.md 1). A revision goes by its id: its slug may stand in several artifacts. */
+export function sideOf({ kind, slug }: End, artifact: string, revisionId: string) {
+  switch (kind) {
+    case 'variant':
+      return { variant: { slug }, artifact: { slug: artifact } }
+    case 'revision':
+      return { revision: { id: revisionId } }
+    case 'environment':
+      return { environment: { slug }, key: `${artifact}.revision` }
+  }
+}
+
+/** An end as references of `retrieve`. */
+export function referencesOf(
+  { kind, slug }: End,
+  artifact: string,
+  family: ComparedFamily,
+): Readonly<Record<string, { readonly slug: string }>> {
+  switch (kind) {
+    case 'variant':
+      return { [`${family}_ref`]: { slug: artifact }, [`${family}_variant_ref`]: { slug } }
+    case 'revision':
+      return { [`${family}_ref`]: { slug: artifact }, [`${family}_revision_ref`]: { slug } }
+    case 'environment':
+      return { [`${family}_ref`]: { slug: artifact }, environment_ref: { slug } }
+  }
+}
+
+/** An end in words. */
+export function nameOfEnd({ kind, slug }: End): string {
+  return kind === 'environment' ? `what runs in ${slug}` : slug
+}
