@@ -13,7 +13,7 @@ import { NewsLine } from '../../shell/news-line.tsx'
 import { places } from '../../shell/places.ts'
 import { MergeBox } from './merge-box.tsx'
 import styles from './page.module.css'
-import { useEndChoices } from './use-end-choices.ts'
+import { useEndChoices } from '../../parts/compare/use-end-choices.ts'
 
 type Revision = Answer<'POST /workflows/revisions/retrieve'>['workflow_revision']
 
