@@ -80,7 +80,12 @@ function Comparison({ slug, base, head }: { readonly slug: string; readonly base
       />
       {error && <Failure error={error} />}
       {compare && (
-        <Standing base={base} head={head} compare={compare} placeOf={(it) => places.revision(slug, it)} />
+        <Standing
+          base={base}
+          head={head}
+          compare={compare}
+          placeOf={(it) => places.revision(slug, it.slug)}
+        />
       )}
       {compare && base.kind === 'variant' && before.data && compare.ahead > 0 && (
         <MergeBox
