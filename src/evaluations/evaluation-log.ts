@@ -126,6 +126,10 @@ export class LoggedRow {
     this.#path = path
   }
 
+  get testcaseId(): string {
+    return this.#text.slice(ROW.length, this.#text.indexOf('"', ROW.length))
+  }
+
   isOf(testcaseId: string): boolean {
     return this.#text.startsWith(testcaseId, ROW.length)
   }

@@ -47,6 +47,12 @@ export interface RowResult {
 export type RunResult =
   { readonly outputs: Json } | { readonly error: { readonly code: string; readonly message: string } }
 
+/**
+ * How a row ended. `error`: the application failed on it, or an evaluator did. Else `failed`: a verdict was no. Else `passed`: there was a verdict.
+ * A score alone is no verdict.
+ */
+export const RESULT_OUTCOMES = ['passed', 'failed', 'error'] as const
+
 /** `finished` all rows are done; `interrupted` it can be resumed. */
 export type EvaluationState = 'running' | 'finished' | 'interrupted'
 

@@ -63,7 +63,7 @@ function take(count: Count, result: RunResult): void {
 }
 
 /** What outputs say: `score` (or `aggregate_score`), `success`; a verdict without a score counts as 1 or 0. */
-function verdictOf(outputs: Json): {
+export function verdictOf(outputs: Json): {
   readonly score: number | undefined
   readonly success: boolean | undefined
 } {

@@ -8,6 +8,8 @@ export interface Windowing {
   readonly order?: ListOrder | undefined
   /** The id of the last row seen; the window starts behind it. */
   readonly next?: string | undefined
+  /** So many rows from where the list begins are left out, of payloads that come in parts. */
+  readonly offset?: number | undefined
   readonly newest?: string | undefined
   readonly oldest?: string | undefined
   /** Whether the answer says how many rows there are on all pages together. */

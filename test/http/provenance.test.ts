@@ -199,6 +199,12 @@ describe('provenance: a service that signs', () => {
       [undefined, { status: 'none' }],
     ] as const) {
       const found = await provenance(commitByGit(slug, by))
+      const { body } = await client.service.post('/applications/graph', {
+        application_ref: { slug },
+        windowing: { limit: 1 },
+        include_signatures: true,
+      })
+      expect(body.nodes[0].signature).to.deep.equal(found.signature)
       expect(found.signature).to.deep.equal(signature)
       expect(found.arrival).to.equal(null)
       expect(found).to.include({ author: 'Ann <ann@example.com>', committer: 'Ann <ann@example.com>' })

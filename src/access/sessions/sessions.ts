@@ -26,7 +26,7 @@ const MOST_SESSIONS = 20
 const MOST_LINKS = 20
 
 /** Somebody who is signed in. */
-export interface Session {
+export interface OpenSession {
   readonly caller: Caller
   /** As ISO 8601. */
   readonly createdAt: string
@@ -61,7 +61,7 @@ export class Sessions {
   }
 
   /** The session of a token; undefined where it never was one, has ended, or its key is not live. */
-  find(token: string): Session | undefined {
+  find(token: string): OpenSession | undefined {
     const project = projectOf(token)
     if (project === undefined) return undefined
     const found = this.#current(project).get(hashToken(token).toString('hex'))
@@ -70,7 +70,7 @@ export class Sessions {
   }
 
   /** Begins a session with a token of its own, durable once this resolves. */
-  async begin(caller: Caller): Promise<{ readonly token: string; readonly session: Session }> {
+  async begin(caller: Caller): Promise<{ readonly token: string; readonly session: OpenSession }> {
     const { project, key } = caller
     const { token, record } = this.#make(project, key.id, SESSION_SECONDS)
     await this.#change(project, ({ sessions, links }) => {

@@ -20,7 +20,7 @@ import type { Call, Endpoint, EndpointResponse } from '../routing/endpoint.ts'
 import { endpoint } from '../routing/endpoint.ts'
 import { respondWithList } from '../routing/send.ts'
 import { envelope } from '../schemas/envelope.ts'
-import { evaluationRecord, evaluationResult, presentEvaluation } from '../schemas/evaluation.ts'
+import { evaluationRecord, evaluationResult, presentEvaluation, resultFilter } from '../schemas/evaluation.ts'
 import { queryFilters } from '../schemas/queries/query-parameters.ts'
 import { retrieveReferences } from '../schemas/queries/retrieve-references.ts'
 import { list, single } from '../schemas/record-schemas.ts'
@@ -49,7 +49,7 @@ export function evaluationEndpoints(
       revisions: { names: ['evaluator_revision_refs'], schema: z.array(reference).max(MOST_EVALUATORS) },
       artifacts: { names: ['evaluator_refs'], schema: z.array(reference).max(MOST_EVALUATORS) },
       concurrency: { names: ['concurrency'], schema: z.int().min(1).max(MOST_AT_ONCE) },
-      wait: { names: ['wait'], schema: z.boolean() },
+      wait,
     }),
   )
 
@@ -102,10 +102,14 @@ export function evaluationEndpoints(
       summary: 'Go on with an evaluation that was interrupted; rows that are done are not run again',
       scope: 'invoke',
       showsAll: true,
+      optionalBody: true,
+      input: envelope({ wait }),
       output,
       streams: STREAM_TYPES,
-      run: async (call: Call<unknown>) =>
-        follow(call, await evaluationsOf(call.registry).resume(call.params['id'] ?? '', evaluatorOf(call))),
+      run: async (call) => {
+        const running = await evaluationsOf(call.registry).resume(call.params['id'] ?? '', evaluatorOf(call))
+        return call.input.wait === false ? answer(running.now()) : follow(call, running)
+      },
     }),
     endpoint({
       method: 'POST',
@@ -175,12 +179,15 @@ export function evaluationEndpoints(
       summary: 'What came of each row, in the order in which they were done',
       scope: 'read',
       optionalBody: true,
-      input: envelope({ windowing: { names: ['windowing'], schema: resultWindowing } }),
+      input: envelope({
+        filter: { names: ['result'], schema: resultFilter },
+        windowing: { names: ['windowing'], schema: resultWindowing },
+      }),
       output: list('results', evaluationResult),
-      example: { windowing: { limit: 100 } },
+      example: { result: { outcome: 'failed' }, windowing: { limit: 100 } },
       run: async ({ registry, params, input }) => {
-        const { windowing: asked = {} } = input
-        const window = await evaluationsOf(registry).results(params['id'] ?? '', asked)
+        const { windowing: asked = {}, filter = {} } = input
+        const window = await evaluationsOf(registry).results(params['id'] ?? '', { ...filter, ...asked })
         return respondWithList('results', window, { order: 'ascending', ...asked }, window.rows)
       },
     }),
@@ -188,6 +195,11 @@ export function evaluationEndpoints(
 }
 
 const MOST_EVALUATORS = 50
+
+const wait = {
+  names: ['wait'],
+  schema: z.boolean().meta({ description: 'false answers at once; the evaluation goes on by itself.' }),
+} as const
 
 const resultWindowing = z.object({
   limit: z.number().int('must be a whole number').min(1, 'must be at least 1').optional(),

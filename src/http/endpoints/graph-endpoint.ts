@@ -1,3 +1,4 @@
+import { z } from 'zod'
 import type { GraphNode } from '../../versioning/browse/commit-graph.ts'
 import { graphOf } from '../../versioning/browse/commit-graph.ts'
 import { resolveArtifact } from '../../versioning/revisions/references.ts'
@@ -25,12 +26,14 @@ export function graphEndpoint({ surface, names, present }: SurfaceContext): Endp
     input: envelope({
       artifact: { ...parentsBeside(names).artifactRef, required: true },
       windowing: { names: ['windowing'], schema: newestFirstWindowing },
+      includeSignatures: { names: ['include_signatures'], schema: z.boolean() },
     }),
     output: list('nodes', graphNode),
     example: { [`${singular}_ref`]: { slug: 'support-bot' }, windowing: { limit: 100 } },
     run: async ({ registry, input }) => {
       const artifact = await resolveArtifact(registry, family, input.artifact)
-      const window = await graphOf(artifact, input.windowing)
+      const signers = input.includeSignatures ? registry.signing.allowed : undefined
+      const window = await graphOf(artifact, input.windowing, signers)
       const nodes = window.rows.map((node) => presentNode(node, present))
       return respondWithList('nodes', window, input.windowing, nodes)
     },
@@ -48,5 +51,6 @@ function presentNode({ variant, seconds, ...node }: GraphNode, options: PresentO
     author: presentAuthor(node.author, options),
     date: isoSeconds(seconds),
     refs: node.refs,
+    signature: node.signature,
   }
 }

@@ -8,7 +8,7 @@ import { presentVersion } from '../presenters/record.ts'
 import type { Endpoint } from '../routing/endpoint.ts'
 import { endpoint } from '../routing/endpoint.ts'
 import { shortRevision, single } from '../schemas/record-schemas.ts'
-import { principal } from '../schemas/session.ts'
+import { principal } from '../schemas/key.ts'
 import type { SurfaceContext } from '../surface-context.ts'
 
 /** So many of the newest revisions are shown. */

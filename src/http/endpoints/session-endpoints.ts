@@ -1,8 +1,8 @@
 import type { Authenticate } from '../../access/authenticator.ts'
 import { principalOf } from '../../access/caller.ts'
-import type { Session, Sessions } from '../../access/sessions/sessions.ts'
+import type { OpenSession, Sessions } from '../../access/sessions/sessions.ts'
 import { Refusal } from '../../errors.ts'
-import { SIGN_IN, unknownKey } from '../middleware/authenticate.ts'
+import { SIGN_IN, refusedKey } from '../middleware/authenticate.ts'
 import {
   anyKey,
   type Endpoint,
@@ -12,7 +12,7 @@ import {
 } from '../routing/endpoint.ts'
 import { envelope } from '../schemas/envelope.ts'
 import { single } from '../schemas/record-schemas.ts'
-import { newSession, sessionRecord } from '../schemas/session.ts'
+import { newSession, sessionRecord } from '../schemas/key.ts'
 import { isOverHttps } from '../sessions/own-origin.ts'
 import { cookieOf, cookieRemoved } from '../sessions/session-cookie.ts'
 import type { SessionDoor } from '../sessions/session-door.ts'
@@ -42,7 +42,7 @@ export function sessionEndpoints({ callerOf, sessions, door, publicUrl }: Sessio
       callerIn: async ({ session: { key, token } }) => {
         if (token !== undefined) return sessions.useLink(token)
         const caller = callerOf(key ?? '')
-        if (!caller) throw unknownKey()
+        if (!caller) throw refusedKey()
         return caller
       },
       run: async ({ caller, headers }) => {
@@ -73,7 +73,7 @@ export function sessionEndpoints({ callerOf, sessions, door, publicUrl }: Sessio
   ]
 }
 
-function answer({ caller, createdAt, expiresAt }: Session, cookie?: string): EndpointResponse {
+function answer({ caller, createdAt, expiresAt }: OpenSession, cookie?: string): EndpointResponse {
   const session = {
     principal: principalOf(caller.key),
     scopes: caller.key.scopes,

@@ -58,12 +58,12 @@ export function setCaller(
   tokenIn: (header: string | undefined) => string,
 ): asserts ctx is AuthenticatedContext {
   const caller = callerOf(tokenIn(ctx.req.headers.authorization))
-  if (!caller) throw unknownKey()
+  if (!caller) throw refusedKey()
   ctx.state.caller = caller
 }
 
 /** A 401 for a key that is none, or no longer one. */
-export function unknownKey(): Refusal {
+export function refusedKey(): Refusal {
   return new Refusal(
     'unknown_key',
     'This API key is unknown or revoked. Ask an administrator for a live one.',

@@ -14,7 +14,7 @@ import { INTRODUCTION, TAGS } from './introduction.ts'
 import type { JsonSchema } from './json-schema.ts'
 import { fieldParameters, openApiQueryParameters } from './openapi-parameters.ts'
 import { groupMembers } from './member-groups.ts'
-import { securityOf } from './security-of.ts'
+import { SECURITY_SCHEMES, securityOf } from './security.ts'
 import { inOrderOfReference, share } from './share.ts'
 import { withoutSpellings } from './without-spellings.ts'
 
@@ -63,19 +63,7 @@ export function openApiDocument(endpoints: readonly Endpoint[], surfaces: readon
     tags: TAGS,
     paths,
     components: {
-      securitySchemes: {
-        ApiKey: {
-          type: 'apiKey',
-          in: 'header',
-          name: 'Authorization',
-          description: 'The word ApiKey, a space, and the key; on the page of `/docs` the key alone will do.',
-        },
-        Basic: {
-          type: 'http',
-          scheme: 'basic',
-          description: 'For git: any user name, and the key as the password.',
-        },
-      },
+      securitySchemes: SECURITY_SCHEMES,
       ...components,
       schemas: inOrderOfReference(components.schemas),
     },

@@ -207,6 +207,7 @@ export class RevisionResponses {
       count: 1,
       [this.#key]: presentRevision(revision, this.#present, presented),
       windowing: presented?.windowing,
+      total: presented?.total,
     }
   }
 

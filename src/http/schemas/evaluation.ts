@@ -1,5 +1,6 @@
 import { z } from 'zod'
-import type { Evaluation } from '../../evaluations/evaluation.ts'
+import { type Evaluation, RESULT_OUTCOMES } from '../../evaluations/evaluation.ts'
+import { uuid } from './request-schemas.ts'
 
 const id = z.string().meta({ format: 'uuid' })
 const timestamp = z.string().meta({ format: 'date-time' })
@@ -11,6 +12,9 @@ const pinned = {
   revision_slug: z.string(),
   version: z.int().min(1),
 }
+
+/** So many rows may be asked for by their ids at once. */
+const MOST_TESTCASES = 1000
 
 const summary = z.strictObject({
   done: z.int(),
@@ -58,6 +62,21 @@ export const evaluationResult = z.strictObject({
   application: runResult,
   evaluators: z.record(z.string(), runResult),
 })
+
+/** Which rows of an evaluation are wanted. */
+export const resultFilter = z
+  .object({
+    outcome: z
+      .enum(RESULT_OUTCOMES)
+      .meta({
+        description:
+          'How the row ended: error where the application or an evaluator failed on it; else failed where a verdict was no; else passed where there was a verdict.',
+      })
+      .optional(),
+    evaluator: z.string().meta({ description: 'The outcome by this evaluator alone.' }).optional(),
+    testcase_ids: z.array(uuid).max(MOST_TESTCASES).optional(),
+  })
+  .transform(({ testcase_ids: ids, ...filter }) => ({ ...filter, testcaseIds: ids && new Set(ids) }))
 
 /** An evaluation as a record. */
 export function presentEvaluation({ plan, state, finishedAt, summary }: Evaluation): object {

@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import { SCOPES } from '../../access/scope.ts'
 
-/** What requests about API keys and secrets hold, and what is answered (wire.md 2). */
+/** What requests about API keys, sessions and secrets hold, and what is answered (wire.md 2). */
 
 const timestamp = z.string().meta({ format: 'date-time' })
 const scopes = z.array(z.enum(SCOPES, `must be some of ${SCOPES.join(', ')}`))
@@ -32,6 +32,31 @@ export const keyRecord = z.strictObject({
     .string()
     .optional()
     .meta({ description: 'The key itself, in the answer that makes it and never again.' }),
+})
+
+/** Whoever acts (wire.md 1). */
+export const principal = z.strictObject({ id: z.string(), kind: z.literal('key'), name: z.string() })
+
+/** What somebody signs in with. */
+export const newSession = z
+  .object({
+    key: z.string().optional().meta({ description: 'An API key.' }),
+    token: z.string().optional().meta({
+      description:
+        'What stands behind #token= in the link that a start of the server, or branchpoint open, prints: good once.',
+    }),
+  })
+  .check(({ value, issues }) => {
+    if ((value.key === undefined) !== (value.token === undefined)) return
+    issues.push({ code: 'custom', input: value, message: 'needs either "key" or "token"' })
+  })
+
+export const sessionRecord = z.strictObject({
+  principal,
+  scopes,
+  project: z.string(),
+  created_at: timestamp,
+  expires_at: timestamp,
 })
 
 /** The value of a secret, and what it is for. */

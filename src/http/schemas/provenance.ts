@@ -1,16 +1,19 @@
 import { z } from 'zod'
-import { arrival, gitId, referenced, revisionReferencesSchema, timestamp } from './record-schemas.ts'
+import {
+  arrival,
+  commitSignature,
+  gitId,
+  referenced,
+  revisionReferencesSchema,
+  timestamp,
+} from './record-schemas.ts'
 
 const commitOfRevision = {
   commit: gitId,
   author: z.string(),
   committer: z.string(),
   date: timestamp,
-  signature: z.strictObject({
-    status: z.enum(['good', 'unknown_key', 'bad', 'none']),
-    // As ssh-keygen -l prints it: SHA256:…
-    key: z.string().optional(),
-  }),
+  signature: commitSignature,
 }
 
 /** Where a revision comes from: its commit, the signature, and what runs it now. */

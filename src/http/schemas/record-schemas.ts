@@ -157,6 +157,9 @@ export const pageInfo = z.strictObject({
   order: z.enum(['ascending', 'descending']).optional(),
 })
 
+/** The same of rows, which may be counted. */
+export const rowsPageInfo = pageInfo.extend({ count_total: z.boolean().optional() })
+
 /** An immutable row of a testset (interface 2.6); its flags, tags and meta belong to the revision it is shown in. */
 export const testcase = z.strictObject({
   id,
@@ -236,6 +239,13 @@ export const historyOfRow = z.strictObject({
 /** A file of a revision's tree. */
 export const revisionFile = z.strictObject({ path: z.string(), size: z.int().min(0), oid: gitId })
 
+/** What a commit's signature is worth (docs/guide/provenance.md). */
+export const commitSignature = z.strictObject({
+  status: z.enum(['good', 'unknown_key', 'bad', 'none']),
+  // As ssh-keygen -l prints it: SHA256:…
+  key: z.string().optional(),
+})
+
 /** A commit in the drawing of an artifact's history. */
 export const graphNode = z.strictObject({
   id,
@@ -248,6 +258,8 @@ export const graphNode = z.strictObject({
   author: z.string(),
   date: timestamp,
   refs: z.array(z.strictObject({ kind: z.enum(['variant', 'tag', 'environment']), name: z.string() })),
+  // Where `include_signatures` asks for it.
+  signature: commitSignature.optional(),
 })
 
 /** What was done to resolve embeds (contract/resolve 10). */

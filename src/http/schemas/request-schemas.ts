@@ -185,6 +185,28 @@ export const pageWindowing = declare(
   { unused: ['newest', 'oldest', 'interval', 'rate'] },
 ).meta({ description: 'Which part of a payload; `next` is that of the page before.' })
 
+/** Which part of the rows of a revision: from a cursor, or from a position. */
+export const rowsWindowing = declare(
+  pageWindowing
+    .extend({
+      offset: z.number().int('must be a whole number').min(0, 'must not be negative').optional(),
+      count_total: z.boolean().optional(),
+    })
+    .check(({ value: { next, offset }, issues }) => {
+      if (next === undefined || offset === undefined) return
+      issues.push({
+        code: 'custom',
+        input: offset,
+        path: ['offset'],
+        message: 'must not stand beside `next`, which says a position, too; leave out one of them',
+      })
+    }),
+  { unused: ['newest', 'oldest', 'interval', 'rate'] },
+).meta({
+  description:
+    'Which rows: `next` is that of the page before, `offset` the number of rows before the first one; `count_total` adds `total`.',
+})
+
 /** Under which key something is deployed; empty means its default one. */
 export const deploymentKey = z
   .string()

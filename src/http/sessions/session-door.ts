@@ -1,13 +1,18 @@
 import type { IncomingHttpHeaders } from 'node:http'
-import type { Session, Sessions } from '../../access/sessions/sessions.ts'
+import type { OpenSession, Sessions } from '../../access/sessions/sessions.ts'
 import { Refusal } from '../../errors.ts'
-import type { RequestContext } from '../middleware/when-closed.ts'
 import { foreignOrigin, isFromOwnPage } from './own-origin.ts'
 import { sessionTokenIn } from './session-cookie.ts'
 
 /** A session and the token that it goes by. */
-export interface SignedIn extends Session {
+export interface SignedIn extends OpenSession {
   readonly token: string
+}
+
+/** As much of a request as says who sends it. */
+interface AskedBy {
+  readonly method: string
+  readonly req: { readonly headers: IncomingHttpHeaders }
 }
 
 /** How browsers come in: with the cookie of a session in place of a key. */
@@ -26,7 +31,7 @@ export class SessionDoor {
    * `unknown_session` where the session is over, and with `foreign_origin` what another page may have started: whatever writes has to come from
    * a page of this server, and what reads from no page of another one.
    */
-  sessionOf({ method, req: { headers } }: RequestContext): SignedIn | undefined {
+  sessionOf({ method, req: { headers } }: AskedBy): SignedIn | undefined {
     if (headers.cookie === undefined || headers.authorization !== undefined) return undefined
     const token = this.tokenIn(headers)
     if (token === undefined) return undefined
@@ -46,7 +51,7 @@ export class SessionDoor {
   }
 
   /** Refuses to sign a browser in that a page of another server sends: its user would work in somebody else's name. */
-  assertMaySignIn({ req: { headers } }: RequestContext): void {
+  assertMaySignIn({ req: { headers } }: AskedBy): void {
     if (isFromOwnPage(headers, this.#publicUrl) === false) throw foreignOrigin(headers)
   }
 

@@ -5,7 +5,7 @@ import type { PresentContext, PresentedPayload } from '../../versioning/family/f
 import type { ObjectReader } from '../../versioning/family/tree-files.ts'
 import type { RowEntry } from './rows/row-entry.ts'
 import { rowPage, rowRange } from './rows/row-page.ts'
-import { rowsOfTree } from './rows/row-tree.ts'
+import { countRows, rowCounts, rowsOfTree } from './rows/row-tree.ts'
 import type { RowBytes } from './rows/stored-rows.ts'
 import { rowBytes } from './rows/stored-rows.ts'
 import { presentTestcase, testcaseId } from './testcase.ts'
@@ -28,15 +28,16 @@ export async function presentTestset(
   }
   const { windowing } = asked
   const limit = windowing?.limit
-  if (!shown.rows && !shown.ids && limit === undefined) return { data: {} }
+  const total = windowing?.count_total ? await countRows(source, testset.tree, rowCounts) : undefined
+  if (!shown.rows && !shown.ids && limit === undefined) return { data: {}, total }
   if (limit === undefined) {
     const range = await rowRange(source, testset.tree, artifactId, windowing)
     const batches = () => rowsOfTree(source, testset.tree, range)
-    return { data: await textOrStream(writeData(source, testset, artifactId, shown, batches)) }
+    return { data: await textOrStream(writeData(source, testset, artifactId, shown, batches)), total }
   }
   const page = await rowPage(source, testset, artifactId, windowing, limit)
   const pieces = writeData(source, testset, artifactId, shown, () => inBatches(page.rows))
-  return { data: await textOrStream(pieces), windowing: page.windowing }
+  return { data: await textOrStream(pieces), windowing: page.windowing, total }
 }
 
 type Batches = AsyncIterable<readonly RowEntry[]> | Iterable<readonly RowEntry[]>

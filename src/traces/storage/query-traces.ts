@@ -7,7 +7,7 @@ import { readTraceFilter } from '../query/filter/trace-filter.ts'
 import type { TraceWindow } from '../query/trace-window.ts'
 import { readTime } from '../span-time.ts'
 import { sourcesOf } from './span-source.ts'
-import { type SpanRow, spansOfTrace } from './stored-spans.ts'
+import { headsOfTrace, type SpanRow, spansOfTrace } from './stored-spans.ts'
 import { ownSignal } from '../../storage/sqlite/thread-signal.ts'
 import type { SqlValue } from '../../storage/sqlite/database-file.ts'
 import type { TraceFile } from './trace-file.ts'
@@ -19,6 +19,8 @@ export interface TraceQuestion {
   /** The text of a filtering that has been read before; undefined leaves nothing out. */
   readonly filtering: string | undefined
   readonly window: TraceWindow
+  /** Of traces: the spans that head them, without those below. */
+  readonly headsOnly?: boolean | undefined
 }
 
 /** A part of the answer: spans, those of one trace together when traces were asked for. */
@@ -41,13 +43,14 @@ export function queryTraces(file: TraceFile, question: TraceQuestion): TracePage
   const window = filter?.onlyNamesTraces ? { order, next } : question.window
   const traceWalk = filter ? FILTERED_TRACE_WALK : TRACE_WALK
   const walk = question.focus === 'trace' ? traceWalk : SPAN_WALK
+  const read = question.headsOnly ? headsOfTrace : spansOfTrace
   const page = new Page(window.limit)
   for (const row of rowsOf(file, walk, filter, window)) {
     if (question.focus === 'trace' && row.trace_id === page.lastTrace) continue
     if (ownSignal.isEnding) throw new Error('the thread is to end')
     if (filter && !ownSignal.match(() => filter.matches(recordOf(row.record)))) continue
     if (page.isFull) return { spans: page.spans, next: page.next }
-    if (question.focus === 'trace') page.add(spansOfTrace(file, row.trace_id), row.trace_id, row.trace_id)
+    if (question.focus === 'trace') page.add(read(file, row.trace_id), row.trace_id, row.trace_id)
     else page.add([row], row.trace_id, `${row.trace_id}.${row.span_id}`)
   }
   return { spans: page.spans, next: undefined }

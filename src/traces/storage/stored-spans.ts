@@ -37,10 +37,25 @@ const INSERT_SPAN = `INSERT INTO spans (${COLUMNS.join()}) VALUES (${COLUMNS.map
 
 /** The spans of a trace in the order in which they began; none if there is no such trace. */
 export function spansOfTrace(file: TraceFile, traceId: string): SpanRow[] {
+  return spansWhere(file, traceId, () => 'TRUE')
+}
+
+/** Those of them whose parent is not there. */
+export function headsOfTrace(file: TraceFile, traceId: string): SpanRow[] {
+  return spansWhere(
+    file,
+    traceId,
+    (spans) => `(x.parent_id IS NULL OR x.parent_id = x.span_id
+      OR NOT EXISTS (SELECT 1 FROM ${spans} p WHERE p.trace_id = x.trace_id AND p.span_id = x.parent_id))`,
+  )
+}
+
+function spansWhere(file: TraceFile, traceId: string, condition: (spans: string) => string): SpanRow[] {
   return file.snapshot(() =>
     sourcesOf(file).flatMap(({ spansByTrace }) =>
       file.rows<SpanRow>(
-        `SELECT trace_id, span_id, parent_id, span_name, record FROM ${spansByTrace} WHERE trace_id = ? ORDER BY start_time, id`,
+        `SELECT trace_id, span_id, parent_id, span_name, record FROM ${spansByTrace} x
+          WHERE trace_id = ? AND ${condition(spansByTrace)} ORDER BY start_time, id`,
         traceId,
       ),
     ),

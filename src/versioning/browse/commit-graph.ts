@@ -4,6 +4,9 @@ import { parseCommit } from '../../git/objects/commit.ts'
 import type { Oid } from '../../git/objects/object.ts'
 import type { RefSnapshot } from '../../git/refs/ref-store.ts'
 import type { Repository } from '../../git/repository.ts'
+import type { AllowedSigner } from '../../git/signing/allowed-signers.ts'
+import type { CommitSignature } from '../../git/signing/commit-signature.ts'
+import { verifyCommit } from '../../git/signing/commit-signature.ts'
 import { TimeSlice } from '../../scheduling/cooperative.ts'
 import type { ArtifactView, VariantView } from '../artifacts/artifact-view.ts'
 import { findVariant } from '../artifacts/artifact-view.ts'
@@ -30,6 +33,8 @@ export interface GraphNode {
   /** Seconds since 1970 of the commit. */
   readonly seconds: number
   readonly refs: readonly GraphRef[]
+  /** What the commit's signature is worth; only where it was asked for. */
+  readonly signature?: CommitSignature
 }
 
 /** A ref that names a commit, without the folder of its kind. */
@@ -64,11 +69,12 @@ const graphs = recentlyUsed<Repository, Graph>(32 * 1024 * 1024, ({ places }) =>
 
 /**
  * A page of the commits that the artifact's variants reach, archived or not, newest first, and no commit behind one of its parents.
- * Refuses a cursor that is no node's id with `invalid_cursor`.
+ * With `signers`, it says what each signature is worth, which costs some 100 µs a commit. Refuses a cursor that is no node's id with `invalid_cursor`.
  */
 export async function graphOf(
   artifact: ArtifactView,
   windowing: Pick<Windowing, 'limit' | 'next'> = {},
+  signers?: readonly AllowedSigner[],
 ): Promise<Window<GraphNode>> {
   const { places, holders } = await orderOf(artifact)
   const { limit = Number.POSITIVE_INFINITY, next } = windowing
@@ -77,7 +83,7 @@ export async function graphOf(
   const refs = refsOf(artifact)
   const rows: GraphNode[] = []
   await new TimeSlice().each(page, async (place) => {
-    rows.push(await nodeOf(artifact, place, holders.get(place.oid), refs.get(place.oid) ?? []))
+    rows.push(await nodeOf(artifact, place, holders.get(place.oid), refs.get(place.oid) ?? [], signers))
   })
   return { rows, next: from + page.length < places.length ? rows.at(-1)?.id : undefined }
 }
@@ -94,9 +100,11 @@ async function nodeOf(
   { oid, parents, seconds }: Place,
   holder: number | undefined,
   refs: readonly GraphRef[],
+  signers: readonly AllowedSigner[] | undefined,
 ): Promise<GraphNode> {
   const { history, objects } = artifact.repository
-  const { author, message: text } = parseCommit(await readBytes(objects, oid, 'commit'))
+  const bytes = await readBytes(objects, oid, 'commit')
+  const { author, message: text } = parseCommit(bytes)
   const { subject, trailers } = decodeMessage(text)
   const { depth } = await history.node(oid)
   const oldest = holder === undefined ? undefined : artifact.variants[holder]
@@ -112,6 +120,7 @@ async function nodeOf(
     author: `${author.name} <${author.email}>`,
     seconds,
     refs,
+    ...(signers && { signature: verifyCommit(bytes, signers) }),
   }
 }
 

@@ -199,6 +199,8 @@ export const PLAIN_READING: Reading = { flags: {} }
 export interface PresentedPayload {
   readonly data: JsonObject | JsonText | JsonStream | undefined
   readonly windowing?: object | undefined
+  /** How much there is on all parts together, where that was asked. */
+  readonly total?: number | undefined
 }
 
 /** One side of a diff. */

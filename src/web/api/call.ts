@@ -1,4 +1,5 @@
 import type { Routes } from '#routes'
+import { parseJson } from './exact-json.ts'
 import { Problem, Unreachable } from './problem.ts'
 
 /** A route of the public interface, as docs/api.md lists them. */
@@ -6,10 +7,12 @@ export type Route = keyof Routes
 
 export type Answer<R extends Route> = Routes[R]['answer']
 
-/** What a route is asked with: path parameters, query string, body; `form` is an upload in place of a body. */
+/** What a route is asked with: path parameters, query string, body; `text` or `form` in place of a body. */
 export type Ask<R extends Route> = Optional<'path', Routes[R]['path']> &
   Optional<'query', Routes[R]['query']> & {
     readonly body?: Routes[R]['body']
+    /** The body as JSON text, sent as it is: what JavaScript's numbers and key orders would change stays the same. */
+    readonly text?: string
     readonly form?: FormData
   }
 
@@ -30,7 +33,16 @@ export function whenSignedOut(told: () => void): void {
 export async function call<R extends Route>(route: R, ask: Ask<R>, signal?: AbortSignal): Promise<Answer<R>> {
   const response = await send(route, ask, signal)
   const type = response.headers.get('Content-Type') ?? ''
-  return (type.includes('json') ? await response.json() : await response.text()) as Answer<R>
+  return (type.includes('json') ? parseJson(await response.text()) : await response.text()) as Answer<R>
+}
+
+/** The same, with the answer as the text that it is. */
+export async function callText<R extends Route>(
+  route: R,
+  ask: Ask<R>,
+  signal?: AbortSignal,
+): Promise<string> {
+  return (await send(route, ask, signal)).text()
 }
 
 /** The address of a route, for a link or a download. */
@@ -50,21 +62,37 @@ export function addressOf<R extends Route>(route: R, ask: Ask<R>): string {
   return `${BASE}${filled}${search.size > 0 ? `?${search}` : ''}`
 }
 
-async function send<R extends Route>(route: R, ask: Ask<R>, signal?: AbortSignal): Promise<Response> {
-  const { body, form } = ask
+/** Asks the server, and answers once it has begun to answer. Throws as `call` does. */
+export async function send<R extends Route>(
+  route: R,
+  ask: Ask<R>,
+  signal?: AbortSignal,
+  accept = 'application/json, */*',
+): Promise<Response> {
+  const { body, text, form } = ask
   const init: RequestInit = { method: route.slice(0, route.indexOf(' ')), credentials: 'same-origin' }
+  const headers: Record<string, string> = { Accept: accept }
   if (signal) init.signal = signal
   if (form) init.body = form
-  else if (body !== undefined) {
-    init.body = JSON.stringify(body)
-    init.headers = { 'Content-Type': 'application/json' }
+  else if (text !== undefined || body !== undefined) {
+    init.body = text ?? JSON.stringify(body)
+    headers['Content-Type'] = 'application/json'
   }
+  init.headers = headers
   const response = await fetch(addressOf(route, ask), init).catch((error: unknown) => {
     if (signal?.aborted) throw error
     throw new Unreachable()
   })
   if (response.ok) return response
   const document = (await response.json().catch(() => ({}))) as Record<string, unknown>
-  if (response.status === 401) onSignedOut()
-  throw new Problem(response.status, document)
+  // Who asks about the session itself sees the answer.
+  throw route.includes(' /sessions')
+    ? new Problem(response.status, document)
+    : refused(response.status, document)
+}
+
+/** What to throw for an answer that is an error; takes note where the session has ended. */
+export function refused(status: number, document: Readonly<Record<string, unknown>>): Problem {
+  if (status === 401) onSignedOut()
+  return new Problem(status, document)
 }

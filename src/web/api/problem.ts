@@ -30,7 +30,10 @@ export class Unreachable extends Error {
   }
 }
 
-function sentenceOf(status: number, { detail, title }: Readonly<Record<string, unknown>>): string {
+/** A run that failed says why in its `status`. */
+function sentenceOf(code: number, { detail, title, status }: Readonly<Record<string, unknown>>): string {
   if (typeof detail === 'string') return detail
-  return typeof title === 'string' ? title : `The server answered ${status}.`
+  const ofRun = (status as { readonly message?: unknown } | null | undefined)?.message
+  if (typeof ofRun === 'string') return ofRun
+  return typeof title === 'string' ? title : `The server answered ${code}.`
 }

@@ -2,10 +2,11 @@ import {
   keepPreviousData,
   useInfiniteQuery,
   useMutation,
+  useQueries,
   useQuery,
   useQueryClient,
 } from '@tanstack/react-query'
-import { type Answer, type Ask, type Route, call } from './call.ts'
+import { type Answer, type Ask, type Route, call, callText } from './call.ts'
 import { rememberOurs } from './ours.ts'
 
 export interface RouteOptions {
@@ -30,6 +31,34 @@ export function useRoute<R extends Route>(route: R, ask: Ask<R>, options: RouteO
     staleTime: immutable ? Infinity : 2000,
     ...(keepPrevious ? { placeholderData: keepPreviousData } : {}),
   })
+}
+
+/**
+ * Some answers of one route that never change, each asked for once while it is wanted and forgotten soon after: parts of what is too long to be
+ * held. An answer is undefined until it is there; `error` is the first refusal.
+ */
+export function useParts<R extends Route>(
+  route: R,
+  asks: readonly Ask<R>[],
+): {
+  readonly answers: readonly (Answer<R> | undefined)[]
+  readonly error: Error | null
+  readonly refetch: () => void
+} {
+  const parts = useQueries({
+    queries: asks.map((ask) => ({
+      queryKey: [route, ask],
+      queryFn: () => call(route, ask),
+      staleTime: Infinity,
+      gcTime: 20_000,
+    })),
+  })
+  const failed = parts.find(({ error }) => error)
+  return {
+    answers: parts.map(({ data }) => data),
+    error: failed?.error ?? null,
+    refetch: () => void failed?.refetch(),
+  }
 }
 
 /** A list that goes on where `windowing.next` of the page before says (ruling 1.8). `ask` has no `windowing.next` of its own. */
@@ -61,5 +90,16 @@ export function useWrite<R extends Route>(route: R) {
       return answer
     },
     onSuccess: () => cache.invalidateQueries({ predicate: ({ queryKey }) => queryKey[0] !== 'session' }),
+  })
+}
+
+/** What a route answers, as the text that it is: numbers and the order of keys as they are stored. */
+export function useRouteText<R extends Route>(route: R, ask: Ask<R>, options: RouteOptions = {}) {
+  const { enabled = true, immutable = false } = options
+  return useQuery({
+    queryKey: [route, ask, 'text'],
+    queryFn: ({ signal }) => callText(route, ask, signal),
+    enabled,
+    staleTime: immutable ? Infinity : 2000,
   })
 }

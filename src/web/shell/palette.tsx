@@ -48,13 +48,16 @@ function Choices({ searchesOnly, close }: Omit<PaletteProps, 'open'>) {
     run()
   }
   return (
-    <List label="Palette" shouldFilter={false} loop>
+    <List
+      label={searchesOnly ? 'Words to search for' : 'Command or words to search for'}
+      shouldFilter={false}
+      loop
+    >
       <List.Input
         className={styles.input}
         value={words}
         onValueChange={setWords}
         placeholder={searchesOnly ? 'Search names, messages and texts' : 'Go to, do, or search'}
-        aria-label={searchesOnly ? 'Words to search for' : 'Command or words to search for'}
       />
       <List.List className={styles.list}>
         <List.Empty className={styles.empty}>

@@ -137,6 +137,20 @@ describe('POST /<x>s/graph', () => {
     expect((await nodesOf(slug)).map(({ version }) => version)).to.deep.equal([2, 1])
   })
 
+  it('says what signatures are worth, where it is asked to', async () => {
+    const { slug } = await client.application(1)
+    const asked = { application_ref: { slug }, include_signatures: true }
+    const { status, text, body } = await client.service.post('/applications/graph', asked)
+    expect(status, text).to.equal(200)
+    expect(body.nodes[0].signature).to.deep.equal({ status: 'none' })
+    expectRefusal(
+      await client.service.post('/applications/graph', { ...asked, include_signatures: 'yes' }),
+      422,
+      'invalid_request',
+      'body.include_signatures',
+    )
+  })
+
   it('answers nothing of an artifact without revisions', async () => {
     await client.service.post('/applications', { application: { slug: 'bare' } })
     expect((await ask('bare')).body).to.deep.equal({ count: 0, nodes: [] })

@@ -101,6 +101,47 @@ describe('http: evaluations', () => {
     expect(results.map((it: any) => it.testcase_id)).to.deep.equal(body.testset_revision.data.testcase_ids)
   })
 
+  it('answers the rows that ended in one way, by all evaluators or one, and those of named testcases', async () => {
+    await client.workflow('half', {
+      uri: 'svc:custom:mock:v0',
+      parameters: { key: 'static', kwargs: { output: 'Oslo' } },
+      schemas: { inputs: { type: 'object', properties: { country: { not: { const: 'Peru' } } } } },
+    })
+    const { id } = await client.run({
+      ...order,
+      application_ref: { slug: 'half' },
+      evaluator_refs: [{ slug: 'exact' }, { slug: 'close' }],
+      concurrency: 1,
+    })
+    const all = (await service.post(`/evaluations/${id}/results`)).body.results.map(
+      (it: any) => it.testcase_id,
+    )
+    const found = async (result: object, windowing = {}) => {
+      const { body } = await service.post(`/evaluations/${id}/results`, { result, windowing })
+      return body.results.map((it: any) => all.indexOf(it.testcase_id))
+    }
+    expect(await found({ outcome: 'error' })).to.deep.equal([1])
+    expect(await found({ outcome: 'passed' })).to.deep.equal([0])
+    expect(await found({ outcome: 'failed' })).to.deep.equal([2, 3])
+    expect(await found({ outcome: 'failed', evaluator: 'close' })).to.deep.equal([2, 3])
+    expect(await found({ testcase_ids: [all[3], all[1]] })).to.deep.equal([1, 3])
+    expect(await found({ testcase_ids: [all[3], all[1]], outcome: 'failed' })).to.deep.equal([3])
+    expect(await found({ testcase_ids: [] })).to.deep.equal([])
+    const page = await service.post(`/evaluations/${id}/results`, {
+      result: { outcome: 'failed' },
+      windowing: { limit: 1 },
+    })
+    expect(page.body.windowing.next).to.equal(all[2])
+    expect(await found({ outcome: 'failed' }, { next: all[2] })).to.deep.equal([3])
+    const unknown = await service.post(`/evaluations/${id}/results`, { result: { evaluator: 'exacd' } })
+    expect([unknown.status, unknown.body.errors[0].loc]).to.deep.equal([422, ['body', 'result', 'evaluator']])
+    expect(unknown.body.detail).to.include(
+      '"exacd" took no part in this evaluation. Its evaluators: exact, close',
+    )
+    for (const wrong of [{ outcome: 'lost' }, { testcase_ids: ['x'] }, { verdict: 'failed' }])
+      expect((await service.post(`/evaluations/${id}/results`, { result: wrong })).status).to.equal(422)
+  })
+
   it('leaves one trace a row: the run, the application and the evaluators in it', async () => {
     const { id } = await client.run(order)
     const { body } = await service.post(`/evaluations/${id}/results`)
@@ -284,6 +325,9 @@ describe('http: evaluations', () => {
     const stopped = await service.post(`/evaluations/${id}/stop`)
     expect(stopped.body.evaluation.state).to.equal('interrupted')
     expect(stopped.body.evaluation.summary.done).to.equal(0)
+    const goingOn = await service.post(`/evaluations/${id}/resume`, { wait: false })
+    expect(goingOn.body.evaluation).to.include({ id, state: 'running' })
+    await service.post(`/evaluations/${id}/stop`)
     hook.delay = 0
     const resumed = await service.post(`/evaluations/${id}/resume`)
     expect(resumed.body.evaluation).to.include({ state: 'finished' })

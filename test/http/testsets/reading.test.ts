@@ -223,6 +223,73 @@ describe('testsets: what a reader sees', () => {
     expect(third.body).to.not.have.property('windowing')
   })
 
+  it('`offset` leads to a row by its number, from either end, and the page says how to go on', async () => {
+    for (const [windowing, expected] of [
+      [{ offset: 0, limit: 2 }, [0, 1]],
+      [{ offset: 1500, limit: 3 }, [1500, 1501, 1502]],
+      [{ offset: 254, limit: 3, order: 'ascending' }, [254, 255, 256]],
+      [{ offset: MANY - 1, limit: 5 }, [MANY - 1]],
+      [{ offset: 10, limit: 2, order: 'descending' }, [MANY - 11, MANY - 12]],
+      [{ offset: MANY, limit: 5 }, []],
+      [{ offset: 10 * MANY, limit: 5 }, []],
+      [{ offset: MANY - 2 }, [MANY - 2, MANY - 1]],
+    ] as const) {
+      const { body } = await retrieve({ testset_ref: { id: large.id }, windowing })
+      expect(numbersOf(body), JSON.stringify(windowing)).to.deep.equal(expected)
+    }
+    const { body } = await retrieve({ testset_ref: { id: large.id }, windowing: { offset: 1500, limit: 3 } })
+    expect(body.windowing).to.have.all.keys('limit', 'next')
+    const next = await retrieve({ testset_ref: { id: large.id }, windowing: body.windowing })
+    expect(numbersOf(next.body)).to.deep.equal([1503, 1504, 1505])
+    const path = `/testsets/revisions/${large.revisionId}?limit=1&offset=77&count_total=true`
+    const byQuery = (await client.service.get(path)).body
+    expect(numbersOf(byQuery)).to.deep.equal([77])
+    expect(byQuery.total).to.equal(MANY)
+  })
+
+  it('`offset` counts rows that were put between others and leaves out what was removed', async () => {
+    const testset = await client.make(Array.from({ length: 600 }, (_, n) => ({ n })))
+    await client.change(testset, { rows: { remove: testset.ids.slice(100, 400) } })
+    const windowing = { offset: 99, limit: 3, count_total: true }
+    const { body } = await retrieve({ testset_ref: { id: testset.id }, windowing })
+    expect(numbersOf(body)).to.deep.equal([99, 400, 401])
+    expect(body.total).to.equal(300)
+  })
+
+  it('`count_total` says how many rows there are, with rows or without', async () => {
+    const counted = { limit: 1, count_total: true }
+    const without = { include_testcases: false, include_testcase_ids: false }
+    for (const body of [
+      { testset_ref: { id: large.id }, windowing: counted },
+      { testset_ref: { id: large.id }, windowing: counted, ...without },
+      { testset_ref: { id: large.id }, windowing: { count_total: true }, ...without },
+      { testset_ref: { id: large.id }, windowing: { count_total: true } },
+    ])
+      expect((await retrieve(body)).body.total).to.equal(MANY)
+    const plain = await retrieve({ testset_ref: { id: large.id }, windowing: { limit: 1 } })
+    expect(plain.body).to.not.have.property('total')
+    const empty = await client.make([])
+    const none = await retrieve({ testset_ref: { id: empty.id }, windowing: counted })
+    expect(none.body.total).to.equal(0)
+  })
+
+  it('an offset that is none, or stands beside a cursor, is 422 and names itself', async () => {
+    for (const offset of [-1, 1.5, '2', true, 2 ** 60]) {
+      const reply = await retrieve({ testset_ref: { id: large.id }, windowing: { limit: 1, offset } })
+      expect(refusal(reply), `${offset}`).to.match(/^422 invalid_request: .*windowing\.offset/)
+    }
+    const both = { limit: 1, offset: 3, next: large.ids[0] }
+    const reply = await retrieve({ testset_ref: { id: large.id }, windowing: both })
+    expect(refusal(reply)).to.match(/^422 invalid_request: .*windowing\.offset.*next/)
+    for (const query of ['offset=-1', 'offset=x', 'offset=1.5', 'count_total=maybe'])
+      expect(
+        (await client.service.get(`/testsets/revisions/${large.revisionId}?limit=1&${query}`)).status,
+        query,
+      ).to.equal(422)
+    const list = await client.service.post('/testsets/query', { windowing: { limit: 1, offset: 3 } })
+    expect(refusal(list)).to.match(/^422 unknown_field: .*offset/)
+  })
+
   it('a cursor that is none is 422, wherever it stands', async () => {
     const stranger = (await client.make([{ n: 'x' }])).ids[0]
     for (const next of ['nonsense', 'row-', 'row-zz', 'row-000100', 'row-0001', 'row-00 01', stranger]) {

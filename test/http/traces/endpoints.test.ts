@@ -88,6 +88,22 @@ describe('traces over HTTP', () => {
     expect(rest.body.spans.map((it: { span_id: string }) => it.span_id)).to.deep.equal([root.spanId])
   })
 
+  it('heads_only leaves out what lies below, and finds traces by any of their spans all the same', async () => {
+    const named = { conditions: [{ field: 'span_name', value: 'model' }] }
+    const { body } = await service.post('/traces/query', { filtering: named, heads_only: true })
+    expect(body.traces).to.have.length(1)
+    expect(body.traces[0].spans.chat_v0).to.include({ span_id: root.spanId }).and.not.have.property('spans')
+    // The caller's span is not here: the run below it heads the trace.
+    const called = makeSpan({ startTime: NOON - 60_000, parentId: 'b7ad6b7169203331', name: 'called' })
+    const below = makeSpan({ traceId: called.traceId, parentId: called.spanId, startTime: NOON - 59_000 })
+    service.traces.record([called, below])
+    const all = await service.post('/traces/query', { heads_only: true, windowing: { newest: NOON } })
+    expect(all.body.traces[0].spans).to.have.all.keys('called')
+    expect(all.body.traces[0].spans.called).to.not.have.property('spans')
+    await service.call('DELETE', `/traces/${called.traceId}`)
+    expect((await service.post('/spans/query', { heads_only: true })).status).to.equal(422)
+  })
+
   it('a window may come in the query string, too; that of the body wins', async () => {
     const one = await service.post('/traces/query?limit=1&newest=2026-03-01T12:00:30Z', '')
     expect(one.body.traces.map((it: { trace_id: string }) => it.trace_id)).to.deep.equal([root.traceId])

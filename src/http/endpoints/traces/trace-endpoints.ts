@@ -25,13 +25,15 @@ import {
 /** So many traces may be asked for by their ids at once. */
 const MANY = 100
 
-const query = envelope({
+const asked = {
   filtering: { names: ['filtering'], schema: anyJson },
   windowing: { names: ['windowing'], schema: traceWindowing },
   artifact: { names: ['query_ref'], schema: reference },
   variant: { names: ['query_variant_ref'], schema: reference },
   revision: { names: ['query_revision_ref'], schema: reference },
-})
+} as const
+
+const query = envelope(asked)
 
 /** Traces and spans by their ids, and lists of those that a filter finds (contract/handlers 5.3). */
 export function traceEndpoints(tracesOf: (registry: Registry) => ProjectTraces): Endpoint[] {
@@ -46,7 +48,13 @@ export function traceEndpoints(tracesOf: (registry: Registry) => ProjectTraces):
         'Traces of which a span matches, newest first, whole, as trees; by a filtering or by a saved query',
       scope: 'read',
       optionalBody: true,
-      input: query,
+      input: envelope({
+        ...asked,
+        headsOnly: {
+          names: ['heads_only'],
+          schema: z.boolean().meta({ description: 'Without the spans below the first level: for a list.' }),
+        },
+      }),
       fromQuery: queryWindowing,
       output: traceList('traces', traceRecord),
       example: {
@@ -59,7 +67,8 @@ export function traceEndpoints(tracesOf: (registry: Registry) => ProjectTraces):
         windowing: { oldest: '2026-03-01T00:00:00Z', limit: 20 },
       },
       run: async ({ registry, input }) => {
-        const question = await traceQuery(registry, 'trace', input)
+        const { headsOnly, ...named } = input
+        const question = { ...(await traceQuery(registry, 'trace', named)), headsOnly }
         const page = await tracesOf(registry).query(question)
         return answerPage('traces', traceTrees(page.spans), page, question)
       },

@@ -69,7 +69,7 @@ export function queryWindowing(
 }
 
 /**
- * Reads what of payloads a request asks to see, `flags` and, where they come in parts, `limit`, `order` and `next`, save what
+ * Reads what of payloads a request asks to see, `flags` and, where they come in parts, which part (`ROW_PAGE_PARAMETERS`), save what
  * `body` has itself.
  */
 export function queryReading(
@@ -78,7 +78,7 @@ export function queryReading(
 ): (query: URLSearchParams, body: Readonly<Record<string, unknown>>) => Record<string, unknown> {
   return (query, body) => {
     const read = collect(query, Object.fromEntries(flags.map((name) => [name, toBoolean])))
-    const windowing = isPaged ? collect(query, PAGE_FIELDS) : {}
+    const windowing = isPaged ? collect(query, ROW_PAGE_FIELDS) : {}
     if (Object.keys(windowing).length > 0) read['windowing'] = windowing
     return Object.fromEntries(Object.entries(read).filter(([name]) => body[name] === undefined))
   }
@@ -138,6 +138,15 @@ const FILTER_FIELDS: Readonly<Record<string, Reader>> = {
 const FILTER_LISTS: readonly string[] = ['slugs', 'authors', 'dates', 'scopes']
 
 const PAGE_FIELDS: Readonly<Record<string, Reader>> = { limit: asNumber, order: asText, next: asText }
+
+const ROW_PAGE_FIELDS: Readonly<Record<string, Reader>> = {
+  ...PAGE_FIELDS,
+  offset: asNumber,
+  count_total: toBoolean,
+}
+
+/** The parameters that say which rows of a payload are asked for. */
+export const ROW_PAGE_PARAMETERS: readonly string[] = Object.keys(ROW_PAGE_FIELDS)
 
 const WINDOWING_FIELDS: Readonly<Record<string, Reader>> = {
   ...PAGE_FIELDS,

@@ -3,9 +3,9 @@ import type { Surface } from '../../../resources/surface.ts'
 import type { Reading } from '../../../versioning/family/family.ts'
 import { PLAIN_READING } from '../../../versioning/family/family.ts'
 import type { Endpoint } from '../../routing/endpoint.ts'
-import { queryReading } from './query-parameters.ts'
-import { pageInfo } from '../record-schemas.ts'
-import { pageWindowing } from '../request-schemas.ts'
+import { ROW_PAGE_PARAMETERS, queryReading } from './query-parameters.ts'
+import { rowsPageInfo } from '../record-schemas.ts'
+import { rowsWindowing } from '../request-schemas.ts'
 
 /** An input together with what the request asks to see of payloads. */
 export type WithReadOptions<T> = T & { readonly asked: Reading }
@@ -26,12 +26,12 @@ export function withReadOptions<T extends object>(
   const isInParts = paged && payload === 'rows'
   const flags = Object.fromEntries(readFlags.map((name) => [name, z.boolean().optional()]))
   const asked = z
-    .object({ ...flags, ...(isInParts ? { windowing: pageWindowing.optional() } : {}) })
+    .object({ ...flags, ...(isInParts ? { windowing: rowsWindowing.optional() } : {}) })
     .transform(({ windowing, ...rest }: Record<string, unknown>) => ({
       // Of the schemas above.
       asked: { flags: rest, windowing } as Reading,
     }))
-  const named = [...readFlags, ...(isInParts ? ['limit', 'order', 'next'] : [])]
+  const named = [...readFlags, ...(isInParts ? ROW_PAGE_PARAMETERS : [])]
   const readingIn = queryReading(readFlags, isInParts)
   return {
     input: z.intersection(input, asked),
@@ -43,9 +43,9 @@ export function withReadOptions<T extends object>(
   }
 }
 
-/** What an answer with one payload says of where its next part begins, where payloads come in parts. */
+/** What an answer with one payload says of where its next part begins and of all parts together, where payloads come in parts. */
 export function payloadPage({ payload }: Surface): Readonly<Record<string, z.ZodType>> {
-  return payload === 'rows' ? { windowing: pageInfo.optional() } : {}
+  return payload === 'rows' ? { windowing: rowsPageInfo.optional(), total: z.int().min(0).optional() } : {}
 }
 
 /** Readings that ask for the same have the same key. */

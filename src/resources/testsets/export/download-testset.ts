@@ -1,7 +1,9 @@
+import type { Oid } from '../../../git/objects/object.ts'
 import type { JsonObject } from '../../../json/json.ts'
 import { entriesOf, fromEntries, getKey } from '../../../json/json.ts'
 import { stringifyJson } from '../../../json/stringify-json.ts'
 import type { ObjectReader } from '../../../versioning/family/tree-files.ts'
+import { readBytes } from '../../../versioning/family/tree-files.ts'
 import type { FileType } from '../import/collect-file.ts'
 import { csvHeader, csvRow } from './csv-line.ts'
 import { allColumns } from '../rows/listed-columns.ts'
@@ -10,7 +12,8 @@ import { DEDUP_COLUMN } from '../import/input-row.ts'
 import { decodeRow, decodeRowMeta, inColumnOrder } from '../rows/stored-row.ts'
 import type { RowBytes } from '../rows/stored-rows.ts'
 import { readBlobs, rowBytesOf } from '../rows/stored-rows.ts'
-import { metasOf } from '../rows/row-tree.ts'
+import { OID_BYTES, scanRowFolder } from '../rows/row-folder.ts'
+import { DEEPEST_POSITION } from '../rows/row-position.ts'
 import { TimeSlice } from '../../../scheduling/cooperative.ts'
 import { testcaseId } from '../testcase.ts'
 import type { StoredTestset } from '../testset-payload.ts'
@@ -153,4 +156,30 @@ async function metaColumns(
     if (used.size === 3) break
   }
   return ['__flags__', '__tags__', '__meta__'].filter((column) => used.has(column))
+}
+
+/**
+ * The blobs of the flags, tags and meta that rows of a `testcases` tree have, a folder's at a time, in slices. Half the work of `rowsOf`.
+ */
+async function* metasOf(
+  source: ObjectReader,
+  tree: Oid | undefined,
+  slice: TimeSlice,
+  depth = 0,
+): AsyncGenerator<readonly Oid[]> {
+  if (tree === undefined) return
+  if (slice.isOver) await slice.rest()
+  const bytes = await readBytes(source, tree, 'tree')
+  const rows = new Set<number>()
+  const metas = new Map<number, Oid>()
+  const deeper: Oid[] = []
+  scanRowFolder(bytes, (kind, byte, _entryAt, oidAt) => {
+    const oid = (): Oid => bytes.toString('hex', oidAt, oidAt + OID_BYTES)
+    if (kind === 'row') rows.add(byte)
+    else if (kind === 'meta') metas.set(byte, oid())
+    else if (kind === 'folder' && depth + 1 < DEEPEST_POSITION) deeper.push(oid())
+  })
+  const ofRows = [...metas].flatMap(([byte, oid]) => (rows.has(byte) ? oid : []))
+  if (ofRows.length > 0) yield ofRows
+  for (const folder of deeper) yield* metasOf(source, folder, slice, depth + 1)
 }

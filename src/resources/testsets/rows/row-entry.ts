@@ -20,4 +20,6 @@ export interface RowRange {
   /** Only rows after this position, or before it when descending. It need not be one of a row. */
   readonly after?: RowPosition | undefined
   readonly descending?: boolean | undefined
+  /** So many rows are passed by first; whole folders of them by their counts. */
+  readonly offset?: number | undefined
 }

@@ -33,7 +33,7 @@ export async function rowPage(
     for (const row of batch) {
       if (rows.length === limit) {
         const next = cursorOf(rows.at(-1)?.position ?? '')
-        return { rows, windowing: { ...windowing, next } }
+        return { rows, windowing: { ...windowing, offset: undefined, next } }
       }
       rows.push(row)
     }
@@ -51,7 +51,7 @@ export async function rowRange(
 ): Promise<RowRange> {
   const descending = windowing?.order === 'descending'
   const next = windowing?.next
-  if (next === undefined) return { descending }
+  if (next === undefined) return { descending, offset: windowing?.offset }
   const after = positionOf(next) ?? (await positionOfTestcase(source, tree, testsetId, next, slice))
   if (after !== undefined) return { descending, after }
   throw invalid(

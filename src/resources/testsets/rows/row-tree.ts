@@ -12,43 +12,18 @@ import { DEEPEST_POSITION, isTooDeep } from './row-position.ts'
 
 /**
  * The rows of a `testcases` tree in order, some at a time, never none. Reads a folder only when the rows before it have
- * been taken: a page from the middle of a million rows costs three trees. Ask `countRows` first where a push may have brought a
- * tree that names one folder of rows over and over: it counts that at once, and walking it would never end.
+ * been taken: a page from the middle of a million rows costs three trees, once the rows of each folder have been counted. Ask `countRows`
+ * first where a push may have brought a tree that names one folder of rows over and over: it counts that at once, and walking it would
+ * never end.
  */
 export async function* rowsOfTree(
   source: ObjectReader,
   tree: Oid | undefined,
-  { after, descending = false }: RowRange = {},
+  { after, descending = false, offset = 0 }: RowRange = {},
 ): AsyncGenerator<readonly RowEntry[]> {
   if (tree === undefined) return
-  const walk = { source, slice: new TimeSlice(), barren: 0 }
+  const walk = { source, slice: new TimeSlice(), barren: 0, left: offset }
   yield* rowsOfFolder(walk, tree, { prefix: '', after, descending })
-}
-
-/**
- * The blobs of the flags, tags and meta that rows of a `testcases` tree have, a folder's at a time, in slices. Half the work of `rowsOf`.
- */
-export async function* metasOf(
-  source: ObjectReader,
-  tree: Oid | undefined,
-  slice: TimeSlice,
-  depth = 0,
-): AsyncGenerator<readonly Oid[]> {
-  if (tree === undefined) return
-  if (slice.isOver) await slice.rest()
-  const bytes = await readBytes(source, tree, 'tree')
-  const rows = new Set<number>()
-  const metas = new Map<number, Oid>()
-  const deeper: Oid[] = []
-  scanRowFolder(bytes, (kind, byte, _entryAt, oidAt) => {
-    const oid = (): Oid => bytes.toString('hex', oidAt, oidAt + OID_BYTES)
-    if (kind === 'row') rows.add(byte)
-    else if (kind === 'meta') metas.set(byte, oid())
-    else if (kind === 'folder' && depth + 1 < DEEPEST_POSITION) deeper.push(oid())
-  })
-  const ofRows = [...metas].flatMap(([byte, oid]) => (rows.has(byte) ? oid : []))
-  if (ofRows.length > 0) yield ofRows
-  for (const folder of deeper) yield* metasOf(source, folder, slice, depth + 1)
 }
 
 /** The row at a position; undefined if there is none. */
@@ -113,6 +88,8 @@ interface RowWalk {
   readonly slice: TimeSlice
   /** Folders that were read since the last row was found. */
   barren: number
+  /** Rows to pass by before the first that counts. */
+  left: number
 }
 
 async function* rowsOfFolder(
@@ -133,9 +110,9 @@ async function* rowsOfFolder(
     const rest = side === 0 ? after?.slice(1) : undefined
     // A row stands before what lies in its folder, so the range may begin between the two.
     const row = side > 0 || (descending && rest !== '') ? entryOf(folder, byte, position) : undefined
-    if (row && !descending) batch.push(row)
+    if (row && !descending && isReached(walk)) batch.push(row)
     const deeper = descending && rest === '' ? undefined : folderAt(folder, byte, prefix.length)
-    if (deeper !== undefined) {
+    if (deeper !== undefined && !(side > 0 && (await isPassed(walk, deeper, position.length)))) {
       if (batch.length > 0) yield batch
       batch = []
       yield* rowsOfFolder(walk, deeper, {
@@ -144,9 +121,26 @@ async function* rowsOfFolder(
         descending,
       })
     }
-    if (row && descending) batch.push(row)
+    if (row && descending && isReached(walk)) batch.push(row)
   }
   if (batch.length > 0) yield batch
+}
+
+/** Whether a row is behind those to pass by; if it is one of them, it has been passed. */
+function isReached(walk: RowWalk): boolean {
+  if (walk.left === 0) return true
+  walk.left--
+  return false
+}
+
+/** Passes by a folder whose rows all are to be; false if it has to be looked into. */
+async function isPassed(walk: RowWalk, folder: Oid, depth: number): Promise<boolean> {
+  if (walk.left === 0) return false
+  const { source, slice } = walk
+  const rows = await countFolder({ source, counts: rowCounts, slice, read: 0 }, folder, depth)
+  if (rows > walk.left) return false
+  walk.left -= rows
+  return true
 }
 
 /** Positive if everything at this byte is in the range, 0 if part of it may be, negative if nothing is. */

@@ -1,6 +1,108 @@
+import { useParams, useSearch } from '@tanstack/react-router'
+import { useEffect, useState } from 'react'
+import { useRouteText } from '../../api/use-route.ts'
+import { textAt } from '../../parts/json-text/json-text.ts'
 import { Page } from '../../parts/page/page.tsx'
+import { Failure } from '../../parts/states/failure.tsx'
+import { Skeleton } from '../../parts/states/skeleton.tsx'
+import { useLive } from '../../shell/live.ts'
+import { places } from '../../shell/places.ts'
+import { useSession } from '../../shell/session.tsx'
+import { type Draft, readDraft } from './draft/draft-store.ts'
+import type { Base } from './draft/editing.ts'
+import { useDraftLock } from './draft/use-draft-lock.ts'
+import { Workspace } from './workspace.tsx'
 
-/** The page of this address is being built. */
+/** `/a/<slug>/edit/<variant>`: the latest revision of a variant, or the draft that this browser keeps of it. */
 export default function EditPage() {
-  return <Page crumbs={[{ label: 'Edit' }]}>{null}</Page>
+  const { slug = '', variant = '' } = useParams({ strict: false })
+  const { project } = useSession()
+  const name = `${project}/${slug}/${variant}`
+  return <Loaded key={name} slug={slug} variant={variant} name={name} />
+}
+
+interface LoadedProps {
+  readonly slug: string
+  readonly variant: string
+  readonly name: string
+}
+
+function Loaded({ slug, variant, name }: LoadedProps) {
+  const { view } = useSearch({ strict: false }) as { readonly view?: string }
+  const lock = useDraftLock(name)
+  // What was read for one turn is not shown for another one, in which another tab may have written.
+  const [turn, setTurn] = useState(0)
+  const [read, setRead] = useState<{ readonly turn: string; readonly draft: Draft | undefined }>()
+  const wanted = `${turn} ${String(lock.isHeld)}`
+  const answer = useRouteText('POST /workflows/revisions/retrieve', {
+    body: { workflow_ref: { slug }, workflow_variant_ref: { slug: variant } },
+  })
+  useLive((event) => {
+    if (event === undefined || event.references['workflow_variant']?.slug === variant) void answer.refetch()
+  })
+  useEffect(() => {
+    if (lock.isHeld === undefined) return
+    readDraft(name)
+      // The editor says that this browser keeps no draft once it cannot keep one.
+      .catch(() => undefined)
+      .then((draft) => setRead({ turn: wanted, draft }))
+  }, [name, wanted])
+
+  const head = answer.data === undefined ? undefined : baseIn(answer.data)
+  const isRead = read?.turn === wanted
+  const [begunAt, setBegunAt] = useState<{ readonly turn: string; readonly base: Base }>()
+  useEffect(() => {
+    if (head && isRead && begunAt?.turn !== wanted)
+      setBegunAt({ turn: wanted, base: read.draft?.base ?? head })
+  })
+
+  if (answer.error && !head)
+    return (
+      <Page
+        crumbs={[
+          { label: slug, to: places.artifact(slug) },
+          { label: variant, to: places.version(slug, variant) },
+          { label: 'Edit' },
+        ]}
+      >
+        <Failure error={answer.error} retry={answer.refetch} />
+      </Page>
+    )
+  if (!head || !isRead || begunAt?.turn !== wanted)
+    return (
+      <Page crumbs={[{ label: slug, to: places.artifact(slug) }, { label: variant }, { label: 'Edit' }]}>
+        <Skeleton label={`Loading ${variant}`} lines={10} />
+      </Page>
+    )
+  return (
+    <Workspace
+      key={wanted}
+      slug={slug}
+      variant={variant}
+      name={name}
+      head={head}
+      base={begunAt.base}
+      begun={read.draft?.editing}
+      lock={lock}
+      view={view}
+      again={() => setTurn(turn + 1)}
+    />
+  )
+}
+
+/** What an edit needs of the answer to a retrieve. */
+function baseIn(answer: string): Base {
+  const { workflow_revision: revision } = JSON.parse(answer) as {
+    readonly workflow_revision: {
+      readonly id: string
+      readonly version: number | string
+      readonly variant_id: string
+    }
+  }
+  return {
+    revisionId: revision.id,
+    version: Number(revision.version),
+    variantId: revision.variant_id,
+    text: textAt(answer, ['workflow_revision', 'data']) ?? '{}',
+  }
 }

@@ -24,6 +24,8 @@ export function Tour({ leave }: { readonly leave: () => void }) {
     setBusy(step)
     setError(undefined)
     try {
+      // What it makes would end it: it is for who has nothing yet, and for who asks for it.
+      await navigate({ to: '/', search: { tour: '1' }, replace: true })
       if (step === 0) await makePrompt()
       if (step === 1) await makeTestset()
       if (step === 2) await navigate({ to: places.evaluation(await startEvaluation()) })

@@ -9,6 +9,7 @@ export interface Message {
   readonly content?: unknown
   readonly name?: string
   readonly tool_calls?: unknown
+  readonly tool_call_id?: unknown
 }
 
 export interface ConversationProps {
@@ -17,29 +18,82 @@ export interface ConversationProps {
   readonly aside?: (message: Message, at: number) => ReactNode
   /** Draws a text of a message; by itself it is plain. */
   readonly text?: (text: string, at: number) => ReactNode
+  /** Draws what is no text where one knows what it is, such as an embed; undefined shows it as JSON. */
+  readonly value?: (value: unknown, at: number) => ReactNode
 }
 
 /** Messages as cards, in their order, told apart by role. What they hold is shown as text. */
-export function Conversation({ messages, aside, text }: ConversationProps) {
+export function Conversation({ messages, aside, text, value }: ConversationProps) {
+  const draw = (content: unknown, at: number): ReactNode =>
+    typeof content === 'string'
+      ? (text?.(content, at) ?? <Fold text={content} />)
+      : (value?.(content, at) ?? <JsonView value={content} />)
   return (
     <ol className={styles.conversation}>
       {messages.map((message, at) => (
         <li key={at} className={styles.card} data-role={message.role}>
           <header>
             <h3>{message.role}</h3>
-            {message.name !== undefined && <span>{message.name}</span>}
+            {message.name !== undefined && <bdi>{String(message.name)}</bdi>}
+            {typeof message.tool_call_id === 'string' && (
+              <code title="The call that it answers">{message.tool_call_id}</code>
+            )}
             {aside?.(message, at)}
           </header>
-          <div className={styles.text}>
-            {typeof message.content === 'string' ? (
-              (text?.(message.content, at) ?? <Fold text={message.content} />)
-            ) : (
-              <JsonView value={message.content} />
-            )}
+          <div className={styles.text} dir="auto">
+            {Array.isArray(message.content)
+              ? message.content.map((part, index) => (
+                  <div key={index} className={styles.part}>
+                    <Part part={part} draw={(content) => draw(content, at)} />
+                  </div>
+                ))
+              : message.content !== undefined && message.content !== null && draw(message.content, at)}
           </div>
-          {message.tool_calls !== undefined && <JsonView name="tool_calls" value={message.tool_calls} />}
+          {Array.isArray(message.tool_calls) && (
+            <ul className={styles.calls}>
+              {message.tool_calls.map((call, index) => (
+                <li key={index}>
+                  <ToolCall call={call} />
+                </li>
+              ))}
+            </ul>
+          )}
         </li>
       ))}
     </ol>
   )
+}
+
+/** A part of a content that has several: text as text; an image or a file as where it is, never loaded. */
+function Part({ part, draw }: { readonly part: unknown; readonly draw: (content: unknown) => ReactNode }) {
+  const { type, text, image_url: image } = record(part)
+  if (type === 'text' && typeof text === 'string') return draw(text)
+  const { url } = record(image)
+  if (typeof url === 'string') {
+    return (
+      <span className={styles.image}>
+        image <code>{url.length > LONGEST ? `${url.slice(0, LONGEST)}…` : url}</code>
+      </span>
+    )
+  }
+  return draw(part)
+}
+
+/** A data URL may be as long as a picture. */
+const LONGEST = 200
+
+function ToolCall({ call }: { readonly call: unknown }) {
+  const { function: called, id } = record(call)
+  const { name, arguments: sent } = record(called)
+  if (typeof name !== 'string') return <JsonView value={call} />
+  return (
+    <>
+      <b>{name}</b> {typeof id === 'string' && <code title="The id of the call">{id}</code>}
+      {typeof sent === 'string' ? <Fold text={sent} /> : <JsonView value={sent} depth={1} />}
+    </>
+  )
+}
+
+function record(value: unknown): Readonly<Record<string, unknown>> {
+  return typeof value === 'object' && value !== null ? (value as Readonly<Record<string, unknown>>) : {}
 }

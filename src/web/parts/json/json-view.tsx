@@ -1,4 +1,5 @@
 import { useState } from 'react'
+import { ExactNumber } from '../../api/exact-json.ts'
 import { Fold } from '../fold/fold.tsx'
 import styles from './json-view.module.css'
 
@@ -26,7 +27,8 @@ interface ValueProps {
 }
 
 function Value({ value, depth, name }: ValueProps) {
-  if (typeof value === 'object' && value !== null) return <Members value={value} depth={depth} name={name} />
+  if (typeof value === 'object' && value !== null && !(value instanceof ExactNumber))
+    return <Members value={value} depth={depth} name={name} />
   return (
     <div className={styles.line}>
       {name !== undefined && <span className={styles.key}>{name}: </span>}

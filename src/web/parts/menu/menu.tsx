@@ -6,7 +6,7 @@ import styles from './menu.module.css'
 
 /** A line of a menu: a link, or something that it does. */
 export type MenuItem = { readonly label: string; readonly refusal?: string | undefined } & (
-  { readonly to: string } | { readonly run: () => void }
+  { readonly to: string; readonly search?: Readonly<Record<string, string>> } | { readonly run: () => void }
 )
 
 export interface MenuProps {
@@ -34,7 +34,13 @@ export function Menu({ label, title, items }: MenuProps) {
               asChild={'to' in item}
               {...('run' in item ? { onSelect: item.run } : {})}
             >
-              {'to' in item ? <Link to={item.to}>{item.label}</Link> : item.label}
+              {'to' in item ? (
+                <Link to={item.to} search={item.search ?? {}}>
+                  {item.label}
+                </Link>
+              ) : (
+                item.label
+              )}
             </DropdownMenu.Item>
           ))}
         </DropdownMenu.Content>

@@ -14,10 +14,12 @@ export interface TableProps<T> {
   readonly columns: readonly Column<T>[]
   readonly rows: readonly T[]
   readonly keyOf: (row: T) => string
+  /** Whether a row is where the keys are, or picked for something. */
+  readonly isAt?: (row: T) => boolean
 }
 
 /** A table of some hundred rows at most; it scrolls sideways where it is too wide. */
-export function Table<T>({ caption, columns, rows, keyOf }: TableProps<T>) {
+export function Table<T>({ caption, columns, rows, keyOf, isAt }: TableProps<T>) {
   return (
     <div className={styles.scroll} tabIndex={0} role="region" aria-label={caption}>
       <table className={styles.table}>
@@ -33,7 +35,7 @@ export function Table<T>({ caption, columns, rows, keyOf }: TableProps<T>) {
         </thead>
         <tbody>
           {rows.map((row) => (
-            <tr key={keyOf(row)}>
+            <tr key={keyOf(row)} data-at={isAt?.(row) || undefined}>
               {columns.map(({ name, number, cell }) => (
                 <td key={name} className={number ? styles.number : undefined}>
                   {cell(row)}

@@ -1,7 +1,7 @@
 import { expect } from 'chai'
 import { rowPage } from '../../../../src/resources/testsets/rows/row-page.ts'
-import { positionsAfter } from '../../../../src/resources/testsets/rows/row-position.ts'
-import { editRows } from '../../../../src/resources/testsets/rows/row-tree.ts'
+import { positionsAfter, positionsBetween } from '../../../../src/resources/testsets/rows/row-position.ts'
+import { countRows, editRows, rowCounts } from '../../../../src/resources/testsets/rows/row-tree.ts'
 import { testcaseId } from '../../../../src/resources/testsets/testcase.ts'
 import { RecordedObjects } from '../recorded-objects.ts'
 
@@ -44,6 +44,44 @@ describe('pages of rows', () => {
         expect(rest.windowing).to.equal(undefined)
       }
       expect((await rowPage(objects, testset, TESTSET, { order }, 256)).windowing).to.equal(undefined)
+    }
+  })
+
+  it('an offset reads three trees and no row, once the rows of each folder are counted', async () => {
+    const { objects, rows, testset } = await testsetOf(20_000)
+    await countRows(objects, testset.tree, rowCounts)
+    for (const [offset, order] of [
+      [12_345, 'ascending'],
+      [12_300, 'descending'],
+    ] as const) {
+      objects.forget()
+      const page = await rowPage(objects, testset, TESTSET, { offset, order }, 10)
+      const inOrder = order === 'ascending' ? rows : rows.toReversed()
+      expect(page.rows).to.deep.equal(inOrder.slice(offset, offset + 10))
+      expect(objects.reads).to.have.length(3)
+    }
+  })
+
+  it('an offset finds rows that lie between others, wherever it leads', async () => {
+    const { objects, rows, testset } = await testsetOf(300)
+    const between = positionsBetween(rows[9]?.position, rows[10]?.position, 400)
+    const inserted = between.map((position, n) => ({
+      position,
+      oid: objects.write('blob', Buffer.from(`{"between":${n}}\n`)),
+      meta: undefined,
+    }))
+    const tree = await editRows(
+      objects,
+      testset.tree,
+      new Map(inserted.map((row) => [row.position, row] as const)),
+    )
+    const all = [...rows.slice(0, 10), ...inserted, ...rows.slice(10)]
+    for (const order of ['ascending', 'descending'] as const) {
+      const inOrder = order === 'ascending' ? all : all.toReversed()
+      for (let offset = 0; offset <= all.length; offset++) {
+        const page = await rowPage(objects, { ...testset, tree }, TESTSET, { offset, order }, 2)
+        expect(page.rows, `${order} ${offset}`).to.deep.equal(inOrder.slice(offset, offset + 2))
+      }
     }
   })
 

@@ -1,0 +1,96 @@
+import { Link } from '@tanstack/react-router'
+import { Check } from 'lucide-react'
+import { GraphLines } from '../../parts/graph/graph-lines.tsx'
+import type { GraphRow } from '../../parts/graph/lay-out-graph.ts'
+import { authorName } from '../../parts/revision-chip/author-name.ts'
+import { Ago } from '../../parts/time/ago.tsx'
+import { places } from '../../shell/places.ts'
+import styles from './artifact.module.css'
+import { Refs } from './refs.tsx'
+import type { Commit } from './use-picks.ts'
+
+export interface CommitRowProps {
+  readonly index: number
+  /** Where it begins, in pixels from the top of the list. */
+  readonly start: number
+  readonly height: number
+  readonly slug: string
+  readonly commit: Commit
+  readonly row: GraphRow
+  readonly width: number
+  /** Whether keys mean this row. */
+  readonly isHere: boolean
+  readonly isPicked: boolean
+  readonly enter: () => void
+  readonly pick: () => void
+}
+
+/** A line of the history: its part of the graph, version, subject, what names it, who made it and when. */
+export function CommitRow(props: CommitRowProps) {
+  const { index, start, height, slug, commit, row, width, isHere, isPicked, enter, pick } = props
+  const { variant, subject, author, date } = commit
+  const version = Number(commit.version)
+  const tabIndex = isHere ? 0 : -1
+  const shown = subject.length > LONGEST ? `${subject.slice(0, LONGEST)}…` : subject
+  return (
+    <div
+      role="row"
+      aria-rowindex={index + 1}
+      aria-selected={isPicked}
+      data-index={index}
+      className={styles.row}
+      style={{ transform: `translateY(${start}px)`, height }}
+      tabIndex={tabIndex}
+      onFocus={enter}
+    >
+      <span role="gridcell">
+        <button
+          type="button"
+          role="checkbox"
+          aria-checked={isPicked}
+          aria-disabled={variant === undefined || undefined}
+          aria-label={`Pick ${variant?.slug ?? ''} v${version}`}
+          title={variant ? 'Pick it to compare it, or to fork from it' : NOWHERE}
+          tabIndex={tabIndex}
+          className={styles.pick}
+          onClick={pick}
+        >
+          {isPicked && <Check size={14} aria-hidden />}
+        </button>
+      </span>
+      <GraphLines row={row} width={width} height={height} />
+      <span role="gridcell" className={styles.version}>
+        v{version}
+      </span>
+      <span role="gridcell" className={styles.what}>
+        {variant ? (
+          <Link
+            to={places.version(slug, variant.slug, version)}
+            tabIndex={tabIndex}
+            className={styles.subject}
+            title={`${shown}\n${commit.commit.slice(0, 12)}`}
+          >
+            {shown}
+          </Link>
+        ) : (
+          <span className={styles.subject} title={NOWHERE}>
+            {shown}
+          </span>
+        )}
+        <Refs slug={slug} commit={commit} lane={row.lane} tabIndex={tabIndex} />
+      </span>
+      <bdi role="gridcell" className={styles.author} title={author}>
+        {authorName(author)}
+      </bdi>
+      <span role="gridcell" className={styles.when}>
+        <Ago date={date} />
+      </span>
+    </div>
+  )
+}
+
+/** A subject is one line of any length; more of it than this is in its page. */
+const LONGEST = 300
+
+const NOWHERE =
+  'Brought by a merge from a branch that is not here: the merge’s own page shows what it changed.'

@@ -1,0 +1,31 @@
+import { useMemo } from 'react'
+import { DataDiff } from '../../parts/diff/data-diff.tsx'
+import { TextDiff } from '../../parts/diff/text-diff.tsx'
+import styles from './edit.module.css'
+import { changeOf, withoutAt } from '../../parts/json-text/json-text.ts'
+import { prettyJson } from '../../parts/json-text/pretty-json.ts'
+
+export interface ChangesProps {
+  /** The `data` of the base and of the draft, as JSON text. */
+  readonly base: string
+  readonly text: string
+}
+
+/** What a draft changes of its base, as it is seen between revisions. */
+export function Changes({ base, text }: ChangesProps) {
+  const before = useMemo(() => JSON.parse(withoutAt(base, ['url'])) as unknown, [base])
+  const after = useMemo(() => JSON.parse(withoutAt(text, ['url'])) as unknown, [text])
+  const isSame = useMemo(() => changeOf(base, text) === undefined, [base, text])
+  if (isSame) return <p className={styles.note}>Nothing is changed.</p>
+  return <DataDiff base={before} head={after} same={<Unread base={base} text={text} />} />
+}
+
+/** What values do not show: the order of keys, digits that a browser does not keep. */
+function Unread({ base, text }: ChangesProps) {
+  return (
+    <>
+      <p>The values read the same; they are written differently.</p>
+      <TextDiff label="What changed in the JSON" base={prettyJson(base)} head={prettyJson(text)} />
+    </>
+  )
+}

@@ -1,0 +1,80 @@
+import { useRef } from 'react'
+import type { Answer } from '../../../api/call.ts'
+import { useWrite } from '../../../api/use-route.ts'
+import type { JsonChange } from '../../../parts/json-text/json-text.ts'
+import type { Base } from './editing.ts'
+
+/** A revision as a commit or a merge answers it. */
+export type Committed = Answer<'POST /workflows/revisions/commit'>['workflow_revision']
+
+export type MergeConflict = Answer<'POST /workflows/variants/merge'>['merge']['conflicts'][number]
+
+/** A draft that goes to the server. */
+export interface Going {
+  readonly base: Base
+  readonly change: NonNullable<JsonChange>
+  readonly message: string
+}
+
+/** What may be done with a draft. Each rejects with the server's `Problem`, and then nothing of what the draft holds is lost. */
+export function useCommitDraft() {
+  const commit = useWrite('POST /workflows/revisions/commit')
+  const fork = useWrite('POST /workflows/variants/fork')
+  const merge = useWrite('POST /workflows/variants/merge')
+  const archive = useWrite('POST /workflows/variants/{id}/archive')
+  /** Variants that were made for a commit that failed: the next attempt goes on with them. */
+  const made = useRef(new Map<string, string>())
+
+  /** Commits on a variant whose latest revision is still the base; else the server answers `revision_conflict`. */
+  async function commitTo(variantId: string, { base, change, message }: Going): Promise<Committed> {
+    const said = message.trim() === '' ? '' : `"message":${JSON.stringify(message.trim())},`
+    const what = 'delta' in change ? `"delta":${change.delta}` : `"data":${change.whole}`
+    const text = `{"workflow_revision_commit":{"workflow_variant_id":"${variantId}","base_revision_id":"${base.revisionId}",${said}${what}}}`
+    return (await commit.mutateAsync({ text })).workflow_revision
+  }
+
+  /** Makes a variant at the base. */
+  async function forkAtBase(slug: string, base: Base): Promise<string> {
+    const before = made.current.get(slug)
+    if (before !== undefined) return before
+    const answer = await fork.mutateAsync({
+      body: {
+        workflow_variant: { slug },
+        workflow_variant_id: base.variantId,
+        workflow_revision_ref: { id: base.revisionId },
+      },
+    })
+    made.current.set(slug, answer.workflow_variant.id)
+    return answer.workflow_variant.id
+  }
+
+  async function commitToNew(slug: string, going: Going): Promise<Committed> {
+    return commitTo(await forkAtBase(slug, going.base), going)
+  }
+
+  /**
+   * Puts the draft on top of what others committed: on a variant of its own first, which the server then merges. Where both changed the
+   * same places nothing is merged: the draft stays on the variant of its own, and the conflicts are answered.
+   */
+  async function goOnTop(
+    slug: string,
+    going: Going,
+    expectedTarget: string,
+  ): Promise<{ readonly revision: Committed; readonly conflicts: readonly MergeConflict[] }> {
+    const source = await forkAtBase(slug, going.base)
+    const mine = await commitTo(source, going)
+    const body = {
+      source: { variant: { id: source } },
+      target: { variant: { id: going.base.variantId } },
+      expected_target: expectedTarget,
+    }
+    const tried = await merge.mutateAsync({ body: { ...body, dry_run: true } })
+    if (tried.merge.conflicts.length > 0) return { revision: mine, conflicts: tried.merge.conflicts }
+    const message = going.message.trim()
+    const merged = await merge.mutateAsync({ body: { ...body, ...(message === '' ? {} : { message }) } })
+    await archive.mutateAsync({ path: { id: source } })
+    return { revision: 'workflow_revision' in merged ? merged.workflow_revision : mine, conflicts: [] }
+  }
+
+  return { commitTo, commitToNew, goOnTop }
+}

@@ -1,0 +1,125 @@
+import { useVirtualizer } from '@tanstack/react-virtual'
+import { type ReactNode, useEffect, useRef, useState } from 'react'
+import { useCommands } from '../../../shell/commands.tsx'
+import styles from './rows.module.css'
+
+export interface VirtualTableProps<T> {
+  /** What the rows are, for whoever listens. */
+  readonly label: string
+  readonly columns: readonly string[]
+  /** The column of numbers, if there is one: they are set at the right. */
+  readonly number?: string
+  /** In pixels; what is narrower scrolls sideways. */
+  readonly minWidth: number
+  /** How the columns share the width, as `grid-template-columns` has it. */
+  readonly widths: string
+  readonly rows: readonly T[]
+  /** Lines of text in a row. */
+  readonly lines: number
+  readonly keyOf: (row: T) => string
+  /** Cells, one a column, each with the role cell. */
+  readonly cells: (row: T) => ReactNode
+  /** Asked for when the end of the rows comes near. */
+  readonly loadMore?: () => void
+  /** The key of the opened row. */
+  readonly opened: string | undefined
+  readonly open: (key: string) => void
+  readonly close: () => void
+}
+
+const LINE = 20
+const PADDING = 13
+/** Rows before and after what is seen that are drawn, too. */
+const AROUND = 8
+
+/** Rows of one height, of which only those that are seen are drawn; j, k and Enter go through them, and an opened row follows. */
+export function VirtualTable<T>(props: VirtualTableProps<T>) {
+  const {
+    label,
+    columns,
+    number,
+    minWidth,
+    widths,
+    rows,
+    lines,
+    keyOf,
+    cells,
+    loadMore,
+    opened,
+    open,
+    close,
+  } = props
+  const scroller = useRef<HTMLDivElement>(null)
+  const height = LINE * lines + PADDING
+  const virtual = useVirtualizer({
+    count: rows.length,
+    getScrollElement: () => scroller.current,
+    estimateSize: () => height,
+    overscan: AROUND,
+  })
+  const items = virtual.getVirtualItems()
+  const last = items.at(-1)?.index ?? 0
+  useEffect(() => {
+    if (last + 3 * AROUND >= rows.length) loadMore?.()
+  }, [last, rows.length, loadMore])
+
+  const [at, setAt] = useState(() => rows.findIndex((row) => keyOf(row) === opened))
+  const go = (to: number): void => {
+    const next = Math.max(0, Math.min(rows.length - 1, to))
+    const row = rows[next]
+    setAt(next)
+    virtual.scrollToIndex(next)
+    if (opened !== undefined && row) open(keyOf(row))
+  }
+  const here = rows[at]
+  useCommands([
+    { id: 'next', title: 'Next row', keys: 'j', run: () => go(at + 1) },
+    { id: 'previous', title: 'The row before', keys: 'k', run: () => go(at - 1) },
+    { id: 'open', title: 'Open the row', keys: 'enter', run: () => here && open(keyOf(here)) },
+    { id: 'close', title: 'Close the row', keys: 'escape', run: close },
+  ])
+  return (
+    <div
+      ref={scroller}
+      className={styles.scroller}
+      tabIndex={0}
+      role="region"
+      aria-label={`${label}, scrolled`}
+    >
+      <div role="table" aria-label={label} aria-rowcount={rows.length + 1} style={{ minWidth }}>
+        <div role="rowgroup" className={styles.headGroup}>
+          <div role="row" className={styles.head} style={{ gridTemplateColumns: widths }}>
+            {columns.map((name) => (
+              <span key={name} role="columnheader" className={name === number ? styles.number : undefined}>
+                {name}
+              </span>
+            ))}
+          </div>
+        </div>
+        <div role="rowgroup" className={styles.rows} style={{ height: virtual.getTotalSize() }}>
+          {items.map(({ index, start }) => {
+            const row = rows[index]
+            if (!row) return null
+            const key = keyOf(row)
+            return (
+              <div
+                key={index}
+                role="row"
+                aria-rowindex={index + 2}
+                className={styles.row}
+                data-at={index === at || key === opened || undefined}
+                style={{ transform: `translateY(${start}px)`, height, gridTemplateColumns: widths }}
+                onClick={() => {
+                  setAt(index)
+                  open(key)
+                }}
+              >
+                {cells(row)}
+              </div>
+            )
+          })}
+        </div>
+      </div>
+    </div>
+  )
+}

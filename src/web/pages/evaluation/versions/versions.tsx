@@ -1,0 +1,91 @@
+import { Link, useSearch } from '@tanstack/react-router'
+import { lazy, Suspense } from 'react'
+import type { Evaluation } from '../../../parts/evaluation/evaluation-state.tsx'
+import { percent, shownScore } from '../../../parts/evaluation/shown-numbers.ts'
+import { Empty } from '../../../parts/states/empty.tsx'
+import { Failure } from '../../../parts/states/failure.tsx'
+import { Skeleton } from '../../../parts/states/skeleton.tsx'
+import { Table } from '../../../parts/table/table.tsx'
+import { LinkTabs } from '../../../parts/tabs/link-tabs.tsx'
+import { Ago } from '../../../parts/time/ago.tsx'
+import { places } from '../../../shell/places.ts'
+import { type Metric, scoreLines } from './score-lines.ts'
+import { useRunsOfVariant } from './use-runs-of-variant.ts'
+import styles from './versions.module.css'
+
+const LineChart = lazy(() =>
+  import('../../../parts/chart/line-chart.tsx').then(({ LineChart: Chart }) => ({ default: Chart })),
+)
+
+const METRICS: readonly { readonly metric: Metric; readonly label: string }[] = [
+  { metric: 'rate', label: 'Passed' },
+  { metric: 'score', label: 'Mean score' },
+]
+
+/** What the runs of a variant's versions came to on the same testset: a chart, and the same numbers as a table. */
+export function Versions({ run }: { readonly run: Evaluation }) {
+  const { metric: asked } = useSearch({ strict: false }) as { readonly metric?: string }
+  const metric: Metric = asked === 'score' ? 'score' : 'rate'
+  const { runs, variant, error } = useRunsOfVariant(run)
+  if (error) return <Failure error={error} />
+  if (!runs) return <Skeleton label="Loading the runs of this variant" lines={10} />
+  const chart = scoreLines(runs, metric)
+  const shown = metric === 'rate' ? percent : shownScore
+  return (
+    <section aria-label="Over versions" className={styles.versions}>
+      <p className={styles.note}>
+        Every finished run of <b>{variant}</b> on <b>{run.testset.artifact_slug}</b>, the newest of each
+        version as a point. These are the plain results: no statistics are made of them, so on few rows a
+        difference may be chance.
+      </p>
+      <LinkTabs
+        label="What the chart shows"
+        tabs={METRICS.map(({ metric: it, label }) => ({
+          label,
+          to: places.evaluation(run.id),
+          search: { tab: 'versions', ...(it === 'rate' ? {} : { metric: it }) },
+          isHere: it === metric,
+        }))}
+      />
+      {chart.lines.length === 0 ? (
+        <Empty command="npx branchpoint evaluate --testset capitals --application support-bot --evaluator exact">
+          No finished run of this variant has a verdict or a score yet.
+        </Empty>
+      ) : (
+        <Suspense fallback={<Skeleton label="Loading the chart" lines={8} />}>
+          <LineChart
+            label={`${metric === 'rate' ? 'Passed rows' : 'Mean score'} of ${variant} by version: the table below has the numbers`}
+            places={chart.versions}
+            lines={chart.lines}
+            range={chart.range}
+            placeName={(version) => `v${version}`}
+            valueName={(value) => (metric === 'rate' ? `${Math.round(100 * value)} %` : String(value))}
+          />
+        </Suspense>
+      )}
+      <Table
+        caption="Runs of this variant"
+        columns={[
+          {
+            name: 'Version',
+            cell: ({ id, application }) => <Link to={places.evaluation(id)}>v{application.version}</Link>,
+          },
+          { name: 'Testset', cell: ({ testset }) => `v${testset.version}` },
+          { name: 'Rows', number: true, cell: ({ rows }) => rows.toLocaleString() },
+          ...chart.names.map((name) => ({
+            name,
+            number: true,
+            cell: ({ summary }: Evaluation) => {
+              const of = summary.evaluators[name]
+              return shown(metric === 'rate' ? of?.success_rate : of?.mean_score)
+            },
+          })),
+          { name: 'When', number: true, cell: ({ created_at: date }) => <Ago date={date} /> },
+        ]}
+        rows={runs}
+        keyOf={({ id }) => id}
+        isAt={({ id }) => id === run.id}
+      />
+    </section>
+  )
+}

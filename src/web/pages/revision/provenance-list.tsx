@@ -1,0 +1,106 @@
+import { Link } from '@tanstack/react-router'
+import type { Answer } from '../../api/call.ts'
+import { Failure } from '../../parts/states/failure.tsx'
+import { Skeleton } from '../../parts/states/skeleton.tsx'
+import { Ago } from '../../parts/time/ago.tsx'
+import { EnvironmentDot } from '../../parts/environment/environment-dot.tsx'
+import { authorName } from '../../parts/revision-chip/author-name.ts'
+import { places } from '../../shell/places.ts'
+import { Fact } from './fact.tsx'
+import styles from './revision.module.css'
+
+type Provenance = Answer<'GET /workflows/revisions/{id}/provenance'>['provenance']
+
+export interface ProvenanceListProps {
+  readonly slug: string
+  readonly variant: string
+  readonly version: number
+  readonly loaded: {
+    readonly data: { readonly provenance: Provenance } | undefined
+    readonly error: Error | null
+  }
+}
+
+/** Where the revision comes from, and where it runs. */
+export function ProvenanceList({ slug, variant, version, loaded: { data, error } }: ProvenanceListProps) {
+  if (error) return <Failure error={error} />
+  if (!data) return <Skeleton label="Loading where it comes from" lines={8} />
+  const { commit, author, committer, date, signature, parents, arrival, trailers, environments } =
+    data.provenance
+  const { idempotency_key: once, deploy } = trailers
+  return (
+    <>
+      <section>
+        <h2>Where it comes from</h2>
+        <dl className={styles.facts}>
+          <Fact name="Commit">
+            <code title={commit}>{commit.slice(0, 12)}</code>
+          </Fact>
+          <Fact name="Author">
+            <bdi>{author}</bdi>
+          </Fact>
+          {committer !== author && (
+            <Fact name="Committer">
+              <bdi>{committer}</bdi>
+            </Fact>
+          )}
+          <Fact name="When">
+            <Ago date={date} /> ago
+          </Fact>
+          <Fact name="Signature">
+            {SIGNATURES[signature.status]} {signature.key !== undefined && <code>{signature.key}</code>}
+          </Fact>
+          <Fact name="Came">{cameBy(arrival)}</Fact>
+          <Fact name={parents.length > 1 ? 'Parents' : 'Parent'}>
+            {parents.length === 0
+              ? 'none, it is the first'
+              : parents.map((parent, at) => (
+                  <span key={parent} className={styles.parent}>
+                    {at === 0 ? (
+                      <Link to={places.version(slug, variant, version - 1)} title={parent}>
+                        v{version - 1} <code>{parent.slice(0, 7)}</code>
+                      </Link>
+                    ) : (
+                      <code title={`${parent}: merged in`}>{parent.slice(0, 7)}</code>
+                    )}
+                  </span>
+                ))}
+          </Fact>
+          {once !== undefined && (
+            <Fact name="Idempotency">
+              <code>{once}</code>
+            </Fact>
+          )}
+          {deploy !== undefined && <Fact name="Deployed with it">{deploy}</Fact>}
+        </dl>
+      </section>
+      <section>
+        <h2>Where it runs</h2>
+        {environments.length === 0 && <p className={styles.muted}>In no environment now.</p>}
+        <ul className={styles.running}>
+          {environments.map(({ environment, key, since }) => (
+            <li key={`${environment?.slug} ${key}`}>
+              {environment && <EnvironmentDot slug={environment.slug} />}
+              <span className={styles.muted} title={key}>
+                <Ago date={since.date} />, by {authorName(since.author)}
+              </span>
+            </li>
+          ))}
+        </ul>
+      </section>
+    </>
+  )
+}
+
+const SIGNATURES = {
+  good: 'right',
+  unknown_key: 'by a key that is not known',
+  bad: 'wrong: the commit is not what was signed',
+  none: 'none',
+} as const
+
+function cameBy(arrival: Provenance['arrival']): string {
+  if (arrival === null) return 'by git or REST: nobody recorded it'
+  if (!('principal' in arrival)) return 'over REST'
+  return `by git push of ${arrival.principal.name}, ${new Date(arrival.time).toLocaleString()}`
+}

@@ -1,0 +1,101 @@
+import {
+  itemsAt,
+  keysAt,
+  problemOfJson,
+  stringAt,
+  textAt,
+  withoutAt,
+  withTextAt,
+} from '../../parts/json-text/json-text.ts'
+import { prettyJson } from '../../parts/json-text/pretty-json.ts'
+import { templateFormat, variableNames } from '../../parts/template/template-variables.ts'
+
+/** An input that a revision takes. */
+export interface InputField {
+  readonly name: string
+  /** What it is typed as: text goes into JSON as a string, the others as they are. */
+  readonly kind: 'text' | 'number' | 'boolean' | 'json'
+  readonly description: string | undefined
+  readonly isRequired: boolean
+}
+
+/** The inputs that a revision names in its schema or its messages. `data` is JSON text. */
+export function inputFields(data: string): readonly InputField[] {
+  const schema = ['schemas', 'inputs']
+  const required = itemsAt(data, [...schema, 'required'])
+  const named = keysAt(data, [...schema, 'properties'])
+  const names = [...new Set([...named, ...variablesOf(data), ...(takesMessages(data) ? ['messages'] : [])])]
+  return names.map((name) => {
+    const place = [...schema, 'properties', name]
+    return {
+      name,
+      kind: named.includes(name) ? kindOf(data, place) : name === 'messages' ? 'json' : 'text',
+      description: stringAt(data, [...place, 'description']),
+      isRequired: required.includes(JSON.stringify(name)),
+    }
+  })
+}
+
+/** The inputs with what was typed for one; empty is not there. */
+export function withInput(inputs: string, { name, kind }: InputField, typed: string): string {
+  if (typed === '' && kind !== 'text') return withoutAt(inputs, [name])
+  return withTextAt(inputs, [name], kind === 'text' ? JSON.stringify(typed) : typed.trim())
+}
+
+/** What stands in the field of an input. */
+export function shownInput(inputs: string, { name, kind }: InputField): string {
+  const json = textAt(inputs, [name])
+  if (json === undefined) return ''
+  return kind === 'text' ? (stringAt(inputs, [name]) ?? json) : prettyJson(json)
+}
+
+/** Why what was typed is no value for the input; undefined if it is one. */
+export function problemOfInput({ kind, isRequired }: InputField, typed: string): string | undefined {
+  if (typed.trim() === '') return kind === 'text' || !isRequired ? undefined : 'is needed'
+  if (kind === 'text') return undefined
+  if (kind === 'number')
+    return /^-?\d/.test(typed.trim()) && !problemOfJson(typed) ? undefined : 'has to be a number'
+  if (kind === 'boolean') return /^(?:true|false)$/.test(typed.trim()) ? undefined : 'has to be true or false'
+  const problem = problemOfJson(typed)
+  return problem === undefined ? undefined : `is not JSON yet: ${problem}`
+}
+
+/** Inputs of which nothing is known but their names. */
+export function emptyInputs(fields: readonly InputField[]): string {
+  const texts = fields.filter(({ kind }) => kind === 'text')
+  return `{${texts.map(({ name }) => `${JSON.stringify(name)}:""`).join(',')}}`
+}
+
+/** What of a row goes in: all that is no bookkeeping of the testset, and the inputs only where they are named. */
+export function inputsOfRow(row: string): string {
+  return keysAt(row, [])
+    .filter((key) => BOOKKEEPING.has(key))
+    .reduce((all, key) => withoutAt(all, [key]), row)
+}
+
+const BOOKKEEPING: ReadonlySet<string> = new Set(['testcase_dedup_id', '__dedup_id__', '__id__'])
+
+function kindOf(data: string, place: readonly string[]): InputField['kind'] {
+  switch (stringAt(data, [...place, 'type'])) {
+    case 'string':
+      return 'text'
+    case 'number':
+    case 'integer':
+      return 'number'
+    case 'boolean':
+      return 'boolean'
+    default:
+      return 'json'
+  }
+}
+
+function variablesOf(data: string): readonly string[] {
+  const prompt = ['parameters', 'prompt']
+  const format = templateFormat(stringAt(data, [...prompt, 'template_format']))
+  const texts = itemsAt(data, [...prompt, 'messages']).map((message) => stringAt(message, ['content']) ?? '')
+  return variableNames(texts, format)
+}
+
+function takesMessages(data: string): boolean {
+  return /\bchat\b/.test(stringAt(data, ['uri']) ?? '')
+}

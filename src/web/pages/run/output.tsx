@@ -1,0 +1,98 @@
+import { Link } from '@tanstack/react-router'
+import { Conversation, type Message } from '../../parts/conversation/conversation.tsx'
+import { Fold } from '../../parts/fold/fold.tsx'
+import { JsonView } from '../../parts/json/json-view.tsx'
+import { prettyJson } from '../../parts/json-text/pretty-json.ts'
+import { duration } from '../../parts/time/duration.ts'
+import { places } from '../../shell/places.ts'
+import styles from './run.module.css'
+import type { RunState } from './use-run.ts'
+
+/** What came out of a run, or has come so far: messages as messages, texts as texts, everything else as JSON. */
+export function Output({ state }: { readonly state: RunState }) {
+  const { status, written, outputs, error } = state
+  return (
+    <section aria-label="Output" aria-busy={status === 'running'}>
+      <Facts state={state} />
+      {error && (
+        <div role="alert" className={styles.failure}>
+          <p>{error.message}</p>
+          <code>{error.code}</code>
+        </div>
+      )}
+      {outputs !== undefined ? (
+        <Outputs text={outputs} />
+      ) : written !== '' ? (
+        <div className={styles.text}>
+          <Fold text={written} lines={40} />
+        </div>
+      ) : (
+        status === 'running' && <p className={styles.waiting}>Waiting for the first words …</p>
+      )}
+    </section>
+  )
+}
+
+function Facts({ state: { status, ms, tokens, traceId } }: { readonly state: RunState }) {
+  return (
+    <p className={styles.facts} role="status">
+      <b data-status={status}>{WORDS[status]}</b>
+      {ms !== undefined && <span>{duration(ms)}</span>}
+      {tokens && (
+        <span
+          title={`${tokens.prompt.toLocaleString()} in the prompt, ${tokens.completion.toLocaleString()} in the reply`}
+        >
+          {(tokens.prompt + tokens.completion).toLocaleString()} tokens
+        </span>
+      )}
+      {traceId !== undefined && <Link to={places.trace(traceId)}>trace</Link>}
+    </p>
+  )
+}
+
+const WORDS: Readonly<Record<RunState['status'], string>> = {
+  running: 'running …',
+  done: 'done',
+  failed: 'failed',
+  stopped: 'stopped',
+}
+
+/** JSON that is longer is shown as a tree that opens part by part. */
+const MOST_TEXT = 100_000
+
+function Outputs({ text }: { readonly text: string }) {
+  const value = JSON.parse(text) as unknown
+  if (typeof value === 'string') {
+    return (
+      <div className={styles.text}>
+        <Fold text={value} lines={40} />
+      </div>
+    )
+  }
+  const messages = messagesIn(value)
+  if (messages) return <Conversation messages={messages} />
+  if (text.length > MOST_TEXT) return <JsonView value={value} />
+  return (
+    <div className={styles.json}>
+      <Fold text={prettyJson(text)} lines={60} />
+    </div>
+  )
+}
+
+/** The messages that an output is made of; undefined if it is something else. */
+function messagesIn(value: unknown): readonly Message[] | undefined {
+  if (isMessage(value)) return [value]
+  if (typeof value !== 'object' || value === null) return undefined
+  const { messages } = value as { readonly messages?: unknown }
+  const isAll = Object.keys(value).length === 1 && Array.isArray(messages) && messages.length > 0
+  return isAll && messages.every(isMessage) ? messages : undefined
+}
+
+function isMessage(value: unknown): value is Message {
+  return (
+    typeof value === 'object' &&
+    value !== null &&
+    'content' in value &&
+    typeof (value as { readonly role?: unknown }).role === 'string'
+  )
+}

@@ -1,0 +1,139 @@
+import { ChevronLeft, ChevronRight } from 'lucide-react'
+import { useEffect, useId, useState } from 'react'
+import { useRouteText } from '../../api/use-route.ts'
+import { useRoute } from '../../api/use-route.ts'
+import { Button } from '../../parts/button/button.tsx'
+import { TextField } from '../../parts/fields/text-field.tsx'
+import { stringAt, textAt } from '../../parts/json-text/json-text.ts'
+import { Failure } from '../../parts/states/failure.tsx'
+import { useCommands } from '../../shell/commands.tsx'
+import { inputsOfRow } from './inputs.ts'
+import styles from './run.module.css'
+
+/** A row whose data become the inputs. */
+export interface PickedRow {
+  readonly testcaseId: string
+  /** As JSON text. */
+  readonly inputs: string
+}
+
+export interface RowSourceProps {
+  readonly testset: string | undefined
+  /** From 1. */
+  readonly row: number
+  readonly pick: (testset: string | undefined, row: number) => void
+  /** Told of each row once it is there. */
+  readonly onRow: (row: PickedRow) => void
+}
+
+/** Inputs from a row of a testset: `[` and `]` go to the one before and the next. */
+export function RowSource({ testset, row, pick, onRow }: RowSourceProps) {
+  const list = useId()
+  const known = useRoute('POST /testsets/query', { body: { windowing: { limit: 50, order: '-updated' } } })
+  const answer = useRouteText(
+    'POST /testsets/revisions/retrieve',
+    {
+      body: {
+        testset_ref: { slug: testset ?? '' },
+        windowing: { limit: 1, offset: row - 1, count_total: true },
+      },
+    },
+    { enabled: testset !== undefined },
+  )
+  const total = answer.data === undefined ? undefined : Number(textAt(answer.data, ['total']) ?? 0)
+  const testcase = answer.data && textAt(answer.data, ['testset_revision', 'data', 'testcases', 0])
+  useEffect(() => {
+    if (testcase === undefined) return
+    onRow({
+      testcaseId: stringAt(testcase, ['id']) ?? '',
+      inputs: inputsOfRow(textAt(testcase, ['data']) ?? '{}'),
+    })
+  }, [testcase])
+
+  const isFirst = testset === undefined || row <= 1
+  const isLast = total === undefined || row >= total
+  const step = (by: number): void => pick(testset, row + by)
+  useCommands([
+    {
+      id: 'row before',
+      title: 'The row before',
+      keys: '[',
+      refusal: isFirst ? 'There is no row before.' : undefined,
+      run: () => step(-1),
+    },
+    {
+      id: 'next row',
+      title: 'The next row',
+      keys: ']',
+      refusal: isLast ? 'There is no next row.' : undefined,
+      run: () => step(1),
+    },
+  ])
+  return (
+    <div className={styles.source}>
+      <SlugField
+        list={list}
+        value={testset ?? ''}
+        onChange={(slug) => pick(slug === '' ? undefined : slug, 1)}
+      />
+      <datalist id={list}>
+        {(known.data?.testsets ?? []).map(({ slug }) => (
+          <option key={slug} value={slug} />
+        ))}
+      </datalist>
+      {testset !== undefined && (
+        <div className={styles.stepper}>
+          <Button
+            refusal={isFirst ? 'There is no row before.' : undefined}
+            aria-label="The row before"
+            onClick={() => step(-1)}
+          >
+            <ChevronLeft size={16} aria-hidden />
+          </Button>
+          <span>
+            row {row.toLocaleString()}
+            {total !== undefined && ` of ${total.toLocaleString()}`}
+          </span>
+          <Button
+            refusal={isLast ? 'There is no next row.' : undefined}
+            aria-label="The next row"
+            onClick={() => step(1)}
+          >
+            <ChevronRight size={16} aria-hidden />
+          </Button>
+        </div>
+      )}
+      {answer.error && <Failure error={answer.error} retry={answer.refetch} />}
+    </div>
+  )
+}
+
+interface SlugFieldProps {
+  readonly list: string
+  readonly value: string
+  readonly onChange: (slug: string) => void
+}
+
+/** A testset is looked for once its name is whole. */
+function SlugField({ list, value, onChange }: SlugFieldProps) {
+  const [typed, setTyped] = useState<string>()
+  const settle = (): void => {
+    if (typed !== undefined && typed.trim() !== value) onChange(typed.trim())
+    setTyped(undefined)
+  }
+  return (
+    <TextField
+      label="Row of a testset"
+      list={list}
+      placeholder="none: typed below"
+      autoComplete="off"
+      spellCheck={false}
+      value={typed ?? value}
+      onChange={setTyped}
+      onBlur={settle}
+      onKeyDown={({ key }) => {
+        if (key === 'Enter') settle()
+      }}
+    />
+  )
+}

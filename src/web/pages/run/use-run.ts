@@ -1,0 +1,134 @@
+import { useEffect, useRef, useState } from 'react'
+import { Problem } from '../../api/problem.ts'
+import { callInPieces } from '../../api/stream.ts'
+import { textAt } from '../../parts/json-text/json-text.ts'
+
+/** What is run. All texts are JSON. */
+export interface RunRequest {
+  readonly revisionId: string
+  readonly inputs: string
+  /** Of an evaluator: what it judges. */
+  readonly outputs: string | undefined
+  /** The row that the inputs are of. */
+  readonly testcaseId: string | undefined
+}
+
+/** How far a run is, or what came of it. */
+export interface RunState {
+  readonly status: 'running' | 'done' | 'failed' | 'stopped'
+  /** What has come of a reply that is being written. */
+  readonly written: string
+  /** As JSON text. */
+  readonly outputs: string | undefined
+  readonly error: { readonly message: string; readonly code: string } | undefined
+  readonly traceId: string | undefined
+  readonly tokens: { readonly prompt: number; readonly completion: number } | undefined
+  /** Until its end, in milliseconds. */
+  readonly ms: number | undefined
+}
+
+const BEGUN: RunState = {
+  status: 'running',
+  written: '',
+  outputs: undefined,
+  error: undefined,
+  traceId: undefined,
+  tokens: undefined,
+  ms: undefined,
+}
+
+/** Runs a revision, and shows its reply while it is written. One at a time; leaving the page stops it. */
+export function useRun(whenOver: (state: RunState) => void) {
+  const [state, setState] = useState<RunState>()
+  const stopper = useRef<AbortController | undefined>(undefined)
+  useEffect(() => () => stopper.current?.abort(), [])
+
+  async function run(request: RunRequest): Promise<void> {
+    stopper.current?.abort()
+    const mine = new AbortController()
+    stopper.current = mine
+    const from = performance.now()
+    let now = BEGUN
+    setState(now)
+    try {
+      for await (const record of callInPieces(
+        'POST /services/invoke',
+        { text: bodyOf(request) },
+        mine.signal,
+      )) {
+        now = withRecord(now, record)
+        if (stopper.current === mine) setState(now)
+      }
+      if (now.status === 'running') now = { ...now, status: 'failed', error: CUT_OFF }
+    } catch (error) {
+      now = mine.signal.aborted
+        ? { ...now, status: 'stopped' }
+        : { ...now, status: 'failed', ...failureOf(error) }
+    }
+    if (stopper.current !== mine) return
+    stopper.current = undefined
+    now = { ...now, ms: performance.now() - from }
+    setState(now)
+    whenOver(now)
+  }
+  return { state, run, stop: () => stopper.current?.abort(), show: setState }
+}
+
+const CUT_OFF = { message: 'The answer ended before its last record.', code: 'cut_off' }
+
+function bodyOf({ revisionId, inputs, outputs, testcaseId }: RunRequest): string {
+  const row = testcaseId === undefined ? '' : `,"testcase":{"id":"${testcaseId}"}`
+  const judged = outputs === undefined ? '' : `,"outputs":${outputs}`
+  return `{"references":{"workflow_revision":{"id":"${revisionId}"}${row}},"data":{"inputs":${inputs}${judged}}}`
+}
+
+/** A record of a stream (docs/guide/running.md): a piece of a reply, what it used, or how it came out. */
+function withRecord(state: RunState, text: string): RunState {
+  const record = JSON.parse(text) as {
+    readonly type?: string
+    readonly data?: Readonly<Record<string, unknown>>
+    readonly status?: { readonly message: string }
+    readonly code?: string
+    readonly trace_id?: string
+  }
+  const { data = {} } = record
+  const traceId = record.trace_id ?? state.traceId
+  switch (record.type) {
+    case 'message_delta':
+      return {
+        ...state,
+        written: state.written + (typeof data['content'] === 'string' ? data['content'] : ''),
+      }
+    case 'usage':
+      return {
+        ...state,
+        tokens: { prompt: Number(data['prompt'] ?? 0), completion: Number(data['completion'] ?? 0) },
+      }
+    case 'error':
+      return {
+        ...state,
+        traceId,
+        status: 'failed',
+        error: { message: record.status?.message ?? '', code: record.code ?? 'unknown' },
+      }
+    case 'result':
+    case undefined:
+      return { ...state, traceId, status: 'done', outputs: textAt(text, ['data', 'outputs']) ?? 'null' }
+    default:
+      return state
+  }
+}
+
+function failureOf(error: unknown): Pick<RunState, 'error' | 'traceId'> {
+  if (!(error instanceof Problem)) {
+    return {
+      error: { message: error instanceof Error ? error.message : String(error), code: 'unreachable' },
+      traceId: undefined,
+    }
+  }
+  const traceId = error.document['trace_id']
+  return {
+    error: { message: error.message, code: error.code },
+    traceId: typeof traceId === 'string' ? traceId : undefined,
+  }
+}

@@ -1,0 +1,84 @@
+import { useQueryClient } from '@tanstack/react-query'
+import { useState } from 'react'
+import { call } from '../../api/call.ts'
+import { Button } from '../../parts/button/button.tsx'
+import { Failure } from '../../parts/states/failure.tsx'
+import { Ago } from '../../parts/time/ago.tsx'
+import { useSession } from '../../shell/session.tsx'
+import { chosenTheme, chooseTheme, type Theme } from '../../shell/theme.ts'
+import { Facts } from './facts.tsx'
+import { Lead } from './lead.tsx'
+import styles from './settings.module.css'
+
+const THEMES: readonly { readonly value: Theme; readonly label: string }[] = [
+  { value: 'system', label: 'as the system says' },
+  { value: 'light', label: 'light' },
+  { value: 'dark', label: 'dark' },
+]
+
+/** Who is signed in, and how the page looks. */
+export function SessionSettings() {
+  const session = useSession()
+  const cache = useQueryClient()
+  const [theme, setTheme] = useState(chosenTheme)
+  const [error, setError] = useState<unknown>()
+  const [isBusy, setBusy] = useState(false)
+  async function signOut(): Promise<void> {
+    setBusy(true)
+    setError(undefined)
+    try {
+      await call('DELETE /sessions/current', {})
+      // What this key may see is shown to nobody after it.
+      await cache.resetQueries({ queryKey: ['session'] })
+      cache.removeQueries({ predicate: ({ queryKey }) => queryKey[0] !== 'session' })
+    } catch (failure) {
+      setError(failure)
+      setBusy(false)
+    }
+  }
+  return (
+    <>
+      <Lead
+        action={
+          <Button kind="primary" busy={isBusy} onClick={() => void signOut()}>
+            Sign out
+          </Button>
+        }
+      >
+        This browser is signed in with an API key and may do what that key may. Drafts of edits stay in this
+        browser when you sign out.
+      </Lead>
+      {error !== undefined && <Failure error={error} />}
+      <Facts
+        label="Session"
+        facts={[
+          ['Key', session.principal.name],
+          ['Project', session.project],
+          ['Scopes', session.scopes.join(', ')],
+          ['Signed in', <Ago date={session.created_at} />],
+          [
+            'Until',
+            <time dateTime={session.expires_at}>{new Date(session.expires_at).toLocaleString()}</time>,
+          ],
+        ]}
+      />
+      <fieldset className={styles.checks}>
+        <legend>Theme</legend>
+        {THEMES.map(({ value, label }) => (
+          <label key={value}>
+            <input
+              type="radio"
+              name="theme"
+              checked={theme === value}
+              onChange={() => {
+                chooseTheme(value)
+                setTheme(value)
+              }}
+            />
+            {label}
+          </label>
+        ))}
+      </fieldset>
+    </>
+  )
+}

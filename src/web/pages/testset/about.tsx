@@ -1,0 +1,41 @@
+import { Copyable } from '../../parts/copy/copyable.tsx'
+import { JsonView } from '../../parts/json/json-view.tsx'
+import { Ago } from '../../parts/time/ago.tsx'
+import { SearchSwitch } from './search-switch.tsx'
+import styles from './testset.module.css'
+import type { Testset, TestsetRevision } from './testset-view.tsx'
+
+/** What is said about a testset, and how it is reached from outside. */
+export function About({
+  testset,
+  revision,
+}: {
+  readonly testset: Testset
+  readonly revision: TestsetRevision | undefined
+}) {
+  const { name, description, tags, meta, created_at: created } = testset
+  return (
+    <div className={styles.about}>
+      <section aria-label="About">
+        <h2>{name ?? testset.slug}</h2>
+        {description !== undefined && <p className={styles.text}>{description}</p>}
+        <p className={styles.muted}>
+          Made <Ago date={created} /> ago{revision && <>, last changed {revision.author.split(' <')[0]}</>}
+        </p>
+        {tags && <JsonView name="tags" value={tags} />}
+        {meta && <JsonView name="meta" value={meta} />}
+      </section>
+      <SearchSwitch testset={testset} />
+      <section aria-label="From a terminal">
+        <h2>From a terminal</h2>
+        <p>Every row is a file in a git repository.</p>
+        <Copyable label="Clones the testset" text={`git clone ${testset.git_url}`} />
+        <p>Millions of rows go in and out without the browser:</p>
+        <Copyable
+          label="Imports and exports"
+          text={`branchpoint testsets import rows.csv --slug ${testset.slug}\nbranchpoint testsets export ${testset.slug} --to rows.jsonl.gz`}
+        />
+      </section>
+    </div>
+  )
+}

@@ -1,0 +1,94 @@
+import { type FormEvent, useRef, useState } from 'react'
+import { Button } from '../../parts/button/button.tsx'
+import { cellText } from '../../parts/grid/cell-text.ts'
+import type { GridPlace } from '../../parts/grid/move-cell.ts'
+import { useCommands } from '../../shell/commands.tsx'
+import { KEY_COLUMN, type Row } from './rows.ts'
+import styles from './testset.module.css'
+
+export interface CellBarProps {
+  readonly total: number
+  readonly active: GridPlace | undefined
+  readonly column: string
+  /** The row that has the focus; undefined while it is on its way. */
+  readonly row: Row | undefined
+  /** Goes to a row by its number from 1. */
+  readonly go: (number: number) => void
+  readonly open: () => void
+  readonly history: () => void
+  readonly edit: () => void
+}
+
+/** Above the grid: the number of a row to go to, and what the cell holds that has the focus. */
+export function CellBar({ total, active, column, row, go, open, history, edit }: CellBarProps) {
+  const [typed, setTyped] = useState<string>()
+  const input = useRef<HTMLInputElement>(null)
+  const here = active ? String(active.row + 1) : ''
+  const number = Number((typed ?? here).replace(/[^0-9-]/g, ''))
+  const problem = typed !== undefined && typed !== '' && (number < 1 || number > total)
+  useCommands([
+    {
+      id: 'go to row',
+      title: 'Go to a row by its number',
+      keys: 'r',
+      group: 'Grid',
+      run: () => input.current?.select(),
+    },
+  ])
+
+  function submit(event: FormEvent): void {
+    event.preventDefault()
+    if (problem || number < 1) return
+    setTyped(undefined)
+    go(number)
+  }
+
+  const isKey = column === KEY_COLUMN
+  const why = active ? undefined : 'Choose a cell first.'
+  return (
+    <div className={styles.bar}>
+      <form onSubmit={submit} className={styles.go}>
+        <label>
+          Row{' '}
+          <input
+            ref={input}
+            inputMode="numeric"
+            value={typed ?? here}
+            onChange={(event) => setTyped(event.target.value)}
+            onBlur={() => setTyped(undefined)}
+            aria-invalid={problem || undefined}
+            aria-describedby="rows-in-all"
+            title="Go to a row by its number (r)"
+          />
+        </label>
+        <span id="rows-in-all" className={problem ? styles.problem : styles.muted}>
+          of {total.toLocaleString()}
+        </span>
+      </form>
+      <output className={styles.value} aria-label="The cell that has the focus">
+        {active && (
+          <>
+            <b>{isKey ? 'dedup id' : column === '' ? 'no name' : column.slice(0, 60)}</b>
+            <code>{row ? (isKey ? row.key : cellText(row.values[column])) : '…'}</code>
+          </>
+        )}
+      </output>
+      <div className={styles.buttons}>
+        <Button
+          kind="quiet"
+          refusal={why}
+          onClick={isKey ? history : open}
+          title="Open the whole value (Enter)"
+        >
+          Open
+        </Button>
+        <Button kind="quiet" refusal={why} onClick={history} title="How the row came to be what it is (i)">
+          History
+        </Button>
+        <Button kind="quiet" refusal={why} onClick={edit} title="Change the cell (e)">
+          Edit
+        </Button>
+      </div>
+    </div>
+  )
+}

@@ -1,0 +1,160 @@
+import { useNavigate, useSearch } from '@tanstack/react-router'
+import { useState } from 'react'
+import type { Answer } from '../../api/call.ts'
+import { addressOf } from '../../api/call.ts'
+import { useRoute } from '../../api/use-route.ts'
+import { Button } from '../../parts/button/button.tsx'
+import { Menu } from '../../parts/menu/menu.tsx'
+import { Page } from '../../parts/page/page.tsx'
+import { RevisionChip } from '../../parts/revision-chip/revision-chip.tsx'
+import { LinkTabs } from '../../parts/tabs/link-tabs.tsx'
+import { useCommands } from '../../shell/commands.tsx'
+import { NewsLine } from '../../shell/news-line.tsx'
+import { places } from '../../shell/places.ts'
+import { About } from './about.tsx'
+import { NoRows } from './no-rows.tsx'
+import { RowsView } from './rows-view.tsx'
+import { UploadDialog } from './upload-dialog.tsx'
+import { Versions } from './versions.tsx'
+
+export type Testset = Answer<'GET /simple/testsets/{id}'>['testset']
+export type TestsetRevision = Answer<'POST /testsets/revisions/retrieve'>['testset_revision']
+
+export interface TestsetViewProps {
+  readonly testset: Testset
+  /** The revision that is shown; undefined where there is none yet. */
+  readonly revision: TestsetRevision | undefined
+  /** How many rows it has. */
+  readonly total: number
+  /** Whether the address names it. */
+  readonly isPinned: boolean
+}
+
+/** A testset with what can be done with it. `?view=versions|about` are its other tabs. */
+export function TestsetView({ testset, revision, total, isPinned }: TestsetViewProps) {
+  const { slug } = testset
+  const search = useSearch({ strict: false }) as Readonly<Record<string, string | undefined>>
+  const view = search['view'] ?? 'rows'
+  const navigate = useNavigate()
+  const [file, setFile] = useState<File | 'none'>()
+  const variants = useRoute('POST /testsets/variants/query', {
+    body: { testset_refs: [{ id: testset.id }], windowing: { limit: 200, order: 'created' } },
+  })
+  const siblings = variants.data?.testset_variants ?? []
+  const variant = revision?.testset_variant_slug ?? slug
+  const version = Number(revision?.version ?? 0)
+  const here = isPinned ? places.testsetVersion(slug, variant, version) : places.testsetVersion(slug, variant)
+  useCommands([
+    {
+      id: 'upload',
+      title: `Upload a file to ${variant}`,
+      keys: 'u',
+      group: 'Testset',
+      run: () => setFile('none'),
+    },
+    {
+      id: 'versions',
+      title: 'Show versions',
+      keys: 'v',
+      group: 'Testset',
+      run: () => void navigate({ to: here, search: { view: 'versions' } }),
+    },
+  ])
+  const download = (type: 'csv' | 'json' | 'jsonl') => ({
+    label: `As ${type.toUpperCase()}`,
+    run: () => {
+      if (!revision) return
+      location.assign(
+        addressOf('GET /testsets/revisions/{id}/download', {
+          path: { id: revision.id },
+          query: { file_type: type, file_name: `${slug}-v${version}` },
+        }),
+      )
+    },
+  })
+  return (
+    <Page
+      wide
+      fills={view === 'rows' && revision !== undefined}
+      crumbs={[
+        { label: 'Testsets', to: places.home('testsets') },
+        { label: testset.name ?? slug, to: places.testset(slug) },
+        ...(revision
+          ? [
+              {
+                label: variant,
+                to: places.testsetVersion(slug, variant),
+                siblings: siblings.map((it) => ({
+                  label: it.slug,
+                  to: places.testsetVersion(slug, it.slug),
+                })),
+              },
+            ]
+          : []),
+      ]}
+      about={
+        revision && (
+          <>
+            <RevisionChip
+              to={places.testsetVersion(slug, variant, version)}
+              version={version}
+              author={revision.author}
+              date={revision.date}
+              subject={revision.message ?? revision.subject}
+            />
+            <span>{total.toLocaleString()} rows</span>
+          </>
+        )
+      }
+      actions={
+        <>
+          {revision && (
+            <Menu label="Download" items={[download('csv'), download('json'), download('jsonl')]} />
+          )}
+          <Button kind="primary" needs="write" onClick={() => setFile('none')}>
+            Upload to {variant}
+          </Button>
+        </>
+      }
+    >
+      <LinkTabs
+        label="Views of the testset"
+        tabs={[
+          { label: 'Rows', to: here, isHere: view === 'rows' },
+          {
+            label: 'Versions',
+            to: here,
+            search: { view: 'versions' },
+            isHere: view === 'versions',
+            count: undefined,
+          },
+          { label: 'About', to: here, search: { view: 'about' }, isHere: view === 'about' },
+        ]}
+      />
+      <NewsLine
+        key={revision?.id ?? ''}
+        concerns={({ kind, references }) =>
+          kind === 'revision' &&
+          Object.values(references).some((it) => it?.id === (revision?.testset_variant_id ?? testset.id))
+        }
+      />
+      {view === 'versions' ? (
+        <Versions testset={testset} revision={revision} />
+      ) : view === 'about' ? (
+        <About testset={testset} revision={revision} />
+      ) : revision ? (
+        <RowsView key={revision.id} testset={testset} revision={revision} total={total} drop={setFile} />
+      ) : (
+        <NoRows testset={testset} drop={setFile} />
+      )}
+      {file !== undefined && (
+        <UploadDialog
+          testset={testset}
+          revision={revision}
+          file={file === 'none' ? undefined : file}
+          close={() => setFile(undefined)}
+        />
+      )}
+    </Page>
+  )
+}

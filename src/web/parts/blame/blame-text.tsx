@@ -1,0 +1,104 @@
+import type { Answer } from '../../api/call.ts'
+import { useRoute } from '../../api/use-route.ts'
+import { visible } from '../diff/model/visible.ts'
+import { authorName } from '../revision-chip/author-name.ts'
+import { useSeen } from '../seen/use-seen.ts'
+import { Failure } from '../states/failure.tsx'
+import { Skeleton } from '../states/skeleton.tsx'
+import { ago } from '../time/ago.tsx'
+import { Ago } from '../time/ago.tsx'
+import styles from './blame-text.module.css'
+
+export type BlamedLine = Answer<'GET /workflows/revisions/{id}/blame'>['lines'][number]
+
+export interface BlameTextProps {
+  /** Of the revision whose text it is. */
+  readonly revisionId: string
+  /** The JSON Pointer of the text in the revision's `data`. */
+  readonly place: string
+  readonly label: string
+  /** Called with the line that somebody wants to know more about. */
+  readonly onLine: (line: BlamedLine) => void
+}
+
+/** A text with who wrote each of its lines beside it; asked for when it is seen, since it may take a while. */
+export function BlameText({ revisionId, place, label, onLine }: BlameTextProps) {
+  const { ref, isSeen } = useSeen<HTMLDivElement>()
+  const { data, error } = useRoute(
+    'GET /workflows/revisions/{id}/blame',
+    { path: { id: revisionId }, query: { place } },
+    { enabled: isSeen, immutable: true },
+  )
+  return (
+    <div ref={ref} role="group" aria-label={label} className={styles.blame}>
+      {error && <Failure error={error} />}
+      {!data && !error && <Skeleton label={`Looking up who wrote ${label}`} lines={3} />}
+      {data && <Lines lines={data.lines} onLine={onLine} />}
+      {data?.truncated && (
+        <p className={styles.note}>Only the first {data.count.toLocaleString()} lines are told.</p>
+      )}
+    </div>
+  )
+}
+
+interface LinesProps {
+  readonly lines: readonly BlamedLine[]
+  readonly onLine: (line: BlamedLine) => void
+}
+
+function Lines({ lines, onLine }: LinesProps) {
+  const times = lines.map(({ date }) => Date.parse(date))
+  const [oldest, newest] = [Math.min(...times), Math.max(...times)]
+  return (
+    <ol>
+      {lines.map((line, at) => {
+        const isFirst = lines[at - 1]?.commit !== line.commit
+        const age = newest === oldest ? 1 : (Date.parse(line.date) - oldest) / (newest - oldest)
+        return (
+          <li
+            key={line.line}
+            data-first={isFirst || undefined}
+            style={{ '--age': `${Math.round(15 + 85 * age)}%` } as never}
+          >
+            {isFirst ? <Gutter line={line} press={() => onLine(line)} /> : <span className={styles.gutter} />}
+            <code
+              className={styles.text}
+              dir="auto"
+              onClick={() => getSelection()?.isCollapsed !== false && onLine(line)}
+            >
+              {visible(line.text.length > LONGEST ? `${line.text.slice(0, LONGEST)}…` : line.text) || ' '}
+            </code>
+          </li>
+        )
+      })}
+    </ol>
+  )
+}
+
+/** More of a line is in the conversation and among the files. */
+const LONGEST = 4000
+
+function Gutter({
+  line: { revision, author, date, subject },
+  press,
+}: {
+  readonly line: BlamedLine
+  readonly press: () => void
+}) {
+  const version = revision ? `v${revision.version}` : '–'
+  return (
+    <button
+      type="button"
+      className={styles.gutter}
+      title={subject.slice(0, 300)}
+      aria-label={`${version} by ${authorName(author)}, ${ago(Date.parse(date), Date.now())}: ${subject.slice(0, 100)}`}
+      onClick={press}
+    >
+      <b>{version}</b>
+      <span className={styles.author}>{authorName(author)}</span>
+      <span className={styles.when}>
+        <Ago date={date} />
+      </span>
+    </button>
+  )
+}

@@ -1,0 +1,68 @@
+import { Link } from '@tanstack/react-router'
+import type { Answer, Ask } from '../../api/call.ts'
+import { usePages } from '../../api/use-route.ts'
+import { Button } from '../button/button.tsx'
+import { EnvironmentDot } from '../environment/environment-dot.tsx'
+import { Failure } from '../states/failure.tsx'
+import { places } from '../../shell/places.ts'
+import styles from './dependents.module.css'
+
+type Dependent = Answer<'POST /workflows/revisions/dependents'>['dependents'][number]
+
+export interface DependentsProps {
+  /** An artifact, a variant or a revision, by reference. */
+  readonly of: NonNullable<Ask<'POST /workflows/revisions/dependents'>['body']>
+}
+
+/** What embeds or deploys it now. */
+export function Dependents({ of }: DependentsProps) {
+  const { data, error, hasNextPage, fetchNextPage } = usePages('POST /workflows/revisions/dependents', {
+    body: { ...of, windowing: { limit: 20, order: 'descending' } },
+  })
+  const all = data?.pages.flatMap(({ dependents }) => dependents) ?? []
+  return (
+    <section>
+      <h2>Used by</h2>
+      {error && <Failure error={error} />}
+      {data && all.length === 0 && (
+        <p className={styles.none}>Nothing embeds it, and no environment runs it.</p>
+      )}
+      <ul className={styles.list}>
+        {all.map((dependent, at) => (
+          <li key={at}>
+            <DependentLine dependent={dependent} />
+          </li>
+        ))}
+      </ul>
+      {hasNextPage && (
+        <Button kind="quiet" onClick={() => void fetchNextPage()}>
+          Show more
+        </Button>
+      )}
+    </section>
+  )
+}
+
+function DependentLine({ dependent }: { readonly dependent: Dependent }) {
+  const { environment, workflow, workflow_revision: revision, locations = [], keys = [] } = dependent
+  if (environment) {
+    return (
+      <>
+        <EnvironmentDot slug={environment.slug} />
+        <span className={styles.where}>runs it as {keys.slice(0, 3).join(', ')}</span>
+      </>
+    )
+  }
+  if (!workflow || !revision) return null
+  const where = locations.map((path) => path.join('.'))
+  return (
+    <>
+      <Link to={places.revision(workflow.slug, revision.slug)}>
+        {workflow.slug} {revision.version !== undefined && `v${revision.version}`}
+      </Link>
+      <span className={styles.where} title={where.slice(0, 20).join('\n')}>
+        embeds it {where.length > 1 ? `in ${where.length} places` : `in ${where[0] ?? ''}`}
+      </span>
+    </>
+  )
+}

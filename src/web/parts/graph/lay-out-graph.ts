@@ -1,0 +1,87 @@
+/** What the layout needs of a commit. Commits come newest first, none behind one of its parents. */
+export interface GraphCommit {
+  readonly commit: string
+  readonly parents: readonly string[]
+  readonly variant?: { readonly id: string } | undefined
+}
+
+/** A line through a row, in lanes counted from the left: past its commit, from the top to its commit, or from its commit to the bottom. */
+export interface GraphLine {
+  readonly kind: 'passes' | 'joins' | 'leaves'
+  readonly from: number
+  readonly to: number
+}
+
+/** What is drawn in the row of a commit. */
+export interface GraphRow {
+  readonly lane: number
+  readonly lines: readonly GraphLine[]
+}
+
+export interface GraphLayout {
+  readonly rows: readonly GraphRow[]
+  /** How many lanes there are side by side, at most `MOST_LANES`. */
+  readonly width: number
+}
+
+/** What is in lanes past this many is drawn in the last one. */
+export const MOST_LANES = 12
+
+/**
+ * The lanes of a history, as `git log --graph` draws them: a commit's first parent stays in its lane, forks meet in the row of the
+ * commit that they began at, and a merge leads to each parent. The main variant's line has the first lane to itself.
+ */
+export function layOutGraph(commits: readonly GraphCommit[], mainVariant?: string): GraphLayout {
+  /** The commit that each lane leads to. */
+  const lanes: (string | undefined)[] = [undefined]
+  let width = 1
+  const rows = commits.map(({ commit, parents, variant }) => {
+    const waiting = lanes.indexOf(commit)
+    const isMain = mainVariant !== undefined && variant?.id === mainVariant
+    const lane = isMain ? 0 : waiting < 0 ? freeLane(lanes) : waiting
+    const lines = new Lines()
+    for (const [at, expected] of lanes.entries()) {
+      if (expected === commit) lines.add('joins', at, lane)
+      else if (expected !== undefined) lines.add('passes', at, at)
+      if (expected === commit) lanes[at] = undefined
+    }
+    for (const [index, parent] of parents.entries()) {
+      const known = index === 0 ? lane : lanes.indexOf(parent)
+      const to = known < 0 ? freeLane(lanes) : known
+      lanes[to] = parent
+      lines.add('leaves', lane, to)
+    }
+    while (lanes.length > 1 && lanes.at(-1) === undefined) lanes.pop()
+    width = Math.max(width, lines.width, capped(lane) + 1)
+    return { lane: capped(lane), lines: lines.all }
+  })
+  return { rows, width }
+}
+
+/** The lines of one row; those that would lie over each other are one. */
+class Lines {
+  readonly all: GraphLine[] = []
+  readonly #inLast = new Set<string>()
+  width = 0
+
+  add(kind: GraphLine['kind'], realFrom: number, realTo: number): void {
+    const [from, to] = [capped(realFrom), capped(realTo)]
+    if (from !== realFrom || to !== realTo) {
+      const key = `${kind} ${from} ${to}`
+      if (this.#inLast.has(key)) return
+      this.#inLast.add(key)
+    }
+    this.all.push({ kind, from, to })
+    this.width = Math.max(this.width, from + 1, to + 1)
+  }
+}
+
+/** The first lane is kept for the main variant. */
+function freeLane(lanes: readonly (string | undefined)[]): number {
+  const free = lanes.indexOf(undefined, 1)
+  return free < 0 ? lanes.length : free
+}
+
+function capped(lane: number): number {
+  return Math.min(lane, MOST_LANES - 1)
+}

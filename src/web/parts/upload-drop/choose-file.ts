@@ -1,0 +1,30 @@
+/** What a file of rows may be called. */
+const ROW_FILES = '.csv,.json,.jsonl,.ndjson,text/csv,application/json,application/x-ndjson'
+
+/** Asks for a file of rows; undefined where none was chosen. */
+export function chooseFile(): Promise<File | undefined> {
+  return new Promise((resolve) => {
+    const input = document.createElement('input')
+    input.type = 'file'
+    input.accept = ROW_FILES
+    input.onchange = () => resolve(input.files?.[0])
+    input.oncancel = () => resolve(undefined)
+    input.click()
+  })
+}
+
+export type RowFileType = 'csv' | 'json' | 'jsonl'
+
+/** What a file is by its name; CSV where that does not say. */
+export function typeOfFile(name: string): RowFileType {
+  if (/\.(jsonl|ndjson)(\.gz)?$/i.test(name)) return 'jsonl'
+  return /\.json(\.gz)?$/i.test(name) ? 'json' : 'csv'
+}
+
+/** A size as people read it: `3.2 MB`. */
+export function shownSize(bytes: number): string {
+  if (bytes < 1000) return `${bytes} bytes`
+  const [size, unit] =
+    bytes < 1e6 ? [bytes / 1e3, 'KB'] : bytes < 1e9 ? [bytes / 1e6, 'MB'] : [bytes / 1e9, 'GB']
+  return `${size.toFixed(1)} ${unit}`
+}

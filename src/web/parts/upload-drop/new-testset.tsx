@@ -1,0 +1,91 @@
+import { useNavigate } from '@tanstack/react-router'
+import { useState } from 'react'
+import { Problem } from '../../api/problem.ts'
+import { useUpload } from '../../api/use-upload.ts'
+import { places } from '../../shell/places.ts'
+import { Button } from '../button/button.tsx'
+import { Modal } from '../dialog/modal.tsx'
+import { TextField } from '../fields/text-field.tsx'
+import { FileDrop } from './file-drop.tsx'
+import { chosen, fieldsOf, FileFields } from './file-fields.tsx'
+import { UploadShown } from './upload-state.tsx'
+
+export interface NewTestsetProps {
+  /** A file that was dropped; none where it is to be chosen. */
+  readonly file?: File | undefined
+  readonly close: () => void
+}
+
+/** Makes a testset of a file, and goes to it. */
+export function NewTestset({ file, close }: NewTestsetProps) {
+  const [picked, setPicked] = useState(() => file && chosen(file))
+  const [typed, setTyped] = useState<string>()
+  const { state, start, cancel } = useUpload('POST /simple/testsets/upload')
+  const navigate = useNavigate()
+  const slug = typed ?? (picked ? slugOf(picked.file.name) : '')
+  const isBusy = state.at === 'sending'
+  const problem =
+    state.at === 'failed' && state.error instanceof Problem && /slug/.test(state.error.code)
+      ? state.error.message
+      : undefined
+
+  async function send(): Promise<void> {
+    if (!picked) return
+    const answer = await start({
+      file: picked.file,
+      fields: {
+        ...fieldsOf(picked),
+        testset_slug: slug,
+        testset_name: picked.file.name.replace(/\.\w+$/, ''),
+      },
+    })
+    if (!answer) return
+    close()
+    await navigate({ to: places.testset(answer.testset.slug) })
+  }
+
+  return (
+    <Modal
+      open
+      close={close}
+      title="New testset of a file"
+      actions={
+        <>
+          {isBusy ? <Button onClick={cancel}>Stop</Button> : <Button onClick={close}>Cancel</Button>}
+          <Button
+            kind="primary"
+            needs="write"
+            busy={isBusy}
+            refusal={!picked ? 'Choose a file first.' : slug === '' ? 'Give it a name first.' : undefined}
+            onClick={() => void send()}
+          >
+            Make the testset
+          </Button>
+        </>
+      }
+    >
+      <FileDrop label="Drop the file" drop={(dropped) => setPicked(chosen(dropped))}>
+        <FileFields value={picked} onChange={setPicked} />
+        <TextField
+          label="Name in addresses"
+          value={slug}
+          onChange={setTyped}
+          problem={problem}
+          hint="Letters, digits, dots, dashes; it stays for ever."
+        />
+        <UploadShown state={state} retry={() => void send()} />
+      </FileDrop>
+    </Modal>
+  )
+}
+
+/** A slug made of a file's name. */
+function slugOf(name: string): string {
+  return name
+    .replace(/(\.(csv|jsonl?|ndjson|gz))+$/i, '')
+    .normalize('NFKD')
+    .replace(/[^A-Za-z0-9_]+/g, '-')
+    .replace(/^-+|-+$/g, '')
+    .slice(0, 80)
+    .toLowerCase()
+}

@@ -1,0 +1,53 @@
+import { Problem } from '../../api/problem.ts'
+import type { UploadRoute } from '../../api/upload.ts'
+import type { UploadState } from '../../api/use-upload.ts'
+import { Failure } from '../states/failure.tsx'
+import { Progress } from '../states/progress.tsx'
+import { shownSize } from './choose-file.ts'
+import styles from './upload-drop.module.css'
+
+export interface UploadShownProps {
+  readonly state: UploadState<UploadRoute>
+  readonly retry: () => void
+}
+
+/** How far an upload is, or why it was refused: by line and column, as the server says. */
+export function UploadShown({ state, retry }: UploadShownProps) {
+  if (state.at === 'sending') {
+    const { sent, total } = state
+    const isSent = sent >= total
+    return (
+      <div className={styles.progress} role="status">
+        {isSent ? (
+          <Progress label="All is sent; the server reads the rows" done={0} unit={`of ${shownSize(total)}`} />
+        ) : (
+          <Progress
+            label="Sending"
+            done={Math.round(sent / 1000)}
+            total={Math.round(total / 1000)}
+            unit="KB"
+          />
+        )}
+      </div>
+    )
+  }
+  if (state.at !== 'failed') return null
+  const { error } = state
+  // What the server refused is refused again until the file is another.
+  const isFinal = error instanceof Problem && error.status < 500 && error.status !== 429
+  return (
+    <>
+      <Failure error={error} {...(isFinal ? {} : { retry })} />
+      {error instanceof Problem && error.errors.length > 1 && (
+        <ul className={styles.errors}>
+          {error.errors.slice(0, 50).map(({ loc, msg }, at) => (
+            <li key={at}>
+              <code>{loc.join('.')}</code> {msg}
+            </li>
+          ))}
+        </ul>
+      )}
+      <p className={styles.muted}>Nothing of the file was stored.</p>
+    </>
+  )
+}
