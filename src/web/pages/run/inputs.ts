@@ -1,13 +1,13 @@
 import {
   itemsAt,
   keysAt,
-  prettyJson,
   problemOfJson,
   stringAt,
   textAt,
   withoutAt,
   withTextAt,
 } from '../../parts/json-text/json-text.ts'
+import { prettyJson } from '../../parts/json-text/pretty-json.ts'
 import { templateFormat, variableNames } from '../../parts/template/template-variables.ts'
 
 /** An input that a revision takes. */

@@ -1,5 +1,4 @@
 import { useParams } from '@tanstack/react-router'
-import { Problem } from '../../api/problem.ts'
 import { useRoute } from '../../api/use-route.ts'
 import { Page } from '../../parts/page/page.tsx'
 import { Failure } from '../../parts/states/failure.tsx'
@@ -10,7 +9,12 @@ import { TestsetView } from './testset-view.tsx'
 /** A testset: its rows as a grid, its versions, and what is said about it. */
 export default function TestsetPage() {
   const { slug = '', variant, version } = useParams({ strict: false })
-  const testset = useRoute('GET /testsets/{id}', { path: { id: slug } })
+  const testset = useRoute('GET /simple/testsets/{id}', {
+    path: { id: slug },
+    query: { include_testcases: false, include_testcase_ids: false },
+  })
+  const isWithoutRows =
+    variant === undefined && testset.data !== undefined && testset.data.testset.revision_id === undefined
   const head = useRoute(
     'POST /testsets/revisions/retrieve',
     {
@@ -27,9 +31,8 @@ export default function TestsetPage() {
       },
     },
     // What is shown stays what it is while somebody scrolls, until they ask for what is new.
-    { immutable: true, keepPrevious: true },
+    { immutable: true, keepPrevious: true, enabled: variant !== undefined || !isWithoutRows },
   )
-  const isWithoutRows = variant === undefined && head.error instanceof Problem && head.error.status === 404
   if (testset.data && (head.data || isWithoutRows))
     return (
       <TestsetView

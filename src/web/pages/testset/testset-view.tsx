@@ -17,7 +17,7 @@ import { RowsView } from './rows-view.tsx'
 import { UploadDialog } from './upload-dialog.tsx'
 import { Versions } from './versions.tsx'
 
-export type Testset = Answer<'GET /testsets/{id}'>['testset']
+export type Testset = Answer<'GET /simple/testsets/{id}'>['testset']
 export type TestsetRevision = Answer<'POST /testsets/revisions/retrieve'>['testset_revision']
 
 export interface TestsetViewProps {

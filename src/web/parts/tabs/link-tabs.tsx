@@ -18,8 +18,8 @@ export function LinkTabs({ label, tabs }: { readonly label: string; readonly tab
           key={name}
           to={to}
           search={search ?? {}}
-          // Whether a tab is here is known better than by its address, which is a part of those of others.
-          activeOptions={{ exact: true, includeSearch: true }}
+          // The page says which one is here: an address with less behind its `?` would count as one that is.
+          activeOptions={{ exact: true }}
           aria-current={isHere ? 'page' : undefined}
         >
           {name}

@@ -5,13 +5,13 @@ import {
   type JsonChange,
   keysAt,
   lengthAt,
-  prettyJson,
   problemOfJson,
   stringAt,
   textAt,
   withoutAt,
   withTextAt,
 } from '../../../parts/json-text/json-text.ts'
+import { prettyJson } from '../../../parts/json-text/pretty-json.ts'
 
 /** The revision that an edit begins at. */
 export interface Base {
