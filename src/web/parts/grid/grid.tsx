@@ -94,7 +94,11 @@ export function Grid({
 
   function onKeyDown(event: KeyboardEvent): void {
     if (event.altKey) return
-    if (event.key === 'Enter') return onOpen(active)
+    if (event.key === 'Enter') {
+      // Else what opens gets the rest of the key, and is closed by it.
+      event.preventDefault()
+      return onOpen(active)
+    }
     const page = Math.max(1, Math.floor(y.view / ROW) - 1)
     const moved = placeAfterKey(active, event.key, event.ctrlKey || event.metaKey, {
       rows: total,
