@@ -53,7 +53,7 @@ export const ROOMS: Readonly<Record<string, Room>> = {
     surface: [
       ...['app', 'surface-context', 'body/*', 'endpoints/*', 'endpoints/traces/*', 'endpoints/removal/*'],
       ...['git/*', 'metrics/*', 'middleware/*', 'openapi/openapi', 'public-routes/health'],
-      ...['routing/*', 'server/*', 'sessions/session-door'],
+      ...['routing/*', 'server/*', 'sessions/session-door', 'sessions/sign-in-link'],
     ],
   },
   evaluations: {
@@ -146,7 +146,7 @@ export const ROOMS: Readonly<Record<string, Room>> = {
     uses: ['git', 'json', 'storage', 'scheduling'],
     surface: [
       ...['api-keys', 'authenticator', 'caller', 'scope', 'require-scope', 'key-file', 'key-uses'],
-      ...['intents', 'intent-file', 'key-author', 'project-name', 'sessions/sessions'],
+      ...['intents', 'intent-file', 'key-author', 'project-name', 'sessions/*'],
     ],
   },
   resources: {

@@ -92,7 +92,7 @@ export function keyNames(fs: Fs, storeDir: string, project: string): ReadonlyMap
 }
 
 /** Which key is meant. */
-type KeyChoice = { readonly id: string } | { readonly name: string }
+export type KeyChoice = { readonly id: string } | { readonly name: string }
 
 /**
  * Ends a live key, named by id or by name: running servers refuse it from their next request on. The record stays, since
@@ -107,17 +107,24 @@ export async function revokeApiKey(
   { mayLeaveNone = true } = {},
 ): Promise<ApiKey> {
   return changeKeys(fs, storeDir, checkProjectName(project), (keys) => {
+    const found = liveKeyIn(keys, project, which)
     const live = keys.filter(isLive)
-    const [found, ...others] = live.filter((key) =>
-      'id' in which ? key.id === which.id : key.name === which.name,
-    )
-    if (!found) throw noSuchKey(live, project, which)
-    if (others.length > 0) throw severalKeys([found, ...others], project)
     const isAdmin = ({ scopes }: ApiKey): boolean => scopes.includes('admin')
     if (!mayLeaveNone && isAdmin(found) && live.filter(isAdmin).length === 1) throw lastAdminKey(found)
     const revoked = { ...found, revoked_at: new Date().toISOString() }
     return { keys: keys.map((key) => (key === found ? revoked : key)), answer: revoked }
   })
+}
+
+/** The live key that is meant. Refuses when none of the project's keys matches, and when several have the name. */
+export function liveKeyIn(keys: readonly ApiKey[], project: string, which: KeyChoice): ApiKey {
+  const live = keys.filter(isLive)
+  const [found, ...others] = live.filter((key) =>
+    'id' in which ? key.id === which.id : key.name === which.name,
+  )
+  if (!found) throw noSuchKey(live, project, which)
+  if (others.length > 0) throw severalKeys([found, ...others], project)
+  return found
 }
 
 /** Whether the key has not been revoked. */

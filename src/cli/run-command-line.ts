@@ -14,6 +14,7 @@ const LOAD: Readonly<Record<VerbName, () => Promise<Command>>> = {
   serve: async () => (await import('./commands/serve.ts')).serveCommand,
   demo: async () => (await import('./commands/demo.ts')).demoCommand,
   keys: async () => (await import('./commands/keys.ts')).keysCommand,
+  open: async () => (await import('./commands/open.ts')).openCommand,
   secrets: async () => (await import('./commands/secrets.ts')).secretsCommand,
   testsets: async () => (await import('./commands/testsets.ts')).testsetsCommand,
   evaluate: async () => (await import('./commands/evaluate.ts')).evaluateCommand,

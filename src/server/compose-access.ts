@@ -1,8 +1,14 @@
 import { type KeyRing, openKeyRing } from '../access/authenticator.ts'
+import type { Caller } from '../access/caller.ts'
 import type { KeyUses } from '../access/key-uses.ts'
+import { DEFAULT_PROJECT } from '../access/project-name.ts'
+import { keyOfLink } from '../access/sessions/link-key.ts'
 import { Sessions } from '../access/sessions/sessions.ts'
+import { Refusal } from '../errors.ts'
 import type { Store } from '../git/store.ts'
 import { SessionDoor } from '../http/sessions/session-door.ts'
+import { signInLink } from '../http/sessions/sign-in-link.ts'
+import type { Fs } from '../storage/fs.ts'
 import type { StartOptions } from './started-service.ts'
 
 /** Who may come in: keys, and sessions that stand for keys. */
@@ -10,6 +16,8 @@ export interface Access {
   readonly keys: KeyRing
   readonly sessions: Sessions
   readonly door: SessionDoor
+  /** A link that signs in as an admin of project `default` at this address; undefined where it has no key that would do. */
+  signInLink(url: string): Promise<string | undefined>
 }
 
 /** Opens the keys and sessions of a store. */
@@ -29,5 +37,22 @@ export function composeAccess({ config, log, now }: StartOptions, { fs }: Store,
     now,
     onDamage: (error) => log.logger.error({ err: error }, 'who is signed in cannot be read'),
   })
-  return { keys, sessions, door: new SessionDoor(sessions, config.publicUrl) }
+  return {
+    keys,
+    sessions,
+    door: new SessionDoor(sessions, config.publicUrl),
+    signInLink: async (url) => {
+      const caller = adminOf(fs, storeDir, keys)
+      return caller && signInLink(sessions, caller, url)
+    },
+  }
+}
+
+function adminOf(fs: Fs, storeDir: string, keys: KeyRing): Caller | undefined {
+  try {
+    return keyOfLink(fs, storeDir, keys, { project: DEFAULT_PROJECT })
+  } catch (error) {
+    if (error instanceof Refusal) return undefined
+    throw error
+  }
 }

@@ -85,6 +85,7 @@ export async function serve(
     server: interrupting(server, runtime),
     traces: projects.traces,
     endpoints: routes.endpoints,
+    signInLink: () => access.signInLink(publicUrl),
     close: async () => {
       await stopBackground()
       return closeAll()

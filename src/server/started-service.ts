@@ -16,6 +16,8 @@ export interface StartedService {
   readonly server: RunningServer
   /** The key made because the store had none; shown once, here. */
   readonly firstToken: string | undefined
+  /** A link that opens the page signed in as an admin of project `default`, once; undefined where it has no key that would do. */
+  signInLink(): Promise<string | undefined>
   /** The traces of every project. */
   readonly traces: OpenTraces
   /** Every route that needs a key. */

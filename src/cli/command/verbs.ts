@@ -42,6 +42,11 @@ export const VERBS = {
     words: ['create', 'list', 'revoke', 'signing'],
     options: { name: TEXT, email: TEXT, scopes: TEXT, id: TEXT, ...PROJECT, ...JSON_LINES },
   },
+  open: {
+    summary: 'print a link that opens the page, signed in',
+    words: [],
+    options: { name: TEXT, id: TEXT, url: TEXT, ...PROJECT },
+  },
   secrets: {
     summary: 'set, list and remove the secrets of a project',
     words: ['set', 'list', 'remove'],

@@ -10,19 +10,18 @@ import { VERBS } from '../command/verbs.ts'
 const USAGE = `branchpoint serve
 
   Starts a server. It is set by variables of the environment: PORT (3000), HOST, STORE_DIR (./store), LOG_LEVEL and others.
-  The first start on a store makes an API key, and shows it.`
+  The first start on a store makes an API key, and shows it. On a terminal every start prints a link that opens the page signed in.`
 
 /** The command `serve`. It is done once the server listens; a signal ends the process. */
 export const serveCommand: Command = { usage: USAGE, run }
 
-async function run(args: readonly string[], { environment }: Shell): Promise<number> {
+async function run(args: readonly string[], { environment, progress }: Shell): Promise<number> {
   readArguments(args, VERBS.serve.options, { usage: USAGE, takesWords: false })
   const config = readConfig(environment)
   const log = openLogger(config.logLevel)
   const service = await start({ config, fs: nodeFs, log, now: () => new Date() })
   log.logger.info({ url: service.server.url, store: config.storeDir }, 'listening')
   log.flush()
-  if (service.firstToken !== undefined) process.stderr.write(welcome(service.server.url, service.firstToken))
   shutDownOnSignals({
     server: service.server,
     say: (sentence) => log.logger.info(sentence),
@@ -30,11 +29,20 @@ async function run(args: readonly string[], { environment }: Shell): Promise<num
     flushed: log.flushed,
     limitMs: config.stopMs,
   })
+  const { firstToken } = service
+  const withoutLink = (error: unknown): undefined => {
+    log.logger.warn({ err: error }, 'no link that signs in could be made')
+  }
+  // A log that is collected gets no credential, but for the first key, which has to be shown somewhere.
+  const link =
+    firstToken !== undefined || progress.isTTY ? await service.signInLink().catch(withoutLink) : undefined
+  if (firstToken !== undefined) progress.write(welcome(service.server.url, firstToken, link))
+  else if (link !== undefined) progress.write(`\n${linkText(link)}\n`)
   return 0
 }
 
 /** What the first start tells its user: the key, once, as the two variables that every client here reads, and a line to try them with. */
-function welcome(url: string, token: string): string {
+function welcome(url: string, token: string, link: string | undefined): string {
   return `
 Branchpoint listens on ${url}. An API key with the scope admin was made for you; it is shown only now.
 Paste this into another terminal, and try it:
@@ -44,6 +52,13 @@ Paste this into another terminal, and try it:
   curl -s $BRANCHPOINT_URL/simple/applications/ -H "Authorization: ApiKey $BRANCHPOINT_KEY" \\
     -H 'Content-Type: application/json' \\
     -d '{"application": {"slug": "hello", "data": {"parameters": {"prompt": {"messages": [{"role": "user", "content": "Hello, {{name}}!"}]}}}}}'
+${link === undefined ? '' : `\n${linkText(link)}`}
+`
+}
 
+function linkText(link: string): string {
+  return `Open this in a browser, within 15 minutes and once; "npx branchpoint open" prints another:
+
+  ${link}
 `
 }

@@ -8,14 +8,7 @@ import { catalogPreset, catalogTemplate, wholeTemplate } from '../schemas/catalo
 import { parent } from '../schemas/parents.ts'
 import { resultError } from '../schemas/evaluation.ts'
 import { listWindow, orderedWindow, recordObject, referenced } from '../schemas/record-schemas.ts'
-import {
-  orderedWindowing,
-  pageWindowing,
-  reference,
-  rowsWindowing,
-  uuid,
-  windowing,
-} from '../schemas/request-schemas.ts'
+import { orderedWindowing, pageWindowing, reference, uuid, windowing } from '../schemas/request-schemas.ts'
 import type { SurfaceContext } from '../surface-context.ts'
 import { INTRODUCTION, TAGS } from './introduction.ts'
 import type { JsonSchema } from './json-schema.ts'
@@ -116,7 +109,6 @@ function namedSchemas(surfaces: readonly SurfaceContext[]): Map<z.ZodType, strin
     [windowing, 'Windowing'],
     [orderedWindowing, 'OrderedWindowing'],
     [pageWindowing, 'PageWindowing'],
-    [rowsWindowing, 'RowsWindowing'],
     [catalogTemplate, 'CatalogTemplate'],
     [wholeTemplate, 'WholeCatalogTemplate'],
     [catalogPreset, 'CatalogPreset'],
@@ -263,9 +255,7 @@ function inOrder(value: object): [string, unknown][] {
 }
 
 function ioOf(schema: z.ZodType): 'input' | 'output' {
-  return [reference, parent, windowing, orderedWindowing, pageWindowing, rowsWindowing].some(
-    (it) => it === schema,
-  )
+  return [reference, parent, windowing, orderedWindowing, pageWindowing].some((it) => it === schema)
     ? 'input'
     : 'output'
 }
@@ -290,7 +280,6 @@ const PARTS = {
         ['Windowing', windowing],
         ['OrderedWindowing', orderedWindowing],
         ['PageWindowing', pageWindowing],
-        ['RowsWindowing', rowsWindowing],
       ] as const
     ).map(([name, schema]) => [ref(name).$ref, toJsonSchema(schema, 'input', new Map())]),
   ),

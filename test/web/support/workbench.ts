@@ -35,6 +35,8 @@ export interface VisitOptions {
   readonly key?: string
   /** Without signing in. */
   readonly signedOut?: boolean
+  /** What the browser may write to the console as an error: what the test makes go wrong. */
+  readonly expected?: RegExp
 }
 
 /** A window of a browser, with nothing in common with others. */
@@ -111,7 +113,8 @@ async function openVisit(url: string, options: VisitOptions & { readonly key: st
     const isAnswer = message
       .text()
       .startsWith('Failed to load resource: the server responded with a status of 4')
-    if (message.type() === 'error' && !isAnswer) problems.push(`wrote ${message.text()}`)
+    const isExpected = options.expected?.test(message.text()) === true
+    if (message.type() === 'error' && !isAnswer && !isExpected) problems.push(`wrote ${message.text()}`)
   })
   if (!signedOut) {
     const answer = await context.request.post(`${url}/sessions`, { data: { session: { key } } })

@@ -13,7 +13,7 @@ import { NewsLine } from '../../shell/news-line.tsx'
 import { places } from '../../shell/places.ts'
 import { MergeBox } from './merge-box.tsx'
 import styles from './page.module.css'
-import { useEndChoices } from './use-end-choices.ts'
+import { useEndChoices } from '../../parts/compare/use-end-choices.ts'
 
 type Revision = Answer<'POST /workflows/revisions/retrieve'>['workflow_revision']
 
@@ -80,7 +80,12 @@ function Comparison({ slug, base, head }: { readonly slug: string; readonly base
       />
       {error && <Failure error={error} />}
       {compare && (
-        <Standing base={base} head={head} compare={compare} placeOf={(it) => places.revision(slug, it)} />
+        <Standing
+          base={base}
+          head={head}
+          compare={compare}
+          placeOf={(it) => places.revision(slug, it.slug)}
+        />
       )}
       {compare && base.kind === 'variant' && before.data && compare.ahead > 0 && (
         <MergeBox

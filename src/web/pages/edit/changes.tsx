@@ -2,7 +2,8 @@ import { useMemo } from 'react'
 import { DataDiff } from '../../parts/diff/data-diff.tsx'
 import { TextDiff } from '../../parts/diff/text-diff.tsx'
 import styles from './edit.module.css'
-import { changeOf, prettyJson, withoutAt } from '../../parts/json-text/json-text.ts'
+import { changeOf, withoutAt } from '../../parts/json-text/json-text.ts'
+import { prettyJson } from '../../parts/json-text/pretty-json.ts'
 
 export interface ChangesProps {
   /** The `data` of the base and of the draft, as JSON text. */

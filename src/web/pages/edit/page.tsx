@@ -1,6 +1,6 @@
 import { useParams, useSearch } from '@tanstack/react-router'
 import { useEffect, useState } from 'react'
-import { useExactRoute } from '../../api/exact.ts'
+import { useRouteText } from '../../api/use-route.ts'
 import { textAt } from '../../parts/json-text/json-text.ts'
 import { Page } from '../../parts/page/page.tsx'
 import { Failure } from '../../parts/states/failure.tsx'
@@ -34,7 +34,7 @@ function Loaded({ slug, variant, name }: LoadedProps) {
   const [turn, setTurn] = useState(0)
   const [read, setRead] = useState<{ readonly turn: string; readonly draft: Draft | undefined }>()
   const wanted = `${turn} ${String(lock.isHeld)}`
-  const answer = useExactRoute('POST /workflows/revisions/retrieve', {
+  const answer = useRouteText('POST /workflows/revisions/retrieve', {
     body: { workflow_ref: { slug }, workflow_variant_ref: { slug: variant } },
   })
   useLive((event) => {

@@ -1,6 +1,6 @@
 import { useDeferredValue, useEffect, useState } from 'react'
 import { type FieldProblem, Problem } from '../../api/problem.ts'
-import { useExactRoute } from '../../api/exact.ts'
+import { useRouteText } from '../../api/use-route.ts'
 import type { JsonPath } from '../../parts/json-text/json-text.ts'
 
 /** A pause in typing after which the server is asked, in milliseconds. */
@@ -21,7 +21,7 @@ export function useInspection(text: string): Inspection {
     const timer = setTimeout(() => setAsked(settled), PAUSE)
     return () => clearTimeout(timer)
   }, [settled])
-  const { error } = useExactRoute(
+  const { error } = useRouteText(
     'POST /services/inspect',
     { text: `{"revision":{"data":${asked ?? '{}'}}}` },
     { enabled: asked !== undefined },

@@ -1,4 +1,5 @@
 import type { Answer } from '../../api/call.ts'
+import { textOf } from '../../parts/excerpt/excerpt.ts'
 
 /** What came of a row, as the interface answers it. */
 export type RowResult = Answer<'POST /evaluations/{id}/results'>['results'][number]
@@ -40,19 +41,7 @@ export function rankOf({ kind, score }: Outcome): number | undefined {
   return score ?? (kind === 'passed' ? 1 : kind === 'failed' ? 0 : undefined)
 }
 
-/** A value as one text: texts as they are, everything else as JSON. */
-export function textOf(value: unknown): string {
-  return typeof value === 'string' ? value : (JSON.stringify(value) ?? '')
-}
-
 /** What the prompt answered, or why it did not, as one text. */
 export function outputOf({ application }: RowResult): string {
   return 'error' in application ? application.error.message : textOf(application.outputs)
 }
-
-/** At most so many characters of a text in a cell: the rest is not seen there, and laying it out takes time. */
-export function clipped(text: string): string {
-  return text.length > MOST ? `${text.slice(0, MOST)}…` : text
-}
-
-const MOST = 300

@@ -26,7 +26,7 @@ export function RunActions({ run }: { readonly run: Evaluation }) {
   const others = (data?.evaluations ?? []).filter((it) => it.id !== id)
   const again = {
     new: '1',
-    application: application.artifact_slug,
+    prompt: application.artifact_slug,
     testset: testset.artifact_slug,
     evaluators: [...new Set(evaluators.map((it) => it.artifact_slug))].join(),
   }

@@ -86,7 +86,7 @@ export function EvaluationList({ application, state }: EvaluationListProps) {
         {application === undefined && state === undefined
           ? 'A run puts every row of a testset through a prompt, and what comes out through evaluators.'
           : 'No run is like this.'}{' '}
-        <Link to={places.evaluations()} search={{ new: '1', application } as never}>
+        <Link to={places.evaluations()} search={{ new: '1', application, prompt: application } as never}>
           Start one
         </Link>
       </Empty>

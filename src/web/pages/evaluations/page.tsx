@@ -19,7 +19,7 @@ export default function EvaluationsPage() {
   const { new: isNew, application } = search
   const state = STATES.find((it) => it === search['state'])
   const open = (): void =>
-    void navigate({ to: places.evaluations(), search: { ...search, new: '1' } as never })
+    void navigate({ to: places.evaluations(), search: { ...search, new: '1', prompt: application } as never })
   const close = (): void => {
     const { state: kept, application: of } = search
     void navigate({ to: places.evaluations(), search: { state: kept, application: of } as never })

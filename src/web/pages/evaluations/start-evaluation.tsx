@@ -12,7 +12,7 @@ import { type Pinned, referencesOf } from './pinned.ts'
 import styles from './evaluations.module.css'
 
 export interface StartEvaluationProps {
-  /** What the address says is chosen already: `application`, `variant`, `version`, `testset`, `evaluators`. */
+  /** What the address says is chosen already: `prompt`, `variant`, `version`, `testset`, `evaluators`. */
   readonly search: Readonly<Record<string, string | undefined>>
   readonly close: () => void
 }
@@ -22,8 +22,8 @@ const MOST_AT_ONCE = 64
 
 /** What is to be run, with what, judged by whom; the run's page opens as soon as it has begun. */
 export function StartEvaluation({ search, close }: StartEvaluationProps) {
-  const { application = '', variant = '', version = '', testset = '', evaluators = '' } = search
-  const [prompt, setPrompt] = useState<Pinned>({ slug: application, variant, version })
+  const { prompt: named = '', variant = '', version = '', testset = '', evaluators = '' } = search
+  const [prompt, setPrompt] = useState<Pinned>({ slug: named, variant, version })
   const [rows, setRows] = useState<Pinned>({ slug: testset, variant: '', version: '' })
   const [judges, setJudges] = useState<readonly string[]>(evaluators.split(',').filter(Boolean))
   const [concurrency, setConcurrency] = useState('4')
@@ -89,16 +89,19 @@ export function StartEvaluation({ search, close }: StartEvaluationProps) {
           onChange={setRows}
         />
         <EvaluatorsChoice value={judges} onChange={setJudges} />
-        <TextField
-          label="Rows at once"
-          type="number"
-          min={1}
-          max={MOST_AT_ONCE}
-          value={concurrency}
-          onChange={setConcurrency}
-          hint="How many rows are run at the same time. A provider that limits requests wants a small number."
-          problem={isCount ? undefined : `A whole number from 1 to ${MOST_AT_ONCE}.`}
-        />
+        <fieldset>
+          <legend>How fast</legend>
+          <TextField
+            label="Rows at once"
+            type="number"
+            min={1}
+            max={MOST_AT_ONCE}
+            value={concurrency}
+            onChange={setConcurrency}
+            hint="How many rows are run at the same time. A provider that limits requests wants a small number."
+            problem={isCount ? undefined : `A whole number from 1 to ${MOST_AT_ONCE}.`}
+          />
+        </fieldset>
       </div>
     </Modal>
   )

@@ -2,7 +2,7 @@ import { useRouteText } from '../../api/use-route.ts'
 import { CodeLines } from '../../parts/code/code-lines.tsx'
 import { Failure } from '../../parts/states/failure.tsx'
 import { Skeleton } from '../../parts/states/skeleton.tsx'
-import { indented } from './indented.ts'
+import { prettyJson } from '../../parts/json-text/pretty-json.ts'
 import styles from './revision.module.css'
 import type { Revision } from './use-revision.ts'
 
@@ -16,7 +16,7 @@ export function JsonText({ revision: { id } }: { readonly revision: Revision }) 
       <p className={styles.muted}>
         <code>GET /workflows/revisions/{id}</code>
       </p>
-      <CodeLines label="JSON" text={indented(data)} />
+      <CodeLines label="JSON" text={prettyJson(data)} />
     </div>
   )
 }

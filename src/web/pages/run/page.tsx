@@ -1,5 +1,5 @@
 import { useNavigate, useParams, useSearch } from '@tanstack/react-router'
-import { useExactRoute } from '../../api/exact.ts'
+import { useRouteText } from '../../api/use-route.ts'
 import { textAt } from '../../parts/json-text/json-text.ts'
 import { Page } from '../../parts/page/page.tsx'
 import { Failure } from '../../parts/states/failure.tsx'
@@ -15,7 +15,7 @@ export default function RunRevisionPage() {
   const search = useSearch({ strict: false }) as RunSearch
   const navigate = useNavigate()
   const { variant, version } = search
-  const answer = useExactRoute('POST /workflows/revisions/retrieve', {
+  const answer = useRouteText('POST /workflows/revisions/retrieve', {
     body: {
       workflow_ref: { slug },
       ...(variant === undefined ? {} : { workflow_variant_ref: { slug: variant } }),

@@ -1,6 +1,6 @@
 import { ChevronLeft, ChevronRight } from 'lucide-react'
 import { useEffect, useId, useState } from 'react'
-import { useExactRoute } from '../../api/exact.ts'
+import { useRouteText } from '../../api/use-route.ts'
 import { useRoute } from '../../api/use-route.ts'
 import { Button } from '../../parts/button/button.tsx'
 import { TextField } from '../../parts/fields/text-field.tsx'
@@ -30,7 +30,7 @@ export interface RowSourceProps {
 export function RowSource({ testset, row, pick, onRow }: RowSourceProps) {
   const list = useId()
   const known = useRoute('POST /testsets/query', { body: { windowing: { limit: 50, order: '-updated' } } })
-  const answer = useExactRoute(
+  const answer = useRouteText(
     'POST /testsets/revisions/retrieve',
     {
       body: {

@@ -1,5 +1,5 @@
 import { useEffect } from 'react'
-import { useExactRoute } from '../../api/exact.ts'
+import { useRouteText } from '../../api/use-route.ts'
 import { textAt } from '../../parts/json-text/json-text.ts'
 
 /** What a trace's first span was asked with, as JSON text. */
@@ -10,7 +10,7 @@ export interface TraceInputs {
 
 /** Tells the inputs of a trace once they are there. */
 export function useTraceInputs(traceId: string | undefined, onInputs: (given: TraceInputs) => void) {
-  const answer = useExactRoute(
+  const answer = useRouteText(
     'GET /traces/{id}',
     { path: { id: traceId ?? '' } },
     { enabled: traceId !== undefined },

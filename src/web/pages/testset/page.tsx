@@ -3,6 +3,7 @@ import { Problem } from '../../api/problem.ts'
 import { useRoute } from '../../api/use-route.ts'
 import { Page } from '../../parts/page/page.tsx'
 import { Failure } from '../../parts/states/failure.tsx'
+import { NotThere } from '../../parts/states/not-there.tsx'
 import { Skeleton } from '../../parts/states/skeleton.tsx'
 import { places } from '../../shell/places.ts'
 import { TestsetView } from './testset-view.tsx'
@@ -10,7 +11,12 @@ import { TestsetView } from './testset-view.tsx'
 /** A testset: its rows as a grid, its versions, and what is said about it. */
 export default function TestsetPage() {
   const { slug = '', variant, version } = useParams({ strict: false })
-  const testset = useRoute('GET /testsets/{id}', { path: { id: slug } })
+  const testset = useRoute('GET /simple/testsets/{id}', {
+    path: { id: slug },
+    query: { include_testcases: false, include_testcase_ids: false },
+  })
+  const isWithoutRows =
+    variant === undefined && testset.data !== undefined && testset.data.testset.revision_id === undefined
   const head = useRoute(
     'POST /testsets/revisions/retrieve',
     {
@@ -27,10 +33,9 @@ export default function TestsetPage() {
       },
     },
     // What is shown stays what it is while somebody scrolls, until they ask for what is new.
-    { immutable: true, keepPrevious: true },
+    { immutable: true, keepPrevious: true, enabled: variant !== undefined || !isWithoutRows },
   )
-  const isWithoutRows = variant === undefined && head.error instanceof Problem && head.error.status === 404
-  if (testset.data && (head.data || isWithoutRows))
+  if (testset.data)
     return (
       <TestsetView
         key={testset.data.testset.id}
@@ -38,18 +43,16 @@ export default function TestsetPage() {
         revision={head.data?.testset_revision}
         total={head.data?.total ?? 0}
         isPinned={version !== undefined}
+        isEmpty={isWithoutRows}
+        failure={head.error && <Failure error={head.error} retry={head.refetch} />}
       />
     )
-  const error = testset.error ?? head.error
   return (
-    <Page
-      crumbs={[
-        { label: 'Testsets', to: places.home('testsets') },
-        { label: slug, to: places.testset(slug) },
-      ]}
-    >
-      {error ? (
-        <Failure error={error} retry={() => Promise.all([testset.refetch(), head.refetch()])} />
+    <Page crumbs={[{ label: 'Testsets', to: places.home('testsets') }, { label: slug }]}>
+      {testset.error instanceof Problem && testset.error.status === 404 ? (
+        <NotThere problem={testset.error} placeOf={places.testset} />
+      ) : testset.error ? (
+        <Failure error={testset.error} retry={testset.refetch} />
       ) : (
         <Skeleton label={`Loading ${slug}`} lines={16} />
       )}

@@ -8,7 +8,7 @@ import type { Testset } from './testset-view.tsx'
 export function SearchSwitch({ testset }: { readonly testset: Testset }) {
   const { mutate, isPending, error } = useWrite('PUT /testsets/{id}')
   const lacking = useRefusal('write')
-  const isOn = testset.flags?.['search'] === true
+  const isOn = testset.flags.search
   return (
     <section aria-label="Search">
       <h2>Search</h2>

@@ -11,56 +11,47 @@ const REST = 400
 export function useActive(columns: readonly string[], total: number) {
   const search = useSearch({ strict: false }) as Search
   const navigate = useNavigate()
-  const { at, column } = search
-  const [active, setActive] = useState(() => placeIn(at, column, columns, total))
-  const written = useRef({ at, column })
+  const here = placeIn(search, columns, total)
+  const [active, setActive] = useState(here ?? { row: 0, column: 0 })
+  // Where this page sent the router, which arrives there later: that is no move of somebody's.
+  const sent = useRef<string[]>([])
   const timer = useRef<ReturnType<typeof setTimeout>>(undefined)
   useEffect(() => () => clearTimeout(timer.current), [])
 
   // Somebody went back, or followed a link to a cell of this page.
+  const arrived = here && `${here.row} ${here.column}`
   useEffect(() => {
-    if (written.current.at === at && written.current.column === column) return
-    written.current = { at, column }
-    setActive(placeIn(at, column, columns, total))
-  }, [at, column, columns, total])
+    const at = sent.current.indexOf(arrived ?? '')
+    if (at >= 0) sent.current.splice(0, at + 1)
+    else if (here) setActive(here)
+  }, [arrived])
 
+  function go(place: GridPlace, what: Search, replace: boolean): void {
+    clearTimeout(timer.current)
+    if (`${place.row} ${place.column}` !== arrived) sent.current.push(`${place.row} ${place.column}`)
+    const address = { at: String(place.row + 1), column: columns[place.column - 1] }
+    void navigate({ to: '.', search: (before: Search) => ({ ...before, ...address, ...what }), replace })
+  }
+
+  /** Moves to a cell. */
   function move(place: GridPlace): void {
     setActive(place)
     clearTimeout(timer.current)
-    timer.current = setTimeout(() => {
-      written.current = addressOf(place, columns)
-      void navigate({
-        to: '.',
-        search: (before: Search) => ({ ...before, ...written.current }),
-        replace: true,
-      })
-    }, REST)
+    timer.current = setTimeout(() => go(place, {}, true), REST)
   }
 
   /** Changes what else the address says, together with where one is. */
   function show(what: Search, place = active): void {
-    clearTimeout(timer.current)
-    if (place) {
-      setActive(place)
-      written.current = addressOf(place, columns)
-    }
-    void navigate({ to: '.', search: (before: Search) => ({ ...before, ...written.current, ...what }) })
+    setActive(place)
+    go(place, what, false)
   }
 
   return { active, move, show, search }
 }
 
-function placeIn(
-  at: string | undefined,
-  column: string | undefined,
-  columns: readonly string[],
-  total: number,
-): GridPlace | undefined {
+/** Where an address leads; undefined for one that says nothing of it. */
+function placeIn({ at, column }: Search, columns: readonly string[], total: number): GridPlace | undefined {
   const row = Number(at)
   if (!Number.isInteger(row) || row < 1 || total === 0) return undefined
   return { row: Math.min(row, total) - 1, column: column === undefined ? 0 : columns.indexOf(column) + 1 }
-}
-
-function addressOf({ row, column }: GridPlace, columns: readonly string[]) {
-  return { at: String(row + 1), column: column === 0 ? undefined : columns[column - 1] }
 }

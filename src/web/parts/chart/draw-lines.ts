@@ -1,12 +1,16 @@
-import UPlot from 'uplot'
 import 'uplot/dist/uPlot.min.css'
+import type UPlot from 'uplot'
 import { dashesOfLine, hueOfLine } from './line-look.ts'
 import type { LineChartProps } from './line-chart-props.ts'
 
 const HEIGHT = 240
 
 /** Draws a chart into an element, as wide as that is. */
-export function drawLines(element: HTMLElement, props: LineChartProps): { destroy(): void } {
+export function drawLines(
+  Chart: typeof UPlot,
+  element: HTMLElement,
+  props: LineChartProps,
+): { destroy(): void } {
   const { places, lines, placeName, valueName, range } = props
   const color = colorsBelow(element)
   const axis = {
@@ -16,7 +20,7 @@ export function drawLines(element: HTMLElement, props: LineChartProps): { destro
     font: '12px system-ui, sans-serif',
   }
   const [first = 1, last = 1] = [places[0], places.at(-1)]
-  return new UPlot(
+  return new Chart(
     {
       width: Math.max(element.clientWidth, 120),
       height: HEIGHT,

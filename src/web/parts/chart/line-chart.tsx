@@ -1,5 +1,6 @@
 import { useEffect, useRef } from 'react'
 import { drawLines } from './draw-lines.ts'
+import { loadChart } from './load-chart.ts'
 import { dashesOfLine, hueOfLine } from './line-look.ts'
 import type { LineChartProps } from './line-chart-props.ts'
 import styles from './line-chart.module.css'
@@ -16,16 +17,22 @@ export function LineChart(props: LineChartProps) {
     let chart: { destroy(): void } | undefined
     let isGone = false
     const draw = (): void => {
-      chart?.destroy()
-      chart = drawLines(element, props)
+      void loadChart().then((Chart) => {
+        if (isGone) return
+        chart?.destroy()
+        chart = drawLines(Chart, element, props)
+      })
     }
-    const resized = new ResizeObserver(() => !isGone && draw())
+    const resized = new ResizeObserver(draw)
     resized.observe(element)
     const dark = matchMedia('(prefers-color-scheme: dark)')
     dark.addEventListener('change', draw)
+    const chosen = new MutationObserver(draw)
+    chosen.observe(document.documentElement, { attributeFilter: ['data-theme'] })
     return () => {
       isGone = true
       resized.disconnect()
+      chosen.disconnect()
       dark.removeEventListener('change', draw)
       chart?.destroy()
     }

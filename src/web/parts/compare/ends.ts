@@ -16,7 +16,8 @@ export function endsOf(range: string): { readonly base: End; readonly head: End 
   return base && head && { base, head }
 }
 
-function endOf(text: string): End | undefined {
+/** The end that a text of an address is; undefined where it is none. */
+export function endOf(text: string): End | undefined {
   const [, letter, slug] = /^([vre]):(.+)$/.exec(text) ?? []
   return letter === undefined || slug === undefined
     ? undefined

@@ -1,4 +1,4 @@
-import { applyEdits, findNodeAtLocation, format, modify, type Node, parseTree } from 'jsonc-parser'
+import { applyEdits, findNodeAtLocation, modify, type Node, parseTree } from 'jsonc-parser'
 
 /** Where a value is: keys and indices from the top. */
 export type JsonPath = readonly (string | number)[]
@@ -55,11 +55,6 @@ export function itemsAt(text: string, path: JsonPath): readonly string[] {
 export function keysAt(text: string, path: JsonPath): readonly string[] {
   const node = nodeAt(text, path)
   return node?.type === 'object' ? membersOf(node).map(([key]) => key) : []
-}
-
-/** The text over several lines, to be read; only white space changes. */
-export function prettyJson(text: string): string {
-  return applyEdits(text, format(text, undefined, { insertSpaces: true, tabSize: 2, eol: '\n' }))
 }
 
 /** What changes an object into another one: a delta `{set, remove}` as JSON text, or that only the whole of it says it. */

@@ -14,7 +14,14 @@ export function LinkTabs({ label, tabs }: { readonly label: string; readonly tab
   return (
     <nav aria-label={label} className={styles.tabs}>
       {tabs.map(({ label: name, to, search, isHere, count }) => (
-        <Link key={name} to={to} search={search ?? {}} aria-current={isHere ? 'page' : undefined}>
+        <Link
+          key={name}
+          to={to}
+          search={search ?? {}}
+          // The page says which one is here: an address with less behind its `?` would count as one that is.
+          activeOptions={{ exact: true, includeSearch: true }}
+          aria-current={isHere ? 'page' : undefined}
+        >
           {name}
           {count !== undefined && <span>{count.toLocaleString()}</span>}
         </Link>

@@ -2,10 +2,10 @@ import { Link } from '@tanstack/react-router'
 import { X } from 'lucide-react'
 import { useRoute } from '../../../api/use-route.ts'
 import { TextDiff } from '../../../parts/diff/text-diff.tsx'
-import { JsonView } from '../../../parts/json/json-view.tsx'
 import { places } from '../../../shell/places.ts'
 import { outcomeOf, outputOf } from '../outcome.ts'
 import { expectedOf } from '../rows/use-expected.ts'
+import { RowColumns } from '../row-columns.tsx'
 import { Value } from '../value.tsx'
 import { Verdict } from '../verdict.tsx'
 import { Change } from './change.tsx'
@@ -43,7 +43,7 @@ export function ComparePanel({ row, names, expected, close }: ComparePanelProps)
       </nav>
       <section>
         <h3>Inputs</h3>
-        <JsonView value={columns} />
+        <RowColumns data={columns} without={wanted?.column} />
       </section>
       {wanted && (
         <section>

@@ -48,10 +48,12 @@ export function CompareSummary({ left, right, names, rows }: CompareSummaryProps
       )}
       {rows && (
         <p role="status">
-          At the right <b>{count('better').toLocaleString()}</b> rows are better,{' '}
-          <b>{count('worse').toLocaleString()}</b> are worse, {count('mixed').toLocaleString()} are both;{' '}
-          {rows.filter((row) => row.isOutputChanged).length.toLocaleString()} of{' '}
-          {rows.length.toLocaleString()} have another output.
+          {[
+            `Better at the right: ${count('better').toLocaleString()}`,
+            `worse: ${count('worse').toLocaleString()}`,
+            `better by one evaluator and worse by another: ${count('mixed').toLocaleString()}`,
+            `another output: ${rows.filter((row) => row.isOutputChanged).length.toLocaleString()} of ${rows.length.toLocaleString()}`,
+          ].join(' · ')}
         </p>
       )}
     </section>

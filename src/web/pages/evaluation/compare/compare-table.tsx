@@ -1,7 +1,8 @@
+import { clipped, textOf } from '../../../parts/excerpt/excerpt.ts'
+import { outcomeOf, type RowResult } from '../outcome.ts'
 import { useQuery } from '@tanstack/react-query'
 import { useMemo, useState } from 'react'
 import { call } from '../../../api/call.ts'
-import { clipped, outcomeOf, type RowResult, textOf } from '../outcome.ts'
 import { InputsCell, OutputCell } from '../rows/cells.tsx'
 import { expectedOf } from '../rows/use-expected.ts'
 import { VirtualTable } from '../rows/virtual-table.tsx'
@@ -30,7 +31,8 @@ export function CompareTable({ names, rows, expected, opened, open, close }: Com
   return (
     <VirtualTable
       label="Rows of both runs"
-      columns={['Row', 'Expected', 'Left', 'Right', 'Change', 'Verdicts left', 'right']}
+      columns={['Row', 'Expected', 'Left', 'Right', 'Change', 'Verdict left', 'Verdict right']}
+      minWidth={960}
       widths="minmax(0, 3fr) minmax(0, 2fr) minmax(0, 3fr) minmax(0, 3fr) 92px minmax(104px, 1.4fr) minmax(104px, 1.4fr)"
       rows={near}
       lines={Math.max(2, names.length)}

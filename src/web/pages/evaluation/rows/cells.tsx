@@ -1,4 +1,5 @@
-import { clipped, outputOf, type RowResult, textOf } from '../outcome.ts'
+import { clipped, textOf } from '../../../parts/excerpt/excerpt.ts'
+import { outputOf, type RowResult } from '../outcome.ts'
 import styles from './rows.module.css'
 
 export interface InputsCellProps {

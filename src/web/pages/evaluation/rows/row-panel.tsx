@@ -2,11 +2,11 @@ import { Link } from '@tanstack/react-router'
 import { X } from 'lucide-react'
 import { useRoute } from '../../../api/use-route.ts'
 import type { Evaluation } from '../../../parts/evaluation/evaluation-state.tsx'
-import { JsonView } from '../../../parts/json/json-view.tsx'
 import { Failure } from '../../../parts/states/failure.tsx'
 import { Skeleton } from '../../../parts/states/skeleton.tsx'
 import { places } from '../../../shell/places.ts'
 import { outcomeOf } from '../outcome.ts'
+import { RowColumns } from '../row-columns.tsx'
 import { Value } from '../value.tsx'
 import { Verdict } from '../verdict.tsx'
 import { expectedOf } from './use-expected.ts'
@@ -57,7 +57,7 @@ export function RowPanel({ run, testcaseId, expected, close }: RowPanelProps) {
           </nav>
           <section>
             <h3>Inputs</h3>
-            <JsonView value={data} />
+            <RowColumns data={data} without={wanted?.column} />
           </section>
           <section>
             <h3>Output</h3>

@@ -1,8 +1,9 @@
+import { clipped, textOf } from '../../../parts/excerpt/excerpt.ts'
+import { outcomeOf } from '../outcome.ts'
 import { Link } from '@tanstack/react-router'
 import type { Evaluation } from '../../../parts/evaluation/evaluation-state.tsx'
 import { duration } from '../../../parts/time/duration.ts'
 import { places } from '../../../shell/places.ts'
-import { clipped, outcomeOf, textOf } from '../outcome.ts'
 import { Verdict } from '../verdict.tsx'
 import { InputsCell, OutputCell } from './cells.tsx'
 import { expectedOf } from './use-expected.ts'
@@ -27,6 +28,8 @@ export function RowTable({ run, rows, expected, loadMore, opened, open, close }:
     <VirtualTable
       label="Rows of the run"
       columns={['Row', 'Output', 'Expected', 'Verdicts', 'Took']}
+      number="Took"
+      minWidth={640}
       widths="minmax(0, 3fr) minmax(0, 3fr) minmax(0, 2fr) minmax(150px, 2fr) 72px"
       rows={rows}
       lines={Math.max(2, run.evaluators.length)}

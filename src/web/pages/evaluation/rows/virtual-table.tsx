@@ -7,6 +7,10 @@ export interface VirtualTableProps<T> {
   /** What the rows are, for whoever listens. */
   readonly label: string
   readonly columns: readonly string[]
+  /** The column of numbers, if there is one: they are set at the right. */
+  readonly number?: string
+  /** In pixels; what is narrower scrolls sideways. */
+  readonly minWidth: number
   /** How the columns share the width, as `grid-template-columns` has it. */
   readonly widths: string
   readonly rows: readonly T[]
@@ -30,7 +34,21 @@ const AROUND = 8
 
 /** Rows of one height, of which only those that are seen are drawn; j, k and Enter go through them, and an opened row follows. */
 export function VirtualTable<T>(props: VirtualTableProps<T>) {
-  const { label, columns, widths, rows, lines, keyOf, cells, loadMore, opened, open, close } = props
+  const {
+    label,
+    columns,
+    number,
+    minWidth,
+    widths,
+    rows,
+    lines,
+    keyOf,
+    cells,
+    loadMore,
+    opened,
+    open,
+    close,
+  } = props
   const scroller = useRef<HTMLDivElement>(null)
   const height = LINE * lines + PADDING
   const virtual = useVirtualizer({
@@ -68,11 +86,11 @@ export function VirtualTable<T>(props: VirtualTableProps<T>) {
       role="region"
       aria-label={`${label}, scrolled`}
     >
-      <div role="table" aria-label={label} aria-rowcount={rows.length + 1} className={styles.table}>
+      <div role="table" aria-label={label} aria-rowcount={rows.length + 1} style={{ minWidth }}>
         <div role="rowgroup" className={styles.headGroup}>
           <div role="row" className={styles.head} style={{ gridTemplateColumns: widths }}>
             {columns.map((name) => (
-              <span key={name} role="columnheader">
+              <span key={name} role="columnheader" className={name === number ? styles.number : undefined}>
                 {name}
               </span>
             ))}

@@ -1,5 +1,5 @@
-/** JSON with a member a line. Only the space between its tokens changes: numbers and the order of keys stay as they are. */
-export function indented(json: string): string {
+/** JSON with a member a line, to be read. Only the space between its tokens changes: numbers and the order of keys stay as they are. */
+export function prettyJson(json: string): string {
   const out: string[] = []
   let depth = 0
   for (const [token] of json.matchAll(/"(?:[^"\\]|\\.)*"|[{}[\],:]|[^\s{}[\],:"]+/g)) {

@@ -1,0 +1,15 @@
+import type { Caller } from '../../access/caller.ts'
+import type { Sessions } from '../../access/sessions/sessions.ts'
+import { PAGES } from '../workbench/addresses.ts'
+
+/**
+ * An address that signs a browser in with a key, once, within a quarter of an hour. Browsers send nobody what stands behind the `#`, so no log
+ * has it: the page there reads it and posts it.
+ */
+export async function signInLink(
+  sessions: Pick<Sessions, 'makeLink'>,
+  caller: Caller,
+  url: string,
+): Promise<string> {
+  return `${url}/${PAGES.signIn}#token=${await sessions.makeLink(caller)}`
+}

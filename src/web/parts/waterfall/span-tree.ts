@@ -1,0 +1,99 @@
+import type { Answer } from '../../api/call.ts'
+
+type TraceRecord = Answer<'GET /traces/{id}'>['trace']
+
+/** A span of a trace. */
+export type TraceSpan = Extract<TraceRecord['spans'][string], { readonly span_id: string }>
+
+/** A span in its place. Times are microseconds from the beginning of the trace. */
+export interface SpanNode {
+  readonly span: TraceSpan
+  readonly level: number
+  readonly parent: SpanNode | undefined
+  readonly children: readonly SpanNode[]
+  readonly start: number
+  readonly end: number
+}
+
+/** A trace as a tree. */
+export interface SpanTree {
+  readonly roots: readonly SpanNode[]
+  /** By the ids of the spans, in the order in which they are shown. */
+  readonly nodes: ReadonlyMap<string, SpanNode>
+  /** How long all of it took, in microseconds; at least 1. */
+  readonly length: number
+}
+
+/** Reads the spans of a trace, which come by name, nested; they may be nested thousands of levels deep. */
+export function spanTree(spans: TraceRecord['spans']): SpanTree {
+  const begin = microseconds(spansIn(spans)[0]?.start_time ?? '')
+  const roots: MutableNode[] = []
+  const waiting = spansIn(spans).map((span) => nodeOf(span, undefined, begin, roots))
+  const made: MutableNode[] = []
+  for (let node = waiting.pop(); node; node = waiting.pop()) {
+    made.push(node)
+    for (const span of spansIn(node.span.spans)) waiting.push(nodeOf(span, node, begin, node.children))
+  }
+  let last = 1
+  for (const { end } of made) last = Math.max(last, end)
+  return { roots, nodes: inOrder(roots), length: last }
+}
+
+type MutableNode = SpanNode & { readonly children: MutableNode[] }
+
+function nodeOf(
+  span: TraceSpan,
+  parent: MutableNode | undefined,
+  begin: number,
+  siblings: MutableNode[],
+): MutableNode {
+  const start = Math.max(0, microseconds(span.start_time) - begin)
+  const node = {
+    span,
+    level: (parent?.level ?? 0) + 1,
+    parent,
+    children: [],
+    start,
+    end: Math.max(start, microseconds(span.end_time) - begin),
+  }
+  siblings.push(node)
+  return node
+}
+
+/** Siblings in the order in which they began. */
+function spansIn(spans: unknown): readonly TraceSpan[] {
+  const named = (spans ?? {}) as Readonly<Record<string, TraceSpan | readonly TraceSpan[]>>
+  return Object.values(named)
+    .flat()
+    .sort((left, right) =>
+      left.start_time < right.start_time ? -1 : left.start_time > right.start_time ? 1 : 0,
+    )
+}
+
+function inOrder(roots: readonly SpanNode[]): ReadonlyMap<string, SpanNode> {
+  return new Map(visibleNodes(roots, NONE).map((node) => [node.span.span_id, node]))
+}
+
+const NONE: ReadonlySet<string> = new Set()
+
+/** The spans that are shown where those of `closed` hide what is below them. */
+export function visibleNodes(roots: readonly SpanNode[], closed: ReadonlySet<string>): readonly SpanNode[] {
+  const shown: SpanNode[] = []
+  const waiting = [...roots].reverse()
+  for (let node = waiting.pop(); node; node = waiting.pop()) {
+    shown.push(node)
+    if (!closed.has(node.span.span_id)) waiting.push(...[...node.children].reverse())
+  }
+  return shown
+}
+
+/** Whether the span failed. */
+export function hasFailed({ status_code: status }: TraceSpan): boolean {
+  return status === 'STATUS_CODE_ERROR'
+}
+
+/** A time as microseconds since 1970; what JavaScript's dates leave out is kept. */
+function microseconds(time: string): number {
+  const [, whole = '', fraction = ''] = /^(.*?)(?:\.(\d+))?Z$/.exec(time) ?? []
+  return Date.parse(`${whole}Z`) * 1000 + Number(fraction.padEnd(6, '0').slice(0, 6))
+}
