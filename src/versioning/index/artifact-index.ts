@@ -10,7 +10,7 @@ import { compareRevisions } from './database/compare-revisions.ts'
 import type { IndexSource } from './database/index-changes.ts'
 import { INDEX_FILE, IndexDatabase, type UnreadableArtifacts } from './database/index-database.ts'
 import type { RevisionKey, RevisionQuestion } from './database/revision-question.ts'
-import { type IndexEntry, pathOf } from './index-entry.ts'
+import { type ArtifactChange, type IndexEntry, pathOf } from './index-entry.ts'
 import { STALE } from './family-list.ts'
 import { IndexSync, isAsViewed } from './index-sync.ts'
 import type { IndexTables } from './index-tables.ts'
@@ -57,11 +57,8 @@ export class ArtifactIndex {
     this.#database = new IndexDatabase(store, this.#source)
   }
 
-  /**
-   * Calls `watcher` with every new view of an artifact, whoever moved it: a write of ours, another server, or plain git. It is called
-   * within the write, so it must only take note. Answers how to end that.
-   */
-  watch(watcher: (view: ArtifactView) => void): () => void {
+  /** Calls `watcher` with each change of an artifact, whoever made it, within the write, so it only takes note. Answers how to end that. */
+  watch(watcher: (change: ArtifactChange) => void): () => void {
     return this.#tables.watch(watcher)
   }
 
@@ -78,6 +75,11 @@ export class ArtifactIndex {
   /** Looks at every repository once, or at those of one family; calls that come while it runs share the next round. */
   sweep(family?: Family): Promise<void> {
     return this.#intake.sweep(family)
+  }
+
+  /** Takes in what others wrote, as if somebody asked for all lists: for whoever watches. */
+  heed(): Promise<void> {
+    return this.#intake.heed()
   }
 
   /** Looks at every repository of the family while nobody waits for that. */
@@ -151,10 +153,7 @@ export class ArtifactIndex {
     return view
   }
 
-  /**
-   * The same, looked at once more. What named a revision of it may be younger than what requests of this turn saw of it: an
-   * environment that another server has moved since.
-   */
+  /** The same, looked at once more: what named a revision of it, such as an environment, may be younger than what this turn saw. */
   async findAfresh(id: string): Promise<ArtifactView | undefined> {
     const entry = this.#tables.withDigits(repositoryDigits(id))
     if (entry) await this.#intake.look(entry.family, entry.slug)

@@ -20,6 +20,16 @@ export interface RestoredArtifact {
   readonly view: () => ArtifactView
 }
 
+/** What became of a place in the index: another view, or that nothing is there any more, or nothing that can be read. */
+export interface ArtifactChange {
+  readonly family: Family
+  readonly slug: string
+  readonly id: string
+  readonly view: ArtifactView | undefined
+  /** What was there before, made when it is asked for; undefined where nothing was. */
+  readonly before: (() => ArtifactView) | undefined
+}
+
 /** One artifact of the index, and the view it was last seen in. */
 export class IndexEntry {
   readonly path: string
@@ -47,6 +57,12 @@ export class IndexEntry {
   set view(view: ArtifactView) {
     this.#isAsRestored = false
     this.#from = view
+  }
+
+  /** Answers the view as it is now, also once there is another one; it is made when it is asked for. */
+  asNow(): () => ArtifactView {
+    const from = this.#from
+    return () => (isSeen(from) ? from : from.view())
   }
 
   get repository(): Repository {

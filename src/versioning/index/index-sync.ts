@@ -12,6 +12,7 @@ import { viewArtifact } from '../artifacts/artifact-view.ts'
 import type { Family } from '../family/family.ts'
 import { damageOf } from './damage-of.ts'
 import type { SavedArtifact } from './database/seen-artifacts.ts'
+import { STALE } from './family-list.ts'
 import type { IndexEntry, RestoredArtifact } from './index-entry.ts'
 import { pathOf } from './index-entry.ts'
 import { IndexTables } from './index-tables.ts'
@@ -74,6 +75,12 @@ export class IndexSync {
   /** The same, whatever requests of this turn heard already. */
   pollAfresh(): Promise<void> | undefined {
     return this.#hear(this.#changes.pollAfresh())
+  }
+
+  /** Takes in what others wrote, for somebody who asks for nothing: of other servers at once, of plain git as for a list. */
+  async heed(): Promise<void> {
+    await this.pollAfresh()
+    for (const family of this.#families) await this.tables.listOf(family).fresh(STALE)
   }
 
   /** Looks at every repository once, or at those of one family; calls that come while it runs share the next round. */

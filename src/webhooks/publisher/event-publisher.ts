@@ -106,7 +106,8 @@ export class EventPublisher {
     const told = await CursorLog.open(fs, folder)
     const outbox = new Outbox(shelf, settings)
     this.#outbox = outbox
-    const unwatch = registry.index.watch((view) => {
+    const unwatch = registry.index.watch(({ view }) => {
+      if (!view) return // that something is gone is not told
       this.#noted.set(pathOf(view.family, view.slug), view)
       if (this.#isLeading) this.#wake?.()
     })
