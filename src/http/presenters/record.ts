@@ -24,8 +24,11 @@ export interface PresentOptions {
   readonly authorType: 'text' | 'uuid'
 }
 
+/** What an answer shows of an artifact; a list has no more of it. */
+type Recorded = Pick<ArtifactView, 'id' | 'slug' | 'record' | 'family'>
+
 /** An artifact as a record (contract/workflows 2.1). Fields without a value are undefined, and so left out. */
-export function presentArtifact(artifact: ArtifactView, options: PresentOptions): object {
+export function presentArtifact(artifact: Recorded, options: PresentOptions): object {
   const { record, family } = artifact
   return {
     id: artifact.id,
@@ -38,7 +41,10 @@ export function presentArtifact(artifact: ArtifactView, options: PresentOptions)
 }
 
 /** A variant as a record (contract/workflows 2.2): its flags are always the artifact's roles. */
-export function presentVariant({ artifact, variant }: VariantLocation, options: PresentOptions): object {
+export function presentVariant(
+  { artifact, variant }: Pick<VariantLocation, 'variant'> & { readonly artifact: Recorded },
+  options: PresentOptions,
+): object {
   return {
     id: variant.id,
     slug: variant.slug,
@@ -192,10 +198,7 @@ function personId(id: string | undefined, { authorType }: PresentOptions): strin
 }
 
 /** The roles of the family as the artifact's record has them: somebody else may have written others. */
-function shownFlags({
-  family,
-  record: { flags },
-}: ArtifactView): Readonly<Record<string, boolean>> | undefined {
+function shownFlags({ family, record: { flags } }: Recorded): Readonly<Record<string, boolean>> | undefined {
   if (!flags) return undefined
   return Object.fromEntries(family.roles.map((role) => [role, flags[role] ?? false]))
 }

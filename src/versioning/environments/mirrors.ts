@@ -1,4 +1,5 @@
-import { yieldToEventLoop } from '../../scheduling/cooperative.ts'
+import { stringifyJson } from '../../json/stringify-json.ts'
+import { TimeSlice, yieldToEventLoop } from '../../scheduling/cooperative.ts'
 import { Refusal } from '../../errors.ts'
 import type { Oid } from '../../git/objects/object.ts'
 import type { ArtifactView } from '../artifacts/artifact-view.ts'
@@ -92,10 +93,11 @@ export class Mirrors {
   /** The artifacts that have the ref, wherever it points. */
   async #holders(ref: string): Promise<string[]> {
     const ids: string[] = []
+    const json = stringifyJson(ref)
     for (const family of this.#registry.families) {
-      for (const { id, source } of await this.#registry.index.list(family)) {
-        if (source.refs.refs.has(ref)) ids.push(id)
-      }
+      await new TimeSlice().each((await this.#registry.index.list(family)).rows, (row) => {
+        if (row.mayHold(json) && row.view.source.refs.refs.has(ref)) ids.push(row.id)
+      })
     }
     return ids
   }

@@ -51,6 +51,7 @@ export class ArtifactIndex {
       at: (path) => intake.tables.at(path),
       entries: () => intake.tables.entries(),
       isComplete: () => intake.tables.isComplete,
+      saved: (view, text) => intake.saved(view, text),
       look: ({ family, slug }) => intake.look(family, slug),
       onTrouble: (reason) => onProblem?.({ repository: INDEX_FILE, reason }),
     }

@@ -203,8 +203,12 @@ export class IndexDatabase {
     const changes: IndexChange[] = []
     for (const path of paths) changes.push(await this.#changes.of(file, path, slice))
     const again = await patiently(() => file.transaction(() => changes.filter((change) => !change.write())))
-    for (const { path } of again) this.#dirty.add(path)
-    for (const { path, isSaved } of changes) this.#unsaved.note(path, isSaved)
+    for (const change of changes) {
+      const { path, isSaved, written } = change
+      this.#unsaved.note(path, isSaved)
+      if (again.includes(change)) this.#dirty.add(path)
+      else written?.()
+    }
   }
 
   /** The file, with all noted that its rows do not know yet. */

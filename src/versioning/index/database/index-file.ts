@@ -23,7 +23,7 @@ export function openIndexFileAside(path: string): DatabaseFile {
   return new DatabaseFile(path, THREAD_BUSY_MS, prepare)
 }
 
-const VERSION = 5
+const VERSION = 6
 
 /** Of an artifact: whether its rows are to be found. */
 export const HAS_SEARCHED_ROWS =
