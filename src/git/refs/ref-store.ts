@@ -215,6 +215,21 @@ export function repositoryStamps(fs: Fs, gitdir: string): string | undefined {
   return textOf(all.map((folder) => stampOf(fs.stat(folder))))
 }
 
+/**
+ * Whether its refs have not moved since `repositoryStamps` answered this. As with a second look of a reader, folders of refs that were not
+ * there are not looked for as long as none came.
+ */
+export function areRefsAt(fs: Fs, gitdir: string, stamps: string): boolean {
+  const [folders, ...seen] = stamps.split(' ').map(stampIn)
+  const isStill = (stamp: Stamp | undefined, folder: string): boolean =>
+    isSame(stamp ?? ABSENT, stampOf(fs.stat(folder)))
+  return (
+    isStill(folders, `${gitdir}/refs`) &&
+    REF_FOLDERS.every((folder, at) => !seen[at] || isStill(seen[at], `${gitdir}/${folder}`)) &&
+    isStill(seen[REF_FOLDERS.length], gitdir)
+  )
+}
+
 /** What the repository's own folder holds of refs. */
 interface TopFiles {
   readonly packed: ReadonlyMap<string, Oid>

@@ -1,4 +1,4 @@
-import type { ArtifactView } from '../../versioning/artifacts/artifact-view.ts'
+import type { RecordedArtifact } from '../../versioning/artifacts/artifact-view.ts'
 import type { FlatArtifact } from '../../versioning/artifacts/query-artifacts.ts'
 import { flatFlags } from '../../versioning/artifacts/query-artifacts.ts'
 import type { ArtifactRecord, Header, VariantRecord } from '../../versioning/artifacts/records.ts'
@@ -24,11 +24,8 @@ export interface PresentOptions {
   readonly authorType: 'text' | 'uuid'
 }
 
-/** What an answer shows of an artifact; a list has no more of it. */
-type Recorded = Pick<ArtifactView, 'id' | 'slug' | 'record' | 'family'>
-
 /** An artifact as a record (contract/workflows 2.1). Fields without a value are undefined, and so left out. */
-export function presentArtifact(artifact: Recorded, options: PresentOptions): object {
+export function presentArtifact(artifact: RecordedArtifact, options: PresentOptions): object {
   const { record, family } = artifact
   return {
     id: artifact.id,
@@ -42,7 +39,7 @@ export function presentArtifact(artifact: Recorded, options: PresentOptions): ob
 
 /** A variant as a record (contract/workflows 2.2): its flags are always the artifact's roles. */
 export function presentVariant(
-  { artifact, variant }: Pick<VariantLocation, 'variant'> & { readonly artifact: Recorded },
+  { artifact, variant }: Pick<VariantLocation, 'variant'> & { readonly artifact: RecordedArtifact },
   options: PresentOptions,
 ): object {
   return {
@@ -198,7 +195,10 @@ function personId(id: string | undefined, { authorType }: PresentOptions): strin
 }
 
 /** The roles of the family as the artifact's record has them: somebody else may have written others. */
-function shownFlags({ family, record: { flags } }: Recorded): Readonly<Record<string, boolean>> | undefined {
+function shownFlags({
+  family,
+  record: { flags },
+}: RecordedArtifact): Readonly<Record<string, boolean>> | undefined {
   if (!flags) return undefined
   return Object.fromEntries(family.roles.map((role) => [role, flags[role] ?? false]))
 }

@@ -11,7 +11,7 @@ import type { Reference } from '../reference.ts'
 import type { Registry } from '../registry.ts'
 import type { Revision } from '../revisions/revision.ts'
 import { latestOf, readListedRevision, revisionFlags } from '../revisions/revision.ts'
-import type { ArtifactView, VariantView } from './artifact-view.ts'
+import type { ArtifactView, RecordedArtifact, VariantView } from './artifact-view.ts'
 import type { HeaderFilter } from './filters.ts'
 import type { VariantRecord } from './records.ts'
 import { isThe, matchesFlags, matchesHeader, matchesReferences } from './filters.ts'
@@ -36,14 +36,17 @@ export async function queryArtifacts(
   registry: Registry,
   family: Family,
   query: ArtifactQuery,
-): Promise<Window<ListedArtifact>> {
+): Promise<Window<RecordedArtifact>> {
   const { rows } = await registry.index.list(family)
-  return cutWindowOf(rows, ORDER, query.windowing, artifactsOf(query))
+  const window = await cutWindowOf(rows, ORDER, query.windowing, matching(query))
+  // What has changed since it was passed is judged by what it is now.
+  const shown = window.rows.map(recorded).filter((artifact) => matchesArtifact(artifact, query))
+  return { ...window, rows: shown }
 }
 
 /** A variant of a list, and the artifact it is of. */
 export interface ListedVariant {
-  readonly artifact: ListedArtifact
+  readonly artifact: RecordedArtifact
   readonly variant: VariantView
 }
 
@@ -55,10 +58,12 @@ export async function queryVariants(
 ): Promise<Window<ListedVariant>> {
   const found: Ordered<ListedVariant>[] = []
   const { rows } = await registry.index.list(family)
-  await new TimeSlice().each(rows, (artifact) => {
+  await new TimeSlice().each(rows, (row) => {
     // Whatever a cursor names was among those of the same question.
-    if (!isAmong(artifact, query)) return
-    for (const variant of artifact.view.variants) {
+    if (!isAmong(row, query)) return
+    const { view } = row
+    const artifact = recorded(view)
+    for (const variant of view.variants) {
       const value = { artifact, variant }
       const isCursor = variant.id === query.windowing?.next
       if (isCursor || matchesVariant(value, query))
@@ -67,6 +72,11 @@ export async function queryVariants(
   })
   found.sort(byCreation)
   return cutWindow(found, query.windowing, (value) => matchesVariant(value, query))
+}
+
+/** As it is now. */
+function recorded({ family, id, slug, record }: RecordedArtifact): RecordedArtifact {
+  return { family, id, slug, record }
 }
 
 function matchesVariant({ artifact, variant }: ListedVariant, query: ArtifactQuery): boolean {
@@ -100,7 +110,7 @@ export async function queryFlat(
     return known.get(artifact)
   }
   const list = await registry.index.list(family)
-  const matches = artifactsOf({ ...query, filter })
+  const matches = matching({ ...query, filter })
   const window = await cutWindowOf(list.rows, ORDER, query.windowing, (row) => {
     if (!matches(row)) return false
     if (flags === undefined) return true
@@ -134,33 +144,30 @@ function orderedAs({ created_at: createdAt, updated_at: updatedAt, name }: Varia
 }
 
 /** Whether an artifact matches. Of most no record is read to see that they do not. */
-function artifactsOf(query: ArtifactQuery): (artifact: ListedArtifact) => boolean {
+function matching(query: ArtifactQuery): (artifact: ListedArtifact) => boolean {
   const texts = [...textsIn(query.filter.tags ?? {}), ...textsIn(query.filter.meta ?? {})]
-  return (artifact) => {
-    if (!isAmong(artifact, query) || !(query.among?.has(artifact.id) ?? true)) return false
-    if (!texts.every((text) => artifact.mayHold(text))) return false
-    const { slug, record } = artifact
-    if (!query.includeArchived && isArchived(record)) return false
-    return matchesHeader(slug, record, query.filter) && matchesRoles(artifact, query)
-  }
+  return (artifact) => texts.every((text) => artifact.mayHold(text)) && matchesArtifact(artifact, query)
 }
 
-/** The names and texts of what a filter wants, as JSON: whatever contains it holds each of them. */
+/** The texts of what a filter wants, as JSON within its quotes: whatever contains it holds each of them. */
 function* textsIn(wanted: Json): Generator<string> {
-  if (typeof wanted === 'string') yield stringifyJson(wanted)
-  else if (isJsonObject(wanted))
-    for (const [name, value] of entriesOf(wanted)) {
-      yield stringifyJson(name)
-      yield* textsIn(value)
-    }
+  if (typeof wanted === 'string') yield stringifyJson(wanted).slice(1, -1)
+  else if (isJsonObject(wanted)) for (const [, value] of entriesOf(wanted)) yield* textsIn(value)
+}
+
+function matchesArtifact(artifact: RecordedArtifact, query: ArtifactQuery): boolean {
+  if (!isAmong(artifact, query) || !(query.among?.has(artifact.id) ?? true)) return false
+  const { slug, record } = artifact
+  if (!query.includeArchived && isArchived(record)) return false
+  return matchesHeader(slug, record, query.filter) && matchesRoles(artifact, query)
 }
 
 /** Whether it is one of the artifacts that are named, where some are. */
-function isAmong({ id, slug }: ListedArtifact, { artifacts, of }: ArtifactQuery): boolean {
+function isAmong({ id, slug }: RecordedArtifact, { artifacts, of }: ArtifactQuery): boolean {
   return matchesReferences(artifacts, id, (reference) => reference.slug === slug) && isThe(of?.artifact, id)
 }
 
-function matchesRoles(artifact: Pick<ArtifactView, 'record'>, { roles, filter }: ArtifactQuery): boolean {
+function matchesRoles(artifact: RecordedArtifact, { roles, filter }: ArtifactQuery): boolean {
   const flags = artifact.record.flags ?? {}
   return matchesFlags(flags, roles) && matchesFlags(flags, filter.flags)
 }

@@ -1,4 +1,3 @@
-import { stringifyJson } from '../../json/stringify-json.ts'
 import { TimeSlice, yieldToEventLoop } from '../../scheduling/cooperative.ts'
 import { Refusal } from '../../errors.ts'
 import type { Oid } from '../../git/objects/object.ts'
@@ -93,10 +92,9 @@ export class Mirrors {
   /** The artifacts that have the ref, wherever it points. */
   async #holders(ref: string): Promise<string[]> {
     const ids: string[] = []
-    const json = stringifyJson(ref)
     for (const family of this.#registry.families) {
       await new TimeSlice().each((await this.#registry.index.list(family)).rows, (row) => {
-        if (row.mayHold(json) && row.view.source.refs.refs.has(ref)) ids.push(row.id)
+        if (row.mayHaveRef(ref) && row.view.source.refs.refs.has(ref)) ids.push(row.id)
       })
     }
     return ids

@@ -18,9 +18,11 @@ export interface RestoredArtifact {
   readonly id: string
   readonly createdAt: string
   readonly names: () => ArtifactNames
+  /** The record as JSON … */
+  readonly recordJson: string
   readonly record: () => ArtifactRecord
-  /** False where the view holds nowhere what is this text as JSON; so the view need not be made to see that. */
-  readonly mayHold: (json: string) => boolean
+  /** … and all else that the view is made of. */
+  readonly viewJson: string
   /** What `ProjectStore.stamps` answers as long as nothing has changed. */
   readonly stamps: string
   readonly view: () => ArtifactView
@@ -50,6 +52,7 @@ export class IndexEntry {
   /** What was made of `#from`. */
   #made: WeakRef<ArtifactView> | undefined
   #isAsRestored: boolean
+  #wasLookedAt: boolean
 
   constructor(family: Family, slug: string, from: ArtifactView | RestoredArtifact, views: ViewCache) {
     this.path = pathOf(family, slug)
@@ -58,6 +61,7 @@ export class IndexEntry {
     this.#views = views
     this.#from = from
     this.#isAsRestored = !isSeen(from)
+    this.#wasLookedAt = isSeen(from)
   }
 
   get view(): ArtifactView {
@@ -72,6 +76,7 @@ export class IndexEntry {
 
   set view(view: ArtifactView) {
     this.#isAsRestored = false
+    this.#wasLookedAt = true
     this.#from = view
     this.#made = undefined
     this.#views.delete(this)
@@ -123,14 +128,30 @@ export class IndexEntry {
     return this.seen?.record ?? (isSeen(from) ? from.record : from.record())
   }
 
-  /** See RestoredArtifact. */
+  /** False where the record holds this text of JSON nowhere. That is seen without reading the record. */
   mayHold(json: string): boolean {
-    return isSeen(this.#from) || this.#from.mayHold(json)
+    return isSeen(this.#from) || this.#from.recordJson.includes(json)
+  }
+
+  /** False where the repository has no such ref. */
+  mayHaveRef(ref: string): boolean {
+    const from = this.#from
+    return isSeen(from) ? from.source.refs.refs.has(ref) : from.viewJson.includes(`"${ref}"`)
   }
 
   /** Whether it is as its row in the index file says, which it was restored from. */
   get isAsRestored(): boolean {
     return this.#isAsRestored
+  }
+
+  /** Whether this process has looked at the whole repository, not at its refs alone. */
+  get wasLookedAt(): boolean {
+    return this.#wasLookedAt
+  }
+
+  /** To be called once it has. */
+  lookedAt(): void {
+    this.#wasLookedAt = true
   }
 
   /** Of one whose view would have to be made, what of. */

@@ -180,9 +180,14 @@ export class IndexSync {
     }
   }
 
-  #isStill({ family, slug }: IndexEntry, { stamps }: RestoredArtifact): boolean {
+  /** What this process has looked at is judged by its refs from then on, as what it has a view of is. */
+  #isStill(entry: IndexEntry, { stamps }: RestoredArtifact): boolean {
+    const { slug, family, wasLookedAt } = entry
     try {
-      return this.#store.stamps(family.folder, slug) === stamps
+      if (wasLookedAt) return this.#store.areRefsAt(family.folder, slug, stamps)
+      const isStill = this.#store.stamps(family.folder, slug) === stamps
+      if (isStill) entry.lookedAt()
+      return isStill
     } catch {
       return false // the look says what is wrong
     }

@@ -53,15 +53,16 @@ export function savedArtifact(
   if (sum !== sumOf(slug, text)) return undefined
   const lines = text.split('\n', LINES)
   const [id = '', createdAt = '', stamps = '', variants = '', tags = '', record = ''] = lines
-  const start = lines.reduce((length, line) => length + line.length + 1, 0)
+  const json = text.slice(lines.reduce((length, line) => length + line.length + 1, 0))
   return {
     id,
     createdAt,
     stamps,
     names: () => ({ slug, variants: wordsOf(variants), tags: wordsOf(tags) }),
+    recordJson: record,
     record: () => artifactRecord.parse(parseJson(record)),
-    mayHold: (json) => text.includes(json),
-    view: () => restoreView(family, slug, stamps, record, text.slice(start), open),
+    viewJson: json,
+    view: () => restoreView(family, slug, stamps, record, json, open),
   }
 }
 
