@@ -11,8 +11,9 @@ import type { ArtifactView } from '../artifacts/artifact-view.ts'
 import { viewArtifact } from '../artifacts/artifact-view.ts'
 import type { Family } from '../family/family.ts'
 import { damageOf } from './damage-of.ts'
+import type { IndexSource } from './database/index-changes.ts'
 import type { SavedArtifact } from './database/seen-artifacts.ts'
-import type { IndexEntry, RestoredArtifact } from './index-entry.ts'
+import type { IndexEntry, RestoredArtifact, ViewCache } from './index-entry.ts'
 import { pathOf } from './index-entry.ts'
 import { IndexTables } from './index-tables.ts'
 import { savedArtifact } from './saved-view.ts'
@@ -42,12 +43,26 @@ export class IndexSync {
     families: readonly Family[],
     writer: string,
     onChange: (path: string) => void,
-    onProblem?: (problem: RepositoryProblem) => void,
+    onProblem: ((problem: RepositoryProblem) => void) | undefined,
+    views: ViewCache,
   ) {
     this.#store = store
     this.#families = families
-    this.tables = new IndexTables(families, this.#sweepOnce.bind(this), onChange, onProblem)
+    this.tables = new IndexTables(families, this.#sweepOnce.bind(this), onChange, onProblem, views)
     this.#changes = new ChangeFeed(store.fs, store.folder, writer)
+  }
+
+  /** What the index file is made of. */
+  source(onTrouble: (reason: string) => void): IndexSource {
+    const { tables } = this
+    return {
+      at: (path) => tables.at(path),
+      entries: () => tables.entries(),
+      isComplete: () => tables.isComplete,
+      saved: (view, text) => this.#saved(view, text),
+      look: ({ family, slug }) => this.look(family, slug),
+      onTrouble,
+    }
   }
 
   /** Takes in what a process of before saw of the artifacts of a family. */
@@ -61,7 +76,7 @@ export class IndexSync {
   }
 
   /** Takes in that the index file has a view, as this text. */
-  saved(view: ArtifactView, text: string): void {
+  #saved(view: ArtifactView, text: string): void {
     const { family, slug } = view
     const artifact = this.#savedArtifact(family, slug, text)
     if (artifact) this.tables.at(pathOf(family, slug))?.saved(view, artifact)

@@ -1,8 +1,8 @@
 import type { ArtifactView } from '../artifacts/artifact-view.ts'
 import type { Family } from '../family/family.ts'
 import { FamilyList } from './family-list.ts'
-import type { RestoredArtifact } from './index-entry.ts'
-import { IndexEntry, isOriginal, pathOf, viewCache } from './index-entry.ts'
+import type { RestoredArtifact, ViewCache } from './index-entry.ts'
+import { IndexEntry, isOriginal, pathOf } from './index-entry.ts'
 import { SlugTable } from './slug-table.ts'
 import type { RepositoryProblem } from './unserved-repositories.ts'
 import { UnservedRepositories } from './unserved-repositories.ts'
@@ -17,7 +17,7 @@ export class IndexTables {
   readonly #lists: ReadonlyMap<Family, FamilyList>
   readonly #entries = new Map<string, IndexEntry>()
   readonly #byDigits = new Map<string, IndexEntry>()
-  readonly #views = viewCache()
+  readonly #views: ViewCache
   readonly #watchers = new Set<(view: ArtifactView) => void>()
   #generation = 0
 
@@ -28,8 +28,10 @@ export class IndexTables {
     families: readonly Family[],
     sweepOnce: (family: Family, isUrgent: () => boolean) => Promise<void>,
     onChange: (path: string) => void,
-    onProblem?: (problem: RepositoryProblem) => void,
+    onProblem: ((problem: RepositoryProblem) => void) | undefined,
+    views: ViewCache,
   ) {
+    this.#views = views
     this.#onChange = onChange
     this.damaged = new UnservedRepositories(onProblem)
     this.#lists = new Map(

@@ -130,6 +130,11 @@ export class IndexDatabase {
     return this.#reader.unsearched(most)
   }
 
+  /** Whether it is known that a revision embeds nothing: then nobody needs to read it to see that. */
+  isWithoutEmbeds(...place: Parameters<IndexReader['isWithoutEmbeds']>): boolean {
+    return this.#reader.isWithoutEmbeds(...place)
+  }
+
   /** To be called by who finds the file damaged: it is made anew. */
   damaged(reason: string): Promise<void> {
     return this.#inTurn(() => this.#begin(reason))
@@ -204,10 +209,9 @@ export class IndexDatabase {
     for (const path of paths) changes.push(await this.#changes.of(file, path, slice))
     const again = await patiently(() => file.transaction(() => changes.filter((change) => !change.write())))
     for (const change of changes) {
-      const { path, isSaved, written } = change
-      this.#unsaved.note(path, isSaved)
-      if (again.includes(change)) this.#dirty.add(path)
-      else written?.()
+      this.#unsaved.note(change.path, change.isSaved)
+      if (again.includes(change)) this.#dirty.add(change.path)
+      else change.written?.()
     }
   }
 
