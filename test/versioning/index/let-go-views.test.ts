@@ -2,16 +2,19 @@ import { expect } from 'chai'
 import { setTimeout as pause } from 'node:timers/promises'
 import { Store } from '../../../src/git/store.ts'
 import { workflowFamily } from '../../../src/handlers/workflows.ts'
+import type { JsonObject } from '../../../src/json/json.ts'
 import { nodeFs } from '../../../src/storage/node-fs.ts'
 import { META_REF } from '../../../src/versioning/artifacts/artifact-record.ts'
 import type { ArtifactView } from '../../../src/versioning/artifacts/artifact-view.ts'
+import { createArtifact } from '../../../src/versioning/artifacts/create-artifact.ts'
+import type { HeaderFilter } from '../../../src/versioning/artifacts/filters.ts'
 import { queryArtifacts, queryVariants } from '../../../src/versioning/artifacts/query-artifacts.ts'
 import { ArtifactIndex } from '../../../src/versioning/index/artifact-index.ts'
 import { viewCache } from '../../../src/versioning/index/index-entry.ts'
 import { Registry } from '../../../src/versioning/registry.ts'
 import { git } from '../../../scripts/proofs/support/git-program.ts'
 import { temporaryFolder } from '../../git/git-program.ts'
-import { newVariant } from '../memory-registry.ts'
+import { context, newVariant } from '../memory-registry.ts'
 
 /** So many views stay. */
 const KEPT = 4
@@ -36,6 +39,9 @@ describe('versioning: views that are let go of', () => {
     await before.index.load()
     for (let number = 0; number < ARTIFACTS; number++)
       await newVariant(before, workflowFamily, `bot-${number}`)
+    const header = { name: 'Odd', tags: ODD_TAGS, meta: ODD_TAGS }
+    const sent = { slug: 'odd', header, withVariant: {}, loc: [] }
+    await createArtifact(before, workflowFamily, sent, context)
     // By then no other change of a repository could bear the same times.
     await pause(60)
     await before.index.close()
@@ -55,9 +61,9 @@ describe('versioning: views that are let go of', () => {
     const asked = { filter: {}, roles: {}, windowing: { limit: 3 } }
     expect((await queryArtifacts(registry, workflowFamily, asked)).rows.length).to.equal(3)
     expect((await queryVariants(registry, workflowFamily, { ...asked, windowing: {} })).rows.length).to.equal(
-      ARTIFACTS,
+      ARTIFACTS + 1,
     )
-    expect(seen.length).to.equal(ARTIFACTS)
+    expect(seen.length).to.equal(ARTIFACTS + 1)
     expect(views.size).to.be.at.most(KEPT)
     const left = await collected(() => seen.filter((view) => view.deref()).length <= KEPT)
     expect(left).to.equal(true)
@@ -73,7 +79,7 @@ describe('versioning: views that are let go of', () => {
   it('what is written through one that was let go of shows at once, and what git writes, too', async () => {
     const { index, store } = registry
     const slugs = [...(await list(index))].map(({ slug }) => slug)
-    expect(slugs.length).to.equal(ARTIFACTS)
+    expect(slugs.length).to.equal(ARTIFACTS + 1)
     const repository = store.repository('workflows', 'bot-2')
     const head = repository.refs().refs.get(META_REF) ?? ''
     await repository.transact(async (transaction) => transaction.move('refs/tags/ours', head))
@@ -87,15 +93,31 @@ describe('versioning: views that are let go of', () => {
   })
 
   it('a filter finds in the records what is in no view', async () => {
-    const { index } = registry
-    const names = async (filter: object) =>
+    const found = async (filter: HeaderFilter): Promise<readonly string[]> =>
       (await queryArtifacts(registry, workflowFamily, { filter, roles: {} })).rows.map(({ slug }) => slug)
-    await index.list(workflowFamily)
-    expect(await names({ slug: 'bot-7' })).to.deep.equal(['bot-7'])
-    expect(await names({ tags: { team: 'none' } })).to.deep.equal([])
-    expect((await names({})).length).to.equal(ARTIFACTS)
+    expect(await found({ slug: 'bot-7' })).to.deep.equal(['bot-7'])
+    expect(await found({ tags: { team: 'none' } })).to.deep.equal([])
+    expect((await found({})).length).to.equal(ARTIFACTS + 1)
+    for (const [key, value] of Object.entries(ODD_TAGS)) {
+      expect(await found({ tags: { [key]: value } }), key).to.deep.equal(['odd'])
+      expect(await found({ meta: { [key]: value } }), key).to.deep.equal(['odd'])
+    }
+    expect(await found({ tags: { deep: { inner: 'x' } } })).to.deep.equal(['odd'])
+    expect(await found({ tags: { deep: { inner: 'other' } } })).to.deep.equal([])
+    expect(registry.index.viewAt('workflows/odd')?.record.tags).to.deep.equal(ODD_TAGS)
   })
 })
+
+const ODD_TAGS: JsonObject = {
+  quoted: 'a "b" \\ c\n\u0001/',
+  far: 'Größe 𝒳 日本語',
+  empty: '',
+  'a key': true,
+  count: 1.5,
+  list: ['one', { two: 'three' }],
+  deep: { inner: 'x', more: [] },
+  none: null,
+}
 
 /** Whether something becomes true once memory is wanted for other things. */
 async function collected(isTrue: () => boolean): Promise<boolean> {
