@@ -94,7 +94,7 @@ export const ROOMS: Readonly<Record<string, Room>> = {
     ],
   },
   search: {
-    uses: ['resources', 'versioning', 'git', 'json', 'storage', 'scheduling'],
+    uses: ['resources', 'embeds', 'versioning', 'git', 'json', 'storage', 'scheduling'],
     surface: [
       'open-search',
       'project-search',

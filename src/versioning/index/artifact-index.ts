@@ -10,7 +10,7 @@ import { compareRevisions } from './database/compare-revisions.ts'
 import type { IndexSource } from './database/index-changes.ts'
 import { INDEX_FILE, IndexDatabase, type UnreadableArtifacts } from './database/index-database.ts'
 import type { RevisionKey, RevisionQuestion } from './database/revision-question.ts'
-import { type ArtifactChange, type IndexEntry, pathOf } from './index-entry.ts'
+import { type ArtifactChange, type IndexEntry, pathOf, viewCache } from './index-entry.ts'
 import { STALE } from './family-list.ts'
 import { IndexSync, isAsViewed } from './index-sync.ts'
 import type { IndexTables } from './index-tables.ts'
@@ -35,25 +35,20 @@ export class ArtifactIndex {
   readonly #source: IndexSource
   readonly #database: IndexDatabase
 
-  /** `onProblem` is told of repositories that are not served, or left out of lists, once for each reason. */
+  /** `onProblem` is told of repositories that are not served, or left out of lists, once for each reason; `views` keeps some of those that can be made again. */
   constructor(
     store: ProjectStore,
     families: readonly Family[],
     writer: string,
     onProblem?: (problem: RepositoryProblem) => void,
+    views = viewCache(),
   ) {
     this.#store = store
     this.#families = families
-    const intake = new IndexSync(store, families, writer, (path) => this.#database.note(path), onProblem)
-    this.#intake = intake
-    this.#tables = intake.tables
-    this.#source = {
-      at: (path) => intake.tables.at(path),
-      entries: () => intake.tables.entries(),
-      isComplete: () => intake.tables.isComplete,
-      look: ({ family, slug }) => intake.look(family, slug),
-      onTrouble: (reason) => onProblem?.({ repository: INDEX_FILE, reason }),
-    }
+    const note = (path: string): void => this.#database.note(path)
+    this.#intake = new IndexSync(store, families, writer, note, onProblem, views)
+    this.#tables = this.#intake.tables
+    this.#source = this.#intake.source((reason) => onProblem?.({ repository: INDEX_FILE, reason }))
     this.#database = new IndexDatabase(store, this.#source)
   }
 
@@ -234,7 +229,7 @@ export class ArtifactIndex {
   }
 
   /** What lists and searches go over; see IndexDatabase. Brought up to date by `refresh`. */
-  get database(): Pick<IndexDatabase, 'file' | 'unsearched' | 'damaged'> {
+  get database(): Pick<IndexDatabase, 'file' | 'unsearched' | 'damaged' | 'isWithoutEmbeds'> {
     return this.#database
   }
 

@@ -1,7 +1,7 @@
 import type { ArtifactView } from '../artifacts/artifact-view.ts'
 import type { Family } from '../family/family.ts'
 import { FamilyList } from './family-list.ts'
-import type { ArtifactChange, RestoredArtifact } from './index-entry.ts'
+import type { ArtifactChange, RestoredArtifact, ViewCache } from './index-entry.ts'
 import { IndexEntry, isOriginal, pathOf } from './index-entry.ts'
 import { SlugTable } from './slug-table.ts'
 import type { RepositoryProblem } from './unserved-repositories.ts'
@@ -17,6 +17,7 @@ export class IndexTables {
   readonly #lists: ReadonlyMap<Family, FamilyList>
   readonly #entries = new Map<string, IndexEntry>()
   readonly #byDigits = new Map<string, IndexEntry>()
+  readonly #views: ViewCache
   readonly #watchers = new Set<(change: ArtifactChange) => void>()
   #generation = 0
 
@@ -27,8 +28,10 @@ export class IndexTables {
     families: readonly Family[],
     sweepOnce: (family: Family, isUrgent: () => boolean) => Promise<void>,
     onChange: (path: string) => void,
-    onProblem?: (problem: RepositoryProblem) => void,
+    onProblem: ((problem: RepositoryProblem) => void) | undefined,
+    views: ViewCache,
   ) {
+    this.#views = views
     this.#onChange = onChange
     this.damaged = new UnservedRepositories(onProblem)
     this.#lists = new Map(
@@ -114,7 +117,7 @@ export class IndexTables {
       this.listOf(family).changed()
       this.#byDigits.set(digits, before)
       this.slugs.add(before)
-    } else this.#add(new IndexEntry(family, slug, view))
+    } else this.#add(new IndexEntry(family, slug, view, this.#views))
     this.#onChange(path)
     this.#tell({ family, slug, id: view.id, view, before: last })
   }
@@ -131,7 +134,7 @@ export class IndexTables {
 
   /** Takes in what a process of before saw of a repository that nobody has looked at yet, unless another one has the same id. */
   restore(family: Family, slug: string, artifact: RestoredArtifact): void {
-    const entry = new IndexEntry(family, slug, artifact)
+    const entry = new IndexEntry(family, slug, artifact, this.#views)
     if (!this.#byDigits.has(entry.digits)) this.#add(entry)
   }
 
@@ -147,6 +150,7 @@ export class IndexTables {
     this.#generation++
     this.damaged.forget(entry.path)
     this.#entries.delete(entry.path)
+    this.#views.delete(entry)
     if (this.#byDigits.get(entry.digits) === entry) this.#byDigits.delete(entry.digits)
     this.slugs.remove(entry)
     this.listOf(entry.family).remove(entry)

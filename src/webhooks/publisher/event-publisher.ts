@@ -116,7 +116,10 @@ export class EventPublisher {
       // What this process last saw may be older than what the one before it told.
       await registry.index.sweep()
       for (const family of registry.families) {
-        for (const view of await registry.index.list(family)) this.#noted.set(pathOf(family, view.slug), view)
+        for (const view of await registry.index.list(family)) {
+          const path = pathOf(family, view.slug)
+          if (!isPublished(view, told.get(path)) && !this.#noted.has(path)) this.#noted.set(path, view)
+        }
       }
       outbox.go()
       while (!this.#isStopped) {
