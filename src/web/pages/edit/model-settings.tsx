@@ -1,9 +1,9 @@
-import { useId, useState } from 'react'
+import { useEffect, useId, useState } from 'react'
 import { useRoute } from '../../api/use-route.ts'
 import { ChoiceField } from '../../parts/fields/choice-field.tsx'
 import { TextField } from '../../parts/fields/text-field.tsx'
 import { type JsonPath, stringAt, textAt } from '../../parts/json-text/json-text.ts'
-import { templateFormat } from '../../parts/template/template-variables.ts'
+import { templateFormatOf } from '../../parts/prompt/template-parts.ts'
 import styles from './edit.module.css'
 import { type Editing, type PromptPlaces, put } from './draft/editing.ts'
 import { type NumberRange, problemOfNumber, rangesIn } from './number-range.ts'
@@ -64,7 +64,7 @@ export function ModelSettings({ editing, edit, places, readOnly, problemAt, onPr
       {places.format && (
         <ChoiceField
           label="Variables are written"
-          value={templateFormat(stringAt(text, places.format))}
+          value={templateFormatOf(stringAt(text, places.format))}
           choices={FORMATS}
           onChange={(value) => {
             if (!readOnly && places.format) setText(places.format, value)
@@ -98,6 +98,11 @@ function NumberField({ name, range, json, readOnly, problem, onProblem, onChange
   const [typed, setTyped] = useState<string>()
   const given = json === undefined || json === 'null' ? '' : json
   const wrong = problemOfNumber(typed ?? given, range)
+  // What the server takes may be known only after somebody has typed.
+  useEffect(() => {
+    onProblem(name, wrong && `${name} ${wrong}`)
+    return () => onProblem(name, undefined)
+  }, [wrong])
   return (
     <TextField
       label={name}
@@ -110,7 +115,6 @@ function NumberField({ name, range, json, readOnly, problem, onProblem, onChange
       onChange={(value) => {
         const said = value.trim()
         const isWrong = problemOfNumber(said, range)
-        onProblem(name, isWrong === undefined ? undefined : `${name} ${isWrong}`)
         setTyped(isWrong === undefined ? undefined : value)
         if (isWrong === undefined) onChange(said === '' ? undefined : said)
       }}

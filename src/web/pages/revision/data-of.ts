@@ -1,6 +1,6 @@
 import { isEmbed } from '../../parts/prompt/embed-source.ts'
 import type { Message } from '../../parts/conversation/conversation.tsx'
-import { type TemplateFormat, templateFormat } from '../../parts/template/template-variables.ts'
+import { type TemplateFormat, templateFormatOf } from '../../parts/prompt/template-parts.ts'
 
 export type Members = Readonly<Record<string, unknown>>
 
@@ -34,7 +34,7 @@ function promptAt(prompt: Members, keys: readonly string[]): PromptInData | unde
     messages: messages.map((it) =>
       isMessage(it) ? it : { role: isEmbed(it) ? 'embedded' : 'value', content: it },
     ),
-    format: templateFormat(typeof format === 'string' ? format : undefined),
+    format: templateFormatOf(format),
     rest: { ...settings, ...(format === undefined ? {} : { template_format: format }), ...others },
     tools: Array.isArray(tools) ? tools : [],
   }

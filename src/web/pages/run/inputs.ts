@@ -8,7 +8,8 @@ import {
   withTextAt,
 } from '../../parts/json-text/json-text.ts'
 import { prettyJson } from '../../parts/json-text/pretty-json.ts'
-import { templateFormat, variableNames } from '../../parts/template/template-variables.ts'
+import { inputNames } from '../../parts/prompt/template-inputs.ts'
+import { templateFormatOf } from '../../parts/prompt/template-parts.ts'
 
 /** An input that a revision takes. */
 export interface InputField {
@@ -24,7 +25,7 @@ export function inputFields(data: string): readonly InputField[] {
   const schema = ['schemas', 'inputs']
   const required = itemsAt(data, [...schema, 'required'])
   const named = keysAt(data, [...schema, 'properties'])
-  const names = [...new Set([...named, ...variablesOf(data), ...(takesMessages(data) ? ['messages'] : [])])]
+  const names = [...new Set([...named, ...askedFor(data), ...(takesMessages(data) ? ['messages'] : [])])]
   return names.map((name) => {
     const place = [...schema, 'properties', name]
     return {
@@ -89,11 +90,11 @@ function kindOf(data: string, place: readonly string[]): InputField['kind'] {
   }
 }
 
-function variablesOf(data: string): readonly string[] {
+function askedFor(data: string): readonly string[] {
   const prompt = ['parameters', 'prompt']
-  const format = templateFormat(stringAt(data, [...prompt, 'template_format']))
+  const format = templateFormatOf(stringAt(data, [...prompt, 'template_format']))
   const texts = itemsAt(data, [...prompt, 'messages']).map((message) => stringAt(message, ['content']) ?? '')
-  return variableNames(texts, format)
+  return inputNames(texts, format)
 }
 
 function takesMessages(data: string): boolean {

@@ -1,4 +1,4 @@
-import type { TemplateFormat } from '../template/template-variables.ts'
+import type { TemplateFormat } from '../prompt/template-parts.ts'
 
 /** What an editor is told. */
 export interface EditorProps {

@@ -1,3 +1,5 @@
+import { inputNames } from '../../../parts/prompt/template-inputs.ts'
+import { templateFormatOf } from '../../../parts/prompt/template-parts.ts'
 import type { JsonPath } from '../../../parts/json-text/json-text.ts'
 import {
   changeOf,
@@ -136,6 +138,15 @@ export function changeIn(base: Base, { text }: Editing): JsonChange {
 /** Whether there is anything that would be lost. */
 export function isChanged(base: Base, editing: Editing): boolean {
   return problemOfParameters(editing.typed) !== undefined || changeIn(base, editing) !== undefined
+}
+
+/** The inputs that the messages of a prompt ask for. */
+export function promptInputs(text: string): readonly string[] {
+  const places = promptPlaces(text)
+  if (!places) return []
+  const format = templateFormatOf(places.format && stringAt(text, places.format))
+  const texts = itemsAt(text, places.messages).map((message) => stringAt(message, ['content']) ?? '')
+  return inputNames(texts, format)
 }
 
 /** The inputs that the schema of a workflow names. */
