@@ -22,7 +22,11 @@ function page(path: string, component: RouteComponent) {
     path,
     component,
     validateSearch: (search: Record<string, unknown>): Search =>
-      Object.fromEntries(Object.entries(search).map(([name, value]) => [name, String(value)])),
+      Object.fromEntries(
+        Object.entries(search).flatMap(([name, value]) =>
+          value === undefined ? [] : [[name, String(value)]],
+        ),
+      ),
   })
 }
 

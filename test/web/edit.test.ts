@@ -126,7 +126,7 @@ describe('workbench: editing', () => {
     const { page } = visit
     const temperature = page.getByLabel('temperature')
     await temperature.fill('3')
-    await page.getByText('has to be from 0 to 2').waitFor()
+    await page.getByText('has to be from 0 to 2', { exact: true }).waitFor()
     const commit = page.getByRole('button', { name: /^Commit to numbers/ })
     expect(await commit.getAttribute('title')).to.equal('temperature has to be from 0 to 2')
     await temperature.fill('0.1000000000000000055')
@@ -138,10 +138,11 @@ describe('workbench: editing', () => {
     await page.keyboard.press('Control+End')
     await page.keyboard.press('ArrowLeft')
     await page.keyboard.type(', "big": 98765432109876543210, ')
-    await page.getByText('This is not JSON yet').waitFor()
+    const problem = page.getByRole('alert').getByText('This is not JSON yet')
+    await problem.waitFor()
     expect(await commit.getAttribute('title')).to.match(/^This is not JSON yet/)
     for (let at = 0; at < 2; at++) await page.keyboard.press('Backspace')
-    await page.getByText('This is not JSON yet').waitFor({ state: 'detached' })
+    await problem.waitFor({ state: 'detached' })
     await commit.click()
     const sent = page.waitForRequest('**/workflows/revisions/commit')
     await page.getByRole('dialog').getByRole('button', { name: 'Commit to numbers' }).click()
@@ -281,7 +282,7 @@ describe('workbench: editing', () => {
     await makePrompt('target')
     const visit = await bench.visit({ path: '/a/target/edit/target' })
     const { page } = visit
-    await page.getByLabel('Model').fill('gpt-4o')
+    await page.getByRole('combobox', { name: 'Model' }).fill('gpt-4o')
     await page.getByRole('button', { name: 'Commit to target' }).click()
     await page.getByLabel(/a new variant/).check()
     await page.getByLabel('Name of the new variant').fill('gpt')
@@ -351,7 +352,7 @@ describe('workbench: editing', () => {
     const { page } = visit
     await typeAtEnd(page, 'Text of message 2, user', '?')
     await page
-      .getByRole('button', { name: /^Commit to reading: The key "reader" lacks the scope write/ })
+      .getByRole('button', { name: /^Commit to reading ?: The key "reader" lacks the scope write/ })
       .waitFor()
     await page.keyboard.press('Control+Enter')
     expect(await page.getByRole('dialog').count()).to.equal(0)

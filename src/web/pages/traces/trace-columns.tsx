@@ -29,12 +29,12 @@ export const TRACE_COLUMNS: readonly Column<TraceRow>[] = [
     name: 'Ran',
     cell: ({ ran }) =>
       ran ? (
-        <>
+        <span className={styles.ran}>
           <Link to={places.artifact(ran.slug)}>{ran.slug}</Link>{' '}
           {ran.revision?.slug !== undefined && (
             <Link to={places.revision(ran.slug, ran.revision.slug)}>v{ran.revision.version}</Link>
           )}
-        </>
+        </span>
       ) : (
         <span className={styles.muted}>–</span>
       ),

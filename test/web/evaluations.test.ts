@@ -1,0 +1,340 @@
+import { expect } from 'chai'
+import { closeBrowser } from '../../scripts/browser/open-browser.ts'
+import { type CountingHook, startCountingHook } from '../http/evaluations/counting-hook.ts'
+import { openWorkbench, type Workbench } from './support/workbench.ts'
+
+/** What outputs may hold: nothing of it may be more than text. */
+const HOSTILE = `<script>document.title = 'taken'</script><img src="http://127.0.0.1:1/x.png"> javascript:alert(1) \u202Egnp.exe`
+
+describe('workbench: evaluations', () => {
+  let bench: Workbench
+  let hook: CountingHook
+  before(async () => {
+    hook = await startCountingHook()
+    bench = await openWorkbench({ HOOK_ALLOW_PRIVATE: 'true' })
+  })
+  after(async () => {
+    await closeBrowser()
+    await bench.close()
+    await hook.close()
+  })
+
+  /** A prompt over the model that answers by the examples it is shown. */
+  const promptOf = (examples: readonly (readonly [string, string])[]) => ({
+    uri: 'svc:builtin:completion:v0',
+    parameters: {
+      prompt: {
+        messages: [
+          ...examples.flatMap(([country, capital]) => [
+            { role: 'user', content: country },
+            { role: 'assistant', content: capital },
+          ]),
+          { role: 'user', content: '{{country}}' },
+        ],
+        llm_config: { model: 'mock/examples' },
+        template_format: 'curly',
+      },
+    },
+  })
+  const testset = (slug: string, rows: readonly object[]) =>
+    bench.ask('POST', '/simple/testsets/', {
+      testset: { slug, data: { testcases: rows.map((data) => ({ data })) } },
+    })
+  const run = async (application: string, rows: string, more: object = {}): Promise<string> => {
+    const { evaluation } = await bench.ask('POST', '/evaluations/run', {
+      testset_ref: { slug: rows },
+      application_ref: { slug: application },
+      evaluator_refs: [{ slug: 'exact' }],
+      concurrency: 1,
+      ...more,
+    })
+    return evaluation.id
+  }
+
+  it('says what runs are for where there are none, and starts one by keys alone', async () => {
+    await bench.ask('POST', '/simple/applications/', {
+      application: { slug: 'capitals', name: 'Capitals', data: promptOf([['Norway', 'Oslo']]) },
+    })
+    await bench.ask('POST', '/simple/evaluators/', {
+      evaluator: {
+        slug: 'exact',
+        template: 'auto_exact_match',
+        data: { parameters: { correct_answer_key: 'capital' } },
+      },
+    })
+    await testset('countries', [
+      { country: 'Norway', capital: 'Oslo' },
+      { country: 'Peru', capital: 'Lima' },
+      { country: 'Chad', capital: 'N’Djamena' },
+    ])
+    const visit = await bench.visit({ path: '/eval' })
+    const { page } = visit
+    await page.getByText('A run puts every row of a testset').waitFor()
+    await visit.expectNoBarriers()
+    await page.keyboard.press('n')
+    await page.waitForURL('**/eval?new=1')
+    const form = page.getByRole('dialog', { name: 'Start an evaluation' })
+    await form.getByRole('button', { name: /Choose a prompt first/ }).waitFor()
+    await form.getByLabel('Prompt').fill('capit')
+    await form.getByRole('option', { name: /Capitals/ }).waitFor()
+    await page.keyboard.press('Enter')
+    await form.getByLabel('Testset').fill('countr')
+    await form.getByRole('option', { name: 'countries' }).waitFor()
+    await page.keyboard.press('Enter')
+    await form.getByLabel('Add an evaluator').fill('exac')
+    await form.getByRole('option', { name: 'exact' }).waitFor()
+    await page.keyboard.press('Enter')
+    await form.getByRole('button', { name: 'Leave out exact' }).waitFor()
+    await visit.expectNoBarriers()
+    await visit.picture('evaluation-start-1440')
+    await form.getByRole('button', { name: 'Start the evaluation' }).focus()
+    await page.keyboard.press('Enter')
+    await page.waitForURL('**/eval/*-*')
+    await page.getByRole('heading', { name: 'capitals-1 with countries-1' }).waitFor()
+    const summary = page.getByRole('region', { name: 'Summary by evaluator' })
+    await summary.getByRole('row', { name: /exact 1 of 3 33\.3 % 2 0 0 0\.333 over 3/ }).waitFor()
+    await visit.close()
+  })
+
+  it('shows what came of each row beside what was expected; filters and the opened row have an address', async () => {
+    const [id] = (await bench.ask('POST', '/evaluations/query', {})).evaluations.map((it: any) => it.id)
+    const visit = await bench.visit({ path: `/eval/${id}` })
+    const { page } = visit
+    const rows = page.getByRole('table', { name: 'Rows of the run' })
+    await rows.getByRole('row', { name: /country Norway Oslo Oslo exact ✓ passed \d/ }).waitFor()
+    await rows.getByRole('row', { name: /country Peru Peru Lima exact ✗ failed/ }).waitFor()
+    await visit.expectNoBarriers()
+    await visit.picture('evaluation-1440')
+    await page.getByRole('button', { name: 'Failed' }).click()
+    await page.waitForURL('**?show=failed')
+    await rows.getByText('Norway').waitFor({ state: 'detached' })
+    expect(await rows.getByRole('row').count()).to.equal(3)
+    await page.keyboard.press('j')
+    await page.keyboard.press('j')
+    await page.keyboard.press('Enter')
+    await page.waitForURL('**?show=failed&row=*')
+    const panel = page.getByRole('complementary', { name: 'The opened row' })
+    await panel.getByText('Expected (capital)').waitFor()
+    await panel.getByText('N’Djamena').waitFor()
+    await visit.expectNoBarriers()
+    await page.keyboard.press('k')
+    await panel.getByText('Lima').waitFor()
+    await page.reload()
+    await panel.getByText('Lima').waitFor()
+    await panel.getByRole('link', { name: 'Its trace' }).click()
+    await page.waitForURL('**/trace/*')
+    await page.goBack()
+    await panel.waitFor()
+    await page.keyboard.press('Escape')
+    await panel.waitFor({ state: 'detached' })
+    await visit.close()
+  })
+
+  it('puts two runs side by side by row, also of two versions of a testset, and says what is better and worse', async () => {
+    const left = await run('capitals', 'countries')
+    const { application } = await bench.ask('GET', '/simple/applications/capitals')
+    await bench.ask('POST', '/applications/revisions/commit', {
+      application_revision_commit: {
+        application_variant_id: application.variant_id,
+        message: 'More examples',
+        data: promptOf([
+          ['Norway', 'Bergen'],
+          ['Peru', 'Lima'],
+        ]),
+      },
+    })
+    const { testset_revision: head } = await bench.ask('POST', '/testsets/revisions/retrieve', {
+      testset_ref: { slug: 'countries' },
+    })
+    const chad = head.data.testcase_ids[2]
+    await bench.ask('POST', '/testsets/revisions/commit', {
+      testset_revision_commit: {
+        testset_id: head.testset_id,
+        message: 'The country is spelled as in French',
+        delta: {
+          rows: {
+            replace: [{ id: chad, data: { country: 'Tchad', capital: 'N’Djamena' } }],
+            add: [{ data: { country: 'Fiji', capital: 'Suva' } }],
+          },
+        },
+      },
+    })
+    const right = await run('capitals', 'countries')
+    const visit = await bench.visit({ path: '/eval' })
+    const { page } = visit
+    const list = page.getByRole('table', { name: 'Runs' })
+    await list.getByRole('row', { name: /capitals v2 countries v2 4 0 exact 25\.0 %/ }).waitFor()
+    await visit.expectNoBarriers()
+    await visit.picture('evaluations-1440')
+    for (const key of ['j', 'Space', 'j', 'Space', 'c']) await page.keyboard.press(key)
+    await page.waitForURL(`**/eval/${left}...${right}`)
+    await page.getByText('Better at the right: 1 · worse: 1').waitFor()
+    await page.getByText('another output: 3 of 4').waitFor()
+    const rows = page.getByRole('table', { name: 'Rows of both runs' })
+    await rows
+      .getByRole('row', { name: /country Norway Oslo Oslo Bergen ▼ worse ✓ passed ✗ failed/ })
+      .waitFor()
+    // The row that was edited is still one row.
+    await rows.getByRole('row', { name: /country Tchad N’Djamena Chad Tchad = same/ }).waitFor()
+    await rows.getByRole('row', { name: /country Fiji Suva – Fiji ▷ only right – ✗ failed/ }).waitFor()
+    await visit.expectNoBarriers()
+    await visit.picture('evaluations-compare-1440')
+    await page.getByRole('button', { name: 'Better 1' }).click()
+    await page.waitForURL('**?show=better')
+    await rows.getByText('Peru').first().click()
+    const panel = page.getByRole('complementary', { name: 'The opened row' })
+    await panel.getByRole('group', { name: 'Outputs at the left and at the right' }).waitFor()
+    await visit.expectNoBarriers()
+    await visit.close()
+  })
+
+  it('draws what the runs of a variant came to over its versions, with the same numbers as a table', async () => {
+    const { evaluations } = await bench.ask('POST', '/evaluations/query', { windowing: { limit: 1 } })
+    const visit = await bench.visit({ path: `/eval/${evaluations[0].id}?tab=versions` })
+    const { page } = visit
+    await page
+      .getByRole('img', { name: /Passed rows of capitals by version/ })
+      .locator('canvas')
+      .waitFor()
+    await page.getByText('no statistics are made').waitFor()
+    const table = page.getByRole('region', { name: 'Runs of this variant' })
+    await table.getByRole('row', { name: /v2 v2 4 25\.0 %/ }).waitFor()
+    await table
+      .getByRole('row', { name: /v1 v1 3 33\.3 %/ })
+      .first()
+      .waitFor()
+    await visit.expectNoBarriers()
+    await visit.picture('evaluation-versions-1440')
+    await page.getByRole('link', { name: 'Mean score' }).click()
+    await page.waitForURL('**?tab=versions&metric=score')
+    await table.getByRole('row', { name: /v2 v2 4 0\.250/ }).waitFor()
+    await visit.close()
+  })
+
+  it('follows a run while it goes on; stops it, and resumes it without running a row twice', async () => {
+    await bench.ask('POST', '/simple/applications/', {
+      application: { slug: 'slow', data: { uri: 'svc:custom:hook:v0', url: hook.url } },
+    })
+    await testset('numbers', [{ n: 1 }, { n: 2 }, { n: 3 }])
+    const others = await bench.visit({ path: '/eval' })
+    await others.page.getByRole('table', { name: 'Runs' }).waitFor()
+    hook.delay = 0
+    await hook.called(0)
+    const id = await startSlow()
+    const visit = await bench.visit({ path: `/eval/${id}` })
+    const { page } = visit
+    await page.getByRole('progressbar', { name: 'Running' }).waitFor()
+    await page.getByText('Running: 1 of 3 rows').waitFor()
+    await page.getByRole('table', { name: 'Rows of the run' }).getByText('doubled').waitFor()
+    await visit.expectNoBarriers()
+    await others.page.getByText('1 of 3').waitFor()
+    await page.getByRole('button', { name: 'Stop the run' }).click()
+    await page.getByText('Interrupted: 1 of 3 rows').waitFor()
+    hook.delay = 0
+    await page.getByRole('button', { name: 'Resume the run' }).click()
+    await page.getByRole('button', { name: 'Run again' }).waitFor()
+    expect(hook.calls.get(1), 'what was done is not run again').to.equal(1)
+    await others.page.getByRole('row', { name: /finished slow v1 numbers v1 3 0/ }).waitFor()
+    await visit.close()
+    await others.close()
+  })
+
+  /** A run of which the first row is done and the second one hangs. */
+  async function startSlow(): Promise<string> {
+    const began = run('slow', 'numbers', { evaluator_refs: [], wait: false })
+    await hook.called(1)
+    hook.delay = 600_000
+    const id = await began
+    for (;;) {
+      const { evaluation } = await bench.ask('GET', `/evaluations/${id}`)
+      if (evaluation.summary.done >= 1) return id
+    }
+  }
+
+  it('shows hostile rows and outputs as text, a row of ten thousand columns, and lines of a megabyte', async () => {
+    await bench.ask('POST', '/simple/applications/', { application: { slug: 'echo', data: promptOf([]) } })
+    await testset('hostile', [
+      { country: HOSTILE, capital: HOSTILE },
+      { country: 'x'.repeat(1_000_000), capital: '**bold** ![](http://127.0.0.1:1/y.png)' },
+      Object.fromEntries([
+        ['country', 'wide'],
+        ...Array.from({ length: 10_000 }, (_, at) => [`column ${at}`, at]),
+      ]),
+    ])
+    const id = await run('echo', 'hostile')
+    const visit = await bench.visit({ path: `/eval/${id}` })
+    const { page } = visit
+    const rows = page.getByRole('table', { name: 'Rows of the run' })
+    await rows.getByText('<script>').first().waitFor()
+    await rows.getByText('wide').first().click()
+    await page.getByText('9,960 more').or(page.getByText('9,961 more')).waitFor()
+    await rows.getByText('xxxx').first().click()
+    const panel = page.getByRole('complementary', { name: 'The opened row' })
+    await panel.getByRole('button', { name: 'show all 1,000,000 characters' }).first().waitFor()
+    await rows.getByText('<script>').first().click()
+    await panel.getByText('<script>').first().waitFor()
+    await visit.expectNoBarriers()
+    expect(await page.title()).to.include('echo-1 with hostile-1')
+    await visit.close()
+  })
+
+  it('says of a prompt that fails on every row how it failed, and of a key or an address what is wrong with it', async () => {
+    await bench.ask('POST', '/simple/applications/', {
+      application: { slug: 'failing', data: promptOf([['{{nothing}}', 'x']]) },
+    })
+    const id = await run('failing', 'countries')
+    const visit = await bench.visit({ path: `/eval/${id}?show=error` })
+    const { page } = visit
+    await page.getByText('The prompt failed on 4 of 4 rows').waitFor()
+    const rows = page.getByRole('table', { name: 'Rows of the run' })
+    expect(await rows.getByText('! error').count()).to.equal(4)
+    await rows.getByText('– not run').first().waitFor()
+    await visit.expectNoBarriers()
+    await visit.go('/eval/01a214c6-257f-7254-b779-b820e71074b5')
+    await page.getByText('There is no evaluation with the id').waitFor()
+    await visit.close()
+
+    const { key } = await bench.ask('POST', '/keys/', { key: { name: 'reader', scopes: ['read'] } })
+    const reader = await bench.visit({ path: '/eval', key: key.secret })
+    const start = reader.page.getByRole('button', { name: /Start an evaluation.*lacks the scope invoke/ })
+    await start.click({ force: true })
+    expect(reader.page.url()).to.match(/\/eval$/)
+    await reader.close()
+  })
+
+  it('keeps what was chosen where the server refuses to start, and says why', async () => {
+    await bench.ask('POST', '/simple/applications/', {
+      application: { slug: 'mute', data: { parameters: { greeting: 'Hello' } } },
+    })
+    const visit = await bench.visit({ path: '/eval?new=1&prompt=mute&testset=countries' })
+    const form = visit.page.getByRole('dialog')
+    await form.getByRole('button', { name: 'Start the evaluation' }).click()
+    await form.getByRole('alert').getByText('names no handler, so it cannot run').waitFor()
+    expect(await form.getByLabel('Prompt').inputValue()).to.equal('mute')
+    await visit.close()
+  })
+
+  it('fits a telephone and the dark', async () => {
+    const { evaluations } = await bench.ask('POST', '/evaluations/query', {
+      windowing: { limit: 2, order: 'ascending' },
+    })
+    const [one, two] = evaluations.map((it: any) => it.id)
+    for (const [name, path] of [
+      ['evaluations', '/eval'],
+      ['evaluation', `/eval/${one}`],
+      ['evaluations-compare', `/eval/${one}...${two}`],
+    ] as const) {
+      const visit = await bench.visit({ path, width: 390, height: 844 })
+      await visit.page.getByRole('table').first().waitFor()
+      expect(await visit.page.evaluate('document.documentElement.scrollWidth'), path).to.be.at.most(390)
+      await visit.picture(`${name}-390`)
+      await visit.close()
+      if (process.env['WEB_THEMES'] === undefined && process.env['PICTURES'] === undefined) continue
+      const dark = await bench.visit({ path, theme: 'dark' })
+      await dark.page.getByRole('table').first().waitFor()
+      await dark.expectNoBarriers()
+      await dark.picture(`${name}-dark-1440`)
+      await dark.close()
+    }
+  })
+})
