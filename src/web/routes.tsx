@@ -22,7 +22,12 @@ function page(path: string, component: RouteComponent) {
     path,
     component,
     validateSearch: (search: Record<string, unknown>): Search =>
-      Object.fromEntries(Object.entries(search).map(([name, value]) => [name, String(value)])),
+      Object.fromEntries(
+        Object.entries(search).flatMap(([name, value]) =>
+          // What a page leaves out is not there; it is not the text "undefined".
+          value === undefined ? [] : [[name, String(value)]],
+        ),
+      ),
   })
 }
 
