@@ -24,7 +24,6 @@ function page(path: string, component: RouteComponent) {
     validateSearch: (search: Record<string, unknown>): Search =>
       Object.fromEntries(
         Object.entries(search).flatMap(([name, value]) =>
-          // What a page leaves out is not there; it is not the text "undefined".
           value === undefined ? [] : [[name, String(value)]],
         ),
       ),

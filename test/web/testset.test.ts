@@ -54,9 +54,9 @@ describe('workbench: a testset', () => {
     expect(await grid(page).getAttribute('aria-rowcount')).to.equal(String(ROWS + 1))
     expect(await page.getByRole('row').count()).to.be.lessThan(60)
     await page.getByText(`${ROWS.toLocaleString('en-US')} rows`).waitFor()
-    await grid(page).evaluate('(it) => { it.scrollTop = (it.scrollHeight - it.clientHeight) / 2 }')
+    await grid(page).evaluate((it: any) => void (it.scrollTop = (it.scrollHeight - it.clientHeight) / 2))
     await cell(page, `City ${ROWS / 2}`).waitFor()
-    await grid(page).evaluate('(it) => { it.scrollTop = it.scrollHeight }')
+    await grid(page).evaluate((it: any) => void (it.scrollTop = it.scrollHeight))
     await cell(page, `City ${ROWS - 1}`).waitFor()
     const last = grid(page).getByRole('row').last()
     expect(await last.getAttribute('aria-rowindex')).to.equal(String(ROWS + 1))
@@ -279,7 +279,9 @@ describe('workbench: a testset', () => {
     await bench.ask('POST', '/simple/testsets/', {
       testset: {
         slug: 'wide',
-        data: { testcases: Array.from({ length: 20 }, (_, n) => ({ data: { ...many, n } })) },
+        data: {
+          testcases: Array.from({ length: 20 }, (_, n) => ({ data: { ...many, 'column 0': `${n}` } })),
+        },
       },
     })
     const visit = await bench.visit({ path: '/t/hostile?at=1&column=html' })
@@ -298,7 +300,7 @@ describe('workbench: a testset', () => {
     await grid(page).focus()
     await page.keyboard.press('End')
     await grid(page).getByRole('columnheader', { name: 'column 9999', exact: true }).waitFor()
-    expect(await grid(page).getAttribute('aria-colcount')).to.equal('10003')
+    expect(await grid(page).getAttribute('aria-colcount')).to.equal('10002')
     await visit.close()
   })
 

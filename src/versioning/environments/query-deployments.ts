@@ -1,4 +1,5 @@
 import { invalid, Refusal } from '../../errors.ts'
+import type { Oid } from '../../git/objects/object.ts'
 import { TimeSlice } from '../../scheduling/cooperative.ts'
 import type { ArtifactView } from '../artifacts/artifact-view.ts'
 import { unlessDamaged } from '../index/unless-damaged.ts'
@@ -6,7 +7,7 @@ import type { Window, Windowing } from '../pagination.ts'
 import type { Pin, Reference } from '../reference.ts'
 import type { Registry } from '../registry.ts'
 import type { Revision, RevisionLocation } from '../revisions/revision.ts'
-import { isHeldBy, latestOf, readOutline } from '../revisions/revision.ts'
+import { isHeldBy, latestOf, readCommitAt } from '../revisions/revision.ts'
 import { resolveArtifact } from '../revisions/references.ts'
 import { pinsAt } from './environments.ts'
 import { holdingSince } from './holding-since.ts'
@@ -14,7 +15,7 @@ import { referencesTo } from './pin.ts'
 import { pinnedRevision } from './pinned-revision.ts'
 
 /** What an environment runs under a key. */
-export interface Deployment {
+export interface CurrentDeployment {
   readonly environment: ArtifactView
   readonly key: string
   /** What runs; a refusal says why the key leads nowhere. */
@@ -43,14 +44,14 @@ export async function queryDeployments(
   filter: DeploymentFilter,
   windowing: Windowing = {},
   slice = new TimeSlice(),
-): Promise<Window<Deployment>> {
+): Promise<Window<CurrentDeployment>> {
   const held = await heldNow(registry, filter)
   if (windowing.order === 'descending') held.reverse()
   const from = windowing.next === undefined ? 0 : held.findIndex((it) => cursorOf(it) === windowing.next) + 1
   if (windowing.next !== undefined && from === 0) throw goneCursor(windowing.next)
   const shown = held.slice(from, from + (windowing.limit ?? held.length))
   const since = await sinceOf(registry, shown, slice)
-  const rows: Deployment[] = []
+  const rows: CurrentDeployment[] = []
   for (const it of shown) {
     if (slice.isOver) await slice.rest()
     const place = since.get(it)
@@ -110,19 +111,24 @@ async function sinceOf(
   registry: Registry,
   shown: readonly Held[],
   slice: TimeSlice,
-): Promise<ReadonlyMap<Held, RevisionLocation>> {
-  const found = new Map<Held, RevisionLocation>()
+): Promise<ReadonlyMap<Held, Revision>> {
+  const found = new Map<Held, Revision>()
   for (const environment of new Set(shown.map((it) => it.environment))) {
     const own = shown.filter((it) => it.environment === environment)
     const [first] = own
     if (!first) continue
-    const since = await unlessDamaged(registry, environment, () =>
-      holdingSince(registry, first.latest, new Map(own.map(({ pin }) => [pin.key, pin])), slice),
-    )
-    for (const it of own) {
-      const place = since?.get(it.pin.key)
-      if (place) found.set(it, place)
-    }
+    await unlessDamaged(registry, environment, async () => {
+      const since = await holdingSince(registry, first.latest, slice)
+      // One deployment may have brought thousands.
+      const revisions = new Map<Oid, Revision>()
+      for (const it of own) {
+        const place = since.get(it.pin.key)
+        if (!place) continue
+        const revision = revisions.get(place.oid) ?? (await readCommitAt(registry, place))
+        revisions.set(place.oid, revision)
+        found.set(it, revision)
+      }
+    })
   }
   return found
 }
@@ -130,8 +136,8 @@ async function sinceOf(
 async function deploymentAt(
   registry: Registry,
   { environment, pin }: Held,
-  since: RevisionLocation,
-): Promise<Deployment> {
+  since: Revision,
+): Promise<CurrentDeployment> {
   const place =
     (await pinnedRevision(registry, pin)) ??
     new Refusal('revision_not_found', `The key ${pin.key} refers to no revision.`)
@@ -139,16 +145,19 @@ async function deploymentAt(
   return {
     environment,
     key: pin.key,
-    revision: isLost ? place : await readOutline(registry, place),
-    since: await readOutline(registry, since),
+    revision: isLost ? place : await readCommitAt(registry, place),
+    since,
     latest: isLost ? undefined : await newerThan(registry, place),
   }
 }
 
-async function newerThan(registry: Registry, place: RevisionLocation): Promise<Deployment['latest']> {
+async function newerThan(registry: Registry, place: RevisionLocation): Promise<CurrentDeployment['latest']> {
   const latest = await latestOf(place.artifact, place.variant)
   if (!latest || !(await isHeldBy(place, place.variant))) return undefined
-  return { revision: await readOutline(registry, latest), ahead: Math.max(0, latest.version - place.version) }
+  return {
+    revision: await readCommitAt(registry, latest),
+    ahead: Math.max(0, latest.version - place.version),
+  }
 }
 
 function cursorOf({ environment, pin }: Held): string {

@@ -82,6 +82,14 @@ export class RevisionCache {
     return revisions.get(this.#keyOf(oid)) ?? readRevision(this.#family, source, oid, 'outline')
   }
 
+  /** What the commit alone says: who, when and why; without header and payload, which may be large. */
+  async readCommit(source: ObjectReader, oid: Oid): Promise<StoredRevision> {
+    const known = revisions.get(this.#keyOf(oid))
+    if (known) return known
+    const commit = parseCommit(await readBytes(source, oid, 'commit'))
+    return { oid, commit, ...decodeMessage(commit.message), header: {}, payload: undefined, size: 0 }
+  }
+
   /** Takes a revision as it was built, in place of reading it back. */
   keep(revision: StoredRevision): void {
     revisions.set(this.#keyOf(revision.oid), revision)

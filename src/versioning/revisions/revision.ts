@@ -49,6 +49,15 @@ export async function readOutline(registry: Registry, place: RevisionLocation): 
   return revisionOf(place, stored)
 }
 
+/** The same where only who made it, when and why is shown: without header and payload. */
+export async function readCommitAt(registry: Registry, place: RevisionLocation): Promise<Revision> {
+  const { artifact, oid } = place
+  return revisionOf(
+    place,
+    await registry.revisions(artifact.family).readCommit(artifact.repository.objects, oid),
+  )
+}
+
 function revisionOf({ artifact, variant, oid, version }: RevisionLocation, stored: StoredRevision): Revision {
   const id = objectUuid(oid, artifact.digits)
   const chosen = stored.trailers.slug

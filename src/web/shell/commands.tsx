@@ -108,6 +108,7 @@ function isTyping({ target, key }: KeyboardEvent): boolean {
 export function shownKeys(keys: string): string {
   const mod = navigator.platform.startsWith('Mac') ? '⌘' : 'Ctrl+'
   return keys
+    .replace(/mod\+(\w)$/, (_, key: string) => `mod+${key.toUpperCase()}`)
     .replace('mod+', mod)
     .replace(/\bspace\b/, 'Space')
     .replace(/\benter\b/, 'Enter')

@@ -84,8 +84,11 @@ function Distance({
   const { ahead, behind } = data.compare
   const said = `${ahead.toLocaleString()} ahead of ${main.slug}, ${behind.toLocaleString()} behind`
   return (
-    <Link to={places.compare(slug, `v:${main.slug}`, `v:${variant.slug}`)} title={said} aria-label={said}>
-      ↑{ahead.toLocaleString()} ↓{behind.toLocaleString()}
+    <Link to={places.compare(slug, `v:${main.slug}`, `v:${variant.slug}`)} title={said}>
+      <span aria-hidden>
+        ↑{ahead.toLocaleString()} ↓{behind.toLocaleString()}
+      </span>
+      <span className="visually-hidden">{said}</span>
     </Link>
   )
 }

@@ -1,6 +1,141 @@
+import { useParams } from '@tanstack/react-router'
+import { useRoute } from '../../api/use-route.ts'
+import { EndsBar, type EndChoice, Standing } from '../../parts/compare/ends-bar.tsx'
+import { type End, endsOf, endReferences, sideOf, textOfEnd } from '../../parts/compare/ends.ts'
 import { Page } from '../../parts/page/page.tsx'
+import { RevisionChip } from '../../parts/revision-chip/revision-chip.tsx'
+import { RowDiff } from '../../parts/row-diff/row-diff.tsx'
+import { Empty } from '../../parts/states/empty.tsx'
+import { Failure } from '../../parts/states/failure.tsx'
+import { Skeleton } from '../../parts/states/skeleton.tsx'
+import { NewsLine } from '../../shell/news-line.tsx'
+import { places } from '../../shell/places.ts'
 
-/** The page of this address is being built. */
+/** Two ends of a testset beside each other, row by row. */
 export default function CompareTestsetPage() {
-  return <Page crumbs={[{ label: 'CompareTestset' }]}>{null}</Page>
+  const { slug = '', range = '' } = useParams({ strict: false }) as Readonly<
+    Record<string, string | undefined>
+  >
+  const ends = endsOf(range)
+  return (
+    <Page
+      wide
+      crumbs={[{ label: 'Home', to: '/' }, { label: slug, to: places.testset(slug) }, { label: 'Compare' }]}
+    >
+      {ends ? (
+        <Comparison slug={slug} {...ends} />
+      ) : (
+        <Empty>
+          Two ends are compared: <code>v:&lt;variant&gt;</code> or <code>r:&lt;revision&gt;</code>, with three
+          dots between them. “{range}” is not that.
+        </Empty>
+      )}
+    </Page>
+  )
+}
+
+function Comparison({ slug, base, head }: { readonly slug: string; readonly base: End; readonly head: End }) {
+  const choices = useChoices(slug)
+  const before = useEnd(slug, base)
+  const after = useEnd(slug, head)
+  const isHere = before.data !== undefined && after.data !== undefined
+  const { data: compared } = useRoute(
+    'POST /testsets/variants/compare',
+    {
+      body: {
+        base: sideOf(base, slug, before.data?.id ?? ''),
+        head: sideOf(head, slug, after.data?.id ?? ''),
+        windowing: { limit: 1 },
+      },
+    },
+    { enabled: isHere },
+  )
+  const error = before.error ?? after.error
+  return (
+    <>
+      <NewsLine concerns={({ references }) => Object.values(references).some((it) => it?.slug === slug)} />
+      <EndsBar
+        base={base}
+        head={head}
+        choices={choices}
+        addressOf={(left, right) => places.compareTestset(slug, textOfEnd(left), textOfEnd(right))}
+        chips={{
+          base: <Chip slug={slug} revision={before.data} />,
+          head: <Chip slug={slug} revision={after.data} />,
+        }}
+      />
+      {error && <Failure error={error} />}
+      {compared && (
+        <Standing
+          base={base}
+          head={head}
+          compare={compared.compare}
+          placeOf={({ version, slug: revision }) => placeOf(slug, revision, version)}
+        />
+      )}
+      {!error && !isHere && <Skeleton label="Loading which rows changed" lines={12} />}
+      {before.data && after.data && <RowDiff base={{ id: before.data.id }} head={{ id: after.data.id }} />}
+    </>
+  )
+}
+
+/** The page of a revision of a testset goes by variant and version; a slug of its own says neither. */
+function placeOf(slug: string, revision: string, version: number | string): string {
+  const suffix = `-${version}`
+  const variant = revision.endsWith(suffix) ? revision.slice(0, -suffix.length) : slug
+  return places.testsetVersion(slug, variant, Number(version))
+}
+
+function useEnd(slug: string, end: End) {
+  const { data, error } = useRoute('POST /testsets/revisions/retrieve', {
+    body: { ...endReferences(end, slug, 'testset'), include_testcases: false, include_testcase_ids: false },
+  })
+  return { data: data?.testset_revision, error }
+}
+
+function useChoices(slug: string): readonly EndChoice[] {
+  const variants = useRoute('POST /testsets/variants/query', {
+    body: { testset_refs: [{ slug }], windowing: { order: 'name', limit: 200 } },
+  })
+  const revisions = useRoute('POST /testsets/revisions/query', {
+    body: {
+      testset_refs: [{ slug }],
+      include_testcases: false,
+      include_testcase_ids: false,
+      windowing: { order: '-created', limit: 25 },
+    },
+  })
+  return [
+    ...(variants.data?.testset_variants ?? []).map((it): EndChoice => ({
+      label: it.slug,
+      end: { kind: 'variant', slug: it.slug },
+    })),
+    ...(revisions.data?.testset_revisions ?? []).map((it): EndChoice => ({
+      label: `${it.testset_variant_slug} v${it.version} · ${it.subject}`,
+      end: { kind: 'revision', slug: it.slug },
+    })),
+  ]
+}
+
+interface ShownRevision {
+  readonly slug: string
+  readonly version: number | string
+  readonly testset_variant_slug: string
+  readonly author: string
+  readonly date: string
+  readonly subject: string
+}
+
+function Chip({ slug, revision }: { readonly slug: string; readonly revision: ShownRevision | undefined }) {
+  if (!revision) return null
+  const { version, testset_variant_slug: variant, author, date, subject } = revision
+  return (
+    <RevisionChip
+      to={places.testsetVersion(slug, variant, Number(version))}
+      version={Number(version)}
+      author={author}
+      date={date}
+      subject={subject}
+    />
+  )
 }

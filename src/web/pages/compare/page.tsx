@@ -2,7 +2,7 @@ import { useNavigate, useParams, useSearch } from '@tanstack/react-router'
 import type { Answer } from '../../api/call.ts'
 import { useRoute } from '../../api/use-route.ts'
 import { EndsBar, Standing } from '../../parts/compare/ends-bar.tsx'
-import { type End, endsOf, nameOfEnd, referencesOf, sideOf, textOfEnd } from '../../parts/compare/ends.ts'
+import { type End, endsOf, nameOfEnd, endReferences, sideOf, textOfEnd } from '../../parts/compare/ends.ts'
 import { LoadedRevisionDiff, type RevisionDiffView, RevisionDiff } from '../../parts/diff/revision-diff.tsx'
 import { Page } from '../../parts/page/page.tsx'
 import { RevisionChip } from '../../parts/revision-chip/revision-chip.tsx'
@@ -13,12 +13,12 @@ import { NewsLine } from '../../shell/news-line.tsx'
 import { places } from '../../shell/places.ts'
 import { MergeBox } from './merge-box.tsx'
 import styles from './page.module.css'
-import { useEndChoices } from './use-end-choices.ts'
+import { useEndChoices } from '../../parts/compare/use-end-choices.ts'
 
 type Revision = Answer<'POST /workflows/revisions/retrieve'>['workflow_revision']
 
 /** Two ends of an artifact beside each other: `?from=parted` shows what the head changed since they parted, `?view=files` the files. */
-export default function ComparePage() {
+export default function ComparedRevisionsPage() {
   const { slug = '', range = '' } = useParams({ strict: false }) as Readonly<
     Record<string, string | undefined>
   >
@@ -80,7 +80,12 @@ function Comparison({ slug, base, head }: { readonly slug: string; readonly base
       />
       {error && <Failure error={error} />}
       {compare && (
-        <Standing base={base} head={head} compare={compare} placeOf={(it) => places.revision(slug, it)} />
+        <Standing
+          base={base}
+          head={head}
+          compare={compare}
+          placeOf={(it) => places.revision(slug, it.slug)}
+        />
       )}
       {compare && base.kind === 'variant' && before.data && compare.ahead > 0 && (
         <MergeBox
@@ -112,7 +117,7 @@ function Comparison({ slug, base, head }: { readonly slug: string; readonly base
 
 function useEnd(slug: string, end: End) {
   const { data, error } = useRoute('POST /workflows/revisions/retrieve', {
-    body: referencesOf(end, slug, 'workflow'),
+    body: endReferences(end, slug, 'workflow'),
   })
   return { data: data?.workflow_revision, error }
 }

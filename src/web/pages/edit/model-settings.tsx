@@ -1,4 +1,4 @@
-import { useId, useState } from 'react'
+import { useEffect, useId, useState } from 'react'
 import { useRoute } from '../../api/use-route.ts'
 import { ChoiceField } from '../../parts/fields/choice-field.tsx'
 import { TextField } from '../../parts/fields/text-field.tsx'
@@ -98,6 +98,11 @@ function NumberField({ name, range, json, readOnly, problem, onProblem, onChange
   const [typed, setTyped] = useState<string>()
   const given = json === undefined || json === 'null' ? '' : json
   const wrong = problemOfNumber(typed ?? given, range)
+  // What the server takes may be known only after somebody has typed.
+  useEffect(() => {
+    onProblem(name, wrong && `${name} ${wrong}`)
+    return () => onProblem(name, undefined)
+  }, [wrong])
   return (
     <TextField
       label={name}
@@ -110,7 +115,6 @@ function NumberField({ name, range, json, readOnly, problem, onProblem, onChange
       onChange={(value) => {
         const said = value.trim()
         const isWrong = problemOfNumber(said, range)
-        onProblem(name, isWrong === undefined ? undefined : `${name} ${isWrong}`)
         setTyped(isWrong === undefined ? undefined : value)
         if (isWrong === undefined) onChange(said === '' ? undefined : said)
       }}

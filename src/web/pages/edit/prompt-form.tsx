@@ -1,6 +1,6 @@
-import { itemsAt, type JsonPath, stringAt } from '../../parts/json-text/json-text.ts'
-import { templateFormat, variableNames } from '../../parts/template/template-variables.ts'
-import { type Editing, namedInputs, promptPlaces } from './draft/editing.ts'
+import { type JsonPath, stringAt } from '../../parts/json-text/json-text.ts'
+import { templateFormat } from '../../parts/template/template-variables.ts'
+import { type Editing, namedInputs, promptInputs, promptPlaces } from './draft/editing.ts'
 import { Messages } from './messages.tsx'
 import { ModelSettings } from './model-settings.tsx'
 
@@ -17,7 +17,7 @@ export function PromptForm({ editing, edit, readOnly, problemAt, onProblem }: Pr
   const places = promptPlaces(editing.text)
   if (!places) return null
   const format = templateFormat(places.format && stringAt(editing.text, places.format))
-  const names = [...new Set([...namedInputs(editing.text), ...variablesOf(editing.text)])]
+  const names = [...new Set([...namedInputs(editing.text), ...promptInputs(editing.text)])]
   return (
     <>
       <Messages
@@ -39,13 +39,4 @@ export function PromptForm({ editing, edit, readOnly, problemAt, onProblem }: Pr
       />
     </>
   )
-}
-
-/** The inputs that the messages of a prompt ask for. */
-export function variablesOf(text: string): readonly string[] {
-  const places = promptPlaces(text)
-  if (!places) return []
-  const format = templateFormat(places.format && stringAt(text, places.format))
-  const texts = itemsAt(text, places.messages).map((message) => stringAt(message, ['content']) ?? '')
-  return variableNames(texts, format)
 }

@@ -7,7 +7,7 @@ import { LinkTabs } from '../../parts/tabs/link-tabs.tsx'
 import { useCommands } from '../../shell/commands.tsx'
 import { places } from '../../shell/places.ts'
 import { useRefusal } from '../../shell/session.tsx'
-import { Aside } from './aside.tsx'
+import { DraftAside } from './draft-aside.tsx'
 import { Changes } from './changes.tsx'
 import { ParametersForm, ScriptForm } from './code-form.tsx'
 import { type DraftDialog, DraftDialogs } from './draft-dialogs.tsx'
@@ -100,9 +100,7 @@ export function Workspace({ slug, variant, name, head, base, begun, lock, view, 
       ]}
       about={
         <>
-          <span>
-            from <Link to={places.version(slug, variant, base.version)}>v{base.version}</Link>
-          </span>
+          <Link to={places.version(slug, variant, base.version)}>from v{base.version}</Link>
           <DraftLine isDirty={isDirty} kept={kept} />
         </>
       }
@@ -155,7 +153,7 @@ export function Workspace({ slug, variant, name, head, base, begun, lock, view, 
             <Changes base={base.text} text={shown.text} />
           </section>
         </div>
-        <Aside text={shown.text} problems={inspection.problems} />
+        <DraftAside text={shown.text} problems={inspection.problems} />
       </div>
       <DraftDialogs
         dialog={dialog}

@@ -1,6 +1,95 @@
+import { useNavigate, useParams, useSearch } from '@tanstack/react-router'
+import { useRoute } from '../../api/use-route.ts'
+import { endOf, textOfEnd } from '../../parts/compare/ends.ts'
+import { DeploySheet } from '../../parts/deploy/deploy-sheet.tsx'
 import { Page } from '../../parts/page/page.tsx'
+import { Failure } from '../../parts/states/failure.tsx'
+import { Skeleton } from '../../parts/states/skeleton.tsx'
+import { LinkTabs } from '../../parts/tabs/link-tabs.tsx'
+import { NewsLine } from '../../shell/news-line.tsx'
+import { places } from '../../shell/places.ts'
+import { GuardButton } from './guard-button.tsx'
+import { RunsNow } from './runs-now.tsx'
+import { Timeline } from './timeline.tsx'
 
-/** The page of this address is being built. */
+/**
+ * One environment: its timeline, and with `?view=now` what it runs. `?deploy=`, `?what=` and `?key=` are the sheet that deploys, or rolls
+ * back, with what that would change.
+ */
 export default function EnvironmentPage() {
-  return <Page crumbs={[{ label: 'Environment' }]}>{null}</Page>
+  const { slug = '' } = useParams({ strict: false }) as Readonly<Record<string, string | undefined>>
+  const search = useSearch({ strict: false }) as Readonly<Record<string, string | undefined>>
+  const { view, deploy, what, key } = search
+  const navigate = useNavigate()
+  const { data, error, refetch } = useRoute('GET /environments/{id}', { path: { id: slug } })
+  const list = useRoute('POST /environments/query', { body: {} })
+  const place = places.environment(slug)
+  const isGuarded = data?.environment.flags?.is_guarded === true
+  const show = (more: Readonly<Record<string, string | undefined>>, replace = false): void =>
+    void navigate({ to: place, search: { ...search, ...more }, replace })
+  const isNow = view === 'now'
+  return (
+    <Page
+      crumbs={[
+        { label: 'Home', to: '/' },
+        { label: 'Deployments', to: places.environments() },
+        {
+          label: slug,
+          siblings:
+            list.data?.environments.map((it) => ({ label: it.slug, to: places.environment(it.slug) })) ?? [],
+        },
+      ]}
+      about={
+        data &&
+        (isGuarded
+          ? 'Guarded: only keys with the scope deploy write to it'
+          : 'Open: every key that may write, may deploy')
+      }
+      actions={data && <GuardButton id={data.environment.id} slug={slug} isGuarded={isGuarded} />}
+    >
+      {error && <Failure error={error} retry={refetch} />}
+      {!data && !error && <Skeleton label="Loading the environment" />}
+      {data && (
+        <>
+          <NewsLine
+            concerns={({ kind, references }) =>
+              kind === 'deployment' && references['environment']?.slug === slug
+            }
+          />
+          <LinkTabs
+            label="Views of the environment"
+            tabs={[
+              { label: 'Timeline', to: place, isHere: !isNow },
+              { label: 'Runs now', to: place, search: { view: 'now' }, isHere: isNow },
+            ]}
+          />
+          {isNow ? (
+            <RunsNow
+              slug={slug}
+              deploy={(artifact, end, ownKey) =>
+                show({ deploy: artifact, what: end && textOfEnd(end), key: ownKey })
+              }
+            />
+          ) : (
+            <Timeline
+              slug={slug}
+              deploy={(artifact, end, ownKey) =>
+                show({ deploy: artifact, what: textOfEnd(end), key: ownKey })
+              }
+            />
+          )}
+        </>
+      )}
+      {deploy !== undefined && (
+        <DeploySheet
+          artifact={deploy}
+          to={slug}
+          deployKey={key}
+          what={what === undefined ? undefined : endOf(what)}
+          choose={(end) => show({ what: textOfEnd(end) }, true)}
+          close={() => show({ deploy: undefined, what: undefined, key: undefined })}
+        />
+      )}
+    </Page>
+  )
 }

@@ -24,7 +24,7 @@ export function inputFields(data: string): readonly InputField[] {
   const schema = ['schemas', 'inputs']
   const required = itemsAt(data, [...schema, 'required'])
   const named = keysAt(data, [...schema, 'properties'])
-  const names = [...new Set([...named, ...variablesOf(data), ...(takesMessages(data) ? ['messages'] : [])])]
+  const names = [...new Set([...named, ...askedFor(data), ...(takesMessages(data) ? ['messages'] : [])])]
   return names.map((name) => {
     const place = [...schema, 'properties', name]
     return {
@@ -89,7 +89,7 @@ function kindOf(data: string, place: readonly string[]): InputField['kind'] {
   }
 }
 
-function variablesOf(data: string): readonly string[] {
+function askedFor(data: string): readonly string[] {
   const prompt = ['parameters', 'prompt']
   const format = templateFormat(stringAt(data, [...prompt, 'template_format']))
   const texts = itemsAt(data, [...prompt, 'messages']).map((message) => stringAt(message, ['content']) ?? '')

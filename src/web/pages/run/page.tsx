@@ -10,7 +10,7 @@ import type { RunSearch } from './inputs-section.tsx'
 import { type Runnable, RunView } from './run-view.tsx'
 
 /** `/a/<slug>/run`: one revision, run with inputs that are typed, of a row, or of a trace. */
-export default function RunPage() {
+export default function RunRevisionPage() {
   const { slug = '' } = useParams({ strict: false })
   const search = useSearch({ strict: false }) as RunSearch
   const navigate = useNavigate()

@@ -21,18 +21,18 @@ export function Trash() {
   const [leaving, setLeaving] = useState<Trashed>()
   const [failure, setFailure] = useState<unknown>()
   const purge = useWrite('DELETE /trash/{id}')
-  const workflow = useWrite('POST /simple/workflows/{id}/undelete')
-  const testset = useWrite('POST /simple/testsets/{id}/undelete')
-  const environment = useWrite('POST /simple/environments/{id}/undelete')
-  const query = useWrite('POST /simple/queries/{id}/undelete')
+  const workflows = useWrite('POST /simple/workflows/{id}/undelete')
+  const testsets = useWrite('POST /simple/testsets/{id}/undelete')
+  const environments = useWrite('POST /simple/environments/{id}/undelete')
+  const queries = useWrite('POST /simple/queries/{id}/undelete')
   const bringBack = ({ id, kind }: Trashed): void => {
     setFailure(undefined)
     const ask = { path: { id } }
     const families: Readonly<Record<string, () => Promise<unknown>>> = {
-      workflows: () => workflow.mutateAsync(ask),
-      testsets: () => testset.mutateAsync(ask),
-      environments: () => environment.mutateAsync(ask),
-      queries: () => query.mutateAsync(ask),
+      workflow: () => workflows.mutateAsync(ask),
+      testset: () => testsets.mutateAsync(ask),
+      environment: () => environments.mutateAsync(ask),
+      query: () => queries.mutateAsync(ask),
     }
     families[kind]?.().catch(setFailure)
   }

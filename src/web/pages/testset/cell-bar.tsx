@@ -8,7 +8,7 @@ import styles from './testset.module.css'
 
 export interface CellBarProps {
   readonly total: number
-  readonly active: GridPlace | undefined
+  readonly active: GridPlace
   readonly column: string
   /** The row that has the focus; undefined while it is on its way. */
   readonly row: Row | undefined
@@ -23,7 +23,7 @@ export interface CellBarProps {
 export function CellBar({ total, active, column, row, go, open, history, edit }: CellBarProps) {
   const [typed, setTyped] = useState<string>()
   const input = useRef<HTMLInputElement>(null)
-  const here = active ? String(active.row + 1) : ''
+  const here = String(active.row + 1)
   const number = Number((typed ?? here).replace(/[^0-9-]/g, ''))
   const problem = typed !== undefined && typed !== '' && (number < 1 || number > total)
   useCommands([
@@ -44,7 +44,6 @@ export function CellBar({ total, active, column, row, go, open, history, edit }:
   }
 
   const isKey = column === KEY_COLUMN
-  const why = active ? undefined : 'Choose a cell first.'
   return (
     <div className={styles.bar}>
       <form onSubmit={submit} className={styles.go}>
@@ -66,26 +65,22 @@ export function CellBar({ total, active, column, row, go, open, history, edit }:
         </span>
       </form>
       <output className={styles.value} aria-label="The cell that has the focus">
-        {active && (
-          <>
-            <b>{isKey ? 'dedup id' : column === '' ? 'no name' : column.slice(0, 60)}</b>
-            <code>{row ? (isKey ? row.key : cellText(row.values[column])) : '…'}</code>
-          </>
-        )}
+        <b>{isKey ? 'dedup id' : column === '' ? 'no name' : column.slice(0, 60)}</b>
+        <code>{row ? (isKey ? row.key : cellText(row.values[column])) : '…'}</code>
       </output>
       <div className={styles.buttons}>
         <Button
           kind="quiet"
-          refusal={why}
+
           onClick={isKey ? history : open}
           title="Open the whole value (Enter)"
         >
           Open
         </Button>
-        <Button kind="quiet" refusal={why} onClick={history} title="How the row came to be what it is (i)">
+        <Button kind="quiet" onClick={history} title="How the row came to be what it is (i)">
           History
         </Button>
-        <Button kind="quiet" refusal={why} onClick={edit} title="Change the cell (e)">
+        <Button kind="quiet" onClick={edit} title="Change the cell (e)">
           Edit
         </Button>
       </div>

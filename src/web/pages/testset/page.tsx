@@ -1,7 +1,9 @@
 import { useParams } from '@tanstack/react-router'
+import { Problem } from '../../api/problem.ts'
 import { useRoute } from '../../api/use-route.ts'
 import { Page } from '../../parts/page/page.tsx'
 import { Failure } from '../../parts/states/failure.tsx'
+import { NotThere } from '../../parts/states/not-there.tsx'
 import { Skeleton } from '../../parts/states/skeleton.tsx'
 import { places } from '../../shell/places.ts'
 import { TestsetView } from './testset-view.tsx'
@@ -33,7 +35,7 @@ export default function TestsetPage() {
     // What is shown stays what it is while somebody scrolls, until they ask for what is new.
     { immutable: true, keepPrevious: true, enabled: variant !== undefined || !isWithoutRows },
   )
-  if (testset.data && (head.data || isWithoutRows))
+  if (testset.data)
     return (
       <TestsetView
         key={testset.data.testset.id}
@@ -41,18 +43,16 @@ export default function TestsetPage() {
         revision={head.data?.testset_revision}
         total={head.data?.total ?? 0}
         isPinned={version !== undefined}
+        isEmpty={isWithoutRows}
+        failure={head.error && <Failure error={head.error} retry={head.refetch} />}
       />
     )
-  const error = testset.error ?? head.error
   return (
-    <Page
-      crumbs={[
-        { label: 'Testsets', to: places.home('testsets') },
-        { label: slug, to: places.testset(slug) },
-      ]}
-    >
-      {error ? (
-        <Failure error={error} retry={() => Promise.all([testset.refetch(), head.refetch()])} />
+    <Page crumbs={[{ label: 'Testsets', to: places.home('testsets') }, { label: slug }]}>
+      {testset.error instanceof Problem && testset.error.status === 404 ? (
+        <NotThere problem={testset.error} placeOf={places.testset} />
+      ) : testset.error ? (
+        <Failure error={testset.error} retry={testset.refetch} />
       ) : (
         <Skeleton label={`Loading ${slug}`} lines={16} />
       )}

@@ -36,8 +36,8 @@ function ShapedRows({ testset, revision, total, drop, shape }: RowsViewProps & {
   const { rowAt, onSeen, error, refetch } = useRows(revision.id, total, pageSize)
   const { active, move, show, search } = useActive(columns, total)
   const [isEditing, setEditing] = useState(false)
-  const row = active && rowAt(active.row)
-  const column = active && columns[active.column - 1]
+  const row = rowAt(active.row)
+  const column = columns[active.column - 1]
   const { row: historyOf, open } = search
   const history = (place: GridPlace): void => {
     const key = rowAt(place.row)?.key
@@ -49,7 +49,7 @@ function ShapedRows({ testset, revision, total, drop, shape }: RowsViewProps & {
       title: 'History of the row',
       keys: 'i',
       group: 'Grid',
-      run: () => active && history(active),
+      run: () => history(active),
     },
     { id: 'edit', title: 'Edit the cell', keys: 'e', group: 'Grid', run: () => setEditing(true) },
   ])
@@ -60,9 +60,9 @@ function ShapedRows({ testset, revision, total, drop, shape }: RowsViewProps & {
         active={active}
         column={column ?? KEY_COLUMN}
         row={row}
-        go={(number) => move({ row: number - 1, column: active?.column ?? 0 })}
-        open={() => active && show({ open: '1' })}
-        history={() => active && history(active)}
+        go={(number) => move({ row: number - 1, column: active.column })}
+        open={() => show({ open: '1' })}
+        history={() => history(active)}
         edit={() => setEditing(true)}
       />
       {error && <Failure error={error} retry={refetch} />}
@@ -91,7 +91,7 @@ function ShapedRows({ testset, revision, total, drop, shape }: RowsViewProps & {
           />
         )}
       </div>
-      {open !== undefined && active && column !== undefined && (
+      {open !== undefined && column !== undefined && (
         <CellDialog
           number={active.row + 1}
           column={column}

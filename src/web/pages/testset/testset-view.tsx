@@ -1,5 +1,5 @@
 import { useNavigate, useSearch } from '@tanstack/react-router'
-import { useState } from 'react'
+import { type ReactNode, useState } from 'react'
 import type { Answer } from '../../api/call.ts'
 import { addressOf } from '../../api/call.ts'
 import { useRoute } from '../../api/use-route.ts'
@@ -7,6 +7,7 @@ import { Button } from '../../parts/button/button.tsx'
 import { Menu } from '../../parts/menu/menu.tsx'
 import { Page } from '../../parts/page/page.tsx'
 import { RevisionChip } from '../../parts/revision-chip/revision-chip.tsx'
+import { Skeleton } from '../../parts/states/skeleton.tsx'
 import { LinkTabs } from '../../parts/tabs/link-tabs.tsx'
 import { useCommands } from '../../shell/commands.tsx'
 import { NewsLine } from '../../shell/news-line.tsx'
@@ -22,16 +23,20 @@ export type TestsetRevision = Answer<'POST /testsets/revisions/retrieve'>['tests
 
 export interface TestsetViewProps {
   readonly testset: Testset
-  /** The revision that is shown; undefined where there is none yet. */
+  /** The revision that is shown; undefined where there is none, or while it is on its way. */
   readonly revision: TestsetRevision | undefined
   /** How many rows it has. */
   readonly total: number
   /** Whether the address names it. */
   readonly isPinned: boolean
+  /** Whether it has no revision yet. */
+  readonly isEmpty: boolean
+  /** Why the revision cannot be shown. */
+  readonly failure: ReactNode
 }
 
 /** A testset with what can be done with it. `?view=versions|about` are its other tabs. */
-export function TestsetView({ testset, revision, total, isPinned }: TestsetViewProps) {
+export function TestsetView({ testset, revision, total, isPinned, isEmpty, failure }: TestsetViewProps) {
   const { slug } = testset
   const search = useSearch({ strict: false }) as Readonly<Record<string, string | undefined>>
   const view = search['view'] ?? 'rows'
@@ -138,14 +143,17 @@ export function TestsetView({ testset, revision, total, isPinned }: TestsetViewP
           Object.values(references).some((it) => it?.id === (revision?.testset_variant_id ?? testset.id))
         }
       />
+      {failure}
       {view === 'versions' ? (
         <Versions testset={testset} revision={revision} />
       ) : view === 'about' ? (
         <About testset={testset} revision={revision} />
       ) : revision ? (
-        <RowsView key={revision.id} testset={testset} revision={revision} total={total} drop={setFile} />
-      ) : (
+        <RowsView testset={testset} revision={revision} total={total} drop={setFile} />
+      ) : isEmpty ? (
         <NoRows testset={testset} drop={setFile} />
+      ) : (
+        !failure && <Skeleton label={`Loading the rows of ${slug}`} lines={16} />
       )}
       {file !== undefined && (
         <UploadDialog

@@ -12,7 +12,7 @@ export function useActive(columns: readonly string[], total: number) {
   const search = useSearch({ strict: false }) as Search
   const navigate = useNavigate()
   const here = placeIn(search, columns, total)
-  const [active, setActive] = useState(here)
+  const [active, setActive] = useState(here ?? { row: 0, column: 0 })
   // Where this page sent the router, which arrives there later: that is no move of somebody's.
   const sent = useRef<string[]>([])
   const timer = useRef<ReturnType<typeof setTimeout>>(undefined)
@@ -26,10 +26,10 @@ export function useActive(columns: readonly string[], total: number) {
     else if (here) setActive(here)
   }, [arrived])
 
-  function go(place: GridPlace | undefined, what: Search, replace: boolean): void {
+  function go(place: GridPlace, what: Search, replace: boolean): void {
     clearTimeout(timer.current)
-    if (place && `${place.row} ${place.column}` !== arrived) sent.current.push(`${place.row} ${place.column}`)
-    const address = place && { at: String(place.row + 1), column: columns[place.column - 1] }
+    if (`${place.row} ${place.column}` !== arrived) sent.current.push(`${place.row} ${place.column}`)
+    const address = { at: String(place.row + 1), column: columns[place.column - 1] }
     void navigate({ to: '.', search: (before: Search) => ({ ...before, ...address, ...what }), replace })
   }
 
@@ -42,7 +42,7 @@ export function useActive(columns: readonly string[], total: number) {
 
   /** Changes what else the address says, together with where one is. */
   function show(what: Search, place = active): void {
-    if (place) setActive(place)
+    setActive(place)
     go(place, what, false)
   }
 

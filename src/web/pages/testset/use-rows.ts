@@ -12,13 +12,13 @@ const PAGE_LENGTH = 600_000
 
 /** The columns of a revision, its first rows, and how many rows are asked for at once: fewer where they are long. */
 export function useShape(revisionId: string) {
-  const first = useRoute('POST /testsets/revisions/retrieve', askRows(revisionId, 0, FIRST), {
-    immutable: true,
-  })
+  // The grid stays while another revision takes the place of this one.
+  const options = { immutable: true, keepPrevious: true }
+  const first = useRoute('POST /testsets/revisions/retrieve', askRows(revisionId, 0, FIRST), options)
   const list = useRoute(
     'GET /testsets/revisions/{id}/files/{path}',
     { path: { id: revisionId, path: 'columns.json' } },
-    { immutable: true },
+    options,
   )
   const hasNoList = list.error instanceof Problem && list.error.status === 404
   const error = first.error ?? (hasNoList ? null : list.error)

@@ -70,9 +70,10 @@ export interface StandingProps {
     readonly behind_revisions: readonly Short[]
   }
   /** The page of a revision. */
-  readonly placeOf: (revisionSlug: string) => string
+  readonly placeOf: (revision: Short) => string
 }
 
+/** A short revision (wire.md 1). */
 interface Short {
   readonly slug: string
   readonly version: number | string
@@ -88,7 +89,7 @@ export function Standing({ base, head, compare, placeOf }: StandingProps) {
         <b>{nameOfEnd(head)}</b> is {distance(ahead, behind)} <b>{nameOfEnd(base)}</b>
         {from && ahead > 0 && behind > 0 && (
           <>
-            ; they parted at <Link to={placeOf(from.slug)}>v{from.version}</Link>
+            ; they parted at <Link to={placeOf(from)}>v{from.version}</Link>
           </>
         )}
         .
@@ -109,15 +110,15 @@ function Revisions({
 }: {
   readonly label: string
   readonly revisions: readonly Short[]
-  readonly placeOf: (revisionSlug: string) => string
+  readonly placeOf: (revision: Short) => string
 }) {
   if (revisions.length === 0) return null
   return (
     <p className={styles.revisions}>
       {label}:
-      {revisions.slice(0, MOST).map(({ slug, version }) => (
-        <Link key={slug} to={placeOf(slug)} title={slug}>
-          v{version}
+      {revisions.slice(0, MOST).map((it) => (
+        <Link key={it.slug} to={placeOf(it)} title={it.slug}>
+          v{it.version}
         </Link>
       ))}
       {revisions.length > MOST && `and ${(revisions.length - MOST).toLocaleString()} more`}

@@ -16,7 +16,8 @@ export function endsOf(range: string): { readonly base: End; readonly head: End 
   return base && head && { base, head }
 }
 
-function endOf(text: string): End | undefined {
+/** The end that a text of an address is; undefined where it is none. */
+export function endOf(text: string): End | undefined {
   const [, letter, slug] = /^([vre]):(.+)$/.exec(text) ?? []
   return letter === undefined || slug === undefined
     ? undefined
@@ -41,7 +42,7 @@ export function sideOf({ kind, slug }: End, artifact: string, revisionId: string
 }
 
 /** An end as references of `retrieve`. */
-export function referencesOf(
+export function endReferences(
   { kind, slug }: End,
   artifact: string,
   family: ComparedFamily,

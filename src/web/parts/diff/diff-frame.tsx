@@ -10,6 +10,8 @@ export interface DiffFrameProps {
   readonly summary: ReactNode
   /** Other views of the same, before the choice of the layout. */
   readonly views?: ReactNode
+  /** False for what is shown in one way only. */
+  readonly hasLayout?: boolean
   readonly children: ReactNode
 }
 
@@ -19,7 +21,7 @@ const LAYOUTS: readonly { readonly layout: DiffLayout; readonly label: string }[
 ]
 
 /** Around comparisons: what changed in numbers, the layout, and `n` and `p` from change to change. */
-export function DiffFrame({ summary, views, children }: DiffFrameProps) {
+export function DiffFrame({ summary, views, hasLayout = true, children }: DiffFrameProps) {
   const content = useRef<HTMLDivElement>(null)
   const [where, setWhere] = useState('')
   const layout = useDiffLayout()
@@ -40,18 +42,7 @@ export function DiffFrame({ summary, views, children }: DiffFrameProps) {
       <div className={styles.bar}>
         <div className={styles.summary}>{summary}</div>
         {views}
-        <div className={styles.choice} role="group" aria-label="Layout of changes">
-          {LAYOUTS.map(({ layout: choice, label }) => (
-            <button
-              key={choice}
-              type="button"
-              aria-pressed={layout === choice}
-              onClick={() => chooseDiffLayout(choice)}
-            >
-              {label}
-            </button>
-          ))}
-        </div>
+        {hasLayout && <LayoutChoice layout={layout} />}
         <div className={styles.steps}>
           <button
             type="button"
@@ -71,6 +62,23 @@ export function DiffFrame({ summary, views, children }: DiffFrameProps) {
         {children}
       </div>
     </section>
+  )
+}
+
+function LayoutChoice({ layout }: { readonly layout: DiffLayout }) {
+  return (
+    <div className={styles.choice} role="group" aria-label="Layout of changes">
+      {LAYOUTS.map(({ layout: choice, label }) => (
+        <button
+          key={choice}
+          type="button"
+          aria-pressed={layout === choice}
+          onClick={() => chooseDiffLayout(choice)}
+        >
+          {label}
+        </button>
+      ))}
+    </div>
   )
 }
 

@@ -42,9 +42,9 @@ function marksIn(view: EditorView, format: TemplateFormat): DecorationSet {
   for (const { from, to } of view.visibleRanges) {
     const start = Math.max(done, from - MARGIN)
     const text = view.state.doc.sliceString(start, Math.min(view.state.doc.length, to + MARGIN))
-    for (const variable of variablesIn(text, format)) {
-      marks.add(start + variable.from, start + variable.to, MARK)
-      done = start + variable.to
+    for (const mark of variablesIn(text, format)) {
+      marks.add(start + mark.from, start + mark.to, MARK)
+      done = start + mark.to
     }
   }
   return marks.finish()

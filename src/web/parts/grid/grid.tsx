@@ -3,7 +3,6 @@ import {
   type CSSProperties,
   type KeyboardEvent,
   type MouseEvent,
-  type ReactNode,
   useEffect,
   useId,
   useState,
@@ -31,14 +30,12 @@ export interface GridProps {
   readonly sample: readonly GridRow[]
   /** Told which rows are seen, from `first` to before `end`. */
   readonly onSeen: (first: number, end: number) => void
-  readonly active: GridPlace | undefined
+  readonly active: GridPlace
   readonly onActive: (place: GridPlace) => void
   /** Enter, or a double click. */
   readonly onOpen: (place: GridPlace) => void
   /** Under what widths are kept in this browser. */
   readonly widthsKey: string
-  /** What lies over the grid. */
-  readonly children?: ReactNode
 }
 
 const ROW = 28
@@ -59,13 +56,12 @@ export function Grid({
   onActive,
   onOpen,
   widthsKey,
-  children,
 }: GridProps) {
   const id = useId()
   const [room, setRoom] = useState(0)
   const { frozen, edges, resize } = useColumns({
     ...{ keyName, columns, total, sample, widthsKey, room },
-    activeColumn: active?.column ?? 0,
+    activeColumn: active.column,
   })
   const still = frozen.number + frozen.key
   const { element, onScroll, reveal, client, x, y, top, left } = useScroll(
@@ -86,18 +82,21 @@ export function Grid({
   // What has the focus is seen, also when the page puts it there. Whoever scrolls away from it afterwards may.
   const isReady = client.height > 0
   useEffect(() => {
-    if (!active || !isReady) return
+    if (!isReady) return
     const { row, column } = active
     const across = column === 0 ? undefined : ([edges[column - 1] ?? 0, edges[column] ?? 0] as const)
     reveal([row * ROW, (row + 1) * ROW], across)
-  }, [active?.row, active?.column, isReady])
+  }, [active.row, active.column, isReady])
 
   function onKeyDown(event: KeyboardEvent): void {
     if (event.altKey) return
-    const place = active ?? { row: first, column: 0 }
-    if (event.key === 'Enter' && active) return onOpen(active)
+    if (event.key === 'Enter') {
+      // Else what opens gets the rest of the key, and is closed by it.
+      event.preventDefault()
+      return onOpen(active)
+    }
     const page = Math.max(1, Math.floor(y.view / ROW) - 1)
-    const moved = placeAfterKey(place, event.key, event.ctrlKey || event.metaKey, {
+    const moved = placeAfterKey(active, event.key, event.ctrlKey || event.metaKey, {
       rows: total,
       columns: columns.length + 1,
       page,
@@ -108,8 +107,8 @@ export function Grid({
   }
 
   function onCopy(event: ClipboardEvent): void {
-    const row = active && rowAt(active.row)
-    if (!active || !row || getSelection()?.isCollapsed === false) return
+    const row = rowAt(active.row)
+    if (!row || getSelection()?.isCollapsed === false) return
     const name = columns[active.column - 1]
     const value = name === undefined ? row.key : row.values[name]
     event.clipboardData.setData(
@@ -127,66 +126,62 @@ export function Grid({
   }
 
   return (
-    <div className={styles.frame}>
+    <div
+      ref={element}
+      role="grid"
+      tabIndex={0}
+      aria-label={label}
+      aria-rowcount={total + 1}
+      aria-colcount={columns.length + 2}
+      aria-readonly
+      aria-activedescendant={
+        active.row >= first - BEYOND && active.row < end + BEYOND
+          ? `${id}-${active.row}-${active.column}`
+          : undefined
+      }
+      className={styles.grid}
+      onScroll={onScroll}
+      onKeyDown={onKeyDown}
+      onClick={onPress}
+      onDoubleClick={onPress}
+      onCopy={onCopy}
+    >
       <div
-        ref={element}
-        role="grid"
-        tabIndex={0}
-        aria-label={label}
-        aria-rowcount={total + 1}
-        aria-colcount={columns.length + 2}
-        aria-readonly
-        aria-activedescendant={
-          active && active.row >= first - BEYOND && active.row < end + BEYOND
-            ? `${id}-${active.row}-${active.column}`
-            : undefined
-        }
-        className={styles.grid}
-        onScroll={onScroll}
-        onKeyDown={onKeyDown}
-        onFocus={() => active ?? onActive({ row: first, column: 0 })}
-        onClick={onPress}
-        onDoubleClick={onPress}
-        onCopy={onCopy}
+        className={styles.spacer}
+        style={{ width: still + elementLength(x), height: HEADER + elementLength(y) }}
       >
         <div
-          className={styles.spacer}
-          style={{ width: still + elementLength(x), height: HEADER + elementLength(y) }}
+          className={styles.window}
+          style={
+            {
+              width: client.width,
+              height: client.height,
+              '--left': `${-left}px`,
+              '--frozen': `${still}px`,
+            } as CSSProperties
+          }
         >
-          <div
-            className={styles.window}
-            style={
-              {
-                width: client.width,
-                height: client.height,
-                '--left': `${-left}px`,
-                '--frozen': `${still}px`,
-              } as CSSProperties
-            }
-          >
-            <GridHeader {...{ keyName, columns, from, to, edges, frozen, resize }} />
-            <div className={styles.rows}>
-              {drawn.map((index) => (
-                <div
-                  key={index}
-                  role="row"
-                  aria-rowindex={index + 2}
-                  className={styles.row}
-                  data-active={active?.row === index || undefined}
-                  style={{ transform: `translateY(${index * ROW - top}px)` }}
-                >
-                  <GridCells
-                    {...{ id, index, columns, from, to, edges, frozen }}
-                    row={rowAt(index)}
-                    active={active?.row === index ? active.column : undefined}
-                  />
-                </div>
-              ))}
-            </div>
+          <GridHeader {...{ keyName, columns, from, to, edges, frozen, resize }} />
+          <div className={styles.rows}>
+            {drawn.map((index) => (
+              <div
+                key={index}
+                role="row"
+                aria-rowindex={index + 2}
+                className={styles.row}
+                data-active={active.row === index || undefined}
+                style={{ transform: `translateY(${index * ROW - top}px)` }}
+              >
+                <GridCells
+                  {...{ id, index, columns, from, to, edges, frozen }}
+                  row={rowAt(index)}
+                  active={active.row === index ? active.column : undefined}
+                />
+              </div>
+            ))}
           </div>
         </div>
       </div>
-      {children}
     </div>
   )
 }

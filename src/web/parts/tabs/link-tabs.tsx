@@ -19,7 +19,7 @@ export function LinkTabs({ label, tabs }: { readonly label: string; readonly tab
           to={to}
           search={search ?? {}}
           // The page says which one is here: an address with less behind its `?` would count as one that is.
-          activeOptions={{ exact: true }}
+          activeOptions={{ exact: true, includeSearch: true }}
           aria-current={isHere ? 'page' : undefined}
         >
           {name}

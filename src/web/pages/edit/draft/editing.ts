@@ -1,3 +1,4 @@
+import { templateFormat, variableNames } from '../../../parts/template/template-variables.ts'
 import type { JsonPath } from '../../../parts/json-text/json-text.ts'
 import {
   changeOf,
@@ -136,6 +137,15 @@ export function changeIn(base: Base, { text }: Editing): JsonChange {
 /** Whether there is anything that would be lost. */
 export function isChanged(base: Base, editing: Editing): boolean {
   return problemOfParameters(editing.typed) !== undefined || changeIn(base, editing) !== undefined
+}
+
+/** The inputs that the messages of a prompt ask for. */
+export function promptInputs(text: string): readonly string[] {
+  const places = promptPlaces(text)
+  if (!places) return []
+  const format = templateFormat(places.format && stringAt(text, places.format))
+  const texts = itemsAt(text, places.messages).map((message) => stringAt(message, ['content']) ?? '')
+  return variableNames(texts, format)
 }
 
 /** The inputs that the schema of a workflow names. */

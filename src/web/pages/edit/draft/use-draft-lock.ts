@@ -24,19 +24,26 @@ export function useDraftLock(name: string): DraftLock {
     const isOver = new Promise<void>((resolve) => left.signal.addEventListener('abort', () => resolve()))
     const hold = async (lock: Lock | null): Promise<void> => {
       if (left.signal.aborted) return
-      setHeld(lock !== null)
-      if (lock) await isOver
+      if (!lock) return
+      setHeld(true)
+      await isOver
     }
     async function follow(): Promise<void> {
-      if (!locks) return
-      if (steals > 0) await locks.request(name, { steal: true }, hold)
-      else await locks.request(name, { ifAvailable: true }, hold)
-      if (!left.signal.aborted) await locks.request(name, { signal: left.signal }, hold)
+      await attempt(steals > 0 ? { steal: true } : { ifAvailable: true })
+      // Another tab has it, from the start or by taking it over: this one waits until that is closed.
+      while (!left.signal.aborted) {
+        setHeld(false)
+        await attempt({ signal: left.signal })
+      }
     }
-    // Another tab has taken over, or this page is left.
-    follow().catch(() => {
-      if (!left.signal.aborted) setHeld(false)
-    })
+    async function attempt(options: LockOptions): Promise<void> {
+      try {
+        await locks?.request(name, options, hold)
+      } catch {
+        // It was taken over, or this page is left.
+      }
+    }
+    void follow()
     return () => left.abort()
   }, [name, steals])
   return { isHeld, takeOver: () => setSteals((times) => times + 1) }

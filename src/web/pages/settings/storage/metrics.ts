@@ -1,5 +1,5 @@
 /** A number of the server that is worth reading by eye; all of them are in `GET /metrics` (docs/operations/metrics.md). */
-export interface Metric {
+export interface ServerMetric {
   readonly name: string
   readonly label: string
   readonly show: (value: number) => string
@@ -8,7 +8,7 @@ export interface Metric {
 const whole = (value: number): string => Math.round(value).toLocaleString()
 const megabytes = (value: number): string => `${Math.round(value / 1_048_576).toLocaleString()} MB`
 
-export const METRICS: readonly Metric[] = [
+export const METRICS: readonly ServerMetric[] = [
   { name: 'branchpoint_commits_total', label: 'commits since the start', show: whole },
   { name: 'branchpoint_pushes_total', label: 'pushes since the start', show: whole },
   { name: 'branchpoint_writes_waiting', label: 'writes that wait', show: whole },

@@ -12,6 +12,18 @@ import styles from '../settings.module.css'
 /** Every five seconds: somebody who looks at this wants to see it move. */
 const AGAIN = { refetchInterval: 5000 }
 
+const COMMANDS = [
+  {
+    label: 'Back up the project over HTTP: every ref of every repository',
+    text: `BRANCHPOINT_URL=${location.origin} npx branchpoint backup --to ../backup --url`,
+  },
+  { label: "Look through the store for damage, on the server's machine", text: 'npx branchpoint verify' },
+  {
+    label: 'Clone one repository with all of its history',
+    text: `git clone "${location.protocol}//me:$BRANCHPOINT_KEY@${location.host}/git/workflows/<slug>.git"`,
+  },
+]
+
 /** What `GET /ready` answers to a key that may read. */
 interface Readiness {
   readonly status?: string
@@ -88,18 +100,12 @@ export function Storage() {
         </>
       )}
       <h2>A copy of everything</h2>
-      <Copyable
-        label="Backs up the project over HTTP: every ref of every repository"
-        text={`BRANCHPOINT_URL=${location.origin} npx branchpoint backup --to ../backup --url`}
-      />
-      <Copyable
-        label="Looks through the store for damage, on the server's machine"
-        text="npx branchpoint verify"
-      />
-      <Copyable
-        label="Clones one repository with all of its history"
-        text={`git clone "http://me:$BRANCHPOINT_KEY@${location.host}/git/workflows/<slug>.git"`}
-      />
+      {COMMANDS.map(({ label, text }) => (
+        <div key={label}>
+          <p className={styles.muted}>{label}</p>
+          <Copyable label={label} text={text} />
+        </div>
+      ))}
     </>
   )
 }

@@ -1,17 +1,16 @@
 import type { FieldProblem } from '../../api/problem.ts'
 import styles from './edit.module.css'
-import { namedInputs } from './draft/editing.ts'
-import { variablesOf } from './prompt-form.tsx'
+import { namedInputs, promptInputs } from './draft/editing.ts'
 
 /** What is known of a draft: the variables that it has, and what the server says is wrong with it. */
-export function Aside({
+export function DraftAside({
   text,
   problems,
 }: {
   readonly text: string
   readonly problems: readonly FieldProblem[]
 }) {
-  const found = variablesOf(text)
+  const found = promptInputs(text)
   const named = namedInputs(text)
   return (
     <aside className={styles.aside} aria-label="About the draft">

@@ -1,5 +1,5 @@
 import { useRoute } from '../../api/use-route.ts'
-import type { EndChoice } from '../../parts/compare/ends-bar.tsx'
+import type { EndChoice } from './ends-bar.tsx'
 
 /** So many of the newest revisions are offered. */
 const MOST = 25

@@ -1,0 +1,153 @@
+import { Link } from '@tanstack/react-router'
+import { useState } from 'react'
+import type { End } from '../../parts/compare/ends.ts'
+import { Menu, type MenuItem } from '../../parts/menu/menu.tsx'
+import { authorName } from '../../parts/revision-chip/author-name.ts'
+import { Ago } from '../../parts/time/ago.tsx'
+import { places } from '../../shell/places.ts'
+import styles from './deployments.module.css'
+import type { BoardEnvironment, BoardRow, Cell } from './use-board.ts'
+
+export interface BoardCellProps {
+  readonly row: BoardRow
+  readonly environment: string
+  readonly environments: readonly BoardEnvironment[]
+  /** The keys act on it. */
+  readonly isAt: boolean
+  readonly pick: () => void
+  readonly deploy: (to: string, what: End | undefined) => void
+  readonly takeDown: () => void
+}
+
+/** So the browser tells what is dragged: only cells of the same row take it. */
+const DRAGGED = 'application/x-branchpoint-cell'
+
+/** What one environment runs of one artifact: version, age, by whom, and how far behind; with what can be done with it. */
+export function BoardCell({ row, environment, environments, isAt, pick, deploy, takeDown }: BoardCellProps) {
+  const [isOver, setOver] = useState(false)
+  const cell = row.cells.get(environment)
+  // Types are all that can be seen of what is dragged before it is dropped; they are lower case.
+  const type = `${DRAGGED}-${[...new TextEncoder().encode(row.key)].map((it) => it.toString(16)).join('')}`
+  return (
+    <td
+      data-at={isAt || undefined}
+      data-over={isOver || undefined}
+      onClick={pick}
+      onFocus={pick}
+      onDragOver={(event) => {
+        if (!event.dataTransfer.types.includes(type)) return
+        event.preventDefault()
+        setOver(true)
+      }}
+      onDragLeave={() => setOver(false)}
+      onDrop={(event) => {
+        setOver(false)
+        const from = event.dataTransfer.getData(type)
+        if (from === '' || from === environment) return
+        event.preventDefault()
+        deploy(environment, { kind: 'environment', slug: from })
+      }}
+    >
+      <div
+        className={styles.cell}
+        draggable={cell?.revision !== undefined}
+        onDragStart={(event) => {
+          event.dataTransfer.setData(type, environment)
+          event.dataTransfer.effectAllowed = 'copy'
+        }}
+      >
+        {cell ? <Running cell={cell} /> : <span className={styles.none}>–</span>}
+        <Menu
+          label={<span className="visually-hidden">{`${row.artifact} in ${environment}`}</span>}
+          title={`Deploy ${row.artifact} to or from ${environment}`}
+          items={itemsOf(row, environment, environments, deploy, takeDown)}
+        />
+      </div>
+    </td>
+  )
+}
+
+function Running({
+  cell: { artifact, variant, revision, latest, behind, since, problem, environment },
+}: {
+  readonly cell: Cell
+}) {
+  if (!revision || !artifact) {
+    return (
+      <span className={styles.problem} title={problem}>
+        leads nowhere
+      </span>
+    )
+  }
+  const isPrompt = artifact.kind === 'workflow'
+  return (
+    <span className={styles.running}>
+      <span>
+        {isPrompt ? (
+          <Link to={places.revision(artifact.slug, revision.slug)} title={revision.subject} draggable={false}>
+            <b>v{revision.version}</b>
+          </Link>
+        ) : (
+          <b>v{revision.version}</b>
+        )}
+        {variant && variant.slug !== artifact.slug && <span className={styles.variant}>{variant.slug}</span>}
+        {behind !== undefined && behind > 0 && latest && isPrompt && (
+          <Link
+            to={places.compare(artifact.slug, `e:${environment.slug}`, `v:${variant?.slug ?? artifact.slug}`)}
+            className={styles.behind}
+            title={`${behind} behind v${latest.version}: see what changed`}
+            draggable={false}
+          >
+            −{behind}
+            <span className="visually-hidden"> behind the head</span>
+          </Link>
+        )}
+      </span>
+      <span className={styles.since} title={since.message}>
+        <Ago date={since.date} /> · {authorName(since.author)}
+      </span>
+    </span>
+  )
+}
+
+function itemsOf(
+  row: BoardRow,
+  environment: string,
+  environments: readonly BoardEnvironment[],
+  deploy: BoardCellProps['deploy'],
+  takeDown: () => void,
+): readonly MenuItem[] {
+  const cell = row.cells.get(environment)
+  const others = environments.map(({ slug }) => slug).filter((slug) => slug !== environment)
+  const from = (slug: string): End => ({ kind: 'environment', slug })
+  if (!cell?.revision) {
+    return [
+      ...others
+        .filter((slug) => row.cells.get(slug)?.revision)
+        .map((slug) => ({
+          label: `Deploy what runs in ${slug}`,
+          run: () => deploy(environment, from(slug)),
+        })),
+      { label: `Deploy a version to ${environment}…`, run: () => deploy(environment, undefined) },
+      ...(cell ? [{ label: `Take it down from ${environment}…`, run: takeDown }] : []),
+    ]
+  }
+  const { version } = cell.revision
+  const { variant, behind = 0, latest } = cell
+  return [
+    ...others.map((slug) => ({
+      label: `Promote v${version} to ${slug}`,
+      run: () => deploy(slug, from(environment)),
+    })),
+    ...(behind > 0 && variant && latest
+      ? [
+          {
+            label: `Update to v${latest.version}, the head of ${variant.slug}`,
+            run: () => deploy(environment, { kind: 'variant', slug: variant.slug } as const),
+          },
+        ]
+      : []),
+    { label: `Deploy another version to ${environment}…`, run: () => deploy(environment, undefined) },
+    { label: `Take it down from ${environment}…`, run: takeDown },
+  ]
+}

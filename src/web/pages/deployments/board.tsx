@@ -1,0 +1,149 @@
+import { useVirtualizer } from '@tanstack/react-virtual'
+import { Link, useNavigate } from '@tanstack/react-router'
+import { ShieldCheck } from 'lucide-react'
+import { useEffect, useRef, useState } from 'react'
+import type { End } from '../../parts/compare/ends.ts'
+import { hueOf } from '../../parts/environment/environment-dot.tsx'
+import { useCommands } from '../../shell/commands.tsx'
+import { places } from '../../shell/places.ts'
+import { BoardCell } from './board-cell.tsx'
+import styles from './deployments.module.css'
+import type { BoardEnvironment, BoardRow } from './use-board.ts'
+
+/** Something that is to be deployed: undefined where the sheet asks what. */
+export interface Wanted {
+  readonly artifact: string
+  readonly to: string
+  readonly what: End | undefined
+  readonly key: string | undefined
+}
+
+export interface BoardProps {
+  readonly rows: readonly BoardRow[]
+  readonly environments: readonly BoardEnvironment[]
+  readonly hasMore: boolean
+  readonly loadMore: () => void
+  readonly deploy: (wanted: Wanted) => void
+  readonly takeDown: (key: { readonly key: string; readonly to: string }) => void
+}
+
+const ROW_HEIGHT = 64
+
+/** Artifacts down, environments across; of many only the rows in sight are drawn. A cell is dragged onto another one of its row to promote it. */
+export function Board({ rows, environments, hasMore, loadMore, deploy, takeDown }: BoardProps) {
+  const scroller = useRef<HTMLDivElement>(null)
+  const [at, setAt] = useState({ row: 0, column: 0 })
+  const navigate = useNavigate()
+  const virtual = useVirtualizer({
+    count: rows.length,
+    getScrollElement: () => scroller.current,
+    estimateSize: () => ROW_HEIGHT,
+    overscan: 12,
+    getItemKey: (index) => rows[index]?.key ?? index,
+  })
+  const shown = virtual.getVirtualItems()
+  const last = shown.at(-1)?.index ?? 0
+  useEffect(() => {
+    if (hasMore && last >= rows.length - 20) loadMore()
+  }, [hasMore, last, rows.length, loadMore])
+
+  const go = (by: number): void => {
+    const row = Math.min(Math.max(at.row + by, 0), rows.length - 1)
+    setAt({ ...at, row })
+    virtual.scrollToIndex(row)
+  }
+  const turn = (by: number): void =>
+    setAt({ ...at, column: Math.min(Math.max(at.column + by, 0), environments.length - 1) })
+  const here = rows[at.row]
+  const column = environments[at.column]
+  const promote = (): void => {
+    if (!here || !column) return
+    // What runs here goes to the environment at its right; at the end, and where nothing runs, the sheet asks what is deployed here.
+    const to = here.cells.has(column.slug) ? environments[at.column + 1] : undefined
+    const key = ownKey(here)
+    if (to)
+      deploy({ artifact: here.artifact, to: to.slug, what: { kind: 'environment', slug: column.slug }, key })
+    else deploy({ artifact: here.artifact, to: column.slug, what: undefined, key })
+  }
+  useCommands([
+    { id: 'next row', title: 'Next row', keys: 'j', run: () => go(1) },
+    { id: 'previous row', title: 'Previous row', keys: 'k', run: () => go(-1) },
+    { id: 'next environment', title: 'Next environment', keys: 'l', run: () => turn(1) },
+    { id: 'previous environment', title: 'Previous environment', keys: 'h', run: () => turn(-1) },
+    {
+      id: 'open',
+      title: 'Open the prompt',
+      keys: 'enter',
+      run: () => here && void navigate({ to: places.artifact(here.artifact) }),
+    },
+    { id: 'deploy', title: 'Deploy what is picked to the next environment', keys: 'd', run: promote },
+  ])
+  const before = shown[0]?.start ?? 0
+  const after = virtual.getTotalSize() - (shown.at(-1)?.end ?? 0)
+  return (
+    <div ref={scroller} className={styles.scroller} tabIndex={0} role="region" aria-label="What runs where">
+      <table
+        className={styles.board}
+        aria-rowcount={hasMore ? -1 : rows.length + 1}
+        style={{ minWidth: 220 + environments.length * 200 }}
+      >
+        <caption className="visually-hidden">What each environment runs of each prompt</caption>
+        <thead>
+          <tr>
+            <th scope="col">Prompt</th>
+            {environments.map(({ slug, isGuarded }) => (
+              <th key={slug} scope="col" style={{ borderBlockEndColor: hueOf(slug) }}>
+                <Link to={places.environment(slug)} title={`The timeline of ${slug}`}>
+                  <span aria-hidden className={styles.dot} style={{ background: hueOf(slug) }} />
+                  {slug}
+                </Link>
+                {isGuarded && (
+                  <span className={styles.guard} title="Only keys with the scope deploy may deploy here">
+                    <ShieldCheck size={14} aria-hidden /> guarded
+                  </span>
+                )}
+              </th>
+            ))}
+          </tr>
+        </thead>
+        <tbody>
+          {before > 0 && <tr aria-hidden style={{ height: before }} />}
+          {shown.map(({ index }) => {
+            const row = rows[index]
+            return (
+              row && (
+                <tr key={row.key} aria-rowindex={index + 2} data-at={index === at.row || undefined}>
+                  <th scope="row">
+                    <Link to={places.artifact(row.artifact)}>{row.name ?? row.artifact}</Link>
+                    {row.name !== undefined && <code>{row.artifact}</code>}
+                    {ownKey(row) !== undefined && (
+                      <code title="The key under which it is deployed">{row.key}</code>
+                    )}
+                  </th>
+                  {environments.map(({ slug }, columnAt) => (
+                    <BoardCell
+                      key={slug}
+                      row={row}
+                      environment={slug}
+                      environments={environments}
+                      isAt={index === at.row && columnAt === at.column}
+                      pick={() => setAt({ row: index, column: columnAt })}
+                      deploy={(to, what) => deploy({ artifact: row.artifact, to, what, key: ownKey(row) })}
+                      takeDown={() => takeDown({ key: row.key, to: slug })}
+                    />
+                  ))}
+                </tr>
+              )
+            )
+          })}
+          {after > 0 && <tr aria-hidden style={{ height: after }} />}
+        </tbody>
+      </table>
+    </div>
+  )
+}
+
+/** The key of the row, where it is not the one that the artifact has by itself. */
+function ownKey({ key, artifact }: BoardRow): string | undefined {
+  return key === `${artifact}.revision` ? undefined : key
+}

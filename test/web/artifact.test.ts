@@ -1,0 +1,265 @@
+import { writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { expect } from 'chai'
+import { closeBrowser } from '../../scripts/browser/open-browser.ts'
+import { pushRevisions, pushTo, seedPrompt } from './support/seed-prompts.ts'
+import { openWorkbench, type Workbench } from './support/workbench.ts'
+
+const README = `# What it is for
+
+Answers *tickets*; read [the manual](https://example.org/manual), not [this](javascript:alert(1)).
+
+![A cat](http://example.org/cat.png)
+
+<img src="http://example.org/spy.png" onerror="alert(1)"><script>alert(1)</script>
+`
+
+const HOSTILE = '<script>document.title="taken"</script> \u202Egnp.exe ![](http://example.org/x.png)'
+
+describe('workbench: an artifact', () => {
+  let bench: Workbench
+  before(async () => {
+    bench = await openWorkbench()
+    await seedPrompt(bench)
+    await pushTo(bench, 'support-bot', (git, folder) => {
+      writeFileSync(join(folder, 'README.md'), README)
+      git('add', '-A')
+      git('commit', '-qm', 'Say what it is for')
+      git('tag', 'calm', 'HEAD~1')
+    })
+    await bench.ask('POST', '/simple/applications/', {
+      application: { slug: 'long', data: { parameters: { count: -1 } } },
+    })
+    await pushRevisions(bench, 'long', 600)
+  })
+  after(async () => {
+    await closeBrowser()
+    await bench.close()
+  })
+
+  it('draws the history of all variants with what names each commit, and says what stands beside it', async () => {
+    const visit = await bench.visit({ path: '/a/support-bot' })
+    const { page } = visit
+    const rows = page.getByRole('grid', { name: 'Revisions, newest first' }).getByRole('row')
+    await rows.first().waitFor()
+    expect(await rows.getByRole('link').first().textContent()).to.equal('Say what it is for')
+    expect(await rows.count()).to.equal(6)
+    const merge = rows.filter({ hasText: 'Take in what was warmer' })
+    for (const name of ['calm', 'staging']) await merge.getByRole('link', { name }).waitFor()
+    const drawn = await rows.evaluateAll((all) =>
+      all.map((row: any) => row.querySelector('svg').querySelectorAll('path').length),
+    )
+    // Newest first: the head, the merge with a line in and two out, two lanes past each other, the fork where they meet, the first.
+    expect(drawn).to.deep.equal([1, 3, 3, 3, 3, 1])
+    const variants = page.getByRole('complementary', { name: 'About it' })
+    await variants.getByRole('link', { name: '0 ahead of support-bot, 3 behind' }).waitFor()
+    await variants.getByText('git clone "http://me:$BRANCHPOINT_KEY@').waitFor()
+    await variants.getByText('runs it as support-bot.revision').first().waitFor()
+    await variants.getByText('Answers the tickets of the first line.').waitFor()
+    await visit.expectNoBarriers()
+    await visit.picture('artifact-1440')
+    await visit.close()
+  })
+
+  it('shows a README without its HTML, its pictures, and links that lead nowhere good', async () => {
+    const visit = await bench.visit({ path: '/a/support-bot' })
+    const readme = visit.page.getByRole('region', { name: 'README.md' })
+    await readme.getByRole('heading', { name: 'What it is for' }).waitFor()
+    expect(await readme.getByRole('link', { name: 'the manual' }).getAttribute('rel')).to.contain('noopener')
+    expect(await readme.getByRole('link', { name: 'this' }).count()).to.equal(0)
+    await readme.getByText('A cat').waitFor()
+    await readme.getByText('onerror="alert(1)"').waitFor()
+    expect(await readme.locator('img, script').count()).to.equal(0)
+    await visit.close()
+  })
+
+  it('leads by keys alone from the start over the palette to two picked revisions and their comparison', async () => {
+    const visit = await bench.visit()
+    const { page } = visit
+    await page.getByRole('navigation', { name: 'Places' }).waitFor()
+    await page.keyboard.press('Control+k')
+    await page.getByLabel('Command or words to search for').fill('first line')
+    await page
+      .getByRole('option', { name: /support-bot/ })
+      .first()
+      .waitFor()
+    await page.keyboard.press('Enter')
+    await page.waitForURL('**/a/support-bot**')
+    if (page.url().includes('/r/')) await visit.go('/a/support-bot')
+    const rows = page.getByRole('grid').getByRole('row')
+    await rows.first().waitFor()
+    await page.keyboard.press('j')
+    await page.keyboard.press('j')
+    await page.keyboard.press('Space')
+    await page.getByText('Pick another one to compare.').waitFor()
+    for (let step = 0; step < 3; step++) await page.keyboard.press('j')
+    await page.keyboard.press('Space')
+    await page.waitForURL('**/a/support-bot?picked=support-bot-4%2Csupport-bot-2')
+    expect(await page.getByRole('row', { selected: true }).count()).to.equal(2)
+    await visit.expectNoBarriers()
+    // A link to the address shows the same.
+    await page.reload()
+    await page.getByRole('row', { selected: true }).nth(1).waitFor()
+    await page.keyboard.press('c')
+    await page.waitForURL('**/a/support-bot/compare/r:support-bot-2...r:support-bot-4')
+    await page.goBack()
+    await rows.first().waitFor()
+    await page.keyboard.press('j')
+    await page.keyboard.press('Enter')
+    await page.waitForURL('**/a/support-bot/v/support-bot/5')
+    // Back is at the same row.
+    await page.goBack()
+    await page.locator('[role=row]:focus').getByText('Say what it is for').waitFor()
+    await visit.close()
+  })
+
+  it('draws only what is seen of a long history, and loads the rest as one gets to it', async () => {
+    const visit = await bench.visit({ path: '/a/long' })
+    const { page } = visit
+    const grid = page.getByRole('grid')
+    await grid.getByText('Count 599').waitFor()
+    expect(await grid.getByRole('row').count()).to.be.below(80)
+    await page.waitForFunction(() => {
+      const { document } = globalThis as any // there are no types of browsers here
+      const list = document.querySelector('[role=grid]')
+      list.scrollTop = list.scrollHeight
+      return list.textContent.includes('First revision')
+    })
+    expect(await grid.getAttribute('aria-rowcount')).to.equal('601')
+    expect(await grid.getByRole('row').count()).to.be.below(80)
+    await visit.close()
+  })
+
+  it('forks a variant from a picked revision, and says what a name that is taken says', async () => {
+    const visit = await bench.visit({ path: '/a/support-bot' })
+    const { page } = visit
+    await page.getByRole('checkbox', { name: 'Pick support-bot v1' }).click()
+    await page.getByRole('button', { name: 'Fork from here …' }).click()
+    const dialog = page.getByRole('dialog', { name: 'Fork from support-bot v1' })
+    await dialog.getByLabel('Name of the variant').fill('warmer')
+    await dialog.getByRole('button', { name: 'Fork warmer' }).click()
+    await dialog.getByText(/"warmer"/).waitFor()
+    expect(await dialog.getByLabel('Name of the variant').getAttribute('aria-invalid')).to.equal('true')
+    await visit.expectNoBarriers()
+    await dialog.getByLabel('Name of the variant').fill('bolder')
+    await page.keyboard.press('Enter')
+    await dialog.waitFor({ state: 'detached' })
+    const first = page.getByRole('row').filter({ hasText: 'First revision' })
+    await first.getByRole('link', { name: 'bolder' }).waitFor()
+    const { workflow_revisions: log } = await bench.ask('POST', '/workflows/revisions/log', {
+      workflow_variant_ref: { slug: 'bolder' },
+    })
+    expect(log).to.have.length(1)
+    await visit.close()
+  })
+
+  it('archives and brings back; deletes what nobody needs, and says who needs the rest', async () => {
+    await bench.ask('POST', '/simple/workflows/', { workflow: { slug: 'mistake', data: { parameters: {} } } })
+    const visit = await bench.visit({ path: '/a/mistake' })
+    const { page } = visit
+    const more = page.getByRole('button', { name: 'More' })
+    await more.click()
+    await page.getByRole('menuitem', { name: 'Archive' }).click()
+    await page.getByText('archived', { exact: true }).first().waitFor()
+    expect(await page.getByRole('link', { name: /^Edit mistake/ }).getAttribute('aria-disabled')).to.equal(
+      'true',
+    )
+    await more.click()
+    await page.getByRole('menuitem', { name: 'Bring back' }).click()
+    await page.getByRole('link', { name: 'Edit mistake', exact: true }).waitFor()
+    await more.click()
+    await page.getByRole('menuitem', { name: 'Delete …' }).click()
+    await page.getByRole('button', { name: 'Delete mistake' }).click()
+    await page.waitForURL('**/?kind=workflows')
+    await visit.go('/a/mistake')
+    await page.getByRole('link', { name: 'Look into the trash' }).waitFor()
+
+    await visit.go('/a/support-bot')
+    await more.click()
+    await page.getByRole('menuitem', { name: 'Delete …' }).click()
+    await page.getByRole('button', { name: 'Delete support-bot' }).click()
+    const dialog = page.getByRole('dialog')
+    await dialog.getByRole('alert').waitFor()
+    await dialog.getByRole('link', { name: 'production' }).waitFor()
+    await visit.expectNoBarriers()
+    await visit.close()
+  })
+
+  it('lets a key that may only read look, and says why it may do nothing else', async () => {
+    const { key } = await bench.ask('POST', '/keys/', { key: { name: 'reader', scopes: ['read'] } })
+    const visit = await bench.visit({ path: '/a/support-bot', key: key.secret })
+    const { page } = visit
+    const edit = page.getByRole('link', { name: /^Edit support-bot/ })
+    await edit.waitFor()
+    expect(await edit.textContent()).to.contain('lacks the scope write')
+    await page.getByRole('button', { name: 'More' }).click()
+    expect(await page.getByRole('menuitem', { name: 'Archive' }).getAttribute('aria-disabled')).to.equal(
+      'true',
+    )
+    await visit.close()
+  })
+
+  it('names what is near where nothing is, and tells how to begin where nothing is committed', async () => {
+    await bench.ask('POST', '/applications', { application: { slug: 'bare' } })
+    const visit = await bench.visit({ path: '/a/suport-bot' })
+    const { page } = visit
+    await page.getByText('Did you mean "support-bot"').waitFor()
+    await visit.expectNoBarriers()
+    await page.getByRole('link', { name: 'support-bot' }).click()
+    await page.waitForURL('**/a/support-bot')
+    await visit.go('/a/bare')
+    await page.getByText('Nothing is committed yet.').waitFor()
+    await visit.expectNoBarriers()
+    await visit.close()
+  })
+
+  it('shows what is hostile as text', async () => {
+    await bench.ask('POST', '/simple/evaluators/', {
+      evaluator: {
+        slug: 'hostile',
+        name: HOSTILE,
+        description: `${HOSTILE} ${'y'.repeat(200_000)}`,
+        tags: { [HOSTILE]: HOSTILE },
+        data: { parameters: {} },
+        message: `${HOSTILE} ${'x'.repeat(200_000)}`,
+      },
+    })
+    const visit = await bench.visit({ path: '/a/hostile', width: 390, height: 844 })
+    const { page } = visit
+    await page.getByRole('row').getByText('<script>').waitFor()
+    await visit.picture('artifact-hostile-390')
+    await page.getByRole('link', { name: 'Variants and more' }).click()
+    await page.getByRole('listitem').filter({ hasText: '<script>' }).first().waitFor()
+    expect(await page.evaluate('document.documentElement.scrollWidth')).to.be.at.most(390)
+    expect(await page.title()).to.equal('hostile · Evaluators · Branchpoint')
+    await visit.expectNoBarriers()
+    await visit.close()
+  })
+
+  it('says that somebody else pushed, and shows it when it is asked to', async () => {
+    const visit = await bench.visit({ path: '/a/long' })
+    const { page } = visit
+    await page.getByText('Count 599').waitFor()
+    await page.getByText('live', { exact: true }).waitFor()
+    await pushTo(bench, 'long', (git) => git('commit', '-q', '--allow-empty', '-m', 'From elsewhere'))
+    await page.getByRole('status').getByRole('button', { name: 'show' }).click()
+    await page.getByRole('grid').getByText('From elsewhere').waitFor()
+    await visit.close()
+  })
+
+  it('fits a telephone, and the dark', async () => {
+    const visit = await bench.visit({ path: '/a/support-bot', width: 390, height: 844 })
+    const { page } = visit
+    await page.getByRole('row').first().waitFor()
+    expect(await page.evaluate('document.documentElement.scrollWidth')).to.be.at.most(390)
+    await visit.expectNoBarriers()
+    await visit.picture('artifact-390')
+    await visit.close()
+    if (process.env['WEB_THEMES'] === undefined) return
+    const dark = await bench.visit({ path: '/a/support-bot', theme: 'dark' })
+    await dark.page.getByRole('heading', { name: 'What it is for' }).waitFor()
+    await dark.expectNoBarriers()
+    await dark.picture('artifact-dark-1440')
+    await dark.close()
+  })
+})

@@ -1,0 +1,378 @@
+import { expect } from 'chai'
+import type { Page } from 'playwright-core'
+import { closeBrowser } from '../../scripts/browser/open-browser.ts'
+import { openWorkbench, type Visit, type Workbench } from './support/workbench.ts'
+
+describe('workbench: editing', () => {
+  let bench: Workbench
+  before(async () => {
+    bench = await openWorkbench()
+  })
+  after(async () => {
+    await closeBrowser()
+    await bench.close()
+  })
+
+  /** Asks with a body as text, and answers the text. */
+  async function exactly(path: string, text: string): Promise<string> {
+    const response = await fetch(bench.url + path, {
+      method: 'POST',
+      headers: { Authorization: `ApiKey ${bench.key}`, 'Content-Type': 'application/json' },
+      body: text,
+    })
+    const answer = await response.text()
+    expect(response.status, answer).to.equal(200)
+    return answer
+  }
+
+  const SEED = '"seed":12345678901234567890'
+  const ORDER = '"z":{"b":1,"a":2,"10":1,"2":0.1000000000000000055}'
+
+  /** A prompt of two messages, with numbers and keys that JavaScript would change. */
+  async function makePrompt(slug: string): Promise<void> {
+    await exactly(
+      '/simple/applications/',
+      `{"application":{"slug":"${slug}","data":{"uri":"svc:builtin:completion:v0","parameters":{"prompt":{"messages":[
+        {"role":"system","content":"You answer tickets.\\nBe kind."},{"role":"user","content":"{{question}}"}],
+        "llm_config":{"model":"mock/examples","temperature":0.7,${SEED}},"template_format":"curly"},${ORDER}}}}}`,
+    )
+  }
+
+  const head = (slug: string, variant = slug): Promise<string> =>
+    exactly(
+      '/workflows/revisions/retrieve',
+      JSON.stringify({ workflow_ref: { slug }, workflow_variant_ref: { slug: variant } }),
+    )
+
+  /** Commits as somebody else does. */
+  async function commitElsewhere(slug: string, set: object): Promise<void> {
+    await bench.ask('POST', '/applications/revisions/commit', {
+      application_revision_commit: {
+        application_variant_ref: { slug },
+        message: 'From elsewhere',
+        delta: { set },
+      },
+    })
+  }
+
+  const textOf = (page: Page, name: string) => page.getByRole('textbox', { name, exact: true })
+
+  async function typeAtEnd(page: Page, name: string, text: string): Promise<void> {
+    await textOf(page, name).click()
+    await page.keyboard.press('Control+End')
+    await page.keyboard.type(text)
+  }
+
+  it('commits by keyboard alone what was changed and nothing else', async () => {
+    await makePrompt('bot')
+    const visit = await bench.visit({ path: '/a/bot/edit/bot' })
+    const { page } = visit
+    await typeAtEnd(page, 'Text of message 1, system', '\nAnswer in {{language}}.')
+    const about = page.getByRole('complementary', { name: 'About the draft' })
+    await about.getByText('language', { exact: true }).waitFor()
+    await about.getByText('question', { exact: true }).waitFor()
+    const changes = page.getByRole('region', { name: 'What is changed' })
+    await changes.getByText('1 message changed').waitFor()
+    await visit.expectNoBarriers()
+    await visit.picture('edit-1440')
+    await page.keyboard.press('Control+Enter')
+    await page.getByRole('dialog', { name: 'Commit' }).waitFor()
+    await page.keyboard.type('Say which language')
+    await visit.expectNoBarriers()
+    const sent = page.waitForRequest('**/workflows/revisions/commit')
+    await page.keyboard.press('Control+Enter')
+    const body = (await sent).postData() ?? ''
+    expect(body)
+      .to.include('"base_revision_id"')
+      .and.to.include('"delta":{"set":{"parameters":{"prompt":{"messages":')
+    expect(body).not.to.match(/seed|"z"|schemas|llm_config|"uri"/)
+    await page.waitForURL('**/a/bot/v/bot/2')
+    const stored = await head('bot')
+    expect(stored).to.include(SEED).and.to.include(ORDER).and.to.include('Be kind.\\nAnswer in {{language}}.')
+    expect(JSON.parse(stored).workflow_revision).to.include({ version: 2, message: 'Say which language' })
+    await visit.close()
+  })
+
+  it('adds, moves and removes messages, and offers names after the braces', async () => {
+    await makePrompt('messages')
+    const visit = await bench.visit({ path: '/a/messages/edit/messages' })
+    const { page } = visit
+    await page.getByRole('button', { name: 'Add a message' }).click()
+    await page.getByLabel('Role of message 3').selectOption('assistant')
+    await typeAtEnd(page, 'Text of message 3, assistant', 'It is {{qu')
+    await page.getByRole('option', { name: 'question' }).waitFor()
+    await page.keyboard.press('Enter')
+    await page.keyboard.type('!')
+    await page.getByRole('button', { name: 'Move message 3 up' }).focus()
+    await page.keyboard.press('Enter')
+    // The focus goes with the message, so that the next press moves it on.
+    await page.keyboard.press('Enter')
+    await textOf(page, 'Text of message 1, assistant').getByText('It is {{question}}!').waitFor()
+    await page.getByRole('button', { name: 'Remove message 2' }).click()
+    await page.getByRole('button', { name: 'Commit to messages' }).click()
+    await page.getByRole('dialog').getByRole('button', { name: 'Commit to messages' }).click()
+    await page.waitForURL('**/v/messages/2')
+    const { workflow_revision: revision } = JSON.parse(await head('messages'))
+    expect(revision.data.parameters.prompt.messages).to.deep.equal([
+      { role: 'assistant', content: 'It is {{question}}!' },
+      { role: 'user', content: '{{question}}' },
+    ])
+    await visit.close()
+  })
+
+  it('keeps numbers as they are typed, says at the field what is wrong, and commits nothing until it is right', async () => {
+    await makePrompt('numbers')
+    const visit = await bench.visit({ path: '/a/numbers/edit/numbers' })
+    const { page } = visit
+    const temperature = page.getByLabel('temperature')
+    await temperature.fill('3')
+    await page.getByText('has to be from 0 to 2', { exact: true }).waitFor()
+    const commit = page.getByRole('button', { name: /^Commit to numbers/ })
+    expect(await commit.getAttribute('title')).to.equal('temperature has to be from 0 to 2')
+    await temperature.fill('0.1000000000000000055')
+    await page.getByLabel('top_p').fill('0.9')
+    await page.getByRole('link', { name: 'JSON' }).click()
+    const json = textOf(page, 'Parameters as JSON')
+    await json.getByText('0.1000000000000000055').first().waitFor()
+    await json.click()
+    await page.keyboard.press('Control+End')
+    await page.keyboard.press('ArrowLeft')
+    await page.keyboard.type(', "big": 98765432109876543210, ')
+    const problem = page.getByRole('alert').getByText('This is not JSON yet')
+    await problem.waitFor()
+    expect(await commit.getAttribute('title')).to.match(/^This is not JSON yet/)
+    for (let at = 0; at < 2; at++) await page.keyboard.press('Backspace')
+    await problem.waitFor({ state: 'detached' })
+    await commit.click()
+    const sent = page.waitForRequest('**/workflows/revisions/commit')
+    await page.getByRole('dialog').getByRole('button', { name: 'Commit to numbers' }).click()
+    expect((await sent).postData()).to.match(
+      /"temperature":0\.1000000000000000055\b.*"big":98765432109876543210/,
+    )
+    await page.waitForURL('**/v/numbers/2')
+    expect(await head('numbers'))
+      .to.include(SEED)
+      .and.to.include('"top_p":0.9')
+      .and.to.include('98765432109876543210')
+    await visit.close()
+  })
+
+  it('sends the whole as it is typed where a delta cannot say it: another order of keys', async () => {
+    await makePrompt('order')
+    const visit = await bench.visit({ path: '/a/order/edit/order?view=json' })
+    const { page } = visit
+    const json = textOf(page, 'Parameters as JSON')
+    await json.click()
+    await page.keyboard.press('Control+A')
+    await page.keyboard.insertText('{"z":{"2":1,"10":1,"a":0.30000000000000004441},"prompt":{"messages":[]}}')
+    await page.getByRole('button', { name: 'Commit to order' }).click()
+    await page.getByRole('dialog').getByRole('button', { name: 'Commit to order' }).click()
+    await page.waitForURL('**/v/order/2')
+    expect(await head('order')).to.include(
+      '"parameters":{"z":{"2":1,"10":1,"a":0.30000000000000004441},"prompt":{"messages":[]}}',
+    )
+    await visit.close()
+  })
+
+  it('keeps a draft over a reload, lets one tab edit it, and asks before it is thrown away', async () => {
+    await makePrompt('drafts')
+    const visit = await bench.visit({ path: '/a/drafts/edit/drafts' })
+    const { page } = visit
+    await typeAtEnd(page, 'Text of message 2, user', ' Now.')
+    await page.getByText('draft kept in this browser').waitFor()
+    await page.reload()
+    await textOf(page, 'Text of message 2, user').getByText('{{question}} Now.').waitFor()
+
+    const other = await visit.context.newPage()
+    await other.goto(`${bench.url}/a/drafts/edit/drafts`)
+    await other.getByText('This draft is open in another tab').waitFor()
+    expect(await textOf(other, 'Text of message 2, user').getAttribute('aria-readonly')).to.equal('true')
+    await other.getByRole('button', { name: 'Edit it here' }).click()
+    await page.getByText('This draft is open in another tab').waitFor()
+    await typeAtEnd(other, 'Text of message 2, user', ' Please.')
+    await other.getByText('draft kept in this browser').waitFor()
+    await other.close()
+    // The tab that is left goes on with what the other one wrote.
+    await textOf(page, 'Text of message 2, user').getByText('{{question}} Now. Please.').waitFor()
+
+    await page.getByRole('button', { name: 'Discard draft' }).click()
+    await page.getByRole('button', { name: 'Keep it' }).click()
+    await page.getByRole('button', { name: 'Discard draft' }).click()
+    await page.getByRole('button', { name: 'Discard the draft' }).click()
+    await page.getByText('no changes').waitFor()
+    await page.reload()
+    await page.getByText('no changes').waitFor()
+    await textOf(page, 'Text of message 2, user').getByText('{{question}}', { exact: true }).waitFor()
+    await visit.close()
+  })
+
+  describe('where somebody was faster', () => {
+    /** A draft on version 1 of a prompt whose head is version 2 by now, up to the refusal. */
+    async function moved(slug: string, text: string, set: object): Promise<Visit> {
+      await makePrompt(slug)
+      const visit = await bench.visit({ path: `/a/${slug}/edit/${slug}` })
+      const { page } = visit
+      await typeAtEnd(page, 'Text of message 1, system', text)
+      await page.keyboard.press('Control+Enter')
+      await page.getByLabel('Message', { exact: true }).fill('Mine')
+      await commitElsewhere(slug, set)
+      await page.keyboard.press('Control+Enter')
+      await page.getByRole('dialog', { name: `${slug} has moved on to v2` }).waitFor()
+      return visit
+    }
+
+    it('shows both sides, and has the server merge what touches other places', async () => {
+      const visit = await moved('apart', ' Be brief.', {
+        parameters: { prompt: { llm_config: { temperature: 0.1 } } },
+      })
+      const { page } = visit
+      const sheet = page.getByRole('dialog')
+      await sheet.getByRole('heading', { name: 'What they changed: v1 to v2' }).waitFor()
+      await sheet.getByText('parameters.prompt.llm_config.temperature').waitFor()
+      await sheet.getByText('1 message changed').waitFor()
+      await visit.expectNoBarriers()
+      await sheet.getByRole('button', { name: 'Go on top of v2' }).click()
+      await page.waitForURL('**/v/apart/3')
+      const stored = await head('apart')
+      expect(stored).to.include('Be kind. Be brief.').and.to.include('"temperature":0.1').and.to.include(SEED)
+      expect(JSON.parse(stored).workflow_revision).to.include({ version: 3, message: 'Mine' })
+      await visit.close()
+    })
+
+    it('overwrites nothing where both changed one place: mine is kept on a variant of its own', async () => {
+      const visit = await moved('same', ' Be brief.', {
+        parameters: { prompt: { messages: [{ role: 'system', content: 'Theirs.' }] } },
+      })
+      const { page } = visit
+      await page.getByLabel('Variant for yours').fill('mine')
+      await page.getByRole('button', { name: 'Go on top of v2' }).click()
+      const sheet = page.getByRole('dialog', { name: /Both changed the same place/ })
+      await sheet.getByText('/parameters/prompt/messages').first().waitFor()
+      expect(await head('same'))
+        .to.include('"content":"Theirs."')
+        .and.not.to.include('brief')
+      expect(await head('same', 'mine')).to.include('Be kind. Be brief.')
+      await sheet.getByRole('button', { name: 'Go to mine' }).click()
+      await page.waitForURL('**/a/same/v/mine/2')
+      await visit.close()
+    })
+
+    it('commits to a new variant instead, and says where a name is taken', async () => {
+      const visit = await moved('fork', ' Be brief.', {
+        parameters: { prompt: { template_format: 'jinja2' } },
+      })
+      const { page } = visit
+      await page.getByLabel('Variant for yours').fill('fork')
+      await page.getByRole('button', { name: 'Commit to fork' }).last().click()
+      await page
+        .getByText(/taken|already/)
+        .first()
+        .waitFor()
+      await page.getByLabel('Variant for yours').fill('brief')
+      await page.getByRole('button', { name: 'Commit to brief' }).click()
+      await page.waitForURL('**/a/fork/v/brief/2')
+      expect(await head('fork', 'brief'))
+        .to.include('Be brief.')
+        .and.to.include('"template_format":"curly"')
+      await visit.close()
+    })
+  })
+
+  it('commits to a new variant that begins where the draft does', async () => {
+    await makePrompt('target')
+    const visit = await bench.visit({ path: '/a/target/edit/target' })
+    const { page } = visit
+    await page.getByRole('combobox', { name: 'Model' }).fill('gpt-4o')
+    await page.getByRole('button', { name: 'Commit to target' }).click()
+    await page.getByLabel(/a new variant/).check()
+    await page.getByLabel('Name of the new variant').fill('gpt')
+    await page.getByRole('dialog').getByRole('button', { name: 'Commit to gpt' }).click()
+    await page.waitForURL('**/a/target/v/gpt/2')
+    expect(await head('target', 'gpt'))
+      .to.include('"model":"gpt-4o"')
+      .and.to.include(SEED)
+    expect(JSON.parse(await head('target')).workflow_revision.version).to.equal(1)
+    await visit.close()
+  })
+
+  it('edits a script, and on a narrow screen', async () => {
+    await bench.ask('POST', '/simple/applications/', {
+      application: {
+        slug: 'code',
+        data: {
+          uri: 'svc:custom:code:v0',
+          runtime: 'javascript',
+          script: 'export function evaluate({ name }) {\n  return `Hello ${name}`\n}\n',
+        },
+      },
+    })
+    const visit = await bench.visit({ path: '/a/code/edit/code', width: 390, height: 844 })
+    const { page } = visit
+    await typeAtEnd(page, 'Script', '// the end')
+    await page.getByRole('region', { name: 'What is changed' }).getByText('// the end').waitFor()
+    await visit.expectNoBarriers()
+    await visit.picture('edit-390')
+    await page.getByRole('button', { name: 'Commit to code' }).click()
+    await page.getByRole('dialog').getByRole('button', { name: 'Commit to code' }).click()
+    await page.waitForURL('**/v/code/2')
+    expect(JSON.parse(await head('code')).workflow_revision.data.script).to.match(/\}\n\/\/ the end$/)
+    await visit.close()
+  })
+
+  it('shows hostile and huge texts as texts', async () => {
+    await bench.ask('POST', '/simple/applications/', {
+      application: {
+        slug: 'hostile',
+        data: {
+          uri: 'svc:builtin:completion:v0',
+          parameters: {
+            prompt: {
+              messages: [
+                { role: 'system', content: '<img src=x onerror="document.title=1"> \u202Egnp.exe {{ x }}' },
+                { role: 'user', content: 'x'.repeat(1_000_000) },
+              ],
+            },
+          },
+        },
+      },
+    })
+    const visit = await bench.visit({ path: '/a/hostile/edit/hostile' })
+    const { page } = visit
+    await textOf(page, 'Text of message 1, system').getByText('<img src=x').waitFor()
+    await typeAtEnd(page, 'Text of message 1, system', ' More.')
+    await page.getByText('1 message changed').waitFor()
+    expect(await page.title()).to.equal('Edit · hostile · hostile · Branchpoint')
+    await visit.close()
+  })
+
+  it('tells a key that may only read why it cannot commit, and what is not there', async () => {
+    await makePrompt('reading')
+    const { key } = await bench.ask('POST', '/keys', { key: { name: 'reader', scopes: ['read'] } })
+    const visit = await bench.visit({ path: '/a/reading/edit/reading', key: key.secret })
+    const { page } = visit
+    await typeAtEnd(page, 'Text of message 2, user', '?')
+    await page
+      .getByRole('button', { name: /^Commit to reading ?: The key "reader" lacks the scope write/ })
+      .waitFor()
+    await page.keyboard.press('Control+Enter')
+    expect(await page.getByRole('dialog').count()).to.equal(0)
+    await visit.go('/a/reading/edit/nobody')
+    await page
+      .getByRole('alert')
+      .getByText(/nobody/)
+      .waitFor()
+    await visit.close()
+  })
+
+  if (process.env['WEB_THEMES'] !== undefined) {
+    it('has no barriers in the dark either', async () => {
+      await makePrompt('dark')
+      const visit = await bench.visit({ path: '/a/dark/edit/dark', theme: 'dark' })
+      await typeAtEnd(visit.page, 'Text of message 1, system', ' {{dark}}')
+      await visit.page.getByText('1 message changed').waitFor()
+      await visit.expectNoBarriers()
+      await visit.picture('edit-dark-1440')
+      await visit.close()
+    })
+  }
+})
