@@ -1,4 +1,3 @@
-import { getConfig } from 'isomorphic-git'
 import { Refusal } from '../errors.ts'
 import { BARE_CONFIG } from './create-repository.ts'
 import { isomorphicFs } from './isomorphic-fs.ts'
@@ -31,6 +30,8 @@ export async function assertServable(fs: Fs, gitdir: string): Promise<void> {
   }
   const config = fs.readFile(`${gitdir}/config`)?.toString('utf8') ?? ''
   if (config === BARE_CONFIG) return
+  // Few repositories have another configuration than ours: what reads it is loaded only for them.
+  const { getConfig } = await import('isomorphic-git')
   const read = (path: string): Promise<unknown> => getConfig({ fs: isomorphicFs(fs), gitdir, path })
   const format: unknown = await read('extensions.objectformat')
   if (format !== undefined && format !== 'sha1') {

@@ -23,9 +23,9 @@ function page(path: string, component: RouteComponent) {
     component,
     validateSearch: (search: Record<string, unknown>): Search =>
       Object.fromEntries(
-        Object.entries(search)
-          .filter(([, value]) => value !== undefined)
-          .map(([name, value]) => [name, String(value)]),
+        Object.entries(search).flatMap(([name, value]) =>
+          value === undefined ? [] : [[name, String(value)]],
+        ),
       ),
   })
 }

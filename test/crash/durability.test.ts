@@ -243,7 +243,7 @@ describe('crash: what was once lost or left', () => {
         const fact = { since: 0, write: 'push', refs: { folder: repository.path, refs } }
         const left = crash(disk, 'nothing unsynced')
         await checkRecovered(left, { facts: [fact], together: [], made: [], removals: [] }, 0)
-        await server.store.close()
+        await server.close()
       } finally {
         git.close()
       }

@@ -58,13 +58,15 @@ export async function checkRecovered(
     }
   }
   await createArtifact(registry, workflowFamily, { slug: 'next', header: {}, loc: [] }, { actor: NOBODY })
-  for (const problem of await verifyIndex(registry, await newRegistry(server))) throw new Error(problem)
+  const rebuilt = await newRegistry(server)
+  for (const problem of await verifyIndex(registry, rebuilt)) throw new Error(problem)
+  await rebuilt.index.close()
   for (const family of registry.families) {
     const [slug] = await registry.index.misjudged(family)
     if (slug !== undefined)
       throw new Error(`${family.folder}/${slug}: the index file differs from its commits`)
   }
-  await server.store.close()
+  await server.close()
   for (const name of fs.readDir(`${STORE}/.journal`) ?? []) throw new Error(`.journal/${name} is left over`)
 }
 

@@ -70,7 +70,7 @@ export async function runCrashHistory(
     if (random.chance(0.5)) await checkpoint
     if (random.chance(0.1)) flush()
     if (random.chance(0.1)) {
-      await attempt('to stop', () => server.store.close())
+      await attempt('to stop', () => server.close())
       server = await start()
     }
   }

@@ -74,8 +74,8 @@ export async function cutEverywhere(options: CutOptions): Promise<CutFigures> {
   })
   const clock = { now: () => disk.steps, flush: () => disk.flush() }
   try {
-    const { store } = await runCrashHistory(careless(git.fs), history, { random, rounds, ...clock })
-    await store.close()
+    const server = await runCrashHistory(careless(git.fs), history, { random, rounds, ...clock })
+    await server.close()
   } finally {
     git.close()
   }
@@ -128,6 +128,6 @@ async function cutRecovery(
   })
   const server = await openServer(careless(left.fs))
   left.watch(() => undefined)
-  await server.store.close()
+  await server.close()
   return cut
 }

@@ -121,7 +121,7 @@ class FailingRun {
     await checkRecovered(crashed(disk.state, 'killed', randomFrom(1)), history, disk.steps)
     await checkRecovered(crashed(disk.state, 'nothing unsynced', randomFrom(1)), history, disk.steps)
     await checkRecovered(crashed(disk.state, 'some of it', randomFrom(this.#seed)), history, disk.steps)
-    await server.store.close()
+    await server.close()
     await checkRecovered(crashed(disk.state, 'nothing unsynced', randomFrom(1)), history, disk.steps)
   }
 

@@ -28,6 +28,8 @@ export interface CrashServer {
   readonly fs: Fs
   readonly store: Store
   readonly registry: Registry
+  /** Stops it as the real one is: the journal is settled, and the memory of its index let go of. */
+  close(): Promise<void>
 }
 
 /** Starts it as the real one is: journals are recovered, every repository is read in, repaired and swept. */
@@ -38,7 +40,16 @@ export async function openServer(fs: Fs): Promise<CrashServer> {
   await sweepLeftovers()
   // Its regular look at the disk would come at another step each time.
   close()
-  return { fs, store, registry }
+  return { fs, store, registry, close: () => closeAll(store, registry) }
+}
+
+/** SQLite's memory for an index that nobody closes is never given back, and every git that is started later costs more for it. */
+async function closeAll(store: Store, registry: Registry): Promise<void> {
+  try {
+    await store.close()
+  } finally {
+    await registry.index.close()
+  }
 }
 
 /** Another registry over the same store, which has read nothing yet. */

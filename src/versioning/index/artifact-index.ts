@@ -250,7 +250,7 @@ export class ArtifactIndex {
     await this.list(family)
     const { fs, folder } = this.#store
     const anew = new IndexDatabase({ fs: { ...fs, isSeenByOthers: false }, folder }, this.#source)
-    return compareRevisions(this.#database, anew, family.folder)
+    return compareRevisions(this.#database, anew, family.folder).finally(() => anew.close())
   }
 
   /** Writes what is known of revisions to the index file, and lets go of it. */

@@ -62,7 +62,8 @@ export class IndexDatabase {
   #writing: Promise<void> = Promise.resolve()
   #timer: NodeJS.Timeout | undefined
   #trouble: string | undefined
-  #isInMemory = false
+  /** Holds the rows where no file can. */
+  #inMemory: DatabaseFile | undefined
 
   constructor({ fs, folder }: Pick<ProjectStore, 'fs' | 'folder'>, source: IndexSource) {
     this.#source = source
@@ -143,6 +144,7 @@ export class IndexDatabase {
     } finally {
       this.#reader.use(undefined)
       this.#files.close()
+      this.#forgetMemory()
       this.#file = undefined
     }
   }
@@ -238,17 +240,21 @@ export class IndexDatabase {
   #opened(): DatabaseFile {
     // SQLite opens it by its path: where another store may be, that is refused.
     this.#fs.stat(this.#folder)
-    if (this.#isInMemory && this.#file) return this.#file
-    this.#isInMemory = this.#path === IN_MEMORY
-    if (this.#isInMemory) return openIndexFile(IN_MEMORY)
+    if (this.#inMemory && (this.#path === IN_MEMORY || this.#inMemory === this.#file)) return this.#inMemory
+    if (this.#path === IN_MEMORY) return (this.#inMemory = openIndexFile(IN_MEMORY))
     try {
       return this.#files.writable(this.#path)
     } catch (error) {
       if (isDamage(error) || !isStorageTrouble(error)) throw error
       this.#tell(`cannot be opened, and is kept in memory: ${saidOf(error)}`)
-      this.#isInMemory = true
-      return openIndexFile(IN_MEMORY)
+      return (this.#inMemory ??= openIndexFile(IN_MEMORY))
     }
+  }
+
+  /** SQLite gives the memory of a database back once it is closed, not when nobody knows it any more. */
+  #forgetMemory(): void {
+    this.#inMemory?.close()
+    this.#inMemory = undefined
   }
 
   /** Begins a new file in the place of one that is damaged. */
@@ -261,6 +267,7 @@ export class IndexDatabase {
     this.#fs.stat(this.#folder)
     this.#tell(`is damaged, and made anew: ${reason}`)
     this.#reader.use(undefined)
+    this.#forgetMemory()
     this.#file = undefined
     this.#isFilled = false
     // Where every page is whole and it happens again all the same, rows contradict each other.

@@ -78,6 +78,13 @@ export function evaluationColumns({ picked, pick }: Picking): readonly Column<Ev
       ),
     },
     { name: 'When', number: true, cell: ({ created_at: date }) => <Ago date={date} /> },
-    { name: 'By', cell: ({ created_by: by }) => <span title={by} className={styles.by}>{authorName(by)}</span> },
+    {
+      name: 'By',
+      cell: ({ created_by: by }) => (
+        <span title={by} className={styles.by}>
+          {authorName(by)}
+        </span>
+      ),
+    },
   ]
 }

@@ -3,7 +3,6 @@ import {
   type CSSProperties,
   type KeyboardEvent,
   type MouseEvent,
-  type ReactNode,
   useEffect,
   useId,
   useState,
@@ -37,8 +36,6 @@ export interface GridProps {
   readonly onOpen: (place: GridPlace) => void
   /** Under what widths are kept in this browser. */
   readonly widthsKey: string
-  /** What lies over the grid. */
-  readonly children?: ReactNode
 }
 
 const ROW = 28
@@ -59,7 +56,6 @@ export function Grid({
   onActive,
   onOpen,
   widthsKey,
-  children,
 }: GridProps) {
   const id = useId()
   const [room, setRoom] = useState(0)
@@ -94,7 +90,11 @@ export function Grid({
 
   function onKeyDown(event: KeyboardEvent): void {
     if (event.altKey) return
-    if (event.key === 'Enter') return onOpen(active)
+    if (event.key === 'Enter') {
+      // Else what opens gets the rest of the key, and is closed by it.
+      event.preventDefault()
+      return onOpen(active)
+    }
     const page = Math.max(1, Math.floor(y.view / ROW) - 1)
     const moved = placeAfterKey(active, event.key, event.ctrlKey || event.metaKey, {
       rows: total,
@@ -126,65 +126,62 @@ export function Grid({
   }
 
   return (
-    <div className={styles.frame}>
+    <div
+      ref={element}
+      role="grid"
+      tabIndex={0}
+      aria-label={label}
+      aria-rowcount={total + 1}
+      aria-colcount={columns.length + 2}
+      aria-readonly
+      aria-activedescendant={
+        active.row >= first - BEYOND && active.row < end + BEYOND
+          ? `${id}-${active.row}-${active.column}`
+          : undefined
+      }
+      className={styles.grid}
+      onScroll={onScroll}
+      onKeyDown={onKeyDown}
+      onClick={onPress}
+      onDoubleClick={onPress}
+      onCopy={onCopy}
+    >
       <div
-        ref={element}
-        role="grid"
-        tabIndex={0}
-        aria-label={label}
-        aria-rowcount={total + 1}
-        aria-colcount={columns.length + 2}
-        aria-readonly
-        aria-activedescendant={
-          active.row >= first - BEYOND && active.row < end + BEYOND
-            ? `${id}-${active.row}-${active.column}`
-            : undefined
-        }
-        className={styles.grid}
-        onScroll={onScroll}
-        onKeyDown={onKeyDown}
-        onClick={onPress}
-        onDoubleClick={onPress}
-        onCopy={onCopy}
+        className={styles.spacer}
+        style={{ width: still + elementLength(x), height: HEADER + elementLength(y) }}
       >
         <div
-          className={styles.spacer}
-          style={{ width: still + elementLength(x), height: HEADER + elementLength(y) }}
+          className={styles.window}
+          style={
+            {
+              width: client.width,
+              height: client.height,
+              '--left': `${-left}px`,
+              '--frozen': `${still}px`,
+            } as CSSProperties
+          }
         >
-          <div
-            className={styles.window}
-            style={
-              {
-                width: client.width,
-                height: client.height,
-                '--left': `${-left}px`,
-                '--frozen': `${still}px`,
-              } as CSSProperties
-            }
-          >
-            <GridHeader {...{ keyName, columns, from, to, edges, frozen, resize }} />
-            <div className={styles.rows}>
-              {drawn.map((index) => (
-                <div
-                  key={index}
-                  role="row"
-                  aria-rowindex={index + 2}
-                  className={styles.row}
-                  data-active={active.row === index || undefined}
-                  style={{ transform: `translateY(${index * ROW - top}px)` }}
-                >
-                  <GridCells
-                    {...{ id, index, columns, from, to, edges, frozen }}
-                    row={rowAt(index)}
-                    active={active.row === index ? active.column : undefined}
-                  />
-                </div>
-              ))}
-            </div>
+          <GridHeader {...{ keyName, columns, from, to, edges, frozen, resize }} />
+          <div className={styles.rows}>
+            {drawn.map((index) => (
+              <div
+                key={index}
+                role="row"
+                aria-rowindex={index + 2}
+                className={styles.row}
+                data-active={active.row === index || undefined}
+                style={{ transform: `translateY(${index * ROW - top}px)` }}
+              >
+                <GridCells
+                  {...{ id, index, columns, from, to, edges, frozen }}
+                  row={rowAt(index)}
+                  active={active.row === index ? active.column : undefined}
+                />
+              </div>
+            ))}
           </div>
         </div>
       </div>
-      {children}
     </div>
   )
 }

@@ -32,7 +32,7 @@ export function changedRows(pages: readonly Rows[]): readonly ChangedRow[] {
 }
 
 /** The columns that a comparison is about, and those in which no row differs. The ids that rows are joined on stand beside them. */
-export function columnsOf(
+export function comparedColumns(
   rows: readonly ChangedRow[],
   moved: readonly string[],
 ): { readonly changed: readonly string[]; readonly same: readonly string[] } {

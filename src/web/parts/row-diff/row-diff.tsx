@@ -7,7 +7,7 @@ import { visible } from '../diff/model/visible.ts'
 import { Failure } from '../states/failure.tsx'
 import { Skeleton } from '../states/skeleton.tsx'
 import { ChangedCell, PlainCell } from './row-cells.tsx'
-import { type ChangedRow, changedRows, columnsOf } from './changed-rows.ts'
+import { type ChangedRow, changedRows, comparedColumns } from './changed-rows.ts'
 import styles from './row-diff.module.css'
 
 /** What a revision of a testset is named by: `{id}`, or `{slug, version}`. */
@@ -35,7 +35,7 @@ export function RowDiff({ base, head }: RowDiffProps) {
   const rows = changedRows(data.pages.map(({ diff }) => diff.rows))
   const added = data.pages[0]?.diff.columns.added ?? []
   const removed = data.pages[0]?.diff.columns.removed ?? []
-  const { changed, same } = columnsOf(rows, [...added, ...removed])
+  const { changed, same } = comparedColumns(rows, [...added, ...removed])
   const columns = (showsAll ? [...changed, ...same] : changed).slice(0, most)
   const hidden = changed.length + (showsAll ? same.length : 0) - columns.length
   return (

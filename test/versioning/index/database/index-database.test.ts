@@ -35,6 +35,17 @@ describe('versioning: the index of revisions', () => {
     return rows.map(({ version }) => version)
   }
 
+  it('is closed with its registry in memory, too, and made anew for who asks it later', async () => {
+    await commit(await newVariant(registry, workflowFamily, 'bot'), 'One')
+    expect(await versions('One')).to.deep.equal([1])
+    const { file } = registry.index.database
+    expect(file?.rows('SELECT 1 AS one')).to.deep.equal([{ one: 1 }])
+    await registry.index.close()
+    expect(registry.index.database.file).to.equal(undefined)
+    expect(() => file?.rows('SELECT 1 AS one')).to.throw('not open')
+    expect(await versions('One')).to.deep.equal([1])
+  })
+
   it('says which variants hold a revision, through forks of forks', async () => {
     let place = await newVariant(registry, workflowFamily, 'bot')
     place = await commit(place, 'One')

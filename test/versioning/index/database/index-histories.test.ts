@@ -51,6 +51,7 @@ describe('versioning: the index of revisions after random histories', () => {
           if (isAsked) await expectAsAnew(registry)
         }
         await expectAsAnew(registry)
+        await registry.index.close()
       }),
       { numRuns: 60 },
     )
