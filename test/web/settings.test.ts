@@ -2,6 +2,8 @@ import { createServer, type Server } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { expect } from 'chai'
 import { closeBrowser } from '../../scripts/browser/open-browser.ts'
+import { createApiKey } from '../../src/access/api-keys.ts'
+import { nodeFs } from '../../src/storage/node-fs.ts'
 import { openWorkbench, type Workbench } from './support/workbench.ts'
 
 describe('workbench: settings', () => {
@@ -64,7 +66,7 @@ describe('workbench: settings', () => {
     await page.getByRole('button', { name: 'Set a secret' }).click()
     await page.getByLabel('Name').fill('EAST')
     await page.getByLabel('Value').fill('sk-hidden-value')
-    await page.getByLabel('Provider').fill('mistral')
+    await page.getByLabel('Provider', { exact: true }).fill('mistral')
     await page.getByLabel('Address of the provider').fill('https://gateway.example/v1')
     await page.getByRole('button', { name: 'Set EAST' }).click()
     await page.getByText('mistral at https://gateway.example/v1').waitFor()
@@ -72,7 +74,7 @@ describe('workbench: settings', () => {
     await visit.expectNoBarriers()
     await page.getByRole('button', { name: 'Replace EAST' }).click()
     expect(await page.getByLabel('Value').inputValue()).to.equal('')
-    expect(await page.getByLabel('Provider').inputValue()).to.equal('mistral')
+    expect(await page.getByLabel('Provider', { exact: true }).inputValue()).to.equal('mistral')
     await page.getByLabel('Value').fill('sk-other')
     await page.getByRole('button', { name: 'Set EAST' }).click()
     await page.getByRole('dialog').waitFor({ state: 'detached' })
@@ -141,7 +143,7 @@ describe('workbench: settings', () => {
     await page.getByRole('button', { name: 'Bring back old', exact: true }).waitFor({ state: 'detached' })
     expect((await bench.ask('GET', '/applications/old')).application.slug).to.equal('old')
     await visit.expectNoBarriers()
-    await page.getByRole('button', { name: 'Remove older for good' }).click()
+    await page.getByRole('button', { name: 'Remove for good: older' }).click()
     await page.getByText('its slug becomes free').waitFor()
     await page.getByRole('dialog').getByRole('button', { name: 'Remove older for good' }).click()
     await page.getByText('The trash is empty').waitFor()
@@ -189,7 +191,9 @@ describe('workbench: settings', () => {
       if (response.status() === 403) asked.push(response.url())
     })
     await page.getByText('The key "reader" lacks the scope admin').first().waitFor()
-    await page.getByRole('button', { name: /^New key ?: The key "reader" lacks/ }).click()
+    const button = page.getByRole('button', { name: /^New key ?: The key "reader" lacks/ })
+    await button.focus()
+    await page.keyboard.press('Enter')
     expect(await page.getByRole('dialog').count()).to.equal(0)
     for (const section of ['Secrets', 'Webhooks']) {
       await page.getByRole('link', { name: section }).click()
@@ -202,9 +206,32 @@ describe('workbench: settings', () => {
   })
 })
 
-describe('workbench: settings without SVC_API_KEY', () => {
+describe('workbench: settings where keys are only in the store', () => {
   it('refuses to revoke the last key with admin, in the server’s own sentence', async () => {
     const bench = await openWorkbench({ SVC_API_KEY: '' })
-    await bench.close()
+    try {
+      const secret = await firstKey(bench.storeDir)
+      const { keys } = await bench.ask('GET', '/keys', undefined, secret)
+      for (const { id, name } of keys) {
+        if (name !== 'first') await bench.ask('DELETE', `/keys/${id}`, undefined, secret)
+      }
+      const visit = await bench.visit({ path: '/settings/keys', key: secret })
+      const { page } = visit
+      await page.getByRole('button', { name: 'Revoke first' }).click()
+      await page.getByRole('dialog').getByRole('button', { name: 'Revoke first' }).click()
+      await page.getByRole('dialog').getByRole('alert').getByText(/last/i).waitFor()
+      await page.getByRole('button', { name: 'Cancel' }).click()
+      await page.getByRole('button', { name: 'Revoke first' }).waitFor()
+      await visit.close()
+    } finally {
+      await closeBrowser()
+      await bench.close()
+    }
   })
 })
+
+/** Makes an admin key as `branchpoint keys create` does. */
+async function firstKey(storeDir: string): Promise<string> {
+  const made = await createApiKey(nodeFs, storeDir, { project: 'default', name: 'first', scopes: ['admin'] })
+  return made.token
+}
