@@ -1,3 +1,5 @@
+import { membersOf } from '../../api/members-of.ts'
+
 /** What an embed leads to, as far as it says it itself. */
 export interface EmbedSource {
   /** `tone`, `tone v2`, `production`. */
@@ -79,20 +81,16 @@ function ofToken(token: string): Said {
 }
 
 function ofObject(embed: unknown): Said {
-  const outer = record(embed)
-  const inner = '@svc.embed' in outer ? record(outer['@svc.embed']) : outer
-  const said = Object.entries(record(inner['@svc.references'])).map(([level, reference]) => {
-    const texts = Object.entries(record(reference)).map(([field, value]) => [field, String(value)])
+  const outer = membersOf(embed)
+  const inner = '@svc.embed' in outer ? membersOf(outer['@svc.embed']) : outer
+  const said = Object.entries(membersOf(inner['@svc.references'])).map(([level, reference]) => {
+    const texts = Object.entries(membersOf(reference)).map(([field, value]) => [field, String(value)])
     return [level, Object.fromEntries(texts) as EmbedReference] as const
   })
-  const { path, key } = record(inner['@svc.selector'])
+  const { path, key } = membersOf(inner['@svc.selector'])
   return { levels: levelsOf(said), path: textOf(path), key: textOf(key) }
 }
 
 function textOf(value: unknown): string | undefined {
   return typeof value === 'string' ? value : undefined
-}
-
-function record(value: unknown): Readonly<Record<string, unknown>> {
-  return typeof value === 'object' && value !== null ? (value as Readonly<Record<string, unknown>>) : {}
 }
