@@ -11,12 +11,12 @@ import { NewsLine } from '../../shell/news-line.tsx'
 import { places } from '../../shell/places.ts'
 import { useRefusal } from '../../shell/session.tsx'
 import styles from './artifact.module.css'
-import { Aside } from './aside.tsx'
+import { Aside } from './aside/aside.tsx'
 import { DeleteDialog } from './delete-dialog.tsx'
 import { ForkDialog, type ForkPoint } from './fork-dialog.tsx'
-import { History } from './history.tsx'
+import { History } from './history/history.tsx'
 import { type Artifact, artifactKind } from '../../api/artifact-kind.ts'
-import { useVariants } from './use-variants.ts'
+import { useVariants } from './aside/use-variants.ts'
 
 /** The page of an artifact that is there. */
 export function ArtifactView({ artifact }: { readonly artifact: Artifact }) {

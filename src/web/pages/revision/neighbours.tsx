@@ -1,8 +1,8 @@
 import { LinkButton } from '../../parts/button/link-button.tsx'
 import { places } from '../../shell/places.ts'
-import type { Neighbours as Versions } from './use-revision.ts'
+import type { NearVersions } from './use-revision.ts'
 
-export interface NeighboursProps extends Versions {
+export interface NeighboursProps extends NearVersions {
   readonly slug: string
   readonly variant: string
   /** What of the page is shown stays shown. */

@@ -12,11 +12,12 @@ import { useCommands } from '../../shell/commands.tsx'
 import { NewsLine } from '../../shell/news-line.tsx'
 import { places } from '../../shell/places.ts'
 import { useRefusal } from '../../shell/session.tsx'
-import { About } from './about.tsx'
+import { RevisionSummary } from './revision-summary.tsx'
 import { BlameView } from './blame-view.tsx'
-import { ContentView } from './content-view.tsx'
+import { ContentView } from './content/content-view.tsx'
 import { CurlDialog } from './curl-dialog.tsx'
-import { membersOf, promptsOf } from './data-of.ts'
+import { membersOf } from '../../api/members-of.ts'
+import { promptsOf } from './content/data-of.ts'
 import { FilesView } from './files-view.tsx'
 import { JsonText } from './json-text.tsx'
 import { Neighbours } from './neighbours.tsx'
@@ -103,7 +104,7 @@ export function RevisionView({
         { label: variant, to: places.version(slug, variant) },
         { label: `v${version}` },
       ]}
-      about={<About revision={revision} provenance={provenance.data?.provenance} />}
+      about={<RevisionSummary revision={revision} provenance={provenance.data?.provenance} />}
       actions={
         <>
           <Neighbours slug={slug} variant={variant} previous={previous} next={next} search={search} />

@@ -22,7 +22,7 @@ export function useRevisionHere() {
 }
 
 /** Where one is on a variant's line. */
-export interface Neighbours {
+export interface NearVersions {
   /** Versions; undefined where there is none. */
   readonly previous: number | undefined
   readonly next: number | undefined
@@ -33,7 +33,7 @@ export function useNeighbours({
   workflow_slug: slug,
   variant_slug: variant,
   ...revision
-}: Revision): Neighbours {
+}: Revision): NearVersions {
   const { data } = useRoute('POST /workflows/revisions/log', {
     body: { workflow_ref: { slug }, workflow_variant_ref: { slug: variant }, depth: 1 },
   })

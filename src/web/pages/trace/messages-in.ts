@@ -1,5 +1,5 @@
 import type { Message } from '../../parts/conversation/conversation.tsx'
-import { membersOf } from '../../parts/waterfall/span-data.ts'
+import { membersOf } from '../../api/members-of.ts'
 
 /** A value as messages, with what stands beside them; undefined where it holds none. */
 export function messagesIn(

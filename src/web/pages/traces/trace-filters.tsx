@@ -13,7 +13,7 @@ export function TraceFilters({ filters }: { readonly filters: TraceQuery }) {
   const navigate = useNavigate()
   const [text, setText] = useState(filters.text ?? '')
   const [slower, setSlower] = useState(filters.slower ?? '')
-  const set = (changed: Partial<Filters>): void =>
+  const set = (changed: Partial<TraceQuery>): void =>
     void navigate({ to: places.traces(), search: { ...filters, ...changed } as never })
   const isNumber = slower === '' || Number(slower) > 0
   function submit(event: FormEvent): void {

@@ -1,6 +1,7 @@
 import type { Answer } from '../../api/call.ts'
 import { clipped, excerptOf } from '../../parts/excerpt/excerpt.ts'
-import { dataOf, membersOf, ranOf } from '../../parts/waterfall/span-data.ts'
+import { membersOf } from '../../api/members-of.ts'
+import { dataOf, ranOf } from '../../parts/waterfall/span-data.ts'
 import { hasFailed, type TraceSpan } from '../../parts/waterfall/span-tree.ts'
 
 type Trace = Answer<'POST /traces/query'>['traces'][number]

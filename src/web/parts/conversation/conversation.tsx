@@ -1,4 +1,5 @@
 import type { ReactNode } from 'react'
+import { membersOf } from '../../api/members-of.ts'
 import { Fold } from '../fold/fold.tsx'
 import { JsonView } from '../json/json-view.tsx'
 import styles from './conversation.module.css'
@@ -66,9 +67,9 @@ export function Conversation({ messages, aside, text, value }: ConversationProps
 
 /** A part of a content that has several: text as text; an image or a file as where it is, never loaded. */
 function Part({ part, draw }: { readonly part: unknown; readonly draw: (content: unknown) => ReactNode }) {
-  const { type, text, image_url: image } = record(part)
+  const { type, text, image_url: image } = membersOf(part)
   if (type === 'text' && typeof text === 'string') return draw(text)
-  const { url } = record(image)
+  const { url } = membersOf(image)
   if (typeof url === 'string') {
     return (
       <span className={styles.image}>
@@ -83,8 +84,8 @@ function Part({ part, draw }: { readonly part: unknown; readonly draw: (content:
 const LONGEST = 200
 
 function ToolCall({ call }: { readonly call: unknown }) {
-  const { function: called, id } = record(call)
-  const { name, arguments: sent } = record(called)
+  const { function: called, id } = membersOf(call)
+  const { name, arguments: sent } = membersOf(called)
   if (typeof name !== 'string') return <JsonView value={call} />
   return (
     <>
@@ -92,8 +93,4 @@ function ToolCall({ call }: { readonly call: unknown }) {
       {typeof sent === 'string' ? <Fold text={sent} /> : <JsonView value={sent} depth={1} />}
     </>
   )
-}
-
-function record(value: unknown): Readonly<Record<string, unknown>> {
-  return typeof value === 'object' && value !== null ? (value as Readonly<Record<string, unknown>>) : {}
 }

@@ -1,8 +1,9 @@
 import { Fold } from '../fold/fold.tsx'
 import { visible } from '../diff/model/visible.ts'
 import { Embed } from './embed.tsx'
+import type { TemplateFormat } from '../template/template-variables.ts'
 import styles from './prompt.module.css'
-import { partsOf, type TemplateFormat } from './template-parts.ts'
+import { partsOf } from './template-parts.ts'
 
 export interface PromptTextProps {
   readonly text: string
@@ -37,9 +38,7 @@ function Parts({ text, format }: PromptTextProps) {
       <span
         key={at}
         className={part.kind === 'variable' ? styles.variable : styles.control}
-        title={
-          part.kind === 'variable' ? `The variable ${part.name}` : `${format}: it steers what is written`
-        }
+        title={part.kind === 'variable' ? 'A variable' : `${format}: it steers what is written`}
       >
         {visible(part.text)}
       </span>

@@ -1,6 +1,5 @@
+import { membersOf } from '../../api/members-of.ts'
 import { hasFailed, type TraceSpan } from './span-tree.ts'
-
-type Members = Readonly<Record<string, unknown>>
 
 /** What a span carries of ours: `attributes.svc`. */
 export interface SpanData {
@@ -39,11 +38,6 @@ export function dataOf(span: TraceSpan): SpanData {
     errors: typeof errors === 'number' ? errors : hasFailed(span) ? 1 : 0,
     evaluationId: typeof evaluationId === 'string' ? evaluationId : undefined,
   }
-}
-
-/** The members of an object; none of anything else. */
-export function membersOf(value: unknown): Members {
-  return typeof value === 'object' && value !== null && !Array.isArray(value) ? (value as Members) : {}
 }
 
 /** Something stored that a span names. */

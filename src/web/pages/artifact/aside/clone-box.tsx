@@ -1,5 +1,5 @@
-import { Copyable } from '../../parts/copy/copyable.tsx'
-import type { Artifact } from '../../api/artifact-kind.ts'
+import { Copyable } from '../../../parts/copy/copyable.tsx'
+import type { Artifact } from '../../../api/artifact-kind.ts'
 
 /** The command that clones the artifact, and what a push does. */
 export function CloneBox({ artifact }: { readonly artifact: Artifact }) {

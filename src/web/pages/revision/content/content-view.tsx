@@ -1,11 +1,12 @@
-import { CodeLines } from '../../parts/code/code-lines.tsx'
-import { JsonView } from '../../parts/json/json-view.tsx'
-import { Empty } from '../../parts/states/empty.tsx'
-import { type Members, membersOf, parameterRows, promptsOf } from './data-of.ts'
+import { CodeLines } from '../../../parts/code/code-lines.tsx'
+import { JsonView } from '../../../parts/json/json-view.tsx'
+import { Empty } from '../../../parts/states/empty.tsx'
+import { type Members, membersOf } from '../../../api/members-of.ts'
+import { parameterRows, promptsOf } from './data-of.ts'
 import { ParameterTable } from './parameter-table.tsx'
 import { PromptView } from './prompt-view.tsx'
 import { WhereItRuns } from './where-it-runs.tsx'
-import styles from './revision.module.css'
+import styles from '../revision.module.css'
 
 /** What the revision holds, as people read it: prompts as conversations, code as code, everything else by name. */
 export function ContentView({ data }: { readonly data: Members }) {

@@ -1,11 +1,11 @@
-import { Fold } from '../../parts/fold/fold.tsx'
-import { JsonView } from '../../parts/json/json-view.tsx'
-import { Ago } from '../../parts/time/ago.tsx'
-import styles from './artifact.module.css'
-import type { Artifact } from '../../api/artifact-kind.ts'
+import { Fold } from '../../../parts/fold/fold.tsx'
+import { JsonView } from '../../../parts/json/json-view.tsx'
+import { Ago } from '../../../parts/time/ago.tsx'
+import styles from '../artifact.module.css'
+import type { Artifact } from '../../../api/artifact-kind.ts'
 
 /** What the artifact says of itself. */
-export function AboutArtifact({ artifact }: { readonly artifact: Artifact }) {
+export function ArtifactHeader({ artifact }: { readonly artifact: Artifact }) {
   const { description, tags = {}, meta, flags = {}, created_at: createdAt, id } = artifact
   const set = Object.entries(flags).flatMap(([name, isSet]) =>
     isSet === true ? [name.replace('is_', '')] : [],

@@ -1,12 +1,13 @@
-import { Conversation } from '../../parts/conversation/conversation.tsx'
-import { JsonView } from '../../parts/json/json-view.tsx'
-import { Embed } from '../../parts/prompt/embed.tsx'
-import { isEmbed } from '../../parts/prompt/embed-source.ts'
-import { PromptText } from '../../parts/prompt/prompt-text.tsx'
-import { variableNames } from '../../parts/template/template-variables.ts'
-import { membersOf, parameterRows, type PromptInData } from './data-of.ts'
+import { Conversation } from '../../../parts/conversation/conversation.tsx'
+import { JsonView } from '../../../parts/json/json-view.tsx'
+import { Embed } from '../../../parts/prompt/embed.tsx'
+import { isEmbed } from '../../../parts/prompt/embed-source.ts'
+import { PromptText } from '../../../parts/prompt/prompt-text.tsx'
+import { variableNames } from '../../../parts/template/template-variables.ts'
+import { membersOf } from '../../../api/members-of.ts'
+import { parameterRows, type PromptInData } from './data-of.ts'
 import { ParameterTable } from './parameter-table.tsx'
-import styles from './revision.module.css'
+import styles from '../revision.module.css'
 
 export interface PromptViewProps {
   readonly prompt: PromptInData

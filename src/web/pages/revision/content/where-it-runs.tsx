@@ -1,6 +1,6 @@
-import { Table } from '../../parts/table/table.tsx'
-import { type Members, membersOf } from './data-of.ts'
-import styles from './revision.module.css'
+import { Table } from '../../../parts/table/table.tsx'
+import { type Members, membersOf } from '../../../api/members-of.ts'
+import styles from '../revision.module.css'
 
 /** What runs it: a handler of the service, a script, or a server elsewhere that is called with these headers. */
 export function WhereItRuns({ data: { uri, url, runtime, headers } }: { readonly data: Members }) {

@@ -1,5 +1,5 @@
-import type { Answer } from '../../api/call.ts'
-import { usePages } from '../../api/use-route.ts'
+import type { Answer } from '../../../api/call.ts'
+import { usePages } from '../../../api/use-route.ts'
 
 export type Variant = Answer<'POST /workflows/variants/query'>['workflow_variants'][number]
 

@@ -5,13 +5,13 @@ import { places } from '../../shell/places.ts'
 import styles from './revision.module.css'
 import type { Revision } from './use-revision.ts'
 
-export interface AboutProps {
+export interface RevisionSummaryProps {
   readonly revision: Revision
   readonly provenance: Answer<'GET /workflows/revisions/{id}/provenance'>['provenance'] | undefined
 }
 
 /** What stands beside the heading: the commit, who made it and when, where it runs, and its subject. */
-export function About({ revision, provenance }: AboutProps) {
+export function RevisionSummary({ revision, provenance }: RevisionSummaryProps) {
   const {
     id,
     slug,

@@ -1,23 +1,23 @@
 import { useNavigate, useSearch } from '@tanstack/react-router'
 import { useVirtualizer } from '@tanstack/react-virtual'
 import { useEffect, useMemo, useRef, useState } from 'react'
-import { usePages } from '../../api/use-route.ts'
-import { layOutGraph } from '../../parts/graph/lay-out-graph.ts'
-import { Empty } from '../../parts/states/empty.tsx'
-import { Failure } from '../../parts/states/failure.tsx'
-import { Skeleton } from '../../parts/states/skeleton.tsx'
-import { useCommands } from '../../shell/commands.tsx'
-import { places } from '../../shell/places.ts'
-import styles from './artifact.module.css'
+import { usePages } from '../../../api/use-route.ts'
+import { layOutGraph } from '../../../parts/graph/lay-out-graph.ts'
+import { Empty } from '../../../parts/states/empty.tsx'
+import { Failure } from '../../../parts/states/failure.tsx'
+import { Skeleton } from '../../../parts/states/skeleton.tsx'
+import { useCommands } from '../../../shell/commands.tsx'
+import { places } from '../../../shell/places.ts'
+import styles from '../artifact.module.css'
 import { CommitRow } from './commit-row.tsx'
-import type { ForkPoint } from './fork-dialog.tsx'
-import type { Artifact } from '../../api/artifact-kind.ts'
+import type { ForkPoint } from '../fork-dialog.tsx'
+import type { Artifact } from '../../../api/artifact-kind.ts'
 import { Picked } from './picked.tsx'
 import { type Commit, slugOf, usePicks } from './use-picks.ts'
-import { cloneCommand } from './clone-box.tsx'
-import type { Variant } from './use-variants.ts'
+import { cloneCommand } from '../aside/clone-box.tsx'
+import { useRowHeight } from './use-row-height.ts'
+import type { Variant } from '../aside/use-variants.ts'
 
-const ROW = 36
 /** Rows before and after what is seen that are drawn, too. */
 const AROUND = 15
 /** Commits that are asked for at a time. */
@@ -43,12 +43,14 @@ export function History({ artifact, main, ready, fork, forkRefusal }: HistoryPro
   const commits = useMemo(() => data?.pages.flatMap(({ nodes }) => nodes) ?? [], [data])
   const layout = useMemo(() => layOutGraph(commits, main?.id), [commits, main?.id])
   const scroller = useRef<HTMLDivElement>(null)
+  const height = useRowHeight()
   const virtual = useVirtualizer({
     count: commits.length + (hasNextPage ? 1 : 0),
     getScrollElement: () => scroller.current,
-    estimateSize: () => ROW,
+    estimateSize: () => height,
     overscan: AROUND,
   })
+  useEffect(() => virtual.measure(), [height])
   const items = virtual.getVirtualItems()
   const last = items.at(-1)?.index ?? 0
   useEffect(() => {
@@ -143,7 +145,7 @@ export function History({ artifact, main, ready, fork, forkRefusal }: HistoryPro
                 key={commit.commit}
                 index={index}
                 start={start}
-                height={ROW}
+                height={height}
                 slug={slug}
                 commit={commit}
                 row={row}

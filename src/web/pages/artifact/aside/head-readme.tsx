@@ -1,9 +1,9 @@
 import { lazy, Suspense } from 'react'
-import { useRoute } from '../../api/use-route.ts'
-import { Skeleton } from '../../parts/states/skeleton.tsx'
-import styles from './artifact.module.css'
+import { useRoute } from '../../../api/use-route.ts'
+import { Skeleton } from '../../../parts/states/skeleton.tsx'
+import styles from '../artifact.module.css'
 
-const Markdown = lazy(() => import('../../parts/markdown/markdown.tsx'))
+const Markdown = lazy(() => import('../../../parts/markdown/markdown.tsx'))
 
 /** Longer ones are read in their own page of files. */
 const LONGEST = 200_000

@@ -1,8 +1,7 @@
-import { isEmbed } from '../../parts/prompt/embed-source.ts'
-import type { Message } from '../../parts/conversation/conversation.tsx'
-import { type TemplateFormat, templateFormat } from '../../parts/template/template-variables.ts'
-
-export type Members = Readonly<Record<string, unknown>>
+import { type Members, membersOf } from '../../../api/members-of.ts'
+import { isEmbed } from '../../../parts/prompt/embed-source.ts'
+import type { Message } from '../../../parts/conversation/conversation.tsx'
+import { type TemplateFormat, templateFormat } from '../../../parts/template/template-variables.ts'
 
 /** A prompt in a revision's parameters. */
 export interface PromptInData {
@@ -42,11 +41,6 @@ function promptAt(prompt: Members, keys: readonly string[]): PromptInData | unde
 
 function isMessage(value: unknown): value is Message {
   return typeof membersOf(value)['role'] === 'string'
-}
-
-/** What is an object, as its members; everything else has none. */
-export function membersOf(value: unknown): Members {
-  return typeof value === 'object' && value !== null && !Array.isArray(value) ? (value as Members) : {}
 }
 
 /** A parameter as the table shows it. */

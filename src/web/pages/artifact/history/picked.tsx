@@ -1,6 +1,6 @@
-import { Button } from '../../parts/button/button.tsx'
-import { LinkButton } from '../../parts/button/link-button.tsx'
-import styles from './artifact.module.css'
+import { Button } from '../../../parts/button/button.tsx'
+import { LinkButton } from '../../../parts/button/link-button.tsx'
+import styles from '../artifact.module.css'
 import type { Picks } from './use-picks.ts'
 
 export interface PickedProps {
@@ -15,7 +15,10 @@ export function Picked({ picks: { slugs, commits, compare, clear }, fork, forkRe
     <div role="status" className={styles.picked} data-empty={slugs.length === 0 || undefined}>
       {slugs.length === 0 ? (
         <span className={styles.muted}>
-          <kbd>j</kbd> <kbd>k</kbd> move, <kbd>Space</kbd> picks, <kbd>c</kbd> compares two
+          Pick two revisions to compare them
+          <span className={styles.keys}>
+            : <kbd>j</kbd> <kbd>k</kbd> move, <kbd>Space</kbd> picks, <kbd>c</kbd> compares
+          </span>
         </span>
       ) : (
         <>

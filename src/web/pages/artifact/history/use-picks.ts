@@ -1,6 +1,6 @@
 import { useNavigate, useSearch } from '@tanstack/react-router'
-import type { Answer } from '../../api/call.ts'
-import { places } from '../../shell/places.ts'
+import type { Answer } from '../../../api/call.ts'
+import { places } from '../../../shell/places.ts'
 
 export type Commit = Answer<'POST /workflows/graph'>['nodes'][number]
 

@@ -1,12 +1,12 @@
-import { Embed } from '../../parts/prompt/embed.tsx'
-import { isEmbed } from '../../parts/prompt/embed-source.ts'
-import { PromptText } from '../../parts/prompt/prompt-text.tsx'
-import type { TemplateFormat } from '../../parts/template/template-variables.ts'
-import { ExactNumber } from '../../api/exact-json.ts'
-import { JsonView } from '../../parts/json/json-view.tsx'
-import { Table } from '../../parts/table/table.tsx'
+import { Embed } from '../../../parts/prompt/embed.tsx'
+import { isEmbed } from '../../../parts/prompt/embed-source.ts'
+import { PromptText } from '../../../parts/prompt/prompt-text.tsx'
+import type { TemplateFormat } from '../../../parts/template/template-variables.ts'
+import { ExactNumber } from '../../../api/exact-json.ts'
+import { JsonView } from '../../../parts/json/json-view.tsx'
+import { Table } from '../../../parts/table/table.tsx'
 import type { ParameterRow } from './data-of.ts'
-import styles from './revision.module.css'
+import styles from '../revision.module.css'
 
 export interface ParameterTableProps {
   readonly caption: string

@@ -1,9 +1,9 @@
 import { Link } from '@tanstack/react-router'
 import { BadgeCheck, GitBranch, ShieldAlert, ShieldQuestion, Tag } from 'lucide-react'
-import { EnvironmentDot } from '../../parts/environment/environment-dot.tsx'
-import { colourOf } from '../../parts/graph/graph-lines.tsx'
-import { places } from '../../shell/places.ts'
-import styles from './artifact.module.css'
+import { EnvironmentDot } from '../../../parts/environment/environment-dot.tsx'
+import { colourOf } from '../../../parts/graph/graph-lines.tsx'
+import { places } from '../../../shell/places.ts'
+import styles from '../artifact.module.css'
 import type { Commit } from './use-picks.ts'
 
 export interface RefsProps {
