@@ -43,12 +43,13 @@ export function comparedColumns(
     for (const column of [...Object.keys(head ?? {}), ...Object.keys(base ?? {})]) {
       if (column === DEDUP_ID) continue
       all.add(column)
-      if (kind !== 'changed' || changed.has(column)) continue
-      if (JSON.stringify(base?.[column]) !== JSON.stringify(head?.[column])) changed.add(column)
+      if (changed.has(column)) continue
+      // Of a row that came or went every cell did.
+      if (kind !== 'changed' || JSON.stringify(base?.[column]) !== JSON.stringify(head?.[column])) {
+        changed.add(column)
+      }
     }
   }
-  // Where rows only came and went, all of their columns are what it is about.
-  if (changed.size === 0) return { changed: [...all], same: [] }
   return {
     changed: [...all].filter((it) => changed.has(it)),
     same: [...all].filter((it) => !changed.has(it)),

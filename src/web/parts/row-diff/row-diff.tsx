@@ -1,5 +1,5 @@
-import { useState } from 'react'
-import type { Ask } from '../../api/call.ts'
+import { useMemo, useState } from 'react'
+import type { Answer, Ask } from '../../api/call.ts'
 import { usePages } from '../../api/use-route.ts'
 import { Button } from '../button/button.tsx'
 import { DiffFrame } from '../diff/diff-frame.tsx'
@@ -18,7 +18,7 @@ export interface RowDiffProps {
   readonly head: TestsetRevisionReference
 }
 
-const PAGE = 100
+const PAGE = 50
 /** So many columns are shown at first. */
 const MOST_COLUMNS = 20
 
@@ -30,12 +30,9 @@ export function RowDiff({ base, head }: RowDiffProps) {
   )
   const [showsAll, setShowsAll] = useState(false)
   const [most, setMost] = useState(MOST_COLUMNS)
+  const { rows, added, removed, changed, same } = useMemo(() => comparisonOf(data?.pages ?? []), [data])
   if (error) return <Failure error={error} retry={refetch} />
   if (isPending) return <Skeleton label="Loading which rows changed" lines={10} />
-  const rows = changedRows(data.pages.map(({ diff }) => diff.rows))
-  const added = named(data.pages[0]?.diff.columns.added)
-  const removed = named(data.pages[0]?.diff.columns.removed)
-  const { changed, same } = comparedColumns(rows, [...added, ...removed])
   const columns = (showsAll ? [...changed, ...same] : changed).slice(0, most)
   const hidden = changed.length + (showsAll ? same.length : 0) - columns.length
   return (
@@ -90,6 +87,13 @@ export function RowDiff({ base, head }: RowDiffProps) {
       </p>
     </DiffFrame>
   )
+}
+
+function comparisonOf(pages: readonly Answer<'POST /testsets/revisions/diff'>[]) {
+  const rows = changedRows(pages.map(({ diff }) => diff.rows))
+  const added = named(pages[0]?.diff.columns.added)
+  const removed = named(pages[0]?.diff.columns.removed)
+  return { rows, added, removed, ...comparedColumns(rows, [...added, ...removed]) }
 }
 
 /** Columns that a testset has by itself are no news. */

@@ -1,0 +1,337 @@
+import { expect } from 'chai'
+import type { Page } from 'playwright-core'
+import { closeBrowser } from '../../scripts/browser/open-browser.ts'
+import { openWorkbench, type Workbench } from './support/workbench.ts'
+
+describe('workbench: deployments', () => {
+  let bench: Workbench
+  const make = async (slug: string, versions: number, name?: string): Promise<void> => {
+    const data = (version: number) => ({
+      parameters: {
+        prompt: { messages: [{ role: 'system', content: `You are ${slug}, number ${version}.` }] },
+      },
+    })
+    await bench.ask('POST', '/simple/applications/', {
+      application: { slug, data: data(1), ...(name === undefined ? {} : { name }) },
+    })
+    for (let version = 2; version <= versions; version++) {
+      await bench.ask('POST', '/applications/revisions/commit', {
+        application_revision_commit: {
+          application_variant_ref: { slug },
+          message: `Change ${version}`,
+          data: data(version),
+        },
+      })
+    }
+  }
+  const deploy = (slug: string, version: number, to: string, message?: string) =>
+    bench.ask('POST', '/applications/revisions/deploy', {
+      application_revision_ref: { slug, version },
+      environment_ref: { slug: to },
+      ...(message === undefined ? {} : { message }),
+    })
+  const runs = async (slug: string, environment: string): Promise<number | undefined> => {
+    const { deployments } = await bench.ask('POST', '/deployments/query', {
+      deployment: { artifact_slug: slug, environment_ref: { slug: environment } },
+    })
+    return deployments[0]?.revision.version
+  }
+  const keyOf = async (...scopes: readonly string[]): Promise<string> =>
+    (await bench.ask('POST', '/keys/', { key: { name: scopes.join(' and '), scopes } })).key.secret
+  /** The cell of a prompt and an environment: development, staging, production. */
+  const cell = (page: Page, slug: string, column: number) =>
+    page
+      .getByRole('row')
+      .filter({ has: page.getByRole('rowheader', { name: slug }) })
+      .getByRole('cell')
+      .nth(column)
+
+  before(async () => {
+    bench = await openWorkbench()
+    await make('support-bot', 4, 'Support bot')
+    await make('triage', 3)
+    await make('summary', 1)
+    await deploy('support-bot', 1, 'production', 'First release')
+    await deploy('support-bot', 3, 'staging', 'Try it')
+    await deploy('triage', 3, 'development')
+    const { environment } = await bench.ask('POST', '/simple/environments/', {
+      environment: { slug: 'vault' },
+    })
+    await bench.ask('POST', `/simple/environments/${environment.id}/guard`, {})
+  })
+  after(async () => {
+    await closeBrowser()
+    await bench.close()
+  })
+
+  it('shows what runs where, since when, by whom and how far behind', async () => {
+    const visit = await bench.visit({ path: '/env' })
+    const { page } = visit
+    const production = cell(page, 'support-bot', 2)
+    await production.getByRole('link', { name: 'v1' }).waitFor()
+    expect(await production.textContent()).to.match(/v1\s*−3 behind the head.* · admin/)
+    expect(await cell(page, 'support-bot', 0).textContent()).to.match(/^–/)
+    expect(await page.getByRole('columnheader', { name: /vault/ }).textContent()).to.contain('guarded')
+    await visit.expectNoBarriers()
+    await visit.picture('deployments-1440')
+    // How far it is behind leads to what that would bring.
+    await production.getByRole('link', { name: /−3/ }).click()
+    await page.waitForURL('**/a/support-bot/compare/e:production...v:support-bot')
+    await page.getByText('is 3 ahead of').waitFor()
+    await visit.go('/env?q=tri')
+    await page.getByRole('rowheader', { name: 'triage' }).waitFor()
+    expect(await page.getByRole('rowheader').count()).to.equal(1)
+    await page.getByLabel('Show prompts whose name has').fill('nothing like that')
+    await page.getByText('Nothing that is deployed has “nothing like that”').waitFor()
+    await visit.close()
+  })
+
+  it('fits a telephone', async () => {
+    const visit = await bench.visit({ path: '/env', width: 390, height: 844 })
+    await visit.page.getByRole('rowheader', { name: 'triage' }).waitFor()
+    expect(await visit.page.evaluate('document.documentElement.scrollWidth')).to.be.at.most(390)
+    await visit.expectNoBarriers()
+    await visit.picture('deployments-390')
+    await visit.close()
+  })
+
+  it('promotes by keys alone, after showing what would change', async () => {
+    const visit = await bench.visit({ path: '/env?artifact=support-bot' })
+    const { page } = visit
+    await cell(page, 'support-bot', 1).getByRole('link', { name: 'v3' }).waitFor()
+    // From staging, where v3 runs, to production.
+    await page.keyboard.press('l')
+    await page.keyboard.press('d')
+    const sheet = page.getByRole('dialog', { name: 'Deploy support-bot to production' })
+    await sheet.locator('ins', { hasText: '3' }).waitFor()
+    expect(await sheet.locator('del').allTextContents()).to.deep.equal(['1'])
+    expect(new URL(page.url()).search).to.contain('what=e%3Astaging')
+    await visit.expectNoBarriers()
+    await visit.picture('deploy-1440')
+    await sheet.getByRole('textbox', { name: 'Message' }).focus()
+    await page.keyboard.type('Release the third')
+    await sheet.getByRole('button', { name: 'Deploy v3 to production' }).focus()
+    await page.keyboard.press('Enter')
+    await sheet.waitFor({ state: 'detached' })
+    await cell(page, 'support-bot', 2).getByRole('link', { name: 'v3' }).waitFor()
+    expect(await runs('support-bot', 'production')).to.equal(3)
+    // The same again changes nothing, and says so before it is tried.
+    await visit.go('/env?deploy=support-bot&to=production&what=e:staging')
+    await page.getByText('v3 runs in production already.').first().waitFor()
+    await visit.close()
+  })
+
+  it('promotes by dragging a cell onto another one of its row, and onto no other row', async () => {
+    const visit = await bench.visit({ path: '/env' })
+    const { page } = visit
+    const from = cell(page, 'triage', 0).locator('[draggable=true]')
+    await from.waitFor()
+    await from.dragTo(cell(page, 'support-bot', 1))
+    expect(await page.getByRole('dialog').count()).to.equal(0)
+    await from.dragTo(cell(page, 'triage', 1))
+    await page
+      .getByRole('dialog', { name: 'Deploy triage to staging' })
+      .getByText('Nothing of triage runs in staging yet.')
+      .waitFor()
+    await visit.close()
+  })
+
+  it('deploys what runs nowhere yet, and takes it down again', async () => {
+    const visit = await bench.visit({ path: '/env' })
+    const { page } = visit
+    await page.getByRole('button', { name: 'Deploy…', exact: true }).click()
+    await page.getByRole('textbox', { name: 'Name' }).fill('summ')
+    await page.getByRole('dialog').getByRole('button', { name: 'summary' }).click()
+    await page.waitForURL('**/env?artifact=summary')
+    await page.getByTitle('Deploy summary to or from development').click()
+    await page.getByRole('menuitem', { name: 'Deploy a version to development…' }).click()
+    await page.getByRole('button', { name: 'Deploy v1 to development' }).click()
+    await cell(page, 'summary', 0).getByRole('link', { name: 'v1' }).waitFor()
+    await page.getByTitle('Deploy summary to or from development').click()
+    await page.getByRole('menuitem', { name: 'Take it down from development…' }).click()
+    const dialog = page.getByRole('dialog', { name: 'Take summary.revision down from development' })
+    await visit.expectNoBarriers()
+    await dialog.getByRole('button', { name: 'Take it down' }).click()
+    await dialog.waitFor({ state: 'detached' })
+    expect(await runs('summary', 'development')).to.equal(undefined)
+    await visit.close()
+  })
+
+  it('says before the button what a guard or a missing scope forbids, and after it what the server refused', async () => {
+    const writer = await bench.visit({
+      path: '/env?deploy=triage&to=vault&what=v:triage',
+      key: await keyOf('read', 'write'),
+    })
+    const refused = writer.page.getByRole('button', { name: /Deploy v3 to vault/ })
+    await refused.waitFor()
+    await writer.page.getByText('vault is guarded.').first().waitFor()
+    await refused.click({ force: true })
+    expect(await runs('triage', 'vault')).to.equal(undefined)
+    await writer.close()
+
+    const reader = await bench.visit({
+      path: '/env?deploy=triage&to=staging&what=v:triage',
+      key: await keyOf('read'),
+    })
+    await reader.page.getByText('lacks the scope write').first().waitFor()
+    await reader.close()
+
+    // Archived while the sheet is open: the server says so, and nothing is deployed.
+    await make('going', 1)
+    const visit = await bench.visit({ path: '/env?deploy=going&to=staging&what=v:going' })
+    const button = visit.page.getByRole('button', { name: 'Deploy v1 to staging' })
+    await button.waitFor()
+    const { application } = await bench.ask('GET', '/applications/going')
+    await bench.ask('POST', `/applications/${application.id}/archive`, {})
+    await button.click()
+    await visit.page.getByRole('dialog').getByRole('alert').waitFor()
+    expect(await visit.page.getByRole('alert').textContent()).to.contain('archived')
+    expect(await runs('going', 'staging')).to.equal(undefined)
+    await visit.close()
+  })
+
+  it('shows what somebody else deployed without a reload', async function () {
+    const events = await fetch(`${bench.url}/events`, { headers: { Authorization: `ApiKey ${bench.key}` } })
+    await events.body?.cancel()
+    if (events.status === 404) this.skip()
+    const visit = await bench.visit({ path: '/env' })
+    const { page } = visit
+    await page.getByText('live', { exact: true }).waitFor()
+    await cell(page, 'triage', 0).getByRole('link', { name: 'v3' }).waitFor()
+    await deploy('triage', 2, 'production')
+    await cell(page, 'triage', 2).getByRole('link', { name: 'v2' }).waitFor()
+    await visit.close()
+  })
+
+  it('draws of hundreds of rows those in sight, and goes through them by keys', async () => {
+    const references: Record<string, object> = {}
+    const { application } = await bench.ask('GET', '/simple/applications/triage')
+    for (let at = 0; at < 400; at++) {
+      references[`row-${String(at).padStart(3, '0')}.revision`] = {
+        application: { id: application.id, slug: 'triage' },
+        application_variant: { id: application.variant_id, slug: 'triage' },
+        application_revision: { slug: 'triage', version: 1 },
+      }
+    }
+    const { environment } = await bench.ask('POST', '/simple/environments/', {
+      environment: { slug: 'crowd' },
+    })
+    await bench.ask('POST', '/environments/revisions/commit', {
+      environment_revision_commit: { environment_variant_id: environment.variant_id, data: { references } },
+    })
+    const visit = await bench.visit({ path: '/env' })
+    const { page } = visit
+    await page.getByText('row-000.revision').waitFor()
+    expect(await page.getByRole('rowheader').count()).to.be.below(60)
+    const board = page.getByRole('region', { name: 'What runs where' })
+    await board.hover()
+    await page.mouse.wheel(0, 9000)
+    await page.getByText('row-140.revision').waitFor()
+    await page.mouse.wheel(0, 90_000)
+    await page.getByText('row-280.revision').waitFor()
+    await page.mouse.wheel(0, -100_000)
+    await page.getByText('row-000.revision').waitFor()
+    await page.keyboard.press('j')
+    await page.keyboard.press('k')
+    await page.keyboard.press('Enter')
+    await page.waitForURL('**/a/*')
+    await visit.close()
+  })
+})
+
+describe('workbench: an environment', () => {
+  let bench: Workbench
+  before(async () => {
+    bench = await openWorkbench()
+    const data = (text: string) => ({
+      parameters: { prompt: { messages: [{ role: 'system', content: text }] } },
+    })
+    await bench.ask('POST', '/simple/applications/', {
+      application: { slug: 'bot', data: data('You answer in ten words.') },
+    })
+    await bench.ask('POST', '/applications/revisions/commit', {
+      application_revision_commit: {
+        application_variant_ref: { slug: 'bot' },
+        data: data('You answer in five words.'),
+      },
+    })
+    for (const version of [1, 2]) {
+      await bench.ask('POST', '/applications/revisions/deploy', {
+        application_revision_ref: { slug: 'bot', version },
+        environment_ref: { slug: 'production' },
+        message: version === 1 ? 'First' : '<script>alert(2)</script>',
+      })
+    }
+  })
+  after(async () => {
+    await closeBrowser()
+    await bench.close()
+  })
+
+  it('tells its timeline, and rolls back after showing what that changes', async () => {
+    const visit = await bench.visit({ path: '/env/production' })
+    const { page } = visit
+    const entries = page.getByRole('list', { name: 'Deployments to production' }).locator('> li')
+    await entries.first().waitFor()
+    expect(await entries.count()).to.equal(2)
+    expect(await entries.nth(0).textContent()).to.match(/<script>alert\(2\)<\/script>.*admin.*bot\s*v1 → v2/)
+    expect(await entries.nth(1).textContent()).to.match(/First.*v1, for the first time/)
+    await visit.expectNoBarriers()
+    await visit.picture('environment-1440')
+    await entries.nth(0).getByRole('button', { name: 'Roll back to v1…' }).click()
+    const sheet = page.getByRole('dialog', { name: 'Deploy bot to production' })
+    await sheet.locator('del', { hasText: 'five' }).waitFor()
+    await sheet.locator('ins', { hasText: 'ten' }).waitFor()
+    await sheet.getByRole('textbox', { name: 'Message' }).fill('Back to ten words')
+    await sheet.getByRole('button', { name: 'Deploy v1 to production' }).click()
+    await sheet.waitFor({ state: 'detached' })
+    await entries.nth(2).waitFor()
+    expect(await entries.nth(0).textContent()).to.match(/Back to ten words.*v2 → v1/)
+    await visit.close()
+  })
+
+  it('says what runs now, and how a client asks for it', async () => {
+    const visit = await bench.visit({ path: '/env/production' })
+    const { page } = visit
+    await page
+      .getByRole('navigation', { name: 'Views of the environment' })
+      .getByRole('link', { name: 'Runs now' })
+      .click()
+    await page.waitForURL('**?view=now')
+    const row = page.getByRole('table', { name: 'What runs in production' }).getByRole('row').nth(1)
+    expect(await row.textContent()).to.match(/bot\s*v1\s*−1/)
+    expect(
+      await page.getByLabel('Command that retrieves what runs in production', { exact: true }).textContent(),
+    ).to.contain('"workflow_ref": {"slug": "bot"}')
+    await visit.expectNoBarriers()
+    await visit.close()
+  })
+
+  it('is guarded and opened again, by who may', async () => {
+    const { key } = await bench.ask('POST', '/keys/', { key: { name: 'writer', scopes: ['read', 'write'] } })
+    const writer = await bench.visit({ path: '/env/staging', key: key.secret })
+    expect(await writer.page.getByRole('button', { name: /Guard…/ }).textContent()).to.contain(
+      'lacks the scope deploy',
+    )
+    await writer.close()
+    const visit = await bench.visit({ path: '/env/staging' })
+    const { page } = visit
+    await page.getByText('Nothing was ever deployed to staging.').waitFor()
+    await page.getByRole('button', { name: 'Guard…' }).click()
+    await page.getByRole('dialog').getByRole('button', { name: 'Guard staging' }).click()
+    await page.getByText('Guarded: only keys with the scope deploy write to it').waitFor()
+    expect((await bench.ask('GET', '/environments/staging')).environment.flags.is_guarded).to.equal(true)
+    await page.getByRole('button', { name: 'Unguard…' }).click()
+    await visit.expectNoBarriers()
+    await page.getByRole('dialog').getByRole('button', { name: 'Unguard staging' }).click()
+    await page.getByText('Open: every key that may write').waitFor()
+    await visit.close()
+  })
+
+  it('says of one that is none what the server says', async () => {
+    const visit = await bench.visit({ path: '/env/prodution' })
+    await visit.page.getByRole('alert').waitFor()
+    expect(await visit.page.getByRole('alert').textContent()).to.contain('production')
+    await visit.close()
+  })
+})
