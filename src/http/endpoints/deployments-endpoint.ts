@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import { Refusal } from '../../errors.ts'
 import { TimeSlice } from '../../scheduling/cooperative.ts'
-import type { Deployment } from '../../versioning/environments/query-deployments.ts'
+import type { CurrentDeployment } from '../../versioning/environments/query-deployments.ts'
 import { queryDeployments } from '../../versioning/environments/query-deployments.ts'
 import { isoSeconds } from '../../versioning/revisions/log-revisions.ts'
 import type { PresentOptions } from '../presenters/record.ts'
@@ -76,7 +76,7 @@ const deploymentRecord = z.strictObject({
 })
 
 function presentDeployment(
-  { environment, key, revision, since, latest }: Deployment,
+  { environment, key, revision, since, latest }: CurrentDeployment,
   options: PresentOptions,
 ): object {
   const { author, committer } = since.stored.commit
@@ -95,7 +95,10 @@ function presentDeployment(
   }
 }
 
-function presentRunning(revision: Exclude<Deployment['revision'], Refusal>, options: PresentOptions): object {
+function presentRunning(
+  revision: Exclude<CurrentDeployment['revision'], Refusal>,
+  options: PresentOptions,
+): object {
   const { artifact, variant, stored } = revision
   return {
     artifact: {

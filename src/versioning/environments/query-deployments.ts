@@ -15,7 +15,7 @@ import { referencesTo } from './pin.ts'
 import { pinnedRevision } from './pinned-revision.ts'
 
 /** What an environment runs under a key. */
-export interface Deployment {
+export interface CurrentDeployment {
   readonly environment: ArtifactView
   readonly key: string
   /** What runs; a refusal says why the key leads nowhere. */
@@ -44,14 +44,14 @@ export async function queryDeployments(
   filter: DeploymentFilter,
   windowing: Windowing = {},
   slice = new TimeSlice(),
-): Promise<Window<Deployment>> {
+): Promise<Window<CurrentDeployment>> {
   const held = await heldNow(registry, filter)
   if (windowing.order === 'descending') held.reverse()
   const from = windowing.next === undefined ? 0 : held.findIndex((it) => cursorOf(it) === windowing.next) + 1
   if (windowing.next !== undefined && from === 0) throw goneCursor(windowing.next)
   const shown = held.slice(from, from + (windowing.limit ?? held.length))
   const since = await sinceOf(registry, shown, slice)
-  const rows: Deployment[] = []
+  const rows: CurrentDeployment[] = []
   for (const it of shown) {
     if (slice.isOver) await slice.rest()
     const place = since.get(it)
@@ -137,7 +137,7 @@ async function deploymentAt(
   registry: Registry,
   { environment, pin }: Held,
   since: Revision,
-): Promise<Deployment> {
+): Promise<CurrentDeployment> {
   const place =
     (await pinnedRevision(registry, pin)) ??
     new Refusal('revision_not_found', `The key ${pin.key} refers to no revision.`)
@@ -151,7 +151,7 @@ async function deploymentAt(
   }
 }
 
-async function newerThan(registry: Registry, place: RevisionLocation): Promise<Deployment['latest']> {
+async function newerThan(registry: Registry, place: RevisionLocation): Promise<CurrentDeployment['latest']> {
   const latest = await latestOf(place.artifact, place.variant)
   if (!latest || !(await isHeldBy(place, place.variant))) return undefined
   return {

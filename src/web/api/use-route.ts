@@ -70,6 +70,7 @@ export function usePages<R extends Route>(route: R, ask: Ask<R>, options: RouteO
     getNextPageParam: (answer: Answer<R>) =>
       (answer as { readonly windowing?: { readonly next?: string } }).windowing?.next,
     enabled: options.enabled ?? true,
+    refetchInterval: options.refetchInterval ?? false,
     staleTime: 2000,
   })
 }

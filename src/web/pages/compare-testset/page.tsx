@@ -1,7 +1,7 @@
 import { useParams } from '@tanstack/react-router'
 import { useRoute } from '../../api/use-route.ts'
 import { EndsBar, type EndChoice, Standing } from '../../parts/compare/ends-bar.tsx'
-import { type End, endsOf, referencesOf, sideOf, textOfEnd } from '../../parts/compare/ends.ts'
+import { type End, endsOf, endReferences, sideOf, textOfEnd } from '../../parts/compare/ends.ts'
 import { Page } from '../../parts/page/page.tsx'
 import { RevisionChip } from '../../parts/revision-chip/revision-chip.tsx'
 import { RowDiff } from '../../parts/row-diff/row-diff.tsx'
@@ -88,7 +88,7 @@ function placeOf(slug: string, revision: string, version: number | string): stri
 
 function useEnd(slug: string, end: End) {
   const { data, error } = useRoute('POST /testsets/revisions/retrieve', {
-    body: { ...referencesOf(end, slug, 'testset'), include_testcases: false, include_testcase_ids: false },
+    body: { ...endReferences(end, slug, 'testset'), include_testcases: false, include_testcase_ids: false },
   })
   return { data: data?.testset_revision, error }
 }

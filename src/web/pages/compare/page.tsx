@@ -2,7 +2,7 @@ import { useNavigate, useParams, useSearch } from '@tanstack/react-router'
 import type { Answer } from '../../api/call.ts'
 import { useRoute } from '../../api/use-route.ts'
 import { EndsBar, Standing } from '../../parts/compare/ends-bar.tsx'
-import { type End, endsOf, nameOfEnd, referencesOf, sideOf, textOfEnd } from '../../parts/compare/ends.ts'
+import { type End, endsOf, nameOfEnd, endReferences, sideOf, textOfEnd } from '../../parts/compare/ends.ts'
 import { LoadedRevisionDiff, type RevisionDiffView, RevisionDiff } from '../../parts/diff/revision-diff.tsx'
 import { Page } from '../../parts/page/page.tsx'
 import { RevisionChip } from '../../parts/revision-chip/revision-chip.tsx'
@@ -18,7 +18,7 @@ import { useEndChoices } from '../../parts/compare/use-end-choices.ts'
 type Revision = Answer<'POST /workflows/revisions/retrieve'>['workflow_revision']
 
 /** Two ends of an artifact beside each other: `?from=parted` shows what the head changed since they parted, `?view=files` the files. */
-export default function ComparePage() {
+export default function ComparedRevisionsPage() {
   const { slug = '', range = '' } = useParams({ strict: false }) as Readonly<
     Record<string, string | undefined>
   >
@@ -117,7 +117,7 @@ function Comparison({ slug, base, head }: { readonly slug: string; readonly base
 
 function useEnd(slug: string, end: End) {
   const { data, error } = useRoute('POST /workflows/revisions/retrieve', {
-    body: referencesOf(end, slug, 'workflow'),
+    body: endReferences(end, slug, 'workflow'),
   })
   return { data: data?.workflow_revision, error }
 }

@@ -5,9 +5,8 @@ import { Menu, type MenuItem } from '../../parts/menu/menu.tsx'
 import { authorName } from '../../parts/revision-chip/author-name.ts'
 import { Ago } from '../../parts/time/ago.tsx'
 import { places } from '../../shell/places.ts'
-import type { BoardEnvironment } from './board.tsx'
 import styles from './deployments.module.css'
-import type { BoardRow, Cell } from './use-board.ts'
+import type { BoardEnvironment, BoardRow, Cell } from './use-board.ts'
 
 export interface BoardCellProps {
   readonly row: BoardRow

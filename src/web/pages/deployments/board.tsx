@@ -8,12 +8,7 @@ import { useCommands } from '../../shell/commands.tsx'
 import { places } from '../../shell/places.ts'
 import { BoardCell } from './board-cell.tsx'
 import styles from './deployments.module.css'
-import type { BoardRow } from './use-board.ts'
-
-export interface BoardEnvironment {
-  readonly slug: string
-  readonly isGuarded: boolean
-}
+import type { BoardEnvironment, BoardRow } from './use-board.ts'
 
 /** Something that is to be deployed: undefined where the sheet asks what. */
 export interface Wanted {

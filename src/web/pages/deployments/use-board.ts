@@ -16,6 +16,12 @@ export interface BoardRow {
   readonly cells: ReadonlyMap<string, Cell>
 }
 
+/** A column of the board. */
+export interface BoardEnvironment {
+  readonly slug: string
+  readonly isGuarded: boolean
+}
+
 const PAGE = 150
 
 /**

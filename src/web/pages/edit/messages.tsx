@@ -4,7 +4,7 @@ import { Button } from '../../parts/button/button.tsx'
 import { Editor } from '../../parts/editor/editor.tsx'
 import { JsonView } from '../../parts/json/json-view.tsx'
 import { type JsonPath, keysAt, lengthAt, stringAt, textAt } from '../../parts/json-text/json-text.ts'
-import type { TemplateFormat } from '../../parts/prompt/template-parts.ts'
+import type { TemplateFormat } from '../../parts/template/template-variables.ts'
 import styles from './edit.module.css'
 import { addMessage, type Editing, moveMessage, put, removeMessage } from './draft/editing.ts'
 

@@ -3,7 +3,7 @@ import { useRoute } from '../../api/use-route.ts'
 import { ChoiceField } from '../../parts/fields/choice-field.tsx'
 import { TextField } from '../../parts/fields/text-field.tsx'
 import { type JsonPath, stringAt, textAt } from '../../parts/json-text/json-text.ts'
-import { templateFormatOf } from '../../parts/prompt/template-parts.ts'
+import { templateFormat } from '../../parts/template/template-variables.ts'
 import styles from './edit.module.css'
 import { type Editing, type PromptPlaces, put } from './draft/editing.ts'
 import { type NumberRange, problemOfNumber, rangesIn } from './number-range.ts'
@@ -64,7 +64,7 @@ export function ModelSettings({ editing, edit, places, readOnly, problemAt, onPr
       {places.format && (
         <ChoiceField
           label="Variables are written"
-          value={templateFormatOf(stringAt(text, places.format))}
+          value={templateFormat(stringAt(text, places.format))}
           choices={FORMATS}
           onChange={(value) => {
             if (!readOnly && places.format) setText(places.format, value)

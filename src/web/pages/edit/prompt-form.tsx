@@ -1,5 +1,5 @@
 import { type JsonPath, stringAt } from '../../parts/json-text/json-text.ts'
-import { templateFormatOf } from '../../parts/prompt/template-parts.ts'
+import { templateFormat } from '../../parts/template/template-variables.ts'
 import { type Editing, namedInputs, promptInputs, promptPlaces } from './draft/editing.ts'
 import { Messages } from './messages.tsx'
 import { ModelSettings } from './model-settings.tsx'
@@ -16,7 +16,7 @@ export interface PromptFormProps {
 export function PromptForm({ editing, edit, readOnly, problemAt, onProblem }: PromptFormProps) {
   const places = promptPlaces(editing.text)
   if (!places) return null
-  const format = templateFormatOf(places.format && stringAt(editing.text, places.format))
+  const format = templateFormat(places.format && stringAt(editing.text, places.format))
   const names = [...new Set([...namedInputs(editing.text), ...promptInputs(editing.text)])]
   return (
     <>

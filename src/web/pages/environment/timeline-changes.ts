@@ -4,7 +4,7 @@ import type { Answer } from '../../api/call.ts'
 export type EnvironmentRevision = Answer<'POST /environments/revisions/log'>['environment_revisions'][number]
 
 /** What a key of an environment leads to. */
-export interface Pinned {
+export interface KeyTarget {
   readonly artifact: string
   readonly variant: string | undefined
   /** Its slug. */
@@ -17,8 +17,8 @@ export interface Pinned {
 /** What a deployment did to one key. */
 export interface KeyChange {
   readonly key: string
-  readonly from: Pinned | undefined
-  readonly to: Pinned | undefined
+  readonly from: KeyTarget | undefined
+  readonly to: KeyTarget | undefined
 }
 
 /** What each revision changed of the one before it: the last one counts from nothing, and is left out while there are older ones. */
@@ -33,8 +33,8 @@ export function changesOf(
 }
 
 function differences(
-  before: ReadonlyMap<string, Pinned>,
-  after: ReadonlyMap<string, Pinned>,
+  before: ReadonlyMap<string, KeyTarget>,
+  after: ReadonlyMap<string, KeyTarget>,
 ): readonly KeyChange[] {
   return [...new Set([...after.keys(), ...before.keys()])]
     .map((key) => ({ key, from: before.get(key), to: after.get(key) }))
@@ -42,12 +42,12 @@ function differences(
 }
 
 /** The pins of an environment's payload: `references`, by key, each under the names of the surface that deployed it. */
-export function pinsOf(data: unknown): ReadonlyMap<string, Pinned> {
+export function pinsOf(data: unknown): ReadonlyMap<string, KeyTarget> {
   const references = membersOf((data as { readonly references?: unknown } | undefined)?.references)
   return new Map(references.map(([key, group]) => [key, pinnedOf(key, group)]))
 }
 
-function pinnedOf(key: string, group: unknown): Pinned {
+function pinnedOf(key: string, group: unknown): KeyTarget {
   const named = membersOf(group)
   const find = (end: RegExp): Reference | undefined =>
     named.find(([name]) => end.test(name))?.[1] as Reference | undefined

@@ -15,7 +15,7 @@ import {
   changesOf,
   type EnvironmentRevision,
   type KeyChange,
-  type Pinned,
+  type KeyTarget,
   pinsOf,
 } from './timeline-changes.ts'
 
@@ -67,7 +67,7 @@ export function Timeline({ slug, deploy }: TimelineProps) {
 interface EntryProps {
   readonly revision: EnvironmentRevision
   readonly changes: readonly KeyChange[]
-  readonly now: ReadonlyMap<string, Pinned>
+  readonly now: ReadonlyMap<string, KeyTarget>
   readonly deploy: TimelineProps['deploy']
 }
 
@@ -106,7 +106,7 @@ function Change({
   deploy,
 }: {
   readonly change: KeyChange
-  readonly now: Pinned | undefined
+  readonly now: KeyTarget | undefined
   readonly deploy: TimelineProps['deploy']
 }) {
   const artifact = to?.artifact ?? from?.artifact ?? key
@@ -124,20 +124,14 @@ function Change({
         {ownKey !== undefined && <code> {key}</code>}
       </span>
       <span>
-        {from ? <Version pinned={from} /> : 'first deployment:'}{' '}
-        {to ? (
-          <>
-            → <Version pinned={to} />
-          </>
-        ) : (
-          'was taken down'
-        )}
+        {from && <Version target={from} />}
+        {from && to && ' → '}
+        {to && <Version target={to} />}
+        {!from && ', for the first time'}
+        {!to && ' was taken down'}
       </span>
       {back?.revision !== undefined && back.isWorkflow && back.revision !== now?.revision && (
-        <Button
-          kind="quiet"
-          onClick={() => deploy(artifact, { kind: 'revision', slug: back.revision ?? '' }, ownKey)}
-        >
+        <Button onClick={() => deploy(artifact, { kind: 'revision', slug: back.revision ?? '' }, ownKey)}>
           Roll back to v{back.version}…
         </Button>
       )}
@@ -146,9 +140,9 @@ function Change({
 }
 
 function Version({
-  pinned: { artifact, variant, revision, version, isWorkflow },
+  target: { artifact, variant, revision, version, isWorkflow },
 }: {
-  readonly pinned: Pinned
+  readonly target: KeyTarget
 }) {
   const text = version === undefined ? (revision ?? 'something') : `v${version}`
   const branch = variant === undefined || variant === artifact ? '' : ` of ${variant}`

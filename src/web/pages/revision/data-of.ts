@@ -1,6 +1,6 @@
 import { isEmbed } from '../../parts/prompt/embed-source.ts'
 import type { Message } from '../../parts/conversation/conversation.tsx'
-import { type TemplateFormat, templateFormatOf } from '../../parts/prompt/template-parts.ts'
+import { type TemplateFormat, templateFormat } from '../../parts/template/template-variables.ts'
 
 export type Members = Readonly<Record<string, unknown>>
 
@@ -34,7 +34,7 @@ function promptAt(prompt: Members, keys: readonly string[]): PromptInData | unde
     messages: messages.map((it) =>
       isMessage(it) ? it : { role: isEmbed(it) ? 'embedded' : 'value', content: it },
     ),
-    format: templateFormatOf(format),
+    format: templateFormat(typeof format === 'string' ? format : undefined),
     rest: { ...settings, ...(format === undefined ? {} : { template_format: format }), ...others },
     tools: Array.isArray(tools) ? tools : [],
   }

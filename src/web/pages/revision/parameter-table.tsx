@@ -1,7 +1,7 @@
 import { Embed } from '../../parts/prompt/embed.tsx'
 import { isEmbed } from '../../parts/prompt/embed-source.ts'
 import { PromptText } from '../../parts/prompt/prompt-text.tsx'
-import type { TemplateFormat } from '../../parts/prompt/template-parts.ts'
+import type { TemplateFormat } from '../../parts/template/template-variables.ts'
 import { ExactNumber } from '../../api/exact-json.ts'
 import { JsonView } from '../../parts/json/json-view.tsx'
 import { Table } from '../../parts/table/table.tsx'

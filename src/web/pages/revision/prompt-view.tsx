@@ -3,7 +3,7 @@ import { JsonView } from '../../parts/json/json-view.tsx'
 import { Embed } from '../../parts/prompt/embed.tsx'
 import { isEmbed } from '../../parts/prompt/embed-source.ts'
 import { PromptText } from '../../parts/prompt/prompt-text.tsx'
-import { inputNames } from '../../parts/prompt/template-inputs.ts'
+import { variableNames } from '../../parts/template/template-variables.ts'
 import { membersOf, parameterRows, type PromptInData } from './data-of.ts'
 import { ParameterTable } from './parameter-table.tsx'
 import styles from './revision.module.css'
@@ -25,7 +25,7 @@ export function PromptView({
   isOnly,
 }: PromptViewProps) {
   const texts = messages.flatMap(({ content }) => (typeof content === 'string' ? content : []))
-  const variables = inputNames(
+  const variables = variableNames(
     texts.map((text) => text.slice(0, 100_000)),
     format,
   )

@@ -8,8 +8,7 @@ import {
   withTextAt,
 } from '../../parts/json-text/json-text.ts'
 import { prettyJson } from '../../parts/json-text/pretty-json.ts'
-import { inputNames } from '../../parts/prompt/template-inputs.ts'
-import { templateFormatOf } from '../../parts/prompt/template-parts.ts'
+import { templateFormat, variableNames } from '../../parts/template/template-variables.ts'
 
 /** An input that a revision takes. */
 export interface InputField {
@@ -92,9 +91,9 @@ function kindOf(data: string, place: readonly string[]): InputField['kind'] {
 
 function askedFor(data: string): readonly string[] {
   const prompt = ['parameters', 'prompt']
-  const format = templateFormatOf(stringAt(data, [...prompt, 'template_format']))
+  const format = templateFormat(stringAt(data, [...prompt, 'template_format']))
   const texts = itemsAt(data, [...prompt, 'messages']).map((message) => stringAt(message, ['content']) ?? '')
-  return inputNames(texts, format)
+  return variableNames(texts, format)
 }
 
 function takesMessages(data: string): boolean {

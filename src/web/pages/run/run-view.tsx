@@ -132,7 +132,7 @@ export function RunView({ slug, search, runnable, go, news }: RunViewProps) {
               fill(picked.inputs)
             }}
           />
-          {trace.error && <Failure error={trace.error} />}
+          {trace.error && <Failure error={trace.error} retry={trace.refetch} />}
           <InputsSection
             key={`${filled} ${revisionId}`}
             slug={slug}

@@ -2,7 +2,7 @@ import { useEffect } from 'react'
 import { useRouteText } from '../../api/use-route.ts'
 import { textAt } from '../../parts/json-text/json-text.ts'
 
-/** What a trace's first span was asked with, as JSON text. */
+/** What a trace's first span was asked with, as JSON text: its inputs, and of an evaluator the outputs that it judged. */
 export interface TraceInputs {
   readonly inputs: string
   readonly outputs: string | undefined
@@ -25,10 +25,13 @@ function inputsIn(answer: string): TraceInputs {
   const { trace } = JSON.parse(answer) as {
     readonly trace: { readonly spans: Readonly<Record<string, unknown>> }
   }
-  const [name = ''] = Object.keys(trace.spans)
-  const data = ['trace', 'spans', name, 'attributes', 'svc', 'data']
+  const [first] = Object.entries(trace.spans)
+  if (!first) return { inputs: '{}', outputs: undefined }
+  const [name, span] = first
+  const place = ['trace', 'spans', name, ...(Array.isArray(span) ? [0] : [])]
+  const asked = [...place, 'attributes', 'svc', 'data', 'inputs']
   return {
-    inputs: textAt(answer, [...data, 'inputs']) ?? '{}',
-    outputs: textAt(answer, [...data, 'outputs']),
+    inputs: textAt(answer, [...asked, 'inputs']) ?? textAt(answer, asked) ?? '{}',
+    outputs: textAt(answer, [...asked, 'outputs']),
   }
 }

@@ -79,7 +79,7 @@ export function Trash() {
                   </Button>
                   <Button
                     needs="admin"
-                    aria-label={`Remove ${it.slug} for good`}
+                    aria-label={`Remove for good: ${it.slug}`}
                     onClick={() => setLeaving(it)}
                   >
                     Remove for good

@@ -42,7 +42,7 @@ export function sideOf({ kind, slug }: End, artifact: string, revisionId: string
 }
 
 /** An end as references of `retrieve`. */
-export function referencesOf(
+export function endReferences(
   { kind, slug }: End,
   artifact: string,
   family: ComparedFamily,

@@ -4,7 +4,7 @@ import { useRoute, useWrite } from '../../api/use-route.ts'
 import { useRefusal } from '../../shell/session.tsx'
 import { places } from '../../shell/places.ts'
 import { Button } from '../button/button.tsx'
-import { type End, referencesOf, textOfEnd } from '../compare/ends.ts'
+import { type End, endReferences, textOfEnd } from '../compare/ends.ts'
 import { useEndChoices } from '../compare/use-end-choices.ts'
 import { Modal } from '../dialog/modal.tsx'
 import { LoadedRevisionDiff } from '../diff/revision-diff.tsx'
@@ -37,11 +37,11 @@ export function DeploySheet({ artifact, to, deployKey, what, choose, close }: De
   const key = deployKey === undefined ? {} : { key: deployKey }
   const candidate = useRoute(
     'POST /workflows/revisions/retrieve',
-    { body: end ? referencesOf(end, artifact, 'workflow') : {} },
+    { body: end ? endReferences(end, artifact, 'workflow') : {} },
     { enabled: end !== undefined },
   )
   const running = useRoute('POST /workflows/revisions/retrieve', {
-    body: { ...referencesOf({ kind: 'environment', slug: to }, artifact, 'workflow'), ...key },
+    body: { ...endReferences({ kind: 'environment', slug: to }, artifact, 'workflow'), ...key },
   })
   const { mutate, error, isPending } = useWrite('POST /workflows/revisions/deploy')
   const guard = useGuard(to)

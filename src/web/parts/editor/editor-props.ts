@@ -1,4 +1,4 @@
-import type { TemplateFormat } from '../prompt/template-parts.ts'
+import type { TemplateFormat } from '../template/template-variables.ts'
 
 /** What an editor is told. */
 export interface EditorProps {

@@ -7,8 +7,7 @@ import {
   ViewPlugin,
   type ViewUpdate,
 } from '@codemirror/view'
-import { marksOf } from '../prompt/template-inputs.ts'
-import type { TemplateFormat } from '../prompt/template-parts.ts'
+import { type TemplateFormat, variablesIn } from '../template/template-variables.ts'
 
 /** Marks the variables of a template, and offers names after the braces. */
 export function templateSupport(format: TemplateFormat, names: readonly string[]): Extension {
@@ -43,7 +42,7 @@ function marksIn(view: EditorView, format: TemplateFormat): DecorationSet {
   for (const { from, to } of view.visibleRanges) {
     const start = Math.max(done, from - MARGIN)
     const text = view.state.doc.sliceString(start, Math.min(view.state.doc.length, to + MARGIN))
-    for (const mark of marksOf(text, format)) {
+    for (const mark of variablesIn(text, format)) {
       marks.add(start + mark.from, start + mark.to, MARK)
       done = start + mark.to
     }

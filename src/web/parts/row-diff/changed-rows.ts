@@ -11,7 +11,8 @@ export interface ChangedRow {
 
 type Rows = Answer<'POST /testsets/revisions/diff'>['diff']['rows']
 
-const DEDUP_ID = 'testcase_dedup_id'
+/** The column of the ids that rows are joined on. */
+export const DEDUP_ID = 'testcase_dedup_id'
 
 /** The rows of all pages of a comparison, in the order in which they came. */
 export function changedRows(pages: readonly Rows[]): readonly ChangedRow[] {
@@ -32,7 +33,7 @@ export function changedRows(pages: readonly Rows[]): readonly ChangedRow[] {
 }
 
 /** The columns that a comparison is about, and those in which no row differs. The ids that rows are joined on stand beside them. */
-export function columnsOf(
+export function comparedColumns(
   rows: readonly ChangedRow[],
   moved: readonly string[],
 ): { readonly changed: readonly string[]; readonly same: readonly string[] } {

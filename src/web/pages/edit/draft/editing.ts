@@ -1,5 +1,4 @@
-import { inputNames } from '../../../parts/prompt/template-inputs.ts'
-import { templateFormatOf } from '../../../parts/prompt/template-parts.ts'
+import { templateFormat, variableNames } from '../../../parts/template/template-variables.ts'
 import type { JsonPath } from '../../../parts/json-text/json-text.ts'
 import {
   changeOf,
@@ -144,9 +143,9 @@ export function isChanged(base: Base, editing: Editing): boolean {
 export function promptInputs(text: string): readonly string[] {
   const places = promptPlaces(text)
   if (!places) return []
-  const format = templateFormatOf(places.format && stringAt(text, places.format))
+  const format = templateFormat(places.format && stringAt(text, places.format))
   const texts = itemsAt(text, places.messages).map((message) => stringAt(message, ['content']) ?? '')
-  return inputNames(texts, format)
+  return variableNames(texts, format)
 }
 
 /** The inputs that the schema of a workflow names. */

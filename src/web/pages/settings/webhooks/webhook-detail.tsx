@@ -25,7 +25,8 @@ export function WebhookDetail({ webhook }: { readonly webhook: WebhookRecord }) 
   const deliveries = usePages(
     'POST /webhooks/{id}/deliveries/query',
     { path, body: { windowing: { limit: 50, order: 'descending' } } },
-    { enabled: refusal === undefined },
+    // What waits for its next attempt moves by itself.
+    { enabled: refusal === undefined, refetchInterval: 3000 },
   )
   const go = (work: Promise<unknown>): void => {
     setError(undefined)

@@ -1,0 +1,56 @@
+/** How a prompt writes its variables (docs/guide/running.md). */
+export type TemplateFormat = 'curly' | 'mustache' | 'fstring' | 'jinja2'
+
+/** A place of a template where a variable stands. */
+export interface TemplateVariable {
+  /** The input that it begins with: `a` of `{{a.b.0}}`. Empty where it is no name. */
+  readonly name: string
+  /** Half-open, in UTF-16 units, with its braces. */
+  readonly from: number
+  readonly to: number
+}
+
+/** The format that a text names; `curly` where it names none. */
+export function templateFormat(value: string | undefined): TemplateFormat {
+  return value === 'mustache' || value === 'fstring' || value === 'jinja2' ? value : 'curly'
+}
+
+/** Where variables stand in a text. The server has the last word on what they mean; this is for eyes. */
+export function variablesIn(text: string, format: TemplateFormat): readonly TemplateVariable[] {
+  return [...text.matchAll(PATTERNS[format])].flatMap((match) => {
+    const [whole, inside = ''] = match
+    const name = nameIn(inside, format)
+    if (name === undefined) return []
+    return [{ name, from: match.index, to: match.index + whole.length }]
+  })
+}
+
+/** The names of the inputs that the texts ask for, each once, in the order of their appearance. */
+export function variableNames(texts: readonly string[], format: TemplateFormat): readonly string[] {
+  const names = texts.flatMap((text) => variablesIn(text, format).map(({ name }) => name))
+  return [...new Set(names)].filter((name) => name !== '' && name !== 'inputs')
+}
+
+/** None takes more than a few hundred characters, so that no text makes them slow. */
+const PATTERNS: Readonly<Record<TemplateFormat, RegExp>> = {
+  curly: /\{\{((?:(?!\}\}|\{\{)[^]){1,400}?)\}\}/g,
+  mustache: /\{\{\{?((?:(?!\}\}|\{\{)[^]){1,400}?)\}?\}\}/g,
+  jinja2: /\{\{((?:(?!\}\}|\{\{)[^]){1,400}?)\}\}|\{%[^]{1,400}?%\}/g,
+  fstring: /\{\{|\}\}|\{([^{}]{1,400})\}/g,
+}
+
+function nameIn(inside: string, format: TemplateFormat): string | undefined {
+  const said = inside.trim()
+  if (format === 'fstring') return inside === '' ? undefined : (/^[^.[!:\s]+/.exec(said)?.[0] ?? '')
+  if (format === 'jinja2') return /^[A-Za-z_]\w*/.exec(said)?.[0] ?? ''
+  if (format === 'mustache') {
+    if (/^[!>=/]/.test(said)) return ''
+    return firstStep(said.replace(/^[#^&]\s*/, ''))
+  }
+  return firstStep(said.replace(/^\$\.?/, '').replace(/^\//, ''))
+}
+
+function firstStep(path: string): string {
+  const [first = '', second] = path.split(/[.[\]/]+/)
+  return first === 'inputs' && second !== undefined && second !== '' ? second : first
+}

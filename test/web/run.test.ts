@@ -1,0 +1,256 @@
+import { expect } from 'chai'
+import { closeBrowser } from '../../scripts/browser/open-browser.ts'
+import type { Page } from 'playwright-core'
+import { eventually } from '../http/environments/environment-client.ts'
+import { openWorkbench, type Workbench } from './support/workbench.ts'
+
+describe('workbench: running', () => {
+  let bench: Workbench
+  before(async () => {
+    bench = await openWorkbench()
+    await makeApplication('capitals', {
+      uri: 'svc:builtin:completion:v0',
+      parameters: {
+        prompt: {
+          messages: [
+            { role: 'system', content: 'Name the capital.' },
+            { role: 'user', content: 'Norway' },
+            { role: 'assistant', content: 'Oslo' },
+            { role: 'user', content: '{{country}}' },
+          ],
+          llm_config: { model: 'mock/examples' },
+          template_format: 'curly',
+        },
+      },
+    })
+    await bench.ask('POST', '/simple/testsets/', {
+      testset: {
+        slug: 'countries',
+        data: { testcases: ['Norway', 'Peru', 'Chad'].map((country) => ({ data: { country } })) },
+      },
+    })
+  })
+  after(async () => {
+    await closeBrowser()
+    await bench.close()
+  })
+
+  async function makeApplication(slug: string, data: object): Promise<void> {
+    await bench.ask('POST', '/simple/applications/', { application: { slug, data } })
+  }
+
+  const holds = (page: Page, country: string): Promise<void> =>
+    eventually(
+      async () => (await page.getByLabel('country').inputValue()) === country,
+      `the input ${country}`,
+    )
+
+  const mock = (slug: string, key: string, kwargs: object = {}): Promise<void> =>
+    makeApplication(slug, { uri: 'svc:custom:mock:v0', parameters: { key, kwargs } })
+
+  it('runs a revision with typed inputs by keyboard: reply, tokens, time, its trace, and the run again', async () => {
+    const visit = await bench.visit({ path: '/a/capitals/run' })
+    const { page } = visit
+    await page.getByLabel('country').fill('Norway')
+    await visit.expectNoBarriers()
+    await page.keyboard.press('Control+Enter')
+    const output = page.getByRole('region', { name: 'Output' })
+    await output.getByText('Oslo').waitFor()
+    await output.getByText('done').waitFor()
+    await output.getByText(/\d+ tokens/).waitFor()
+    await output.getByText(/\d ms|\d s/).waitFor()
+    await visit.expectNoBarriers()
+    await visit.picture('run-1440')
+    const trace = await output.getByRole('link', { name: 'trace' }).getAttribute('href')
+    expect(trace).to.match(/^\/trace\/[0-9a-f]{32}$/)
+
+    await page.getByLabel('country').fill('Elsewhere')
+    await page.keyboard.press('Control+Enter')
+    await output.getByText('Elsewhere').waitFor()
+    const recent = page.getByRole('region', { name: 'Runs in this window' })
+    await recent.getByRole('button').nth(1).click()
+    await output.getByText('Oslo').waitFor()
+    expect(await page.getByLabel('country').inputValue()).to.equal('Norway')
+
+    await eventually(async () => {
+      const answer = await fetch(`${bench.url}${trace?.replace('/trace/', '/traces/')}`, {
+        headers: { Authorization: `ApiKey ${bench.key}` },
+      })
+      return answer.ok
+    }, 'the trace is stored')
+    await visit.go(`/a/capitals/run?trace=${trace?.slice('/trace/'.length)}`)
+    await holds(page, 'Norway')
+    await visit.close()
+  })
+
+  it('takes rows of a testset, and steps through them with [ and ]', async () => {
+    const visit = await bench.visit({ path: '/a/capitals/run' })
+    const { page } = visit
+    const testset = page.getByLabel('Row of a testset')
+    await testset.fill('countries')
+    await testset.press('Enter')
+    await page.getByText('row 1 of 3').waitFor()
+    await holds(page, 'Norway')
+    await page.getByRole('heading', { name: 'Inputs' }).click()
+    await page.keyboard.press(']')
+    await page.getByText('row 2 of 3').waitFor()
+    await holds(page, 'Peru')
+    expect(new URL(page.url()).search).to.equal('?testset=countries&row=2')
+    await page.getByRole('button', { name: /^Run v1/ }).click()
+    const output = page.getByRole('region', { name: 'Output' })
+    await output.getByText('done').waitFor()
+    await page.getByRole('heading', { name: 'Inputs' }).click()
+    await page.keyboard.press(']')
+    await page.getByText('row 3 of 3').waitFor()
+    // There is no fourth one.
+    await page.keyboard.press(']')
+    await page.keyboard.press('[')
+    await page.getByText('row 2 of 3').waitFor()
+    // The trace names the row that was run.
+    const { traces } = await bench.ask('POST', '/traces/query', {})
+    expect(JSON.stringify(traces)).to.include('"testcase"')
+    await visit.close()
+  })
+
+  it('shows a reply while it is written', async () => {
+    await mock('words', 'events', { text: 'one two three' })
+    const visit = await bench.visit({ path: '/a/words/run', width: 390, height: 844 })
+    const { page } = visit
+    await page.getByRole('button', { name: /^Run v1/ }).click()
+    const output = page.getByRole('region', { name: 'Output' })
+    await output.getByText('one two three').waitFor()
+    await output.getByText('assistant').waitFor()
+    await output.getByText('3 tokens').waitFor()
+    await visit.expectNoBarriers()
+    await visit.picture('run-390')
+    await visit.close()
+  })
+
+  it('stops a run that takes too long', async () => {
+    await mock('slow', 'delay', { seconds: 600 })
+    const visit = await bench.visit({ path: '/a/slow/run' })
+    const { page } = visit
+    await page.getByRole('button', { name: /^Run v1/ }).click()
+    await page.getByRole('button', { name: 'Stop' }).click()
+    await page.getByRole('region', { name: 'Output' }).getByText('stopped').waitFor()
+    await page.getByRole('button', { name: /^Run v1/ }).waitFor()
+    await visit.close()
+  })
+
+  it('says in the server’s own sentence why a run failed, with its code and its trace', async () => {
+    await mock('broken', 'error', { message: '<script>document.title = 1</script> has no answer' })
+    const visit = await bench.visit({ path: '/a/broken/run' })
+    const { page } = visit
+    await page.getByRole('button', { name: /^Run v1/ }).click()
+    const failure = page.getByRole('alert')
+    await failure.getByText('<script>document.title = 1</script> has no answer').waitFor()
+    await failure.getByText('mock_error').waitFor()
+    await page.getByRole('region', { name: 'Output' }).getByRole('link', { name: 'trace' }).waitFor()
+    expect(await page.title()).to.equal('Run · broken · broken · Branchpoint')
+    await visit.expectNoBarriers()
+    await visit.close()
+  })
+
+  it('sends numbers as they are typed, and nothing before they are numbers', async () => {
+    await makeApplication('typed', {
+      uri: 'svc:custom:mock:v0',
+      parameters: { key: 'echo' },
+      schemas: {
+        inputs: {
+          type: 'object',
+          properties: {
+            amount: { type: 'number', description: 'How much of it.' },
+            tags: { type: 'array' },
+            name: { type: 'string' },
+          },
+          required: ['amount'],
+        },
+      },
+    })
+    const visit = await bench.visit({ path: '/a/typed/run' })
+    const { page } = visit
+    await page.getByText('How much of it.').waitFor()
+    await page.getByLabel('amount (needed)').fill('much')
+    await page.getByText('has to be a number', { exact: true }).waitFor()
+    const run = page.getByRole('button', { name: /^Run v1/ })
+    expect(await run.getAttribute('title')).to.equal('amount has to be a number')
+    await page.getByLabel('amount (needed)').fill('12345678901234567890')
+    await page.getByLabel('tags').fill('["a", 0.1000000000000000055]')
+    await run.click()
+    const output = page.getByRole('region', { name: 'Output' })
+    await output.getByText('12345678901234567890').waitFor()
+    await output.getByText('0.1000000000000000055').waitFor()
+
+    await page.getByRole('link', { name: 'JSON' }).click()
+    const json = page.getByRole('textbox', { name: 'Inputs as JSON' })
+    await json.getByText('12345678901234567890').waitFor()
+    await json.click()
+    await page.keyboard.press('Control+A')
+    await page.keyboard.insertText('{"amount": "a lot"}')
+    await run.click()
+    // The server is the judge of what the schema takes.
+    await page
+      .getByRole('alert')
+      .getByText(/amount/)
+      .waitFor()
+    await visit.close()
+  })
+
+  it('runs an evaluator on outputs that are typed, and the version that the address says', async () => {
+    await bench.ask('POST', '/simple/evaluators/', {
+      evaluator: {
+        slug: 'exact',
+        template: 'auto_exact_match',
+        data: { parameters: { correct_answer_key: 'capital' } },
+      },
+    })
+    await bench.ask('POST', '/evaluators/revisions/commit', {
+      evaluator_revision_commit: {
+        evaluator_variant_ref: { slug: 'exact' },
+        delta: { set: { parameters: { correct_answer_key: 'city' } } },
+      },
+    })
+    const visit = await bench.visit({ path: '/a/exact/run?variant=exact&version=1' })
+    const { page } = visit
+    const inputs = page.getByRole('textbox', { name: 'Inputs as JSON' })
+    await inputs.click()
+    await page.keyboard.press('Control+A')
+    await page.keyboard.insertText('{"capital": "Oslo"}')
+    await page.getByRole('textbox', { name: 'Outputs as JSON' }).click()
+    await page.keyboard.press('Control+A')
+    await page.keyboard.insertText('"Oslo"')
+    await page.getByRole('button', { name: /^Run v1/ }).click()
+    await page
+      .getByRole('region', { name: 'Output' })
+      .getByText(/"success": true/)
+      .waitFor()
+    await page.getByLabel('Version').selectOption({ label: 'latest' })
+    await page.getByRole('button', { name: /^Run v2/ }).waitFor()
+    await visit.close()
+  })
+
+  it('tells a key that may only read why it cannot run, and what is not there', async () => {
+    const { key } = await bench.ask('POST', '/keys', { key: { name: 'reader', scopes: ['read'] } })
+    const visit = await bench.visit({ path: '/a/capitals/run', key: key.secret })
+    const { page } = visit
+    await page.getByRole('button', { name: /^Run v1 ?: The key "reader" lacks the scope invoke/ }).waitFor()
+    await visit.go('/a/nothing-here/run')
+    await page
+      .getByRole('alert')
+      .getByText(/nothing-here/)
+      .waitFor()
+    await visit.close()
+  })
+
+  if (process.env['WEB_THEMES'] !== undefined) {
+    it('has no barriers in the dark either', async () => {
+      const visit = await bench.visit({ path: '/a/capitals/run', theme: 'dark' })
+      await visit.page.getByLabel('country').fill('Norway')
+      await visit.page.keyboard.press('Control+Enter')
+      await visit.page.getByText('Oslo').waitFor()
+      await visit.expectNoBarriers()
+      await visit.picture('run-dark-1440')
+      await visit.close()
+    })
+  }
+})
