@@ -182,7 +182,7 @@ export const ROOMS: Readonly<Record<string, Room>> = {
         'trash/*',
         'variants/*',
       ],
-      ...['index/damage-of', 'index/index-entry', 'index/unless-damaged', 'index/unserved-repositories'],
+      ...['index/artifact-list', 'index/damage-of', 'index/index-entry', 'index/unless-damaged', 'index/unserved-repositories'],
       ...['index/database/index-file', 'index/database/unsearched', 'index/database/index-database'],
       ...['index/database/sql-bytes'],
       ...['push/accept-push', 'push/check-pushed-objects', 'push/check-ref-command', 'push/ref-command'],

@@ -18,7 +18,7 @@ export function lockFolders(names: readonly string[]): string[] {
 export function repositoryStamps(fs: Fs, gitdir: string): string | undefined {
   const folders = ['refs', ...REF_FOLDERS].map((folder) => `${gitdir}/${folder}`)
   const all = [...folders, gitdir, `${gitdir}/objects/pack`, `${gitdir}/objects/info`]
-  return textOf(all.map((folder) => stampOf(fs.stat(folder))))
+  return stampsText(all.map((folder) => stampOf(fs.stat(folder))))
 }
 
 /**
@@ -57,7 +57,7 @@ export function stampOf(stat: FileStat | undefined): Stamp {
 }
 
 /** Stamps as text; undefined where one is not settled. */
-export function textOf(stamps: readonly (Stamp | undefined)[]): string | undefined {
+export function stampsText(stamps: readonly (Stamp | undefined)[]): string | undefined {
   if (stamps.some((stamp) => stamp?.settled === false)) return undefined
   return stamps.map((it) => (it && it !== ABSENT ? `${it.modified}/${it.inode}` : '-')).join(' ')
 }

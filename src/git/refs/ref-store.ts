@@ -11,7 +11,7 @@ import {
   repositoryStamps,
   stampIn,
   stampOf,
-  textOf,
+  stampsText,
 } from './ref-stamps.ts'
 import { readEpoch } from '../../storage/read-epoch.ts'
 
@@ -54,7 +54,7 @@ export class RefReader {
     this.snapshot()
     const top = this.#top
     if (!top) return undefined
-    const seen = textOf([this.#folders, ...REF_FOLDERS.map((_, at) => this.#loose[at]?.stamp), top.stamp])
+    const seen = stampsText([this.#folders, ...REF_FOLDERS.map((_, at) => this.#loose[at]?.stamp), top.stamp])
     const stamps = repositoryStamps(this.#fs, this.#gitdir)
     if (seen === undefined || !stamps?.startsWith(`${seen} `)) return undefined
     const { packed, packedNotes, head } = top.value

@@ -5,7 +5,7 @@ import styles from './artifact.module.css'
 import type { Artifact } from '../../api/artifact-kind.ts'
 
 /** What the artifact says of itself. */
-export function About({ artifact }: { readonly artifact: Artifact }) {
+export function AboutArtifact({ artifact }: { readonly artifact: Artifact }) {
   const { description, tags = {}, meta, flags = {}, created_at: createdAt, id } = artifact
   const set = Object.entries(flags).flatMap(([name, isSet]) =>
     isSet === true ? [name.replace('is_', '')] : [],

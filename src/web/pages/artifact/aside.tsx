@@ -1,5 +1,5 @@
 import styles from './artifact.module.css'
-import { About } from './about.tsx'
+import { AboutArtifact } from './about.tsx'
 import { CloneBox } from './clone-box.tsx'
 import { Dependents } from '../../parts/dependents/dependents.tsx'
 import type { Artifact } from '../../api/artifact-kind.ts'
@@ -11,8 +11,8 @@ import { VariantList } from './variant-list.tsx'
 export function Aside({ artifact, variants }: { readonly artifact: Artifact; readonly variants: Variants }) {
   const { slug } = artifact
   return (
-    <aside className={styles.aside} aria-label="About it" tabIndex={0}>
-      <About artifact={artifact} />
+    <aside className={styles.aside} aria-label="AboutArtifact it" tabIndex={0}>
+      <AboutArtifact artifact={artifact} />
       <VariantList slug={slug} variants={variants} />
       <CloneBox artifact={artifact} />
       <Dependents of={{ workflow_ref: { slug } }} />

@@ -6,7 +6,7 @@ export interface Pinned {
 }
 
 /** The references of a request that name it. */
-export function referencesOf(
+export function pinnedReferences(
   family: 'application' | 'testset',
   { slug, variant, version }: Pinned,
 ): Readonly<Record<string, object>> {

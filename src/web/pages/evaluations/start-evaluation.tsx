@@ -8,7 +8,7 @@ import { Failure } from '../../parts/states/failure.tsx'
 import { places } from '../../shell/places.ts'
 import { EvaluatorsChoice } from './evaluators-choice.tsx'
 import { PinnedChoice } from './pinned-choice.tsx'
-import { type Pinned, referencesOf } from './pinned.ts'
+import { type Pinned, pinnedReferences } from './pinned.ts'
 import styles from './evaluations.module.css'
 
 export interface StartEvaluationProps {
@@ -43,8 +43,8 @@ export function StartEvaluation({ search, close }: StartEvaluationProps) {
   async function start(): Promise<void> {
     const { evaluation } = await mutateAsync({
       body: {
-        ...referencesOf('application', prompt),
-        ...referencesOf('testset', rows),
+        ...pinnedReferences('application', prompt),
+        ...pinnedReferences('testset', rows),
         evaluator_refs: judges.map((slug) => ({ slug })),
         concurrency: atOnce,
         wait: false,

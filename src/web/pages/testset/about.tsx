@@ -3,10 +3,10 @@ import { JsonView } from '../../parts/json/json-view.tsx'
 import { Ago } from '../../parts/time/ago.tsx'
 import { SearchSwitch } from './search-switch.tsx'
 import styles from './testset.module.css'
-import type { Testset, TestsetRevision } from './testset-view.tsx'
+import type { Testset, TestsetRevision } from './records.ts'
 
 /** What is said about a testset, and how it is reached from outside. */
-export function About({
+export function AboutTestset({
   testset,
   revision,
 }: {
@@ -16,7 +16,7 @@ export function About({
   const { name, description, tags, meta, created_at: created } = testset
   return (
     <div className={styles.about}>
-      <section aria-label="About">
+      <section aria-label="AboutTestset">
         <h2>{name ?? testset.slug}</h2>
         {description !== undefined && <p className={styles.text}>{description}</p>}
         <p className={styles.muted}>

@@ -3,7 +3,7 @@ import { Empty } from '../../parts/states/empty.tsx'
 import { FileDrop } from '../../parts/upload-drop/file-drop.tsx'
 import { chooseFile } from '../../parts/upload-drop/choose-file.ts'
 import styles from './testset.module.css'
-import type { Testset } from './testset-view.tsx'
+import type { Testset } from './records.ts'
 
 /** A testset that has no version yet. */
 export function NoRows({

@@ -5,15 +5,15 @@ import { Failure } from '../../parts/states/failure.tsx'
 import { Skeleton } from '../../parts/states/skeleton.tsx'
 import { FileDrop } from '../../parts/upload-drop/file-drop.tsx'
 import { useCommands } from '../../shell/commands.tsx'
-import { CellBar } from './cell-bar.tsx'
-import { CellDialog } from './cell-dialog.tsx'
-import { EditHelp } from './edit-help.tsx'
-import { RowPanel } from './row-panel.tsx'
+import { CellBar } from './row/cell-bar.tsx'
+import { CellDialog } from './row/cell-dialog.tsx'
+import { EditHelp } from './row/edit-help.tsx'
+import { TestsetRow } from './row/row-panel.tsx'
 import { KEY_COLUMN } from './rows.ts'
 import styles from './testset.module.css'
-import type { Testset, TestsetRevision } from './testset-view.tsx'
+import type { Testset, TestsetRevision } from './records.ts'
 import { useActive } from './use-active.ts'
-import { type Shape, useRows, useShape } from './use-rows.ts'
+import { type Shape, useGridRows, useShape } from './use-rows.ts'
 
 export interface RowsViewProps {
   readonly testset: Testset
@@ -33,7 +33,7 @@ export function RowsView(props: RowsViewProps) {
 
 function ShapedRows({ testset, revision, total, drop, shape }: RowsViewProps & { readonly shape: Shape }) {
   const { columns, sample, pageSize } = shape
-  const { rowAt, onSeen, error, refetch } = useRows(revision.id, total, pageSize)
+  const { rowAt, onSeen, error, refetch } = useGridRows(revision.id, total, pageSize)
   const { active, move, show, search } = useActive(columns, total)
   const [isEditing, setEditing] = useState(false)
   const row = rowAt(active.row)
@@ -81,7 +81,7 @@ function ShapedRows({ testset, revision, total, drop, shape }: RowsViewProps & {
           widthsKey={`branchpoint-widths-${testset.id}`}
         />
         {historyOf !== undefined && (
-          <RowPanel
+          <TestsetRow
             key={historyOf}
             slug={testset.slug}
             revision={revision}

@@ -2,7 +2,7 @@ import { useWrite } from '../../api/use-route.ts'
 import { Failure } from '../../parts/states/failure.tsx'
 import { useRefusal } from '../../shell/session.tsx'
 import styles from './testset.module.css'
-import type { Testset } from './testset-view.tsx'
+import type { Testset } from './records.ts'
 
 /** Whether the search finds rows of the testset, and what that costs. */
 export function SearchSwitch({ testset }: { readonly testset: Testset }) {

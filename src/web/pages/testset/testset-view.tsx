@@ -1,6 +1,5 @@
 import { useNavigate, useSearch } from '@tanstack/react-router'
 import { type ReactNode, useState } from 'react'
-import type { Answer } from '../../api/call.ts'
 import { addressOf } from '../../api/call.ts'
 import { useRoute } from '../../api/use-route.ts'
 import { Button } from '../../parts/button/button.tsx'
@@ -12,14 +11,12 @@ import { LinkTabs } from '../../parts/tabs/link-tabs.tsx'
 import { useCommands } from '../../shell/commands.tsx'
 import { NewsLine } from '../../shell/news-line.tsx'
 import { places } from '../../shell/places.ts'
-import { About } from './about.tsx'
+import { AboutTestset } from './about.tsx'
 import { NoRows } from './no-rows.tsx'
+import type { Testset, TestsetRevision } from './records.ts'
 import { RowsView } from './rows-view.tsx'
 import { UploadDialog } from './upload-dialog.tsx'
-import { Versions } from './versions.tsx'
-
-export type Testset = Answer<'GET /simple/testsets/{id}'>['testset']
-export type TestsetRevision = Answer<'POST /testsets/revisions/retrieve'>['testset_revision']
+import { TestsetVersions } from './versions.tsx'
 
 export interface TestsetViewProps {
   readonly testset: Testset
@@ -127,13 +124,13 @@ export function TestsetView({ testset, revision, total, isPinned, isEmpty, failu
         tabs={[
           { label: 'Rows', to: here, isHere: view === 'rows' },
           {
-            label: 'Versions',
+            label: 'TestsetVersions',
             to: here,
             search: { view: 'versions' },
             isHere: view === 'versions',
             count: undefined,
           },
-          { label: 'About', to: here, search: { view: 'about' }, isHere: view === 'about' },
+          { label: 'AboutTestset', to: here, search: { view: 'about' }, isHere: view === 'about' },
         ]}
       />
       <NewsLine
@@ -145,9 +142,9 @@ export function TestsetView({ testset, revision, total, isPinned, isEmpty, failu
       />
       {failure}
       {view === 'versions' ? (
-        <Versions testset={testset} revision={revision} />
+        <TestsetVersions testset={testset} revision={revision} />
       ) : view === 'about' ? (
-        <About testset={testset} revision={revision} />
+        <AboutTestset testset={testset} revision={revision} />
       ) : revision ? (
         <RowsView testset={testset} revision={revision} total={total} drop={setFile} />
       ) : isEmpty ? (

@@ -10,7 +10,7 @@ import { chosen, fieldsOf, FileFields } from '../../parts/upload-drop/file-field
 import { UploadShown } from '../../parts/upload-drop/upload-state.tsx'
 import { places } from '../../shell/places.ts'
 import styles from './testset.module.css'
-import type { Testset, TestsetRevision } from './testset-view.tsx'
+import type { Testset, TestsetRevision } from './records.ts'
 
 export interface UploadDialogProps {
   readonly testset: Testset

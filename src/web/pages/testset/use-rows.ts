@@ -7,7 +7,7 @@ import { columnsOf, type Row, rowsIn } from './rows.ts'
 /** So many rows are looked at before the others are asked for. */
 const FIRST = 8
 const MOST_ROWS = 128
-/** About as many characters are asked for at once. */
+/** AboutTestset as many characters are asked for at once. */
 const PAGE_LENGTH = 600_000
 
 /** The columns of a revision, its first rows, and how many rows are asked for at once: fewer where they are long. */
@@ -49,7 +49,7 @@ function shapeOf(list: string | undefined, sample: readonly Row[]): Shape {
 }
 
 /** Rows by their numbers from 0, asked for a page at a time around those that are seen. */
-export function useRows(revisionId: string, total: number, pageSize: number) {
+export function useGridRows(revisionId: string, total: number, pageSize: number) {
   const [{ first, end }, setSeen] = useState({ first: 0, end: 0 })
   const onSeen = useSeldom(useCallback((from: number, to: number) => setSeen({ first: from, end: to }), []))
   const ahead = Math.floor(pageSize / 2)

@@ -8,7 +8,7 @@ import { Skeleton } from '../../parts/states/skeleton.tsx'
 import { Table } from '../../parts/table/table.tsx'
 import { Ago } from '../../parts/time/ago.tsx'
 import { places } from '../../shell/places.ts'
-import type { Testset, TestsetRevision } from './testset-view.tsx'
+import type { Testset, TestsetRevision } from './records.ts'
 
 export interface VersionsProps {
   readonly testset: Testset
@@ -16,7 +16,7 @@ export interface VersionsProps {
 }
 
 /** The versions of the variant, newest first, each with what it changed. */
-export function Versions({ testset, revision }: VersionsProps) {
+export function TestsetVersions({ testset, revision }: VersionsProps) {
   const { slug } = testset
   const { data, error, refetch, hasNextPage, fetchNextPage, isFetchingNextPage } = usePages(
     'POST /testsets/revisions/log',
@@ -28,7 +28,8 @@ export function Versions({ testset, revision }: VersionsProps) {
     },
     { enabled: revision !== undefined },
   )
-  if (!revision) return <Empty>Versions are what uploads, commits and pushes make. There is none yet.</Empty>
+  if (!revision)
+    return <Empty>TestsetVersions are what uploads, commits and pushes make. There is none yet.</Empty>
   if (error) return <Failure error={error} retry={refetch} />
   if (!data) return <Skeleton label="Loading the versions" />
   const revisions = data.pages.flatMap((page) => page.testset_revisions)
@@ -36,7 +37,7 @@ export function Versions({ testset, revision }: VersionsProps) {
   return (
     <>
       <Table
-        caption={`Versions of ${revision.testset_variant_slug}`}
+        caption={`TestsetVersions of ${revision.testset_variant_slug}`}
         rows={rows}
         keyOf={({ it }) => it.id}
         columns={[

@@ -5,11 +5,11 @@ import { Button } from '../../parts/button/button.tsx'
 import { ChoiceField } from '../../parts/fields/choice-field.tsx'
 import { TextField } from '../../parts/fields/text-field.tsx'
 import { places } from '../../shell/places.ts'
-import { PERIODS, type TraceFilters as Filters } from './trace-question.ts'
+import { PERIODS, type TraceQuery } from './trace-question.ts'
 import styles from './traces.module.css'
 
 /** What narrows the list. Choices count at once, what is typed with Enter or the button; all of it stands in the address. */
-export function TraceFilters({ filters }: { readonly filters: Filters }) {
+export function TraceFilters({ filters }: { readonly filters: TraceQuery }) {
   const navigate = useNavigate()
   const [text, setText] = useState(filters.text ?? '')
   const [slower, setSlower] = useState(filters.slower ?? '')

@@ -11,7 +11,7 @@ import { useRowKeys } from '../../parts/table/use-row-keys.ts'
 import { places } from '../../shell/places.ts'
 import { TRACE_COLUMNS, type TraceRow } from './trace-columns.tsx'
 import { headOf } from './trace-head.ts'
-import { questionOf, type TraceFilters } from './trace-question.ts'
+import { questionOf, type TraceQuery } from './trace-question.ts'
 import styles from './traces.module.css'
 
 const PAGE = 30
@@ -21,7 +21,7 @@ const PULSE = 3000
 const COMMAND = `curl "$BRANCHPOINT_URL/services/invoke" -H "Authorization: ApiKey $BRANCHPOINT_KEY" -d '{"references": {"application": {"slug": "support-bot"}}, "data": {"inputs": {}}}'`
 
 /** Traces, the newest first. A newer one is told of by a line; nothing moves until that is pressed. */
-export function TraceList({ filters }: { readonly filters: TraceFilters }) {
+export function TraceList({ filters }: { readonly filters: TraceQuery }) {
   // A period ends now; it does not move while it is looked at.
   const [now] = useState(() => Date.now())
   const { data, error, hasNextPage, isFetchingNextPage, fetchNextPage, refetch } = usePages(

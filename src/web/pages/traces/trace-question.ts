@@ -2,7 +2,7 @@ import type { Json } from '#routes'
 import type { Ask } from '../../api/call.ts'
 
 /** What narrows the list, as the address says it. */
-export interface TraceFilters {
+export interface TraceQuery {
   /** `1h`, `24h`, `7d`: since then. */
   readonly since: string | undefined
   /** A time: what began before it. */
@@ -22,7 +22,7 @@ export const PERIODS: Readonly<Record<string, { readonly label: string; readonly
   '7d': { label: 'last 7 days', ms: 604_800_000 },
 }
 
-export function readFilters(search: Readonly<Record<string, string | undefined>>): TraceFilters {
+export function readFilters(search: Readonly<Record<string, string | undefined>>): TraceQuery {
   const { since, before, status, artifact, text, slower } = search
   return {
     since: since !== undefined && Object.hasOwn(PERIODS, since) ? since : undefined,
@@ -39,7 +39,7 @@ type Question = NonNullable<Ask<'POST /traces/query'>['body']>
 const STATUS = { error: 'STATUS_CODE_ERROR', ok: 'STATUS_CODE_OK' } as const
 
 /** The question of the filters: a trace is found by a span that fulfils all of them. `now` is in milliseconds. */
-export function questionOf(filters: TraceFilters, limit: number, now: number): Question {
+export function questionOf(filters: TraceQuery, limit: number, now: number): Question {
   const { since, before, status, artifact, text, slower } = filters
   const conditions: readonly Json[] = [
     ...(status ? [{ field: 'status_code', value: STATUS[status] }] : []),

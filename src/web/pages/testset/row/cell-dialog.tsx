@@ -1,10 +1,10 @@
-import { Copyable } from '../../parts/copy/copyable.tsx'
-import { Modal } from '../../parts/dialog/modal.tsx'
-import { Fold } from '../../parts/fold/fold.tsx'
-import { JsonView } from '../../parts/json/json-view.tsx'
-import { Skeleton } from '../../parts/states/skeleton.tsx'
-import type { Row } from './rows.ts'
-import styles from './testset.module.css'
+import { Copyable } from '../../../parts/copy/copyable.tsx'
+import { Modal } from '../../../parts/dialog/modal.tsx'
+import { Fold } from '../../../parts/fold/fold.tsx'
+import { JsonView } from '../../../parts/json/json-view.tsx'
+import { Skeleton } from '../../../parts/states/skeleton.tsx'
+import type { Row } from '../rows.ts'
+import styles from '../testset.module.css'
 
 export interface CellDialogProps {
   /** The row's number, from 1. */

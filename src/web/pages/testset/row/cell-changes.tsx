@@ -1,7 +1,7 @@
 import { useState } from 'react'
-import { Fold } from '../../parts/fold/fold.tsx'
-import { KEY_COLUMN } from './rows.ts'
-import styles from './testset.module.css'
+import { Fold } from '../../../parts/fold/fold.tsx'
+import { KEY_COLUMN } from '../rows.ts'
+import styles from '../testset.module.css'
 
 /** What became of a cell. An undefined side had none. */
 export interface CellChange {

@@ -1,7 +1,7 @@
-import { Copyable } from '../../parts/copy/copyable.tsx'
-import { Modal } from '../../parts/dialog/modal.tsx'
-import type { Row } from './rows.ts'
-import type { Testset, TestsetRevision } from './testset-view.tsx'
+import { Copyable } from '../../../parts/copy/copyable.tsx'
+import { Modal } from '../../../parts/dialog/modal.tsx'
+import type { Row } from '../rows.ts'
+import type { Testset, TestsetRevision } from '../records.ts'
 
 export interface EditHelpProps {
   readonly open: boolean

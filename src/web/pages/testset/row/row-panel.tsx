@@ -1,19 +1,19 @@
 import { Link } from '@tanstack/react-router'
 import { X } from 'lucide-react'
-import { usePages } from '../../api/use-route.ts'
-import { Button } from '../../parts/button/button.tsx'
-import { JsonView } from '../../parts/json/json-view.tsx'
-import { authorName } from '../../parts/revision-chip/author-name.ts'
-import { Failure } from '../../parts/states/failure.tsx'
-import { Skeleton } from '../../parts/states/skeleton.tsx'
-import { Ago } from '../../parts/time/ago.tsx'
-import { places } from '../../shell/places.ts'
+import { usePages } from '../../../api/use-route.ts'
+import { Button } from '../../../parts/button/button.tsx'
+import { JsonView } from '../../../parts/json/json-view.tsx'
+import { authorName } from '../../../parts/revision-chip/author-name.ts'
+import { Failure } from '../../../parts/states/failure.tsx'
+import { Skeleton } from '../../../parts/states/skeleton.tsx'
+import { Ago } from '../../../parts/time/ago.tsx'
+import { places } from '../../../shell/places.ts'
 import { CellChanges, cellChanges } from './cell-changes.tsx'
-import type { Row } from './rows.ts'
-import styles from './testset.module.css'
-import type { TestsetRevision } from './testset-view.tsx'
+import type { Row } from '../rows.ts'
+import styles from '../testset.module.css'
+import type { TestsetRevision } from '../records.ts'
 
-export interface RowPanelProps {
+export interface TestsetRowProps {
   readonly slug: string
   readonly revision: TestsetRevision
   readonly dedupId: string
@@ -23,7 +23,7 @@ export interface RowPanelProps {
 }
 
 /** How one row came to be what it is, at the right of the grid, newest first. */
-export function RowPanel({ slug, revision, dedupId, row, close }: RowPanelProps) {
+export function TestsetRow({ slug, revision, dedupId, row, close }: TestsetRowProps) {
   const { data, error, refetch, hasNextPage, fetchNextPage, isFetchingNextPage } = usePages(
     'POST /testsets/rows/history',
     {
