@@ -270,17 +270,18 @@ describe('workbench: a testset', () => {
       bidi: '\u202Egnp.exe',
       long: 'x'.repeat(1_000_000),
       deep: JSON.parse(deep) as unknown,
-      __proto__x: null,
     }
     await bench.ask('POST', '/simple/testsets/', {
       testset: { slug: 'hostile', name: '<b>bold</b>', data: { testcases: [{ data: row }] } },
     })
+    const odd = '{"big": 12345678901234567890, "__proto__": "a column", "7": "seven", "": "nameless"}\n'
+    await upload('/simple/testsets/upload', odd, { testset_slug: 'odd', file_type: 'jsonl' })
     const many = Object.fromEntries(Array.from({ length: 10_000 }, (_, n) => [`column ${n}`, `${n}`]))
     await bench.ask('POST', '/simple/testsets/', {
       testset: {
         slug: 'wide',
         data: {
-          testcases: Array.from({ length: 20 }, (_, n) => ({ data: { ...many, 'column 0': `${n}` } })),
+          testcases: Array.from({ length: 8 }, (_, n) => ({ data: { ...many, 'column 0': `${n}` } })),
         },
       },
     })
@@ -294,6 +295,11 @@ describe('workbench: a testset', () => {
     await page.goto(`${bench.url}/t/hostile?at=1&column=deep&open=1`)
     await page.getByRole('dialog', { name: 'deep of row 1' }).waitFor()
     await visit.expectNoBarriers()
+    await page.goto(`${bench.url}/t/odd`)
+    for (const text of ['12345678901234567890', 'a column', 'seven', 'nameless'])
+      await cell(page, text).waitFor()
+    const names = await grid(page).getByRole('columnheader').allTextContents()
+    expect(names.slice(2)).to.deep.equal(['big', '__proto__', '7', 'no name'])
     await page.goto(`${bench.url}/t/wide`)
     await cell(page, '3').first().waitFor()
     expect(await page.getByRole('gridcell').count()).to.be.lessThan(600)

@@ -43,9 +43,8 @@ export function Found({ revisionId, data }: FoundProps) {
   const found = pages.flatMap(headsIn)
   if (found.length === 0)
     return (
-      <Empty>
-        It finds nothing now. Whatever runs leaves a trace:{' '}
-        <Link to={places.traces()}>look at all of them</Link>.
+      <Empty action={<Link to={places.traces()}>Look at all traces</Link>}>
+        It finds nothing now. Whatever runs leaves a trace.
       </Empty>
     )
   return (

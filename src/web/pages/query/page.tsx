@@ -5,6 +5,7 @@ import { Page } from '../../parts/page/page.tsx'
 import { RevisionChip } from '../../parts/revision-chip/revision-chip.tsx'
 import { Empty } from '../../parts/states/empty.tsx'
 import { Failure } from '../../parts/states/failure.tsx'
+import { NotThere } from '../../parts/states/not-there.tsx'
 import { Skeleton } from '../../parts/states/skeleton.tsx'
 import { LinkTabs } from '../../parts/tabs/link-tabs.tsx'
 import { useCommands } from '../../shell/commands.tsx'
@@ -55,7 +56,11 @@ export default function SavedQueryPage() {
         )
       }
     >
-      {error && <Failure error={error} retry={() => Promise.all([query.refetch(), head.refetch()])} />}
+      {query.error instanceof Problem && query.error.status === 404 ? (
+        <NotThere problem={query.error} placeOf={places.query} />
+      ) : (
+        error && <Failure error={error} retry={() => Promise.all([query.refetch(), head.refetch()])} />
+      )}
       {!error && !revision && !hasNone && <Skeleton label={`Loading ${slug}`} lines={12} />}
       {hasNone && version === undefined && (
         <Empty command={commandFor(query.data?.query.id ?? slug)}>

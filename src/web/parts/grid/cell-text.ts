@@ -1,3 +1,5 @@
+import { ExactNumber } from '../../api/exact-json.ts'
+
 /** A cell shows so many characters at most; what is longer is opened. */
 const MOST = 240
 
@@ -10,7 +12,7 @@ export function cellText(value: unknown): string {
 /** How a value is set: numbers at the right, what is no text in another colour. */
 export function cellKind(value: unknown): 'text' | 'number' | 'json' | 'word' {
   if (typeof value === 'string' || value === undefined) return 'text'
-  if (typeof value === 'number') return 'number'
+  if (typeof value === 'number' || value instanceof ExactNumber) return 'number'
   return typeof value === 'object' && value !== null ? 'json' : 'word'
 }
 
@@ -21,6 +23,7 @@ function inOneLine(text: string): string {
 /** The beginning of a value's JSON: no more of it is looked at than is shown, however large or deep it is. */
 function jsonStart(value: unknown, room: number): string {
   if (typeof value === 'string') return JSON.stringify(value.slice(0, room))
+  if (value instanceof ExactNumber) return value.text.slice(0, room)
   if (typeof value !== 'object' || value === null) return String(value)
   const isList = Array.isArray(value)
   let text = isList ? '[' : '{'
