@@ -108,6 +108,8 @@ describe('workbench: traces', () => {
     await page.getByText('No trace has a span that is all of this').waitFor()
     await page.goBack()
     await rows.nth(3).waitFor()
+    expect(await page.getByLabel('At least ms').inputValue(), 'what the address does not say').to.equal('')
+    await page.getByRole('heading', { name: 'Traces' }).click()
     for (const key of ['j', 'j', 'Enter']) await page.keyboard.press(key)
     await page.waitForURL('**/trace/*')
     await page.getByRole('tree', { name: 'Spans' }).waitFor()

@@ -1,5 +1,5 @@
 import { Link, useNavigate } from '@tanstack/react-router'
-import { type FormEvent, useState } from 'react'
+import { type FormEvent, useEffect, useState } from 'react'
 import { ArtifactPicker } from '../../parts/artifact-picker/artifact-picker.tsx'
 import { Button } from '../../parts/button/button.tsx'
 import { ChoiceField } from '../../parts/fields/choice-field.tsx'
@@ -13,6 +13,9 @@ export function TraceFilters({ filters }: { readonly filters: TraceQuery }) {
   const navigate = useNavigate()
   const [text, setText] = useState(filters.text ?? '')
   const [slower, setSlower] = useState(filters.slower ?? '')
+  // Back and forward change the address, and what is typed with it.
+  useEffect(() => setText(filters.text ?? ''), [filters.text])
+  useEffect(() => setSlower(filters.slower ?? ''), [filters.slower])
   const set = (changed: Partial<TraceQuery>): void =>
     void navigate({ to: places.traces(), search: { ...filters, ...changed } as never })
   const isNumber = slower === '' || Number(slower) > 0
