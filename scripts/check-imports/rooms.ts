@@ -10,36 +10,15 @@ export interface Room {
 export const ROOMS: Readonly<Record<string, Room>> = {
   cli: {
     uses: [
-      ...[
-        'server',
-        'http',
-        'secrets',
-        'access',
-        'handlers',
-        'resources',
-        'versioning',
-        'git',
-        'json',
-        'storage',
-      ],
-      ...['scheduling', 'suggestions'],
+      ...['server', 'http', 'secrets', 'access', 'handlers', 'resources', 'versioning', 'git', 'json'],
+      ...['storage', 'scheduling', 'suggestions'],
     ],
     surface: ['run-command-line'],
   },
   server: {
     uses: [
-      ...[
-        'http',
-        'evaluations',
-        'invocation',
-        'handlers',
-        'models',
-        'sandbox',
-        'traces',
-        'search',
-        'webhooks',
-        'secrets',
-      ],
+      ...['http', 'events', 'evaluations', 'invocation', 'handlers', 'models', 'sandbox', 'traces'],
+      ...['search', 'webhooks', 'secrets'],
       ...['outgoing', 'access', 'resources', 'versioning', 'git', 'storage', 'scheduling', 'metrics'],
     ],
     surface: ['start', 'resource-settings', 'signing-settings'],
@@ -47,7 +26,7 @@ export const ROOMS: Readonly<Record<string, Room>> = {
   http: {
     uses: [
       ...['evaluations', 'invocation', 'handlers', 'traces', 'webhooks', 'secrets', 'access', 'resources'],
-      ...['search'],
+      ...['search', 'events'],
       ...['embeds', 'versioning', 'git', 'json', 'storage', 'scheduling', 'cache', 'metrics', 'suggestions'],
     ],
     surface: [
@@ -55,6 +34,10 @@ export const ROOMS: Readonly<Record<string, Room>> = {
       ...['git/*', 'metrics/*', 'middleware/*', 'openapi/openapi', 'public-routes/health'],
       ...['routing/*', 'server/*', 'sessions/session-door', 'sessions/sign-in-link'],
     ],
+  },
+  events: {
+    uses: ['evaluations', 'webhooks', 'versioning', 'json', 'scheduling'],
+    surface: ['open-events'],
   },
   evaluations: {
     uses: [
@@ -111,7 +94,7 @@ export const ROOMS: Readonly<Record<string, Room>> = {
     ],
   },
   search: {
-    uses: ['resources', 'versioning', 'git', 'json', 'storage', 'scheduling'],
+    uses: ['resources', 'embeds', 'versioning', 'git', 'json', 'storage', 'scheduling'],
     surface: [
       'open-search',
       'project-search',
@@ -125,7 +108,8 @@ export const ROOMS: Readonly<Record<string, Room>> = {
     surface: [
       ...['open-webhooks', 'project-webhooks', 'webhook', 'event-types', 'matches-filters', 'create-webhook'],
       ...['edit-webhook', 'archive-webhook', 'rotate-secret', 'test-webhook'],
-      ...['deliveries/delivery', 'deliveries/redeliver'],
+      ...['deliveries/delivery', 'deliveries/redeliver', 'registry-event'],
+      ...['publisher/events-between', 'publisher/publish-cursor'],
     ],
   },
   secrets: {

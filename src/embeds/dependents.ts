@@ -75,11 +75,14 @@ export async function queryDependents(
     if (keys.length > 0) add({ revision: await readListedRevision(registry, latest), keys })
   }
   const families = registry.families.filter(({ mayEmbed }) => mayEmbed)
+  await registry.index.refresh(families)
   for await (const latest of latestRevisions(registry, families, query)) look(latest)
   const slice = new TimeSlice()
   let looked = 0
   for (const place of embedding.values()) {
     if (++looked % YIELD_EVERY === 0) await yieldToEventLoop()
+    // Most are not read for that.
+    if (registry.index.database.isWithoutEmbeds(place)) continue
     const revision = await unlessDamaged(registry, place.artifact, () => readListedRevision(registry, place))
     if (!revision) continue
     const locations: EmbedLocation[] = []

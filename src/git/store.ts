@@ -15,7 +15,7 @@ import { recoverJournals } from './journal/recover.ts'
 import { PackCache } from './packs/pack-cache.ts'
 import { StreamingPackWriter } from './packs/streaming-pack-writer.ts'
 import type { SavedRefs } from './refs/ref-store.ts'
-import { repositoryStamps } from './refs/ref-store.ts'
+import { areRefsAt, repositoryStamps } from './refs/ref-stamps.ts'
 import { repositoryPath } from './repository-path.ts'
 import { Repository } from './repository.ts'
 import { SlugClaims } from './slug-claims.ts'
@@ -203,6 +203,11 @@ export class ProjectStore {
   /** See repositoryStamps. */
   stamps(family: string, slug: string): string | undefined {
     return repositoryStamps(this.fs, repositoryPath(this.folder, family, slug))
+  }
+
+  /** See areRefsAt. */
+  areRefsAt(family: string, slug: string, stamps: string): boolean {
+    return areRefsAt(this.fs, repositoryPath(this.folder, family, slug), stamps)
   }
 
   /**

@@ -1,3 +1,5 @@
+import { holdsEmbed } from '../embeds/syntax/find-embeds.ts'
+import { documentOf } from '../versioning/family/document-family.ts'
 import type { Unsearched } from '../versioning/index/database/unsearched.ts'
 import { unlessDamaged } from '../versioning/index/unless-damaged.ts'
 import type { Registry } from '../versioning/registry.ts'
@@ -6,6 +8,7 @@ import { SEARCH_FIELDS } from './index/documents.ts'
 import type { AskIndex } from './index/search-work.ts'
 import type { FeedSource } from './search-feed.ts'
 import { searchedAt } from './searched-at.ts'
+import type { Searched } from './texts-of.ts'
 import { textsOf } from './texts-of.ts'
 
 /** So many documents are written in one go. */
@@ -49,6 +52,13 @@ export class DocumentFeed implements FeedSource {
       oid,
       meta: artifact.metaCommit,
       texts: Object.fromEntries(texts) as SearchDocument['texts'],
+      embeds: searched && (await embedsSomething(searched)),
     }
   }
+}
+
+/** Undefined where it is of a kind that is not asked, or cannot be decoded. */
+async function embedsSomething({ artifact, stored }: Searched): Promise<boolean | undefined> {
+  if (!artifact.family.mayEmbed || !stored?.payload) return undefined
+  return holdsEmbed(documentOf(stored.payload))
 }

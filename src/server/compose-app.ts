@@ -2,6 +2,7 @@ import type { Authenticate } from '../access/authenticator.ts'
 import type { Intents } from '../access/intents.ts'
 import type { Store } from '../git/store.ts'
 import { workerPool } from '../handlers/worker/long-jobs.ts'
+import type { OpenEvents } from '../events/open-events.ts'
 import { createApp } from '../http/app.ts'
 import { jsonBodyReader } from '../http/body/json-body.ts'
 import type { Spools } from '../http/body/spool.ts'
@@ -38,6 +39,7 @@ export interface AppParts {
   readonly contexts: readonly SurfaceContext[]
   readonly intents: Intents
   readonly access: Access
+  readonly events: OpenEvents
   readonly spools: Spools
   /** The folder of bodies that are too large for memory. */
   readonly uploads: string
@@ -45,7 +47,7 @@ export interface AppParts {
 
 /** What answers every request. */
 export function composeApp(parts: AppParts): ServerOptions['handle'] {
-  const { options, store, server, projects, endpoints, contexts, access } = parts
+  const { options, store, server, projects, endpoints, contexts, access, events } = parts
   const { config, log } = options
   const { guard } = store
   const { callerOf } = access.keys
@@ -56,7 +58,7 @@ export function composeApp(parts: AppParts): ServerOptions['handle'] {
     log: log.logger,
     detailsOf422: config.compat === 'existing' ? 'list' : 'sentence',
     observe: observeRequests(metrics),
-    limit: limitRequests(() => server.inFlight, config.maxRequests),
+    limit: limitRequests(() => server.inFlight - events.followers, config.maxRequests),
     authenticate: callerOf,
     door: access.door,
     metrics: metricsRoute(
@@ -77,7 +79,7 @@ export function composeApp(parts: AppParts): ServerOptions['handle'] {
   return app.callback()
 }
 
-function metricsOf({ projects, server, runtime }: AppParts, git: Semaphore) {
+function metricsOf({ projects, server, runtime, events }: AppParts, git: Semaphore) {
   return serviceMetrics({
     readiness: () => projects.registries.readiness(),
     server,
@@ -87,6 +89,7 @@ function metricsOf({ projects, server, runtime }: AppParts, git: Semaphore) {
     sandbox: runtime.sandbox,
     longJobs: workerPool,
     evaluations: runtime.evaluationPermits,
+    events,
   })
 }
 

@@ -1,8 +1,10 @@
 import { basename } from 'node:path/posix'
 import { keyNames } from '../access/api-keys.ts'
 import type { KeyUses } from '../access/key-uses.ts'
+import type { OpenEvents } from '../events/open-events.ts'
 import { allEndpoints } from '../http/endpoints/all-endpoints.ts'
 import { deliveryEndpoints } from '../http/endpoints/delivery-endpoints.ts'
+import { eventEndpoint } from '../http/endpoints/event-endpoint.ts'
 import { evaluationEndpoints } from '../http/endpoints/evaluation-endpoints.ts'
 import { invocationEndpoints } from '../http/endpoints/invocation-endpoints.ts'
 import { keyEndpoints } from '../http/endpoints/key-endpoints.ts'
@@ -37,6 +39,7 @@ export interface EndpointParts {
   readonly runtime: WorkflowRuntime
   readonly keyUses: KeyUses
   readonly access: Access
+  readonly events: OpenEvents
   /** Where the service is reached, without a slash at its end. */
   readonly publicUrl: string
 }
@@ -50,6 +53,7 @@ export function composeEndpoints({
   runtime,
   keyUses,
   access,
+  events,
   publicUrl,
 }: EndpointParts): { readonly endpoints: readonly Endpoint[]; readonly contexts: readonly SurfaceContext[] } {
   const { storeDir, adminKey } = config
@@ -75,6 +79,7 @@ export function composeEndpoints({
     ...evaluationEndpoints(evaluationsOf, contexts),
     ...keyEndpoints({ fs, storeDir, uses: keyUses, hasAdminKey: adminKey !== undefined }),
     ...sessionEndpoints({ ...access, callerOf: access.keys.callerOf, publicUrl: config.publicUrl }),
+    eventEndpoint({ ...access, events }),
     ...secretEndpoints(runtime.secretsOf),
     ...traceEndpoints(tracesOf),
     searchEndpoint(searchOf, surfaces, settings),

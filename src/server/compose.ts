@@ -1,6 +1,7 @@
 import { Intents } from '../access/intents.ts'
 import { KeyUses } from '../access/key-uses.ts'
 import type { Store } from '../git/store.ts'
+import { OpenEvents } from '../events/open-events.ts'
 import { Spools, sweepUploads } from '../http/body/spool.ts'
 import { type RunningServer, type ServerOptions, startServer } from '../http/server/server.ts'
 import { workflowSurfaces } from '../handlers/workflows.ts'
@@ -67,7 +68,8 @@ export async function serve(
     () => store.notes(),
   )
   const access = composeAccess(options, store, keyUses)
-  const parts = { options, store, families, projects, runtime, intents, keyUses, access }
+  const events = new OpenEvents((registry) => runtime.evaluationsOf(registry), config.eventsAtOnce)
+  const parts = { options, store, families, projects, runtime, intents, keyUses, access, events }
   const routes = composeEndpoints({ ...parts, fs, surfaces, publicUrl })
   const spools = new Spools(fs, uploads, config.uploadsMaxBytes)
   handle = composeApp({ ...parts, ...routes, server, spools, uploads })
@@ -82,7 +84,7 @@ export async function serve(
   }
   const stopBackground = startBackground(parts, steps)
   return {
-    server: interrupting(server, runtime),
+    server: interrupting(server, runtime, events),
     traces: projects.traces,
     endpoints: routes.endpoints,
     signInLink: () => access.signInLink(publicUrl),
@@ -105,8 +107,11 @@ function listen({ config }: StartOptions, handle: ServerOptions['handle']): Prom
   })
 }
 
-/** The server, whose stop interrupts evaluations: one may take hours, and whoever waits for it would have the server wait, too. */
-function interrupting(server: RunningServer, runtime: WorkflowRuntime): RunningServer {
+/**
+ * The server, whose stop ends what would have it wait: evaluations, each of which may take hours, for those who wait for one, and the connections
+ * of those who follow what happens.
+ */
+function interrupting(server: RunningServer, runtime: WorkflowRuntime, events: OpenEvents): RunningServer {
   return {
     url: server.url,
     get inFlight() {
@@ -119,6 +124,7 @@ function interrupting(server: RunningServer, runtime: WorkflowRuntime): RunningS
       return server.refused
     },
     stop: async (graceMs) => {
+      events.close()
       void runtime.interruptEvaluations()
       return server.stop(graceMs)
     },

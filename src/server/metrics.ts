@@ -12,6 +12,7 @@ export interface MetricSources {
   readonly sandbox: Busy
   readonly longJobs: Busy
   readonly evaluations: Busy
+  readonly events: { readonly followers: number }
 }
 
 interface Busy {
@@ -28,6 +29,7 @@ export function serviceMetrics({
   sandbox,
   longJobs,
   evaluations,
+  events,
 }: MetricSources): Registry {
   const registry = new Registry()
   const gauge = (name: string, help: string, value: () => number): void => {
@@ -60,6 +62,7 @@ export function serviceMetrics({
   gauge('scripts_waiting', 'Scripts that wait for the sandbox.', () => sandbox.load.waiting)
   gauge('long_jobs_running', 'Long searches, comparisons and checks at work.', () => longJobs.load.running)
   gauge('long_jobs_waiting', 'Those that wait for a thread of their own.', () => longJobs.load.waiting)
+  gauge('event_followers', 'Clients that are told what happens.', () => events.followers)
   gauge('evaluations_running', 'Evaluations that run.', () => evaluations.load.running)
   new Counter({
     ...named('cache_lookups_total', 'What was asked of caches, and whether they had it.', registry),

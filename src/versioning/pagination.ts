@@ -76,12 +76,10 @@ const ORDERED: Order<Ordered<unknown>> = {
   updatedAt: (row) => row.updatedAt,
 }
 
-/** Rows that are looked at one by one; an array is one, and knows no place by id. */
+/** Rows that are looked at one by one; an array is one. */
 export interface Rows<T> extends Iterable<T> {
   readonly length: number
   at(index: number): T | undefined
-  /** Where the row of this id stands; -1 if it is none of these. */
-  indexOfId?(id: string): number
 }
 
 /** `cutWindow` for rows that nothing is wrapped around: of very many most are only passed by, in slices. */
@@ -100,7 +98,7 @@ export async function cutWindowOf<T>(
   const next = windowing?.next
   let index = step > 0 ? 0 : rows.length - 1
   if (next !== undefined) {
-    index = rows.indexOfId ? rows.indexOfId(next) : [...rows].findIndex((row) => id(row) === next)
+    index = [...rows].findIndex((row) => id(row) === next)
     if (index < 0) throw unknownCursor(next)
     index += step
   }

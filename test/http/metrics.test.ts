@@ -109,6 +109,7 @@ describe('GET /metrics', () => {
       'branchpoint_long_jobs_running',
       'branchpoint_long_jobs_waiting',
       'branchpoint_evaluations_running',
+      'branchpoint_event_followers',
       'branchpoint_upkeep_rounds_total',
       'nodejs_eventloop_lag_p99_seconds',
       'process_resident_memory_bytes',

@@ -1,6 +1,6 @@
 import { expect } from 'chai'
 import { closeBrowser } from '../../scripts/browser/open-browser.ts'
-import { type CountingHook, startCountingHook } from '../http/evaluations/counting-hook.ts'
+import { type HoldingHook, startHoldingHook } from './support/holding-hook.ts'
 import { openWorkbench, type Workbench } from './support/workbench.ts'
 
 /** What outputs may hold: nothing of it may be more than text. */
@@ -8,9 +8,9 @@ const HOSTILE = `<script>document.title = 'taken'</script><img src="http://127.0
 
 describe('workbench: evaluations', () => {
   let bench: Workbench
-  let hook: CountingHook
+  let hook: HoldingHook
   before(async () => {
-    hook = await startCountingHook()
+    hook = await startHoldingHook()
     bench = await openWorkbench({ HOOK_ALLOW_PRIVATE: 'true' })
   })
   after(async () => {
@@ -75,16 +75,19 @@ describe('workbench: evaluations', () => {
     await page.waitForURL('**/eval?new=1')
     const form = page.getByRole('dialog', { name: 'Start an evaluation' })
     await form.getByRole('button', { name: /Choose a prompt first/ }).waitFor()
-    await form.getByLabel('Prompt').fill('capit')
+    await form.getByRole('combobox', { name: 'Prompt' }).fill('capit')
     await form.getByRole('option', { name: /Capitals/ }).waitFor()
     await page.keyboard.press('Enter')
-    await form.getByLabel('Testset').fill('countr')
+    await form.getByRole('combobox', { name: 'Testset' }).fill('countr')
     await form.getByRole('option', { name: 'countries' }).waitFor()
     await page.keyboard.press('Enter')
-    await form.getByLabel('Add an evaluator').fill('exac')
+    await form.getByRole('combobox', { name: 'Add an evaluator' }).fill('exac')
     await form.getByRole('option', { name: 'exact' }).waitFor()
     await page.keyboard.press('Enter')
     await form.getByRole('button', { name: 'Leave out exact' }).waitFor()
+    await form.getByLabel('Rows at once').fill('0')
+    await form.getByText('A whole number from 1 to 64.').waitFor()
+    await form.getByLabel('Rows at once').fill('1')
     await visit.expectNoBarriers()
     await visit.picture('evaluation-start-1440')
     await form.getByRole('button', { name: 'Start the evaluation' }).focus()
@@ -101,8 +104,8 @@ describe('workbench: evaluations', () => {
     const visit = await bench.visit({ path: `/eval/${id}` })
     const { page } = visit
     const rows = page.getByRole('table', { name: 'Rows of the run' })
-    await rows.getByRole('row', { name: /country Norway Oslo Oslo exact ✓ passed \d/ }).waitFor()
-    await rows.getByRole('row', { name: /country Peru Peru Lima exact ✗ failed/ }).waitFor()
+    await rows.getByRole('row', { name: /country Norway Oslo Oslo exact passed \d/ }).waitFor()
+    await rows.getByRole('row', { name: /country Peru Peru Lima exact failed/ }).waitFor()
     await visit.expectNoBarriers()
     await visit.picture('evaluation-1440')
     await page.getByRole('button', { name: 'Failed' }).click()
@@ -171,12 +174,10 @@ describe('workbench: evaluations', () => {
     await page.getByText('Better at the right: 1 · worse: 1').waitFor()
     await page.getByText('another output: 3 of 4').waitFor()
     const rows = page.getByRole('table', { name: 'Rows of both runs' })
-    await rows
-      .getByRole('row', { name: /country Norway Oslo Oslo Bergen ▼ worse ✓ passed ✗ failed/ })
-      .waitFor()
+    await rows.getByRole('row', { name: /country Norway Oslo Oslo Bergen worse passed failed/ }).waitFor()
     // The row that was edited is still one row.
-    await rows.getByRole('row', { name: /country Tchad N’Djamena Chad Tchad = same/ }).waitFor()
-    await rows.getByRole('row', { name: /country Fiji Suva – Fiji ▷ only right – ✗ failed/ }).waitFor()
+    await rows.getByRole('row', { name: /country Tchad N’Djamena Chad Tchad same/ }).waitFor()
+    await rows.getByRole('row', { name: /country Fiji Suva – Fiji only right – failed/ }).waitFor()
     await visit.expectNoBarriers()
     await visit.picture('evaluations-compare-1440')
     await page.getByRole('button', { name: 'Better 1' }).click()
@@ -216,11 +217,8 @@ describe('workbench: evaluations', () => {
       application: { slug: 'slow', data: { uri: 'svc:custom:hook:v0', url: hook.url } },
     })
     await testset('numbers', [{ n: 1 }, { n: 2 }, { n: 3 }])
+    const id = await run('slow', 'numbers', { evaluator_refs: [], wait: false })
     const others = await bench.visit({ path: '/eval' })
-    await others.page.getByRole('table', { name: 'Runs' }).waitFor()
-    hook.delay = 0
-    await hook.called(0)
-    const id = await startSlow()
     const visit = await bench.visit({ path: `/eval/${id}` })
     const { page } = visit
     await page.getByRole('progressbar', { name: 'Running' }).waitFor()
@@ -230,26 +228,16 @@ describe('workbench: evaluations', () => {
     await others.page.getByText('1 of 3').waitFor()
     await page.getByRole('button', { name: 'Stop the run' }).click()
     await page.getByText('Interrupted: 1 of 3 rows').waitFor()
-    hook.delay = 0
+    await others.page.getByRole('row', { name: /interrupted slow v1 numbers v1 1 of 3 0/ }).waitFor()
+    hook.release()
     await page.getByRole('button', { name: 'Resume the run' }).click()
     await page.getByRole('button', { name: 'Run again' }).waitFor()
-    expect(hook.calls.get(1), 'what was done is not run again').to.equal(1)
+    expect(hook.calls(1), 'what was done is not run again').to.equal(1)
+    await others.page.reload()
     await others.page.getByRole('row', { name: /finished slow v1 numbers v1 3 0/ }).waitFor()
     await visit.close()
     await others.close()
   })
-
-  /** A run of which the first row is done and the second one hangs. */
-  async function startSlow(): Promise<string> {
-    const began = run('slow', 'numbers', { evaluator_refs: [], wait: false })
-    await hook.called(1)
-    hook.delay = 600_000
-    const id = await began
-    for (;;) {
-      const { evaluation } = await bench.ask('GET', `/evaluations/${id}`)
-      if (evaluation.summary.done >= 1) return id
-    }
-  }
 
   it('shows hostile rows and outputs as text, a row of ten thousand columns, and lines of a megabyte', async () => {
     await bench.ask('POST', '/simple/applications/', { application: { slug: 'echo', data: promptOf([]) } })
@@ -258,7 +246,7 @@ describe('workbench: evaluations', () => {
       { country: 'x'.repeat(1_000_000), capital: '**bold** ![](http://127.0.0.1:1/y.png)' },
       Object.fromEntries([
         ['country', 'wide'],
-        ...Array.from({ length: 10_000 }, (_, at) => [`column ${at}`, at]),
+        ...Array.from({ length: 9_990 }, (_, at) => [`column ${at}`, at]),
       ]),
     ])
     const id = await run('echo', 'hostile')
@@ -267,7 +255,7 @@ describe('workbench: evaluations', () => {
     const rows = page.getByRole('table', { name: 'Rows of the run' })
     await rows.getByText('<script>').first().waitFor()
     await rows.getByText('wide').first().click()
-    await page.getByText('9,960 more').or(page.getByText('9,961 more')).waitFor()
+    await page.getByText(/9,95\d more/).waitFor()
     await rows.getByText('xxxx').first().click()
     const panel = page.getByRole('complementary', { name: 'The opened row' })
     await panel.getByRole('button', { name: 'show all 1,000,000 characters' }).first().waitFor()
@@ -287,8 +275,8 @@ describe('workbench: evaluations', () => {
     const { page } = visit
     await page.getByText('The prompt failed on 4 of 4 rows').waitFor()
     const rows = page.getByRole('table', { name: 'Rows of the run' })
+    await rows.getByText('not run').first().waitFor()
     expect(await rows.getByText('! error').count()).to.equal(4)
-    await rows.getByText('– not run').first().waitFor()
     await visit.expectNoBarriers()
     await visit.go('/eval/01a214c6-257f-7254-b779-b820e71074b5')
     await page.getByText('There is no evaluation with the id').waitFor()
@@ -310,7 +298,7 @@ describe('workbench: evaluations', () => {
     const form = visit.page.getByRole('dialog')
     await form.getByRole('button', { name: 'Start the evaluation' }).click()
     await form.getByRole('alert').getByText('names no handler, so it cannot run').waitFor()
-    expect(await form.getByLabel('Prompt').inputValue()).to.equal('mute')
+    expect(await form.getByRole('combobox', { name: 'Prompt' }).inputValue()).to.equal('mute')
     await visit.close()
   })
 

@@ -1,19 +1,19 @@
 import { Refusal } from '../../errors.ts'
-import type { FileStat, Fs } from '../../storage/fs.ts'
+import type { Fs } from '../../storage/fs.ts'
 import type { Oid } from '../objects/object.ts'
 import { refPath } from './ref-name.ts'
+import type { Stamp } from './ref-stamps.ts'
+import {
+  ABSENT,
+  NOTES_FOLDER,
+  REF_FOLDERS,
+  isSame,
+  repositoryStamps,
+  stampIn,
+  stampOf,
+  textOf,
+} from './ref-stamps.ts'
 import { readEpoch } from '../../storage/read-epoch.ts'
-
-/** The folders of refs that a snapshot covers; refs elsewhere (remotes, deeper names) are left alone. */
-export const REF_FOLDERS = ['refs/heads', 'refs/tags', 'refs/meta', 'refs/environments'] as const
-
-/** The folder of refs that are asked for by name, and so seldom that a look does not pay for them. */
-export const NOTES_FOLDER = 'refs/notes'
-
-/** The folders in which refs that we know are locked, of those whose names are in `refs`. */
-export function lockFolders(names: readonly string[]): string[] {
-  return [...REF_FOLDERS, NOTES_FOLDER].filter((folder) => names.includes(folder.slice('refs/'.length)))
-}
 
 /** What the refs of a repository were at one moment. The same object is answered as long as nothing changed. */
 export interface RefSnapshot {
@@ -205,16 +205,6 @@ export interface SavedRefs {
   readonly loose: readonly (readonly (readonly [name: string, oid: Oid])[])[]
 }
 
-/**
- * The times and inodes of the folders that any move of a ref touches, and of those that packs and alternates lie in; undefined while
- * another change could bear the same.
- */
-export function repositoryStamps(fs: Fs, gitdir: string): string | undefined {
-  const folders = ['refs', ...REF_FOLDERS].map((folder) => `${gitdir}/${folder}`)
-  const all = [...folders, gitdir, `${gitdir}/objects/pack`, `${gitdir}/objects/info`]
-  return textOf(all.map((folder) => stampOf(fs.stat(folder))))
-}
-
 /** What the repository's own folder holds of refs. */
 interface TopFiles {
   readonly packed: ReadonlyMap<string, Oid>
@@ -228,38 +218,7 @@ interface Seen<T> {
   readonly value: T
 }
 
-interface Stamp {
-  readonly modified: number
-  readonly inode: number
-  /** False if the folder had changed so recently that another change could carry the same time. */
-  readonly settled: boolean
-}
-
-/** Coarser than any kernel's time stamps (1 to 10 ms); a folder younger than this is read again. */
-const TICK = 25
-
-const ABSENT: Stamp = { modified: 0, inode: 0, settled: true }
-
 const NO_REFS: ReadonlyMap<string, Oid> = new Map()
-
-function stampOf(stat: FileStat | undefined): Stamp {
-  if (!stat) return ABSENT
-  return { modified: stat.modified, inode: stat.inode, settled: Date.now() - stat.modified > TICK }
-}
-
-function textOf(stamps: readonly (Stamp | undefined)[]): string | undefined {
-  if (stamps.some((stamp) => stamp?.settled === false)) return undefined
-  return stamps.map((it) => (it && it !== ABSENT ? `${it.modified}/${it.inode}` : '-')).join(' ')
-}
-
-function stampIn(text: string): Stamp | undefined {
-  const [modified, inode] = text.split('/').map(Number)
-  return modified === undefined || inode === undefined ? undefined : { modified, inode, settled: true }
-}
-
-function isSame(seen: Stamp, now: Stamp): boolean {
-  return seen.settled && seen.modified === now.modified && seen.inode === now.inode
-}
 
 function isSameMap(a: ReadonlyMap<string, Oid>, b: ReadonlyMap<string, Oid>): boolean {
   if (a.size !== b.size) return false

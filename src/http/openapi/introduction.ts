@@ -44,6 +44,7 @@ export const TAGS = Object.entries({
   catalog: 'Templates and presets to make applications and evaluators from.',
   git: 'Clone, fetch and push.',
   webhooks: 'Have events sent to a URL.',
+  events: 'Follow what happens.',
   keys: 'API keys of the project.',
   sessions: 'Signing browsers in and out.',
   secrets: 'Values that handlers use and no answer shows.',

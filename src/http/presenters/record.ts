@@ -1,4 +1,4 @@
-import type { ArtifactView } from '../../versioning/artifacts/artifact-view.ts'
+import type { RecordedArtifact } from '../../versioning/artifacts/artifact-view.ts'
 import type { FlatArtifact } from '../../versioning/artifacts/query-artifacts.ts'
 import { flatFlags } from '../../versioning/artifacts/query-artifacts.ts'
 import type { ArtifactRecord, Header, VariantRecord } from '../../versioning/artifacts/records.ts'
@@ -25,7 +25,7 @@ export interface PresentOptions {
 }
 
 /** An artifact as a record (contract/workflows 2.1). Fields without a value are undefined, and so left out. */
-export function presentArtifact(artifact: ArtifactView, options: PresentOptions): object {
+export function presentArtifact(artifact: RecordedArtifact, options: PresentOptions): object {
   const { record, family } = artifact
   return {
     id: artifact.id,
@@ -38,7 +38,10 @@ export function presentArtifact(artifact: ArtifactView, options: PresentOptions)
 }
 
 /** A variant as a record (contract/workflows 2.2): its flags are always the artifact's roles. */
-export function presentVariant({ artifact, variant }: VariantLocation, options: PresentOptions): object {
+export function presentVariant(
+  { artifact, variant }: Pick<VariantLocation, 'variant'> & { readonly artifact: RecordedArtifact },
+  options: PresentOptions,
+): object {
   return {
     id: variant.id,
     slug: variant.slug,
@@ -195,7 +198,7 @@ function personId(id: string | undefined, { authorType }: PresentOptions): strin
 function shownFlags({
   family,
   record: { flags },
-}: ArtifactView): Readonly<Record<string, boolean>> | undefined {
+}: RecordedArtifact): Readonly<Record<string, boolean>> | undefined {
   if (!flags) return undefined
   return Object.fromEntries(family.roles.map((role) => [role, flags[role] ?? false]))
 }

@@ -14,6 +14,8 @@ export interface SearchDocument {
   /** The artifact's meta commit that its names are of. */
   readonly meta: string
   readonly texts: Readonly<Record<SearchField, readonly string[]>>
+  /** Whether the revision embeds anything; undefined where that cannot be told. */
+  readonly embeds: boolean | undefined
 }
 
 /**
@@ -21,17 +23,20 @@ export interface SearchDocument {
  * Answers how many were written.
  */
 export function writeDocuments(file: DatabaseFile, documents: readonly SearchDocument[]): number {
-  const rows = documents.map(({ number, oid, meta, texts }) => ({
+  const rows = documents.map(({ number, oid, meta, texts, embeds }) => ({
     number,
     oid: Buffer.from(oid ?? '', 'hex'),
     meta,
+    embeds: embeds === undefined ? null : Number(embeds),
     columns: SEARCH_FIELDS.map((field) => indexedText(texts[field])),
   }))
   return file.transaction(() => {
     let written = 0
-    for (const { number, oid, meta, columns } of rows) {
+    for (const { number, oid, meta, embeds, columns } of rows) {
       const marked =
-        number < 0 ? file.run(MARK_ARTIFACT, -number, meta) : file.run(MARK_REVISION, number, oid, meta)
+        number < 0
+          ? file.run(MARK_ARTIFACT, -number, meta)
+          : file.run(MARK_REVISION, embeds, number, oid, meta)
       if (marked.changes === 0) continue
       file.run('DELETE FROM search WHERE rowid = ?', number)
       file.run(ADD, number, ...columns)
@@ -42,7 +47,7 @@ export function writeDocuments(file: DatabaseFile, documents: readonly SearchDoc
 }
 
 const MARK_REVISION = `
-  UPDATE revisions SET searched = 1
+  UPDATE revisions SET searched = 1, embeds = ?
   WHERE number = ? AND oid = ? AND NOT searched AND artifact IN (SELECT number FROM artifacts WHERE meta = ?)`
 const MARK_ARTIFACT = 'UPDATE artifacts SET searched = 1 WHERE number = ? AND NOT searched AND meta = ?'
 const ADD = 'INSERT INTO search (rowid, name, description, tags, message, data) VALUES (?, ?, ?, ?, ?, ?)'

@@ -39,6 +39,9 @@ export interface ArtifactView {
   readonly source: { readonly refs: RefSnapshot; readonly state: ArtifactState }
 }
 
+/** What answers show of an artifact: lists have no more of it. */
+export type RecordedArtifact = Pick<ArtifactView, 'family' | 'id' | 'slug' | 'record'>
+
 export interface VariantView {
   readonly slug: string
   readonly id: string

@@ -1,13 +1,17 @@
+import type { Json } from '../../json/json.ts'
+import { entriesOf, isJsonObject } from '../../json/json.ts'
+import { stringifyJson } from '../../json/stringify-json.ts'
+import { TimeSlice } from '../../scheduling/cooperative.ts'
 import type { Family } from '../family/family.ts'
 import { unlessDamaged } from '../index/unless-damaged.ts'
-import type { Order, Window, Windowing } from '../pagination.ts'
+import type { ListedArtifact } from '../index/artifact-list.ts'
+import type { Order, Ordered, Window, Windowing } from '../pagination.ts'
 import { byCreation, cutWindow, cutWindowOf } from '../pagination.ts'
 import type { Reference } from '../reference.ts'
 import type { Registry } from '../registry.ts'
-import type { VariantLocation } from '../revisions/references.ts'
 import type { Revision } from '../revisions/revision.ts'
 import { latestOf, readListedRevision, revisionFlags } from '../revisions/revision.ts'
-import type { ArtifactView } from './artifact-view.ts'
+import type { ArtifactView, RecordedArtifact, VariantView } from './artifact-view.ts'
 import type { HeaderFilter } from './filters.ts'
 import type { VariantRecord } from './records.ts'
 import { isThe, matchesFlags, matchesHeader, matchesReferences } from './filters.ts'
@@ -32,9 +36,18 @@ export async function queryArtifacts(
   registry: Registry,
   family: Family,
   query: ArtifactQuery,
-): Promise<Window<ArtifactView>> {
-  const artifacts = await registry.index.list(family)
-  return cutWindowOf(artifacts, ORDER, query.windowing, (artifact) => matchesArtifact(artifact, query))
+): Promise<Window<RecordedArtifact>> {
+  const { rows } = await registry.index.list(family)
+  const window = await cutWindowOf(rows, ORDER, query.windowing, matching(query))
+  // What has changed since it was passed is judged by what it is now.
+  const shown = window.rows.map(recorded).filter((artifact) => matchesArtifact(artifact, query))
+  return { ...window, rows: shown }
+}
+
+/** A variant of a list, and the artifact it is of. */
+export interface ListedVariant {
+  readonly artifact: RecordedArtifact
+  readonly variant: VariantView
 }
 
 /** The variants that match, in the same orders; those of an archived artifact are hidden with it. */
@@ -42,26 +55,39 @@ export async function queryVariants(
   registry: Registry,
   family: Family,
   query: ArtifactQuery,
-): Promise<Window<VariantLocation>> {
-  const rows = []
-  for (const artifact of await registry.index.list(family)) {
-    for (const variant of artifact.variants) {
-      rows.push({ id: variant.id, ...orderedAs(variant.record), value: { artifact, variant } })
+): Promise<Window<ListedVariant>> {
+  const found: Ordered<ListedVariant>[] = []
+  const { rows } = await registry.index.list(family)
+  await new TimeSlice().each(rows, (row) => {
+    // Whatever a cursor names was among those of the same question.
+    if (!isAmong(row, query)) return
+    const { view } = row
+    const artifact = recorded(view)
+    for (const variant of view.variants) {
+      const value = { artifact, variant }
+      const isCursor = variant.id === query.windowing?.next
+      if (isCursor || matchesVariant(value, query))
+        found.push({ id: variant.id, ...orderedAs(variant.record), value })
     }
-  }
-  rows.sort(byCreation)
-  return cutWindow(rows, query.windowing, ({ artifact, variant }) => {
-    if (!query.includeArchived && (isArchived(artifact.record) || isArchived(variant.record))) return false
-    return (
-      matchesHeader(variant.slug, variant.record, query.filter) &&
-      matchesRoles(artifact, query) &&
-      matchesReferences(query.artifacts, artifact.id, ({ slug }) => slug === artifact.slug) &&
-      matchesReferences(query.variants, variant.id, ({ slug }) => slug === variant.slug) &&
-      isThe(query.of?.artifact, artifact.id) &&
-      isThe(query.of?.variant, variant.id) &&
-      (query.among?.has(variant.id) ?? true)
-    )
   })
+  found.sort(byCreation)
+  return cutWindow(found, query.windowing, (value) => matchesVariant(value, query))
+}
+
+/** As it is now. */
+function recorded({ family, id, slug, record }: RecordedArtifact): RecordedArtifact {
+  return { family, id, slug, record }
+}
+
+function matchesVariant({ artifact, variant }: ListedVariant, query: ArtifactQuery): boolean {
+  if (!query.includeArchived && (isArchived(artifact.record) || isArchived(variant.record))) return false
+  return (
+    matchesHeader(variant.slug, variant.record, query.filter) &&
+    matchesRoles(artifact, query) &&
+    matchesReferences(query.variants, variant.id, ({ slug }) => slug === variant.slug) &&
+    isThe(query.of?.variant, variant.id) &&
+    (query.among?.has(variant.id) ?? true)
+  )
 }
 
 /** An artifact with the latest revision of its default variant, as the simple endpoints show it. */
@@ -83,14 +109,14 @@ export async function queryFlat(
       known.set(artifact, await unlessDamaged(registry, artifact, () => flatten(registry, artifact)))
     return known.get(artifact)
   }
-  const artifacts = await registry.index.list(family)
-  const asked = { ...query, filter }
-  const window = await cutWindowOf(artifacts, ORDER, query.windowing, (artifact) => {
-    if (!matchesArtifact(artifact, asked)) return false
+  const list = await registry.index.list(family)
+  const matches = matching({ ...query, filter })
+  const window = await cutWindowOf(list.rows, ORDER, query.windowing, (row) => {
+    if (!matches(row)) return false
     if (flags === undefined) return true
-    return read(artifact).then((flat) => flat !== undefined && matchesFlags(flatFlags(flat), flags))
+    return read(row.view).then((flat) => flat !== undefined && matchesFlags(flatFlags(flat), flags))
   })
-  const rows = await Promise.all(window.rows.map(read))
+  const rows = await Promise.all(window.rows.map((row) => read(row.view)))
   return { ...window, rows: rows.filter((flat) => flat !== undefined) }
 }
 
@@ -106,9 +132,9 @@ export function flatFlags({ artifact, revision }: FlatArtifact): Readonly<Record
 }
 
 /** How artifacts are ordered. */
-const ORDER: Order<ArtifactView> = {
+const ORDER: Order<ListedArtifact> = {
   id: ({ id }) => id,
-  createdAt: ({ record }) => record.created_at,
+  createdAt: ({ createdAt }) => createdAt,
   name: ({ record }) => record.name,
   updatedAt: ({ record }) => record.updated_at,
 }
@@ -117,18 +143,31 @@ function orderedAs({ created_at: createdAt, updated_at: updatedAt, name }: Varia
   return { createdAt, updatedAt, name }
 }
 
-function matchesArtifact(artifact: ArtifactView, query: ArtifactQuery): boolean {
-  if (!query.includeArchived && isArchived(artifact.record)) return false
-  return (
-    matchesHeader(artifact.slug, artifact.record, query.filter) &&
-    matchesRoles(artifact, query) &&
-    matchesReferences(query.artifacts, artifact.id, ({ slug }) => slug === artifact.slug) &&
-    isThe(query.of?.artifact, artifact.id) &&
-    (query.among?.has(artifact.id) ?? true)
-  )
+/** Whether an artifact matches. Of most no record is read to see that they do not. */
+function matching(query: ArtifactQuery): (artifact: ListedArtifact) => boolean {
+  const texts = [...textsIn(query.filter.tags ?? {}), ...textsIn(query.filter.meta ?? {})]
+  return (artifact) => texts.every((text) => artifact.mayHold(text)) && matchesArtifact(artifact, query)
 }
 
-function matchesRoles(artifact: ArtifactView, { roles, filter }: ArtifactQuery): boolean {
+/** The texts of what a filter wants, as JSON within its quotes: whatever contains it holds each of them. */
+function* textsIn(wanted: Json): Generator<string> {
+  if (typeof wanted === 'string') yield stringifyJson(wanted).slice(1, -1)
+  else if (isJsonObject(wanted)) for (const [, value] of entriesOf(wanted)) yield* textsIn(value)
+}
+
+function matchesArtifact(artifact: RecordedArtifact, query: ArtifactQuery): boolean {
+  if (!isAmong(artifact, query) || !(query.among?.has(artifact.id) ?? true)) return false
+  const { slug, record } = artifact
+  if (!query.includeArchived && isArchived(record)) return false
+  return matchesHeader(slug, record, query.filter) && matchesRoles(artifact, query)
+}
+
+/** Whether it is one of the artifacts that are named, where some are. */
+function isAmong({ id, slug }: RecordedArtifact, { artifacts, of }: ArtifactQuery): boolean {
+  return matchesReferences(artifacts, id, (reference) => reference.slug === slug) && isThe(of?.artifact, id)
+}
+
+function matchesRoles(artifact: RecordedArtifact, { roles, filter }: ArtifactQuery): boolean {
   const flags = artifact.record.flags ?? {}
   return matchesFlags(flags, roles) && matchesFlags(flags, filter.flags)
 }

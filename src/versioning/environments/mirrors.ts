@@ -1,4 +1,4 @@
-import { yieldToEventLoop } from '../../scheduling/cooperative.ts'
+import { TimeSlice, yieldToEventLoop } from '../../scheduling/cooperative.ts'
 import { Refusal } from '../../errors.ts'
 import type { Oid } from '../../git/objects/object.ts'
 import type { ArtifactView } from '../artifacts/artifact-view.ts'
@@ -93,9 +93,9 @@ export class Mirrors {
   async #holders(ref: string): Promise<string[]> {
     const ids: string[] = []
     for (const family of this.#registry.families) {
-      for (const { id, source } of await this.#registry.index.list(family)) {
-        if (source.refs.refs.has(ref)) ids.push(id)
-      }
+      await new TimeSlice().each((await this.#registry.index.list(family)).rows, (row) => {
+        if (row.mayHaveRef(ref) && row.view.source.refs.refs.has(ref)) ids.push(row.id)
+      })
     }
     return ids
   }

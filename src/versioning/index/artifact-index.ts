@@ -10,7 +10,7 @@ import { compareRevisions } from './database/compare-revisions.ts'
 import type { IndexSource } from './database/index-changes.ts'
 import { INDEX_FILE, IndexDatabase, type UnreadableArtifacts } from './database/index-database.ts'
 import type { RevisionKey, RevisionQuestion } from './database/revision-question.ts'
-import { type IndexEntry, pathOf } from './index-entry.ts'
+import { type ArtifactChange, type IndexEntry, pathOf, viewCache } from './index-entry.ts'
 import { STALE } from './family-list.ts'
 import { IndexSync, isAsViewed } from './index-sync.ts'
 import type { IndexTables } from './index-tables.ts'
@@ -35,33 +35,25 @@ export class ArtifactIndex {
   readonly #source: IndexSource
   readonly #database: IndexDatabase
 
-  /** `onProblem` is told of repositories that are not served, or left out of lists, once for each reason. */
+  /** `onProblem` is told of repositories that are not served, or left out of lists, once for each reason; `views` keeps some of those that can be made again. */
   constructor(
     store: ProjectStore,
     families: readonly Family[],
     writer: string,
     onProblem?: (problem: RepositoryProblem) => void,
+    views = viewCache(),
   ) {
     this.#store = store
     this.#families = families
-    const intake = new IndexSync(store, families, writer, (path) => this.#database.note(path), onProblem)
-    this.#intake = intake
-    this.#tables = intake.tables
-    this.#source = {
-      at: (path) => intake.tables.at(path),
-      entries: () => intake.tables.entries(),
-      isComplete: () => intake.tables.isComplete,
-      look: ({ family, slug }) => intake.look(family, slug),
-      onTrouble: (reason) => onProblem?.({ repository: INDEX_FILE, reason }),
-    }
+    const note = (path: string): void => this.#database.note(path)
+    this.#intake = new IndexSync(store, families, writer, note, onProblem, views)
+    this.#tables = this.#intake.tables
+    this.#source = this.#intake.source((reason) => onProblem?.({ repository: INDEX_FILE, reason }))
     this.#database = new IndexDatabase(store, this.#source)
   }
 
-  /**
-   * Calls `watcher` with every new view of an artifact, whoever moved it: a write of ours, another server, or plain git. It is called
-   * within the write, so it must only take note. Answers how to end that.
-   */
-  watch(watcher: (view: ArtifactView) => void): () => void {
+  /** Calls `watcher` with each change of an artifact, whoever made it, within the write, so it only takes note. Answers how to end that. */
+  watch(watcher: (change: ArtifactChange) => void): () => void {
     return this.#tables.watch(watcher)
   }
 
@@ -78,6 +70,11 @@ export class ArtifactIndex {
   /** Looks at every repository once, or at those of one family; calls that come while it runs share the next round. */
   sweep(family?: Family): Promise<void> {
     return this.#intake.sweep(family)
+  }
+
+  /** Takes in what others wrote, as if somebody asked for all lists: for whoever watches. */
+  heed(): Promise<void> {
+    return this.#intake.heed()
   }
 
   /** Looks at every repository of the family while nobody waits for that. */
@@ -151,10 +148,7 @@ export class ArtifactIndex {
     return view
   }
 
-  /**
-   * The same, looked at once more. What named a revision of it may be younger than what requests of this turn saw of it: an
-   * environment that another server has moved since.
-   */
+  /** The same, looked at once more: what named a revision of it, such as an environment, may be younger than what this turn saw. */
   async findAfresh(id: string): Promise<ArtifactView | undefined> {
     const entry = this.#tables.withDigits(repositoryDigits(id))
     if (entry) await this.#intake.look(entry.family, entry.slug)
@@ -235,7 +229,7 @@ export class ArtifactIndex {
   }
 
   /** What lists and searches go over; see IndexDatabase. Brought up to date by `refresh`. */
-  get database(): Pick<IndexDatabase, 'file' | 'unsearched' | 'damaged'> {
+  get database(): Pick<IndexDatabase, 'file' | 'unsearched' | 'damaged' | 'isWithoutEmbeds'> {
     return this.#database
   }
 

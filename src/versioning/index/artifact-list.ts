@@ -1,13 +1,23 @@
 import type { ArtifactView } from '../artifacts/artifact-view.ts'
+import type { Rows } from '../pagination.ts'
 import type { IndexEntry } from './index-entry.ts'
+
+/** What lists show of an artifact. Its view is made when it is asked for, its record only read. */
+export type ListedArtifact = Pick<
+  IndexEntry,
+  'family' | 'slug' | 'id' | 'createdAt' | 'record' | 'mayHold' | 'mayHaveRef' | 'view'
+>
 
 /** Artifacts in order of creation. Of very many most are only passed by, so each view is made when it is asked for. */
 export class ArtifactList implements Iterable<ArtifactView> {
   readonly #entries: readonly IndexEntry[]
+  /** The same artifacts without their views, each as it is when it is asked. */
+  readonly rows: Rows<ListedArtifact>
 
   /** The entries never change places. */
   constructor(entries: readonly IndexEntry[]) {
     this.#entries = entries
+    this.rows = entries
   }
 
   get length(): number {
@@ -16,11 +26,6 @@ export class ArtifactList implements Iterable<ArtifactView> {
 
   at(index: number): ArtifactView | undefined {
     return this.#entries[index]?.view
-  }
-
-  /** Where the artifact of this id stands; -1 if it is none of these. */
-  indexOfId(id: string): number {
-    return this.#entries.findIndex((entry) => entry.id === id)
   }
 
   /** The slugs of all, whose views are not made for that. */

@@ -1,5 +1,8 @@
+import type { LRUCache } from 'lru-cache'
+import { recentlyUsed } from '../../cache/recently-used.ts'
 import type { Repository } from '../../git/repository.ts'
 import type { ArtifactView } from '../artifacts/artifact-view.ts'
+import type { ArtifactRecord } from '../artifacts/records.ts'
 import type { Family } from '../family/family.ts'
 import { repositoryDigits } from '../ids.ts'
 
@@ -15,38 +18,101 @@ export interface RestoredArtifact {
   readonly id: string
   readonly createdAt: string
   readonly names: () => ArtifactNames
+  /** The record as JSON … */
+  readonly recordJson: string
+  readonly record: () => ArtifactRecord
+  /** … and all else that the view is made of. */
+  readonly viewJson: string
   /** What `ProjectStore.stamps` answers as long as nothing has changed. */
   readonly stamps: string
   readonly view: () => ArtifactView
 }
 
-/** One artifact of the index, and the view it was last seen in. */
+/** What became of a place in the index: another view, or that nothing is there any more, or nothing that can be read. */
+export interface ArtifactChange {
+  readonly family: Family
+  readonly slug: string
+  readonly id: string
+  readonly view: ArtifactView | undefined
+  /** What was there before, made when it is asked for; undefined where nothing was. */
+  readonly before: (() => ArtifactView) | undefined
+}
+
+/** The views of artifacts that can be made again: those that were asked for last. */
+export type ViewCache = LRUCache<IndexEntry, ArtifactView>
+
+/** A view takes some 7 KB, and with what was read through it more. */
+const MOST_VIEWS = 10_000
+
+/** One for each project. */
+export function viewCache(most = MOST_VIEWS): ViewCache {
+  return recentlyUsed(most, () => 1)
+}
+
+/**
+ * One artifact of the index, and the view it was last seen in. A view that the index file has, too, is let go of when others were asked
+ * for since; as long as somebody holds it, nobody is given another one.
+ */
 export class IndexEntry {
   readonly path: string
   readonly family: Family
   readonly slug: string
+  readonly #views: ViewCache
   #from: ArtifactView | RestoredArtifact
+  /** What was made of `#from`. */
+  #made: WeakRef<ArtifactView> | undefined
   #isAsRestored: boolean
+  #wasLookedAt: boolean
 
-  constructor(family: Family, slug: string, from: ArtifactView | RestoredArtifact) {
+  constructor(family: Family, slug: string, from: ArtifactView | RestoredArtifact, views: ViewCache) {
     this.path = pathOf(family, slug)
     this.family = family
     this.slug = slug
+    this.#views = views
     this.#from = from
     this.#isAsRestored = !isSeen(from)
+    this.#wasLookedAt = isSeen(from)
   }
 
   get view(): ArtifactView {
     const from = this.#from
     if (isSeen(from)) return from
-    const view = from.view()
-    this.#from = view
+    const kept = this.#views.get(this)
+    if (kept) return kept
+    const view = this.#made?.deref() ?? from.view()
+    this.#keep(view)
     return view
   }
 
   set view(view: ArtifactView) {
     this.#isAsRestored = false
+    this.#wasLookedAt = true
     this.#from = view
+    this.#made = undefined
+    this.#views.delete(this)
+  }
+
+  /** The view, if it need not be made. */
+  get seen(): ArtifactView | undefined {
+    return isSeen(this.#from) ? this.#from : this.#made?.deref()
+  }
+
+  /** To be called once the index file has the view, which can be made from there from now on. */
+  saved(view: ArtifactView, as: RestoredArtifact): void {
+    if (this.#from !== view) return
+    this.#from = as
+    this.#keep(view)
+  }
+
+  #keep(view: ArtifactView): void {
+    if (this.#made?.deref() !== view) this.#made = new WeakRef(view)
+    this.#views.set(this, view)
+  }
+
+  /** Answers the view as it is now, also once there is another one; it is made when it is asked for. */
+  asNow(): () => ArtifactView {
+    const from = this.#from
+    return () => (isSeen(from) ? from : from.view())
   }
 
   get repository(): Repository {
@@ -72,14 +138,41 @@ export class IndexEntry {
     return isSeen(from) ? namesOf(from) : from.names()
   }
 
+  /** Of a view that would have to be made, it is read by itself. */
+  get record(): ArtifactRecord {
+    const from = this.#from
+    return this.seen?.record ?? (isSeen(from) ? from.record : from.record())
+  }
+
+  /** False where the record holds this text of JSON nowhere. That is seen without reading the record. */
+  mayHold(json: string): boolean {
+    return isSeen(this.#from) || this.#from.recordJson.includes(json)
+  }
+
+  /** False where the repository has no such ref. */
+  mayHaveRef(ref: string): boolean {
+    const from = this.#from
+    return isSeen(from) ? from.source.refs.refs.has(ref) : from.viewJson.includes(`"${ref}"`)
+  }
+
   /** Whether it is as its row in the index file says, which it was restored from. */
   get isAsRestored(): boolean {
     return this.#isAsRestored
   }
 
-  /** Of one that nobody asked for since the start, what it was restored from. */
+  /** Whether this process has looked at the whole repository, not at its refs alone. */
+  get wasLookedAt(): boolean {
+    return this.#wasLookedAt
+  }
+
+  /** To be called once it has. */
+  lookedAt(): void {
+    this.#wasLookedAt = true
+  }
+
+  /** Of one whose view would have to be made, what of. */
   get restored(): RestoredArtifact | undefined {
-    return isSeen(this.#from) ? undefined : this.#from
+    return this.seen || isSeen(this.#from) ? undefined : this.#from
   }
 }
 
@@ -89,7 +182,7 @@ export function namesOf({ slug, variants, tags }: ArtifactView): ArtifactNames {
 }
 
 function isSeen(from: ArtifactView | RestoredArtifact): from is ArtifactView {
-  return 'record' in from
+  return 'repository' in from
 }
 
 /** Where an artifact is in its project: `<family>/<slug>`. */

@@ -11,8 +11,10 @@ import type { ArtifactView } from '../artifacts/artifact-view.ts'
 import { viewArtifact } from '../artifacts/artifact-view.ts'
 import type { Family } from '../family/family.ts'
 import { damageOf } from './damage-of.ts'
+import type { IndexSource } from './database/index-changes.ts'
 import type { SavedArtifact } from './database/seen-artifacts.ts'
-import type { IndexEntry, RestoredArtifact } from './index-entry.ts'
+import { STALE } from './family-list.ts'
+import type { IndexEntry, RestoredArtifact, ViewCache } from './index-entry.ts'
 import { pathOf } from './index-entry.ts'
 import { IndexTables } from './index-tables.ts'
 import { savedArtifact } from './saved-view.ts'
@@ -42,12 +44,26 @@ export class IndexSync {
     families: readonly Family[],
     writer: string,
     onChange: (path: string) => void,
-    onProblem?: (problem: RepositoryProblem) => void,
+    onProblem: ((problem: RepositoryProblem) => void) | undefined,
+    views: ViewCache,
   ) {
     this.#store = store
     this.#families = families
-    this.tables = new IndexTables(families, this.#sweepOnce.bind(this), onChange, onProblem)
+    this.tables = new IndexTables(families, this.#sweepOnce.bind(this), onChange, onProblem, views)
     this.#changes = new ChangeFeed(store.fs, store.folder, writer)
+  }
+
+  /** What the index file is made of. */
+  source(onTrouble: (reason: string) => void): IndexSource {
+    const { tables } = this
+    return {
+      at: (path) => tables.at(path),
+      entries: () => tables.entries(),
+      isComplete: () => tables.isComplete,
+      saved: (view, text) => this.#saved(view, text),
+      look: ({ family, slug }) => this.look(family, slug),
+      onTrouble,
+    }
   }
 
   /** Takes in what a process of before saw of the artifacts of a family. */
@@ -55,10 +71,21 @@ export class IndexSync {
     // What others wrote until now shows in the repositories, which nobody has looked at yet.
     this.#changes.poll()
     for (const { slug, saved } of rows) {
-      const open = (refs: SavedRefs): Repository => this.#store.repository(family.folder, slug, refs)
-      const artifact = savedArtifact(family, slug, saved, open)
+      const artifact = this.#savedArtifact(family, slug, saved)
       if (artifact) this.tables.restore(family, slug, artifact)
     }
+  }
+
+  /** Takes in that the index file has a view, as this text. */
+  #saved(view: ArtifactView, text: string): void {
+    const { family, slug } = view
+    const artifact = this.#savedArtifact(family, slug, text)
+    if (artifact) this.tables.at(pathOf(family, slug))?.saved(view, artifact)
+  }
+
+  #savedArtifact(family: Family, slug: string, text: string): RestoredArtifact | undefined {
+    const open = (refs: SavedRefs): Repository => this.#store.repository(family.folder, slug, refs)
+    return savedArtifact(family, slug, text, open)
   }
 
   async load(): Promise<void> {
@@ -76,6 +103,12 @@ export class IndexSync {
     return this.#hear(this.#changes.pollAfresh())
   }
 
+  /** Takes in what others wrote, for somebody who asks for nothing: of other servers at once, of plain git as for a list. */
+  async heed(): Promise<void> {
+    await this.pollAfresh()
+    for (const family of this.#families) await this.tables.listOf(family).fresh(STALE)
+  }
+
   /** Looks at every repository once, or at those of one family; calls that come while it runs share the next round. */
   async sweep(family?: Family): Promise<void> {
     for (const it of family ? [family] : this.#families) await this.tables.listOf(it).fresh(0)
@@ -86,7 +119,7 @@ export class IndexSync {
     const path = pathOf(family, slug)
     this.#changes.publish(path)
     const known = this.tables.at(path)
-    if (known) await this.#takeInOwn(known)
+    if (known?.seen) await this.#takeInOwn(known)
     else await this.look(family, slug, made)
     const entry = this.tables.at(path)
     if (!entry) throw new Refusal('artifact_not_found', `${path} vanished from the store.`)
@@ -110,7 +143,7 @@ export class IndexSync {
   async look(family: Family, slug: string, made?: Repository): Promise<void> {
     const path = pathOf(family, slug)
     const known = this.tables.at(path)
-    // What a process of before saw is worth nothing once anything has changed: it is looked at like one that is new.
+    // What was seen before is worth nothing once anything has changed: it is looked at like one that is new.
     const entry = known?.restored && !this.#isStill(known, known.restored) ? undefined : known
     try {
       const repository = entry?.repository ?? made ?? this.#store.repository(family.folder, slug)
@@ -162,15 +195,21 @@ export class IndexSync {
     const entry = this.tables.at(pathOf(family, slug))
     if (entry?.restored) return this.#isStill(entry, entry.restored)
     try {
-      return entry !== undefined && entry.repository.freshRefs() === entry.view.source.refs
+      const view = entry?.seen
+      return view !== undefined && view.repository.freshRefs() === view.source.refs
     } catch {
       return false // the look says what is wrong
     }
   }
 
-  #isStill({ family, slug }: IndexEntry, { stamps }: RestoredArtifact): boolean {
+  /** What this process has looked at is judged by its refs from then on, as what it has a view of is. */
+  #isStill(entry: IndexEntry, { stamps }: RestoredArtifact): boolean {
+    const { slug, family, wasLookedAt } = entry
     try {
-      return this.#store.stamps(family.folder, slug) === stamps
+      if (wasLookedAt) return this.#store.areRefsAt(family.folder, slug, stamps)
+      const isStill = this.#store.stamps(family.folder, slug) === stamps
+      if (isStill) entry.lookedAt()
+      return isStill
     } catch {
       return false // the look says what is wrong
     }
@@ -210,6 +249,8 @@ export class IndexSync {
   /** Takes in what this process wrote without looking at the disk again. */
   async #takeInOwn({ path, family, slug, repository, view: before }: IndexEntry): Promise<void> {
     let view = before
+    // Somebody else took it in; or it was written by another object, whose view was let go of meanwhile.
+    if (repository.writtenRefs() === view.source.refs) return this.look(family, slug)
     for (let refs = repository.writtenRefs(); refs !== view.source.refs; refs = repository.writtenRefs()) {
       view = await viewArtifact(family, slug, repository, refs, view)
     }

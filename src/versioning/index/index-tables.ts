@@ -1,7 +1,7 @@
 import type { ArtifactView } from '../artifacts/artifact-view.ts'
 import type { Family } from '../family/family.ts'
 import { FamilyList } from './family-list.ts'
-import type { RestoredArtifact } from './index-entry.ts'
+import type { ArtifactChange, RestoredArtifact, ViewCache } from './index-entry.ts'
 import { IndexEntry, isOriginal, pathOf } from './index-entry.ts'
 import { SlugTable } from './slug-table.ts'
 import type { RepositoryProblem } from './unserved-repositories.ts'
@@ -17,7 +17,8 @@ export class IndexTables {
   readonly #lists: ReadonlyMap<Family, FamilyList>
   readonly #entries = new Map<string, IndexEntry>()
   readonly #byDigits = new Map<string, IndexEntry>()
-  readonly #watchers = new Set<(view: ArtifactView) => void>()
+  readonly #views: ViewCache
+  readonly #watchers = new Set<(change: ArtifactChange) => void>()
   #generation = 0
 
   readonly #onChange: (path: string) => void
@@ -27,8 +28,10 @@ export class IndexTables {
     families: readonly Family[],
     sweepOnce: (family: Family, isUrgent: () => boolean) => Promise<void>,
     onChange: (path: string) => void,
-    onProblem?: (problem: RepositoryProblem) => void,
+    onProblem: ((problem: RepositoryProblem) => void) | undefined,
+    views: ViewCache,
   ) {
+    this.#views = views
     this.#onChange = onChange
     this.damaged = new UnservedRepositories(onProblem)
     this.#lists = new Map(
@@ -55,8 +58,8 @@ export class IndexTables {
     return this.#generation
   }
 
-  /** Calls `watcher` with every view that is applied, within the call; answers how to end that. */
-  watch(watcher: (view: ArtifactView) => void): () => void {
+  /** Calls `watcher` with every change, within the call; answers how to end that. */
+  watch(watcher: (change: ArtifactChange) => void): () => void {
     this.#watchers.add(watcher)
     return () => this.#watchers.delete(watcher)
   }
@@ -105,6 +108,7 @@ export class IndexTables {
     this.#generation++
     this.damaged.forget(path)
     const before = this.#entries.get(path)
+    const last = before?.asNow()
     if (before) {
       this.slugs.remove(before)
       // Another artifact may have been put in its place.
@@ -113,9 +117,9 @@ export class IndexTables {
       this.listOf(family).changed()
       this.#byDigits.set(digits, before)
       this.slugs.add(before)
-    } else this.#add(new IndexEntry(family, slug, view))
+    } else this.#add(new IndexEntry(family, slug, view, this.#views))
     this.#onChange(path)
-    for (const watcher of this.#watchers) watcher(view)
+    this.#tell({ family, slug, id: view.id, view, before: last })
   }
 
   /** Another repository that has the same artifact id; one that is gone by now, because it was renamed, is forgotten. */
@@ -130,7 +134,7 @@ export class IndexTables {
 
   /** Takes in what a process of before saw of a repository that nobody has looked at yet, unless another one has the same id. */
   restore(family: Family, slug: string, artifact: RestoredArtifact): void {
-    const entry = new IndexEntry(family, slug, artifact)
+    const entry = new IndexEntry(family, slug, artifact, this.#views)
     if (!this.#byDigits.has(entry.digits)) this.#add(entry)
   }
 
@@ -146,9 +150,16 @@ export class IndexTables {
     this.#generation++
     this.damaged.forget(entry.path)
     this.#entries.delete(entry.path)
+    this.#views.delete(entry)
     if (this.#byDigits.get(entry.digits) === entry) this.#byDigits.delete(entry.digits)
     this.slugs.remove(entry)
     this.listOf(entry.family).remove(entry)
     this.#onChange(entry.path)
+    const { family, slug, id } = entry
+    this.#tell({ family, slug, id, view: undefined, before: entry.asNow() })
+  }
+
+  #tell(change: ArtifactChange): void {
+    for (const watcher of this.#watchers) watcher(change)
   }
 }

@@ -14,27 +14,27 @@ import type { Family } from '../family/family.ts'
 const LONGEST = 64 * 1024
 
 /**
- * The view as text, for the next process to begin with: a line of what the index has of every artifact, and JSON with all that the view is
- * made of. Undefined where the repository was written to just now, or by somebody else meanwhile, or where it would be long.
+ * The view as text, for the next process to begin with: lines of what the index has of every artifact, a line with its record, and JSON
+ * with all else that the view is made of. Undefined where the repository was written to just now, or by somebody else meanwhile, or where it would be long.
  */
 export function saveView(view: ArtifactView): string | undefined {
   const { id, record, repository, source, metaCommit, tags, variants } = view
   const saved = repository.saveRefs()
   if (!saved || repository.writtenRefs() !== source.refs) return undefined
   const { stamps, ...refs } = saved
-  const { artifact, archived, variants: recorded } = source.state
+  const { archived, variants: recorded } = source.state
   const pushed = variants.filter(({ slug }) => !recorded.has(slug))
   const parts: Saved = {
     refs,
     meta: metaCommit,
-    artifact,
     variants: [...recorded],
     archived: [...archived],
     pushed: pushed.map((variant) => [variant.slug, variant.record]),
     tags: [...tags],
   }
   const names = [variants.map(({ slug }) => slug).join(' '), [...tags.keys()].join(' ')]
-  const text = [id, record.created_at, stamps, ...names, stringifyJson(parts)].join('\n')
+  const json = [stringifyJson(record), stringifyJson(parts)]
+  const text = [id, record.created_at, stamps, ...names, ...json].join('\n')
   return text.length > LONGEST ? undefined : `${sumOf(view.slug, text)}\n${text}`
 }
 
@@ -51,14 +51,18 @@ export function savedArtifact(
   const sum = saved.slice(0, saved.indexOf('\n'))
   const text = saved.slice(sum.length + 1)
   if (sum !== sumOf(slug, text)) return undefined
-  const [id = '', createdAt = '', stamps = '', variants = '', tags = ''] = text.split('\n', LINES)
-  const start = id.length + createdAt.length + stamps.length + variants.length + tags.length + LINES
+  const lines = text.split('\n', LINES)
+  const [id = '', createdAt = '', stamps = '', variants = '', tags = '', record = ''] = lines
+  const json = text.slice(lines.reduce((length, line) => length + line.length + 1, 0))
   return {
     id,
     createdAt,
     stamps,
     names: () => ({ slug, variants: wordsOf(variants), tags: wordsOf(tags) }),
-    view: () => restoreView(family, slug, stamps, text.slice(start), open),
+    recordJson: record,
+    record: () => artifactRecord.parse(parseJson(record)),
+    viewJson: json,
+    view: () => restoreView(family, slug, stamps, record, json, open),
   }
 }
 
@@ -68,7 +72,7 @@ function sumOf(slug: string, text: string): string {
 }
 
 /** So many lines are in front of the JSON. */
-const LINES = 5
+const LINES = 6
 
 function wordsOf(text: string): readonly string[] {
   return text === '' ? [] : text.split(' ')
@@ -79,10 +83,12 @@ function restoreView(
   family: Family,
   slug: string,
   stamps: string,
+  record: string,
   text: string,
   open: (refs: SavedRefs) => Repository,
 ): ArtifactView {
-  const { refs, meta, artifact, variants, archived, pushed, tags } = savedParts.parse(parseJson(text))
+  const artifact = artifactRecord.parse(parseJson(record))
+  const { refs, meta, variants, archived, pushed, tags } = savedParts.parse(parseJson(text))
   const repository = open({ ...refs, stamps })
   const seen = repository.writtenRefs()
   return composeView({
@@ -108,7 +114,6 @@ const savedParts = z.object({
     loose: z.array(oids).readonly(),
   }),
   meta: z.string(),
-  artifact: artifactRecord,
   /** By slug. */
   variants: records,
   /** By id of the revision. */

@@ -3,6 +3,7 @@ import { parsedOrUndefined } from '../../json/json-values.ts'
 import type { Fs } from '../../storage/fs.ts'
 import { replaceFile } from '../../storage/json-record-file.ts'
 import type { ArtifactView } from '../../versioning/artifacts/artifact-view.ts'
+import type { ArtifactList } from '../../versioning/index/artifact-list.ts'
 import type { ProjectWebhooks } from '../project-webhooks.ts'
 import type { PublishCursor } from './publish-cursor.ts'
 import { cursorOf } from './publish-cursor.ts'
@@ -98,7 +99,12 @@ function encode({ heads, ...told }: PublishCursor): string {
 /** Notes that everything there is now is told, unless there are such notes already: a project's first webhook begins here. */
 export async function beginCursorLog({ registry, fs, folder, settings }: ProjectWebhooks): Promise<void> {
   if (CursorLog.exists(fs, folder)) return
-  const views: ArtifactView[] = []
-  for (const family of registry.families) views.push(...(await registry.index.list(family)))
-  await CursorLog.begin(fs, folder, views, settings.now())
+  const lists: ArtifactList[] = []
+  for (const family of registry.families) lists.push(await registry.index.list(family))
+  await CursorLog.begin(fs, folder, viewsOf(lists), settings.now())
+}
+
+/** One after the other, so that they are not in memory together. */
+function* viewsOf(lists: readonly ArtifactList[]): Generator<ArtifactView, void, undefined> {
+  for (const list of lists) yield* list
 }

@@ -106,7 +106,8 @@ export class EventPublisher {
     const told = await CursorLog.open(fs, folder)
     const outbox = new Outbox(shelf, settings)
     this.#outbox = outbox
-    const unwatch = registry.index.watch((view) => {
+    const unwatch = registry.index.watch(({ view }) => {
+      if (!view) return // that something is gone is not told
       this.#noted.set(pathOf(view.family, view.slug), view)
       if (this.#isLeading) this.#wake?.()
     })
@@ -115,7 +116,10 @@ export class EventPublisher {
       // What this process last saw may be older than what the one before it told.
       await registry.index.sweep()
       for (const family of registry.families) {
-        for (const view of await registry.index.list(family)) this.#noted.set(pathOf(family, view.slug), view)
+        for (const view of await registry.index.list(family)) {
+          const path = pathOf(family, view.slug)
+          if (!isPublished(view, told.get(path)) && !this.#noted.has(path)) this.#noted.set(path, view)
+        }
       }
       outbox.go()
       while (!this.#isStopped) {

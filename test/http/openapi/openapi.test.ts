@@ -120,6 +120,7 @@ const OWN_ROUTES = [
   'GET /keys',
   'POST /keys/query',
   'DELETE /keys/{id}',
+  'GET /events',
   'POST /sessions',
   'GET /sessions/current',
   'DELETE /sessions/current',

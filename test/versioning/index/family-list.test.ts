@@ -4,7 +4,7 @@ import { setTimeout as pause } from 'node:timers/promises'
 import { workflowFamily } from '../../../src/handlers/workflows.ts'
 import type { ArtifactView } from '../../../src/versioning/artifacts/artifact-view.ts'
 import { FamilyList, MANY } from '../../../src/versioning/index/family-list.ts'
-import { IndexEntry } from '../../../src/versioning/index/index-entry.ts'
+import { IndexEntry, viewCache } from '../../../src/versioning/index/index-entry.ts'
 
 describe('versioning: how fresh the list of a family is', () => {
   let begun = 0
@@ -73,7 +73,7 @@ describe('versioning: how fresh the list of a family is', () => {
       return { id, digits: id, slug: id, record: { created_at: '2026' } } as ArtifactView // what a list looks at
     }
     for (let number = 0; number <= MANY; number++)
-      list.add(new IndexEntry(workflowFamily, `bot-${number}`, view(number)))
+      list.add(new IndexEntry(workflowFamily, `bot-${number}`, view(number), viewCache()))
     const first = [list.fresh(1), list.begun()]
     await nextTurn()
     expect({ begun, age: list.age }).to.deep.equal({ begun: 1, age: 0 })
@@ -103,7 +103,9 @@ describe('versioning: how fresh the list of a family is', () => {
       return new Promise<void>((resolve) => (finish = resolve))
     })
     for (let number = 0; number <= MANY; number++)
-      slow.add(new IndexEntry(workflowFamily, `bot-${number}`, { id: `${number}` } as ArtifactView))
+      slow.add(
+        new IndexEntry(workflowFamily, `bot-${number}`, { id: `${number}` } as ArtifactView, viewCache()),
+      )
     const sweep = slow.sweepAtRest()
     expect(isUrgent()).to.equal(false)
     const waits = slow.begun()

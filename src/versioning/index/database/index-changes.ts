@@ -1,5 +1,6 @@
 import type { Refusal } from '../../../errors.ts'
 import type { TimeSlice } from '../../../scheduling/cooperative.ts'
+import type { ArtifactView } from '../../artifacts/artifact-view.ts'
 import type { DatabaseFile } from '../../../storage/sqlite/database-file.ts'
 import { damageOf } from '../damage-of.ts'
 import type { IndexEntry } from '../index-entry.ts'
@@ -16,6 +17,8 @@ export interface IndexSource {
   readonly entries: () => Iterable<IndexEntry>
   /** Whether it has all artifacts: until then what the file has would be taken for gone. */
   readonly isComplete: () => boolean
+  /** Told that the file has a view now, as this text. */
+  readonly saved: (view: ArtifactView, text: string) => void
   /** Looks at an artifact once more: something has moved that nobody told of. */
   readonly look: (entry: IndexEntry) => Promise<void>
   /** Told of what is wrong with the file, once for each reason. */
@@ -28,6 +31,8 @@ export interface IndexChange {
   readonly write: () => boolean
   /** Whether the next start can go on from it. */
   readonly isSaved: boolean
+  /** To be called once it is written for good. */
+  readonly written?: () => void
 }
 
 /** So often an artifact is looked at once more that is written to all the time. */
@@ -55,9 +60,10 @@ export class IndexChanges {
         const commits = await missingCommits(file, view, slice)
         // Another server may have written what it saw later: the last to write has to have seen everything.
         if (entry.repository.freshRefs() === view.source.refs || tries === MOST_LOOKS) {
-          const saved = saveView(view)
-          const write = (): boolean => isSame() && writeArtifact(file, view, commits, saved)
-          return { path, write, isSaved: saved !== undefined }
+          const text = saveView(view)
+          const write = (): boolean => isSame() && writeArtifact(file, view, commits, text)
+          if (text === undefined) return { path, write, isSaved: false }
+          return { path, write, isSaved: true, written: () => this.#source.saved(view, text) }
         }
       } catch (error) {
         const reason = damageOf(error, path)

@@ -131,6 +131,11 @@ export class IndexDatabase {
     return this.#reader.unsearched(most)
   }
 
+  /** Whether it is known that a revision embeds nothing: then nobody needs to read it to see that. */
+  isWithoutEmbeds(...place: Parameters<IndexReader['isWithoutEmbeds']>): boolean {
+    return this.#reader.isWithoutEmbeds(...place)
+  }
+
   /** To be called by who finds the file damaged: it is made anew. */
   damaged(reason: string): Promise<void> {
     return this.#inTurn(() => this.#begin(reason))
@@ -205,8 +210,11 @@ export class IndexDatabase {
     const changes: IndexChange[] = []
     for (const path of paths) changes.push(await this.#changes.of(file, path, slice))
     const again = await patiently(() => file.transaction(() => changes.filter((change) => !change.write())))
-    for (const { path } of again) this.#dirty.add(path)
-    for (const { path, isSaved } of changes) this.#unsaved.note(path, isSaved)
+    for (const change of changes) {
+      this.#unsaved.note(change.path, change.isSaved)
+      if (again.includes(change)) this.#dirty.add(change.path)
+      else change.written?.()
+    }
   }
 
   /** The file, with all noted that its rows do not know yet. */

@@ -23,7 +23,7 @@ export function openIndexFileAside(path: string): DatabaseFile {
   return new DatabaseFile(path, THREAD_BUSY_MS, prepare)
 }
 
-const VERSION = 5
+const VERSION = 6
 
 /** Of an artifact: whether its rows are to be found. */
 export const HAS_SEARCHED_ROWS =
@@ -43,7 +43,8 @@ const WORDS = "unicode61 remove_diacritics 0 categories 'L* N* M* Co'"
  * `saved` is what a start has of an artifact (see saveView); null where its repository was written to just then.
  *
  * The words of a revision stand in `search` under its number, those of an artifact without any under the negative of its own; `searched` says
- * whether they do, as of the artifact's `meta` commit. Another room writes them, when there is time (src/search).
+ * whether they do, as of the artifact's `meta` commit. Another room writes them, when there is time (src/search), and with them whether the
+ * revision `embeds` anything; null as long as nobody has looked.
  *
  * The rows of testsets that opt in are content, so each stands once an artifact (`rows`), with its words in `row_words` under its number;
  * `variant_rows` says which variant has which row where. `row_heads` says as of which commit: `head` and its tree of rows, `tree`, once
@@ -112,6 +113,7 @@ const TABLES = `
     is_long INTEGER NOT NULL,
     message TEXT,
     searched INTEGER NOT NULL,
+    embeds INTEGER,
     UNIQUE (artifact, oid)
   );
   CREATE INDEX unsearched ON revisions (number) WHERE NOT searched;

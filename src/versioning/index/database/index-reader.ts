@@ -1,9 +1,12 @@
 import { Refusal } from '../../../errors.ts'
 import type { DatabaseFile } from '../../../storage/sqlite/database-file.ts'
 import { isDamage, isStorageTrouble } from '../../../storage/sqlite/sqlite-errors.ts'
+import type { Oid } from '../../../git/objects/object.ts'
+import type { ArtifactView } from '../../artifacts/artifact-view.ts'
 import type { Unreadable } from './find-revisions.ts'
 import { findRevisions, unreadableIn } from './find-revisions.ts'
 import type { RevisionQuestion, RevisionRow } from './revision-question.ts'
+import { bytesOf } from './sql-bytes.ts'
 import type { Unsearched } from './unsearched.ts'
 import { unsearchedIn } from './unsearched.ts'
 
@@ -77,6 +80,12 @@ export class IndexReader {
     return this.#read((file) => unsearchedIn(file, most)) ?? []
   }
 
+  /** Whether it is known that a revision embeds nothing. */
+  isWithoutEmbeds({ artifact: { family, slug }, oid }: { artifact: ArtifactView; oid: Oid }): boolean {
+    const values = [family.folder, slug, bytesOf(oid)] as const
+    return this.#read((file) => file.rows(WITHOUT_EMBEDS, ...values).length > 0) ?? false
+  }
+
   /** Undefined where there is no file, or it turns out to be damaged: then it is made anew. */
   #read<T>(read: (file: DatabaseFile) => T): T | undefined {
     const file = this.#file
@@ -103,3 +112,7 @@ function refusalFor(error: unknown): unknown {
 export function saidOf(error: unknown): string {
   return error instanceof Error ? error.message : String(error)
 }
+
+const WITHOUT_EMBEDS = `
+  SELECT 1 FROM artifacts a JOIN revisions r ON r.artifact = a.number
+  WHERE a.family = ? AND a.slug = ? AND r.oid = ? AND r.embeds = 0`

@@ -51,7 +51,6 @@ export function RunsNow({ slug, deploy }: RunsNowProps) {
               cell: ({ artifact, key }) =>
                 artifact?.kind === 'workflow' && (
                   <Button
-                    kind="quiet"
                     aria-label={`Deploy another version of ${artifact.slug}`}
                     onClick={() =>
                       deploy(artifact.slug, undefined, key === `${artifact.slug}.revision` ? undefined : key)

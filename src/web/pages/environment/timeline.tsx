@@ -124,20 +124,14 @@ function Change({
         {ownKey !== undefined && <code> {key}</code>}
       </span>
       <span>
-        {from ? <Version target={from} /> : 'first deployment:'}{' '}
-        {to ? (
-          <>
-            → <Version target={to} />
-          </>
-        ) : (
-          'was taken down'
-        )}
+        {from && <Version target={from} />}
+        {from && to && ' → '}
+        {to && <Version target={to} />}
+        {!from && ', for the first time'}
+        {!to && ' was taken down'}
       </span>
       {back?.revision !== undefined && back.isWorkflow && back.revision !== now?.revision && (
-        <Button
-          kind="quiet"
-          onClick={() => deploy(artifact, { kind: 'revision', slug: back.revision ?? '' }, ownKey)}
-        >
+        <Button onClick={() => deploy(artifact, { kind: 'revision', slug: back.revision ?? '' }, ownKey)}>
           Roll back to v{back.version}…
         </Button>
       )}

@@ -1,4 +1,4 @@
-import { Link, useNavigate } from '@tanstack/react-router'
+import { useNavigate } from '@tanstack/react-router'
 import { useEffect, useState } from 'react'
 import { usePages, useRoute } from '../../api/use-route.ts'
 import { Button } from '../../parts/button/button.tsx'
@@ -7,6 +7,7 @@ import { Empty } from '../../parts/states/empty.tsx'
 import { Failure } from '../../parts/states/failure.tsx'
 import { Skeleton } from '../../parts/states/skeleton.tsx'
 import { Table } from '../../parts/table/table.tsx'
+import { useRowKeys } from '../../parts/table/use-row-keys.ts'
 import { useCommands } from '../../shell/commands.tsx'
 import { useLive } from '../../shell/live.ts'
 import { places } from '../../shell/places.ts'
@@ -17,6 +18,8 @@ export interface EvaluationListProps {
   /** Slug of the prompt that was run; undefined for any. */
   readonly application: string | undefined
   readonly state: Evaluation['state'] | undefined
+  /** Opens the form that starts one. */
+  readonly start: () => void
 }
 
 const PAGE = 50
@@ -24,7 +27,7 @@ const PAGE = 50
 const PULSE = 1500
 
 /** The runs, the newest first, kept up to date by itself. Two that are picked are compared. */
-export function EvaluationList({ application, state }: EvaluationListProps) {
+export function EvaluationList({ application, state, start }: EvaluationListProps) {
   const artifact = useRoute(
     'GET /workflows/{id}',
     { path: { id: application ?? '' } },
@@ -49,7 +52,7 @@ export function EvaluationList({ application, state }: EvaluationListProps) {
   })
 
   const navigate = useNavigate()
-  const [at, setAt] = useState(-1)
+  const at = useRowKeys('run', rows, ({ id: run }) => void navigate({ to: places.evaluation(run) }))
   const [picked, setPicked] = useState<readonly string[]>([])
   const here = rows[at]
   const pick = (one: string): void =>
@@ -65,14 +68,6 @@ export function EvaluationList({ application, state }: EvaluationListProps) {
   const refusal =
     picked.length === 2 ? undefined : 'Pick two runs to compare, with their boxes or with Space.'
   useCommands([
-    { id: 'next', title: 'Next run', keys: 'j', run: () => setAt(Math.min(rows.length - 1, at + 1)) },
-    { id: 'previous', title: 'The run before', keys: 'k', run: () => setAt(Math.max(0, at - 1)) },
-    {
-      id: 'open',
-      title: 'Open the run',
-      keys: 'enter',
-      run: () => here && void navigate({ to: places.evaluation(here.id) }),
-    },
     { id: 'pick', title: 'Pick the run', keys: 'space', run: () => here && pick(here.id) },
     { id: 'compare', title: 'Compare the two picked runs', keys: 'c', refusal, run: compare },
   ])
@@ -82,13 +77,17 @@ export function EvaluationList({ application, state }: EvaluationListProps) {
   if (!data) return <Skeleton label="Loading the runs" lines={10} />
   if (rows.length === 0) {
     return (
-      <Empty command="npx branchpoint evaluate --testset capitals --application support-bot --evaluator exact">
+      <Empty
+        action={
+          <Button needs="invoke" onClick={start}>
+            Start one
+          </Button>
+        }
+        command="npx branchpoint evaluate --testset capitals --application support-bot --evaluator exact"
+      >
         {application === undefined && state === undefined
           ? 'A run puts every row of a testset through a prompt, and what comes out through evaluators.'
-          : 'No run is like this.'}{' '}
-        <Link to={places.evaluations()} search={{ new: '1', application, prompt: application } as never}>
-          Start one
-        </Link>
+          : 'No run is like this.'}
       </Empty>
     )
   }

@@ -49,7 +49,7 @@ export default function EvaluationsPage() {
         ]}
       />
       <EvaluationFilters application={application ?? ''} state={state} />
-      <EvaluationList application={application} state={state} />
+      <EvaluationList application={application} state={state} start={open} />
       {isNew !== undefined && <StartEvaluation search={search} close={close} />}
     </Page>
   )

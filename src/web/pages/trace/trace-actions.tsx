@@ -1,6 +1,7 @@
+import { useMutation, useQueryClient } from '@tanstack/react-query'
 import { Link, useNavigate } from '@tanstack/react-router'
 import { useState } from 'react'
-import { useWrite } from '../../api/use-route.ts'
+import { call } from '../../api/call.ts'
 import { Button } from '../../parts/button/button.tsx'
 import { Modal } from '../../parts/dialog/modal.tsx'
 import { Failure } from '../../parts/states/failure.tsx'
@@ -12,13 +13,17 @@ import styles from './trace.module.css'
 /** What can be done with a trace: run its input again, see the ones before, remove it. */
 export function TraceActions({ id, root }: { readonly id: string; readonly root: TraceSpan }) {
   const [isAsking, setAsking] = useState(false)
-  const { mutateAsync, error, isPending } = useWrite('DELETE /traces/{id}')
+  const cache = useQueryClient()
+  const { mutateAsync, error, isPending } = useMutation({
+    mutationFn: () => call('DELETE /traces/{id}', { path: { id } }),
+  })
   const navigate = useNavigate()
   const ran = ranOf(root)
   async function remove(): Promise<void> {
-    // What is removed is asked for no more.
+    await mutateAsync()
+    // The trace itself is not asked for again: its page is left.
     await navigate({ to: places.traces() })
-    await mutateAsync({ path: { id } })
+    await cache.invalidateQueries({ queryKey: ['POST /traces/query'] })
   }
   return (
     <>

@@ -1,4 +1,4 @@
-import { Link, useNavigate } from '@tanstack/react-router'
+import { useNavigate } from '@tanstack/react-router'
 import { useState } from 'react'
 import type { Answer } from '../../api/call.ts'
 import { usePages, useRoute } from '../../api/use-route.ts'
@@ -7,7 +7,7 @@ import { Empty } from '../../parts/states/empty.tsx'
 import { Failure } from '../../parts/states/failure.tsx'
 import { Skeleton } from '../../parts/states/skeleton.tsx'
 import { Table } from '../../parts/table/table.tsx'
-import { useCommands } from '../../shell/commands.tsx'
+import { useRowKeys } from '../../parts/table/use-row-keys.ts'
 import { places } from '../../shell/places.ts'
 import { TRACE_COLUMNS, type TraceRow } from './trace-columns.tsx'
 import { headOf } from './trace-head.ts'
@@ -17,6 +17,8 @@ import styles from './traces.module.css'
 const PAGE = 30
 /** How often it is asked whether there is a newer one, in milliseconds. */
 const PULSE = 3000
+
+const COMMAND = `curl "$BRANCHPOINT_URL/services/invoke" -H "Authorization: ApiKey $BRANCHPOINT_KEY" -d '{"references": {"application": {"slug": "support-bot"}}, "data": {"inputs": {}}}'`
 
 /** Traces, the newest first. A newer one is told of by a line; nothing moves until that is pressed. */
 export function TraceList({ filters }: { readonly filters: TraceFilters }) {
@@ -36,18 +38,7 @@ export function TraceList({ filters }: { readonly filters: TraceFilters }) {
   const isNewer = newestId !== undefined && !rows.slice(0, PAGE).some((row) => row.id === newestId)
 
   const navigate = useNavigate()
-  const [at, setAt] = useState(-1)
-  const here = rows[at]
-  useCommands([
-    { id: 'next', title: 'Next trace', keys: 'j', run: () => setAt(Math.min(rows.length - 1, at + 1)) },
-    { id: 'previous', title: 'The trace before', keys: 'k', run: () => setAt(Math.max(0, at - 1)) },
-    {
-      id: 'open',
-      title: 'Open the trace',
-      keys: 'enter',
-      run: () => here && void navigate({ to: places.trace(here.id) }),
-    },
-  ])
+  const at = useRowKeys('trace', rows, (row) => void navigate({ to: places.trace(row.id) }))
 
   if (error) return <Failure error={error} retry={refetch} />
   if (!data) return <Skeleton label="Loading the traces" lines={12} />
@@ -65,14 +56,21 @@ export function TraceList({ filters }: { readonly filters: TraceFilters }) {
         )}
       </div>
       {rows.length === 0 ? (
-        <Empty command='curl "$BRANCHPOINT_URL/services/invoke" -H "Authorization: ApiKey $BRANCHPOINT_KEY" -d &apos;{"references": {"application": {"slug": "support-bot"}}, "data": {"inputs": {}}}&apos;'>
-          {isNarrowed ? (
-            <>
-              No trace has a span that is all of this. <Link to={places.traces()}>Show all traces</Link>
-            </>
-          ) : (
-            'Each run of a prompt or an evaluator leaves a trace: its spans, with inputs, outputs, times and tokens.'
-          )}
+        <Empty
+          {...(isNarrowed
+            ? {
+                action: (
+                  <Button onClick={() => void navigate({ to: places.traces(), search: {} as never })}>
+                    Show all traces
+                  </Button>
+                ),
+              }
+            : {})}
+          command={COMMAND}
+        >
+          {isNarrowed
+            ? 'No trace has a span that is all of this.'
+            : 'Each run of a prompt or an evaluator leaves a trace: its spans, with inputs, outputs, times and tokens.'}
         </Empty>
       ) : (
         <Table
@@ -80,7 +78,7 @@ export function TraceList({ filters }: { readonly filters: TraceFilters }) {
           columns={TRACE_COLUMNS}
           rows={rows}
           keyOf={(row) => row.id}
-          isAt={(row) => row.id === here?.id}
+          isAt={(row) => row.id === rows[at]?.id}
         />
       )}
       {hasNextPage && (

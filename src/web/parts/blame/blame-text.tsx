@@ -5,7 +5,6 @@ import { authorName } from '../revision-chip/author-name.ts'
 import { useSeen } from '../seen/use-seen.ts'
 import { Failure } from '../states/failure.tsx'
 import { Skeleton } from '../states/skeleton.tsx'
-import { ago } from '../time/ago.tsx'
 import { Ago } from '../time/ago.tsx'
 import styles from './blame-text.module.css'
 
@@ -87,18 +86,16 @@ function Gutter({
 }) {
   const version = revision ? `v${revision.version}` : '–'
   return (
-    <button
-      type="button"
-      className={styles.gutter}
-      title={subject.slice(0, 300)}
-      aria-label={`${version} by ${authorName(author)}, ${ago(Date.parse(date), Date.now())}: ${subject.slice(0, 100)}`}
-      onClick={press}
-    >
+    <button type="button" className={styles.gutter} title={subject.slice(0, 300)} onClick={press}>
       <b>{version}</b>
-      <span className={styles.author}>{authorName(author)}</span>
+      <span className={styles.author}>
+        <span className="visually-hidden">by </span>
+        {authorName(author)}
+      </span>
       <span className={styles.when}>
         <Ago date={date} />
       </span>
+      <span className="visually-hidden">: {subject.slice(0, 100)}</span>
     </button>
   )
 }

@@ -6,8 +6,9 @@ import { useRoute } from '../../api/use-route.ts'
 import { places } from '../../shell/places.ts'
 import { Fold } from '../fold/fold.tsx'
 import { JsonView } from '../json/json-view.tsx'
+import { RevisionChip } from '../revision-chip/revision-chip.tsx'
 import { Failure } from '../states/failure.tsx'
-import { sourceOf } from './embed-source.ts'
+import { type EmbedReferences, sourceOf } from './embed-source.ts'
 import styles from './prompt.module.css'
 
 type Resolve = Ask<'POST /workflows/revisions/resolve'>
@@ -37,7 +38,7 @@ export function Embed({ of }: { readonly of: unknown }) {
 }
 
 function Embedded({ of }: { readonly of: unknown }) {
-  const { artifact, environment } = sourceOf(of)
+  const { references } = sourceOf(of)
   const body = {
     workflow_revision: { data: { parameters: { value: of } } },
     error_policy: 'exception',
@@ -47,26 +48,29 @@ function Embedded({ of }: { readonly of: unknown }) {
   if (!data) return <span className={styles.from}>Looking it up …</span>
   const resolved = data.workflow_revision.data as { readonly parameters?: { readonly value?: unknown } }
   const value = resolved.parameters?.value
-  const [used] = data.resolution_info.references_used
   return (
     <span className={styles.embedded}>
       {typeof value === 'string' ? <Fold text={value} /> : <JsonView value={value} />}
-      <span className={styles.from}>
-        {typeof used === 'object' && <UsedRevision used={used} />}
-        {artifact !== undefined && <Link to={places.artifact(artifact)}>{artifact}</Link>}
-        {environment !== undefined && <Link to={places.environment(environment)}>{environment}</Link>}
-      </span>
+      {references && <Source references={references} />}
     </span>
   )
 }
 
-/** The revision that was taken now. */
-function UsedRevision({ used }: { readonly used: Readonly<Record<string, unknown>> }) {
-  const revision = Object.entries(used).find(([level]) => level.endsWith('_revision'))?.[1]
-  const { slug, version } = (revision ?? {}) as { readonly slug?: string; readonly version?: number }
-  return version === undefined ? null : (
-    <>
-      now {slug ?? ''} v{version}{' '}
-    </>
+/** The revision that it is taken from now. */
+function Source({ references }: { readonly references: EmbedReferences }) {
+  const { data } = useRoute('POST /workflows/revisions/retrieve', { body: references })
+  if (!data) return null
+  const { workflow_slug: artifact, slug, version, author, date } = data.workflow_revision
+  return (
+    <span className={styles.from}>
+      from <Link to={places.artifact(artifact)}>{artifact}</Link>{' '}
+      <RevisionChip
+        to={places.revision(artifact, slug)}
+        version={Number(version)}
+        author={author}
+        date={date}
+        environments={references.environment_ref?.slug === undefined ? [] : [references.environment_ref.slug]}
+      />
+    </span>
   )
 }

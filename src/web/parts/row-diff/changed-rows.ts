@@ -11,7 +11,8 @@ export interface ChangedRow {
 
 type Rows = Answer<'POST /testsets/revisions/diff'>['diff']['rows']
 
-const DEDUP_ID = 'testcase_dedup_id'
+/** The column of the ids that rows are joined on. */
+export const DEDUP_ID = 'testcase_dedup_id'
 
 /** The rows of all pages of a comparison, in the order in which they came. */
 export function changedRows(pages: readonly Rows[]): readonly ChangedRow[] {

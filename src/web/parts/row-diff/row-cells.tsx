@@ -57,5 +57,8 @@ function plain(text: string) {
 
 function textOf(value: unknown): string | undefined {
   if (value === undefined) return undefined
-  return typeof value === 'string' ? value : JSON.stringify(value, null, 1)
+  if (typeof value === 'string') return value
+  const compact = JSON.stringify(value)
+  // What is opened is compared line by line.
+  return compact.length <= LONG ? compact : JSON.stringify(value, null, 1)
 }

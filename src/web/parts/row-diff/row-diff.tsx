@@ -7,7 +7,7 @@ import { visible } from '../diff/model/visible.ts'
 import { Failure } from '../states/failure.tsx'
 import { Skeleton } from '../states/skeleton.tsx'
 import { ChangedCell, PlainCell } from './row-cells.tsx'
-import { type ChangedRow, changedRows, comparedColumns } from './changed-rows.ts'
+import { type ChangedRow, changedRows, comparedColumns, DEDUP_ID } from './changed-rows.ts'
 import styles from './row-diff.module.css'
 
 /** What a revision of a testset is named by: `{id}`, or `{slug, version}`. */
@@ -33,8 +33,8 @@ export function RowDiff({ base, head }: RowDiffProps) {
   if (error) return <Failure error={error} retry={refetch} />
   if (isPending) return <Skeleton label="Loading which rows changed" lines={10} />
   const rows = changedRows(data.pages.map(({ diff }) => diff.rows))
-  const added = data.pages[0]?.diff.columns.added ?? []
-  const removed = data.pages[0]?.diff.columns.removed ?? []
+  const added = named(data.pages[0]?.diff.columns.added)
+  const removed = named(data.pages[0]?.diff.columns.removed)
   const { changed, same } = comparedColumns(rows, [...added, ...removed])
   const columns = (showsAll ? [...changed, ...same] : changed).slice(0, most)
   const hidden = changed.length + (showsAll ? same.length : 0) - columns.length
@@ -44,7 +44,8 @@ export function RowDiff({ base, head }: RowDiffProps) {
       views={
         same.length > 0 && (
           <Button kind="quiet" aria-pressed={showsAll} onClick={() => setShowsAll(!showsAll)}>
-            {showsAll ? 'Hide' : 'Show'} {same.length.toLocaleString()} columns without a change
+            {showsAll ? 'Hide' : 'Show'} {same.length.toLocaleString()} unchanged{' '}
+            {same.length === 1 ? 'column' : 'columns'}
           </Button>
         )
       }
@@ -91,6 +92,11 @@ export function RowDiff({ base, head }: RowDiffProps) {
   )
 }
 
+/** Columns that a testset has by itself are no news. */
+function named(columns: readonly string[] = []): readonly string[] {
+  return columns.filter((column) => column !== DEDUP_ID)
+}
+
 const SIGNS = { added: '+', removed: '−', changed: '±' } as const
 
 function Row({ row, columns }: { readonly row: ChangedRow; readonly columns: readonly string[] }) {
@@ -121,12 +127,12 @@ function Columns({
   readonly added: readonly string[]
   readonly removed: readonly string[]
 }) {
-  const named = (names: readonly string[]): string =>
+  const listed = (names: readonly string[]): string =>
     names.slice(0, 20).map(visible).join(', ') + (names.length > 20 ? ` and ${names.length - 20} more` : '')
   return (
     <p>
-      {added.length > 0 && <>Columns added: {named(added)}. </>}
-      {removed.length > 0 && <>Columns removed: {named(removed)}.</>}
+      {added.length > 0 && <>Columns added: {listed(added)}. </>}
+      {removed.length > 0 && <>Columns removed: {listed(removed)}.</>}
     </p>
   )
 }

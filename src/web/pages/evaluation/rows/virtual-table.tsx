@@ -69,6 +69,8 @@ export function VirtualTable<T>(props: VirtualTableProps<T>) {
     const row = rows[next]
     setAt(next)
     virtual.scrollToIndex(next)
+    // Enter would go on belonging to the button that was pressed last.
+    scroller.current?.focus({ preventScroll: true })
     if (opened !== undefined && row) open(keyOf(row))
   }
   const here = rows[at]

@@ -1,7 +1,7 @@
 import { diffArrays } from 'diff'
 
-/** So much the longest search for what two lists share may differ; past it, what lies between their common ends counts as replaced. */
-const MOST_EDITS = 3000
+/** So much two lists may differ for the shortest way from one to the other to be searched: the search takes the square of it. */
+const MOST_EDITS = 600
 
 /** Two places that hold the same: of the base and of the head. */
 export type Match = readonly [base: number, head: number]
@@ -36,9 +36,10 @@ function middleMatches(
     inHead.map((at) => head[at]),
     { maxEditLength: MOST_EDITS },
   )
+  if (!parts) return anchors(base, head, inBase, inHead)
   const matches: Match[] = []
   let [baseAt, headAt] = [0, 0]
-  for (const { added, removed, count } of parts ?? []) {
+  for (const { added, removed, count } of parts) {
     if (!added && !removed) {
       for (let at = 0; at < count; at++) matches.push([inBase[baseAt + at] ?? 0, inHead[headAt + at] ?? 0])
     }
@@ -46,6 +47,50 @@ function middleMatches(
     if (!removed) headAt += count
   }
   return matches
+}
+
+/** What stands once in both lists and keeps its order: what is left to go by where too much was moved around. */
+function anchors(
+  base: readonly string[],
+  head: readonly string[],
+  inBase: readonly number[],
+  inHead: readonly number[],
+): Match[] {
+  const [places, counts] = [new Map<string, number>(), new Map<string, number>()]
+  for (const at of inBase) {
+    const element = base[at] ?? ''
+    counts.set(element, (counts.get(element) ?? 0) + 1)
+    places.set(element, at)
+  }
+  const isOnce = new Set<string>()
+  const repeated = new Set<string>()
+  for (const at of inHead) (isOnce.has(head[at] ?? '') ? repeated : isOnce).add(head[at] ?? '')
+  const found = inHead.map((at) => {
+    const element = head[at] ?? ''
+    return counts.get(element) === 1 && !repeated.has(element) ? places.get(element) : undefined
+  })
+  return longestRising(found).map((at): Match => [found[at] ?? 0, inHead[at] ?? 0])
+}
+
+/** The places of the longest run of rising numbers, in their order; what is undefined is passed over. */
+export function longestRising(numbers: readonly (number | undefined)[]): readonly number[] {
+  /** tails[n]: the place at which the run of length n + 1 with the lowest end ends. */
+  const tails: number[] = []
+  const before = new Map<number, number | undefined>()
+  for (const [at, number] of numbers.entries()) {
+    if (number === undefined) continue
+    let [low, high] = [0, tails.length]
+    while (low < high) {
+      const middle = (low + high) >> 1
+      if ((numbers[tails[middle] ?? 0] ?? 0) < number) low = middle + 1
+      else high = middle
+    }
+    before.set(at, tails[low - 1])
+    tails[low] = at
+  }
+  const run: number[] = []
+  for (let at = tails.at(-1); at !== undefined; at = before.get(at)) run.push(at)
+  return run.reverse()
 }
 
 /** Places of the list, without what both begin and end with, whose elements the other one has somewhere, too. */

@@ -1,5 +1,5 @@
 import type { Message } from '../../conversation/conversation.tsx'
-import { likeness, wordsOf } from './align.ts'
+import { likeness, longestRising, wordsOf } from './align.ts'
 
 /** What became of a message of a prompt. */
 export interface MessageChange {
@@ -21,7 +21,7 @@ const MOST_PAIRS = 40_000
 /** Tells which messages of a prompt are which of another one by what they say, wherever they stand; in the order of the head. */
 export function messageChanges(base: readonly Message[], head: readonly Message[]): readonly MessageChange[] {
   const matched = matchedMessages(base, head)
-  const staying = longestRising(matched)
+  const staying = new Set(longestRising(matched))
   const changes: MessageChange[] = []
   const removed = base.flatMap((message, baseAt) =>
     matched.includes(baseAt) ? [] : [{ kind: 'removed', base: message, baseAt } as const],
@@ -98,21 +98,4 @@ function alikeFirst(
 
 function textOf(message: Message | undefined): string {
   return JSON.stringify(message)
-}
-
-/** The places of the longest run of messages that kept their order: all others moved. */
-function longestRising(matched: readonly (number | undefined)[]): ReadonlySet<number> {
-  /** tails[n]: the place at which the run of length n + 1 with the lowest end ends. */
-  const tails: number[] = []
-  const before = new Map<number, number | undefined>()
-  for (const [headAt, baseAt] of matched.entries()) {
-    if (baseAt === undefined) continue
-    const length = tails.findIndex((tail) => (matched[tail] ?? 0) >= baseAt)
-    const at = length === -1 ? tails.length : length
-    before.set(headAt, tails[at - 1])
-    tails[at] = headAt
-  }
-  const staying = new Set<number>()
-  for (let at = tails.at(-1); at !== undefined; at = before.get(at)) staying.add(at)
-  return staying
 }

@@ -1,0 +1,77 @@
+import { entriesOf, fromEntries, getKey, isJsonObject, type Json, type JsonObject } from '../json/json.ts'
+import { stringifyJson } from '../json/stringify-json.ts'
+import type { ArtifactChange } from '../versioning/index/index-entry.ts'
+import type { Evaluation, PinnedRevision } from '../evaluations/evaluation.ts'
+import type { RegistryEvent } from '../webhooks/registry-event.ts'
+
+/** What happens, by what it is about. */
+export type EventKind = 'artifact' | 'revision' | 'deployment' | 'evaluation'
+
+/** Something that happened, as those who follow a project are told of it. */
+export interface LiveEvent {
+  readonly kind: EventKind
+  /** Kind, action, references, date, author; the family of an artifact, the subject of a commit and what a deployment changed. */
+  readonly data: JsonObject
+}
+
+/** What webhooks tell, in the words of those who follow. */
+export function liveEventOf({ type, timestamp, data }: RegistryEvent): LiveEvent {
+  const [level = '', what = ''] = type.split('.')
+  const actor = getKey(data, 'actor')
+  const kind = level === 'environment' ? 'deployment' : level === 'revision' ? 'revision' : 'artifact'
+  const rest = entriesOf(data).filter(([name, value]) => !LEFT_OUT.has(name) && !isLong(name, value))
+  return liveEvent(kind, level === 'variant' ? `variant_${what}` : what, timestamp, textOf(actor), rest)
+}
+
+/** That an artifact is gone, or cannot be read any more. */
+export function removalOf({ family, slug, id }: ArtifactChange, isGone: boolean, now: Date): LiveEvent {
+  return liveEvent('artifact', isGone ? 'removed' : 'damaged', now.toISOString(), null, [
+    ['family', family.folder],
+    ['references', fromEntries([[family.name, { id, slug }]])],
+  ])
+}
+
+/** That an evaluation has begun, or is over: `started`, `finished` or `interrupted`. */
+export function evaluationEvent({ plan, state, finishedAt }: Evaluation, now: Date): LiveEvent {
+  const action = state === 'running' ? 'started' : state
+  return liveEvent('evaluation', action, finishedAt ?? now.toISOString(), plan.created_by, [
+    [
+      'references',
+      fromEntries([
+        ['evaluation', { id: plan.id }],
+        ['testset_revision', pinned(plan.testset)],
+        ['application_revision', pinned(plan.application)],
+      ]),
+    ],
+  ])
+}
+
+/** The author stands beside the date; a message may be long, and its subject is there. */
+const LEFT_OUT: ReadonlySet<string> = new Set(['actor', 'message'])
+
+/** What a deployment changed is left out where that is very much: whoever wants it asks for the environment's revision. */
+function isLong(name: string, value: Json): boolean {
+  return name === 'diff' && stringifyJson(value).length > 8192
+}
+
+function liveEvent(
+  kind: EventKind,
+  action: string,
+  date: string,
+  author: string | null,
+  rest: readonly (readonly [string, Json])[],
+): LiveEvent {
+  return {
+    kind,
+    data: fromEntries([['kind', kind], ['action', action], ...rest, ['date', date], ['author', author]]),
+  }
+}
+
+function textOf(actor: Json | undefined): string | null {
+  if (!isJsonObject(actor)) return null
+  return `${String(getKey(actor, 'name'))} <${String(getKey(actor, 'email'))}>`
+}
+
+function pinned({ revision_id: id, revision_slug: slug, version }: PinnedRevision): Json {
+  return { id, slug, version }
+}

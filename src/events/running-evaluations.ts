@@ -1,0 +1,49 @@
+import type { ProjectEvaluations } from '../evaluations/project-evaluations.ts'
+import type { Registry } from '../versioning/registry.ts'
+import { evaluationEvent, type LiveEvent } from './live-event.ts'
+
+/** A folder that was changed so few milliseconds ago may be changed again without its time telling. */
+const SAME_TIME = 100
+
+/**
+ * Sees evaluations of a project begin and end, whichever server runs them: each has a log in their folder, and beside it a lock while it runs.
+ * One that is resumed and over between two looks is not seen.
+ */
+export class RunningEvaluations {
+  readonly #registry: Registry
+  readonly #evaluations: ProjectEvaluations
+  #modified: number | undefined
+  /** The names that the last look found. */
+  #names: ReadonlySet<string> | undefined
+
+  constructor(registry: Registry, evaluations: ProjectEvaluations) {
+    this.#registry = registry
+    this.#evaluations = evaluations
+  }
+
+  /** What has begun and ended since the last look; nothing the first time. Costs one stat where nothing has. */
+  async look(): Promise<readonly LiveEvent[]> {
+    const { fs, folder } = this.#registry.store
+    const path = `${folder}/evaluations`
+    const modified = fs.stat(path)?.modified
+    const isOld = Date.now() - (modified ?? 0) > SAME_TIME
+    if (this.#names && modified === this.#modified && isOld) return []
+    this.#modified = modified
+    const names = new Set(fs.readDir(path)?.filter((name) => /\.(?:jsonl|lock)$/.test(name)))
+    const before = this.#names ?? names
+    this.#names = names
+    const appeared = [...names].filter((name) => !before.has(name))
+    const ended = [...before].filter((name) => name.endsWith('.lock') && !names.has(name))
+    const ids = new Set([...appeared, ...ended].map((name) => name.slice(0, name.lastIndexOf('.'))))
+    return (await Promise.all([...ids].map((id) => this.#eventOf(id)))).filter((it) => it !== undefined)
+  }
+
+  async #eventOf(id: string): Promise<LiveEvent | undefined> {
+    try {
+      return evaluationEvent(await this.#evaluations.get(id), this.#registry.now())
+    } catch {
+      // It was refused before it was one, or its log cannot be read: whoever asks for it is told.
+      return undefined
+    }
+  }
+}

@@ -1,0 +1,42 @@
+import { z } from 'zod'
+import type { KeyRing } from '../../access/authenticator.ts'
+import type { Sessions } from '../../access/sessions/sessions.ts'
+import type { OpenEvents } from '../../events/open-events.ts'
+import type { Endpoint } from '../routing/endpoint.ts'
+import { endpoint } from '../routing/endpoint.ts'
+
+/** What events are told by. */
+export interface EventPlace {
+  readonly events: OpenEvents
+  readonly keys: Pick<KeyRing, 'liveKey'>
+  readonly sessions: Pick<Sessions, 'find'>
+}
+
+/** `GET /events`: what happens in the key's project, while it happens (wire.md 8). */
+export function eventEndpoint({ events, keys, sessions }: EventPlace): Endpoint {
+  return endpoint({
+    method: 'GET',
+    path: '/events',
+    tag: 'events',
+    summary:
+      'What happens in the project, as server-sent events: artifact, revision, deployment, evaluation; reset where some were missed',
+    scope: 'read',
+    output: z.never(),
+    downloads: [EVENT_STREAM],
+    run: ({ registry, caller, session, headers, untilGone }) => ({
+      stream: events.follow(registry, {
+        // node joins a header that is sent twice, so this one is never a list.
+        lastId: headers['last-event-id'] as string | undefined,
+        isStillIn: () =>
+          (session ? sessions.find(session.token) : keys.liveKey(caller.project, caller.key.id)) !==
+          undefined,
+        gone: untilGone(),
+      }),
+      contentType: `${EVENT_STREAM}; charset=utf-8`,
+      // nginx would keep events back until it has many.
+      headers: { 'Cache-Control': 'no-store', 'X-Accel-Buffering': 'no' },
+    }),
+  })
+}
+
+const EVENT_STREAM = 'text/event-stream'

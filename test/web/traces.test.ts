@@ -1,0 +1,294 @@
+import { randomBytes } from 'node:crypto'
+import { join } from 'node:path'
+import { expect } from 'chai'
+import { closeBrowser } from '../../scripts/browser/open-browser.ts'
+import { nodeFs } from '../../src/storage/node-fs.ts'
+import { OpenTraces } from '../../src/traces/open-traces.ts'
+import type { Span } from '../../src/traces/span.ts'
+import { makeSpan } from '../traces/make-span.ts'
+import { openWorkbench, type Workbench } from './support/workbench.ts'
+
+/** What models may say: nothing of it may be more than text. */
+const HOSTILE = `<script>document.title = 'taken'</script><img src="http://127.0.0.1:1/x.png"> [a](javascript:alert(1)) \u202Egnp.exe`
+
+describe('workbench: traces', () => {
+  let bench: Workbench
+  before(async () => {
+    bench = await openWorkbench()
+    await bench.ask('POST', '/simple/applications/', {
+      application: { slug: 'echo', data: prompt('{{say}}') },
+    })
+    await bench.ask('POST', '/simple/applications/', {
+      application: { slug: 'failing', data: prompt('{{nothing}}') },
+    })
+  })
+  after(async () => {
+    await closeBrowser()
+    await bench.close()
+  })
+
+  /** A prompt over the model that says the last message again. */
+  const prompt = (content: string) => ({
+    uri: 'svc:builtin:completion:v0',
+    parameters: {
+      prompt: {
+        messages: [
+          { role: 'system', content: 'Say it again.' },
+          { role: 'user', content },
+        ],
+        llm_config: { model: 'mock/examples' },
+        template_format: 'curly',
+      },
+    },
+  })
+  const say = async (text: string): Promise<string> => {
+    const { trace_id: id } = await bench.ask('POST', '/services/invoke', {
+      references: { application: { slug: 'echo' } },
+      data: { inputs: { say: text } },
+    })
+    return id
+  }
+  /** Runs what fails; the answer is an error, and the trace is kept. */
+  const fail = () =>
+    bench
+      .ask('POST', '/services/invoke', {
+        references: { application: { slug: 'failing' } },
+        data: { inputs: { say: 'anything' } },
+      })
+      .then(
+        () => expect.fail('it did not fail'),
+        () => undefined,
+      )
+
+  it('says what traces are where there are none, and tells of new ones by a line', async () => {
+    const visit = await bench.visit({ path: '/trace' })
+    const { page } = visit
+    await page.getByText('Each run of a prompt or an evaluator leaves a trace').waitFor()
+    await visit.expectNoBarriers()
+    await say('hello world')
+    await page.getByText('Newer traces are here').waitFor()
+    await page.getByRole('button', { name: 'show' }).click()
+    await page
+      .getByRole('row', { name: /completion_v0 echo v1 say: hello world hello world .* 7 / })
+      .waitFor()
+    await visit.close()
+  })
+
+  it('narrows the list by text, status, prompt and duration; all of it stands in the address', async () => {
+    await say('a pear')
+    await fail()
+    const visit = await bench.visit({ path: '/trace' })
+    const { page } = visit
+    const rows = page.getByRole('table', { name: 'Traces' }).getByRole('row')
+    await rows.nth(3).waitFor()
+    expect(await rows.nth(1).textContent(), 'the newest comes first').to.include('failing')
+    await visit.expectNoBarriers()
+    await visit.picture('traces-1440')
+    await page.getByLabel('Text in it').fill('pear')
+    await page.keyboard.press('Enter')
+    await page.waitForURL('**/trace?text=pear')
+    await rows.getByText('hello world').first().waitFor({ state: 'detached' })
+    expect(await rows.count()).to.equal(2)
+    await page.getByRole('link', { name: 'Show all' }).click()
+    await page.getByLabel('Status').selectOption('errors')
+    await page.waitForURL('**/trace?status=error')
+    await rows.getByText('hello world').first().waitFor({ state: 'detached' })
+    await rows.getByText('Unreplaced variables').waitFor()
+    await page.getByRole('combobox', { name: 'Of the prompt' }).fill('ech')
+    await page.getByRole('option', { name: 'echo' }).click()
+    await page.waitForURL('**status=error&artifact=echo')
+    await page.getByText('No trace has a span that is all of this').waitFor()
+    await visit.expectNoBarriers()
+    await page.getByRole('button', { name: 'Show all traces' }).click()
+    await page.getByLabel('At least ms').fill('soon')
+    await page.getByText('Milliseconds, such as 1500.').waitFor()
+    await page.getByLabel('At least ms').fill('3600000')
+    await page.keyboard.press('Enter')
+    await page.waitForURL('**slower=3600000')
+    await page.getByText('No trace has a span that is all of this').waitFor()
+    await page.goBack()
+    await rows.nth(3).waitFor()
+    for (const key of ['j', 'j', 'Enter']) await page.keyboard.press(key)
+    await page.waitForURL('**/trace/*')
+    await page.getByRole('tree', { name: 'Spans' }).waitFor()
+    await visit.close()
+  })
+
+  it('shows the spans as a tree for keys, the picked one as a conversation, and all of it as JSON', async () => {
+    const id = await say('good morning')
+    const visit = await bench.visit({ path: `/trace/${id}` })
+    const { page } = visit
+    const panel = page.getByRole('region', { name: 'The picked span' })
+    await panel.getByRole('heading', { name: 'completion_v0' }).waitFor()
+    await panel.getByText(/7 tokens \(5 in, 2 out\)/).waitFor()
+    await visit.expectNoBarriers()
+    const tree = page.getByRole('tree', { name: 'Spans' })
+    await tree.focus()
+    await page.keyboard.press('ArrowDown')
+    await panel.getByRole('heading', { name: 'chat' }).waitFor()
+    for (const [role, text] of [
+      ['system', 'Say it again.'],
+      ['user', 'good morning'],
+      ['assistant', 'good morning'],
+    ] as const)
+      await panel.getByRole('listitem').filter({ hasText: role }).getByText(text).waitFor()
+    await visit.expectNoBarriers()
+    await visit.picture('trace-1440')
+    await page.keyboard.press('ArrowLeft')
+    await page.keyboard.press('ArrowLeft')
+    await tree.getByRole('treeitem', { name: /chat/ }).waitFor({ state: 'detached' })
+    await page.keyboard.press('ArrowRight')
+    await tree.getByRole('treeitem', { name: /chat/ }).waitFor()
+    await page.keyboard.press('j')
+    await panel.getByRole('link', { name: 'JSON' }).click()
+    await page.waitForURL(/span=[0-9a-f]{16}&view=json/)
+    await panel.getByText('gen_ai').waitFor()
+    await visit.expectNoBarriers()
+    await page.reload()
+    await panel.getByText('gen_ai').waitFor()
+    await visit.close()
+  })
+
+  it('leads to the revision that ran, to runs with this input, and to the same prompt before', async () => {
+    const first = await say('one')
+    const second = await say('two')
+    const visit = await bench.visit({ path: `/trace/${second}` })
+    const { page } = visit
+    await page.getByRole('link', { name: 'Same prompt before' }).click()
+    await page.waitForURL('**/trace?artifact=echo&before=*')
+    const rows = page.getByRole('table', { name: 'Traces' }).getByRole('row')
+    await rows.nth(1).waitFor()
+    expect(await rows.nth(1).textContent()).to.include('one')
+    expect(await rows.nth(1).getByRole('link').first().getAttribute('href')).to.equal(`/trace/${first}`)
+    await page.goBack()
+    expect(await page.getByRole('link', { name: 'Run with this input' }).getAttribute('href')).to.equal(
+      `/a/echo/run?trace=${second}`,
+    )
+    await page.getByRole('region', { name: 'The picked span' }).getByRole('link', { name: 'v1' }).click()
+    await page.waitForURL('**/a/echo/r/echo-1')
+    await visit.close()
+  })
+
+  it('shows hostile outputs as text, and folds a line of a megabyte', async () => {
+    const hostile = await say(HOSTILE)
+    const long = await say('x'.repeat(1_000_000))
+    const visit = await bench.visit({ path: '/trace' })
+    const { page } = visit
+    await page.getByRole('table', { name: 'Traces' }).getByText('<script>').first().waitFor()
+    await visit.expectNoBarriers()
+    await visit.go(`/trace/${hostile}`)
+    const panel = page.getByRole('region', { name: 'The picked span' })
+    await panel.getByText('<script>').first().waitFor()
+    await visit.go(`/trace/${long}`)
+    await panel.getByRole('button', { name: 'show all 1,000,000 characters' }).first().waitFor()
+    await panel.getByRole('link', { name: 'JSON' }).click()
+    await panel.getByText('svc:').waitFor()
+    expect(await page.title()).to.equal('completion_v0 · Traces · Branchpoint')
+    await visit.close()
+  })
+
+  it('says why a run failed, and where nothing is at an address', async () => {
+    await fail()
+    const { traces } = await bench.ask('POST', '/traces/query', { windowing: { limit: 1 } })
+    const visit = await bench.visit({ path: `/trace/${traces[0].trace_id}` })
+    const { page } = visit
+    await page.getByText('! failed').waitFor()
+    await page.getByRole('group', { name: 'Why it failed' }).getByText('Unreplaced variables').waitFor()
+    await visit.expectNoBarriers()
+    await visit.go(`/trace/${'e'.repeat(32)}`)
+    await page.getByRole('alert').getByText('There is no trace with the id').waitFor()
+    await visit.close()
+  })
+
+  it('draws of five thousand spans only those that are seen', async () => {
+    const root = makeSpan({ startTime: Date.now() - 60_000, name: 'agent' })
+    const spans = Array.from({ length: 4999 }, (_, at): Span => {
+      const startTime = root.startTime + 10 + at * 10
+      return makeSpan({
+        traceId: root.traceId,
+        spanId: randomBytes(8).toString('hex'),
+        parentId: root.spanId,
+        name: `step ${at}`,
+        startTime,
+        endTime: startTime + 8,
+        statusCode: at === 4998 ? 'STATUS_CODE_ERROR' : 'STATUS_CODE_OK',
+        statusMessage: at === 4998 ? 'The last step failed.' : undefined,
+      })
+    })
+    await record([root, ...spans])
+    const visit = await bench.visit({ path: `/trace/${root.traceId}` })
+    const { page } = visit
+    await page.getByText('5,000 spans').waitFor()
+    await page.getByText('! 1 error').waitFor()
+    const items = page.getByRole('tree', { name: 'Spans' }).getByRole('treeitem')
+    expect(await items.count()).to.be.below(100)
+    await page.getByRole('tree', { name: 'Spans' }).focus()
+    await page.keyboard.press('End')
+    await page.getByRole('group', { name: 'Why it failed' }).getByText('The last step failed.').waitFor()
+    await items.getByText('step 4998').waitFor()
+    expect(await items.count()).to.be.below(100)
+    await visit.expectNoBarriers()
+    await visit.go('/trace')
+    await page.getByRole('row', { name: /agent/ }).waitFor()
+    await visit.close()
+  })
+
+  /** Spans as a handler leaves them. */
+  async function record(spans: readonly Span[]): Promise<void> {
+    const open = new OpenTraces({
+      isRecording: true,
+      retention: { maxAgeDays: 30, maxBytes: 1024 ** 3 },
+      queryMs: 5000,
+      now: () => new Date(),
+      onTrouble: ({ message }) => expect.fail(message),
+    })
+    const traces = open.of({ store: { folder: join(bench.storeDir, 'default'), fs: nodeFs } })
+    traces.record(spans)
+    await traces.stored()
+    await open.close()
+  }
+
+  it('removes a trace after a question, for whoever may write', async () => {
+    const id = await say('forget this')
+    const { key } = await bench.ask('POST', '/keys/', { key: { name: 'reader', scopes: ['read'] } })
+    const reader = await bench.visit({ path: `/trace/${id}`, key: key.secret })
+    await reader.page.getByRole('button', { name: /Delete.*lacks the scope write/ }).click({ force: true })
+    expect(await reader.page.getByRole('dialog').count()).to.equal(0)
+    await reader.close()
+    const visit = await bench.visit({ path: `/trace/${id}` })
+    const { page } = visit
+    await page.getByRole('button', { name: 'Delete' }).click()
+    const dialog = page.getByRole('dialog', { name: 'Delete this trace?' })
+    await visit.expectNoBarriers()
+    await page.keyboard.press('Escape')
+    await dialog.waitFor({ state: 'detached' })
+    await page.getByRole('button', { name: 'Delete' }).click()
+    await dialog.getByRole('button', { name: 'Delete the trace for good' }).click()
+    await page.waitForURL('**/trace')
+    await page.getByRole('table', { name: 'Traces' }).waitFor()
+    await page.getByText('forget this').first().waitFor({ state: 'detached' })
+    await visit.go(`/trace/${id}`)
+    await page.getByRole('alert').getByText('There is no trace with the id').waitFor()
+    await visit.close()
+  })
+
+  it('fits a telephone and the dark', async () => {
+    const id = await say('good night')
+    for (const [name, path] of [
+      ['traces', '/trace'],
+      ['trace', `/trace/${id}`],
+    ] as const) {
+      const visit = await bench.visit({ path, width: 390, height: 844 })
+      await visit.page.getByText('good night').first().waitFor()
+      expect(await visit.page.evaluate('document.documentElement.scrollWidth'), path).to.be.at.most(390)
+      await visit.picture(`${name}-390`)
+      await visit.close()
+      if (process.env['WEB_THEMES'] === undefined && process.env['PICTURES'] === undefined) continue
+      const dark = await bench.visit({ path, theme: 'dark' })
+      await dark.page.getByText('good night').first().waitFor()
+      await dark.expectNoBarriers()
+      await dark.picture(`${name}-dark-1440`)
+      await dark.close()
+    }
+  })
+})
