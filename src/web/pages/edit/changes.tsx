@@ -2,7 +2,7 @@ import { useMemo } from 'react'
 import { DataDiff } from '../../parts/diff/data-diff.tsx'
 import { TextDiff } from '../../parts/diff/text-diff.tsx'
 import styles from './edit.module.css'
-import { changeOf, withoutAt } from '../../parts/json-text/json-text.ts'
+import { changeOf } from '../../parts/json-text/json-text.ts'
 import { prettyJson } from '../../parts/json-text/pretty-json.ts'
 
 export interface ChangesProps {
@@ -13,11 +13,17 @@ export interface ChangesProps {
 
 /** What a draft changes of its base, as it is seen between revisions. */
 export function Changes({ base, text }: ChangesProps) {
-  const before = useMemo(() => JSON.parse(withoutAt(base, ['url'])) as unknown, [base])
-  const after = useMemo(() => JSON.parse(withoutAt(text, ['url'])) as unknown, [text])
+  const before = useMemo(() => stored(base), [base])
+  const after = useMemo(() => stored(text), [text])
   const isSame = useMemo(() => changeOf(base, text) === undefined, [base, text])
   if (isSame) return <p className={styles.note}>Nothing is changed.</p>
   return <DataDiff base={before} head={after} same={<Unread base={base} text={text} />} />
+}
+
+/** What a revision stores: its address is made when it is read. */
+function stored(data: string): unknown {
+  const { url, ...rest } = JSON.parse(data) as Readonly<Record<string, unknown>>
+  return rest
 }
 
 /** What values do not show: the order of keys, digits that a browser does not keep. */

@@ -1,5 +1,5 @@
 import { Link, useNavigate } from '@tanstack/react-router'
-import { useDeferredValue, useState } from 'react'
+import { useState } from 'react'
 import { Button } from '../../parts/button/button.tsx'
 import { Page } from '../../parts/page/page.tsx'
 import { useProblems } from '../../parts/fields/use-problems.ts'
@@ -15,10 +15,11 @@ import { DraftLine, Notices } from './notices.tsx'
 import type { Committed } from './draft/commit-draft.ts'
 import type { DraftLock } from './draft/use-draft-lock.ts'
 import styles from './edit.module.css'
-import { type Base, changeIn, type Editing, problemOfParameters, promptPlaces } from './draft/editing.ts'
+import { type Base, type Editing, problemOfParameters, promptPlaces } from './draft/editing.ts'
 import { PromptForm } from './prompt-form.tsx'
 import { useEditing } from './draft/use-editing.ts'
-import { useInspection } from './use-inspection.ts'
+import { useSettled } from './draft/use-settled.ts'
+import { useInspection } from './draft/use-inspection.ts'
 
 export interface WorkspaceProps {
   readonly slug: string
@@ -39,20 +40,19 @@ export interface WorkspaceProps {
 /** A revision that is edited: the form, what the server says of it, what is changed, and its way to a commit. */
 export function Workspace({ slug, variant, name, head, base, begun, lock, view, again }: WorkspaceProps) {
   const readOnly = lock.isHeld === false
-  const { editing, edit, isDirty, kept, drop } = useEditing(name, base, begun, !readOnly)
+  const { editing, edit, isDirty, change, kept, drop } = useEditing(name, base, begun, !readOnly)
   const problems = useProblems()
   const [dialog, setDialog] = useState<DraftDialog>()
   const navigate = useNavigate()
-  const shown = useDeferredValue(editing)
+  const shown = useSettled(editing, 250)
   const inspection = useInspection(editing.text)
   const lacking = useRefusal('write')
   const isBehind = head.revisionId !== base.revisionId
   const broken = problemOfParameters(editing.typed) ?? problems.first
-  const change = broken === undefined && isDirty ? changeIn(base, editing) : undefined
   const refusal =
     (readOnly ? 'This draft is edited in another tab.' : undefined) ??
     broken ??
-    (change ? undefined : 'Nothing is changed.')
+    (change !== undefined ? undefined : 'Nothing is changed.')
   const asJson = view === 'json' || !promptPlaces(editing.text)
 
   const commit = (): void => setDialog(isBehind ? 'moved' : 'commit')

@@ -65,7 +65,8 @@ export type JsonChange = { readonly delta: string } | { readonly whole: string }
  * keys changed their order, nor remove a key with a dot; then the whole is sent, as it is written. Undefined where nothing changed.
  */
 export function changeOf(base: string, text: string): JsonChange {
-  const [from, to] = [parseTree(base), parseTree(text)]
+  if (base === text) return undefined
+  const [from, to] = [treeOf(base), treeOf(text)]
   if (from?.type !== 'object' || to?.type !== 'object') return { whole: text }
   const removed: string[] = []
   const set = setOf({ base, text, removed }, from, to, [])
@@ -147,12 +148,18 @@ function nodeAt(text: string, path: JsonPath): Node | undefined {
   return tree && findNodeAtLocation(tree, [...path])
 }
 
-let parsed: { readonly text: string; readonly tree: Node | undefined } | undefined
+interface Parsed {
+  readonly text: string
+  readonly tree: Node | undefined
+}
 
-/** The tree of a text; a form asks for many places of one text. */
+/** The last few texts: a form asks for many places of one text, and compares it with another one. */
+let parsed: readonly Parsed[] = []
+
 function treeOf(text: string): Node | undefined {
-  if (parsed?.text !== text) parsed = { text, tree: parseTree(text) }
-  return parsed.tree
+  const known = parsed.find((it) => it.text === text) ?? { text, tree: parseTree(text) }
+  parsed = [known, ...parsed.filter((it) => it !== known)].slice(0, 4)
+  return known.tree
 }
 
 function sliceOf(text: string, node: Node): string {

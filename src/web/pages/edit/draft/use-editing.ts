@@ -1,6 +1,7 @@
-import { useEffect, useRef, useState } from 'react'
+import { useEffect, useMemo, useRef, useState } from 'react'
+import type { JsonChange } from '../../../parts/json-text/json-text.ts'
 import { dropDraft, keepDraft } from './draft-store.ts'
-import { type Base, beginAt, type Editing, isChanged } from './editing.ts'
+import { type Base, beginAt, changeIn, type Editing, isChanged, problemOfParameters } from './editing.ts'
 
 /** How long a pause in typing is after which the draft is kept, in milliseconds. */
 const PAUSE = 400
@@ -10,6 +11,8 @@ export interface EditingState {
   readonly editing: Editing
   readonly edit: (change: (editing: Editing) => Editing) => void
   readonly isDirty: boolean
+  /** What a commit says; undefined where nothing is changed, or cannot be said yet. */
+  readonly change: JsonChange
   /** Where the draft stands: a time, or why the browser keeps none. */
   readonly kept: { readonly at: string } | { readonly problem: string } | undefined
   /** Forgets the draft, for good. */
@@ -26,7 +29,8 @@ export function useEditing(
   const [editing, setEditing] = useState(begun ?? beginAt(base))
   const [kept, setKept] = useState<EditingState['kept']>()
   const unsaved = useRef<Editing | undefined>(undefined)
-  const isDirty = isChanged(base, editing)
+  const change = useMemo(() => changeIn(base, editing), [base, editing])
+  const isBroken = problemOfParameters(editing.typed) !== undefined
 
   async function save(): Promise<void> {
     const { current } = unsaved
@@ -71,7 +75,8 @@ export function useEditing(
         return after
       })
     },
-    isDirty,
+    isDirty: isBroken || change !== undefined,
+    change: isBroken ? undefined : change,
     kept,
     drop: async () => {
       unsaved.current = undefined
