@@ -58,6 +58,23 @@ describe('embeds: dependents', () => {
       })
   })
 
+  it('the same once the index says what embeds nothing, and what comes to embed something', async () => {
+    const tone = await client.snippet({ voice: 'calm' }, { slug: 'tone' })
+    await client.snippet({ t: '@{{workflow.slug=tone}}' }, { slug: 'host' })
+    const plain = await client.snippet({ t: 'nothing of it' }, { slug: 'plain' })
+    const asked = { workflow_ref: { id: tone.id } }
+    const before = await dependentsOf(asked)
+    expect(before).to.deep.equal(['host-1: parameters/t'])
+    // A search takes in what is new.
+    await ok(client.service.post('/search', { query: 'calm' }))
+    expect(await dependentsOf(asked)).to.deep.equal(before)
+    await client.commit(plain, { parameters: { t: '@{{workflow.slug=tone}}' } })
+    const both = [...before, 'plain-2: parameters/t']
+    expect((await dependentsOf(asked)).sort()).to.deep.equal(both)
+    await ok(client.service.post('/search', { query: 'calm' }))
+    expect((await dependentsOf(asked)).sort()).to.deep.equal(both)
+  })
+
   it('a reference counts by what it leads to now: artifact, variant, revision, version', async () => {
     const tone = await client.snippet({ voice: 'calm' }, { slug: 'tone' })
     const side = await client.fork(tone, 'side')
