@@ -34,6 +34,7 @@ describe('configuration', () => {
       stopMs: 30_000,
       metrics: 'key',
       gitMaxRequests: 8,
+      eventsAtOnce: 256,
       webhookAllowPrivate: false,
       webhookTimeoutMs: 15_000,
       webhookRetrySeconds: [5, 300, 1800, 7200, 18_000, 36_000, 50_400, 72_000, 86_400],
@@ -83,6 +84,7 @@ describe('configuration', () => {
       STOP_TIMEOUT_MS: '5000',
       METRICS: 'open',
       GIT_MAX_REQUESTS: '3',
+      EVENTS_AT_ONCE: '9',
       WEBHOOK_ALLOW_PRIVATE: 'true',
       WEBHOOK_TIMEOUT_MS: '500',
       WEBHOOK_RETRY_SECONDS: '0.5,60',
@@ -128,6 +130,7 @@ describe('configuration', () => {
       stopMs: 5000,
       metrics: 'open',
       gitMaxRequests: 3,
+      eventsAtOnce: 9,
       webhookAllowPrivate: true,
       webhookTimeoutMs: 500,
       webhookRetrySeconds: [0.5, 60],
@@ -185,6 +188,7 @@ describe('configuration', () => {
     ['SANDBOX_TIMEOUT_MS', '10s'],
     ['SANDBOX_AT_ONCE', '0'],
     ['EVALUATIONS_AT_ONCE', '0'],
+    ['EVENTS_AT_ONCE', '0'],
   ] as const) {
     it(`refuses ${name}=${value}`, () => {
       expect(problemsOf({ [name]: value })).to.contain(`${name}: ${JSON.stringify(value)} is not `)

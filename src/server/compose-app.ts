@@ -28,6 +28,9 @@ import type { WorkflowRuntime } from './workflow-runtime.ts'
 /** Names, descriptions, tags and meta of what a file becomes; what is larger wants a JSON body. */
 const UPLOAD_FIELD_BYTES = 1024 * 1024
 
+/** A key or a token, and whatever stands around it. */
+const KEYLESS_BODY_BYTES = 4096
+
 /** What the app stands on. */
 export interface AppParts {
   readonly options: StartOptions
@@ -108,14 +111,12 @@ function composeGit(
 }
 
 function composeRouter({ options: { config }, projects, endpoints, intents, spools }: AppParts) {
+  const { maxBodyBytes: maxBytes, maxBodiesBytes: maxHeldBytes } = config
+  const most = { maxDepth: config.maxBodyDepth, maxValues: config.maxBodyValues }
   return createRouter({
     endpoints,
-    readJsonBody: jsonBodyReader({
-      maxBytes: config.maxBodyBytes,
-      maxHeldBytes: config.maxBodiesBytes,
-      maxDepth: config.maxBodyDepth,
-      maxValues: config.maxBodyValues,
-    }),
+    readJsonBody: jsonBodyReader({ ...most, maxBytes, maxHeldBytes }),
+    readKeylessBody: jsonBodyReader({ ...most, maxBytes: KEYLESS_BODY_BYTES, maxHeldBytes }),
     readUpload: uploadReader({ spools, maxBytes: config.uploadMaxBytes, maxFieldBytes: UPLOAD_FIELD_BYTES }),
     onUnknown: config.compat === 'existing' ? 'ignore' : 'refuse',
     registryOf: (project) => projects.registries.of(project),

@@ -62,6 +62,7 @@ describe('endpoints of files', () => {
     door = await openDoor(() => undefined, {
       authenticate: (token) => (token === TOKEN ? { ...CALLER, key: { ...CALLER.key, scopes } } : undefined),
       route: createRouter({
+        readKeylessBody: () => expect.fail('nobody signs in here'),
         onUnknown: 'refuse',
         endpoints: [upload, download],
         readJsonBody: jsonBodyReader({ maxBytes: 1000, maxHeldBytes: 1000, maxDepth: 10 }),

@@ -1,6 +1,7 @@
 import { join } from 'node:path'
 import type { BrowserContext, Page } from 'playwright-core'
 import { z } from 'zod'
+import { longestBlank } from '../../browser/longest-blank.ts'
 import { closeBrowser, openBrowser } from '../../browser/open-browser.ts'
 import type { BenchSetting } from '../bench-setting.ts'
 import { post } from '../call.ts'
@@ -69,6 +70,15 @@ export async function measureWeb({ folder, rounds, artifacts, mostRows, add }: B
       )
     }
     const goal = { is: '≤', value: 200 } as const
+    const blank = await blanks(context, service.url, rounds)
+    add(
+      plainFigure({
+        work: 'the page: the longest blank while rows are scrolled',
+        rounds: blank,
+        unit: 'ms',
+        goal,
+      }),
+    )
     add(plainFigure({ work: 'the page: the longest task of the browser', rounds: busy, unit: 'ms', goal }))
   } finally {
     await closeBrowser()
@@ -124,6 +134,18 @@ function waitings(artifacts: number, rows: number): readonly Waiting[] {
       },
     },
   ]
+}
+
+/** How long rows stayed blank at most while the long testset was scrolled, once a round. */
+async function blanks(context: BrowserContext, url: string, rounds: number): Promise<readonly number[]> {
+  const page = await context.newPage()
+  await page.goto(`${url}/t/large`)
+  await page.getByRole('gridcell').nth(5).waitFor()
+  const longest: number[] = []
+  for (let round = 0; round <= rounds; round++) longest.push(await longestBlank(page))
+  await page.close()
+  // The first round warms the server.
+  return longest.slice(1)
 }
 
 async function makeLongPrompts(server: ChildServer): Promise<void> {

@@ -18,10 +18,13 @@ import type { RequestContext } from '../middleware/when-closed.ts'
 import type { AuthenticatedContext, RequestState } from '../request-state.ts'
 import { send } from './send.ts'
 import { unknownFields } from './unknown-fields.ts'
+import type { ReadJsonBody } from '../body/json-body.ts'
 import { type ReadUpload, type Upload, uploadIdentity } from '../body/upload.ts'
 
 export interface RouterDependencies extends ReadInputOptions {
   readonly endpoints: readonly Endpoint[]
+  /** Reads the bodies of those who send no key, which are short. */
+  readonly readKeylessBody: ReadJsonBody
   readonly readUpload: ReadUpload
   readonly registryOf: (project: string) => Registry | Promise<Registry>
   readonly intents: Intents
@@ -120,7 +123,8 @@ async function answerWithoutKey(
   ctx: RequestContext,
   dependencies: RouterDependencies,
 ): Promise<void> {
-  const guarded = await readInput(endpoint, ctx, dependencies)
+  const { readKeylessBody: readJsonBody, onUnknown } = dependencies
+  const guarded = await readInput(endpoint, ctx, { readJsonBody, onUnknown })
   ctx.state.caller = await callerIn(guarded.input as never) // guarded by the endpoint's own schema
   return send(withCaller(ctx), await run(endpoint, withCaller(ctx), dependencies, NO_PARAMS, guarded))
 }

@@ -5,6 +5,7 @@ import { isOurs } from '../api/ours.ts'
 export interface LiveEvent {
   readonly kind: 'artifact' | 'revision' | 'deployment' | 'evaluation'
   readonly action: string
+  /** By what they are: `testset_variant`, `application_revision`, `environment`. */
   readonly references: Readonly<Record<string, LiveReference | undefined>>
   readonly date: string
   readonly author: string | null
@@ -14,6 +15,12 @@ export interface LiveReference {
   readonly id?: string
   readonly slug?: string
   readonly version?: number
+}
+
+/** The revision that an event is about: of a deployment that of the environment, whatever family the others are of. */
+export function revisionIn({ kind, references }: LiveEvent): LiveReference | undefined {
+  if (kind === 'deployment') return references['environment_revision']
+  return Object.entries(references).find(([name]) => name.endsWith('_revision'))?.[1]
 }
 
 export type Connection = 'connecting' | 'live' | 'lost'
@@ -83,7 +90,7 @@ export function useLive(told: (event: LiveEvent | undefined) => void): void {
   useEffect(() => {
     const listener = (it: Told): void => {
       if ('reset' in it) newest.current(undefined)
-      else if ('event' in it && !isOurs(it.event.references['revision']?.id ?? '')) newest.current(it.event)
+      else if ('event' in it && !isOurs(revisionIn(it.event)?.id ?? '')) newest.current(it.event)
     }
     listeners.add(listener)
     return () => {

@@ -1,7 +1,7 @@
 import { useQueryClient } from '@tanstack/react-query'
 import { Ago } from '../parts/time/ago.tsx'
 import { authorName } from '../parts/revision-chip/author-name.ts'
-import { type LiveEvent, useNews } from './live.ts'
+import { type LiveEvent, revisionIn, useNews } from './live.ts'
 import styles from './news-line.module.css'
 
 /** A quiet line when somebody else changed what is shown: `v13 by ci, 4 s: show`. Nothing moves until it is pressed. */
@@ -28,13 +28,14 @@ export function NewsLine({ concerns }: { readonly concerns: (event: LiveEvent) =
   )
 }
 
-function sentenceOf({ kind, action, references, author }: LiveEvent): string {
-  const { revision, environment } = references
+function sentenceOf(event: LiveEvent): string {
+  const { kind, action, references, author } = event
+  const version = revisionIn(event)?.version
   const what =
     kind === 'deployment'
-      ? `${environment?.slug ?? 'An environment'} changed`
-      : revision?.version !== undefined
-        ? `v${revision.version}`
-        : `${kind} ${action}`
+      ? `${references['environment']?.slug ?? 'An environment'} changed`
+      : version !== undefined
+        ? `v${version}`
+        : `${kind} ${action.replace('_', ' ')}`
   return author ? `${what} by ${authorName(author)}` : what
 }

@@ -1,5 +1,6 @@
 import { expect } from 'chai'
 import { ADMIN_KEY, type RunningService, startService } from '../../../scripts/proofs/support/service.ts'
+import { rawRequest } from '../raw-request.ts'
 import { Browser } from './browser.ts'
 
 /** What a browser says of the page that sends a request. */
@@ -105,6 +106,30 @@ describe('http: sessions and pages of others', () => {
 })
 
 describe('http: the cookie of a session', () => {
+  it('holds nothing that a request brought', async () => {
+    const service = await startService()
+    try {
+      const { host, port } = new URL(service.url)
+      const body = JSON.stringify({ session: { key: ADMIN_KEY } })
+      for (const odd of [
+        `Cookie: branchpoint=default.x; Domain=evil.example; Set-Cookie: a=b`,
+        `X-Forwarded-Host: evil.example\r\nX-Forwarded-Proto: https`,
+      ]) {
+        const text = await rawRequest(
+          `http://127.0.0.1:${port}`,
+          `POST /sessions HTTP/1.1\r\nHost: ${host}\r\n${odd}\r\nContent-Type: application/json\r\nContent-Length: ${body.length}\r\nConnection: close\r\n\r\n${body}`,
+        )
+        const cookies = text.match(/^set-cookie: .*$/gim) ?? []
+        expect(cookies, text).to.have.length(1)
+        expect(cookies[0]).to.match(
+          /^set-cookie: branchpoint=default\.[\w-]{43}; Path=\/; HttpOnly; SameSite=Strict; Max-Age=43200$/i,
+        )
+      }
+    } finally {
+      await service.stop()
+    }
+  })
+
   it('is for https alone where the page came by https, and then no other is taken in its place', async () => {
     const service = await startService({ env: { PUBLIC_URL: 'https://registry.example/' } })
     try {

@@ -81,6 +81,12 @@ describe('http: sessions', () => {
       expect([got, body.code], JSON.stringify(session)).to.deep.equal([status, code])
     }
     expect((await browser.post('/sessions', {})).status).to.equal(422)
+    // of a stranger not much is read
+    expect((await browser.post('/sessions', { session: { key: 'x'.repeat(5000) } })).status).to.equal(413)
+    expect((await browser.post('/sessions', 'key=svc', { 'content-type': 'text/plain' })).status).to.equal(
+      415,
+    )
+    expect((await browser.post('/sessions', '{"session"')).body.code).to.equal('malformed_json')
     expect(browser.cookie).to.equal(undefined)
     expect((await browser.get('/sessions/current')).body.code).to.equal('missing_key')
   })

@@ -171,6 +171,28 @@ describe('the page', () => {
     }
   })
 
+  it('leads nobody elsewhere, and says nothing that was sent', async () => {
+    for (const path of [
+      '//evil.example',
+      '//evil.example/a/x',
+      '/a//evil.example',
+      '/signin?next=https://evil.example',
+      '/a/%0d%0aSet-Cookie:%20x=1',
+      '/a/..//evil.example',
+      '/\\evil.example',
+      '/a/"><script>alert(1)</script>',
+      'https://evil.example/a/x',
+    ]) {
+      const text = await rawRequest(
+        door.url,
+        `GET ${path} HTTP/1.1\r\nHost: evil.example\r\nAccept: ${BROWSER}\r\nConnection: close\r\n\r\n`,
+      )
+      expect(text, path).to.match(/^HTTP\/1.1 (?:200|400|401|404) /)
+      expect(text.split('\r\n\r\n')[0], path).to.not.match(/^(?:Location|Set-Cookie|Refresh):/im)
+      expect(text, path).to.not.contain('<script>alert')
+    }
+  })
+
   it('is the new one once it is built anew, and says how to build it where it is not', async () => {
     const other = join(folder, 'other')
     const second = await openDoor(() => undefined, { pageFolder: other })

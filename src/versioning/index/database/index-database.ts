@@ -1,5 +1,5 @@
+import type { UnreadableArtifacts } from './unreadable-artifacts.ts'
 import { setTimeout as pause } from 'node:timers/promises'
-import type { Refusal } from '../../../errors.ts'
 import type { ProjectStore } from '../../../git/store.ts'
 import { TimeSlice } from '../../../scheduling/cooperative.ts'
 import type { Fs } from '../../../storage/fs.ts'
@@ -7,7 +7,6 @@ import type { DatabaseFile } from '../../../storage/sqlite/database-file.ts'
 import { IN_MEMORY } from '../../../storage/sqlite/database-file.ts'
 import { DatabaseFiles } from '../../../storage/sqlite/database-files.ts'
 import { isBusy, isDamage, isStorageTrouble, isUnusable } from '../../../storage/sqlite/sqlite-errors.ts'
-import type { ArtifactView } from '../../artifacts/artifact-view.ts'
 import type { IndexChange, IndexSource } from './index-changes.ts'
 import { IndexChanges } from './index-changes.ts'
 import { INDEX_BUSY_MS, openIndexFile } from './index-file.ts'
@@ -286,13 +285,6 @@ export class IndexDatabase {
     if (reason !== this.#trouble) this.#source.onTrouble(reason)
     this.#trouble = reason
   }
-}
-
-/** Artifacts whose commits cannot be read. */
-export interface UnreadableArtifacts {
-  readonly unreadable: readonly { readonly artifact: ArtifactView; readonly reason: Refusal }[]
-  /** Whether the question asks for no others. */
-  readonly areAll: boolean
 }
 
 /** Tries again while another server of the folder writes, and lets others have their turn meanwhile. */

@@ -1,4 +1,5 @@
 import { useSearch } from '@tanstack/react-router'
+import { useEffect, useState } from 'react'
 import { useRoute } from '../../api/use-route.ts'
 import { type Evaluation, EvaluationState } from '../../parts/evaluation/evaluation-state.tsx'
 import { Page } from '../../parts/page/page.tsx'
@@ -23,11 +24,14 @@ const PULSE = 1000
 /** One run: how far it is, what it came to, what came of each row. */
 export function RunPage({ id }: { readonly id: string }) {
   const { tab } = useSearch({ strict: false }) as { readonly tab?: string }
+  const [isMoving, setMoving] = useState(true)
   const { data, error, refetch } = useRoute(
     'GET /evaluations/{id}',
     { path: { id } },
-    { refetchInterval: PULSE },
+    { refetchInterval: isMoving ? PULSE : false },
   )
+  const state = data?.evaluation.state
+  useEffect(() => setMoving(state === undefined || state === 'running'), [state])
   useLive((event) => {
     if (event === undefined || event.references['evaluation']?.id === id) void refetch()
   })

@@ -57,7 +57,7 @@ export const GridCells = memo(function GridCells({
         className={styles.key}
         style={{ width: frozen.key, insetInlineStart: frozen.number }}
       >
-        {row ? row.key : <span className={styles.waiting} />}
+        {row ? row.key : <span data-waiting className={styles.waiting} />}
       </div>
       <div className={styles.slide}>
         {columns.slice(from, to).map((name, step) => {
@@ -75,7 +75,7 @@ export const GridCells = memo(function GridCells({
               data-kind={cellKind(value)}
               style={{ insetInlineStart: left, width: (edges[column + 1] ?? left) - left }}
             >
-              {row ? cellText(value) : <span className={styles.waiting} />}
+              {row ? cellText(value) : <span data-waiting className={styles.waiting} />}
             </div>
           )
         })}

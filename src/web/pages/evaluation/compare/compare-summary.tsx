@@ -70,7 +70,7 @@ function End({ name, run }: { readonly name: string; readonly run: Evaluation })
           <b>{application.revision_slug}</b> with {testset.revision_slug}
         </Link>
       </p>
-      <p className={styles.muted}>
+      <p className={styles.when}>
         <EvaluationState state={state} /> <Ago date={began} />
       </p>
     </div>

@@ -23,7 +23,7 @@ export function RunRows({ run }: { readonly run: Evaluation }) {
     evaluator: run.evaluators.find(({ name }) => name === search['by'])?.name,
   }
   const navigate = useNavigate()
-  const { rows, error, isPending, loadMore, refetch } = useRows(id, shown, summary.done)
+  const { rows, error, isPending, isBehind, catchUp, loadMore, refetch } = useRows(id, shown, summary.done)
   const expected = useExpectedColumns(run.evaluators)
   const open = useOpenRow()
   const show = (next: RowsShown): void =>
@@ -34,6 +34,16 @@ export function RunRows({ run }: { readonly run: Evaluation }) {
   return (
     <>
       <RowFilters run={run} shown={shown} show={show} />
+      <div role="status">
+        {isBehind && (
+          <p className={styles.news}>
+            More rows are done:{' '}
+            <button type="button" onClick={catchUp}>
+              show
+            </button>
+          </p>
+        )}
+      </div>
       {error ? (
         <Failure error={error} retry={refetch} />
       ) : isPending ? (

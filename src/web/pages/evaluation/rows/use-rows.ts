@@ -1,5 +1,5 @@
 import { useInfiniteQuery } from '@tanstack/react-query'
-import { useCallback, useEffect } from 'react'
+import { useCallback, useEffect, useState } from 'react'
 import { call } from '../../../api/call.ts'
 import type { RowResult } from '../outcome.ts'
 import { type RowFacts, rowFacts } from './row-facts.ts'
@@ -22,7 +22,7 @@ interface RowsPage {
 
 const PAGE = 100
 
-/** The rows of a run, page by page as they are needed. `done` is how many there are: where it grows, new ones are asked for. */
+/** The rows of a run, page by page as they are needed. `done` is how many there are: where it grows, new ones are asked for, or `isBehind` says so. */
 export function useRows(id: string, { outcome, evaluator }: RowsShown, done: number) {
   const { data, error, isPending, hasNextPage, isFetching, isFetchingNextPage, fetchNextPage, refetch } =
     useInfiniteQuery({
@@ -51,12 +51,19 @@ export function useRows(id: string, { outcome, evaluator }: RowsShown, done: num
     })
   const rows = data?.pages.flatMap((page) => page.rows) ?? []
   const pages = data?.pages.length ?? 0
+  // How many rows were done when they were asked for last: a row is on the disk before it is counted.
+  const [asked, setAsked] = useState(done)
+  const isBehind = pages > 0 && !hasNextPage && !isFetching && asked !== done
+  const catchUp = useCallback(() => {
+    setAsked(done)
+    void refetch()
+  }, [done, refetch])
   useEffect(() => {
     // New rows come behind those that are there: while few are loaded they are asked for as they come.
-    if (pages > 0 && pages <= 2 && !hasNextPage) void refetch({ cancelRefetch: false })
-  }, [done])
+    if (isBehind && pages <= 2) catchUp()
+  }, [isBehind, pages, catchUp])
   const loadMore = useCallback(() => {
     if (hasNextPage && !isFetchingNextPage) void fetchNextPage()
   }, [hasNextPage, isFetchingNextPage, fetchNextPage])
-  return { rows, error, isPending, isFetching, hasNextPage, loadMore, refetch }
+  return { rows, error, isPending, isBehind, catchUp, loadMore, refetch }
 }
