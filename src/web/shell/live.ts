@@ -1,7 +1,7 @@
 import { useEffect, useRef, useState, useSyncExternalStore } from 'react'
 import { isOurs } from '../api/ours.ts'
 
-/** What happened in the project, as `GET /events` tells it (docs/guide/events.md). */
+/** What happened in the project, as `GET /events` tells it (docs/guide/sessions-and-events.md). */
 export interface LiveEvent {
   readonly kind: 'artifact' | 'revision' | 'deployment' | 'evaluation'
   readonly action: string
@@ -41,7 +41,10 @@ let connection: Connection = 'connecting'
 export function startLive(): void {
   const channel = new BroadcastChannel(CHANNEL)
   channel.onmessage = ({ data }: MessageEvent<Told>) => take(data)
-  void navigator.locks.request(CHANNEL, () => new Promise<never>(() => connect(channel)))
+  // Over plain http from another host a browser has no locks: each tab has a connection then.
+  const locks = (navigator as Partial<Navigator>).locks
+  if (!locks) return connect(channel)
+  void locks.request(CHANNEL, () => new Promise<never>(() => connect(channel)))
 }
 
 function connect(channel: BroadcastChannel): void {

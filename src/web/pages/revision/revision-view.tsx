@@ -151,7 +151,7 @@ export function RevisionView({
       {isHead && (
         <NewsLine
           concerns={({ references }) =>
-            references['artifact']?.slug === slug && references['revision']?.id !== revision.id
+            references['workflow']?.slug === slug && references['workflow_revision']?.id !== revision.id
           }
         />
       )}

@@ -20,7 +20,7 @@ export function Copyable({ text, label }: CopyableProps) {
         aria-label={`Copy: ${label}`}
         title={isCopied ? 'Copied' : 'Copy'}
         onClick={() => {
-          void navigator.clipboard.writeText(text).then(() => setCopied(true))
+          void copy(text).then(setCopied)
           setTimeout(() => setCopied(false), 2000)
         }}
       >
@@ -31,4 +31,11 @@ export function Copyable({ text, label }: CopyableProps) {
       </button>
     </div>
   )
+}
+
+/** Whether the text is on the clipboard now; over plain http from another host a browser has none, and people copy by hand. */
+async function copy(text: string): Promise<boolean> {
+  const clipboard = (navigator as Partial<Navigator>).clipboard
+  await clipboard?.writeText(text)
+  return clipboard !== undefined
 }
