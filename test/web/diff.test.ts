@@ -211,7 +211,7 @@ describe('workbench: comparisons', () => {
     await page.keyboard.type('Take the hotter model')
     await page.keyboard.press('Enter')
     await dialog.waitFor({ state: 'detached' })
-    await page.getByText('support-bot has everything of hotter already.').waitFor()
+    await page.getByText('is 3 behind').waitFor()
     const merged = await head()
     expect(merged).to.include({ message: 'Take the hotter model', version: 4 })
     expect(merged.data.parameters.prompt.llm_config.model).to.equal('gpt-4o')

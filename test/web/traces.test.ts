@@ -88,6 +88,7 @@ describe('workbench: traces', () => {
     await page.keyboard.press('Enter')
     await page.waitForURL('**/trace?text=pear')
     await rows.getByText('hello world').first().waitFor({ state: 'detached' })
+    await rows.nth(1).waitFor()
     expect(await rows.count()).to.equal(2)
     await page.getByRole('link', { name: 'Show all' }).click()
     await page.getByLabel('Status').selectOption('errors')

@@ -124,13 +124,13 @@ export function TestsetView({ testset, revision, total, isPinned, isEmpty, failu
         tabs={[
           { label: 'Rows', to: here, isHere: view === 'rows' },
           {
-            label: 'TestsetVersions',
+            label: 'Versions',
             to: here,
             search: { view: 'versions' },
             isHere: view === 'versions',
             count: undefined,
           },
-          { label: 'AboutTestset', to: here, search: { view: 'about' }, isHere: view === 'about' },
+          { label: 'About', to: here, search: { view: 'about' }, isHere: view === 'about' },
         ]}
       />
       <NewsLine

@@ -7,7 +7,7 @@ import { columnsOf, type Row, rowsIn } from './rows.ts'
 /** So many rows are looked at before the others are asked for. */
 const FIRST = 8
 const MOST_ROWS = 128
-/** AboutTestset as many characters are asked for at once. */
+/** About as many characters are asked for at once. */
 const PAGE_LENGTH = 600_000
 
 /** The columns of a revision, its first rows, and how many rows are asked for at once: fewer where they are long. */

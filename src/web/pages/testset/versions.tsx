@@ -28,8 +28,7 @@ export function TestsetVersions({ testset, revision }: VersionsProps) {
     },
     { enabled: revision !== undefined },
   )
-  if (!revision)
-    return <Empty>TestsetVersions are what uploads, commits and pushes make. There is none yet.</Empty>
+  if (!revision) return <Empty>Versions are what uploads, commits and pushes make. There is none yet.</Empty>
   if (error) return <Failure error={error} retry={refetch} />
   if (!data) return <Skeleton label="Loading the versions" />
   const revisions = data.pages.flatMap((page) => page.testset_revisions)
@@ -37,7 +36,7 @@ export function TestsetVersions({ testset, revision }: VersionsProps) {
   return (
     <>
       <Table
-        caption={`TestsetVersions of ${revision.testset_variant_slug}`}
+        caption={`Versions of ${revision.testset_variant_slug}`}
         rows={rows}
         keyOf={({ it }) => it.id}
         columns={[
