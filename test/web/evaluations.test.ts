@@ -111,6 +111,7 @@ describe('workbench: evaluations', () => {
     await page.getByRole('button', { name: 'Failed' }).click()
     await page.waitForURL('**?show=failed')
     await rows.getByText('Norway').waitFor({ state: 'detached' })
+    await rows.getByText('Lima').waitFor()
     expect(await rows.getByRole('row').count()).to.equal(3)
     await page.keyboard.press('j')
     await page.keyboard.press('j')

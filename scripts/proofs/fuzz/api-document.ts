@@ -28,6 +28,8 @@ export interface Operation {
   readonly isUpload: boolean
   /** What a 200 may be, by media type; undefined where the document says nothing of it. */
   readonly answers: Readonly<Record<string, { readonly schema?: JsonSchema }>> | undefined
+  /** Answers events for as long as somebody listens. */
+  readonly isEndless: boolean
 }
 
 export interface Parameter {
@@ -131,6 +133,7 @@ function operationOf(
   const { security = common, parameters = [], requestBody, responses } = written
   const json = requestBody?.content['application/json']
   const isUpload = requestBody?.content['multipart/form-data'] !== undefined
+  const answers = found(responses[200], components.responses).content
   return {
     name: `${method} ${path}`,
     method,
@@ -139,6 +142,7 @@ function operationOf(
     parameters: parameters.map((parameter) => found(parameter, components.parameters)),
     body: json && !isUpload ? { schema: json.schema, example: json.example } : undefined,
     isUpload,
-    answers: found(responses[200], components.responses).content,
+    answers,
+    isEndless: Object.keys(answers ?? {}).join() === 'text/event-stream',
   }
 }

@@ -1,5 +1,8 @@
 import type { Answer } from './call.ts'
 
+/** Very much of what was just written is found by its words a moment later: what is shown is searched for again, in milliseconds. */
+export const SEARCHED_AGAIN = 3000
+
 /** A hit of `POST /search`. */
 export type SearchHit = Answer<'POST /search'>['hits'][number]
 

@@ -3,7 +3,7 @@ import { Command as List } from 'cmdk'
 import { Dialog } from 'radix-ui'
 import { useDeferredValue, useState } from 'react'
 import { useRoute } from '../api/use-route.ts'
-import { placeOfHit, type SearchHit, wordOfKind } from '../api/hits.ts'
+import { placeOfHit, SEARCHED_AGAIN, type SearchHit, wordOfKind } from '../api/hits.ts'
 import { Highlighted } from '../parts/highlighted/highlighted.tsx'
 import { shownKeys, useAllCommands } from './commands.tsx'
 import styles from './palette.module.css'
@@ -38,7 +38,7 @@ function Choices({ searchesOnly, close }: Omit<PaletteProps, 'open'>) {
   const { data, error, isFetching } = useRoute(
     'POST /search',
     { body: { query: asked, windowing: { limit: 12 } } },
-    { enabled: asked.length > 1, keepPrevious: true },
+    { enabled: asked.length > 1, keepPrevious: true, refetchInterval: SEARCHED_AGAIN },
   )
   const hits = asked.length > 1 ? (data?.hits ?? []) : []
   const wanted = words.trim().toLowerCase()

@@ -77,7 +77,7 @@ describe('unknown fields: every route', () => {
   })
 
   it('refuses no example, and no parameter that the document names', async () => {
-    for (const operation of operations) {
+    for (const operation of operations.filter(({ isEndless }) => !isEndless)) {
       const parameters = operation.parameters.filter((it) => it.in === 'query')
       const query = new URLSearchParams(parameters.map(({ name }): [string, string] => [name, 'x']))
       const body = operation.isUpload ? uploadFormOf('a\n1\n') : operation.body?.example

@@ -106,7 +106,7 @@ async function judge(
       redirect: 'manual',
       signal: AbortSignal.timeout(PATIENCE),
     })
-    const text = await answer.text()
+    const text = operation.isEndless && answer.ok ? await beginningOf(answer) : await answer.text()
     const type = answer.headers.get('content-type') ?? ''
     known.learnTag(answer.headers.get('etag'))
     if (answer.status === 200 && type.startsWith('application/json')) known.learn(JSON.parse(text))
@@ -125,6 +125,14 @@ async function judge(
       problem: `${operation.name}: no answer: ${String(error)} ${String(cause ?? '')}`,
     }
   }
+}
+
+/** What comes first of an answer that has no end. */
+async function beginningOf({ body }: Response): Promise<string> {
+  const reader = body?.getReader()
+  const first = await reader?.read()
+  await reader?.cancel()
+  return Buffer.from(first?.value ?? []).toString()
 }
 
 function count<K>(counts: Map<K, number> | undefined, key: K): void {

@@ -1,5 +1,5 @@
 import { Link } from '@tanstack/react-router'
-import { placeOfHit, type SearchHit, wordOfKind } from '../../api/hits.ts'
+import { placeOfHit, SEARCHED_AGAIN, type SearchHit, wordOfKind } from '../../api/hits.ts'
 import { usePages } from '../../api/use-route.ts'
 import { Button } from '../../parts/button/button.tsx'
 import { Highlighted } from '../../parts/highlighted/highlighted.tsx'
@@ -10,9 +10,11 @@ import styles from './home.module.css'
 
 /** What has the words, the best first, with the place where they stand. */
 export function SearchResults({ words }: { readonly words: string }) {
-  const { data, error, hasNextPage, fetchNextPage, isFetchingNextPage, refetch } = usePages('POST /search', {
-    body: { query: words, windowing: { limit: 25 } },
-  })
+  const { data, error, hasNextPage, fetchNextPage, isFetchingNextPage, refetch } = usePages(
+    'POST /search',
+    { body: { query: words, windowing: { limit: 25 } } },
+    { refetchInterval: SEARCHED_AGAIN },
+  )
   if (error) return <Failure error={error} retry={refetch} />
   if (!data) return <Skeleton label="Searching" />
   const hits = data.pages.flatMap((page) => page.hits)
