@@ -165,6 +165,8 @@ export class Database {
       application_name: 'branchpoint',
     })
     pool.on('error', () => this.#lose(pool))
+    // Whoever uses it is told by what it asked.
+    pool.on('connect', (client) => client.on('error', () => undefined))
     return (this.#pool = pool)
   }
 

@@ -174,7 +174,7 @@ const GUARD =
 async function run(programs: string, folder: string, url: string): Promise<ChildProcess> {
   const args = [join(programs, 'postgres'), join(folder, 'data'), join(folder, 'log')]
   const child = spawn('/bin/sh', ['-c', GUARD, ...args], {
-    stdio: ['pipe', 'ignore', 'inherit'],
+    stdio: ['pipe', 'ignore', 'ignore'],
     cwd: folder,
     ...identity,
   })

@@ -165,7 +165,7 @@ describe('http: two servers over one PostgreSQL', function () {
   it('answers 503 while the database is away, and goes on when it is back', async () => {
     const bot = await create(either(0), 'patient')
     await postgres.kill()
-    const waiting = either(0).get('/workflows/query')
+    const waiting = either(0).post('/workflows/query', {})
     await postgres.again()
     expect((await waiting).status).to.equal(200)
     const reply = await commit(either(1), bot.variant_id, 2)
