@@ -231,7 +231,7 @@ export const ROOMS: Readonly<Record<string, Room>> = {
     ],
   },
   storage: {
-    uses: ['json'],
+    uses: ['json', 'scheduling'],
     surface: [
       ...[
         'fs',
@@ -244,10 +244,10 @@ export const ROOMS: Readonly<Record<string, Room>> = {
         'change-feed',
       ],
       ...['durable-folder', 'process-identity', 'json-record-file', 'read-epoch', 'settle-all'],
-      ...['sqlite/*'],
+      ...['sqlite/*', 'documents/*'],
     ],
   },
-  scheduling: { uses: [], surface: ['cooperative', 'run-within', 'semaphore'] },
+  scheduling: { uses: [], surface: ['cooperative', 'run-within', 'semaphore', 'shared-look', 'turns'] },
   cache: { uses: [], surface: ['recently-used'] },
   metrics: { uses: [], surface: ['counters'] },
 }

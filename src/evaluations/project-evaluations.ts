@@ -3,7 +3,8 @@ import { v7 as uuidv7 } from 'uuid'
 import { Refusal } from '../errors.ts'
 import { TimeSlice } from '../scheduling/cooperative.ts'
 import type { Release } from '../scheduling/semaphore.ts'
-import { holdingLock, isLockHeld } from '../storage/lock-file.ts'
+import type { Documents, Lease } from '../storage/documents/documents.ts'
+import { documentsOf } from '../storage/documents/file-documents.ts'
 import { damageOf } from '../versioning/index/damage-of.ts'
 import type { Window } from '../versioning/pagination.ts'
 import type { Registry } from '../versioning/registry.ts'
@@ -34,6 +35,7 @@ export class ProjectEvaluations {
   readonly #registry: Registry
   readonly #services: EvaluationServices
   readonly #folder: string
+  readonly #documents: Documents
   readonly #running = new Map<string, RunningEvaluation>()
   readonly #logged = new LRUCache<string, LoggedEvaluation>({ max: MOST_REMEMBERED })
   #isClosed = false
@@ -42,6 +44,7 @@ export class ProjectEvaluations {
     this.#registry = registry
     this.#services = services
     this.#folder = `${registry.store.folder}/evaluations`
+    this.#documents = documentsOf(registry.store.fs)
   }
 
   /**
@@ -166,8 +169,8 @@ export class ProjectEvaluations {
     return logged
   }
 
-  #isHeld(id: string): boolean {
-    return isLockHeld(this.#registry.store.fs, this.#folder, id)
+  #isHeld(id: string): Promise<boolean> {
+    return this.#documents.isLeased(`${this.#folder}/${id}`)
   }
 
   #elsewhere(id: string): Refusal {
@@ -194,12 +197,12 @@ export class ProjectEvaluations {
     const { id } = log.plan
     const running = new RunningEvaluation(log.plan)
     this.#running.set(id, running)
-    const work = holdingLock(this.#registry.store.fs, this.#folder, id, () =>
-      this.#work(log, running, by, isResumed),
-    ).finally(() => {
-      this.#running.delete(id)
-      release()
-    })
+    const work = this.#documents
+      .lease(`${this.#folder}/${id}`, (lease) => this.#work(log, running, by, lease, isResumed))
+      .finally(() => {
+        this.#running.delete(id)
+        release()
+      })
     running.follow(work.catch((error: unknown) => this.#interrupted(id, error)))
     // Closed while the log was made: it is there to be resumed.
     if (this.#isClosed) void running.stop()
@@ -222,12 +225,15 @@ export class ProjectEvaluations {
     log: EvaluationLog,
     running: RunningEvaluation,
     by: Evaluator,
+    lease: Lease,
     isResumed: boolean,
   ): Promise<Evaluation> {
     const { plan } = log
-    const { signal } = running
     const registry = this.#registry
-    await log.mend()
+    const { signal } = running
+    // Another server may run it by now, and what is done here would be refused.
+    lease.signal.addEventListener('abort', () => void running.stop(), { once: true })
+    await log.mend(lease)
     const end = log.end()
     // Another server was quicker.
     if (end) return { plan, state: 'finished', finishedAt: end.finished_at, summary: end.summary }
@@ -246,7 +252,8 @@ export class ProjectEvaluations {
     const setting = { registry, services, plan, caller: by.caller, signal }
     let mayHaveBegun = isResumed ? mostCutShort(plan.concurrency) : 0
     await runRows({
-      log,
+      concurrency: plan.concurrency,
+      keep: (results) => log.add(lease, results),
       rows: evaluationRows(testset),
       done,
       run: async (row) => {
@@ -268,7 +275,7 @@ export class ProjectEvaluations {
       { plan, summary, finishedAt, results: plan.rows > MOST_NOTED ? [] : log.rows() },
       by.context,
     )
-    await log.finish({ finished_at: finishedAt, summary })
+    await log.finish(lease, { finished_at: finishedAt, summary })
     return { plan, state: 'finished', finishedAt, summary }
   }
 
