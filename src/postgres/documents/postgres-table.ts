@@ -1,0 +1,213 @@
+import type {
+  DocumentChange,
+  DocumentEntry,
+  DocumentNews,
+  DocumentOutcome,
+  DocumentPart,
+  DocumentSummary,
+  DocumentTable,
+  HeldLease,
+} from '../../storage/documents/document-table.ts'
+import * as sql from './document-sql.ts'
+
+/** What is asked of a pool of connections, which is as that of `pg` takes it. */
+export interface SqlPool {
+  query(question: {
+    readonly name: string
+    readonly text: string
+    readonly values: unknown[]
+  }): Promise<{ readonly rows: readonly object[] }>
+}
+
+/** So many changes, or bytes, are made in one transaction at most. */
+const MOST_TOGETHER = 200
+const MOST_BYTES = 8 * 1024 * 1024
+
+/**
+ * Documents in PostgreSQL. Changes of one server that wait together are made in one transaction, each of them or not; what was made is in its
+ * stream, whose numbers say what another server lacks. Versions are of a sequence, leases by the clock of the database.
+ */
+export class PostgresTable implements DocumentTable {
+  readonly #pool: SqlPool
+  readonly #stream: string
+  readonly #waiting: Waiting[] = []
+  #isAtWork = false
+  /** How far this server has read each stream. */
+  #read = new Map<string, number>()
+
+  /** `stream` is this server's, and no other living one has it. */
+  constructor(pool: SqlPool, stream: string) {
+    this.#pool = pool
+    this.#stream = stream
+  }
+
+  decide(change: DocumentChange): Promise<DocumentOutcome> {
+    return new Promise((resolve, reject) => {
+      this.#waiting.push({ change, resolve, reject })
+      if (!this.#isAtWork) void this.#workOff()
+    })
+  }
+
+  async newerThan(known: ReadonlyMap<string, number>): Promise<readonly DocumentNews[]> {
+    const rows = await this.#ask<PartRow>('newer', sql.NEWER, [[...known.keys()], [...known.values()]])
+    const found = new Map<string, { path: string; mode: number | undefined; parts: DocumentPart[] }>()
+    for (const { path, mode, version, is_whole: isWhole, bytes } of rows) {
+      let news = found.get(path)
+      if (!news) found.set(path, (news = { path, mode: mode ?? undefined, parts: [] }))
+      news.parts.push({ version: Number(version), isWhole, bytes })
+    }
+    return [...found.values()]
+  }
+
+  /** What is new from here on, `entries` answers. */
+  async summaries(): Promise<readonly DocumentSummary[]> {
+    const positions = await this.#positions()
+    const rows = await this.#ask<{ path: string; version: string; digest: string }>('all', sql.SUMMARIES, [])
+    this.#read = new Map(positions.map(({ stream, n }) => [stream, n]))
+    return rows.map(({ path, version, digest }) => ({ path, version: Number(version), digest }))
+  }
+
+  /**
+   * What changed since the call before, by this server and the others, in any order; undefined where that is not known any more, and
+   * everything has to be compared. One call at a time.
+   */
+  async entries(): Promise<readonly DocumentEntry[] | undefined> {
+    const behind = (await this.#positions()).filter(({ stream, n }) => n > (this.#read.get(stream) ?? 0))
+    if (behind.length === 0) return NONE
+    const from = behind.map(({ stream }) => this.#read.get(stream) ?? 0)
+    if (behind.some(({ trimmed }, at) => trimmed > (from[at] ?? 0))) return undefined
+    const wanted = [behind.map(({ stream }) => stream), from, behind.map(({ n }) => n)]
+    const rows = await this.#ask<EntryRow>('entries', sql.ENTRIES, wanted)
+    for (const { stream, n } of behind) this.#read.set(stream, n)
+    return rows.map(({ path, version, is_removed: isRemoved }) => ({
+      path,
+      version: Number(version),
+      isRemoved,
+    }))
+  }
+
+  /** Forgets what changed longer ago than so many milliseconds: who has not read it by then compares everything. */
+  async trim(milliseconds: number): Promise<void> {
+    await this.#ask('trim', sql.TRIM, [milliseconds])
+  }
+
+  async takeLease(name: string, milliseconds: number): Promise<string | undefined> {
+    const rows = await this.#ask<{ token: string }>('take', sql.TAKE_LEASE, [
+      name,
+      this.#stream,
+      milliseconds,
+    ])
+    return rows[0]?.token
+  }
+
+  async renewLease({ name, token }: HeldLease, milliseconds: number): Promise<boolean> {
+    return (await this.#ask('renew', sql.RENEW_LEASE, [name, token, milliseconds])).length > 0
+  }
+
+  async dropLease({ name, token }: HeldLease): Promise<void> {
+    await this.#ask('drop', sql.DROP_LEASE, [name, token])
+  }
+
+  async isLeased(name: string): Promise<boolean> {
+    return (await this.#ask('leased', sql.IS_LEASED, [name])).length > 0
+  }
+
+  async sweepLeases(): Promise<void> {
+    await this.#ask('sweep', sql.SWEEP_LEASES, [])
+  }
+
+  async #workOff(): Promise<void> {
+    this.#isAtWork = true
+    while (this.#waiting.length > 0) {
+      const batch = this.#nextBatch()
+      try {
+        const rows = await this.#ask<OutcomeRow>('change', sql.CHANGE, [this.#stream, ...columnsOf(batch)])
+        for (const [at, { resolve, reject }] of batch.entries()) {
+          const row = rows[at]
+          if (row) resolve(outcomeOf(row))
+          else reject(new Error('the database answered fewer changes than it was asked for'))
+        }
+      } catch (error) {
+        for (const { reject } of batch) reject(error)
+      }
+    }
+    this.#isAtWork = false
+  }
+
+  /** Those that wait, sorted by path, so that no two servers wait for each other; those of one path stay in their order. */
+  #nextBatch(): readonly Waiting[] {
+    let bytes = 0
+    let count = 0
+    for (const { change } of this.#waiting) {
+      bytes += change.bytes?.length ?? 0
+      if (count === MOST_TOGETHER || (count > 0 && bytes > MOST_BYTES)) break
+      count++
+    }
+    return this.#waiting
+      .splice(0, count)
+      .sort(({ change: { path: a } }, { change: { path: b } }) => (a < b ? -1 : a > b ? 1 : 0))
+  }
+
+  async #positions(): Promise<readonly { stream: string; n: number; trimmed: number }[]> {
+    const rows = await this.#ask<{ stream: string; n: string; trimmed: string }>(
+      'positions',
+      sql.POSITIONS,
+      [],
+    )
+    return rows.map(({ stream, n, trimmed }) => ({ stream, n: Number(n), trimmed: Number(trimmed) }))
+  }
+
+  async #ask<Row>(name: string, text: string, values: unknown[]): Promise<readonly Row[]> {
+    const { rows } = await this.#pool.query({ name: `documents_${name}`, text, values })
+    return rows as readonly Row[] // the statement says what they have
+  }
+}
+
+interface Waiting {
+  readonly change: DocumentChange
+  readonly resolve: (outcome: DocumentOutcome) => void
+  readonly reject: (error: unknown) => void
+}
+
+/** Numbers of eight bytes come as text. */
+interface OutcomeRow {
+  readonly outcome: 'done' | 'moved' | 'lost'
+  readonly made: string
+  readonly made_on: string
+}
+
+interface PartRow {
+  readonly path: string
+  readonly mode: number | null
+  readonly version: string
+  readonly is_whole: boolean
+  readonly bytes: Buffer
+}
+
+interface EntryRow {
+  readonly path: string
+  readonly version: string
+  readonly is_removed: boolean
+}
+
+const NONE: readonly DocumentEntry[] = []
+
+function outcomeOf({ outcome, made, made_on: before }: OutcomeRow): DocumentOutcome {
+  return outcome === 'done'
+    ? { kind: outcome, version: Number(made), before: Number(before) }
+    : { kind: outcome }
+}
+
+function columnsOf(batch: readonly Waiting[]): unknown[] {
+  const of = (value: (change: DocumentChange) => unknown): unknown[] =>
+    batch.map(({ change }) => value(change))
+  return [
+    of(({ path }) => path),
+    of(({ kind }) => kind),
+    of(({ bytes }) => Buffer.from(bytes ?? [])),
+    of(({ mode }) => mode ?? null),
+    of(({ expected }) => expected ?? null),
+    of(({ lease }) => lease?.name ?? null),
+    of(({ lease }) => lease?.token ?? null),
+  ]
+}
