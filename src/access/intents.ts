@@ -3,7 +3,7 @@ import { Turns } from '../scheduling/turns.ts'
 import { hash } from 'node:crypto'
 import { v7 as uuidv7 } from 'uuid'
 import { Refusal } from '../errors.ts'
-import type { Documents, Lease } from '../storage/documents/documents.ts'
+import type { Documents, HowToLease, Lease } from '../storage/documents/documents.ts'
 import { documentsOf } from '../storage/documents/file-documents.ts'
 import type { Fs } from '../storage/fs.ts'
 import type { BeforeTakeOver } from '../storage/lock-file.ts'
@@ -57,7 +57,7 @@ export class Intents {
   readonly #documents: Documents
   readonly #storeDir: string
   readonly #now: () => Date
-  readonly #finishFor: BeforeTakeOver | undefined
+  readonly #leasing: HowToLease
   readonly #notes: () => readonly string[]
   readonly #turns = new Turns()
 
@@ -76,7 +76,7 @@ export class Intents {
     this.#documents = documentsOf(fs)
     this.#storeDir = storeDir
     this.#now = now
-    this.#finishFor = finishFor
+    this.#leasing = { beforeTakeOver: finishFor }
     this.#notes = notes
   }
 
@@ -91,7 +91,7 @@ export class Intents {
     // A queue of our own first: among ourselves, waiting in line beats trying for the lock again and again.
     return this.#turns.take(`${folder}/${name}`, async () => {
       const attempt = (lease: Lease): Promise<T> => this.#attempt(lease, folder, name, fingerprint, work)
-      return this.#documents.lease(`${folder}/${name}`, attempt, this.#finishFor)
+      return this.#documents.lease(`${folder}/${name}`, attempt, this.#leasing)
     })
   }
 
@@ -104,7 +104,7 @@ export class Intents {
         await this.#purgeFile(folder, file)
         if (++looked % YIELD_EVERY === 0) await yieldToEventLoop()
       }
-      await this.#documents.sweepLeases(folder, this.#finishFor)
+      await this.#documents.sweepLeases(folder, this.#leasing)
     }
   }
 
@@ -177,7 +177,7 @@ export class Intents {
       for (const path of [`${folder}/${name}.json`, `${folder}/${name}.json.new`, `${folder}/${file}`])
         if (this.#isOld(path)) await lease.remove(path)
     }
-    await this.#documents.lease(`${folder}/${name}`, remove, this.#finishFor).catch(() => undefined)
+    await this.#documents.lease(`${folder}/${name}`, remove, this.#leasing).catch(() => undefined)
   }
 
   /** An intent is never changed after its time is over, so its file's time is enough. */

@@ -1,13 +1,13 @@
 import { sharedLook } from '../../scheduling/shared-look.ts'
 import { SharedDocuments } from '../../storage/documents/shared-documents.ts'
 import type { Fs } from '../../storage/fs.ts'
-import { PostgresTable, type SqlPool } from './postgres-table.ts'
+import { type DocumentDatabase, PostgresTable } from './postgres-table.ts'
 
 /** How long it is remembered what changed, in milliseconds: who was away for longer compares everything. */
 const REMEMBERED = 60 * 60 * 1000
 
 export interface PostgresDocumentsOptions {
-  readonly pool: SqlPool
+  readonly database: DocumentDatabase
   /** Names this server; no other living one has this name. */
   readonly stream: string
   /** Of the server's own folder, which may be old, torn or empty. */
@@ -33,13 +33,13 @@ export interface PostgresDocuments {
 
 /** Brings the folder to what the database has, and follows it from then on. The tables are there (see DOCUMENT_SCHEMA). */
 export async function openPostgresDocuments({
-  pool,
+  database,
   stream,
   fs,
   dir,
   fresh,
 }: PostgresDocumentsOptions): Promise<PostgresDocuments> {
-  const table = new PostgresTable(pool, stream)
+  const table = new PostgresTable(database, stream)
   const follow = sharedLook(async () => {
     const entries = await table.entries()
     await (entries ? documents.takeIn(entries) : documents.open())

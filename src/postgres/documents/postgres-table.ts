@@ -1,3 +1,4 @@
+import { randomUUID } from 'node:crypto'
 import type {
   DocumentChange,
   DocumentEntry,
@@ -10,14 +11,23 @@ import type {
 } from '../../storage/documents/document-table.ts'
 import * as sql from './document-sql.ts'
 
-/** What is asked of a pool of connections, which is as that of `pg` takes it. */
-export interface SqlPool {
-  query(question: {
-    readonly name: string
-    readonly text: string
-    readonly values: unknown[]
-  }): Promise<{ readonly rows: readonly object[] }>
+/** A statement with its values; it is prepared once a connection. */
+export interface DocumentStatement {
+  readonly name: string
+  readonly text: string
+  readonly values: readonly unknown[]
 }
+
+/** What is asked of the database: rows of a statement. */
+export interface DocumentDatabase {
+  /** Does it again where the connection breaks: it may be done twice. */
+  query<Row>(statement: DocumentStatement): Promise<readonly Row[]>
+  /** Does it once; where that rejects, it may have been done. */
+  queryOnce<Row>(statement: DocumentStatement): Promise<readonly Row[]>
+}
+
+/** How often a batch is sent that was not carried out for a reason that is over. */
+const ATTEMPTS = 10
 
 /** So many changes, or bytes, are made in one transaction at most. */
 const MOST_TOGETHER = 200
@@ -28,16 +38,18 @@ const MOST_BYTES = 8 * 1024 * 1024
  * stream, whose numbers say what another server lacks. Versions are of a sequence, leases by the clock of the database.
  */
 export class PostgresTable implements DocumentTable {
-  readonly #pool: SqlPool
+  readonly #database: DocumentDatabase
   readonly #stream: string
   readonly #waiting: Waiting[] = []
   #isAtWork = false
+  /** That of the last call that was carried out. */
+  #mark = ''
   /** How far this server has read each stream. */
   #read = new Map<string, number>()
 
   /** `stream` is this server's, and no other living one has it. */
-  constructor(pool: SqlPool, stream: string) {
-    this.#pool = pool
+  constructor(database: DocumentDatabase, stream: string) {
+    this.#database = database
     this.#stream = stream
   }
 
@@ -61,6 +73,8 @@ export class PostgresTable implements DocumentTable {
 
   /** What is new from here on, `entries` answers. */
   async summaries(): Promise<readonly DocumentSummary[]> {
+    await this.#ask('begin', sql.BEGIN_STREAM, [this.#stream])
+    if (!this.#isAtWork) this.#mark = await this.#markThere()
     const positions = await this.#positions()
     const rows = await this.#ask<{ path: string; version: string; digest: string }>('all', sql.SUMMARIES, [])
     this.#read = new Map(positions.map(({ stream, n }) => [stream, n]))
@@ -91,13 +105,9 @@ export class PostgresTable implements DocumentTable {
     await this.#ask('trim', sql.TRIM, [milliseconds])
   }
 
-  async takeLease(name: string, milliseconds: number): Promise<string | undefined> {
-    const rows = await this.#ask<{ token: string }>('take', sql.TAKE_LEASE, [
-      name,
-      this.#stream,
-      milliseconds,
-    ])
-    return rows[0]?.token
+  async takeLease(name: string, milliseconds: number, note?: string): Promise<string | undefined> {
+    const values = [name, this.#stream, milliseconds, note ?? null]
+    return (await this.#ask<{ token: string }>('take', sql.TAKE_LEASE, values))[0]?.token
   }
 
   async renewLease({ name, token }: HeldLease, milliseconds: number): Promise<boolean> {
@@ -112,6 +122,10 @@ export class PostgresTable implements DocumentTable {
     return (await this.#ask('leased', sql.IS_LEASED, [name])).length > 0
   }
 
+  abandonedLeases(): Promise<readonly { readonly name: string; readonly note: string }[]> {
+    return this.#ask('abandoned', sql.ABANDONED, [])
+  }
+
   async sweepLeases(): Promise<void> {
     await this.#ask('sweep', sql.SWEEP_LEASES, [])
   }
@@ -121,17 +135,49 @@ export class PostgresTable implements DocumentTable {
     while (this.#waiting.length > 0) {
       const batch = this.#nextBatch()
       try {
-        const rows = await this.#ask<OutcomeRow>('change', sql.CHANGE, [this.#stream, ...columnsOf(batch)])
-        for (const [at, { resolve, reject }] of batch.entries()) {
-          const row = rows[at]
-          if (row) resolve(outcomeOf(row))
-          else reject(new Error('the database answered fewer changes than it was asked for'))
-        }
+        const outcomes = await this.#change(batch)
+        for (const [at, { resolve }] of batch.entries()) resolve(outcomes[at] ?? { kind: 'moved' })
       } catch (error) {
         for (const { reject } of batch) reject(error)
       }
     }
     this.#isAtWork = false
+  }
+
+  /** Makes the changes of a batch once, also where the answer is lost. Rejects where it cannot be found out what became of them. */
+  async #change(batch: readonly Waiting[]): Promise<readonly DocumentOutcome[]> {
+    const mark = randomUUID()
+    const values = [this.#stream, this.#mark, mark, ...columnsOf(batch)]
+    for (let attempt = 1; ; attempt++) {
+      try {
+        const statement = { name: 'documents_change', text: sql.CHANGE, values }
+        const rows = await this.#database.queryOnce<OutcomeRow>(statement)
+        this.#mark = mark
+        return rows.map(outcomeOf)
+      } catch (error) {
+        const there = await this.#markThere()
+        if (there === mark) return await this.#outcomesOf(batch, mark)
+        this.#mark = there
+        if (attempt === ATTEMPTS || there !== values[1] || !isWorthAnotherTry(error)) throw error
+      }
+    }
+  }
+
+  async #markThere(): Promise<string> {
+    return (await this.#ask<{ mark: string }>('mark', sql.MARK, [this.#stream]))[0]?.mark ?? ''
+  }
+
+  /** What became of a batch of which only its mark is known: what was not made was refused. */
+  async #outcomesOf(batch: readonly Waiting[], mark: string): Promise<readonly DocumentOutcome[]> {
+    const made = await this.#ask<{ item: number; version: string }>('made', sql.MADE, [this.#stream, mark])
+    this.#mark = mark
+    const versions = new Map(made.map(({ item, version }) => [item, Number(version)]))
+    return batch.map(({ change }, at): DocumentOutcome => {
+      const version = versions.get(at + 1)
+      // What it was made on is not told: who has a copy reads it anew.
+      if (version !== undefined) return { kind: 'done', version, before: version - 1 }
+      return { kind: change.expected === undefined ? 'lost' : 'moved' }
+    })
   }
 
   /** Those that wait, sorted by path, so that no two servers wait for each other; those of one path stay in their order. */
@@ -158,8 +204,7 @@ export class PostgresTable implements DocumentTable {
   }
 
   async #ask<Row>(name: string, text: string, values: unknown[]): Promise<readonly Row[]> {
-    const { rows } = await this.#pool.query({ name: `documents_${name}`, text, values })
-    return rows as readonly Row[] // the statement says what they have
+    return this.#database.query<Row>({ name: `documents_${name}`, text, values })
   }
 }
 
@@ -210,4 +255,10 @@ function columnsOf(batch: readonly Waiting[]): unknown[] {
     of(({ lease }) => lease?.name ?? null),
     of(({ lease }) => lease?.token ?? null),
   ]
+}
+
+/** Whether a batch was undone, or not begun, for a reason that is over: batches that waited for each other, a connection that broke. */
+function isWorthAnotherTry(error: unknown): boolean {
+  const { name, code = '' } = error as NodeJS.ErrnoException // anything may be thrown
+  return name === 'LostConnection' || ['40P01', '40001', '55P03'].includes(code)
 }

@@ -12,16 +12,18 @@ export interface DocumentTable {
   summaries(): Promise<readonly DocumentSummary[]>
   /**
    * Takes a lease that nobody has, or whose time is over, for so many milliseconds by the clock that all share; answers a token that no
-   * holder before had, or undefined where somebody has it.
+   * holder before had, or undefined where somebody has it. The note is kept with it.
    */
-  takeLease(name: string, milliseconds: number): Promise<string | undefined>
+  takeLease(name: string, milliseconds: number, note?: string): Promise<string | undefined>
   /** Prolongs a lease from now; false if somebody else has taken it. */
   renewLease(lease: HeldLease, milliseconds: number): Promise<boolean>
   /** Gives a lease back, unless somebody else has taken it. */
   dropLease(lease: HeldLease): Promise<void>
   /** Whether somebody has a lease whose time is not over. */
   isLeased(name: string): Promise<boolean>
-  /** Forgets leases whose time was over long ago. */
+  /** Leases with a note whose time is over, and which were not given back. */
+  abandonedLeases(): Promise<readonly { readonly name: string; readonly note: string }[]>
+  /** Forgets leases without a note whose time was over long ago. */
   sweepLeases(): Promise<void>
 }
 

@@ -18,19 +18,21 @@ export interface Documents extends DocumentWriter {
   create(path: string, bytes: Uint8Array, how?: HowToPut): Promise<boolean>
   /**
    * Runs `work` while no other server, nor another caller here, holds the lease of this path. Refuses with `locked` if somebody alive keeps
-   * it too long. What a dead holder decided is in place before: `beforeTakeOver` finishes that, given a name that begins with its identity.
+   * it too long.
    */
-  lease<T>(
+  lease<T>(path: string, work: (lease: Lease) => Promise<T>, how?: HowToLease): Promise<T>
+  /** The same, but where somebody has it nothing is done, and undefined is answered at once. */
+  leaseIfFree<T>(
     path: string,
     work: (lease: Lease) => Promise<T>,
-    beforeTakeOver?: (dead: string) => Promise<void>,
-  ): Promise<T>
-  /** The same, but where somebody has it nothing is done, and undefined is answered at once. */
-  leaseIfFree<T>(path: string, work: (lease: Lease) => Promise<T>): Promise<T | undefined>
+    how?: Pick<HowToLease, 'note'>,
+  ): Promise<T | undefined>
   /** Whether somebody who is not known to be dead holds the lease of this path. */
   isLeased(path: string): Promise<boolean>
+  /** Leases with a note whose holders died, or abandoned them: somebody else may go on. None where only processes of one host share. */
+  abandoned(): Promise<readonly AbandonedLease[]>
   /** Ends leases in a folder that dead processes hold. */
-  sweepLeases(folder: string, beforeTakeOver?: (dead: string) => Promise<void>): Promise<void>
+  sweepLeases(folder: string, how?: Pick<HowToLease, 'beforeTakeOver'>): Promise<void>
 }
 
 /** Writes of who alone writes to a document: because of a lease, or because nobody else knows its name yet. */
@@ -47,6 +49,21 @@ export interface DocumentWriter {
 export interface Lease extends DocumentWriter {
   /** Aborted when another server may have the lease: writes with it are refused from then on. */
   readonly signal: AbortSignal
+  /** When the work is over, somebody else is to go on with it. */
+  abandon(): void
+}
+
+export interface HowToLease {
+  /** Puts in place what a dead holder decided, before its lease is taken from it; it is given a name that begins with that one's identity. */
+  readonly beforeTakeOver?: ((dead: string) => Promise<void>) | undefined
+  /** What somebody else needs to go on with the work. */
+  readonly note?: string
+}
+
+/** A lease that nobody holds, of work that is not over. */
+export interface AbandonedLease {
+  readonly path: string
+  readonly note: string
 }
 
 export interface HowToPut {

@@ -3,9 +3,9 @@ import { basename, dirname } from 'node:path/posix'
 import { Refusal } from '../../errors.ts'
 import { createDurableFolder } from '../durable-folder.ts'
 import type { Fs } from '../fs.ts'
-import type { BeforeTakeOver, HeldLock } from '../lock-file.ts'
+import type { HeldLock } from '../lock-file.ts'
 import { endDeadLock, holdingLock, isLockHeld, lockFile, sweepDeadLocks } from '../lock-file.ts'
-import type { Changed, Documents, HowToPut, Lease } from './documents.ts'
+import type { AbandonedLease, Changed, Documents, HowToLease, HowToPut, Lease } from './documents.ts'
 
 /** How the documents of a store are written: as it says itself where several folders have to agree, else as files of this folder. */
 export function documentsOf(fs: Fs): Documents {
@@ -82,7 +82,11 @@ export class FileDocuments implements Documents {
     this.#fs.remove(path)
   }
 
-  lease<T>(path: string, work: (lease: Lease) => Promise<T>, beforeTakeOver?: BeforeTakeOver): Promise<T> {
+  lease<T>(
+    path: string,
+    work: (lease: Lease) => Promise<T>,
+    { beforeTakeOver }: HowToLease = {},
+  ): Promise<T> {
     const inside = (): Promise<T> => work(this.#held())
     return holdingLock(this.#fs, dirname(path), basename(path), inside, beforeTakeOver)
   }
@@ -105,11 +109,15 @@ export class FileDocuments implements Documents {
     }
   }
 
+  async abandoned(): Promise<readonly AbandonedLease[]> {
+    return []
+  }
+
   async isLeased(path: string): Promise<boolean> {
     return isLockHeld(this.#fs, dirname(path), basename(path))
   }
 
-  sweepLeases(folder: string, beforeTakeOver?: BeforeTakeOver): Promise<void> {
+  sweepLeases(folder: string, { beforeTakeOver }: Pick<HowToLease, 'beforeTakeOver'> = {}): Promise<void> {
     return sweepDeadLocks(this.#fs, folder, [folder], beforeTakeOver)
   }
 
@@ -120,6 +128,7 @@ export class FileDocuments implements Documents {
       put: (path, bytes, how) => this.put(path, bytes, how),
       append: (path, bytes, how) => this.append(path, bytes, how),
       remove: (path) => this.remove(path),
+      abandon: () => undefined,
     }
   }
 

@@ -3,7 +3,15 @@ import { Turns } from '../../scheduling/turns.ts'
 import type { Fs } from '../fs.ts'
 import { LOCK_PATIENCE_MS } from '../lock-file.ts'
 import type { DocumentChange, DocumentEntry, DocumentOutcome, DocumentTable } from './document-table.ts'
-import type { Changed, Documents, DocumentWriter, HowToPut, Lease } from './documents.ts'
+import type {
+  AbandonedLease,
+  Changed,
+  Documents,
+  DocumentWriter,
+  HowToLease,
+  HowToPut,
+  Lease,
+} from './documents.ts'
 import { FollowedFolder } from './followed-folder.ts'
 import { awaitLease, LEASE_MS, type SharedLease, takeLease } from './shared-lease.ts'
 
@@ -90,14 +98,23 @@ export class SharedDocuments implements Documents {
     return isFirst
   }
 
-  async lease<T>(path: string, work: (lease: Lease) => Promise<T>): Promise<T> {
+  async lease<T>(path: string, work: (lease: Lease) => Promise<T>, { note }: HowToLease = {}): Promise<T> {
     const name = this.#nameOf(path)
-    return this.#hold(await awaitLease(this.#table, name, this.#leaseMs), work)
+    return this.#hold(await awaitLease(this.#table, name, this.#leaseMs, note), work)
   }
 
-  async leaseIfFree<T>(path: string, work: (lease: Lease) => Promise<T>): Promise<T | undefined> {
-    const lease = await takeLease(this.#table, this.#nameOf(path), this.#leaseMs)
+  async leaseIfFree<T>(
+    path: string,
+    work: (lease: Lease) => Promise<T>,
+    { note }: Pick<HowToLease, 'note'> = {},
+  ): Promise<T | undefined> {
+    const lease = await takeLease(this.#table, this.#nameOf(path), this.#leaseMs, note)
     return lease && this.#hold(lease, work)
+  }
+
+  async abandoned(): Promise<readonly AbandonedLease[]> {
+    const leases = await this.#table.abandonedLeases()
+    return leases.map(({ name, note }) => ({ path: `${this.#dir}/${name}`, note }))
   }
 
   isLeased(path: string): Promise<boolean> {
@@ -125,7 +142,7 @@ export class SharedDocuments implements Documents {
   async #hold<T>(lease: SharedLease, work: (lease: Lease) => Promise<T>): Promise<T> {
     try {
       await this.#lookAfresh()
-      return await work({ signal: lease.signal, ...this.#writer(lease) })
+      return await work({ signal: lease.signal, abandon: () => lease.abandon(), ...this.#writer(lease) })
     } finally {
       await lease.drop()
     }

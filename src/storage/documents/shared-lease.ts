@@ -16,6 +16,7 @@ export class SharedLease implements HeldLease {
   /** From when on somebody else may have it, on the clock of `performance`. */
   #until: number
   #timer: NodeJS.Timeout | undefined
+  #isAbandoned = false
 
   /** `asked` is when it was asked for: what the other side counts began later. */
   constructor(table: DocumentTable, { name, token }: HeldLease, asked: number, milliseconds: number) {
@@ -38,10 +39,17 @@ export class SharedLease implements HeldLease {
     this.#lost.abort()
   }
 
+  /** Somebody else is to go on when it is dropped. */
+  abandon(): void {
+    this.#isAbandoned = true
+  }
+
   /** Gives it back. Where that cannot be said, it ends by itself. */
   async drop(): Promise<void> {
     clearTimeout(this.#timer)
-    if (!this.signal.aborted) await this.#table.dropLease(this).catch(() => undefined)
+    const giveBack = (): Promise<unknown> =>
+      this.#isAbandoned ? this.#table.renewLease(this, 0) : this.#table.dropLease(this)
+    if (!this.signal.aborted) await giveBack().catch(() => undefined)
     this.#lost.abort()
   }
 
@@ -68,9 +76,10 @@ export async function takeLease(
   table: DocumentTable,
   name: string,
   milliseconds: number,
+  note?: string,
 ): Promise<SharedLease | undefined> {
   const asked = performance.now()
-  const token = await table.takeLease(name, milliseconds)
+  const token = await table.takeLease(name, milliseconds, note)
   return token === undefined ? undefined : new SharedLease(table, { name, token }, asked, milliseconds)
 }
 
@@ -79,10 +88,11 @@ export async function awaitLease(
   table: DocumentTable,
   name: string,
   milliseconds: number,
+  note?: string,
 ): Promise<SharedLease> {
   const deadline = performance.now() + LOCK_PATIENCE_MS
   for (let wait = 4; ; wait = Math.min(wait * 2, 200)) {
-    const lease = await takeLease(table, name, milliseconds)
+    const lease = await takeLease(table, name, milliseconds, note)
     if (lease) return lease
     if (performance.now() > deadline)
       throw new Refusal('locked', `"${name}" is held by another server. Try again in a moment.`)

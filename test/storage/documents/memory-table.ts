@@ -22,7 +22,10 @@ export class MemoryTable implements DocumentTable {
   /** How many changes were refused because of another version. */
   conflicts = 0
   readonly #rows = new Map<string, Row>()
-  readonly #leases = new Map<string, { readonly token: string; readonly until: number }>()
+  readonly #leases = new Map<
+    string,
+    { readonly token: string; readonly until: number; readonly note?: string | undefined }
+  >()
   readonly #delay: () => Promise<void>
   #version = 0
   #token = 0
@@ -65,19 +68,20 @@ export class MemoryTable implements DocumentTable {
     )
   }
 
-  takeLease(name: string, milliseconds: number): Promise<string | undefined> {
+  takeLease(name: string, milliseconds: number, note?: string): Promise<string | undefined> {
     return this.#remotely(() => {
       if (this.#holder(name)) return undefined
       const token = String(++this.#token)
-      this.#leases.set(name, { token, until: performance.now() + milliseconds })
+      this.#leases.set(name, { token, until: performance.now() + milliseconds, note })
       return token
     })
   }
 
   renewLease({ name, token }: HeldLease, milliseconds: number): Promise<boolean> {
     return this.#remotely(() => {
-      if (this.#leases.get(name)?.token !== token) return false
-      this.#leases.set(name, { token, until: performance.now() + milliseconds })
+      const lease = this.#leases.get(name)
+      if (lease?.token !== token) return false
+      this.#leases.set(name, { ...lease, until: performance.now() + milliseconds })
       return true
     })
   }
@@ -92,8 +96,17 @@ export class MemoryTable implements DocumentTable {
     return this.#remotely(() => this.#holder(name) !== undefined)
   }
 
+  abandonedLeases(): Promise<readonly { readonly name: string; readonly note: string }[]> {
+    return this.#remotely(() =>
+      [...this.#leases].flatMap(([name, { note, until }]) =>
+        note !== undefined && until <= performance.now() ? [{ name, note }] : [],
+      ),
+    )
+  }
+
   async sweepLeases(): Promise<void> {
-    for (const [name, { until }] of this.#leases) if (until < performance.now()) this.#leases.delete(name)
+    for (const [name, { note, until }] of this.#leases)
+      if (note === undefined && until < performance.now()) this.#leases.delete(name)
   }
 
   /** The time of a lease is over. */
@@ -129,5 +142,34 @@ export class MemoryTable implements DocumentTable {
     const answer = step()
     await this.#delay()
     return answer
+  }
+}
+
+/** An empty table, and what servers have of it; see Shared. */
+export function memoryShare(): {
+  readonly table: MemoryTable
+  server(): { readonly table: DocumentTable; readonly entries: () => Promise<readonly DocumentEntry[]> }
+} {
+  const delay = unevenly()
+  const table = new MemoryTable(delay)
+  const server = () => {
+    let heard = 0
+    const entries = async (): Promise<readonly DocumentEntry[]> => {
+      await delay()
+      const news = table.log.slice(heard)
+      heard = table.log.length
+      return news
+    }
+    return { table, entries }
+  }
+  return { table, server }
+}
+
+/** The way there and back takes so many rounds of the event loop, a different number each time and the same in every run. */
+function unevenly(): () => Promise<void> {
+  let state = 1
+  return async () => {
+    state = (state * 48_271) % 0x7fffffff
+    for (let rounds = state % 4; rounds > 0; rounds--) await new Promise((resolve) => setImmediate(resolve))
   }
 }

@@ -7,6 +7,10 @@ import { memoryFs } from '../../../src/storage/memory-fs.ts'
 /** A server of a store that several share, as far as documents go: a folder of its own that follows. */
 export interface SharingServer {
   readonly fs: Fs
+  /** The same, as what is in a store is given it. */
+  readonly storeFs: Fs
+  /** Takes in what others changed, as before each request. */
+  readonly fresh: () => Promise<void>
   readonly documents: SharedDocuments
   /** The files of its folder, by their paths in the store. */
   files(): Record<string, string>
@@ -31,15 +35,16 @@ export async function sharingServer({
   leaseMs,
 }: Sharing): Promise<SharingServer> {
   fs.makeDir(FOLDER)
+  const fresh = sharedLook(async () => documents.takeIn(await entries()))
   const documents: SharedDocuments = new SharedDocuments({
     fs,
     dir: FOLDER,
     table,
-    fresh: sharedLook(async () => documents.takeIn(await entries())),
+    fresh,
     ...(leaseMs === undefined ? {} : { leaseMs }),
   })
   await documents.open()
-  return { fs, documents, files: () => filesBelow(fs, FOLDER, '') }
+  return { fs, storeFs: { ...fs, documents }, fresh, documents, files: () => filesBelow(fs, FOLDER, '') }
 }
 
 function filesBelow(fs: Fs, folder: string, name: string): Record<string, string> {

@@ -185,6 +185,35 @@ export function sharingTests(share: () => Promise<Shared>, runs: number): void {
     }
   })
 
+  it('work that its server leaves, or dies of, is there for another to go on with, and no other work is', async () => {
+    const shared = await share()
+    const [one, two] = [await serverOf(shared), await serverOf(shared)]
+    const [left, died, done, noted] = ['left', 'died', 'done', 'noted'].map(
+      (it) => `${FOLDER}/default/evaluations/${it}`,
+    )
+    await one.documents.lease(left ?? '', async (lease) => lease.abandon(), { note: 'of left' })
+    await one.documents.lease(done ?? '', async () => undefined, { note: 'of done' })
+    await one.documents.lease(noted ?? '', async (lease) => lease.abandon())
+    await one.documents.lease(
+      died ?? '',
+      async () => {
+        expect(await two.documents.abandoned()).to.deep.equal([{ path: left, note: 'of left' }])
+        await shared.expire('default/evaluations/died')
+        const abandoned = [...(await two.documents.abandoned())].sort((a, b) => (a.path < b.path ? -1 : 1))
+        expect(abandoned).to.deep.equal([
+          { path: died, note: 'of died' },
+          { path: left, note: 'of left' },
+        ])
+        await two.documents.leaseIfFree(died ?? '', async () => undefined, { note: 'of died' })
+      },
+      { note: 'of died' },
+    )
+    expect(await two.documents.leaseIfFree(left ?? '', async () => 'went on', { note: 'of left' })).to.equal(
+      'went on',
+    )
+    expect(await two.documents.abandoned()).to.deep.equal([])
+  })
+
   it('a lease is prolonged for as long as it is held', async () => {
     const shared = await share()
     const one = await serverOf(shared, { leaseMs: 1600 })
