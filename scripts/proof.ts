@@ -24,7 +24,8 @@ const PROOFS: Readonly<Record<string, Proof>> = {
     load: () => import('./proofs/crash.ts'),
   },
   linear: {
-    options: '[--rounds N] [--seconds N] [--clients N] [--pushers N]',
+    options:
+      '[--rounds N] [--seconds N] [--clients N] [--pushers N] [--servers N] [--engine postgres] [--fault failover|zombie]',
     summary: 'every operation happened at one moment',
     load: () => import('./proofs/linear.ts'),
   },

@@ -27,6 +27,10 @@ const GIB = 1024 ** 3
 const FILE = matching(/^[^\0]+$/, 'a file')
 const FOLDER = matching(/^[^\0]+$/, 'a folder')
 const ADDRESS = matching(/^[A-Za-z0-9_.:%-]+$/, 'a host name or an IP address')
+const DATABASE = matching(
+  /^postgres(?:ql)?:\/\/[^/?#]+\/[^/?#]+/,
+  'an address such as postgres://user@host/database',
+)
 const TOKEN = matching(/^[\x21-\x7e]+$/, 'printable ASCII characters without spaces')
 const KEY = {
   takes: '32 bytes in base64 or hex, as  openssl rand -base64 32  makes them',
@@ -46,6 +50,15 @@ export const SETTINGS = {
   host: setting('HOST', ADDRESS, '127.0.0.1', 'address to listen on'),
   storeDir: setting('STORE_DIR', FOLDER, './store',
     'folder that holds everything durable; `:memory:` keeps nothing ([a store in memory](in-memory.md))'),
+  store: optional('STORE', { ...DATABASE, isSecret: true }, 'the folder `STORE_DIR`',
+    'PostgreSQL database that several servers share, `postgres://user@host,host/database`; each keeps a copy in its `CACHE_DIR` ' +
+    '([several servers](operations/cluster.md))'),
+  cacheDir: setting('CACHE_DIR', FOLDER, './cache',
+    'folder of this server alone that follows `STORE`, in place of `STORE_DIR`; it may be lost'),
+  reads: optional('READS', oneOf(['quorum', 'primary', 'local']),
+    '`quorum` where the database waits for a standby, else `primary`',
+    'how a read is made sure to be fresh with `STORE`: `quorum` by a commit, which no primary that was replaced can make; `primary` by a ' +
+    'question to the primary; `local` not at all: it may be a second old'),
   publicUrl: optional('PUBLIC_URL', URL_OF_OURS, 'the address listened on',
     'how clients reach the server; `data.url` of managed handlers is `<PUBLIC_URL>/services/…`'),
   versionType: setting('VERSION_TYPE', oneOf(['number', 'string']), 'number',

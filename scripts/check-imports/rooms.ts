@@ -19,7 +19,17 @@ export const ROOMS: Readonly<Record<string, Room>> = {
     uses: [
       ...['http', 'events', 'evaluations', 'invocation', 'handlers', 'models', 'sandbox', 'traces'],
       ...['search', 'webhooks', 'secrets'],
-      ...['outgoing', 'access', 'resources', 'versioning', 'git', 'storage', 'scheduling', 'metrics'],
+      ...[
+        'outgoing',
+        'access',
+        'resources',
+        'versioning',
+        'postgres',
+        'git',
+        'storage',
+        'scheduling',
+        'metrics',
+      ],
     ],
     surface: ['start', 'resource-settings', 'signing-settings'],
   },
@@ -195,6 +205,7 @@ export const ROOMS: Readonly<Record<string, Room>> = {
       ...['push/push-notes', 'revisions/diff/diff-revisions'],
     ],
   },
+  postgres: { uses: ['git'], surface: ['open-postgres'] },
   suggestions: { uses: ['scheduling'], surface: ['helpful-refusal', 'near-names', 'nearest-name'] },
   git: {
     uses: ['storage', 'scheduling', 'cache', 'metrics'],
@@ -211,6 +222,7 @@ export const ROOMS: Readonly<Record<string, Room>> = {
       ...['transactions/transaction', 'transactions/cross-repository', 'transactions/pack-staging'],
       ...['packs/sequential-pack-reader', 'packs/streaming-pack-writer'],
       ...['receive/incoming-objects', 'receive/index-pack', 'transactions/arbiter'],
+      ...['following/shared-log', 'trash/folder-move'],
     ],
   },
   json: {
@@ -277,6 +289,7 @@ export const CONFINED: Readonly<Record<string, readonly string[]>> = {
   'node:https': ['outgoing'],
   'ipaddr.js': ['outgoing'],
   libsql: ['storage'],
+  pg: ['postgres'],
   'prom-client': ['http', 'server'],
   '@ai-sdk/openai-compatible': ['models'],
   '@ai-sdk/anthropic': ['models'],

@@ -3,11 +3,13 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { parseArgs } from 'node:util'
 import { linearRound } from './linear/linear-round.ts'
+import { type PostgresPair, startPair } from './support/postgres.ts'
 
 /**
  * `npm run proof -- linear`: records what concurrent clients do to a few variants and environments (commits, compare-and-set, deployments,
  * retrieves, pushes) over one and over two server processes, and holds it against git's history: every operation must have happened
- * at one moment between its start and its end. Ends with 1 if one cannot have.
+ * at one moment between its start and its end. Ends with 1 if one cannot have. With `--engine postgres` the servers share a primary and a
+ * synchronous standby; `--fault failover` kills the primary in the middle, `--fault zombie` promotes the standby and lets the primary live.
  */
 const { values: options } = parseArgs({
   options: {
@@ -15,21 +17,26 @@ const { values: options } = parseArgs({
     seconds: { type: 'string', default: '10' },
     clients: { type: 'string', default: '16' },
     pushers: { type: 'string', default: '3' },
+    servers: { type: 'string' },
+    engine: { type: 'string', default: 'files' },
+    fault: { type: 'string', default: 'none' },
   },
 })
 
 process.stdout.write(
   '| servers | round | operations | versions | refused | problems |\n|---|---|---|---|---|---|\n',
 )
-for (const servers of [1, 2]) {
+for (const servers of options.servers === undefined ? [1, 2] : [Number(options.servers)]) {
   for (let round = 1; round <= Number(options.rounds); round++) await prove(servers, round)
 }
 
 async function prove(servers: number, round: number): Promise<void> {
   const folder = mkdtempSync(join(tmpdir(), 'branchpoint-linear-'))
+  const pair = options.engine === 'postgres' ? await startPair() : undefined
   try {
     const { registers, problems } = await linearRound({
       storeDir: join(folder, 'store'),
+      ...(pair && { database: pair.url('postgres'), fault: () => breakPair(pair) }),
       folder,
       servers,
       clients: Number(options.clients),
@@ -46,6 +53,13 @@ async function prove(servers: number, round: number): Promise<void> {
     for (const problem of problems.slice(0, 10)) process.stdout.write(`  ${problem}\n`)
     if (problems.length > 0) process.exitCode = 1
   } finally {
+    await pair?.stop()
     rmSync(folder, { recursive: true, force: true })
   }
+}
+
+async function breakPair(pair: PostgresPair): Promise<void> {
+  if (options.fault === 'none') return
+  if (options.fault === 'failover') await pair.primary.kill()
+  await pair.promote()
 }

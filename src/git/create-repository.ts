@@ -8,7 +8,7 @@ import type { GitObject, Oid } from './objects/object.ts'
 import type { EncodedPack } from './packs/pack-writer.ts'
 import { encodePackAside } from './packs/pack-writer.ts'
 import { assertRef } from './refs/ref-name.ts'
-import type { Arbiter, DecisionNote } from './transactions/arbiter.ts'
+import type { Arbiter, DecisionNote, LargePack, NameClaim } from './transactions/arbiter.ts'
 import type { StagedPack } from './transactions/pack-staging.ts'
 import { areMany, stageObjects } from './transactions/stage-objects.ts'
 
@@ -22,6 +22,8 @@ export interface NewRepository {
   readonly head: string
   /** What is to be noted in the store when it is made. */
   readonly notes?: readonly DecisionNote[]
+  /** The names that it comes to have in its project. */
+  readonly claims?: readonly NameClaim[]
 }
 
 /** The config of every repository made here; another one is read by the rules of git-config(1). */
@@ -58,15 +60,18 @@ export async function createRepository(
   aside = buildFolder(fs, folder),
 ): Promise<void> {
   const gitdir = `${folder}/${name}`
-  const { refs, head, notes = [] } = content
+  const { refs, head, notes = [], claims = [] } = content
   try {
-    const pack = await build(fs, aside, content)
+    const { pack, large } = await build(fs, aside, content)
     // What is not in the decision itself has to be on the disk before it.
     if (!pack) await syncTree(fs, aside)
     if (!pack) await fs.syncDir(folder)
     const moves = [...refs].map(([ref, target]) => ({ ref, target }))
     const created = { build: Number(aside.slice(aside.lastIndexOf('.') + 1)), head }
-    const decision = await arbiter.decide([{ gitdir, moves, pack, created }], { notes })
+    const staged = await arbiter.stageLarge(large)
+    const decision = await arbiter.decide([{ gitdir, moves, pack, large: staged, claims, created }], {
+      notes,
+    })
     try {
       fs.rename(aside, gitdir)
     } catch (error) {
@@ -85,25 +90,30 @@ export async function createRepository(
   }
 }
 
-/** Writes everything into the folder, not synced, and answers the pack of the objects; undefined where it is large, and synced. */
-async function build(fs: Fs, aside: string, content: NewRepository): Promise<EncodedPack | undefined> {
+/** Writes everything into the folder, not synced, and answers the pack of the objects; where that is large, it is to be synced. */
+async function build(
+  fs: Fs,
+  aside: string,
+  content: NewRepository,
+): Promise<{ readonly pack?: EncodedPack; readonly large: readonly LargePack[] }> {
   for (const [ref, oid] of content.refs) assertRef(ref, oid)
   assertRef('HEAD', `ref: refs/heads/${content.head}`)
   layOut(fs, aside, content.refs, content.head)
   const { objects, packs = [] } = content
   const isSmall = packs.length === 0 && !areMany(objects)
-  for (const staged of isSmall ? [] : [...packs, await stageObjects(fs, aside, objects)]) {
+  const large = isSmall ? [] : [...packs, await stageObjects(fs, aside, objects)]
+  for (const staged of large) {
     staged.stage()
     if (staged.name !== undefined) staged.publish()
     // Nobody sees the repository yet, so nobody has to be told to keep it.
     staged.release()
   }
-  if (!isSmall) return undefined
+  if (!isSmall) return { large: large.filter((it): it is StagedPack & LargePack => it.name !== undefined) }
   const encoded = await encodePackAside(objects)
   const path = `${aside}/objects/pack/${encoded.name}`
   fs.create(`${path}.pack`, encoded.pack)
   fs.create(`${path}.idx`, encoded.index)
-  return encoded
+  return { pack: encoded, large: [] }
 }
 
 /** Makes the folders and files of a repository without objects that are not there, or that a power cut tore. Not synced. */

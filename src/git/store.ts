@@ -1,14 +1,14 @@
-import { basename, dirname } from 'node:path/posix'
+import { basename } from 'node:path/posix'
 import { CacheFile } from '../storage/cache-file.ts'
 import { createDurableFolder } from '../storage/durable-folder.ts'
-import type { FileStat, Fs } from '../storage/fs.ts'
+import type { Fs } from '../storage/fs.ts'
 import { guardedFs } from '../storage/guarded-fs.ts'
-import { isDead, parseIdentity } from '../storage/process-identity.ts'
 import { StoreGuard } from '../storage/store-guard.ts'
 import type { NewRepository } from './create-repository.ts'
-import { BUILD_PREFIX, buildFolder, createRepository } from './create-repository.ts'
+import { buildFolder, createRepository } from './create-repository.ts'
+import { openFollowing } from './following/open-following.ts'
+import type { OpenLog } from './following/shared-log.ts'
 import { FileArbiter } from './journal/file-arbiter.ts'
-import { journalsOf } from './journal/journal-folder.ts'
 import { Journal } from './journal/journal.ts'
 import { keepRecovering } from './journal/recover-for-dead-servers.ts'
 import { recoverJournals } from './journal/recover.ts'
@@ -16,10 +16,11 @@ import { PackCache } from './packs/pack-cache.ts'
 import { StreamingPackWriter } from './packs/streaming-pack-writer.ts'
 import type { SavedRefs } from './refs/ref-store.ts'
 import { areRefsAt, repositoryStamps } from './refs/ref-stamps.ts'
+import { RepositoryNames } from './repository-names.ts'
 import { repositoryPath } from './repository-path.ts'
 import { Repository } from './repository.ts'
 import { SlugClaims } from './slug-claims.ts'
-import type { Arbiter } from './transactions/arbiter.ts'
+import { type Arbiter, NameClaimed } from './transactions/arbiter.ts'
 import { TRASH_FOLDER } from './trash/folder-move.ts'
 import { bringUp, makeStore } from './store-format.ts'
 import { TrashFolder } from './trash/trash-folder.ts'
@@ -32,19 +33,18 @@ export class Store {
   readonly guard: StoreGuard
   /** Whether opening it brought it up from the layout of before. */
   readonly isBroughtUp: boolean
-  readonly #packs = new PackCache()
-  readonly #journal: Journal
+  readonly #packs: PackCache
   readonly #arbiter: Arbiter
 
-  private constructor(fs: Fs, dir: string, isBroughtUp: boolean) {
+  private constructor(fs: Fs, dir: string, isBroughtUp: boolean, { arbiter, guard, packs }: Opened) {
     this.isBroughtUp = isBroughtUp
-    this.guard = new StoreGuard(fs, `${dir}/format`)
+    this.guard = guard
     this.fs = guardedFs(fs, this.guard)
     this.dir = dir
-    this.#journal = new Journal(fs, dir, this.guard)
-    this.#arbiter = new FileArbiter(this.#journal, dir)
+    this.#packs = packs
+    this.#arbiter = arbiter
     this.guard.onReturn(async () => {
-      await this.#journal.redo()
+      await this.#arbiter.afterReturn()
       // What is open may be of a disk that is no more.
       this.#packs.close()
     })
@@ -57,12 +57,24 @@ export class Store {
     const isBroughtUp = await bringUp(fs, dir)
     // Servers before this one kept empty files ready here.
     fs.removeTree(`${dir}/.spare`)
-    return new Store(fs, dir, isBroughtUp)
+    const guard = new StoreGuard(fs, `${dir}/format`)
+    const arbiter = new FileArbiter(new Journal(fs, dir, guard), dir)
+    return new Store(fs, dir, isBroughtUp, { arbiter, guard, packs: new PackCache() })
+  }
+
+  /**
+   * Opens the folder at `dir` as a copy of what a log holds that several servers share, and resolves once it is one. Throws a CannotStart
+   * where another process uses the folder, or it is a copy of something else.
+   */
+  static async follow(fs: Fs, dir: string, openLog: OpenLog): Promise<Store> {
+    const packs = new PackCache()
+    const { arbiter, guard } = await openFollowing(fs, dir, openLog, packs)
+    return new Store(fs, dir, false, { arbiter, guard, packs })
   }
 
   /** Syncs what is only in the journal, and drops it; closes every pack. After the last write and the last read. */
   async close(): Promise<void> {
-    await this.#journal.close()
+    await this.#arbiter.close()
     this.#packs.close()
     this.guard.close()
   }
@@ -75,7 +87,7 @@ export class Store {
 
   /** Syncs what is only in the journal to where it belongs. */
   checkpoint(): Promise<void> {
-    return this.#journal.checkpoint()
+    return this.#arbiter.checkpoint()
   }
 
   /**
@@ -94,7 +106,7 @@ export class Store {
 
   /** The notes of writes that were decided and are in no file of their own yet (see DecisionNote). */
   notes(): readonly string[] {
-    return this.#journal.notes()
+    return this.#arbiter.notes()
   }
 
   /**
@@ -121,6 +133,16 @@ export class Store {
   }
 }
 
+/** What a store stands on. */
+interface Opened {
+  readonly arbiter: Arbiter
+  readonly guard: StoreGuard
+  readonly packs: PackCache
+}
+
+/** How often it is looked again whether names are free that another server has claimed meanwhile. */
+const CLAIMS = 5
+
 /** A folder in which a new repository is prepared. */
 export interface NewFolder {
   readonly path: string
@@ -129,16 +151,6 @@ export interface NewFolder {
   /** Removes it, if no repository was made of it. */
   discard(): void
 }
-
-/** The slugs in a folder when it had this time. */
-interface ListedFolder extends Pick<FileStat, 'modified' | 'inode'> {
-  readonly slugs: readonly string[]
-}
-
-const NO_SLUGS: readonly string[] = []
-
-/** A folder that changed longer ago (milliseconds) will show its next change: file systems keep times as coarsely as two seconds. */
-const SETTLED = 2100
 
 /** The repositories of one project, and how the server processes that serve it tell each other what they wrote. */
 export class ProjectStore {
@@ -149,8 +161,7 @@ export class ProjectStore {
   readonly #packs: PackCache
   readonly #claims: SlugClaims
   readonly #arbiter: Arbiter
-  /** What was last read of the folders of families. */
-  readonly #listed = new Map<string, ListedFolder>()
+  readonly #names: RepositoryNames
   /** The folders of families that are there and on the disk. */
   readonly #families = new Map<string, Promise<void>>()
 
@@ -159,6 +170,7 @@ export class ProjectStore {
     this.fs = fs
     this.folder = folder
     this.#packs = packs
+    this.#names = new RepositoryNames(fs, folder)
     this.#claims = new SlugClaims(fs, folder, (dead) => arbiter.finishFor(dead))
     this.trash = new TrashFolder(fs, folder, packs, arbiter)
   }
@@ -168,31 +180,9 @@ export class ProjectStore {
     return this.slugs(`${TRASH_FOLDER}/${family}`)
   }
 
-  /**
-   * The names `<slug>.git` in a family's folder, as slugs: the same array as long as none came or went. Builds that a dead process left
-   * behind are removed.
-   */
+  /** See RepositoryNames.slugs. */
   slugs(family: string): readonly string[] {
-    const folder = `${this.folder}/${family}`
-    const stat = this.fs.stat(folder)
-    if (!stat) return NO_SLUGS
-    const known = this.#listed.get(family)
-    if (known && known.modified === stat.modified && known.inode === stat.inode) return known.slugs
-    const slugs = this.#namesIn(folder)
-    // A folder that changed just now may change again without its time showing it, and a link to one on another disk never shows it.
-    if (stat.kind === 'folder' && Date.now() - stat.modified > SETTLED)
-      this.#listed.set(family, { slugs, ...stat })
-    else this.#listed.delete(family)
-    return slugs
-  }
-
-  #namesIn(folder: string): readonly string[] {
-    const slugs = []
-    for (const name of this.fs.readDir(folder) ?? []) {
-      if (name.endsWith('.git') && !name.startsWith('.')) slugs.push(name.slice(0, -'.git'.length))
-      else if (name.startsWith(BUILD_PREFIX)) this.#removeIfDead(folder, name)
-    }
-    return slugs
+    return this.#names.slugs(family)
   }
 
   repository(family: string, slug: string, saved?: SavedRefs): Repository {
@@ -267,13 +257,15 @@ export class ProjectStore {
    * slug. What a dead one decided while it claimed one is in place before.
    */
   claimingSlugs<T>(work: () => Promise<T>, names?: readonly string[]): Promise<T> {
-    return this.#claims.run(work, names)
-  }
-
-  #removeIfDead(folder: string, name: string): void {
-    const owner = parseIdentity(name.slice(BUILD_PREFIX.length))
-    // What its journal tells of was decided, and gets its name first.
-    if (owner && isDead(owner) && journalsOf(this.fs, dirname(this.folder), owner).length === 0)
-      this.fs.removeTree(`${folder}/${name}`)
+    return this.#claims.run(async () => {
+      for (let claimed = 1; ; claimed++) {
+        try {
+          return await work()
+        } catch (error) {
+          if (!(error instanceof NameClaimed) || claimed === CLAIMS) throw error
+          await this.#arbiter.fresh()
+        }
+      }
+    }, names)
   }
 }

@@ -10,7 +10,7 @@ import type { StartedService, StartOptions } from './started-service.ts'
  * refusal when a file that the configuration names is bad, the store cannot be opened or the address cannot be had.
  */
 export async function start(given: StartOptions): Promise<StartedService> {
-  const options = given.config.storeDir === IN_MEMORY ? await inMemory(given) : given
+  const options = await withFolder(given)
   const signing = signingSettings(options.config)
   // The processor loads the rest of the program while the disk syncs what a crash has left.
   const [{ store, firstToken }, { serve }] = await Promise.all([openStore(options), import('./compose.ts')])
@@ -33,6 +33,13 @@ export async function start(given: StartOptions): Promise<StartedService> {
 /** The STORE_DIR of a server that keeps nothing. */
 const IN_MEMORY = ':memory:'
 
+/** With the folder that is served as STORE_DIR: one in memory has none, and where a database is shared it is the copy of that. */
+async function withFolder(given: StartOptions): Promise<StartOptions> {
+  const { store, storeDir, cacheDir } = given.config
+  if (store !== undefined) return { ...given, config: { ...given.config, storeDir: cacheDir } }
+  return storeDir === IN_MEMORY ? inMemory(given) : given
+}
+
 /** A new, empty store in memory in place of a folder. Other servers do not load what it takes. */
 async function inMemory(options: StartOptions): Promise<StartOptions> {
   const { memoryFs } = await import('../storage/memory-fs.ts')
@@ -40,14 +47,19 @@ async function inMemory(options: StartOptions): Promise<StartOptions> {
   return { ...options, fs: memoryFs(), config: { ...options.config, storeDir: '/memory' } }
 }
 
-async function openStore({
-  config: { storeDir, adminKey },
-  fs,
-  log,
-}: StartOptions): Promise<{ readonly store: Store; readonly firstToken: string | undefined }> {
+async function openStore(
+  options: StartOptions,
+): Promise<{ readonly store: Store; readonly firstToken: string | undefined }> {
+  const {
+    config: { storeDir, adminKey },
+    fs,
+    log,
+  } = options
   try {
     refuseOtherHosts(fs, storeDir)
-    const store = await Store.open(fs, storeDir)
+    const store = await (options.config.store === undefined
+      ? Store.open(fs, storeDir)
+      : followDatabase(options))
     if (store.isBroughtUp)
       log.logger.warn(
         'the store is of format 2 now, in which texts of prompts lie in files of their own: earlier versions of the server cannot open it ' +
@@ -58,6 +70,17 @@ async function openStore({
   } catch (error) {
     throw ofTheDisk(error) ? new CannotStart(whyNotOpened(error, storeDir), { cause: error }) : error
   }
+}
+
+/** Servers of a folder do not load what a database takes. */
+async function followDatabase({ config, fs, log }: StartOptions): Promise<Store> {
+  const { openPostgres } = await import('../postgres/open-postgres.ts')
+  const warn = (sentence: string): void => log.logger.warn(sentence)
+  return Store.follow(
+    fs,
+    config.storeDir,
+    openPostgres({ url: config.store ?? '', reads: config.reads, warn }),
+  )
 }
 
 function ofTheDisk(error: unknown): error is NodeJS.ErrnoException {

@@ -23,6 +23,12 @@ export function beginReadEpoch(): void {
   endWithRound()
 }
 
+/** To be called when what was seen in this turn may not be so any more: whoever looks next looks afresh. */
+export function renewReadEpoch(): void {
+  turn++
+  endWithRound()
+}
+
 function endWithRound(): void {
   if (ending) return
   ending = true

@@ -1,6 +1,8 @@
 import { join } from 'node:path'
 import { startBranchpoint } from '../../bench/child-server.ts'
+import { setTimeout as pause } from 'node:timers/promises'
 import { ask } from '../kill/ask.ts'
+import { git } from '../support/git-program.ts'
 import { checkRegister } from './check-register.ts'
 import { environmentVersions, variantVersions } from './git-versions.ts'
 import type { Register } from './operation.ts'
@@ -10,6 +12,10 @@ import { RestClient } from './rest-client.ts'
 
 export interface LinearRound {
   readonly storeDir: string
+  /** The database that the servers share, each with a folder of its own beside `storeDir`; absent where they share `storeDir`. */
+  readonly database?: string
+  /** What is done to the database in the middle of it. */
+  readonly fault?: () => Promise<void>
   /** A folder for clones. */
   readonly folder: string
   /** Server processes over the store. */
@@ -31,8 +37,18 @@ export interface LinearFinding {
  * environments; then the history of each is held against the versions that git has.
  */
 export async function linearRound(round: LinearRound): Promise<LinearFinding> {
-  const { storeDir, folder, clients, pushers, runFor } = round
-  const servers = await Promise.all(Array.from({ length: round.servers }, () => startBranchpoint(storeDir)))
+  const { storeDir, folder, clients, pushers, runFor, database } = round
+  const folders = numbers(round.servers).map((number) =>
+    database === undefined ? storeDir : `${storeDir}-${number}`,
+  )
+  const servers = await Promise.all(
+    folders.map((it) =>
+      startBranchpoint(
+        it,
+        database === undefined ? {} : { STORE: database, CACHE_DIR: it, LOG_LEVEL: 'error' },
+      ),
+    ),
+  )
   const urls = servers.map(({ url }) => url)
   const recorder = new Recorder()
   const problems: string[] = []
@@ -53,14 +69,19 @@ export async function linearRound(round: LinearRound): Promise<LinearFinding> {
       for (let steps = 0; steps < least || Date.now() < until; steps++)
         await client.step().catch((error) => void problems.push(String(error)))
     }
+    const fault = round.fault && pause(runFor / 2).then(round.fault)
     await Promise.all([
+      fault,
       ...restClients.map((client) => work(client, LEAST_STEPS)),
       ...gitClients.map((client) => work(client, 0)),
     ])
+    // Each takes in what the others wrote last.
+    for (const url of urls) await ask(url, 'POST', '/workflows/query', {})
   } finally {
     await Promise.all(servers.map((server) => server.stop()))
   }
-  const registers = await registersOf(storeDir, recorder)
+  const registers = await registersOf(folders[0] ?? '', recorder)
+  problems.push(...differencesOf(folders))
   for (const [name, register] of registers) {
     problems.push(...checkRegister(register).map((problem) => `${name}: ${problem}`))
   }
@@ -115,6 +136,22 @@ async function registersOf(storeDir: string, recorder: Recorder): Promise<Map<st
     registers.set(`@${slug}`, { versions, before: SLUGS.length, operations: recorder.of(`@${slug}`) })
   }
   return registers
+}
+
+/** Where the folders of several servers do not have the same refs. */
+function differencesOf(folders: readonly string[]): string[] {
+  const [first, ...others] = folders.map(refsIn)
+  return others.flatMap((refs, number) =>
+    refs === first ? [] : [`the folders of servers 1 and ${number + 2} differ:\n${first}\n${refs}`],
+  )
+}
+
+function refsIn(storeDir: string): string {
+  const paths = [
+    ...SLUGS.map((slug) => `workflows/${slug}`),
+    ...ENVIRONMENTS.map((slug) => `environments/${slug}`),
+  ]
+  return paths.map((path) => git(join(storeDir, 'default', `${path}.git`), ['for-each-ref'])).join('\n')
 }
 
 function numbers(count: number): number[] {

@@ -10,6 +10,7 @@ import { openLogger } from '../../../src/http/server/logger.ts'
 import { start } from '../../../src/server/start.ts'
 import type { ProjectTraces } from '../../../src/traces/project-traces.ts'
 import { type Answer, Asker } from './ask.ts'
+import { forgetStore, storeOf } from './test-store.ts'
 
 /** An answer of the service: status, headers, and the parsed body (undefined if empty or not JSON). */
 export interface Reply {
@@ -63,6 +64,7 @@ export async function startService(options: ServiceOptions = {}): Promise<Runnin
     STORE_DIR: storeDir,
     SVC_API_KEY: ADMIN_KEY,
     LOG_LEVEL: 'silent',
+    ...(options.fs || storeDir === ':memory:' ? {} : await storeOf(storeDir)),
     ...options.env,
   })
   const log = openLogger(config.logLevel)
@@ -94,7 +96,9 @@ export async function startService(options: ServiceOptions = {}): Promise<Runnin
     stop: async ({ keepStore = false } = {}) => {
       await service.server.stop(5000)
       await service.close()
-      if (!keepStore) rmSync(storeDir, { recursive: true, force: true })
+      if (keepStore) return
+      rmSync(storeDir, { recursive: true, force: true })
+      await forgetStore(storeDir)
     },
   }
 }

@@ -1,4 +1,4 @@
-import type { Arbiter, DecidedBeside, DecidedWrite, Decision } from '../transactions/arbiter.ts'
+import type { Arbiter, DecidedBeside, DecidedWrite, Decision, Seen } from '../transactions/arbiter.ts'
 import type { Journal } from './journal.ts'
 
 /** Servers that share a folder: git's locks order their writes, and a record in a journal of the folder decides each. */
@@ -11,12 +11,32 @@ export class FileArbiter implements Arbiter {
     this.#store = store
   }
 
-  decide(writes: readonly DecidedWrite[], { notes = [], moved }: DecidedBeside = {}): Promise<Decision> {
+  async decide(
+    writes: readonly DecidedWrite[],
+    { notes = [], moved, purged }: DecidedBeside = {},
+  ): Promise<Decision> {
+    // Its rename decides.
+    if (purged !== undefined) return NOTHING_LEFT
     return this.#journal.append({
-      writes: writes.map(({ gitdir, ...write }) => ({ repository: this.#relative(gitdir), ...write })),
+      // Names are claimed under the lock of their project, and large packs are on the disk.
+      writes: writes.map(({ gitdir, moves, pack, created }) => ({
+        repository: this.#relative(gitdir),
+        moves,
+        pack,
+        created,
+      })),
       notes,
       moved,
     })
+  }
+
+  /** They are where they belong. */
+  async stageLarge(): Promise<readonly string[]> {
+    return []
+  }
+
+  async seen(): Promise<Seen> {
+    return NOTHING_SEEN
   }
 
   /** What others acknowledged is in the folder that we read: nothing has to be waited for. */
@@ -32,7 +52,31 @@ export class FileArbiter implements Arbiter {
     return this.#journal.untilSettled(this.#relative(gitdir))
   }
 
+  checkpoint(): Promise<void> {
+    return this.#journal.checkpoint()
+  }
+
+  notes(): readonly string[] {
+    return this.#journal.notes()
+  }
+
+  afterReturn(): Promise<void> {
+    return this.#journal.redo()
+  }
+
+  close(): Promise<void> {
+    return this.#journal.close()
+  }
+
   #relative(gitdir: string): string {
     return gitdir.slice(this.#store.length + 1)
   }
+}
+
+const NOTHING_SEEN: Seen = new Map()
+
+const NOTHING_LEFT: Decision = {
+  complete: () => undefined,
+  withdraw: async () => undefined,
+  keep: () => false,
 }

@@ -5,7 +5,7 @@ import { isRefName, isRefTarget } from '../refs/ref-name.ts'
 import type { CreatedRepository, DecidedMove, DecidedWrite } from '../transactions/arbiter.ts'
 
 /** Everything needed to do again what a write did in one repository: the new objects as a pack, and the refs that moved. */
-export interface JournalWrite extends Omit<DecidedWrite, 'gitdir'> {
+export interface JournalWrite extends Omit<DecidedWrite, 'gitdir' | 'large' | 'claims'> {
   /** The repository's folder, relative to the store. */
   readonly repository: string
 }

@@ -1,5 +1,6 @@
-import type { FolderMove } from '../trash/folder-move.ts'
+import { Refusal } from '../../errors.ts'
 import type { EncodedPack } from '../packs/pack-writer.ts'
+import type { FolderMove } from '../trash/folder-move.ts'
 
 /** A ref move as it is decided: `expected` is absent where the ref did not exist, `target` where it was deleted. */
 export interface DecidedMove {
@@ -15,6 +16,10 @@ export interface DecidedWrite {
   readonly moves: readonly DecidedMove[]
   /** The new objects; absent where they are on the disk already. */
   readonly pack?: EncodedPack | undefined
+  /** What `Arbiter.stageLarge` answered of packs of new objects that are on the disk. */
+  readonly large?: readonly string[]
+  /** The names that the repository comes to have in its project (ruling 3.3). */
+  readonly claims?: readonly NameClaim[]
   /** Where the repository itself is new, how it begins. */
   readonly created?: CreatedRepository | undefined
 }
@@ -27,11 +32,54 @@ export interface CreatedRepository {
   readonly head: string
 }
 
+/** A name that things of a project share, such as a slug: what kind of name it is, and the name as it is compared. */
+export interface NameClaim {
+  readonly name: string
+  /** Nothing in the project may have it yet. */
+  readonly mustBeFree: boolean
+  /** The repository has it from then on. */
+  readonly isTaken: boolean
+}
+
+/** A pack that is too large to be a part of a decision. */
+export interface LargePack {
+  readonly name: string
+  /** The file, which is on the disk. */
+  readonly path: string
+}
+
 /** What is decided together with the writes. */
 export interface DecidedBeside {
   readonly notes?: readonly DecisionNote[]
   /** A repository that goes to the trash of its project, or comes back. */
   readonly moved?: FolderMove
+  /** A repository in the trash that goes for good. */
+  readonly purged?: PurgedRepository
+  /** Folders of repositories that are written to by nobody here, and have to be there still. */
+  readonly needs?: readonly string[]
+  /** Repositories that nobody may have written to since. */
+  readonly seen?: Seen
+}
+
+/** A repository that goes for good. */
+export interface PurgedRepository {
+  /** Its folder in the trash. */
+  readonly gitdir: string
+  /** It is remembered that it was there (see TrashFolder.wasPurged). */
+  readonly isRemembered: boolean
+}
+
+/** What repositories were at one moment, by their folders; empty where a fence says enough. */
+export type Seen = ReadonlyMap<string, number>
+
+/**
+ * A name that somebody at another server has claimed meanwhile: what was looked at to find it free was too old. Whoever claims looks again
+ * (see `ProjectStore.claimingSlugs`).
+ */
+export class NameClaimed extends Refusal {
+  constructor(name: string) {
+    super('slug_taken', `The name "${name}" was taken just now. Choose another one.`)
+  }
 }
 
 /**
@@ -59,15 +107,23 @@ export interface Decision {
 }
 
 /**
- * Decides whether a write happens: the one moment of truth of the write path, behind which the folder follows. Today the only one is
- * `FileArbiter`, for whom the folder itself is the truth.
+ * Decides whether a write happens: the one moment of truth of the write path, behind which the folder follows. For `FileArbiter` the
+ * folder itself is the truth; for `FollowingArbiter` a log that several servers share.
  */
 export interface Arbiter {
   /**
    * Resolves when these writes have happened, all of them, and survive a power cut; rejects if they cannot, and then none did. To be
-   * called while their refs are locked; where a repository is moved, while it is fenced; where one is made, by who has the slugs.
+   * called while their refs are locked; where a repository is moved, while it is fenced; where one is made, by who has the slugs. Throws
+   * RefMoved where another server was faster, and NameClaimed where it took a name.
    */
   decide(writes: readonly DecidedWrite[], beside?: DecidedBeside): Promise<Decision>
+  /**
+   * Takes the bytes of packs that a decision will name, before anything is locked for it, and answers what it shall call them. The same
+   * object is taken once.
+   */
+  stageLarge(packs: readonly LargePack[]): Promise<readonly string[]>
+  /** What these repositories are now; what is read in the folder afterwards is at least as new. */
+  seen(gitdirs: readonly string[]): Promise<Seen>
   /** Resolves once everything that was acknowledged anywhere before the call is in the folder. */
   fresh(): Promise<void>
   /**
@@ -80,4 +136,12 @@ export interface Arbiter {
    * that takes too long.
    */
   untilSettled(gitdir: string): Promise<void>
+  /** Syncs what is decided, and in the folder only for the time being, to where it belongs. */
+  checkpoint(): Promise<void>
+  /** The notes of decisions that are in no file of their own yet. */
+  notes(): readonly string[]
+  /** Puts right what the folder may have lost while it was away; nobody uses it meanwhile. */
+  afterReturn(): Promise<void>
+  /** After the last write and the last read. */
+  close(): Promise<void>
 }

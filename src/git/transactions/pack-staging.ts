@@ -4,6 +4,7 @@ import type { Fs } from '../../storage/fs.ts'
 import { identityName, isDead, parseIdentity, thisProcess } from '../../storage/process-identity.ts'
 import { settleAll } from '../../storage/settle-all.ts'
 import type { EncodedPack, PackableObject } from '../packs/pack-writer.ts'
+import type { LargePack } from './arbiter.ts'
 import { encodePackAside } from '../packs/pack-writer.ts'
 
 /** A pack under temporary names that nobody sees yet. */
@@ -12,11 +13,13 @@ export interface StagedPack {
   readonly name: string | undefined
   /** The bytes of a small pack, which is not synced: a journal has to keep them. Undefined for one that is. */
   readonly unsynced: { readonly pack: Buffer; readonly index: Buffer } | undefined
+  /** Where the pack lies now, if it was written. */
+  readonly path: string
   /** Writes the files of a small pack, which nobody sees yet; those of a large one are there. */
   stage(): void
   /**
    * Gives pack and index their names. A `.keep` file beside a synced one tells a `git repack -ad` that runs just now to leave
-   * the pack alone although no ref needs it yet (git-index-pack(1)).
+   * the pack alone although no ref needs it yet (git-index-pack(1)). May be called again, where the write is worked out anew.
    */
   publish(): void
   /** Resolves when the names are on the disk, and those of the folders above, which may be new as well; for a synced pack. */
@@ -103,6 +106,7 @@ export function stagingFor(fs: Fs, gitdir: string): Staging {
     staged: (name, unsynced) => {
       const keep = `${folder}/${name}.keep`
       let isKept = false
+      let isPublished = false
       const release = (): void => {
         try {
           if (isKept) fs.remove(keep)
@@ -113,12 +117,16 @@ export function stagingFor(fs: Fs, gitdir: string): Staging {
       return {
         name,
         unsynced,
+        get path() {
+          return isPublished ? `${folder}/${name}.pack` : packPath
+        },
         stage: () => {
           if (!unsynced) return
           fs.create(packPath, unsynced.pack)
           fs.create(indexPath, unsynced.index)
         },
         publish: () => {
+          if (isPublished) return
           // The refs follow a small pack within the same moment. A pack that somebody keeps already stays theirs to release.
           if (!unsynced) {
             isKept = !fs.stat(keep)
@@ -128,6 +136,7 @@ export function stagingFor(fs: Fs, gitdir: string): Staging {
           // The pack before its index: a pack without an index is invisible, an index without a pack is damage.
           fs.rename(packPath, `${folder}/${name}.pack`)
           fs.rename(indexPath, `${folder}/${name}.idx`)
+          isPublished = true
         },
         syncNames: () => fs.syncAll([folder, ...namesAbovePacks(gitdir)]),
         release,
@@ -159,10 +168,16 @@ export function sweepStagedPacks(fs: Fs, gitdir: string): void {
   }
 }
 
+/** Those of these packs that are on the disk, because they are large. */
+export function largePacks(packs: readonly StagedPack[]): LargePack[] {
+  return packs.filter((pack): pack is StagedPack & LargePack => pack.name !== undefined && !pack.unsynced)
+}
+
 /** What a pack of no objects is staged as: nothing. */
 export const nothingStaged: StagedPack = {
   name: undefined,
   unsynced: undefined,
+  path: '',
   stage: () => undefined,
   publish: () => undefined,
   syncNames: async () => undefined,

@@ -1,5 +1,5 @@
 import type { CacheFile } from '../../storage/cache-file.ts'
-import type { DecisionNote } from './arbiter.ts'
+import type { DecisionNote, NameClaim } from './arbiter.ts'
 import type { GitObject, ObjectKind, Oid } from '../objects/object.ts'
 import { hashObject } from '../objects/object.ts'
 import type { ObjectDatabase } from '../objects/object-database.ts'
@@ -28,6 +28,8 @@ export class PendingChanges implements Transaction {
   readonly #packs = new Set<StagedPack>()
   readonly #notes: DecisionNote[] = []
   readonly #required: (() => boolean)[] = []
+  readonly #claims: NameClaim[] = []
+  readonly #needs: string[] = []
 
   constructor(base: BaseRefs | PendingChanges, store: ObjectDatabase, derived: (name: string) => CacheFile) {
     this.#base = base
@@ -99,8 +101,13 @@ export class PendingChanges implements Transaction {
     this.#notes.push(note)
   }
 
-  require(holds: () => boolean): void {
+  require(holds: () => boolean, repository?: string): void {
     this.#required.push(holds)
+    if (repository !== undefined) this.#needs.push(repository)
+  }
+
+  claim(claim: NameClaim): void {
+    this.#claims.push(claim)
   }
 
   /** Whether all that is required holds now. */
@@ -110,6 +117,14 @@ export class PendingChanges implements Transaction {
 
   notes(): readonly DecisionNote[] {
     return this.#notes
+  }
+
+  claims(): readonly NameClaim[] {
+    return this.#claims
+  }
+
+  needs(): readonly string[] {
+    return this.#needs
   }
 
   /** For a job that is worked out on top of this. */
@@ -124,6 +139,8 @@ export class PendingChanges implements Transaction {
     for (const pack of job.#packs) this.#packs.add(pack)
     this.#notes.push(...job.#notes)
     this.#required.push(...job.#required)
+    this.#claims.push(...job.#claims)
+    this.#needs.push(...job.#needs)
     for (const [ref, target] of job.#moves) {
       if (target === undefined || job.#following.has(ref)) this.#followTo(ref, target)
       else this.move(ref, target)

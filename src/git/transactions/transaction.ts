@@ -1,5 +1,5 @@
 import type { CacheFile } from '../../storage/cache-file.ts'
-import type { DecisionNote } from './arbiter.ts'
+import type { DecisionNote, NameClaim } from './arbiter.ts'
 import type { GitObject, ObjectKind, Oid } from '../objects/object.ts'
 import type { SequentialPackReader } from '../packs/sequential-pack-reader.ts'
 import type { StagedPack } from './pack-staging.ts'
@@ -25,9 +25,12 @@ export interface Transaction {
   adopt(pack: StagedPack): void
   /**
    * What must still hold when the write is decided: asked under its locks, and the write is worked out anew where it does not. What was
-   * asked before may have changed since, in a repository that this write has no lock on.
+   * asked before may have changed since, in a repository that this write has no lock on. That repository, named by its folder, has to be
+   * there for servers elsewhere, too.
    */
-  require(holds: () => boolean): void
+  require(holds: () => boolean, repository?: string): void
+  /** Claims a name for the repository, if the write is decided. */
+  claim(claim: NameClaim): void
   /** Leaves a note in the store, if the write is decided. */
   note(note: DecisionNote): void
   /** A derived file of the repository, which is no part of the write. */

@@ -10,8 +10,8 @@ import { assertNoRefNameConflict, PackedNames } from '../refs/ref-name-conflict.
 import type { RefReader } from '../refs/ref-store.ts'
 import { isFenced, untilUnfenced } from '../trash/fence.ts'
 import { unlessGone } from '../trash/gone.ts'
-import type { Arbiter, Decision, DecisionNote } from './arbiter.ts'
-import type { StagedPack } from './pack-staging.ts'
+import type { Arbiter, Decision, DecisionNote, NameClaim } from './arbiter.ts'
+import { largePacks, type StagedPack } from './pack-staging.ts'
 import { stageObjects } from './stage-objects.ts'
 
 /** Where a repository keeps what is written to it. */
@@ -29,6 +29,9 @@ export interface Draft {
   /** Staged already. */
   packs(): readonly StagedPack[]
   notes(): readonly DecisionNote[]
+  claims(): readonly NameClaim[]
+  /** Folders of repositories that have to be there. */
+  needs(): readonly string[]
   /** Whether all that the write requires holds now. */
   isAllowed(): boolean
 }
@@ -65,8 +68,12 @@ interface Write extends RepositoryDisk {
   readonly draft: Draft
   readonly moves: readonly RefMove[]
   readonly pack: StagedPack
+  /** What the arbiter calls packs that are too large for the decision. */
+  large: readonly string[]
   readonly locks: RefLocks
 }
+
+const NONE: readonly string[] = []
 
 /** Makes one pack of each draft's objects. A small one stays in memory; a large one is on the disk, under a name that nobody sees. */
 async function stage(
@@ -81,7 +88,16 @@ async function stage(
     if (moves.length === 0) continue
     // Also what the repository has already: a copy in the newest pack cannot be pruned, and costs less than looking for it.
     const pack = await stageObjects(fs, gitdir, draft.objects())
-    writes.push({ ...disk, draft, moves, pack, locks: new RefLocks(fs, gitdir, moves, finishFor) })
+    const write = {
+      ...disk,
+      draft,
+      moves,
+      pack,
+      large: NONE,
+      locks: new RefLocks(fs, gitdir, moves, finishFor),
+    }
+    writes.push(write)
+    write.large = await arbiter.stageLarge(largePacks([pack, ...draft.packs()]))
   }
 }
 
@@ -125,16 +141,21 @@ async function decide(arbiter: Arbiter, writes: readonly Write[]): Promise<Decis
     }
   }
   const deciding = arbiter.decide(
-    writes.map(({ gitdir, refs, moves, pack: { name, unsynced } }) => ({
+    writes.map(({ gitdir, refs, moves, draft, pack, large }) => ({
       gitdir,
       moves: moves.map(({ ref, expected, target }) => ({
         ref,
         expected: ref === 'HEAD' ? headNow(refs) : expected,
         target,
       })),
-      ...(name !== undefined && unsynced ? { pack: { name, ...unsynced } } : {}),
+      ...(pack.name !== undefined && pack.unsynced ? { pack: { name: pack.name, ...pack.unsynced } } : {}),
+      large,
+      claims: draft.claims(),
     })),
-    { notes: writes.flatMap(({ draft }) => draft.notes()) },
+    {
+      notes: writes.flatMap(({ draft }) => draft.notes()),
+      needs: writes.flatMap(({ draft }) => draft.needs()),
+    },
   )
   // Making files takes about as long as the decision, which another thread or another machine works on.
   const staging = attempt(() => {

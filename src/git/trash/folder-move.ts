@@ -17,6 +17,11 @@ export interface FolderMove {
   readonly stamp: string
 }
 
+/** The file that says that a repository lay in the trash, in this folder, and was removed for good. */
+export function purgeMark(gitdir: string): string {
+  return gitdir.replace(/git$/, 'purged')
+}
+
 /** Whether the move is one that a server makes, and leads nowhere else. */
 export function isFolderMove({ from, to, stamp }: FolderMove): boolean {
   if (![from, to, stamp].every((text) => typeof text === 'string' && !text.includes('\0'))) return false

@@ -2,14 +2,18 @@ import { dirname } from 'node:path/posix'
 import { Refusal } from '../../errors.ts'
 import { BUILD_PREFIX } from '../create-repository.ts'
 import { fencing } from './fence.ts'
-import { moveFolder, STAMP_FILE, TRASH_FOLDER } from './folder-move.ts'
+import { moveFolder, purgeMark, STAMP_FILE, TRASH_FOLDER } from './folder-move.ts'
 import type { Fs } from '../../storage/fs.ts'
-import type { Arbiter } from '../transactions/arbiter.ts'
+import { RefMoved } from '../refs/ref-move.ts'
+import type { Arbiter, Seen } from '../transactions/arbiter.ts'
 import { createDurableFolder, syncTree } from '../../storage/durable-folder.ts'
 import type { PackCache } from '../packs/pack-cache.ts'
 import { identityName, thisProcess } from '../../storage/process-identity.ts'
 import { Repository } from '../repository.ts'
 import { repositoryPath } from '../repository-path.ts'
+
+/** How often a repository is trashed anew because it was written to elsewhere. */
+const ATTEMPTS = 20
 
 /**
  * The repositories of a project that were removed, each whole, in `<project>/.trash`. A record of the journal decides that one goes there
@@ -61,14 +65,30 @@ export class TrashFolder {
     if (this.#fs.stat(to)) throw taken(slug, 'lies in the trash already')
     await this.#arbiter.untilSettled(from)
     const finish = (dead: string): Promise<void> => this.#arbiter.finishFor(dead)
-    await fencing(this.#fs, [from, ...others], finish, async () => {
-      await check()
-      const path = `${from}/${STAMP_FILE}`
-      this.#fs.remove(path)
-      await this.#fs.createSynced(path, Buffer.from(stamp))
-      await syncTree(this.#fs, from)
-      await this.#move({ from, to, stamp })
+    await this.#unlessMoved(slug, async () => {
+      const seen = await this.#arbiter.seen([from, ...others])
+      await fencing(this.#fs, [from, ...others], finish, async () => {
+        await check()
+        const path = `${from}/${STAMP_FILE}`
+        this.#fs.remove(path)
+        await this.#fs.createSynced(path, Buffer.from(stamp))
+        await syncTree(this.#fs, from)
+        await this.#move({ from, to, stamp }, seen)
+      })
     })
+  }
+
+  /** Does it again where a server elsewhere, which no fence here keeps out, was faster. */
+  async #unlessMoved(slug: string, work: () => Promise<void>): Promise<void> {
+    for (let attempt = 1; attempt <= ATTEMPTS; attempt++) {
+      try {
+        return await work()
+      } catch (error) {
+        if (!(error instanceof RefMoved)) throw error
+        await this.#arbiter.fresh()
+      }
+    }
+    throw new Refusal('locked', `"${slug}" is written to at other servers all the time. Try again in a moment.`)
   }
 
   /** Moves it back to where it was. Refuses with `slug_taken` if another has come there meanwhile. */
@@ -85,31 +105,33 @@ export class TrashFolder {
         `${from} has no ${STAMP_FILE}, so nobody trashed it here. Move it back by hand.`,
       )
     }
-    await this.#move({ from, to, stamp })
+    await this.#move({ from, to, stamp }, await this.#arbiter.seen([to]))
   }
 
   /** Whether one of this slug was removed for good, and it was to be remembered. */
   wasPurged(family: string, slug: string): boolean {
-    return this.#fs.stat(this.#markOf(family, slug)) !== undefined
+    return this.#fs.stat(purgeMark(this.#pathOf(family, slug))) !== undefined
   }
 
   /** Removes it for good: in one step, and then its files. With `isRemembered`, it is remembered that it was. */
   async purge(family: string, slug: string, isRemembered = false): Promise<void> {
     const path = this.#pathOf(family, slug)
+    const decided = await this.#arbiter.decide([], { purged: { gitdir: path, isRemembered } })
     if (isRemembered && !this.wasPurged(family, slug))
-      await this.#fs.createSynced(this.#markOf(family, slug), Buffer.alloc(0))
+      await this.#fs.createSynced(purgeMark(path), Buffer.alloc(0))
     // A name that is swept when we are dead.
     const aside = `${dirname(path)}/${BUILD_PREFIX}${identityName(thisProcess())}.purged-${slug}`
     this.#fs.rename(path, aside)
     await this.#fs.syncDir(dirname(path))
     this.#packs.drop(path)
     this.#fs.removeTree(aside)
+    decided.complete()
   }
 
-  async #move({ from, to, stamp }: { from: string; to: string; stamp: string }): Promise<void> {
+  async #move({ from, to, stamp }: { from: string; to: string; stamp: string }, seen: Seen): Promise<void> {
     const store = dirname(this.#project)
     const move = { from: from.slice(store.length + 1), to: to.slice(store.length + 1), stamp }
-    const decided = await this.#arbiter.decide([], { moved: move })
+    const decided = await this.#arbiter.decide([], { moved: move, seen })
     try {
       await moveFolder(this.#fs, store, move)
     } catch (error) {
@@ -120,10 +142,6 @@ export class TrashFolder {
     }
     // What is open stays open for whoever reads it now; nobody finds it there again.
     this.#packs.drop(from)
-  }
-
-  #markOf(family: string, slug: string): string {
-    return this.#pathOf(family, slug).replace(/git$/, 'purged')
   }
 
   #pathOf(family: string, slug: string): string {

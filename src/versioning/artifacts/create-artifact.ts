@@ -12,6 +12,7 @@ import type { RevisionDraft } from '../revisions/build-revision.ts'
 import { buildRevision } from '../revisions/build-revision.ts'
 import { writeCommit } from '../revisions/write-commit.ts'
 import { assertSlugFree, freeVariantSlug } from '../slugs/claim-slugs.ts'
+import { claimsOfArtifact } from '../slugs/slug-names.ts'
 import { unnumbered } from '../slugs/slug.ts'
 import { inTrash } from '../trash/trash.ts'
 import type { WriteContext } from '../write-context.ts'
@@ -55,7 +56,8 @@ export async function createArtifact(
     const content = await firstContent(registry, family, input, context, { id, slug, variant })
     const meta = content.refs.get(META_REF)
     const note = meta && context.attempt?.noteOf(repositoryDigits(id), META_REF, meta)
-    const noted = { ...content, notes: note ? [note] : [] }
+    const claims = claimsOfArtifact(family, { id, slug, variant: input.withVariant && variant })
+    const noted = { ...content, notes: note ? [note] : [], claims }
     const repository = await registry.store.create(family.folder, slug, noted, input.aside)
     return registry.written(family, slug, repository)
   }

@@ -47,6 +47,7 @@ export function deploymentOf(
       return {
         // Its removal fences this environment, and waits for this write or is seen by it.
         requires: () => registry.store.exists(artifact.family.folder, artifact.slug),
+        repository: artifact.repository.path,
         delta: fromEntries([['set', fromEntries([[key, pinOf(revision, entity)]])]]),
         trailers: {
           deployKey: oneLine(key),

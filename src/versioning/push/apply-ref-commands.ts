@@ -7,9 +7,11 @@ import type { ArtifactView } from '../artifacts/artifact-view.ts'
 import { commitChange } from '../artifacts/change-artifact.ts'
 import type { VariantRecord } from '../artifacts/records.ts'
 import { assertActive, assertUnguarded } from '../artifacts/write-guards.ts'
+import type { Family } from '../family/family.ts'
 import type { Registry } from '../registry.ts'
 import { stateNow } from '../revisions/write-revision.ts'
 import { NamesInUse } from '../slugs/names-in-use.ts'
+import { claimTag, claimVariant } from '../slugs/slug-names.ts'
 import { newVariant } from '../variants/create-variant.ts'
 import type { WriteContext } from '../write-context.ts'
 import { movedOn } from './check-pushed-history.ts'
@@ -37,7 +39,8 @@ export async function applyRefCommands(
   const state = await stateNow(artifact, transaction)
   assertUnguarded(artifact.family, state.artifact, context.actor)
   assertActive('artifact', artifact.slug, state.artifact)
-  const move = { registry, state, context, transaction, names: namesInUse(state, transaction), records: {} }
+  const { family } = artifact
+  const move = { registry, family, state, context, transaction, names: namesInUse(state, transaction), records: {} }
   const { records }: RefMove = move
   const outcomes: RefOutcome[] = []
   await new TimeSlice().each(commands, (command) => {
@@ -62,6 +65,7 @@ export async function applyRefCommands(
 /** What the refs of a push are moved in. */
 interface RefMove {
   readonly registry: Registry
+  readonly family: Family
   readonly state: ArtifactState
   readonly context: WriteContext
   readonly transaction: Transaction
@@ -71,13 +75,14 @@ interface RefMove {
 }
 
 function moveRef({ ref, expected, target }: CheckedCommand, move: RefMove): void {
-  const { registry, state, context, transaction, names, records } = move
+  const { registry, family, state, context, transaction, names, records } = move
   if (transaction.ref(ref) !== expected) throw movedOn(ref)
   const [branch, tag] = [branchSlug(ref), tagSlug(ref)]
   if (branch !== undefined) {
     assertActive('variant', branch, state.variants.get(branch))
     if (expected === undefined) {
       names.assertVariantFree(branch)
+      claimVariant(transaction, family, branch, false)
       if (!state.variants.has(branch)) {
         if (!names.hasVariant) transaction.setDerivedRef('HEAD', `ref: refs/heads/${branch}`)
         records[branch] = newVariant(registry, branch, { header: {} }, context)
@@ -88,6 +93,7 @@ function moveRef({ ref, expected, target }: CheckedCommand, move: RefMove): void
   if (tag !== undefined) {
     names.assertTagFree(tag)
     names.addTag(tag)
+    claimTag(transaction, family, tag, false)
   }
   transaction.move(ref, target)
 }

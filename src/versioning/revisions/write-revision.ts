@@ -15,6 +15,7 @@ import { readBytes } from '../family/tree-files.ts'
 import { noteDecided } from '../idempotency/find-earlier-attempt.ts'
 import { objectUuid } from '../ids.ts'
 import type { Registry } from '../registry.ts'
+import { claimTag } from '../slugs/slug-names.ts'
 import { isPending, makeDefaultVariant } from '../variants/default-variant.ts'
 import type { WriteContext } from '../write-context.ts'
 import { buildRevision } from './build-revision.ts'
@@ -51,6 +52,8 @@ export interface DeployedChange {
   readonly delta: Json
   /** Whether what is deployed is there; see Transaction.require. */
   readonly requires: () => boolean
+  /** The repository of what is deployed. */
+  readonly repository: string
   readonly trailers: Trailers
 }
 
@@ -92,7 +95,7 @@ export async function writeRevision(
     oid === undefined ? undefined : (await registry.revisions(family).read(target, oid)).payload
   const change = await input.change?.(await payloadOf(latest))
   if (input.change && !change && latest !== undefined) return { oid: latest, warnings: [] }
-  if (change) transaction.require(change.requires)
+  if (change) transaction.require(change.requires, change.repository)
   const { loc } = input
   const delta = change?.delta ?? input.delta
   const payload =
@@ -116,14 +119,14 @@ export async function writeRevision(
   const commit = revision.oid
   transaction.move(branch, commit)
   noteDecided(transaction, artifact, branch, commit, context)
-  if (input.slug !== undefined) nameRevision(transaction, input.slug, commit)
+  if (input.slug !== undefined) nameRevision(transaction, family, input.slug, commit)
   // The answer shows it.
   registry.revisions(family).keep(revision)
   return { oid: commit, warnings: payload?.warnings ?? [] }
 }
 
 /** The slug was free before the transaction; a write that a disk had cut off may have been finished since. */
-function nameRevision(transaction: Transaction, slug: string, commit: Oid): void {
+function nameRevision(transaction: Transaction, family: Family, slug: string, commit: Oid): void {
   const tag = `refs/tags/${slug}`
   if (transaction.ref(tag) !== undefined) {
     throw new Refusal(
@@ -134,6 +137,7 @@ function nameRevision(transaction: Transaction, slug: string, commit: Oid): void
       },
     )
   }
+  claimTag(transaction, family, slug)
   transaction.setDerivedRef(tag, commit)
 }
 

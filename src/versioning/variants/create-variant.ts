@@ -17,6 +17,7 @@ import { findEarlierAttempt } from '../idempotency/find-earlier-attempt.ts'
 import type { Registry } from '../registry.ts'
 import type { VariantLocation } from '../revisions/references.ts'
 import { assertSlugFree, freeVariantSlug } from '../slugs/claim-slugs.ts'
+import { claimVariant } from '../slugs/slug-names.ts'
 import type { WriteContext } from '../write-context.ts'
 
 /** What a request for a new variant says; `loc` is where its slug stands in the request. */
@@ -43,6 +44,7 @@ export async function createVariant(
     await assertSlugFree(registry, family, 'variant', slug, input.loc)
     const changed = await changeArtifact(registry, artifact, context, (state, transaction) => {
       assertActive('artifact', artifact.slug, state.artifact)
+      claimVariant(transaction, family, slug)
       return planVariant(registry, slug, input, context, state, transaction)
     })
     const variant = findVariant(changed, slug)

@@ -9,6 +9,7 @@ import { variantUuid } from '../ids.ts'
 import type { Registry } from '../registry.ts'
 import type { VariantLocation } from '../revisions/references.ts'
 import { freeVariantSlug } from '../slugs/claim-slugs.ts'
+import { claimVariant } from '../slugs/slug-names.ts'
 import type { WriteContext } from '../write-context.ts'
 import { planVariant } from './create-variant.ts'
 
@@ -51,6 +52,7 @@ export async function makeDefaultVariant(
   }
   const head = transaction.ref(META_REF)
   if (head === undefined) throw new Error(`${artifact.slug} has a state, and no commit that holds it`)
+  claimVariant(transaction, artifact.family, slug)
   const change = planVariant(registry, slug, { header: {} }, { actor }, state, transaction)
   await commitChange(registry, head, change, { actor }, transaction)
 }

@@ -24,12 +24,20 @@ export async function moveRefs(
     fresh: async () => undefined,
     finishFor: async () => undefined,
     untilSettled: async () => undefined,
+    stageLarge: async () => [],
+    seen: async () => new Map<string, number>(),
+    checkpoint: async () => undefined,
+    notes: () => [],
+    afterReturn: async () => undefined,
+    close: async () => undefined,
   }
   const draft = {
     moves: () => moves,
     objects: () => [],
     packs: () => [],
     notes: () => [],
+    claims: () => [],
+    needs: () => [],
     isAllowed: () => true,
   }
   const objects = new ObjectDatabase(fs, gitdir, new PackCache())

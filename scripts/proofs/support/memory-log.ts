@@ -1,0 +1,262 @@
+import { randomUUID } from 'node:crypto'
+import type {
+  AppendedBatch,
+  LogEntry,
+  LoggedPack,
+  Look,
+  OpenLog,
+  Outcome,
+  Positions,
+  Proposal,
+  ProposedWrite,
+  RepositoryState,
+  SharedLog,
+  StreamPosition,
+} from '../../../src/git/following/shared-log.ts'
+import { liveFolder } from '../../../src/git/trash/folder-move.ts'
+
+/**
+ * What several servers of one process share in the place of a database: the plain model of what the SQL of `src/postgres` does, and all of
+ * it in one step.
+ */
+export class MemoryDatabase {
+  readonly id = randomUUID()
+  /** Set to another value, as after a failover. */
+  era = 'first'
+  /** Awaited before anything is answered, for tests of what lasts and of what fails. */
+  delay: (what: 'append' | 'answer' | 'look' | 'read') => Promise<void> = async () => undefined
+  readonly #streams = new Map<string, StreamPosition>()
+  readonly #repositories = new Map<string, Repository>()
+  /** By project and name, the repositories that have it. */
+  readonly #names = new Map<string, Set<string>>()
+  readonly #staged = new Map<string, { readonly name: string; readonly bytes: Buffer }>()
+  readonly #listeners = new Set<() => void>()
+  #journal: LogEntry[] = []
+
+  /** Opens it for a server. */
+  readonly open: OpenLog = async (stream = randomUUID()) => {
+    if (!this.#streams.has(stream)) this.#streams.set(stream, { n: 0, mark: '' })
+    return this.#logFor(stream)
+  }
+
+  /** Forgets the last batch of a stream, as a failover may that loses what nobody was told of. */
+  loseLast(stream: string, restore: () => void): void {
+    const { n } = this.#streams.get(stream) ?? { n: 0 }
+    this.#journal = this.#journal.filter((entry) => entry.stream !== stream || entry.n < n)
+    this.#streams.set(stream, { n: n - 1, mark: randomUUID() })
+    restore()
+  }
+
+  /** A repository's refs, to be changed by who plays a failover. */
+  refsOf(repository: string): Map<string, string> {
+    const found = this.#repositories.get(repository)
+    if (!found) throw new Error(`${repository} is not in the database`)
+    return found.refs
+  }
+
+  #logFor(stream: string): SharedLog {
+    return {
+      id: this.id,
+      stream,
+      append: async (proposals) => {
+        await this.delay('append')
+        const appended = this.#append(stream, proposals)
+        for (const listener of this.#listeners) setImmediate(listener)
+        await this.delay('answer')
+        return appended
+      },
+      look: async () => {
+        await this.delay('look')
+        return this.#look()
+      },
+      read: async (from, to) => {
+        await this.delay('read')
+        return this.#read(from, to)
+      },
+      readPack: async (repository, name) => {
+        const bytes = this.#repositories.get(repository)?.packs.get(name)
+        return bytes && inOnePiece(bytes)
+      },
+      stagePack: async (name, pieces) => {
+        const staged = randomUUID()
+        this.#staged.set(staged, { name, bytes: await collected(pieces) })
+        return staged
+      },
+      versions: async (repositories) =>
+        new Map(
+          repositories.flatMap((it) => {
+            const found = this.#live(it)
+            return found ? [[it, found.version] as const] : []
+          }),
+        ),
+      states: async (repositories) => this.#states(repositories),
+      onNews: (listener) => void this.#listeners.add(listener),
+      close: async () => undefined,
+    }
+  }
+
+  #look(): Look {
+    return { era: this.era, positions: new Map(this.#streams) }
+  }
+
+  #read(from: Positions, to: Positions): LogEntry[] {
+    return this.#journal.filter(
+      ({ stream, n }) => n > (from.get(stream)?.n ?? 0) && n <= (to.get(stream)?.n ?? 0),
+    )
+  }
+
+  #states(only?: readonly string[]): Map<string, RepositoryState> {
+    const states = new Map<string, RepositoryState>()
+    for (const name of only ?? this.#repositories.keys()) {
+      const found = this.#live(name)
+      if (!found) continue
+      const { version, head, refs, packs, trashed } = found
+      states.set(name, { version, head, refs: new Map(refs), packs: [...packs.keys()], trashed })
+    }
+    return states
+  }
+
+  #append(stream: string, proposals: readonly Proposal[]): AppendedBatch {
+    const position = { n: (this.#streams.get(stream)?.n ?? 0) + 1, mark: randomUUID() }
+    const outcomes = proposals.map((proposal, item): Outcome => {
+      const refused = this.#problemOf(proposal)
+      if (refused) return refused
+      const entry = this.#apply(stream, position.n, item, proposal)
+      this.#journal.push(entry)
+      return { versions: entry.writes.map(({ version }) => version) }
+    })
+    this.#streams.set(stream, position)
+    return { position, outcomes }
+  }
+
+  #problemOf({ writes, needs, seen, moved, purged }: Proposal): Outcome | undefined {
+    for (const write of writes) {
+      const problem = this.#problemOfWrite(write)
+      if (problem) return problem
+    }
+    for (const repository of needs) if (!this.#isInUse(repository)) return gone(repository)
+    for (const [repository, version] of seen)
+      if (this.#live(repository)?.version !== version) return gone(repository)
+    if (moved && !this.#canMove(moved)) return gone(liveFolder(moved))
+    if (purged && this.#live(purged.repository)?.trashed === undefined) return gone(purged.repository)
+    return undefined
+  }
+
+  #problemOfWrite({ repository, moves, head, claims }: ProposedWrite): Outcome | undefined {
+    if (head === undefined) {
+      if (!this.#isInUse(repository)) return gone(repository)
+      const refs = this.#repositories.get(repository)?.refs
+      const moved = moves.find(({ ref, expected }) => ref !== 'HEAD' && refs?.get(ref) !== expected)
+      if (moved) return gone(moved.ref)
+    } else if (this.#live(repository)) return { refused: 'claimed', what: repository }
+    const taken = claims.find(
+      ({ name, mustBeFree }) => mustBeFree && (this.#names.get(nameIn(repository, name))?.size ?? 0) > 0,
+    )
+    return taken && { refused: 'claimed', what: taken.name }
+  }
+
+  #canMove(move: { readonly from: string; readonly to: string }): boolean {
+    const repository = this.#live(liveFolder({ ...move, stamp: '' }))
+    return repository !== undefined && (repository.trashed === undefined) === isToTrash(move)
+  }
+
+  #apply(stream: string, n: number, item: number, proposal: Proposal): LogEntry {
+    const { writes, moved, purged, notes } = proposal
+    const entry = {
+      stream,
+      n,
+      item,
+      writes: writes.map((write) => this.#write(write)),
+      notes,
+    }
+    if (moved) {
+      const repository = this.#existing(liveFolder(moved))
+      repository.trashed = isToTrash(moved) ? moved.stamp : undefined
+      return { ...entry, moved: { ...moved, version: ++repository.version } }
+    }
+    if (!purged) return entry
+    const repository = this.#existing(purged.repository)
+    repository.isPurged = true
+    for (const holders of this.#names.values()) holders.delete(purged.repository)
+    return { ...entry, purged: { ...purged, version: ++repository.version } }
+  }
+
+  #write({ repository: name, moves, pack, staged, head, claims }: ProposedWrite): LogEntry['writes'][number] {
+    const repository = head === undefined ? this.#existing(name) : this.#begin(name, head)
+    repository.version++
+    for (const { ref, target } of moves) {
+      if (ref === 'HEAD') repository.head = target?.slice('ref: refs/heads/'.length) ?? repository.head
+      else if (target === undefined) repository.refs.delete(ref)
+      else repository.refs.set(ref, target)
+    }
+    const packs: LoggedPack[] = pack ? [pack] : []
+    if (pack) repository.packs.set(pack.name, pack.bytes)
+    for (const id of staged) {
+      const large = this.#staged.get(id)
+      if (!large) throw new Error(`${id} was never staged`)
+      repository.packs.set(large.name, large.bytes)
+      packs.push({ name: large.name })
+    }
+    for (const claim of claims.filter(({ isTaken }) => isTaken)) {
+      const key = nameIn(name, claim.name)
+      this.#names.set(key, (this.#names.get(key) ?? new Set()).add(name))
+    }
+    return { repository: name, version: repository.version, moves, packs, head }
+  }
+
+  #begin(name: string, head: string): Repository {
+    const version = this.#repositories.get(name)?.version ?? 0
+    const begun = { version, head, refs: new Map(), packs: new Map(), trashed: undefined, isPurged: false }
+    this.#repositories.set(name, begun)
+    return begun
+  }
+
+  #existing(name: string): Repository {
+    const repository = this.#live(name)
+    if (!repository) throw new Error(`${name} is not in the database`)
+    return repository
+  }
+
+  #live(name: string): Repository | undefined {
+    const repository = this.#repositories.get(name)
+    return repository?.isPurged ? undefined : repository
+  }
+
+  #isInUse(name: string): boolean {
+    const repository = this.#live(name)
+    return repository !== undefined && repository.trashed === undefined
+  }
+}
+
+interface Repository {
+  version: number
+  head: string
+  readonly refs: Map<string, string>
+  readonly packs: Map<string, Buffer>
+  /** The stamp of its removal. */
+  trashed: string | undefined
+  isPurged: boolean
+}
+
+function gone(what: string): Outcome {
+  return { refused: 'moved', what }
+}
+
+function isToTrash({ to }: { readonly to: string }): boolean {
+  return to.includes('/.trash/')
+}
+
+/** Names are a project's. */
+function nameIn(repository: string, name: string): string {
+  return `${repository.split('/', 1)[0]}/${name}`
+}
+
+async function* inOnePiece(bytes: Buffer): AsyncGenerator<Buffer> {
+  yield bytes
+}
+
+async function collected(pieces: AsyncIterable<Buffer>): Promise<Buffer> {
+  const all: Buffer[] = []
+  for await (const piece of pieces) all.push(piece)
+  return Buffer.concat(all)
+}

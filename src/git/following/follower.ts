@@ -1,0 +1,207 @@
+import { renewReadEpoch } from '../../storage/read-epoch.ts'
+import { announceWrites } from '../journal/finish-journal.ts'
+import type { Decision } from '../transactions/arbiter.ts'
+import type { Copy } from './copy.ts'
+import { inOrder, repositoriesOf } from './in-order.ts'
+import { OwnDecisions } from './own-decisions.ts'
+import { placeEntry } from './place-entry.ts'
+import { NotInLog } from './place-pack.ts'
+import { type FolderPosition, savePosition } from './position-file.ts'
+import { repair, type Repaired } from './repair.ts'
+import type { LogEntry, Look, Positions, StreamPosition } from './shared-log.ts'
+
+/** The folder is looked after so often (milliseconds) where nobody asks: plain git reads it, too. */
+const EVERY = 1000
+
+/** A folder's position is written at most so often (milliseconds): what is done again after a crash changes nothing. */
+const SAVE_EVERY = 200
+
+/** Has the folder of a server follow the log: what other servers decided is put in it, in the order of each repository's versions. */
+export class Follower {
+  /** Resolves when no batch of this server is on its way to the log. */
+  untilAppended: () => Promise<void> = async () => undefined
+  readonly #copy: Copy
+  readonly #own = new OwnDecisions()
+  /** Of the streams of others; of our own what was taken from the log. */
+  #positions: Positions
+  #era: string
+  /** Repositories that are newer in the folder than the positions say. */
+  readonly #repaired = new Map<string, number>()
+  /** Repositories in which something that this server decided is missing. */
+  readonly #broken = new Set<string>()
+  #current: Promise<void> | undefined
+  #next: Promise<void> | undefined
+  #timer: NodeJS.Timeout | undefined
+  #savedAt = 0
+  #isClosed = false
+
+  /** `position` is what the folder holds; undefined where that has to be found out. */
+  constructor(copy: Copy, position: FolderPosition | undefined) {
+    this.#copy = copy
+    this.#positions = position?.positions ?? new Map()
+    this.#era = position?.era ?? ''
+    this.#own.restart(this.#positions.get(copy.log.stream))
+    copy.log.onNews(() => void this.fresh().catch(() => undefined))
+  }
+
+  /** The first look: resolves when the folder is a copy. */
+  async begin(): Promise<void> {
+    await this.fresh()
+    this.#again()
+  }
+
+  /** Takes in what the log has now. One question is under way, and the next one is shared by all who come meanwhile. */
+  fresh(): Promise<void> {
+    if (!this.#current && !this.#next) return (this.#current = this.#round())
+    return (this.#next ??= (this.#current ?? Promise.resolve())
+      .catch(() => undefined)
+      .then(() => {
+        this.#next = undefined
+        return (this.#current = this.#round())
+      }))
+  }
+
+  /** A batch of this server was decided: answers its decisions, each of which names the repositories it writes to. */
+  decided(position: StreamPosition, repositories: readonly (readonly string[])[]): Decision[] {
+    return this.#own.decided(position, repositories.length, (number) => {
+      for (const repository of repositories[number] ?? []) this.#broken.add(repository)
+    })
+  }
+
+  /** Compares the whole folder with the log. */
+  async repairAll(): Promise<void> {
+    this.#era = ''
+    await this.fresh()
+  }
+
+  /** Writes down how far the folder is. */
+  save(): void {
+    const { fs, dir, log } = this.#copy
+    if (this.#era === '') return
+    const own = this.#ownPosition()
+    const positions = new Map(this.#positions)
+    if (own) positions.set(log.stream, own)
+    savePosition(fs, dir, { stream: log.stream, era: this.#era, positions })
+    this.#savedAt = Date.now()
+  }
+
+  async close(): Promise<void> {
+    this.#isClosed = true
+    clearTimeout(this.#timer)
+    await this.#current?.catch(() => undefined)
+    await this.#next?.catch(() => undefined)
+    await this.#own.untilPlaced()
+    this.save()
+  }
+
+  #again(): void {
+    if (this.#isClosed) return
+    this.#timer = setTimeout(() => {
+      void this.fresh()
+        .catch(() => undefined)
+        .then(() => this.#again())
+    }, EVERY).unref()
+  }
+
+  async #round(): Promise<void> {
+    try {
+      const number = this.#copy.own.begin()
+      const look = await this.#copy.log.look()
+      if (this.#isAhead(look)) await this.#takeAll()
+      else await this.#takeIn(look)
+      if (this.#broken.size > 0) await this.#repairBroken()
+      this.#copy.own.ended(number)
+    } finally {
+      this.#current = undefined
+    }
+  }
+
+  /** Whether the folder may hold what the log has lost, or is not a copy yet. */
+  #isAhead({ era, positions }: Look): boolean {
+    if (era !== this.#era) return true
+    const own = this.#ownPosition()
+    const applied = own ? [...this.#positions, [this.#copy.log.stream, own] as const] : [...this.#positions]
+    return applied.some(([stream, { n }]) => (positions.get(stream)?.n ?? 0) < n)
+  }
+
+  async #takeIn(look: Look): Promise<void> {
+    const { log } = this.#copy
+    const isNew = ([stream, { n }]: readonly [string, StreamPosition]): boolean =>
+      n > ((stream === log.stream ? this.#ownPosition() : this.#positions.get(stream))?.n ?? 0)
+    if (![...look.positions].some(isNew)) return
+    // Of our own stream only that is taken of which the answer was lost.
+    await this.untilAppended()
+    await this.#own.untilPlaced()
+    const own = this.#ownPosition()
+    const from = new Map(this.#positions)
+    if (own) from.set(log.stream, own)
+    const to = new Map(look.positions)
+    if (own && (to.get(log.stream)?.n ?? 0) < own.n) to.set(log.stream, own)
+    if (![...to].some(([stream, { n }]) => n > (from.get(stream)?.n ?? 0))) return
+    const entries = inOrder(await log.read(from, to))
+    for (const entry of entries) await this.#place(entry)
+    this.#positions = to
+    this.#own.restart(to.get(log.stream))
+    this.#tell(entries.flatMap(repositoriesOf))
+    if (Date.now() - this.#savedAt > SAVE_EVERY) this.save()
+  }
+
+  async #place(entry: LogEntry): Promise<void> {
+    const writes = entry.writes.filter(({ repository, version }) => version > this.#versionOf(repository))
+    const isDone = (repository: string, version: number): boolean => version <= this.#versionOf(repository)
+    const [repository] = repositoriesOf({ ...entry, writes: [] })
+    const version = entry.moved?.version ?? entry.purged?.version ?? 0
+    const isMoved = repository !== undefined && isDone(repository, version)
+    const left = isMoved ? { ...entry, writes, moved: undefined, purged: undefined } : { ...entry, writes }
+    try {
+      await placeEntry(this.#copy, left)
+    } catch (error) {
+      if (!(error instanceof NotInLog)) throw error
+      this.#keep(await repair(this.#copy, repositoriesOf(left)))
+    }
+  }
+
+  /** Takes the whole folder over from the log as that is now. */
+  async #takeAll(): Promise<void> {
+    const { log } = this.#copy
+    await this.untilAppended()
+    await this.#own.untilPlaced()
+    // Before the repositories: those are at least as new.
+    const { era, positions } = await log.look()
+    const repaired = await repair(this.#copy)
+    this.#repaired.clear()
+    this.#keep(repaired)
+    this.#positions = positions
+    this.#own.restart(positions.get(log.stream), true)
+    this.#era = era
+    this.#tell(repaired.changed)
+    this.save()
+  }
+
+  async #repairBroken(): Promise<void> {
+    const broken = [...this.#broken]
+    const repaired = await repair(this.#copy, broken)
+    for (const repository of broken) this.#broken.delete(repository)
+    this.#keep(repaired)
+    this.#tell(broken)
+  }
+
+  #keep({ versions }: Repaired): void {
+    for (const [repository, version] of versions) this.#repaired.set(repository, version)
+  }
+
+  #versionOf(repository: string): number {
+    return this.#repaired.get(repository) ?? 0
+  }
+
+  #ownPosition(): StreamPosition | undefined {
+    return this.#own.settled ?? this.#positions.get(this.#copy.log.stream)
+  }
+
+  /** Whoever reads next looks there, also who has looked in this turn already. */
+  #tell(repositories: Iterable<string>): void {
+    const { fs, dir } = this.#copy
+    announceWrites(fs, dir, new Set(repositories))
+    renewReadEpoch()
+  }
+}

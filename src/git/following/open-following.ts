@@ -1,0 +1,81 @@
+import { CannotStart, Refusal } from '../../errors.ts'
+import type { Fs } from '../../storage/fs.ts'
+import { type HeldLock, lockFile } from '../../storage/lock-file.ts'
+import { StoreGuard } from '../../storage/store-guard.ts'
+import { JOURNAL_FOLDER } from '../journal/journal-folder.ts'
+import type { PackCache } from '../packs/pack-cache.ts'
+import { makeStore } from '../store-format.ts'
+import type { Arbiter } from '../transactions/arbiter.ts'
+import { Follower } from './follower.ts'
+import { FollowingArbiter } from './following-arbiter.ts'
+import { OwnMoves } from './own-moves.ts'
+import { COPY_FOLDER } from './place-entry.ts'
+import { databaseOf, nameDatabase, readPosition } from './position-file.ts'
+import type { OpenLog, SharedLog } from './shared-log.ts'
+
+/** A folder that follows a log. */
+interface Following {
+  readonly arbiter: Arbiter
+  readonly guard: StoreGuard
+}
+
+/**
+ * Opens a folder as a copy of what a log holds, and resolves once it is one. Throws a CannotStart where another process uses the folder, or
+ * where it holds something else.
+ */
+export async function openFollowing(
+  fs: Fs,
+  dir: string,
+  openLog: OpenLog,
+  packs: PackCache,
+): Promise<Following> {
+  if (fs.stat(`${dir}/format`) && databaseOf(fs, dir) === undefined) throw foreign(fs, dir)
+  await makeStore(fs, dir)
+  const lock = await takeFolder(fs, dir)
+  try {
+    const { stream, position } = readPosition(fs, dir)
+    const log = await openLog(stream)
+    await checkDatabase(fs, dir, log)
+    const copy = { fs, dir, log, packs, own: new OwnMoves() }
+    const follower = new Follower(copy, position)
+    const arbiter = new FollowingArbiter(copy, follower, () => lock.release())
+    await follower.begin()
+    return { arbiter, guard: new StoreGuard(fs, `${dir}/format`) }
+  } catch (error) {
+    lock.release()
+    throw error
+  }
+}
+
+/** A folder is one process's: what it decided is known to it alone until it is in the folder. */
+async function takeFolder(fs: Fs, dir: string): Promise<HeldLock> {
+  const folder = `${dir}/${COPY_FOLDER}`
+  fs.makeDir(folder)
+  try {
+    return await lockFile(fs, folder, '').acquire(`${folder}/server.lock`)
+  } catch (error) {
+    if (!(error instanceof Refusal) || error.code !== 'locked') throw error
+    throw new CannotStart(
+      `Another server uses the folder ${dir} (${folder}/server.lock). Give each server a CACHE_DIR of its own; if that one has died ` +
+        `on another host, remove the file.`,
+    )
+  }
+}
+
+async function checkDatabase(fs: Fs, dir: string, log: SharedLog): Promise<void> {
+  const database = databaseOf(fs, dir)
+  if (database === undefined) return nameDatabase(fs, dir, log.id)
+  if (database === log.id) return
+  await log.close()
+  throw new CannotStart(
+    `The folder ${dir} is a copy of the database ${database}, and STORE is the database ${log.id}. Set CACHE_DIR to another folder, or empty this one.`,
+  )
+}
+
+function foreign(fs: Fs, dir: string): CannotStart {
+  const isInUse = (fs.readDir(`${dir}/${JOURNAL_FOLDER}`) ?? []).length > 0
+  return new CannotStart(
+    `The folder ${dir} holds a store of files${isInUse ? ', which a server may be using' : ''}, and no copy of a database. Set CACHE_DIR to an empty ` +
+      `folder; "branchpoint backup" and "branchpoint restore" take the store over.`,
+  )
+}

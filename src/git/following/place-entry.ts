@@ -1,0 +1,89 @@
+import { dirname } from 'node:path/posix'
+import type { Fs } from '../../storage/fs.ts'
+import { buildFolder, layOut } from '../create-repository.ts'
+import { fencing } from '../trash/fence.ts'
+import { moveFolder, purgeMark, STAMP_FILE, type FolderMove } from '../trash/folder-move.ts'
+import { type Copy, placeOf, placesOf } from './copy.ts'
+import { NotInLog, placePack } from './place-pack.ts'
+import type { LogEntry, LoggedPurge, LoggedWrite } from './shared-log.ts'
+import { setRefs } from './set-refs.ts'
+
+/** The folder of a copy that nobody but the server itself looks into. */
+export const COPY_FOLDER = '.copy'
+
+/**
+ * Does in the folder what an entry of the log says: packs, then new repositories and refs, moves to the trash and back, and notes. Doing it
+ * again, with all that came after it, changes nothing. Throws NotInLog where the log has not all of it any more.
+ */
+export async function placeEntry(copy: Copy, entry: LogEntry): Promise<void> {
+  const there: (LoggedWrite & { readonly gitdir: string })[] = []
+  for (const write of entry.writes) {
+    const gitdir = placeOf(copy, write.repository)
+    if (write.head !== undefined) {
+      if (gitdir === undefined) await create(copy, write, write.head)
+      continue
+    }
+    if (gitdir === undefined) throw new NotInLog(`${write.repository} is not in the folder`)
+    for (const pack of write.packs) await placePack(copy.fs, copy.log, { ...write, gitdir }, pack)
+    there.push({ ...write, gitdir })
+  }
+  await setRefs(copy, there)
+  if (entry.moved) await move(copy, entry.moved)
+  if (entry.purged) purge(copy, entry.purged)
+  for (const path of entry.notes) note(copy.fs, `${copy.dir}/${path}`)
+}
+
+/** Makes a repository as it began: built aside, and renamed in whole. */
+async function create(
+  { fs, dir, log }: Copy,
+  { repository, moves, packs }: LoggedWrite,
+  head: string,
+): Promise<void> {
+  const gitdir = `${dir}/${repository}`
+  fs.makeDir(dirname(gitdir))
+  const aside = buildFolder(fs, dirname(gitdir))
+  try {
+    const refs = moves.flatMap(({ ref, target }) => (target === undefined ? [] : [[ref, target] as const]))
+    layOut(fs, aside, refs, head)
+    for (const pack of packs) await placePack(fs, log, { gitdir: aside, repository }, pack)
+    // What a push to a repository of before left here is no repository.
+    fs.removeTree(gitdir)
+    fs.rename(aside, gitdir)
+  } catch (error) {
+    fs.removeTree(aside)
+    throw error
+  }
+}
+
+/** Moves a repository to the trash, or back, while nobody here writes to it. */
+async function move({ fs, dir, packs }: Copy, moved: FolderMove): Promise<void> {
+  const [from, to] = [`${dir}/${moved.from}`, `${dir}/${moved.to}`]
+  if (!fs.stat(from) || fs.stat(to)) return
+  await fencing(
+    fs,
+    [from],
+    async () => undefined,
+    async () => {
+      if (fs.stat(to)) return
+      fs.remove(`${from}/${STAMP_FILE}`)
+      fs.create(`${from}/${STAMP_FILE}`, Buffer.from(moved.stamp))
+      await moveFolder(fs, dir, moved)
+      packs.drop(from)
+    },
+  )
+}
+
+function purge(copy: Copy, { repository, isRemembered }: LoggedPurge): void {
+  const { fs, packs } = copy
+  const { trashed } = placesOf(copy, repository)
+  if (isRemembered) note(fs, purgeMark(trashed))
+  packs.drop(trashed)
+  fs.removeTree(trashed)
+}
+
+/** Makes an empty file, unless it is there. */
+function note(fs: Fs, path: string): void {
+  if (fs.stat(path)) return
+  fs.makeDir(dirname(path))
+  fs.create(path, Buffer.alloc(0))
+}

@@ -1,0 +1,91 @@
+import { Refusal } from '../../errors.ts'
+import type { Fs } from '../../storage/fs.ts'
+import { indexBytes } from '../packs/index-bytes.ts'
+import { gitEnvironment } from '../process/git-environment.ts'
+import { runGit } from '../process/git-process.ts'
+import { stagingFor } from '../transactions/pack-staging.ts'
+import type { LoggedPack, SharedLog } from './shared-log.ts'
+
+/** The log does not have any more what an entry of it names: the repository has to be taken over as it is now. */
+export class NotInLog extends Error {
+  override readonly name = 'NotInLog'
+}
+
+/** Where a pack belongs. */
+export interface PackPlace {
+  readonly gitdir: string
+  /** The repository in the log. */
+  readonly repository: string
+}
+
+/** Puts a pack of the log into a repository's folder, unless it is there, with an index made here. Not synced: the folder is a copy. */
+export async function placePack(
+  fs: Fs,
+  log: SharedLog,
+  { gitdir, repository }: PackPlace,
+  { name, bytes }: LoggedPack,
+): Promise<void> {
+  if (fs.stat(`${gitdir}/objects/pack/${name}.idx`)) return
+  const index = bytes && indexBytes(name, bytes)
+  const staging = stagingFor(fs, gitdir)
+  try {
+    if (bytes && index) {
+      fs.create(staging.packPath, bytes)
+      fs.create(staging.indexPath, index)
+    } else {
+      const pieces = bytes ? [bytes] : await log.readPack(repository, name)
+      if (!pieces) throw new NotInLog(`${name} of ${repository}`)
+      await writeTo(fs, staging.packPath, pieces)
+      await indexFile(fs, gitdir, name, staging)
+    }
+    // Without the bytes, publishing would look for a `.keep`, which tells git what no ref needs yet; here the refs follow at once.
+    staging.staged(name, EMPTY).publish()
+  } catch (error) {
+    staging.remove()
+    throw error
+  }
+}
+
+const EMPTY = { pack: Buffer.alloc(0), index: Buffer.alloc(0) }
+
+async function writeTo(
+  fs: Fs,
+  path: string,
+  pieces: AsyncIterable<Buffer> | Iterable<Buffer>,
+): Promise<void> {
+  const file = fs.createFile(path)
+  try {
+    for await (const piece of pieces) file.append(piece)
+  } finally {
+    file.close()
+  }
+}
+
+/** The git program makes the index of a pack that may be large, or hold deltas; in memory, where it sees nothing, we do. */
+async function indexFile(
+  fs: Fs,
+  gitdir: string,
+  name: string,
+  { packPath, indexPath }: { readonly packPath: string; readonly indexPath: string },
+): Promise<void> {
+  if (!fs.isSeenByOthers) {
+    const index = indexBytes(name, fs.readFile(packPath) ?? Buffer.alloc(0))
+    if (!index) throw damaged(name, 'it holds deltas, which are not read in memory')
+    fs.create(indexPath, index)
+    return
+  }
+  const settings = { 'core.fsync': 'none', 'pack.writeReverseIndex': 'false' }
+  const { code, complaint, output } = await runGit({
+    args: [`--git-dir=${gitdir}`, 'index-pack', '-o', indexPath, packPath],
+    env: gitEnvironment(settings),
+  })
+  if (code !== 0) throw damaged(name, complaint)
+  if (output.trim() !== name.slice('pack-'.length)) throw damaged(name, `its checksum is ${output.trim()}`)
+}
+
+function damaged(name: string, why: string): Refusal {
+  return new Refusal(
+    'damaged_repository',
+    `${name} came from the database as something else than it is: ${why}.`,
+  )
+}

@@ -1,0 +1,130 @@
+import type { FolderMove } from '../trash/folder-move.ts'
+import type { DecidedMove, NameClaim } from '../transactions/arbiter.ts'
+
+/**
+ * The log that several servers share, each of which has a folder of its own that follows it: a database, or for tests a part of the memory.
+ * What is in it has happened. Each server appends to a stream of its own and numbers its batches without gaps, so the positions of all
+ * streams say exactly what a folder lacks.
+ */
+export interface SharedLog {
+  /** Of the database: a folder is a copy of one. */
+  readonly id: string
+  /** The stream that this server appends to. */
+  readonly stream: string
+  /**
+   * Appends a batch, the next one of the stream: each proposal happens as a whole or is refused by itself. Resolves when what was decided
+   * survives a power cut. Batches come one after the other. Rejects with a Refusal where it cannot be found out what became of it.
+   */
+  append(proposals: readonly Proposal[]): Promise<AppendedBatch>
+  /** Where the streams are now: everything acknowledged before the call is at or before these. */
+  look(): Promise<Look>
+  /** What lies between two looks (behind `from`, up to `to`), in any order. */
+  read(from: Positions, to: Positions): Promise<readonly LogEntry[]>
+  /** The bytes of a pack of a repository, in pieces; undefined where it has none of that name any more. */
+  readPack(repository: string, name: string): Promise<AsyncIterable<Buffer> | undefined>
+  /** Takes a pack in before a proposal names it, and answers what proposals call it. */
+  stagePack(name: string, pieces: AsyncIterable<Buffer>): Promise<string>
+  /** The versions of these repositories now; those that are not there are left out. */
+  versions(repositories: readonly string[]): Promise<ReadonlyMap<string, number>>
+  /** What repositories are now; all of them where none is named. Those that are not there are left out. */
+  states(repositories?: readonly string[]): Promise<ReadonlyMap<string, RepositoryState>>
+  /** Calls the listener when another server may have appended something. It is a hint: some are missed, some are for nothing. */
+  onNews(listener: () => void): void
+  close(): Promise<void>
+}
+
+/** Opens the log for a folder, which has a stream of its own in it; for a new folder a new one. */
+export type OpenLog = (stream: string | undefined) => Promise<SharedLog>
+
+/** How far a stream is: how many batches, and a sign of the last one that no other batch has. */
+export interface StreamPosition {
+  readonly n: number
+  readonly mark: string
+}
+
+/** What one question to the log answers. */
+export interface Look {
+  readonly positions: Positions
+  /** Another one after a failover, which may have lost what nobody was told of. */
+  readonly era: string
+}
+
+/** By stream. One that is not there is at 0. */
+export type Positions = ReadonlyMap<string, StreamPosition>
+
+/** What a server asks to have happen. */
+export interface Proposal {
+  readonly writes: readonly ProposedWrite[]
+  /** Repositories that have to be there. */
+  readonly needs: readonly string[]
+  /** The versions that repositories have to be of still. */
+  readonly seen: ReadonlyMap<string, number>
+  readonly moved?: FolderMove | undefined
+  readonly purged?: LoggedPurge | undefined
+  readonly notes: readonly string[]
+}
+
+/** Repositories are named by their folders relative to the store, wherever they are: in the trash they keep that name. */
+export interface ProposedWrite {
+  readonly repository: string
+  readonly moves: readonly DecidedMove[]
+  readonly pack?: { readonly name: string; readonly bytes: Buffer } | undefined
+  /** What `stagePack` answered. */
+  readonly staged: readonly string[]
+  /** The branch that HEAD of a new repository names; absent in one that is there. */
+  readonly head?: string | undefined
+  readonly claims: readonly NameClaim[]
+}
+
+/** A repository that goes for good. */
+export interface LoggedPurge {
+  readonly repository: string
+  readonly isRemembered: boolean
+}
+
+/** What became of a batch: its place in the stream, and of each proposal the versions that its writes made, or why it was refused. */
+export interface AppendedBatch {
+  readonly position: StreamPosition
+  readonly outcomes: readonly Outcome[]
+}
+
+/** `moved`: something is not what was expected any more. `claimed`: a name is taken. */
+export type Outcome =
+  { readonly versions: readonly number[] } | { readonly refused: 'moved' | 'claimed'; readonly what: string }
+
+/** A decision as it is read. */
+export interface LogEntry {
+  readonly stream: string
+  readonly n: number
+  readonly item: number
+  readonly writes: readonly LoggedWrite[]
+  /** With the version that the repository came to by it. */
+  readonly moved?: (FolderMove & { readonly version: number }) | undefined
+  readonly purged?: (LoggedPurge & { readonly version: number }) | undefined
+  readonly notes: readonly string[]
+}
+
+export interface LoggedWrite {
+  readonly repository: string
+  /** Counts what happened to the repository, its creation being the first. */
+  readonly version: number
+  readonly moves: readonly DecidedMove[]
+  readonly packs: readonly LoggedPack[]
+  readonly head?: string | undefined
+}
+
+/** A pack of an entry; a large one without its bytes. */
+export interface LoggedPack {
+  readonly name: string
+  readonly bytes?: Buffer | undefined
+}
+
+/** A repository as the log has it now. */
+export interface RepositoryState {
+  readonly version: number
+  /** The stamp of the removal (see FolderMove) where it lies in the trash. */
+  readonly trashed?: string | undefined
+  readonly head: string
+  readonly refs: ReadonlyMap<string, string>
+  readonly packs: readonly string[]
+}

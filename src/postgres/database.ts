@@ -1,0 +1,225 @@
+import { setTimeout as pause } from 'node:timers/promises'
+import { Client, Pool, type PoolClient, type QueryResult } from 'pg'
+import { Refusal } from '../errors.ts'
+import { isLoss, isUncertain, LostConnection, refusalOf } from './errors.ts'
+
+/** So many connections to the primary are open at most. */
+const MOST_CONNECTIONS = 8
+
+/** How long (milliseconds) a primary is looked for before whoever waits is refused. */
+const PATIENCE = 10_000
+/** … and between two rounds of looking … */
+const BETWEEN = 100
+/** … and a host may take to answer. */
+const CONNECT = 2_000
+
+/** How long a statement may take, in milliseconds, where nothing else is said. */
+const STATEMENT = 30_000
+
+/** A statement with its values; one with a name is prepared once a connection. */
+export interface Statement {
+  readonly text: string
+  readonly values?: readonly unknown[]
+  readonly name?: string
+  /** Milliseconds; then the connection is given up, and with it whatever is behind it. */
+  readonly timeoutMs?: number
+}
+
+/** Asks within a transaction. */
+export type Ask = <Row = unknown>(text: string, values?: readonly unknown[]) => Promise<readonly Row[]>
+
+/** A database of one host or several, of which one is the primary: what is asked is asked there, wherever that is by now. */
+export class Database {
+  readonly #urls: readonly string[]
+  readonly #check: string
+  #pool: Pool | undefined
+  #finding: Promise<Pool> | undefined
+  #isClosed = false
+
+  /** With `isFenced`, a host that cannot commit, because its standbys have gone to another primary, is none. */
+  constructor(urls: readonly string[], isFenced = false) {
+    this.#urls = urls
+    this.#check = isFenced ? `${CHECK}; select pg_logical_emit_message(true, 'branchpoint', '')` : CHECK
+  }
+
+  /**
+   * The rows of a statement that may be done twice: where the connection breaks it is done again. Refuses with `storage_unavailable` where
+   * no primary can be found in time.
+   */
+  async query<Row>(statement: Statement): Promise<readonly Row[]> {
+    const deadline = Date.now() + PATIENCE
+    for (;;) {
+      try {
+        return await this.queryOnce<Row>(statement)
+      } catch (error) {
+        if (!(error instanceof LostConnection)) throw error
+        if (Date.now() > deadline) throw away(error)
+      }
+    }
+  }
+
+  /**
+   * The same, done once. Throws `LostConnection` where the connection broke, or the answer is none: whether it was done nobody knows.
+   * (Where no primary is found it was not: that is a refusal.)
+   */
+  async queryOnce<Row>({ text, values, name, timeoutMs = STATEMENT }: Statement): Promise<readonly Row[]> {
+    return this.#using(async (client) => {
+      // Of several statements without values the first one's rows.
+      const result = (await client.query({
+        text,
+        ...(values ? { values: [...values] } : {}),
+        ...(name === undefined ? {} : { name }),
+        query_timeout: timeoutMs,
+      } as object & { text: string })) as unknown as QueryResult | QueryResult[]
+      return (Array.isArray(result) ? (result[0]?.rows ?? []) : result.rows) as Row[]
+    })
+  }
+
+  /** Does the work in one transaction, begun as `begin` says; again where the connection breaks before its end. */
+  async transaction<T>(begin: string, work: (ask: Ask) => Promise<T>): Promise<T> {
+    const deadline = Date.now() + PATIENCE
+    for (;;) {
+      try {
+        return await this.#using((client) => inTransaction(client, begin, work))
+      } catch (error) {
+        if (!(error instanceof LostConnection)) throw error
+        if (Date.now() > deadline) throw away(error)
+      }
+    }
+  }
+
+  /** A connection of its own to the primary, for who listens. Throws LostConnection where it cannot be had. */
+  async listener(): Promise<Client> {
+    const pool = await this.#primary()
+    const client = new Client({ ...pool.options })
+    client.on('error', () => undefined)
+    try {
+      await client.connect()
+      return client
+    } catch (error) {
+      await client.end().catch(() => undefined)
+      throw new LostConnection(error)
+    }
+  }
+
+  async close(): Promise<void> {
+    this.#isClosed = true
+    await this.#finding?.catch(() => undefined)
+    await this.#pool?.end().catch(() => undefined)
+    this.#pool = undefined
+  }
+
+  async #using<T>(work: (client: PoolClient) => Promise<T>): Promise<T> {
+    const pool = await this.#primary()
+    let client: PoolClient | undefined
+    let uncertain: unknown
+    const onNotice = (notice: { readonly code?: string | undefined }): void => {
+      if (isUncertain(notice)) uncertain = notice
+    }
+    try {
+      client = await pool.connect()
+      client.on('notice', onNotice)
+      const answer = await work(client)
+      if (uncertain) throw new LostConnection(uncertain)
+      client.off('notice', onNotice)
+      client.release()
+      return answer
+    } catch (error) {
+      client?.off('notice', onNotice)
+      const isLost = error instanceof LostConnection || isLoss(error)
+      client?.release(isLost)
+      if (!isLost) throw refusalOf(error)
+      this.#lose(pool)
+      throw error instanceof LostConnection ? error : new LostConnection(error)
+    }
+  }
+
+  #primary(): Promise<Pool> {
+    if (this.#pool) return Promise.resolve(this.#pool)
+    return (this.#finding ??= this.#find().finally(() => (this.#finding = undefined)))
+  }
+
+  async #find(): Promise<Pool> {
+    const deadline = Date.now() + PATIENCE
+    let why: unknown
+    while (!this.#isClosed) {
+      for (const url of this.#urls) {
+        try {
+          if (await isPrimary(url, this.#check)) return this.#open(url)
+        } catch (error) {
+          why = error
+        }
+      }
+      if (Date.now() > deadline) break
+      await pause(BETWEEN)
+    }
+    throw away(why)
+  }
+
+  #open(url: string): Pool {
+    const pool = new Pool({
+      connectionString: url,
+      max: MOST_CONNECTIONS,
+      connectionTimeoutMillis: CONNECT,
+      keepAlive: true,
+      application_name: 'branchpoint',
+    })
+    pool.on('error', () => this.#lose(pool))
+    // Whoever uses it is told by what it asked.
+    pool.on('connect', (client) => client.on('error', () => undefined))
+    return (this.#pool = pool)
+  }
+
+  #lose(pool: Pool): void {
+    if (this.#pool !== pool) return
+    this.#pool = undefined
+    void pool.end().catch(() => undefined)
+  }
+}
+
+async function inTransaction<T>(
+  client: PoolClient,
+  begin: string,
+  work: (ask: Ask) => Promise<T>,
+): Promise<T> {
+  await client.query(begin)
+  try {
+    const answer = await work(async (text, values) => {
+      const { rows } = await client.query(text, values ? [...values] : undefined)
+      return rows
+    })
+    await client.query('commit')
+    return answer
+  } catch (error) {
+    if (!isLoss(error)) await client.query('rollback')
+    throw error
+  }
+}
+
+const CHECK = 'select not pg_is_in_recovery() as is'
+
+/** Whether the host takes writes. Throws where it cannot be asked. */
+async function isPrimary(url: string, check: string): Promise<boolean> {
+  const client = new Client({
+    connectionString: url,
+    connectionTimeoutMillis: CONNECT,
+    query_timeout: CONNECT,
+  })
+  client.on('error', () => undefined)
+  try {
+    await client.connect()
+    const result = (await client.query<{ is: boolean }>(check)) as QueryResult | QueryResult[] // of two statements two
+    const [first] = Array.isArray(result) ? result : [result]
+    return first?.rows[0]?.is === true
+  } finally {
+    await client.end().catch(() => undefined)
+  }
+}
+
+function away(error: unknown): Refusal {
+  const why = error instanceof Error ? error.message : 'no host takes writes'
+  return new Refusal(
+    'storage_unavailable',
+    `The database is away (${why}). Nothing was stored, or it is not known whether it was; try again in a moment.`,
+  )
+}

@@ -1,0 +1,97 @@
+import { CannotStart, Refusal } from '../errors.ts'
+import type { OpenLog } from '../git/following/shared-log.ts'
+import { Database } from './database.ts'
+import { hostsIn, withoutPassword } from './hosts.ts'
+import { migrate } from './migrate.ts'
+import { PostgresLog, type Reads } from './postgres-log.ts'
+
+/** How a database is used. */
+export interface PostgresOptions {
+  /** `postgres://user@host,host/database`. */
+  readonly url: string
+  /** Absent: `quorum` where the database waits for a standby, `primary` where it has none. */
+  readonly reads: Reads | undefined
+  /** Says what an operator should know, in a sentence. */
+  readonly warn: (sentence: string) => void
+}
+
+/**
+ * How the log in a PostgreSQL database is opened for a folder. Throws a CannotStart where the database cannot be had, would lose what it
+ * acknowledged, or has a schema of another version.
+ */
+export function openPostgres({ url, reads, warn }: PostgresOptions): OpenLog {
+  return async (stream) => {
+    const hosts = hostsIn(url)
+    if (!hosts)
+      throw new CannotStart(`STORE: ${withoutPassword(url)} is not postgres://user@host,host/database`)
+    const first = new Database(hosts)
+    let settings: Settings
+    try {
+      settings = await settingsOf(first)
+    } catch (error) {
+      throw cannotStart(error, url)
+    } finally {
+      await first.close()
+    }
+    refuseLoss(settings)
+    const isReplicated = settings.synchronous_standby_names !== ''
+    const chosen = reads ?? (isReplicated ? 'quorum' : 'primary')
+    if (!isReplicated) {
+      warn(
+        'the database has no synchronous standby: what it acknowledged is lost if its disk is. Set synchronous_standby_names, or see to it that the service replicates',
+      )
+    }
+    const database = new Database(hosts, chosen === 'quorum')
+    try {
+      return await PostgresLog.open(database, await migrate(database), chosen, stream)
+    } catch (error) {
+      await database.close()
+      throw cannotStart(error, url)
+    }
+  }
+}
+
+interface Settings {
+  readonly fsync: string
+  readonly synchronous_commit: string
+  readonly synchronous_standby_names: string
+  readonly server_version_num: string
+}
+
+async function settingsOf(database: Database): Promise<Settings> {
+  const [settings] = await database.query<Settings>({
+    text: `select ${['fsync', 'synchronous_commit', 'synchronous_standby_names', 'server_version_num']
+      .map((name) => `current_setting('${name}') as ${name}`)
+      .join(', ')}`,
+  })
+  if (!settings) throw new CannotStart('The database does not say how it is set.')
+  return settings
+}
+
+/** The oldest version of PostgreSQL that has all that is used. */
+const OLDEST = 140_000
+
+function refuseLoss({ fsync, synchronous_commit: commit, server_version_num: version }: Settings): void {
+  if (Number(version) < OLDEST)
+    throw new CannotStart(
+      `The database is PostgreSQL ${Math.floor(Number(version) / 10_000)}; 14 or later is needed.`,
+    )
+  if (fsync === 'off')
+    throw new CannotStart(
+      'The database has fsync=off: a power cut would lose what was acknowledged. Set it to on.',
+    )
+  if (commit === 'off')
+    throw new CannotStart(
+      'The database has synchronous_commit=off: a crash would lose what was acknowledged. Set it to on, for this user at least.',
+    )
+}
+
+function cannotStart(error: unknown, url: string): unknown {
+  if (error instanceof CannotStart) return error
+  const isOfTheDatabase =
+    error instanceof Refusal || /^[0-9A-Z]{5}$/.test(String((error as NodeJS.ErrnoException).code))
+  if (!isOfTheDatabase) return error
+  return new CannotStart(`Cannot open the database ${withoutPassword(url)}: ${(error as Error).message}`, {
+    cause: error,
+  })
+}

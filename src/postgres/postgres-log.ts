@@ -1,0 +1,191 @@
+import { randomBytes, randomUUID } from 'node:crypto'
+import { setTimeout as pause } from 'node:timers/promises'
+import { Refusal } from '../errors.ts'
+import type {
+  AppendedBatch,
+  Look,
+  Outcome,
+  Proposal,
+  SharedLog,
+  StreamPosition,
+} from '../git/following/shared-log.ts'
+import type { Database } from './database.ts'
+import { encodeBatch } from './encode-batch.ts'
+import { isOtherPlace, isWorthAnotherTry, LostConnection } from './errors.ts'
+import { readPack, stagePack } from './large-packs.ts'
+import { Notices } from './notices.ts'
+import { readEntries, readStates, readVersions } from './read-log.ts'
+
+/** How a look makes sure that what it sees is so: see READS in docs/configuration.md. */
+export type Reads = 'quorum' | 'primary' | 'local'
+
+/** How often a batch is sent again that was undone for a reason that is over. */
+const ATTEMPTS = 10
+
+/** A look that takes longer (milliseconds) is made elsewhere: a primary that lost its standbys never answers it. */
+const LOOK = 3_000
+/** The same of an append. */
+const APPEND = 5_000
+
+/** So long (milliseconds) is old news good enough with READS=local. */
+const LOCAL = 1_000
+
+/** The log that servers share in a PostgreSQL database. */
+export class PostgresLog implements SharedLog {
+  readonly id: string
+  readonly stream: string
+  readonly #database: Database
+  readonly #reads: Reads
+  readonly #notices: Notices
+  /** Who has the stream: this start of the server. */
+  readonly #holder: string
+  #n: number
+  #last: Look | undefined
+  #taken: Refusal | undefined
+  #lookedAt = 0
+
+  private constructor(database: Database, id: string, reads: Reads, stream: OpenedStream) {
+    this.#database = database
+    this.id = id
+    this.#reads = reads
+    this.stream = stream.id
+    this.#holder = stream.holder
+    this.#n = stream.n
+    this.#notices = new Notices(database, stream.id)
+  }
+
+  /** Takes over the stream of a folder, whoever had it, or makes a new one. */
+  static async open(
+    database: Database,
+    id: string,
+    reads: Reads,
+    stream: string | undefined,
+  ): Promise<PostgresLog> {
+    const holder = randomUUID()
+    const taken =
+      stream === undefined
+        ? []
+        : await database.query<{ id: string; n: string }>({
+            text: 'update branchpoint.streams set holder = $2, beat = now() where id = $1 returning id, n',
+            values: [stream, holder],
+          })
+    const made =
+      taken[0] ??
+      (
+        await database.query<{ id: string; n: string }>({
+          text: 'insert into branchpoint.streams (holder) values ($1) returning id, n',
+          values: [holder],
+        })
+      )[0]
+    if (!made) throw new Error('the database made no stream')
+    return new PostgresLog(database, id, reads, { id: made.id, holder, n: Number(made.n) })
+  }
+
+  async append(proposals: readonly Proposal[]): Promise<AppendedBatch> {
+    const batch = encodeBatch(proposals)
+    for (let attempt = 1; ; attempt++) {
+      if (this.#taken) throw this.#taken
+      const position = { n: this.#n + 1, mark: randomBytes(8).toString('hex') }
+      try {
+        const [row] = await this.#database.queryOnce<{ outcomes: readonly Outcome[] }>({
+          name: 'append',
+          text: 'select branchpoint.append($1, $2, $3, $4, $5, $6, $7, $8) as outcomes',
+          values: [
+            ...[this.stream, this.#holder, position.n, position.mark],
+            ...[batch.names, batch.repositories, batch.items, batch.packed],
+          ],
+          timeoutMs: APPEND,
+        })
+        this.#n = position.n
+        this.#notices.send()
+        return { position, outcomes: row?.outcomes ?? [] }
+      } catch (error) {
+        const found = await this.#afterFailure(error, position, proposals.length)
+        if (found) return found
+        if (attempt === ATTEMPTS) throw error
+        await pause(Math.random() * attempt * 5)
+      }
+    }
+  }
+
+  async look(): Promise<Look> {
+    if (this.#last && this.#isLastEnough()) return this.#last
+    this.#notices.heard = false
+    this.#lookedAt = Date.now()
+    const commit = this.#reads === 'quorum' ? "; select pg_logical_emit_message(true, 'branchpoint', '')" : ''
+    const rows = await this.#database.query<StreamRow>({
+      text: `select id, n, mark, substr(pg_walfile_name(pg_current_wal_lsn()), 1, 8) as era from branchpoint.streams${commit}`,
+      timeoutMs: LOOK,
+    })
+    return (this.#last = {
+      era: rows[0]?.era ?? '',
+      positions: new Map(rows.map(({ id, n, mark }) => [id, { n: Number(n), mark }])),
+    })
+  }
+
+  read: SharedLog['read'] = (from, to) => readEntries(this.#database, from, to)
+  readPack: SharedLog['readPack'] = (repository, name) => readPack(this.#database, repository, name)
+  stagePack: SharedLog['stagePack'] = (name, pieces) => stagePack(this.#database, name, pieces)
+  versions: SharedLog['versions'] = (repositories) => readVersions(this.#database, repositories)
+  states: SharedLog['states'] = (repositories) => readStates(this.#database, repositories)
+
+  /** Where nobody has to see what others wrote at once, a hint or a second brings it. */
+  #isLastEnough(): boolean {
+    return this.#reads === 'local' && !this.#notices.heard && Date.now() - this.#lookedAt < LOCAL
+  }
+
+  /** What became of a batch whose append failed: what it came to, or nothing where it is to be sent again. */
+  async #afterFailure(
+    error: unknown,
+    position: StreamPosition,
+    count: number,
+  ): Promise<AppendedBatch | undefined> {
+    if (isWorthAnotherTry(error)) return undefined
+    if (!(error instanceof LostConnection) && !isOtherPlace(error)) throw error
+    // Waits for the append itself, if that is under way still, and for the standby.
+    const [at] = await this.#database.query<{ n: string; mark: string; holder: string }>({
+      text:
+        `select n, mark, holder from branchpoint.streams where id = ${Number(this.stream)} for update; ` +
+        `select pg_logical_emit_message(true, 'branchpoint', '')`,
+    })
+    if (at?.holder !== this.#holder) throw (this.#taken = taken(this.stream))
+    this.#n = Number(at.n)
+    if (at.mark !== position.mark) return undefined
+    const rows = await this.#database.query<{ item: number; versions: readonly number[] }>({
+      text: `select item, jsonb_path_query_array(what, '$.writes[*].version') as versions from branchpoint.journal where stream = $1 and n = $2`,
+      values: [this.stream, position.n],
+    })
+    const outcomes = Array.from({ length: count }, (): Outcome => ({ refused: 'moved', what: 'it' }))
+    for (const { item, versions } of rows) outcomes[item] = { versions }
+    return { position, outcomes }
+  }
+
+  onNews(listener: () => void): void {
+    this.#notices.listen(listener)
+  }
+
+  async close(): Promise<void> {
+    await this.#notices.close()
+    await this.#database.close()
+  }
+}
+
+function taken(stream: string): Refusal {
+  return new Refusal(
+    'storage_unavailable',
+    `Another server has taken over the folder of this one (stream ${stream}), or a copy of it. Stop this one, and give each a CACHE_DIR of its own.`,
+  )
+}
+
+interface OpenedStream {
+  readonly id: string
+  readonly holder: string
+  readonly n: number
+}
+
+interface StreamRow {
+  readonly id: string
+  readonly n: string
+  readonly mark: string
+  readonly era: string
+}

@@ -1,0 +1,133 @@
+import type {
+  LogEntry,
+  LoggedPack,
+  LoggedWrite,
+  Positions,
+  RepositoryState,
+} from '../git/following/shared-log.ts'
+import type { Database } from './database.ts'
+
+/** A pack of no more bytes comes with the entry that names it. */
+const SMALL = 1024 * 1024
+
+/** What lies between two looks at the journal. */
+export async function readEntries(
+  database: Database,
+  from: Positions,
+  to: Positions,
+): Promise<readonly LogEntry[]> {
+  const behind = [...to].filter(([stream, { n }]) => n > (from.get(stream)?.n ?? 0))
+  const rows = await database.query<JournalRow>({
+    name: 'journal',
+    text: `select stream, n, item, what from branchpoint.journal
+      join unnest($1::bigint[], $2::bigint[], $3::bigint[]) as wanted (id, behind, upto)
+        on stream = id and n > behind and n <= upto
+      order by stream, n, item`,
+    values: [
+      behind.map(([stream]) => stream),
+      behind.map(([stream]) => from.get(stream)?.n ?? 0),
+      behind.map(([, { n }]) => n),
+    ],
+  })
+  const packs = await readPacks(database, rows)
+  return rows.map(({ stream, n, item, what }) => ({
+    stream,
+    n: Number(n),
+    item,
+    writes: what.writes.map((write) => ({
+      ...write,
+      packs: write.packs.map((name): LoggedPack => ({
+        name,
+        bytes: packs.get(`${write.repository} ${name}`),
+      })),
+    })),
+    moved: what.moved,
+    purged: what.purged,
+    notes: what.notes,
+  }))
+}
+
+interface JournalRow {
+  readonly stream: string
+  readonly n: string
+  readonly item: number
+  readonly what: Pick<LogEntry, 'moved' | 'purged' | 'notes'> & {
+    readonly writes: readonly (Omit<LoggedWrite, 'packs'> & { readonly packs: readonly string[] })[]
+  }
+}
+
+/** The bytes of small packs, by repository and name. */
+async function readPacks(
+  database: Database,
+  rows: readonly JournalRow[],
+): Promise<ReadonlyMap<string, Buffer>> {
+  const wanted = rows.flatMap(({ what }) =>
+    what.writes.flatMap(({ repository, packs }) => packs.map((name) => ({ repository, name }))),
+  )
+  if (wanted.length === 0) return new Map()
+  const found = await database.query<{ path: string; name: string; bytes: Buffer }>({
+    name: 'packs',
+    text: `select path, packs.name, bytes
+      from unnest($1::text[], $2::text[]) as wanted (repository, name)
+      join branchpoint.repositories on path = wanted.repository
+      join branchpoint.packs on packs.repository = repositories.id and packs.name = wanted.name and size <= ${SMALL}
+      join branchpoint.pack_parts on pack = packs.id and part = 0`,
+    values: [wanted.map(({ repository }) => repository), wanted.map(({ name }) => name)],
+  })
+  return new Map(found.map(({ path, name, bytes }) => [`${path} ${name}`, bytes]))
+}
+
+/** What repositories are at one moment; all of them where none is named. */
+export function readStates(
+  database: Database,
+  only: readonly string[] | undefined,
+): Promise<ReadonlyMap<string, RepositoryState>> {
+  const chosen = only ? 'path = any ($1)' : '$1::text[] is null'
+  const values = [only ?? null]
+  return database.transaction('begin isolation level repeatable read read only', async (ask) => {
+    const rows = await ask<RepositoryRow>(
+      `select id, path, version, stamp, head from branchpoint.repositories where state <> 'purged' and ${chosen}`,
+      values,
+    )
+    const refs = await ask<{ repository: string; name: string; oid: string }>(
+      `select repository, name, oid from branchpoint.refs
+        join branchpoint.repositories on id = repository and ${chosen}`,
+      values,
+    )
+    const packs = await ask<{ repository: string; name: string }>(
+      `select repository, name from branchpoint.packs
+        join branchpoint.repositories on repositories.id = repository and ${chosen}
+        order by packs.id`,
+      values,
+    )
+    const states = new Map(
+      rows.map(({ id, path, version, stamp, head }) => {
+        const state = { version: Number(version), trashed: stamp ?? undefined, head }
+        return [id, { path, ...state, refs: new Map<string, string>(), packs: [] as string[] }]
+      }),
+    )
+    for (const { repository, name, oid } of refs) states.get(repository)?.refs.set(name, oid)
+    for (const { repository, name } of packs) states.get(repository)?.packs.push(name)
+    return new Map([...states.values()].map(({ path, ...state }) => [path, state]))
+  })
+}
+
+interface RepositoryRow {
+  readonly id: string
+  readonly path: string
+  readonly version: string
+  readonly stamp: string | null
+  readonly head: string
+}
+
+/** The versions of these repositories now. */
+export async function readVersions(
+  database: Database,
+  repositories: readonly string[],
+): Promise<ReadonlyMap<string, number>> {
+  const rows = await database.query<{ path: string; version: string }>({
+    text: `select path, version from branchpoint.repositories where path = any ($1) and state <> 'purged'`,
+    values: [repositories],
+  })
+  return new Map(rows.map(({ path, version }) => [path, Number(version)]))
+}

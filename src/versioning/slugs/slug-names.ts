@@ -1,0 +1,55 @@
+import type { NameClaim } from '../../git/transactions/arbiter.ts'
+import type { Transaction } from '../../git/transactions/transaction.ts'
+import type { Family } from '../family/family.ts'
+import { repositoryDigits } from '../ids.ts'
+import { foldSlug, numberedBase } from './slug.ts'
+
+/**
+ * What a new artifact claims in its project, for servers that share no folder to find each other out: its slug, its id, and the slug of
+ * its first variant. (Servers of one folder hold a lock meanwhile.)
+ */
+export function claimsOfArtifact(
+  family: Family,
+  { id, slug, variant }: { readonly id: string; readonly slug: string; readonly variant: string | undefined },
+): NameClaim[] {
+  return [
+    { name: nameOf(family, 'artifact', slug), mustBeFree: true, isTaken: true },
+    { name: `id/${repositoryDigits(id)}`, mustBeFree: true, isTaken: true },
+    ...(variant === undefined ? [] : claimsOfVariant(family, variant, true)),
+  ]
+}
+
+/** Claims the slug of a variant that the transaction makes; one that a push brings may be somebody else's, too (ruling 3.4a). */
+export function claimVariant(
+  transaction: Transaction,
+  family: Family,
+  slug: string,
+  mustBeFree = true,
+): void {
+  for (const claim of claimsOfVariant(family, slug, mustBeFree)) transaction.claim(claim)
+}
+
+/** The same of the slug of a revision, which a tag is. */
+export function claimTag(transaction: Transaction, family: Family, slug: string, mustBeFree = true): void {
+  transaction.claim({ name: nameOf(family, 'tag', slug), mustBeFree, isTaken: true })
+  const base = numberedBase(slug)
+  if (base === undefined) return
+  transaction.claim({ name: nameOf(family, 'numbered', base), mustBeFree: false, isTaken: true })
+  if (mustBeFree)
+    transaction.claim({ name: nameOf(family, 'variant', base), mustBeFree: true, isTaken: false })
+}
+
+function claimsOfVariant(family: Family, slug: string, mustBeFree: boolean): NameClaim[] {
+  const claim = { name: nameOf(family, 'variant', slug), mustBeFree, isTaken: true }
+  // Its revisions would be named as another revision is (ruling 3.4).
+  const numbered = { name: nameOf(family, 'numbered', slug), mustBeFree: true, isTaken: false }
+  return mustBeFree ? [claim, numbered] : [claim]
+}
+
+function nameOf(
+  { folder }: Family,
+  level: 'artifact' | 'variant' | 'tag' | 'numbered',
+  slug: string,
+): string {
+  return `${folder}/${level}/${foldSlug(slug)}`
+}

@@ -1,0 +1,43 @@
+import { MemoryDatabase } from '../../../scripts/proofs/support/memory-log.ts'
+import {
+  postgresPrograms,
+  type PostgresServer,
+  startPostgres,
+} from '../../../scripts/proofs/support/postgres.ts'
+import type { OpenLog } from '../../../src/git/following/shared-log.ts'
+import { openPostgres } from '../../../src/postgres/open-postgres.ts'
+
+/** What several servers can share: begun once for a file of tests, and a new database for each of them. */
+export interface SharedEngine {
+  readonly name: string
+  readonly isMissing: boolean
+  begin(): Promise<void>
+  newDatabase(): Promise<OpenLog>
+  end(): Promise<void>
+}
+
+/** The plain model in memory, and a real PostgreSQL: what holds for one holds for the other. */
+export function sharedEngines(): readonly SharedEngine[] {
+  let server: PostgresServer | undefined
+  return [
+    {
+      name: 'a database in memory',
+      isMissing: false,
+      begin: async () => undefined,
+      newDatabase: async () => new MemoryDatabase().open,
+      end: async () => undefined,
+    },
+    {
+      name: 'PostgreSQL',
+      isMissing: postgresPrograms() === undefined,
+      begin: async () => {
+        server = await startPostgres()
+      },
+      newDatabase: async () => {
+        const url = await server?.database()
+        return openPostgres({ url: url ?? '', reads: undefined, warn: () => undefined })
+      },
+      end: async () => server?.stop(),
+    },
+  ]
+}

@@ -1,0 +1,43 @@
+import type { OpenLog } from '../../../src/git/following/shared-log.ts'
+import { Store } from '../../../src/git/store.ts'
+import { workflowFamily } from '../../../src/handlers/workflows.ts'
+import { environmentFamily } from '../../../src/resources/environments/environment-family.ts'
+import type { Fs } from '../../../src/storage/fs.ts'
+import { memoryFs } from '../../../src/storage/memory-fs.ts'
+import { Mirrors } from '../../../src/versioning/environments/mirrors.ts'
+import { Registry } from '../../../src/versioning/registry.ts'
+
+/** What one of several servers has of a project, without the HTTP around it. */
+export interface SharedServer {
+  readonly fs: Fs
+  readonly store: Store
+  readonly registry: Registry
+  /** Every ref of every repository in its folder, those in the trash under `.trash/`. */
+  refs(): Record<string, Record<string, string>>
+}
+
+/** Opens a server over a folder in memory, a new one unless it is given. */
+export async function sharedServer(openLog: OpenLog, fs: Fs = memoryFs()): Promise<SharedServer> {
+  const store = await Store.follow(fs, '/store', openLog)
+  const families = [workflowFamily, environmentFamily]
+  const settings = { servicesBase: 'http://localhost/services', now: () => new Date() }
+  const registry = new Registry(await store.project('default'), families, settings)
+  new Mirrors(registry)
+  await registry.index.load()
+  return { fs, store, registry, refs: () => refsIn(registry) }
+}
+
+function refsIn({ store, families }: Registry): Record<string, Record<string, string>> {
+  const all: Record<string, Record<string, string>> = {}
+  for (const { folder } of families) {
+    for (const slug of [...store.slugs(folder)].sort())
+      all[`${folder}/${slug}`] = Object.fromEntries(
+        [...store.repository(folder, slug).freshRefs().refs].sort(),
+      )
+    for (const slug of [...store.trashedSlugs(folder)].sort())
+      all[`.trash/${folder}/${slug}`] = Object.fromEntries(
+        [...store.trash.repository(folder, slug).freshRefs().refs].sort(),
+      )
+  }
+  return all
+}
