@@ -205,7 +205,7 @@ export const ROOMS: Readonly<Record<string, Room>> = {
       ...['push/push-notes', 'revisions/diff/diff-revisions'],
     ],
   },
-  postgres: { uses: ['git'], surface: ['open-postgres'] },
+  postgres: { uses: ['git', 'storage'], surface: ['open-postgres'] },
   suggestions: { uses: ['scheduling'], surface: ['helpful-refusal', 'near-names', 'nearest-name'] },
   git: {
     uses: ['storage', 'scheduling', 'cache', 'metrics'],
@@ -259,7 +259,7 @@ export const ROOMS: Readonly<Record<string, Room>> = {
       ...['sqlite/*', 'documents/*'],
     ],
   },
-  scheduling: { uses: [], surface: ['cooperative', 'run-within', 'semaphore', 'shared-look', 'turns'] },
+  scheduling: { uses: [], surface: ['cooperative', 'run-within', 'semaphore', 'turns'] },
   cache: { uses: [], surface: ['recently-used'] },
   metrics: { uses: [], surface: ['counters'] },
 }

@@ -8,14 +8,14 @@ import { openSecrets } from '../../src/secrets/open-secrets.ts'
 import type { Fs } from '../../src/storage/fs.ts'
 import { DeliveryStore } from '../../src/webhooks/deliveries/delivery-store.ts'
 import { WebhookStore } from '../../src/webhooks/webhook-store.ts'
-import { memoryShare } from '../storage/documents/memory-table.ts'
+import { memoryShare } from '../../scripts/proofs/support/memory-table.ts'
 import { FOLDER, sharingServer, type SharingServer } from '../storage/documents/shared-store.ts'
 
 describe('two servers with folders of their own, over one table', () => {
   let servers: readonly SharingServer[]
   beforeEach(async () => {
     const { server } = memoryShare()
-    servers = [await sharingServer(server()), await sharingServer(server())]
+    servers = [await sharingServer({ feed: server() }), await sharingServer({ feed: server() })]
   })
   const onBoth = <T>(work: (fs: Fs, number: number) => Promise<T>): Promise<T[]> =>
     Promise.all(servers.map(({ storeFs }, number) => work(storeFs, number)))

@@ -88,7 +88,10 @@ export class TrashFolder {
         await this.#arbiter.fresh()
       }
     }
-    throw new Refusal('locked', `"${slug}" is written to at other servers all the time. Try again in a moment.`)
+    throw new Refusal(
+      'locked',
+      `"${slug}" is written to at other servers all the time. Try again in a moment.`,
+    )
   }
 
   /** Moves it back to where it was. Refuses with `slug_taken` if another has come there meanwhile. */

@@ -1,4 +1,4 @@
-/** What is asked of the tables of document-schema.ts. */
+/** What is asked of the tables of migrations/0002-documents.ts. */
 
 export const CHANGE = `select * from branchpoint.change_documents($1, $2, $3, $4, $5, $6, $7, $8, $9, $10)`
 

@@ -2,6 +2,7 @@ import { randomUUID } from 'node:crypto'
 import type {
   DocumentChange,
   DocumentEntry,
+  DocumentFeed,
   DocumentNews,
   DocumentOutcome,
   DocumentPart,
@@ -9,6 +10,7 @@ import type {
   DocumentTable,
   HeldLease,
 } from '../../storage/documents/document-table.ts'
+import { isWorthAnotherTry, LostConnection } from '../errors.ts'
 import * as sql from './document-sql.ts'
 
 /** A statement with its values; it is prepared once a connection. */
@@ -26,6 +28,9 @@ export interface DocumentDatabase {
   queryOnce<Row>(statement: DocumentStatement): Promise<readonly Row[]>
 }
 
+/** How long it is remembered what changed, in milliseconds: who was away for longer compares everything. */
+const REMEMBERED = 60 * 60 * 1000
+
 /** How often a batch is sent that was not carried out for a reason that is over. */
 const ATTEMPTS = 10
 
@@ -37,7 +42,8 @@ const MOST_BYTES = 8 * 1024 * 1024
  * Documents in PostgreSQL. Changes of one server that wait together are made in one transaction, each of them or not; what was made is in its
  * stream, whose numbers say what another server lacks. Versions are of a sequence, leases by the clock of the database.
  */
-export class PostgresTable implements DocumentTable {
+export class PostgresTable implements DocumentTable, DocumentFeed {
+  readonly table = this
   readonly #database: DocumentDatabase
   readonly #stream: string
   readonly #waiting: Waiting[] = []
@@ -126,7 +132,8 @@ export class PostgresTable implements DocumentTable {
     return this.#ask('abandoned', sql.ABANDONED, [])
   }
 
-  async sweepLeases(): Promise<void> {
+  async tidy(): Promise<void> {
+    await this.trim(REMEMBERED)
     await this.#ask('sweep', sql.SWEEP_LEASES, [])
   }
 
@@ -158,7 +165,7 @@ export class PostgresTable implements DocumentTable {
         const there = await this.#markThere()
         if (there === mark) return await this.#outcomesOf(batch, mark)
         this.#mark = there
-        if (attempt === ATTEMPTS || there !== values[1] || !isWorthAnotherTry(error)) throw error
+        if (attempt === ATTEMPTS || there !== values[1] || !mayBeSentAgain(error)) throw error
       }
     }
   }
@@ -257,8 +264,7 @@ function columnsOf(batch: readonly Waiting[]): unknown[] {
   ]
 }
 
-/** Whether a batch was undone, or not begun, for a reason that is over: batches that waited for each other, a connection that broke. */
-function isWorthAnotherTry(error: unknown): boolean {
-  const { name, code = '' } = error as NodeJS.ErrnoException // anything may be thrown
-  return name === 'LostConnection' || ['40P01', '40001', '55P03'].includes(code)
+/** Whether a batch was undone, or not begun, for a reason that is over. */
+function mayBeSentAgain(error: unknown): boolean {
+  return error instanceof LostConnection || isWorthAnotherTry(error)
 }

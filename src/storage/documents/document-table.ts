@@ -23,8 +23,18 @@ export interface DocumentTable {
   isLeased(name: string): Promise<boolean>
   /** Leases with a note whose time is over, and which were not given back. */
   abandonedLeases(): Promise<readonly { readonly name: string; readonly note: string }[]>
-  /** Forgets leases without a note whose time was over long ago. */
-  sweepLeases(): Promise<void>
+  /** Forgets leases without a note whose time was over long ago, and what changed longer ago than anybody should have to be told. */
+  tidy(): Promise<void>
+}
+
+/** What one server has of a table. */
+export interface DocumentFeed {
+  readonly table: DocumentTable
+  /**
+   * What changed since the call before, or since the summaries, in any order; what this server changed may be among it. Undefined where that is
+   * not known any more, and everything has to be compared. One call at a time.
+   */
+  entries(): Promise<readonly DocumentEntry[] | undefined>
 }
 
 /** A lease that was taken; another server may have taken it since. */

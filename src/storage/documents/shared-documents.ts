@@ -2,7 +2,13 @@ import { Refusal } from '../../errors.ts'
 import { Turns } from '../../scheduling/turns.ts'
 import type { Fs } from '../fs.ts'
 import { LOCK_PATIENCE_MS } from '../lock-file.ts'
-import type { DocumentChange, DocumentEntry, DocumentOutcome, DocumentTable } from './document-table.ts'
+import type {
+  DocumentChange,
+  DocumentEntry,
+  DocumentFeed,
+  DocumentOutcome,
+  DocumentTable,
+} from './document-table.ts'
 import type {
   AbandonedLease,
   Changed,
@@ -20,8 +26,8 @@ export interface SharedDocumentsOptions {
   readonly fs: Fs
   /** That folder: paths below it are those of the store. */
   readonly dir: string
-  readonly table: DocumentTable
-  /** Resolves once everything that was acknowledged anywhere before the call is in the folder: what others changed came by `takeIn`. */
+  readonly feed: DocumentFeed
+  /** Resolves once everything that was acknowledged anywhere before the call is in the folder: repositories, and by `follow` documents. */
   readonly fresh: () => Promise<void>
   /** How long a lease lasts whose holder says nothing more, in milliseconds. */
   readonly leaseMs?: number
@@ -34,6 +40,7 @@ export interface SharedDocumentsOptions {
 export class SharedDocuments implements Documents {
   readonly #dir: string
   readonly #fs: Fs
+  readonly #feed: DocumentFeed
   readonly #table: DocumentTable
   readonly #fresh: () => Promise<void>
   readonly #leaseMs: number
@@ -45,10 +52,11 @@ export class SharedDocuments implements Documents {
   readonly #underWay = new Set<number>()
   #begun = 0
 
-  constructor({ fs, dir, table, fresh, leaseMs = LEASE_MS }: SharedDocumentsOptions) {
+  constructor({ fs, dir, feed, fresh, leaseMs = LEASE_MS }: SharedDocumentsOptions) {
     this.#fs = fs
     this.#dir = dir
-    this.#table = table
+    this.#feed = feed
+    this.#table = feed.table
     this.#fresh = fresh
     this.#leaseMs = leaseMs
     this.#folder = new FollowedFolder(fs, dir)
@@ -60,8 +68,14 @@ export class SharedDocuments implements Documents {
     await this.#catchUp()
   }
 
-  /** Takes in what other servers changed; told twice, or late, it does nothing. */
-  async takeIn(entries: readonly DocumentEntry[]): Promise<void> {
+  /** Takes in what other servers changed. One call at a time. */
+  async follow(): Promise<void> {
+    const entries = await this.#feed.entries()
+    await (entries ? this.#takeIn(entries) : this.open())
+  }
+
+  /** Told twice, or late, it does nothing. */
+  async #takeIn(entries: readonly DocumentEntry[]): Promise<void> {
     for (const entry of entries)
       if (this.#folder.version(entry.path) < entry.version) this.#behind.add(entry.path)
     for (const entry of entries)
@@ -123,7 +137,7 @@ export class SharedDocuments implements Documents {
 
   /** What dead servers decided is there already, and their leases end by the clock. */
   sweepLeases(): Promise<void> {
-    return this.#table.sweepLeases()
+    return this.#table.tidy()
   }
 
   put(path: string, bytes: Uint8Array, how?: HowToPut): Promise<void> {

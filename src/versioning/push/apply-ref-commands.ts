@@ -40,7 +40,15 @@ export async function applyRefCommands(
   assertUnguarded(artifact.family, state.artifact, context.actor)
   assertActive('artifact', artifact.slug, state.artifact)
   const { family } = artifact
-  const move = { registry, family, state, context, transaction, names: namesInUse(state, transaction), records: {} }
+  const move = {
+    registry,
+    family,
+    state,
+    context,
+    transaction,
+    names: namesInUse(state, transaction),
+    records: {},
+  }
   const { records }: RefMove = move
   const outcomes: RefOutcome[] = []
   await new TimeSlice().each(commands, (command) => {

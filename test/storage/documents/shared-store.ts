@@ -1,5 +1,5 @@
-import { sharedLook } from '../../../src/scheduling/shared-look.ts'
-import type { DocumentTable, DocumentEntry } from '../../../src/storage/documents/document-table.ts'
+import { Turns } from '../../../src/scheduling/turns.ts'
+import type { DocumentFeed } from '../../../src/storage/documents/document-table.ts'
 import { SharedDocuments } from '../../../src/storage/documents/shared-documents.ts'
 import type { Fs } from '../../../src/storage/fs.ts'
 import { memoryFs } from '../../../src/storage/memory-fs.ts'
@@ -20,26 +20,20 @@ export interface SharingServer {
 export const FOLDER = '/store'
 
 export interface Sharing {
-  readonly table: DocumentTable
-  /** What changed since the call before, by whomever. */
-  readonly entries: () => Promise<readonly DocumentEntry[]>
+  readonly feed: DocumentFeed
   readonly fs?: Fs
   readonly leaseMs?: number
 }
 
 /** Opens a server over what others share. */
-export async function sharingServer({
-  table,
-  entries,
-  fs = memoryFs(),
-  leaseMs,
-}: Sharing): Promise<SharingServer> {
+export async function sharingServer({ feed, fs = memoryFs(), leaseMs }: Sharing): Promise<SharingServer> {
   fs.makeDir(FOLDER)
-  const fresh = sharedLook(async () => documents.takeIn(await entries()))
+  const turns = new Turns()
+  const fresh = (): Promise<void> => turns.take('look', () => documents.follow())
   const documents: SharedDocuments = new SharedDocuments({
     fs,
     dir: FOLDER,
-    table,
+    feed,
     fresh,
     ...(leaseMs === undefined ? {} : { leaseMs }),
   })

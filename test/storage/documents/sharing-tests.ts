@@ -1,15 +1,15 @@
 import { expect } from 'chai'
 import fc from 'fast-check'
 import { Refusal } from '../../../src/errors.ts'
-import type { DocumentEntry, DocumentTable } from '../../../src/storage/documents/document-table.ts'
+import type { DocumentFeed } from '../../../src/storage/documents/document-table.ts'
 import type { Lease } from '../../../src/storage/documents/documents.ts'
 import { memoryFs } from '../../../src/storage/memory-fs.ts'
 import { FOLDER, sharingServer, type Sharing, type SharingServer } from './shared-store.ts'
 
 /** What the servers of a test share. */
 export interface Shared {
-  /** What a server has of it: the second answers what changed since it was asked before. */
-  server(): { readonly table: DocumentTable; readonly entries: () => Promise<readonly DocumentEntry[]> }
+  /** What a server has of it. */
+  server(): DocumentFeed
   /** What is in every document, by path. */
   contents(): Promise<Record<string, string>>
   /** The time of a lease is over. */
@@ -46,7 +46,7 @@ const history = fc.array(fc.array(step, { minLength: 1, maxLength: 6 }), { minLe
 /** The tests of whatever servers agree through; `share` makes an empty one. */
 export function sharingTests(share: () => Promise<Shared>, runs: number): void {
   const serverOf = (shared: Shared, more: Partial<Sharing> = {}): Promise<SharingServer> =>
-    sharingServer({ ...shared.server(), ...more })
+    sharingServer({ feed: shared.server(), ...more })
   const look = ({ documents }: SharingServer): Promise<unknown> =>
     documents.update(`${FOLDER}/default/keys.json`, () => ({ answer: undefined }))
   const refusalOf = async (work: Promise<unknown>): Promise<string> => {

@@ -2,6 +2,7 @@ import { hash } from 'node:crypto'
 import type {
   DocumentChange,
   DocumentEntry,
+  DocumentFeed,
   DocumentNews,
   DocumentOutcome,
   DocumentPart,
@@ -104,9 +105,21 @@ export class MemoryTable implements DocumentTable {
     )
   }
 
-  async sweepLeases(): Promise<void> {
+  async tidy(): Promise<void> {
     for (const [name, { note, until }] of this.#leases)
       if (note === undefined && until < performance.now()) this.#leases.delete(name)
+  }
+
+  /** What a server has of it. */
+  feed(): DocumentFeed {
+    let heard = 0
+    const entries = async (): Promise<readonly DocumentEntry[]> => {
+      await this.#delay()
+      const news = this.log.slice(heard)
+      heard = this.log.length
+      return news
+    }
+    return { table: this, entries }
   }
 
   /** The time of a lease is over. */
@@ -145,24 +158,14 @@ export class MemoryTable implements DocumentTable {
   }
 }
 
-/** An empty table, and what servers have of it; see Shared. */
+/** An empty table, and what servers have of it. */
 export function memoryShare(): {
   readonly table: MemoryTable
-  server(): { readonly table: DocumentTable; readonly entries: () => Promise<readonly DocumentEntry[]> }
+  server(): DocumentFeed
 } {
   const delay = unevenly()
   const table = new MemoryTable(delay)
-  const server = () => {
-    let heard = 0
-    const entries = async (): Promise<readonly DocumentEntry[]> => {
-      await delay()
-      const news = table.log.slice(heard)
-      heard = table.log.length
-      return news
-    }
-    return { table, entries }
-  }
-  return { table, server }
+  return { table, server: () => table.feed() }
 }
 
 /** The way there and back takes so many rounds of the event loop, a different number each time and the same in every run. */

@@ -5,7 +5,7 @@
  * a server's: its row is locked until the commit, so that its numbers have no gaps and come in the order of the commits. Each call names the mark of the
  * one before and leaves its own: where an answer is lost, the mark tells whether the call was carried out, and none is carried out twice.
  */
-export const DOCUMENT_SCHEMA = `
+export const SECOND_MIGRATION = `
 create sequence branchpoint.document_versions;
 create table branchpoint.documents (
   path text collate "C" primary key,
