@@ -84,7 +84,7 @@ describe('scripts: npm run cluster', () => {
   })
 
   it('compose.yaml and the Dockerfile set only what there is to set', () => {
-    const known = new Set<string>(Object.values(SETTINGS).map(({ name }) => name))
+    const known = new Set<string>(Object.values(SETTINGS).map(({ variable }) => variable))
     const compose = readFileSync('deploy/compose.yaml', 'utf8')
     const environment = /environment:\n((?: {4}[A-Z_]+: .*\n)+)/.exec(compose)?.[1] ?? ''
     const set = [...environment.matchAll(/^ {4}([A-Z_]+):/gm)].map(([, name = '']) => name)
