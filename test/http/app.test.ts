@@ -220,7 +220,9 @@ describe('the door', () => {
         .and.not.match(/keep-alive/i)
       const older = 'GET /nowhere HTTP/1.0\r\nHost: x\r\n'
       const kept = await rawRequest(door.url, `${older}Connection: keep-alive\r\n\r\n${older}\r\n`)
-      expect(kept).to.match(/^HTTP\/1\.[01] 401 [^]*HTTP\/1\.[01] 401 /).and.not.match(/keep-alive: timeout/i)
+      expect(kept)
+        .to.match(/^HTTP\/1\.[01] 401 [^]*HTTP\/1\.[01] 401 /)
+        .and.not.match(/keep-alive: timeout/i)
     })
 
     it('forbids guessing its type, refusals included', async () => {
