@@ -27,6 +27,8 @@ export interface PostgresServer {
   url(database: string): string
   /** Makes an empty database, and answers its URL. */
   database(): Promise<string>
+  /** What its processes have worked so far, in seconds of a processor. Linux only. */
+  processorSeconds(): number
   /** Ends it as if the machine had: with SIGKILL for all of its processes. */
   kill(): Promise<void>
   /** Ends it and leaves its folder. */
@@ -198,9 +200,9 @@ function serverIn(programs: string, folder: string, port: number): PostgresServe
       await ask(url('postgres'), `create database ${name}`)
       return url(name)
     },
+    processorSeconds: () => workOf(postmasterIn(folder)),
     kill: async () => {
-      const file = readFileSync(join(folder, 'data', 'postmaster.pid'), 'utf8')
-      const postmaster = Number(file.split('\n')[0])
+      const postmaster = postmasterIn(folder)
       for (const pid of [postmaster, ...childrenOf(postmaster)]) killIfThere(pid)
       await halt()
     },
@@ -255,6 +257,17 @@ async function ended(child: ChildProcess): Promise<void> {
   if (child.exitCode === null && child.signalCode === null) await once(child, 'exit')
 }
 
+function postmasterIn(folder: string): number {
+  return Number(readFileSync(join(folder, 'data', 'postmaster.pid'), 'utf8').split('\n')[0])
+}
+
+/** What a process, its children that run and those that have ended have worked, in seconds: Linux counts hundredths. */
+function workOf(postmaster: number): number {
+  const ofPostmaster = statOf(postmaster)?.slice(11, 15) ?? []
+  const ofChildren = childrenOf(postmaster).flatMap((pid) => statOf(pid)?.slice(11, 13) ?? [])
+  return [...ofPostmaster, ...ofChildren].reduce((sum, ticks) => sum + Number(ticks) / 100, 0)
+}
+
 /** As Linux tells it; elsewhere they end by themselves a moment later. */
 function childrenOf(parent: number): number[] {
   if (!existsSync('/proc/self/stat')) return []
@@ -263,9 +276,15 @@ function childrenOf(parent: number): number[] {
 }
 
 function parentOf(pid: number): number | undefined {
+  const parent = statOf(pid)?.[1]
+  return parent === undefined ? undefined : Number(parent)
+}
+
+/** What proc(5) says of a process from its third field on. */
+function statOf(pid: number): readonly string[] | undefined {
   try {
     const stat = readFileSync(`/proc/${pid}/stat`, 'utf8')
-    return Number(stat.slice(stat.lastIndexOf(')') + 2).split(' ')[1])
+    return stat.slice(stat.lastIndexOf(')') + 2).split(' ')
   } catch {
     return undefined // it has just ended
   }
