@@ -11,6 +11,7 @@ const OPERATION: Operation = {
   parameters: [],
   body: undefined,
   isUpload: false,
+  isEndless: false,
   answers: { 'application/json': { schema: { $ref: '#/components/schemas/Things' } } },
 }
 
