@@ -228,6 +228,8 @@ async function run(programs: string, folder: string, url: string): Promise<Child
   const args = [join(programs, 'postgres'), join(folder, 'data'), join(folder, 'log')]
   const child = spawn('/bin/sh', ['-c', GUARD, ...args], {
     stdio: ['pipe', 'ignore', 'ignore'],
+    // A signal that ends this process and all of its group must not keep it from ending the server.
+    detached: true,
     cwd: folder,
     ...identity,
   })
