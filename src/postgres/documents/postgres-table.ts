@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto'
 import type {
   DocumentChange,
   DocumentEntry,
-  DocumentFeed,
+  TableFeed,
   DocumentNews,
   DocumentOutcome,
   DocumentPart,
@@ -42,7 +42,7 @@ const MOST_BYTES = 8 * 1024 * 1024
  * Documents in PostgreSQL. Changes of one server that wait together are made in one transaction, each of them or not; what was made is in its
  * stream, whose numbers say what another server lacks. Versions are of a sequence, leases by the clock of the database.
  */
-export class PostgresTable implements DocumentTable, DocumentFeed {
+export class PostgresTable implements DocumentTable, TableFeed {
   readonly table = this
   readonly #database: DocumentDatabase
   readonly #stream: string
