@@ -18,9 +18,8 @@ export const ROOMS: Readonly<Record<string, Room>> = {
   server: {
     uses: [
       ...['http', 'events', 'evaluations', 'invocation', 'handlers', 'models', 'sandbox', 'traces'],
-      ...['search', 'webhooks', 'secrets'],
-      ...['outgoing', 'access', 'resources', 'versioning', 'postgres', 'git'],
-      ...['storage', 'scheduling', 'metrics'],
+      ...['search', 'webhooks', 'secrets', 'postgres'],
+      ...['outgoing', 'access', 'resources', 'versioning', 'git', 'storage', 'scheduling', 'metrics'],
     ],
     surface: ['start', 'resource-settings', 'signing-settings'],
   },

@@ -1,7 +1,7 @@
 import type { Database } from './database.ts'
 
 /** Takes a pack in, in parts, before anything names it; answers its id. */
-export async function stagePack(
+export async function stageInParts(
   database: Database,
   name: string,
   pieces: AsyncIterable<Buffer>,

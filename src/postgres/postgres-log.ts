@@ -13,7 +13,7 @@ import type { Database } from './database.ts'
 import { PostgresTable } from './documents/postgres-table.ts'
 import { encodeBatch } from './encode-batch.ts'
 import { isOtherPlace, isWorthAnotherTry, LostConnection } from './errors.ts'
-import { readPack, stagePack } from './large-packs.ts'
+import { readPack, stageInParts } from './large-packs.ts'
 import { Notices } from './notices.ts'
 import { readEntries, readStates, readVersions } from './read-log.ts'
 
@@ -129,7 +129,7 @@ export class PostgresLog implements SharedLog {
 
   read: SharedLog['read'] = (from, to) => readEntries(this.#database, from, to)
   readPack: SharedLog['readPack'] = (repository, name) => readPack(this.#database, repository, name)
-  stagePack: SharedLog['stagePack'] = (name, pieces) => stagePack(this.#database, name, pieces)
+  stagePack: SharedLog['stagePack'] = (name, pieces) => stageInParts(this.#database, name, pieces)
   versions: SharedLog['versions'] = (repositories) => readVersions(this.#database, repositories)
   states: SharedLog['states'] = (repositories) => readStates(this.#database, repositories)
 

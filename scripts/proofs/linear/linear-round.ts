@@ -43,10 +43,7 @@ export async function linearRound(round: LinearRound): Promise<LinearFinding> {
   )
   const servers = await Promise.all(
     folders.map((it) =>
-      startBranchpoint(
-        it,
-        database === undefined ? {} : { STORE: database, CACHE_DIR: it, LOG_LEVEL: 'error' },
-      ),
+      startBranchpoint(it, database === undefined ? {} : { STORE: database, CACHE_DIR: it }),
     ),
   )
   const urls = servers.map(({ url }) => url)

@@ -103,6 +103,7 @@ export async function startPair(): Promise<PostgresPair> {
   const standby = serverIn(postgresPrograms() ?? '', folder, await freePort())
   await primary.again()
   await standby.again([
+    'wal_retrieve_retry_interval = 200ms',
     `primary_conninfo = 'host=127.0.0.1 port=${primary.port} user=bp application_name=standby'`,
   ])
   await primary.halt()

@@ -19,7 +19,7 @@ export interface Copy {
 }
 
 /** Where a repository is when it is not in the trash, and where when it is. */
-export function placesOf(
+export function foldersOf(
   { dir }: Pick<Copy, 'dir'>,
   repository: string,
 ): { readonly live: string; readonly trashed: string } {
@@ -29,6 +29,6 @@ export function placesOf(
 
 /** Where a repository is in the folder; undefined if it is not there. */
 export function placeOf(copy: Copy, repository: string): string | undefined {
-  const { live, trashed } = placesOf(copy, repository)
+  const { live, trashed } = foldersOf(copy, repository)
   return [live, trashed].find((place) => copy.fs.stat(`${place}/HEAD`) !== undefined)
 }

@@ -9,7 +9,7 @@ import type {
 } from '../transactions/arbiter.ts'
 import { NameClaimed } from '../transactions/arbiter.ts'
 import type { Copy } from './copy.ts'
-import type { Follower } from './follower.ts'
+import type { LogFollower } from './log-follower.ts'
 import { readPieces } from './read-pieces.ts'
 import type { Outcome, Proposal, ProposedWrite } from './shared-log.ts'
 
@@ -23,7 +23,7 @@ const LARGEST_BATCH = 8 * 1024 * 1024
  */
 export class FollowingArbiter implements Arbiter {
   readonly #copy: Copy
-  readonly #follower: Follower
+  readonly #follower: LogFollower
   readonly #letGo: () => void
   /** What the log calls large packs that it has. */
   readonly #staged = new WeakMap<LargePack, string>()
@@ -33,7 +33,7 @@ export class FollowingArbiter implements Arbiter {
   #appending: Promise<void> = Promise.resolve()
 
   /** `letGo` is called at the end, when somebody else may use the folder. */
-  constructor(copy: Copy, follower: Follower, letGo: () => void) {
+  constructor(copy: Copy, follower: LogFollower, letGo: () => void) {
     this.#copy = copy
     this.#follower = follower
     this.#letGo = letGo

@@ -8,7 +8,7 @@ import { JOURNAL_FOLDER } from '../journal/journal-folder.ts'
 import type { PackCache } from '../packs/pack-cache.ts'
 import { makeStore } from '../store-format.ts'
 import type { Arbiter } from '../transactions/arbiter.ts'
-import { Follower } from './follower.ts'
+import { LogFollower } from './log-follower.ts'
 import { FollowingArbiter } from './following-arbiter.ts'
 import { OwnMoves } from './own-moves.ts'
 import { COPY_FOLDER } from './place-entry.ts'
@@ -32,7 +32,9 @@ export async function openFollowing(
   openLog: OpenLog,
   packs: PackCache,
 ): Promise<Following> {
-  if (fs.stat(`${dir}/format`) && databaseOf(fs, dir) === undefined) throw foreign(fs, dir)
+  if (fs.stat(`${dir}/format`) && !fs.stat(`${dir}/${COPY_FOLDER}`)) throw foreign(fs, dir)
+  // First of all: by that a folder is known that a crash left half made.
+  fs.makeDir(`${dir}/${COPY_FOLDER}`)
   await makeStore(fs, dir)
   const lock = await takeFolder(fs, dir)
   try {
@@ -46,7 +48,7 @@ export async function openFollowing(
       fresh: () => follower.fresh(),
     })
     const copy = { fs, dir, log, packs, own: new OwnMoves(), documents }
-    const follower = new Follower(copy, position)
+    const follower = new LogFollower(copy, position)
     const arbiter = new FollowingArbiter(copy, follower, () => lock.release())
     await follower.begin()
     return { arbiter, guard: new StoreGuard(fs, `${dir}/format`), documents }
@@ -59,7 +61,6 @@ export async function openFollowing(
 /** A folder is one process's: what it decided is known to it alone until it is in the folder. */
 async function takeFolder(fs: Fs, dir: string): Promise<HeldLock> {
   const folder = `${dir}/${COPY_FOLDER}`
-  fs.makeDir(folder)
   try {
     return await lockFile(fs, folder, '').acquire(`${folder}/server.lock`)
   } catch (error) {

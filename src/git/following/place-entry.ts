@@ -3,7 +3,7 @@ import type { Fs } from '../../storage/fs.ts'
 import { buildFolder, layOut } from '../create-repository.ts'
 import { fencing } from '../trash/fence.ts'
 import { moveFolder, purgeMark, STAMP_FILE, type FolderMove } from '../trash/folder-move.ts'
-import { type Copy, placeOf, placesOf } from './copy.ts'
+import { type Copy, placeOf, foldersOf } from './copy.ts'
 import { NotInLog, placePack } from './place-pack.ts'
 import type { LogEntry, LoggedPurge, LoggedWrite } from './shared-log.ts'
 import { setRefs } from './set-refs.ts'
@@ -75,7 +75,7 @@ async function move({ fs, dir, packs }: Copy, moved: FolderMove): Promise<void> 
 
 function purge(copy: Copy, { repository, isRemembered }: LoggedPurge): void {
   const { fs, packs } = copy
-  const { trashed } = placesOf(copy, repository)
+  const { trashed } = foldersOf(copy, repository)
   if (isRemembered) note(fs, purgeMark(trashed))
   packs.drop(trashed)
   fs.removeTree(trashed)

@@ -1,6 +1,6 @@
 import { Refusal } from '../../errors.ts'
 import type { Fs } from '../../storage/fs.ts'
-import { indexBytes } from '../packs/index-bytes.ts'
+import { indexBytes } from './index-bytes.ts'
 import { gitEnvironment } from '../process/git-environment.ts'
 import { runGit } from '../process/git-process.ts'
 import { stagingFor } from '../transactions/pack-staging.ts'

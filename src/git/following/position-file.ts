@@ -18,8 +18,10 @@ export function databaseOf(fs: Fs, dir: string): string | undefined {
 
 /** Says in a new folder of which database it is a copy. */
 export async function nameDatabase(fs: Fs, dir: string, id: string): Promise<void> {
-  fs.makeDir(`${dir}/${COPY_FOLDER}`)
-  await fs.createSynced(`${dir}/${COPY_FOLDER}/database`, Buffer.from(`${id}\n`))
+  const aside = `${dir}/${COPY_FOLDER}/database.new`
+  fs.remove(aside)
+  await fs.createSynced(aside, Buffer.from(`${id}\n`))
+  fs.rename(aside, `${dir}/${COPY_FOLDER}/database`)
   await fs.syncDir(`${dir}/${COPY_FOLDER}`)
 }
 

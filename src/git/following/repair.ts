@@ -4,7 +4,7 @@ import { BUILD_PREFIX, buildFolder, layOut } from '../create-repository.ts'
 import { identityName, thisProcess } from '../../storage/process-identity.ts'
 import { readAllRefs } from '../refs/list-refs.ts'
 import { STAMP_FILE, TRASH_FOLDER } from '../trash/folder-move.ts'
-import { type Copy, placeOf, placesOf } from './copy.ts'
+import { type Copy, placeOf, foldersOf } from './copy.ts'
 import { placePack } from './place-pack.ts'
 import { setRefs } from './set-refs.ts'
 import type { RepositoryState } from './shared-log.ts'
@@ -39,7 +39,7 @@ export async function repair(copy: Copy, only?: readonly string[]): Promise<Repa
 /** Whether there was something to do. */
 async function repairOne(copy: Copy, repository: string, state: RepositoryState): Promise<boolean> {
   const { fs, packs } = copy
-  const { live, trashed } = placesOf(copy, repository)
+  const { live, trashed } = foldersOf(copy, repository)
   const wanted = state.trashed === undefined ? live : trashed
   const found = placeOf(copy, repository)
   if (found === undefined) {

@@ -17,7 +17,7 @@ const EVERY = 1000
 const SAVE_EVERY = 200
 
 /** Has the folder of a server follow the log: what other servers decided is put in it, in the order of each repository's versions. */
-export class Follower {
+export class LogFollower {
   /** Resolves when no batch of this server is on its way to the log. */
   untilAppended: () => Promise<void> = async () => undefined
   readonly #copy: Copy
@@ -43,7 +43,9 @@ export class Follower {
     this.#positions = position?.positions ?? new Map()
     this.#era = position?.era ?? ''
     this.#own.restart(this.#positions.get(copy.log.stream))
-    copy.log.onNews(() => void this.fresh().catch(() => undefined))
+    copy.log.onNews(() => {
+      if (!this.#isClosed) void this.fresh().catch(() => undefined)
+    })
   }
 
   /** The first look: resolves when the folder is a copy. */
