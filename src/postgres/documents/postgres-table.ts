@@ -242,6 +242,8 @@ interface EntryRow {
   readonly is_removed: boolean
 }
 
+const EMPTY = new Uint8Array()
+
 const NONE: readonly DocumentEntry[] = []
 
 function outcomeOf({ outcome, made, made_on: before }: OutcomeRow): DocumentOutcome {
@@ -256,7 +258,9 @@ function columnsOf(batch: readonly Waiting[]): unknown[] {
   return [
     of(({ path }) => path),
     of(({ kind }) => kind),
-    of(({ bytes }) => Buffer.from(bytes ?? [])),
+    // In one piece: many are sent as text, twice as long.
+    Buffer.concat(batch.map(({ change: { bytes } }) => bytes ?? EMPTY)),
+    of(({ bytes }) => bytes?.length ?? 0),
     of(({ mode }) => mode ?? null),
     of(({ expected }) => expected ?? null),
     of(({ lease }) => lease?.name ?? null),
