@@ -2,7 +2,7 @@ import { hash } from 'node:crypto'
 import type {
   DocumentChange,
   DocumentEntry,
-  DocumentFeed,
+  TableFeed,
   DocumentNews,
   DocumentOutcome,
   DocumentPart,
@@ -111,7 +111,7 @@ export class MemoryTable implements DocumentTable {
   }
 
   /** What a server has of it. */
-  feed(): DocumentFeed {
+  feed(): TableFeed {
     let heard = 0
     const entries = async (): Promise<readonly DocumentEntry[]> => {
       await this.#delay()
@@ -161,7 +161,7 @@ export class MemoryTable implements DocumentTable {
 /** An empty table, and what servers have of it. */
 export function memoryShare(): {
   readonly table: MemoryTable
-  server(): DocumentFeed
+  server(): TableFeed
 } {
   const delay = unevenly()
   const table = new MemoryTable(delay)

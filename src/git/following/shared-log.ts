@@ -1,4 +1,4 @@
-import type { DocumentFeed } from '../../storage/documents/document-table.ts'
+import type { TableFeed } from '../../storage/documents/document-table.ts'
 import type { FolderMove } from '../trash/folder-move.ts'
 import type { DecidedMove, NameClaim } from '../transactions/arbiter.ts'
 
@@ -30,7 +30,7 @@ export interface SharedLog {
   /** What repositories are now; all of them where none is named. Those that are not there are left out. */
   states(repositories?: readonly string[]): Promise<ReadonlyMap<string, RepositoryState>>
   /** What lies outside repositories. */
-  readonly documents: DocumentFeed
+  readonly documents: TableFeed
   /** Calls the listener when another server may have appended something. It is a hint: some are missed, some are for nothing. */
   onNews(listener: () => void): void
   close(): Promise<void>

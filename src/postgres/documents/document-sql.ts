@@ -1,6 +1,6 @@
 /** What is asked of the tables of migrations/0002-documents.ts. */
 
-export const CHANGE = `select * from branchpoint.change_documents($1, $2, $3, $4, $5, $6, $7, $8, $9, $10)`
+export const CHANGE = `select * from branchpoint.change_documents($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11)`
 
 export const BEGIN_STREAM = `insert into branchpoint.document_streams (stream) values ($1) on conflict do nothing`
 

@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto'
 import type {
   DocumentChange,
   DocumentEntry,
-  DocumentFeed,
+  TableFeed,
   DocumentNews,
   DocumentOutcome,
   DocumentPart,
@@ -42,7 +42,7 @@ const MOST_BYTES = 8 * 1024 * 1024
  * Documents in PostgreSQL. Changes of one server that wait together are made in one transaction, each of them or not; what was made is in its
  * stream, whose numbers say what another server lacks. Versions are of a sequence, leases by the clock of the database.
  */
-export class PostgresTable implements DocumentTable, DocumentFeed {
+export class PostgresTable implements DocumentTable, TableFeed {
   readonly table = this
   readonly #database: DocumentDatabase
   readonly #stream: string
@@ -242,6 +242,8 @@ interface EntryRow {
   readonly is_removed: boolean
 }
 
+const EMPTY = new Uint8Array()
+
 const NONE: readonly DocumentEntry[] = []
 
 function outcomeOf({ outcome, made, made_on: before }: OutcomeRow): DocumentOutcome {
@@ -256,7 +258,9 @@ function columnsOf(batch: readonly Waiting[]): unknown[] {
   return [
     of(({ path }) => path),
     of(({ kind }) => kind),
-    of(({ bytes }) => Buffer.from(bytes ?? [])),
+    // In one piece: many are sent as text, twice as long.
+    Buffer.concat(batch.map(({ change: { bytes } }) => bytes ?? EMPTY)),
+    of(({ bytes }) => bytes?.length ?? 0),
     of(({ mode }) => mode ?? null),
     of(({ expected }) => expected ?? null),
     of(({ lease }) => lease?.name ?? null),

@@ -19,6 +19,7 @@ create table branchpoint.document_parts (
   bytes bytea not null,
   primary key (path, version)
 );
+alter table branchpoint.document_parts alter column bytes set storage external;
 create table branchpoint.document_streams (
   stream text collate "C" primary key,
   n bigint not null default 0,
@@ -46,12 +47,14 @@ create table branchpoint.leases (
 ) with (fillfactor = 50);
 
 create function branchpoint.change_documents(
-  p_stream text, p_previous text, p_mark text, p_paths text[], p_kinds text[], p_bytes bytea[], p_modes integer[],
+  p_stream text, p_previous text, p_mark text, p_paths text[], p_kinds text[], p_packed bytea, p_lengths integer[], p_modes integer[],
   p_expected bigint[], p_leases text[], p_tokens bigint[]
 ) returns table (outcome text, made bigint, made_on bigint)
 language plpgsql as $$
 declare
   there bigint;
+  start integer := 1;
+  bytes bytea;
   position branchpoint.document_streams;
   paths text[] := '{}';
   versions bigint[] := '{}';
@@ -65,6 +68,8 @@ begin
   for i in 1 .. coalesce(array_length(p_paths, 1), 0) loop
     made := 0;
     made_on := 0;
+    bytes := substr(p_packed, start, p_lengths[i]);
+    start := start + p_lengths[i];
     if p_leases[i] is not null then
       perform 1 from branchpoint.leases l where l.name = p_leases[i] and l.token = p_tokens[i] for share;
       if not found then
@@ -85,7 +90,7 @@ begin
     made_on := there;
     if p_kinds[i] = 'append' and there > 0 then
       update branchpoint.documents d set version = made where d.path = p_paths[i];
-      insert into branchpoint.document_parts values (p_paths[i], made, false, p_bytes[i]);
+      insert into branchpoint.document_parts values (p_paths[i], made, false, bytes);
     else
       delete from branchpoint.document_parts d where d.path = p_paths[i];
       if p_kinds[i] = 'remove' then
@@ -93,7 +98,7 @@ begin
       else
         insert into branchpoint.documents values (p_paths[i], made, p_modes[i])
           on conflict (path) do update set version = excluded.version, mode = excluded.mode;
-        insert into branchpoint.document_parts values (p_paths[i], made, true, p_bytes[i]);
+        insert into branchpoint.document_parts values (p_paths[i], made, true, bytes);
       end if;
     end if;
     paths := paths || p_paths[i];

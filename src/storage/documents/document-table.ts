@@ -28,7 +28,7 @@ export interface DocumentTable {
 }
 
 /** What one server has of a table. */
-export interface DocumentFeed {
+export interface TableFeed {
   readonly table: DocumentTable
   /**
    * What changed since the call before, or since the summaries, in any order; what this server changed may be among it. Undefined where that is

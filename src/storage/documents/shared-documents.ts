@@ -5,7 +5,7 @@ import { LOCK_PATIENCE_MS } from '../lock-file.ts'
 import type {
   DocumentChange,
   DocumentEntry,
-  DocumentFeed,
+  TableFeed,
   DocumentOutcome,
   DocumentTable,
 } from './document-table.ts'
@@ -26,7 +26,7 @@ export interface SharedDocumentsOptions {
   readonly fs: Fs
   /** That folder: paths below it are those of the store. */
   readonly dir: string
-  readonly feed: DocumentFeed
+  readonly feed: TableFeed
   /** Resolves once everything that was acknowledged anywhere before the call is in the folder: repositories, and by `follow` documents. */
   readonly fresh: () => Promise<void>
   /** How long a lease lasts whose holder says nothing more, in milliseconds. */
@@ -40,7 +40,7 @@ export interface SharedDocumentsOptions {
 export class SharedDocuments implements Documents {
   readonly #dir: string
   readonly #fs: Fs
-  readonly #feed: DocumentFeed
+  readonly #feed: TableFeed
   readonly #table: DocumentTable
   readonly #fresh: () => Promise<void>
   readonly #leaseMs: number

@@ -1,5 +1,5 @@
 import { Turns } from '../../../src/scheduling/turns.ts'
-import type { DocumentFeed } from '../../../src/storage/documents/document-table.ts'
+import type { TableFeed } from '../../../src/storage/documents/document-table.ts'
 import { SharedDocuments } from '../../../src/storage/documents/shared-documents.ts'
 import type { Fs } from '../../../src/storage/fs.ts'
 import { memoryFs } from '../../../src/storage/memory-fs.ts'
@@ -20,7 +20,7 @@ export interface SharingServer {
 export const FOLDER = '/store'
 
 export interface Sharing {
-  readonly feed: DocumentFeed
+  readonly feed: TableFeed
   readonly fs?: Fs
   readonly leaseMs?: number
 }

@@ -1,7 +1,7 @@
 import { expect } from 'chai'
 import fc from 'fast-check'
 import { Refusal } from '../../../src/errors.ts'
-import type { DocumentFeed } from '../../../src/storage/documents/document-table.ts'
+import type { TableFeed } from '../../../src/storage/documents/document-table.ts'
 import type { Lease } from '../../../src/storage/documents/documents.ts'
 import { memoryFs } from '../../../src/storage/memory-fs.ts'
 import { FOLDER, sharingServer, type Sharing, type SharingServer } from './shared-store.ts'
@@ -9,7 +9,7 @@ import { FOLDER, sharingServer, type Sharing, type SharingServer } from './share
 /** What the servers of a test share. */
 export interface Shared {
   /** What a server has of it. */
-  server(): DocumentFeed
+  server(): TableFeed
   /** What is in every document, by path. */
   contents(): Promise<Record<string, string>>
   /** The time of a lease is over. */
