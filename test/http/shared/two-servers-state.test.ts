@@ -3,11 +3,8 @@ import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { setTimeout as pause } from 'node:timers/promises'
-import {
-  postgresPrograms,
-  type PostgresServer,
-  startPostgres,
-} from '../../../scripts/proofs/support/postgres.ts'
+import { type PostgresServer, startPostgres } from '../../../scripts/proofs/support/postgres.ts'
+import { postgresPrograms } from '../../../scripts/proofs/support/postgres-programs.ts'
 import { type RunningService, startService } from '../../../scripts/proofs/support/service.ts'
 import { EvaluationClient } from '../evaluations/evaluation-client.ts'
 import { startProcess } from '../evaluations/server-process.ts'

@@ -3,12 +3,8 @@ import { mkdtempSync, readdirSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { git } from '../../../scripts/proofs/support/git-program.ts'
-import {
-  ask,
-  postgresPrograms,
-  type PostgresServer,
-  startPostgres,
-} from '../../../scripts/proofs/support/postgres.ts'
+import { ask, type PostgresServer, startPostgres } from '../../../scripts/proofs/support/postgres.ts'
+import { postgresPrograms } from '../../../scripts/proofs/support/postgres-programs.ts'
 import { type RunningService, startService } from '../../../scripts/proofs/support/service.ts'
 import { cloneOf, latest } from '../git/git-client.ts'
 

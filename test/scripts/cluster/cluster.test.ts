@@ -2,7 +2,7 @@ import { expect } from 'chai'
 import { readFileSync } from 'node:fs'
 import { Cluster } from '../../../scripts/cluster/cluster.ts'
 import { readClusterOptions } from '../../../scripts/cluster/cluster-options.ts'
-import { postgresPrograms } from '../../../scripts/proofs/support/postgres.ts'
+import { postgresPrograms } from '../../../scripts/proofs/support/postgres-programs.ts'
 import { SETTINGS } from '../../../src/settings.ts'
 
 describe('scripts: npm run cluster', () => {
