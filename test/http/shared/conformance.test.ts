@@ -1,0 +1,43 @@
+import { expect } from 'chai'
+import { spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { text } from 'node:stream/consumers'
+import { fileURLToPath } from 'node:url'
+import { postgresPrograms } from '../../../scripts/proofs/support/postgres-programs.ts'
+import { startPostgres, type PostgresServer } from '../../../scripts/proofs/support/postgres.ts'
+
+const TESTS = fileURLToPath(new URL('../../', import.meta.url))
+
+/** The tests of the interface are run over files by themselves; here they are run again, as they are, over a database. */
+describe('the interface over PostgreSQL', () => {
+  let postgres: PostgresServer
+  before(async function () {
+    if (postgresPrograms() === undefined) {
+      console.warn('SKIPPED: there is no PostgreSQL here, so the interface was not tested over one')
+      this.skip()
+    }
+    postgres = await startPostgres()
+  })
+  after(() => postgres?.stop())
+
+  it('is what it is over files', async function () {
+    this.timeout(900_000) // more than a thousand tests, on a machine with other work
+    const mocha = fileURLToPath(new URL('../../../../node_modules/mocha/bin/mocha.js', import.meta.url))
+    const required = ['memory-disk.js', 'test-settings.js'].flatMap((name) => ['--require', TESTS + name])
+    const args = ['--no-config', ...required, '--timeout', '180000', '--reporter', 'json']
+    const child = spawn(process.execPath, [mocha, ...args, `${TESTS}http/conformance/*.test.js`], {
+      env: { ...process.env, TEST_STORE: await postgres.database() },
+      stdio: ['ignore', 'pipe', 'inherit'],
+    })
+    const [said] = await Promise.all([text(child.stdout), once(child, 'exit')])
+    const report = JSON.parse(said.slice(said.indexOf('{\n'))) as Report
+    expect(report.failures.map(({ fullTitle, err }) => `${fullTitle}: ${err.message}`)).to.deep.equal([])
+    expect(report.stats.passes).to.be.above(1000)
+  })
+})
+
+/** What mocha's reporter `json` writes, as far as it is read here. */
+interface Report {
+  readonly stats: { readonly passes: number }
+  readonly failures: readonly { readonly fullTitle: string; readonly err: { readonly message: string } }[]
+}
