@@ -68,6 +68,12 @@ export class SharedDocuments implements Documents {
     await this.#catchUp()
   }
 
+  /** Brings some documents to what there is now, for who opened nothing. */
+  async fetch(names: readonly string[]): Promise<void> {
+    for (const name of names) this.#behind.add(name)
+    await this.#catchUp()
+  }
+
   /** Takes in what other servers changed. One call at a time. */
   async follow(): Promise<void> {
     const entries = await this.#feed.entries()
